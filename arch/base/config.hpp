@@ -1,0 +1,179 @@
+// Strict configuration: YAML values with units, ranges and located errors.
+//
+// A block's reader asks a Node for each of its keys; what it does not ask for is an error. The same
+// calls, made on a describing Node, list every key with type, unit, default, range and meaning:
+// `tilesim describe` and `tilesim schema` come from there and cannot drift from the reader.
+//
+//     DmaConfig read_dma_config(config::Node node) {
+//         DmaConfig config;
+//         node.optional("channels", config.channels, {1, 8}, "DMA channels per direction");
+//         node.done();
+//         return config;
+//     }
+//
+// All errors of a file are collected; `Document::finish` throws one ConfigError with all of them,
+// each as "file:line:column: key.path: what is wrong".
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arch/base/units.hpp"
+
+namespace tilesim::arch::base::config {
+
+// The user's input is wrong: exit code 2. `what()` may hold several lines, one an error.
+class ConfigError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+// A file could not be read or written: exit code 5.
+class IoError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+// The name in `known` closest to `wrong` by edit distance; empty when none is near.
+std::string nearest_name(std::string_view wrong, const std::vector<std::string>& known);
+
+// Allowed values, both ends included, in the unit of the field.
+struct Range {
+    std::int64_t least = 0;
+    std::int64_t most = INT64_MAX;
+};
+
+// What `describe` and `schema` print of one key.
+struct KeyDescription {
+    std::string path;
+    std::string type;  // "integer", "quantity", "enum", "string", "boolean", "map", "list"
+    std::vector<std::string> units;  // accepted units, for quantities
+    std::string value;               // as read, with its unit; the default where not given
+    std::string default_value;       // empty when the key is required
+    std::string range;               // "1..8"
+    std::vector<std::string> choices;
+    std::string description;
+    std::string source;  // the comment that stands on the key's line in the file: where it is from
+    bool given = false;
+};
+
+class Document;
+
+class Node {
+  public:
+    // Reads `key` into `value` when it is there; otherwise keeps the default that stands in `value`.
+    // Quantities need a unit: Cycles "3 cycle", Bytes "64 KiB", BytesPerCycle "16 B/cycle",
+    // Femtoseconds "45 ns", Hertz "1.8 GHz". Ranges are in the field's own unit.
+    void optional(std::string_view key, bool& value, std::string_view description);
+    void optional(std::string_view key, std::int64_t& value, Range range,
+                  std::string_view description);
+    void optional(std::string_view key, std::string& value, std::string_view description);
+    void optional(std::string_view key, Cycles& value, Range range, std::string_view description);
+    void optional(std::string_view key, Bytes& value, Range range, std::string_view description);
+    void optional(std::string_view key, BytesPerCycle& value, Range range,
+                  std::string_view description);
+    void optional(std::string_view key, Femtoseconds& value, Range range,
+                  std::string_view description);
+    void optional(std::string_view key, Hertz& value, Range range, std::string_view description);
+    // One of a table of names.
+    template <class Enum>
+    void optional(std::string_view key, Enum& value,
+                  const std::vector<std::pair<std::string_view, Enum>>& names,
+                  std::string_view description) {
+        const auto index = choose(key, names_of(names), index_of(names, value), description, false);
+        if (index) {
+            value = names[*index].second;
+        }
+    }
+
+    // As `optional`, but a missing key is an error.
+    template <class Value, class... Rest>
+    void required(std::string_view key, Value& value, Rest&&... rest) {
+        require(key);
+        optional(key, value, std::forward<Rest>(rest)...);
+    }
+
+    bool has(std::string_view key) const;
+    // The map under `key`; an empty one, whose keys all keep their defaults, when it is not there.
+    Node child(std::string_view key, std::string_view description);
+    // The entries of the list under `key`; none when it is not there.
+    std::vector<Node> list(std::string_view key, std::string_view description);
+    // The keys of this map in file order, for maps whose keys are names the user chooses.
+    std::vector<std::string> keys() const;
+    // The scalar this node is, when it is one (an entry of a list); an error otherwise.
+    std::string scalar();
+    std::int64_t integer(Range range);
+
+    // Reports every key nobody asked for.
+    void done();
+    // Reports a rule of the reader's own at `key` (or at the node itself when empty).
+    void error(std::string_view key, std::string_view message);
+
+    const std::string& path() const;  // "mapping.output_stationary"
+
+  private:
+    friend class Document;
+    struct State;
+    explicit Node(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+    template <class Enum>
+    static std::vector<std::string> names_of(
+        const std::vector<std::pair<std::string_view, Enum>>& names) {
+        std::vector<std::string> result;
+        for (const auto& [name, value] : names) {
+            result.emplace_back(name);
+        }
+        return result;
+    }
+    template <class Enum>
+    static std::size_t index_of(const std::vector<std::pair<std::string_view, Enum>>& names,
+                                Enum value) {
+        std::size_t index = 0;
+        while (index < names.size() && names[index].second != value) {
+            ++index;
+        }
+        return index;
+    }
+    std::optional<std::size_t> choose(std::string_view key, const std::vector<std::string>& names,
+                                      std::size_t default_index, std::string_view description,
+                                      bool required);
+    void require(std::string_view key);
+
+    std::shared_ptr<State> state_;
+};
+
+// One parsed file (or text), with its errors and the descriptions of the keys read so far.
+class Document {
+  public:
+    // Throws IoError when the file cannot be read, ConfigError when it is no single YAML map.
+    static Document load(const std::string& file);
+    static Document parse(const std::string& text, const std::string& file_name);
+
+    // Replaces or adds the value at a dotted path before reading ("mapping.output_stationary.k_mt",
+    // "864"); `origin` names where it came from in errors ("--set").
+    void override_value(std::string_view dotted_path, std::string_view value,
+                        std::string_view origin);
+
+    Node root();
+    // Throws one ConfigError holding every error reported on this document's nodes.
+    void finish() const;
+
+    const std::string& text() const;       // as read, for hashing
+    std::string resolved() const;          // YAML with the overrides applied
+    const std::vector<KeyDescription>& descriptions() const;
+
+  private:
+    struct Impl;
+    explicit Document(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+    std::shared_ptr<Impl> impl_;
+    friend class Node;
+};
+
+}  // namespace tilesim::arch::base::config

@@ -1,0 +1,69 @@
+#include "arch/base/event_queue.hpp"
+
+#include <algorithm>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::base {
+
+namespace {
+constexpr std::size_t kArity = 4;
+}
+
+void EventQueue::at(Femtoseconds time, EventHandler& handler, std::uint64_t tag) {
+    SIM_CHECK(time >= now_, "event scheduled at {} fs, before the present {} fs", time.count(),
+              now_.count());
+    const Entry entry{time, order_++, &handler, tag};
+    std::size_t hole = heap_.size();
+    heap_.push_back(entry);
+    while (hole > 0) {
+        const std::size_t parent = (hole - 1) / kArity;
+        if (!before(entry, heap_[parent])) {
+            break;
+        }
+        heap_[hole] = heap_[parent];
+        hole = parent;
+    }
+    heap_[hole] = entry;
+}
+
+EventQueue::Entry EventQueue::pop() {
+    const Entry top = heap_.front();
+    const Entry last = heap_.back();
+    heap_.pop_back();
+    if (heap_.empty()) {
+        return top;
+    }
+    std::size_t hole = 0;
+    while (true) {
+        const std::size_t first = hole * kArity + 1;
+        if (first >= heap_.size()) {
+            break;
+        }
+        const std::size_t end = std::min(first + kArity, heap_.size());
+        std::size_t least = first;
+        for (std::size_t child = first + 1; child < end; ++child) {
+            if (before(heap_[child], heap_[least])) {
+                least = child;
+            }
+        }
+        if (!before(heap_[least], last)) {
+            break;
+        }
+        heap_[hole] = heap_[least];
+        hole = least;
+    }
+    heap_[hole] = last;
+    return top;
+}
+
+void EventQueue::run_until(Femtoseconds limit) {
+    while (!heap_.empty() && heap_.front().time <= limit) {
+        const Entry entry = pop();
+        now_ = entry.time;
+        ++executed_;
+        entry.handler->on_event(entry.tag, now_);
+    }
+}
+
+}  // namespace tilesim::arch::base
