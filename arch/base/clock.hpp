@@ -8,6 +8,9 @@
 
 namespace tilesim::arch::base {
 
+// Products of cycles and femtoseconds a second do not fit in 64 bits.
+__extension__ typedef __int128 Int128;
+
 class Clock {
   public:
     explicit constexpr Clock(Hertz frequency) : hertz_(frequency.count()) {}
@@ -17,22 +20,22 @@ class Clock {
     // Time of edge `cycle`.
     constexpr Femtoseconds time_of(Cycles cycle) const {
         return Femtoseconds{static_cast<std::int64_t>(
-            (static_cast<__int128>(cycle.count()) * kFemtosecondsPerSecond + hertz_ - 1) / hertz_)};
+            (static_cast<Int128>(cycle.count()) * kFemtosecondsPerSecond + hertz_ - 1) / hertz_)};
     }
     // Number of the last edge at or before `time`.
     constexpr Cycles cycle_at(Femtoseconds time) const {
-        return Cycles{static_cast<std::int64_t>(static_cast<__int128>(time.count()) * hertz_ /
+        return Cycles{static_cast<std::int64_t>(static_cast<Int128>(time.count()) * hertz_ /
                                                 kFemtosecondsPerSecond)};
     }
     // Number of the first edge at or after `time`.
     constexpr Cycles first_cycle_from(Femtoseconds time) const {
         return Cycles{static_cast<std::int64_t>(
-            (static_cast<__int128>(time.count()) * hertz_ + kFemtosecondsPerSecond - 1) /
+            (static_cast<Int128>(time.count()) * hertz_ + kFemtosecondsPerSecond - 1) /
             kFemtosecondsPerSecond)};
     }
 
   private:
-    static constexpr __int128 kFemtosecondsPerSecond = 1'000'000'000'000'000;
+    static constexpr Int128 kFemtosecondsPerSecond = 1'000'000'000'000'000;
     std::int64_t hertz_;
 };
 

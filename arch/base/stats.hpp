@@ -101,6 +101,13 @@ class StateAccount {
         last_ = now;
     }
 
+    // Moves time already charged from one state to another, for causes known only afterwards.
+    template <class Enum>
+    void reclassify(Enum from, Enum to, std::int64_t amount) {
+        spent_[static_cast<std::size_t>(from)] -= amount;
+        spent_[static_cast<std::size_t>(to)] += amount;
+    }
+
     std::string_view name() const { return name_; }
     Unit unit() const { return unit_; }
     const std::vector<State>& states() const { return states_; }

@@ -8,7 +8,8 @@ namespace tilesim::arch::memory {
 void BackingStore::read(std::int64_t address, std::span<std::byte> into) const {
     while (!into.empty()) {
         const auto offset = static_cast<std::size_t>(address % kPageBytes);
-        const std::size_t take = std::min(into.size(), static_cast<std::size_t>(kPageBytes) - offset);
+        const std::size_t take =
+            std::min(into.size(), static_cast<std::size_t>(kPageBytes) - offset);
         if (const auto page = pages_.find(address / kPageBytes); page != pages_.end()) {
             std::memcpy(into.data(), page->second->data() + offset, take);
         } else {
@@ -22,7 +23,8 @@ void BackingStore::read(std::int64_t address, std::span<std::byte> into) const {
 void BackingStore::write(std::int64_t address, std::span<const std::byte> from) {
     while (!from.empty()) {
         const auto offset = static_cast<std::size_t>(address % kPageBytes);
-        const std::size_t take = std::min(from.size(), static_cast<std::size_t>(kPageBytes) - offset);
+        const std::size_t take =
+            std::min(from.size(), static_cast<std::size_t>(kPageBytes) - offset);
         auto& page = pages_[address / kPageBytes];
         if (!page) {
             page = std::make_unique<Page>();

@@ -19,13 +19,13 @@ namespace tilesim::arch::npu {
 
 // DMA engine and descriptors of one kind of tile.
 struct DmaConfig {
-    std::int64_t channels = 2;              // per direction
+    std::int64_t channels = 2;  // per direction
     std::int64_t descriptors = 16;
-    std::int64_t dimensions = 3;            // with a step of their own
+    std::int64_t dimensions = 3;  // with a step of their own
     std::int64_t length_bits = 14;
     std::int64_t step_bits = 13;
-    std::int64_t wrap_bits = 8;             // of all but the outermost dimension
-    std::int64_t address_bits = 14;         // words
+    std::int64_t wrap_bits = 8;      // of all but the outermost dimension
+    std::int64_t address_bits = 14;  // words
     std::int64_t task_queue_depth = 4;
     base::Cycles descriptor_latency{4};     // from task or previous descriptor to lock request
     base::Cycles boundary_bubble{1};        // port not ready at each descriptor boundary
@@ -36,65 +36,65 @@ struct DmaConfig {
 struct CoreConfig {
     base::Bytes memory{65536};
     base::Bytes stack{1024};
-    base::Bytes bank{16384};                // allocation unit
+    base::Bytes bank{16384};  // allocation unit
     std::int64_t locks = 16;
-    base::Cycles lock_cycles{4};            // an acquire or release occupies the core
-    base::Cycles lock_wake{9};              // from the release elsewhere to the core moving on
-    base::Cycles call_cycles{10};           // call and return of a kernel
-    base::Cycles release_to_stream{12};     // core release to the first MM2S beat
+    base::Cycles lock_cycles{4};         // an acquire or release occupies the core
+    base::Cycles lock_wake{9};           // from the release elsewhere to the core moving on
+    base::Cycles call_cycles{10};        // call and return of a kernel
+    base::Cycles release_to_stream{12};  // core release to the first MM2S beat
 };
 
 struct MemoryTileConfig {
     base::Bytes memory{524288};
     std::int64_t locks = 64;
-    std::int64_t neighbour_channels = 4;    // channels that reach east and west neighbours
+    std::int64_t neighbour_channels = 4;  // channels that reach east and west neighbours
 };
 
 struct ShimConfig {
     std::int64_t locks = 16;
-    base::Bytes burst{256};                 // largest AXI burst
-    std::int64_t outstanding_bursts = 4;    // per channel, reads
-    std::int64_t outstanding_writes = 4;    // per channel
-    base::BytesPerCycle port_width{8};      // AXI data port of a column, each direction
-    base::Bytes data_fifo{2048};            // per channel, between AXI and stream
-    base::Cycles task_start{250};           // from a task's start to its first AXI request
+    base::Bytes burst{256};               // largest AXI burst
+    std::int64_t outstanding_bursts = 4;  // per channel, reads
+    std::int64_t outstanding_writes = 4;  // per channel
+    base::BytesPerCycle port_width{8};    // AXI data port of a column, each direction
+    base::Bytes data_fifo{2048};          // per channel, between AXI and stream
+    base::Cycles task_start{250};         // from a task's start to its first AXI request
 };
 
 struct StreamConfig {
-    base::Cycles hop_latency{3};            // per switch crossed
-    std::int64_t sink_fifo = 8;             // words behind the last fork
-    std::int64_t arbiters = 6;              // per switch, for packet routes
-    std::int64_t rule_slots = 4;            // per slave port
+    base::Cycles hop_latency{3};  // per switch crossed
+    std::int64_t sink_fifo = 8;   // words behind the last fork
+    std::int64_t arbiters = 6;    // per switch, for packet routes
+    std::int64_t rule_slots = 4;  // per slave port
 };
 
 struct CommandProcessorConfig {
-    base::Cycles write_cycles{100};         // one 32-bit register write
-    base::Cycles descriptor_cycles{200};    // one block write of a descriptor
-    base::Cycles sync_cycles{100};          // taking a token that is there
-    base::Femtoseconds dispatch{};          // fixed cost of one launch
-    base::Femtoseconds reconfiguration{};   // loading a full array configuration
+    base::Cycles write_cycles{100};        // one 32-bit register write
+    base::Cycles descriptor_cycles{200};   // one block write of a descriptor
+    base::Cycles sync_cycles{100};         // taking a token that is there
+    base::Femtoseconds dispatch{};         // fixed cost of one launch
+    base::Femtoseconds reconfiguration{};  // loading a full array configuration
 };
 
 // One row of the device's matrix-multiply instruction table; see kernel_timing.hpp.
 struct MultiplyMode {
     DataType a = DataType::Int8, b = DataType::Int8, c = DataType::Int8;
-    std::int64_t r = 4, s = 8, t = 8;       // mmul shape: C is r x t, s is reduced
-    std::int64_t block_rows = 2;            // register blocking: mmuls per C block, vertically
-    std::int64_t block_columns = 2;         // and horizontally
-    std::int64_t issue_slots = 1;           // vector slots one mmul takes, conversions included
-    base::Cycles accumulate_interval{2};    // dependent accumulations on one accumulator
-    std::int64_t extra_slots = 0;           // slots lost every `extra_every` mmuls
+    std::int64_t r = 4, s = 8, t = 8;     // mmul shape: C is r x t, s is reduced
+    std::int64_t block_rows = 2;          // register blocking: mmuls per C block, vertically
+    std::int64_t block_columns = 2;       // and horizontally
+    std::int64_t issue_slots = 1;         // vector slots one mmul takes, conversions included
+    base::Cycles accumulate_interval{2};  // dependent accumulations on one accumulator
+    std::int64_t extra_slots = 0;         // slots lost every `extra_every` mmuls
     std::int64_t extra_every = 8;
-    bool converting_load = false;           // C loads go through the one up-shifting load slot
-    base::Cycles fill_drain{8};             // software-pipeline fill and drain per C block
+    bool converting_load = false;  // C loads go through the one up-shifting load slot
+    base::Cycles fill_drain{8};    // software-pipeline fill and drain per C block
 };
 
 struct KernelConfig {
-    base::BytesPerCycle load_width{32};     // per load slot
+    base::BytesPerCycle load_width{32};  // per load slot
     std::int64_t load_slots = 2;
     base::BytesPerCycle store_width{32};
     std::vector<MultiplyMode> modes;
-    std::int64_t peak_int8_macs = 256;      // per cycle
+    std::int64_t peak_int8_macs = 256;  // per cycle
 };
 
 struct NpuConfig {

@@ -88,17 +88,17 @@ struct Packet {
 // neighbour), or in a DRAM argument for shim tiles. Indexes Program::buffers / ::external_buffers.
 struct BufferDescriptor {
     std::int64_t id = 0;
-    std::int64_t buffer = 0;        // index into Program::buffers (shim: ::external_buffers)
-    std::int64_t offset = 0;        // bytes into the buffer, a multiple of 4
-    std::int64_t length = 0;        // words moved from or to memory, padding not counted
+    std::int64_t buffer = 0;            // index into Program::buffers (shim: ::external_buffers)
+    std::int64_t offset = 0;            // bytes into the buffer, a multiple of 4
+    std::int64_t length = 0;            // words moved from or to memory, padding not counted
     std::vector<Dimension> dimensions;  // D0 (innermost) first; empty is linear
     std::optional<Iteration> iteration;
-    std::vector<Padding> padding;       // D0 first; memory tile MM2S only
+    std::vector<Padding> padding;  // D0 first; memory tile MM2S only
     std::optional<LockAction> acquire;
     std::optional<LockAction> release;
-    std::optional<std::int64_t> next;   // descriptor id
+    std::optional<std::int64_t> next;  // descriptor id
     std::optional<Packet> packet;
-    std::int64_t burst_bytes = 0;       // shim only; 0 is the device's largest
+    std::int64_t burst_bytes = 0;  // shim only; 0 is the device's largest
 };
 
 // What is pushed on a channel's task queue.
@@ -130,7 +130,7 @@ struct Hop {
 };
 struct Route {
     std::string name;
-    ChannelId source;                  // MM2S
+    ChannelId source;                     // MM2S
     std::vector<ChannelId> destinations;  // S2MM; more than one is a broadcast
     std::optional<std::int64_t> packet_id;
     bool keep_header = false;
@@ -173,13 +173,13 @@ struct ReleaseOp {
     LockAction action;
 };
 struct CallOp {
-    std::int64_t kernel = 0;               // index into Program::kernels
-    std::vector<std::int64_t> operands;    // indexes CoreProgram::rotations: A, B, C; or C
-    std::vector<std::int64_t> advance;     // rotations that move on after this call
+    std::int64_t kernel = 0;             // index into Program::kernels
+    std::vector<std::int64_t> operands;  // indexes CoreProgram::rotations: A, B, C; or C
+    std::vector<std::int64_t> advance;   // rotations that move on after this call
 };
 struct LoopOp {
-    std::int64_t count = 1;                       // when `parameter` is not set; -1 is for ever
-    std::optional<std::int64_t> parameter;        // index of the core's run-time parameter
+    std::int64_t count = 1;                 // when `parameter` is not set; -1 is for ever
+    std::optional<std::int64_t> parameter;  // index of the core's run-time parameter
     std::vector<CoreOp> body;
 };
 struct CoreOp {
@@ -213,8 +213,7 @@ struct SetLock {
     std::int64_t lock = 0;  // index into Program::locks
     std::int64_t value = 0;
 };
-using SequenceOp =
-    std::variant<WriteDescriptor, PushTask, WaitToken, WriteParameter, SetLock>;
+using SequenceOp = std::variant<WriteDescriptor, PushTask, WaitToken, WriteParameter, SetLock>;
 
 struct Program {
     std::string name;

@@ -1,0 +1,76 @@
+// What lies between an agent (a shim tile, a cache) and memory: ports with a data width, latency
+// both ways, and back-pressure from the memory controllers' queues.
+//
+// Models:  one read and one write data port per agent port, each busy for bytes / width cycles of
+//          the agent's clock; constant latency each way; requests the memory cannot queue wait in
+//          order of arrival, all agents in one line.
+// Ignores: the topology inside the fabric; quality-of-service classes.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "arch/base/clock.hpp"
+#include "arch/base/event_queue.hpp"
+#include "arch/base/units.hpp"
+#include "arch/fabric/fabric_config.hpp"
+#include "arch/memory/memory_system.hpp"
+
+namespace tilesim::arch::fabric {
+
+class FabricClient {
+  public:
+    // Reads: the last byte has crossed the port. Writes: the memory has taken the data.
+    virtual void on_fabric_complete(std::uint64_t tag, base::Femtoseconds now) = 0;
+
+  protected:
+    ~FabricClient() = default;
+};
+
+struct FabricRequest {
+    std::int64_t address = 0;
+    std::int64_t bytes = 0;
+    bool write = false;
+    std::size_t port = 0;
+    FabricClient* client = nullptr;
+    std::uint64_t tag = 0;
+};
+
+class Fabric final : public base::EventHandler, public memory::MemoryClient {
+  public:
+    Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_clock,
+           base::BytesPerCycle port_width, memory::MemorySystem& memory, base::EventQueue& queue);
+
+    // Takes the request now; agents bound their own outstanding requests.
+    void submit(const FabricRequest& request);
+
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+    void on_memory_complete(std::uint64_t tag, base::Femtoseconds now) override;
+    void on_memory_room(base::Femtoseconds now) override;
+
+  private:
+    struct Port {
+        base::Cycles read_free{0};  // first cycle its read data port is free
+        base::Cycles write_free{0};
+    };
+    struct Transaction {
+        FabricRequest request;
+        bool delivered = false;  // the memory is done with it; the answer is on its way
+    };
+    // Occupies `free` for the transfer and returns the time of its end.
+    base::Femtoseconds occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from);
+    void send_to_memory(std::uint64_t slot);
+
+    FabricConfig config_;
+    base::Clock clock_;
+    base::BytesPerCycle width_;
+    memory::MemorySystem& memory_;
+    base::EventQueue& queue_;
+    std::vector<Port> ports_;
+    std::vector<Transaction> transactions_;  // indexed by slot
+    std::vector<std::uint64_t> free_slots_;
+    std::deque<std::uint64_t> refused_;  // slots the memory has no room for yet
+};
+
+}  // namespace tilesim::arch::fabric

@@ -1,0 +1,22 @@
+#include "arch/fabric/fabric_config.hpp"
+
+#include "arch/base/config.hpp"
+
+namespace tilesim::arch::fabric {
+
+namespace {
+constexpr std::int64_t kFemtosecondsPerMicrosecond = 1'000'000'000;
+}
+
+FabricConfig read_fabric_config(base::config::Node node) {
+    FabricConfig config;
+    const base::config::Range latency{0, 100 * kFemtosecondsPerMicrosecond};
+    node.optional("request_latency", config.request_latency, latency,
+                  "time from an agent's port to the memory controller");
+    node.optional("response_latency", config.response_latency, latency,
+                  "time from the memory controller back to the agent's port");
+    node.done();
+    return config;
+}
+
+}  // namespace tilesim::arch::fabric

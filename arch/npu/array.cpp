@@ -1,0 +1,248 @@
+#include "arch/npu/array.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/npu/program_fault.hpp"
+#include "arch/npu/router.hpp"
+
+namespace tilesim::arch::npu {
+
+using base::Cycles;
+
+Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric, const Program& program,
+             memory::MemorySystem& memory, base::EventQueue& queue, base::stats::Group& parent,
+             memory::BackingStore* store)
+    : config_(config),
+      program_(program),
+      scheduler_(queue, base::Clock{config.clock}),
+      group_(parent, "npu"),
+      locks_(program.locks),
+      kernel_timing_(config.kernels),
+      fabric_(fabric, static_cast<std::size_t>(config.columns), base::Clock{config.clock},
+              config.shim.port_width, memory, queue),
+      memory_(store != nullptr ? std::make_unique<TileMemory>(config, program) : nullptr),
+      command_processor_(config.command_processor, program, *this, scheduler_, group_) {
+    build_channels(store);
+    build_flows(store != nullptr);
+    build_cores();
+}
+
+base::stats::Group& Array::tile_group(TileCoordinate tile) {
+    auto& group = tile_groups_[tile];
+    if (!group) {
+        group = std::make_unique<base::stats::Group>(
+            group_, fmt::format("tile({},{})", tile.column, tile.row));
+    }
+    return *group;
+}
+
+std::set<ChannelId> Array::channels_used() const {
+    std::set<ChannelId> used;
+    for (const Route& route : program_.routes) {
+        used.insert(route.source);
+        used.insert(route.destinations.begin(), route.destinations.end());
+    }
+    for (const TileDma& dma : program_.dmas) {
+        for (const TileDma::Start& start : dma.starts) {
+            used.insert({dma.tile, start.direction, start.channel});
+        }
+    }
+    for (const SequenceOp& operation : program_.sequence) {
+        if (const auto* push = std::get_if<PushTask>(&operation)) {
+            used.insert(push->channel);
+        }
+    }
+    return used;
+}
+
+void Array::build_channels(memory::BackingStore* store) {
+    const auto on_token = [this](const ChannelId& channel, Cycles) {
+        command_processor_.on_token(channel);
+    };
+    for (const ChannelId& id : channels_used()) {
+        const TileKind kind = config_.kind_of(id.tile);
+        const DmaConfig& dma = config_.dma_of(kind);
+        const Cycles start = kind == TileKind::Shim
+                                 ? dma.descriptor_latency + config_.shim.task_start
+                                 : dma.descriptor_latency;
+        const DmaChannel::Timing timing{start, dma.boundary_bubble, config_.core.release_to_stream,
+                                        dma.task_queue_depth};
+        auto channel = std::make_unique<DmaChannel>(
+            id, timing, scheduler_, locks_, tables_[id.tile], tile_group(id.tile), on_token);
+        const ShimContext shim{config_.shim,
+                               scheduler_,
+                               fabric_,
+                               static_cast<std::size_t>(id.tile.column),
+                               program_.external_buffers,
+                               store};
+        std::unique_ptr<Mover> mover;
+        if (id.direction == Direction::MM2S && kind == TileKind::Shim) {
+            auto reader = std::make_unique<ShimReader>(*channel, shim);
+            sources_[id] = reader.get();
+            mover = std::move(reader);
+        } else if (id.direction == Direction::MM2S) {
+            auto reader = std::make_unique<TileReader>(*channel, memory_.get());
+            sources_[id] = reader.get();
+            mover = std::move(reader);
+        } else if (kind == TileKind::Shim) {
+            auto writer = std::make_unique<ShimWriter>(*channel, shim);
+            sinks_[id] = &writer->sink();
+            mover = std::move(writer);
+        } else {
+            auto writer = std::make_unique<TileWriter>(*channel, scheduler_, memory_.get());
+            sinks_[id] = &writer->sink();
+            mover = std::move(writer);
+        }
+        channel->set_mover(std::move(mover));
+        channels_.emplace(id, std::move(channel));
+    }
+    for (const TileDma& dma : program_.dmas) {
+        for (const BufferDescriptor& descriptor : dma.descriptors) {
+            tables_[dma.tile].write(descriptor);
+        }
+    }
+}
+
+void Array::build_flows(bool functional) {
+    // An arbiter stands where packet routes share a switch's output.
+    for (const Route& route : program_.routes) {
+        if (route.packet_id) {
+            for (const Hop& hop : route.path) {
+                auto& arbiter = arbiters_[fmt::format("tile({},{}).{}", hop.tile.column,
+                                                      hop.tile.row, hop.out)];
+                if (!arbiter) {
+                    arbiter = std::make_unique<StreamArbiter>(
+                        fmt::format("tile({},{}).{}", hop.tile.column, hop.tile.row, hop.out));
+                }
+            }
+        }
+    }
+    for (const Route& route : program_.routes) {
+        std::vector<StreamFlow::Branch> branches;
+        for (std::size_t i = 0; i < route.destinations.size(); ++i) {
+            branches.push_back({sinks_.at(route.destinations[i]),
+                                config_.stream.hop_latency * hops(route, i),
+                                config_.stream.sink_fifo});
+        }
+        std::vector<StreamArbiter*> arbiters;
+        std::optional<std::uint32_t> header;
+        if (route.packet_id) {
+            header = static_cast<std::uint32_t>(*route.packet_id);
+            for (const Hop& hop : route.path) {
+                StreamArbiter* arbiter =
+                    arbiters_
+                        .at(fmt::format("tile({},{}).{}", hop.tile.column, hop.tile.row, hop.out))
+                        .get();
+                if (std::find(arbiters.begin(), arbiters.end(), arbiter) == arbiters.end()) {
+                    arbiters.push_back(arbiter);
+                }
+            }
+        }
+        flows_.push_back(std::make_unique<StreamFlow>(
+            route.name, scheduler_, *sources_.at(route.source), branches, std::move(arbiters),
+            header, route.keep_header, functional));
+        const std::int64_t packet_id = route.packet_id.value_or(-1);
+        if (auto* shim = dynamic_cast<ShimReader*>(sources_.at(route.source))) {
+            shim->add_flow(packet_id, *flows_.back());
+        } else if (auto* tile = dynamic_cast<TileReader*>(sources_.at(route.source))) {
+            tile->add_flow(packet_id, *flows_.back());
+        }
+    }
+}
+
+// A lock is an input's when an arriving stream releases it, an output's when a leaving one does.
+std::vector<CoreTile::LockRole> Array::lock_roles() const {
+    std::vector<CoreTile::LockRole> roles(program_.locks.size(), CoreTile::LockRole::Other);
+    for (const TileDma& dma : program_.dmas) {
+        std::map<std::int64_t, const BufferDescriptor*> by_id;
+        for (const BufferDescriptor& descriptor : dma.descriptors) {
+            by_id[descriptor.id] = &descriptor;
+        }
+        for (const TileDma::Start& start : dma.starts) {
+            const auto role = start.direction == Direction::S2MM ? CoreTile::LockRole::Input
+                                                                 : CoreTile::LockRole::Output;
+            std::set<std::int64_t> seen;
+            std::optional<std::int64_t> id = start.task.descriptor;
+            while (id && by_id.contains(*id) && seen.insert(*id).second) {
+                const BufferDescriptor& descriptor = *by_id.at(*id);
+                if (descriptor.release) {
+                    roles[static_cast<std::size_t>(descriptor.release->lock)] = role;
+                }
+                id = descriptor.next;
+            }
+        }
+    }
+    return roles;
+}
+
+void Array::build_cores() {
+    const auto roles = lock_roles();
+    for (const CoreProgram& core : program_.cores) {
+        cores_.push_back(std::make_unique<CoreTile>(core, program_, config_, kernel_timing_, roles,
+                                                    scheduler_, locks_, tile_group(core.tile),
+                                                    memory_.get()));
+    }
+}
+
+void Array::connect(base::ProbeListener* listener) {
+    for (const auto& [id, channel] : channels_) {
+        channel->connect(listener);
+    }
+    for (const auto& core : cores_) {
+        core->connect(listener);
+    }
+}
+
+void Array::start() {
+    for (const TileDma& dma : program_.dmas) {
+        for (const TileDma::Start& start : dma.starts) {
+            channels_.at({dma.tile, start.direction, start.channel})->push(start.task);
+        }
+    }
+    for (const auto& core : cores_) {
+        core->start();
+    }
+    command_processor_.start();
+}
+
+bool Array::finished() const {
+    return command_processor_.done() &&
+           std::all_of(channels_.begin(), channels_.end(), [this](const auto& entry) {
+               return config_.kind_of(entry.first.tile) != TileKind::Shim || entry.second->idle();
+           });
+}
+
+void Array::finish_statistics() {
+    finish_cycle_ = scheduler_.now();
+    command_processor_.finish_statistics(finish_cycle_);
+    for (const auto& [id, channel] : channels_) {
+        channel->finish_statistics(finish_cycle_);
+    }
+    for (const auto& core : cores_) {
+        core->finish_statistics(finish_cycle_);
+    }
+}
+
+void Array::write_descriptor(const WriteDescriptor& operation) {
+    tables_[operation.tile].write(operation.descriptor);
+}
+
+void Array::push_task(const PushTask& operation) {
+    channels_.at(operation.channel)->push(operation.task);
+}
+
+void Array::write_parameter(const WriteParameter& operation) {
+    for (const auto& core : cores_) {
+        if (core->tile() == operation.tile) {
+            core->write_parameter(operation.index, operation.value);
+        }
+    }
+}
+
+void Array::set_lock(const SetLock& operation) {
+    locks_.set(operation.lock, operation.value, scheduler_.now());
+}
+
+}  // namespace tilesim::arch::npu

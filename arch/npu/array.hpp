@@ -1,0 +1,89 @@
+// The array: builds tiles, channels, streams and the command processor from a program and runs them
+// on the common time line.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "arch/base/event_queue.hpp"
+#include "arch/base/probe.hpp"
+#include "arch/base/stats.hpp"
+#include "arch/fabric/fabric.hpp"
+#include "arch/memory/backing_store.hpp"
+#include "arch/memory/memory_system.hpp"
+#include "arch/npu/command_processor.hpp"
+#include "arch/npu/core_tile.hpp"
+#include "arch/npu/deadlock.hpp"
+#include "arch/npu/dma_channel.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "arch/npu/program.hpp"
+#include "arch/npu/shim_mover.hpp"
+
+namespace tilesim::arch::npu {
+
+class Array final : public ControlTarget {
+  public:
+    // `program` must have been verified and routed and outlive the array, as must the rest.
+    // `store`: DRAM's bytes, which makes the run functional; nullptr is timing mode.
+    Array(const NpuConfig& config, const fabric::FabricConfig& fabric, const Program& program,
+          memory::MemorySystem& memory, base::EventQueue& queue, base::stats::Group& parent,
+          memory::BackingStore* store);
+
+    // Every component's activities go to `listener` from now on.
+    void connect(base::ProbeListener* listener);
+
+    // Puts the first events on the time line: launch.
+    void start();
+    // The run-time sequence has ended and the shim tiles' tasks are done.
+    bool finished() const;
+    // Cycle and time of the end; call when finished.
+    base::Cycles finish_cycle() const { return finish_cycle_; }
+    base::Femtoseconds finish_time() const { return scheduler_.clock().time_of(finish_cycle_); }
+    // Who waits for whom. Meaningful when no event is left and the array has not finished.
+    DeadlockReport deadlock() const;
+    // Charges every component's present state until now; call once, at the end.
+    void finish_statistics();
+
+    const std::vector<std::unique_ptr<CoreTile>>& cores() const { return cores_; }
+
+    void write_descriptor(const WriteDescriptor& operation) override;
+    void push_task(const PushTask& operation) override;
+    void write_parameter(const WriteParameter& operation) override;
+    void set_lock(const SetLock& operation) override;
+
+  private:
+    friend class DeadlockFinder;
+
+    base::stats::Group& tile_group(TileCoordinate tile);
+    std::set<ChannelId> channels_used() const;
+    void build_channels(memory::BackingStore* store);
+    void build_flows(bool functional);
+    void build_cores();
+    std::vector<CoreTile::LockRole> lock_roles() const;
+    void add_flow(DmaChannel& source, std::optional<std::int64_t> packet_id, StreamFlow& flow);
+
+    const NpuConfig& config_;
+    const Program& program_;
+    CycleScheduler scheduler_;
+    base::stats::Group group_;
+    std::map<TileCoordinate, std::unique_ptr<base::stats::Group>> tile_groups_;
+    LockUnit locks_;
+    KernelTiming kernel_timing_;
+    fabric::Fabric fabric_;
+    std::unique_ptr<TileMemory> memory_;  // functional mode
+    std::map<TileCoordinate, DescriptorTable> tables_;
+    std::map<ChannelId, std::unique_ptr<DmaChannel>> channels_;
+    std::map<ChannelId, StreamSourceClient*> sources_;
+    std::map<ChannelId, StreamSink*> sinks_;
+    std::map<std::string, std::unique_ptr<StreamArbiter>> arbiters_;
+    std::vector<std::unique_ptr<StreamFlow>> flows_;  // one a route, in the program's order
+    std::vector<std::unique_ptr<CoreTile>> cores_;
+    CommandProcessor command_processor_;
+    base::Cycles finish_cycle_{0};
+};
+
+}  // namespace tilesim::arch::npu

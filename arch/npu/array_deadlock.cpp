@@ -1,0 +1,183 @@
+// The array's standstill report: asks every component what it waits for.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "arch/npu/array.hpp"
+
+namespace tilesim::arch::npu {
+
+// Walks the array's components; a class of its own because it needs to see them all.
+class DeadlockFinder {
+  public:
+    explicit DeadlockFinder(const Array& array) : array_(array) { find_releasers(); }
+
+    DeadlockReport report() const {
+        DeadlockReport result;
+        for (const auto& core : array_.cores_) {
+            if (const LockAction* action = core->waiting_for()) {
+                result.waits.push_back(lock_wait(core->name(), *action, core->since()));
+            }
+        }
+        for (const auto& [id, channel] : array_.channels_) {
+            add_channel(id, *channel, result);
+        }
+        const CommandProcessor& processor = array_.command_processor_;
+        if (const ChannelId* channel = processor.waiting_for()) {
+            result.waits.push_back(
+                {processor.name(),
+                 fmt::format("a completion token (sequence operation {})", processor.position()),
+                 {name_of_channel(*channel)},
+                 processor.since().count()});
+        }
+        find_cycles(result);
+        return result;
+    }
+
+  private:
+    // Who can release each lock: channels by their descriptors, cores by their scripts.
+    void find_releasers() {
+        releasers_.resize(array_.program_.locks.size());
+        for (const TileDma& dma : array_.program_.dmas) {
+            for (const TileDma::Start& start : dma.starts) {
+                const ChannelId id{dma.tile, start.direction, start.channel};
+                for (const BufferDescriptor& descriptor : dma.descriptors) {
+                    if (descriptor.release && reaches(dma, start.task.descriptor, descriptor.id)) {
+                        add_releaser(descriptor.release->lock, name_of_channel(id));
+                    }
+                }
+            }
+        }
+        for (const auto& core : array_.cores_) {
+            for (const CoreProgram& program : array_.program_.cores) {
+                if (program.tile == core->tile()) {
+                    add_script(program.script, core->name());
+                }
+            }
+        }
+    }
+
+    static bool reaches(const TileDma& dma, std::int64_t from, std::int64_t to) {
+        std::set<std::int64_t> seen;
+        std::optional<std::int64_t> id = from;
+        while (id && seen.insert(*id).second) {
+            if (*id == to) {
+                return true;
+            }
+            const auto place =
+                std::find_if(dma.descriptors.begin(), dma.descriptors.end(),
+                             [&id](const BufferDescriptor& d) { return d.id == *id; });
+            id = place == dma.descriptors.end() ? std::nullopt : place->next;
+        }
+        return false;
+    }
+
+    void add_script(const std::vector<CoreOp>& script, const std::string& core) {
+        for (const CoreOp& op : script) {
+            if (const auto* release = std::get_if<ReleaseOp>(&op.op)) {
+                add_releaser(release->action.lock, core);
+            } else if (const auto* loop = std::get_if<LoopOp>(&op.op)) {
+                add_script(loop->body, core);
+            }
+        }
+    }
+
+    void add_releaser(std::int64_t lock, const std::string& who) {
+        auto& names = releasers_[static_cast<std::size_t>(lock)];
+        if (std::find(names.begin(), names.end(), who) == names.end()) {
+            names.push_back(who);
+        }
+    }
+
+    std::string name_of_channel(const ChannelId& id) const {
+        const auto place = array_.channels_.find(id);
+        return place == array_.channels_.end() ? "an unused channel" : place->second->name();
+    }
+
+    Wait lock_wait(const std::string& who, const LockAction& action, base::Cycles since) const {
+        const Lock& lock = array_.program_.locks[static_cast<std::size_t>(action.lock)];
+        const std::string condition = action.value < 0 ? fmt::format(">= {}", -action.value)
+                                                       : fmt::format("== {}", action.value);
+        return {
+            who,
+            fmt::format("lock {} (tile {},{} id {}) {}, which is {}", lock.name, lock.tile.column,
+                        lock.tile.row, lock.id, condition, array_.locks_.value(action.lock)),
+            releasers_[static_cast<std::size_t>(action.lock)], since.count()};
+    }
+
+    void add_channel(const ChannelId& id, const DmaChannel& channel, DeadlockReport& report) const {
+        if (channel.dropped()) {
+            report.dropped_pushes.push_back(
+                fmt::format("{} dropped a push of descriptor {}: its task queue was full",
+                            channel.name(), channel.dropped()->descriptor));
+        }
+        const base::Cycles since = channel.since();
+        const BufferDescriptor* descriptor = channel.descriptor();
+        if (channel.state() == ChannelState::WaitingForLock) {
+            report.waits.push_back(lock_wait(channel.name(), *descriptor->acquire, since));
+        } else if (channel.state() == ChannelState::Streaming) {
+            const auto holders =
+                id.direction == Direction::S2MM ? senders_to(id) : holding_back(id);
+            report.waits.push_back(
+                {channel.name(),
+                 fmt::format("{} of descriptor {}",
+                             id.direction == Direction::S2MM ? "the stream's words"
+                                                             : "the stream to take the words",
+                             descriptor->id),
+                 holders, since.count()});
+        }
+    }
+
+    std::vector<std::string> senders_to(const ChannelId& id) const {
+        std::vector<std::string> names;
+        for (const Route& route : array_.program_.routes) {
+            if (std::find(route.destinations.begin(), route.destinations.end(), id) !=
+                route.destinations.end()) {
+                names.push_back(name_of_channel(route.source));
+            }
+        }
+        return names;
+    }
+
+    // The receivers, or the owner of the arbiter, that keep a sender from going on.
+    std::vector<std::string> holding_back(const ChannelId& id) const {
+        std::vector<std::string> names;
+        for (std::size_t r = 0; r < array_.program_.routes.size(); ++r) {
+            const Route& route = array_.program_.routes[r];
+            const StreamFlow& flow = *array_.flows_[r];
+            if (route.source != id || !flow.sending()) {
+                continue;
+            }
+            if (const StreamArbiter* arbiter = flow.waiting_arbiter()) {
+                names.push_back(owner_of(*arbiter));
+            }
+            for (const StreamSink* sink : flow.blocked_by()) {
+                for (const auto& [channel, candidate] : array_.sinks_) {
+                    if (candidate == sink) {
+                        names.push_back(name_of_channel(channel));
+                    }
+                }
+            }
+        }
+        return names;
+    }
+
+    std::string owner_of(const StreamArbiter& arbiter) const {
+        for (std::size_t r = 0; r < array_.flows_.size(); ++r) {
+            if (arbiter.owner() == array_.flows_[r].get()) {
+                return name_of_channel(array_.program_.routes[r].source);
+            }
+        }
+        return arbiter.name();
+    }
+
+    const Array& array_;
+    std::vector<std::vector<std::string>> releasers_;
+};
+
+DeadlockReport Array::deadlock() const {
+    return DeadlockFinder(*this).report();
+}
+
+}  // namespace tilesim::arch::npu

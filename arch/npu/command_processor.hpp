@@ -1,0 +1,76 @@
+// The command processor: executes the run-time sequence, one operation after the other.
+//
+// Models:  a cost per register write and per descriptor block write; completion tokens counted per
+//          channel, sync takes one or waits; a fixed dispatch cost before the first operation.
+// Ignores: instruction fetch from DRAM, the host's queue; tokens' way through the switches.
+// Source:  mlir-aie transaction format; costs from the measurements named in the device files.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+
+#include "arch/base/stats.hpp"
+#include "arch/npu/cycle_scheduler.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "arch/npu/program.hpp"
+
+namespace tilesim::arch::npu {
+
+// What the processor's writes reach.
+class ControlTarget {
+  public:
+    virtual void write_descriptor(const WriteDescriptor& operation) = 0;
+    virtual void push_task(const PushTask& operation) = 0;
+    virtual void write_parameter(const WriteParameter& operation) = 0;
+    virtual void set_lock(const SetLock& operation) = 0;
+
+  protected:
+    ~ControlTarget() = default;
+};
+
+enum class CommandState : std::size_t { Dispatch, Writing, Syncing, WaitingForToken, Done };
+
+struct CommandStats : base::stats::Group {
+    explicit CommandStats(Group& parent);
+    base::stats::StateAccount time;
+    base::stats::Counter operations{*this, "operations", base::stats::Unit::Count,
+                                    "run-time sequence operations executed"};
+};
+
+class CommandProcessor final : public base::EventHandler {
+  public:
+    CommandProcessor(const CommandProcessorConfig& config, const Program& program,
+                     ControlTarget& target, CycleScheduler& scheduler, base::stats::Group& parent);
+
+    const std::string& name() const { return stats_.path(); }
+    bool done() const { return state() == CommandState::Done; }
+    CommandState state() const { return static_cast<CommandState>(stats_.time.current()); }
+    base::Cycles since() const { return base::Cycles{stats_.time.since()}; }
+    // The channel whose token the processor waits for; nothing when it does not wait.
+    const ChannelId* waiting_for() const;
+    std::size_t position() const { return next_; }
+    base::Cycles finished_at() const { return finished_at_; }
+
+    void start();
+    void on_token(const ChannelId& channel);
+    void finish_statistics(base::Cycles now) { stats_.time.charge_until(now.count()); }
+
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+
+  private:
+    void begin_operation();
+    void finish_operation();
+    base::Cycles cost_of(const SequenceOp& operation) const;
+
+    CommandProcessorConfig config_;
+    const Program& program_;
+    ControlTarget& target_;
+    CycleScheduler& scheduler_;
+    CommandStats stats_;
+    std::size_t next_ = 0;
+    std::map<ChannelId, std::int64_t> tokens_;
+    base::Cycles finished_at_{0};
+};
+
+}  // namespace tilesim::arch::npu

@@ -1,0 +1,220 @@
+#include "arch/npu/core_tile.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "arch/npu/kernel_function.hpp"
+#include "arch/npu/program_fault.hpp"
+
+namespace tilesim::arch::npu {
+
+using base::Cycles;
+
+namespace {
+
+constexpr std::uint64_t kStep = 0;      // go on with the script
+constexpr std::uint64_t kCalled = 1;    // the call has been made: the kernel runs
+constexpr std::uint64_t kFinished = 2;  // the kernel has finished
+constexpr std::uint64_t kRelease = 3;   // the release takes effect
+
+std::vector<base::stats::StateAccount::State> core_states() {
+    return {{"multiply", "in the matrix-multiply kernel"},
+            {"zero", "in the kernel that clears the C tile"},
+            {"fixed_kernel", "in a kernel of stated cost"},
+            {"call", "calling a kernel and returning from it"},
+            {"lock_operation", "executing lock acquires and releases that did not have to wait"},
+            {"waiting_for_input", "stopped at a lock an arriving stream releases: A or B"},
+            {"waiting_for_output", "stopped at a lock a leaving stream releases: C drain"},
+            {"waiting_for_lock", "stopped at another lock"},
+            {"done", "script finished, or not started"}};
+}
+
+CoreState state_of(KernelKind kind) {
+    switch (kind) {
+        case KernelKind::Multiply:
+            return CoreState::Multiply;
+        case KernelKind::Zero:
+            return CoreState::Zero;
+        case KernelKind::Fixed:
+            return CoreState::Fixed;
+    }
+    return CoreState::Fixed;
+}
+
+}  // namespace
+
+CoreStats::CoreStats(Group& parent, std::string_view name)
+    : Group(parent, name),
+      time(*this, "time", base::stats::Unit::Cycle, core_states(),
+           static_cast<std::size_t>(CoreState::Done)) {}
+
+CoreTile::CoreTile(const CoreProgram& script, const Program& program, const NpuConfig& config,
+                   const KernelTiming& timing, std::vector<LockRole> lock_roles,
+                   CycleScheduler& scheduler, LockUnit& locks, base::stats::Group& parent,
+                   TileMemory* memory)
+    : script_(script),
+      program_(program),
+      config_(config.core),
+      timing_(timing),
+      lock_roles_(std::move(lock_roles)),
+      scheduler_(scheduler),
+      locks_(locks),
+      memory_(memory),
+      stats_(parent, "core"),
+      rotation_(script.rotations.size(), 0) {
+    for (const Kernel& kernel : program.kernels) {
+        const Cycles cycles =
+            kernel.cycles ? Cycles{*kernel.cycles} : timing_.cycles(kernel).total();
+        const std::int64_t macs =
+            kernel.kind == KernelKind::Multiply ? kernel.m * kernel.k * kernel.n : 0;
+        kernels_.push_back({cycles, macs, state_of(kernel.kind)});
+    }
+}
+
+void CoreTile::start() {
+    stack_.push_back({&script_.script, 0, 1});
+    enter(CoreState::LockOperation);
+    scheduler_.at(scheduler_.now(), *this, kStep);
+}
+
+void CoreTile::write_parameter(std::int64_t index, std::int64_t value) {
+    const auto at = static_cast<std::size_t>(index);
+    if (at >= parameters_.size()) {
+        parameters_.resize(at + 1, 0);
+    }
+    parameters_[at] = value;
+}
+
+void CoreTile::enter(CoreState state) {
+    static const auto states = core_states();
+    if (probe_) {
+        probe_.end(name(), states[stats_.time.current()].name, scheduler_.queue().now());
+        probe_.begin(name(), states[static_cast<std::size_t>(state)].name,
+                     scheduler_.queue().now());
+    }
+    stats_.time.enter(state, scheduler_.now().count());
+}
+
+void CoreTile::resume_after(Cycles cycles, CoreState state, std::uint64_t tag) {
+    enter(state);
+    scheduler_.at(scheduler_.now() + cycles, *this, tag);
+}
+
+void CoreTile::on_event(std::uint64_t tag, base::Femtoseconds) {
+    switch (tag) {
+        case kCalled: {
+            const KernelCost& cost = kernels_[static_cast<std::size_t>(called_->kernel)];
+            resume_after(cost.cycles, cost.state, kFinished);
+            return;
+        }
+        case kFinished:
+            compute(*std::exchange(called_, nullptr));
+            step();
+            return;
+        case kRelease:
+            locks_.release(*std::exchange(releasing_, nullptr), scheduler_.now());
+            step();
+            return;
+        default:
+            waiting_ = nullptr;
+            step();
+    }
+}
+
+// Executes script operations until one takes time.
+void CoreTile::step() {
+    while (const CoreOp* op = fetch()) {
+        const bool takes_time = !std::holds_alternative<LoopOp>(op->op);
+        std::visit([this](const auto& operation) { execute(operation); }, op->op);
+        if (takes_time) {
+            return;
+        }
+    }
+    enter(CoreState::Done);
+}
+
+// The next operation of the innermost block; leaves finished blocks, starts loops again.
+const CoreOp* CoreTile::fetch() {
+    while (!stack_.empty()) {
+        Frame& frame = stack_.back();
+        if (frame.next < frame.body->size()) {
+            return &(*frame.body)[frame.next++];
+        }
+        if (frame.runs_left < 0 || --frame.runs_left > 0) {
+            frame.next = 0;
+            continue;
+        }
+        stack_.pop_back();
+    }
+    return nullptr;
+}
+
+void CoreTile::execute(const LoopOp& op) {
+    std::int64_t count = op.count;
+    if (op.parameter) {
+        const auto index = static_cast<std::size_t>(*op.parameter);
+        count = index < parameters_.size() ? parameters_[index] : 0;
+    }
+    if (count != 0 && !op.body.empty()) {
+        stack_.push_back({&op.body, 0, count});
+    }
+}
+
+void CoreTile::execute(const AcquireOp& op) {
+    if (locks_.acquire(op.action, *this)) {
+        resume_after(config_.lock_cycles, CoreState::LockOperation, kStep);
+        return;
+    }
+    waiting_ = &op.action;
+    switch (lock_roles_[static_cast<std::size_t>(op.action.lock)]) {
+        case LockRole::Input:
+            enter(CoreState::WaitingForInput);
+            break;
+        case LockRole::Output:
+            enter(CoreState::WaitingForOutput);
+            break;
+        case LockRole::Other:
+            enter(CoreState::WaitingForLock);
+            break;
+    }
+}
+
+void CoreTile::on_lock_granted(Cycles when) {
+    scheduler_.at(when + config_.lock_wake, *this, kStep);
+}
+
+void CoreTile::execute(const ReleaseOp& op) {
+    releasing_ = &op.action;
+    resume_after(config_.lock_cycles, CoreState::LockOperation, kRelease);
+}
+
+void CoreTile::execute(const CallOp& op) {
+    called_ = &op;
+    resume_after(config_.call_cycles, CoreState::Call, kCalled);
+}
+
+std::int64_t CoreTile::operand(const CallOp& op, std::size_t index) const {
+    const auto rotation = static_cast<std::size_t>(op.operands[index]);
+    const auto& buffers = script_.rotations[rotation].buffers;
+    return buffers[rotation_[rotation] % buffers.size()];
+}
+
+// Counts the finished kernel, does its arithmetic in functional mode, and rotates its operands.
+void CoreTile::compute(const CallOp& op) {
+    const auto index = static_cast<std::size_t>(op.kernel);
+    const Kernel& kernel = program_.kernels[index];
+    ++stats_.calls;
+    stats_.macs += kernels_[index].macs;
+    if (memory_ != nullptr && kernel.kind == KernelKind::Multiply) {
+        multiply(kernel, timing_.mode_of(kernel), memory_->buffer(operand(op, 0)),
+                 memory_->buffer(operand(op, 1)), memory_->buffer(operand(op, 2)));
+    } else if (memory_ != nullptr && kernel.kind == KernelKind::Zero) {
+        zero(memory_->buffer(operand(op, 0)));
+    }
+    for (const std::int64_t rotation : op.advance) {
+        ++rotation_[static_cast<std::size_t>(rotation)];
+    }
+}
+
+}  // namespace tilesim::arch::npu

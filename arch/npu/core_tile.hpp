@@ -1,0 +1,114 @@
+// A core: runs its script of lock operations and kernel calls.
+//
+// Models:  loops with constant or run-time-parameter counts; lock acquires and releases that occupy
+//          the core; wake-up after a lock wait; kernel calls from the timing model; operand
+//          rotation (double buffering).
+// Ignores: instruction fetch, and conflicts of the core with DMAs on memory banks (the core wins
+//          98 % of them on silicon).
+// Source:  llvm-aie scheduling tables, mlir-aie trace captures; docs/modelling.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arch/base/probe.hpp"
+#include "arch/base/stats.hpp"
+#include "arch/npu/cycle_scheduler.hpp"
+#include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/lock_unit.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "arch/npu/tile_memory.hpp"
+
+namespace tilesim::arch::npu {
+
+enum class CoreState : std::size_t {
+    Multiply,
+    Zero,
+    Fixed,
+    Call,
+    LockOperation,
+    WaitingForInput,
+    WaitingForOutput,
+    WaitingForLock,
+    Done
+};
+
+struct CoreStats : base::stats::Group {
+    CoreStats(Group& parent, std::string_view name);
+    base::stats::StateAccount time;
+    base::stats::Counter calls{*this, "calls", base::stats::Unit::Count, "kernel calls"};
+    base::stats::Counter macs{*this, "macs", base::stats::Unit::Count, "multiply-accumulates"};
+};
+
+class CoreTile final : public base::EventHandler, public LockClient {
+  public:
+    // Which side releases a lock, and with it why a core waits for it.
+    enum class LockRole { Input, Output, Other };
+
+    CoreTile(const CoreProgram& script, const Program& program, const NpuConfig& config,
+             const KernelTiming& timing, std::vector<LockRole> lock_roles,
+             CycleScheduler& scheduler, LockUnit& locks, base::stats::Group& parent,
+             TileMemory* memory);
+
+    void connect(base::ProbeListener* listener) { probe_.connect(listener); }
+    const TileCoordinate& tile() const { return script_.tile; }
+    const std::string& name() const { return stats_.path(); }
+    bool done() const { return state() == CoreState::Done; }
+    CoreState state() const { return static_cast<CoreState>(stats_.time.current()); }
+    base::Cycles since() const { return base::Cycles{stats_.time.since()}; }
+    // The lock action the core stands at, when it waits.
+    const LockAction* waiting_for() const { return waiting_; }
+
+    void start();
+    void write_parameter(std::int64_t index, std::int64_t value);
+    void finish_statistics(base::Cycles now) { stats_.time.charge_until(now.count()); }
+
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+    void on_lock_granted(base::Cycles when) override;
+
+  private:
+    struct Frame {  // a block of the script being executed
+        const std::vector<CoreOp>* body;
+        std::size_t next;
+        std::int64_t runs_left;  // of a loop, this run included; -1 for ever
+    };
+    // A kernel's calls cost the same each time: computed once.
+    struct KernelCost {
+        base::Cycles cycles{0};
+        std::int64_t macs = 0;
+        CoreState state = CoreState::Fixed;
+    };
+
+    void step();
+    const CoreOp* fetch();
+    void execute(const AcquireOp& op);
+    void execute(const ReleaseOp& op);
+    void execute(const CallOp& op);
+    void execute(const LoopOp& op);
+    void compute(const CallOp& op);
+    std::int64_t operand(const CallOp& op, std::size_t index) const;
+    void enter(CoreState state);
+    void resume_after(base::Cycles cycles, CoreState state, std::uint64_t tag);
+
+    const CoreProgram& script_;
+    const Program& program_;
+    const CoreConfig& config_;
+    const KernelTiming& timing_;
+    std::vector<LockRole> lock_roles_;
+    CycleScheduler& scheduler_;
+    LockUnit& locks_;
+    TileMemory* memory_;
+    CoreStats stats_;
+    base::Probe probe_;
+
+    std::vector<KernelCost> kernels_;
+    std::vector<Frame> stack_;
+    std::vector<std::size_t> rotation_;  // which buffer each rotation stands at
+    std::vector<std::int64_t> parameters_;
+    const CallOp* called_ = nullptr;
+    const LockAction* waiting_ = nullptr;
+    const LockAction* releasing_ = nullptr;
+};
+
+}  // namespace tilesim::arch::npu

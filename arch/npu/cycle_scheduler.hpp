@@ -1,0 +1,38 @@
+// The array's view of the common time line: events at cycles of its own clock.
+#pragma once
+
+#include "arch/base/clock.hpp"
+#include "arch/base/event_queue.hpp"
+
+namespace tilesim::arch::npu {
+
+class CycleScheduler {
+  public:
+    CycleScheduler(base::EventQueue& queue, base::Clock clock) : queue_(queue), clock_(clock) {}
+
+    base::EventQueue& queue() { return queue_; }
+    const base::Clock& clock() const { return clock_; }
+
+    // The cycle that has begun last; conversions are remembered because events come in clusters.
+    base::Cycles now() const {
+        if (queue_.now() != last_time_) {
+            last_time_ = queue_.now();
+            last_cycle_ = clock_.cycle_at(last_time_);
+        }
+        return last_cycle_;
+    }
+    // The first cycle edge not before the present; where events of other clocks enter this one.
+    base::Cycles next_edge() const { return clock_.first_cycle_from(queue_.now()); }
+
+    void at(base::Cycles cycle, base::EventHandler& handler, std::uint64_t tag = 0) {
+        queue_.at(clock_.time_of(cycle), handler, tag);
+    }
+
+  private:
+    base::EventQueue& queue_;
+    base::Clock clock_;
+    mutable base::Femtoseconds last_time_{-1};
+    mutable base::Cycles last_cycle_{0};
+};
+
+}  // namespace tilesim::arch::npu

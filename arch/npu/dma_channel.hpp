@@ -1,0 +1,185 @@
+// One DMA channel: takes tasks from its queue and walks their chains of buffer descriptors.
+//
+// Models:  task queue of bounded depth (a push to a full queue is dropped), repeat counts,
+// chaining,
+//          iteration state kept in the descriptor, lock acquire before and release after each
+//          descriptor, one cycle not ready at each S2MM descriptor boundary, completion tokens.
+// Ignores: memory bank conflicts (second order on silicon: a lost arbitration costs a DMA nothing),
+//          compression, out-of-order descriptors, finish-on-TLAST.
+// Source:  Xilinx aie-rt, AMD AM020, mlir-aie; docs/modelling.md.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arch/base/probe.hpp"
+#include "arch/base/stats.hpp"
+#include "arch/npu/address_generator.hpp"
+#include "arch/npu/cycle_scheduler.hpp"
+#include "arch/npu/lock_unit.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "arch/npu/stream_flow.hpp"
+#include "arch/npu/tile_memory.hpp"
+
+namespace tilesim::arch::npu {
+
+// A tile's descriptor registers, shared by its channels.
+class DescriptorTable {
+  public:
+    struct Entry {
+        BufferDescriptor descriptor;
+        std::int64_t iteration = 0;  // the "current" field
+        std::int64_t stream_words = 0;
+    };
+    void write(const BufferDescriptor& descriptor);
+    Entry* find(std::int64_t id);
+
+  private:
+    std::vector<std::optional<Entry>> entries_;
+};
+
+enum class ChannelState : std::size_t {
+    Idle,
+    Fetching,
+    WaitingForLock,
+    Streaming,
+    WaitingForStream,
+    WaitingForMemory
+};
+
+struct DmaStats : base::stats::Group {
+    DmaStats(Group& parent, std::string_view name);
+    base::stats::StateAccount time;
+    base::stats::Counter words{*this, "words", base::stats::Unit::Count,
+                               "32-bit words moved between stream and memory"};
+    base::stats::Counter descriptors{*this, "descriptors", base::stats::Unit::Count,
+                                     "buffer descriptors finished"};
+    base::stats::Counter tasks{*this, "tasks", base::stats::Unit::Count, "tasks finished"};
+    base::stats::Counter dropped_pushes{*this, "dropped_pushes", base::stats::Unit::Count,
+                                        "pushes lost because the task queue was full"};
+};
+
+class DmaChannel;
+
+// How a channel moves a descriptor's words: between tile memory and stream, or DRAM and stream.
+class Mover {
+  public:
+    virtual ~Mover() = default;
+    // Moves the words of the descriptor; calls DmaChannel::finish_transfer at the end.
+    virtual void begin(const DescriptorTable::Entry& entry, base::Cycles from) = 0;
+    // Cycles of the finished transfer the channel waited for memory rather than for its stream.
+    virtual base::Cycles memory_wait() const { return base::Cycles{0}; }
+};
+
+class DmaChannel final : public base::EventHandler, public LockClient {
+  public:
+    struct Timing {
+        base::Cycles task_start;       // task to first lock request
+        base::Cycles boundary_bubble;  // S2MM: not ready between descriptors
+        base::Cycles grant_to_stream;  // from a lock that was waited for to the first word
+        std::int64_t queue_depth;
+    };
+    using TokenSink = std::function<void(const ChannelId&, base::Cycles)>;
+
+    DmaChannel(const ChannelId& id, const Timing& timing, CycleScheduler& scheduler,
+               LockUnit& locks, DescriptorTable& table, base::stats::Group& parent,
+               TokenSink on_token);
+
+    void set_mover(std::unique_ptr<Mover> mover) { mover_ = std::move(mover); }
+    void connect(base::ProbeListener* listener) { probe_.connect(listener); }
+
+    const ChannelId& id() const { return id_; }
+    const std::string& name() const { return stats_.path(); }
+    bool idle() const { return !current_ && queue_.empty(); }
+    ChannelState state() const { return static_cast<ChannelState>(stats_.time.current()); }
+    base::Cycles since() const { return base::Cycles{stats_.time.since()}; }
+    std::int64_t queued() const { return static_cast<std::int64_t>(queue_.size()); }
+    // The descriptor being executed or waited for.
+    const BufferDescriptor* descriptor() const;
+    // What the push that was dropped last would have started, for reports.
+    const std::optional<Task>& dropped() const { return dropped_; }
+
+    void push(const Task& task);
+    void finish_statistics(base::Cycles now) { stats_.time.charge_until(now.count()); }
+
+    void finish_transfer(base::Cycles now);
+
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+    void on_lock_granted(base::Cycles when) override;
+
+  private:
+    void start_next_task();
+    void request_lock(base::Cycles from);
+    void transfer(base::Cycles from);
+    void finish_task(base::Cycles now);
+    void enter(ChannelState state, base::Cycles now);
+
+    ChannelId id_;
+    Timing timing_;
+    CycleScheduler& scheduler_;
+    LockUnit& locks_;
+    DescriptorTable& table_;
+    TokenSink on_token_;
+    DmaStats stats_;
+    base::Probe probe_;
+    std::unique_ptr<Mover> mover_;
+
+    std::deque<Task> queue_;
+    std::optional<Task> current_;
+    std::optional<Task> dropped_;
+    std::int64_t runs_left_ = 0;
+    DescriptorTable::Entry* entry_ = nullptr;
+    base::Cycles transfer_begin_{0};
+};
+
+// MM2S of a core or memory tile.
+class TileReader final : public Mover, public StreamSourceClient {
+  public:
+    // `flows`: by packet id; the circuit-switched one, if any, under -1.
+    TileReader(DmaChannel& channel, TileMemory* memory) : channel_(channel), memory_(memory) {}
+    void add_flow(std::int64_t packet_id, StreamFlow& flow) {
+        flows_.push_back({packet_id, &flow});
+    }
+
+    void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
+    void on_stream_pushed(std::int64_t, base::Cycles) override {}
+    void on_stream_sent(base::Cycles now) override { channel_.finish_transfer(now); }
+    void read_words(std::int64_t words, std::vector<std::uint32_t>& into) override;
+
+  private:
+    DmaChannel& channel_;
+    TileMemory* memory_;
+    std::vector<std::pair<std::int64_t, StreamFlow*>> flows_;
+    AddressGenerator addresses_;
+    std::int64_t buffer_ = 0;
+    std::int64_t offset_ = 0;
+};
+
+// S2MM of a core or memory tile.
+class TileWriter final : public Mover, public StreamSinkClient {
+  public:
+    TileWriter(DmaChannel& channel, CycleScheduler& scheduler, TileMemory* memory)
+        : channel_(channel), memory_(memory), sink_(scheduler, *this) {}
+    StreamSink& sink() { return sink_; }
+
+    void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
+    void on_stream_received(base::Cycles now) override;
+
+  private:
+    DmaChannel& channel_;
+    TileMemory* memory_;
+    StreamSink sink_;
+    const DescriptorTable::Entry* entry_ = nullptr;
+    std::vector<std::uint32_t> words_;
+};
+
+// The flow a descriptor's words go to: by its packet id. Throws ProgramFault when there is none.
+StreamFlow& flow_of(const std::vector<std::pair<std::int64_t, StreamFlow*>>& flows,
+                    const BufferDescriptor& descriptor, const std::string& channel);
+
+}  // namespace tilesim::arch::npu

@@ -1,0 +1,63 @@
+#include "arch/npu/lock_unit.hpp"
+
+#include <fmt/format.h>
+
+#include "arch/npu/program_fault.hpp"
+
+namespace tilesim::arch::npu {
+
+LockUnit::LockUnit(const std::vector<Lock>& locks) : names_(locks) {
+    for (const Lock& lock : locks) {
+        states_.push_back({lock.initial, {}});
+    }
+}
+
+bool LockUnit::available(const LockAction& action) const {
+    return satisfied(action.value, state(action.lock).value);
+}
+
+bool LockUnit::acquire(const LockAction& action, LockClient& client) {
+    State& lock = state(action.lock);
+    if (lock.waiters.empty() && satisfied(action.value, lock.value)) {
+        lock.value += action.value < 0 ? action.value : 0;
+        return true;
+    }
+    lock.waiters.push_back({action.value, &client});
+    return false;
+}
+
+void LockUnit::release(const LockAction& action, base::Cycles now) {
+    State& lock = state(action.lock);
+    const std::int64_t value = lock.value + action.value;
+    if (value < 0 || value > kMost) {
+        const Lock& name = names_[static_cast<std::size_t>(action.lock)];
+        throw ProgramFault(fmt::format(
+            "cycle {}: lock {} (tile {},{} id {}) is {}; releasing {:+} leaves 0..{}", now.count(),
+            name.name, name.tile.column, name.tile.row, name.id, lock.value, action.value, kMost));
+    }
+    lock.value = value;
+    grant_waiters(action.lock, now);
+}
+
+void LockUnit::set(std::int64_t lock, std::int64_t value, base::Cycles now) {
+    state(lock).value = value;
+    grant_waiters(lock, now);
+}
+
+void LockUnit::grant_waiters(std::int64_t id, base::Cycles now) {
+    State& lock = state(id);
+    base::Cycles when = now;
+    for (std::size_t i = 0; i < lock.waiters.size();) {
+        const Waiter waiter = lock.waiters[i];
+        if (!satisfied(waiter.value, lock.value)) {
+            ++i;
+            continue;
+        }
+        lock.value += waiter.value < 0 ? waiter.value : 0;
+        lock.waiters.erase(lock.waiters.begin() + static_cast<std::ptrdiff_t>(i));
+        waiter.client->on_lock_granted(when);
+        when += base::Cycles{1};
+    }
+}
+
+}  // namespace tilesim::arch::npu

@@ -1,0 +1,66 @@
+// The semaphore locks of the array: six-bit counters that agents acquire and release.
+//
+// Models:  acquire-equal, acquire-greater-equal, release; one grant a cycle per lock, waiting
+//          requests served in order of arrival where their condition holds.
+// Ignores: the distance between the requester and the lock's tile.
+// Source:  Xilinx aie-rt, AMD AM020.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "arch/base/units.hpp"
+#include "arch/npu/program.hpp"
+
+namespace tilesim::arch::npu {
+
+class LockClient {
+  public:
+    // The waiting request is granted in cycle `when`, the present one or a later one.
+    virtual void on_lock_granted(base::Cycles when) = 0;
+
+  protected:
+    ~LockClient() = default;
+};
+
+class LockUnit {
+  public:
+    static constexpr std::int64_t kMost = 63;  // six bits
+
+    explicit LockUnit(const std::vector<Lock>& locks);
+
+    std::int64_t value(std::int64_t lock) const { return state(lock).value; }
+    // Whether a request with this value would be granted at once.
+    bool available(const LockAction& action) const;
+
+    // Takes the lock when it is available and nobody waits before; otherwise queues the request
+    // and returns false: `client` hears when it is granted.
+    bool acquire(const LockAction& action, LockClient& client);
+    // Adds to the lock and grants waiting requests, one a cycle from `now` on. Throws ProgramFault
+    // when the counter would leave 0..63.
+    void release(const LockAction& action, base::Cycles now);
+    // What the command processor writes.
+    void set(std::int64_t lock, std::int64_t value, base::Cycles now);
+
+  private:
+    struct Waiter {
+        std::int64_t value;
+        LockClient* client;
+    };
+    struct State {
+        std::int64_t value = 0;
+        std::deque<Waiter> waiters;
+    };
+    const State& state(std::int64_t lock) const { return states_[static_cast<std::size_t>(lock)]; }
+    State& state(std::int64_t lock) { return states_[static_cast<std::size_t>(lock)]; }
+    static bool satisfied(std::int64_t request, std::int64_t value) {
+        return request < 0 ? value >= -request : value == request;
+    }
+    void grant_waiters(std::int64_t lock, base::Cycles now);
+
+    std::vector<Lock> names_;
+    std::vector<State> states_;
+};
+
+}  // namespace tilesim::arch::npu

@@ -1,0 +1,188 @@
+#include "arch/npu/shim_mover.hpp"
+
+#include <algorithm>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::npu {
+
+using base::Cycles;
+
+namespace {
+constexpr std::int64_t kWordBytes = 4;
+}
+
+Burst BurstSplitter::next() {
+    if (run_bytes_ == 0) {
+        const Run run = addresses_.take(words_left_);
+        words_left_ -= run.words;
+        run_address_ = base_ + run.offset * kWordBytes;
+        run_bytes_ = run.words * kWordBytes;
+    }
+    const std::int64_t to_boundary = limit_ - run_address_ % limit_;
+    const Burst burst{run_address_, std::min(run_bytes_, to_boundary)};
+    run_address_ += burst.bytes;
+    run_bytes_ -= burst.bytes;
+    return burst;
+}
+
+std::int64_t ShimContext::base_of(const BufferDescriptor& descriptor) const {
+    return buffers[static_cast<std::size_t>(descriptor.buffer)].address + descriptor.offset;
+}
+
+std::int64_t ShimContext::burst_of(const BufferDescriptor& descriptor) const {
+    return descriptor.burst_bytes > 0 ? descriptor.burst_bytes : config.burst.count();
+}
+
+// --- ShimReader ----------------------------------------------------------------------------------
+
+void ShimReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
+    base_ = context_.base_of(entry.descriptor);
+    splitter_ = BurstSplitter(entry, base_, context_.burst_of(entry.descriptor));
+    if (context_.store != nullptr) {
+        addresses_ = AddressGenerator(entry.descriptor, entry.iteration);
+    }
+    memory_wait_ = Cycles{0};
+    stream_idle_since_ = from;
+    flow_ = &flow_of(flows_, entry.descriptor, channel_.name());
+    flow_->begin(entry.stream_words, 0, from);
+    issue();
+}
+
+bool ShimReader::fifo_has_room(std::int64_t bytes) {
+    const Cycles now = context_.scheduler.now();
+    while (!leaving_.empty() && leaving_.front().first <= now) {
+        reserved_ -= leaving_.front().second;
+        leaving_.pop_front();
+    }
+    if (reserved_ + bytes <= context_.config.data_fifo.count()) {
+        return true;
+    }
+    wake_when_words_leave();
+    return false;
+}
+
+void ShimReader::wake_when_words_leave() {
+    if (!leaving_.empty() && !waking_) {
+        waking_ = true;
+        context_.scheduler.at(std::max(leaving_.front().first, context_.scheduler.next_edge()),
+                              *this);
+    }
+}
+
+void ShimReader::on_event(std::uint64_t, base::Femtoseconds) {
+    waking_ = false;
+    issue();
+}
+
+void ShimReader::issue() {
+    while (outstanding_ < context_.config.outstanding_bursts) {
+        if (!pending_) {
+            if (splitter_.done()) {
+                return;
+            }
+            pending_ = splitter_.next();
+        }
+        if (!fifo_has_room(pending_->bytes)) {
+            return;
+        }
+        const std::uint64_t tag = first_sent_ + sent_.size();
+        sent_.push_back({pending_->bytes, false});
+        ++outstanding_;
+        reserved_ += pending_->bytes;
+        context_.fabric.submit(
+            {pending_->address, pending_->bytes, false, context_.port, this, tag});
+        pending_.reset();
+    }
+}
+
+void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds) {
+    sent_[tag - first_sent_].second = true;
+    --outstanding_;
+    std::int64_t bytes = 0;
+    while (!sent_.empty() && sent_.front().second) {
+        bytes += sent_.front().first;
+        sent_.pop_front();
+        ++first_sent_;
+    }
+    issue();
+    if (bytes > 0) {
+        const Cycles now = context_.scheduler.next_edge();
+        if (flow_->blocked_by().empty()) {
+            memory_wait_ += std::max(Cycles{0}, now - stream_idle_since_);
+        }
+        flow_->supply(bytes / kWordBytes, now);
+    }
+}
+
+void ShimReader::on_stream_pushed(std::int64_t words, Cycles end) {
+    leaving_.push_back({end, words * kWordBytes});
+    stream_idle_since_ = end;
+    if (pending_ && outstanding_ < context_.config.outstanding_bursts) {
+        wake_when_words_leave();
+    }
+}
+
+void ShimReader::on_stream_sent(Cycles now) {
+    channel_.finish_transfer(now);
+}
+
+void ShimReader::read_words(std::int64_t words, std::vector<std::uint32_t>& into) {
+    while (words > 0) {
+        const Run run = addresses_.take(words);
+        const std::size_t at = into.size();
+        into.resize(at + static_cast<std::size_t>(run.words));
+        context_.store->read(base_ + run.offset * kWordBytes,
+                             std::as_writable_bytes(std::span{into}.subspan(at)));
+        words -= run.words;
+    }
+}
+
+// --- ShimWriter ----------------------------------------------------------------------------------
+
+void ShimWriter::begin(const DescriptorTable::Entry& entry, Cycles from) {
+    splitter_ = BurstSplitter(entry, context_.base_of(entry.descriptor),
+                              context_.burst_of(entry.descriptor));
+    memory_wait_ = Cycles{0};
+    accept(from);
+}
+
+void ShimWriter::accept(Cycles from) {
+    if (receiving_ || splitter_.done()) {
+        return;
+    }
+    if (outstanding_ >= context_.config.outstanding_writes) {
+        blocked_since_ = from;
+        return;
+    }
+    burst_ = splitter_.next();
+    receiving_ = true;
+    sink_.begin(burst_.bytes / kWordBytes, from);
+}
+
+void ShimWriter::on_stream_received(Cycles now) {
+    receiving_ = false;
+    if (context_.store != nullptr) {
+        words_.clear();
+        sink_.take_words(words_);
+        context_.store->write(burst_.address, std::as_bytes(std::span{words_}));
+    }
+    ++outstanding_;
+    context_.fabric.submit({burst_.address, burst_.bytes, true, context_.port, this, 0});
+    accept(now);
+}
+
+void ShimWriter::on_fabric_complete(std::uint64_t, base::Femtoseconds) {
+    const Cycles now = context_.scheduler.next_edge();
+    --outstanding_;
+    if (splitter_.done() && outstanding_ == 0 && !receiving_) {
+        channel_.finish_transfer(now);
+        return;
+    }
+    if (!receiving_ && !splitter_.done()) {
+        memory_wait_ += now - blocked_since_;
+        accept(now);
+    }
+}
+
+}  // namespace tilesim::arch::npu

@@ -1,0 +1,279 @@
+#include "arch/npu/stream_flow.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::npu {
+
+using base::Cycles;
+
+// --- StreamSink ----------------------------------------------------------------------------------
+
+void StreamSink::begin(std::int64_t words, Cycles from) {
+    SIM_CHECK(remaining_ == 0, "a receiver began a transfer before the last one had ended");
+    remaining_ = words;
+    parts_.clear();
+    free_ = std::max(free_, from);
+    if (feeds_.size() > 1) {  // what arrived first is taken first
+        std::stable_sort(feeds_.begin(), feeds_.end(), [this](auto* a, auto* b) {
+            return a->first_arrival(*this) < b->first_arrival(*this);
+        });
+    }
+    for (StreamFlow* flow : feeds_) {
+        flow->sink_ready();
+    }
+}
+
+StreamSink::Taken StreamSink::consume(StreamFlow& flow, std::size_t branch, std::int64_t words,
+                                      Cycles arrival) {
+    const std::int64_t taken = std::min(words, remaining_);
+    const Cycles start = std::max(free_, arrival);
+    if (taken > 0) {
+        free_ = start + Cycles{taken};
+        remaining_ -= taken;
+        if (functional_) {
+            parts_.push_back({&flow, branch, taken});
+        }
+        if (remaining_ == 0) {
+            scheduler_.at(free_, *this);
+        }
+    }
+    return {taken, start};
+}
+
+void StreamSink::take_words(std::vector<std::uint32_t>& into) {
+    for (const Part& part : parts_) {
+        part.flow->take_words(part.branch, part.words, into);
+    }
+    parts_.clear();
+}
+
+void StreamSink::on_event(std::uint64_t, base::Femtoseconds) {
+    client_.on_stream_received(scheduler_.now());
+}
+
+// --- StreamFlow ----------------------------------------------------------------------------------
+
+StreamFlow::StreamFlow(std::string name, CycleScheduler& scheduler, StreamSourceClient& source,
+                       const std::vector<Branch>& branches, std::vector<StreamArbiter*> arbiters,
+                       std::optional<std::uint32_t> header, bool keep_header, bool functional)
+    : name_(std::move(name)),
+      scheduler_(scheduler),
+      source_(source),
+      arbiters_(std::move(arbiters)),
+      header_(header),
+      keep_header_(keep_header),
+      functional_(functional) {
+    for (const Branch& branch : branches) {
+        branches_.push_back({branch, {}, 0, {}, 0});
+        branch.sink->feeds_.push_back(this);
+        branch.sink->functional_ = functional;
+    }
+}
+
+void StreamFlow::begin(std::int64_t words, std::int64_t available, Cycles from) {
+    SIM_CHECK(!active_, "{}: a transfer began before the last one had ended", name_);
+    active_ = true;
+    unsent_ = words;
+    available_ = available;
+    transfer_unpumped_ = words;
+    push_free_ = std::max(push_free_, from);
+    if (header_ && keep_header_) {
+        ++unsent_;
+        ++available_;
+        header_unpumped_ = true;
+    } else if (header_) {
+        push_free_ += Cycles{1};  // the header passes the switches and is dropped at the end
+    }
+    if (hold_arbiters(push_free_)) {
+        progress();
+    }
+}
+
+void StreamFlow::supply(std::int64_t words, Cycles from) {
+    available_ += words;
+    push_free_ = std::max(push_free_, from);
+    progress();
+}
+
+bool StreamFlow::hold_arbiters(Cycles now) {
+    push_free_ = std::max(push_free_, now);
+    while (arbiters_held_ < arbiters_.size()) {
+        if (!arbiters_[arbiters_held_]->request(*this)) {
+            return false;
+        }
+        ++arbiters_held_;
+    }
+    return true;
+}
+
+void StreamFlow::on_arbiter_granted(Cycles when) {
+    ++arbiters_held_;
+    if (hold_arbiters(when)) {
+        progress();
+    }
+}
+
+// Hands arriving words to a receiver that accepts them.
+void StreamFlow::deliver(BranchState& state, std::size_t index) {
+    StreamSink& sink = *state.branch.sink;
+    while (!state.arriving.empty() && sink.waiting()) {
+        Segment& segment = state.arriving.front();
+        const auto [words, start] = sink.consume(*this, index, segment.words, segment.start);
+        state.taken += words;
+        state.taken_at.push_back({words, start});
+        if (words == segment.words) {
+            state.arriving.pop_front();
+        } else {
+            segment = {segment.words - words, segment.start + Cycles{words}};
+        }
+    }
+}
+
+// Words the receivers leave room for: what they have asked for and what fits in between.
+std::int64_t StreamFlow::pushable() const {
+    std::int64_t words = std::min(unsent_, available_);
+    for (const BranchState& state : branches_) {
+        const std::int64_t asked = state.branch.sink->remaining_;
+        words = std::min(words, state.taken + asked + state.branch.capacity - pushed_);
+    }
+    return words;
+}
+
+// Pushes the longest piece that moves without a gap; false when nothing can move.
+bool StreamFlow::push_piece() {
+    std::int64_t words = pushable();
+    if (words <= 0) {
+        return false;
+    }
+    Cycles start = push_free_;
+    for (BranchState& state : branches_) {
+        // Word w enters when word w - window has left: look up when that one is taken.
+        const std::int64_t leaving = pushed_ - state.window();
+        std::int64_t end = state.taken;  // stream position after the last entry of taken_at
+        for (const Segment& segment : state.taken_at) {
+            end -= segment.words;
+        }
+        while (!state.taken_at.empty() && end + state.taken_at.front().words <= leaving) {
+            end += state.taken_at.front().words;
+            state.taken_at.pop_front();
+        }
+        if (leaving >= end && !state.taken_at.empty()) {
+            const Segment& segment = state.taken_at.front();
+            const std::int64_t into = leaving - end;
+            start = std::max(start, segment.start + Cycles{into + 1});
+            words = std::min(words, segment.words - into);
+        }
+    }
+    // A receiver that starts later than the words arrive fills its FIFO first.
+    for (const BranchState& state : branches_) {
+        const StreamSink& sink = *state.branch.sink;
+        if (sink.free_ > start + state.branch.latency) {
+            words = std::min(words, state.window());
+        }
+    }
+    for (std::size_t i = 0; i < branches_.size(); ++i) {
+        branches_[i].arriving.push_back({words, start + branches_[i].branch.latency});
+    }
+    push_free_ = start + Cycles{words};
+    pushed_ += words;
+    unsent_ -= words;
+    available_ -= words;
+    source_.on_stream_pushed(words, push_free_);
+    return true;
+}
+
+void StreamFlow::progress() {
+    if (in_progress_ || arbiters_held_ < arbiters_.size()) {
+        return;
+    }
+    in_progress_ = true;
+    push_free_ = std::max(push_free_, active_ && unsent_ > 0 ? scheduler_.now() : push_free_);
+    bool moved = true;
+    while (moved) {
+        for (std::size_t i = 0; i < branches_.size(); ++i) {
+            deliver(branches_[i], i);
+        }
+        moved = active_ && unsent_ > 0 && push_piece();
+        if (moved && unsent_ == 0) {
+            scheduler_.at(push_free_, *this);
+        }
+    }
+    in_progress_ = false;
+}
+
+void StreamFlow::on_event(std::uint64_t, base::Femtoseconds) {
+    const Cycles now = scheduler_.now();
+    if (functional_) {
+        pump(transfer_unpumped_);
+    }
+    active_ = false;
+    const std::size_t held = std::exchange(arbiters_held_, 0);
+    for (std::size_t i = 0; i < held; ++i) {
+        arbiters_[i]->release(now);
+    }
+    source_.on_stream_sent(now);
+}
+
+std::vector<const StreamSink*> StreamFlow::blocked_by() const {
+    std::vector<const StreamSink*> result;
+    for (const BranchState& state : branches_) {
+        const std::int64_t asked = state.branch.sink->remaining_;
+        if (active_ && state.taken + asked + state.branch.capacity - pushed_ <= 0) {
+            result.push_back(state.branch.sink);
+        }
+    }
+    return result;
+}
+
+const StreamArbiter* StreamFlow::waiting_arbiter() const {
+    return active_ && arbiters_held_ < arbiters_.size() ? arbiters_[arbiters_held_] : nullptr;
+}
+
+Cycles StreamFlow::first_arrival(const StreamSink& sink) const {
+    for (const BranchState& state : branches_) {
+        if (state.branch.sink == &sink && !state.arriving.empty()) {
+            return state.arriving.front().start;
+        }
+    }
+    return Cycles{INT64_MAX};
+}
+
+// --- functional mode -----------------------------------------------------------------------------
+
+void StreamFlow::pump(std::int64_t words) {
+    if (header_unpumped_) {
+        words_.push_back(*header_);
+        header_unpumped_ = false;
+    }
+    if (words > 0) {
+        source_.read_words(words, words_);
+        transfer_unpumped_ -= words;
+    }
+}
+
+void StreamFlow::take_words(std::size_t branch, std::int64_t words,
+                            std::vector<std::uint32_t>& into) {
+    BranchState& state = branches_[branch];
+    const std::int64_t end = state.read_position + words;
+    const std::int64_t have = words_base_ + static_cast<std::int64_t>(words_.size());
+    if (end > have) {
+        pump(std::min(transfer_unpumped_, end - have));
+    }
+    const auto first = words_.begin() + (state.read_position - words_base_);
+    into.insert(into.end(), first, first + words);
+    state.read_position = end;
+    std::int64_t read_by_all = end;
+    for (const BranchState& other : branches_) {
+        read_by_all = std::min(read_by_all, other.read_position);
+    }
+    // Dropping words costs a move of the rest: do it when it is at least half.
+    if (2 * (read_by_all - words_base_) >= static_cast<std::int64_t>(words_.size())) {
+        words_.erase(words_.begin(), words_.begin() + (read_by_all - words_base_));
+        words_base_ = read_by_all;
+    }
+}
+
+}  // namespace tilesim::arch::npu
