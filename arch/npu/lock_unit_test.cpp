@@ -1,0 +1,72 @@
+#include "arch/npu/lock_unit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "arch/npu/program_fault.hpp"
+
+namespace tilesim::arch::npu {
+namespace {
+
+using namespace base::literals;
+
+struct Waiter final : LockClient {
+    std::vector<base::Cycles> granted;
+    void on_lock_granted(base::Cycles when) override { granted.push_back(when); }
+};
+
+LockUnit one_lock(std::int64_t initial) {
+    return LockUnit{{{"lock", {0, 2}, 3, initial}}};
+}
+
+TEST(LockUnit, AcquireGreaterEqualWaitsForTheCountAndSubtractsIt) {
+    LockUnit locks = one_lock(1);
+    Waiter waiter;
+    EXPECT_FALSE(locks.acquire({0, -2}, waiter));
+    EXPECT_EQ(locks.value(0), 1);
+    locks.release({0, 2}, 17_cyc);
+    EXPECT_EQ(locks.value(0), 1);
+    ASSERT_EQ(waiter.granted.size(), 1U);
+    EXPECT_EQ(waiter.granted[0], 17_cyc);
+}
+
+TEST(LockUnit, AcquireEqualWaitsForTheExactValueAndKeepsIt) {
+    LockUnit locks = one_lock(5);
+    Waiter waiter;
+    EXPECT_FALSE(locks.acquire({0, 3}, waiter));
+    locks.release({0, -2}, 4_cyc);
+    EXPECT_EQ(waiter.granted.size(), 1U);
+    EXPECT_EQ(locks.value(0), 3);
+    EXPECT_TRUE(locks.acquire({0, 3}, waiter));
+}
+
+TEST(LockUnit, GrantsOneRequestACycle) {
+    LockUnit locks = one_lock(0);
+    Waiter first;
+    Waiter second;
+    EXPECT_FALSE(locks.acquire({0, -1}, first));
+    EXPECT_FALSE(locks.acquire({0, -1}, second));
+    locks.release({0, 2}, 11_cyc);
+    EXPECT_EQ(first.granted.at(0), 11_cyc);
+    EXPECT_EQ(second.granted.at(0), 12_cyc);
+}
+
+TEST(LockUnit, LaterRequestsDoNotOvertakeWaitingOnes) {
+    LockUnit locks = one_lock(1);
+    Waiter big;
+    Waiter small;
+    EXPECT_FALSE(locks.acquire({0, -2}, big));
+    EXPECT_FALSE(locks.acquire({0, -1}, small));
+}
+
+TEST(LockUnit, CounterHoldsSixBits) {
+    LockUnit locks = one_lock(LockUnit::kMost - 1);
+    locks.release({0, 1}, 1_cyc);
+    EXPECT_EQ(locks.value(0), 63);
+    EXPECT_THROW(locks.release({0, 1}, 2_cyc), ProgramFault);
+    EXPECT_THROW(locks.release({0, -64}, 2_cyc), ProgramFault);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu

@@ -1,0 +1,181 @@
+#include "arch/npu/stream_flow.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace tilesim::arch::npu {
+namespace {
+
+using namespace base::literals;
+using base::Cycles;
+
+constexpr Cycles kLatency{7};
+constexpr std::int64_t kCapacity = 5;
+// A receiver that starts again finds kCapacity words; the next ones are kLatency away.
+constexpr Cycles kRestartGap{7 - 5};
+
+struct Source final : StreamSourceClient {
+    std::vector<Cycles> sent;
+    CycleScheduler* scheduler = nullptr;
+    std::uint32_t next_word = 0;
+    void on_stream_pushed(std::int64_t, Cycles) override {}
+    void on_stream_sent(Cycles now) override { sent.push_back(now); }
+    void read_words(std::int64_t words, std::vector<std::uint32_t>& into) override {
+        for (std::int64_t i = 0; i < words; ++i) {
+            into.push_back(next_word++);
+        }
+    }
+};
+
+struct Receiver final : StreamSinkClient {
+    explicit Receiver(CycleScheduler& scheduler) : sink(scheduler, *this) {}
+    StreamSink sink;
+    std::vector<Cycles> received;
+    std::vector<std::uint32_t> words;
+    void on_stream_received(Cycles now) override {
+        received.push_back(now);
+        sink.take_words(words);
+    }
+};
+
+// Lets a test act at a cycle.
+struct At final : base::EventHandler {
+    std::function<void()> action;
+    void on_event(std::uint64_t, base::Femtoseconds) override { action(); }
+};
+
+struct Bench {
+    base::EventQueue queue;
+    CycleScheduler scheduler{queue, base::Clock{base::Hertz{1'000'000'000}}};
+    std::vector<std::unique_ptr<At>> actions;
+
+    void at(Cycles cycle, std::function<void()> action) {
+        actions.push_back(std::make_unique<At>());
+        actions.back()->action = std::move(action);
+        scheduler.at(cycle, *actions.back());
+    }
+    void run() { queue.run_until(1'000'000_ns); }
+};
+
+std::unique_ptr<StreamFlow> flow_to(Bench& bench, Source& source, std::vector<Receiver*> to,
+                                    std::vector<StreamArbiter*> arbiters = {},
+                                    std::optional<std::uint32_t> header = {}) {
+    std::vector<StreamFlow::Branch> branches;
+    for (Receiver* receiver : to) {
+        branches.push_back({&receiver->sink, kLatency, kCapacity});
+    }
+    return std::make_unique<StreamFlow>("flow", bench.scheduler, source, branches,
+                                        std::move(arbiters), header, false, true);
+}
+
+TEST(StreamFlow, MovesOneWordACycleAfterItsLatency) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(3_cyc, [&] {
+        receiver.sink.begin(100, 3_cyc);
+        flow->begin(100, 100, 3_cyc);
+    });
+    bench.run();
+    ASSERT_EQ(source.sent.size(), 1U);
+    EXPECT_EQ(source.sent[0], 103_cyc);
+    EXPECT_EQ(receiver.received.at(0), 103_cyc + kLatency);
+    EXPECT_EQ(receiver.words.size(), 100U);
+}
+
+TEST(StreamFlow, SourceRunsAheadOfAStoppedReceiverByTheCapacityOnly) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(0_cyc, [&] { flow->begin(kCapacity, kCapacity, 0_cyc); });
+    bench.run();
+    EXPECT_EQ(source.sent.size(), 1U);
+
+    Bench other;
+    Source blocked;
+    Receiver never{other.scheduler};
+    const auto stuck = flow_to(other, blocked, {&never});
+    other.at(0_cyc, [&] { stuck->begin(kCapacity + 1, kCapacity + 1, 0_cyc); });
+    other.run();
+    EXPECT_TRUE(blocked.sent.empty());
+    ASSERT_EQ(stuck->blocked_by().size(), 1U);
+    EXPECT_EQ(stuck->blocked_by()[0], &never.sink);
+}
+
+TEST(StreamFlow, BroadcastGoesAtThePaceOfTheLastReceiver) {
+    Bench bench;
+    Source source;
+    Receiver early{bench.scheduler};
+    Receiver late{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&early, &late});
+    bench.at(0_cyc, [&] {
+        early.sink.begin(50, 0_cyc);
+        flow->begin(50, 50, 0_cyc);
+    });
+    bench.at(1000_cyc, [&] { late.sink.begin(50, 1000_cyc); });
+    bench.run();
+    EXPECT_EQ(late.received.at(0), 1050_cyc + kRestartGap);
+    EXPECT_GT(early.received.at(0), 1000_cyc);
+    EXPECT_EQ(early.words, late.words);
+}
+
+TEST(StreamFlow, DescriptorsOfBothEndsNeedNotAgree) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(30, 0_cyc);
+        flow->begin(60, 60, 0_cyc);
+    });
+    bench.at(200_cyc, [&] { receiver.sink.begin(30, 200_cyc); });
+    bench.run();
+    ASSERT_EQ(receiver.received.size(), 2U);
+    EXPECT_EQ(receiver.received[0], 30_cyc + kLatency);
+    EXPECT_EQ(receiver.received[1], 230_cyc + kRestartGap);
+    ASSERT_EQ(receiver.words.size(), 60U);
+    EXPECT_EQ(receiver.words[59], 59U);
+}
+
+TEST(StreamFlow, WordsLeaveNoEarlierThanTheyAreSupplied) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(20, 0_cyc);
+        flow->begin(20, 0, 0_cyc);
+    });
+    bench.at(100_cyc, [&] { flow->supply(10, 100_cyc); });
+    bench.at(300_cyc, [&] { flow->supply(10, 300_cyc); });
+    bench.run();
+    EXPECT_EQ(source.sent.at(0), 310_cyc);
+    EXPECT_EQ(receiver.received.at(0), 310_cyc + kLatency);
+}
+
+TEST(StreamArbiter, IsHeldUntilTheEndOfThePacket) {
+    Bench bench;
+    Source first;
+    Source second;
+    Receiver receiver{bench.scheduler};
+    StreamArbiter arbiter{"arbiter"};
+    const auto a = flow_to(bench, first, {&receiver}, {&arbiter}, 1);
+    const auto b = flow_to(bench, second, {&receiver}, {&arbiter}, 2);
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(80, 0_cyc);
+        a->begin(40, 40, 0_cyc);
+        b->begin(40, 40, 0_cyc);
+    });
+    bench.run();
+    EXPECT_EQ(first.sent.at(0), 41_cyc);  // the header goes first
+    EXPECT_GE(second.sent.at(0), 81_cyc);
+    EXPECT_EQ(receiver.words.size(), 80U);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu
