@@ -16,11 +16,11 @@ class ModelError : public std::logic_error {
 }  // namespace tilesim::arch::base
 
 // SIM_CHECK(condition, "text {}", value...): on in every build.
-#define SIM_CHECK(condition, ...)                                                          \
-    do {                                                                                   \
-        if (!(condition)) [[unlikely]] {                                                   \
-            throw ::tilesim::arch::base::ModelError(::fmt::format(__VA_ARGS__));           \
-        }                                                                                  \
+#define SIM_CHECK(condition, ...)                                                \
+    do {                                                                         \
+        if (!(condition)) [[unlikely]] {                                         \
+            throw ::tilesim::arch::base::ModelError(::fmt::format(__VA_ARGS__)); \
+        }                                                                        \
     } while (false)
 
 // As SIM_CHECK, for inner loops: on in debug builds only.

@@ -29,9 +29,11 @@ class Clock {
     }
     // Number of the first edge at or after `time`.
     constexpr Cycles first_cycle_from(Femtoseconds time) const {
-        return Cycles{static_cast<std::int64_t>(
-            (static_cast<Int128>(time.count()) * hertz_ + kFemtosecondsPerSecond - 1) /
-            kFemtosecondsPerSecond)};
+        // Edges are rounded up: edge n is the first iff its exact time lies beyond `time` - 1 fs.
+        const auto before = static_cast<Int128>(time.count() - 1) * hertz_;
+        return time.count() == 0
+                   ? Cycles{0}
+                   : Cycles{static_cast<std::int64_t>(before / kFemtosecondsPerSecond) + 1};
     }
 
   private:

@@ -52,15 +52,16 @@ struct Range {
 
 // What `describe` and `schema` print of one key.
 struct KeyDescription {
-    std::string path;
-    std::string type;  // "integer", "quantity", "enum", "string", "boolean", "map", "list"
-    std::vector<std::string> units;  // accepted units, for quantities
-    std::string value;               // as read, with its unit; the default where not given
-    std::string default_value;       // empty when the key is required
-    std::string range;               // "1..8"
-    std::vector<std::string> choices;
-    std::string description;
-    std::string source;  // the comment that stands on the key's line in the file: where it is from
+    std::string path = {};
+    std::string type = {};  // "integer", "quantity", "enum", "string", "boolean", "map", "list"
+    std::vector<std::string> units = {};  // accepted units, for quantities
+    std::string value = {};               // as read, with its unit; the default where not given
+    std::string default_value = {};       // empty when the key is required
+    std::string range = {};               // "1..8"
+    std::vector<std::string> choices = {};
+    std::string description = {};
+    std::string source =
+        {};  // the comment that stands on the key's line in the file: where it is from
     bool given = false;
 };
 
@@ -68,9 +69,9 @@ class Document;
 
 class Node {
   public:
-    // Reads `key` into `value` when it is there; otherwise keeps the default that stands in `value`.
-    // Quantities need a unit: Cycles "3 cycle", Bytes "64 KiB", BytesPerCycle "16 B/cycle",
-    // Femtoseconds "45 ns", Hertz "1.8 GHz". Ranges are in the field's own unit.
+    // Reads `key` into `value` when it is there; otherwise keeps the default that stands in
+    // `value`. Quantities need a unit: Cycles "3 cycle", Bytes "64 KiB", BytesPerCycle "16
+    // B/cycle", Femtoseconds "45 ns", Hertz "1.8 GHz". Ranges are in the field's own unit.
     void optional(std::string_view key, bool& value, std::string_view description);
     void optional(std::string_view key, std::int64_t& value, Range range,
                   std::string_view description);
@@ -87,7 +88,7 @@ class Node {
     void optional(std::string_view key, Enum& value,
                   const std::vector<std::pair<std::string_view, Enum>>& names,
                   std::string_view description) {
-        const auto index = choose(key, names_of(names), index_of(names, value), description, false);
+        const auto index = choose(key, names_of(names), index_of(names, value), description);
         if (index) {
             value = names[*index].second;
         }
@@ -120,6 +121,7 @@ class Node {
 
   private:
     friend class Document;
+    friend struct NodeAccess;
     struct State;
     explicit Node(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
@@ -142,8 +144,7 @@ class Node {
         return index;
     }
     std::optional<std::size_t> choose(std::string_view key, const std::vector<std::string>& names,
-                                      std::size_t default_index, std::string_view description,
-                                      bool required);
+                                      std::size_t default_index, std::string_view description);
     void require(std::string_view key);
 
     std::shared_ptr<State> state_;
@@ -152,6 +153,7 @@ class Node {
 // One parsed file (or text), with its errors and the descriptions of the keys read so far.
 class Document {
   public:
+    struct Impl;  // private to arch/base: config_state.hpp
     // Throws IoError when the file cannot be read, ConfigError when it is no single YAML map.
     static Document load(const std::string& file);
     static Document parse(const std::string& text, const std::string& file_name);
@@ -165,15 +167,15 @@ class Document {
     // Throws one ConfigError holding every error reported on this document's nodes.
     void finish() const;
 
-    const std::string& text() const;       // as read, for hashing
-    std::string resolved() const;          // YAML with the overrides applied
+    const std::string& text() const;  // as read, for hashing
+    std::string resolved() const;     // YAML with the overrides applied
     const std::vector<KeyDescription>& descriptions() const;
 
   private:
-    struct Impl;
-    explicit Document(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-    std::shared_ptr<Impl> impl_;
     friend class Node;
+    explicit Document(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+    std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace tilesim::arch::base::config

@@ -82,7 +82,10 @@ class StateAccount {
 
     StateAccount(Group& group, std::string_view name, Unit unit, std::vector<State> states,
                  std::size_t initial = 0)
-        : name_(name), unit_(unit), states_(std::move(states)), spent_(states_.size(), 0),
+        : name_(name),
+          unit_(unit),
+          states_(std::move(states)),
+          spent_(states_.size(), 0),
           current_(initial) {
         group.accounts_.push_back(this);
     }

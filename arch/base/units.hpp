@@ -57,7 +57,9 @@ using Hertz = Quantity<struct HertzTag>;
 inline constexpr Femtoseconds kNever{INT64_MAX};
 
 // The smallest integer not below a / b; a >= 0, b > 0.
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
 
 // Cycles that `bytes` occupy a port of the given width: 65 B at 16 B/cycle take 5.
 constexpr Cycles transfer_time(Bytes bytes, BytesPerCycle width) {
@@ -68,7 +70,9 @@ namespace literals {
 constexpr Cycles operator""_cyc(unsigned long long n) {
     return Cycles{static_cast<std::int64_t>(n)};
 }
-constexpr Bytes operator""_B(unsigned long long n) { return Bytes{static_cast<std::int64_t>(n)}; }
+constexpr Bytes operator""_B(unsigned long long n) {
+    return Bytes{static_cast<std::int64_t>(n)};
+}
 constexpr Femtoseconds operator""_fs(unsigned long long n) {
     return Femtoseconds{static_cast<std::int64_t>(n)};
 }

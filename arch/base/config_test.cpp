@@ -1,0 +1,144 @@
+#include "arch/base/config.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tilesim::arch::base::config {
+namespace {
+
+using namespace literals;
+
+struct Sample {
+    std::int64_t channels = 2;
+    Femtoseconds latency = 45_ns;
+    bool refresh = true;
+    enum class Policy { Open, Closed } policy = Policy::Open;
+};
+
+Sample read(Node node) {
+    Sample sample;
+    node.optional("channels", sample.channels, {1, 8}, "DMA channels");
+    node.optional("latency", sample.latency, {0, 1'000'000'000}, "a latency");
+    node.optional("refresh", sample.refresh, "whether rows are refreshed");
+    node.optional("policy", sample.policy,
+                  {{"open", Sample::Policy::Open}, {"closed", Sample::Policy::Closed}}, "a policy");
+    node.done();
+    return sample;
+}
+
+std::string errors_of(const std::string& text) {
+    try {
+        Document document = Document::parse(text, "f.yaml");
+        read(document.root().child("dma", "the DMA"));
+        document.finish();
+    } catch (const ConfigError& e) {
+        return e.what();
+    }
+    return "";
+}
+
+TEST(Config, ReadsValuesAndKeepsDefaults) {
+    Document document = Document::parse("dma: {channels: 4, policy: closed, refresh: off}", "f");
+    const Sample sample = read(document.root().child("dma", ""));
+    document.finish();
+    EXPECT_EQ(sample.channels, 4);
+    EXPECT_EQ(sample.latency, 45_ns);
+    EXPECT_FALSE(sample.refresh);
+    EXPECT_EQ(sample.policy, Sample::Policy::Closed);
+}
+
+TEST(Config, ErrorsNamePlacePathAndWhatIsAllowed) {
+    EXPECT_EQ(errors_of("dma:\n  channels: 12\n"),
+              "f.yaml:2:13: dma.channels: must be 1..8, got 12");
+    EXPECT_EQ(errors_of("dma:\n  chanels: 2\n"),
+              "f.yaml:2:3: dma.chanels: unknown key; did you mean 'channels'?");
+    EXPECT_EQ(errors_of("dma:\n  latency: 4\n"),
+              "f.yaml:2:12: dma.latency: needs a unit (fs, ps, ns, us, ms, s), got '4'");
+    EXPECT_EQ(errors_of("dma: {policy: opne}\n"),
+              "f.yaml:1:15: dma.policy: must be one of open, closed, got 'opne'; did you mean "
+              "'open'?");
+    EXPECT_EQ(errors_of("dma: {channels: 2, channels: 3}\n"),
+              "f.yaml:1:20: dma.channels: key given twice");
+    EXPECT_EQ(errors_of("dma: [1]\n"), "f.yaml:1:1: dma: must be a map, got a list");
+    EXPECT_EQ(errors_of("dma: {channels: [1]}\n"),
+              "f.yaml:1:7: dma.channels: must be an integer, got a list");
+}
+
+TEST(Config, AllErrorsOfAFileComeAtOnce) {
+    EXPECT_EQ(errors_of("dma:\n  channels: 0\n  refresh: maybe\n"),
+              "f.yaml:2:13: dma.channels: must be 1..8, got 0\n"
+              "f.yaml:3:12: dma.refresh: must be on or off, got 'maybe'");
+}
+
+TEST(Config, RefusesFilesThatAreNoSingleMap) {
+    EXPECT_EQ(errors_of(""), "f.yaml:1:1: the file is empty");
+    EXPECT_EQ(errors_of("# only a comment\n"), "f.yaml:1:1: the file is empty");
+    EXPECT_EQ(errors_of("- 1\n"), "f.yaml:1:1: must be a map of keys");
+    EXPECT_NE(errors_of("a: 1\n---\nb: 2\n").find("a second document"), std::string::npos);
+    EXPECT_NE(errors_of("a: [1\n").find("malformed YAML"), std::string::npos);
+    EXPECT_NE(errors_of("a: {b: 1\n\t c: 2").find("f.yaml:"), std::string::npos);
+}
+
+TEST(Config, DeepNestingIsAnErrorNotACrash) {
+    constexpr std::size_t kDeep = 100'000;
+    const std::string brackets(kDeep, '[');
+    EXPECT_NE(errors_of("a: " + brackets).find("nested deeper"), std::string::npos);
+    std::string dashes;
+    for (std::size_t i = 0; i < kDeep; ++i) {
+        dashes += "- ";
+    }
+    EXPECT_NE(errors_of("a:\n  " + dashes).find("nested deeper"), std::string::npos);
+    std::string blocks;
+    for (std::size_t i = 0; i < 1000; ++i) {
+        blocks += std::string(i, ' ') + "a:\n";
+    }
+    EXPECT_NE(errors_of(blocks).find("nested deeper"), std::string::npos);
+}
+
+TEST(Config, MissingRequiredKeyNamesTheMap) {
+    Document document = Document::parse("dma: {}\n", "f.yaml");
+    Node node = document.root().child("dma", "");
+    std::int64_t value = 0;
+    node.required("rows", value, Range{1, 4}, "rows");
+    try {
+        document.finish();
+        FAIL();
+    } catch (const ConfigError& e) {
+        EXPECT_STREQ(e.what(), "f.yaml:1:1: dma.rows: is missing");
+    }
+}
+
+TEST(Config, OverridesReplaceAndAddValuesAndOwnTheirErrors) {
+    Document document = Document::parse("dma: {channels: 4}\n", "f.yaml");
+    document.override_value("dma.channels", "99", "--set");
+    document.override_value("dma.latency", "3 ns", "--set");
+    const Sample sample = read(document.root().child("dma", ""));
+    EXPECT_EQ(sample.latency, 3_ns);
+    try {
+        document.finish();
+        FAIL();
+    } catch (const ConfigError& e) {
+        EXPECT_STREQ(e.what(), "--set dma.channels: dma.channels: must be 1..8, got 99");
+    }
+}
+
+TEST(Config, DescribesEveryKeyWithItsSource) {
+    Document document = Document::parse("dma:\n  channels: 4  # AM020, table 3\n", "f.yaml");
+    read(document.root().child("dma", "the DMA"));
+    const auto& keys = document.descriptions();
+    ASSERT_EQ(keys.size(), 5U);
+    EXPECT_EQ(keys[1].path, "dma.channels");
+    EXPECT_EQ(keys[1].value, "4");
+    EXPECT_EQ(keys[1].default_value, "2");
+    EXPECT_EQ(keys[1].range, "1..8");
+    EXPECT_EQ(keys[1].source, "AM020, table 3");
+    EXPECT_EQ(keys[2].value, "45 ns");
+    EXPECT_FALSE(keys[2].given);
+}
+
+TEST(Config, UnreadableFilesAreIoErrors) {
+    EXPECT_THROW(Document::load("/nonexistent/file.yaml"), IoError);
+    EXPECT_THROW(Document::load("/"), IoError);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::base::config

@@ -1,0 +1,57 @@
+#include "arch/base/event_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::base {
+namespace {
+
+using namespace literals;
+
+struct Recorder final : EventHandler {
+    std::vector<std::pair<Femtoseconds, std::uint64_t>> ran;
+    void on_event(std::uint64_t tag, Femtoseconds now) override { ran.emplace_back(now, tag); }
+};
+
+TEST(EventQueue, RunsEventsInOrderOfTimeThenOfScheduling) {
+    EventQueue queue;
+    Recorder recorder;
+    std::mt19937_64 random{11};
+    std::vector<std::pair<Femtoseconds, std::uint64_t>> expected;
+    for (std::uint64_t i = 0; i < 5000; ++i) {
+        const Femtoseconds time{static_cast<std::int64_t>(random() % 97)};
+        queue.at(time, recorder, i);
+        expected.emplace_back(time, i);
+    }
+    std::stable_sort(expected.begin(), expected.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    queue.run_until(97_fs);
+    EXPECT_EQ(recorder.ran, expected);
+    EXPECT_EQ(queue.executed(), 5000U);
+}
+
+TEST(EventQueue, RunsUpToAndIncludingTheLimit) {
+    EventQueue queue;
+    Recorder recorder;
+    queue.at(10_fs, recorder, 1);
+    queue.at(11_fs, recorder, 2);
+    queue.run_until(10_fs);
+    EXPECT_EQ(recorder.ran.size(), 1U);
+    EXPECT_EQ(queue.next_time(), 11_fs);
+}
+
+TEST(EventQueue, RefusesThePast) {
+    EventQueue queue;
+    Recorder recorder;
+    queue.at(10_fs, recorder);
+    queue.run_until(10_fs);
+    EXPECT_THROW(queue.at(9_fs, recorder), ModelError);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::base
