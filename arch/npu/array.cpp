@@ -67,7 +67,7 @@ void Array::build_channels(memory::BackingStore* store) {
         const Cycles start = kind == TileKind::Shim
                                  ? dma.descriptor_latency + config_.shim.task_start
                                  : dma.descriptor_latency;
-        const DmaChannel::Timing timing{start, dma.boundary_bubble, config_.core.release_to_stream,
+        const DmaChannel::Timing timing{start, dma.boundary_bubble, dma.grant_to_stream,
                                         dma.task_queue_depth};
         auto channel = std::make_unique<DmaChannel>(
             id, timing, scheduler_, locks_, tables_[id.tile], tile_group(id.tile), on_token);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "arch/base/units.hpp"
@@ -29,6 +28,7 @@ struct DmaConfig {
     std::int64_t task_queue_depth = 4;
     base::Cycles descriptor_latency{4};     // from task or previous descriptor to lock request
     base::Cycles boundary_bubble{1};        // port not ready at each descriptor boundary
+    base::Cycles grant_to_stream{12};       // from a lock that was waited for to the first beat
     bool parity_bound_descriptors = false;  // even channels use the lower half, odd the upper
     bool padding = false;                   // MM2S can insert zeros
 };
@@ -63,8 +63,6 @@ struct ShimConfig {
 struct StreamConfig {
     base::Cycles hop_latency{3};  // per switch crossed
     std::int64_t sink_fifo = 8;   // words behind the last fork
-    std::int64_t arbiters = 6;    // per switch, for packet routes
-    std::int64_t rule_slots = 4;  // per slave port
 };
 
 struct CommandProcessorConfig {

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -138,6 +140,11 @@ struct Route {
 };
 
 enum class DataType { Int4, Int8, Int16, Int32, Bf16, F16, F32 };
+// The names of the types in files and results.
+inline const std::vector<std::pair<std::string_view, DataType>> kDataTypes{
+    {"int4", DataType::Int4},   {"int8", DataType::Int8}, {"int16", DataType::Int16},
+    {"int32", DataType::Int32}, {"bf16", DataType::Bf16}, {"f16", DataType::F16},
+    {"f32", DataType::F32}};
 std::int64_t bits_of(DataType type);
 const char* name_of(DataType type);
 

@@ -1,0 +1,201 @@
+#include "arch/npu/npu_config.hpp"
+
+#include <fmt/format.h>
+
+#include "arch/base/check.hpp"
+#include "arch/base/config.hpp"
+
+namespace tilesim::arch::npu {
+
+using base::config::Node;
+using base::config::Range;
+
+namespace {
+
+constexpr Range kCycles{0, 1'000'000};
+constexpr std::int64_t kFemtosecondsPerSecond = 1'000'000'000'000'000;
+
+void read_dma(Node node, DmaConfig& dma) {
+    const Range bits{1, 48};
+    node.optional("channels", dma.channels, {1, 16}, "DMA channels per direction");
+    node.optional("descriptors", dma.descriptors, {1, 64}, "buffer descriptors of the tile");
+    node.optional("dimensions", dma.dimensions, {1, 4}, "dimensions with a step of their own");
+    node.optional("length_bits", dma.length_bits, bits, "width of the length field (words)");
+    node.optional("step_bits", dma.step_bits, bits, "width of a step field (words, stored - 1)");
+    node.optional("wrap_bits", dma.wrap_bits, bits, "width of a wrap field");
+    node.optional("address_bits", dma.address_bits, bits, "width of the base address (words)");
+    node.optional("task_queue_depth", dma.task_queue_depth, {1, 64}, "tasks a channel can queue");
+    node.optional("descriptor_latency", dma.descriptor_latency, kCycles,
+                  "from a task's start to its first lock request");
+    node.optional("boundary_bubble", dma.boundary_bubble, kCycles,
+                  "S2MM: cycles not ready between descriptors");
+    node.optional("grant_to_stream", dma.grant_to_stream, kCycles,
+                  "from a lock that was waited for to the first word");
+    node.optional("parity_bound_descriptors", dma.parity_bound_descriptors,
+                  "even channels use the lower half of the descriptors, odd ones the upper");
+    node.optional("padding", dma.padding, "MM2S can insert zero words");
+    node.done();
+}
+
+void read_core(Node node, CoreConfig& core) {
+    node.optional("memory", core.memory, {1024, 1 << 24}, "data memory of a core");
+    node.optional("stack", core.stack, {0, 1 << 20}, "part of it the stack takes");
+    node.optional("bank", core.bank, {1024, 1 << 24}, "logical bank: buffers in use together are "
+                                                      "kept apart where they fit");
+    node.optional("locks", core.locks, {1, 64}, "locks of a core tile");
+    node.optional("lock_cycles", core.lock_cycles, kCycles, "a lock operation occupies the core");
+    node.optional("lock_wake", core.lock_wake, kCycles, "from the release that ends a wait to the "
+                                                        "core going on");
+    node.optional("call_cycles", core.call_cycles, kCycles, "call of and return from a kernel");
+    if (core.stack >= core.memory) {
+        node.error("stack", "must be smaller than memory");
+    }
+    node.done();
+}
+
+void read_shim(Node node, ShimConfig& shim) {
+    node.optional("locks", shim.locks, {1, 64}, "locks of a shim tile");
+    node.optional("burst", shim.burst, {64, 4096}, "largest AXI burst");
+    node.optional("outstanding_bursts", shim.outstanding_bursts, {1, 1024},
+                  "read bursts a channel keeps under way");
+    node.optional("outstanding_writes", shim.outstanding_writes, {1, 1024},
+                  "write bursts a channel keeps under way");
+    node.optional("port_width", shim.port_width, {4, 64},
+                  "AXI data port of a column, each direction");
+    node.optional("data_fifo", shim.data_fifo, {64, 1 << 20},
+                  "a channel's buffer between AXI and stream");
+    node.optional("task_start", shim.task_start, {0, 100'000},
+                  "from a task's start to its first AXI request");
+    if (shim.data_fifo < shim.burst) {
+        node.error("data_fifo", "must hold a burst");
+    }
+    node.done();
+}
+
+void read_stream(Node node, StreamConfig& stream) {
+    node.optional("hop_latency", stream.hop_latency, {1, 100}, "cycles per stream switch");
+    node.optional("sink_fifo", stream.sink_fifo, {1, 1024},
+                  "words that still enter when a receiver has stopped");
+    node.done();
+}
+
+void read_command_processor(Node node, CommandProcessorConfig& processor) {
+    const Range time{0, kFemtosecondsPerSecond};
+    const Range cycles{0, 10'000'000};
+    node.optional("write_cycles", processor.write_cycles, cycles, "one 32-bit register write");
+    node.optional("descriptor_cycles", processor.descriptor_cycles, cycles,
+                  "block write of a descriptor and its address patch");
+    node.optional("sync_cycles", processor.sync_cycles, cycles, "taking a token that is there");
+    node.optional("dispatch", processor.dispatch, time, "fixed cost of a launch");
+    node.optional("reconfiguration", processor.reconfiguration, time,
+                  "loading a full array configuration");
+    node.done();
+}
+
+MultiplyMode read_mode(Node node) {
+    MultiplyMode mode;
+    const Range shape{1, 64};
+    node.required("a", mode.a, kDataTypes, "type of A");
+    node.required("b", mode.b, kDataTypes, "type of B");
+    node.required("c", mode.c, kDataTypes, "type of C");
+    node.required("r", mode.r, shape, "rows of C of one mmul");
+    node.required("s", mode.s, shape, "reduced elements of one mmul");
+    node.required("t", mode.t, shape, "columns of C of one mmul");
+    node.optional("block_rows", mode.block_rows, {1, 16}, "mmuls of a register block, down");
+    node.optional("block_columns", mode.block_columns, {1, 16}, "mmuls of a register block, across");
+    node.optional("issue_slots", mode.issue_slots, {1, 64}, "vector slots one mmul takes");
+    node.optional("accumulate_interval", mode.accumulate_interval, {1, 64},
+                  "between dependent accumulations");
+    node.optional("extra_every", mode.extra_every, {0, 1024},
+                  "one slot is lost every so many mmuls; 0: none");
+    node.optional("converting_load", mode.converting_load,
+                  "C is up-shifted on load, which one slot can");
+    node.optional("fill_drain", mode.fill_drain, {0, 1000},
+                  "software-pipeline fill and drain of a C block");
+    node.done();
+    return mode;
+}
+
+void read_kernels(Node node, KernelConfig& kernels) {
+    node.optional("load_width", kernels.load_width, {4, 1024}, "vector load");
+    node.optional("load_slots", kernels.load_slots, {1, 8}, "loads a cycle");
+    node.optional("store_width", kernels.store_width, {4, 1024}, "vector store, one a cycle");
+    for (const Node& entry : node.list("modes", "matrix-multiply modes by data type")) {
+        kernels.modes.push_back(read_mode(entry));
+    }
+    node.done();
+}
+
+DmaConfig memory_tile_dma() {
+    DmaConfig dma;
+    dma.channels = 6;
+    dma.descriptors = 48;
+    dma.dimensions = 4;
+    dma.length_bits = 17;
+    dma.step_bits = 17;
+    dma.wrap_bits = 10;
+    dma.address_bits = 19;
+    dma.parity_bound_descriptors = true;
+    dma.padding = true;
+    return dma;
+}
+
+DmaConfig shim_tile_dma() {
+    DmaConfig dma;
+    dma.length_bits = 32;
+    dma.step_bits = 20;
+    dma.wrap_bits = 10;
+    dma.address_bits = 46;
+    return dma;
+}
+
+}  // namespace
+
+TileKind NpuConfig::kind_of(TileCoordinate tile) const {
+    return tile.row == 0 ? TileKind::Shim : tile.row == 1 ? TileKind::Memory : TileKind::Core;
+}
+
+bool NpuConfig::contains(TileCoordinate tile) const {
+    return tile.column >= 0 && tile.column < columns && tile.row >= 0 && tile.row < core_rows + 2;
+}
+
+const DmaConfig& NpuConfig::dma_of(TileKind kind) const {
+    switch (kind) {
+        case TileKind::Shim:
+            return shim_dma;
+        case TileKind::Memory:
+            return memory_dma;
+        case TileKind::Core:
+            return core_dma;
+    }
+    return core_dma;
+}
+
+NpuConfig read_npu_config(Node node) {
+    NpuConfig config;
+    config.memory_dma = memory_tile_dma();
+    config.shim_dma = shim_tile_dma();
+    constexpr std::int64_t kMega = 1'000'000;
+    node.optional("clock", config.clock, {kMega, 10'000 * kMega}, "clock of the array");
+    node.optional("columns", config.columns, {1, 64}, "columns with a shim DMA");
+    node.optional("core_rows", config.core_rows, {1, 16}, "rows of cores");
+    read_dma(node.child("core_dma", "DMA of core tiles"), config.core_dma);
+    read_dma(node.child("memory_dma", "DMA of memory tiles"), config.memory_dma);
+    read_dma(node.child("shim_dma", "DMA of shim tiles"), config.shim_dma);
+    read_core(node.child("core", "core tiles"), config.core);
+    Node tile = node.child("memory_tile", "memory tiles");
+    tile.optional("memory", config.memory_tile.memory, {1024, 1 << 26}, "memory of the tile");
+    tile.optional("locks", config.memory_tile.locks, {1, 64}, "locks of the tile");
+    tile.optional("neighbour_channels", config.memory_tile.neighbour_channels, {0, 16},
+                  "channels that reach the east and west neighbours");
+    tile.done();
+    read_shim(node.child("shim", "shim tiles"), config.shim);
+    read_stream(node.child("stream", "stream switches"), config.stream);
+    read_command_processor(node.child("command_processor", "run-time sequence"),
+                           config.command_processor);
+    read_kernels(node.child("kernels", "core kernels"), config.kernels);
+    node.done();
+    return config;
+}
+
+}  // namespace tilesim::arch::npu

@@ -1,0 +1,31 @@
+#include "arch/npu/program.hpp"
+
+namespace tilesim::arch::npu {
+
+std::int64_t bits_of(DataType type) {
+    switch (type) {
+        case DataType::Int4:
+            return 4;
+        case DataType::Int8:
+            return 8;
+        case DataType::Int16:
+        case DataType::Bf16:
+        case DataType::F16:
+            return 16;
+        case DataType::Int32:
+        case DataType::F32:
+            return 32;
+    }
+    return 0;
+}
+
+const char* name_of(DataType type) {
+    for (const auto& [name, value] : kDataTypes) {
+        if (value == type) {
+            return name.data();
+        }
+    }
+    return "";
+}
+
+}  // namespace tilesim::arch::npu
