@@ -38,6 +38,11 @@ base::stats::Group& Array::tile_group(TileCoordinate tile) {
     return *group;
 }
 
+DescriptorTable& Array::table(TileCoordinate tile) {
+    const std::int64_t descriptors = config_.dma_of(config_.kind_of(tile)).descriptors;
+    return tables_.try_emplace(tile, descriptors).first->second;
+}
+
 std::set<ChannelId> Array::channels_used() const {
     std::set<ChannelId> used;
     for (const Route& route : program_.routes) {
@@ -70,7 +75,7 @@ void Array::build_channels(memory::BackingStore* store) {
         const DmaChannel::Timing timing{start, dma.boundary_bubble, dma.grant_to_stream,
                                         dma.task_queue_depth};
         auto channel = std::make_unique<DmaChannel>(
-            id, timing, scheduler_, locks_, tables_[id.tile], tile_group(id.tile), on_token);
+            id, timing, scheduler_, locks_, table(id.tile), tile_group(id.tile), on_token);
         const ShimContext shim{config_.shim,
                                scheduler_,
                                fabric_,
@@ -100,7 +105,7 @@ void Array::build_channels(memory::BackingStore* store) {
     }
     for (const TileDma& dma : program_.dmas) {
         for (const BufferDescriptor& descriptor : dma.descriptors) {
-            tables_[dma.tile].write(descriptor);
+            table(dma.tile).write(descriptor);
         }
     }
 }
@@ -226,7 +231,7 @@ void Array::finish_statistics() {
 }
 
 void Array::write_descriptor(const WriteDescriptor& operation) {
-    tables_[operation.tile].write(operation.descriptor);
+    table(operation.tile).write(operation.descriptor);
 }
 
 void Array::push_task(const PushTask& operation) {

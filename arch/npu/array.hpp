@@ -59,6 +59,7 @@ class Array final : public ControlTarget {
     friend class DeadlockFinder;
 
     base::stats::Group& tile_group(TileCoordinate tile);
+    DescriptorTable& table(TileCoordinate tile);
     std::set<ChannelId> channels_used() const;
     void build_channels(memory::BackingStore* store);
     void build_flows(bool functional);

@@ -30,11 +30,8 @@ std::vector<base::stats::StateAccount::State> channel_states() {
 // --- DescriptorTable -----------------------------------------------------------------------------
 
 void DescriptorTable::write(const BufferDescriptor& descriptor) {
-    const auto index = static_cast<std::size_t>(descriptor.id);
-    if (index >= entries_.size()) {
-        entries_.resize(index + 1);
-    }
-    entries_[index] = Entry{descriptor, 0, stream_words(descriptor)};
+    entries_.at(static_cast<std::size_t>(descriptor.id)) =
+        Entry{descriptor, 0, stream_words(descriptor)};
 }
 
 DescriptorTable::Entry* DescriptorTable::find(std::int64_t id) {

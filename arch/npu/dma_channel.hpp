@@ -36,7 +36,10 @@ class DescriptorTable {
         std::int64_t iteration = 0;  // the "current" field
         std::int64_t stream_words = 0;
     };
+    explicit DescriptorTable(std::int64_t descriptors)
+        : entries_(static_cast<std::size_t>(descriptors)) {}
     void write(const BufferDescriptor& descriptor);
+    // Stays valid; nullptr where nobody has written.
     Entry* find(std::int64_t id);
 
   private:

@@ -1,0 +1,25 @@
+#include "workloads/gemm.hpp"
+
+namespace tilesim::workloads {
+
+std::int64_t bytes_of(DataType type) {
+    constexpr std::int64_t kBitsPerByte = 8;
+    return arch::npu::bits_of(type) / kBitsPerByte;
+}
+
+GemmProblem read_gemm(arch::base::config::Node node) {
+    GemmProblem gemm;
+    const arch::base::config::Range size{1, 1 << 20};
+    node.required("M", gemm.m, size, "rows of A and C");
+    node.required("K", gemm.k, size, "columns of A, rows of B");
+    node.required("N", gemm.n, size, "columns of B and C");
+    node.required("a", gemm.a, arch::npu::kDataTypes, "type of A");
+    node.required("b", gemm.b, arch::npu::kDataTypes, "type of B");
+    node.required("c", gemm.c, arch::npu::kDataTypes, "type of C");
+    node.optional("b_layout", gemm.b_column_major, {{"column_major", true}, {"row_major", false}},
+                  "how B lies in DRAM");
+    node.done();
+    return gemm;
+}
+
+}  // namespace tilesim::workloads
