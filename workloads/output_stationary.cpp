@@ -17,7 +17,7 @@ using arch::base::config::Node;
 namespace {
 
 constexpr std::int64_t kWordBytes = 4;
-constexpr std::int64_t kShimSlots = 5;        // descriptors of A, of B and of C in flight
+constexpr std::int64_t kShimSlots = 5;  // descriptors of A, of B and of C in flight
 constexpr std::int64_t kDramAlignment = 4096;
 constexpr std::int64_t kOddDescriptors = 24;  // first descriptor odd memory tile channels may use
 constexpr std::int64_t kBuffers = 2;          // A and B are double-buffered
@@ -41,7 +41,9 @@ class Lowering {
   public:
     Lowering(const GemmProblem& problem, const OutputStationaryMapping& mapping,
              const NpuConfig& config)
-        : problem_(problem), map_(mapping), config_(config),
+        : problem_(problem),
+          map_(mapping),
+          config_(config),
           mode_(*KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c)) {
         const auto padded = [](std::int64_t x, std::int64_t to) { return ceil_div(x, to) * to; };
         result_.m = padded(problem.m, map_.m_ct * config.core_rows);
@@ -83,9 +85,10 @@ class Lowering {
     std::int64_t b_block() const { return problem_.b_column_major ? map_.k_mt : map_.k_ct; }
 
     Kernel kernel(const char* name, KernelKind kind) const {
-        return {name,       kind,       map_.m_ct,  map_.k_ct,
-                map_.n_ct,  problem_.a, problem_.b, problem_.c,
-                problem_.b_column_major, std::nullopt};
+        return {name,        kind,       map_.m_ct,
+                map_.k_ct,   map_.n_ct,  problem_.a,
+                problem_.b,  problem_.c, problem_.b_column_major,
+                std::nullopt};
     }
 
     void place_operands() {
@@ -124,8 +127,8 @@ class Lowering {
         return indexes;
     }
 
-    // A ring of descriptors, one a buffer, that repeats for ever on a channel. `shape` gives length,
-    // offset and dimensions.
+    // A ring of descriptors, one a buffer, that repeats for ever on a channel. `shape` gives
+    // length, offset and dimensions.
     void add_ring(TileDma& dma, Direction direction, std::int64_t channel, std::int64_t first_id,
                   const std::vector<std::int64_t>& buffers, const BufferDescriptor& shape,
                   LockAction acquire, LockAction release) {
@@ -181,9 +184,10 @@ class Lowering {
         const FifoLocks locks = add_fifo(name, tile, kBuffers);
         add_ring(dma, Direction::S2MM, kChannelB, kOddDescriptors, buffers, shaped(length, {}),
                  {locks.free, -1}, {locks.full, 1});
-        add_ring(dma, Direction::MM2S, kChannelB, kOddDescriptors + kBuffers, buffers,
-                 shaped(length, {{t, 1}, {mode_.s, n}, {n / t, t}, {map_.k_ct / mode_.s, mode_.s * n}}),
-                 {locks.full, -1}, {locks.free, 1});
+        add_ring(
+            dma, Direction::MM2S, kChannelB, kOddDescriptors + kBuffers, buffers,
+            shaped(length, {{t, 1}, {mode_.s, n}, {n / t, t}, {map_.k_ct / mode_.s, mode_.s * n}}),
+            {locks.full, -1}, {locks.free, 1});
     }
 
     // The C tiles of the column's cores join here and leave as rows.
@@ -200,8 +204,7 @@ class Lowering {
             const std::int64_t first =
                 (channel % 2 == 0 ? 0 : kOddDescriptors) + 2 * kBuffers + row / 2 * kBuffers;
             add_ring(dma, Direction::S2MM, channel, first, buffers,
-                     shaped(part, {}, row * part * kWordBytes), {locks.free, -1},
-                     {locks.full, 1});
+                     shaped(part, {}, row * part * kWordBytes), {locks.free, -1}, {locks.full, 1});
         }
         const std::int64_t first = 4 * kBuffers;
         add_ring(dma, Direction::MM2S, kChannelC, first, buffers,
@@ -280,8 +283,7 @@ class Lowering {
                                          DataType type) const {
         const std::int64_t sub_tile = words(h * mode_.s, type);
         const std::int64_t strips = map_.k_ct / mode_.s;
-        return shaped(length,
-                      {{sub_tile, 1}, {outer / h, strips * sub_tile}, {strips, sub_tile}});
+        return shaped(length, {{sub_tile, 1}, {outer / h, strips * sub_tile}, {strips, sub_tile}});
     }
 
     CoreProgram core_program(TileCoordinate tile, const std::vector<std::int64_t>& a,
@@ -294,7 +296,8 @@ class Lowering {
         constexpr std::int64_t kZeroed = 3;
         CoreProgram core;
         core.tile = tile;
-        // Each zeroing moves both C rotations on: the multiplies after it use the buffer it cleared.
+        // Each zeroing moves both C rotations on: the multiplies after it use the buffer it
+        // cleared.
         std::vector<std::int64_t> c_before = c;
         std::rotate(c_before.begin(), c_before.end() - 1, c_before.end());
         core.rotations = {{"a", a}, {"b", b}, {"c", c_before}, {"zeroed", c}};
@@ -382,10 +385,9 @@ class Lowering {
         const std::int64_t block_column = tile % across * config_.columns;
         for (std::int64_t column = 0; column < config_.columns; ++column) {
             if (const auto row = row_of_a(column)) {
-                write_and_push(column, Direction::MM2S, 0,
-                               k_panel(slot, 0, (block_row + *row) * map_.m_ct, map_.m_ct,
-                                       problem_.a),
-                               false);
+                write_and_push(
+                    column, Direction::MM2S, 0,
+                    k_panel(slot, 0, (block_row + *row) * map_.m_ct, map_.m_ct, problem_.a), false);
             }
             const std::int64_t first_column = (block_column + column) * map_.n_ct;
             write_and_push(column, Direction::MM2S, 1, b_panel(kShimSlots + slot, first_column),
@@ -428,7 +430,8 @@ class Lowering {
         for (const std::int64_t lock : go_locks_) {
             program_.sequence.push_back(SetLock{lock, 1});
         }
-        const bool overlapped = map_.shim_bds == OutputStationaryMapping::ShimDescriptors::Overlapped;
+        const bool overlapped =
+            map_.shim_bds == OutputStationaryMapping::ShimDescriptors::Overlapped;
         std::int64_t finished = 0;
         for (std::int64_t tile = 0; tile < result_.output_tiles; ++tile) {
             const bool full = tile - finished == kShimSlots;
@@ -475,8 +478,8 @@ std::int64_t column_of_a(std::int64_t row, const NpuConfig& config) {
     return row * config.columns / config.core_rows;
 }
 
-std::vector<std::string> problems_of(const GemmProblem& problem,
-                                     const OutputStationaryMapping& map, const NpuConfig& config) {
+std::vector<std::string> problems_of(const GemmProblem& problem, const OutputStationaryMapping& map,
+                                     const NpuConfig& config) {
     std::vector<std::string> problems;
     const KernelTiming timing(config.kernels);
     Kernel kernel;
@@ -492,13 +495,15 @@ std::vector<std::string> problems_of(const GemmProblem& problem,
         return problems;
     }
     if (map.k_mt % map.k_ct != 0) {
-        problems.push_back(fmt::format("k_mt ({}) must be a multiple of k_ct ({})", map.k_mt, map.k_ct));
+        problems.push_back(
+            fmt::format("k_mt ({}) must be a multiple of k_ct ({})", map.k_mt, map.k_ct));
     }
     constexpr std::int64_t kMostRows = 4;  // a memory tile has four channels left for C
     if (config.columns < config.core_rows || config.core_rows > kMostRows) {
-        problems.push_back(fmt::format("the dataflow needs at most {} rows of cores and as many "
-                                       "columns; the array has {} rows, {} columns",
-                                       kMostRows, config.core_rows, config.columns));
+        problems.push_back(
+            fmt::format("the dataflow needs at most {} rows of cores and as many "
+                        "columns; the array has {} rows, {} columns",
+                        kMostRows, config.core_rows, config.columns));
     }
     const std::int64_t a = map.m_ct * map.k_ct * bytes_of(problem.a);
     const std::int64_t b = map.k_ct * map.n_ct * bytes_of(problem.b);
@@ -506,7 +511,8 @@ std::vector<std::string> problems_of(const GemmProblem& problem,
     const std::int64_t core = config.core.stack.count() + kBuffers * (a + b) + map.c_buffers * c;
     if (core > config.core.memory.count()) {
         problems.push_back(fmt::format(
-            "the core tile needs {} B (stack {} + 2 x A {} + 2 x B {} + {} x C {}), a core has {} B",
+            "the core tile needs {} B (stack {} + 2 x A {} + 2 x B {} + {} x C {}), a core has {} "
+            "B",
             core, config.core.stack.count(), a, b, map.c_buffers, c, config.core.memory.count()));
     }
     const std::int64_t blocks = map.k_mt / map.k_ct;

@@ -1,12 +1,12 @@
 // The output-stationary GEMM dataflow of XDNA and XDNA2 arrays, lowered to a program.
 //
-// Every core keeps a C tile while K runs past it. A tiles are broadcast along a row of cores, B tiles
-// up a column, both from double-buffered memory tiles that load k_mt along K at a time; the C tiles
-// of a column join in its memory tile. Shim descriptors move one A row panel, one B column panel or
-// one C block each; five of each are in flight. Output tiles are made row block by row block of C,
-// within one from left to right.
-// Source: Taka et al., "Striking the Balance: GEMM Performance Optimization Across Generations of
-// Ryzen AI NPUs" (2025); object FIFO lowering of mlir-aie for locks.
+// Every core keeps a C tile while K runs past it. A tiles are broadcast along a row of cores, B
+// tiles up a column, both from double-buffered memory tiles that load k_mt along K at a time; the C
+// tiles of a column join in its memory tile. Shim descriptors move one A row panel, one B column
+// panel or one C block each; five of each are in flight. Output tiles are made row block by row
+// block of C, within one from left to right. Source: Taka et al., "Striking the Balance: GEMM
+// Performance Optimization Across Generations of Ryzen AI NPUs" (2025); object FIFO lowering of
+// mlir-aie for locks.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +33,14 @@ OutputStationaryMapping read_output_stationary(arch::base::config::Node node);
 
 struct LoweredGemm {
     arch::npu::Program program;
-    std::int64_t m = 0, k = 0, n = 0;     // padded problem
-    std::int64_t output_tiles = 0;        // per core
-    std::int64_t calls_per_tile = 0;      // K / k_ct
-    std::int64_t core_bytes = 0;          // core memory used, stack included
-    std::int64_t memory_tile_bytes = 0;   // largest use of a memory tile
+    std::int64_t m = 0, k = 0, n = 0;    // padded problem
+    std::int64_t output_tiles = 0;       // per core
+    std::int64_t calls_per_tile = 0;     // K / k_ct
+    std::int64_t core_bytes = 0;         // core memory used, stack included
+    std::int64_t memory_tile_bytes = 0;  // largest use of a memory tile
     double padding_waste(const GemmProblem& problem) const {
-        return 1.0 - problem.macs() / (static_cast<double>(m) * static_cast<double>(k) *
-                                       static_cast<double>(n));
+        return 1.0 - problem.macs() /
+                         (static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n));
     }
 };
 

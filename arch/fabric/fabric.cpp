@@ -32,7 +32,7 @@ void Fabric::submit(const FabricRequest& request) {
     const base::Femtoseconds sent =
         request.write ? occupy(ports_[request.port].write_free, request.bytes, queue_.now())
                       : queue_.now();
-    queue_.at(sent + config_.request_latency, *this, slot);
+    queue_.at(sent + config_.request_latency + request.extra_latency, *this, slot);
 }
 
 void Fabric::on_event(std::uint64_t slot, base::Femtoseconds now) {

@@ -33,6 +33,7 @@ struct FabricRequest {
     std::int64_t bytes = 0;
     bool write = false;
     std::size_t port = 0;
+    base::Femtoseconds extra_latency{0};  // on its way to memory, e.g. address translation
     FabricClient* client = nullptr;
     std::uint64_t tag = 0;
 };

@@ -27,7 +27,7 @@ struct Bench {
     base::Femtoseconds time_of_one(std::int64_t bytes, bool write) {
         Fabric fabric{config, 2,    base::Clock{base::Hertz{1'000'000'000}}, base::BytesPerCycle{8},
                       memory, queue};
-        fabric.submit({0, bytes, write, 0, &listener, 7});
+        fabric.submit({0, bytes, write, 0, 0_ns, &listener, 7});
         queue.run_until(1'000'000_ns);
         return listener.done.at(0).second;
     }
@@ -51,8 +51,8 @@ TEST(Fabric, AnswersEveryRequestOnceUnderBackPressure) {
         bench.memory, bench.queue};
     constexpr std::uint64_t kRequests = 1000;
     for (std::uint64_t i = 0; i < kRequests; ++i) {
-        fabric.submit(
-            {static_cast<std::int64_t>(i) * 8192, 256, i % 3 == 0, i % 2, &bench.listener, i});
+        fabric.submit({static_cast<std::int64_t>(i) * 8192, 256, i % 3 == 0, i % 2, 0_ns,
+                       &bench.listener, i});
     }
     bench.queue.run_until(1'000'000'000_ns);
     ASSERT_EQ(bench.listener.done.size(), kRequests);

@@ -5,8 +5,10 @@
 namespace tilesim::arch::memory {
 
 AddressMap::AddressMap(const MemoryConfig& config)
-    : mapping_(config.mapping), bank_groups_(config.bank_groups),
-      banks_per_group_(config.banks_per_group), hash_(config.bank_hash) {}
+    : mapping_(config.mapping),
+      bank_groups_(config.bank_groups),
+      banks_per_group_(config.banks_per_group),
+      hash_(config.bank_hash) {}
 
 Location AddressMap::locate(std::int64_t burst) const {
     std::array<std::int64_t, 5> value{};

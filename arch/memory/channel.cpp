@@ -31,8 +31,13 @@ ChannelStats::ChannelStats(Group& parent, std::string_view name)
 
 Channel::Channel(const MemoryConfig& config, std::size_t index, base::EventQueue& queue,
                  base::stats::Group& parent, ChannelOwner& owner)
-    : config_(config), index_(index), clock_(config.clock), queue_(queue), owner_(owner),
-      stats_(parent, fmt::format("channel({})", index)), timing_(config),
+    : config_(config),
+      index_(index),
+      clock_(config.clock),
+      queue_(queue),
+      owner_(owner),
+      stats_(parent, fmt::format("channel({})", index)),
+      timing_(config),
       // Channels refresh one after the other, not all at once.
       next_refresh_(config.timing.tREFI.count() * static_cast<std::int64_t>(index + 1) /
                     config.channels),
@@ -208,8 +213,7 @@ void Channel::issue_column(Lane& lane, std::size_t bank, std::int64_t now) {
     lane.overtaken = index == lane.head ? 0 : lane.overtaken + 1;
     remove(lane, bank, index);
     if (!write) {
-        owner_.on_burst_read(burst.request,
-                             clock_.time_of(base::Cycles{start + t.burst.count()}));
+        owner_.on_burst_read(burst.request, clock_.time_of(base::Cycles{start + t.burst.count()}));
     }
     owner_.on_channel_room();
 }
@@ -270,8 +274,8 @@ std::int64_t Channel::close_idle_rows(std::int64_t now) {
     std::int64_t next = INT64_MAX;
     std::size_t closing = last_used_.size();
     for_each_bank(open_ & ~reads_.banks & ~writes_.banks, [&](std::size_t bank) {
-        const std::int64_t when = std::max(timing_.earliest(Command::Precharge, bank),
-                                           last_used_[bank] + idle_for);
+        const std::int64_t when =
+            std::max(timing_.earliest(Command::Precharge, bank), last_used_[bank] + idle_for);
         if (when <= now) {
             closing = bank;
         } else {
@@ -343,9 +347,9 @@ void Channel::account_data(std::int64_t start, bool write, bool opened_row) {
     stats_.bus.enter(BusState::Idle, data_end_);
     stats_.bus.enter(BusState::Refresh, data_end_ + idle);
     const std::int64_t rest = data_end_ + idle + refreshing;
-    stats_.bus.enter(opened_row                ? BusState::RowMiss
+    stats_.bus.enter(opened_row                          ? BusState::RowMiss
                      : write != last_write_ || idle == 0 ? BusState::Turnaround
-                                               : BusState::Idle,
+                                                         : BusState::Idle,
                      rest);
     stats_.bus.enter(write ? BusState::Write : BusState::Read, start);
     data_end_ = start + t.burst.count();

@@ -1,6 +1,7 @@
 // One DRAM channel: its queues, its scheduler and its bank state machines.
 //
-// Models:  FR-FCFS (ready row hits first, then oldest first) with a cap on overtaking; separate read
+// Models:  FR-FCFS (ready row hits first, then oldest first) with a cap on overtaking; separate
+// read
 //          and write queues with watermark draining; open, closed and timeout page policies;
 //          all-bank refresh, which closes every row.
 // Ignores: forwarding from the write queue to reads; postponed refreshes.
@@ -139,9 +140,9 @@ class Channel final : public base::EventHandler {
     std::uint64_t open_ = 0;               // bit set where a bank has a row open
     std::vector<std::int64_t> last_used_;  // CK of each bank's last column command
 
-    std::int64_t wake_ = INT64_MAX;        // CK of the event that counts
-    std::int64_t busy_since_ = 0;          // CK since which bursts have been queued
-    std::int64_t data_end_ = 0;            // CK after the last data on the bus
+    std::int64_t wake_ = INT64_MAX;  // CK of the event that counts
+    std::int64_t busy_since_ = 0;    // CK since which bursts have been queued
+    std::int64_t data_end_ = 0;      // CK after the last data on the bus
     std::int64_t refresh_end_ = 0;
     bool last_write_ = false;
 };

@@ -11,7 +11,8 @@ constexpr std::int64_t kLongAgo = INT64_MIN / 2;
 }
 
 CommandTiming::CommandTiming(const MemoryConfig& config)
-    : t_(config.timing), banks_per_group_(static_cast<std::size_t>(config.banks_per_group)),
+    : t_(config.timing),
+      banks_per_group_(static_cast<std::size_t>(config.banks_per_group)),
       banks_(static_cast<std::size_t>(config.banks())),
       groups_(static_cast<std::size_t>(config.bank_groups)) {
     activates_.fill(kLongAgo);
@@ -62,8 +63,8 @@ void CommandTiming::issue(Command command, std::size_t bank, std::int64_t row, s
             break;
         case Command::Read: {
             // Write data may follow read data after the bus has turned.
-            const std::int64_t write = now + (t_.read_latency + t_.burst + t_.tRTW).count() -
-                                       t_.write_latency.count();
+            const std::int64_t write =
+                now + (t_.read_latency + t_.burst + t_.tRTW).count() - t_.write_latency.count();
             raise(b.precharge, now + t_.tRTP.count());
             raise(g.read, now + t_.tCCD_L.count());
             raise(channel_.read, now + t_.tCCD_S.count());

@@ -49,7 +49,7 @@ class CommandTiming {
     std::size_t banks_per_group_;
     std::vector<Bank> banks_;
     std::vector<Group> groups_;
-    Group channel_;                           // the same bounds for all bank groups
+    Group channel_;                            // the same bounds for all bank groups
     std::array<std::int64_t, 4> activates_{};  // CKs of the last four
     std::size_t oldest_activate_ = 0;
     std::int64_t command_bus_ = 0;

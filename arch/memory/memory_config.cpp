@@ -93,11 +93,12 @@ std::vector<AddressBits> read_mapping(std::vector<Node> entries) {
     for (Node& entry : entries) {
         const std::string text = entry.scalar();
         const std::size_t colon = text.find(':');
-        const auto field =
-            std::find_if(kFields.begin(), kFields.end(),
-                         [&](const auto& f) { return f.first == text.substr(0, colon); });
+        const auto field = std::find_if(kFields.begin(), kFields.end(), [&](const auto& f) {
+            return f.first == text.substr(0, colon);
+        });
         const auto bits = base::config::parse_integer(
-            colon == std::string::npos ? std::string_view{} : std::string_view{text}.substr(colon + 1));
+            colon == std::string::npos ? std::string_view{}
+                                       : std::string_view{text}.substr(colon + 1));
         const auto* count = std::get_if<std::int64_t>(&bits);
         if (field == kFields.end() || count == nullptr || *count < 1 || *count > kMostBits) {
             entry.error("", fmt::format("must be FIELD:BITS with a field of column, bank_group, "
@@ -118,8 +119,8 @@ void check_mapping(Node& node, const MemoryConfig& config) {
         }
         if (!std::has_single_bit(static_cast<std::uint64_t>(values)) ||
             (std::int64_t{1} << bits) != values) {
-            node.error("mapping", fmt::format("has {} {} bits, but there are {} of them", bits,
-                                              name, values));
+            node.error("mapping",
+                       fmt::format("has {} {} bits, but there are {} of them", bits, name, values));
         }
     };
     expect(AddressField::Column, config.row / config.burst, "column (bursts a row)");

@@ -13,7 +13,10 @@ constexpr std::uint64_t kRoom = UINT64_MAX;  // event tag: tell refused clients
 
 MemorySystem::MemorySystem(const MemoryConfig& config, base::EventQueue& queue,
                            base::stats::Group& stats)
-    : config_(config), map_(config), queue_(queue), group_(stats, "memory"),
+    : config_(config),
+      map_(config),
+      queue_(queue),
+      group_(stats, "memory"),
       per_channel_(static_cast<std::size_t>(config.channels), 0) {
     for (std::size_t i = 0; i < per_channel_.size(); ++i) {
         channels_.push_back(std::make_unique<Channel>(config_, i, queue_, group_, *this));

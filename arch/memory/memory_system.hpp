@@ -43,9 +43,9 @@ struct MemoryRequest {
 // What the memory has done so far, over all channels.
 struct MemoryTotals {
     std::int64_t bytes_requested = 0;
-    std::int64_t bytes_read = 0;     // on the DRAM bus: whole bursts
+    std::int64_t bytes_read = 0;  // on the DRAM bus: whole bursts
     std::int64_t bytes_written = 0;
-    std::int64_t row_hits = 0;       // bursts that found their row open
+    std::int64_t row_hits = 0;  // bursts that found their row open
     std::int64_t bursts = 0;
     std::int64_t activates = 0;
     std::int64_t refreshes = 0;
@@ -86,9 +86,9 @@ class MemorySystem final : public base::EventHandler, public ChannelOwner {
     std::vector<std::unique_ptr<Channel>> channels_;
     std::vector<Pending> pending_;
     std::vector<std::uint64_t> free_;
-    std::vector<Location> touched_;           // scratch of submit
-    std::vector<std::int64_t> per_channel_;   // scratch of submit
-    std::vector<MemoryClient*> refused_;      // clients to tell when there is room
+    std::vector<Location> touched_;          // scratch of submit
+    std::vector<std::int64_t> per_channel_;  // scratch of submit
+    std::vector<MemoryClient*> refused_;     // clients to tell when there is room
     bool room_event_ = false;
     std::int64_t bytes_requested_ = 0;
 };

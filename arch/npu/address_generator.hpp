@@ -38,7 +38,7 @@ class AddressGenerator {
         std::int64_t stride = 1;
         std::int64_t before = 0;  // padding, in steps
         std::int64_t after = 0;
-        std::int64_t index = 0;   // padding included: 0..before + size + after - 1
+        std::int64_t index = 0;  // padding included: 0..before + size + after - 1
         std::int64_t total() const { return before + size + after; }
         bool padding() const { return index < before || index >= before + size; }
     };

@@ -74,8 +74,8 @@ void Array::build_channels(memory::BackingStore* store) {
                                  : dma.descriptor_latency;
         const DmaChannel::Timing timing{start, dma.boundary_bubble, dma.grant_to_stream,
                                         dma.task_queue_depth};
-        auto channel = std::make_unique<DmaChannel>(
-            id, timing, scheduler_, locks_, table(id.tile), tile_group(id.tile), on_token);
+        auto channel = std::make_unique<DmaChannel>(id, timing, scheduler_, locks_, table(id.tile),
+                                                    tile_group(id.tile), on_token);
         const ShimContext shim{config_.shim,
                                scheduler_,
                                fabric_,

@@ -205,8 +205,12 @@ std::uint16_t to_bf16(float value) {
 void multiply(const Kernel& kernel, const MultiplyMode& mode, std::span<const std::byte> a,
               std::span<const std::byte> b, std::span<std::byte> c) {
     const auto size = [](std::int64_t x) { return static_cast<Size>(x); };
-    const Shape shape{size(kernel.m), size(kernel.k), size(kernel.n),
-                      size(mode.r),   size(mode.s),   size(mode.t),
+    const Shape shape{size(kernel.m),
+                      size(kernel.k),
+                      size(kernel.n),
+                      size(mode.r),
+                      size(mode.s),
+                      size(mode.t),
                       (size(kernel.k) + kDotLanes - 1) / kDotLanes * kDotLanes};
     const auto is = [&kernel](DataType in, DataType out) {
         return kernel.a == in && kernel.b == in && kernel.c == out;
@@ -229,6 +233,8 @@ void multiply(const Kernel& kernel, const MultiplyMode& mode, std::span<const st
     }
 }
 
-void zero(std::span<std::byte> c) { std::fill(c.begin(), c.end(), std::byte{0}); }
+void zero(std::span<std::byte> c) {
+    std::fill(c.begin(), c.end(), std::byte{0});
+}
 
 }  // namespace tilesim::arch::npu

@@ -32,10 +32,9 @@ KernelCycles sum(const KernelCycles& a, const KernelCycles& b) {
 }  // namespace
 
 const MultiplyMode* KernelTiming::find_mode(DataType a, DataType b, DataType c) const {
-    const auto place =
-        std::find_if(config_.modes.begin(), config_.modes.end(), [&](const MultiplyMode& mode) {
-            return mode.a == a && mode.b == b && mode.c == c;
-        });
+    const auto place = std::find_if(
+        config_.modes.begin(), config_.modes.end(),
+        [&](const MultiplyMode& mode) { return mode.a == a && mode.b == b && mode.c == c; });
     return place == config_.modes.end() ? nullptr : &*place;
 }
 
@@ -60,9 +59,10 @@ std::string KernelTiming::check(const Kernel& kernel) const {
     }
     if (kernel.m <= 0 || kernel.k <= 0 || kernel.n <= 0 || kernel.m % mode->r != 0 ||
         kernel.k % mode->s != 0 || kernel.n % mode->t != 0) {
-        return fmt::format("tile {} x {} x {} (m x k x n) must be multiples of the mmul shape "
-                           "{} x {} x {}",
-                           kernel.m, kernel.k, kernel.n, mode->r, mode->s, mode->t);
+        return fmt::format(
+            "tile {} x {} x {} (m x k x n) must be multiples of the mmul shape "
+            "{} x {} x {}",
+            kernel.m, kernel.k, kernel.n, mode->r, mode->s, mode->t);
     }
     return "";
 }
@@ -78,8 +78,7 @@ KernelCycles KernelTiming::block_cycles(const MultiplyMode& mode, const Kernel& 
         columns * ceil_div(bytes_of(mode.s * mode.t, mode.b), config_.load_width.count());
     const std::int64_t step =
         std::max({issue, ceil_div(loads, config_.load_slots), mode.accumulate_interval.count()});
-    const std::int64_t lost =
-        mode.extra_every > 0 ? ceil_div(steps * mmuls, mode.extra_every) : 0;
+    const std::int64_t lost = mode.extra_every > 0 ? ceil_div(steps * mmuls, mode.extra_every) : 0;
 
     const std::int64_t c_loads =
         mmuls * ceil_div(bytes_of(mode.r * mode.t, mode.c), config_.load_width.count());

@@ -2,7 +2,8 @@
 //
 // Multiply: C is computed in blocks of block_rows x block_columns mmuls, whose results stay in
 // accumulators while k runs. A block costs
-//     k loop:     (k / s) steps of block mmuls, each `issue_slots` vector slots; a step is no faster
+//     k loop:     (k / s) steps of block mmuls, each `issue_slots` vector slots; a step is no
+//     faster
 //                 than the dependent-accumulate interval or than its A and B loads allow; one slot
 //                 is lost every `extra_every` mmuls where the mode says so;
 //     C load:     C bytes over the load slots: one slot, counting elements after widening, for
@@ -13,7 +14,8 @@
 //
 // Ignores: bank conflicts of the core with itself (buffers in use together lie in different banks),
 //          instruction fetch.
-// Source:  mlir-aie aie_kernels/{aie2,aie2p}/mm.cc (blocking), llvm-aie schedules (slots, intervals).
+// Source:  mlir-aie aie_kernels/{aie2,aie2p}/mm.cc (blocking), llvm-aie schedules (slots,
+// intervals).
 #pragma once
 
 #include <string>

@@ -40,12 +40,14 @@ void read_dma(Node node, DmaConfig& dma) {
 void read_core(Node node, CoreConfig& core) {
     node.optional("memory", core.memory, {1024, 1 << 24}, "data memory of a core");
     node.optional("stack", core.stack, {0, 1 << 20}, "part of it the stack takes");
-    node.optional("bank", core.bank, {1024, 1 << 24}, "logical bank: buffers in use together are "
-                                                      "kept apart where they fit");
+    node.optional("bank", core.bank, {1024, 1 << 24},
+                  "logical bank: buffers in use together are "
+                  "kept apart where they fit");
     node.optional("locks", core.locks, {1, 64}, "locks of a core tile");
     node.optional("lock_cycles", core.lock_cycles, kCycles, "a lock operation occupies the core");
-    node.optional("lock_wake", core.lock_wake, kCycles, "from the release that ends a wait to the "
-                                                        "core going on");
+    node.optional("lock_wake", core.lock_wake, kCycles,
+                  "from the release that ends a wait to the "
+                  "core going on");
     node.optional("call_cycles", core.call_cycles, kCycles, "call of and return from a kernel");
     if (core.stack >= core.memory) {
         node.error("stack", "must be smaller than memory");
@@ -64,6 +66,9 @@ void read_shim(Node node, ShimConfig& shim) {
                   "AXI data port of a column, each direction");
     node.optional("data_fifo", shim.data_fifo, {64, 1 << 20},
                   "a channel's buffer between AXI and stream");
+    node.optional("page", shim.page, {256, 1 << 30}, "unit of address translation");
+    node.optional("translation", shim.translation, {0, kFemtosecondsPerSecond},
+                  "extra latency of a read burst in another page than its channel's last one");
     node.optional("task_start", shim.task_start, {0, 100'000},
                   "from a task's start to its first AXI request");
     if (shim.data_fifo < shim.burst) {
@@ -102,7 +107,8 @@ MultiplyMode read_mode(Node node) {
     node.required("s", mode.s, shape, "reduced elements of one mmul");
     node.required("t", mode.t, shape, "columns of C of one mmul");
     node.optional("block_rows", mode.block_rows, {1, 16}, "mmuls of a register block, down");
-    node.optional("block_columns", mode.block_columns, {1, 16}, "mmuls of a register block, across");
+    node.optional("block_columns", mode.block_columns, {1, 16},
+                  "mmuls of a register block, across");
     node.optional("issue_slots", mode.issue_slots, {1, 64}, "vector slots one mmul takes");
     node.optional("accumulate_interval", mode.accumulate_interval, {1, 64},
                   "between dependent accumulations");

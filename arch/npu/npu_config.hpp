@@ -57,6 +57,8 @@ struct ShimConfig {
     std::int64_t outstanding_writes = 4;  // per channel
     base::BytesPerCycle port_width{8};    // AXI data port of a column, each direction
     base::Bytes data_fifo{2048};          // per channel, between AXI and stream
+    base::Bytes page{4096};               // unit of address translation
+    base::Femtoseconds translation{0};    // extra latency of a read burst in another page
     base::Cycles task_start{250};         // from a task's start to its first AXI request
 };
 

@@ -61,8 +61,7 @@ class Router {
         for (const Heading heading :
              {Heading::North, Heading::South, Heading::East, Heading::West}) {
             const TileCoordinate to = neighbour(tile, heading);
-            if (config_.contains(to) &&
-                streams_towards(config_.kind_of(tile), heading) > 0) {
+            if (config_.contains(to) && streams_towards(config_.kind_of(tile), heading) > 0) {
                 links_[{vertex(tile), vertex(to)}] = {tile, heading};
                 boost::add_edge(vertex(tile), vertex(to), 1, graph_);
             }
@@ -89,11 +88,11 @@ class Router {
             cross(route, path);
             const std::string out = dma_port(destination, config_.kind_of(destination.tile));
             auto& owners = owner_[{destination.tile, out}];
-            if (!owners.empty() && !(route.packet_id && packet_outputs_.contains(
-                                                            {destination.tile, out}))) {
-                fail(route, destination.tile,
-                     fmt::format("its port {} already belongs to {}", out,
-                                 fmt::join(owners, ", ")));
+            if (!owners.empty() &&
+                !(route.packet_id && packet_outputs_.contains({destination.tile, out}))) {
+                fail(
+                    route, destination.tile,
+                    fmt::format("its port {} already belongs to {}", out, fmt::join(owners, ", ")));
             }
             owners.push_back(route.name);
             if (route.packet_id) {
@@ -122,9 +121,8 @@ class Router {
         std::vector<std::int64_t> distance(boost::num_vertices(graph_));
         boost::dijkstra_shortest_paths(
             graph_, vertex(route.source.tile),
-            boost::predecessor_map(
-                boost::make_iterator_property_map(before.begin(),
-                                                  boost::get(boost::vertex_index, graph_)))
+            boost::predecessor_map(boost::make_iterator_property_map(
+                                       before.begin(), boost::get(boost::vertex_index, graph_)))
                 .distance_map(boost::make_iterator_property_map(
                     distance.begin(), boost::get(boost::vertex_index, graph_))));
         if (distance[vertex(to)] >= kFull) {
@@ -207,14 +205,16 @@ std::optional<Hop> hop_into(const Route& route, TileCoordinate tile, const std::
 
 }  // namespace
 
-void route(Program& program, const NpuConfig& config) { Router(program, config).run(); }
+void route(Program& program, const NpuConfig& config) {
+    Router(program, config).run();
+}
 
 std::int64_t hops(const Route& route, std::size_t destination) {
     const TileCoordinate tile = route.destinations[destination].tile;
     std::optional<Hop> hop;
     for (const Hop& candidate : route.path) {
-        const bool into_dma =
-            candidate.out.starts_with("dma") || (tile.row == 0 && candidate.out.starts_with("south"));
+        const bool into_dma = candidate.out.starts_with("dma") ||
+                              (tile.row == 0 && candidate.out.starts_with("south"));
         if (candidate.tile == tile && into_dma) {
             hop = candidate;
         }

@@ -13,8 +13,8 @@
 
 namespace tilesim::arch::npu {
 
-// Fills in Route::path where it is empty. Throws ConfigError when a route cannot be made, naming the
-// routes that use the ports.
+// Fills in Route::path where it is empty. Throws ConfigError when a route cannot be made, naming
+// the routes that use the ports.
 void route(Program& program, const NpuConfig& config);
 
 // Switches a destination's words cross.

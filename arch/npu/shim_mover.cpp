@@ -90,8 +90,11 @@ void ShimReader::issue() {
         sent_.push_back({pending_->bytes, false});
         ++outstanding_;
         reserved_ += pending_->bytes;
+        const std::int64_t page = pending_->address / context_.config.page.count();
+        const auto translation = std::exchange(page_, page) == page ? base::Femtoseconds{0}
+                                                                    : context_.config.translation;
         context_.fabric.submit(
-            {pending_->address, pending_->bytes, false, context_.port, this, tag});
+            {pending_->address, pending_->bytes, false, context_.port, translation, this, tag});
         pending_.reset();
     }
 }
@@ -168,7 +171,8 @@ void ShimWriter::on_stream_received(Cycles now) {
         context_.store->write(burst_.address, std::as_bytes(std::span{words_}));
     }
     ++outstanding_;
-    context_.fabric.submit({burst_.address, burst_.bytes, true, context_.port, this, 0});
+    context_.fabric.submit(
+        {burst_.address, burst_.bytes, true, context_.port, base::Femtoseconds{0}, this, 0});
     accept(now);
 }
 

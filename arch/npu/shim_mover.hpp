@@ -2,7 +2,8 @@
 //
 // Models:  a descriptor's contiguous runs cut into bursts of at most the device's burst length that
 //          do not cross that length's natural alignment; a bounded number of bursts outstanding per
-//          channel; a data FIFO between the AXI port and the stream; answers used in order.
+//          channel; a data FIFO between the AXI port and the stream; answers used in order; address
+//          translation as extra latency at each change of page.
 // Ignores: AxCache and QoS settings, secure accesses, the SMMU.
 // Source:  Xilinx aie-rt (burst encodings), AMD AM020; the bounds are calibrated, see the device
 // file.
@@ -92,6 +93,7 @@ class ShimReader final : public Mover,
     std::vector<std::pair<std::int64_t, StreamFlow*>> flows_;
     StreamFlow* flow_ = nullptr;
     BurstSplitter splitter_;
+    std::int64_t page_ = -1;                          // of the last burst
     std::optional<Burst> pending_;                    // cut, but no room for it yet
     std::deque<std::pair<std::int64_t, bool>> sent_;  // outstanding bursts: bytes, answered
     std::uint64_t first_sent_ = 0;                    // tag of sent_.front()

@@ -14,7 +14,9 @@ std::int64_t streams_towards(TileKind kind, Heading heading) {
     return sideways && kind == TileKind::Memory ? 0 : kOther;
 }
 
-bool keeps_index(TileKind kind) { return kind == TileKind::Memory; }
+bool keeps_index(TileKind kind) {
+    return kind == TileKind::Memory;
+}
 
 TileCoordinate neighbour(TileCoordinate tile, Heading heading) {
     switch (heading) {

@@ -1,0 +1,241 @@
+#include "arch/npu/program_print.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+namespace tilesim::arch::npu {
+
+namespace {
+
+std::string tile(TileCoordinate at) {
+    return fmt::format("[{}, {}]", at.column, at.row);
+}
+
+const char* direction(Direction d) {
+    return d == Direction::S2MM ? "s2mm" : "mm2s";
+}
+
+std::string channel(const ChannelId& id) {
+    return fmt::format("{{tile: {}, channel: {}{}}}", tile(id.tile), direction(id.direction),
+                       id.index);
+}
+
+template <class Named>
+const std::string& name_at(const std::vector<Named>& list, std::int64_t index) {
+    return list[static_cast<std::size_t>(index)].name;
+}
+
+std::string action(const Program& program, const LockAction& lock) {
+    return fmt::format("{{lock: {}, value: {}}}", name_at(program.locks, lock.lock), lock.value);
+}
+
+std::string descriptor(const Program& program, const BufferDescriptor& bd, bool shim) {
+    std::string text = fmt::format(
+        "{{id: {}, buffer: {}, offset: {}, length: {}", bd.id,
+        shim ? name_at(program.external_buffers, bd.buffer) : name_at(program.buffers, bd.buffer),
+        bd.offset, bd.length);
+    std::vector<std::string> dimensions;
+    for (const Dimension& d : bd.dimensions) {
+        dimensions.push_back(fmt::format("[{}, {}]", d.size, d.stride));
+    }
+    if (!dimensions.empty()) {
+        text += fmt::format(", dimensions: [{}]", fmt::join(dimensions, ", "));
+    }
+    if (bd.iteration) {
+        text += fmt::format(", iteration: [{}, {}]", bd.iteration->size, bd.iteration->stride);
+    }
+    std::vector<std::string> padding;
+    for (const Padding& p : bd.padding) {
+        padding.push_back(fmt::format("[{}, {}]", p.before, p.after));
+    }
+    if (!padding.empty()) {
+        text += fmt::format(", padding: [{}]", fmt::join(padding, ", "));
+    }
+    if (bd.acquire) {
+        text += ", acquire: " + action(program, *bd.acquire);
+    }
+    if (bd.release) {
+        text += ", release: " + action(program, *bd.release);
+    }
+    if (bd.packet) {
+        text += fmt::format(", packet: {{id: {}, type: {}}}", bd.packet->id, bd.packet->type);
+    }
+    if (bd.next) {
+        text += fmt::format(", next: {}", *bd.next);
+    }
+    return text + "}";
+}
+
+std::string task(const Task& t) {
+    return fmt::format("descriptor: {}, repeat: {}, token: {}", t.descriptor, t.repeat,
+                       t.token ? "on" : "off");
+}
+
+class Printer {
+  public:
+    explicit Printer(const Program& program) : program_(program) {}
+
+    std::string run() {
+        text_ = fmt::format("program: {}\n", program_.name);
+        storage();
+        dmas();
+        routes();
+        cores();
+        sequence();
+        return text_;
+    }
+
+  private:
+    void line(const std::string& entry) { text_ += "  - " + entry + "\n"; }
+
+    void storage() {
+        text_ += "external_buffers:\n";
+        for (const ExternalBuffer& b : program_.external_buffers) {
+            line(fmt::format("{{name: {}, address: {}, bytes: {}}}", b.name, b.address, b.bytes));
+        }
+        text_ += "locks:\n";
+        for (const Lock& l : program_.locks) {
+            line(fmt::format("{{name: {}, tile: {}, id: {}, initial: {}}}", l.name, tile(l.tile),
+                             l.id, l.initial));
+        }
+        text_ += "buffers:\n";
+        for (const Buffer& b : program_.buffers) {
+            line(fmt::format("{{name: {}, tile: {}, address: {}, bytes: {}}}", b.name, tile(b.tile),
+                             b.address, b.bytes));
+        }
+    }
+
+    void dmas() {
+        text_ += "dmas:\n";
+        for (const TileDma& dma : program_.dmas) {
+            line(fmt::format("tile: {}", tile(dma.tile)));
+            text_ += "    descriptors:\n";
+            for (const BufferDescriptor& bd : dma.descriptors) {
+                text_ += "      - " + descriptor(program_, bd, dma.tile.row == 0) + "\n";
+            }
+            text_ += "    starts:\n";
+            for (const TileDma::Start& start : dma.starts) {
+                text_ += fmt::format("      - {{channel: {}{}, {}}}\n", direction(start.direction),
+                                     start.channel, task(start.task));
+            }
+        }
+    }
+
+    void routes() {
+        text_ += "routes:\n";
+        for (const Route& r : program_.routes) {
+            std::vector<std::string> to;
+            for (const ChannelId& id : r.destinations) {
+                to.push_back(channel(id));
+            }
+            std::vector<std::string> path;
+            for (const Hop& hop : r.path) {
+                path.push_back(
+                    fmt::format("{{tile: {}, in: {}, out: {}}}", tile(hop.tile), hop.in, hop.out));
+            }
+            line(fmt::format("name: {}", r.name));
+            text_ +=
+                fmt::format("    from: {}\n    to: [{}]\n", channel(r.source), fmt::join(to, ", "));
+            if (r.packet_id) {
+                text_ += fmt::format("    packet_id: {}\n    keep_header: {}\n", *r.packet_id,
+                                     r.keep_header ? "on" : "off");
+            }
+            text_ += fmt::format("    path: [{}]\n", fmt::join(path, ", "));
+        }
+    }
+
+    void cores() {
+        text_ += "kernels:\n";
+        for (const Kernel& k : program_.kernels) {
+            const char* kind = k.kind == KernelKind::Multiply ? "multiply"
+                               : k.kind == KernelKind::Zero   ? "zero"
+                                                              : "fixed";
+            line(
+                fmt::format("{{name: {}, kind: {}, m: {}, k: {}, n: {}, a: {}, b: {}, c: {}, "
+                            "b_layout: {}{}}}",
+                            k.name, kind, k.m, k.k, k.n, name_of(k.a), name_of(k.b), name_of(k.c),
+                            k.b_column_major ? "column_major" : "row_major",
+                            k.cycles ? fmt::format(", cycles: {}", *k.cycles) : ""));
+        }
+        text_ += "cores:\n";
+        for (const CoreProgram& core : program_.cores) {
+            line(fmt::format("tile: {}", tile(core.tile)));
+            text_ += "    rotations:\n";
+            for (const Rotation& rotation : core.rotations) {
+                std::vector<std::string> names;
+                for (const std::int64_t b : rotation.buffers) {
+                    names.push_back(name_at(program_.buffers, b));
+                }
+                text_ += fmt::format("      - {{name: {}, buffers: [{}]}}\n", rotation.name,
+                                     fmt::join(names, ", "));
+            }
+            text_ += "    script:\n";
+            script(core, core.script, "      ");
+        }
+    }
+
+    std::string rotations(const CoreProgram& core, const std::vector<std::int64_t>& list) const {
+        std::vector<std::string> names;
+        for (const std::int64_t r : list) {
+            names.push_back(name_at(core.rotations, r));
+        }
+        return fmt::format("[{}]", fmt::join(names, ", "));
+    }
+
+    void script(const CoreProgram& core, const std::vector<CoreOp>& ops,
+                const std::string& indent) {
+        for (const CoreOp& entry : ops) {
+            if (const auto* acquire = std::get_if<AcquireOp>(&entry.op)) {
+                text_ += indent + "- acquire: " + action(program_, acquire->action) + "\n";
+            } else if (const auto* release = std::get_if<ReleaseOp>(&entry.op)) {
+                text_ += indent + "- release: " + action(program_, release->action) + "\n";
+            } else if (const auto* call = std::get_if<CallOp>(&entry.op)) {
+                text_ +=
+                    fmt::format("{}- call: {{kernel: {}, operands: {}, advance: {}}}\n", indent,
+                                name_at(program_.kernels, call->kernel),
+                                rotations(core, call->operands), rotations(core, call->advance));
+            } else if (const auto* loop = std::get_if<LoopOp>(&entry.op)) {
+                text_ +=
+                    loop->parameter
+                        ? fmt::format("{}- loop: {{parameter: {}}}\n", indent, *loop->parameter)
+                        : fmt::format("{}- loop: {{count: {}}}\n", indent, loop->count);
+                text_ += indent + "  body:\n";
+                script(core, loop->body, indent + "    ");
+            }
+        }
+    }
+
+    void sequence() {
+        text_ += "sequence:\n";
+        for (const SequenceOp& op : program_.sequence) {
+            if (const auto* write = std::get_if<WriteDescriptor>(&op)) {
+                line(fmt::format("write_descriptor: {{tile: {}, descriptor: {}}}",
+                                 tile(write->tile),
+                                 descriptor(program_, write->descriptor, write->tile.row == 0)));
+            } else if (const auto* push = std::get_if<PushTask>(&op)) {
+                line(fmt::format("push: {{to: {}, {}}}", channel(push->channel), task(push->task)));
+            } else if (const auto* wait = std::get_if<WaitToken>(&op)) {
+                line(fmt::format("wait: {}", channel(wait->channel)));
+            } else if (const auto* parameter = std::get_if<WriteParameter>(&op)) {
+                line(fmt::format("write_parameter: {{tile: {}, index: {}, value: {}}}",
+                                 tile(parameter->tile), parameter->index, parameter->value));
+            } else if (const auto* set = std::get_if<SetLock>(&op)) {
+                line(fmt::format("set_lock: {{lock: {}, value: {}}}",
+                                 name_at(program_.locks, set->lock), set->value));
+            }
+        }
+    }
+
+    const Program& program_;
+    std::string text_;
+};
+
+}  // namespace
+
+std::string print(const Program& program) {
+    return Printer(program).run();
+}
+
+}  // namespace tilesim::arch::npu

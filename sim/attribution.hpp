@@ -1,0 +1,22 @@
+// Where the time went: state accounts gathered by component class, and what they say.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arch/base/stats.hpp"
+
+namespace tilesim::sim {
+
+struct RunResult;
+
+// Component class ("core", "shim_mm2s0", "dram_channel" ...) -> state -> cycles, averaged over the
+// class's components. States nobody was in are left out.
+std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> where_time_went(
+    const arch::base::stats::Group& root);
+
+// Fills in bottleneck and next_bottleneck from `where`.
+void name_bottlenecks(RunResult& result);
+
+}  // namespace tilesim::sim

@@ -1,0 +1,194 @@
+// The command line: parses it, calls the command and turns what went wrong into an exit code.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <systemc>
+
+#include "arch/base/check.hpp"
+#include "arch/npu/program_fault.hpp"
+#include "sim/describe.hpp"
+#include "sim/report.hpp"
+#include "sim/version.hpp"
+#include "validation/suite.hpp"
+
+namespace {
+
+using namespace tilesim;
+
+enum ExitCode {
+    kFine = 0,
+    kCheckFailed = 1,
+    kBadInput = 2,
+    kDeadlock = 3,
+    kBudgetExceeded = 4,
+    kInputOutput = 5,
+    kInternal = 70
+};
+
+struct Arguments {
+    std::string file;
+    std::vector<std::string> settings;  // key=value
+    std::string format = "table";
+    std::string out;
+    bool functional = false;
+    std::string suite = "npu";
+};
+
+void print(const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+        std::fflush(stdout) != 0) {
+        throw arch::base::config::IoError("standard output: cannot be written");
+    }
+}
+
+std::vector<std::pair<std::string, std::string>> overrides_of(const Arguments& arguments) {
+    std::vector<std::pair<std::string, std::string>> overrides;
+    for (const std::string& setting : arguments.settings) {
+        const std::size_t equals = setting.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            throw arch::base::config::ConfigError(
+                fmt::format("--set {}: must be key.path=value", setting));
+        }
+        overrides.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+    }
+    if (arguments.functional) {
+        overrides.emplace_back("run.functional", "on");
+    }
+    return overrides;
+}
+
+std::string formatted(const sim::RunResult& result, const std::string& format) {
+    if (format == "json") {
+        return sim::to_json(result, true).dump(2) + "\n";
+    }
+    return format == "csv" ? sim::to_csv(result) : sim::to_table(result);
+}
+
+void write_folder(const std::string& folder, const sim::Scenario& scenario,
+                  const sim::RunResult& result) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) {
+        throw arch::base::config::IoError(fmt::format("{}: {}", folder, error.message()));
+    }
+    sim::write_file(folder + "/result.json", sim::to_json(result, false).dump(2) + "\n");
+    sim::write_file(folder + "/result.csv", sim::to_csv(result));
+    sim::write_file(folder + "/scenario.yaml", scenario.document->resolved());
+    if (result.deadlock) {
+        sim::write_file(folder + "/deadlock.dot", result.deadlock->graphviz());
+    }
+}
+
+int run(const Arguments& arguments) {
+    const sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
+    const sim::RunResult result = sim::run(scenario);
+    if (!arguments.out.empty()) {
+        write_folder(arguments.out, scenario, result);
+    }
+    print(formatted(result, arguments.format));
+    switch (result.status) {
+        case sim::Status::Ok:
+            return kFine;
+        case sim::Status::Mismatch:
+            return kCheckFailed;
+        case sim::Status::Deadlock:
+            fmt::print(stderr, "{}", result.deadlock->text());
+            return kDeadlock;
+        case sim::Status::TimeLimit:
+            fmt::print(stderr, "the time budget (run.max_time, run.max_wall_time) is exceeded\n");
+            return kBudgetExceeded;
+    }
+    return kInternal;
+}
+
+int lower(const Arguments& arguments) {
+    const sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
+    print(sim::lowered_text(scenario));
+    return kFine;
+}
+
+int describe(const Arguments& arguments) {
+    print(sim::description(arguments.file, overrides_of(arguments)));
+    return kFine;
+}
+
+int schema() {
+    print(sim::json_schema().dump(2) + "\n");
+    return kFine;
+}
+
+int validate(const Arguments& arguments) {
+    const validation::SuiteResult result = validation::run_suite(arguments.suite);
+    print(arguments.format == "json"  ? validation::to_json(result).dump(2) + "\n"
+          : arguments.format == "csv" ? validation::to_csv(result)
+                                      : validation::to_table(result));
+    return result.within_targets ? kFine : kCheckFailed;
+}
+
+// Parses the command line and dispatches; CLI11's own exit codes become ours.
+int command_line(int argc, char** argv) {
+    CLI::App app{"tilesim: predicts how long a matrix product takes on tiled hardware, and why"};
+    app.set_version_flag("--version", std::string{"tilesim "} + sim::kVersion);
+    app.require_subcommand(1);
+    Arguments arguments;
+    const auto add_file = [&arguments](CLI::App* command, const char* what) {
+        command->add_option("file", arguments.file, what)->required();
+        command->add_option("--set", arguments.settings, "override a key: key.path=value");
+    };
+    CLI::App* run_command = app.add_subcommand("run", "simulate a scenario");
+    add_file(run_command, "scenario file");
+    run_command->add_flag("--functional", arguments.functional,
+                          "move real bytes, check the product");
+    run_command->add_option("--format", arguments.format, "table, json or csv")
+        ->check(CLI::IsMember({"table", "json", "csv"}));
+    run_command->add_option("--out", arguments.out,
+                            "folder for result.json, result.csv, scenario.yaml");
+    CLI::App* lower_command = app.add_subcommand("lower", "print the program a scenario runs");
+    add_file(lower_command, "scenario file");
+    CLI::App* describe_command = app.add_subcommand("describe", "list every parameter");
+    add_file(describe_command, "device name or scenario file");
+    CLI::App* schema_command = app.add_subcommand("schema", "print the JSON Schema of the files");
+    CLI::App* validate_command = app.add_subcommand("validate", "predicted against measured");
+    validate_command->add_option("suite", arguments.suite, "npu")->check(CLI::IsMember({"npu"}));
+    validate_command->add_option("--format", arguments.format, "table, json or csv")
+        ->check(CLI::IsMember({"table", "json", "csv"}));
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? kFine : kBadInput;
+    }
+    if (*run_command) {
+        return run(arguments);
+    }
+    if (*lower_command) {
+        return lower(arguments);
+    }
+    if (*describe_command) {
+        return describe(arguments);
+    }
+    return *schema_command ? schema() : validate(arguments);
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        return command_line(argc, argv);
+    } catch (const arch::base::config::ConfigError& error) {
+        fmt::print(stderr, "{}\n", error.what());
+        return kBadInput;
+    } catch (const arch::npu::ProgramFault& fault) {
+        fmt::print(stderr, "fault in the simulated program: {}\n", fault.what());
+        return kDeadlock;
+    } catch (const arch::base::config::IoError& error) {
+        fmt::print(stderr, "{}\n", error.what());
+        return kInputOutput;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "internal error: {}\n", error.what());
+        return kInternal;
+    }
+}

@@ -1,0 +1,58 @@
+#include "sim/paths.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "arch/base/config.hpp"
+#include "sim/version.hpp"
+
+namespace tilesim::sim {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string shipped(const char* folder, const char* in_source) {
+    std::error_code error;
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    const fs::path installed = program.parent_path().parent_path() / "share/tilesim" / folder;
+    return fs::is_directory(installed, error) ? installed.string() : std::string{in_source};
+}
+
+}  // namespace
+
+std::string configs_folder() {
+    return shipped("configs", kSourceConfigs);
+}
+
+std::string validation_folder() {
+    return shipped("validation", kSourceValidation);
+}
+
+std::string device_file(const std::string& name) {
+    if (name.find('/') != std::string::npos || name.ends_with(".yaml")) {
+        return name;
+    }
+    const fs::path folder = fs::path{configs_folder()} / "devices";
+    const fs::path file = folder / (name + ".yaml");
+    std::error_code error;
+    if (fs::exists(file, error)) {
+        return file.string();
+    }
+    std::vector<std::string> known;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        known.push_back(entry.path().stem().string());
+    }
+    std::sort(known.begin(), known.end());
+    const std::string near = arch::base::config::nearest_name(name, known);
+    throw arch::base::config::ConfigError(
+        fmt::format("unknown device '{}'; known are {}{}", name, fmt::join(known, ", "),
+                    near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+}
+
+}  // namespace tilesim::sim

@@ -1,0 +1,229 @@
+#include "sim/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "arch/base/config.hpp"
+
+namespace tilesim::sim {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* kSchema = "tilesim-result-1";
+constexpr double kPercent = 100.0;
+
+double row_hit_rate(const arch::memory::MemoryTotals& totals) {
+    return totals.bursts > 0
+               ? static_cast<double>(totals.row_hits) / static_cast<double>(totals.bursts)
+               : 0.0;
+}
+
+double gb_per_s(const RunResult& result) {  // bytes a ns are GB/s
+    return result.memory && result.time_ns > 0
+               ? static_cast<double>(result.memory->bytes_read + result.memory->bytes_written) /
+                     result.time_ns
+               : 0.0;
+}
+
+std::string line(const std::string& label, const std::string& value) {
+    return fmt::format("  {:<18}{}\n", label, value);
+}
+
+std::string bounds_table(const RunResult& result) {
+    const workloads::GemmBounds& bounds = *result.bounds;
+    std::string text;
+    const auto bound = [&](const char* label, double ns) {
+        text += line(label, fmt::format("{:>12.3f} us  {:5.1f} % of the simulated time", ns / 1e3,
+                                        kPercent * ns / result.time_ns));
+    };
+    bound("compute bound", bounds.compute_ns);
+    bound("stream bound", bounds.stream_ns);
+    bound("memory bound", bounds.memory_ns);
+    text += line("roofline",
+                 fmt::format("{} bound binds; {:.1f} operations per DRAM byte", bounds.binding(),
+                             2e3 * result.tops * result.time_ns / (2 * bounds.dram_bytes)));
+    return text;
+}
+
+std::string where_table(const RunResult& result) {
+    std::string text = "where time went (cycles of each clock, mean of a class)\n";
+    for (const auto& [component, states] : result.where) {
+        double total = 0;
+        for (const auto& [state, cycles] : states) {
+            total += cycles;
+        }
+        std::string row;
+        for (const auto& [state, cycles] : states) {
+            if (total > 0 && cycles / total >= 0.0005) {
+                row += fmt::format("{}{} {:.1f} %", row.empty() ? "" : ", ", state,
+                                   kPercent * cycles / total);
+            }
+        }
+        text += line(component, row);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string to_table(const RunResult& result) {
+    std::string text = fmt::format("{}: {}\n", result.device, result.workload.dump());
+    if (!result.mapping.empty()) {
+        text += line("mapping", result.mapping.dump());
+    }
+    text += line("status", name_of(result.status));
+    text += line("time", fmt::format("{:>12.3f} us  {} cycles at {:.4g} GHz", result.time_ns / 1e3,
+                                     result.cycles, result.clock_ghz));
+    if (result.tops > 0) {
+        text += line("throughput", fmt::format("{:>12.3f} TOPS {:.1f} MAC/cycle", result.tops,
+                                               result.macs_per_cycle));
+    }
+    if (result.bounds) {
+        text += bounds_table(result);
+    }
+    text += line("bottleneck", result.bottleneck);
+    text += line("next bottleneck", result.next_bottleneck);
+    if (result.memory) {
+        text +=
+            line("memory", fmt::format("{:.1f} MB read, {:.1f} MB written, {:.2f} GB/s, row hits "
+                                       "{:.1f} %",
+                                       static_cast<double>(result.memory->bytes_read) / 1e6,
+                                       static_cast<double>(result.memory->bytes_written) / 1e6,
+                                       gb_per_s(result), kPercent * row_hit_rate(*result.memory)));
+    }
+    if (result.stream) {
+        const auto ns = [](arch::base::Femtoseconds t) {
+            return static_cast<double>(t.count()) / 1e6;
+        };
+        text += line("read latency",
+                     fmt::format("p50 {:.1f} ns, p90 {:.1f} ns, p99 {:.1f} ns, max {:.1f} ns",
+                                 ns(result.stream->latency_p50), ns(result.stream->latency_p90),
+                                 ns(result.stream->latency_p99), ns(result.stream->latency_max)));
+    }
+    if (result.padding_waste > 0) {
+        text += line("padding", fmt::format("{:.2f} % of the multiply-accumulates are waste",
+                                            kPercent * result.padding_waste));
+    }
+    if (result.functional) {
+        text += line("functional",
+                     fmt::format("{} ({} elements compared; {}){}",
+                                 result.functional->match ? "product matches" : "PRODUCT DIFFERS",
+                                 result.functional->checked, result.functional->method,
+                                 result.functional->first_mismatch.empty()
+                                     ? ""
+                                     : ": " + result.functional->first_mismatch));
+    }
+    for (const std::string& note : result.notes) {
+        text += line("note", note);
+    }
+    return text + where_table(result);
+}
+
+Json to_json(const RunResult& result, bool host) {
+    Json json{{"schema", kSchema},
+              {"status", name_of(result.status)},
+              {"device", result.device},
+              {"workload", result.workload},
+              {"mapping", result.mapping},
+              {"time_ns", result.time_ns},
+              {"cycles", result.cycles},
+              {"clock_ghz", result.clock_ghz},
+              {"tops", result.tops},
+              {"macs_per_cycle", result.macs_per_cycle},
+              {"padding_waste", result.padding_waste}};
+    json["bounds"] = Json::object();
+    if (result.bounds) {
+        json["bounds"] = {{"compute_ns", result.bounds->compute_ns},
+                          {"stream_ns", result.bounds->stream_ns},
+                          {"memory_ns", result.bounds->memory_ns},
+                          {"binding", result.bounds->binding()},
+                          {"dram_bytes", result.bounds->dram_bytes}};
+    }
+    json["bottleneck"] = result.bottleneck;
+    json["next_bottleneck"] = result.next_bottleneck;
+    json["where_time_went"] = Json::object();
+    for (const auto& [component, states] : result.where) {
+        Json& entry = json["where_time_went"][component] = Json::object();
+        for (const auto& [state, cycles] : states) {
+            entry[state] = cycles;
+        }
+    }
+    json["memory"] = Json::object();
+    if (result.memory) {
+        json["memory"] = {{"bytes_requested", result.memory->bytes_requested},
+                          {"bytes_read", result.memory->bytes_read},
+                          {"bytes_written", result.memory->bytes_written},
+                          {"gb_per_s", gb_per_s(result)},
+                          {"row_hit_rate", row_hit_rate(*result.memory)},
+                          {"activates", result.memory->activates},
+                          {"refreshes", result.memory->refreshes}};
+    }
+    if (result.stream) {
+        const auto ns = [](arch::base::Femtoseconds t) {
+            return static_cast<double>(t.count()) / 1e6;
+        };
+        json["latency_ns"] = {{"p50", ns(result.stream->latency_p50)},
+                              {"p90", ns(result.stream->latency_p90)},
+                              {"p99", ns(result.stream->latency_p99)},
+                              {"max", ns(result.stream->latency_max)}};
+    }
+    json["functional"] = {
+        {"checked", result.functional ? result.functional->checked : 0},
+        {"match", result.functional ? Json(result.functional->match) : Json(nullptr)},
+        {"method", result.functional ? result.functional->method : "timing mode"}};
+    if (result.deadlock) {
+        Json waits = Json::array();
+        for (const arch::npu::Wait& wait : result.deadlock->waits) {
+            waits.push_back({{"who", wait.who},
+                             {"what", wait.what},
+                             {"held_by", wait.held_by},
+                             {"since_cycle", wait.since},
+                             {"in_cycle", wait.in_cycle}});
+        }
+        json["deadlock"] = {{"cycle", result.deadlock->cycle},
+                            {"waits", waits},
+                            {"dropped_pushes", result.deadlock->dropped_pushes},
+                            {"graphviz", result.deadlock->graphviz()}};
+    }
+    json["notes"] = result.notes;
+    json["events"] = result.events;
+    if (host) {
+        json["wall_s"] = result.wall_s;
+    }
+    json["provenance"] = result.provenance;
+    return json;
+}
+
+std::string to_csv(const RunResult& result) {
+    return "schema,device,status,time_ns,cycles,tops,macs_per_cycle,gb_per_s,row_hit_rate,"
+           "bottleneck,next_bottleneck\n" +
+           fmt::format("{},{},{},{},{},{},{},{},{},\"{}\",\"{}\"\n", kSchema, result.device,
+                       name_of(result.status), result.time_ns, result.cycles, result.tops,
+                       result.macs_per_cycle, gb_per_s(result),
+                       result.memory ? row_hit_rate(*result.memory) : 0.0, result.bottleneck,
+                       result.next_bottleneck);
+}
+
+void write_file(const std::string& path, const std::string& text) {
+    const std::string temporary = path + ".part";
+    std::ofstream out(temporary, std::ios::binary);
+    out << text;
+    out.close();
+    std::error_code error;
+    if (out.fail()) {
+        std::filesystem::remove(temporary, error);
+        throw arch::base::config::IoError(fmt::format("{}: cannot be written", path));
+    }
+    std::filesystem::rename(temporary, path, error);
+    if (error) {
+        throw arch::base::config::IoError(fmt::format("{}: {}", path, error.message()));
+    }
+}
+
+}  // namespace tilesim::sim

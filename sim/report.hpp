@@ -1,0 +1,20 @@
+// Writes results: a table for people, JSON and CSV for programs.
+#pragma once
+
+#include <string>
+
+#include "sim/run.hpp"
+
+namespace tilesim::sim {
+
+std::string to_table(const RunResult& result);
+// One object; `host`: with the numbers that depend on the host (wall_s).
+nlohmann::ordered_json to_json(const RunResult& result, bool host);
+// A header line and one line of values.
+std::string to_csv(const RunResult& result);
+
+// Writes text to a file through a temporary and a rename; throws IoError when it cannot be written
+// whole, leaving nothing behind.
+void write_file(const std::string& path, const std::string& text);
+
+}  // namespace tilesim::sim

@@ -1,0 +1,230 @@
+#include "sim/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include "arch/npu/kernel_timing.hpp"
+#include "sim/paths.hpp"
+
+namespace tilesim::sim {
+
+using arch::base::config::ConfigError;
+using arch::base::config::Document;
+using arch::base::config::Node;
+using Overrides = std::vector<std::pair<std::string, std::string>>;
+
+namespace {
+
+constexpr std::string_view kDevicePrefix = "device.";
+
+arch::npu::Kernel read_core_kernel(Node node) {
+    arch::npu::Kernel kernel;
+    kernel.name = "multiply";
+    kernel.kind = arch::npu::KernelKind::Multiply;
+    const arch::base::config::Range tile{1, 4096};
+    node.required("m", kernel.m, tile, "rows of the C tile");
+    node.required("k", kernel.k, tile, "reduced elements");
+    node.required("n", kernel.n, tile, "columns of the C tile");
+    node.required("a", kernel.a, arch::npu::kDataTypes, "type of A");
+    node.required("b", kernel.b, arch::npu::kDataTypes, "type of B");
+    node.required("c", kernel.c, arch::npu::kDataTypes, "type of C");
+    node.done();
+    return kernel;
+}
+
+Workload read_workload(Node node, const std::string& file) {
+    const std::vector<std::string> kinds{"gemm", "core_kernel", "memory_trace", "memory_stream"};
+    std::vector<std::string> given;
+    for (const std::string& kind : kinds) {
+        if (node.has(kind)) {
+            given.push_back(kind);
+        }
+    }
+    if (given.size() != 1) {
+        node.error("", "must hold exactly one of gemm, core_kernel, memory_trace, memory_stream");
+    }
+    const std::string kind = given.empty() ? "" : given[0];
+    Workload workload;
+    if (kind == "gemm") {
+        workload = workloads::read_gemm(node.child("gemm", "C = A x B"));
+    } else if (kind == "core_kernel") {
+        workload = CoreKernelWorkload{
+            read_core_kernel(node.child("core_kernel", "one kernel call on one core"))};
+    } else if (kind == "memory_stream") {
+        workload = arch::memory::read_stream_config(
+            node.child("memory_stream", "generated requests to the memory alone"));
+    } else if (kind == "memory_trace") {
+        arch::memory::StreamConfig stream;
+        node.required("memory_trace", stream.trace, "CSV file of requests: op,address,bytes");
+        if (!stream.trace.starts_with('/')) {
+            const std::size_t slash = file.rfind('/');
+            stream.trace =
+                (slash == std::string::npos ? "" : file.substr(0, slash + 1)) + stream.trace;
+        }
+        workload = stream;
+    }
+    if (!given.empty()) {
+        node.done();
+    }
+    return workload;
+}
+
+void check_workload(Node& root, const Scenario& scenario) {
+    const bool for_npu = !std::holds_alternative<arch::memory::StreamConfig>(scenario.workload);
+    if (for_npu && !scenario.device.npu) {
+        root.error("device", fmt::format("'{}' is a memory; this workload needs an NPU",
+                                         scenario.device.name));
+        return;
+    }
+    if (const auto* core = std::get_if<CoreKernelWorkload>(&scenario.workload)) {
+        const std::string reason =
+            arch::npu::KernelTiming(scenario.device.npu->kernels).check(core->kernel);
+        if (!reason.empty()) {
+            root.error("workload", reason);
+        }
+    }
+    if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
+        const arch::npu::KernelTiming timing(scenario.device.npu->kernels);
+        if (timing.find_mode(gemm->a, gemm->b, gemm->c) == nullptr) {
+            root.error("workload",
+                       fmt::format("this device has no {} x {} -> {} multiply", name_of(gemm->a),
+                                   name_of(gemm->b), name_of(gemm->c)));
+        } else if (scenario.mapping) {
+            for (const std::string& problem :
+                 workloads::problems_of(*gemm, *scenario.mapping, *scenario.device.npu)) {
+                root.error("mapping", problem);
+            }
+        }
+    }
+}
+
+void read_mapping(Node& root, Scenario& scenario) {
+    if (!root.has("mapping")) {
+        return;
+    }
+    Node mapping = root.child("mapping", "how the workload runs on the device");
+    Node stationary = mapping.child("output_stationary", "C stays in the cores");
+    if (!mapping.has("output_stationary")) {
+        mapping.error("", "must hold output_stationary");
+    } else {
+        scenario.mapping = workloads::read_output_stationary(stationary);
+    }
+    if (mapping.has("kernel_cycles")) {
+        std::int64_t cycles = 0;
+        mapping.optional("kernel_cycles", cycles, {0, 1'000'000'000},
+                         "measured cycles of a multiply call, instead of the timing model's");
+        scenario.kernel_cycles = cycles;
+    }
+    mapping.done();
+}
+
+void read_run(Node node, RunOptions& run) {
+    node.optional("functional", run.functional, "move the bytes and check the product");
+    auto seed = static_cast<std::int64_t>(run.seed);
+    node.optional("seed", seed, {0, INT64_MAX}, "seed of random operands");
+    run.seed = static_cast<std::uint64_t>(seed);
+    node.optional("max_time", run.max_time, {1, INT64_MAX}, "simulated-time budget");
+    node.optional("max_wall_time", run.max_wall_time, {1, INT64_MAX}, "host-time budget");
+    node.done();
+}
+
+Scenario read_scenario(Document document, const std::string& file, const Overrides& overrides) {
+    Scenario scenario;
+    Overrides for_device;
+    for (const auto& [key, value] : overrides) {
+        scenario.overridden.push_back(key);
+        if (key.starts_with(kDevicePrefix)) {
+            for_device.emplace_back(key.substr(kDevicePrefix.size()), value);
+        } else {
+            document.override_value(key, value, "--set");
+        }
+    }
+    scenario.document = std::make_shared<Document>(document);
+    Node root = document.root();
+    std::string device;
+    root.required("device", device, "device name, or path of a device file");
+    Node workload = root.child("workload", "what is computed");
+    scenario.workload = read_workload(workload, file);
+    read_mapping(root, scenario);
+    read_run(root.child("run", "how to run"), scenario.run);
+    root.done();
+    document.finish();
+    try {
+        scenario.device = load_device(device, for_device);
+    } catch (const ConfigError& error) {
+        const std::string text = error.what();
+        if (!text.starts_with("unknown device")) {
+            throw;
+        }
+        root.error("device", text);
+        document.finish();
+    }
+    check_workload(root, scenario);
+    document.finish();
+    return scenario;
+}
+
+}  // namespace
+
+Device load_device(const std::string& name, const Overrides& overrides) {
+    Device device;
+    Document document = Document::load(device_file(name));
+    Overrides for_memory;
+    for (const auto& [key, value] : overrides) {
+        if (key.starts_with("memory.")) {
+            for_memory.emplace_back(key, value);
+        } else {
+            document.override_value(key, value, "--set device.");
+        }
+    }
+    Node root = document.root();
+    enum class Kind { Memory, Npu } kind = Kind::Memory;
+    root.required("name", device.name, "the device's name");
+    root.required("kind", kind,
+                  std::vector<std::pair<std::string_view, Kind>>{{"memory", Kind::Memory},
+                                                                 {"npu", Kind::Npu}},
+                  "the model it is data for");
+    std::optional<Document> memory;
+    if (kind == Kind::Npu) {
+        std::string memory_name;
+        root.required("memory", memory_name, "the memory device under it");
+        device.fabric =
+            arch::fabric::read_fabric_config(root.child("fabric", "between shim and memory"));
+        device.npu = arch::npu::read_npu_config(root.child("npu", "the array"));
+        root.done();
+        document.finish();
+        memory = Document::load(device_file(memory_name));
+    }
+    Document& memory_document = memory ? *memory : document;
+    for (const auto& [key, value] : for_memory) {
+        memory_document.override_value(key, value, "--set device.");
+    }
+    Node memory_root = memory ? memory->root() : root;
+    if (memory) {
+        std::string memory_name;
+        Kind memory_kind = Kind::Memory;
+        memory_root.required("name", memory_name, "the device's name");
+        memory_root.required(
+            "kind", memory_kind,
+            std::vector<std::pair<std::string_view, Kind>>{{"memory", Kind::Memory}},
+            "the model it is data for");
+    }
+    device.memory = arch::memory::read_memory_config(memory_root.child("memory", "the DRAM"));
+    memory_root.done();
+    memory_document.finish();
+    device.documents.push_back(document);
+    if (memory) {
+        device.documents.push_back(*memory);
+    }
+    return device;
+}
+
+Scenario load_scenario(const std::string& file, const Overrides& overrides) {
+    return read_scenario(Document::load(file), file, overrides);
+}
+
+Scenario parse_scenario(const std::string& text, const std::string& file,
+                        const Overrides& overrides) {
+    return read_scenario(Document::parse(text, file), file, overrides);
+}
+
+}  // namespace tilesim::sim

@@ -1,0 +1,67 @@
+// A scenario: a device, a workload, a mapping and how to run them, read from one YAML file.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "arch/base/config.hpp"
+#include "arch/fabric/fabric_config.hpp"
+#include "arch/memory/memory_config.hpp"
+#include "arch/memory/stream_source.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "workloads/gemm.hpp"
+#include "workloads/output_stationary.hpp"
+
+namespace tilesim::sim {
+
+struct Device {
+    std::string name;
+    std::vector<arch::base::config::Document> documents;  // the device's file, its memory's
+    std::optional<arch::npu::NpuConfig> npu;
+    arch::fabric::FabricConfig fabric;
+    arch::memory::MemoryConfig memory;
+};
+
+// `overrides`: paths below the device ("npu.shim.burst", "memory.refresh") and their values.
+Device load_device(const std::string& name,
+                   const std::vector<std::pair<std::string, std::string>>& overrides);
+
+// One core alone, operands already in its memory.
+struct CoreKernelWorkload {
+    arch::npu::Kernel kernel;
+};
+
+using Workload =
+    std::variant<workloads::GemmProblem, CoreKernelWorkload, arch::memory::StreamConfig>;
+
+struct RunOptions {
+    bool functional = false;
+    std::uint64_t seed = 1;
+    arch::base::Femtoseconds max_time{10'000'000'000'000'000};  // simulated
+    arch::base::Femtoseconds max_wall_time{3'600'000'000'000'000'000};
+};
+
+struct Scenario {
+    std::shared_ptr<arch::base::config::Document> document;
+    Device device;
+    Workload workload;
+    std::optional<workloads::OutputStationaryMapping> mapping;
+    // Overrides the kernel timing model: cycles of every multiply call. The result says so.
+    std::optional<std::int64_t> kernel_cycles;
+    RunOptions run;
+    std::vector<std::string> overridden;  // keys changed on the command line
+};
+
+// `overrides`: what --set changes; keys below `device.` go to the device.
+Scenario load_scenario(const std::string& file,
+                       const std::vector<std::pair<std::string, std::string>>& overrides);
+Scenario parse_scenario(const std::string& text, const std::string& file,
+                        const std::vector<std::pair<std::string, std::string>>& overrides);
+
+}  // namespace tilesim::sim

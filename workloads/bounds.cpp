@@ -1,0 +1,113 @@
+#include "workloads/bounds.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "arch/npu/kernel_timing.hpp"
+
+namespace tilesim::workloads {
+
+using namespace arch::npu;
+
+namespace {
+
+constexpr double kNanosecondsPerSecond = 1e9;
+constexpr double kStreamBytesPerCycle = 4.0;
+
+Kernel multiply_kernel(const GemmProblem& problem, const OutputStationaryMapping& map) {
+    return {
+        "multiply", KernelKind::Multiply,   map.m_ct,    map.k_ct, map.n_ct, problem.a, problem.b,
+        problem.c,  problem.b_column_major, std::nullopt};
+}
+
+// Sizes `lower` would pad to, without lowering.
+LoweredGemm sizes_of(const GemmProblem& problem, const OutputStationaryMapping& map,
+                     const NpuConfig& config) {
+    const auto padded = [](std::int64_t x, std::int64_t to) {
+        return arch::base::ceil_div(x, to) * to;
+    };
+    LoweredGemm sizes;
+    sizes.m = padded(problem.m, map.m_ct * config.core_rows);
+    sizes.k = padded(problem.k, map.k_mt);
+    sizes.n = padded(problem.n, map.n_ct * config.columns);
+    sizes.output_tiles =
+        sizes.m / (map.m_ct * config.core_rows) * (sizes.n / (map.n_ct * config.columns));
+    sizes.calls_per_tile = sizes.k / map.k_ct;
+    return sizes;
+}
+
+}  // namespace
+
+double GemmBounds::tightest_ns() const {
+    return std::max({compute_ns, stream_ns, memory_ns});
+}
+
+const char* GemmBounds::binding() const {
+    const double tightest = tightest_ns();
+    return tightest == compute_ns ? "compute" : tightest == stream_ns ? "stream" : "memory";
+}
+
+GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& map,
+                     const LoweredGemm& lowered, const NpuConfig& config,
+                     const arch::memory::MemoryConfig& memory) {
+    GemmBounds bounds;
+    const KernelTiming timing(config.kernels);
+    const Kernel kernel = multiply_kernel(problem, map);
+    const double cycle_ns = kNanosecondsPerSecond / static_cast<double>(config.clock.count());
+    const auto calls = static_cast<double>(lowered.output_tiles * lowered.calls_per_tile);
+    const auto call_cycles = static_cast<double>(timing.cycles(kernel).total().count());
+    const auto call_macs = static_cast<double>(map.m_ct * map.k_ct * map.n_ct);
+    bounds.kernel_macs_per_cycle = call_macs / call_cycles;
+    bounds.peak_macs_per_cycle = timing.peak_macs(timing.mode_of(kernel));
+    bounds.compute_ns = calls * call_cycles * cycle_ns;
+    const auto a_tile = static_cast<double>(map.m_ct * map.k_ct * bytes_of(problem.a));
+    const auto b_tile = static_cast<double>(map.k_ct * map.n_ct * bytes_of(problem.b));
+    bounds.stream_ns = calls * std::max(a_tile, b_tile) / kStreamBytesPerCycle * cycle_ns;
+    const auto rows = static_cast<double>(config.core_rows);
+    const auto columns = static_cast<double>(config.columns);
+    const double c_bytes = static_cast<double>(lowered.m) * static_cast<double>(lowered.n) *
+                           static_cast<double>(bytes_of(problem.c));
+    bounds.dram_bytes = calls * (a_tile * rows + b_tile * columns) + c_bytes;
+    bounds.memory_ns = bounds.dram_bytes / memory.peak_bytes_per_second() * kNanosecondsPerSecond;
+    return bounds;
+}
+
+OutputStationaryMapping choose_mapping(const GemmProblem& problem, const NpuConfig& config,
+                                       const arch::memory::MemoryConfig& memory) {
+    const MultiplyMode* mode =
+        KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c);
+    std::optional<OutputStationaryMapping> best;
+    double best_ns = 0;
+    constexpr std::int64_t kMostTile = 192;
+    for (std::int64_t m = 16; mode != nullptr && m <= kMostTile; m += 16) {
+        for (std::int64_t n = 16; n <= kMostTile; n += 16) {
+            for (std::int64_t k = mode->s; k <= kMostTile; k += mode->s) {
+                for (const std::int64_t blocks : {8, 4, 2, 1}) {
+                    OutputStationaryMapping map;
+                    map.m_ct = m;
+                    map.k_ct = k;
+                    map.n_ct = n;
+                    map.k_mt = k * blocks;
+                    if (!problems_of(problem, map, config).empty()) {
+                        continue;
+                    }
+                    const double ns =
+                        bounds_of(problem, map, sizes_of(problem, map, config), config, memory)
+                            .tightest_ns();
+                    if (!best || ns < best_ns) {
+                        best = map;
+                        best_ns = ns;
+                    }
+                    break;  // the longest runs along K that fit
+                }
+            }
+        }
+    }
+    if (!best) {
+        throw arch::base::config::ConfigError(
+            "workload.gemm: no output-stationary mapping fits this device and these types");
+    }
+    return *best;
+}
+
+}  // namespace tilesim::workloads

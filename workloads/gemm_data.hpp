@@ -1,0 +1,32 @@
+// Operands of a functional GEMM and the check of its product.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "arch/memory/backing_store.hpp"
+#include "workloads/output_stationary.hpp"
+
+namespace tilesim::workloads {
+
+// Fills A and B, in their DRAM layout and with zeros where padded, from a seed (splitmix64).
+// Integers take all values of their type, bf16 lies in [-1, 1).
+void fill_operands(const GemmProblem& problem, const LoweredGemm& lowered, std::uint64_t seed,
+                   arch::memory::BackingStore& store);
+
+struct ProductCheck {
+    std::int64_t checked = 0;  // elements compared one by one
+    std::string method;        // how the rest was covered
+    bool match = false;
+    std::string first_mismatch;  // empty when all match
+};
+
+// Compares C in DRAM with a reference product computed from A and B in DRAM by plain loops.
+// Integers modulo 2^bits; bf16 with f32 sums in order of k, rounded to C's type every k_ct products
+// as the cores store C. Up to 2^32 multiply-accumulates every element is compared; above that, rows
+// spread over C are, and integers are covered whole by random projections (C x = A (B x)).
+ProductCheck check_product(const GemmProblem& problem, const LoweredGemm& lowered,
+                           const OutputStationaryMapping& mapping, std::uint64_t seed,
+                           const arch::memory::BackingStore& store);
+
+}  // namespace tilesim::workloads
