@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -38,8 +39,9 @@ struct Arguments {
 };
 
 void print(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-        std::fflush(stdout) != 0) {
+    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+                         std::fflush(stdout) == 0;
+    if (!written && errno != EPIPE) {  // a reader that has gone away is no error
         throw arch::base::config::IoError("standard output: cannot be written");
     }
 }
@@ -173,6 +175,12 @@ int command_line(int argc, char** argv) {
 }
 
 }  // namespace
+
+// SystemC's own main prints a banner unless told not to.
+int main(int argc, char** argv) {
+    ::setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+    return sc_core::sc_elab_and_sim(argc, argv);
+}
 
 int sc_main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);

@@ -83,8 +83,7 @@ struct MultiplyMode {
     std::int64_t block_columns = 2;       // and horizontally
     std::int64_t issue_slots = 1;         // vector slots one mmul takes, conversions included
     base::Cycles accumulate_interval{2};  // dependent accumulations on one accumulator
-    std::int64_t extra_slots = 0;         // slots lost every `extra_every` mmuls
-    std::int64_t extra_every = 8;
+    std::int64_t extra_every = 0;         // one slot is lost every so many mmuls; 0 is none
     bool converting_load = false;  // C loads go through the one up-shifting load slot
     base::Cycles fill_drain{8};    // software-pipeline fill and drain per C block
 };
@@ -94,7 +93,6 @@ struct KernelConfig {
     std::int64_t load_slots = 2;
     base::BytesPerCycle store_width{32};
     std::vector<MultiplyMode> modes;
-    std::int64_t peak_int8_macs = 256;  // per cycle
 };
 
 struct NpuConfig {

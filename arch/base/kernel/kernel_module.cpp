@@ -82,9 +82,7 @@ class KernelModule : public sc_core::sc_module {
 }  // namespace
 
 Outcome run(EventQueue& queue, const Limits& limits, const std::function<bool()>& finished) {
-    if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_FS)) {
-        sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
-    }
+    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
     KernelModule module("tilesim", queue, limits, finished);
     sc_core::sc_start();

@@ -89,7 +89,6 @@ struct Neighbour : sc_core::sc_module {
 };
 
 TEST(Kernel, KeepsStepWithOtherSystemCProcesses) {
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     EventQueue queue;
     Ticker ticker{queue};
     Neighbour neighbour{"neighbour", queue};
