@@ -83,8 +83,26 @@ void Channel::enqueue(const Location& where, bool write, std::uint64_t request) 
     }
     queue.banks |= std::uint64_t{1} << bank;
     ++queue.size;
-    if (now < wake_) {
-        wake_at(now);
+    plan_.reset();
+    wake_for(lane, bank, write, now);
+}
+
+// Wakes the channel for a burst that has just come in, unless it would sleep on anyway.
+void Channel::wake_for(Lane& lane, std::size_t bank, bool write, std::int64_t now) {
+    const std::int64_t active_size = active().size;
+    const bool turns = write && !draining_ && writes_.size >= config_.controller.write_high;
+    std::int64_t when = now;
+    if (write != draining_ && active_size > 0 && !turns) {
+        return;  // the other direction is being served
+    }
+    if (write == draining_) {
+        if (!lane.candidate.valid) {
+            refresh_candidate(lane, bank, write);
+        }
+        when = std::max(now, timing_.earliest(lane.candidate.command, bank));
+    }
+    if (when < wake_) {
+        wake_at(when);
     }
 }
 
@@ -103,14 +121,19 @@ void Channel::on_event(std::uint64_t tag, base::Femtoseconds) {
     if (config_.refresh && now >= next_refresh_) {
         next = refresh(now);
     } else {
-        choose_direction();
-        const Choice choice = choose(now);
-        if (choice.when <= now) {
-            issue(choice, now);
-            next = now + 1;
-        } else {
-            next = std::min(choice.when, close_idle_rows(now));
+        if (!plan_) {
+            choose_direction();
+            plan_ = choose(now);
         }
+        if (plan_->when <= now) {
+            const Choice choice = *plan_;
+            issue(choice, now);
+            // Plan the next command now: it holds unless a burst comes in before.
+            choose_direction();
+            plan_ = choose(now + 1);
+        }
+        next = std::max(plan_->when, now + 1);
+        next = std::min(next, close_idle_rows(now));  // which may drop the plan
     }
     if (config_.refresh && !idle()) {
         next = std::min(next, std::max(next_refresh_, now + 1));
@@ -165,7 +188,7 @@ Channel::Choice Channel::choose(std::int64_t now) {
         const bool ready = when <= now;
         const bool best_ready = best.when <= now;
         bool better = false;
-        if (ready && best_ready) {
+        if ((ready && best_ready) || when == best.when) {
             better = column != best.column ? column : lane.candidate.order < best.order;
         } else {
             better = when < best.when;
@@ -248,6 +271,7 @@ void Channel::forget_candidates(std::size_t bank) {
 
 void Channel::command(Command command, std::size_t bank, std::int64_t row, std::int64_t now) {
     timing_.issue(command, bank, row, now);
+    plan_.reset();
     if (listener_ != nullptr) {
         listener_->on_command(index_, command, bank, row, now);
     }

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -119,6 +119,7 @@ class Channel final : public base::EventHandler {
     void account_data(std::int64_t start, bool write, bool opened_row);
     void forget_candidates(std::size_t bank);
     void wake_at(std::int64_t cycle);
+    void wake_for(Lane& lane, std::size_t bank, bool write, std::int64_t now);
 
     MemoryConfig config_;
     std::size_t index_;
@@ -140,6 +141,7 @@ class Channel final : public base::EventHandler {
     std::uint64_t open_ = 0;               // bit set where a bank has a row open
     std::vector<std::int64_t> last_used_;  // CK of each bank's last column command
 
+    std::optional<Choice> plan_;           // the next command, while nothing changes
     std::int64_t wake_ = INT64_MAX;  // CK of the event that counts
     std::int64_t busy_since_ = 0;    // CK since which bursts have been queued
     std::int64_t data_end_ = 0;      // CK after the last data on the bus

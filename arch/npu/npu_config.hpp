@@ -41,7 +41,6 @@ struct CoreConfig {
     base::Cycles lock_cycles{4};         // an acquire or release occupies the core
     base::Cycles lock_wake{9};           // from the release elsewhere to the core moving on
     base::Cycles call_cycles{10};        // call and return of a kernel
-    base::Cycles release_to_stream{12};  // core release to the first MM2S beat
 };
 
 struct MemoryTileConfig {

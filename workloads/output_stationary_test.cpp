@@ -1,0 +1,186 @@
+#include "workloads/output_stationary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/array.hpp"
+#include "arch/npu/router.hpp"
+#include "workloads/bounds.hpp"
+#include "workloads/gemm_data.hpp"
+
+namespace tilesim::workloads {
+namespace {
+
+using namespace arch;
+
+struct Machine {
+    npu::NpuConfig npu;
+    fabric::FabricConfig fabric;
+    memory::MemoryConfig memory;
+};
+
+Machine machine(const std::string& name) {
+    const std::string folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/";
+    Machine result;
+    auto device = base::config::Document::load(folder + name + ".yaml");
+    auto root = device.root();
+    result.npu = npu::read_npu_config(root.child("npu", ""));
+    result.fabric = fabric::read_fabric_config(root.child("fabric", ""));
+    auto memory = base::config::Document::load(folder + "ddr5_5600.yaml");
+    result.memory = memory::read_memory_config(memory.root().child("memory", ""));
+    return result;
+}
+
+struct Outcome {
+    std::int64_t cycles = 0;
+    bool finished = false;
+    ProductCheck check;
+    memory::MemoryTotals totals;
+};
+
+Outcome run(const Machine& m, const GemmProblem& gemm, const OutputStationaryMapping& map,
+            bool functional) {
+    LoweredGemm lowered = lower(gemm, map, m.npu);
+    npu::route(lowered.program, m.npu);
+    base::EventQueue queue;
+    base::stats::Group root("");
+    memory::BackingStore store;
+    if (functional) {
+        fill_operands(gemm, lowered, 5, store);
+    }
+    memory::MemorySystem memory(m.memory, queue, root);
+    npu::Array array(m.npu, m.fabric, lowered.program, memory, queue, root,
+                     functional ? &store : nullptr);
+    array.start();
+    while (!array.finished() && !queue.empty()) {
+        queue.run_until(queue.next_time());
+    }
+    array.finish_statistics();
+    Outcome outcome;
+    outcome.finished = array.finished();
+    outcome.cycles = array.finish_cycle().count();
+    outcome.totals = memory.totals();
+    EXPECT_TRUE(outcome.finished) << array.deadlock().text();
+    if (functional) {
+        outcome.check = check_product(gemm, lowered, map, 5, store);
+    }
+    return outcome;
+}
+
+OutputStationaryMapping small_map(std::int64_t c_buffers = 1) {
+    OutputStationaryMapping map;
+    map.m_ct = 32;
+    map.k_ct = 32;
+    map.n_ct = 32;
+    map.k_mt = 64;
+    map.c_buffers = c_buffers;
+    return map;
+}
+
+using Case = std::tuple<const char*, DataType, DataType, bool>;
+class Products : public testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(
+    TypesAndLayouts, Products,
+    testing::Combine(testing::Values("xdna", "xdna2"), testing::Values(DataType::Int8),
+                     testing::Values(DataType::Int8, DataType::Int16, DataType::Int32),
+                     testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(Bf16, Products,
+                         testing::Combine(testing::Values("xdna", "xdna2"),
+                                          testing::Values(DataType::Bf16),
+                                          testing::Values(DataType::Bf16, DataType::F32),
+                                          testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(Int16, Products,
+                         testing::Combine(testing::Values("xdna", "xdna2"),
+                                          testing::Values(DataType::Int16),
+                                          testing::Values(DataType::Int32), testing::Bool()));
+
+TEST_P(Products, MatchTheReferenceAndTimingModeAgreesToTheCycle) {
+    const auto& [device, in, out, column_major] = GetParam();
+    const Machine m = machine(device);
+    const GemmProblem gemm{200, 150, 300, in, in, out, column_major};
+    const Outcome functional = run(m, gemm, small_map(), true);
+    EXPECT_TRUE(functional.check.match) << functional.check.first_mismatch;
+    EXPECT_EQ(functional.check.checked, 200 * 300);
+    EXPECT_EQ(run(m, gemm, small_map(), false).cycles, functional.cycles);
+}
+
+TEST(OutputStationary, DoubleBufferedCHidesTheDrain) {
+    const Machine m = machine("xdna2");
+    const GemmProblem gemm{512, 64, 1024, DataType::Int8, DataType::Int8, DataType::Int32, true};
+    const Outcome one = run(m, gemm, small_map(1), true);
+    const Outcome two = run(m, gemm, small_map(2), true);
+    EXPECT_TRUE(two.check.match) << two.check.first_mismatch;
+    EXPECT_LE(two.cycles, one.cycles);
+}
+
+TEST(OutputStationary, SequentialDescriptorsAreSlower) {
+    const Machine m = machine("xdna");
+    const GemmProblem gemm{1024, 256, 1024, DataType::Int8, DataType::Int8, DataType::Int8, true};
+    OutputStationaryMapping map = small_map();
+    const Outcome overlapped = run(m, gemm, map, true);
+    map.shim_bds = OutputStationaryMapping::ShimDescriptors::Sequential;
+    const Outcome sequential = run(m, gemm, map, true);
+    EXPECT_TRUE(sequential.check.match);
+    EXPECT_GT(sequential.cycles, overlapped.cycles);
+}
+
+TEST(OutputStationary, DramMovesTheBytesTheDataflowNeeds) {
+    const Machine m = machine("xdna2");
+    const GemmProblem gemm{256, 256, 512, DataType::Int8, DataType::Int8, DataType::Int32, true};
+    const Outcome outcome = run(m, gemm, small_map(), false);
+    const LoweredGemm lowered = lower(gemm, small_map(), m.npu);
+    const GemmBounds bounds = bounds_of(gemm, small_map(), lowered, m.npu, m.memory);
+    EXPECT_EQ(static_cast<double>(outcome.totals.bytes_requested), bounds.dram_bytes);
+    EXPECT_GE(outcome.totals.bytes_read + outcome.totals.bytes_written,
+              outcome.totals.bytes_requested);
+}
+
+TEST(OutputStationary, TilesThatDoNotFitAreRefusedWithTheReason) {
+    const Machine m = machine("xdna");
+    OutputStationaryMapping map = small_map();
+    map.m_ct = map.n_ct = 160;
+    const GemmProblem gemm{512, 512, 512, DataType::Int8, DataType::Int8, DataType::Int32, true};
+    const auto problems = problems_of(gemm, map, m.npu);
+    ASSERT_FALSE(problems.empty());
+    EXPECT_NE(problems[0].find("a core has 65536 B"), std::string::npos) << problems[0];
+    map = small_map();
+    map.m_ct = 30;
+    EXPECT_NE(problems_of(gemm, map, m.npu).at(0).find("multiples of the mmul shape"),
+              std::string::npos);
+    map = small_map();
+    map.k_mt = 80;
+    EXPECT_NE(problems_of(gemm, map, m.npu).at(0).find("multiple of k_ct"), std::string::npos);
+}
+
+TEST(OutputStationary, FivesOfEachTransferAreInFlightAndNoPushIsLost) {
+    const Machine m = machine("xdna");
+    const GemmProblem gemm{1280, 64, 1280, DataType::Int8, DataType::Int8, DataType::Int8, true};
+    const LoweredGemm lowered = lower(gemm, small_map(), m.npu);
+    std::map<npu::ChannelId, std::int64_t> in_flight;
+    std::int64_t most = 0;
+    for (const npu::SequenceOp& op : lowered.program.sequence) {
+        if (const auto* push = std::get_if<npu::PushTask>(&op);
+            push != nullptr && push->task.token) {
+            most = std::max(most, ++in_flight[push->channel]);
+        } else if (const auto* wait = std::get_if<npu::WaitToken>(&op)) {
+            --in_flight[wait->channel];
+        }
+    }
+    EXPECT_EQ(most, 5);
+    for (const auto& [channel, left] : in_flight) {
+        EXPECT_EQ(left, 0);
+    }
+}
+
+TEST(OutputStationary, AMappingIsChosenWhenNoneIsGiven) {
+    const Machine m = machine("xdna2");
+    const GemmProblem gemm{300, 300, 300, DataType::Bf16, DataType::Bf16, DataType::Bf16, true};
+    EXPECT_TRUE(problems_of(gemm, choose_mapping(gemm, m.npu, m.memory), m.npu).empty());
+}
+
+}  // namespace
+}  // namespace tilesim::workloads
