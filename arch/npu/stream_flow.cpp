@@ -116,6 +116,16 @@ void StreamFlow::on_arbiter_granted(Cycles when) {
     }
 }
 
+// Adds a segment, as part of the last one where it follows without a gap.
+void StreamFlow::append(std::deque<Segment>& segments, const Segment& segment) {
+    if (!segments.empty() &&
+        segments.back().start + Cycles{segments.back().words} == segment.start) {
+        segments.back().words += segment.words;
+    } else {
+        segments.push_back(segment);
+    }
+}
+
 // Hands arriving words to a receiver that accepts them.
 void StreamFlow::deliver(BranchState& state, std::size_t index) {
     StreamSink& sink = *state.branch.sink;
@@ -123,7 +133,7 @@ void StreamFlow::deliver(BranchState& state, std::size_t index) {
         Segment& segment = state.arriving.front();
         const auto [words, start] = sink.consume(*this, index, segment.words, segment.start);
         state.taken += words;
-        state.taken_at.push_back({words, start});
+        append(state.taken_at, {words, start});
         if (words == segment.words) {
             state.arriving.pop_front();
         } else {
@@ -175,7 +185,7 @@ bool StreamFlow::push_piece() {
         }
     }
     for (std::size_t i = 0; i < branches_.size(); ++i) {
-        branches_[i].arriving.push_back({words, start + branches_[i].branch.latency});
+        append(branches_[i].arriving, {words, start + branches_[i].branch.latency});
     }
     push_free_ = start + Cycles{words};
     pushed_ += words;
