@@ -1,0 +1,165 @@
+// Runs the program as a user does: exit codes, messages, repeatability.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+#include <string>
+
+namespace tilesim::validation {
+namespace {
+
+const std::string kProgram = std::string{TILESIM_BINARY_DIR} + "/tilesim";
+const std::string kConfigs = std::string{TILESIM_SOURCE_DIR} + "/configs";
+
+struct Output {
+    int code = 0;
+    std::string text;  // stdout and stderr
+};
+
+Output call(const std::string& arguments) {
+    Output output;
+    FILE* pipe = ::popen((kProgram + " " + arguments + " 2>&1").c_str(), "r");
+    std::array<char, 4096> block{};
+    while (const std::size_t got = std::fread(block.data(), 1, block.size(), pipe)) {
+        output.text.append(block.data(), got);
+    }
+    output.code = WEXITSTATUS(::pclose(pipe));
+    return output;
+}
+
+std::string scenario(const std::string& name) {
+    return kConfigs + "/scenarios/" + name + ".yaml";
+}
+
+std::string written(const std::string& text) {
+    const std::string file = testing::TempDir() + "tilesim_" +
+                             testing::UnitTest::GetInstance()->current_test_info()->name() +
+                             ".yaml";
+    std::ofstream(file) << text;
+    return file;
+}
+
+Output run_text(const std::string& text) {
+    return call("run " + written(text));
+}
+
+const std::string kGood =
+    "device: xdna\n"
+    "workload: {gemm: {M: 128, K: 64, N: 128, a: int8, b: int8, c: int32}}\n"
+    "mapping: {output_stationary: {m_ct: 32, k_ct: 32, n_ct: 32}}\n";
+
+TEST(CommandLine, FunctionalRunsMatchAndAgreeWithTimingMode) {
+    const auto functional = call("run " + scenario("xdna_functional") + " --format json");
+    ASSERT_EQ(functional.code, 0) << functional.text;
+    const auto timing =
+        call("run " + scenario("xdna_functional") + " --format json --set run.functional=off");
+    const auto a = nlohmann::json::parse(functional.text);
+    const auto b = nlohmann::json::parse(timing.text);
+    EXPECT_EQ(a["functional"]["match"], true);
+    EXPECT_EQ(a["cycles"], b["cycles"]);
+    EXPECT_EQ(a["status"], "ok");
+}
+
+TEST(CommandLine, ResultFilesRepeatBitForBit) {
+    const auto read = [](const std::string& file) {
+        std::ostringstream text;
+        text << std::ifstream(file).rdbuf();
+        return text.str();
+    };
+    const std::string one = testing::TempDir() + "tilesim_one";
+    const std::string two = testing::TempDir() + "tilesim_two";
+    ASSERT_EQ(call("run " + scenario("xdna_functional") + " --out " + one).code, 0);
+    ASSERT_EQ(call("run " + scenario("xdna_functional") + " --out " + two).code, 0);
+    for (const char* file : {"/result.json", "/result.csv", "/scenario.yaml"}) {
+        EXPECT_FALSE(read(one + file).empty());
+        EXPECT_EQ(read(one + file), read(two + file));
+    }
+}
+
+TEST(CommandLine, BadInputIsOneLocatedMessageAndExitCode2) {
+    const struct {
+        std::string text;
+        const char* message;
+    } cases[] = {
+        {"", "the file is empty"},
+        {"device: xdna\n---\ndevice: xdna2\n", "a second document"},
+        {"device: [xdna\n", "malformed YAML"},
+        {"device: xdna3\n" + kGood.substr(13), "did you mean 'xdna"},
+        {kGood + "maping: {}\n", ":4:1: maping: unknown key; did you mean 'mapping'?"},
+        {std::regex_replace(kGood, std::regex("M: 128"), "M: 0"), "workload.gemm.M: must be 1.."},
+        {std::regex_replace(kGood, std::regex("M: 128"), "M: .nan"), "must be an integer"},
+        {std::regex_replace(kGood, std::regex("m_ct: 32"), "m_ct: 30"), "multiples of the mmul"},
+        {std::regex_replace(kGood, std::regex("m_ct: 32"), "m_ct: 2048"), "a core has 65536 B"},
+        {std::regex_replace(kGood, std::regex("c: int32"), "c: f32"), "no int8 x int8 -> f32"},
+        {std::regex_replace(kGood, std::regex("c: int32"), "c: int23"), "did you mean 'int32'?"},
+        {kGood + "run: {max_time: 5}\n", "needs a unit"},
+        {"device: xdna\nworkload: {}\n", "exactly one of gemm"},
+        {"device: ddr5_5600\n" + kGood.substr(13), "is a memory; this workload needs an NPU"},
+    };
+    for (const auto& [text, message] : cases) {
+        const Output output = run_text(text);
+        EXPECT_EQ(output.code, 2) << text;
+        EXPECT_NE(output.text.find(message), std::string::npos) << output.text;
+        EXPECT_NE(output.text.find(".yaml:"), std::string::npos) << output.text;
+    }
+}
+
+TEST(CommandLine, OtherFailuresHaveTheirOwnExitCodes) {
+    EXPECT_EQ(call("run /nonexistent.yaml").code, 5);
+    EXPECT_EQ(call("run /").code, 5);
+    EXPECT_EQ(call("walk x").code, 2);
+    EXPECT_EQ(call("run").code, 2);
+    EXPECT_EQ(call("--version").code, 0);
+    EXPECT_EQ(call("run " + scenario("xdna_functional") + " --set run.max_time=\"1 us\"").code, 4);
+    EXPECT_EQ(call("run " + scenario("xdna_functional") + " --set nonsense").code, 2);
+    EXPECT_EQ(call("run " + scenario("xdna_functional") + " --out /proc/tilesim").code, 5);
+    EXPECT_EQ(call("run " + scenario("xdna_functional") + " > /dev/full").code, 5);
+}
+
+TEST(CommandLine, SetReachesTheDeviceAndIsRecorded) {
+    const auto slow = call("run " + scenario("xdna_functional") +
+                           " --format json --set device.fabric.request_latency=\"900 ns\"");
+    const auto plain = call("run " + scenario("xdna_functional") + " --format json");
+    const auto a = nlohmann::json::parse(slow.text);
+    EXPECT_GT(a["cycles"], nlohmann::json::parse(plain.text)["cycles"]);
+    EXPECT_EQ(a["provenance"]["overridden"][0], "device.fabric.request_latency");
+}
+
+TEST(CommandLine, EveryShippedScenarioAndDeviceIsValid) {
+    for (const auto& file : std::filesystem::directory_iterator(kConfigs + "/devices")) {
+        EXPECT_EQ(call("describe " + file.path().string()).code, 0) << file.path();
+    }
+    for (const auto& file : std::filesystem::directory_iterator(kConfigs + "/scenarios")) {
+        EXPECT_EQ(call("describe " + file.path().string()).code, 0) << file.path();
+    }
+    EXPECT_EQ(call("schema").code, 0);
+    EXPECT_NE(call("lower " + scenario("xdna_functional")).text.find("descriptors:"),
+              std::string::npos);
+}
+
+TEST(Readme, TheWhereIsTableNamesExistingFiles) {
+    std::ifstream in(std::string{TILESIM_SOURCE_DIR} + "/README.md");
+    const std::regex path("`((?:arch|sim|workloads|configs|validation|docs)/[^`]*)`");
+    int found = 0;
+    for (std::string line; std::getline(in, line);) {
+        if (!line.starts_with("| ")) {
+            continue;
+        }
+        for (std::sregex_iterator it(line.begin(), line.end(), path), end; it != end; ++it) {
+            ++found;
+            EXPECT_TRUE(
+                std::filesystem::exists(std::string{TILESIM_SOURCE_DIR} + "/" + (*it)[1].str()))
+                << (*it)[1].str();
+        }
+    }
+    EXPECT_GT(found, 15);
+}
+
+}  // namespace
+}  // namespace tilesim::validation
