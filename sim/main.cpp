@@ -38,9 +38,14 @@ struct Arguments {
     std::string suite = "npu";
 };
 
+// One message on stderr. Where that fails too there is nobody left to tell.
+void complain(const std::string& text) {
+    std::fputs((text + "\n").c_str(), stderr);
+}
+
 void print(const std::string& text) {
-    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
-                         std::fflush(stdout) == 0;
+    const bool written =
+        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     if (!written && errno != EPIPE) {  // a reader that has gone away is no error
         throw arch::base::config::IoError("standard output: cannot be written");
     }
@@ -97,10 +102,10 @@ int run(const Arguments& arguments) {
         case sim::Status::Mismatch:
             return kCheckFailed;
         case sim::Status::Deadlock:
-            fmt::print(stderr, "{}", result.deadlock->text());
+            complain(result.deadlock->text());
             return kDeadlock;
         case sim::Status::TimeLimit:
-            fmt::print(stderr, "the time budget (run.max_time, run.max_wall_time) is exceeded\n");
+            complain("the time budget (run.max_time, run.max_wall_time) is exceeded");
             return kBudgetExceeded;
     }
     return kInternal;
@@ -187,16 +192,16 @@ int sc_main(int argc, char** argv) {
     try {
         return command_line(argc, argv);
     } catch (const arch::base::config::ConfigError& error) {
-        fmt::print(stderr, "{}\n", error.what());
+        complain(error.what());
         return kBadInput;
     } catch (const arch::npu::ProgramFault& fault) {
-        fmt::print(stderr, "fault in the simulated program: {}\n", fault.what());
+        complain(fmt::format("fault in the simulated program: {}", fault.what()));
         return kDeadlock;
     } catch (const arch::base::config::IoError& error) {
-        fmt::print(stderr, "{}\n", error.what());
+        complain(error.what());
         return kInputOutput;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "internal error: {}\n", error.what());
+        complain(fmt::format("internal error: {}", error.what()));
         return kInternal;
     }
 }

@@ -97,7 +97,7 @@ TEST(CommandLine, BadInputIsOneLocatedMessageAndExitCode2) {
         {std::regex_replace(kGood, std::regex("m_ct: 32"), "m_ct: 30"), "multiples of the mmul"},
         {std::regex_replace(kGood, std::regex("m_ct: 32"), "m_ct: 2048"), "a core has 65536 B"},
         {std::regex_replace(kGood, std::regex("c: int32"), "c: f32"), "no int8 x int8 -> f32"},
-        {std::regex_replace(kGood, std::regex("c: int32"), "c: int23"), "did you mean 'int32'?"},
+        {std::regex_replace(kGood, std::regex("c: int32"), "c: int322"), "did you mean 'int32'?"},
         {kGood + "run: {max_time: 5}\n", "needs a unit"},
         {"device: xdna\nworkload: {}\n", "exactly one of gemm"},
         {"device: ddr5_5600\n" + kGood.substr(13), "is a memory; this workload needs an NPU"},
