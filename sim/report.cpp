@@ -47,7 +47,7 @@ std::string bounds_table(const RunResult& result) {
     bound("memory bound", bounds.memory_ns);
     text += line("roofline",
                  fmt::format("{} bound binds; {:.1f} operations per DRAM byte", bounds.binding(),
-                             2e3 * result.tops * result.time_ns / (2 * bounds.dram_bytes)));
+                             1e3 * result.tops * result.time_ns / bounds.dram_bytes));
     return text;
 }
 

@@ -12,6 +12,7 @@
 #include "arch/memory/stream_driver.hpp"
 #include "arch/npu/array.hpp"
 #include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/program_verifier.hpp"
 #include "arch/npu/router.hpp"
 #include "sim/attribution.hpp"
 #include "sim/version.hpp"
@@ -238,6 +239,11 @@ workloads::LoweredGemm lower_gemm(const Scenario& scenario, const workloads::Gem
         if (scenario.kernel_cycles && kernel.kind == arch::npu::KernelKind::Multiply) {
             kernel.cycles = scenario.kernel_cycles;
         }
+    }
+    const auto problems = arch::npu::verify(lowered.program, *scenario.device.npu);
+    if (!problems.empty()) {
+        throw arch::base::config::ConfigError(
+            fmt::format("the lowered program cannot run: {}", problems[0]));
     }
     arch::npu::route(lowered.program, *scenario.device.npu);
     return lowered;
