@@ -190,7 +190,9 @@ class Lowering {
             {locks.full, -1}, {locks.free, 1});
     }
 
-    // The C tiles of the column's cores join here and leave as rows.
+    // The C tiles of the column's cores join here and leave as rows, one core's part after the
+    // other. Every part has locks of its own: with common ones a fast core could take a slow one's
+    // place.
     void add_c_join(TileDma& dma, const std::string& name, std::int64_t& address) {
         const TileCoordinate tile = dma.tile;
         const std::int64_t part = words_c(map_.m_ct * map_.n_ct);
@@ -198,21 +200,33 @@ class Lowering {
         const std::int64_t rows = config_.core_rows;
         const auto buffers =
             add_buffers(name, tile, map_.c_buffers, rows * part * kWordBytes, address);
-        const FifoLocks locks = add_fifo(name, tile, rows * map_.c_buffers);
+        const std::int64_t first_out = 4 * kBuffers;
+        const std::int64_t out_descriptors = rows * map_.c_buffers;
         for (std::int64_t row = 0; row < rows; ++row) {
+            const FifoLocks locks = add_fifo(fmt::format("{}_{}", name, row), tile, map_.c_buffers);
             const std::int64_t channel = kChannelC + row;
+            const std::int64_t offset = row * part * kWordBytes;
             const std::int64_t first =
                 (channel % 2 == 0 ? 0 : kOddDescriptors) + 2 * kBuffers + row / 2 * kBuffers;
-            add_ring(dma, Direction::S2MM, channel, first, buffers,
-                     shaped(part, {}, row * part * kWordBytes), {locks.free, -1}, {locks.full, 1});
+            add_ring(dma, Direction::S2MM, channel, first, buffers, shaped(part, {}, offset),
+                     {locks.free, -1}, {locks.full, 1});
+            for (std::int64_t i = 0; i < map_.c_buffers; ++i) {
+                const std::int64_t position = i * rows + row;
+                BufferDescriptor out = shaped(part,
+                                              {{t, 1},
+                                               {map_.n_ct / mode_.t, mode_.r * t},
+                                               {mode_.r, t},
+                                               {map_.m_ct / mode_.r, words_c(map_.n_ct) * mode_.r}},
+                                              offset);
+                out.id = first_out + position;
+                out.buffer = buffers[static_cast<std::size_t>(i)];
+                out.acquire = LockAction{locks.full, -1};
+                out.release = LockAction{locks.free, 1};
+                out.next = first_out + (position + 1) % out_descriptors;
+                dma.descriptors.push_back(std::move(out));
+            }
         }
-        const std::int64_t first = 4 * kBuffers;
-        add_ring(dma, Direction::MM2S, kChannelC, first, buffers,
-                 shaped(rows * part, {{t, 1},
-                                      {map_.n_ct / mode_.t, mode_.r * t},
-                                      {mode_.r, t},
-                                      {rows * map_.m_ct / mode_.r, words_c(map_.n_ct) * mode_.r}}),
-                 {locks.full, -rows}, {locks.free, rows});
+        dma.starts.push_back({Direction::MM2S, kChannelC, {first_out, 1, false}});
     }
 
     void lower_memory_tile(std::int64_t column) {

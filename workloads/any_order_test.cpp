@@ -1,0 +1,49 @@
+// The lowered program is right in every order its locks allow, not only at the speeds of today's
+// device files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "workloads/gemm_data.hpp"
+#include "workloads/output_stationary.hpp"
+#include "workloads/program_interpreter.hpp"
+
+namespace tilesim::workloads {
+namespace {
+
+arch::npu::NpuConfig device(const std::string& name) {
+    auto document = arch::base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
+                                                       "/configs/devices/" + name + ".yaml");
+    return arch::npu::read_npu_config(document.root().child("npu", ""));
+}
+
+class AnyOrder : public testing::TestWithParam<std::tuple<const char*, int, int>> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, AnyOrder,
+                         testing::Combine(testing::Values("xdna", "xdna2"), testing::Values(1, 2),
+                                          testing::Range(0, 12)));
+
+TEST_P(AnyOrder, GivesTheProduct) {
+    const auto& [name, c_buffers, seed] = GetParam();
+    const arch::npu::NpuConfig config = device(name);
+    // One call a tile: a core may be two output tiles ahead of its neighbour.
+    const GemmProblem gemm{256, 16, 512, DataType::Int8, DataType::Int8, DataType::Int32, true};
+    OutputStationaryMapping map;
+    map.m_ct = 16;
+    map.k_ct = 16;
+    map.n_ct = 16;
+    map.k_mt = 16;
+    map.c_buffers = c_buffers;
+    const LoweredGemm lowered = lower(gemm, map, config);
+    arch::memory::BackingStore store;
+    fill_operands(gemm, lowered, 3, store);
+    ProgramInterpreter interpreter(config, lowered.program, store,
+                                   static_cast<std::uint64_t>(seed));
+    EXPECT_TRUE(interpreter.run());
+    EXPECT_THAT(interpreter.faults(), testing::IsEmpty());
+    const ProductCheck check = check_product(gemm, lowered, map, 3, store);
+    EXPECT_TRUE(check.match) << check.first_mismatch;
+}
+
+}  // namespace
+}  // namespace tilesim::workloads
