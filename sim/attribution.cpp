@@ -4,7 +4,7 @@
 #include <map>
 
 #include "arch/base/check.hpp"
-#include "sim/run.hpp"
+#include "sim/result.hpp"
 
 namespace tilesim::sim {
 

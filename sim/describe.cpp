@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "arch/npu/program_print.hpp"
 #include "sim/paths.hpp"
-#include "sim/run.hpp"
 
 namespace tilesim::sim {
 
@@ -99,23 +97,6 @@ std::string description(const std::string& device_or_file,
         text += table_of(document);
     }
     return text;
-}
-
-std::string lowered_text(const Scenario& scenario) {
-    const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload);
-    if (gemm == nullptr) {
-        throw arch::base::config::ConfigError("this workload has no program to print");
-    }
-    std::vector<std::string> notes;
-    const auto mapping = mapping_of(scenario, *gemm, notes);
-    const workloads::LoweredGemm lowered = lower_gemm(scenario, *gemm, mapping);
-    std::string text = fmt::format(
-        "# padded to {} x {} x {} (M x K x N); {} output tiles a core, {} kernel calls each\n"
-        "# core memory {} of {} B, memory tile {} of {} B\n",
-        lowered.m, lowered.k, lowered.n, lowered.output_tiles, lowered.calls_per_tile,
-        lowered.core_bytes, scenario.device.npu->core.memory.count(), lowered.memory_tile_bytes,
-        scenario.device.npu->memory_tile.memory.count());
-    return text + arch::npu::print(lowered.program);
 }
 
 Json json_schema() {

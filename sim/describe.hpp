@@ -1,4 +1,4 @@
-// What the other commands print: parameters, the lowered program, the JSON Schema.
+// What the other commands print: parameters and the JSON Schema.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,8 +13,6 @@ namespace tilesim::sim {
 // Every parameter of a device or a scenario: value, default, range, meaning, source.
 std::string description(const std::string& device_or_file,
                         const std::vector<std::pair<std::string, std::string>>& overrides);
-// The physical program of a GEMM scenario, with what it uses of each tile.
-std::string lowered_text(const Scenario& scenario);
 // JSON Schema of device files, from the readers' own declarations.
 nlohmann::ordered_json json_schema();
 

@@ -12,6 +12,8 @@
 #include "arch/npu/program_fault.hpp"
 #include "sim/describe.hpp"
 #include "sim/report.hpp"
+#include "sim/system/npu.hpp"
+#include "sim/system/run.hpp"
 #include "sim/version.hpp"
 #include "validation/suite.hpp"
 
@@ -91,7 +93,7 @@ void write_folder(const std::string& folder, const sim::Scenario& scenario,
 
 int run(const Arguments& arguments) {
     const sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
-    const sim::RunResult result = sim::run(scenario);
+    const sim::RunResult result = sim::system::run(scenario);
     if (!arguments.out.empty()) {
         write_folder(arguments.out, scenario, result);
     }
@@ -113,7 +115,7 @@ int run(const Arguments& arguments) {
 
 int lower(const Arguments& arguments) {
     const sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
-    print(sim::lowered_text(scenario));
+    print(sim::system::lowered_text(scenario));
     return kFine;
 }
 

@@ -88,9 +88,10 @@ void check_workload(Node& root, const Scenario& scenario) {
             root.error("workload",
                        fmt::format("this device has no {} x {} -> {} multiply", name_of(gemm->a),
                                    name_of(gemm->b), name_of(gemm->c)));
-        } else if (scenario.mapping) {
+        } else if (const auto* map =
+                       std::get_if<workloads::OutputStationaryMapping>(&scenario.mapping)) {
             for (const std::string& problem :
-                 workloads::problems_of(*gemm, *scenario.mapping, *scenario.device.npu)) {
+                 workloads::problems_of(*gemm, *map, *scenario.device.npu)) {
                 root.error("mapping", problem);
             }
         }

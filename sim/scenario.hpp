@@ -40,6 +40,9 @@ struct CoreKernelWorkload {
 using Workload =
     std::variant<workloads::GemmProblem, CoreKernelWorkload, arch::memory::StreamConfig>;
 
+// monostate: none given; tilesim then chooses one.
+using Mapping = std::variant<std::monostate, workloads::OutputStationaryMapping>;
+
 struct RunOptions {
     bool functional = false;
     std::uint64_t seed = 1;
@@ -51,7 +54,7 @@ struct Scenario {
     std::shared_ptr<arch::base::config::Document> document;
     Device device;
     Workload workload;
-    std::optional<workloads::OutputStationaryMapping> mapping;
+    Mapping mapping;
     // Overrides the kernel timing model: cycles of every multiply call. The result says so.
     std::optional<std::int64_t> kernel_cycles;
     RunOptions run;

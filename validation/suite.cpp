@@ -13,7 +13,7 @@
 #include "arch/base/check.hpp"
 #include "arch/base/config.hpp"
 #include "sim/paths.hpp"
-#include "sim/run.hpp"
+#include "sim/system/run.hpp"
 
 namespace tilesim::validation {
 
@@ -66,12 +66,12 @@ std::string gemm_scenario(const Record& r, const std::string& extra) {
 }
 
 double throughput(const std::string& text) {
-    return sim::run(sim::parse_scenario(text, "reference row", {})).tops;
+    return sim::system::run(sim::parse_scenario(text, "reference row", {})).tops;
 }
 
 // The row's transfers with idle cores: A, B and C bytes over the run's time.
 double bandwidth(const std::string& text) {
-    const sim::RunResult result = sim::run(sim::parse_scenario(text, "reference row", {}));
+    const sim::RunResult result = sim::system::run(sim::parse_scenario(text, "reference row", {}));
     return result.bounds->dram_bytes / result.time_ns;
 }
 
@@ -128,7 +128,7 @@ Task single_core_task(const Record& r) {
         r.at("device"), r.at("m_ct"), r.at("k_ct"), r.at("n_ct"), r.at("a_dtype"), r.at("b_dtype"),
         r.at("c_dtype"));
     task.predict = [text] {
-        return sim::run(sim::parse_scenario(text, "reference row", {})).macs_per_cycle;
+        return sim::system::run(sim::parse_scenario(text, "reference row", {})).macs_per_cycle;
     };
     return task;
 }

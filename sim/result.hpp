@@ -1,20 +1,23 @@
-// Builds the system a scenario names, runs it under SystemC and collects the result.
+// What a run gives: times, rates, where the time went, provenance.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "arch/base/units.hpp"
 #include "arch/memory/memory_system.hpp"
+#include "arch/memory/stream_driver.hpp"
 #include "arch/npu/deadlock.hpp"
-#include "sim/scenario.hpp"
 #include "workloads/bounds.hpp"
 #include "workloads/gemm_data.hpp"
 
 namespace tilesim::sim {
+
+constexpr double kFemtosecondsPerNanosecond = 1e6;
 
 enum class Status { Ok, Mismatch, Deadlock, TimeLimit };
 const char* name_of(Status status);
@@ -45,15 +48,7 @@ struct RunResult {
     nlohmann::ordered_json provenance;
 };
 
-// Once per process when the scenario needs simulation (SystemC elaborates once).
-RunResult run(const Scenario& scenario);
-
-// The GEMM's mapping: the scenario's, or one chosen by the bounds (then noted).
-workloads::OutputStationaryMapping mapping_of(const Scenario& scenario,
-                                              const workloads::GemmProblem& gemm,
-                                              std::vector<std::string>& notes);
-// Lowered, with kernel cycles overridden where the scenario says so, and routed.
-workloads::LoweredGemm lower_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
-                                  const workloads::OutputStationaryMapping& mapping);
+// Clock and the rates that follow from cycles, time and the multiply-accumulates done.
+void set_rates(RunResult& result, double macs, arch::base::Hertz clock);
 
 }  // namespace tilesim::sim

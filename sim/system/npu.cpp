@@ -1,56 +1,24 @@
-#include "sim/run.hpp"
+#include "sim/system/npu.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <boost/uuid/detail/sha1.hpp>
-#include <chrono>
-#include <functional>
-
 #include "arch/base/check.hpp"
-#include "arch/base/kernel/kernel_module.hpp"
-#include "arch/memory/stream_driver.hpp"
+#include "arch/memory/backing_store.hpp"
 #include "arch/npu/array.hpp"
 #include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/program_print.hpp"
 #include "arch/npu/program_verifier.hpp"
 #include "arch/npu/router.hpp"
 #include "sim/attribution.hpp"
-#include "sim/version.hpp"
+#include "sim/system/limits.hpp"
 
-namespace tilesim::sim {
+namespace tilesim::sim::system {
 
 using arch::base::EventQueue;
 using arch::base::kernel::Outcome;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-constexpr double kFemtosecondsPerNanosecond = 1e6;
-constexpr std::int64_t kFemtosecondsPerMillisecond = 1'000'000'000'000;
-constexpr double kHertzPerGigahertz = 1e9;
-
-std::string sha1(const std::string& text) {
-    boost::uuids::detail::sha1 hash;
-    hash.process_bytes(text.data(), text.size());
-    unsigned int digest[5] = {};
-    hash.get_digest(digest);
-    std::string hex;
-    for (const unsigned int word : digest) {
-        hex += fmt::format("{:08x}", word);
-    }
-    return hex;
-}
-
-Json provenance_of(const Scenario& scenario) {
-    std::string device_text;
-    for (const auto& document : scenario.device.documents) {
-        device_text += document.text();
-    }
-    return {{"version", kVersion},
-            {"scenario_sha1", sha1(scenario.document->text())},
-            {"device_sha1", sha1(device_text)},
-            {"overridden", scenario.overridden}};
-}
 
 Json describe(const workloads::GemmProblem& gemm) {
     return {{"gemm",
@@ -75,17 +43,7 @@ Json describe(const workloads::OutputStationaryMapping& map) {
               {"shim_bds", overlapped ? "overlapped" : "sequential"}}}};
 }
 
-arch::base::kernel::Limits limits_of(const RunOptions& run) {
-    return {run.max_time,
-            std::chrono::milliseconds{run.max_wall_time.count() / kFemtosecondsPerMillisecond}};
-}
-
-void set_rates(RunResult& result, double macs, arch::base::Hertz clock) {
-    result.clock_ghz = static_cast<double>(clock.count()) / kHertzPerGigahertz;
-    result.macs_per_cycle = result.cycles > 0 ? macs / static_cast<double>(result.cycles) : 0;
-    // 2 operations a multiply-accumulate; operations per ns are 1e-3 TOPS.
-    result.tops = result.time_ns > 0 ? 2 * macs / result.time_ns * 1e-3 : 0;
-}
+}  // namespace
 
 RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm) {
     RunResult result;
@@ -146,7 +104,7 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm)
 }
 
 // One core alone needs no event: its time is the kernel model's.
-RunResult run_core(const Scenario& scenario, const CoreKernelWorkload& workload) {
+RunResult run_core_kernel(const Scenario& scenario, const CoreKernelWorkload& workload) {
     RunResult result;
     const arch::npu::Kernel& kernel = workload.kernel;
     const arch::npu::NpuConfig& config = *scenario.device.npu;
@@ -175,56 +133,11 @@ RunResult run_core(const Scenario& scenario, const CoreKernelWorkload& workload)
     return result;
 }
 
-RunResult run_stream(const Scenario& scenario, const arch::memory::StreamConfig& stream) {
-    RunResult result;
-    EventQueue queue;
-    arch::base::stats::Group root("");
-    arch::memory::MemorySystem memory(scenario.device.memory, queue, root);
-    arch::memory::StreamDriver driver(stream, memory, queue);
-    driver.start();
-    const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
-                                                    [&driver] { return driver.finished(); });
-    memory.finish_statistics();
-    result.status = outcome == Outcome::Finished ? Status::Ok : Status::TimeLimit;
-    result.stream = driver.result();
-    if (stream.trace.empty()) {
-        result.workload = {{"memory_stream", {{"requests", stream.requests}}}};
-    } else {
-        result.workload = {{"memory_trace", stream.trace.substr(stream.trace.rfind('/') + 1)}};
-    }
-    result.mapping = Json::object();
-    result.time_ns = static_cast<double>(result.stream->time.count()) / kFemtosecondsPerNanosecond;
-    result.cycles =
-        arch::base::Clock{scenario.device.memory.clock}.cycle_at(result.stream->time).count();
-    set_rates(result, 0, scenario.device.memory.clock);
-    result.events = queue.executed();
-    result.memory = memory.totals();
-    result.where = where_time_went(root);
-    name_bottlenecks(result);
-    return result;
-}
-
-}  // namespace
-
-const char* name_of(Status status) {
-    switch (status) {
-        case Status::Ok:
-            return "ok";
-        case Status::Mismatch:
-            return "mismatch";
-        case Status::Deadlock:
-            return "deadlock";
-        case Status::TimeLimit:
-            return "time_limit";
-    }
-    return "";
-}
-
 workloads::OutputStationaryMapping mapping_of(const Scenario& scenario,
                                               const workloads::GemmProblem& gemm,
                                               std::vector<std::string>& notes) {
-    if (scenario.mapping) {
-        return *scenario.mapping;
+    if (const auto* given = std::get_if<workloads::OutputStationaryMapping>(&scenario.mapping)) {
+        return *given;
     }
     const auto mapping =
         workloads::choose_mapping(gemm, *scenario.device.npu, scenario.device.memory);
@@ -249,20 +162,21 @@ workloads::LoweredGemm lower_gemm(const Scenario& scenario, const workloads::Gem
     return lowered;
 }
 
-RunResult run(const Scenario& scenario) {
-    const auto began = std::chrono::steady_clock::now();
-    RunResult result;
-    if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
-        result = run_gemm(scenario, *gemm);
-    } else if (const auto* core = std::get_if<CoreKernelWorkload>(&scenario.workload)) {
-        result = run_core(scenario, *core);
-    } else {
-        result = run_stream(scenario, std::get<arch::memory::StreamConfig>(scenario.workload));
+std::string lowered_text(const Scenario& scenario) {
+    const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload);
+    if (gemm == nullptr) {
+        throw arch::base::config::ConfigError("this workload has no program to print");
     }
-    result.device = scenario.device.name;
-    result.provenance = provenance_of(scenario);
-    result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    return result;
+    std::vector<std::string> notes;
+    const auto mapping = mapping_of(scenario, *gemm, notes);
+    const workloads::LoweredGemm lowered = lower_gemm(scenario, *gemm, mapping);
+    std::string text = fmt::format(
+        "# padded to {} x {} x {} (M x K x N); {} output tiles a core, {} kernel calls each\n"
+        "# core memory {} of {} B, memory tile {} of {} B\n",
+        lowered.m, lowered.k, lowered.n, lowered.output_tiles, lowered.calls_per_tile,
+        lowered.core_bytes, scenario.device.npu->core.memory.count(), lowered.memory_tile_bytes,
+        scenario.device.npu->memory_tile.memory.count());
+    return text + arch::npu::print(lowered.program);
 }
 
-}  // namespace tilesim::sim
+}  // namespace tilesim::sim::system

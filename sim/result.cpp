@@ -1,0 +1,32 @@
+#include "sim/result.hpp"
+
+namespace tilesim::sim {
+
+namespace {
+
+constexpr double kHertzPerGigahertz = 1e9;
+
+}  // namespace
+
+const char* name_of(Status status) {
+    switch (status) {
+        case Status::Ok:
+            return "ok";
+        case Status::Mismatch:
+            return "mismatch";
+        case Status::Deadlock:
+            return "deadlock";
+        case Status::TimeLimit:
+            return "time_limit";
+    }
+    return "";
+}
+
+void set_rates(RunResult& result, double macs, arch::base::Hertz clock) {
+    result.clock_ghz = static_cast<double>(clock.count()) / kHertzPerGigahertz;
+    result.macs_per_cycle = result.cycles > 0 ? macs / static_cast<double>(result.cycles) : 0;
+    // 2 operations a multiply-accumulate; operations per ns are 1e-3 TOPS.
+    result.tops = result.time_ns > 0 ? 2 * macs / result.time_ns * 1e-3 : 0;
+}
+
+}  // namespace tilesim::sim

@@ -1,0 +1,43 @@
+#include "sim/system/memory.hpp"
+
+#include "arch/base/clock.hpp"
+#include "arch/memory/stream_driver.hpp"
+#include "sim/attribution.hpp"
+#include "sim/system/limits.hpp"
+
+namespace tilesim::sim::system {
+
+using arch::base::EventQueue;
+using arch::base::kernel::Outcome;
+using Json = nlohmann::ordered_json;
+
+RunResult run_stream(const Scenario& scenario, const arch::memory::StreamConfig& stream) {
+    RunResult result;
+    EventQueue queue;
+    arch::base::stats::Group root("");
+    arch::memory::MemorySystem memory(scenario.device.memory, queue, root);
+    arch::memory::StreamDriver driver(stream, memory, queue);
+    driver.start();
+    const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
+                                                    [&driver] { return driver.finished(); });
+    memory.finish_statistics();
+    result.status = outcome == Outcome::Finished ? Status::Ok : Status::TimeLimit;
+    result.stream = driver.result();
+    if (stream.trace.empty()) {
+        result.workload = {{"memory_stream", {{"requests", stream.requests}}}};
+    } else {
+        result.workload = {{"memory_trace", stream.trace.substr(stream.trace.rfind('/') + 1)}};
+    }
+    result.mapping = Json::object();
+    result.time_ns = static_cast<double>(result.stream->time.count()) / kFemtosecondsPerNanosecond;
+    result.cycles =
+        arch::base::Clock{scenario.device.memory.clock}.cycle_at(result.stream->time).count();
+    set_rates(result, 0, scenario.device.memory.clock);
+    result.events = queue.executed();
+    result.memory = memory.totals();
+    result.where = where_time_went(root);
+    name_bottlenecks(result);
+    return result;
+}
+
+}  // namespace tilesim::sim::system

@@ -1,0 +1,26 @@
+// The NPU system: array, fabric and memory around a lowered GEMM, or one core alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/result.hpp"
+#include "sim/scenario.hpp"
+
+namespace tilesim::sim::system {
+
+RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm);
+RunResult run_core_kernel(const Scenario& scenario, const CoreKernelWorkload& workload);
+
+// The GEMM's mapping: the scenario's, or one chosen by the bounds (then noted).
+workloads::OutputStationaryMapping mapping_of(const Scenario& scenario,
+                                              const workloads::GemmProblem& gemm,
+                                              std::vector<std::string>& notes);
+// Lowered, with kernel cycles overridden where the scenario says so, and routed.
+workloads::LoweredGemm lower_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
+                                  const workloads::OutputStationaryMapping& mapping);
+
+// The physical program of a GEMM scenario, with what it uses of each tile.
+std::string lowered_text(const Scenario& scenario);
+
+}  // namespace tilesim::sim::system

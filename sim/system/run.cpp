@@ -1,0 +1,59 @@
+#include "sim/system/run.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/uuid/detail/sha1.hpp>
+#include <chrono>
+
+#include "sim/system/memory.hpp"
+#include "sim/system/npu.hpp"
+#include "sim/version.hpp"
+
+namespace tilesim::sim::system {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::string sha1(const std::string& text) {
+    boost::uuids::detail::sha1 hash;
+    hash.process_bytes(text.data(), text.size());
+    unsigned int digest[5] = {};
+    hash.get_digest(digest);
+    std::string hex;
+    for (const unsigned int word : digest) {
+        hex += fmt::format("{:08x}", word);
+    }
+    return hex;
+}
+
+Json provenance_of(const Scenario& scenario) {
+    std::string device_text;
+    for (const auto& document : scenario.device.documents) {
+        device_text += document.text();
+    }
+    return {{"version", kVersion},
+            {"scenario_sha1", sha1(scenario.document->text())},
+            {"device_sha1", sha1(device_text)},
+            {"overridden", scenario.overridden}};
+}
+
+}  // namespace
+
+RunResult run(const Scenario& scenario) {
+    const auto began = std::chrono::steady_clock::now();
+    RunResult result;
+    if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
+        result = run_gemm(scenario, *gemm);
+    } else if (const auto* core = std::get_if<CoreKernelWorkload>(&scenario.workload)) {
+        result = run_core_kernel(scenario, *core);
+    } else {
+        result = run_stream(scenario, std::get<arch::memory::StreamConfig>(scenario.workload));
+    }
+    result.device = scenario.device.name;
+    result.provenance = provenance_of(scenario);
+    result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    return result;
+}
+
+}  // namespace tilesim::sim::system
