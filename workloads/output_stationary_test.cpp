@@ -52,7 +52,7 @@ Outcome run(const Machine& m, const GemmProblem& gemm, const OutputStationaryMap
     if (functional) {
         fill_operands(gemm, lowered, 5, store);
     }
-    memory::MemorySystem memory(m.memory, queue, root);
+    memory::MemorySystem memory(m.memory, m.fabric.request_latency, queue, root);
     npu::Array array(m.npu, m.fabric, lowered.program, memory, queue, root,
                      functional ? &store : nullptr);
     array.start();

@@ -32,51 +32,25 @@ void Fabric::submit(const FabricRequest& request) {
     const base::Femtoseconds sent =
         request.write ? occupy(ports_[request.port].write_free, request.bytes, queue_.now())
                       : queue_.now();
-    queue_.at(sent + config_.request_latency + request.extra_latency, *this, slot);
+    memory_.submit({request.address, request.bytes, request.write, this, slot,
+                    sent + config_.request_latency + request.extra_latency});
+}
+
+void Fabric::on_memory_complete(std::uint64_t slot, base::Femtoseconds when) {
+    queue_.at(when + config_.response_latency, *this, slot);
 }
 
 void Fabric::on_event(std::uint64_t slot, base::Femtoseconds now) {
     Transaction& transaction = transactions_[slot];
-    if (!transaction.delivered) {
-        if (refused_.empty()) {
-            send_to_memory(slot);
-        } else {
-            refused_.push_back(slot);
-        }
+    const FabricRequest& request = transaction.request;
+    if (!request.write && !transaction.at_port) {
+        transaction.at_port = true;
+        queue_.at(occupy(ports_[request.port].read_free, request.bytes, now), *this, slot);
         return;
     }
-    const FabricRequest request = transaction.request;
+    const FabricRequest done = request;
     free_slots_.push_back(slot);
-    request.client->on_fabric_complete(request.tag, now);
-}
-
-void Fabric::send_to_memory(std::uint64_t slot) {
-    const FabricRequest& request = transactions_[slot].request;
-    if (!memory_.submit({request.address, request.bytes, request.write, this, slot})) {
-        refused_.push_front(slot);
-    }
-}
-
-void Fabric::on_memory_complete(std::uint64_t slot, base::Femtoseconds now) {
-    Transaction& transaction = transactions_[slot];
-    transaction.delivered = true;
-    const base::Femtoseconds back = now + config_.response_latency;
-    const FabricRequest& request = transaction.request;
-    // The data's last beat leaves the port no earlier than it arrives, nor than the port allows.
-    const base::Femtoseconds done =
-        request.write ? back : occupy(ports_[request.port].read_free, request.bytes, back);
-    queue_.at(done, *this, slot);
-}
-
-void Fabric::on_memory_room(base::Femtoseconds) {
-    while (!refused_.empty()) {
-        const std::uint64_t slot = refused_.front();
-        refused_.pop_front();
-        send_to_memory(slot);
-        if (!refused_.empty() && refused_.front() == slot) {
-            return;  // refused again
-        }
-    }
+    done.client->on_fabric_complete(done.tag, now);
 }
 
 }  // namespace tilesim::arch::fabric

@@ -2,13 +2,12 @@
 // both ways, and back-pressure from the memory controllers' queues.
 //
 // Models:  one read and one write data port per agent port, each busy for bytes / width cycles of
-//          the agent's clock; constant latency each way; requests the memory cannot queue wait in
-//          order of arrival, all agents in one line.
+//          the agent's clock; constant latency each way; requests a memory controller has no room
+//          for wait before it in order of arrival, all agents in one line.
 // Ignores: the topology inside the fabric; quality-of-service classes.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "arch/base/clock.hpp"
@@ -47,8 +46,7 @@ class Fabric final : public base::EventHandler, public memory::MemoryClient {
     void submit(const FabricRequest& request);
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
-    void on_memory_complete(std::uint64_t tag, base::Femtoseconds now) override;
-    void on_memory_room(base::Femtoseconds now) override;
+    void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override;
 
   private:
     struct Port {
@@ -57,11 +55,10 @@ class Fabric final : public base::EventHandler, public memory::MemoryClient {
     };
     struct Transaction {
         FabricRequest request;
-        bool delivered = false;  // the memory is done with it; the answer is on its way
+        bool at_port = false;  // its answer is crossing the agent's read port
     };
     // Occupies `free` for the transfer and returns the time of its end.
     base::Femtoseconds occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from);
-    void send_to_memory(std::uint64_t slot);
 
     FabricConfig config_;
     base::Clock clock_;
@@ -71,7 +68,6 @@ class Fabric final : public base::EventHandler, public memory::MemoryClient {
     std::vector<Port> ports_;
     std::vector<Transaction> transactions_;  // indexed by slot
     std::vector<std::uint64_t> free_slots_;
-    std::deque<std::uint64_t> refused_;  // slots the memory has no room for yet
 };
 
 }  // namespace tilesim::arch::fabric

@@ -11,7 +11,9 @@ constexpr std::int64_t kFemtosecondsPerMicrosecond = 1'000'000'000;
 FabricConfig read_fabric_config(base::config::Node node) {
     FabricConfig config;
     const base::config::Range latency{0, 100 * kFemtosecondsPerMicrosecond};
-    node.optional("request_latency", config.request_latency, latency,
+    // At least a nanosecond: the memory looks this far ahead.
+    node.optional("request_latency", config.request_latency,
+                  {kFemtosecondsPerMicrosecond / 1000, latency.most},
                   "time from an agent's port to the memory controller");
     node.optional("response_latency", config.response_latency, latency,
                   "time from the memory controller back to the agent's port");

@@ -20,8 +20,8 @@ struct Listener final : FabricClient {
 struct Bench {
     base::EventQueue queue;
     base::stats::Group stats{"test"};
-    memory::MemorySystem memory{memory::MemoryConfig{}, queue, stats};
     FabricConfig config{.request_latency = 70_ns, .response_latency = 50_ns};
+    memory::MemorySystem memory{memory::MemoryConfig{}, config.request_latency, queue, stats};
     Listener listener;
 
     base::Femtoseconds time_of_one(std::int64_t bytes, bool write) {

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+
+#include "arch/base/check.hpp"
 
 namespace tilesim::arch::memory {
 
@@ -29,11 +32,12 @@ ChannelStats::ChannelStats(Group& parent, std::string_view name)
            {"row_miss", "waiting for a row to close and open"},
            {"refresh", "waiting for a refresh"}}) {}
 
-Channel::Channel(const MemoryConfig& config, std::size_t index, base::EventQueue& queue,
-                 base::stats::Group& parent, ChannelOwner& owner)
+Channel::Channel(const MemoryConfig& config, std::size_t index, base::Femtoseconds lookahead,
+                 base::EventQueue& queue, base::stats::Group& parent, ChannelOwner& owner)
     : config_(config),
       index_(index),
       clock_(config.clock),
+      lookahead_(lookahead),
       queue_(queue),
       owner_(owner),
       stats_(parent, fmt::format("channel({})", index)),
@@ -52,22 +56,47 @@ Channel::Channel(const MemoryConfig& config, std::size_t index, base::EventQueue
     writes_.lanes.resize(static_cast<std::size_t>(config.banks()));
 }
 
-bool Channel::has_room(bool write, std::int64_t bursts) const {
-    return write ? writes_.size + bursts <= config_.controller.write_queue
-                 : reads_.size + bursts <= config_.controller.read_queue;
+void Channel::submit(const Location& where, bool write, std::uint64_t request,
+                     std::int64_t arrival) {
+    SIM_CHECK(arrival >= decided_, "a burst arrives at CK {}, commands are decided up to {}",
+              arrival, decided_);
+    auto place = arrivals_.end();
+    while (place != arrivals_.begin() && std::prev(place)->when > arrival) {
+        --place;
+    }
+    arrivals_.insert(place, {arrival, where, request, write});
+    if (!deciding_ && arrival < wake_) {
+        wake_at(arrival);
+    }
 }
 
-void Channel::enqueue(const Location& where, bool write, std::uint64_t request) {
-    const std::int64_t now = clock_.first_cycle_from(queue_.now()).count();
-    if (idle()) {
+// Lets in, in order of arrival, what has arrived and finds room.
+void Channel::admit(std::int64_t now) {
+    const ControllerConfig& controller = config_.controller;
+    while (!arrivals_.empty() && arrivals_.front().when <= now) {
+        const Arrival& first = arrivals_.front();
+        const bool room = first.write ? writes_.size < controller.write_queue
+                                      : reads_.size < controller.read_queue;
+        if (!room) {
+            return;
+        }
+        enqueue(first, now);
+        arrivals_.pop_front();
+    }
+}
+
+void Channel::enqueue(const Arrival& arrival, std::int64_t now) {
+    if (queued() == 0) {
         busy_since_ = now;
         catch_up_refreshes(now);
+        plan_.reset();
     }
     const std::int32_t index = free_.back();
     free_.pop_back();
-    bursts_[static_cast<std::size_t>(index)] = {where.row, order_++, request, kNone, false};
-    Queue& queue = write ? writes_ : reads_;
-    const auto bank = static_cast<std::size_t>(where.bank);
+    bursts_[static_cast<std::size_t>(index)] = {arrival.where.row, order_++, arrival.request, kNone,
+                                                false};
+    Queue& queue = arrival.write ? writes_ : reads_;
+    const auto bank = static_cast<std::size_t>(arrival.where.bank);
     Lane& lane = queue.lanes[bank];
     if (lane.head == kNone) {
         lane.head = index;
@@ -77,33 +106,22 @@ void Channel::enqueue(const Location& where, bool write, std::uint64_t request) 
     }
     lane.tail = index;
     // A younger burst changes the bank's next step only if it hits a row the older ones miss.
-    if (!lane.candidate.valid || lane.candidate.command == Command::Precharge ||
-        lane.head == index) {
-        lane.candidate.valid = false;
+    const std::uint64_t bit = std::uint64_t{1} << bank;
+    if ((queue.hits & bit) == 0 || (queue.stale & bit) != 0 || lane.head == index) {
+        queue.stale |= bit;
+        plan_.reset();
     }
-    queue.banks |= std::uint64_t{1} << bank;
+    queue.banks |= bit;
     ++queue.size;
-    plan_.reset();
-    wake_for(lane, bank, write, now);
+    if (arrival.write) {  // taken over: done as far as the client is concerned
+        owner_.on_burst_done(arrival.request, now);
+    }
 }
 
-// Wakes the channel for a burst that has just come in, unless it would sleep on anyway.
-void Channel::wake_for(Lane& lane, std::size_t bank, bool write, std::int64_t now) {
-    const std::int64_t active_size = active().size;
-    const bool turns = write && !draining_ && writes_.size >= config_.controller.write_high;
-    std::int64_t when = now;
-    if (write != draining_ && active_size > 0 && !turns) {
-        return;  // the other direction is being served
-    }
-    if (write == draining_) {
-        if (!lane.candidate.valid) {
-            refresh_candidate(lane, bank, write);
-        }
-        when = std::max(now, timing_.earliest(lane.candidate.command, bank));
-    }
-    if (when < wake_) {
-        wake_at(when);
-    }
+// The next burst's arrival; one that waits for room comes in when a burst leaves.
+std::int64_t Channel::next_arrival(std::int64_t now) const {
+    const bool one_comes = !arrivals_.empty() && arrivals_.front().when > now;
+    return one_comes ? arrivals_.front().when : INT64_MAX;
 }
 
 void Channel::wake_at(std::int64_t cycle) {
@@ -111,99 +129,139 @@ void Channel::wake_at(std::int64_t cycle) {
     queue_.at(clock_.time_of(base::Cycles{cycle}), *this, static_cast<std::uint64_t>(cycle));
 }
 
-void Channel::on_event(std::uint64_t tag, base::Femtoseconds) {
-    const auto now = static_cast<std::int64_t>(tag);
+void Channel::on_event(std::uint64_t tag, base::Femtoseconds time) {
+    auto now = static_cast<std::int64_t>(tag);
     if (now != wake_) {
         return;  // an earlier wake has taken this one's place
     }
     wake_ = INT64_MAX;
+    decided_ = clock_.first_cycle_from(time + lookahead_).count();
+    deciding_ = true;
+    while (now < decided_) {
+        now = step(now);
+    }
+    deciding_ = false;
+    if (now != INT64_MAX) {
+        wake_at(now);
+    }
+}
+
+// Does what is due at `now`; returns the next CK at which something may be.
+std::int64_t Channel::step(std::int64_t now) {
+    admit(now);
     std::int64_t next = INT64_MAX;
     if (config_.refresh && now >= next_refresh_) {
         next = refresh(now);
     } else {
+        choose_direction();
         if (!plan_) {
-            choose_direction();
             plan_ = choose(now);
         }
+        next = plan_->when;
         if (plan_->when <= now) {
             const Choice choice = *plan_;
+            plan_.reset();
             issue(choice, now);
-            // Plan the next command now: it holds unless a burst comes in before.
-            choose_direction();
-            plan_ = choose(now + 1);
+            next = now + 1;
         }
-        next = std::max(plan_->when, now + 1);
         next = std::min(next, close_idle_rows(now));  // which may drop the plan
-    }
-    if (config_.refresh && !idle()) {
-        next = std::min(next, std::max(next_refresh_, now + 1));
     }
     const bool rows_to_close =
         config_.controller.page_policy != PagePolicy::Open && !timing_.all_closed();
-    if ((!idle() || rows_to_close) && next != INT64_MAX && next < wake_) {
-        wake_at(next);
+    if (queued() == 0 && !rows_to_close) {
+        next = INT64_MAX;  // refreshed unwatched until a burst arrives
+    } else if (config_.refresh && queued() > 0) {
+        next = std::min(next, std::max(next_refresh_, now + 1));
     }
+    return std::min(next, next_arrival(now));
 }
 
 void Channel::choose_direction() {
     const ControllerConfig& policy = config_.controller;
+    const bool was_draining = draining_;
     if (draining_) {
         draining_ = writes_.size > 0 && (reads_.size == 0 || writes_.size > policy.write_low);
     } else {
         draining_ = writes_.size >= policy.write_high || (reads_.size == 0 && writes_.size > 0);
     }
+    if (draining_ != was_draining) {
+        plan_.reset();
+        row_plan_.reset();
+    }
 }
 
 // The bank's next step: its oldest row hit, or else closing or opening a row for its oldest burst.
-void Channel::refresh_candidate(Lane& lane, std::size_t bank, bool write) {
+void Channel::find_next_step(Queue& queue, std::size_t bank) {
+    const std::uint64_t bit = std::uint64_t{1} << bank;
+    Lane& lane = queue.lanes[bank];
     const std::int64_t open = timing_.open_row(bank);
-    const Burst& oldest = bursts_[static_cast<std::size_t>(lane.head)];
-    lane.candidate = {Command::Activate, lane.head, oldest.order, true};
-    if (open == kNoRow) {
-        return;
-    }
-    lane.candidate.command = Command::Precharge;
     const bool may_overtake = lane.overtaken < config_.controller.starvation_cap;
+    const bool was_hit = (queue.hits & bit) != 0;
+    lane.next = lane.head;
+    lane.order = bursts_[static_cast<std::size_t>(lane.head)].order;
+    queue.stale &= ~bit;
+    queue.hits &= ~bit;
     for (std::int32_t i = lane.head; i != kNone; i = bursts_[static_cast<std::size_t>(i)].next) {
         const Burst& burst = bursts_[static_cast<std::size_t>(i)];
-        if (burst.row == open && (i == lane.head || may_overtake)) {
-            lane.candidate = {write ? Command::Write : Command::Read, i, burst.order, true};
-            return;
+        if (burst.row == open) {
+            lane.next = i;
+            lane.order = burst.order;
+            queue.hits |= bit;
+            break;
         }
+        if (!may_overtake) {
+            break;
+        }
+    }
+    if (!was_hit || (queue.hits & bit) == 0) {
+        row_plan_.reset();
     }
 }
 
 // The command to issue now, or the earliest moment one can be.
 Channel::Choice Channel::choose(std::int64_t now) {
     Queue& queue = active();
+    for_each_bank(queue.banks & queue.stale,
+                  [&](std::size_t bank) { find_next_step(queue, bank); });
     Choice best;
-    for_each_bank(queue.banks, [&](std::size_t bank) {
-        Lane& lane = queue.lanes[bank];
-        if (!lane.candidate.valid) {
-            refresh_candidate(lane, bank, draining_);
+    consider(best, draining_ ? Command::Write : Command::Read, queue.banks & queue.hits, now);
+    if (best.when > now) {
+        const Choice& row = choose_row_command(now);
+        if (row.when < best.when) {  // at equal times columns come first
+            return row;
         }
-        const Command command = lane.candidate.command;
-        const std::int64_t when = timing_.earliest(command, bank);
-        const bool column = command == Command::Read || command == Command::Write;
-        const bool ready = when <= now;
-        const bool best_ready = best.when <= now;
-        bool better = false;
-        if ((ready && best_ready) || when == best.when) {
-            better = column != best.column ? column : lane.candidate.order < best.order;
-        } else {
-            better = when < best.when;
-        }
-        if (better) {
-            best = {bank, when, column, lane.candidate.order};
+    }
+    return best;
+}
+
+const Channel::Choice& Channel::choose_row_command(std::int64_t now) {
+    // One that was ready earlier but had to give way competes anew with those ready by now.
+    if (!row_plan_ || row_plan_->when < now) {
+        const std::uint64_t misses = active().banks & ~active().hits;
+        row_plan_.emplace();
+        consider(*row_plan_, Command::Activate, misses & ~open_, now);
+        consider(*row_plan_, Command::Precharge, misses & open_, now);
+    }
+    return *row_plan_;
+}
+
+// Takes the bank's command that can go first; of those ready by `now`, the oldest burst's.
+void Channel::consider(Choice& best, Command command, std::uint64_t banks, std::int64_t now) const {
+    const CommandTiming::Bound bound = timing_.bound_of(command);
+    const Queue& queue = active();
+    for_each_bank(banks, [&](std::size_t bank) {
+        const std::int64_t when = std::max(now, timing_.earliest(bound, bank));
+        const std::uint64_t order = queue.lanes[bank].order;
+        if (when < best.when || (when == best.when && order < best.order)) {
+            best = {command, bank, when, order};
         }
     });
-    return best;
 }
 
 void Channel::issue(const Choice& choice, std::int64_t now) {
     Lane& lane = active().lanes[choice.bank];
-    Burst& burst = bursts_[static_cast<std::size_t>(lane.candidate.burst)];
-    switch (lane.candidate.command) {
+    Burst& burst = bursts_[static_cast<std::size_t>(lane.next)];
+    switch (choice.command) {
         case Command::Activate:
             burst.opened_row = true;
             command(Command::Activate, choice.bank, burst.row, now);
@@ -218,7 +276,7 @@ void Channel::issue(const Choice& choice, std::int64_t now) {
 }
 
 void Channel::issue_column(Lane& lane, std::size_t bank, std::int64_t now) {
-    const std::int32_t index = lane.candidate.burst;
+    const std::int32_t index = lane.next;
     const Burst burst = bursts_[static_cast<std::size_t>(index)];
     const bool write = draining_;
     const DramTiming& t = config_.timing;
@@ -236,9 +294,8 @@ void Channel::issue_column(Lane& lane, std::size_t bank, std::int64_t now) {
     lane.overtaken = index == lane.head ? 0 : lane.overtaken + 1;
     remove(lane, bank, index);
     if (!write) {
-        owner_.on_burst_read(burst.request, clock_.time_of(base::Cycles{start + t.burst.count()}));
+        owner_.on_burst_done(burst.request, start + t.burst.count());
     }
-    owner_.on_channel_room();
 }
 
 void Channel::remove(Lane& lane, std::size_t bank, std::int32_t index) {
@@ -256,22 +313,19 @@ void Channel::remove(Lane& lane, std::size_t bank, std::int32_t index) {
     if (lane.tail == index) {
         lane.tail = before;
     }
-    lane.candidate.valid = false;
+    const std::uint64_t bit = std::uint64_t{1} << bank;
+    queue.stale |= bit;
     --queue.size;
     if (lane.head == kNone) {
-        queue.banks &= ~(std::uint64_t{1} << bank);
+        queue.banks &= ~bit;
     }
     free_.push_back(index);
-}
-
-void Channel::forget_candidates(std::size_t bank) {
-    reads_.lanes[bank].candidate.valid = false;
-    writes_.lanes[bank].candidate.valid = false;
 }
 
 void Channel::command(Command command, std::size_t bank, std::int64_t row, std::int64_t now) {
     timing_.issue(command, bank, row, now);
     plan_.reset();
+    row_plan_.reset();
     if (listener_ != nullptr) {
         listener_->on_command(index_, command, bank, row, now);
     }
@@ -284,7 +338,8 @@ void Channel::command(Command command, std::size_t bank, std::int64_t row, std::
         ++stats_.precharges;
         open_ &= ~bit;
     }
-    forget_candidates(bank);
+    reads_.stale |= bit;
+    writes_.stale |= bit;
 }
 
 // Closes one row that the page policy no longer wants open; returns when to look again.

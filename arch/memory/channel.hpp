@@ -1,13 +1,15 @@
 // One DRAM channel: its queues, its scheduler and its bank state machines.
 //
 // Models:  FR-FCFS (ready row hits first, then oldest first) with a cap on overtaking; separate
-// read
-//          and write queues with watermark draining; open, closed and timeout page policies;
-//          all-bank refresh, which closes every row.
+//          read and write queues with watermark draining, filled in order of arrival; open, closed
+//          and timeout page policies; all-bank refresh, which closes every row.
+// A channel knows what will arrive within the memory's lookahead, so one event decides every
+// command up to there: exactly, since nothing that is not yet known can arrive before.
 // Ignores: forwarding from the write queue to reads; postponed refreshes.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,10 +36,9 @@ class CommandListener {
 // What a channel tells the memory system.
 class ChannelOwner {
   public:
-    // A read burst's data has crossed the bus at `when`.
-    virtual void on_burst_read(std::uint64_t request, base::Femtoseconds when) = 0;
-    // A burst has left a queue.
-    virtual void on_channel_room() = 0;
+    // A read burst's data has crossed the bus at CK `when`, or a write burst has been queued then.
+    // `when` may lie in the future of the event queue.
+    virtual void on_burst_done(std::uint64_t request, std::int64_t when) = 0;
 
   protected:
     ~ChannelOwner() = default;
@@ -59,12 +60,17 @@ struct ChannelStats : base::stats::Group {
 
 class Channel final : public base::EventHandler {
   public:
-    Channel(const MemoryConfig& config, std::size_t index, base::EventQueue& queue,
-            base::stats::Group& parent, ChannelOwner& owner);
+    // `lookahead`: a burst comes in at least this long before it arrives.
+    Channel(const MemoryConfig& config, std::size_t index, base::Femtoseconds lookahead,
+            base::EventQueue& queue, base::stats::Group& parent, ChannelOwner& owner);
 
-    bool has_room(bool write, std::int64_t bursts) const;
-    void enqueue(const Location& where, bool write, std::uint64_t request);
-    bool idle() const { return reads_.size == 0 && writes_.size == 0; }
+    // A burst that reaches the controller at CK `arrival`; it waits there for room in its queue,
+    // behind what arrived before it.
+    void submit(const Location& where, bool write, std::uint64_t request, std::int64_t arrival);
+    // Nothing on its way, nothing queued.
+    bool idle() const { return queued() == 0 && arrivals_.empty(); }
+    // When the last data so far leaves the bus.
+    base::Femtoseconds busy_until() const { return clock_.time_of(base::Cycles{data_end_}); }
     const ChannelStats& stats() const { return stats_; }
     void listen(CommandListener* listener) { listener_ = listener; }
     void finish_statistics();
@@ -80,35 +86,47 @@ class Channel final : public base::EventHandler {
         std::int32_t next = kNone;  // of the same bank and direction, younger
         bool opened_row = false;    // an ACT was needed for it
     };
-    // What a bank would do next for one direction.
-    struct Candidate {
-        Command command = Command::Activate;
-        std::int32_t burst = kNone;
-        std::uint64_t order = 0;
-        bool valid = false;
-    };
     struct Lane {  // a bank's bursts of one direction, oldest first
         std::int32_t head = kNone;
         std::int32_t tail = kNone;
         std::int64_t overtaken = 0;  // row hits since the head came first
-        Candidate candidate;
+        // What the bank would do next for this direction: its burst and that burst's age.
+        std::int32_t next = kNone;
+        std::uint64_t order = 0;
     };
-    struct Queue {
+    struct Queue {  // bit masks over banks
         std::vector<Lane> lanes;
-        std::uint64_t banks = 0;  // bit set where a lane is not empty
+        std::uint64_t banks = 0;  // a lane is not empty
+        std::uint64_t stale = 0;  // what its bank would do next must be found anew
+        std::uint64_t hits = 0;   // its next step is a column command: its row is open
         std::int64_t size = 0;
     };
     struct Choice {
+        Command command = Command::Activate;
         std::size_t bank = 0;
         std::int64_t when = INT64_MAX;
-        bool column = false;
-        std::uint64_t order = 0;
+        std::uint64_t order = UINT64_MAX;
+    };
+
+    struct Arrival {
+        std::int64_t when = 0;  // CK
+        Location where;
+        std::uint64_t request = 0;
+        bool write = false;
     };
 
     Queue& active() { return draining_ ? writes_ : reads_; }
+    const Queue& active() const { return draining_ ? writes_ : reads_; }
+    std::int64_t queued() const { return reads_.size + writes_.size; }
+    std::int64_t step(std::int64_t now);
+    void admit(std::int64_t now);
+    void enqueue(const Arrival& arrival, std::int64_t now);
+    std::int64_t next_arrival(std::int64_t now) const;
     void choose_direction();
-    void refresh_candidate(Lane& lane, std::size_t bank, bool write);
+    void find_next_step(Queue& queue, std::size_t bank);
     Choice choose(std::int64_t now);
+    const Choice& choose_row_command(std::int64_t now);
+    void consider(Choice& best, Command command, std::uint64_t banks, std::int64_t now) const;
     void issue(const Choice& choice, std::int64_t now);
     void issue_column(Lane& lane, std::size_t bank, std::int64_t now);
     void remove(Lane& lane, std::size_t bank, std::int32_t burst);
@@ -117,19 +135,19 @@ class Channel final : public base::EventHandler {
     void catch_up_refreshes(std::int64_t now);
     void command(Command command, std::size_t bank, std::int64_t row, std::int64_t now);
     void account_data(std::int64_t start, bool write, bool opened_row);
-    void forget_candidates(std::size_t bank);
     void wake_at(std::int64_t cycle);
-    void wake_for(Lane& lane, std::size_t bank, bool write, std::int64_t now);
 
     MemoryConfig config_;
     std::size_t index_;
     base::Clock clock_;
+    base::Femtoseconds lookahead_;
     base::EventQueue& queue_;
     ChannelOwner& owner_;
     CommandListener* listener_ = nullptr;
     ChannelStats stats_;
     CommandTiming timing_;
 
+    std::deque<Arrival> arrivals_;  // in order of arrival, then of submission
     std::vector<Burst> bursts_;
     std::vector<std::int32_t> free_;
     Queue reads_;
@@ -141,10 +159,13 @@ class Channel final : public base::EventHandler {
     std::uint64_t open_ = 0;               // bit set where a bank has a row open
     std::vector<std::int64_t> last_used_;  // CK of each bank's last column command
 
-    std::optional<Choice> plan_;           // the next command, while nothing changes
-    std::int64_t wake_ = INT64_MAX;  // CK of the event that counts
-    std::int64_t busy_since_ = 0;    // CK since which bursts have been queued
-    std::int64_t data_end_ = 0;      // CK after the last data on the bus
+    std::optional<Choice> plan_;      // the next command, while nothing changes
+    std::optional<Choice> row_plan_;  // the next ACT or PRE, while none of them changes
+    std::int64_t wake_ = INT64_MAX;   // CK of the event that counts
+    std::int64_t decided_ = 0;        // every command before this CK has been decided
+    bool deciding_ = false;
+    std::int64_t busy_since_ = 0;  // CK since which bursts have been queued
+    std::int64_t data_end_ = 0;    // CK after the last data on the bus
     std::int64_t refresh_end_ = 0;
     bool last_write_ = false;
 };

@@ -1,6 +1,7 @@
 #include "arch/memory/command_timing.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "arch/base/check.hpp"
 
@@ -12,45 +13,49 @@ constexpr std::int64_t kLongAgo = INT64_MIN / 2;
 
 CommandTiming::CommandTiming(const MemoryConfig& config)
     : t_(config.timing),
-      banks_per_group_(static_cast<std::size_t>(config.banks_per_group)),
+      group_shift_(static_cast<unsigned>(
+          std::countr_zero(static_cast<std::uint64_t>(config.banks_per_group)))),
+      rows_(static_cast<std::size_t>(config.banks()), kNoRow),
       banks_(static_cast<std::size_t>(config.banks())),
       groups_(static_cast<std::size_t>(config.bank_groups)) {
     activates_.fill(kLongAgo);
 }
 
-std::int64_t CommandTiming::earliest(Command command, std::size_t bank) const {
-    const Bank& b = banks_[bank];
-    const Group& g = groups_[group_of(bank)];
+CommandTiming::Bound CommandTiming::bound_of(Command command) const {
     switch (command) {
         case Command::Activate:
-            return std::max({command_bus_, b.activate, g.activate, channel_.activate,
-                             activates_[oldest_activate_] + t_.tFAW.count()});
+            return {std::max({command_bus_, channel_.activate,
+                              activates_[oldest_activate_] + t_.tFAW.count()}),
+                    &Scope::activate};
         case Command::Read:
-            return std::max({command_bus_, b.read, g.read, channel_.read});
+            return {std::max(command_bus_, channel_.read), &Scope::read};
         case Command::Write:
-            return std::max({command_bus_, b.write, g.write, channel_.write});
-        case Command::Precharge:
-            return std::max(command_bus_, b.precharge);
-        case Command::Refresh: {
-            std::int64_t when = command_bus_;
-            for (const Bank& each : banks_) {
-                when = std::max(when, each.activate);
-            }
-            return when;
-        }
+            return {std::max(command_bus_, channel_.write), &Scope::write};
+        default:
+            return {command_bus_, &Scope::precharge};
     }
-    return 0;
+}
+
+std::int64_t CommandTiming::earliest(Command command, std::size_t bank) const {
+    if (command != Command::Refresh) {
+        return earliest(bound_of(command), bank);
+    }
+    std::int64_t when = command_bus_;
+    for (const Scope& each : banks_) {
+        when = std::max(when, each.activate);
+    }
+    return when;
 }
 
 void CommandTiming::issue(Command command, std::size_t bank, std::int64_t row, std::int64_t now) {
     SIM_DCHECK(now >= earliest(command, bank), "DRAM command {} to bank {} at {} is too early",
                static_cast<int>(command), bank, now);
-    Bank& b = banks_[bank];
-    Group& g = groups_[group_of(bank)];
+    Scope& b = banks_[bank];
+    Scope& g = groups_[group_of(bank)];
     command_bus_ = now + 1;
     switch (command) {
         case Command::Activate:
-            b.row = row;
+            rows_[bank] = row;
             ++open_banks_;
             raise(b.read, now + t_.tRCD.count());
             raise(b.write, now + t_.tRCD.count());
@@ -81,12 +86,12 @@ void CommandTiming::issue(Command command, std::size_t bank, std::int64_t row, s
             break;
         }
         case Command::Precharge:
-            b.row = kNoRow;
+            rows_[bank] = kNoRow;
             --open_banks_;
             raise(b.activate, now + t_.tRP.count());
             break;
         case Command::Refresh:
-            for (Bank& each : banks_) {
+            for (Scope& each : banks_) {
                 raise(each.activate, now + t_.tRFC.count());
             }
             break;

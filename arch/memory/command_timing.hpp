@@ -7,6 +7,7 @@
 // `earliest` asks and changes nothing; `issue` does, and doing what `earliest` forbids is a bug.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -20,36 +21,44 @@ enum class Command { Activate, Read, Write, Precharge, Refresh };
 inline constexpr std::int64_t kNoRow = -1;
 
 class CommandTiming {
-  public:
-    explicit CommandTiming(const MemoryConfig& config);
-
-    std::int64_t open_row(std::size_t bank) const { return banks_[bank].row; }
-    bool all_closed() const { return open_banks_ == 0; }
-    // The first CK in which the command may go to the bank (any bank for Refresh), row state aside.
-    std::int64_t earliest(Command command, std::size_t bank) const;
-    void issue(Command command, std::size_t bank, std::int64_t row, std::int64_t now);
-
-  private:
-    struct Bank {
-        std::int64_t row = kNoRow;
-        std::int64_t activate = 0;  // earliest CK of each command
+    // Earliest CK of each command for a bank, for a bank group, or for the channel.
+    struct Scope {
+        std::int64_t activate = 0;
         std::int64_t read = 0;
         std::int64_t write = 0;
         std::int64_t precharge = 0;
     };
-    struct Group {
-        std::int64_t activate = 0;
-        std::int64_t read = 0;
-        std::int64_t write = 0;
+
+  public:
+    explicit CommandTiming(const MemoryConfig& config);
+
+    std::int64_t open_row(std::size_t bank) const { return rows_[bank]; }
+    bool all_closed() const { return open_banks_ == 0; }
+    // The first CK in which the command may go to the bank (any bank for Refresh), row state aside.
+    std::int64_t earliest(Command command, std::size_t bank) const;
+    // The same in two steps, for asking about many banks: what holds for every bank, then the
+    // bank's own and its group's share. Not for Refresh.
+    struct Bound {
+        std::int64_t common = 0;
+        std::int64_t Scope::*member = nullptr;
     };
-    std::size_t group_of(std::size_t bank) const { return bank / banks_per_group_; }
+    Bound bound_of(Command command) const;
+    std::int64_t earliest(const Bound& bound, std::size_t bank) const {
+        return std::max(
+            {bound.common, banks_[bank].*bound.member, groups_[group_of(bank)].*bound.member});
+    }
+    void issue(Command command, std::size_t bank, std::int64_t row, std::int64_t now);
+
+  private:
+    std::size_t group_of(std::size_t bank) const { return bank >> group_shift_; }
     void raise(std::int64_t& bound, std::int64_t to) { bound = bound < to ? to : bound; }
 
     DramTiming t_;
-    std::size_t banks_per_group_;
-    std::vector<Bank> banks_;
-    std::vector<Group> groups_;
-    Group channel_;                            // the same bounds for all bank groups
+    unsigned group_shift_;            // banks of a group are a power of two
+    std::vector<std::int64_t> rows_;  // open in each bank
+    std::vector<Scope> banks_;
+    std::vector<Scope> groups_;
+    Scope channel_;
     std::array<std::int64_t, 4> activates_{};  // CKs of the last four
     std::size_t oldest_activate_ = 0;
     std::int64_t command_bus_ = 0;

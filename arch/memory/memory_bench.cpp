@@ -21,8 +21,8 @@ void stream(benchmark::State& state, const char* name, StreamConfig::Pattern pat
     for (auto _ : state) {
         base::EventQueue queue;
         base::stats::Group root("");
-        MemorySystem memory(config, queue, root);
-        StreamDriver driver(requests, memory, queue);
+        MemorySystem memory(config, StreamDriver::latency(config), queue, root);
+        StreamDriver driver(requests, memory);
         driver.start();
         while (!driver.finished()) {
             queue.run_until(queue.next_time());

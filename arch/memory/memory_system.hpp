@@ -1,9 +1,10 @@
 // The memory under every device: takes reads and writes of contiguous bytes, answers when they are
 // done.
 //
-// A request is cut at channel-interleave boundaries into runs of bursts; each channel's controller
-// schedules runs (see channel.hpp). A request completes when its last burst's data has crossed the
-// DRAM bus (reads) or has been accepted by the controller's write queue (writes).
+// A request is cut into bursts; each channel's controller schedules its own (see channel.hpp). A
+// request completes when its last burst's data has crossed the DRAM bus (reads) or has been
+// accepted by the controller's write queue (writes). What finds no room waits before its
+// controller, so clients bound what they have under way.
 //
 // Ignores: caches and address translation above DRAM; ECC; power-down states.
 #pragma once
@@ -12,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "arch/base/clock.hpp"
 #include "arch/base/event_queue.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/base/units.hpp"
@@ -23,10 +25,9 @@ namespace tilesim::arch::memory {
 
 class MemoryClient {
   public:
-    // The request that was submitted with `tag` is complete.
-    virtual void on_memory_complete(std::uint64_t tag, base::Femtoseconds now) = 0;
-    // After `submit` has refused a request: there is room again, try it once more.
-    virtual void on_memory_room(base::Femtoseconds now) = 0;
+    // The request that was submitted with `tag` is complete at `when`. This is called as soon as
+    // that is known: `when` may lie in the future, and answers come in no order of time.
+    virtual void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) = 0;
 
   protected:
     ~MemoryClient() = default;
@@ -38,6 +39,8 @@ struct MemoryRequest {
     bool write = false;
     MemoryClient* client = nullptr;
     std::uint64_t tag = 0;
+    // When it reaches the controllers: the memory's lookahead from now, or later.
+    base::Femtoseconds arrival{0};
 };
 
 // What the memory has done so far, over all channels.
@@ -51,45 +54,43 @@ struct MemoryTotals {
     std::int64_t refreshes = 0;
 };
 
-class MemorySystem final : public base::EventHandler, public ChannelOwner {
+class MemorySystem final : public ChannelOwner {
   public:
-    // `stats` is the parent of the group "memory". Keeps references to `queue` and `stats`.
-    MemorySystem(const MemoryConfig& config, base::EventQueue& queue, base::stats::Group& stats);
+    // `lookahead` > 0: how long before its arrival every request is submitted, the shortest latency
+    // between any client and the controllers. The longer, the more an event decides; results do not
+    // depend on it. `stats` is the parent of the group "memory".
+    MemorySystem(const MemoryConfig& config, base::Femtoseconds lookahead, base::EventQueue& queue,
+                 base::stats::Group& stats);
 
     const MemoryConfig& config() const { return config_; }
-    // True when every channel the request touches can queue it; then it has been queued.
-    bool submit(const MemoryRequest& request);
+    void submit(const MemoryRequest& request);
     // No request queued or in flight.
     bool idle() const;
+    // When the last data so far leaves a bus.
+    base::Femtoseconds busy_until() const;
     MemoryTotals totals() const;
     const std::vector<std::unique_ptr<Channel>>& channels() const { return channels_; }
     void listen(CommandListener* listener);
     void finish_statistics();
 
-    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
-    void on_burst_read(std::uint64_t request, base::Femtoseconds when) override;
-    void on_channel_room() override;
+    void on_burst_done(std::uint64_t request, std::int64_t when) override;
 
   private:
     struct Pending {
         MemoryClient* client = nullptr;
         std::uint64_t tag = 0;
         std::int64_t bursts_left = 0;
-        base::Femtoseconds last{0};  // end of its latest data
+        std::int64_t last = 0;  // CK its latest burst is done
     };
     std::uint64_t slot();
 
     MemoryConfig config_;
     AddressMap map_;
-    base::EventQueue& queue_;
+    base::Clock clock_;
     base::stats::Group group_;
     std::vector<std::unique_ptr<Channel>> channels_;
     std::vector<Pending> pending_;
     std::vector<std::uint64_t> free_;
-    std::vector<Location> touched_;          // scratch of submit
-    std::vector<std::int64_t> per_channel_;  // scratch of submit
-    std::vector<MemoryClient*> refused_;     // clients to tell when there is room
-    bool room_event_ = false;
     std::int64_t bytes_requested_ = 0;
 };
 

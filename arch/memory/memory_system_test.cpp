@@ -130,12 +130,12 @@ struct Outcome {
 Outcome run(const MemoryConfig& config, const StreamConfig& stream, bool check = false) {
     base::EventQueue queue;
     base::stats::Group root("");
-    MemorySystem memory(config, queue, root);
+    MemorySystem memory(config, StreamDriver::latency(config), queue, root);
     LegalityChecker checker(config);
     if (check) {
         memory.listen(&checker);
     }
-    StreamDriver driver(stream, memory, queue);
+    StreamDriver driver(stream, memory);
     driver.start();
     while (!driver.finished() && !queue.empty()) {
         queue.run_until(queue.next_time());
@@ -158,8 +158,8 @@ TEST_P(Devices, IdleReadTakesExactlyActivateColumnAndBurst) {
     stream.granule = config.burst;
     const DramTiming& t = config.timing;
     const base::Clock clock{config.clock};
-    EXPECT_EQ(run(config, stream).result.latency_max,
-              clock.time_of(t.tRCD + t.read_latency + t.burst));
+    EXPECT_EQ(clock.cycle_at(run(config, stream).result.latency_max + base::Femtoseconds{1}),
+              t.tRCD + t.read_latency + t.burst);
 }
 
 TEST_P(Devices, SequentialReadsReachThePeakWithoutRefresh) {

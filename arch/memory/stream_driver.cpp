@@ -6,61 +6,56 @@ namespace tilesim::arch::memory {
 
 namespace {
 constexpr std::uint64_t kWriteTag = UINT64_MAX;
-}
+constexpr base::Cycles kLatency{100};  // CK, so that requests arrive on clock edges
+}  // namespace
 
-StreamDriver::StreamDriver(const StreamConfig& config, MemorySystem& memory,
-                           base::EventQueue& queue)
-    : config_(config), source_(config), memory_(memory), queue_(queue) {}
+StreamDriver::StreamDriver(const StreamConfig& config, MemorySystem& memory)
+    : config_(config), source_(config), memory_(memory), clock_(memory.config().clock) {}
+
+base::Femtoseconds StreamDriver::latency(const MemoryConfig& memory) {
+    // Edges are rounded up to femtoseconds: two of them may lie that much closer.
+    return base::Clock{memory.clock}.time_of(kLatency) - base::Femtoseconds{1};
+}
 
 void StreamDriver::start() {
-    queue_.at(queue_.now(), *this);
-}
-
-void StreamDriver::on_event(std::uint64_t, base::Femtoseconds) {
-    issue();
-}
-
-void StreamDriver::issue() {
-    while (!full_ && issued_ < source_.size() && issued_ - completed_ < config_.outstanding) {
-        const StreamRequest request = source_.request(issued_);
-        std::uint64_t tag = kWriteTag;
-        if (!request.write) {
-            if (free_tags_.empty()) {
-                free_tags_.push_back(submitted_.size());
-                submitted_.emplace_back();
-            }
-            tag = free_tags_.back();
-        }
-        if (!memory_.submit({request.address, request.bytes, request.write, this, tag})) {
-            full_ = true;
-            return;
-        }
-        if (!request.write) {
-            free_tags_.pop_back();
-            submitted_[tag] = queue_.now();
-        }
-        bytes_ += request.bytes;
-        ++issued_;
+    while (issued_ < source_.size() && issued_ < config_.outstanding) {
+        issue(kLatency);
     }
 }
 
-void StreamDriver::on_memory_complete(std::uint64_t tag, base::Femtoseconds now) {
+void StreamDriver::issue(base::Cycles arrival) {
+    const base::Femtoseconds when = clock_.time_of(arrival);
+    const StreamRequest request = source_.request(issued_);
+    std::uint64_t tag = kWriteTag;
+    if (!request.write) {
+        if (free_tags_.empty()) {
+            free_tags_.push_back(arrived_.size());
+            arrived_.emplace_back();
+        }
+        tag = free_tags_.back();
+        free_tags_.pop_back();
+        arrived_[tag] = when;
+    }
+    memory_.submit({request.address, request.bytes, request.write, this, tag, when});
+    bytes_ += request.bytes;
+    ++issued_;
+}
+
+void StreamDriver::on_memory_complete(std::uint64_t tag, base::Femtoseconds when) {
     ++completed_;
+    last_ = std::max(last_, when);
     if (tag != kWriteTag) {
-        latencies_.push_back(now - submitted_[tag]);
+        latencies_.push_back(when - arrived_[tag]);
         free_tags_.push_back(tag);
     }
-    issue();
-}
-
-void StreamDriver::on_memory_room(base::Femtoseconds) {
-    full_ = false;
-    issue();
+    if (issued_ < source_.size()) {
+        issue(clock_.cycle_at(when) + kLatency);
+    }
 }
 
 StreamResult StreamDriver::result() {
     StreamResult result;
-    result.time = queue_.now();
+    result.time = std::max(last_, memory_.busy_until()) - clock_.time_of(kLatency);
     result.requests = completed_;
     result.bytes = bytes_;
     std::sort(latencies_.begin(), latencies_.end());

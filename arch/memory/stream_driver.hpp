@@ -3,37 +3,40 @@
 
 #include <vector>
 
-#include "arch/base/event_queue.hpp"
+#include "arch/base/clock.hpp"
 #include "arch/memory/memory_system.hpp"
 #include "arch/memory/stream_source.hpp"
 
 namespace tilesim::arch::memory {
 
-class StreamDriver final : public MemoryClient, public base::EventHandler {
+class StreamDriver final : public MemoryClient {
   public:
-    StreamDriver(const StreamConfig& config, MemorySystem& memory, base::EventQueue& queue);
+    // From the driver to the controllers, the lookahead the memory may count on.
+    static base::Femtoseconds latency(const MemoryConfig& memory);
 
+    StreamDriver(const StreamConfig& config, MemorySystem& memory);
+
+    // Submits the first requests, which arrive after `latency`; the time of the stream counts from
+    // there.
     void start();
     bool finished() const { return completed_ == source_.size() && memory_.idle(); }
     // Call when finished.
     StreamResult result();
 
-    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
-    void on_memory_complete(std::uint64_t tag, base::Femtoseconds now) override;
-    void on_memory_room(base::Femtoseconds now) override;
+    void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override;
 
   private:
-    void issue();
+    void issue(base::Cycles arrival);
 
     StreamConfig config_;
     StreamSource source_;
     MemorySystem& memory_;
-    base::EventQueue& queue_;
+    base::Clock clock_;
     std::int64_t issued_ = 0;
     std::int64_t completed_ = 0;
     std::int64_t bytes_ = 0;
-    bool full_ = false;                          // the memory has refused a request
-    std::vector<base::Femtoseconds> submitted_;  // by tag
+    base::Femtoseconds last_{0};               // latest completion
+    std::vector<base::Femtoseconds> arrived_;  // by tag
     std::vector<std::uint64_t> free_tags_;
     std::vector<base::Femtoseconds> latencies_;
 };

@@ -75,7 +75,8 @@ struct System {
     Program program;
     base::EventQueue queue;
     base::stats::Group root{""};
-    memory::MemorySystem memory{memory::MemoryConfig{}, queue, root};
+    memory::MemorySystem memory{memory::MemoryConfig{}, fabric::FabricConfig{}.request_latency,
+                                queue, root};
     memory::BackingStore store;
     std::optional<Array> array;
 };

@@ -67,7 +67,7 @@ StreamFlow::StreamFlow(std::string name, CycleScheduler& scheduler, StreamSource
       keep_header_(keep_header),
       functional_(functional) {
     for (const Branch& branch : branches) {
-        branches_.push_back({branch, {}, 0, {}, 0});
+        branches_.push_back({.branch = branch});
         branch.sink->feeds_.push_back(this);
         branch.sink->functional_ = functional;
     }
@@ -162,17 +162,14 @@ bool StreamFlow::push_piece() {
     for (BranchState& state : branches_) {
         // Word w enters when word w - window has left: look up when that one is taken.
         const std::int64_t leaving = pushed_ - state.window();
-        std::int64_t end = state.taken;  // stream position after the last entry of taken_at
-        for (const Segment& segment : state.taken_at) {
-            end -= segment.words;
-        }
-        while (!state.taken_at.empty() && end + state.taken_at.front().words <= leaving) {
-            end += state.taken_at.front().words;
+        std::int64_t& begin = state.taken_at_begin;
+        while (!state.taken_at.empty() && begin + state.taken_at.front().words <= leaving) {
+            begin += state.taken_at.front().words;
             state.taken_at.pop_front();
         }
-        if (leaving >= end && !state.taken_at.empty()) {
+        if (leaving >= begin && !state.taken_at.empty()) {
             const Segment& segment = state.taken_at.front();
-            const std::int64_t into = leaving - end;
+            const std::int64_t into = leaving - begin;
             start = std::max(start, segment.start + Cycles{into + 1});
             words = std::min(words, segment.words - into);
         }

@@ -130,10 +130,11 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
         Branch branch;
         // Words between source and receiver while both move.
         std::int64_t window() const { return branch.latency.count() + branch.capacity; }
-        std::deque<Segment> arriving;  // pushed, not yet taken
+        std::deque<Segment> arriving{};  // pushed, not yet taken
         std::int64_t taken = 0;
-        std::deque<Segment> taken_at;    // when the last words were taken; ends at `taken`
-        std::int64_t read_position = 0;  // functional mode
+        std::deque<Segment> taken_at{};   // when the last words were taken; ends at `taken`
+        std::int64_t taken_at_begin = 0;  // stream position of its first word
+        std::int64_t read_position = 0;   // functional mode
     };
 
     static void append(std::deque<Segment>& segments, const Segment& segment);

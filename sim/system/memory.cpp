@@ -15,8 +15,10 @@ RunResult run_stream(const Scenario& scenario, const arch::memory::StreamConfig&
     RunResult result;
     EventQueue queue;
     arch::base::stats::Group root("");
-    arch::memory::MemorySystem memory(scenario.device.memory, queue, root);
-    arch::memory::StreamDriver driver(stream, memory, queue);
+    arch::memory::MemorySystem memory(scenario.device.memory,
+                                      arch::memory::StreamDriver::latency(scenario.device.memory),
+                                      queue, root);
+    arch::memory::StreamDriver driver(stream, memory);
     driver.start();
     const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
                                                     [&driver] { return driver.finished(); });

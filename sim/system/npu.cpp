@@ -67,7 +67,8 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm)
     if (bytes != nullptr) {
         workloads::fill_operands(gemm, lowered, scenario.run.seed, store);
     }
-    arch::memory::MemorySystem memory(scenario.device.memory, queue, root);
+    arch::memory::MemorySystem memory(scenario.device.memory,
+                                      scenario.device.fabric.request_latency, queue, root);
     arch::npu::Array array(config, scenario.device.fabric, lowered.program, memory, queue, root,
                            bytes);
     array.start();
