@@ -236,7 +236,7 @@ Channel::Choice Channel::choose(std::int64_t now) {
 
 const Channel::Choice& Channel::choose_row_command(std::int64_t now) {
     // One that was ready earlier but had to give way competes anew with those ready by now.
-    if (!row_plan_ || row_plan_->when < now) {
+    if (!row_plan_ || row_plan_->when < std::max(now, timing_.command_bus_free())) {
         const std::uint64_t misses = active().banks & ~active().hits;
         row_plan_.emplace();
         consider(*row_plan_, Command::Activate, misses & ~open_, now);

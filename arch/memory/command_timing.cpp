@@ -47,12 +47,24 @@ std::int64_t CommandTiming::earliest(Command command, std::size_t bank) const {
     return when;
 }
 
+std::int64_t CommandTiming::command_cycles(Command command) const {
+    switch (command) {
+        case Command::Activate:
+            return t_.activate_command.count();
+        case Command::Read:
+        case Command::Write:
+            return t_.column_command.count();
+        default:
+            return 1;
+    }
+}
+
 void CommandTiming::issue(Command command, std::size_t bank, std::int64_t row, std::int64_t now) {
     SIM_DCHECK(now >= earliest(command, bank), "DRAM command {} to bank {} at {} is too early",
                static_cast<int>(command), bank, now);
     Scope& b = banks_[bank];
     Scope& g = groups_[group_of(bank)];
-    command_bus_ = now + 1;
+    command_bus_ = now + command_cycles(command);
     switch (command) {
         case Command::Activate:
             rows_[bank] = row;

@@ -1,8 +1,8 @@
 // The timing state of one channel: when each command may go to each bank.
 //
 // Models:  every constraint of DramTiming between ACT, RD, WR, PRE and REF of one channel and rank:
-//          per bank, per bank group, per channel, the four-activate window, the data bus; one
-//          command a CK.
+//          per bank, per bank group, per channel, the four-activate window, the data bus; the
+//          command bus, which ACT, RD and WR may hold for several CK.
 // Ignores: ranks beyond one; power-down; per-bank refresh.
 // `earliest` asks and changes nothing; `issue` does, and doing what `earliest` forbids is a bug.
 #pragma once
@@ -33,6 +33,7 @@ class CommandTiming {
     explicit CommandTiming(const MemoryConfig& config);
 
     std::int64_t open_row(std::size_t bank) const { return rows_[bank]; }
+    std::int64_t command_bus_free() const { return command_bus_; }
     bool all_closed() const { return open_banks_ == 0; }
     // The first CK in which the command may go to the bank (any bank for Refresh), row state aside.
     std::int64_t earliest(Command command, std::size_t bank) const;
@@ -51,6 +52,7 @@ class CommandTiming {
 
   private:
     std::size_t group_of(std::size_t bank) const { return bank >> group_shift_; }
+    std::int64_t command_cycles(Command command) const;
     void raise(std::int64_t& bound, std::int64_t to) { bound = bound < to ? to : bound; }
 
     DramTiming t_;

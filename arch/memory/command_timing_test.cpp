@@ -13,6 +13,8 @@ MemoryConfig primes() {
     config.banks_per_group = 4;
     DramTiming& t = config.timing;
     t.burst = Cycles{4};
+    t.activate_command = Cycles{2};
+    t.column_command = Cycles{3};
     t.read_latency = Cycles{23};
     t.write_latency = Cycles{19};
     t.tRCD = Cycles{29};
@@ -48,6 +50,15 @@ TEST(CommandTiming, ColumnCommandsWaitTrcdAfterActivate) {
     EXPECT_EQ(bank.earliest(Command::Read, kBank), kStart + 29);
     EXPECT_EQ(bank.earliest(Command::Write, kBank), kStart + 29);
     EXPECT_EQ(bank.open_row(kBank), 7);
+}
+
+TEST(CommandTiming, CommandsHoldTheCommandBus) {
+    Opened bank;
+    EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 2);
+    bank.issue(Command::Read, kBank, 7, kStart + 29);
+    EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 29 + 3);
+    bank.issue(Command::Precharge, kOtherGroup, kNoRow, kStart + 40);
+    EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 41);
 }
 
 TEST(CommandTiming, PrechargeWaitsTrasAndActivateTrc) {
@@ -109,11 +120,6 @@ TEST(CommandTiming, RefreshWaitsForEveryBankAndBlocksThemTrfc) {
     EXPECT_EQ(bank.earliest(Command::Refresh, kBank), kStart + 231);
     bank.issue(Command::Refresh, kBank, kNoRow, kStart + 231);
     EXPECT_EQ(bank.earliest(Command::Activate, kOtherGroup), kStart + 231 + 307);
-}
-
-TEST(CommandTiming, OneCommandACycle) {
-    const Opened bank;
-    EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 1);
 }
 
 }  // namespace

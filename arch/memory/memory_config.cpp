@@ -27,6 +27,10 @@ void read_timing(Node node, DramTiming& timing) {
     const Range cycles{0, 1'000'000};
     const Range positive{1, 1'000'000};
     node.optional("burst", timing.burst, positive, "data bus time of a burst");
+    node.optional("activate_command", timing.activate_command, positive,
+                  "command bus time of an ACT");
+    node.optional("column_command", timing.column_command, positive,
+                  "command bus time of a RD or WR");
     node.optional("read_latency", timing.read_latency, positive, "RD to first data (RL, CL)");
     node.optional("write_latency", timing.write_latency, positive, "WR to first data (WL, CWL)");
     node.optional("tRCD", timing.tRCD, positive, "ACT to RD or WR");

@@ -35,7 +35,11 @@ class LegalityChecker final : public CommandListener {
             const std::int64_t age = now - old.when;
             const bool same_bank = old.bank == bank;
             const bool same_group = old.bank / per_group == bank / per_group;
-            require(age >= 1, "one command a cycle", now);
+            const bool column = old.command == Command::Read || old.command == Command::Write;
+            at_least_bus(old.command == Command::Activate ? t.activate_command
+                         : column                         ? t.column_command
+                                                          : base::Cycles{1},
+                         age, now);
             const std::int64_t write_end = age - (t.write_latency + t.burst).count();
             const auto at_least = [&](base::Cycles bound, const char* name) {
                 require(age >= bound.count(), name, now);
@@ -113,6 +117,9 @@ class LegalityChecker final : public CommandListener {
         std::int64_t row;
         std::int64_t when;
     };
+    static void at_least_bus(base::Cycles busy, std::int64_t age, std::int64_t now) {
+        require(age >= busy.count(), "one command at a time", now);
+    }
     static void require(bool holds, const char* rule, std::int64_t now) {
         EXPECT_TRUE(holds) << rule << " broken at " << now;
     }
