@@ -220,11 +220,17 @@ void Channel::find_next_step(Queue& queue, std::size_t bank) {
 
 // The command to issue now, or the earliest moment one can be.
 Channel::Choice Channel::choose(std::int64_t now) {
-    Queue& queue = active();
-    for_each_bank(queue.banks & queue.stale,
-                  [&](std::size_t bank) { find_next_step(queue, bank); });
+    const auto find_stale = [this](Queue& queue, std::uint64_t banks) {
+        for_each_bank(banks & queue.banks & queue.stale,
+                      [&](std::size_t bank) { find_next_step(queue, bank); });
+    };
+    find_stale(active(), ~std::uint64_t{0});
+    find_stale(passive(), passive().owed);
+    const Command column = draining_ ? Command::Write : Command::Read;
+    const Command other_column = draining_ ? Command::Read : Command::Write;
     Choice best;
-    consider(best, draining_ ? Command::Write : Command::Read, queue.banks & queue.hits, now);
+    consider(best, active(), column, active().banks & active().hits, now);
+    consider(best, passive(), other_column, passive().owed & passive().hits, now);
     if (best.when > now) {
         const Choice& row = choose_row_command(now);
         if (row.when < best.when) {  // at equal times columns come first
@@ -237,18 +243,22 @@ Channel::Choice Channel::choose(std::int64_t now) {
 const Channel::Choice& Channel::choose_row_command(std::int64_t now) {
     // One that was ready earlier but had to give way competes anew with those ready by now.
     if (!row_plan_ || row_plan_->when < std::max(now, timing_.command_bus_free())) {
-        const std::uint64_t misses = active().banks & ~active().hits;
+        const Queue& queue = active();
+        const std::uint64_t misses = queue.banks & ~queue.hits & ~passive().owed;
         row_plan_.emplace();
-        consider(*row_plan_, Command::Activate, misses & ~open_, now);
-        consider(*row_plan_, Command::Precharge, misses & open_, now);
+        consider(*row_plan_, queue, Command::Activate, misses & ~open_, now);
+        consider(*row_plan_, queue, Command::Precharge, misses & open_, now);
     }
     return *row_plan_;
 }
 
 // Takes the bank's command that can go first; of those ready by `now`, the oldest burst's.
-void Channel::consider(Choice& best, Command command, std::uint64_t banks, std::int64_t now) const {
+void Channel::consider(Choice& best, const Queue& queue, Command command, std::uint64_t banks,
+                       std::int64_t now) const {
+    if (banks == 0) {
+        return;
+    }
     const CommandTiming::Bound bound = timing_.bound_of(command);
-    const Queue& queue = active();
     for_each_bank(banks, [&](std::size_t bank) {
         const std::int64_t when = std::max(now, timing_.earliest(bound, bank));
         const std::uint64_t order = queue.lanes[bank].order;
@@ -259,31 +269,36 @@ void Channel::consider(Choice& best, Command command, std::uint64_t banks, std::
 }
 
 void Channel::issue(const Choice& choice, std::int64_t now) {
-    Lane& lane = active().lanes[choice.bank];
-    Burst& burst = bursts_[static_cast<std::size_t>(lane.next)];
+    const std::uint64_t bit = std::uint64_t{1} << choice.bank;
     switch (choice.command) {
-        case Command::Activate:
+        case Command::Activate: {
+            const std::int32_t index = active().lanes[choice.bank].next;
+            Burst& burst = bursts_[static_cast<std::size_t>(index)];
             burst.opened_row = true;
+            active().owed |= bit;
             command(Command::Activate, choice.bank, burst.row, now);
             break;
+        }
         case Command::Precharge:
             command(Command::Precharge, choice.bank, kNoRow, now);
             break;
         default:
-            issue_column(lane, choice.bank, now);
+            issue_column(choice.command, choice.bank, now);
             break;
     }
 }
 
-void Channel::issue_column(Lane& lane, std::size_t bank, std::int64_t now) {
+void Channel::issue_column(Command column, std::size_t bank, std::int64_t now) {
+    Queue& queue = queue_of(column);
+    Lane& lane = queue.lanes[bank];
     const std::int32_t index = lane.next;
     const Burst burst = bursts_[static_cast<std::size_t>(index)];
-    const bool write = draining_;
+    const bool write = column == Command::Write;
     const DramTiming& t = config_.timing;
     const std::int64_t start = now + (write ? t.write_latency : t.read_latency).count();
-    timing_.issue(write ? Command::Write : Command::Read, bank, burst.row, now);
+    timing_.issue(column, bank, burst.row, now);
     if (listener_ != nullptr) {
-        listener_->on_command(index_, write ? Command::Write : Command::Read, bank, burst.row, now);
+        listener_->on_command(index_, column, bank, burst.row, now);
     }
     ++(write ? stats_.writes : stats_.reads);
     if (!burst.opened_row) {
@@ -292,29 +307,33 @@ void Channel::issue_column(Lane& lane, std::size_t bank, std::int64_t now) {
     last_used_[bank] = now;
     account_data(start, write, burst.opened_row);
     lane.overtaken = index == lane.head ? 0 : lane.overtaken + 1;
-    remove(lane, bank, index);
+    remove(queue, bank, index);
     if (!write) {
         owner_.on_burst_done(burst.request, start + t.burst.count());
     }
 }
 
-void Channel::remove(Lane& lane, std::size_t bank, std::int32_t index) {
-    Queue& queue = active();
+void Channel::remove(Queue& queue, std::size_t bank, std::int32_t index) {
+    Lane& lane = queue.lanes[bank];
     std::int32_t before = kNone;
     for (std::int32_t i = lane.head; i != index; i = bursts_[static_cast<std::size_t>(i)].next) {
         before = i;
     }
-    const std::int32_t after = bursts_[static_cast<std::size_t>(index)].next;
+    const Burst& burst = bursts_[static_cast<std::size_t>(index)];
     if (before == kNone) {
-        lane.head = after;
+        lane.head = burst.next;
     } else {
-        bursts_[static_cast<std::size_t>(before)].next = after;
+        bursts_[static_cast<std::size_t>(before)].next = burst.next;
     }
     if (lane.tail == index) {
         lane.tail = before;
     }
     const std::uint64_t bit = std::uint64_t{1} << bank;
     queue.stale |= bit;
+    if (burst.opened_row && (queue.owed & bit) != 0) {
+        queue.owed &= ~bit;
+        row_plan_.reset();  // the other direction may close the row now
+    }
     --queue.size;
     if (lane.head == kNone) {
         queue.banks &= ~bit;
@@ -337,6 +356,8 @@ void Channel::command(Command command, std::size_t bank, std::int64_t row, std::
     } else if (command == Command::Precharge) {
         ++stats_.precharges;
         open_ &= ~bit;
+        reads_.owed &= ~bit;
+        writes_.owed &= ~bit;
     }
     reads_.stale |= bit;
     writes_.stale |= bit;

@@ -1,8 +1,9 @@
 // One DRAM channel: its queues, its scheduler and its bank state machines.
 //
 // Models:  FR-FCFS (ready row hits first, then oldest first) with a cap on overtaking; separate
-//          read and write queues with watermark draining, filled in order of arrival; open, closed
-//          and timeout page policies; all-bank refresh, which closes every row.
+//          read and write queues with watermark draining, filled in order of arrival; a row opened
+//          for a burst stays open for it when the direction changes; open, closed and timeout page
+//          policies; all-bank refresh, which closes every row.
 // A channel knows what will arrive within the memory's lookahead, so one event decides every
 // command up to there: exactly, since nothing that is not yet known can arrive before.
 // Ignores: forwarding from the write queue to reads; postponed refreshes.
@@ -99,6 +100,7 @@ class Channel final : public base::EventHandler {
         std::uint64_t banks = 0;  // a lane is not empty
         std::uint64_t stale = 0;  // what its bank would do next must be found anew
         std::uint64_t hits = 0;   // its next step is a column command: its row is open
+        std::uint64_t owed = 0;   // its open row was opened for a burst that still waits
         std::int64_t size = 0;
     };
     struct Choice {
@@ -115,8 +117,10 @@ class Channel final : public base::EventHandler {
         bool write = false;
     };
 
+    // The direction being served, and the other, whose opened rows are still made use of.
     Queue& active() { return draining_ ? writes_ : reads_; }
-    const Queue& active() const { return draining_ ? writes_ : reads_; }
+    Queue& passive() { return draining_ ? reads_ : writes_; }
+    Queue& queue_of(Command column) { return column == Command::Write ? writes_ : reads_; }
     std::int64_t queued() const { return reads_.size + writes_.size; }
     std::int64_t step(std::int64_t now);
     void admit(std::int64_t now);
@@ -126,10 +130,11 @@ class Channel final : public base::EventHandler {
     void find_next_step(Queue& queue, std::size_t bank);
     Choice choose(std::int64_t now);
     const Choice& choose_row_command(std::int64_t now);
-    void consider(Choice& best, Command command, std::uint64_t banks, std::int64_t now) const;
+    void consider(Choice& best, const Queue& queue, Command command, std::uint64_t banks,
+                  std::int64_t now) const;
     void issue(const Choice& choice, std::int64_t now);
-    void issue_column(Lane& lane, std::size_t bank, std::int64_t now);
-    void remove(Lane& lane, std::size_t bank, std::int32_t burst);
+    void issue_column(Command command, std::size_t bank, std::int64_t now);
+    void remove(Queue& queue, std::size_t bank, std::int32_t burst);
     std::int64_t close_idle_rows(std::int64_t now);
     std::int64_t refresh(std::int64_t now);
     void catch_up_refreshes(std::int64_t now);
