@@ -161,7 +161,8 @@ int command_line(int argc, char** argv) {
     add_file(describe_command, "device name or scenario file");
     CLI::App* schema_command = app.add_subcommand("schema", "print the JSON Schema of the files");
     CLI::App* validate_command = app.add_subcommand("validate", "predicted against measured");
-    validate_command->add_option("suite", arguments.suite, "npu")->check(CLI::IsMember({"npu"}));
+    validate_command->add_option("suite", arguments.suite, "default: npu")
+        ->check(CLI::IsMember(validation::suite_names()));
     validate_command->add_option("--format", arguments.format, "table, json or csv")
         ->check(CLI::IsMember({"table", "json", "csv"}));
     try {

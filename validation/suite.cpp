@@ -4,76 +4,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <functional>
-#include <map>
-#include <sstream>
 
 #include "arch/base/check.hpp"
-#include "arch/base/config.hpp"
 #include "sim/paths.hpp"
-#include "sim/system/run.hpp"
 
 namespace tilesim::validation {
 
 namespace {
 
-constexpr double kTargetMape = 2.0;
-constexpr double kTargetWorst = 5.0;
+struct Suite {
+    const char* name;
+    std::vector<Task> (*tasks)(const std::string& folder);
+    double target_mape;  // percent, over validate rows
+    double target_worst;
+};
 
-using Record = std::map<std::string, std::string>;  // column -> value of a CSV line
-
-std::vector<Record> read_csv(const std::string& file) {
-    std::ifstream in(file);
-    if (!in) {
-        throw arch::base::config::IoError(fmt::format("{}: cannot be read", file));
-    }
-    std::vector<std::string> header;
-    std::vector<Record> records;
-    for (std::string line; std::getline(in, line);) {
-        if (line.empty() || line[0] == '#') {
-            continue;
-        }
-        std::vector<std::string> fields;
-        std::istringstream parts(line);
-        for (std::string field; std::getline(parts, field, ',');) {
-            fields.push_back(field);
-        }
-        if (header.empty()) {
-            header = fields;
-            continue;
-        }
-        Record record;
-        for (std::size_t i = 0; i < header.size(); ++i) {
-            record[header[i]] = i < fields.size() ? fields[i] : "";
-        }
-        records.push_back(record);
-    }
-    return records;
-}
-
-std::string gemm_scenario(const Record& r, const std::string& extra) {
-    const auto& at = [&r](const char* key) { return r.at(key); };
-    return fmt::format(
-        "device: {}\n"
-        "workload: {{gemm: {{M: {}, K: {}, N: {}, a: {}, b: {}, c: {}, b_layout: column_major}}}}\n"
-        "mapping:\n"
-        "  output_stationary: {{m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, c_buffers: 1, "
-        "shim_bds: overlapped}}\n{}",
-        at("device"), at("M"), at("K"), at("N"), at("a_dtype"), at("a_dtype"), at("c_dtype"),
-        at("m_ct"), at("k_ct"), at("n_ct"), at("k_mt"), extra);
-}
-
-double throughput(const std::string& text) {
-    return sim::system::run(sim::parse_scenario(text, "reference row", {})).tops;
-}
-
-// The row's transfers with idle cores: A, B and C bytes over the run's time.
-double bandwidth(const std::string& text) {
-    const sim::RunResult result = sim::system::run(sim::parse_scenario(text, "reference row", {}));
-    return result.bounds->dram_bytes / result.time_ns;
-}
+// The targets are design goals: the mean and the worst single row.
+constexpr Suite kSuites[] = {{"npu", npu_tasks, 2.0, 5.0}, {"memory", memory_tasks, 2.0, 2.0}};
 
 // Runs `work` in a process of its own; the answer comes back through a pipe.
 struct Worker {
@@ -108,73 +58,18 @@ struct Worker {
     }
 };
 
-struct Task {
-    Row row;
-    std::function<double()> predict;
-};
-
-Task single_core_task(const Record& r) {
-    Task task;
-    task.row = {fmt::format("single_core/{}/{}/{}/{}x{}x{}", r.at("device"), r.at("a_dtype"),
-                            r.at("c_dtype"), r.at("m_ct"), r.at("k_ct"), r.at("n_ct")),
-                r.at("device"),
-                "MAC/cycle",
-                std::stod(r.at("macs_per_cycle")),
-                0,
-                r.at("use"),
-                "single_core"};
-    const std::string text = fmt::format(
-        "device: {}\nworkload: {{core_kernel: {{m: {}, k: {}, n: {}, a: {}, b: {}, c: {}}}}}\n",
-        r.at("device"), r.at("m_ct"), r.at("k_ct"), r.at("n_ct"), r.at("a_dtype"), r.at("b_dtype"),
-        r.at("c_dtype"));
-    task.predict = [text] {
-        return sim::system::run(sim::parse_scenario(text, "reference row", {})).macs_per_cycle;
-    };
-    return task;
-}
-
-std::vector<Task> whole_array_tasks(const std::vector<Record>& records) {
-    std::vector<Task> tasks;
-    std::map<std::string, Record> first_of_device;
-    for (const Record& r : records) {
-        const std::string& quantity = r.at("quantity");
-        Task task;
-        task.row = {fmt::format("whole_array/{}/{}", r.at("device"), quantity),
-                    r.at("device"),
-                    r.at("unit"),
-                    std::stod(r.at("value")),
-                    0,
-                    r.at("use"),
-                    "whole_array"};
-        if (quantity == "throughput") {
-            first_of_device.try_emplace(r.at("device"), r);
-            task.row.id = fmt::format("whole_array/{}/{}/{}/k_mt={}", r.at("device"),
-                                      r.at("a_dtype"), r.at("c_dtype"), r.at("k_mt"));
-            task.predict = [text = gemm_scenario(r, "")] { return throughput(text); };
-        } else if (quantity == "effective_dram_bandwidth") {
-            task.predict =
-                [text = gemm_scenario(first_of_device.at(r.at("device")), "  kernel_cycles: 0\n")] {
-                    return bandwidth(text);
-                };
-        } else {  // a parameter of the device, shown for completeness
-            task.predict = [device = r.at("device")] {
-                constexpr double kFemtosecondsPerMillisecond = 1e12;
-                return static_cast<double>(sim::load_device(device, {})
-                                               .npu->command_processor.reconfiguration.count()) /
-                       kFemtosecondsPerMillisecond;
-            };
+void summarize(SuiteResult& result, const Suite& suite) {
+    std::vector<std::string> groups;  // in order of their first row
+    for (const Row& row : result.rows) {
+        if (std::find(groups.begin(), groups.end(), row.group) == groups.end()) {
+            groups.push_back(row.group);
         }
-        tasks.push_back(task);
     }
-    return tasks;
-}
-
-void summarize(SuiteResult& result) {
-    for (const char* suite : {"single_core", "whole_array"}) {
+    for (const std::string& group : groups) {
         for (const char* use : {"calibrate", "validate"}) {
-            Summary summary{suite, use};
+            Summary summary{group, use};
             for (const Row& row : result.rows) {
-                if (row.suite == suite && row.use == use) {
+                if (row.group == group && row.use == use) {
                     ++summary.rows;
                     const double error = std::abs(row.error_percent());
                     summary.mape_percent += error;
@@ -182,9 +77,12 @@ void summarize(SuiteResult& result) {
                         std::isnan(error) ? error : std::max(summary.worst_percent, error);
                 }
             }
+            if (summary.rows == 0) {
+                continue;
+            }
             summary.mape_percent /= summary.rows;
-            const bool good =
-                summary.mape_percent <= kTargetMape && summary.worst_percent <= kTargetWorst;
+            const bool good = summary.mape_percent <= suite.target_mape &&
+                              summary.worst_percent <= suite.target_worst;
             result.within_targets = result.within_targets && (summary.use != "validate" || good);
             result.summaries.push_back(summary);
         }
@@ -193,15 +91,18 @@ void summarize(SuiteResult& result) {
 
 }  // namespace
 
-SuiteResult run_suite(const std::string& suite) {
-    const std::string folder = sim::validation_folder() + "/" + suite;
-    std::vector<Task> tasks;
-    for (const Record& record : read_csv(folder + "/single_core.csv")) {
-        tasks.push_back(single_core_task(record));
+std::vector<std::string> suite_names() {
+    std::vector<std::string> names;
+    for (const Suite& suite : kSuites) {
+        names.emplace_back(suite.name);
     }
-    for (Task& task : whole_array_tasks(read_csv(folder + "/whole_array.csv"))) {
-        tasks.push_back(std::move(task));
-    }
+    return names;
+}
+
+SuiteResult run_suite(const std::string& name) {
+    const Suite& suite = *std::find_if(std::begin(kSuites), std::end(kSuites),
+                                       [&name](const Suite& each) { return each.name == name; });
+    std::vector<Task> tasks = suite.tasks(sim::validation_folder() + "/" + name);
     SuiteResult result;
     constexpr std::size_t kJobs = 2;
     for (std::size_t i = 0; i < tasks.size(); i += kJobs) {
@@ -214,7 +115,7 @@ SuiteResult run_suite(const std::string& suite) {
             result.rows.push_back(tasks[i + j].row);
         }
     }
-    summarize(result);
+    summarize(result, suite);
     return result;
 }
 
@@ -222,12 +123,13 @@ std::string to_table(const SuiteResult& result) {
     std::string text = fmt::format("{:<58} {:>9} {:>10} {:>8}  {:<10} {}\n", "row", "measured",
                                    "predicted", "error", "unit", "use");
     for (const Row& row : result.rows) {
-        text += fmt::format("{:<58} {:>9.2f} {:>10.2f} {:>+7.2f}%  {:<10} {}\n", row.id,
-                            row.measured, row.predicted, row.error_percent(), row.unit, row.use);
+        text += fmt::format("{:<58} {:>9.{}f} {:>10.{}f} {:>+7.2f}%  {:<10} {}\n", row.id,
+                            row.measured, row.measured < 1 ? 4 : 2, row.predicted,
+                            row.measured < 1 ? 4 : 2, row.error_percent(), row.unit, row.use);
     }
     for (const Summary& summary : result.summaries) {
         text +=
-            fmt::format("{}, {} rows: MAPE {:.2f} %, worst {:.2f} % over {} rows\n", summary.suite,
+            fmt::format("{}, {} rows: MAPE {:.2f} %, worst {:.2f} % over {} rows\n", summary.group,
                         summary.use, summary.mape_percent, summary.worst_percent, summary.rows);
     }
     return text;
@@ -253,7 +155,7 @@ nlohmann::ordered_json to_json(const SuiteResult& result) {
                         {"use", row.use}});
     }
     for (const Summary& summary : result.summaries) {
-        json.push_back({{"summary", summary.suite},
+        json.push_back({{"summary", summary.group},
                         {"use", summary.use},
                         {"rows", summary.rows},
                         {"mape_percent", summary.mape_percent},

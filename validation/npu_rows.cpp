@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include "sim/system/run.hpp"
+#include "validation/rows.hpp"
+
+namespace tilesim::validation {
+
+namespace {
+
+std::string gemm_scenario(const Record& r, const std::string& extra) {
+    const auto& at = [&r](const char* key) { return r.at(key); };
+    return fmt::format(
+        "device: {}\n"
+        "workload: {{gemm: {{M: {}, K: {}, N: {}, a: {}, b: {}, c: {}, b_layout: column_major}}}}\n"
+        "mapping:\n"
+        "  output_stationary: {{m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, c_buffers: 1, "
+        "shim_bds: overlapped}}\n{}",
+        at("device"), at("M"), at("K"), at("N"), at("a_dtype"), at("a_dtype"), at("c_dtype"),
+        at("m_ct"), at("k_ct"), at("n_ct"), at("k_mt"), extra);
+}
+
+double throughput(const std::string& text) {
+    return sim::system::run(sim::parse_scenario(text, "reference row", {})).tops;
+}
+
+// The row's transfers with idle cores: A, B and C bytes over the run's time.
+double bandwidth(const std::string& text) {
+    const sim::RunResult result = sim::system::run(sim::parse_scenario(text, "reference row", {}));
+    return result.bounds->dram_bytes / result.time_ns;
+}
+
+Task single_core_task(const Record& r) {
+    Task task;
+    task.row = {fmt::format("single_core/{}/{}/{}/{}x{}x{}", r.at("device"), r.at("a_dtype"),
+                            r.at("c_dtype"), r.at("m_ct"), r.at("k_ct"), r.at("n_ct")),
+                r.at("device"),
+                "MAC/cycle",
+                std::stod(r.at("macs_per_cycle")),
+                0,
+                r.at("use"),
+                "single_core"};
+    const std::string text = fmt::format(
+        "device: {}\nworkload: {{core_kernel: {{m: {}, k: {}, n: {}, a: {}, b: {}, c: {}}}}}\n",
+        r.at("device"), r.at("m_ct"), r.at("k_ct"), r.at("n_ct"), r.at("a_dtype"), r.at("b_dtype"),
+        r.at("c_dtype"));
+    task.predict = [text] {
+        return sim::system::run(sim::parse_scenario(text, "reference row", {})).macs_per_cycle;
+    };
+    return task;
+}
+
+std::vector<Task> whole_array_tasks(const std::vector<Record>& records) {
+    std::vector<Task> tasks;
+    std::map<std::string, Record> first_of_device;
+    for (const Record& r : records) {
+        const std::string& quantity = r.at("quantity");
+        Task task;
+        task.row = {fmt::format("whole_array/{}/{}", r.at("device"), quantity),
+                    r.at("device"),
+                    r.at("unit"),
+                    std::stod(r.at("value")),
+                    0,
+                    r.at("use"),
+                    "whole_array"};
+        if (quantity == "throughput") {
+            first_of_device.try_emplace(r.at("device"), r);
+            task.row.id = fmt::format("whole_array/{}/{}/{}/k_mt={}", r.at("device"),
+                                      r.at("a_dtype"), r.at("c_dtype"), r.at("k_mt"));
+            task.predict = [text = gemm_scenario(r, "")] { return throughput(text); };
+        } else if (quantity == "effective_dram_bandwidth") {
+            task.predict =
+                [text = gemm_scenario(first_of_device.at(r.at("device")), "  kernel_cycles: 0\n")] {
+                    return bandwidth(text);
+                };
+        } else {  // a parameter of the device, shown for completeness
+            task.predict = [device = r.at("device")] {
+                constexpr double kFemtosecondsPerMillisecond = 1e12;
+                return static_cast<double>(sim::load_device(device, {})
+                                               .npu->command_processor.reconfiguration.count()) /
+                       kFemtosecondsPerMillisecond;
+            };
+        }
+        tasks.push_back(task);
+    }
+    return tasks;
+}
+
+}  // namespace
+
+std::vector<Task> npu_tasks(const std::string& folder) {
+    std::vector<Task> tasks;
+    for (const Record& record : read_csv(folder + "/single_core.csv")) {
+        tasks.push_back(single_core_task(record));
+    }
+    for (Task& task : whole_array_tasks(read_csv(folder + "/whole_array.csv"))) {
+        tasks.push_back(std::move(task));
+    }
+    return tasks;
+}
+
+}  // namespace tilesim::validation
