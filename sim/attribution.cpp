@@ -19,6 +19,9 @@ std::string class_of(const std::string& path) {
     if (last.starts_with("channel(")) {
         return "dram_channel";
     }
+    if (last.starts_with("pim(")) {
+        return "pim";
+    }
     const std::size_t tile = path.find("tile(");
     if (tile == std::string::npos || last == "core") {
         return last;
@@ -96,7 +99,12 @@ void name_bottlenecks(RunResult& result) {
     const double stream = state_of(result, "shim_mm2s1", "waiting_for_stream");
     const double idle = state_of(result, "shim_mm2s1", "idle");
     std::vector<std::pair<double, std::string>> causes;
-    if (result.stream) {
+    if (result.speedup_over_soc) {
+        for (const char* state : {"mode_switch", "input_broadcast", "mac", "row_open", "turnaround",
+                                  "fold", "scale", "spill", "refill", "refresh"}) {
+            causes.emplace_back(state_of(result, "pim", state), std::string{"PIM: "} + state);
+        }
+    } else if (result.stream) {
         for (const char* state : {"read", "write", "turnaround", "row_miss", "refresh", "idle"}) {
             causes.emplace_back(state_of(result, "dram_channel", state),
                                 std::string{"DRAM data bus: "} + state);

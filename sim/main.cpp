@@ -12,7 +12,6 @@
 #include "arch/npu/program_fault.hpp"
 #include "sim/describe.hpp"
 #include "sim/report.hpp"
-#include "sim/system/npu.hpp"
 #include "sim/system/run.hpp"
 #include "sim/version.hpp"
 #include "validation/suite.hpp"

@@ -24,21 +24,11 @@ std::string shipped(const char* folder, const char* in_source) {
     return fs::is_directory(installed, error) ? installed.string() : std::string{in_source};
 }
 
-}  // namespace
-
-std::string configs_folder() {
-    return shipped("configs", kSourceConfigs);
-}
-
-std::string validation_folder() {
-    return shipped("validation", kSourceValidation);
-}
-
-std::string device_file(const std::string& name) {
+std::string shipped_file(const char* what, const char* in, const std::string& name) {
     if (name.find('/') != std::string::npos || name.ends_with(".yaml")) {
         return name;
     }
-    const fs::path folder = fs::path{configs_folder()} / "devices";
+    const fs::path folder = fs::path{configs_folder()} / in;
     const fs::path file = folder / (name + ".yaml");
     std::error_code error;
     if (fs::exists(file, error)) {
@@ -51,8 +41,26 @@ std::string device_file(const std::string& name) {
     std::sort(known.begin(), known.end());
     const std::string near = arch::base::config::nearest_name(name, known);
     throw arch::base::config::ConfigError(
-        fmt::format("unknown device '{}'; known are {}{}", name, fmt::join(known, ", "),
+        fmt::format("unknown {} '{}'; known are {}{}", what, name, fmt::join(known, ", "),
                     near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+}
+
+}  // namespace
+
+std::string configs_folder() {
+    return shipped("configs", kSourceConfigs);
+}
+
+std::string validation_folder() {
+    return shipped("validation", kSourceValidation);
+}
+
+std::string device_file(const std::string& name) {
+    return shipped_file("device", "devices", name);
+}
+
+std::string model_file(const std::string& name) {
+    return shipped_file("model", "models", name);
 }
 
 }  // namespace tilesim::sim

@@ -87,6 +87,12 @@ std::string to_table(const RunResult& result) {
     if (result.bounds) {
         text += bounds_table(result);
     }
+    if (result.speedup_over_soc) {
+        text += line("speed-up over SoC", fmt::format("{:.3f}", *result.speedup_over_soc));
+    }
+    if (!result.details.empty()) {
+        text += line("details", result.details.dump());
+    }
     text += line("bottleneck", result.bottleneck);
     text += line("next bottleneck", result.next_bottleneck);
     if (result.memory) {
@@ -144,6 +150,12 @@ Json to_json(const RunResult& result, bool host) {
                           {"memory_ns", result.bounds->memory_ns},
                           {"binding", result.bounds->binding()},
                           {"dram_bytes", result.bounds->dram_bytes}};
+    }
+    if (result.speedup_over_soc) {
+        json["speedup_over_soc"] = *result.speedup_over_soc;
+    }
+    if (!result.details.empty()) {
+        json["details"] = result.details;
     }
     json["bottleneck"] = result.bottleneck;
     json["next_bottleneck"] = result.next_bottleneck;

@@ -34,6 +34,8 @@ struct RunResult {
     double macs_per_cycle = 0;  // of the whole device
     double padding_waste = 0;   // share of the multiply-accumulates spent on padding
     std::optional<workloads::GemmBounds> bounds;
+    std::optional<double> speedup_over_soc;  // PIM
+    nlohmann::ordered_json details;          // what one machine has to say beyond the common keys
     std::string bottleneck;
     std::string next_bottleneck;
     // Component class -> state -> cycles, averaged over the components of the class.

@@ -1,6 +1,7 @@
 #include "sim/scenario.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "arch/npu/kernel_timing.hpp"
 #include "sim/paths.hpp"
@@ -31,8 +32,27 @@ arch::npu::Kernel read_core_kernel(Node node) {
     return kernel;
 }
 
+ModelWorkload read_model(Node& node) {
+    ModelWorkload workload;
+    std::string name;
+    node.required("model", name, "a shipped transformer, or the path of a model file");
+    const arch::base::config::Range tokens{0, 1 << 20};
+    node.optional("prompt", workload.prompt, tokens, "tokens given, worked on at once");
+    node.optional("generate", workload.generate, tokens, "tokens generated, one by one");
+    workloads::read_gemv_format(node, workload.format);
+    try {
+        Document model = Document::load(model_file(name));
+        workload.model = workloads::read_transformer(model.root());
+        model.finish();
+    } catch (const ConfigError& error) {
+        node.error("model", error.what());
+    }
+    return workload;
+}
+
 Workload read_workload(Node node, const std::string& file) {
-    const std::vector<std::string> kinds{"gemm", "core_kernel", "memory_trace", "memory_stream"};
+    const std::vector<std::string> kinds{"gemm",        "gemv",         "model",
+                                         "core_kernel", "memory_trace", "memory_stream"};
     std::vector<std::string> given;
     for (const std::string& kind : kinds) {
         if (node.has(kind)) {
@@ -40,12 +60,16 @@ Workload read_workload(Node node, const std::string& file) {
         }
     }
     if (given.size() != 1) {
-        node.error("", "must hold exactly one of gemm, core_kernel, memory_trace, memory_stream");
+        node.error("", fmt::format("must hold exactly one of {}", fmt::join(kinds, ", ")));
     }
     const std::string kind = given.empty() ? "" : given[0];
     Workload workload;
     if (kind == "gemm") {
         workload = workloads::read_gemm(node.child("gemm", "C = A x B"));
+    } else if (kind == "gemv") {
+        workload = workloads::read_gemv(node.child("gemv", "y = W x"));
+    } else if (kind == "model") {
+        workload = read_model(node);
     } else if (kind == "core_kernel") {
         workload = CoreKernelWorkload{
             read_core_kernel(node.child("core_kernel", "one kernel call on one core"))};
@@ -69,10 +93,29 @@ Workload read_workload(Node node, const std::string& file) {
 }
 
 void check_workload(Node& root, const Scenario& scenario) {
+    if (std::holds_alternative<workloads::GemvProblem>(scenario.workload) ||
+        std::holds_alternative<ModelWorkload>(scenario.workload)) {
+        if (!scenario.device.pim) {
+            root.error("device",
+                       fmt::format("'{}' has no processing in memory, which this workload needs",
+                                   scenario.device.name));
+        } else if (std::holds_alternative<workloads::OutputStationaryMapping>(scenario.mapping)) {
+            root.error("mapping", "this workload needs pimnast or column_major");
+        } else if (const auto* map = std::get_if<workloads::PimMapping>(&scenario.mapping);
+                   map != nullptr && scenario.run.functional &&
+                   map->placement == workloads::PimMapping::Placement::ColumnMajor) {
+            root.error("run", "functional mode needs the pimnast placement");
+        }
+        return;
+    }
     const bool for_npu = !std::holds_alternative<arch::memory::StreamConfig>(scenario.workload);
     if (for_npu && !scenario.device.npu) {
-        root.error("device", fmt::format("'{}' is a memory; this workload needs an NPU",
-                                         scenario.device.name));
+        root.error("device",
+                   fmt::format("'{}' has no NPU, which this workload needs", scenario.device.name));
+        return;
+    }
+    if (std::holds_alternative<workloads::PimMapping>(scenario.mapping)) {
+        root.error("mapping", "this workload needs output_stationary");
         return;
     }
     if (const auto* core = std::get_if<CoreKernelWorkload>(&scenario.workload)) {
@@ -103,11 +146,29 @@ void read_mapping(Node& root, Scenario& scenario) {
         return;
     }
     Node mapping = root.child("mapping", "how the workload runs on the device");
-    Node stationary = mapping.child("output_stationary", "C stays in the cores");
-    if (!mapping.has("output_stationary")) {
-        mapping.error("", "must hold output_stationary");
+    const std::vector<std::string> kinds{"output_stationary", "pimnast", "column_major",
+                                         "row_major"};
+    std::vector<std::string> given;
+    for (const std::string& kind : kinds) {
+        if (mapping.has(kind)) {
+            given.push_back(kind);
+        }
+    }
+    const std::string kind = given.size() == 1 ? given[0] : "";
+    if (kind == "output_stationary") {
+        scenario.mapping =
+            workloads::read_output_stationary(mapping.child(kind, "C stays in the cores"));
+    } else if (kind == "pimnast") {
+        scenario.mapping = workloads::read_pimnast(mapping.child(kind, "balanced placement"));
+    } else if (kind == "column_major") {
+        scenario.mapping =
+            workloads::read_column_major(mapping.child(kind, "columns of 256 rows over banks"));
+    } else if (kind == "row_major") {
+        mapping.error(kind,
+                      "spreads every row over the banks, whose partial sums only "
+                      "communication between banks could add; take pimnast or column_major");
     } else {
-        scenario.mapping = workloads::read_output_stationary(stationary);
+        mapping.error("", "must hold exactly one of output_stationary, pimnast, column_major");
     }
     if (mapping.has("kernel_cycles")) {
         std::int64_t cycles = 0;
@@ -178,19 +239,24 @@ Device load_device(const std::string& name, const Overrides& overrides) {
         }
     }
     Node root = document.root();
-    enum class Kind { Memory, Npu } kind = Kind::Memory;
+    enum class Kind { Memory, Npu, Pim } kind = Kind::Memory;
     root.required("name", device.name, "the device's name");
     root.required("kind", kind,
-                  std::vector<std::pair<std::string_view, Kind>>{{"memory", Kind::Memory},
-                                                                 {"npu", Kind::Npu}},
+                  std::vector<std::pair<std::string_view, Kind>>{
+                      {"memory", Kind::Memory}, {"npu", Kind::Npu}, {"pim", Kind::Pim}},
                   "the model it is data for");
     std::optional<Document> memory;
-    if (kind == Kind::Npu) {
+    if (kind != Kind::Memory) {
         std::string memory_name;
         root.required("memory", memory_name, "the memory device under it");
-        device.fabric =
-            arch::fabric::read_fabric_config(root.child("fabric", "between shim and memory"));
-        device.npu = arch::npu::read_npu_config(root.child("npu", "the array"));
+        if (kind == Kind::Npu) {
+            device.fabric =
+                arch::fabric::read_fabric_config(root.child("fabric", "between shim and memory"));
+            device.npu = arch::npu::read_npu_config(root.child("npu", "the array"));
+        } else {
+            device.pim = arch::pim::read_pim_config(root.child("pim", "the units at the banks"));
+            device.soc = arch::pim::read_soc_config(root.child("soc", "the system it serves"));
+        }
         root.done();
         document.finish();
         memory = Document::load(device_file(memory_name));

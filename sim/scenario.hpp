@@ -15,8 +15,12 @@
 #include "arch/memory/memory_config.hpp"
 #include "arch/memory/stream_source.hpp"
 #include "arch/npu/npu_config.hpp"
+#include "arch/pim/pim_config.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/gemv.hpp"
 #include "workloads/output_stationary.hpp"
+#include "workloads/pim_placement.hpp"
+#include "workloads/transformer.hpp"
 
 namespace tilesim::sim {
 
@@ -24,6 +28,8 @@ struct Device {
     std::string name;
     std::vector<arch::base::config::Document> documents;  // the device's file, its memory's
     std::optional<arch::npu::NpuConfig> npu;
+    std::optional<arch::pim::PimConfig> pim;
+    arch::pim::SocConfig soc;
     arch::fabric::FabricConfig fabric;
     arch::memory::MemoryConfig memory;
 };
@@ -37,11 +43,20 @@ struct CoreKernelWorkload {
     arch::npu::Kernel kernel;
 };
 
-using Workload =
-    std::variant<workloads::GemmProblem, CoreKernelWorkload, arch::memory::StreamConfig>;
+// A transformer answering a prompt; its matrices' sizes replace those of `format`.
+struct ModelWorkload {
+    workloads::TransformerModel model;
+    workloads::GemvProblem format;
+    std::int64_t prompt = 0;    // tokens given, on the system on chip
+    std::int64_t generate = 1;  // tokens generated, one by one
+};
+
+using Workload = std::variant<workloads::GemmProblem, workloads::GemvProblem, ModelWorkload,
+                              CoreKernelWorkload, arch::memory::StreamConfig>;
 
 // monostate: none given; tilesim then chooses one.
-using Mapping = std::variant<std::monostate, workloads::OutputStationaryMapping>;
+using Mapping =
+    std::variant<std::monostate, workloads::OutputStationaryMapping, workloads::PimMapping>;
 
 struct RunOptions {
     bool functional = false;

@@ -100,7 +100,7 @@ TEST(CommandLine, BadInputIsOneLocatedMessageAndExitCode2) {
         {std::regex_replace(kGood, std::regex("c: int32"), "c: int322"), "did you mean 'int32'?"},
         {kGood + "run: {max_time: 5}\n", "needs a unit"},
         {"device: xdna\nworkload: {}\n", "exactly one of gemm"},
-        {"device: ddr5_5600\n" + kGood.substr(13), "is a memory; this workload needs an NPU"},
+        {"device: ddr5_5600\n" + kGood.substr(13), "has no NPU, which this workload needs"},
     };
     for (const auto& [text, message] : cases) {
         const Output output = run_text(text);

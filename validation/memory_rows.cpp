@@ -23,11 +23,11 @@ std::vector<Task> memory_tasks(const std::string& folder) {
             "write_permille: {}, outstanding: 4096}}}}\n",
             folder, r.at("device"), r.at("pattern"), r.at("granule"), r.at("requests"),
             r.at("write_permille"));
-        task.predict = [text, requests = std::stod(r.at("requests"))] {
+        task.parts = {[text, requests = std::stod(r.at("requests"))] {
             return requests /
                    static_cast<double>(
                        sim::system::run(sim::parse_scenario(text, "reference row", {})).cycles);
-        };
+        }};
         tasks.push_back(std::move(task));
     }
     return tasks;

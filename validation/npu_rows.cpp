@@ -43,9 +43,9 @@ Task single_core_task(const Record& r) {
         "device: {}\nworkload: {{core_kernel: {{m: {}, k: {}, n: {}, a: {}, b: {}, c: {}}}}}\n",
         r.at("device"), r.at("m_ct"), r.at("k_ct"), r.at("n_ct"), r.at("a_dtype"), r.at("b_dtype"),
         r.at("c_dtype"));
-    task.predict = [text] {
+    task.parts = {[text] {
         return sim::system::run(sim::parse_scenario(text, "reference row", {})).macs_per_cycle;
-    };
+    }};
     return task;
 }
 
@@ -66,19 +66,19 @@ std::vector<Task> whole_array_tasks(const std::vector<Record>& records) {
             first_of_device.try_emplace(r.at("device"), r);
             task.row.id = fmt::format("whole_array/{}/{}/{}/k_mt={}", r.at("device"),
                                       r.at("a_dtype"), r.at("c_dtype"), r.at("k_mt"));
-            task.predict = [text = gemm_scenario(r, "")] { return throughput(text); };
+            task.parts = {[text = gemm_scenario(r, "")] { return throughput(text); }};
         } else if (quantity == "effective_dram_bandwidth") {
-            task.predict =
+            task.parts = {
                 [text = gemm_scenario(first_of_device.at(r.at("device")), "  kernel_cycles: 0\n")] {
                     return bandwidth(text);
-                };
+                }};
         } else {  // a parameter of the device, shown for completeness
-            task.predict = [device = r.at("device")] {
+            task.parts = {[device = r.at("device")] {
                 constexpr double kFemtosecondsPerMillisecond = 1e12;
                 return static_cast<double>(sim::load_device(device, {})
                                                .npu->command_processor.reconfiguration.count()) /
                        kFemtosecondsPerMillisecond;
-            };
+            }};
         }
         tasks.push_back(task);
     }

@@ -21,7 +21,11 @@ struct Row {
 
 struct Task {
     Row row;
-    std::function<double()> predict;  // called in a process of its own
+    std::vector<std::function<double()>> parts;  // each called in a process of its own
+    // The prediction from the parts' values; by default the first.
+    std::function<double(const std::vector<double>&)> combine = [](const auto& values) {
+        return values.front();
+    };
 };
 
 using Record = std::map<std::string, std::string>;  // column -> value of a CSV line
@@ -32,5 +36,6 @@ std::vector<Record> read_csv(const std::string& file);
 // Each suite's rows, from the CSV files in `folder`.
 std::vector<Task> npu_tasks(const std::string& folder);
 std::vector<Task> memory_tasks(const std::string& folder);
+std::vector<Task> pim_tasks(const std::string& folder);
 
 }  // namespace tilesim::validation

@@ -71,7 +71,8 @@ class Node {
   public:
     // Reads `key` into `value` when it is there; otherwise keeps the default that stands in
     // `value`. Quantities need a unit: Cycles "3 cycle", Bytes "64 KiB", BytesPerCycle "16
-    // B/cycle", Femtoseconds "45 ns", Hertz "1.8 GHz". Ranges are in the field's own unit.
+    // B/cycle", Femtoseconds "45 ns", Hertz "1.8 GHz", BytesPerSecond "120 GB/s",
+    // OperationsPerSecond "33.2 TOPS". Ranges are in the field's own unit.
     void optional(std::string_view key, bool& value, std::string_view description);
     void optional(std::string_view key, std::int64_t& value, Range range,
                   std::string_view description);
@@ -83,6 +84,10 @@ class Node {
     void optional(std::string_view key, Femtoseconds& value, Range range,
                   std::string_view description);
     void optional(std::string_view key, Hertz& value, Range range, std::string_view description);
+    void optional(std::string_view key, BytesPerSecond& value, Range range,
+                  std::string_view description);
+    void optional(std::string_view key, OperationsPerSecond& value, Range range,
+                  std::string_view description);
     // One of a table of names.
     template <class Enum>
     void optional(std::string_view key, Enum& value,

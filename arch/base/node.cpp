@@ -243,6 +243,16 @@ void Node::optional(std::string_view key, Hertz& value, Range range, std::string
     NodeAccess::quantity(*state_, key, value, {kFrequencyDimension, range}, description);
 }
 
+void Node::optional(std::string_view key, BytesPerSecond& value, Range range,
+                    std::string_view description) {
+    NodeAccess::quantity(*state_, key, value, {kBandwidthDimension, range}, description);
+}
+
+void Node::optional(std::string_view key, OperationsPerSecond& value, Range range,
+                    std::string_view description) {
+    NodeAccess::quantity(*state_, key, value, {kThroughputDimension, range}, description);
+}
+
 std::optional<std::size_t> Node::choose(std::string_view key, const std::vector<std::string>& names,
                                         std::size_t default_index, std::string_view description) {
     const auto found = NodeAccess::find(*state_, key);

@@ -29,6 +29,10 @@ const Dimension kTimeDimension{"fs",
                                 {"s", 1'000'000'000'000'000}}};
 const Dimension kFrequencyDimension{
     "Hz", {{"Hz", 1}, {"kHz", 1000}, {"MHz", 1'000'000}, {"GHz", 1'000'000'000}}};
+const Dimension kBandwidthDimension{"B/s",
+                                    {{"B/s", 1}, {"MB/s", 1'000'000}, {"GB/s", 1'000'000'000}}};
+const Dimension kThroughputDimension{
+    "op/s", {{"op/s", 1}, {"GOPS", 1'000'000'000}, {"TOPS", 1'000'000'000'000}}};
 
 std::vector<std::string> Dimension::names() const {
     std::vector<std::string> result;

@@ -53,6 +53,8 @@ using BytesPerCycle = Quantity<struct BytesPerCycleTag>;
 // Simulated time; what travels between clock domains. 2^63 fs is 2.5 hours.
 using Femtoseconds = Quantity<struct FemtosecondsTag>;
 using Hertz = Quantity<struct HertzTag>;
+using BytesPerSecond = Quantity<struct BytesPerSecondTag>;
+using OperationsPerSecond = Quantity<struct OperationsPerSecondTag>;
 
 inline constexpr Femtoseconds kNever{INT64_MAX};
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <utility>
 
 #include "arch/base/check.hpp"
 
@@ -30,7 +31,8 @@ ChannelStats::ChannelStats(Group& parent, std::string_view name)
            {"write", "write data on the bus"},
            {"turnaround", "between read and write data, or column spacing"},
            {"row_miss", "waiting for a row to close and open"},
-           {"refresh", "waiting for a refresh"}}) {}
+           {"refresh", "waiting for a refresh"},
+           {"guest", "lent to processing in memory"}}) {}
 
 Channel::Channel(const MemoryConfig& config, std::size_t index, base::Femtoseconds lookahead,
                  base::EventQueue& queue, base::stats::Group& parent, ChannelOwner& owner)
@@ -146,12 +148,51 @@ void Channel::on_event(std::uint64_t tag, base::Femtoseconds time) {
     }
 }
 
+void Channel::lend(ChannelGuest& guest, std::int64_t from) {
+    SIM_CHECK(guest_ == nullptr, "a channel has one guest at a time");
+    SIM_CHECK(from >= decided_, "a guest comes at CK {}, commands are decided up to {}", from,
+              decided_);
+    guest_ = &guest;
+    guest_from_ = from;
+    if (!deciding_ && from < wake_) {
+        wake_at(from);
+    }
+}
+
+// Gives the guest his next turn once every row is closed; returns when to look again.
+std::int64_t Channel::serve_guest(std::int64_t now) {
+    if (const auto later = close_all_rows(now)) {
+        return *later;
+    }
+    const std::int64_t quiet = timing_.earliest(Command::Refresh, 0);
+    if (quiet > now) {
+        return quiet;
+    }
+    if (!guest_->finished()) {
+        guest_until_ = guest_->run(now, config_.refresh ? next_refresh_ : INT64_MAX);
+        timing_.quiet_until(guest_until_);
+        stats_.bus.enter(BusState::Idle, std::max(now, data_end_));
+        stats_.bus.enter(BusState::Guest, std::max(now, data_end_));
+        data_end_ = guest_until_;
+        stats_.bus.enter(BusState::Idle, data_end_);
+        return guest_until_;
+    }
+    ChannelGuest* left = std::exchange(guest_, nullptr);
+    left->on_left(now);
+    return now + 1;
+}
+
 // Does what is due at `now`; returns the next CK at which something may be.
 std::int64_t Channel::step(std::int64_t now) {
     admit(now);
     std::int64_t next = INT64_MAX;
-    if (config_.refresh && now >= next_refresh_) {
+    if (now < guest_until_) {
+        return std::min(guest_until_, next_arrival(now));
+    }
+    if (config_.refresh && now >= next_refresh_ && (queued() > 0 || guest_ != nullptr)) {
         next = refresh(now);
+    } else if (guest_ != nullptr && now >= guest_from_) {
+        next = serve_guest(now);
     } else {
         choose_direction();
         if (!plan_) {
@@ -168,6 +209,10 @@ std::int64_t Channel::step(std::int64_t now) {
     }
     const bool rows_to_close =
         config_.controller.page_policy != PagePolicy::Open && !timing_.all_closed();
+    if (guest_ != nullptr) {
+        next = now < guest_from_ ? std::min(next, guest_from_) : next;
+        return std::min(next, next_arrival(now));
+    }
     if (queued() == 0 && !rows_to_close) {
         next = INT64_MAX;  // refreshed unwatched until a burst arrives
     } else if (config_.refresh && queued() > 0) {
@@ -389,8 +434,8 @@ std::int64_t Channel::close_idle_rows(std::int64_t now) {
     return next;
 }
 
-// One step towards the refresh that is due; returns when to take the next.
-std::int64_t Channel::refresh(std::int64_t now) {
+// Closes a row; nothing returned: all are closed. Otherwise when to go on.
+std::optional<std::int64_t> Channel::close_all_rows(std::int64_t now) {
     std::int64_t next = INT64_MAX;
     std::size_t closing = last_used_.size();
     for_each_bank(open_, [&](std::size_t bank) {
@@ -405,8 +450,13 @@ std::int64_t Channel::refresh(std::int64_t now) {
         command(Command::Precharge, closing, kNoRow, now);
         return now + 1;
     }
-    if (open_ != 0) {
-        return next;
+    return open_ != 0 ? std::optional{next} : std::nullopt;
+}
+
+// One step towards the refresh that is due; returns when to take the next.
+std::int64_t Channel::refresh(std::int64_t now) {
+    if (const auto later = close_all_rows(now)) {
+        return *later;
     }
     const std::int64_t when = timing_.earliest(Command::Refresh, 0);
     if (when > now) {

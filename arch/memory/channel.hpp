@@ -19,6 +19,7 @@
 #include "arch/base/event_queue.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/memory/address_map.hpp"
+#include "arch/memory/channel_guest.hpp"
 #include "arch/memory/command_timing.hpp"
 #include "arch/memory/memory_config.hpp"
 
@@ -45,7 +46,7 @@ class ChannelOwner {
     ~ChannelOwner() = default;
 };
 
-enum class BusState : std::size_t { Idle, Read, Write, Turnaround, RowMiss, Refresh };
+enum class BusState : std::size_t { Idle, Read, Write, Turnaround, RowMiss, Refresh, Guest };
 
 struct ChannelStats : base::stats::Group {
     ChannelStats(Group& parent, std::string_view name);
@@ -68,8 +69,11 @@ class Channel final : public base::EventHandler {
     // A burst that reaches the controller at CK `arrival`; it waits there for room in its queue,
     // behind what arrived before it.
     void submit(const Location& where, bool write, std::uint64_t request, std::int64_t arrival);
-    // Nothing on its way, nothing queued.
-    bool idle() const { return queued() == 0 && arrivals_.empty(); }
+    // Lends the channel to a guest from CK `from` on: every row is closed first, refreshes come
+    // between his turns, requests wait until he has finished. One guest at a time.
+    void lend(ChannelGuest& guest, std::int64_t from);
+    // Nothing on its way, nothing queued, no guest.
+    bool idle() const { return queued() == 0 && arrivals_.empty() && guest_ == nullptr; }
     // When the last data so far leaves the bus.
     base::Femtoseconds busy_until() const { return clock_.time_of(base::Cycles{data_end_}); }
     const ChannelStats& stats() const { return stats_; }
@@ -123,6 +127,8 @@ class Channel final : public base::EventHandler {
     Queue& queue_of(Command column) { return column == Command::Write ? writes_ : reads_; }
     std::int64_t queued() const { return reads_.size + writes_.size; }
     std::int64_t step(std::int64_t now);
+    std::int64_t serve_guest(std::int64_t now);
+    std::optional<std::int64_t> close_all_rows(std::int64_t now);
     void admit(std::int64_t now);
     void enqueue(const Arrival& arrival, std::int64_t now);
     std::int64_t next_arrival(std::int64_t now) const;
@@ -172,6 +178,9 @@ class Channel final : public base::EventHandler {
     std::int64_t busy_since_ = 0;  // CK since which bursts have been queued
     std::int64_t data_end_ = 0;    // CK after the last data on the bus
     std::int64_t refresh_end_ = 0;
+    ChannelGuest* guest_ = nullptr;
+    std::int64_t guest_from_ = 0;
+    std::int64_t guest_until_ = 0;  // CK of the end of his present turn
     bool last_write_ = false;
 };
 

@@ -110,4 +110,12 @@ void CommandTiming::issue(Command command, std::size_t bank, std::int64_t row, s
     }
 }
 
+void CommandTiming::quiet_until(std::int64_t when) {
+    SIM_CHECK(all_closed(), "a channel with open rows cannot be lent");
+    raise(command_bus_, when);
+    for (Scope& bank : banks_) {
+        raise(bank.activate, when);
+    }
+}
+
 }  // namespace tilesim::arch::memory

@@ -49,6 +49,8 @@ class CommandTiming {
             {bound.common, banks_[bank].*bound.member, groups_[group_of(bank)].*bound.member});
     }
     void issue(Command command, std::size_t bank, std::int64_t row, std::int64_t now);
+    // No command before CK `when`; all banks must be closed.
+    void quiet_until(std::int64_t when);
 
   private:
     std::size_t group_of(std::size_t bank) const { return bank >> group_shift_; }

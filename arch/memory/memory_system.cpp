@@ -42,6 +42,10 @@ void MemorySystem::submit(const MemoryRequest& request) {
     bytes_requested_ += request.bytes;
 }
 
+void MemorySystem::lend(std::size_t channel, ChannelGuest& guest, base::Femtoseconds from) {
+    channels_[channel]->lend(guest, clock_.first_cycle_from(from).count());
+}
+
 void MemorySystem::on_burst_done(std::uint64_t request, std::int64_t when) {
     Pending& pending = pending_[request];
     pending.last = std::max(pending.last, when);

@@ -64,6 +64,8 @@ class MemorySystem final : public ChannelOwner {
 
     const MemoryConfig& config() const { return config_; }
     void submit(const MemoryRequest& request);
+    // Lends a channel to a guest once `from` has come.
+    void lend(std::size_t channel, ChannelGuest& guest, base::Femtoseconds from);
     // No request queued or in flight.
     bool idle() const;
     // When the last data so far leaves a bus.

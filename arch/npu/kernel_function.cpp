@@ -192,16 +192,6 @@ void multiply_bf16(const Kernel& kernel, const Shape& shape, std::span<const std
 
 }  // namespace
 
-float from_bf16(std::uint16_t bits) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
-}
-
-std::uint16_t to_bf16(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    const std::uint32_t half = 0x7FFFU + ((bits >> 16U) & 1U);
-    return static_cast<std::uint16_t>((bits + half) >> 16U);
-}
-
 void multiply(const Kernel& kernel, const MultiplyMode& mode, std::span<const std::byte> a,
               std::span<const std::byte> b, std::span<std::byte> c) {
     const auto size = [](std::int64_t x) { return static_cast<Size>(x); };

@@ -20,8 +20,7 @@ void multiply(const Kernel& kernel, const MultiplyMode& mode, std::span<const st
               std::span<const std::byte> b, std::span<std::byte> c);
 void zero(std::span<std::byte> c);
 
-// f32 and bf16 (upper half of an f32), rounding to nearest even.
-float from_bf16(std::uint16_t bits);
-std::uint16_t to_bf16(float value);
+using base::from_bf16;
+using base::to_bf16;
 
 }  // namespace tilesim::arch::npu

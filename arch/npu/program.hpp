@@ -15,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "arch/base/data_type.hpp"
+
 namespace tilesim::arch::npu {
 
 // Column 0 is the westernmost; row 0 the shim row, row 1 the memory tiles, cores above.
@@ -139,14 +141,10 @@ struct Route {
     std::vector<Hop> path;
 };
 
-enum class DataType { Int4, Int8, Int16, Int32, Bf16, F16, F32 };
-// The names of the types in files and results.
-inline const std::vector<std::pair<std::string_view, DataType>> kDataTypes{
-    {"int4", DataType::Int4},   {"int8", DataType::Int8}, {"int16", DataType::Int16},
-    {"int32", DataType::Int32}, {"bf16", DataType::Bf16}, {"f16", DataType::F16},
-    {"f32", DataType::F32}};
-std::int64_t bits_of(DataType type);
-const char* name_of(DataType type);
+using base::bits_of;
+using base::DataType;
+using base::kDataTypes;
+using base::name_of;
 
 enum class KernelKind {
     Multiply,  // C += A * B on one core tile

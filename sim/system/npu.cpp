@@ -163,14 +163,10 @@ workloads::LoweredGemm lower_gemm(const Scenario& scenario, const workloads::Gem
     return lowered;
 }
 
-std::string lowered_text(const Scenario& scenario) {
-    const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload);
-    if (gemm == nullptr) {
-        throw arch::base::config::ConfigError("this workload has no program to print");
-    }
+std::string lowered_gemm_text(const Scenario& scenario, const workloads::GemmProblem& gemm) {
     std::vector<std::string> notes;
-    const auto mapping = mapping_of(scenario, *gemm, notes);
-    const workloads::LoweredGemm lowered = lower_gemm(scenario, *gemm, mapping);
+    const auto mapping = mapping_of(scenario, gemm, notes);
+    const workloads::LoweredGemm lowered = lower_gemm(scenario, gemm, mapping);
     std::string text = fmt::format(
         "# padded to {} x {} x {} (M x K x N); {} output tiles a core, {} kernel calls each\n"
         "# core memory {} of {} B, memory tile {} of {} B\n",

@@ -21,6 +21,6 @@ workloads::LoweredGemm lower_gemm(const Scenario& scenario, const workloads::Gem
                                   const workloads::OutputStationaryMapping& mapping);
 
 // The physical program of a GEMM scenario, with what it uses of each tile.
-std::string lowered_text(const Scenario& scenario);
+std::string lowered_gemm_text(const Scenario& scenario, const workloads::GemmProblem& gemm);
 
 }  // namespace tilesim::sim::system

@@ -6,7 +6,9 @@
 #include <chrono>
 
 #include "sim/system/memory.hpp"
+#include "sim/system/model.hpp"
 #include "sim/system/npu.hpp"
+#include "sim/system/pim.hpp"
 #include "sim/version.hpp"
 
 namespace tilesim::sim::system {
@@ -40,11 +42,25 @@ Json provenance_of(const Scenario& scenario) {
 
 }  // namespace
 
+std::string lowered_text(const Scenario& scenario) {
+    if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
+        return lowered_gemm_text(scenario, *gemm);
+    }
+    if (const auto* gemv = std::get_if<workloads::GemvProblem>(&scenario.workload)) {
+        return lowered_gemv_text(scenario, *gemv);
+    }
+    throw arch::base::config::ConfigError("this workload has no program to print");
+}
+
 RunResult run(const Scenario& scenario) {
     const auto began = std::chrono::steady_clock::now();
     RunResult result;
     if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
         result = run_gemm(scenario, *gemm);
+    } else if (const auto* gemv = std::get_if<workloads::GemvProblem>(&scenario.workload)) {
+        result = run_gemv(scenario, *gemv);
+    } else if (const auto* model = std::get_if<ModelWorkload>(&scenario.workload)) {
+        result = run_model(scenario, *model);
     } else if (const auto* core = std::get_if<CoreKernelWorkload>(&scenario.workload)) {
         result = run_core_kernel(scenario, *core);
     } else {

@@ -1,0 +1,24 @@
+// The element types of operands and results.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tilesim::arch::base {
+
+enum class DataType { Int4, Int8, Int16, Int32, Bf16, F16, F32 };
+// The names of the types in files and results.
+inline const std::vector<std::pair<std::string_view, DataType>> kDataTypes{
+    {"int4", DataType::Int4},   {"int8", DataType::Int8}, {"int16", DataType::Int16},
+    {"int32", DataType::Int32}, {"bf16", DataType::Bf16}, {"f16", DataType::F16},
+    {"f32", DataType::F32}};
+std::int64_t bits_of(DataType type);
+const char* name_of(DataType type);
+
+// f32 and bf16 (upper half of an f32), rounding to nearest even.
+float from_bf16(std::uint16_t bits);
+std::uint16_t to_bf16(float value);
+
+}  // namespace tilesim::arch::base

@@ -1,0 +1,99 @@
+// The controller of one channel executing a PIM program, in order: a guest of the channel.
+//
+// Models:  all-bank commands under AllBankTiming; rows switched when the next word needs one; the
+//          open row closed before a refresh and opened again after it; time charged by cause.
+// Ignores: ordinary requests while the program runs (they wait in the channel's queues).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "arch/base/stats.hpp"
+#include "arch/memory/channel_guest.hpp"
+#include "arch/pim/all_bank_timing.hpp"
+#include "arch/pim/pim_program.hpp"
+
+namespace tilesim::arch::pim {
+
+// Hears every operation when it is executed, in order; for functional mode.
+class PimListener {
+  public:
+    virtual void on_pim_command(std::size_t channel, const PimCommand& command) = 0;
+
+  protected:
+    ~PimListener() = default;
+};
+
+// Hears every command on the command bus, for checkers and traces.
+class AllBankListener {
+  public:
+    virtual void on_all_bank_command(AllBankCommand command, std::int64_t row,
+                                     std::int64_t now) = 0;
+
+  protected:
+    ~AllBankListener() = default;
+};
+
+enum class PimState : std::size_t {
+    Idle,
+    ModeSwitch,
+    InputBroadcast,
+    Mac,
+    RowOpen,
+    Turnaround,
+    Fold,
+    Scale,
+    Spill,
+    Refill,
+    Refresh
+};
+
+struct PimStats : base::stats::Group {
+    PimStats(Group& parent, std::string_view name);
+    base::stats::StateAccount time;
+    base::stats::Counter macs{*this, "macs", base::stats::Unit::Count, "all-bank MAC commands"};
+    base::stats::Counter activates{*this, "activates", base::stats::Unit::Count,
+                                   "activations of a row in all banks"};
+};
+
+class PimUnit final : public memory::ChannelGuest {
+  public:
+    // `program` must outlive the unit. `listener` may be null.
+    PimUnit(const memory::DramTiming& dram, const PimConfig& pim, const PimProgram& program,
+            std::size_t channel, base::stats::Group& parent, PimListener* listener);
+
+    std::int64_t run(std::int64_t now, std::int64_t until) override;
+    bool finished() const override { return next_ == program_.commands.size(); }
+    void on_left(std::int64_t now) override { left_ = now; }
+    void listen(AllBankListener* listener) { commands_ = listener; }
+
+    // CK at which the channel was free again; nothing while the program runs.
+    std::optional<std::int64_t> left() const { return left_; }
+    std::optional<std::int64_t> began() const { return began_; }
+    const PimStats& stats() const { return stats_; }
+
+  private:
+    void execute_one();
+    void mode_visit(std::int64_t writes);
+    void open(std::int64_t row);
+    void close();
+    void issue(AllBankCommand command, std::int64_t row, PimState state);
+    std::int64_t time_of_close() const;
+
+    PimConfig pim_;
+    memory::DramTiming dram_;
+    AllBankTiming timing_;
+    const PimProgram& program_;
+    std::size_t channel_;
+    PimListener* listener_;
+    AllBankListener* commands_ = nullptr;
+    PimStats stats_;
+    std::size_t next_ = 0;   // command of the program
+    std::int64_t done_ = 0;  // of its count
+    std::int64_t now_ = 0;   // CK of the last command
+    std::optional<std::int64_t> began_;
+    std::optional<std::int64_t> left_;
+};
+
+}  // namespace tilesim::arch::pim

@@ -1,0 +1,209 @@
+#include "sim/system/pim.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "arch/base/check.hpp"
+#include "arch/base/clock.hpp"
+#include "arch/memory/stream_driver.hpp"
+#include "arch/pim/pim_unit.hpp"
+#include "sim/attribution.hpp"
+#include "sim/system/limits.hpp"
+#include "workloads/gemv_data.hpp"
+#include "workloads/pim_placement.hpp"
+
+namespace tilesim::sim::system {
+
+using arch::base::EventQueue;
+using arch::base::kernel::Outcome;
+using Json = nlohmann::ordered_json;
+using workloads::PimMapping;
+using workloads::PimPlacement;
+
+namespace {
+
+constexpr double kNanosecondsPerSecond = 1e9;
+
+PimMapping mapping_of(const Scenario& scenario) {
+    const auto* given = std::get_if<PimMapping>(&scenario.mapping);
+    return given != nullptr ? *given : PimMapping{};
+}
+
+Json describe(const workloads::GemvProblem& gemv) {
+    return {{"gemv",
+             {{"M", gemv.m},
+              {"K", gemv.k},
+              {"weights", arch::base::name_of(gemv.weights)},
+              {"input", arch::base::name_of(gemv.input)},
+              {"accumulate", arch::base::name_of(gemv.accumulate)},
+              {"scale_block", gemv.scale_block}}}};
+}
+
+Json describe(const PimPlacement& p) {
+    if (p.mapping.placement == PimMapping::Placement::ColumnMajor) {
+        return {{"column_major", Json::object()}};
+    }
+    return {{"pimnast",
+             {{"input_registers", p.mapping.input_registers},
+              {"cr_degree", p.mapping.cr_degree == 0 ? Json("max") : Json(p.mapping.cr_degree)},
+              {"split_k", p.mapping.split_k}}}};
+}
+
+Json details_of(const PimPlacement& p, const arch::pim::PimConfig& pim) {
+    return {{"tile", fmt::format("{}x{}", p.m, p.k)}, {"cr_degree", p.degree},
+            {"row_blocks_per_bank", p.row_blocks},    {"banks", p.banks},
+            {"registers_used", p.registers_used()},   {"registers", pim.registers},
+            {"page_needed_bytes", p.page_needed}};
+}
+
+// With split K, the system on chip reads every part's results and adds them.
+double reduction_ns(const arch::pim::SocConfig& soc, const workloads::GemvProblem& gemv,
+                    const PimPlacement& p) {
+    if (p.mapping.split_k == 1) {
+        return 0;
+    }
+    constexpr double kBitsPerByte = 8;
+    const double bytes = static_cast<double>(p.mapping.split_k * gemv.m) *
+                         static_cast<double>(arch::base::bits_of(gemv.accumulate)) / kBitsPerByte;
+    return bytes / static_cast<double>(soc.bandwidth.count()) * kNanosecondsPerSecond;
+}
+
+// GB/s the DRAM model gives to reading the matrix in order, as the system on chip would.
+double plain_read_gb_per_s(const Scenario& scenario, const workloads::GemvProblem& gemv) {
+    constexpr std::int64_t kMostRequests = 8192;  // the rest would go on at the same pace
+    constexpr std::int64_t kRequestBytes = 256;
+    arch::memory::StreamConfig stream;
+    stream.granule = arch::base::Bytes{kRequestBytes};
+    stream.requests = std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(gemv.bytes()) / kRequestBytes, 1, kMostRequests);
+    stream.outstanding = 1024;
+    stream.range = scenario.device.memory.capacity();
+    EventQueue queue;
+    arch::base::stats::Group root("");
+    arch::memory::MemorySystem memory(scenario.device.memory,
+                                      arch::memory::StreamDriver::latency(scenario.device.memory),
+                                      queue, root);
+    arch::memory::StreamDriver driver(stream, memory);
+    driver.start();
+    while (!driver.finished() && !queue.empty()) {
+        queue.run_until(queue.next_time());
+    }
+    const auto result = driver.result();
+    return static_cast<double>(result.bytes) * kFemtosecondsPerNanosecond /
+           static_cast<double>(result.time.count());
+}
+
+}  // namespace
+
+PimPlacement placement_of(const Scenario& scenario, const workloads::GemvProblem& gemv) {
+    return workloads::place(gemv, mapping_of(scenario), scenario.device.memory,
+                            *scenario.device.pim);
+}
+
+double soc_gemv_ns(const arch::pim::SocConfig& soc, const workloads::GemvProblem& gemv) {
+    const double compute = 2 * gemv.macs() / static_cast<double>(soc.compute.count());
+    const double memory = gemv.bytes() / static_cast<double>(soc.bandwidth.count());
+    return std::max(compute, memory) * kNanosecondsPerSecond;
+}
+
+PimRun simulate_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv,
+                     const PimPlacement& placement, workloads::FunctionalGemv* functional,
+                     const Executor& execute) {
+    const arch::pim::PimConfig& pim = *scenario.device.pim;
+    const arch::memory::MemoryConfig& dram = scenario.device.memory;
+    const arch::pim::PimProgram program = workloads::lower(gemv, placement, dram, pim);
+    constexpr arch::base::Cycles kCommandLatency{100};
+    const arch::base::Clock clock{dram.clock};
+    const arch::base::Femtoseconds latency = clock.time_of(kCommandLatency);
+    EventQueue queue;
+    arch::base::stats::Group root("");
+    arch::memory::MemorySystem memory(dram, latency - arch::base::Femtoseconds{1}, queue, root);
+    std::vector<std::unique_ptr<arch::pim::PimUnit>> units;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(dram.channels); ++i) {
+        units.push_back(
+            std::make_unique<arch::pim::PimUnit>(dram.timing, pim, program, i, root, functional));
+        memory.lend(i, *units.back(), latency);
+    }
+    PimRun run;
+    run.outcome = execute(queue, [&units] {
+        return std::all_of(units.begin(), units.end(),
+                           [](const auto& unit) { return unit->left().has_value(); });
+    });
+    run.events = queue.executed();
+    run.where = where_time_went(root);
+    if (run.outcome != Outcome::Finished) {
+        return run;
+    }
+    std::int64_t end = 0;
+    for (const auto& unit : units) {
+        end = std::max(end, *unit->left());
+    }
+    run.cycles = end - kCommandLatency.count();
+    run.reduction_ns = reduction_ns(scenario.device.soc, gemv, placement);
+    run.time_ns = static_cast<double>(clock.time_of(arch::base::Cycles{run.cycles}).count()) /
+                      kFemtosecondsPerNanosecond +
+                  run.reduction_ns;
+    return run;
+}
+
+RunResult run_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv) {
+    RunResult result;
+    const arch::pim::PimConfig& pim = *scenario.device.pim;
+    const PimPlacement placement = placement_of(scenario, gemv);
+    result.workload = describe(gemv);
+    result.mapping = describe(placement);
+    result.details = details_of(placement, pim);
+    result.notes = placement.notes;
+    result.padding_waste = 1.0 - gemv.macs() / (static_cast<double>(placement.padded_m) *
+                                                static_cast<double>(placement.part_k) *
+                                                static_cast<double>(placement.mapping.split_k));
+    std::optional<workloads::FunctionalGemv> functional;
+    if (scenario.run.functional) {
+        functional.emplace(gemv, placement, scenario.device.memory, pim, scenario.run.seed);
+    }
+    const PimRun run =
+        simulate_gemv(scenario, gemv, placement, functional ? &*functional : nullptr,
+                      [&scenario](EventQueue& queue, const std::function<bool()>& finished) {
+                          return arch::base::kernel::run(queue, limits_of(scenario.run), finished);
+                      });
+    result.events = run.events;
+    result.where = run.where;
+    result.status = run.outcome == Outcome::Finished ? Status::Ok : Status::TimeLimit;
+    if (run.outcome != Outcome::Finished) {
+        return result;
+    }
+    result.cycles = run.cycles;
+    result.time_ns = run.time_ns;
+    set_rates(result, gemv.macs(), scenario.device.memory.clock);
+    const double soc = soc_gemv_ns(scenario.device.soc, gemv);
+    result.speedup_over_soc = soc / result.time_ns;
+    result.details["soc_ns"] = soc;
+    result.details["reduction_on_soc_ns"] = run.reduction_ns;
+    result.details["plain_read_gb_per_s"] = plain_read_gb_per_s(scenario, gemv);
+    name_bottlenecks(result);
+    if (functional) {
+        result.functional = functional->check();
+        result.status = result.functional->match ? Status::Ok : Status::Mismatch;
+    }
+    return result;
+}
+
+std::string lowered_gemv_text(const Scenario& scenario, const workloads::GemvProblem& gemv) {
+    constexpr std::size_t kCommandsShown = 64;
+    const PimPlacement p = placement_of(scenario, gemv);
+    const arch::pim::PimProgram program =
+        workloads::lower(gemv, p, scenario.device.memory, *scenario.device.pim);
+    return fmt::format(
+               "# tile {} x {} (m x k), column-row order of degree {}, {} row blocks a bank\n"
+               "# registers: {} of {} ({} input, {} x {} output); page of {} bytes needed\n"
+               "# {} commands a channel, all banks at once; the first {}:\n",
+               p.m, p.k, p.degree, p.row_blocks, p.registers_used(), scenario.device.pim->registers,
+               p.mapping.input_registers, p.degree * p.accumulator_sets, p.output_registers,
+               p.page_needed, program.commands.size(),
+               std::min(kCommandsShown, program.commands.size())) +
+           program.print(kCommandsShown);
+}
+
+}  // namespace tilesim::sim::system

@@ -1,0 +1,44 @@
+// The PIM system: one controller per channel executing a GEMV's commands in the DRAM model.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arch/base/kernel/kernel_module.hpp"
+#include "sim/result.hpp"
+#include "sim/scenario.hpp"
+#include "workloads/gemv_data.hpp"
+
+namespace tilesim::sim::system {
+
+RunResult run_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv);
+// Tile, order, registers and the first commands of a GEMV scenario.
+std::string lowered_gemv_text(const Scenario& scenario, const workloads::GemvProblem& gemv);
+
+// The parts of it, for workloads of several GEMVs.
+
+workloads::PimPlacement placement_of(const Scenario& scenario, const workloads::GemvProblem& gemv);
+// The product on the system on chip: its roofline.
+double soc_gemv_ns(const arch::pim::SocConfig& soc, const workloads::GemvProblem& gemv);
+
+struct PimRun {
+    arch::base::kernel::Outcome outcome = arch::base::kernel::Outcome::Finished;
+    std::int64_t cycles = 0;  // CK
+    double reduction_ns = 0;  // adding the parts of a split K on the system on chip
+    double time_ns = 0;       // both
+    std::uint64_t events = 0;
+    decltype(RunResult::where) where;
+};
+
+// Executes a queue until the predicate holds.
+using Executor = std::function<arch::base::kernel::Outcome(arch::base::EventQueue&,
+                                                           const std::function<bool()>&)>;
+
+// `functional` may be null.
+PimRun simulate_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv,
+                     const workloads::PimPlacement& placement,
+                     workloads::FunctionalGemv* functional, const Executor& execute);
+
+}  // namespace tilesim::sim::system

@@ -1,0 +1,46 @@
+#include "workloads/gemv.hpp"
+
+#include <fmt/format.h>
+
+namespace tilesim::workloads {
+
+using arch::base::DataType;
+
+double GemvProblem::bytes() const {
+    constexpr double kBitsPerByte = 8;
+    const double scales =
+        scale_block > 0 ? static_cast<double>(kScaleBits) / static_cast<double>(scale_block) : 0;
+    return macs() * (static_cast<double>(arch::base::bits_of(weights)) + scales) / kBitsPerByte;
+}
+
+void read_gemv_format(arch::base::config::Node& node, GemvProblem& gemv) {
+    node.optional("weights", gemv.weights, arch::base::kDataTypes, "type of the matrix");
+    node.optional("input", gemv.input, arch::base::kDataTypes, "type of the vector");
+    node.optional("accumulate", gemv.accumulate, arch::base::kDataTypes, "type of the result");
+    node.optional("scale_block", gemv.scale_block, {0, 1 << 24},
+                  "weights of a row that share a scale factor; 0: no scale factors");
+    const auto is_float = [](DataType type) {
+        return type == DataType::Bf16 || type == DataType::F16 || type == DataType::F32;
+    };
+    if (is_float(gemv.weights) != is_float(gemv.accumulate) ||
+        is_float(gemv.weights) != is_float(gemv.input)) {
+        node.error("accumulate",
+                   "integer weights and inputs need an integer accumulator, "
+                   "floating-point ones a floating-point one");
+    }
+    if (arch::base::bits_of(gemv.accumulate) < arch::base::bits_of(gemv.weights)) {
+        node.error("accumulate", "is narrower than the weights");
+    }
+}
+
+GemvProblem read_gemv(arch::base::config::Node node) {
+    GemvProblem gemv;
+    const arch::base::config::Range size{1, 1 << 24};
+    node.required("M", gemv.m, size, "rows of the matrix, elements of the result");
+    node.required("K", gemv.k, size, "columns of the matrix, elements of the vector");
+    read_gemv_format(node, gemv);
+    node.done();
+    return gemv;
+}
+
+}  // namespace tilesim::workloads

@@ -1,0 +1,69 @@
+// Where a GEMV's matrix lies in the banks of a memory with processing in memory, and the commands
+// that follow from it.
+//
+// Balanced placement: a tile of m x k weights fills one interleave unit. Tiles are walked down M
+// until `banks * degree` row blocks are filled, then along K, so that a matrix row stays in one
+// bank; chunks of as many K elements as the input registers hold lie next to each other for the row
+// blocks of a pass. Within a tile elements are column-major, so that lanes work on different
+// outputs. Source: Ibrahim, Islam, Aga, "Balanced Data Placement for GEMV Acceleration with
+// Processing-In-Memory" (2024); the degree search here ends where the published one does not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arch/memory/memory_config.hpp"
+#include "arch/pim/pim_config.hpp"
+#include "arch/pim/pim_program.hpp"
+#include "workloads/gemv.hpp"
+
+namespace tilesim::workloads {
+
+struct PimMapping {
+    enum class Placement { Balanced, ColumnMajor } placement = Placement::Balanced;
+    std::int64_t input_registers = 8;
+    std::int64_t cr_degree = 0;  // row blocks of a pass; 0: as many as fit
+    std::int64_t split_k = 1;    // parts of K, each on its share of the channels
+};
+
+PimMapping read_pimnast(arch::base::config::Node node);
+PimMapping read_column_major(arch::base::config::Node node);
+
+struct PimPlacement {
+    PimMapping mapping;
+    std::int64_t m = 0, k = 0;          // tile
+    std::int64_t degree = 0;            // row blocks of a pass
+    std::int64_t row_blocks = 0;        // of a bank
+    std::int64_t banks = 0;             // that share a part of the matrix
+    std::int64_t channels = 0;          // of a part
+    std::int64_t padded_m = 0;          // rows after padding
+    std::int64_t part_k = 0;            // columns of a part, after padding
+    std::int64_t lanes = 0;             // weights of a word
+    std::int64_t chunk = 0;             // K elements of a batch of input registers
+    std::int64_t output_registers = 0;  // of a row block, one accumulator set
+    std::int64_t accumulator_sets = 1;  // a second one where scale factors apply
+    std::int64_t words = 0;             // of a bank's share, results included
+    std::int64_t page_needed = 0;       // bytes of contiguous memory for the interleave
+    std::vector<std::string> notes;     // what a user must know: padding
+
+    std::int64_t registers_used() const {
+        return degree * output_registers * accumulator_sets + mapping.input_registers;
+    }
+};
+
+// Throws ConfigError with the reason where the matrix cannot be placed.
+PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping,
+                   const arch::memory::MemoryConfig& memory, const arch::pim::PimConfig& pim);
+
+// What every channel's controller issues: the same for all.
+arch::pim::PimProgram lower(const GemvProblem& gemv, const PimPlacement& placement,
+                            const arch::memory::MemoryConfig& memory,
+                            const arch::pim::PimConfig& pim);
+
+// CK of that program without refresh, from counts alone; for balanced placements.
+std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& placement,
+                                const arch::memory::MemoryConfig& memory,
+                                const arch::pim::PimConfig& pim);
+
+}  // namespace tilesim::workloads

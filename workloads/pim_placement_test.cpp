@@ -1,0 +1,186 @@
+#include "workloads/pim_placement.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "arch/base/event_queue.hpp"
+#include "arch/memory/memory_system.hpp"
+#include "arch/memory/stream_driver.hpp"
+#include "workloads/gemv_data.hpp"
+
+namespace tilesim::workloads {
+namespace {
+
+namespace pim = arch::pim;
+namespace memory = arch::memory;
+using arch::base::DataType;
+
+// Eight channels of sixteen banks with rows of 2 KiB.
+memory::MemoryConfig lpddr(std::int64_t bank_groups = 4) {
+    auto document = arch::base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
+                                                       "/configs/devices/lpddr5x_7500.yaml");
+    memory::MemoryConfig config = memory::read_memory_config(document.root().child("memory", ""));
+    config.bank_groups = bank_groups;
+    config.refresh = false;
+    return config;
+}
+
+std::string placed(std::int64_t m, std::int64_t k, std::int64_t bank_groups = 4,
+                   std::int64_t split = 1, DataType weights = DataType::Int8) {
+    GemvProblem gemv{m, k, weights};
+    PimMapping mapping;
+    mapping.split_k = split;
+    const PimPlacement p = place(gemv, mapping, lpddr(bank_groups), {});
+    return fmt::format("{}x{}/{}/{}", p.m, p.k, p.degree, p.row_blocks);
+}
+
+struct Golden {
+    std::int64_t hidden;
+    const char* expected[4];  // QKV, projection, FC1, FC2: tile / degree / row blocks
+};
+
+class OptFamily : public testing::TestWithParam<Golden> {};
+INSTANTIATE_TEST_SUITE_P(
+    Published, OptFamily,
+    testing::Values(Golden{768, {"2x128/8/9", "2x128/3/3", "8x32/3/3", "2x128/3/3"}},
+                    Golden{1024, {"8x32/3/3", "8x32/1/1", "32x8/1/1", "8x32/1/1"}},
+                    Golden{2048, {"16x16/3/3", "16x16/1/1", "64x4/1/1", "16x16/1/1"}},
+                    Golden{2560, {"4x64/8/15", "4x64/5/5", "16x16/5/5", "4x64/5/5"}},
+                    Golden{4096, {"32x8/3/3", "32x8/1/1", "128x2/1/1", "32x8/1/1"}},
+                    Golden{5120, {"8x32/8/15", "8x32/5/5", "32x8/4/5", "8x32/5/5"}},
+                    Golden{7168, {"8x32/8/21", "8x32/7/7", "32x8/4/7", "8x32/7/7"}}));
+
+TEST_P(OptFamily, IsPlacedAsPublished) {
+    const auto& [d, expected] = GetParam();
+    EXPECT_EQ(placed(3 * d, d), expected[0]);
+    EXPECT_EQ(placed(d, d), expected[1]);
+    EXPECT_EQ(placed(4 * d, d), expected[2]);
+    EXPECT_EQ(placed(d, 4 * d), expected[3]);
+}
+
+TEST(PimPlacement, FollowsBanksFormatsAndSplitK) {
+    EXPECT_EQ(placed(16384, 4096, 2), "128x2/1/2");  // 64 banks: m would not fit
+    EXPECT_EQ(placed(2304, 768, 8), "1x256/8/9");    // 256 banks
+    EXPECT_EQ(placed(2304, 768, 4, 8), "16x16/8/9");
+    EXPECT_EQ(placed(3072, 768, 4, 8), "64x4/2/3");
+    EXPECT_EQ(placed(2304, 768, 4, 1, DataType::Int4), "2x256/8/9");
+    EXPECT_EQ(placed(2304, 768, 4, 1, DataType::Int16), "2x64/8/9");
+}
+
+TEST(PimPlacement, RefusesWithTheReason) {
+    const auto reason = [](const GemvProblem& gemv, const PimMapping& mapping,
+                           const pim::PimConfig& config) {
+        try {
+            place(gemv, mapping, lpddr(), config);
+        } catch (const arch::base::config::ConfigError& error) {
+            return std::string{error.what()};
+        }
+        return std::string{};
+    };
+    const GemvProblem gemv{2304, 768};
+    EXPECT_NE(reason({1 << 20, 1 << 20}, {}, {}).find("a bank holds"), std::string::npos);
+    PimMapping mapping;
+    mapping.cr_degree = 9;
+    EXPECT_NE(reason(gemv, mapping, {}).find("must be 1..8"), std::string::npos);
+    mapping = {};
+    mapping.split_k = 16;
+    EXPECT_NE(reason(gemv, mapping, {}).find("do not share 8 channels"), std::string::npos);
+    pim::PimConfig small_page;
+    small_page.page = arch::base::Bytes{16'384};
+    EXPECT_NE(reason(gemv, {}, small_page).find("pim.page"), std::string::npos);
+    pim::PimConfig few;
+    few.registers = 8;
+    EXPECT_NE(reason(gemv, {}, few).find("below the 8 registers"), std::string::npos);
+}
+
+TEST(PimPlacement, UnevenRowsArePaddedAndSaidSo) {
+    const PimPlacement p = place({1000, 768}, {}, lpddr(), {});
+    EXPECT_EQ(p.m, 1);
+    EXPECT_EQ(p.padded_m, 1024);
+    ASSERT_FALSE(p.notes.empty());
+    EXPECT_NE(p.notes[0].find("padded to 1024"), std::string::npos);
+}
+
+struct Outcome {
+    std::int64_t cycles = 0;
+    std::optional<ProductCheck> check;
+};
+
+Outcome run(const GemvProblem& gemv, const PimMapping& mapping, bool functional,
+            const pim::PimConfig& config = {}) {
+    const memory::MemoryConfig dram = lpddr();
+    const PimPlacement placement = place(gemv, mapping, dram, config);
+    const pim::PimProgram program = lower(gemv, placement, dram, config);
+    arch::base::EventQueue queue;
+    arch::base::stats::Group root("");
+    memory::MemorySystem system(dram, memory::StreamDriver::latency(dram), queue, root);
+    std::optional<FunctionalGemv> data;
+    if (functional) {
+        data.emplace(gemv, placement, dram, config, 7);
+    }
+    std::vector<std::unique_ptr<pim::PimUnit>> units;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(dram.channels); ++i) {
+        units.push_back(std::make_unique<pim::PimUnit>(dram.timing, config, program, i, root,
+                                                       functional ? &*data : nullptr));
+        system.lend(i, *units.back(),
+                    memory::StreamDriver::latency(dram) + arch::base::Femtoseconds{1});
+    }
+    while (!queue.empty()) {
+        queue.run_until(queue.next_time());
+    }
+    Outcome outcome;
+    outcome.cycles = *units[0]->left() - *units[0]->began();
+    if (functional) {
+        outcome.check = data->check();
+    }
+    return outcome;
+}
+
+TEST(PimPlacement, TheClosedFormIsTheCommandStream) {
+    for (const std::int64_t d : {768, 2048, 2560}) {
+        for (const std::int64_t degree : {0, 1}) {
+            const GemvProblem gemv{3 * d, d};
+            PimMapping mapping;
+            mapping.cr_degree = degree;
+            const memory::MemoryConfig dram = lpddr();
+            const PimPlacement placement = place(gemv, mapping, dram, {});
+            EXPECT_EQ(run(gemv, mapping, false).cycles,
+                      closed_form_cycles(gemv, placement, dram, {}))
+                << d << " degree " << degree;
+        }
+    }
+}
+
+struct Case {
+    const char* name;
+    GemvProblem gemv;
+    PimMapping mapping;
+};
+
+class Functional : public testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(
+    Gemv, Functional,
+    testing::Values(
+        Case{"int8", {768, 768}, {}}, Case{"int4", {768, 768, DataType::Int4, DataType::Int8}, {}},
+        Case{"int16", {768, 256, DataType::Int16, DataType::Int16, DataType::Int32}, {}},
+        Case{"bf16", {768, 256, DataType::Bf16, DataType::Bf16, DataType::F32}, {}},
+        Case{"scaled", {768, 768, DataType::Int8, DataType::Int8, DataType::Int16, 32}, {}},
+        Case{"scaled_across_chunks",
+             {768, 768, DataType::Int8, DataType::Int8, DataType::Int32, 300},
+             {}},
+        Case{"scaled_bf16", {768, 256, DataType::Bf16, DataType::Bf16, DataType::F32, 64}, {}},
+        Case{"tall_tiles", {4096, 300}, {}}, Case{"padded", {1000, 333}, {}},
+        Case{"split_k", {768, 768}, {PimMapping::Placement::Balanced, 8, 0, 4}},
+        Case{"few_inputs", {2304, 768}, {PimMapping::Placement::Balanced, 3, 2, 1}}),
+    [](const auto& one) { return std::string{one.param.name}; });
+
+TEST_P(Functional, MatchesTheReferenceAndTimingModeAgrees) {
+    const Outcome functional = run(GetParam().gemv, GetParam().mapping, true);
+    ASSERT_TRUE(functional.check.has_value());
+    EXPECT_TRUE(functional.check->match) << functional.check->first_mismatch;
+    EXPECT_GE(functional.check->checked, GetParam().gemv.m);
+    EXPECT_EQ(functional.cycles, run(GetParam().gemv, GetParam().mapping, false).cycles);
+}
+
+}  // namespace
+}  // namespace tilesim::workloads
