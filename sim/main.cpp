@@ -2,15 +2,17 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <systemc>
 
 #include "arch/base/check.hpp"
 #include "arch/npu/program_fault.hpp"
+#include "sim/console.hpp"
 #include "sim/describe.hpp"
+#include "sim/exit_code.hpp"
+#include "sim/explore/commands.hpp"
 #include "sim/report.hpp"
 #include "sim/system/run.hpp"
 #include "sim/version.hpp"
@@ -20,15 +22,9 @@ namespace {
 
 using namespace tilesim;
 
-enum ExitCode {
-    kFine = 0,
-    kCheckFailed = 1,
-    kBadInput = 2,
-    kDeadlock = 3,
-    kBudgetExceeded = 4,
-    kInputOutput = 5,
-    kInternal = 70
-};
+using sim::complain;
+using sim::print;
+using enum sim::ExitCode;
 
 struct Arguments {
     std::string file;
@@ -38,19 +34,6 @@ struct Arguments {
     bool functional = false;
     std::string suite = "npu";
 };
-
-// One message on stderr. Where that fails too there is nobody left to tell.
-void complain(const std::string& text) {
-    std::fputs((text + "\n").c_str(), stderr);
-}
-
-void print(const std::string& text) {
-    const bool written =
-        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    if (!written && errno != EPIPE) {  // a reader that has gone away is no error
-        throw arch::base::config::IoError("standard output: cannot be written");
-    }
-}
 
 std::vector<std::pair<std::string, std::string>> overrides_of(const Arguments& arguments) {
     std::vector<std::pair<std::string, std::string>> overrides;
@@ -164,10 +147,15 @@ int command_line(int argc, char** argv) {
         ->check(CLI::IsMember(validation::suite_names()));
     validate_command->add_option("--format", arguments.format, "table, json or csv")
         ->check(CLI::IsMember({"table", "json", "csv"}));
+    std::optional<int> explored;
+    sim::explore::add_commands(app, explored);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? kFine : kBadInput;
+    }
+    if (explored) {
+        return *explored;
     }
     if (*run_command) {
         return run(arguments);

@@ -1,10 +1,8 @@
 #include "sim/system/run.hpp"
 
-#include <fmt/format.h>
-
-#include <boost/uuid/detail/sha1.hpp>
 #include <chrono>
 
+#include "sim/digest.hpp"
 #include "sim/system/memory.hpp"
 #include "sim/system/model.hpp"
 #include "sim/system/npu.hpp"
@@ -16,18 +14,6 @@ namespace tilesim::sim::system {
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-std::string sha1(const std::string& text) {
-    boost::uuids::detail::sha1 hash;
-    hash.process_bytes(text.data(), text.size());
-    unsigned int digest[5] = {};
-    hash.get_digest(digest);
-    std::string hex;
-    for (const unsigned int word : digest) {
-        hex += fmt::format("{:08x}", word);
-    }
-    return hex;
-}
 
 Json provenance_of(const Scenario& scenario) {
     std::string device_text;

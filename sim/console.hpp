@@ -1,0 +1,14 @@
+// The two streams of the command line: results go to stdout, everything else to stderr.
+#pragma once
+
+#include <string>
+
+namespace tilesim::sim {
+
+// Writes a result; throws IoError when it cannot be written. A reader that has gone away is no
+// error.
+void print(const std::string& text);
+// One message on stderr. Where that fails too there is nobody left to tell.
+void complain(const std::string& text);
+
+}  // namespace tilesim::sim

@@ -1,0 +1,23 @@
+// The values of a range: "from 32 KiB to 512 KiB by a factor of 2".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tilesim::sim::explore {
+
+struct AxisRange {
+    std::string from, to;                    // numbers, both with the same unit or both without one
+    std::optional<std::string> step = {};    // added; in the unit of `from`
+    std::optional<std::string> factor = {};  // multiplied
+    std::optional<std::int64_t> points = {};  // how many, both ends included
+    bool logarithmic = false;                 // spacing of `points`
+};
+
+// Both ends included where they are met. Whole ends give whole values, without repeats. Throws
+// std::invalid_argument with what is wrong.
+std::vector<std::string> values_of(const AxisRange& range);
+
+}  // namespace tilesim::sim::explore

@@ -1,0 +1,266 @@
+#include "sim/explore/expression.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+#include <string_view>
+
+#include "arch/base/quantity.hpp"
+
+namespace tilesim::sim::explore {
+
+using Value = Expression::Value;
+
+struct Expression::Node {
+    std::string name;                         // the operator, or the operand's text
+    std::shared_ptr<const Node> left, right;  // `not` has only a left one
+    bool key = false;                         // a dotted name
+};
+
+namespace {
+
+using NodePointer = std::shared_ptr<const Expression::Node>;
+
+struct Token {
+    std::string text;
+    std::size_t column = 0;
+    bool quoted = false;
+};
+
+bool word_character(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+}
+
+std::vector<Token> tokens_of(const std::string& text) {
+    std::vector<Token> tokens;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t begin = at;
+        const char c = text[at];
+        if (std::isspace(static_cast<unsigned char>(c)) != 0) {
+            ++at;
+            continue;
+        }
+        if (c == '\'' || c == '"') {
+            at = text.find(c, begin + 1);
+            if (at == std::string::npos) {
+                throw std::invalid_argument(fmt::format("column {}: quote not closed", begin + 1));
+            }
+            tokens.push_back({text.substr(begin + 1, at - begin - 1), begin + 1, true});
+            ++at;
+            continue;
+        }
+        if (word_character(c)) {
+            while (at < text.size() && word_character(text[at])) {
+                ++at;
+            }
+        } else {
+            ++at;
+            if (at < text.size() && text[at] == '=' &&
+                std::string_view{"<>=!"}.find(c) != std::string_view::npos) {
+                ++at;
+            }
+        }
+        tokens.push_back({text.substr(begin, at - begin), begin + 1, false});
+    }
+    tokens.push_back({"", text.size() + 1, false});
+    return tokens;
+}
+
+// Operators of one strength associate to the left.
+constexpr std::array<std::array<std::string_view, 6>, 5> kLevels{
+    {{"or"}, {"and"}, {"==", "!=", "<", "<=", ">", ">="}, {"+", "-"}, {"*", "/", "%"}}};
+constexpr std::size_t kMostNesting = 50;
+
+class Parser {
+  public:
+    explicit Parser(const std::string& text) : tokens_(tokens_of(text)) {}
+
+    NodePointer parse() {
+        NodePointer node = binary(0);
+        if (at_ + 1 != tokens_.size()) {
+            fail("an operator");
+        }
+        return node;
+    }
+
+  private:
+    const Token& here() const { return tokens_[at_]; }
+    bool is(std::string_view text) const { return !here().quoted && here().text == text; }
+    [[noreturn]] void fail(std::string_view wanted) const {
+        throw std::invalid_argument(
+            fmt::format("column {}: {} must stand here, got {}", here().column, wanted,
+                        here().text.empty() ? "the end" : fmt::format("'{}'", here().text)));
+    }
+
+    NodePointer binary(std::size_t level) {
+        if (level == kLevels.size()) {
+            return operand();
+        }
+        NodePointer left = binary(level + 1);
+        while (true) {
+            std::string_view found;
+            for (const std::string_view name : kLevels[level]) {
+                found = !name.empty() && is(name) ? name : found;
+            }
+            if (found.empty()) {
+                return left;
+            }
+            ++at_;
+            NodePointer right = binary(level + 1);
+            left = std::make_shared<Expression::Node>(
+                Expression::Node{std::string{found}, left, right, false});
+        }
+    }
+
+    NodePointer operand() {
+        if (++nesting_ > kMostNesting) {
+            fail("less nesting");
+        }
+        NodePointer node;
+        if (is("not") || is("-")) {
+            const std::string name = here().text;
+            ++at_;
+            node = std::make_shared<Expression::Node>(
+                Expression::Node{name, operand(), nullptr, false});
+        } else if (is("(")) {
+            ++at_;
+            node = binary(0);
+            if (!is(")")) {
+                fail("')'");
+            }
+            ++at_;
+        } else {
+            if (!here().quoted && (here().text.empty() || !word_character(here().text[0]))) {
+                fail("a key or a value");
+            }
+            const bool number = std::isdigit(static_cast<unsigned char>(
+                                    here().text.empty() ? ' ' : here().text[0])) != 0;
+            const bool key =
+                !here().quoted && !number &&
+                (here().text.find('.') != std::string::npos || here().text == "device");
+            node = std::make_shared<Expression::Node>(
+                Expression::Node{here().text, nullptr, nullptr, key});
+            ++at_;
+        }
+        --nesting_;
+        return node;
+    }
+
+    std::vector<Token> tokens_;
+    std::size_t at_ = 0;
+    std::size_t nesting_ = 0;
+};
+
+double number_of(const Value& value, const std::string& operation) {
+    if (const auto* number = std::get_if<double>(&value)) {
+        return *number;
+    }
+    throw std::invalid_argument(
+        fmt::format("'{}' needs numbers, got '{}'", operation, std::get<std::string>(value)));
+}
+
+Value arithmetic(const std::string& name, double a, double b) {
+    if (name == "+") {
+        return a + b;
+    }
+    if (name == "-") {
+        return a - b;
+    }
+    if (name == "*") {
+        return a * b;
+    }
+    if (b == 0) {
+        throw std::invalid_argument(fmt::format("'{}' by zero", name));
+    }
+    return name == "/" ? a / b : std::fmod(a, b);
+}
+
+Value evaluate(const Expression::Node& node, const Expression::Lookup& lookup);
+
+Value binary_value(const Expression::Node& node, const Expression::Lookup& lookup) {
+    const std::string& name = node.name;
+    const Value left = evaluate(*node.left, lookup);
+    if (name == "and" || name == "or") {
+        const bool decided = (number_of(left, name) != 0) == (name == "or");
+        return decided ? static_cast<double>(name == "or")
+                       : static_cast<double>(number_of(evaluate(*node.right, lookup), name) != 0);
+    }
+    const Value right = evaluate(*node.right, lookup);
+    if (name == "==" || name == "!=") {
+        return static_cast<double>((left == right) == (name == "=="));
+    }
+    const double a = number_of(left, name);
+    const double b = number_of(right, name);
+    if (name == "<" || name == "<=" || name == ">" || name == ">=") {
+        const bool less = name[0] == '<';
+        return static_cast<double>((less ? a < b : a > b) || (name.size() == 2 && a == b));
+    }
+    return arithmetic(name, a, b);
+}
+
+Value evaluate(const Expression::Node& node, const Expression::Lookup& lookup) {
+    if (node.right != nullptr) {
+        return binary_value(node, lookup);
+    }
+    if (node.left != nullptr) {
+        const double inner = number_of(evaluate(*node.left, lookup), node.name);
+        return node.name == "-" ? -inner : static_cast<double>(inner == 0);
+    }
+    if (!node.key) {
+        return value_of(node.name);
+    }
+    const auto text = lookup(node.name);
+    if (!text) {
+        throw std::invalid_argument(fmt::format("'{}' is no key of these points", node.name));
+    }
+    return value_of(*text);
+}
+
+void collect_keys(const Expression::Node& node, std::vector<std::string>& keys) {
+    if (node.key) {
+        keys.push_back(node.name);
+    }
+    for (const auto& child : {node.left, node.right}) {
+        if (child != nullptr) {
+            collect_keys(*child, keys);
+        }
+    }
+}
+
+}  // namespace
+
+Expression::Expression(const std::string& text) : root_(Parser{text}.parse()) {}
+
+std::vector<std::string> Expression::keys() const {
+    std::vector<std::string> keys;
+    collect_keys(*root_, keys);
+    return keys;
+}
+
+bool Expression::holds(const Lookup& lookup) const {
+    return number_of(evaluate(*root_, lookup), "condition") != 0;
+}
+
+Value value_of(const std::string& text) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(number)) {
+        return number;
+    }
+    using namespace arch::base::config;
+    for (const Dimension* dimension : {&kBytesDimension, &kTimeDimension, &kFrequencyDimension,
+                                       &kBytesPerCycleDimension, &kCyclesDimension}) {
+        const auto parsed = parse_quantity(text, *dimension);
+        if (const auto* count = std::get_if<std::int64_t>(&parsed)) {
+            return static_cast<double>(*count);
+        }
+    }
+    return text;
+}
+
+}  // namespace tilesim::sim::explore

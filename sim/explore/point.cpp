@@ -1,0 +1,198 @@
+#include "sim/explore/point.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+
+#include "sim/digest.hpp"
+#include "sim/scenario.hpp"
+
+namespace tilesim::sim::explore {
+
+using arch::base::config::ConfigError;
+using arch::base::config::Document;
+
+namespace {
+
+constexpr double kMostPoints = 10e6;
+constexpr std::string_view kDevicePrefix = "device.";
+
+Settings settings_at(const SweepFile& sweep, const std::vector<std::size_t>& position) {
+    Settings settings;
+    for (std::size_t i = 0; i < sweep.axes.size(); ++i) {
+        const Axis& axis = sweep.axes[i];
+        for (std::size_t j = 0; j < axis.keys.size(); ++j) {
+            settings.emplace_back(axis.keys[j], axis.values[position[i]][j]);
+        }
+    }
+    return settings;
+}
+
+// Values of the keys that no axis sets, as the scenario's readers see them, defaults included.
+std::map<std::string, std::string> base_values(const SweepFile& sweep) {
+    const auto load = [&sweep](const Settings& settings) {
+        return parse_scenario(sweep.base_text, sweep.base_file, settings);
+    };
+    Settings first = sweep.fixed;
+    for (const auto& setting : settings_at(sweep, std::vector<std::size_t>(sweep.axes.size(), 0))) {
+        first.push_back(setting);
+    }
+    std::optional<Scenario> scenario;
+    try {
+        scenario = load(first);
+    } catch (const ConfigError&) {  // the first point may be one the conditions leave out
+        scenario = load(sweep.fixed);
+    }
+    std::map<std::string, std::string> values;
+    for (const auto& key : scenario->document->descriptions()) {
+        values[key.path] = key.value;
+    }
+    for (const auto& document : scenario->device.documents) {
+        for (const auto& key : document.descriptions()) {
+            values[std::string{kDevicePrefix} + key.path] = key.value;
+        }
+    }
+    return values;
+}
+
+class Conditions {
+  public:
+    explicit Conditions(const SweepFile& sweep) : sweep_(sweep) {
+        for (const auto& [text, condition] : sweep.where) {
+            for (const std::string& key : condition.keys()) {
+                if (!set_by_axis(key)) {
+                    base_ = base_values(sweep);
+                    return;
+                }
+            }
+        }
+    }
+
+    bool hold(const Settings& settings) const {
+        const auto lookup = [&](const std::string& key) -> std::optional<std::string> {
+            const auto set = std::find_if(settings.begin(), settings.end(),
+                                          [&key](const auto& s) { return s.first == key; });
+            if (set != settings.end()) {
+                return set->second;
+            }
+            const auto base = base_.find(key);
+            return base == base_.end() ? std::nullopt : std::optional{base->second};
+        };
+        return std::all_of(sweep_.where.begin(), sweep_.where.end(), [&](const auto& condition) {
+            try {
+                return condition.second.holds(lookup);
+            } catch (const std::invalid_argument& problem) {
+                throw ConfigError(fmt::format("{}: where: '{}': {}", sweep_.name, condition.first,
+                                              problem.what()));
+            }
+        });
+    }
+
+  private:
+    bool set_by_axis(const std::string& key) const {
+        return std::any_of(sweep_.axes.begin(), sweep_.axes.end(), [&key](const Axis& axis) {
+            return std::find(axis.keys.begin(), axis.keys.end(), key) != axis.keys.end();
+        });
+    }
+
+    const SweepFile& sweep_;
+    std::map<std::string, std::string> base_;
+};
+
+// The next position, the last axis fastest; false after the last one.
+bool advance(const SweepFile& sweep, std::vector<std::size_t>& position) {
+    for (std::size_t i = sweep.axes.size(); i > 0; --i) {
+        if (++position[i - 1] < sweep.axes[i - 1].values.size()) {
+            return true;
+        }
+        position[i - 1] = 0;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::vector<Point> points_of(const SweepFile& sweep, Shard shard) {
+    double size = 1;
+    for (const Axis& axis : sweep.axes) {
+        size *= static_cast<double>(axis.values.size());
+    }
+    if (size > kMostPoints) {
+        throw ConfigError(fmt::format("{}: axes span {:.0f} points; at most {:.0f}", sweep.name,
+                                      size, kMostPoints));
+    }
+    const Conditions conditions(sweep);
+    PointHasher hasher(sweep);
+    std::vector<Point> points;
+    std::vector<std::size_t> position(sweep.axes.size(), 0);
+    std::int64_t ordinal = 0;
+    do {
+        Point point{0, settings_at(sweep, position), ""};
+        if (!conditions.hold(point.settings)) {
+            continue;
+        }
+        point.ordinal = ++ordinal;
+        if ((ordinal - 1) % shard.count == shard.index - 1) {
+            point.hash = hasher.hash(point);
+            points.push_back(std::move(point));
+        }
+    } while (advance(sweep, position));
+    if (ordinal == 0) {
+        throw ConfigError(fmt::format("{}: where: leaves no point", sweep.name));
+    }
+    return points;
+}
+
+Settings overrides_of(const SweepFile& sweep, const Point& point) {
+    Settings all = sweep.fixed;
+    all.insert(all.end(), point.settings.begin(), point.settings.end());
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+const std::string& PointHasher::device_text(const std::string& name) {
+    const auto known = devices_.find(name);
+    if (known != devices_.end()) {
+        return known->second;
+    }
+    std::string text;
+    try {
+        for (const Document& document : load_device(name, {}).documents) {
+            text += document.resolved();
+        }
+    } catch (const ConfigError&) {  // the point itself will say what is wrong with it
+        text = name;
+    }
+    return devices_[name] = text;
+}
+
+std::string PointHasher::hash(const Point& point) {
+    Document document = Document::parse(sweep_.base_text, sweep_.base_file);
+    std::string device_settings;
+    for (const auto& [key, value] : overrides_of(sweep_, point)) {
+        if (key.starts_with(kDevicePrefix)) {
+            device_settings += key + "=" + value + "\n";
+        } else {
+            document.override_value(key, value, "set");
+        }
+    }
+    std::string device;
+    document.root().optional("device", device, "");
+    std::string trace;
+    document.root().child("workload", "").optional("memory_trace", trace, "");
+    if (!trace.empty()) {
+        const auto folder = std::filesystem::path{sweep_.base_file}.parent_path();
+        std::ostringstream bytes;
+        bytes << std::ifstream(folder / trace, std::ios::binary).rdbuf();
+        trace = bytes.str();
+    }
+    return sha1(document.resolved() + "\n" + device_text(device) + "\n" + device_settings + "\n" +
+                trace);
+}
+
+}  // namespace tilesim::sim::explore

@@ -1,0 +1,46 @@
+// One point of a sweep: what it sets, and the hash that says which simulation it is.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/explore/sweep_file.hpp"
+
+namespace tilesim::sim::explore {
+
+struct Point {
+    std::int64_t ordinal = 0;  // in the whole sweep, conditions applied, from 1
+    Settings settings;         // what the axes set, in their order
+    std::string hash;          // equal hashes are the same simulation
+};
+
+// Part `index` of `count`; both from 1.
+struct Shard {
+    std::int64_t index = 1;
+    std::int64_t count = 1;
+};
+
+// The sweep's points in their one order: the first axis varies slowest. A shard keeps every
+// `count`-th. Throws ConfigError when a condition cannot be evaluated or nothing is left.
+std::vector<Point> points_of(const SweepFile& sweep, Shard shard);
+
+// Everything the point sets, parents before what lies below them.
+Settings overrides_of(const SweepFile& sweep, const Point& point);
+
+// Hashes what a simulation depends on: the scenario with its overrides, the device's files, and the
+// files the scenario names. Reads each device once.
+class PointHasher {
+  public:
+    explicit PointHasher(const SweepFile& sweep) : sweep_(sweep) {}
+    std::string hash(const Point& point);
+
+  private:
+    const std::string& device_text(const std::string& name);
+
+    const SweepFile& sweep_;
+    std::map<std::string, std::string> devices_;  // texts by name
+};
+
+}  // namespace tilesim::sim::explore

@@ -1,0 +1,194 @@
+// `tilesim sweep`: runs, plans, lists or hands to a batch system the points of a sweep file.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "arch/base/config.hpp"
+#include "sim/console.hpp"
+#include "sim/exit_code.hpp"
+#include "sim/explore/array_job.hpp"
+#include "sim/explore/commands.hpp"
+#include "sim/explore/interrupt.hpp"
+#include "sim/explore/model_version.hpp"
+#include "sim/explore/simulate.hpp"
+#include "sim/explore/sweep_runner.hpp"
+
+namespace tilesim::sim::explore {
+
+using arch::base::config::ConfigError;
+
+namespace {
+
+struct SweepArguments {
+    std::string file;
+    std::string store;
+    std::string shard = "1/1";
+    std::string scheduler;  // "slurm" or "condor"
+    SweepOptions options;
+    ArrayJob job;
+    bool dry_run = false;
+    bool show = false;
+};
+
+Shard parse_shard(const std::string& text) {
+    Shard shard;
+    const char* const end = text.data() + text.size();
+    const auto [slash, problem] = std::from_chars(text.data(), end, shard.index);
+    bool good = problem == std::errc{} && slash != end && *slash == '/';
+    if (good) {
+        const auto [rest, wrong] = std::from_chars(slash + 1, end, shard.count);
+        good = wrong == std::errc{} && rest == end;
+    }
+    if (!good || shard.count < 1 || shard.index < 1 || shard.index > shard.count) {
+        throw ConfigError(fmt::format("--shard {}: must be i/n with 1 <= i <= n", text));
+    }
+    return shard;
+}
+
+std::string store_of(const SweepArguments& arguments, Shard shard) {
+    if (!arguments.store.empty()) {
+        return arguments.store;
+    }
+    return shard.count == 1 ? "results.db"
+                            : fmt::format("results.shard-{}-of-{}.db", shard.index, shard.count);
+}
+
+int show(const SweepArguments& arguments) {
+    const bool named = arguments.file.ends_with(".db");
+    Store store(named ? arguments.file : store_of(arguments, {}), Store::Mode::Read);
+    store.check();
+    std::string text = fmt::format("{:>4} {:<28} {:<20} {:>9}  {}\n", "id", "sweep", "model",
+                                   "finished", "status");
+    for (const StoredSweep& sweep : store.sweeps()) {
+        std::string states;
+        for (const auto& [status, points] : sweep.by_status) {
+            states += fmt::format("{}{} {}", states.empty() ? "" : ", ", points, status);
+        }
+        text += fmt::format("{:>4} {:<28} {:<20} {:>9}  {}\n", sweep.id, sweep.name, sweep.model,
+                            fmt::format("{}/{}", sweep.finished, sweep.points), states);
+    }
+    print(text);
+    return kFine;
+}
+
+// What a point costs: the mean of the store's points where it has some, else one point, tried.
+Store::Cost expected_cost(const SweepFile& sweep, const std::vector<Point>& points,
+                          const std::string& store_file, std::string& source) {
+    std::error_code error;
+    if (std::filesystem::exists(store_file, error)) {
+        if (const auto cost = Store(store_file, Store::Mode::Read).mean_cost(sweep.name)) {
+            source = "mean of its points in the store";
+            return *cost;
+        }
+    }
+    const Point& middle = points[points.size() / 2];
+    WorkerPool pool(1);
+    Limits limits = sweep.limits;
+    constexpr std::chrono::seconds kTrial{30};
+    limits.time = std::min<std::chrono::milliseconds>(limits.time, kTrial);
+    pool.start(0, limits, [&] {
+        return simulate(sweep.base_text, sweep.base_file, overrides_of(sweep, middle));
+    });
+    std::vector<WorkerReport> reports;
+    while (reports.empty()) {
+        reports = pool.wait(limits.time);
+    }
+    const Simulated trial = simulated(reports[0]);
+    source = fmt::format("point {} tried: {}", middle.ordinal, trial.status);
+    return {trial.wall_s, static_cast<double>(reports[0].text.size())};
+}
+
+int dry_run(const SweepArguments& arguments, const SweepFile& sweep,
+            const std::vector<Point>& points, Shard shard) {
+    std::string source;
+    const Store::Cost cost = expected_cost(sweep, points, store_of(arguments, shard), source);
+    const auto count = static_cast<double>(points.size());
+    constexpr double kBytesPerMb = 1e6;
+    print(fmt::format("{}: {} points, model {}\n", sweep.name, points.size(), model_version()) +
+          fmt::format("  time  about {:.1f} s of {:.2f} s a point, {} at a time ({})\n",
+                      count * cost.wall_s / static_cast<double>(arguments.options.jobs),
+                      cost.wall_s, arguments.options.jobs, source) +
+          fmt::format("  disk  about {:.1f} MB\n", count * cost.bytes / kBytesPerMb));
+    return kFine;
+}
+
+int exit_code_of(const SweepOutcome& outcome, const std::string& store) {
+    std::string text =
+        fmt::format("{}: {} points: {} simulated, {} already there, {} failed, {} invalid", store,
+                    outcome.points, outcome.ok, outcome.reused, outcome.failed, outcome.invalid);
+    if (outcome.left > 0) {
+        text += fmt::format(", {} left; the same command goes on", outcome.left);
+    }
+    print(text + "\n");
+    if (!outcome.first_problem.empty()) {
+        complain("first problem: " + outcome.first_problem);
+    }
+    const bool all_invalid = outcome.invalid > 0 && outcome.invalid == outcome.points;
+    return all_invalid ? kBadInput : outcome.failed > 0 || outcome.left > 0 ? kCheckFailed : kFine;
+}
+
+int sweep(const SweepArguments& arguments) {
+    if (arguments.show) {
+        return show(arguments);
+    }
+    if (arguments.file.empty()) {
+        throw ConfigError("sweep: a sweep file must be named");
+    }
+    const Shard shard = parse_shard(arguments.shard);
+    const SweepFile file = load_sweep(arguments.file);
+    const std::vector<Point> points = points_of(file, shard);
+    if (arguments.dry_run && !points.empty()) {
+        return dry_run(arguments, file, points, shard);
+    }
+    if (!arguments.scheduler.empty()) {
+        ArrayJob job = arguments.job;
+        job.sweep_file = std::filesystem::absolute(arguments.file);
+        job.name = file.name;
+        job.points = static_cast<std::int64_t>(points.size());
+        print(arguments.scheduler == "slurm" ? write_slurm(job) : write_condor(job));
+        return kFine;
+    }
+    const std::string store_file = store_of(arguments, shard);
+    const StoreLock lock(store_file);
+    Store store(store_file, Store::Mode::Create);
+    return exit_code_of(run_sweep(file, points, store, arguments.options), store_file);
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, std::optional<int>& exit_code) {
+    auto arguments = std::make_shared<SweepArguments>();
+    arguments->options.jobs = std::max(1U, std::thread::hardware_concurrency());
+    CLI::App* command = app.add_subcommand("sweep", "simulate every point of a sweep file");
+    command->add_option("file", arguments->file, "sweep file");
+    command->add_option("--store", arguments->store, "results, an SQLite file [results.db]");
+    command->add_option("--jobs", arguments->options.jobs, "worker processes [one a processor]")
+        ->check(CLI::Range(1, 4096));
+    command->add_option("--shard", arguments->shard, "i/n: every n-th point, from the i-th");
+    command->add_flag("--dry-run", arguments->dry_run, "count points, estimate time and disk");
+    command->add_flag("--show", arguments->show, "list the sweeps of the store");
+    command->add_flag("--retry-failed", arguments->options.retry_failed,
+                      "run again what did not end well");
+    command->add_flag("--new-model", arguments->options.new_model,
+                      "compute anew beside an older model's results");
+    command->add_flag("--quiet", arguments->options.quiet, "no progress");
+    command->add_flag_callback(
+        "--slurm", [arguments] { arguments->scheduler = "slurm"; },
+        "write a Slurm job array instead of running");
+    command->add_flag_callback(
+        "--condor", [arguments] { arguments->scheduler = "condor"; },
+        "write an HTCondor submit file instead of running");
+    command->add_option("--tasks", arguments->job.tasks, "tasks of the array [one a point]")
+        ->check(CLI::Range(1, 1'000'000));
+    command->add_option("--array-limit", arguments->job.limit, "the site's largest array [1000]")
+        ->check(CLI::Range(1, 1'000'000));
+    command->add_option("--folder", arguments->job.folder, "where scripts and shards go");
+    command->add_flag("--submit", arguments->job.submit, "submit it too");
+    command->callback([arguments, &exit_code] { exit_code = sweep(*arguments); });
+}
+
+}  // namespace tilesim::sim::explore

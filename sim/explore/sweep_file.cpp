@@ -1,0 +1,283 @@
+#include "sim/explore/sweep_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include "sim/explore/axis_range.hpp"
+#include "sim/scenario.hpp"
+
+namespace tilesim::sim::explore {
+
+namespace fs = std::filesystem;
+using arch::base::config::ConfigError;
+using arch::base::config::Document;
+using arch::base::config::Node;
+
+namespace {
+
+constexpr std::int64_t kFemtosecondsPerMillisecond = 1'000'000'000'000;
+
+// The scenario written under `scenario:`, at the lines and columns where it stands, so that errors
+// in it point into the sweep file: everything else is blanked.
+std::string inline_scenario(const std::string& text) {
+    std::istringstream in(text);
+    std::string result;
+    bool inside = false;
+    for (std::string line; std::getline(in, line);) {
+        const std::string key = "scenario:";
+        const bool opens = line.starts_with(key);
+        const bool top_level = !line.empty() && std::string{" #}]\r"}.find(line[0]) == line.npos;
+        inside = opens || (inside && !top_level);
+        if (opens) {
+            line.replace(0, key.size(), std::string(key.size(), ' '));
+        }
+        result += (inside ? line : std::string{}) + "\n";
+    }
+    return result;
+}
+
+std::vector<std::string> texts_of(Node node, std::string_view key, std::string_view meaning) {
+    std::vector<std::string> texts;
+    for (Node& entry : node.list(key, meaning)) {
+        texts.push_back(entry.scalar());
+    }
+    if (texts.empty()) {
+        node.error(key, "must list at least one value");
+    }
+    return texts;
+}
+
+std::vector<std::string> read_range(Node node) {
+    AxisRange range;
+    node.required("from", range.from, "first value");
+    node.required("to", range.to, "last value, where the steps meet it");
+    const auto given = [&node](const char* key, std::optional<std::string>& value,
+                               const char* meaning) {
+        if (node.has(key)) {
+            value.emplace();
+            node.optional(key, *value, meaning);
+        }
+    };
+    given("step", range.step, "added from value to value");
+    given("factor", range.factor, "multiplied from value to value");
+    if (node.has("points")) {
+        range.points = 1;
+        node.optional("points", *range.points, {1, 100'000}, "how many values");
+    }
+    node.optional("spacing", range.logarithmic, {{"linear", false}, {"log", true}},
+                  "of the points");
+    node.done();
+    if (range.from.empty() || range.to.empty()) {
+        return {};  // reported as missing
+    }
+    try {
+        return values_of(range);
+    } catch (const std::invalid_argument& problem) {
+        node.error("", problem.what());
+        return {};
+    }
+}
+
+Axis read_zip(Node node) {
+    Axis axis;
+    for (const std::string& key : node.keys()) {
+        const std::vector<std::string> values = texts_of(node, key, "values of one key");
+        if (!axis.keys.empty() && values.size() != axis.values.size()) {
+            node.error(key, fmt::format("must list as many values as '{}' ({}), got {}",
+                                        axis.keys[0], axis.values.size(), values.size()));
+            continue;
+        }
+        axis.keys.push_back(key);
+        axis.values.resize(values.size());
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            axis.values[i].push_back(values[i]);
+        }
+    }
+    if (axis.keys.empty()) {
+        node.error("", "must hold keys and the values they take together");
+    }
+    return axis;
+}
+
+Axis read_axis(Node node) {
+    Axis axis;
+    std::vector<std::string> values;
+    if (node.has("zip")) {
+        axis = read_zip(node.child("zip", "keys that change together"));
+    } else if (node.has("seeds")) {
+        std::int64_t count = 0;
+        node.required("seeds", count, arch::base::config::Range{1, 100'000},
+                      "repetitions with seeds 1, 2, 3 ...");
+        axis.keys = {"run.seed"};
+        for (std::int64_t seed = 1; seed <= count; ++seed) {
+            values.push_back(std::to_string(seed));
+        }
+    } else {
+        std::string key;
+        node.required("key", key, "the key that changes");
+        axis.keys = {key};
+        if (node.has("values") == node.has("range")) {
+            node.error("", "must hold exactly one of values, range, zip, seeds");
+        }
+        if (node.has("range")) {
+            values = read_range(node.child("range", "evenly spaced values"));
+        } else {
+            values = texts_of(node, "values", "the values it takes");
+        }
+    }
+    node.done();
+    for (const std::string& value : values) {
+        axis.values.push_back({value});
+    }
+    return axis;
+}
+
+void read_axes(Node& root, SweepFile& sweep) {
+    std::set<std::string> seen;
+    for (const auto& [key, value] : sweep.fixed) {
+        seen.insert(key);
+    }
+    for (Node& entry : root.list("axes", "what varies; the first axis varies slowest")) {
+        Axis axis = read_axis(entry);
+        for (const std::string& key : axis.keys) {
+            if (!key.empty() && !seen.insert(key).second) {
+                entry.error("", fmt::format("'{}' is set twice", key));
+            }
+        }
+        sweep.axes.push_back(std::move(axis));
+    }
+    if (sweep.axes.empty()) {
+        root.error("axes", "must list at least one axis");
+    }
+}
+
+void read_base(Node& root, SweepFile& sweep, const std::string& file) {
+    if (root.has("base") == root.has("scenario")) {
+        root.error("", "must hold exactly one of base, scenario");
+        root.child("scenario", "a scenario written here");
+    }
+    if (root.has("scenario")) {
+        root.child("scenario", "a scenario written here");
+        sweep.base_file = file;
+        sweep.base_text = inline_scenario(sweep.text);
+        return;
+    }
+    root.optional("base", sweep.base_file, "scenario file, from this file's folder");
+    if (!sweep.base_file.empty()) {
+        sweep.base_file = (fs::path{file}.parent_path() / sweep.base_file).lexically_normal();
+        std::error_code error;
+        if (!fs::is_regular_file(sweep.base_file, error)) {
+            root.error("base", fmt::format("there is no file {}", sweep.base_file));
+            return;
+        }
+        sweep.base_text = Document::load(sweep.base_file).text();
+    }
+}
+
+void read_limits(Node node, Limits& limits) {
+    arch::base::Femtoseconds time{limits.time.count() * kFemtosecondsPerMillisecond};
+    arch::base::Bytes memory{limits.memory_bytes};
+    node.optional("time", time, {kFemtosecondsPerMillisecond, INT64_MAX}, "host time of one point");
+    // The least leaves a process room to start.
+    node.optional("memory", memory, {std::int64_t{64} << 20, std::int64_t{1} << 44},
+                  "host memory of one point");
+    node.done();
+    limits.time = std::chrono::milliseconds{time.count() / kFemtosecondsPerMillisecond};
+    limits.memory_bytes = memory.count();
+}
+
+// A key the scenario does not have is an error of the sweep, not of each of its points: reads one
+// point and turns what it says of unknown keys into errors at the axis.
+void check_keys(Node& root, const SweepFile& sweep) {
+    Settings first = sweep.fixed;
+    for (const Axis& axis : sweep.axes) {
+        for (std::size_t i = 0; i < axis.keys.size() && !axis.values.empty(); ++i) {
+            first.emplace_back(axis.keys[i], axis.values[0][i]);
+        }
+    }
+    std::string problems;
+    try {
+        parse_scenario(sweep.base_text, sweep.base_file, first);
+        return;
+    } catch (const ConfigError& error) {
+        problems = error.what();
+    }
+    const auto report = [&problems](Node& node, const std::string& key) {
+        std::istringstream lines(problems);
+        for (std::string line; std::getline(lines, line);) {
+            // "--set device. a.b: a.b: unknown key; ..." or "file:1:1: a.b: unknown key; ..."
+            const std::size_t at = line.find("unknown key");
+            const std::string bare = key.starts_with("device.") ? key.substr(7) : key;
+            if (at != line.npos && line.find(bare + ": ") != line.npos) {
+                node.error("", fmt::format("'{}': {}", key, line.substr(at)));
+            } else if (line.find("is no map") != line.npos &&
+                       line.find(" " + bare + ": ") != line.npos) {
+                node.error("", fmt::format("'{}': {}", key, line.substr(line.rfind(": ") + 2)));
+            }
+        }
+    };
+    for (const auto& [key, value] : sweep.fixed) {
+        Node set = root.child("set", "the same for every point");
+        report(set, key);
+    }
+    std::vector<Node> entries = root.list("axes", "what varies");
+    for (std::size_t i = 0; i < sweep.axes.size(); ++i) {
+        for (const std::string& key : sweep.axes[i].keys) {
+            report(entries[i], key);
+        }
+    }
+}
+
+void read_where(Node& root, SweepFile& sweep) {
+    for (Node& entry : root.list("where", "conditions every point must meet")) {
+        const std::string text = entry.scalar();
+        try {
+            sweep.where.emplace_back(text, Expression{text});
+        } catch (const std::invalid_argument& problem) {
+            entry.error("", fmt::format("{} in '{}'", problem.what(), text));
+        }
+    }
+}
+
+void read_fixed(Node node, Settings& fixed) {
+    for (const std::string& key : node.keys()) {
+        std::string value;
+        node.optional(key, value, "the same for every point");
+        fixed.emplace_back(key, value);
+    }
+    node.done();
+}
+
+SweepFile read_sweep(Document document, const std::string& file) {
+    SweepFile sweep;
+    sweep.name = fs::path{file}.stem();
+    sweep.text = document.text();
+    Node root = document.root();
+    read_base(root, sweep, file);
+    read_fixed(root.child("set", "the same for every point"), sweep.fixed);
+    read_axes(root, sweep);
+    read_where(root, sweep);
+    read_limits(root.child("limits", "of one point, on the host"), sweep.limits);
+    root.done();
+    document.finish();
+    check_keys(root, sweep);
+    document.finish();
+    return sweep;
+}
+
+}  // namespace
+
+SweepFile load_sweep(const std::string& file) {
+    return read_sweep(Document::load(file), file);
+}
+
+SweepFile parse_sweep(const std::string& text, const std::string& file) {
+    return read_sweep(Document::parse(text, file), file);
+}
+
+}  // namespace tilesim::sim::explore

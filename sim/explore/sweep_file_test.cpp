@@ -1,0 +1,122 @@
+#include "sim/explore/sweep_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/explore/point.hpp"
+
+namespace tilesim::sim::explore {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+const std::string kBase =
+    "scenario:\n"
+    "  device: xdna\n"
+    "  workload:\n"
+    "    core_kernel: {m: 32, k: 64, n: 32, a: int8, b: int8, c: int8}\n";
+
+SweepFile parsed(const std::string& rest) {
+    return parse_sweep(kBase + rest, "sweep.yaml");
+}
+
+std::string message_of(const std::string& rest) {
+    try {
+        points_of(parsed(rest), {});
+        return "";
+    } catch (const arch::base::config::ConfigError& error) {
+        return error.what();
+    }
+}
+
+TEST(Sweep, TheFirstAxisVariesSlowest) {
+    const SweepFile sweep = parsed(
+        "axes:\n"
+        "  - {key: workload.core_kernel.m, values: [16, 32]}\n"
+        "  - zip: {workload.core_kernel.k: [64, 128], workload.core_kernel.n: [32, 16]}\n");
+    const std::vector<Point> points = points_of(sweep, {});
+    ASSERT_EQ(points.size(), 4U);
+    EXPECT_THAT(points[1].settings, ElementsAre(Pair("workload.core_kernel.m", "16"),
+                                                Pair("workload.core_kernel.k", "128"),
+                                                Pair("workload.core_kernel.n", "16")));
+    EXPECT_THAT(points[2].settings[0], Pair("workload.core_kernel.m", "32"));
+    EXPECT_EQ(points[3].ordinal, 4);
+}
+
+TEST(Sweep, ConditionsSeeAxesTheScenarioAndTheDevice) {
+    const std::string axes = "axes: [{key: workload.core_kernel.m, values: [16, 32, 64]}]\n";
+    EXPECT_EQ(
+        points_of(parsed(axes + "where: ['workload.core_kernel.m <= workload.core_kernel.n']\n"),
+                  {})
+            .size(),
+        2U);
+    EXPECT_EQ(points_of(parsed(axes + "where: ['device.npu.columns == 4']\n"), {}).size(), 3U);
+}
+
+TEST(Sweep, ShardsPartitionThePoints) {
+    const SweepFile sweep =
+        parsed("axes: [{key: workload.core_kernel.m, range: {from: 16, to: 112, step: 16}}]\n");
+    std::vector<std::int64_t> seen;
+    for (std::int64_t shard = 1; shard <= 3; ++shard) {
+        for (const Point& point : points_of(sweep, {shard, 3})) {
+            seen.push_back(point.ordinal);
+        }
+    }
+    EXPECT_THAT(seen, testing::UnorderedElementsAre(1, 2, 3, 4, 5, 6, 7));
+}
+
+TEST(Sweep, EqualSimulationsHaveEqualHashesWhateverTheOrderOfTheAxes) {
+    const std::string m = "{key: workload.core_kernel.m, values: [16]}";
+    const std::string k = "{key: workload.core_kernel.k, values: [128]}";
+    const auto hash = [](const std::string& axes) {
+        return points_of(parsed("axes: [" + axes + "]\n"), {})[0].hash;
+    };
+    EXPECT_EQ(hash(m + ", " + k), hash(k + ", " + m));
+    EXPECT_NE(hash(m + ", " + k), hash(m));
+    EXPECT_NE(hash(m), hash(m + ", {key: device.npu.clock, values: [2 GHz]}"));
+    EXPECT_NE(hash(m), hash(m + ", {key: device, values: [xdna2]}"));
+}
+
+TEST(Sweep, BadFilesGiveLocatedErrors) {
+    const std::string good = "axes: [{key: workload.core_kernel.m, values: [16, 32]}]\n";
+    EXPECT_EQ(message_of(good), "");
+    const struct {
+        std::string text;
+        const char* message;
+    } cases[] = {
+        {"", "sweep.yaml:1:1: axes: must list at least one axis"},
+        {"axes: []\n", "sweep.yaml:5:1: axes: must list at least one axis"},
+        {"axis: []\n" + good, "sweep.yaml:5:1: axis: unknown key; did you mean 'axes'?"},
+        {"axes: [{key: workload.core_kernel.m, values: []}]\n",
+         "sweep.yaml:5:38: axes[0].values: must list at least one value"},
+        {"axes: [{key: workload.core_kernel.m}]\n", "axes[0]: must hold exactly one of values"},
+        {"axes: [{key: workload.core_kernel.mm, values: [16]}]\n",
+         "sweep.yaml:5:8: axes[0]: 'workload.core_kernel.mm': unknown key; did you mean 'm'?"},
+        {"axes: [{key: device.npu.colums, values: [16]}]\n", "did you mean 'columns'?"},
+        {"axes: [{key: workload.core_kernel.m, range: {from: 1, to: 2}}]\n",
+         "axes[0].range: must hold exactly one of step, factor, points"},
+        {"axes: [{zip: {a.b: [1], c.d: [1, 2]}}]\n",
+         "must list as many values as 'a.b' (1), got 2"},
+        {good + "where: ['device >']\n", "sweep.yaml:6:9: where[0]: column 9:"},
+        {good + "where: ['workload.core_kernel.m > 99']\n", "leaves no point"},
+        {good + "where: ['workload.nothing > 99']\n", "'workload.nothing' is no key"},
+        {good + "limits: {time: 5}\n", "sweep.yaml:6:16: limits.time:"},
+        {good + "base: x.yaml\n", "must hold exactly one of base, scenario"},
+        {"axes: [{seeds: 0}]\n", "axes[0].seeds: must be 1..100000, got 0"},
+        {"axes: [{seeds: 2}, {key: run.seed, values: [1]}]\n", "axes[1]: 'run.seed' is set twice"},
+    };
+    for (const auto& [text, message] : cases) {
+        EXPECT_THAT(message_of(text), HasSubstr(message)) << text;
+    }
+}
+
+TEST(Sweep, ErrorsInAnInlineScenarioPointIntoTheSweepFile) {
+    const SweepFile sweep = parsed("axes: [{seeds: 2}]\n");
+    EXPECT_EQ(sweep.base_text.find("device: xdna"), std::string{" \n"}.size() + 10);
+    EXPECT_EQ(sweep.base_text.find("axes"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tilesim::sim::explore
