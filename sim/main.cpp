@@ -15,6 +15,7 @@
 #include "sim/explore/commands.hpp"
 #include "sim/report.hpp"
 #include "sim/system/run.hpp"
+#include "sim/trace/trace_options.hpp"
 #include "sim/version.hpp"
 #include "validation/suite.hpp"
 
@@ -33,6 +34,7 @@ struct Arguments {
     std::string out;
     bool functional = false;
     std::string suite = "npu";
+    sim::trace::TraceOptions trace;
 };
 
 std::vector<std::pair<std::string, std::string>> overrides_of(const Arguments& arguments) {
@@ -75,7 +77,11 @@ void write_folder(const std::string& folder, const sim::Scenario& scenario,
 
 int run(const Arguments& arguments) {
     const sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
-    const sim::RunResult result = sim::system::run(scenario);
+    sim::trace::TraceSession trace(arguments.trace, scenario);
+    const sim::RunResult result = sim::system::run(scenario, trace.listener());
+    if (const std::string note = trace.write(result); !note.empty()) {
+        complain(note);
+    }
     if (!arguments.out.empty()) {
         write_folder(arguments.out, scenario, result);
     }
@@ -131,6 +137,7 @@ int command_line(int argc, char** argv) {
     };
     CLI::App* run_command = app.add_subcommand("run", "simulate a scenario");
     add_file(run_command, "scenario file");
+    arguments.trace.add_to(*run_command);
     run_command->add_flag("--functional", arguments.functional,
                           "move real bytes, check the product");
     run_command->add_option("--format", arguments.format, "table, json or csv")

@@ -72,6 +72,11 @@ GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& 
     return bounds;
 }
 
+GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& map,
+                     const NpuConfig& config, const arch::memory::MemoryConfig& memory) {
+    return bounds_of(problem, map, sizes_of(problem, map, config), config, memory);
+}
+
 OutputStationaryMapping choose_mapping(const GemmProblem& problem, const NpuConfig& config,
                                        const arch::memory::MemoryConfig& memory) {
     const MultiplyMode* mode =
@@ -91,9 +96,7 @@ OutputStationaryMapping choose_mapping(const GemmProblem& problem, const NpuConf
                     if (!problems_of(problem, map, config).empty()) {
                         continue;
                     }
-                    const double ns =
-                        bounds_of(problem, map, sizes_of(problem, map, config), config, memory)
-                            .tightest_ns();
+                    const double ns = bounds_of(problem, map, config, memory).tightest_ns();
                     if (!best || ns < best_ns) {
                         best = map;
                         best_ns = ns;

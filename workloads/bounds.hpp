@@ -22,6 +22,10 @@ GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& 
                      const LoweredGemm& lowered, const arch::npu::NpuConfig& config,
                      const arch::memory::MemoryConfig& memory);
 
+// The same before lowering: for searches that look at many mappings.
+GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& mapping,
+                     const arch::npu::NpuConfig& config, const arch::memory::MemoryConfig& memory);
+
 // A mapping for a scenario that states none: the one with the least bound among tiles that fit,
 // found by enumeration over multiples of the mmul blocks. Throws ConfigError when none fits.
 OutputStationaryMapping choose_mapping(const GemmProblem& problem,

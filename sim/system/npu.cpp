@@ -45,7 +45,8 @@ Json describe(const workloads::OutputStationaryMapping& map) {
 
 }  // namespace
 
-RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm) {
+RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
+                   arch::base::ProbeListener* listener) {
     RunResult result;
     const arch::npu::NpuConfig& config = *scenario.device.npu;
     const auto mapping = mapping_of(scenario, gemm, result.notes);
@@ -71,6 +72,7 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm)
                                       scenario.device.fabric.request_latency, queue, root);
     arch::npu::Array array(config, scenario.device.fabric, lowered.program, memory, queue, root,
                            bytes);
+    array.connect(listener);
     array.start();
     const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
                                                     [&array] { return array.finished(); });

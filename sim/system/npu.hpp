@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "arch/base/probe.hpp"
 #include "sim/result.hpp"
 #include "sim/scenario.hpp"
 
 namespace tilesim::sim::system {
 
-RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm);
+RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
+                   arch::base::ProbeListener* listener);
 RunResult run_core_kernel(const Scenario& scenario, const CoreKernelWorkload& workload);
 
 // The GEMM's mapping: the scenario's, or one chosen by the bounds (then noted).

@@ -38,11 +38,11 @@ std::string lowered_text(const Scenario& scenario) {
     throw arch::base::config::ConfigError("this workload has no program to print");
 }
 
-RunResult run(const Scenario& scenario) {
+RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener) {
     const auto began = std::chrono::steady_clock::now();
     RunResult result;
     if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
-        result = run_gemm(scenario, *gemm);
+        result = run_gemm(scenario, *gemm, listener);
     } else if (const auto* gemv = std::get_if<workloads::GemvProblem>(&scenario.workload)) {
         result = run_gemv(scenario, *gemv);
     } else if (const auto* model = std::get_if<ModelWorkload>(&scenario.workload)) {

@@ -3,13 +3,15 @@
 
 #include <string>
 
+#include "arch/base/probe.hpp"
 #include "sim/result.hpp"
 #include "sim/scenario.hpp"
 
 namespace tilesim::sim::system {
 
-// Once per process when the scenario needs simulation (SystemC elaborates once).
-RunResult run(const Scenario& scenario);
+// Once per process when the scenario needs simulation (SystemC elaborates once). `listener` hears
+// the components' activities; it changes nothing.
+RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener = nullptr);
 // The physical program of a scenario, with what it uses of the device.
 std::string lowered_text(const Scenario& scenario);
 

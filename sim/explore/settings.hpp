@@ -1,0 +1,14 @@
+// `--set key.path=value`, as every command takes it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/explore/sweep_file.hpp"
+
+namespace tilesim::sim::explore {
+
+// Throws ConfigError where a text is no key and value.
+Settings parse_settings(const std::vector<std::string>& texts);
+
+}  // namespace tilesim::sim::explore

@@ -1,0 +1,51 @@
+// `tilesim tune`: the best mapping of a scenario.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <thread>
+
+#include "arch/base/config.hpp"
+#include "sim/console.hpp"
+#include "sim/exit_code.hpp"
+#include "sim/explore/commands.hpp"
+#include "sim/explore/settings.hpp"
+#include "sim/explore/tuner.hpp"
+
+namespace tilesim::sim::explore {
+
+namespace {
+
+struct TuneArguments {
+    std::string file;
+    std::vector<std::string> settings;
+    std::string format = "table";
+    TuneOptions options;
+};
+
+int run_tune(const TuneArguments& arguments) {
+    const Settings overrides = parse_settings(arguments.settings);
+    const std::string text = arch::base::config::Document::load(arguments.file).text();
+    const Scenario scenario = parse_scenario(text, arguments.file, overrides);
+    const TuneResult result = tune(scenario, text, arguments.file, overrides, arguments.options);
+    print(arguments.format == "json" ? to_json(result).dump(2) + "\n" : to_table(result));
+    return kFine;
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, std::optional<int>& exit_code) {
+    auto arguments = std::make_shared<TuneArguments>();
+    arguments->options.jobs = std::max(1U, std::thread::hardware_concurrency());
+    CLI::App* command = app.add_subcommand("tune", "search the best mapping of a scenario");
+    command->add_option("file", arguments->file, "scenario file")->required();
+    command->add_option("--set", arguments->settings, "override a key: key.path=value");
+    command->add_option("--jobs", arguments->options.jobs, "worker processes [one a processor]")
+        ->check(CLI::Range(1, 4096));
+    command->add_option("--simulations", arguments->options.simulations, "at most so many [48]")
+        ->check(CLI::Range(1, 1'000'000));
+    command->add_option("--format", arguments->format, "table or json")
+        ->check(CLI::IsMember({"table", "json"}));
+    command->add_flag("--quiet", arguments->options.quiet, "no progress");
+    command->callback([arguments, &exit_code] { exit_code = run_tune(*arguments); });
+}
+
+}  // namespace tilesim::sim::explore

@@ -1,0 +1,155 @@
+#include "sim/explore/tuner.hpp"
+
+#include <algorithm>
+
+#include "arch/base/config.hpp"
+#include "sim/explore/interrupt.hpp"
+#include "sim/explore/progress.hpp"
+#include "sim/explore/simulate.hpp"
+
+namespace tilesim::sim::explore {
+
+using arch::base::config::ConfigError;
+
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{200};
+
+Settings settings_of(const workloads::OutputStationaryMapping& map) {
+    const std::string at = "mapping.output_stationary.";
+    return {
+        {at + "m_ct", std::to_string(map.m_ct)},           {at + "k_ct", std::to_string(map.k_ct)},
+        {at + "n_ct", std::to_string(map.n_ct)},           {at + "k_mt", std::to_string(map.k_mt)},
+        {at + "c_buffers", std::to_string(map.c_buffers)}, {at + "shim_bds", "overlapped"}};
+}
+
+// The candidates not tried yet, and what the tried ones have taught.
+class Search {
+  public:
+    Search(std::vector<Candidate> candidates, double peak_bytes_per_ns)
+        : open_(std::move(candidates)), bytes_per_ns_(peak_bytes_per_ns) {}
+
+    // The most promising candidate. None when no bound beats the best time any more, or when none
+    // would beat it with all the bandwidth DRAM was ever seen to deliver.
+    std::optional<Candidate> next() {
+        cut_ += static_cast<std::int64_t>(std::erase_if(open_, [this](const Candidate& candidate) {
+            return best_ns_ > 0 && candidate.bounds.tightest_ns() >= best_ns_;
+        }));
+        const auto best =
+            std::min_element(open_.begin(), open_.end(), [this](const auto& a, const auto& b) {
+                return expected_ns(a, bytes_per_ns_) < expected_ns(b, bytes_per_ns_);
+            });
+        if (best == open_.end() ||
+            (most_seen_ > 0 && expected_ns(*best, bytes_per_ns_) >= best_ns_)) {
+            return std::nullopt;
+        }
+        const Candidate candidate = *best;
+        open_.erase(best);
+        return candidate;
+    }
+
+    // A time beyond the compute and stream bounds shows what DRAM delivers to such mappings.
+    void learn(const Trial& trial) {
+        best_ns_ = best_ns_ > 0 ? std::min(best_ns_, trial.time_ns) : trial.time_ns;
+        const workloads::GemmBounds& bounds = trial.candidate.bounds;
+        constexpr double kClearly = 1.15;
+        if (trial.time_ns > kClearly * std::max(bounds.compute_ns, bounds.stream_ns)) {
+            most_seen_ = std::max(most_seen_, bounds.dram_bytes / trial.time_ns);
+            bytes_per_ns_ = most_seen_;
+        }
+    }
+
+    std::int64_t cut() const { return cut_; }
+    std::int64_t left() const { return static_cast<std::int64_t>(open_.size()); }
+
+  private:
+    std::vector<Candidate> open_;
+    double bytes_per_ns_;
+    double most_seen_ = 0;
+    double best_ns_ = 0;
+    std::int64_t cut_ = 0;
+};
+
+Trial trial_of(const Candidate& candidate, const Simulated& simulated) {
+    Trial trial{candidate, simulated.status, simulated.error, 0, 0, ""};
+    if (simulated.good()) {
+        trial.time_ns = simulated.result["time_ns"];
+        trial.tops = simulated.result["tops"];
+        trial.bottleneck = simulated.result["bottleneck"];
+    }
+    return trial;
+}
+
+// Simulates candidates, several at a time, until the search has none left.
+std::vector<Trial> run_trials(Search& search, const std::string& text, const std::string& file,
+                              const Settings& overrides, const TuneOptions& options) {
+    std::vector<Trial> trials;
+    std::vector<Candidate> started;
+    const auto most = static_cast<std::size_t>(options.simulations);
+    Progress progress(std::min(search.left(), options.simulations), options.quiet);
+    const InterruptGuard interrupt;
+    WorkerPool pool(options.jobs);
+    const auto fill = [&] {
+        while (!pool.full() && started.size() < most && !interrupt.requested()) {
+            const auto candidate = search.next();
+            if (!candidate) {
+                return;  // for now: what still runs may teach otherwise
+            }
+            pool.start(started.size(), {}, [&] {
+                Settings all = overrides;
+                for (const auto& setting : settings_of(candidate->mapping)) {
+                    all.push_back(setting);
+                }
+                return simulate(text, file, all);
+            });
+            started.push_back(*candidate);
+        }
+    };
+    for (fill(); !pool.idle() && !interrupt.insisted(); fill()) {
+        for (const WorkerReport& report : pool.wait(kPatience)) {
+            trials.push_back(trial_of(started[report.id], simulated(report)));
+            const bool good = trials.back().status == "ok";
+            if (good) {
+                search.learn(trials.back());
+            }
+            progress.advance(good);
+        }
+        progress.show();
+    }
+    progress.finish();
+    return trials;
+}
+
+}  // namespace
+
+TuneResult tune(const Scenario& scenario, const std::string& text, const std::string& file,
+                const Settings& overrides, const TuneOptions& options) {
+    const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload);
+    if (gemm == nullptr || !scenario.device.npu) {
+        throw ConfigError("tune: only a GEMM on an NPU has mappings to search");
+    }
+    const CandidateSet set = candidates_of(*gemm, *scenario.device.npu, scenario.device.memory);
+    if (set.candidates.empty()) {
+        throw ConfigError("tune: no mapping of this GEMM fits the device");
+    }
+    TuneResult result;
+    result.legal = set.legal;
+    result.candidates = static_cast<std::int64_t>(set.candidates.size());
+    constexpr double kNanosecondsPerSecond = 1e9;
+    Search search(set.candidates,
+                  scenario.device.memory.peak_bytes_per_second() / kNanosecondsPerSecond);
+    result.trials = run_trials(search, text, file, overrides, options);
+    result.cut = search.cut();
+    result.left = search.left();
+    std::stable_sort(
+        result.trials.begin(), result.trials.end(), [](const Trial& a, const Trial& b) {
+            return std::pair{a.status != "ok", a.time_ns} < std::pair{b.status != "ok", b.time_ns};
+        });
+    if (result.trials.empty() || result.trials[0].status != "ok") {
+        throw ConfigError("tune: no mapping could be simulated: " +
+                          (result.trials.empty() ? "interrupted" : result.trials[0].error));
+    }
+    return result;
+}
+
+}  // namespace tilesim::sim::explore

@@ -1,0 +1,102 @@
+#include "sim/trace/activity_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sim/trace/chrome_trace.hpp"
+#include "sim/trace/event_name.hpp"
+#include "sim/trace/vcd.hpp"
+
+namespace tilesim::sim::trace {
+namespace {
+
+using arch::base::Femtoseconds;
+using arch::base::Hertz;
+
+Femtoseconds ns(std::int64_t count) {
+    return Femtoseconds{count * 1'000'000};
+}
+
+// A core that multiplies from 2 to 5 ns, waits until 7 ns and is then done.
+void play(ActivityLog& log) {
+    const char* core = "npu.tile(3,2).core";
+    log.end(core, "done", ns(2));
+    log.begin(core, "multiply", ns(2));
+    log.end(core, "multiply", ns(5));
+    log.begin(core, "waiting_for_input", ns(5));
+    log.end(core, "waiting_for_input", ns(7));
+    log.begin(core, "call", ns(7));
+    log.end(core, "call", ns(7));
+    log.begin(core, "done", ns(7));
+    log.finish(ns(9));
+}
+
+TEST(ActivityLog, KeepsWhatTookTimeWithItsEnds) {
+    ActivityLog log({}, 100);
+    play(log);
+    ASSERT_EQ(log.activities().size(), 3U);
+    EXPECT_EQ(log.names()[log.activities()[0].name], "multiply");
+    EXPECT_EQ(log.activities()[0].begin, ns(2));
+    EXPECT_EQ(log.activities()[0].end, ns(5));
+    EXPECT_EQ(log.activities()[2].end, ns(9));
+    EXPECT_FALSE(log.truncated());
+}
+
+TEST(ActivityLog, TheWindowCutsActivities) {
+    ActivityLog log({ns(3), ns(6)}, 100);
+    play(log);
+    ASSERT_EQ(log.activities().size(), 2U);
+    EXPECT_EQ(log.activities()[0].begin, ns(3));
+    EXPECT_EQ(log.activities()[1].end, ns(6));
+}
+
+TEST(ActivityLog, TheLimitIsSaid) {
+    ActivityLog log({}, 2);
+    play(log);
+    EXPECT_EQ(log.activities().size(), 2U);
+    EXPECT_TRUE(log.truncated());
+}
+
+TEST(ChromeTrace, HasTheFormOfTheTraceParser) {
+    ActivityLog log({}, 100);
+    play(log);
+    EXPECT_EQ(
+        to_chrome_trace(log, Hertz{2'000'000'000}),
+        "[\n"
+        R"({"name":"process_name","ph":"M","pid":0,"args":{"name":"core_trace for tile2,3"}},)"
+        "\n"
+        R"({"name":"thread_name","ph":"M","pid":0,"tid":0,"args":{"name":"INSTR_VECTOR"}},)"
+        "\n"
+        R"({"name":"thread_name","ph":"M","pid":0,"tid":1,"args":{"name":"LOCK_STALL"}},)"
+        "\n"
+        R"({"name":"INSTR_VECTOR","ts":4,"ph":"B","pid":0,"tid":0,"cname":"good","args":{"state":"multiply"}},)"
+        "\n"
+        R"({"name":"INSTR_VECTOR","ts":10,"ph":"E","pid":0,"tid":0,"args":{}},)"
+        "\n"
+        R"({"name":"LOCK_STALL","ts":10,"ph":"B","pid":0,"tid":1,"cname":"terrible","args":{"state":"waiting_for_input"}},)"
+        "\n"
+        R"({"name":"LOCK_STALL","ts":14,"ph":"E","pid":0,"tid":1,"args":{}})"
+        "\n]\n");
+}
+
+TEST(Vcd, WritesChangesOnly) {
+    ActivityLog log({}, 100);
+    play(log);
+    const std::string text = to_vcd(log, "core");
+    EXPECT_NE(text.find("$scope module npu_tile_3_2_core $end"), std::string::npos);
+    EXPECT_NE(text.find("#5000000\n0\"\n1#\n#7000000\n0#\n1!\n"), std::string::npos) << text;
+    EXPECT_EQ(to_vcd(log, "no such").find("$var"), std::string::npos);
+}
+
+TEST(EventName, ChannelsSpeakTheTraceUnitsLanguage) {
+    EXPECT_EQ(lane_of("npu.tile(3,0).mm2s1", "waiting_for_memory").event,
+              "DMA_MM2S_1_MEMORY_STARVATION");
+    EXPECT_EQ(lane_of("npu.tile(3,0).mm2s1", "idle").event, "");
+    EXPECT_EQ(lane_of("npu.tile(3,0).mm2s1", "idle").process, "shim_trace for tile0,3");
+    EXPECT_EQ(lane_of("npu.tile(0,1).s2mm4", "waiting_for_stream").event,
+              "DMA_S2MM_4_STREAM_STARVATION");
+    EXPECT_EQ(lane_of("npu.tile(0,1).s2mm4", "x").process, "memtile_trace for tile1,0");
+    EXPECT_EQ(lane_of("npu.tile(5,4).s2mm0", "waiting_for_lock").process, "mem_trace for tile4,5");
+}
+
+}  // namespace
+}  // namespace tilesim::sim::trace

@@ -1,0 +1,14 @@
+// Chrome trace-event JSON in the form of mlir-aie's trace parser: a top-level array, "M" metadata,
+// "B"/"E" pairs, one pid for each tile and unit, tid for each event, ts in cycles.
+#pragma once
+
+#include <string>
+
+#include "arch/base/units.hpp"
+#include "sim/trace/activity_log.hpp"
+
+namespace tilesim::sim::trace {
+
+std::string to_chrome_trace(const ActivityLog& log, arch::base::Hertz clock);
+
+}  // namespace tilesim::sim::trace

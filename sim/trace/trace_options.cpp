@@ -1,0 +1,105 @@
+#include "sim/trace/trace_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "arch/base/config.hpp"
+#include "arch/base/quantity.hpp"
+#include "sim/report.hpp"
+#include "sim/trace/chrome_trace.hpp"
+#include "sim/trace/vcd.hpp"
+
+namespace tilesim::sim::trace {
+
+using arch::base::Femtoseconds;
+using arch::base::config::ConfigError;
+
+namespace {
+
+// Text of a begin and an end in the file, on the long side.
+constexpr std::int64_t kBytesPerActivity = 250;
+constexpr std::int64_t kBytesPerMb = 1'000'000;
+
+Femtoseconds parse_time(const std::string& text, const std::string& window) {
+    const std::size_t first = text.find_first_not_of(' ');
+    const std::string trimmed = first == text.npos ? "" : text.substr(first);
+    const auto parsed = arch::base::config::parse_quantity(
+        trimmed.substr(0, trimmed.find_last_not_of(' ') + 1), arch::base::config::kTimeDimension);
+    if (const auto* problem = std::get_if<std::string>(&parsed)) {
+        throw ConfigError(fmt::format("--trace-window {}: '{}': {}", window, text, *problem));
+    }
+    return Femtoseconds{std::get<std::int64_t>(parsed)};
+}
+
+Window parse_window(const std::string& text) {
+    Window window;
+    if (text.empty()) {
+        return window;
+    }
+    const std::size_t dots = text.find("..");
+    if (dots == text.npos) {
+        throw ConfigError(fmt::format("--trace-window {}: must be like '10 us..25 us'", text));
+    }
+    if (dots > 0) {
+        window.begin = parse_time(text.substr(0, dots), text);
+    }
+    if (dots + 2 < text.size()) {
+        window.end = parse_time(text.substr(dots + 2), text);
+    }
+    if (window.end <= window.begin) {
+        throw ConfigError(fmt::format("--trace-window {}: must end after it begins", text));
+    }
+    return window;
+}
+
+}  // namespace
+
+void TraceOptions::add_to(CLI::App& command) {
+    command.add_option("--trace", chrome_file, "write a Chrome trace, as mlir-aie's parser does");
+    command.add_option("--vcd", vcd_file, "write a value change dump");
+    command.add_option("--vcd-signals", vcd_signals, "only components whose name holds this");
+    command.add_option("--trace-window", window, "only this time: '10 us..25 us'");
+    command.add_option("--trace-limit", limit_mb, "most megabytes of a trace [256]")
+        ->check(CLI::Range(1, 100'000));
+}
+
+TraceSession::TraceSession(const TraceOptions& options, const Scenario& scenario)
+    : options_(options) {
+    const Window window = parse_window(options.window);
+    if (!options.wanted()) {
+        if (!options.window.empty()) {
+            throw ConfigError("--trace-window needs --trace or --vcd");
+        }
+        return;
+    }
+    if (!std::holds_alternative<workloads::GemmProblem>(scenario.workload) ||
+        !scenario.device.npu) {
+        throw ConfigError("--trace and --vcd: only a GEMM on an NPU has activities to trace");
+    }
+    clock_ = scenario.device.npu->clock;
+    log_.emplace(window,
+                 static_cast<std::size_t>(options.limit_mb * kBytesPerMb / kBytesPerActivity));
+}
+
+std::string TraceSession::write(const RunResult& result) {
+    if (!log_) {
+        return "";
+    }
+    log_->finish(
+        Femtoseconds{static_cast<std::int64_t>(result.time_ns * kFemtosecondsPerNanosecond)});
+    if (!options_.chrome_file.empty()) {
+        write_file(options_.chrome_file, to_chrome_trace(*log_, clock_));
+    }
+    if (!options_.vcd_file.empty()) {
+        write_file(options_.vcd_file, to_vcd(*log_, options_.vcd_signals));
+    }
+    return log_->truncated()
+               ? fmt::format(
+                     "the trace is cut at {} MB: --trace-window chooses what it shows, "
+                     "--trace-limit its size",
+                     options_.limit_mb)
+               : "";
+}
+
+}  // namespace tilesim::sim::trace

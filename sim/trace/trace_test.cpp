@@ -1,0 +1,78 @@
+// A traced run: the same result, and a trace whose times are the statistics' times.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "sim/report.hpp"
+#include "sim/scenario.hpp"
+#include "sim/system/run.hpp"
+#include "sim/trace/activity_log.hpp"
+
+// SystemC's library has a main of its own, which the tests do not use, and wants this.
+extern "C" int sc_main(int, char**) {
+    return 0;
+}
+
+namespace tilesim::sim::trace {
+namespace {
+
+const std::string kScenario =
+    std::string{TILESIM_SOURCE_DIR} + "/configs/scenarios/xdna_functional.yaml";
+
+// SystemC elaborates once a process: the plain run happens in a child.
+std::string plain_result() {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(::pipe(ends), 0);
+    if (::fork() == 0) {
+        const std::string text = to_json(system::run(load_scenario(kScenario, {})), false).dump();
+        const ssize_t written = ::write(ends[1], text.data(), text.size());
+        ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
+    }
+    ::close(ends[1]);
+    std::string text;
+    char block[4096];
+    for (ssize_t got = 0; (got = ::read(ends[0], block, sizeof block)) > 0;) {
+        text.append(block, static_cast<std::size_t>(got));
+    }
+    ::wait(nullptr);
+    return text;
+}
+
+TEST(Trace, ChangesNothingAndAgreesWithTheStatistics) {
+    const std::string plain = plain_result();
+    ActivityLog log({}, 10'000'000);
+    const RunResult result = system::run(load_scenario(kScenario, {}), &log);
+    EXPECT_EQ(to_json(result, false).dump(), plain);
+
+    const arch::base::Femtoseconds end{static_cast<std::int64_t>(result.time_ns * 1e6)};
+    log.finish(end);
+    std::map<std::string, double> traced;  // femtoseconds of the cores, by state
+    std::map<std::uint32_t, arch::base::Femtoseconds> last;
+    int cores = 0;
+    for (const std::string& component : log.components()) {
+        cores += component.ends_with(".core") ? 1 : 0;
+    }
+    for (const Activity& activity : log.activities()) {
+        EXPECT_LE(activity.end, end);
+        EXPECT_GE(activity.begin, last[activity.component]);  // one thing at a time
+        last[activity.component] = activity.end;
+        if (log.components()[activity.component].ends_with(".core")) {
+            traced[log.names()[activity.name]] +=
+                static_cast<double>((activity.end - activity.begin).count());
+        }
+    }
+    ASSERT_EQ(cores, 16);
+    for (const auto& [component, states] : result.where) {
+        for (const auto& [state, cycles] : states) {
+            if (component == "core" && state != "done") {
+                const double mean = traced[state] / cores / 1e6 * result.clock_ghz;
+                EXPECT_NEAR(mean, cycles, 1e-6 * static_cast<double>(result.cycles)) << state;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace tilesim::sim::trace
