@@ -59,6 +59,31 @@ void add(const Group& group, std::vector<std::string>& order,
     }
 }
 
+// States in which a component does what it is there for.
+bool works(std::string_view state) {
+    return state == "multiply" || state == "zero" || state == "fixed_kernel" ||
+           state == "streaming" || state == "read" || state == "write";
+}
+
+void add_busy(const Group& group, std::vector<std::pair<std::string, double>>& shares) {
+    for (const StateAccount* account : group.accounts()) {
+        if (class_of(group.path()).starts_with("core_")) {
+            continue;  // the channels of a core do what its memory tile's do
+        }
+        std::int64_t busy = 0;
+        for (std::size_t i = 0; i < account->states().size(); ++i) {
+            busy += works(account->states()[i].name) ? account->spent(i) : 0;
+        }
+        if (busy > 0) {
+            shares.emplace_back(group.path(),
+                                static_cast<double>(busy) / static_cast<double>(account->total()));
+        }
+    }
+    for (const Group* child : group.children()) {
+        add_busy(*child, shares);
+    }
+}
+
 double state_of(const RunResult& result, const std::string& name, const std::string& state) {
     for (const auto& [component, states] : result.where) {
         for (const auto& [key, cycles] : states) {
@@ -89,6 +114,12 @@ std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>>
         result.emplace_back(name, std::move(states));
     }
     return result;
+}
+
+std::vector<std::pair<std::string, double>> busy_shares(const Group& root) {
+    std::vector<std::pair<std::string, double>> shares;
+    add_busy(root, shares);
+    return shares;
 }
 
 void name_bottlenecks(RunResult& result) {

@@ -16,6 +16,9 @@ struct RunResult;
 std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> where_time_went(
     const arch::base::stats::Group& root);
 
+// Share of its time in which each component did its work: kernels, streaming, data on the bus.
+std::vector<std::pair<std::string, double>> busy_shares(const arch::base::stats::Group& root);
+
 // Fills in bottleneck and next_bottleneck from `where`.
 void name_bottlenecks(RunResult& result);
 

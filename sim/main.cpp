@@ -13,6 +13,7 @@
 #include "sim/describe.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/explore/commands.hpp"
+#include "sim/page/report_command.hpp"
 #include "sim/report.hpp"
 #include "sim/system/run.hpp"
 #include "sim/trace/trace_options.hpp"
@@ -156,6 +157,7 @@ int command_line(int argc, char** argv) {
         ->check(CLI::IsMember({"table", "json", "csv"}));
     std::optional<int> explored;
     sim::explore::add_commands(app, explored);
+    sim::page::add_report(app, explored);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -165,6 +166,11 @@ Json to_json(const RunResult& result, bool host) {
         for (const auto& [state, cycles] : states) {
             entry[state] = cycles;
         }
+    }
+    json["busy"] = Json::object();
+    for (const auto& [component, share] : result.busy) {
+        constexpr double kDigits = 1e4;
+        json["busy"][component] = std::round(share * kDigits) / kDigits;
     }
     json["memory"] = Json::object();
     if (result.memory) {

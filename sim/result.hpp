@@ -40,6 +40,8 @@ struct RunResult {
     std::string next_bottleneck;
     // Component class -> state -> cycles, averaged over the components of the class.
     std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> where;
+    // Component -> share of its time in which it did its work.
+    std::vector<std::pair<std::string, double>> busy;
     std::optional<arch::memory::MemoryTotals> memory;
     std::optional<workloads::ProductCheck> functional;
     std::optional<arch::memory::StreamResult> stream;

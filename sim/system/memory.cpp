@@ -38,6 +38,7 @@ RunResult run_stream(const Scenario& scenario, const arch::memory::StreamConfig&
     result.events = queue.executed();
     result.memory = memory.totals();
     result.where = where_time_went(root);
+    result.busy = busy_shares(root);
     name_bottlenecks(result);
     return result;
 }

@@ -84,6 +84,7 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
     result.memory = memory.totals();
     set_rates(result, gemm.macs(), config.clock);
     result.where = where_time_went(root);
+    result.busy = busy_shares(root);
     if (outcome == Outcome::NothingPending) {
         result.status = Status::Deadlock;
         result.deadlock = array.deadlock();

@@ -1,0 +1,146 @@
+#include "sim/page/page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sim/page/web_files.hpp"
+
+namespace tilesim::sim::page {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t kShown = 30;  // points in the text
+
+std::string html_escaped(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        switch (c) {
+            case '&':
+                result.append("&amp;");
+                break;
+            case '<':
+                result.append("&lt;");
+                break;
+            case '"':
+                result.append("&quot;");
+                break;
+            default:
+                result.append(1, c);
+        }
+    }
+    return result;
+}
+
+// JSON inside a script element must neither end it nor open a comment or another one.
+std::string script_safe(const std::string& json) {
+    std::string result;
+    for (const char c : json) {
+        if (c == '<') {
+            result.append("\\u003c");
+        } else {
+            result.append(1, c);
+        }
+    }
+    return result;
+}
+
+// The template with its {{NAMES}} filled in, in one pass: what is filled in is not looked at.
+std::string filled(std::string_view page, const std::map<std::string, std::string_view>& parts) {
+    std::string result;
+    while (true) {
+        const std::size_t open = page.find("{{");
+        const std::size_t close = page.find("}}", open);
+        if (open == page.npos || close == page.npos) {
+            return result.append(page);
+        }
+        result.append(page.substr(0, open));
+        const auto part = parts.find(std::string{page.substr(open + 2, close - open - 2)});
+        result.append(part == parts.end() ? "" : part->second);
+        page.remove_prefix(close + 2);
+    }
+}
+
+std::string cell(const Json& value) {
+    std::string text = value.is_null()           ? ""
+                       : value.is_string()       ? value.get<std::string>()
+                       : value.is_number_float() ? fmt::format("{:.5g}", value.get<double>())
+                                                 : value.dump();
+    std::replace(text.begin(), text.end(), '|', '/');
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
+std::string counts(const Json& points, const char* key) {
+    std::map<std::string, int> seen;
+    for (const Json& point : points) {
+        if (point["status"] == "ok") {
+            ++seen[cell(point[key])];
+        }
+    }
+    std::string text;
+    for (const auto& [name, count] : seen) {
+        text += fmt::format("- {}: {}\n", name, count);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string to_html(const Json& data) {
+    const std::string title = html_escaped(data["title"].get<std::string>());
+    const std::string json = script_safe(data.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return filled(web_file("page.html"), {{"TITLE", title},
+                                          {"STYLE", web_file("page.css")},
+                                          {"DATA", json},
+                                          {"LIBRARY", web_file("library.js")},
+                                          {"SCRIPT", web_file("page.js")}});
+}
+
+std::string to_markdown(const Json& data) {
+    const Json& points = data["points"];
+    const auto good = std::count_if(points.begin(), points.end(),
+                                    [](const Json& point) { return point["status"] == "ok"; });
+    std::string text =
+        fmt::format("# {}\n\n{} of {} points ended well; model {}\n\n", cell(data["title"]), good,
+                    data["of"].get<std::int64_t>(), cell(data["model"]));
+    text += "## Bottlenecks\n\n" + counts(points, "bottleneck");
+    std::vector<const Json*> fastest;
+    for (const Json& point : points) {
+        fastest.push_back(&point);
+    }
+    std::stable_sort(fastest.begin(), fastest.end(), [](const Json* a, const Json* b) {
+        const auto tops = [](const Json* point) {
+            return (*point)["tops"].is_number() ? (*point)["tops"].get<double>() : -1.0;
+        };
+        return tops(a) > tops(b);
+    });
+    text += fmt::format(
+        "\n## Points, fastest first{}\n\n| id | status |",
+        fastest.size() > kShown ? fmt::format(" ({} of {})", kShown, fastest.size()) : "");
+    std::string rule = "| --- | --- |";
+    for (const char* group : {"axes", "results"}) {
+        for (const Json& key : data[group]) {
+            text += fmt::format(" {} |", cell(key));
+            rule += " --- |";
+        }
+    }
+    text += fmt::format("\n{}\n", rule);
+    for (std::size_t i = 0; i < std::min(kShown, fastest.size()); ++i) {
+        const Json& point = *fastest[i];
+        text += fmt::format("| {} | {} |", cell(point["id"]), cell(point["status"]));
+        for (const Json& key : data["axes"]) {
+            text += fmt::format(" {} |", cell(point["settings"][key.get<std::string>()]));
+        }
+        for (const Json& key : data["results"]) {
+            text += fmt::format(" {} |", cell(point[key.get<std::string>()]));
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace tilesim::sim::page

@@ -1,0 +1,143 @@
+#include "sim/page/page_data.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "arch/base/config.hpp"
+#include "sim/explore/export.hpp"
+
+namespace tilesim::sim::page {
+
+using arch::base::config::ConfigError;
+using arch::base::config::IoError;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+// What a point shows besides its settings; the table's columns.
+constexpr const char* kResults[] = {
+    "device",     "time_ns",   "cycles",    "tops",       "macs_per_cycle", "gb_per_s",
+    "compute_ns", "stream_ns", "memory_ns", "dram_bytes", "bottleneck",     "next_bottleneck"};
+
+// Above this many points a page shows the array of none: it would be mostly that.
+constexpr std::size_t kMostWithArray = 500;
+
+double rounded(double share) {
+    constexpr double kDigits = 1e4;
+    return std::round(share * kDigits) / kDigits;
+}
+
+Json member(const Json& object, const char* key) {
+    return object.is_object() && object.contains(key) ? object[key] : Json();
+}
+
+// States as shares of their component's time.
+Json shares(const Json& where) {
+    Json result = Json::object();
+    for (const auto& [component, states] : where.items()) {
+        double total = 0;
+        for (const auto& [state, cycles] : states.items()) {
+            total += cycles.get<double>();
+        }
+        Json& entry = result[component] = Json::object();
+        for (const auto& [state, cycles] : states.items()) {
+            entry[state] = rounded(cycles.get<double>() / total);
+        }
+    }
+    return result;
+}
+
+Json page_point(const Json& result, bool with_array) {
+    Json point = Json::object();
+    const Json bounds = member(result, "bounds");
+    const Json memory = member(result, "memory");
+    for (const char* key : kResults) {
+        Json value = member(result, key);
+        if (value.is_null()) {
+            value = member(bounds, key);
+        }
+        point[key] = value.is_null() ? member(memory, key) : value;
+    }
+    const Json where = member(result, "where_time_went");
+    point["where"] = where.is_object() ? shares(where) : Json::object();
+    if (with_array && member(result, "busy").is_object()) {
+        point["busy"] = result["busy"];
+    }
+    return point;
+}
+
+Json from_run(const Json& result, const std::string& file) {
+    if (!result.is_object() || !result.contains("time_ns") || !result.contains("provenance")) {
+        throw ConfigError(fmt::format(
+            "{}: is neither a store of `tilesim sweep` nor a result of `tilesim run`", file));
+    }
+    Json point = page_point(result, true);
+    point["id"] = 1;
+    point["status"] = member(result, "status");
+    point["error"] = "";
+    point["settings"] = Json::object();
+    return {{"title",
+             fmt::format("{}: {}", result.value("device", ""), member(result, "workload").dump())},
+            {"model", result["provenance"].value("version", "")},
+            {"of", 1},
+            {"axes", Json::array()},
+            {"results", kResults},
+            {"points", Json::array({point})},
+            {"provenance", result["provenance"]}};
+}
+
+Json from_store(const std::string& file, std::int64_t id) {
+    explore::Store store(file, explore::Store::Mode::Read);
+    const explore::StoredSweep sweep = explore::pick_sweep(store, id);
+    const std::vector<explore::StoredPoint> stored = store.points(sweep.id);
+    Json points = Json::array();
+    Json axes = Json::array();
+    for (const explore::StoredPoint& from : stored) {
+        Json point = page_point(Json::parse(from.result), stored.size() <= kMostWithArray);
+        point["id"] = from.id;
+        point["status"] = from.status;
+        point["error"] = from.error;
+        point["settings"] = Json::parse(from.settings);
+        if (axes.empty()) {
+            for (const auto& [key, value] : point["settings"].items()) {
+                axes.push_back(key);
+            }
+        }
+        points.push_back(std::move(point));
+    }
+    return {{"title", sweep.name},
+            {"model", sweep.model},
+            {"of", sweep.points},
+            {"axes", std::move(axes)},
+            {"results", kResults},
+            {"points", std::move(points)},
+            {"provenance",
+             {{"store", std::filesystem::path{file}.filename().string()},
+              {"model", sweep.model},
+              {"sweep", sweep.text}}}};
+}
+
+}  // namespace
+
+Json page_data(const std::string& file, std::int64_t sweep) {
+    std::ifstream in(file, std::ios::binary);
+    std::string start(sizeof "SQLite format 3", '\0');
+    if (!in || std::filesystem::is_directory(file)) {
+        throw IoError(fmt::format("{}: cannot be read", file));
+    }
+    in.read(start.data(), static_cast<std::streamsize>(start.size()));
+    if (start.starts_with("SQLite format 3")) {
+        return from_store(file, sweep);
+    }
+    in.clear();
+    in.seekg(0);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return from_run(Json::parse(text.str(), nullptr, false), file);
+}
+
+}  // namespace tilesim::sim::page

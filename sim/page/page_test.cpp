@@ -1,0 +1,121 @@
+#include "sim/page/page.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "sim/page/page_data.hpp"
+#include "sim/page/web_files.hpp"
+
+namespace tilesim::sim::page {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+const std::string kProgram = std::string{TILESIM_BINARY_DIR} + "/tilesim";
+const std::string kConfigs = std::string{TILESIM_SOURCE_DIR} + "/configs";
+
+std::string read(const fs::path& file) {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+}
+
+class Page : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = fs::path{testing::TempDir()} /
+                  (std::string{"tilesim_page_"} +
+                   testing::UnitTest::GetInstance()->current_test_info()->name());
+        fs::remove_all(folder_);
+        fs::create_directories(folder_);
+    }
+    int call(const std::string& arguments) const {
+        const std::string command =
+            "cd " + folder_.string() + " && " + kProgram + " " + arguments + " > out 2>&1";
+        const int status = std::system(command.c_str());
+        return WEXITSTATUS(status);
+    }
+    fs::path folder_;
+};
+
+TEST_F(Page, OfASweepHoldsEveryPointAndLoadsNothing) {
+    ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_shim_depth.yaml --quiet"), 0);
+    ASSERT_EQ(call("report results.db -o page.html"), 0) << read(folder_ / "out");
+    const std::string page = read(folder_ / "page.html");
+    std::smatch found;
+    const std::size_t begin = page.find("id=\"data\">") + 10;
+    const Json data = Json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+    EXPECT_EQ(data["points"].size(), 15U);
+    EXPECT_EQ(data["axes"].size(), 2U);
+    EXPECT_GT(data["points"][0]["tops"].get<double>(), 0);
+    EXPECT_GT(data["points"][0]["where"]["core"]["multiply"].get<double>(), 0);
+    EXPECT_EQ(data["points"][0]["busy"].empty(), false);
+    EXPECT_EQ(page.find("{{"), page.npos) << "a name that was not filled in";
+    EXPECT_FALSE(std::regex_search(page, found, std::regex("(src|href)=\"https?:")));
+    ASSERT_EQ(call("report results.db --md"), 0);
+    EXPECT_NE(read(folder_ / "out").find("15 of 15 points ended well"), std::string::npos);
+}
+
+TEST_F(Page, DrawsItsPlotsAndItsTableInABrowser) {
+    if (std::system("command -v chromium > /dev/null") != 0) {
+        GTEST_SKIP() << "no chromium here";
+    }
+    if (web_file("library.js").empty()) {
+        GTEST_SKIP() << "built without the plot library";
+    }
+    ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_shim_depth.yaml --quiet"), 0);
+    ASSERT_EQ(call("report results.db -o page.html"), 0);
+    const std::string dump = "cd " + folder_.string() +
+                             " && HOME=$PWD timeout 60 chromium --headless --no-sandbox "
+                             "--disable-gpu --virtual-time-budget=4000 --dump-dom "
+                             "file://$PWD/page.html > dom.html 2> browser.log";
+    ASSERT_EQ(std::system(dump.c_str()), 0) << read(folder_ / "browser.log");
+    const std::string dom = read(folder_ / "dom.html");
+    const auto count = [&dom](const std::string& text) {
+        int found = 0;
+        for (std::size_t at = 0; (at = dom.find(text, at)) != dom.npos; ++at) {
+            ++found;
+        }
+        return found;
+    };
+    EXPECT_EQ(count("<svg"), 5) << "roofline, where, axes, map, array";
+    EXPECT_EQ(count("<tr>"), 16) << "the head and 15 points";
+    EXPECT_NE(dom.find("15 of 15 points"), dom.npos);
+    EXPECT_NE(dom.find("outstanding_bursts"), dom.npos);
+}
+
+TEST_F(Page, OfOneRunShowsThatRun) {
+    ASSERT_EQ(call("run " + kConfigs + "/scenarios/xdna_functional.yaml --out ."), 0);
+    ASSERT_EQ(call("report result.json -o page.html"), 0) << read(folder_ / "out");
+    EXPECT_NE(read(folder_ / "page.html").find("\"of\":1"), std::string::npos);
+}
+
+TEST_F(Page, WhatIsNoResultIsRefused) {
+    std::ofstream(folder_ / "other.json") << "{\"a\": 1}";
+    EXPECT_EQ(call("report other.json"), 2);
+    EXPECT_EQ(call("report nothing.db"), 5);
+    EXPECT_EQ(call("report ."), 5);
+    EXPECT_FALSE(fs::exists(folder_ / "report.html"));
+}
+
+TEST(PageText, DataCannotEndItsElement) {
+    const Json data{{"title", "</title><script>alert(1)</script>"},
+                    {"model", ""},
+                    {"of", 0},
+                    {"axes", Json::array()},
+                    {"results", Json::array()},
+                    {"points", Json::array()},
+                    {"provenance", {{"sweep", "</script>{{TITLE}}"}}}};
+    const std::string page = to_html(data);
+    EXPECT_EQ(page.find("<script>alert"), page.npos);
+    EXPECT_NE(page.find("\\u003c/script>{{TITLE}}"), page.npos);
+}
+
+}  // namespace
+}  // namespace tilesim::sim::page

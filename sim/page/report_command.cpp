@@ -1,0 +1,54 @@
+// `tilesim report`: a page or a text from a sweep's store or one run.
+#include "sim/page/report_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "sim/console.hpp"
+#include "sim/exit_code.hpp"
+#include "sim/page/page.hpp"
+#include "sim/page/page_data.hpp"
+#include "sim/report.hpp"
+
+namespace tilesim::sim::page {
+
+namespace {
+
+struct ReportArguments {
+    std::string file;
+    std::string out;
+    std::int64_t sweep = 0;
+    bool markdown = false;
+};
+
+int report(const ReportArguments& arguments) {
+    const nlohmann::ordered_json data = page_data(arguments.file, arguments.sweep);
+    if (arguments.markdown) {
+        if (arguments.out.empty()) {
+            print(to_markdown(data));
+        } else {
+            write_file(arguments.out, to_markdown(data));
+        }
+        return kFine;
+    }
+    const std::string out = arguments.out.empty() ? "report.html" : arguments.out;
+    write_file(out, to_html(data));
+    print(fmt::format("{}: {} points\n", out, data["points"].size()));
+    return kFine;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, std::optional<int>& exit_code) {
+    auto arguments = std::make_shared<ReportArguments>();
+    CLI::App* command = app.add_subcommand("report", "an HTML page of a sweep or a run");
+    command->add_option("file", arguments->file, "store, or result as JSON")->required();
+    command->add_option("-o,--out", arguments->out, "file [report.html; --md: stdout]");
+    command->add_option("--sweep", arguments->sweep, "id, as `sweep --show` lists it [newest]");
+    command->add_flag("--md", arguments->markdown, "Markdown instead");
+    command->callback([arguments, &exit_code] { exit_code = report(*arguments); });
+}
+
+}  // namespace tilesim::sim::page
