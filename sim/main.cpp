@@ -18,6 +18,7 @@
 #include "sim/system/run.hpp"
 #include "sim/trace/trace_options.hpp"
 #include "sim/version.hpp"
+#include "validation/compare/compare_command.hpp"
 #include "validation/suite.hpp"
 
 namespace {
@@ -158,6 +159,7 @@ int command_line(int argc, char** argv) {
     std::optional<int> explored;
     sim::explore::add_commands(app, explored);
     sim::page::add_report(app, explored);
+    validation::add_compare(app, explored);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

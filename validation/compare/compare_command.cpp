@@ -1,0 +1,126 @@
+#include "validation/compare/compare_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "arch/base/config.hpp"
+#include "sim/console.hpp"
+#include "sim/exit_code.hpp"
+#include "sim/explore/settings.hpp"
+#include "sim/system/run.hpp"
+#include "sim/trace/activity_log.hpp"
+#include "sim/trace/chrome_trace.hpp"
+#include "validation/compare/timing_file.hpp"
+#include "validation/compare/trace_compare.hpp"
+
+namespace tilesim::validation {
+
+using arch::base::config::ConfigError;
+
+namespace {
+
+constexpr double kPercent = 100.0;
+constexpr std::size_t kMostActivities = 20'000'000;
+
+struct CompareArguments {
+    std::string file;
+    std::vector<std::string> settings;
+    std::string against;
+    std::string format = "table";
+    double tolerance = 5;  // percent
+};
+
+std::string read(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    if (!in || std::filesystem::is_directory(file) || !(text << in.rdbuf())) {
+        throw arch::base::config::IoError(fmt::format("{}: cannot be read", file));
+    }
+    return text.str();
+}
+
+int compare_timing(const CompareArguments& arguments, const sim::Scenario& scenario,
+                   const Timing& timing) {
+    if (!timing.device.empty() && timing.device != scenario.device.name) {
+        sim::complain(fmt::format("not comparable: {} was measured on {}, the scenario runs on {}",
+                                  arguments.against, timing.device, scenario.device.name));
+        return sim::kCheckFailed;
+    }
+    const double predicted = sim::system::run(scenario).time_ns;
+    const double measured = median(timing.runs_ns);
+    const double error = kPercent * (predicted / measured - 1);
+    if (arguments.format == "json") {
+        const nlohmann::ordered_json json{{"measured_ns", measured},
+                                          {"runs", timing.runs_ns.size()},
+                                          {"predicted_ns", predicted},
+                                          {"error_percent", error}};
+        sim::print(json.dump(2) + "\n");
+    } else {
+        constexpr double kNanosecondsPerMicrosecond = 1e3;
+        sim::print(fmt::format(
+            "measured  {:>12.3f} us (median of {})\npredicted {:>12.3f} us\nerror     {:>+12.2f} "
+            "%\n",
+            measured / kNanosecondsPerMicrosecond, timing.runs_ns.size(),
+            predicted / kNanosecondsPerMicrosecond, error));
+    }
+    return std::abs(error) <= arguments.tolerance ? sim::kFine : sim::kCheckFailed;
+}
+
+int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenario,
+                  const TraceFile& measured) {
+    if (!scenario.device.npu) {
+        throw ConfigError("not comparable: a trace is of an NPU, the scenario's device is not");
+    }
+    sim::trace::ActivityLog log({}, kMostActivities);
+    const sim::RunResult result = sim::system::run(scenario, &log);
+    log.finish(arch::base::Femtoseconds{
+        static_cast<std::int64_t>(result.time_ns * sim::kFemtosecondsPerNanosecond)});
+    const TraceFile simulated =
+        parse_trace(sim::trace::to_chrome_trace(log, scenario.device.npu->clock), "the simulation");
+    const TraceComparison comparison = compare_traces(measured, simulated);
+    sim::print(arguments.format == "json" ? to_json(comparison).dump(2) + "\n"
+                                          : to_table(comparison));
+    const bool good = comparison.flaws.empty() &&
+                      std::abs(comparison.period_error_percent) <= arguments.tolerance;
+    return good ? sim::kFine : sim::kCheckFailed;
+}
+
+int compare(const CompareArguments& arguments) {
+    const sim::Scenario scenario =
+        sim::load_scenario(arguments.file, sim::explore::parse_settings(arguments.settings));
+    const std::string text = read(arguments.against);
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    try {
+        if (first != text.npos && (text[first] == '[' || text[first] == '{')) {
+            return compare_trace(arguments, scenario, parse_trace(text, arguments.against));
+        }
+        return compare_timing(arguments, scenario, parse_timing(text, arguments.against));
+    } catch (const ConfigError& error) {  // the scenario is right; the measurement does not fit it
+        sim::complain(error.what());
+        return sim::kCheckFailed;
+    }
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, std::optional<int>& exit_code) {
+    auto arguments = std::make_shared<CompareArguments>();
+    CLI::App* command = app.add_subcommand("compare", "a measurement against its prediction");
+    command->add_option("file", arguments->file, "scenario file")->required();
+    command->add_option("--against", arguments->against, "hardware trace (JSON) or timings")
+        ->required();
+    command->add_option("--set", arguments->settings, "override a key: key.path=value");
+    command->add_option("--format", arguments->format, "table or json")
+        ->check(CLI::IsMember({"table", "json"}));
+    command->add_option("--tolerance", arguments->tolerance, "percent for exit code 0 [5]")
+        ->check(CLI::Range(0.0, 1000.0));
+    command->callback([arguments, &exit_code] { exit_code = compare(*arguments); });
+}
+
+}  // namespace tilesim::validation

@@ -1,0 +1,15 @@
+// `tilesim compare`: a measurement against its prediction.
+#pragma once
+
+#include <optional>
+
+namespace CLI {
+class App;
+}
+
+namespace tilesim::validation {
+
+// Adds the subcommand; when it is called, its exit code stands in `exit_code`.
+void add_compare(CLI::App& app, std::optional<int>& exit_code);
+
+}  // namespace tilesim::validation

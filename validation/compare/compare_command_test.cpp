@@ -1,0 +1,72 @@
+// Traces made with deliberately other parameters: `compare` must name what was changed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace tilesim::validation {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+const std::string kProgram = std::string{TILESIM_BINARY_DIR} + "/tilesim";
+const std::string kScenario =
+    std::string{TILESIM_SOURCE_DIR} + "/configs/scenarios/xdna_functional.yaml";
+
+class CompareCommand : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = fs::path{testing::TempDir()} /
+                  (std::string{"tilesim_compare_"} +
+                   testing::UnitTest::GetInstance()->current_test_info()->name());
+        fs::create_directories(folder_);
+    }
+    int call(const std::string& arguments) {
+        const std::string command =
+            "cd " + folder_.string() + " && " + kProgram + " " + arguments + " > out 2>&1";
+        const int status = std::system(command.c_str());
+        std::ostringstream text;
+        text << std::ifstream(folder_ / "out").rdbuf();
+        output_ = text.str();
+        return WEXITSTATUS(status);
+    }
+    fs::path folder_;
+    std::string output_;
+};
+
+TEST_F(CompareCommand, AgreesWithItself) {
+    ASSERT_EQ(call("run " + kScenario + " --trace t.json"), 0) << output_;
+    EXPECT_EQ(call("compare " + kScenario + " --against t.json"), 0) << output_;
+    EXPECT_THAT(output_, HasSubstr("nothing stands out"));
+}
+
+TEST_F(CompareCommand, NamesASlowerKernel) {
+    ASSERT_EQ(call("run " + kScenario + " --set mapping.kernel_cycles=2000 --trace t.json"), 0);
+    EXPECT_EQ(call("compare " + kScenario + " --against t.json"), 1);
+    EXPECT_THAT(output_, HasSubstr("most of the difference: the core kernel"));
+}
+
+TEST_F(CompareCommand, NamesASlowerFabric) {
+    ASSERT_EQ(
+        call("run " + kScenario + " --set device.fabric.request_latency='2 us' --trace t.json"), 0);
+    EXPECT_EQ(call("compare " + kScenario + " --against t.json"), 1);
+    EXPECT_THAT(output_, HasSubstr("most of the difference: shim transfers"));
+}
+
+TEST_F(CompareCommand, WhatIsNotComparableIsSaid) {
+    std::ofstream(folder_ / "runs.csv") << "device,time_us\nxdna2,5\n";
+    EXPECT_EQ(call("compare " + kScenario + " --against runs.csv"), 1);
+    EXPECT_THAT(output_, HasSubstr("not comparable: runs.csv was measured on xdna2"));
+    std::ofstream(folder_ / "short.json") << "[{\"name\":";
+    EXPECT_EQ(call("compare " + kScenario + " --against short.json"), 1);
+    EXPECT_THAT(output_, HasSubstr("is no trace"));
+    EXPECT_EQ(call("compare " + kScenario + " --against nothing.json"), 5);
+}
+
+}  // namespace
+}  // namespace tilesim::validation

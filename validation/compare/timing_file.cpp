@@ -1,0 +1,130 @@
+#include "validation/compare/timing_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <string_view>
+
+#include "arch/base/config.hpp"
+
+namespace tilesim::validation {
+
+using arch::base::config::ConfigError;
+
+namespace {
+
+struct TimeUnit {
+    std::string_view name;
+    double nanoseconds;
+};
+constexpr TimeUnit kUnits[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+
+// 0 where there is no such unit.
+double nanoseconds_in(std::string_view name) {
+    for (const TimeUnit& unit : kUnits) {
+        if (unit.name == name) {
+            return unit.nanoseconds;
+        }
+    }
+    return 0;
+}
+
+std::vector<std::string> fields_of(const std::string& line) {
+    std::vector<std::string> fields;
+    std::istringstream in(line);
+    for (std::string field; std::getline(in, field, ',');) {
+        const std::size_t first = field.find_first_not_of(" \"\r");
+        const std::size_t last = field.find_last_not_of(" \"\r");
+        fields.push_back(first == field.npos ? "" : field.substr(first, last - first + 1));
+    }
+    return fields;
+}
+
+std::optional<double> number(const std::string& text) {
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc{} && rest == end && std::isfinite(value) && value > 0
+               ? std::optional{value}
+               : std::nullopt;
+}
+
+Timing parse_csv(std::istream& in, const std::vector<std::string>& header, std::size_t column,
+                 double scale, const std::string& file) {
+    Timing timing;
+    const auto device = std::find(header.begin(), header.end(), "device") - header.begin();
+    int at = 1;
+    for (std::string line; std::getline(in, line);) {
+        ++at;
+        if (line.empty() || line[0] == '#') {
+            continue;
+        }
+        const std::vector<std::string> fields = fields_of(line);
+        const auto value = column < fields.size() ? number(fields[column]) : std::nullopt;
+        if (!value) {
+            throw ConfigError(fmt::format("{}:{}:1: {}: must be a time above 0, got '{}'", file, at,
+                                          header[column],
+                                          column < fields.size() ? fields[column] : ""));
+        }
+        timing.runs_ns.push_back(*value * scale);
+        if (static_cast<std::size_t>(device) < fields.size()) {
+            timing.device = fields[static_cast<std::size_t>(device)];
+        }
+    }
+    return timing;
+}
+
+// The average is the measurement where it is printed; minimum and maximum are its spread.
+Timing parse_text(const std::string& text) {
+    Timing timing;
+    const std::regex time(R"((?:Avg |Average )?NPU (?:matmul )?time: *([0-9.]+) *(ns|us|ms|s)\b)");
+    for (std::sregex_iterator at(text.begin(), text.end(), time), end; at != end; ++at) {
+        if (const auto value = number((*at)[1].str())) {
+            if (at->prefix().str().ends_with("Min ") || at->prefix().str().ends_with("Max ")) {
+                continue;
+            }
+            timing.runs_ns.push_back(*value * nanoseconds_in((*at)[2].str()));
+        }
+    }
+    return timing;
+}
+
+}  // namespace
+
+Timing parse_timing(const std::string& text, const std::string& file) {
+    std::istringstream in(text);
+    std::string first;
+    std::getline(in, first);
+    const std::vector<std::string> header = fields_of(first);
+    Timing timing;
+    for (std::size_t i = 0; i < header.size() && timing.runs_ns.empty(); ++i) {
+        const double scale =
+            header[i].starts_with("time_") ? nanoseconds_in(header[i].substr(5)) : 0;
+        if (scale > 0) {
+            timing = parse_csv(in, header, i, scale, file);
+        }
+    }
+    if (timing.runs_ns.empty()) {
+        timing = parse_text(text);
+    }
+    if (timing.runs_ns.empty()) {
+        throw ConfigError(fmt::format(
+            "{}: no run times: needs a column time_ns, time_us, time_ms or time_s, or lines like "
+            "'Avg NPU time: 512us'",
+            file));
+    }
+    return timing;
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+}  // namespace tilesim::validation

@@ -1,0 +1,48 @@
+#include "validation/compare/timing_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/base/config.hpp"
+
+namespace tilesim::validation {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(TimingFile, ReadsTimesInTheirColumnsUnit) {
+    const Timing timing =
+        parse_timing("device,run,time_us\nxdna2,1,12.5\n# warm\nxdna2,2,13\n", "t");
+    EXPECT_THAT(timing.runs_ns, ElementsAre(12'500.0, 13'000.0));
+    EXPECT_EQ(timing.device, "xdna2");
+}
+
+TEST(TimingFile, ReadsWhatHostProgramsPrint) {
+    const Timing timing = parse_timing(
+        "Avg NPU matmul time: 512.5us.\nAvg NPU gflops: 3\nMin NPU matmul time: 500us.\n", "t");
+    EXPECT_THAT(timing.runs_ns, ElementsAre(512'500.0));
+}
+
+TEST(TimingFile, BadTimesAreLocated) {
+    const auto message = [](const std::string& text) -> std::string {
+        try {
+            parse_timing(text, "t.csv");
+            return "";
+        } catch (const arch::base::config::ConfigError& error) {
+            return error.what();
+        }
+    };
+    EXPECT_THAT(message("time_us\n5\nnan\n"), HasSubstr("t.csv:3:1: time_us: must be a time"));
+    EXPECT_THAT(message("time_us\n0\n"), HasSubstr("got '0'"));
+    EXPECT_THAT(message("a,b\n1,2\n"), HasSubstr("no run times"));
+    EXPECT_THAT(message(""), HasSubstr("no run times"));
+}
+
+TEST(TimingFile, TheMedianIgnoresOutliers) {
+    EXPECT_EQ(median({5, 1, 900}), 5);
+    EXPECT_EQ(median({4, 1, 2, 900}), 3);
+}
+
+}  // namespace
+}  // namespace tilesim::validation

@@ -1,0 +1,51 @@
+// A measured trace against a simulated one: which events last how long, how often they come, where
+// they part.
+//
+// Tiles have clocks of their own: each unit is aligned by the first event both sides have. Only as
+// many occurrences as both sides have are compared.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "validation/compare/trace_file.hpp"
+
+namespace tilesim::validation {
+
+// One event of one kind of unit, over all tiles that both sides have.
+struct EventRow {
+    std::string unit;   // "core_trace"
+    std::string event;  // "LOCK_STALL"
+    std::int64_t tiles = 0;
+    std::int64_t compared = 0;                         // occurrences
+    std::int64_t measured = 0, simulated = 0;          // occurrences there are
+    double measured_mean = 0, simulated_mean = 0;      // cycles an occurrence
+    double measured_period = 0, simulated_period = 0;  // cycles from one to the next
+    // By how much the measured ones are longer in all, cycles a tile.
+    double excess = 0;
+};
+
+struct Divergence {
+    std::string unit, event;
+    std::int64_t occurrence = 0;               // from 1
+    std::int64_t measured = 0, simulated = 0;  // cycles since the unit's first event
+};
+
+struct TraceComparison {
+    std::vector<EventRow> rows;  // largest excess first, by size
+    std::int64_t units_measured = 0, units_common = 0;
+    std::vector<std::string> only_measured;  // events with no counterpart
+    std::vector<std::string> flaws;
+    std::vector<Divergence> first;    // the earliest; empty where none
+    double period_error_percent = 0;  // of the rate at which kernels run
+    std::string cause;
+};
+
+// Throws ConfigError with the reason when the two are not comparable.
+TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simulated);
+
+std::string to_table(const TraceComparison& comparison);
+nlohmann::ordered_json to_json(const TraceComparison& comparison);
+
+}  // namespace tilesim::validation

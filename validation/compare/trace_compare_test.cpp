@@ -1,0 +1,120 @@
+#include "validation/compare/trace_compare.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/base/config.hpp"
+
+namespace tilesim::validation {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct Event {
+    const char* name;
+    std::int64_t begin, end;
+};
+
+std::string trace_text(const std::vector<Event>& events, const char* unit) {
+    std::string text =
+        fmt::format(R"([{{"name":"process_name","ph":"M","pid":3,"args":{{"name":"{}"}}}})", unit);
+    for (const Event& event : events) {
+        text += fmt::format(
+            ",\n{{\"name\":\"{0}\",\"ts\":{1},\"ph\":\"B\",\"pid\":3,\"tid\":0,\"args\":{{}}}},\n"
+            "{{\"name\":\"{0}\",\"ts\":{2},\"ph\":\"E\",\"pid\":3,\"tid\":0,\"args\":{{}}}}",
+            event.name, event.begin, event.end);
+    }
+    return text + "]\n";
+}
+
+TraceFile trace(const std::vector<Event>& events, const char* unit = "core_trace for tile2,0") {
+    return parse_trace(trace_text(events, unit), "t.json");
+}
+
+TEST(TraceFile, PairsBeginsAndEnds) {
+    const TraceFile file = trace({{"LOCK_STALL", 5, 9}, {"INSTR_VECTOR", 9, 20}});
+    const auto& lane = file.lanes.at({"core_trace for tile2,0", "LOCK_STALL"});
+    ASSERT_EQ(lane.size(), 1U);
+    EXPECT_EQ(lane[0].begin, 5);
+    EXPECT_EQ(lane[0].end, 9);
+    EXPECT_TRUE(file.flaws.empty());
+}
+
+TEST(TraceFile, SaysWhatIsMissing) {
+    const std::string whole = trace_text({{"A", 1, 2}, {"A", 3, 4}}, "core_trace for tile2,0");
+    const TraceFile cut = parse_trace(whole.substr(0, whole.size() - 20), "t.json");
+    EXPECT_THAT(cut.flaws,
+                ElementsAre("1 events without their begin or end", "the file is cut off"));
+    const TraceFile lost = parse_trace(
+        R"([{"name":"A","ts":1,"ph":"B","pid":0},{"name":"A","ts":4,"ph":"B","pid":0},
+            {"name":"A","ts":6,"ph":"E","pid":0},{"name":"A","ts":7,"ph":"E","pid":0}])",
+        "t.json");
+    EXPECT_THAT(lost.flaws, ElementsAre("2 events without their begin or end"));
+    EXPECT_EQ(lost.lanes.size(), 1U);
+}
+
+TEST(TraceFile, UndoesWrapsOfTheTimer) {
+    const TraceFile file = trace({{"A", 4294967000, 4294967100}, {"A", 50, 60}});
+    const auto& lane = file.lanes.at({"core_trace for tile2,0", "A"});
+    EXPECT_EQ(lane[1].begin, 4294967296 + 50);
+    EXPECT_THAT(file.flaws, ElementsAre("1 wraps of the timer, undone"));
+}
+
+TEST(TraceFile, MarkersAroundAKernelAreTheKernel) {
+    const TraceFile file = trace({{"INSTR_EVENT_0", 10, 11},
+                                  {"INSTR_EVENT_1", 50, 51},
+                                  {"INSTR_EVENT_0", 70, 71},
+                                  {"INSTR_EVENT_1", 112, 113}});
+    const auto& kernels = file.lanes.at({"core_trace for tile2,0", "INSTR_VECTOR"});
+    ASSERT_EQ(kernels.size(), 2U);
+    EXPECT_EQ(kernels[1].end - kernels[1].begin, 42);
+}
+
+TEST(TraceFile, WhatIsNoTraceIsRefused) {
+    for (const char* text : {"", "{}", "[1, 2", "[]", R"([{"ph":"B"}])", "nonsense"}) {
+        EXPECT_THROW(parse_trace(text, "t.json"), arch::base::config::ConfigError) << text;
+    }
+}
+
+TEST(CompareTraces, ClocksOfTilesNeedNotAgree) {
+    const auto comparison =
+        compare_traces(trace({{"INSTR_VECTOR", 90'000, 90'100}, {"INSTR_VECTOR", 90'200, 90'300}}),
+                       trace({{"INSTR_VECTOR", 7, 107}, {"INSTR_VECTOR", 207, 307}}));
+    EXPECT_TRUE(comparison.first.empty());
+    EXPECT_EQ(comparison.rows[0].excess, 0);
+    EXPECT_EQ(comparison.cause, "nothing stands out");
+}
+
+TEST(CompareTraces, NamesTheKernelBeforeTheWaitingItCauses) {
+    const auto comparison = compare_traces(
+        trace({{"INSTR_VECTOR", 0, 150}, {"LOCK_STALL", 150, 350}, {"INSTR_VECTOR", 400, 550}}),
+        trace({{"INSTR_VECTOR", 0, 100}, {"LOCK_STALL", 100, 110}, {"INSTR_VECTOR", 200, 300}}));
+    EXPECT_EQ(comparison.rows[0].event, "LOCK_STALL");
+    EXPECT_THAT(comparison.cause, HasSubstr("the core kernel"));
+    ASSERT_EQ(comparison.first.size(), 1U);
+    EXPECT_EQ(comparison.first[0].event, "INSTR_VECTOR");
+    EXPECT_EQ(comparison.first[0].occurrence, 2);
+    EXPECT_EQ(comparison.first[0].measured, 400);
+    EXPECT_DOUBLE_EQ(comparison.period_error_percent, -50);
+}
+
+TEST(CompareTraces, ComparesOnlyWhatBothHaveAndSaysTheRest) {
+    const auto comparison = compare_traces(
+        trace({{"LOCK_STALL", 0, 10}, {"LOCK_STALL", 20, 40}, {"CASCADE_STALL", 50, 60}}),
+        trace({{"LOCK_STALL", 0, 10}}));
+    EXPECT_EQ(comparison.rows[0].compared, 1);
+    EXPECT_EQ(comparison.rows[0].measured, 2);
+    EXPECT_EQ(comparison.rows[0].excess, 0);
+    EXPECT_THAT(comparison.only_measured, ElementsAre("core_trace CASCADE_STALL"));
+}
+
+TEST(CompareTraces, TracesOfOtherTilesAreRefused) {
+    EXPECT_THROW(compare_traces(trace({{"LOCK_STALL", 0, 10}}),
+                                trace({{"LOCK_STALL", 0, 10}}, "core_trace for tile5,0")),
+                 arch::base::config::ConfigError);
+}
+
+}  // namespace
+}  // namespace tilesim::validation

@@ -1,0 +1,177 @@
+#include "validation/compare/trace_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "arch/base/config.hpp"
+
+namespace tilesim::validation {
+
+using arch::base::config::ConfigError;
+using nlohmann::json;
+
+namespace {
+
+// The trace unit's timer as the parser prints it.
+constexpr std::int64_t kWrap = std::int64_t{1} << 32;
+
+class Reader {
+  public:
+    void add(const json& event) {
+        if (!event.is_object() || !event.contains("ph") || !event["ph"].is_string()) {
+            ++malformed_;
+            return;
+        }
+        const std::string phase = event["ph"];
+        if (phase == "M") {
+            name(event);
+        } else if (phase == "B" || phase == "E") {
+            edge(event, phase == "B");
+        }
+    }
+
+    TraceFile finish() {
+        for (auto& [key, begin] : open_) {
+            unpaired_ += begin ? 1 : 0;
+        }
+        TraceFile result;
+        for (auto& [key, intervals] : intervals_) {
+            const auto& [pid, name] = key;
+            std::stable_sort(
+                intervals.begin(), intervals.end(),
+                [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+            const auto process = processes_.find(pid);
+            const std::string unit =
+                process == processes_.end() ? fmt::format("pid {}", pid) : process->second;
+            result.lanes[{unit, name}] = std::move(intervals);
+        }
+        kernels_between_markers(result);
+        flaw(result, malformed_, "malformed events");
+        flaw(result, unpaired_, "events without their begin or end");
+        flaw(result, unsorted_, "events out of order");
+        flaw(result, wraps_, "wraps of the timer, undone");
+        return result;
+    }
+
+  private:
+    static void flaw(TraceFile& result, std::int64_t count, const char* what) {
+        if (count > 0) {
+            result.flaws.push_back(fmt::format("{} {}", count, what));
+        }
+    }
+
+    void name(const json& event) {
+        if (event.value("name", "") == "process_name" && event.contains("args") &&
+            event["args"].is_object()) {
+            processes_[event.value("pid", std::int64_t{0})] = event["args"].value("name", "");
+        }
+    }
+
+    void edge(const json& event, bool begins) {
+        if (!event.contains("ts") || !event["ts"].is_number() || !event.contains("name") ||
+            !event["name"].is_string()) {
+            ++malformed_;
+            return;
+        }
+        const auto pid = event.value("pid", std::int64_t{0});
+        const std::int64_t now = unwrapped(pid, event["ts"].get<std::int64_t>());
+        auto& open = open_[{pid, event["name"]}];
+        if (begins) {
+            unpaired_ += open ? 1 : 0;
+            open = now;
+        } else if (!open || now < *open) {
+            ++unpaired_;
+            open.reset();
+        } else {
+            intervals_[{pid, event["name"]}].push_back({*open, now});
+            open.reset();
+        }
+    }
+
+    std::int64_t unwrapped(std::int64_t pid, std::int64_t stamp) {
+        Clock& clock = clocks_[pid];
+        if (stamp + clock.offset < clock.last) {
+            if (clock.last - (stamp + clock.offset) > kWrap / 2) {
+                clock.offset += kWrap;
+                ++wraps_;
+            } else {
+                ++unsorted_;
+            }
+        }
+        clock.last = std::max(clock.last, stamp + clock.offset);
+        return stamp + clock.offset;
+    }
+
+    // Programs often mark a kernel with events 0 and 1 instead of recording its instructions.
+    static void kernels_between_markers(TraceFile& trace) {
+        std::map<Lane, std::vector<Interval>> kernels;
+        for (const auto& [lane, begins] : trace.lanes) {
+            const auto ends = trace.lanes.find({lane.first, "INSTR_EVENT_1"});
+            if (lane.second != "INSTR_EVENT_0" || ends == trace.lanes.end()) {
+                continue;
+            }
+            auto end = ends->second.begin();
+            for (const Interval& begin : begins) {
+                while (end != ends->second.end() && end->begin < begin.begin) {
+                    ++end;
+                }
+                if (end != ends->second.end()) {
+                    kernels[{lane.first, "INSTR_VECTOR"}].push_back({begin.begin, end->begin});
+                }
+            }
+        }
+        for (auto& [lane, intervals] : kernels) {
+            trace.lanes[lane] = std::move(intervals);
+        }
+    }
+
+    struct Clock {
+        std::int64_t last = INT64_MIN / 2;
+        std::int64_t offset = 0;
+    };
+    using Key = std::pair<std::int64_t, std::string>;  // pid, event
+    std::map<std::int64_t, std::string> processes_;
+    std::map<std::int64_t, Clock> clocks_;
+    std::map<Key, std::optional<std::int64_t>> open_;
+    std::map<Key, std::vector<Interval>> intervals_;
+    std::int64_t malformed_ = 0, unpaired_ = 0, unsorted_ = 0, wraps_ = 0;
+};
+
+// The whole events of an array that was cut off.
+json salvaged(const std::string& text) {
+    const std::size_t last = text.rfind("},");
+    return last == text.npos ? json() : json::parse(text.substr(0, last + 1) + "]", nullptr, false);
+}
+
+}  // namespace
+
+TraceFile parse_trace(const std::string& text, const std::string& file) {
+    json events = json::parse(text, nullptr, false);
+    const bool cut = events.is_discarded();
+    if (cut) {
+        events = salvaged(text);
+    }
+    if (events.is_object() && events.contains("traceEvents")) {
+        events = events["traceEvents"];
+    }
+    if (!events.is_array()) {
+        throw ConfigError(fmt::format("{}: is no trace: must be an array of trace events", file));
+    }
+    Reader reader;
+    for (const json& event : events) {
+        reader.add(event);
+    }
+    TraceFile trace = reader.finish();
+    if (trace.lanes.empty()) {
+        throw ConfigError(fmt::format("{}: is no trace: no begin and end of any event", file));
+    }
+    if (cut) {
+        trace.flaws.push_back("the file is cut off");
+    }
+    return trace;
+}
+
+}  // namespace tilesim::validation

@@ -1,0 +1,29 @@
+// A trace of hardware or of a simulation: Chrome trace-event JSON as mlir-aie's parser writes it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tilesim::validation {
+
+struct Interval {
+    std::int64_t begin = 0, end = 0;  // cycles
+};
+
+// An event of a unit of a tile: "core_trace for tile2,3", "LOCK_STALL".
+using Lane = std::pair<std::string, std::string>;
+
+struct TraceFile {
+    std::map<Lane, std::vector<Interval>> lanes;  // in the order of time
+    // What makes it less than the whole truth: unpaired events, wraps, a cut file.
+    std::vector<std::string> flaws;
+};
+
+// Throws ConfigError when the text is no trace at all. A file that was cut off is read as far as it
+// goes, and says so.
+TraceFile parse_trace(const std::string& text, const std::string& file);
+
+}  // namespace tilesim::validation
