@@ -13,6 +13,7 @@
 #include "sim/describe.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/explore/commands.hpp"
+#include "sim/explore/run_options.hpp"
 #include "sim/page/report_command.hpp"
 #include "sim/report.hpp"
 #include "sim/system/run.hpp"
@@ -37,6 +38,7 @@ struct Arguments {
     bool functional = false;
     std::string suite = "npu";
     sim::trace::TraceOptions trace;
+    sim::explore::ManyRuns many;
 };
 
 std::vector<std::pair<std::string, std::string>> overrides_of(const Arguments& arguments) {
@@ -78,6 +80,9 @@ void write_folder(const std::string& folder, const sim::Scenario& scenario,
 }
 
 int run(const Arguments& arguments) {
+    if (arguments.many.wanted()) {
+        return arguments.many.run(arguments.file, overrides_of(arguments), arguments.format);
+    }
     const sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
     sim::trace::TraceSession trace(arguments.trace, scenario);
     const sim::RunResult result = sim::system::run(scenario, trace.listener());
@@ -140,6 +145,7 @@ int command_line(int argc, char** argv) {
     CLI::App* run_command = app.add_subcommand("run", "simulate a scenario");
     add_file(run_command, "scenario file");
     arguments.trace.add_to(*run_command);
+    arguments.many.add_to(*run_command);
     run_command->add_flag("--functional", arguments.functional,
                           "move real bytes, check the product");
     run_command->add_option("--format", arguments.format, "table, json or csv")

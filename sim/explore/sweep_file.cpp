@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "sim/explore/axis_range.hpp"
+#include "sim/explore/yaml_block.hpp"
 #include "sim/scenario.hpp"
 
 namespace tilesim::sim::explore {
@@ -21,25 +22,6 @@ using arch::base::config::Node;
 namespace {
 
 constexpr std::int64_t kFemtosecondsPerMillisecond = 1'000'000'000'000;
-
-// The scenario written under `scenario:`, at the lines and columns where it stands, so that errors
-// in it point into the sweep file: everything else is blanked.
-std::string inline_scenario(const std::string& text) {
-    std::istringstream in(text);
-    std::string result;
-    bool inside = false;
-    for (std::string line; std::getline(in, line);) {
-        const std::string key = "scenario:";
-        const bool opens = line.starts_with(key);
-        const bool top_level = !line.empty() && std::string{" #}]\r"}.find(line[0]) == line.npos;
-        inside = opens || (inside && !top_level);
-        if (opens) {
-            line.replace(0, key.size(), std::string(key.size(), ' '));
-        }
-        result += (inside ? line : std::string{}) + "\n";
-    }
-    return result;
-}
 
 std::vector<std::string> texts_of(Node node, std::string_view key, std::string_view meaning) {
     std::vector<std::string> texts;
@@ -164,7 +146,7 @@ void read_base(Node& root, SweepFile& sweep, const std::string& file) {
     if (root.has("scenario")) {
         root.child("scenario", "a scenario written here");
         sweep.base_file = file;
-        sweep.base_text = inline_scenario(sweep.text);
+        sweep.base_text = only_block(sweep.text, "scenario");
         return;
     }
     root.optional("base", sweep.base_file, "scenario file, from this file's folder");

@@ -1,0 +1,38 @@
+#include "sim/explore/batch.hpp"
+
+#include <unistd.h>
+
+#include "sim/explore/interrupt.hpp"
+#include "sim/explore/progress.hpp"
+
+namespace tilesim::sim::explore {
+
+std::vector<Simulated> simulate_all(const std::vector<Job>& jobs, std::size_t processes) {
+    constexpr std::chrono::milliseconds kPatience{200};
+    std::vector<Simulated> results(jobs.size());
+    for (Simulated& result : results) {
+        result.status = "interrupted";
+    }
+    const bool quiet = ::isatty(STDERR_FILENO) == 0;
+    Progress progress(static_cast<std::int64_t>(jobs.size()), quiet);
+    const InterruptGuard interrupt;
+    WorkerPool pool(processes);
+    std::size_t next = 0;
+    const auto fill = [&] {
+        for (; next < jobs.size() && !pool.full() && !interrupt.requested(); ++next) {
+            const Job& job = jobs[next];
+            pool.start(next, {}, [&job] { return simulate(job.text, job.file, job.overrides); });
+        }
+    };
+    for (fill(); !pool.idle() && !interrupt.insisted(); fill()) {
+        for (const WorkerReport& report : pool.wait(kPatience)) {
+            results[report.id] = simulated(report);
+            progress.advance(results[report.id].good());
+        }
+        progress.show();
+    }
+    progress.finish();
+    return results;
+}
+
+}  // namespace tilesim::sim::explore

@@ -1,0 +1,102 @@
+#include "sim/explore/device_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/base/config.hpp"
+#include "sim/explore/yaml_block.hpp"
+#include "sim/scenario.hpp"
+
+namespace tilesim::sim::explore {
+
+namespace {
+
+Job on_device(const Job& base, const std::string& device) {
+    Job job = base;
+    std::erase_if(job.overrides, [](const auto& setting) { return setting.first == "device"; });
+    job.overrides.emplace_back("device", device);
+    return job;
+}
+
+bool fits(const Job& job) {
+    try {
+        parse_scenario(job.text, job.file, job.overrides);
+        return true;
+    } catch (const arch::base::config::ConfigError&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+std::vector<DeviceRun> run_on_devices(const Job& base, const std::vector<std::string>& devices,
+                                      std::size_t processes) {
+    std::vector<DeviceRun> runs;
+    std::vector<Job> jobs;
+    for (const std::string& device : devices) {
+        Job job = on_device(base, device);
+        const bool fitting = fits(job);
+        if (!fitting) {
+            job.text = without_block(job.text, "mapping");
+            std::erase_if(job.overrides, [](const auto& setting) {
+                return setting.first.starts_with("mapping.");
+            });
+        }
+        runs.push_back({device, !fitting, {}});
+        jobs.push_back(std::move(job));
+    }
+    const std::vector<Simulated> results = simulate_all(jobs, processes);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        runs[i].run = results[i];
+    }
+    std::stable_sort(runs.begin(), runs.end(), [](const DeviceRun& a, const DeviceRun& b) {
+        const auto key = [](const DeviceRun& run) {
+            return std::pair{!run.run.good(), run.run.result.value("time_ns", 0.0)};
+        };
+        return key(a) < key(b);
+    });
+    return runs;
+}
+
+std::string to_table(const std::vector<DeviceRun>& runs) {
+    constexpr double kNanosecondsPerMicrosecond = 1e3;
+    std::string text = fmt::format("{:<22} {:>12} {:>9} {:>9} {:>9}  {}\n", "device", "time us",
+                                   "TOPS", "GB/s", "slower", "bottleneck");
+    for (const DeviceRun& run : runs) {
+        const auto& result = run.run.result;
+        if (!run.run.good()) {
+            const std::string& error = run.run.error;
+            text += fmt::format("{:<22} {}: {}\n", run.device, run.run.status,
+                                error.substr(0, error.find('\n')));
+            continue;
+        }
+        const double time = result["time_ns"];
+        text += fmt::format("{:<22} {:>12.3f} {:>9.3f} {:>9.2f} {:>8.2f}x  {}\n", run.device,
+                            time / kNanosecondsPerMicrosecond, result.value("tops", 0.0),
+                            result["memory"].value("gb_per_s", 0.0),
+                            time / runs[0].run.result["time_ns"].get<double>(),
+                            result.value("bottleneck", ""));
+    }
+    for (const DeviceRun& run : runs) {
+        if (run.own_mapping && run.run.good()) {
+            text += fmt::format("{}: the scenario's mapping does not fit; chosen: {}\n", run.device,
+                                run.run.result["mapping"].dump());
+        }
+    }
+    return text;
+}
+
+nlohmann::ordered_json to_json(const std::vector<DeviceRun>& runs) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const DeviceRun& run : runs) {
+        list.push_back({{"device", run.device},
+                        {"status", run.run.status},
+                        {"error", run.run.error},
+                        {"own_mapping", run.own_mapping},
+                        {"result", run.run.result}});
+    }
+    return list;
+}
+
+}  // namespace tilesim::sim::explore

@@ -1,0 +1,26 @@
+// The options of `tilesim run` that need more than one run.
+#pragma once
+
+#include <string>
+
+#include "sim/explore/batch.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace tilesim::sim::explore {
+
+struct ManyRuns {
+    bool sensitive = false;
+    double percent = 10;
+    std::string devices;  // names, with commas between them
+    std::size_t processes = 1;
+
+    void add_to(CLI::App& command);
+    bool wanted() const { return sensitive || !devices.empty(); }
+    // Runs them and prints the table or JSON; returns the exit code.
+    int run(const std::string& file, const Settings& overrides, const std::string& format) const;
+};
+
+}  // namespace tilesim::sim::explore

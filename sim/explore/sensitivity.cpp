@@ -1,0 +1,172 @@
+#include "sim/explore/sensitivity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "arch/base/quantity.hpp"
+#include "sim/scenario.hpp"
+
+namespace tilesim::sim::explore {
+
+using namespace arch::base::config;
+
+namespace {
+
+constexpr double kPercent = 100.0;
+
+// A number of the device file, in its base unit.
+struct Number {
+    std::int64_t count = 0;
+    std::string unit;  // with a space before it, or nothing
+
+    std::string text(std::int64_t value) const { return fmt::format("{}{}", value, unit); }
+};
+
+std::optional<Number> number_of(const KeyDescription& key) {
+    std::variant<std::int64_t, std::string> parsed = std::string{};
+    Number number;
+    if (key.type == "integer") {
+        parsed = parse_integer(key.value);
+    }
+    for (const Dimension* dimension : {&kBytesDimension, &kTimeDimension, &kFrequencyDimension,
+                                       &kBytesPerCycleDimension, &kCyclesDimension}) {
+        if (key.type == "quantity" && dimension->names() == key.units) {
+            parsed = parse_quantity(key.value, *dimension);
+            number.unit = fmt::format(" {}", dimension->base);
+        }
+    }
+    const auto* count = std::get_if<std::int64_t>(&parsed);
+    if (count == nullptr || *count <= 0) {
+        return std::nullopt;
+    }
+    number.count = *count;
+    return number;
+}
+
+std::vector<Sensitivity> parameters_of(const Scenario& scenario, double share) {
+    std::vector<Sensitivity> parameters;
+    for (const Document& document : scenario.device.documents) {
+        for (const KeyDescription& key : document.descriptions()) {
+            const auto number = number_of(key);
+            // An entry of a list has no key that could be set.
+            if (!number || key.path.find('[') != key.path.npos) {
+                continue;
+            }
+            const std::int64_t count = number->count;
+            const std::int64_t change =
+                std::max<std::int64_t>(1, std::llround(static_cast<double>(count) * share));
+            Sensitivity parameter;
+            parameter.key = "device." + key.path;
+            parameter.value = key.value;
+            parameter.smaller.value = number->text(count - change);
+            parameter.larger.value = number->text(count + change);
+            // What must be a power of two cannot be a little smaller or larger.
+            parameter.smaller.otherwise = count % 2 == 0 ? number->text(count / 2) : "";
+            parameter.larger.otherwise = number->text(2 * count);
+            parameters.push_back(std::move(parameter));
+        }
+    }
+    return parameters;
+}
+
+// Simulates every change; `tried_before`: only those that could not be built, the other way.
+void simulate_changes(SensitivityResult& result, const Job& base, bool tried_before,
+                      std::size_t processes) {
+    std::vector<Job> jobs;
+    std::vector<Change*> changes;
+    for (Sensitivity& parameter : result.parameters) {
+        for (Change* change : {&parameter.smaller, &parameter.larger}) {
+            if (tried_before) {
+                if (change->time_percent || change->otherwise.empty()) {
+                    continue;
+                }
+                change->value = change->otherwise;
+            }
+            jobs.push_back(base);
+            jobs.back().overrides.emplace_back(parameter.key, change->value);
+            changes.push_back(change);
+        }
+    }
+    const std::vector<Simulated> runs = simulate_all(jobs, processes);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (runs[i].good()) {
+            changes[i]->time_percent =
+                kPercent * (runs[i].result["time_ns"].get<double>() / result.time_ns - 1);
+        }
+    }
+}
+
+}  // namespace
+
+double Sensitivity::strength() const {
+    return std::max(std::abs(smaller.time_percent.value_or(0)),
+                    std::abs(larger.time_percent.value_or(0)));
+}
+
+SensitivityResult sensitivity(const Job& base, double percent, std::size_t processes) {
+    SensitivityResult result;
+    result.percent = percent;
+    result.parameters =
+        parameters_of(parse_scenario(base.text, base.file, base.overrides), percent / kPercent);
+    const Simulated plain = simulate_all({base}, 1)[0];
+    if (!plain.good()) {
+        throw ConfigError(
+            fmt::format("the scenario itself does not end well: {} {}", plain.status, plain.error));
+    }
+    result.time_ns = plain.result["time_ns"];
+    simulate_changes(result, base, false, processes);
+    simulate_changes(result, base, true, processes);
+    std::stable_sort(
+        result.parameters.begin(), result.parameters.end(),
+        [](const Sensitivity& a, const Sensitivity& b) { return a.strength() > b.strength(); });
+    return result;
+}
+
+std::string to_table(const SensitivityResult& result) {
+    const auto text_of = [](const Change& change) {
+        return change.time_percent
+                   ? fmt::format("{:+.2f} % at {}", *change.time_percent, change.value)
+                   : "cannot be built";
+    };
+    constexpr double kNanosecondsPerMicrosecond = 1e3;
+    std::string text = fmt::format(
+        "time {:.3f} us; change of it when a parameter is {} % smaller or larger, or half or "
+        "double where that cannot be\n{:<48} {:>14} {:>32} {:>32}\n",
+        result.time_ns / kNanosecondsPerMicrosecond, result.percent, "parameter", "value",
+        "smaller", "larger");
+    std::string without_effect;
+    for (const Sensitivity& parameter : result.parameters) {
+        const bool built = parameter.smaller.time_percent || parameter.larger.time_percent;
+        if (built && parameter.strength() == 0) {
+            without_effect += fmt::format("  {}\n", parameter.key);
+            continue;
+        }
+        text += fmt::format("{:<48} {:>14} {:>32} {:>32}\n", parameter.key, parameter.value,
+                            text_of(parameter.smaller), text_of(parameter.larger));
+    }
+    return text + (without_effect.empty() ? "" : "read, but changed nothing:\n" + without_effect);
+}
+
+nlohmann::ordered_json to_json(const SensitivityResult& result) {
+    nlohmann::ordered_json parameters = nlohmann::ordered_json::array();
+    const auto json_of = [](const Change& change) {
+        return nlohmann::ordered_json{
+            {"value", change.value},
+            {"time_change_percent", change.time_percent
+                                        ? nlohmann::ordered_json(*change.time_percent)
+                                        : nlohmann::ordered_json(nullptr)}};
+    };
+    for (const Sensitivity& parameter : result.parameters) {
+        parameters.push_back({{"key", parameter.key},
+                              {"value", parameter.value},
+                              {"smaller", json_of(parameter.smaller)},
+                              {"larger", json_of(parameter.larger)}});
+    }
+    return {{"time_ns", result.time_ns},
+            {"percent", result.percent},
+            {"parameters", std::move(parameters)}};
+}
+
+}  // namespace tilesim::sim::explore

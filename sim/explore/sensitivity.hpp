@@ -1,0 +1,38 @@
+// What a result depends on: every number of the device a little smaller and a little larger.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/explore/batch.hpp"
+
+namespace tilesim::sim::explore {
+
+struct Change {
+    std::string value;
+    std::string otherwise;               // tried where `value` cannot be built
+    std::optional<double> time_percent;  // nothing where neither can
+};
+
+struct Sensitivity {
+    std::string key;    // "device.npu.clock"
+    std::string value;  // as it is
+    Change smaller, larger;
+    double strength() const;  // the larger change, without its sign
+};
+
+struct SensitivityResult {
+    double time_ns = 0;  // unchanged
+    double percent = 0;
+    std::vector<Sensitivity> parameters;  // the strongest first
+};
+
+// Throws ConfigError when the scenario does not run as it is.
+SensitivityResult sensitivity(const Job& base, double percent, std::size_t processes);
+
+std::string to_table(const SensitivityResult& result);
+nlohmann::ordered_json to_json(const SensitivityResult& result);
+
+}  // namespace tilesim::sim::explore

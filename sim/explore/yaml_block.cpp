@@ -1,0 +1,43 @@
+#include "sim/explore/yaml_block.hpp"
+
+#include <sstream>
+
+namespace tilesim::sim::explore {
+
+namespace {
+
+// Calls `keep(line, in_block, opens)` for each line and puts what it returns in its place.
+template <class Keep>
+std::string each_line(const std::string& text, const std::string& key, Keep keep) {
+    const std::string opening = key + ":";
+    std::istringstream in(text);
+    std::string result;
+    bool inside = false;
+    for (std::string line; std::getline(in, line);) {
+        const bool opens = line.starts_with(opening);
+        // Closing brackets may stand at the margin, and comments anywhere.
+        const bool top_level = !line.empty() && std::string{" #}]\r"}.find(line[0]) == line.npos;
+        inside = opens || (inside && !top_level);
+        result += keep(line, inside, opens) + "\n";
+    }
+    return result;
+}
+
+}  // namespace
+
+std::string only_block(const std::string& text, const std::string& key) {
+    return each_line(text, key, [&key](std::string line, bool inside, bool opens) {
+        if (opens) {
+            line.replace(0, key.size() + 1, std::string(key.size() + 1, ' '));
+        }
+        return inside ? line : std::string{};
+    });
+}
+
+std::string without_block(const std::string& text, const std::string& key) {
+    return each_line(text, key, [](const std::string& line, bool inside, bool) {
+        return inside ? std::string{} : line;
+    });
+}
+
+}  // namespace tilesim::sim::explore
