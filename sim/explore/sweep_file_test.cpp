@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "sim/explore/point.hpp"
 
 namespace tilesim::sim::explore {
@@ -110,6 +112,16 @@ TEST(Sweep, BadFilesGiveLocatedErrors) {
     for (const auto& [text, message] : cases) {
         EXPECT_THAT(message_of(text), HasSubstr(message)) << text;
     }
+}
+
+TEST(Sweep, EveryShippedFileHasPoints) {
+    int files = 0;
+    for (const auto& file :
+         std::filesystem::directory_iterator(std::string{TILESIM_SOURCE_DIR} + "/configs/sweeps")) {
+        EXPECT_FALSE(points_of(load_sweep(file.path()), {}).empty()) << file.path();
+        ++files;
+    }
+    EXPECT_GE(files, 4);
 }
 
 TEST(Sweep, ErrorsInAnInlineScenarioPointIntoTheSweepFile) {
