@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "arch/base/config.hpp"
 #include "sim/report.hpp"
@@ -15,6 +18,8 @@ namespace fs = std::filesystem;
 using arch::base::config::IoError;
 
 namespace {
+
+constexpr std::int64_t kUsualLimit = 1000;  // Slurm's MaxArraySize is 1001 unless a site says so
 
 // A word of a shell command, whatever is in it.
 std::string quoted(const std::string& text) {
@@ -31,9 +36,27 @@ std::string this_program() {
     return error ? "tilesim" : program.string();
 }
 
-std::int64_t tasks_of(const ArrayJob& job) {
+std::int64_t tasks_of(const ArrayJob& job, std::int64_t limit) {
     const std::int64_t wanted = job.tasks > 0 ? job.tasks : job.points;
-    return std::max<std::int64_t>(1, std::min({wanted, job.limit, job.points}));
+    return std::max<std::int64_t>(1, std::min({wanted, limit, job.points}));
+}
+
+// The largest index of an array here is one below MaxArraySize; nothing where Slurm is not at hand.
+std::optional<std::int64_t> slurm_array_limit() {
+    FILE* const pipe = ::popen("scontrol show config 2>/dev/null", "r");
+    if (pipe == nullptr) {
+        return std::nullopt;
+    }
+    std::optional<std::int64_t> limit;
+    std::array<char, 1024> line{};
+    while (std::fgets(line.data(), static_cast<int>(line.size()), pipe) != nullptr) {
+        long long size = 0;
+        if (std::sscanf(line.data(), "MaxArraySize = %lld", &size) == 1 && size > 1) {
+            limit = size - 1;
+        }
+    }
+    ::pclose(pipe);
+    return limit;
 }
 
 fs::path make_folder(const ArrayJob& job, const char* ending) {
@@ -74,19 +97,23 @@ std::string submitted(const ArrayJob& job, const std::string& command) {
 
 std::string write_slurm(const ArrayJob& job) {
     const fs::path folder = make_folder(job, ".slurm");
-    const std::int64_t tasks = tasks_of(job);
+    const std::int64_t limit =
+        job.limit > 0 ? job.limit : slurm_array_limit().value_or(kUsualLimit);
+    const std::int64_t tasks = tasks_of(job, limit);
     write_script(
         folder / "job.sh",
-        fmt::format("#!/bin/sh\n"
-                    "#SBATCH --job-name={}\n"
-                    "#SBATCH --array=1-{}\n"
-                    "#SBATCH --cpus-per-task=1\n"
-                    "#SBATCH --requeue\n"
-                    "#SBATCH --output={}/task-%a.log\n"
-                    "exec {} sweep {} --jobs 1 --quiet --shard \"$SLURM_ARRAY_TASK_ID/{}\" "
-                    "--store {}/\"shard-$SLURM_ARRAY_TASK_ID.db\"\n",
-                    quoted(job.name), tasks, folder.string(), quoted(this_program()),
-                    quoted(job.sweep_file), tasks, quoted(folder)));
+        fmt::format(
+            "#!/bin/sh\n"
+            "#SBATCH --job-name={}\n"
+            "#SBATCH --array=1-{}\n"
+            "#SBATCH --cpus-per-task=1\n"
+            "#SBATCH --requeue\n"
+            "#SBATCH --output={}/task-%a.log\n"
+            "# --retry-failed: what killed the task may have killed a point first.\n"
+            "exec {} sweep {} --jobs 1 --quiet --retry-failed --shard \"$SLURM_ARRAY_TASK_ID/{}\" "
+            "--store {}/\"shard-$SLURM_ARRAY_TASK_ID.db\"\n",
+            quoted(job.name), tasks, folder.string(), quoted(this_program()),
+            quoted(job.sweep_file), tasks, quoted(folder)));
     write_merge(folder);
     return fmt::format("{} points in {} tasks\n", job.points, tasks) +
            submitted(job, fmt::format("sbatch {}", quoted(folder / "job.sh"))) +
@@ -95,21 +122,23 @@ std::string write_slurm(const ArrayJob& job) {
 
 std::string write_condor(const ArrayJob& job) {
     const fs::path folder = make_folder(job, ".condor");
-    const std::int64_t tasks = tasks_of(job);
-    write_file(folder / "job.sub",
-               fmt::format("universe = vanilla\n"
-                           "executable = {}\n"
-                           "Shard = $(Process) + 1\n"
-                           "arguments = \"sweep '{}' --jobs 1 --quiet --shard $INT(Shard)/{} "
-                           "--store '{}/shard-$INT(Shard).db'\"\n"
-                           "request_cpus = 1\n"
-                           "on_exit_remove = ExitBySignal == False\n"
-                           "output = {}/task-$INT(Shard).log\n"
-                           "error = {}/task-$INT(Shard).log\n"
-                           "log = {}/condor.log\n"
-                           "queue {}\n",
-                           this_program(), job.sweep_file, tasks, folder.string(), folder.string(),
-                           folder.string(), folder.string(), tasks));
+    const std::int64_t tasks = tasks_of(job, job.limit > 0 ? job.limit : job.points);
+    write_file(
+        folder / "job.sub",
+        fmt::format(
+            "universe = vanilla\n"
+            "executable = {}\n"
+            "Shard = $(Process) + 1\n"
+            "arguments = \"sweep '{}' --jobs 1 --quiet --retry-failed --shard $INT(Shard)/{} "
+            "--store '{}/shard-$INT(Shard).db'\"\n"
+            "request_cpus = 1\n"
+            "on_exit_remove = ExitBySignal == False\n"
+            "output = {}/task-$INT(Shard).log\n"
+            "error = {}/task-$INT(Shard).log\n"
+            "log = {}/condor.log\n"
+            "queue {}\n",
+            this_program(), job.sweep_file, tasks, folder.string(), folder.string(),
+            folder.string(), folder.string(), tasks));
     write_merge(folder);
     return fmt::format("{} points in {} tasks\n", job.points, tasks) +
            submitted(job, fmt::format("condor_submit {}", quoted(folder / "job.sub"))) +

@@ -11,9 +11,9 @@ struct ArrayJob {
     std::string sweep_file;  // absolute
     std::string name;
     std::int64_t points = 0;
-    std::int64_t tasks = 0;     // 0: as many as points and limit allow
-    std::int64_t limit = 1000;  // of an array at this site; Slurm's MaxArraySize is 1001
-    std::string folder;         // default: <name>.slurm or <name>.condor
+    std::int64_t tasks = 0;  // 0: as many as points and limit allow
+    std::int64_t limit = 0;  // of an array at this site; 0: ask Slurm, HTCondor has none
+    std::string folder;      // default: <name>.slurm or <name>.condor
     bool submit = false;
 };
 

@@ -184,7 +184,9 @@ void add_sweep(CLI::App& app, std::optional<int>& exit_code) {
         "write an HTCondor submit file instead of running");
     command->add_option("--tasks", arguments->job.tasks, "tasks of the array [one a point]")
         ->check(CLI::Range(1, 1'000'000));
-    command->add_option("--array-limit", arguments->job.limit, "the site's largest array [1000]")
+    command
+        ->add_option("--array-limit", arguments->job.limit,
+                     "the site's largest array [Slurm's own]")
         ->check(CLI::Range(1, 1'000'000));
     command->add_option("--folder", arguments->job.folder, "where scripts and shards go");
     command->add_flag("--submit", arguments->job.submit, "submit it too");
