@@ -267,8 +267,6 @@ std::optional<Store::Cost> Store::mean_cost(const std::string& sweep) {
 }
 
 std::int64_t Store::merge(const std::string& other) {
-    Store source(other, Mode::Read);
-    source.check();
     Statement(database_, "ATTACH ? AS other").bind(1, other).run();
     Transaction transaction(database_);
     const auto count = [this] {

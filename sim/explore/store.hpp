@@ -81,7 +81,7 @@ class Store {
         double bytes = 0;
     };
     std::optional<Cost> mean_cost(const std::string& sweep);
-    // Copies what `other` has and this one lacks; returns how many points that were.
+    // Copies what the store `other` has and this one lacks; returns how many points that were.
     std::int64_t merge(const std::string& other);
     // Throws IoError when SQLite's integrity check or a rule of ours does not hold.
     void check();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -77,6 +78,13 @@ int export_sweep(const StoreArguments& arguments) {
 }
 
 int merge(const StoreArguments& arguments) {
+    for (const std::string& input : arguments.inputs) {
+        std::error_code error;
+        if (std::filesystem::equivalent(input, arguments.store, error)) {
+            throw ConfigError(fmt::format("merge: {} is named twice", input));
+        }
+        Store(input, Store::Mode::Read).check();  // before anything is written
+    }
     const StoreLock lock(arguments.store);
     Store store(arguments.store, Store::Mode::Create);
     std::int64_t added = 0;

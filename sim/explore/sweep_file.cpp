@@ -127,7 +127,10 @@ void read_axes(Node& root, SweepFile& sweep) {
     for (Node& entry : root.list("axes", "what varies; the first axis varies slowest")) {
         Axis axis = read_axis(entry);
         for (const std::string& key : axis.keys) {
-            if (!key.empty() && !seen.insert(key).second) {
+            if (key.starts_with('.') || key.ends_with('.') || key.find("..") != key.npos) {
+                entry.error("",
+                            fmt::format("'{}' is no key: must be names with dots between", key));
+            } else if (!key.empty() && !seen.insert(key).second) {
                 entry.error("", fmt::format("'{}' is set twice", key));
             }
         }

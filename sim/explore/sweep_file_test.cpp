@@ -106,6 +106,7 @@ TEST(Sweep, BadFilesGiveLocatedErrors) {
         {good + "where: ['workload.nothing > 99']\n", "'workload.nothing' is no key"},
         {good + "limits: {time: 5}\n", "sweep.yaml:6:16: limits.time:"},
         {good + "base: x.yaml\n", "must hold exactly one of base, scenario"},
+        {"axes: [{key: a..b, values: [1]}]\n", "sweep.yaml:5:8: axes[0]: 'a..b' is no key"},
         {"axes: [{seeds: 0}]\n", "axes[0].seeds: must be 1..100000, got 0"},
         {"axes: [{seeds: 2}, {key: run.seed, values: [1]}]\n", "axes[1]: 'run.seed' is set twice"},
     };
