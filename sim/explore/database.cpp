@@ -11,15 +11,10 @@ namespace {
 constexpr int kBusyTimeoutMilliseconds = 30'000;
 
 int flags_of(Database::Mode mode) {
-    switch (mode) {
-        case Database::Mode::Create:
-            return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-        case Database::Mode::Write:
-            return SQLITE_OPEN_READWRITE;
-        case Database::Mode::Read:
-            return SQLITE_OPEN_READONLY;
-    }
-    return SQLITE_OPEN_READONLY;
+    // Reading too: what a killed process left half done must be undone first. SQLite falls back to
+    // reading alone where the file is write-protected.
+    const int flags = SQLITE_OPEN_READWRITE;
+    return mode == Database::Mode::Create ? flags | SQLITE_OPEN_CREATE : flags;
 }
 
 }  // namespace

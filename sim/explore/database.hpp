@@ -42,7 +42,7 @@ class Statement {
 
 class Database {
   public:
-    enum class Mode { Create, Write, Read };
+    enum class Mode { Create, Existing };
     Database(const std::string& file, Mode mode);
 
     void execute(const std::string& sql);

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
 #include "arch/base/config.hpp"
 
 namespace tilesim::sim::explore {
@@ -76,7 +80,10 @@ std::string points_csv(Store& store, const StoredSweep& sweep) {
     for (const auto& [key, value] : axes.items()) {
         text.append(",").append(cell(key));
     }
-    for (const char* column : kColumns) {
+    std::vector<const char*> columns;  // an axis stands in its own column already
+    std::copy_if(std::begin(kColumns), std::end(kColumns), std::back_inserter(columns),
+                 [&axes](const char* column) { return !axes.contains(column); });
+    for (const char* column : columns) {
         text.append(",").append(column);
     }
     text += ",error\n";
@@ -87,7 +94,7 @@ std::string points_csv(Store& store, const StoredSweep& sweep) {
             text.append(",").append(cell(value.get<std::string>()));
         }
         const Json result = Json::parse(point.result);
-        for (const char* column : kColumns) {
+        for (const char* column : columns) {
             text.append(",").append(cell(value_at(result, column)));
         }
         text.append(",").append(cell(point.error)).append("\n");

@@ -8,7 +8,9 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "arch/base/config.hpp"
 #include "sim/digest.hpp"
@@ -76,17 +78,29 @@ StoredPoint point_in(const Statement& row) {
     return point;
 }
 
+// Text that every SQLite file starts with.
+constexpr std::string_view kMagic = "SQLite format 3";
+
+ConfigError no_store(const std::string& file) {
+    return ConfigError(fmt::format("{}: is no {} store", file, kSchemaVersion));
+}
+
 Database open(const std::string& file, Store::Mode mode) {
     std::error_code error;
-    if (mode != Store::Mode::Create && !std::filesystem::exists(file, error)) {
+    if (mode == Store::Mode::Read && !std::filesystem::exists(file, error)) {
         throw IoError(fmt::format("{}: there is no such store", file));
     }
     if (std::filesystem::is_directory(file, error)) {
         throw IoError(fmt::format("{}: is a directory, not a store", file));
     }
-    return Database(file, mode == Store::Mode::Create  ? Database::Mode::Create
-                          : mode == Store::Mode::Write ? Database::Mode::Write
-                                                       : Database::Mode::Read);
+    std::string start(kMagic.size(), '\0');
+    std::ifstream in(file, std::ios::binary);
+    if (in.read(start.data(), static_cast<std::streamsize>(start.size())).gcount() > 0 &&
+        start != kMagic) {
+        throw no_store(file);
+    }
+    return Database(
+        file, mode == Store::Mode::Create ? Database::Mode::Create : Database::Mode::Existing);
 }
 
 }  // namespace
@@ -113,32 +127,26 @@ StoreLock::~StoreLock() {
 }
 
 Store::Store(const std::string& file, Mode mode) : database_(open(file, mode)) {
-    try {
-        if (mode == Mode::Create) {
-            Statement tables(database_, "SELECT count(*) FROM sqlite_master");
-            if (tables.step() && tables.integer(0) == 0) {
-                Transaction transaction(database_);
-                database_.execute(kSchema);
-                Statement(database_, "INSERT INTO meta VALUES ('schema', ?)")
-                    .bind(1, kSchemaVersion)
-                    .run();
-                transaction.commit();
-            }
-        }
-        Statement schema(database_, "SELECT value FROM meta WHERE name = 'schema'");
-        if (!schema.step() || schema.text(0) != kSchemaVersion) {
-            throw ConfigError("");
-        }
-    } catch (const std::exception&) {
-        std::error_code error;
-        const auto size = std::filesystem::file_size(file, error);
-        if (mode == Mode::Create && (error || size == 0)) {
-            throw;  // it could not be made
-        }
-        throw ConfigError(fmt::format("{}: is no {} store", file, kSchemaVersion));
-    }
     // A killed process must lose nothing that was saved; a power cut may cost the last points.
     database_.execute("PRAGMA synchronous = NORMAL; PRAGMA journal_mode = PERSIST");
+    const auto tables = [this](const char* name) {
+        Statement row(database_,
+                      fmt::format("SELECT count(*) FROM sqlite_master WHERE name LIKE '{}'", name));
+        return row.step() ? row.integer(0) : 0;
+    };
+    if (mode == Mode::Create && tables("%") == 0) {
+        Transaction transaction(database_);
+        database_.execute(kSchema);
+        Statement(database_, "INSERT INTO meta VALUES ('schema', ?)").bind(1, kSchemaVersion).run();
+        transaction.commit();
+    }
+    if (tables("meta") == 0) {
+        throw no_store(file);
+    }
+    Statement schema(database_, "SELECT value FROM meta WHERE name = 'schema'");
+    if (!schema.step() || schema.text(0) != kSchemaVersion) {
+        throw no_store(file);
+    }
 }
 
 std::vector<std::string> Store::models() {

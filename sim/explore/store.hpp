@@ -56,7 +56,7 @@ class StoreLock {
 
 class Store {
   public:
-    enum class Mode { Create, Write, Read };
+    enum class Mode { Create, Read };
     // Throws IoError when it cannot be opened, ConfigError when it is no store of this program.
     Store(const std::string& file, Mode mode);
 

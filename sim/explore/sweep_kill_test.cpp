@@ -181,7 +181,7 @@ TEST_F(SweepKill, ShardsMergeIntoTheWholeSweep) {
 
 TEST_F(SweepKill, AnotherModelsResultsAreNotMixedIn) {
     EXPECT_EQ(exit_code(start()), 0);
-    Database(store_, Database::Mode::Write)
+    Database(store_, Database::Mode::Existing)
         .execute(
             "UPDATE points SET model = 'older'; UPDATE sweeps SET model = 'older', identity = "
             "'older'");

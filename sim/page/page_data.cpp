@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -109,11 +110,17 @@ Json from_store(const std::string& file, std::int64_t id) {
         }
         points.push_back(std::move(point));
     }
+    Json results = Json::array();
+    for (const char* key : kResults) {  // an axis is no result
+        if (std::find(axes.begin(), axes.end(), key) == axes.end()) {
+            results.push_back(key);
+        }
+    }
     return {{"title", sweep.name},
             {"model", sweep.model},
             {"of", sweep.points},
             {"axes", std::move(axes)},
-            {"results", kResults},
+            {"results", std::move(results)},
             {"points", std::move(points)},
             {"provenance",
              {{"store", std::filesystem::path{file}.filename().string()},

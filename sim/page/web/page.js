@@ -60,7 +60,8 @@ function summary() {
     byId("warning").textContent =
       `Incomplete: ${good.length} of ${data.of} points. ${failed} did not end well, ${left} have not run.`;
   }
-  byId("provenance").textContent = JSON.stringify(data.provenance, null, 1);
+  const { sweep, ...rest } = data.provenance;
+  byId("provenance").textContent = JSON.stringify(rest, null, 1) + (sweep ? `\n\n${sweep}` : "");
 }
 
 function roofline() {
@@ -248,7 +249,7 @@ if (axes.length > 1) {
 } else {
   byId("map-section").hidden = true;
 }
-options(byId("array-point"), good.filter((p) => p.busy).slice(0, 500).map((p) => `${p.id}: ${label(p)}`), null);
+options(byId("array-point"), good.filter((p) => p.busy).sort((a, b) => b.tops - a.tops).map((p) => `${p.id}: ${label(p)}`), null);
 const units = unique(good.flatMap((p) => Object.keys(p.busy || {})).map((name) => /channel\(/.test(name) ? "DRAM channel" : name.split(".").pop()));
 options(byId("array-unit"), units, "core");
 on(["array-point", "array-unit"], array);
