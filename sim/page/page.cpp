@@ -64,6 +64,17 @@ std::string filled(std::string_view page, const std::map<std::string, std::strin
     }
 }
 
+std::string page_of(std::string_view page, std::string_view script, const Json& data,
+                    const std::string& title) {
+    const std::string escaped = html_escaped(title);
+    const std::string json = script_safe(data.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return filled(web_file(page), {{"TITLE", escaped},
+                                   {"STYLE", web_file("page.css")},
+                                   {"DATA", json},
+                                   {"LIBRARY", web_file("library.js")},
+                                   {"SCRIPT", web_file(script)}});
+}
+
 std::string cell(const Json& value) {
     std::string text = value.is_null()           ? ""
                        : value.is_string()       ? value.get<std::string>()
@@ -91,13 +102,11 @@ std::string counts(const Json& points, const char* key) {
 }  // namespace
 
 std::string to_html(const Json& data) {
-    const std::string title = html_escaped(data["title"].get<std::string>());
-    const std::string json = script_safe(data.dump(-1, ' ', false, Json::error_handler_t::replace));
-    return filled(web_file("page.html"), {{"TITLE", title},
-                                          {"STYLE", web_file("page.css")},
-                                          {"DATA", json},
-                                          {"LIBRARY", web_file("library.js")},
-                                          {"SCRIPT", web_file("page.js")}});
+    return page_of("page.html", "page.js", data, data["title"].get<std::string>());
+}
+
+std::string to_comparison_html(const Json& data, const std::string& title) {
+    return page_of("compare.html", "compare.js", data, title);
 }
 
 std::string to_markdown(const Json& data) {

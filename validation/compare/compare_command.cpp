@@ -13,6 +13,8 @@
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/explore/settings.hpp"
+#include "sim/page/page.hpp"
+#include "sim/report.hpp"
 #include "sim/system/run.hpp"
 #include "sim/trace/activity_log.hpp"
 #include "sim/trace/chrome_trace.hpp"
@@ -27,12 +29,14 @@ namespace {
 
 constexpr double kPercent = 100.0;
 constexpr std::size_t kMostActivities = 20'000'000;
+constexpr std::size_t kMostDrawn = 1000;  // of each event, on the page
 
 struct CompareArguments {
     std::string file;
     std::vector<std::string> settings;
     std::string against;
     std::string format = "table";
+    std::string html;      // a page with the timelines; empty: none
     double tolerance = 5;  // percent
 };
 
@@ -86,6 +90,13 @@ int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenar
     const TraceComparison comparison = compare_traces(measured, simulated);
     sim::print(arguments.format == "json" ? to_json(comparison).dump(2) + "\n"
                                           : to_table(comparison));
+    if (!arguments.html.empty()) {
+        nlohmann::ordered_json page = to_json(comparison);
+        page["timelines"] = timelines(measured, simulated, kMostDrawn);
+        sim::write_file(arguments.html,
+                        sim::page::to_comparison_html(
+                            page, fmt::format("{} against {}", arguments.file, arguments.against)));
+    }
     const bool good = comparison.flaws.empty() &&
                       std::abs(comparison.period_error_percent) <= arguments.tolerance;
     return good ? sim::kFine : sim::kCheckFailed;
@@ -118,6 +129,7 @@ void add_compare(CLI::App& app, std::optional<int>& exit_code) {
     command->add_option("--set", arguments->settings, "override a key: key.path=value");
     command->add_option("--format", arguments->format, "table or json")
         ->check(CLI::IsMember({"table", "json"}));
+    command->add_option("--html", arguments->html, "write a page with both timelines");
     command->add_option("--tolerance", arguments->tolerance, "percent for exit code 0 [5]")
         ->check(CLI::Range(0.0, 1000.0));
     command->callback([arguments, &exit_code] { exit_code = compare(*arguments); });

@@ -54,8 +54,11 @@ TEST_F(CompareCommand, NamesASlowerKernel) {
 TEST_F(CompareCommand, NamesASlowerFabric) {
     ASSERT_EQ(
         call("run " + kScenario + " --set device.fabric.request_latency='2 us' --trace t.json"), 0);
-    EXPECT_EQ(call("compare " + kScenario + " --against t.json"), 1);
+    EXPECT_EQ(call("compare " + kScenario + " --against t.json --html page.html"), 1);
     EXPECT_THAT(output_, HasSubstr("most of the difference: shim transfers"));
+    std::ostringstream page;
+    page << std::ifstream(folder_ / "page.html").rdbuf();
+    EXPECT_THAT(page.str(), HasSubstr("\"timelines\":{\"core_trace for tile2,0\""));
 }
 
 TEST_F(CompareCommand, WhatIsNotComparableIsSaid) {

@@ -209,6 +209,28 @@ TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simul
     return result;
 }
 
+nlohmann::ordered_json timelines(const TraceFile& measured, const TraceFile& simulated,
+                                 std::size_t most) {
+    const std::map<std::string, Start> starts = starts_of(measured, simulated);
+    const auto side = [most](const std::vector<Interval>& intervals, std::int64_t start) {
+        nlohmann::ordered_json list = nlohmann::ordered_json::array();
+        for (std::size_t i = 0; i < std::min(most, intervals.size()); ++i) {
+            list.push_back({intervals[i].begin - start, intervals[i].end - start});
+        }
+        return list;
+    };
+    nlohmann::ordered_json units = nlohmann::ordered_json::object();
+    for (const auto& [lane, intervals] : measured.lanes) {
+        const auto other = simulated.lanes.find(lane);
+        if (other != simulated.lanes.end()) {
+            const Start& start = starts.at(lane.first);
+            units[lane.first][lane.second] = {{"measured", side(intervals, start.measured)},
+                                              {"simulated", side(other->second, start.simulated)}};
+        }
+    }
+    return units;
+}
+
 std::string to_table(const TraceComparison& comparison) {
     std::string text =
         fmt::format("{:<14} {:<30} {:>5} {:>15} {:>10} {:>10} {:>8} {:>10} {:>10} {:>12}\n", "unit",

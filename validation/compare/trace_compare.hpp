@@ -45,6 +45,11 @@ struct TraceComparison {
 // Throws ConfigError with the reason when the two are not comparable.
 TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simulated);
 
+// Begin and end of what both sides have, from each unit's first common event on:
+// {unit: {event: {"measured": [[begin, end]], "simulated": [...]}}}. At most `most` an event.
+nlohmann::ordered_json timelines(const TraceFile& measured, const TraceFile& simulated,
+                                 std::size_t most);
+
 std::string to_table(const TraceComparison& comparison);
 nlohmann::ordered_json to_json(const TraceComparison& comparison);
 
