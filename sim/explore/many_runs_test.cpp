@@ -1,9 +1,11 @@
 // `run --sensitivity`, `run --devices` and `tune` as a user calls them.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -77,7 +79,7 @@ TEST(Tune, FindsAMappingNoWorseThanTheScenarios) {
 }
 
 TEST(Schedulers, JobArraysAreCutToTheSitesLimit) {
-    const std::string folder = testing::TempDir() + "tilesim_array";
+    const std::string folder = testing::TempDir() + "tilesim_array_" + std::to_string(::getpid());
     const std::string sweep = kConfigs + "/sweeps/xdna_tile_shapes.yaml --array-limit 7 --folder ";
     const Output slurm = call("sweep --slurm " + sweep + folder);
     ASSERT_EQ(slurm.code, 0);
@@ -91,6 +93,7 @@ TEST(Schedulers, JobArraysAreCutToTheSitesLimit) {
                               .c_str()),
               0);
     EXPECT_NE(call("sweep --show " + folder + "/results.db").text.find("28/28"), std::string::npos);
+    std::filesystem::remove_all(folder);
 }
 
 }  // namespace
