@@ -204,8 +204,11 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
     Node root = document.root();
     std::string device;
     root.required("device", device, "device name, or path of a device file");
-    Node workload = root.child("workload", "what is computed");
-    scenario.workload = read_workload(workload, file);
+    if (root.has("program")) {
+        scenario.workload = read_program_workload(root);
+    } else {
+        scenario.workload = read_workload(root.child("workload", "what is computed"), file);
+    }
     read_mapping(root, scenario);
     read_run(root.child("run", "how to run"), scenario.run);
     root.done();

@@ -16,6 +16,7 @@
 #include "arch/memory/stream_source.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/pim/pim_config.hpp"
+#include "sim/program_file.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/gemv.hpp"
 #include "workloads/output_stationary.hpp"
@@ -52,7 +53,7 @@ struct ModelWorkload {
 };
 
 using Workload = std::variant<workloads::GemmProblem, workloads::GemvProblem, ModelWorkload,
-                              CoreKernelWorkload, arch::memory::StreamConfig>;
+                              CoreKernelWorkload, ProgramWorkload, arch::memory::StreamConfig>;
 
 // monostate: none given; tilesim then chooses one.
 using Mapping =

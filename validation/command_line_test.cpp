@@ -143,6 +143,35 @@ TEST(CommandLine, EveryShippedScenarioAndDeviceIsValid) {
               std::string::npos);
 }
 
+TEST(CommandLine, EveryShippedProgramEndsAsItsNameSays) {
+    int programs = 0;
+    for (const auto& file : std::filesystem::directory_iterator(kConfigs + "/programs")) {
+        const std::string name = file.path().stem().string();
+        const bool hangs = name.starts_with("deadlock") || name == "queue_overflow";
+        const auto output = call("run " + file.path().string());
+        EXPECT_EQ(output.code, hangs ? 3 : 0) << name << "\n" << output.text;
+        EXPECT_EQ(output.text.find("waits for") != std::string::npos, hangs) << name;
+        ++programs;
+    }
+    EXPECT_GE(programs, 10);
+}
+
+TEST(CommandLine, ALoweredProgramRunsFromItsPrintedForm) {
+    const auto lowered = call("lower " + scenario("xdna_functional"));
+    const std::string file = testing::TempDir() + "tilesim_lowered.yaml";
+    std::ofstream(file) << lowered.text;
+    const auto cycles = [](const std::string& what) {
+        const auto output = call("run " + what + " --format json");
+        EXPECT_EQ(output.code, 0) << output.text;
+        const std::size_t at = output.text.find("\"cycles\"");
+        return output.text.substr(at, output.text.find(',', at) - at);
+    };
+    EXPECT_EQ(cycles(file), cycles(scenario("xdna_functional")));
+    // Printed again it is the same program.
+    EXPECT_EQ(call("lower " + file).text, lowered.text.substr(lowered.text.find("device:")));
+    std::filesystem::remove(file);
+}
+
 TEST(Readme, TheWhereIsTableNamesExistingFiles) {
     std::ifstream in(std::string{TILESIM_SOURCE_DIR} + "/README.md");
     const std::regex path("`((?:arch|sim|workloads|configs|validation|docs)/[^`]*)`");

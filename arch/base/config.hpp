@@ -106,11 +106,27 @@ class Node {
         optional(key, value, std::forward<Rest>(rest)...);
     }
 
+    // The same for ranges and tables written in place.
+    template <class Value>
+    void required(std::string_view key, Value& value, Range range, std::string_view description) {
+        require(key);
+        optional(key, value, range, description);
+    }
+    template <class Enum>
+    void required(std::string_view key, Enum& value,
+                  const std::vector<std::pair<std::string_view, Enum>>& names,
+                  std::string_view description) {
+        require(key);
+        optional(key, value, names, description);
+    }
+
     bool has(std::string_view key) const;
     // The map under `key`; an empty one, whose keys all keep their defaults, when it is not there.
     Node child(std::string_view key, std::string_view description);
     // The entries of the list under `key`; none when it is not there.
     std::vector<Node> list(std::string_view key, std::string_view description);
+    // The entries of the list this node is (an entry of a list of lists); an error otherwise.
+    std::vector<Node> entries();
     // The keys of this map in file order, for maps whose keys are names the user chooses.
     std::vector<std::string> keys() const;
     // The scalar this node is, when it is one (an entry of a list); an error otherwise.

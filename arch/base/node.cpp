@@ -83,6 +83,19 @@ struct Found {
 
 // Access to a node's internals for the free functions below.
 struct NodeAccess {
+    static std::vector<Node> entries(const Node::State& parent, const YAML::Node& list,
+                                     const std::string& path) {
+        std::vector<Node> entries;
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            auto state = std::make_shared<Node::State>();
+            state->document = parent.document;
+            state->path = fmt::format("{}[{}]", path, i);
+            state->yaml = list[i];
+            state->mark = mark_of(list[i]);
+            entries.push_back(Node{state});
+        }
+        return entries;
+    }
     using State = Node::State;
 
     static detail::Found find(State& state, std::string_view key) {
@@ -314,21 +327,21 @@ std::vector<Node> Node::list(std::string_view key, std::string_view description)
     const auto found = NodeAccess::find(*state_, key);
     NodeAccess::describe(*state_, key, {.type = "list", .description = std::string{description}},
                          found);
-    std::vector<Node> entries;
     if (found.present && !found.value.IsSequence()) {
         state_->document->report(found.mark, state_->path_of(key),
                                  fmt::format("must be a list, got {}", kind_of(found.value)));
-        return entries;
+        return {};
     }
-    for (std::size_t i = 0; found.present && i < found.value.size(); ++i) {
-        auto state = std::make_shared<State>();
-        state->document = state_->document;
-        state->path = fmt::format("{}[{}]", state_->path_of(key), i);
-        state->yaml = found.value[i];
-        state->mark = mark_of(found.value[i]);
-        entries.push_back(Node{state});
+    return found.present ? NodeAccess::entries(*state_, found.value, state_->path_of(key))
+                         : std::vector<Node>{};
+}
+
+std::vector<Node> Node::entries() {
+    if (!state_->yaml.IsDefined() || !state_->yaml.IsSequence()) {
+        state_->document->report(state_->mark, state_->path, "must be a list");
+        return {};
     }
-    return entries;
+    return NodeAccess::entries(*state_, state_->yaml, state_->path);
 }
 
 std::vector<std::string> Node::keys() const {

@@ -1,6 +1,7 @@
 #include "sim/system/npu.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "arch/base/check.hpp"
 #include "arch/memory/backing_store.hpp"
@@ -45,6 +46,72 @@ Json describe(const workloads::OutputStationaryMapping& map) {
 
 }  // namespace
 
+// Runs a verified and routed program; the result's status says how it ended.
+void simulate(const Scenario& scenario, const arch::npu::Program& program,
+              arch::memory::BackingStore* bytes, double macs, arch::base::ProbeListener* listener,
+              RunResult& result) {
+    const arch::npu::NpuConfig& config = *scenario.device.npu;
+    EventQueue queue;
+    arch::base::stats::Group root("");
+    arch::memory::MemorySystem memory(scenario.device.memory,
+                                      scenario.device.fabric.request_latency, queue, root);
+    arch::npu::Array array(config, scenario.device.fabric, program, memory, queue, root, bytes);
+    array.connect(listener);
+    array.start();
+    const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
+                                                    [&array] { return array.finished(); });
+    array.finish_statistics();
+    memory.finish_statistics();
+    result.cycles = array.finish_cycle().count();
+    result.time_ns = static_cast<double>(array.finish_time().count()) / kFemtosecondsPerNanosecond;
+    result.events = queue.executed();
+    result.memory = memory.totals();
+    set_rates(result, macs, config.clock);
+    result.where = where_time_went(root);
+    result.busy = busy_shares(root);
+    if (outcome == Outcome::NothingPending) {
+        result.status = Status::Deadlock;
+        result.deadlock = array.deadlock();
+    } else if (outcome != Outcome::Finished) {
+        result.status = Status::TimeLimit;
+    }
+}
+
+// Checked and with every route given its path.
+arch::npu::Program prepared(const arch::npu::Program& program, const arch::npu::NpuConfig& config) {
+    arch::npu::Program ready = program;
+    const auto problems = arch::npu::verify(ready, config);
+    if (!problems.empty()) {
+        throw arch::base::config::ConfigError(
+            fmt::format("the program cannot run: {}", fmt::join(problems, "; ")));
+    }
+    arch::npu::route(ready, config);
+    return ready;
+}
+
+RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
+                      arch::base::ProbeListener* listener) {
+    RunResult result;
+    const arch::npu::Program program = prepared(workload.program, *scenario.device.npu);
+    result.workload = {{"program", program.name}};
+    result.mapping = Json::object();
+    arch::memory::BackingStore store;
+    arch::memory::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
+    if (bytes != nullptr) {
+        fill_buffers(workload, scenario.run.seed, store);
+    }
+    simulate(scenario, program, bytes, 0, listener, result);
+    if (result.status != Status::Ok) {
+        return result;
+    }
+    name_bottlenecks(result);
+    if (bytes != nullptr) {
+        result.functional = check_buffers(workload, store);
+        result.status = result.functional->match ? Status::Ok : Status::Mismatch;
+    }
+    return result;
+}
+
 RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
                    arch::base::ProbeListener* listener) {
     RunResult result;
@@ -61,37 +128,13 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
     result.mapping = describe(mapping);
     result.padding_waste = lowered.padding_waste(gemm);
 
-    EventQueue queue;
-    arch::base::stats::Group root("");
     arch::memory::BackingStore store;
     arch::memory::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
     if (bytes != nullptr) {
         workloads::fill_operands(gemm, lowered, scenario.run.seed, store);
     }
-    arch::memory::MemorySystem memory(scenario.device.memory,
-                                      scenario.device.fabric.request_latency, queue, root);
-    arch::npu::Array array(config, scenario.device.fabric, lowered.program, memory, queue, root,
-                           bytes);
-    array.connect(listener);
-    array.start();
-    const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
-                                                    [&array] { return array.finished(); });
-    array.finish_statistics();
-    memory.finish_statistics();
-    result.cycles = array.finish_cycle().count();
-    result.time_ns = static_cast<double>(array.finish_time().count()) / kFemtosecondsPerNanosecond;
-    result.events = queue.executed();
-    result.memory = memory.totals();
-    set_rates(result, gemm.macs(), config.clock);
-    result.where = where_time_went(root);
-    result.busy = busy_shares(root);
-    if (outcome == Outcome::NothingPending) {
-        result.status = Status::Deadlock;
-        result.deadlock = array.deadlock();
-        return result;
-    }
-    if (outcome != Outcome::Finished) {
-        result.status = Status::TimeLimit;
+    simulate(scenario, lowered.program, bytes, gemm.macs(), listener, result);
+    if (result.status != Status::Ok) {
         return result;
     }
     result.bounds = workloads::bounds_of(gemm, mapping, lowered, config, scenario.device.memory);
@@ -166,6 +209,11 @@ workloads::LoweredGemm lower_gemm(const Scenario& scenario, const workloads::Gem
     return lowered;
 }
 
+std::string lowered_program_text(const Scenario& scenario, const ProgramWorkload& workload) {
+    return fmt::format("device: {}\n", scenario.device.name) +
+           arch::npu::print(prepared(workload.program, *scenario.device.npu));
+}
+
 std::string lowered_gemm_text(const Scenario& scenario, const workloads::GemmProblem& gemm) {
     std::vector<std::string> notes;
     const auto mapping = mapping_of(scenario, gemm, notes);
@@ -176,7 +224,8 @@ std::string lowered_gemm_text(const Scenario& scenario, const workloads::GemmPro
         lowered.m, lowered.k, lowered.n, lowered.output_tiles, lowered.calls_per_tile,
         lowered.core_bytes, scenario.device.npu->core.memory.count(), lowered.memory_tile_bytes,
         scenario.device.npu->memory_tile.memory.count());
-    return text + arch::npu::print(lowered.program);
+    return text + fmt::format("device: {}\n", scenario.device.name) +
+           arch::npu::print(lowered.program);
 }
 
 }  // namespace tilesim::sim::system

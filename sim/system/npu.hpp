@@ -12,6 +12,9 @@ namespace tilesim::sim::system {
 
 RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
                    arch::base::ProbeListener* listener);
+// A hand-written program, checked and routed first.
+RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
+                      arch::base::ProbeListener* listener);
 RunResult run_core_kernel(const Scenario& scenario, const CoreKernelWorkload& workload);
 
 // The GEMM's mapping: the scenario's, or one chosen by the bounds (then noted).
@@ -23,6 +26,7 @@ workloads::LoweredGemm lower_gemm(const Scenario& scenario, const workloads::Gem
                                   const workloads::OutputStationaryMapping& mapping);
 
 // The physical program of a GEMM scenario, with what it uses of each tile.
+std::string lowered_program_text(const Scenario& scenario, const ProgramWorkload& workload);
 std::string lowered_gemm_text(const Scenario& scenario, const workloads::GemmProblem& gemm);
 
 }  // namespace tilesim::sim::system

@@ -35,6 +35,9 @@ std::string lowered_text(const Scenario& scenario) {
     if (const auto* gemv = std::get_if<workloads::GemvProblem>(&scenario.workload)) {
         return lowered_gemv_text(scenario, *gemv);
     }
+    if (const auto* program = std::get_if<ProgramWorkload>(&scenario.workload)) {
+        return lowered_program_text(scenario, *program);
+    }
     throw arch::base::config::ConfigError("this workload has no program to print");
 }
 
@@ -47,6 +50,8 @@ RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener) {
         result = run_gemv(scenario, *gemv);
     } else if (const auto* model = std::get_if<ModelWorkload>(&scenario.workload)) {
         result = run_model(scenario, *model);
+    } else if (const auto* program = std::get_if<ProgramWorkload>(&scenario.workload)) {
+        result = run_program(scenario, *program, listener);
     } else if (const auto* core = std::get_if<CoreKernelWorkload>(&scenario.workload)) {
         result = run_core_kernel(scenario, *core);
     } else {
