@@ -78,6 +78,28 @@ std::vector<double> spaced(double from, double to, std::int64_t points, bool log
     return values;
 }
 
+// Numbers, and whether all of them are whole.
+struct Numbers {
+    std::vector<double> values;
+    bool whole = false;
+};
+
+Numbers numbers_of(const AxisRange& range, const Number& from, const Number& to) {
+    const bool ends_whole = whole(from.value) && whole(to.value);
+    if (range.step) {
+        const Number step = parse(*range.step, "step");
+        if (!step.unit.empty() && step.unit != from.unit) {
+            throw std::invalid_argument(
+                fmt::format("'step' must be in '{}', got '{}'", from.unit, step.unit));
+        }
+        return {stepped(from.value, to.value, step.value), ends_whole && whole(step.value)};
+    }
+    if (range.factor) {
+        return {multiplied(from.value, to.value, parse(*range.factor, "factor").value), ends_whole};
+    }
+    return {spaced(from.value, to.value, *range.points, range.logarithmic), ends_whole};
+}
+
 }  // namespace
 
 std::vector<std::string> values_of(const AxisRange& range) {
@@ -91,26 +113,13 @@ std::vector<std::string> values_of(const AxisRange& range) {
     if (given != 1) {
         throw std::invalid_argument("must hold exactly one of step, factor, points");
     }
-    std::vector<double> values;
-    bool all_whole = whole(from.value) && whole(to.value);
-    if (range.step) {
-        const Number step = parse(*range.step, "step");
-        if (!step.unit.empty() && step.unit != from.unit) {
-            throw std::invalid_argument(
-                fmt::format("'step' must be in '{}', got '{}'", from.unit, step.unit));
-        }
-        all_whole = all_whole && whole(step.value);
-        values = stepped(from.value, to.value, step.value);
-    } else if (range.factor) {
-        values = multiplied(from.value, to.value, parse(*range.factor, "factor").value);
-    } else {
-        values = spaced(from.value, to.value, *range.points, range.logarithmic);
-    }
+    const Numbers numbers = numbers_of(range, from, to);
     std::vector<std::string> texts;
-    for (const double value : values) {
-        const std::string number =
-            all_whole ? fmt::format("{:.0f}", std::round(value)) : fmt::format("{:.12g}", value);
-        const std::string text = from.unit.empty() ? number : number + " " + from.unit;
+    for (const double value : numbers.values) {
+        const std::string number = numbers.whole ? fmt::format("{:.0f}", std::round(value))
+                                                 : fmt::format("{:.12g}", value);
+        const std::string text =
+            from.unit.empty() ? number : fmt::format("{} {}", number, from.unit);
         if (texts.empty() || texts.back() != text) {
             texts.push_back(text);
         }

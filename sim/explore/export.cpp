@@ -27,6 +27,7 @@ constexpr const char* kColumns[] = {"device",
                                     "bounds.binding",
                                     "memory.gb_per_s",
                                     "memory.row_hit_rate",
+                                    "speedup_over_soc",
                                     "bottleneck",
                                     "next_bottleneck"};
 

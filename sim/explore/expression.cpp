@@ -35,37 +35,43 @@ bool word_character(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
 }
 
+bool space(char c) {
+    return std::isspace(static_cast<unsigned char>(c)) != 0;
+}
+
+// One past the word or operator that begins here.
+std::size_t end_of_token(const std::string& text, std::size_t begin) {
+    std::size_t at = begin + 1;
+    if (word_character(text[begin])) {
+        while (at < text.size() && word_character(text[at])) {
+            ++at;
+        }
+        return at;
+    }
+    const bool two = at < text.size() && text[at] == '=' &&
+                     std::string_view{"<>=!"}.find(text[begin]) != std::string_view::npos;
+    return two ? at + 1 : at;
+}
+
 std::vector<Token> tokens_of(const std::string& text) {
     std::vector<Token> tokens;
     std::size_t at = 0;
     while (at < text.size()) {
         const std::size_t begin = at;
         const char c = text[at];
-        if (std::isspace(static_cast<unsigned char>(c)) != 0) {
+        if (space(c)) {
             ++at;
-            continue;
-        }
-        if (c == '\'' || c == '"') {
-            at = text.find(c, begin + 1);
-            if (at == std::string::npos) {
+        } else if (c == '\'' || c == '"') {
+            const std::size_t close = text.find(c, begin + 1);
+            if (close == std::string::npos) {
                 throw std::invalid_argument(fmt::format("column {}: quote not closed", begin + 1));
             }
-            tokens.push_back({text.substr(begin + 1, at - begin - 1), begin + 1, true});
-            ++at;
-            continue;
-        }
-        if (word_character(c)) {
-            while (at < text.size() && word_character(text[at])) {
-                ++at;
-            }
+            tokens.push_back({text.substr(begin + 1, close - begin - 1), begin + 1, true});
+            at = close + 1;
         } else {
-            ++at;
-            if (at < text.size() && text[at] == '=' &&
-                std::string_view{"<>=!"}.find(c) != std::string_view::npos) {
-                ++at;
-            }
+            at = end_of_token(text, begin);
+            tokens.push_back({text.substr(begin, at - begin), begin + 1, false});
         }
-        tokens.push_back({text.substr(begin, at - begin), begin + 1, false});
     }
     tokens.push_back({"", text.size() + 1, false});
     return tokens;

@@ -21,8 +21,9 @@ namespace {
 
 // What a point shows besides its settings; the table's columns.
 constexpr const char* kResults[] = {
-    "device",     "time_ns",   "cycles",    "tops",       "macs_per_cycle", "gb_per_s",
-    "compute_ns", "stream_ns", "memory_ns", "dram_bytes", "bottleneck",     "next_bottleneck"};
+    "device",     "time_ns",    "cycles",         "tops",      "macs_per_cycle",
+    "gb_per_s",   "compute_ns", "stream_ns",      "memory_ns", "speedup_over_soc",
+    "dram_bytes", "bottleneck", "next_bottleneck"};
 
 // Above this many points a page shows the array of none: it would be mostly that.
 constexpr std::size_t kMostWithArray = 500;
