@@ -1,0 +1,112 @@
+#include "arch/amx/cache.hpp"
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::amx {
+
+namespace {
+
+std::size_t index(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+std::uint32_t tag_of(Line line) {
+    return static_cast<std::uint32_t>(line + 1);
+}
+
+}  // namespace
+
+Cache::Cache(const CacheConfig& config)
+    : sets_(config.size.count() / (kLineBytes * config.ways)),
+      ways_(config.ways),
+      power_of_two_((sets_ & (sets_ - 1)) == 0),
+      random_(config.random_replacement),
+      tags_(index(sets_ * ways_), 0),
+      used_(index(sets_ * ways_), 0),
+      dirty_(index(sets_ * ways_), 0) {}
+
+std::int64_t Cache::set_of(Line line) const {
+    return power_of_two_ ? (line & (sets_ - 1)) : line % sets_;
+}
+
+std::int64_t Cache::find(Line line) const {
+    SIM_DCHECK(line >= 0 && line < UINT32_MAX, "line {} is beyond the tags", line);
+    const std::int64_t first = set_of(line) * ways_;
+    const std::uint32_t* tags = &tags_[index(first)];
+    const std::uint32_t tag = tag_of(line);
+    std::int64_t way = -1;
+    for (std::int64_t i = 0; i < ways_; ++i) {  // no early end: the compiler makes vectors of it
+        way = tags[i] == tag ? i : way;
+    }
+    return way < 0 ? -1 : first + way;
+}
+
+bool Cache::dirty(Line line) const {
+    const std::int64_t at = find(line);
+    return at >= 0 && dirty_[index(at)] != 0;
+}
+
+bool Cache::touch(Line line) {
+    const std::int64_t at = find(line);
+    if (at < 0) {
+        return false;
+    }
+    used_[index(at)] = ++clock_;
+    return true;
+}
+
+bool Cache::write(Line line) {
+    const std::int64_t at = find(line);
+    if (at < 0) {
+        return false;
+    }
+    used_[index(at)] = ++clock_;
+    dirty_[index(at)] = 1;
+    return true;
+}
+
+Cache::Victim Cache::install(Line line, bool dirty) {
+    if (const std::int64_t at = find(line); at >= 0) {
+        used_[index(at)] = ++clock_;
+        dirty_[index(at)] = static_cast<std::uint8_t>(dirty_[index(at)] != 0 || dirty);
+        return {};
+    }
+    const std::int64_t first = set_of(line) * ways_;
+    std::int64_t way = first;
+    bool empty = false;
+    for (std::int64_t i = first; i < first + ways_ && !empty; ++i) {
+        empty = tags_[index(i)] == 0;
+        way = empty || used_[index(i)] < used_[index(way)] ? i : way;
+    }
+    if (random_ && !empty) {
+        random_state_ ^= random_state_ << 13U;
+        random_state_ ^= random_state_ >> 7U;
+        random_state_ ^= random_state_ << 17U;
+        way = first + static_cast<std::int64_t>(random_state_ % static_cast<std::uint64_t>(ways_));
+    }
+    Victim victim;
+    if (!empty) {
+        victim = {static_cast<Line>(tags_[index(way)]) - 1, dirty_[index(way)] != 0};
+    }
+    tags_[index(way)] = tag_of(line);
+    used_[index(way)] = ++clock_;
+    dirty_[index(way)] = static_cast<std::uint8_t>(dirty);
+    return victim;
+}
+
+bool Cache::remove(Line line) {
+    const std::int64_t at = find(line);
+    if (at < 0) {
+        return false;
+    }
+    tags_[index(at)] = 0;
+    return dirty_[index(at)] != 0;
+}
+
+void Cache::clean(Line line) {
+    if (const std::int64_t at = find(line); at >= 0) {
+        dirty_[index(at)] = 0;
+    }
+}
+
+}  // namespace tilesim::arch::amx

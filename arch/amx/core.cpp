@@ -1,0 +1,305 @@
+#include "arch/amx/core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::amx {
+
+namespace {
+
+struct StateText {
+    const char* name;
+    const char* description;
+};
+constexpr std::array<StateText, kCoreStates> kStates{{
+    {"multiply", "TMUL multiplies"},
+    {"store_read", "TMUL gives a result to a tile store"},
+    {"load_l1", "a TDP waits for a tile from the L1"},
+    {"load_l2", "a TDP waits for a tile from the L2"},
+    {"load_l3", "a TDP waits for a tile from the L3"},
+    {"load_memory", "a TDP waits for a tile from DRAM"},
+    {"store_conflict", "a TDP waits for a tile whose lines are still in the store buffer"},
+    {"accumulator", "a TDP waits for C"},
+    {"tiles", "no physical tile is free"},
+    {"window", "the window, a scheduler or a queue is full"},
+    {"ports", "AVX-512 or scalar instructions, no TDP in the window"},
+    {"configure", "LDTILECFG or TILERELEASE"},
+    {"drain", "the last instructions and stores complete"},
+    {"barrier", "waits for other cores"},
+    {"finished", "done before the others"},
+}};
+
+}  // namespace
+
+const char* name_of(CoreState state) {
+    return kStates[static_cast<std::size_t>(state)].name;
+}
+const char* description_of(CoreState state) {
+    return kStates[static_cast<std::size_t>(state)].description;
+}
+
+Core::Core(const AmxConfig& config, const Program& program, InstructionObserver* observer)
+    : config_(config),
+      program_(program),
+      observer_(observer),
+      stream_(program),
+      window_(config.window, config.tiles),
+      caches_(config.caches),
+      stores_(config.window.store_buffer, config.access.tile_load_after_store.count()),
+      loads_(config, window_, caches_, stores_),
+      ports_(config, window_, stores_) {}
+
+void Core::advance(std::int64_t limit) {
+    while (now_ < limit) {
+        if (finished() || fault_) {
+            spent_[static_cast<std::size_t>(CoreState::Finished)] += limit - now_;
+            now_ = limit;
+            return;
+        }
+        const std::int64_t next = std::min(limit, step());
+        charge(next);
+        now_ = next;
+    }
+}
+
+// Stages from the end of the pipeline to its start, so that nothing passes two of them in a cycle.
+std::int64_t Core::step() {
+    arrivals_.clear();
+    caches_.advance(now_, arrivals_);
+    for (const PrivateCaches::Arrival& arrival : arrivals_) {
+        loads_.arrive(arrival.waiter, now_);
+    }
+    bool active = !arrivals_.empty();
+    active = stores_.step(now_, caches_) || active;
+    active = retire() || active;
+    ready_.clear();
+    window_.pop_due(now_, ready_);
+    for (const EntryId id : ready_) {
+        if (info_of(window_.at(id).instruction->opcode).unit == Unit::Load) {
+            loads_.start(id);
+        } else {
+            ports_.start(id);
+        }
+    }
+    if (!loads_.empty()) {
+        active = loads_.step(now_) || active;
+    }
+    active = ports_.step(now_) || active;
+    active = allocate() || active;
+    if (stream_.finished() && window_.empty() && stores_.empty()) {
+        finished_at_ = now_;
+    }
+    return active ? now_ + 1 : next_event();
+}
+
+std::int64_t Core::next_event() const {
+    std::int64_t next =
+        std::min({window_.next_due(now_), caches_.next_event(now_), stores_.next_event(now_),
+                  loads_.next_event(now_), ports_.next_event(now_)});
+    if (!window_.empty() && window_.head().done_at != kUnknownCycle) {
+        next = std::min(next, std::max(window_.head().done_at, now_ + 1));
+    }
+    if (configured_at_ > now_) {
+        next = std::min(next, configured_at_);
+    }
+    return next;
+}
+
+bool Core::retire() {
+    std::int64_t budget = config_.window.retire;
+    bool moved = false;
+    while (budget > 0 && !window_.empty()) {
+        const Entry& head = window_.head();
+        if (head.done_at > now_) {
+            break;
+        }
+        if (retire_left_ == 0) {
+            retire_left_ = head.uops;
+        }
+        const std::int64_t taken = std::min(budget, retire_left_);
+        budget -= taken;
+        retire_left_ -= taken;
+        moved = true;
+        if (retire_left_ > 0) {
+            break;
+        }
+        if (is_store(head.instruction->opcode)) {
+            stores_.set_senior(head.first_store + head.lines);
+        }
+        window_.retire();
+    }
+    return moved;
+}
+
+bool Core::allocate() {
+    std::int64_t budget = config_.window.allocate;
+    bool moved = false;
+    blocked_ = Blocked::No;
+    while (budget > 0 && !stream_.finished() && !fault_ && configured_at_ <= now_ && !at_barrier_) {
+        if (!allocate_one(budget)) {
+            break;
+        }
+        moved = true;
+    }
+    return moved;
+}
+
+// An instruction of more uops than are left of a cycle's budget enters over several cycles; it
+// counts as entered with its last uop.
+bool Core::allocate_one(std::int64_t& budget) {
+    const DynamicInstruction& dynamic = stream_.current();
+    const std::int64_t uops = uops_of(*dynamic.instruction);
+    if (uops_left_ == 0) {
+        blocked_ = window_.blocked(*dynamic.instruction, uops);
+        if (blocked_ == Blocked::No && is_store(dynamic.instruction->opcode) &&
+            stores_.room() < lines_of(dynamic)) {
+            blocked_ = Blocked::StoreBuffer;
+        }
+        if (blocked_ != Blocked::No) {
+            return false;
+        }
+        uops_left_ = uops;
+    }
+    const std::int64_t taken = std::min(budget, uops_left_);
+    budget -= taken;
+    uops_left_ -= taken;
+    return uops_left_ > 0 || enter(dynamic, uops);
+}
+
+bool Core::enter(const DynamicInstruction& dynamic, std::int64_t uops) {
+    const Instruction& instruction = *dynamic.instruction;
+    fault_ = check(instruction);
+    if (fault_) {
+        return false;
+    }
+    if (instruction.opcode == Opcode::Barrier) {
+        if (!window_.empty() || !stores_.empty()) {
+            return false;
+        }
+        at_barrier_ = true;
+        ++counters_.instructions;
+        return false;
+    }
+    if (observer_ != nullptr) {
+        observer_->on_instruction(dynamic);
+    }
+    ++counters_.instructions;
+    const EntryId id = window_.allocate(dynamic, uops, now_);
+    if (info_of(instruction.opcode).memory) {
+        prepare_memory(id);
+    } else {
+        prepare_others(id);
+    }
+    stream_.advance();
+    return true;
+}
+
+void Core::pass_barrier() {
+    at_barrier_ = false;
+    stream_.advance();
+}
+
+void Core::prepare_memory(EntryId id) {
+    Entry& entry = window_.at(id);
+    const Instruction& instruction = *entry.instruction;
+    const bool tile = is_tile_load(instruction.opcode) || instruction.opcode == Opcode::Tilestored;
+    entry.rows = 1;
+    std::int64_t bytes = instruction.bytes;
+    if (tile) {
+        const TileShape& shape = tiles_.shape(instruction.destination);
+        entry.rows = static_cast<std::int16_t>(shape.rows);
+        bytes = shape.row_bytes;
+    }
+    entry.lines = static_cast<std::int16_t>(lines_of({&instruction, entry.address}));
+    if (!is_store(instruction.opcode)) {
+        counters_.tile_loads += tile ? 1 : 0;
+        return;
+    }
+    counters_.tile_stores += tile ? 1 : 0;
+    for (std::int64_t row = 0; row < entry.rows; ++row) {
+        std::int64_t from = entry.address + row * instruction.row_stride;
+        const std::int64_t end = from + bytes;
+        for (std::int64_t part = 0; part < entry.lines / entry.rows; ++part) {
+            const std::int64_t line_end = (from / kLineBytes + 1) * kLineBytes;
+            const std::int64_t length = std::max<std::int64_t>(std::min(end, line_end) - from, 1);
+            const std::int64_t store = stores_.push(from, length, entry.sequence);
+            entry.first_store = row + part == 0 ? store : entry.first_store;
+            from = line_end;
+        }
+    }
+}
+
+void Core::prepare_others(EntryId id) {
+    Entry& entry = window_.at(id);
+    const Opcode opcode = entry.instruction->opcode;
+    if (is_dot(opcode)) {
+        entry.rows = static_cast<std::int16_t>(tiles_.shape(entry.instruction->destination).rows);
+        ++counters_.dots;
+        dots_.push_back(id);
+        return;
+    }
+    if (info_of(opcode).unit != Unit::None) {
+        return;
+    }
+    std::int64_t latency = 0;
+    if (opcode == Opcode::Tilezero) {
+        latency = config_.tiles.zero_latency.count();
+    } else if (opcode == Opcode::Ldtilecfg || opcode == Opcode::Tilerelease) {
+        latency = (opcode == Opcode::Ldtilecfg ? config_.tiles.load_config : config_.tiles.release)
+                      .count();
+        configured_at_ = now_ + latency;
+        window_.reset_tiles(configured_at_);
+    }
+    entry.done_at = now_ + 1;
+    window_.complete(id, now_ + latency);
+}
+
+std::optional<Fault> Core::check(const Instruction& instruction) {
+    const Opcode opcode = instruction.opcode;
+    if (is_dot(opcode)) {
+        return tiles_.check_dot(instruction.destination, instruction.source_a,
+                                instruction.source_b);
+    }
+    if (is_tile_load(opcode) || opcode == Opcode::Tilestored) {
+        return tiles_.check_memory(instruction.destination);
+    }
+    if (opcode == Opcode::Tilezero) {
+        return tiles_.check_tile(instruction.destination);
+    }
+    if (opcode == Opcode::Ldtilecfg) {
+        return tiles_.load(
+            make_image(program_.configs[static_cast<std::size_t>(instruction.immediate)]));
+    }
+    if (opcode == Opcode::Tilerelease) {
+        tiles_.release();
+    }
+    return std::nullopt;
+}
+
+std::int64_t Core::uops_of(const Instruction& instruction) const {
+    if (is_tile_load(instruction.opcode)) {
+        return config_.access.tile_load_uops;
+    }
+    return instruction.opcode == Opcode::Tilestored ? config_.access.tile_store_uops
+                                                    : info_of(instruction.opcode).uops;
+}
+
+// Lines the instruction touches: rows that do not start on a line may take two.
+std::int64_t Core::lines_of(const DynamicInstruction& dynamic) const {
+    const Instruction& instruction = *dynamic.instruction;
+    std::int64_t rows = 1;
+    std::int64_t bytes = instruction.bytes;
+    bool crosses = false;
+    if (is_tile_load(instruction.opcode) || instruction.opcode == Opcode::Tilestored) {
+        rows = tiles_.shape(instruction.destination).rows;
+        bytes = tiles_.shape(instruction.destination).row_bytes;
+        crosses = instruction.row_stride % kLineBytes + bytes > kLineBytes;
+    }
+    crosses = crosses || dynamic.address % kLineBytes + bytes > kLineBytes;
+    return is_prefetch(instruction.opcode) ? 1 : rows * (crosses ? 2 : 1);
+}
+
+}  // namespace tilesim::arch::amx

@@ -1,0 +1,99 @@
+// Where a core's cycles go.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/amx/core.hpp"
+
+namespace tilesim::arch::amx {
+
+namespace {
+
+constexpr std::size_t kOperands = 3;
+
+}  // namespace
+
+void Core::charge(std::int64_t until) {
+    while (first_dot_ < dots_.size() && window_.at(dots_[first_dot_]).issued) {
+        ++first_dot_;
+    }
+    if (first_dot_ == dots_.size()) {
+        dots_.clear();
+        first_dot_ = 0;
+    }
+    const std::int64_t busy = std::clamp<std::int64_t>(ports_.tmul_free() - now_, 0, until - now_);
+    if (busy > 0) {
+        const CoreState state =
+            ports_.tmul(now_) == TmulUse::Multiply ? CoreState::Multiply : CoreState::StoreRead;
+        spent_[static_cast<std::size_t>(state)] += busy;
+    }
+    if (busy < until - now_) {
+        spent_[static_cast<std::size_t>(cause())] += until - now_ - busy;
+    }
+}
+
+CoreState Core::cause() const {
+    if (at_barrier_) {
+        return CoreState::Barrier;
+    }
+    if (first_dot_ < dots_.size()) {
+        return cause_of_dot(window_.at(dots_[first_dot_]));
+    }
+    if (configured_at_ > now_) {
+        return CoreState::Configure;
+    }
+    if (stream_.finished()) {
+        return CoreState::Drain;
+    }
+    if (blocked_ == Blocked::Tiles) {
+        return CoreState::Tiles;
+    }
+    return blocked_ == Blocked::No ? CoreState::Ports : CoreState::Window;
+}
+
+CoreState Core::cause_of_dot(const Entry& dot) const {
+    CoreState cause = CoreState::Ports;
+    for (std::size_t slot = 0; slot < kOperands; ++slot) {
+        const EntryId late = window_.late_producer(dot, slot, now_);
+        if (late == kNoEntry) {
+            continue;
+        }
+        const Entry& producer = window_.at(late);
+        if (is_tile_load(producer.instruction->opcode)) {
+            return cause_of_load(producer);
+        }
+        cause = CoreState::Accumulator;
+    }
+    return cause;
+}
+
+CoreState Core::cause_of_load(const Entry& load) const {
+    if (load.blocked_by >= 0) {
+        return CoreState::StoreConflict;
+    }
+    if (load.missed < 0) {
+        return CoreState::LoadL1;
+    }
+    switch (caches_.level_of(load.missed)) {
+        case Level::L1:
+        case Level::L2:
+            return CoreState::LoadL2;
+        case Level::L3:
+            return CoreState::LoadL3;
+        case Level::Memory:
+            return CoreState::LoadMemory;
+    }
+    return CoreState::LoadL1;
+}
+
+std::string Core::waiting_for() const {
+    if (window_.empty()) {
+        return at_barrier_ ? "a barrier" : "stores to reach the L1";
+    }
+    const Entry& head = window_.head();
+    return fmt::format("{} at {:#x} (line {} of {}, {} under way)",
+                       info_of(head.instruction->opcode).mnemonic, head.address, head.next_line,
+                       head.lines, head.waiting);
+}
+
+}  // namespace tilesim::arch::amx

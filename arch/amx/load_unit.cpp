@@ -1,0 +1,160 @@
+#include "arch/amx/load_unit.hpp"
+
+#include <algorithm>
+
+namespace tilesim::arch::amx {
+
+LoadUnit::LoadUnit(const AmxConfig& config, Scoreboard& window, PrivateCaches& caches,
+                   StoreBuffer& stores)
+    : config_(config), window_(window), caches_(caches), stores_(stores) {}
+
+Line LoadUnit::line_of(const Entry& entry, std::int64_t index) {
+    const std::int64_t per_row = entry.lines / std::max<std::int64_t>(entry.rows, 1);
+    const std::int64_t row = index / per_row;
+    return (entry.address + row * entry.instruction->row_stride) / kLineBytes + index % per_row;
+}
+
+void LoadUnit::start(EntryId id) {
+    const std::uint64_t sequence = window_.at(id).sequence;
+    auto place = active_.end();
+    while (place != active_.begin() && window_.at(*(place - 1)).sequence > sequence) {
+        --place;
+    }
+    active_.insert(place, id);
+}
+
+bool LoadUnit::step(std::int64_t now) {
+    std::int64_t slots = config_.access.load_lines;
+    bool moved = false;
+    wake_ = kUnknownCycle;
+    bool sent = false;
+    for (const EntryId id : active_) {
+        Entry& entry = window_.at(id);
+        while (slots > 0 && entry.next_line < entry.lines && access(id, now) == Access::Done) {
+            --slots;
+            moved = true;
+        }
+        sent = sent || entry.next_line == entry.lines;
+        if (slots == 0) {
+            break;
+        }
+    }
+    if (sent) {
+        std::erase_if(active_, [this](EntryId id) {
+            const Entry& entry = window_.at(id);
+            return entry.next_line == entry.lines;
+        });
+    }
+    return moved;
+}
+
+bool LoadUnit::forwards(const Entry& entry, std::int64_t store) const {
+    return !is_tile_load(entry.instruction->opcode) && entry.lines == 1 &&
+           stores_.covers(store, entry.address, entry.instruction->bytes);
+}
+
+LoadUnit::Access LoadUnit::access(EntryId id, std::int64_t now) {
+    Entry& entry = window_.at(id);
+    if (entry.refused == caches_.version()) {
+        return Access::Blocked;
+    }
+    const Line line = line_of(entry, entry.next_line);
+    const Opcode opcode = entry.instruction->opcode;
+    if (is_prefetch(opcode)) {
+        return access_cache(id, line, now);
+    }
+    if (entry.blocked_by == StoreBuffer::kNone) {
+        entry.blocked_by = stores_.conflict(line, entry.sequence);
+    }
+    if (entry.blocked_by == StoreBuffer::kNone) {
+        return access_cache(id, line, now);
+    }
+    const std::int64_t store = entry.blocked_by;
+    const bool tile = is_tile_load(opcode);
+    if (tile ? stores_.released(store) : stores_.committed(store)) {
+        entry.blocked_by = StoreBuffer::kNone;
+        return access_cache(id, line, now);
+    }
+    if (forwards(entry, store)) {
+        if (stores_.data_at(store) <= now) {
+            entry.latest_line = now + config_.access.forward_latency.count();
+            ++entry.next_line;
+            finish(id);
+            return Access::Done;
+        }
+        wake_ = std::min(wake_, stores_.data_at(store));
+    }
+    return Access::Blocked;
+}
+
+LoadUnit::Access LoadUnit::access_cache(EntryId id, Line line, std::int64_t now) {
+    Entry& entry = window_.at(id);
+    const Opcode opcode = entry.instruction->opcode;
+    if (is_prefetch(opcode)) {
+        if (caches_.prefetch(line, opcode == Opcode::Prefetcht0, now) ==
+            PrivateCaches::Outcome::NoBuffer) {
+            entry.refused = caches_.version();
+            return Access::Blocked;
+        }
+        ++entry.next_line;
+        entry.latest_line = now;
+        finish(id);
+        return Access::Done;
+    }
+    const bool nontemporal = opcode == Opcode::Tileloaddt1;
+    if (nontemporal && nontemporal_free_ > now) {
+        wake_ = std::min(wake_, nontemporal_free_);
+        return Access::Blocked;
+    }
+    const bool fills = !nontemporal || config_.access.nontemporal_fills_l1;
+    const auto outcome = caches_.load(line, now, id, fills);
+    if (outcome == PrivateCaches::Outcome::NoBuffer) {
+        entry.refused = caches_.version();
+        return Access::Blocked;
+    }
+    if (nontemporal) {
+        nontemporal_free_ = now + config_.access.nontemporal_line.count();
+    }
+    ++entry.next_line;
+    if (outcome == PrivateCaches::Outcome::Hit) {
+        entry.latest_line = std::max(entry.latest_line, now + config_.caches.l1_latency.count());
+    } else {
+        ++entry.waiting;
+        entry.missed = line;
+    }
+    finish(id);
+    return Access::Done;
+}
+
+void LoadUnit::arrive(EntryId id, std::int64_t now) {
+    Entry& entry = window_.at(id);
+    --entry.waiting;
+    entry.latest_line = std::max(entry.latest_line, now);
+    finish(id);
+}
+
+// When every line is there the register follows after the time its kind takes.
+void LoadUnit::finish(EntryId id) {
+    Entry& entry = window_.at(id);
+    if (entry.next_line < entry.lines || entry.waiting > 0) {
+        return;
+    }
+    const Opcode opcode = entry.instruction->opcode;
+    std::int64_t to_use = config_.access.vector_load_to_use.count();
+    if (opcode == Opcode::Tileloadd) {
+        to_use = config_.access.tile_load_to_use.count();
+    } else if (opcode == Opcode::Tileloaddt1) {
+        to_use = config_.access.nontemporal_to_use.count();
+    } else if (is_prefetch(opcode)) {
+        to_use = 1;
+    }
+    entry.done_at = entry.latest_line + to_use;
+    window_.issue(id);
+    window_.complete(id, entry.done_at);
+}
+
+std::int64_t LoadUnit::next_event(std::int64_t now) const {
+    return wake_ == kUnknownCycle ? wake_ : std::max(wake_, now + 1);
+}
+
+}  // namespace tilesim::arch::amx

@@ -1,0 +1,49 @@
+// The load ports: two lines a cycle, oldest load first, a tile row by row.
+//
+// A load whose next line finds no fill buffer, or lies in a store that is not yet in the L1, steps
+// aside; younger loads go on. TILELOADDT1 takes a line every `nontemporal_line` cycles and leaves
+// the L1 alone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/amx/scoreboard.hpp"
+#include "arch/amx/store_buffer.hpp"
+
+namespace tilesim::arch::amx {
+
+class LoadUnit {
+  public:
+    LoadUnit(const AmxConfig& config, Scoreboard& window, PrivateCaches& caches,
+             StoreBuffer& stores);
+
+    bool empty() const { return active_.empty(); }
+    // The address of an entry's line `index`, rows first.
+    static Line line_of(const Entry& entry, std::int64_t index);
+    // Next cycle with something to do, as far as is known here.
+    std::int64_t next_event(std::int64_t now) const;
+
+    void start(EntryId id);
+    // A line the caches had to fetch is there.
+    void arrive(EntryId id, std::int64_t now);
+    // One cycle; true when a line moved.
+    bool step(std::int64_t now);
+
+  private:
+    enum class Access { Done, Blocked };
+    Access access(EntryId id, std::int64_t now);
+    Access access_cache(EntryId id, Line line, std::int64_t now);
+    bool forwards(const Entry& entry, std::int64_t store) const;
+    void finish(EntryId id);
+
+    const AmxConfig& config_;
+    Scoreboard& window_;
+    PrivateCaches& caches_;
+    StoreBuffer& stores_;
+    std::vector<EntryId> active_;  // in order of age, with lines to ask for
+    std::int64_t nontemporal_free_ = 0;
+    std::int64_t wake_ = kUnknownCycle;  // earliest known end of a block
+};
+
+}  // namespace tilesim::arch::amx

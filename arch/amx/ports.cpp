@@ -1,0 +1,162 @@
+#include "arch/amx/ports.hpp"
+
+#include <algorithm>
+
+namespace tilesim::arch::amx {
+
+Ports::Ports(const AmxConfig& config, Scoreboard& window, StoreBuffer& stores)
+    : config_(config), window_(window), stores_(stores) {}
+
+void Ports::insert(std::vector<EntryId>& list, EntryId id) {
+    const std::uint64_t sequence = window_.at(id).sequence;
+    auto place = list.end();
+    while (place != list.begin() && window_.at(*(place - 1)).sequence > sequence) {
+        --place;
+    }
+    list.insert(place, id);
+}
+
+void Ports::start(EntryId id) {
+    const Entry& entry = window_.at(id);
+    switch (info_of(entry.instruction->opcode).unit) {
+        case Unit::Tmul:
+            insert(tmul_, id);
+            return;
+        case Unit::Store:
+            insert(entry.stores_dot && config_.tiles.store_reads_tmul ? tmul_ : store_, id);
+            return;
+        case Unit::Scalar:
+            insert(scalar_, id);
+            return;
+        default:
+            insert(vector_, id);
+            return;
+    }
+}
+
+bool Ports::step(std::int64_t now) {
+    const bool tmul = !tmul_.empty() && issue_tmul(now);
+    const bool store = !store_.empty() && issue_store(now);
+    const bool vector = !vector_.empty() && issue_vector(now);
+    const bool scalar = !scalar_.empty() && issue_scalar(now);
+    return tmul || store || vector || scalar;
+}
+
+void Ports::execute(EntryId id, std::int64_t now, std::int64_t latency) {
+    Entry& entry = window_.at(id);
+    entry.done_at = now + latency;
+    window_.issue(id);
+    window_.complete(id, now + latency);
+}
+
+void Ports::execute_store(EntryId id, std::int64_t now, std::int64_t latency) {
+    Entry& entry = window_.at(id);
+    for (std::int64_t i = 0; i < entry.lines; ++i) {
+        stores_.set_data(entry.first_store + i, now + latency + i + 1);
+    }
+    entry.done_at = now + latency + entry.lines;
+    window_.issue(id);
+}
+
+bool Ports::issue_tmul(std::int64_t now) {
+    if (now < tmul_free_) {
+        return false;
+    }
+    for (auto it = tmul_.begin(); it != tmul_.end(); ++it) {
+        const EntryId id = *it;
+        Entry& entry = window_.at(id);
+        if (!is_dot(entry.instruction->opcode)) {
+            if (now < store_free_) {
+                continue;
+            }
+            tmul_.erase(it);
+            tmul_use_ = TmulUse::StoreRead;
+            tmul_free_ = now + entry.lines;
+            store_free_ = now + entry.lines;
+            execute_store(id, now, 0);
+            return true;
+        }
+        tmul_.erase(it);
+        tmul_use_ = TmulUse::Multiply;
+        tmul_free_ = now + entry.rows;
+        port5_closed_ = now + config_.vector.port5_closed.count();
+        execute(id, now, entry.rows + config_.tiles.dot_latency.count());
+        if (config_.tiles.early_retire) {
+            entry.done_at = now + 1;
+        }
+        return true;
+    }
+    return false;
+}
+
+bool Ports::issue_store(std::int64_t now) {
+    if (now < store_free_) {
+        return false;
+    }
+    const EntryId id = store_.front();
+    const Entry& entry = window_.at(id);
+    const OpcodeInfo& info = info_of(entry.instruction->opcode);
+    if (entry.instruction->opcode == Opcode::VpmovsdbStore) {
+        if (now < port5_free_) {
+            return false;
+        }
+        port5_free_ = now + info.uops;
+    }
+    store_.erase(store_.begin());
+    store_free_ = now + entry.lines;
+    const bool configuration = entry.instruction->opcode == Opcode::Sttilecfg;
+    execute_store(id, now, configuration ? config_.tiles.store_config.count() : info.latency);
+    return true;
+}
+
+bool Ports::issue_vector(std::int64_t now) {
+    const bool closed = !config_.vector.second_port || now < port5_closed_;
+    bool moved = false;
+    for (auto it = vector_.begin(); it != vector_.end();) {
+        const bool free0 = now >= port0_free_;
+        const bool free5 = now >= port5_free_;
+        if (!free0 && !free5) {
+            break;
+        }
+        const OpcodeInfo& info = info_of(window_.at(*it).instruction->opcode);
+        const bool on0 = free0 && info.unit != Unit::Shuffle;
+        const bool on5 = free5 && (info.unit != Unit::VectorMath || !closed);
+        if (!on0 && !on5) {
+            ++it;
+            continue;
+        }
+        (on0 ? port0_free_ : port5_free_) = now + info.uops;
+        execute(*it, now, info.latency);
+        it = vector_.erase(it);
+        moved = true;
+    }
+    return moved;
+}
+
+bool Ports::issue_scalar(std::int64_t now) {
+    const std::size_t count =
+        std::min(static_cast<std::size_t>(config_.vector.scalar_ports), scalar_.size());
+    for (std::size_t i = 0; i < count; ++i) {
+        execute(scalar_[i], now, 1);
+    }
+    scalar_.erase(scalar_.begin(), scalar_.begin() + static_cast<std::ptrdiff_t>(count));
+    return count > 0;
+}
+
+std::int64_t Ports::next_event(std::int64_t now) const {
+    std::int64_t next = kUnknownCycle;
+    if (tmul_free_ > now) {
+        next = tmul_free_;  // also where the account changes
+    }
+    if (!tmul_.empty() || !store_.empty()) {
+        next = store_free_ > now ? std::min(next, store_free_) : next;
+    }
+    if (!vector_.empty() || !store_.empty()) {
+        for (const std::int64_t free : {port0_free_, port5_free_, port5_closed_}) {
+            next = free > now ? std::min(next, free) : next;
+        }
+    }
+    return next;
+}
+
+}  // namespace tilesim::arch::amx

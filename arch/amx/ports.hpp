@@ -1,0 +1,59 @@
+// The execution ports: TMUL, the store-data line, port 0, port 5 and the scalar ports.
+//
+// Each takes the oldest instruction whose operands are there and which it can execute. A TDP holds
+// TMUL a cycle for each row of A; a store of a tile that a TDP wrote holds TMUL and the store line
+// together. 512-bit arithmetic runs on ports 0 and 5; port 5 is closed to it while a TDP is
+// younger than `port5_closed`.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/amx/scoreboard.hpp"
+#include "arch/amx/store_buffer.hpp"
+
+namespace tilesim::arch::amx {
+
+// What TMUL is doing.
+enum class TmulUse : std::uint8_t { Idle, Multiply, StoreRead };
+
+class Ports {
+  public:
+    Ports(const AmxConfig& config, Scoreboard& window, StoreBuffer& stores);
+
+    TmulUse tmul(std::int64_t now) const { return now < tmul_free_ ? tmul_use_ : TmulUse::Idle; }
+    std::int64_t tmul_free() const { return tmul_free_; }
+    // Instructions wait for a vector or scalar port, or for the store line.
+    bool waiting() const { return !vector_.empty() || !scalar_.empty() || !store_.empty(); }
+    std::int64_t next_event(std::int64_t now) const;
+
+    void start(EntryId id);
+    // One cycle; true when something was issued.
+    bool step(std::int64_t now);
+
+  private:
+    void insert(std::vector<EntryId>& list, EntryId id);
+    bool issue_tmul(std::int64_t now);
+    bool issue_store(std::int64_t now);
+    bool issue_vector(std::int64_t now);
+    bool issue_scalar(std::int64_t now);
+    void execute(EntryId id, std::int64_t now, std::int64_t latency);
+    void execute_store(EntryId id, std::int64_t now, std::int64_t latency);
+
+    const AmxConfig& config_;
+    Scoreboard& window_;
+    StoreBuffer& stores_;
+    // Waiting with their operands there, in order of age.
+    std::vector<EntryId> tmul_;
+    std::vector<EntryId> store_;
+    std::vector<EntryId> vector_;
+    std::vector<EntryId> scalar_;
+    std::int64_t tmul_free_ = 0;
+    std::int64_t store_free_ = 0;
+    std::int64_t port0_free_ = 0;
+    std::int64_t port5_free_ = 0;
+    std::int64_t port5_closed_ = 0;
+    TmulUse tmul_use_ = TmulUse::Idle;
+};
+
+}  // namespace tilesim::arch::amx

@@ -1,0 +1,226 @@
+#include "arch/amx/scoreboard.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::amx {
+
+namespace {
+
+constexpr std::uint32_t kNoConsumer = UINT32_MAX;
+constexpr std::uint32_t kOperands = 4;  // consumer lists: entry * kOperands + operand
+constexpr std::size_t kWordBits = 64;
+
+bool uses_memory_scheduler(const OpcodeInfo& info) {
+    return info.unit == Unit::Load || info.unit == Unit::Store;
+}
+
+}  // namespace
+
+Scoreboard::Scoreboard(const WindowConfig& window, const TileConfigTiming& tiles)
+    : window_(window), entries_(kRing), free_tiles_(tiles.physical_tiles) {
+    wheel_.fill(kNoEntry);
+}
+
+Blocked Scoreboard::blocked(const Instruction& instruction, std::int64_t uops) const {
+    const OpcodeInfo& info = info_of(instruction.opcode);
+    if (uops_ + uops > window_.reorder_buffer) {
+        return Blocked::Window;
+    }
+    if (uses_memory_scheduler(info) && memory_waiting_ + uops > window_.memory_scheduler) {
+        return Blocked::Scheduler;
+    }
+    if (!uses_memory_scheduler(info) && info.unit != Unit::None &&
+        waiting_ + uops > window_.scheduler) {
+        return Blocked::Scheduler;
+    }
+    if (info.unit == Unit::Load && loads_ + uops > window_.load_queue) {
+        return Blocked::LoadQueue;
+    }
+    const bool takes_tile = is_tile_load(instruction.opcode) || is_dot(instruction.opcode);
+    return takes_tile && free_tiles_ == 0 ? Blocked::Tiles : Blocked::No;
+}
+
+EntryId Scoreboard::allocate(const DynamicInstruction& dynamic, std::int64_t uops,
+                             std::int64_t now) {
+    const EntryId id = id_of(tail_);
+    SIM_DCHECK(tail_ - head_ < kRing, "the window holds more instructions than its ring");
+    Entry& entry = entries_[id];
+    entry = Entry{};
+    entry.instruction = dynamic.instruction;
+    entry.sequence = tail_++;
+    entry.address = dynamic.address;
+    entry.operands_at = now + 1;  // a cycle in the scheduler at least
+    entry.uops = uops;
+    uops_ += uops;
+    const OpcodeInfo& info = info_of(dynamic.instruction->opcode);
+    if (uses_memory_scheduler(info)) {
+        memory_waiting_ += uops;
+    } else if (info.unit != Unit::None) {
+        waiting_ += uops;
+    }
+    loads_ += info.unit == Unit::Load ? uops : 0;
+    rename(entry, id, info);
+    if (entry.pending == 0 && info.unit != Unit::None) {
+        schedule(id, entry.operands_at);
+    }
+    return id;
+}
+
+void Scoreboard::rename(Entry& entry, EntryId id, const OpcodeInfo& info) {
+    const Instruction& instruction = *entry.instruction;
+    const std::size_t offset = info.tile ? 0 : kTiles;
+    const auto reg = [offset](std::int8_t name) { return offset + static_cast<std::size_t>(name); };
+    if (info.reads_destination) {
+        use(entry, id, reg(instruction.destination), 0);
+    }
+    if (info.sources >= 1) {
+        use(entry, id, reg(instruction.source_a), 1);
+    }
+    if (info.sources >= 2) {
+        use(entry, id, reg(instruction.source_b), 2);
+    }
+    if (instruction.opcode == Opcode::Vpexpandb) {
+        use(entry, id, kMask, 1);
+    }
+    if (instruction.opcode == Opcode::Tilestored) {
+        entry.stores_dot = registers_[reg(instruction.destination)].by_dot;
+        return;
+    }
+    if (instruction.opcode == Opcode::Kmovq) {
+        write(entry, kMask, info);
+    } else if (info.tile || (info.unit != Unit::Store && info.unit != Unit::Scalar &&
+                             !is_prefetch(instruction.opcode) &&
+                             (info.unit != Unit::None || instruction.opcode == Opcode::Vpxord))) {
+        write(entry, reg(instruction.destination), info);
+    }
+}
+
+void Scoreboard::use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot) {
+    const Register& source = registers_[reg];
+    if (source.producer != 0 && source.ready_at == kUnknownCycle) {
+        const EntryId producer = id_of(source.producer);
+        entry.producers[slot] = producer;
+        entry.next_consumer[slot] = entries_[producer].consumers;
+        entries_[producer].consumers = id * kOperands + static_cast<std::uint32_t>(slot);
+        ++entry.pending;
+        return;
+    }
+    if (source.producer != 0) {
+        entry.producers[slot] = id_of(source.producer);
+        entry.operands_at = std::max(entry.operands_at, source.ready_at);
+    }
+}
+
+void Scoreboard::write(Entry& entry, std::size_t reg, const OpcodeInfo& info) {
+    Register& target = registers_[reg];
+    const Opcode opcode = entry.instruction->opcode;
+    entry.frees_tile = target.in_pool;
+    target.producer = entry.sequence;
+    target.ready_at = kUnknownCycle;
+    target.by_dot = is_dot(opcode);
+    target.in_pool = info.tile && opcode != Opcode::Tilezero;
+    free_tiles_ -= target.in_pool ? 1 : 0;
+}
+
+EntryId Scoreboard::late_producer(const Entry& entry, std::size_t slot, std::int64_t now) const {
+    const EntryId id = entry.producers[slot];
+    // A slot of the ring that has been used again since is long done.
+    if (id == kNoEntry || entries_[id].sequence >= entry.sequence ||
+        entries_[id].result_at <= now) {
+        return kNoEntry;
+    }
+    return id;
+}
+
+void Scoreboard::complete(EntryId id, std::int64_t cycle) {
+    Entry& entry = entries_[id];
+    entry.result_at = cycle;
+    for (Register& reg : registers_) {
+        if (reg.producer == entry.sequence) {
+            reg.ready_at = cycle;
+            break;
+        }
+    }
+    std::uint32_t node = entry.consumers;
+    entry.consumers = kNoConsumer;
+    while (node != kNoConsumer) {
+        Entry& consumer = entries_[node / kOperands];
+        consumer.operands_at = std::max(consumer.operands_at, cycle);
+        if (--consumer.pending == 0) {
+            schedule(node / kOperands, consumer.operands_at);
+        }
+        node = consumer.next_consumer[node % kOperands];
+    }
+}
+
+void Scoreboard::issue(EntryId id) {
+    Entry& entry = entries_[id];
+    const OpcodeInfo& info = info_of(entry.instruction->opcode);
+    entry.issued = true;
+    if (uses_memory_scheduler(info)) {
+        memory_waiting_ -= entry.uops;
+    } else if (info.unit != Unit::None) {
+        waiting_ -= entry.uops;
+    }
+}
+
+void Scoreboard::retire() {
+    const Entry& entry = entries_[id_of(head_)];
+    ++head_;
+    uops_ -= entry.uops;
+    loads_ -= info_of(entry.instruction->opcode).unit == Unit::Load ? entry.uops : 0;
+    free_tiles_ += entry.frees_tile ? 1 : 0;
+}
+
+void Scoreboard::reset_tiles(std::int64_t cycle) {
+    for (std::size_t tile = 0; tile < kTiles; ++tile) {
+        free_tiles_ += registers_[tile].in_pool ? 1 : 0;
+        registers_[tile] = Register{0, cycle, false, false};
+    }
+}
+
+void Scoreboard::schedule(EntryId id, std::int64_t cycle) {
+    const std::int64_t due = std::max(cycle, now_ + 1);
+    SIM_CHECK(due - now_ < static_cast<std::int64_t>(kWheel), "operand {} cycles ahead",
+              due - now_);
+    const std::size_t slot = static_cast<std::size_t>(due) % kWheel;
+    entries_[id].next_in_slot = wheel_[slot];
+    wheel_[slot] = id;
+    occupied_[slot / kWordBits] |= std::uint64_t{1} << (slot % kWordBits);
+}
+
+void Scoreboard::pop_due(std::int64_t now, std::vector<EntryId>& ready) {
+    now_ = now;
+    const std::size_t slot = static_cast<std::size_t>(now) % kWheel;
+    EntryId id = wheel_[slot];
+    if (id == kNoEntry) {
+        return;
+    }
+    wheel_[slot] = kNoEntry;
+    occupied_[slot / kWordBits] &= ~(std::uint64_t{1} << (slot % kWordBits));
+    while (id != kNoEntry) {
+        ready.push_back(id);
+        id = entries_[id].next_in_slot;
+    }
+}
+
+std::int64_t Scoreboard::next_due(std::int64_t now) const {
+    const std::size_t words = occupied_.size();
+    const std::size_t start = static_cast<std::size_t>(now + 1) % kWheel;
+    std::uint64_t word = occupied_[start / kWordBits] & (~std::uint64_t{0} << (start % kWordBits));
+    for (std::size_t i = 0; i <= words; ++i) {
+        if (word != 0) {
+            const std::size_t slot = ((start / kWordBits + i) % words) * kWordBits +
+                                     static_cast<std::size_t>(std::countr_zero(word));
+            const std::size_t ahead = (slot + kWheel - start) % kWheel;
+            return now + 1 + static_cast<std::int64_t>(ahead);
+        }
+        word = occupied_[(start / kWordBits + i + 1) % words];
+    }
+    return kUnknownCycle;
+}
+
+}  // namespace tilesim::arch::amx

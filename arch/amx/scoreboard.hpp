@@ -1,0 +1,117 @@
+// The bounded out-of-order window: what has been allocated and not yet retired, who waits for whom,
+// and which tile registers are free.
+//
+// Registers are renamed: an instruction knows the producers of its operands when it enters. Vector
+// and scalar registers are never short; tiles come from a pool of `physical_tiles`, one taken by
+// every instruction that writes a tile (TILEZERO, a zero idiom, takes none) and given back when the
+// next writer of the same name retires. An instruction whose operands are all there at a known
+// cycle lies in a time wheel until then.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "arch/amx/amx_config.hpp"
+#include "arch/amx/instruction_stream.hpp"
+#include "arch/amx/private_caches.hpp"
+
+namespace tilesim::arch::amx {
+
+using EntryId = std::uint32_t;
+inline constexpr EntryId kNoEntry = UINT32_MAX;
+
+struct Entry {
+    const Instruction* instruction = nullptr;
+    std::uint64_t sequence = 0;
+    std::int64_t address = 0;
+    std::int64_t operands_at = 0;  // latest operand, of those known
+    std::int64_t result_at = kUnknownCycle;
+    std::int64_t done_at = kUnknownCycle;  // may retire from this cycle on
+    std::int64_t uops = 1;
+    std::int64_t first_store = 0;        // store-buffer number
+    std::int64_t blocked_by = -1;        // a store this load waits for
+    std::int64_t latest_line = 0;        // when its latest line came
+    std::uint64_t refused = UINT64_MAX;  // caches' version that had no buffer for its next line
+    Line missed = -1;                    // its latest miss
+    std::array<EntryId, 3> producers{kNoEntry, kNoEntry, kNoEntry};
+    std::array<std::uint32_t, 3> next_consumer{};
+    std::uint32_t consumers = UINT32_MAX;  // list of entry * 4 + operand
+    EntryId next_in_slot = kNoEntry;
+    std::int16_t rows = 0;
+    std::int16_t lines = 0;      // of a load or store
+    std::int16_t next_line = 0;  // first not yet asked for
+    std::int16_t waiting = 0;    // lines under way
+    std::uint8_t pending = 0;    // operands whose time is not known
+    bool issued = false;
+    bool frees_tile = false;  // at retirement
+    bool stores_dot = false;  // a store whose tile a TDP wrote last
+};
+
+// Why nothing more can be allocated.
+enum class Blocked : std::uint8_t { No, Window, Scheduler, LoadQueue, StoreBuffer, Tiles };
+
+class Scoreboard {
+  public:
+    Scoreboard(const WindowConfig& window, const TileConfigTiming& tiles);
+
+    bool empty() const { return head_ == tail_; }
+    Entry& at(EntryId id) { return entries_[id]; }
+    const Entry& at(EntryId id) const { return entries_[id]; }
+    const Entry& head() const { return entries_[id_of(head_)]; }
+    EntryId head_id() const { return id_of(head_); }
+    std::int64_t free_tiles() const { return free_tiles_; }
+    // May an instruction of so many uops enter? Loads and stores have queues of their own.
+    Blocked blocked(const Instruction& instruction, std::int64_t uops) const;
+    // Next cycle with a waiting instruction whose operands come; kUnknownCycle: none.
+    std::int64_t next_due(std::int64_t now) const;
+    // Is the producer of operand `slot` still to deliver at `now`? Its entry, else kNoEntry.
+    EntryId late_producer(const Entry& entry, std::size_t slot, std::int64_t now) const;
+
+    EntryId allocate(const DynamicInstruction& dynamic, std::int64_t uops, std::int64_t now);
+    // The entry's result is there from `cycle` on.
+    void complete(EntryId id, std::int64_t cycle);
+    // It has left its scheduler.
+    void issue(EntryId id);
+    // Takes the head out of the window.
+    void retire();
+    // LDTILECFG and TILERELEASE: every tile is zero from `cycle` on and stands in no register.
+    void reset_tiles(std::int64_t cycle);
+    // Moves what is due at `now` to `ready`, each unit's in an order of its own.
+    void pop_due(std::int64_t now, std::vector<EntryId>& ready);
+
+  private:
+    struct Register {
+        std::uint64_t producer = 0;  // sequence; 0: none
+        std::int64_t ready_at = 0;
+        bool by_dot = false;
+        bool in_pool = false;  // a physical tile stands behind it
+    };
+    static constexpr std::size_t kWheel = 1024;
+    static constexpr std::size_t kRing = 2048;  // entries; more than any window's instructions
+    static constexpr std::size_t kVectors = 32;
+    static constexpr std::size_t kMask = kTiles + kVectors;  // k1
+    static constexpr std::size_t kRegisters = kMask + 1;
+
+    static EntryId id_of(std::uint64_t sequence) { return static_cast<EntryId>(sequence % kRing); }
+    void rename(Entry& entry, EntryId id, const OpcodeInfo& info);
+    void use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot);
+    void write(Entry& entry, std::size_t reg, const OpcodeInfo& info);
+    void schedule(EntryId id, std::int64_t cycle);
+
+    WindowConfig window_;
+    std::vector<Entry> entries_;
+    std::array<Register, kRegisters> registers_{};
+    std::array<EntryId, kWheel> wheel_{};
+    std::array<std::uint64_t, kWheel / 64> occupied_{};
+    std::uint64_t head_ = 1;
+    std::uint64_t tail_ = 1;
+    std::int64_t now_ = 0;
+    std::int64_t uops_ = 0;
+    std::int64_t waiting_ = 0;         // uops in the compute scheduler
+    std::int64_t memory_waiting_ = 0;  // in the memory scheduler
+    std::int64_t loads_ = 0;           // uops in the load queue
+    std::int64_t free_tiles_ = 0;
+};
+
+}  // namespace tilesim::arch::amx
