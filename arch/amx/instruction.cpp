@@ -27,6 +27,7 @@ constexpr std::array<OpcodeInfo, kOpcodes> kInfo{{
     {"vcvtdq2ps", Unit::VectorMath, 4, 1, false, false, 1, false},
     {"vcvtps2dq", Unit::VectorMath, 4, 1, false, false, 1, false},
     {"vaddps", Unit::VectorMath, 4, 1, false, false, 2, false},
+    {"vpaddd", Unit::VectorAny, 1, 1, false, false, 2, false},
     {"vsubps", Unit::VectorMath, 4, 1, false, false, 2, false},
     {"vmulps", Unit::VectorMath, 4, 1, false, false, 2, false},
     {"vmaxps", Unit::VectorMath, 4, 1, false, false, 2, false},

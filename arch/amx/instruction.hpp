@@ -35,6 +35,7 @@ enum class Opcode : std::uint8_t {
     Vcvtdq2ps,
     Vcvtps2dq,
     Vaddps,
+    Vpaddd,
     Vsubps,
     Vmulps,
     Vmaxps,

@@ -1,0 +1,27 @@
+// The text form of a program: what `tilesim lower` prints and what people write by hand.
+//
+//     buffer a 0x100000 65536              # name, address, bytes
+//     config 0 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64   # rows x bytes of tmm0..tmm7
+//     ldtilecfg 0
+//     loop k 16
+//       tileloadd tmm4, [a + 64*k], 1024   # memory, row stride
+//       tdpbssd tmm0, tmm4, tmm6           # C += A * B
+//     end
+//     tilestored [c], 256, tmm0
+//     vmovups zmm0, [c + 64], 32           # a length below 64 bytes may follow
+//
+// One statement a line; `#` starts a comment. Addresses are sums of buffer names, numbers and
+// number*loop terms.
+#pragma once
+
+#include <string>
+
+#include "arch/amx/instruction.hpp"
+
+namespace tilesim::arch::amx {
+
+std::string print(const Program& program);
+// Throws base::config::ConfigError with `file` and the line.
+Program read_program(const std::string& text, const std::string& file);
+
+}  // namespace tilesim::arch::amx

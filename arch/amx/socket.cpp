@@ -1,0 +1,128 @@
+#include "arch/amx/socket.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tilesim::arch::amx {
+
+using base::Cycles;
+using base::Femtoseconds;
+
+Socket::Socket(const AmxConfig& config, const std::vector<Program>& programs,
+               const std::vector<InstructionObserver*>& observers, memory::MemorySystem& memory,
+               base::EventQueue& queue)
+    : config_(config), queue_(queue), clock_(config.clock) {
+    std::vector<Core*> all;
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+        InstructionObserver* observer = observers.empty() ? nullptr : observers[i];
+        cores_.push_back(std::make_unique<Core>(config_, programs[i], observer));
+        all.push_back(cores_.back().get());
+    }
+    uncore_ = std::make_unique<Uncore>(config_, memory, queue, all);
+    slice_ = std::max<std::int64_t>(1, clock_.cycle_at(uncore_->lookahead()).count());
+}
+
+bool Socket::finished() const {
+    return std::all_of(cores_.begin(), cores_.end(), [](const auto& core) {
+        return core->finished() || core->fault().has_value();
+    });
+}
+
+std::int64_t Socket::finish_cycle() const {
+    std::int64_t last = 0;
+    for (const auto& core : cores_) {
+        last = std::max(last, core->finished() ? core->finished_at() : core->now());
+    }
+    return last;
+}
+
+Femtoseconds Socket::finish_time() const {
+    return clock_.time_of(Cycles{finish_cycle()});
+}
+
+std::string Socket::fault() const {
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+        if (const auto& fault = cores_[i]->fault()) {
+            return fmt::format("core {}: {} {}: {}", i, name_of(fault->kind),
+                               info_of(cores_[i]->faulting()->opcode).mnemonic, fault->reason);
+        }
+    }
+    return "";
+}
+
+void Socket::warm(std::int64_t address, std::int64_t bytes, Level level, bool dirty) {
+    for (std::size_t core = 0; core < cores_.size(); ++core) {
+        warm(core, address, bytes, level, dirty && cores_.size() == 1);
+    }
+}
+
+void Socket::warm(std::size_t core, std::int64_t address, std::int64_t bytes, Level level,
+                  bool dirty) {
+    const Line end = (address + bytes + kLineBytes - 1) / kLineBytes;
+    for (Line line = address / kLineBytes; line < end; ++line) {
+        if (level <= Level::L2) {
+            cores_[core]->caches().warm(line, level, dirty);
+        } else if (level == Level::L3) {
+            uncore_->warm(line);
+        }
+    }
+    // What did not fit went to the L3 before the run started.
+    for (const UncoreRequest& request : cores_[core]->caches().outbox()) {
+        uncore_->warm(request.line);
+    }
+    cores_[core]->caches().outbox().clear();
+}
+
+void Socket::start() {
+    queue_.at(queue_.now(), *this);
+}
+
+void Socket::on_event(std::uint64_t, Femtoseconds) {
+    at_ += slice_;
+    for (const auto& core : cores_) {
+        core->advance(at_);
+    }
+    uncore_->collect();
+    release_barrier();
+    if (!finished()) {
+        queue_.at(clock_.time_of(Cycles{at_}), *this);
+    }
+}
+
+void Socket::release_barrier() {
+    const bool all = std::all_of(cores_.begin(), cores_.end(), [](const auto& core) {
+        return core->at_barrier() || core->finished() || core->fault().has_value();
+    });
+    for (const auto& core : cores_) {
+        if (all && core->at_barrier()) {
+            core->pass_barrier();
+        }
+    }
+}
+
+void Socket::write_statistics(base::stats::Group& parent) {
+    std::vector<base::stats::StateAccount::State> states;
+    for (std::size_t i = 0; i < kCoreStates; ++i) {
+        const auto state = static_cast<CoreState>(i);
+        states.push_back({name_of(state), description_of(state)});
+    }
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+        groups_.push_back(
+            std::make_unique<base::stats::Group>(parent, fmt::format("amx({}).core", i)));
+        accounts_.push_back(std::make_unique<base::stats::StateAccount>(
+            *groups_.back(), "state", base::stats::Unit::Cycle, states));
+        std::int64_t until = 0;
+        for (std::size_t s = 0; s < kCoreStates; ++s) {
+            const auto state = static_cast<CoreState>(s);
+            accounts_.back()->enter(s, until);
+            // Slices end after the last core: what lies beyond is no part of the run.
+            until += state == CoreState::Finished
+                         ? std::max<std::int64_t>(0, finish_cycle() - until)
+                         : cores_[i]->spent(state);
+        }
+        accounts_.back()->charge_until(until);
+    }
+}
+
+}  // namespace tilesim::arch::amx

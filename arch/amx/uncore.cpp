@@ -1,0 +1,162 @@
+#include "arch/amx/uncore.hpp"
+
+#include <algorithm>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::amx {
+
+using base::Cycles;
+using base::Femtoseconds;
+
+Uncore::Uncore(const AmxConfig& config, memory::MemorySystem& memory, base::EventQueue& queue,
+               std::vector<Core*> cores)
+    : config_(config),
+      memory_(memory),
+      queue_(queue),
+      core_clock_(config.clock),
+      uncore_(config.uncore.clock),
+      cores_(std::move(cores)),
+      l3_(config.uncore.l3),
+      port_free_(cores_.size(), Femtoseconds{0}) {}
+
+Femtoseconds Uncore::lookahead() const {
+    return std::min(cycles(config_.uncore.lookup), cycles(config_.uncore.answer));
+}
+
+void Uncore::warm(Line line) {
+    l3_.install(line, false);
+}
+
+std::uint64_t Uncore::take_flight(const UncoreRequest& request, std::size_t core) {
+    ++flights_;
+    if (free_.empty()) {
+        flight_.push_back({request, core, false});
+        return flight_.size() - 1;
+    }
+    const std::uint64_t tag = free_.back();
+    free_.pop_back();
+    flight_[tag] = {request, core, false};
+    return tag;
+}
+
+void Uncore::collect() {
+    for (std::size_t core = 0; core < cores_.size(); ++core) {
+        for (const UncoreRequest& request : cores_[core]->caches().outbox()) {
+            const std::uint64_t tag = take_flight(request, core);
+            const Femtoseconds sent = core_clock_.time_of(Cycles{request.cycle});
+            queue_.at(std::max(queue_.now(), sent + cycles(config_.uncore.lookup)), *this, tag);
+        }
+        cores_[core]->caches().outbox().clear();
+    }
+}
+
+void Uncore::on_event(std::uint64_t tag, Femtoseconds now) {
+    look_up(tag, now);
+}
+
+void Uncore::look_up(std::uint64_t tag, Femtoseconds now) {
+    const Flight flight = flight_[tag];
+    const UncoreRequest& request = flight.request;
+    if (request.kind == UncoreRequest::Kind::CleanVictim ||
+        request.kind == UncoreRequest::Kind::DirtyVictim) {
+        install(request.line, request.kind == UncoreRequest::Kind::DirtyVictim, now);
+        free_.push_back(tag);
+        --flights_;
+        return;
+    }
+    ++counters_.requests;
+    if (take_from_core(flight)) {
+        ++counters_.from_cores;
+        install(request.line, true, now);
+        answer(tag, now + cycles(config_.uncore.dirty_elsewhere));
+        return;
+    }
+    if (l3_.touch(request.line)) {
+        ++counters_.l3_hits;
+        answer(tag, now);
+        return;
+    }
+    cores_[flight.core]->caches().located(request.line, Level::Memory);
+    ask_memory(tag, now);
+}
+
+// A line that another core holds dirty is taken from it; one that is to be written leaves every
+// other core.
+bool Uncore::take_from_core(const Flight& flight) {
+    bool dirty = false;
+    for (std::size_t core = 0; core < cores_.size(); ++core) {
+        PrivateCaches& caches = cores_[core]->caches();
+        if (core == flight.core) {
+            continue;
+        }
+        if (caches.dirty(flight.request.line)) {
+            dirty = true;
+            caches.give_up(flight.request.line);
+        } else if (flight.request.kind == UncoreRequest::Kind::Own) {
+            caches.give_up(flight.request.line);
+        }
+    }
+    return dirty;
+}
+
+void Uncore::answer(std::uint64_t tag, Femtoseconds at) {
+    const Flight& flight = flight_[tag];
+    Femtoseconds& free = port_free_[flight.core];
+    const Femtoseconds start = std::max(at, free);
+    // 64 bytes at `port_width` of the core's clock: 21 B/cycle is no whole number of cycles.
+    free = start + Femtoseconds{core_clock_.time_of(Cycles{kLineBytes}).count() /
+                                config_.uncore.port_width.count()};
+    const Femtoseconds there = start + cycles(config_.uncore.answer);
+    cores_[flight.core]->caches().deliver(flight.request.line,
+                                          core_clock_.first_cycle_from(there).count());
+    free_.push_back(tag);
+    --flights_;
+}
+
+void Uncore::ask_memory(std::uint64_t tag, Femtoseconds) {
+    const Flight& flight = flight_[tag];
+    memory::MemoryRequest request;
+    request.address = flight.request.line * kLineBytes;
+    request.bytes = kLineBytes;
+    request.write = flight.memory_write;
+    request.client = this;
+    request.tag = tag;
+    if (!memory_.submit(request)) {
+        refused_.push_back(tag);
+        return;
+    }
+    ++(flight.memory_write ? counters_.memory_writes : counters_.memory_reads);
+}
+
+void Uncore::on_memory_room(Femtoseconds now) {
+    std::vector<std::uint64_t> waiting;
+    waiting.swap(refused_);
+    for (const std::uint64_t tag : waiting) {
+        ask_memory(tag, now);
+    }
+}
+
+void Uncore::on_memory_complete(std::uint64_t tag, Femtoseconds now) {
+    if (flight_[tag].memory_write) {
+        free_.push_back(tag);
+        --flights_;
+        return;
+    }
+    answer(tag, now);
+}
+
+void Uncore::install(Line line, bool dirty, Femtoseconds now) {
+    const Cache::Victim victim = l3_.install(line, dirty);
+    if (victim.dirty) {
+        write_back(victim.line, now);
+    }
+}
+
+void Uncore::write_back(Line line, Femtoseconds now) {
+    const std::uint64_t tag = take_flight({UncoreRequest::Kind::DirtyVictim, line, 0}, 0);
+    flight_[tag].memory_write = true;
+    ask_memory(tag, now);
+}
+
+}  // namespace tilesim::arch::amx

@@ -1,0 +1,76 @@
+// The shared part of a socket: mesh, L3 and DRAM, behind every core's L2.
+//
+// The L3 takes what the L2s evict. A miss of an L2 looks the line up after `lookup`; a hit answers
+// `answer` later, a miss asks DRAM first; a line another core has written comes from there. Lines
+// enter a core no faster than `port_width`. Times are of the uncore's clock.
+//
+// Ignores: the topology of the mesh (every slice is equally far), snoop filters, NUMA.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/amx/core.hpp"
+#include "arch/base/clock.hpp"
+#include "arch/memory/memory_system.hpp"
+
+namespace tilesim::arch::amx {
+
+struct UncoreCounters {
+    std::int64_t requests = 0;
+    std::int64_t l3_hits = 0;
+    std::int64_t from_cores = 0;
+    std::int64_t memory_reads = 0;
+    std::int64_t memory_writes = 0;
+};
+
+class Uncore final : public base::EventHandler, public memory::MemoryClient {
+  public:
+    Uncore(const AmxConfig& config, memory::MemorySystem& memory, base::EventQueue& queue,
+           std::vector<Core*> cores);
+
+    // A core may run ahead of the others by as much as no answer can come sooner.
+    base::Femtoseconds lookahead() const;
+    const UncoreCounters& counters() const { return counters_; }
+    // Nothing is on its way.
+    bool idle() const { return flights_ == 0; }
+
+    // Takes what the cores have put into their outboxes.
+    void collect();
+    void warm(Line line);
+
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+    void on_memory_complete(std::uint64_t tag, base::Femtoseconds now) override;
+    void on_memory_room(base::Femtoseconds now) override;
+
+  private:
+    struct Flight {
+        UncoreRequest request;
+        std::size_t core = 0;
+        bool memory_write = false;
+    };
+    base::Femtoseconds cycles(base::Cycles count) const { return uncore_.time_of(count); }
+    std::uint64_t take_flight(const UncoreRequest& request, std::size_t core);
+    void look_up(std::uint64_t tag, base::Femtoseconds now);
+    bool take_from_core(const Flight& flight);
+    void answer(std::uint64_t tag, base::Femtoseconds at);
+    void ask_memory(std::uint64_t tag, base::Femtoseconds now);
+    void write_back(Line line, base::Femtoseconds now);
+    void install(Line line, bool dirty, base::Femtoseconds now);
+
+    AmxConfig config_;
+    memory::MemorySystem& memory_;
+    base::EventQueue& queue_;
+    base::Clock core_clock_;
+    base::Clock uncore_;
+    std::vector<Core*> cores_;
+    Cache l3_;
+    std::vector<Flight> flight_;
+    std::vector<std::uint64_t> free_;
+    std::int64_t flights_ = 0;
+    std::vector<std::uint64_t> refused_;         // by the memory, to try again
+    std::vector<base::Femtoseconds> port_free_;  // of each core
+    UncoreCounters counters_;
+};
+
+}  // namespace tilesim::arch::amx

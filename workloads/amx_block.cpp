@@ -1,0 +1,306 @@
+#include "workloads/amx_block.hpp"
+
+#include <algorithm>
+
+#include "arch/amx/tile_config.hpp"
+
+namespace tilesim::workloads {
+
+using arch::amx::Address;
+using arch::amx::Instruction;
+using arch::amx::kMaxRows;
+using arch::amx::kRowBytes;
+using arch::amx::kTiles;
+using arch::amx::Opcode;
+using arch::amx::TileShape;
+
+namespace {
+
+constexpr std::int64_t kElementBytes = 4;  // of C in a tile
+
+}  // namespace
+
+BlockWriter::BlockWriter(arch::amx::Program& program, LoopWriter& loops, const TileProblem& problem,
+                         const AmxMapping& mapping)
+    : program_(program),
+      loops_(loops),
+      problem_(problem),
+      map_(mapping),
+      post_(program, problem.post) {}
+
+void BlockWriter::begin() {
+    full_ = program_.add_config(shapes(kMaxRows, kRowBytes / kElementBytes));
+    emit(Opcode::Ldtilecfg, full_);
+    post_.constants();
+}
+
+std::array<TileShape, kTiles> BlockWriter::shapes(std::int64_t rows, std::int64_t columns) const {
+    std::array<TileShape, kTiles> result;
+    const int c_bytes = static_cast<int>(columns * kElementBytes);
+    result.fill({kMaxRows, c_bytes});  // B, and what is left over
+    const std::int64_t accumulators = map_.m_acc * map_.n_acc;
+    for (std::int64_t i = 0; i < accumulators + a_registers(); ++i) {
+        result[static_cast<std::size_t>(i)] = {static_cast<int>(rows),
+                                               i < accumulators ? c_bytes : kRowBytes};
+    }
+    return result;
+}
+
+std::int64_t BlockWriter::a_registers() const {
+    return map_.order == AmxMapping::Order::Preloaded ||
+                   map_.order == AmxMapping::Order::Interleaved
+               ? map_.m_acc
+               : 1;
+}
+
+int BlockWriter::c_tile(std::int64_t m, std::int64_t n) const {
+    return static_cast<int>(m * map_.n_acc + n);
+}
+
+int BlockWriter::a_tile(std::int64_t m) const {
+    return static_cast<int>(map_.m_acc * map_.n_acc + m % a_registers());
+}
+
+int BlockWriter::b_tile(std::int64_t n) const {
+    const std::int64_t first = map_.m_acc * map_.n_acc + a_registers();
+    return static_cast<int>(first + n % std::min(map_.n_acc, kTiles - first));
+}
+
+void BlockWriter::emit(Opcode opcode, std::int64_t immediate) {
+    Instruction instruction;
+    instruction.opcode = opcode;
+    instruction.immediate = immediate;
+    program_.emit(instruction);
+}
+
+void BlockWriter::tile(Opcode opcode, int reg, Address address, std::int64_t row_stride) {
+    if (map_.data_in == AmxMapping::DataIn::Registers) {
+        return;
+    }
+    Instruction instruction;
+    instruction.opcode = opcode;
+    instruction.destination = static_cast<std::int8_t>(reg);
+    instruction.address = std::move(address);
+    instruction.row_stride = row_stride;
+    program_.emit(instruction);
+}
+
+void BlockWriter::prefetch(const Address& address, std::int64_t row_stride, std::int64_t rows,
+                           std::int64_t distance, std::int64_t step) {
+    for (std::int64_t row = 0; distance > 0 && row < rows; ++row) {
+        Instruction instruction;
+        instruction.opcode = map_.prefetch_l1 ? Opcode::Prefetcht0 : Opcode::Prefetcht1;
+        instruction.address = address.plus(row * row_stride + distance * step);
+        program_.emit(instruction);
+    }
+}
+
+void BlockWriter::load_a(const AccumulatorBlock& block, const Step& step, std::int64_t m) {
+    Address address = scaled(block.m, problem_.a_m, problem_.a + m * problem_.a_m);
+    address = sum(address, block.group, problem_.a_group);
+    address = sum(sum(address, block.k, problem_.a_k), step.k, problem_.a_k);
+    address = sum(address, step.a);
+    tile(map_.a_nontemporal ? Opcode::Tileloaddt1 : Opcode::Tileloadd, a_tile(m), address,
+         problem_.a_row);
+    prefetch(address, problem_.a_row, block.rows, map_.prefetch_a, problem_.a_k);
+}
+
+void BlockWriter::load_b(const AccumulatorBlock& block, const Step& step, std::int64_t n) {
+    Address address = scaled(block.n, problem_.b_block, problem_.b + n * problem_.b_n);
+    address = sum(sum(address, block.k, problem_.b_k), step.k, problem_.b_k);
+    address = sum(address, step.b);
+    tile(map_.b_nontemporal ? Opcode::Tileloaddt1 : Opcode::Tileloadd, b_tile(n), address,
+         problem_.b_row);
+    prefetch(address, problem_.b_row, kMaxRows, map_.prefetch_b, problem_.b_k);
+}
+
+void BlockWriter::multiply(std::int64_t m, std::int64_t n) {
+    Instruction instruction;
+    instruction.opcode = problem_.dot;
+    instruction.destination = static_cast<std::int8_t>(c_tile(m, n));
+    instruction.source_a = static_cast<std::int8_t>(a_tile(m));
+    instruction.source_b = static_cast<std::int8_t>(b_tile(n));
+    program_.emit(instruction);
+    post_.some(products_left_);
+    products_left_ = std::max<std::int64_t>(products_left_ - 1, 1);
+}
+
+Address BlockWriter::c_address(const AccumulatorBlock& block, std::int64_t m,
+                               std::int64_t n) const {
+    Address address = scaled(block.m, problem_.c_m, problem_.c + m * problem_.c_m);
+    address = sum(address, block.group, problem_.c_group);
+    return sum(address, scaled(block.n, problem_.c_n, n * problem_.c_n));
+}
+
+void BlockWriter::start_c(const AccumulatorBlock& block, std::int64_t m, std::int64_t n) {
+    if (block.k_first) {
+        Instruction zero;
+        zero.opcode = Opcode::Tilezero;
+        zero.destination = static_cast<std::int8_t>(c_tile(m, n));
+        program_.emit(zero);
+        return;
+    }
+    tile(Opcode::Tileloadd, c_tile(m, n), c_address(block, m, n), problem_.c_row);
+}
+
+void BlockWriter::store_c(const AccumulatorBlock& block, std::int64_t m, std::int64_t n) {
+    if (problem_.post.any) {
+        tile(Opcode::Tilestored, c_tile(m, n),
+             Address{}.plus(post_.temporary(m * map_.n_acc + n, map_.m_acc * map_.n_acc)),
+             kRowBytes);
+        return;
+    }
+    tile(Opcode::Tilestored, c_tile(m, n), c_address(block, m, n), problem_.c_row);
+}
+
+void BlockWriter::write(const AccumulatorBlock& block) {
+    const bool smaller = block.rows != kMaxRows || block.columns != kMaxRows;
+    if (smaller) {
+        emit(Opcode::Ldtilecfg, program_.add_config(shapes(block.rows, block.columns)));
+    }
+    products_left_ = products(block);
+    const bool interleaves_stores =
+        map_.order == AmxMapping::Order::Interleaved && problem_.taps.empty() && block.k_tiles > 0;
+    if (map_.order == AmxMapping::Order::KInnermost) {
+        each_accumulator_alone(block);
+    } else {
+        all_accumulators(block, interleaves_stores);
+    }
+    finish_post(block);
+    if (smaller) {
+        emit(Opcode::Ldtilecfg, full_);
+    }
+}
+
+std::int64_t BlockWriter::products(const AccumulatorBlock& block) const {
+    std::int64_t steps = block.k_tiles * static_cast<std::int64_t>(problem_.pairs.size());
+    for (const TileProblem::Tap& tap : problem_.taps) {
+        steps *= tap.count;
+    }
+    return std::max<std::int64_t>(steps * block.m_count * block.n_count, 1);
+}
+
+void BlockWriter::each_accumulator_alone(const AccumulatorBlock& block) {
+    for (std::int64_t n = 0; n < block.n_count; ++n) {
+        for (std::int64_t m = 0; m < block.m_count; ++m) {
+            start_c(block, m, n);
+            k_steps(block.k_tiles, {}, [&](const Step& step) {
+                load_a(block, step, m);
+                load_b(block, step, n);
+                multiply(m, n);
+            });
+            store_c(block, m, n);
+        }
+    }
+}
+
+void BlockWriter::all_accumulators(const AccumulatorBlock& block, bool interleaves_stores) {
+    for (std::int64_t n = 0; n < block.n_count; ++n) {
+        for (std::int64_t m = 0; m < block.m_count; ++m) {
+            start_c(block, m, n);
+        }
+    }
+    if (interleaves_stores) {
+        k_steps(block.k_tiles - 1, {}, [&](const Step& step) { products(block, step, false); });
+        k_steps(1, Address{}.plus(block.k_tiles - 1),
+                [&](const Step& step) { products(block, step, true); });
+        return;
+    }
+    k_steps(block.k_tiles, {}, [&](const Step& step) { products(block, step, false); });
+    for (std::int64_t n = 0; n < block.n_count; ++n) {
+        for (std::int64_t m = 0; m < block.m_count; ++m) {
+            store_c(block, m, n);
+        }
+    }
+}
+
+void BlockWriter::k_steps(std::int64_t count, const Address& from,
+                          const std::function<void(const Step&)>& body) {
+    taps(0, {}, [&](const Step& tap) {
+        loops_.loop("k", count, [&](const Address& k) {
+            Step step = tap;
+            step.k = sum(from, k);
+            body(step);
+        });
+    });
+}
+
+void BlockWriter::taps(std::size_t index, const Step& outer,
+                       const std::function<void(const Step&)>& body) {
+    if (index == problem_.taps.size()) {
+        body(outer);
+        return;
+    }
+    const TileProblem::Tap& tap = problem_.taps[index];
+    loops_.loop(tap.name, tap.count, [&](const Address& i) {
+        Step inner = outer;
+        inner.a = sum(outer.a, i, tap.a_stride);
+        inner.b = sum(outer.b, i, tap.b_stride);
+        taps(index + 1, inner, body);
+    });
+}
+
+void BlockWriter::products(const AccumulatorBlock& block, const Step& at, bool store) {
+    for (std::size_t i = 0; i < problem_.pairs.size(); ++i) {
+        Step step = at;
+        step.a.base += problem_.pairs[i].a_offset;
+        step.b.base += problem_.pairs[i].b_offset;
+        ordered_products(block, step, store && i + 1 == problem_.pairs.size());
+    }
+}
+
+void BlockWriter::ordered_products(const AccumulatorBlock& block, const Step& step, bool store) {
+    using Order = AmxMapping::Order;
+    if (map_.order == Order::Switched) {
+        for (std::int64_t n = 0; n < block.n_count; ++n) {
+            load_b(block, step, n);
+        }
+        for (std::int64_t m = 0; m < block.m_count; ++m) {
+            load_a(block, step, m);
+            for (std::int64_t n = 0; n < block.n_count; ++n) {
+                multiply(m, n);
+            }
+        }
+        return;
+    }
+    for (std::int64_t m = 0; map_.order == Order::Preloaded && m < block.m_count; ++m) {
+        load_a(block, step, m);
+    }
+    for (std::int64_t n = 0; n < block.n_count; ++n) {
+        load_b(block, step, n);
+        for (std::int64_t m = 0; m < block.m_count; ++m) {
+            if (map_.order == Order::Reference || (map_.order == Order::Interleaved && n == 0)) {
+                load_a(block, step, m);
+            }
+            multiply(m, n);
+            if (store) {
+                store_c(block, m, n);
+            }
+        }
+    }
+}
+
+void BlockWriter::finish_post(const AccumulatorBlock& block) {
+    if (!problem_.post.any) {
+        return;
+    }
+    post_.rest();
+    for (std::int64_t n = 0; n < block.n_count; ++n) {
+        for (std::int64_t m = 0; m < block.m_count; ++m) {
+            for (std::int64_t row = 0; row < block.rows; ++row) {
+                const std::int64_t tile_index = m * map_.n_acc + n;
+                post_.add({post_.temporary(tile_index, map_.m_acc * map_.n_acc) + row * kRowBytes,
+                           c_address(block, m, n).plus(row * problem_.c_row),
+                           scaled(block.n, kRowBytes, problem_.post.bias + n * kRowBytes),
+                           block.columns});
+            }
+        }
+    }
+    if (map_.post == AmxMapping::Post::Fused) {
+        post_.rest();
+    } else {
+        post_.swap_temporaries();
+    }
+}
+
+}  // namespace tilesim::workloads

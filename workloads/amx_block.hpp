@@ -1,0 +1,118 @@
+// The code of one block of accumulators: C tiles, the k loop in the mapping's order, the stores.
+//
+// A TileProblem says where operands lie in terms of tile indices; GEMM, convolution and f32
+// emulation differ only in that description.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "arch/amx/instruction.hpp"
+#include "workloads/amx_loops.hpp"
+#include "workloads/amx_mapping.hpp"
+#include "workloads/amx_post.hpp"
+
+namespace tilesim::workloads {
+
+struct TileProblem {
+    // A loop around the k loop, as a convolution's filter taps.
+    struct Tap {
+        std::string name;
+        std::int64_t count = 1;
+        std::int64_t a_stride = 0;
+        std::int64_t b_stride = 0;
+    };
+    struct Pair {  // a product of one part of A with one part of B
+        std::int64_t a_offset = 0;
+        std::int64_t b_offset = 0;
+    };
+
+    std::int64_t m = 0, n = 0;  // elements
+    std::int64_t k_tiles = 0;
+    std::int64_t row_groups = 1;  // repetitions of the m loop, as a convolution's output rows
+    std::int64_t a_group = 0, c_group = 0;
+    std::int64_t a = 0, a_m = 0, a_k = 64, a_row = 0;  // base; bytes a tile down, a k tile, a row
+    std::int64_t b = 0, b_n = 0, b_k = 0, b_row = 64;
+    std::int64_t b_block = 0;  // bytes a tile, of the first tile of a block: 0 where blocks share
+    std::int64_t c = 0, c_m = 0, c_n = 64, c_row = 0;
+    std::vector<Tap> taps;
+    std::vector<Pair> pairs{{}};
+    arch::amx::Opcode dot = arch::amx::Opcode::Tdpbssd;
+    PostOperations post;
+    // Code in front of a block of columns: re-layout, decompression. Tiles from `first`, `count`.
+    std::function<void(arch::amx::Program&, const arch::amx::Address& first, std::int64_t count)>
+        prepare_columns;
+};
+
+// A block of accumulators: where it starts, in tiles, and how large it is.
+struct AccumulatorBlock {
+    arch::amx::Address m, n;  // tile indices
+    std::int64_t m_count = 0, n_count = 0;
+    std::int64_t rows = arch::amx::kMaxRows;  // of its tiles
+    std::int64_t columns = arch::amx::kMaxRows;
+    arch::amx::Address group;  // of rows
+    bool k_first = true;       // C starts at zero
+    arch::amx::Address k;      // first k tile
+    std::int64_t k_tiles = 0;
+};
+
+class BlockWriter {
+  public:
+    // Keeps references to all.
+    BlockWriter(arch::amx::Program& program, LoopWriter& loops, const TileProblem& problem,
+                const AmxMapping& mapping);
+
+    // LDTILECFG for full tiles, constants of the post-operations.
+    void begin();
+    void write(const AccumulatorBlock& block);
+    // Post-operations that wait for products to hide behind.
+    void finish_rows() { post_.rest(); }
+    void end() { emit(arch::amx::Opcode::Tilerelease); }
+
+  private:
+    // Byte offsets of a k step: `k` counts tiles, `a` and `b` are what the taps and parts add.
+    struct Step {
+        arch::amx::Address k, a, b;
+    };
+    std::array<arch::amx::TileShape, arch::amx::kTiles> shapes(std::int64_t rows,
+                                                               std::int64_t columns) const;
+    std::int64_t a_registers() const;
+    int c_tile(std::int64_t m, std::int64_t n) const;
+    int a_tile(std::int64_t m) const;
+    int b_tile(std::int64_t n) const;
+    void emit(arch::amx::Opcode opcode, std::int64_t immediate = 0);
+    void tile(arch::amx::Opcode opcode, int reg, arch::amx::Address address,
+              std::int64_t row_stride);
+    void prefetch(const arch::amx::Address& address, std::int64_t row_stride, std::int64_t rows,
+                  std::int64_t distance, std::int64_t step);
+    void load_a(const AccumulatorBlock& block, const Step& step, std::int64_t m);
+    void load_b(const AccumulatorBlock& block, const Step& step, std::int64_t n);
+    void multiply(std::int64_t m, std::int64_t n);
+    arch::amx::Address c_address(const AccumulatorBlock& block, std::int64_t m,
+                                 std::int64_t n) const;
+    void start_c(const AccumulatorBlock& block, std::int64_t m, std::int64_t n);
+    void store_c(const AccumulatorBlock& block, std::int64_t m, std::int64_t n);
+    std::int64_t products(const AccumulatorBlock& block) const;
+    void each_accumulator_alone(const AccumulatorBlock& block);
+    void all_accumulators(const AccumulatorBlock& block, bool interleaves_stores);
+    void k_steps(std::int64_t count, const arch::amx::Address& from,
+                 const std::function<void(const Step&)>& body);
+    void taps(std::size_t index, const Step& outer, const std::function<void(const Step&)>& body);
+    void products(const AccumulatorBlock& block, const Step& at, bool store);
+    void ordered_products(const AccumulatorBlock& block, const Step& step, bool store);
+    // Rows of the block's temporary that are to be finished, now or among later products.
+    void finish_post(const AccumulatorBlock& block);
+
+    arch::amx::Program& program_;
+    LoopWriter& loops_;
+    const TileProblem& problem_;
+    const AmxMapping& map_;
+    PostWriter post_;
+    int full_ = 0;
+    std::int64_t products_left_ = 1;
+};
+
+}  // namespace tilesim::workloads

@@ -1,0 +1,367 @@
+#include "workloads/amx_gemm.hpp"
+
+#include <algorithm>
+
+#include "arch/amx/private_caches.hpp"
+#include "arch/base/units.hpp"
+#include "workloads/amx_kernel.hpp"
+#include "workloads/amx_relayout.hpp"
+
+namespace tilesim::workloads {
+
+using arch::amx::Address;
+using arch::amx::Buffer;
+using arch::amx::Instruction;
+using arch::amx::kMaxRows;
+using arch::amx::kRowBytes;
+using arch::amx::Opcode;
+using arch::amx::Program;
+using arch::base::ceil_div;
+
+namespace {
+
+constexpr std::int64_t kTileBytes = 1024;
+constexpr std::int64_t kFirstAddress = 1 << 20;
+constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kResultBytes = 4;
+
+// Hands out pages, in order.
+class Layout {
+  public:
+    std::int64_t take(const std::string& name, std::int64_t bytes) {
+        const std::int64_t address = next_;
+        next_ += ceil_div(bytes, kPage) * kPage;
+        buffers_.push_back({name, address, bytes});
+        return address;
+    }
+    const std::vector<Buffer>& buffers() const { return buffers_; }
+
+  private:
+    std::int64_t next_ = kFirstAddress;
+    std::vector<Buffer> buffers_;
+};
+
+std::int64_t parts_of(DataType type) {
+    return type == DataType::F32 ? 3 : 1;  // f32 operands are three bf16
+}
+std::int64_t stored_bytes(DataType type) {
+    return type == DataType::Int8 ? 1 : 2;
+}
+
+Opcode dot_of(const GemmProblem& gemm, const AmxMapping& map) {
+    if (gemm.a != DataType::Int8) {
+        return Opcode::Tdpbf16ps;
+    }
+    if (map.a_signed) {
+        return map.b_signed ? Opcode::Tdpbssd : Opcode::Tdpbsud;
+    }
+    return map.b_signed ? Opcode::Tdpbusd : Opcode::Tdpbuud;
+}
+
+bool relaid(const AmxMapping& map) {
+    return map.b_layout == AmxMapping::BLayout::RowMajor ||
+           map.b_layout == AmxMapping::BLayout::Sparse;
+}
+
+PostOperations post_of(const GemmProblem& gemm, const AmxMapping& map, const LoweredAmx& lowered) {
+    PostOperations post;
+    post.from_int32 = gemm.a == DataType::Int8;
+    const DataType plain = post.from_int32 ? DataType::Int32 : DataType::F32;
+    post.any = gemm.c != plain;
+    post.relu = map.relu;
+    post.to = gemm.c;
+    post.scale = lowered.scale;
+    post.bias = lowered.bias;
+    return post;
+}
+
+// Where everything lies; `taps`: products of B's tiles a column of tiles.
+void place(LoweredAmx& l, Layout& layout, const GemmProblem& gemm, const AmxMapping& map,
+           std::int64_t a_bytes, std::int64_t k_tiles) {
+    const std::int64_t columns = l.n / kMaxRows;
+    l.b_part = columns * k_tiles * kTileBytes;
+    l.a_part = ceil_div(a_bytes, kPage) * kPage;
+    l.a = layout.take("a", l.a_part * parts_of(gemm.a));
+    if (!relaid(map)) {
+        l.b = layout.take("b", l.b_part * parts_of(gemm.b));
+    } else if (map.b_layout == AmxMapping::BLayout::Sparse) {
+        l.kept = std::max<std::int64_t>(1, kRowBytes * map.density_percent / 100);
+        l.raw = layout.take("b_values", columns * k_tiles * kMaxRows * l.kept);
+        l.masks = layout.take("b_masks", columns * k_tiles * kMaxRows * 8);
+    } else {
+        l.raw_row = l.n * stored_bytes(gemm.b);
+        l.raw = layout.take("b", l.k * l.raw_row);
+    }
+    const std::int64_t c_bytes = l.m * l.c_row;
+    const bool copies = map.partition == AmxMapping::Partition::K && map.threads > 1;
+    l.c_copy = copies ? ceil_div(c_bytes, kPage) * kPage : 0;
+    l.c = layout.take("c", copies ? l.c_copy * map.threads : c_bytes);
+    l.scale = layout.take("scale", kResultBytes);
+    l.bias = layout.take("bias", l.n * kResultBytes);
+}
+
+TileProblem problem_of(const GemmProblem& gemm, const AmxMapping& map, const LoweredAmx& l,
+                       std::int64_t k_tiles) {
+    TileProblem p;
+    p.m = gemm.m;
+    p.n = gemm.n;
+    p.k_tiles = k_tiles;
+    p.a = l.a;
+    p.a_row = l.a_row;
+    p.a_m = map.a_packed ? k_tiles * kTileBytes : kMaxRows * l.a_row;
+    p.a_k = map.a_packed ? kTileBytes : kRowBytes;
+    p.b = l.b;
+    p.b_row = l.b_row;
+    const bool vnni = map.b_layout == AmxMapping::BLayout::Vnni;
+    p.b_n = vnni ? kRowBytes : k_tiles * kTileBytes;
+    p.b_k = vnni ? kMaxRows * l.b_row : kTileBytes;
+    p.b_block = p.b_n;
+    p.c = l.c;
+    p.c_row = l.c_row;
+    p.c_m = kMaxRows * l.c_row;
+    p.c_n = kMaxRows * bytes_of(gemm.c);
+    p.dot = dot_of(gemm, map);
+    if (gemm.a == DataType::F32) {  // the six products that matter of three parts each
+        p.pairs.clear();
+        for (std::int64_t i = 0; i < 3; ++i) {
+            for (std::int64_t j = 0; i + j < 3; ++j) {
+                p.pairs.push_back({i * l.a_part, j * l.b_part});
+            }
+        }
+    }
+    return p;
+}
+
+// Blocks [first, last) of `blocks` that thread `t` of `threads` computes.
+std::pair<std::int64_t, std::int64_t> share(std::int64_t blocks, std::int64_t t,
+                                            std::int64_t threads) {
+    return {blocks * t / threads, blocks * (t + 1) / threads};
+}
+
+// Cuts the problem down to what a thread computes.
+void take_share(TileProblem& p, const AmxMapping& map, std::int64_t t, const LoweredAmx& l) {
+    if (map.threads == 1) {
+        return;
+    }
+    if (map.partition == AmxMapping::Partition::K) {
+        const auto [first, last] = share(p.k_tiles, t, map.threads);
+        p.a += first * p.a_k;
+        p.b += first * p.b_k;
+        p.c += t * l.c_copy;
+        p.k_tiles = last - first;
+        return;
+    }
+    const bool by_m = map.partition == AmxMapping::Partition::M;
+    std::int64_t& size = by_m ? p.m : p.n;
+    const std::int64_t width = (by_m ? map.m_acc : map.n_acc) * kMaxRows;
+    const auto [first, last] = share(ceil_div(size, width), t, map.threads);
+    const std::int64_t start = std::min(first * width, size);
+    size = std::min(last * width, size) - start;
+    const std::int64_t tiles = start / kMaxRows;
+    if (by_m) {
+        p.a += tiles * p.a_m;
+        p.c += tiles * p.c_m;
+    } else {
+        p.b += tiles * p.b_n;
+        p.c += tiles * p.c_n;
+        p.post.bias += start * kResultBytes;
+    }
+}
+
+// After a partition of k: every thread adds its rows of all copies of C into the first.
+void reduce(Program& program, const AmxMapping& map, const LoweredAmx& l, std::int64_t t,
+            Opcode add) {
+    Instruction barrier;
+    barrier.opcode = Opcode::Barrier;
+    program.emit(barrier);
+    const auto [first, last] = share(l.m * l.c_row / kRowBytes, t, map.threads);
+    const int i = program.open_loop("line", last - first);
+    const auto line = [&](std::int64_t copy) {
+        return Address{}.plus(l.c + copy * l.c_copy + first * kRowBytes).per(i, kRowBytes);
+    };
+    const auto emit = [&](Opcode opcode, std::int8_t reg, const Address& address) {
+        Instruction instruction;
+        instruction.opcode = opcode;
+        instruction.destination = reg;
+        instruction.source_a = 0;
+        instruction.source_b = 1;
+        instruction.address = address;
+        program.emit(instruction);
+    };
+    emit(Opcode::Vmovups, 0, line(0));
+    for (std::int64_t copy = 1; copy < map.threads; ++copy) {
+        emit(Opcode::Vmovups, 1, line(copy));
+        emit(add, 0, {});
+    }
+    emit(Opcode::VmovupsStore, 0, line(0));
+    program.close_loop();
+}
+
+// Re-layout or decompression into a panel of the thread's own.
+void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, const LoweredAmx& l,
+             Layout& layout, std::int64_t t) {
+    if (!relaid(map)) {
+        return;
+    }
+    RelayoutProblem relayout;
+    relayout.k_tiles = p.k_tiles;
+    relayout.element_bytes = stored_bytes(gemm.b);
+    const std::int64_t tiles = (p.b - l.b) / p.b_n;  // the thread's first column of tiles
+    const bool whole = map.outer == AmxMapping::Outer::M;
+    const std::int64_t columns = whole ? ceil_div(p.n, kMaxRows) : map.n_acc;
+    relayout.raw = l.raw + tiles * (map.b_layout == AmxMapping::BLayout::Sparse
+                                        ? p.k_tiles * kMaxRows * l.kept
+                                        : kMaxRows * relayout.element_bytes);
+    relayout.raw_row = l.raw_row;
+    relayout.masks = l.masks + tiles * p.k_tiles * kMaxRows * 8;
+    relayout.kept = l.kept;
+    p.b = relayout.packed =
+        layout.take("panel" + std::to_string(t), columns * p.k_tiles * kTileBytes);
+    p.b_block = whole ? p.b_n : 0;
+    relayout.packed_block = p.b_block;
+    const bool sparse = map.b_layout == AmxMapping::BLayout::Sparse;
+    p.prepare_columns = [relayout, sparse](Program& program, const Address& first,
+                                           std::int64_t count) {
+        (sparse ? expand : relay)(program, relayout, first, count);
+    };
+}
+
+// The thread's operands: what it reads, and with C what its caches start with.
+void note_regions(LoweredAmx& l, const TileProblem& p, std::int64_t t, std::int64_t taps) {
+    const std::int64_t columns = ceil_div(p.n, kMaxRows);
+    const std::int64_t pages = static_cast<std::int64_t>(p.pairs.size() > 1 ? 3 : 1);
+    const std::int64_t a_bytes =
+        p.row_groups > 1 ? p.row_groups * p.a_group : ceil_div(p.m, kMaxRows) * p.a_m;
+    for (std::int64_t part = 0; part < pages; ++part) {
+        l.reads.push_back({t, p.a + part * l.a_part, a_bytes});
+    }
+    if (p.prepare_columns) {
+        l.reads.push_back({t, l.raw, l.k * l.raw_row + columns * p.k_tiles * kMaxRows * l.kept});
+    } else if (p.b_row == kRowBytes) {
+        for (std::int64_t part = 0; part < pages; ++part) {
+            l.reads.push_back({t, p.b + part * l.b_part, columns * taps * p.k_tiles * kTileBytes});
+        }
+    } else {
+        l.reads.push_back({t, p.b, p.k_tiles * p.b_k});
+    }
+    l.warm.push_back({t, p.c, std::max(p.row_groups * p.c_group, ceil_div(p.m, kMaxRows) * p.c_m)});
+    l.warm.insert(l.warm.end(), l.reads.end() - 2 * pages, l.reads.end());
+}
+
+void write_programs(LoweredAmx& l, const TileProblem& whole, const GemmProblem& gemm,
+                    const AmxMapping& map, Layout& layout, std::int64_t taps) {
+    for (std::int64_t t = 0; t < map.threads; ++t) {
+        TileProblem p = whole;
+        p.post = post_of(gemm, map, l);
+        take_share(p, map, t, l);
+        prepare(p, gemm, map, l, layout, t);
+        note_regions(l, p, t, taps);
+        if (p.post.any) {
+            p.post.temporary = layout.take("temporary" + std::to_string(t),
+                                           2 * map.m_acc * map.n_acc * kTileBytes);
+        }
+        Program program;
+        const bool empty = p.m <= 0 || p.n <= 0 || p.k_tiles <= 0;
+        if (map.repeat > 1) {
+            program.open_loop("repeat", map.repeat);
+        }
+        if (!empty) {
+            generate(program, p, map);
+        }
+        if (l.c_copy > 0) {
+            reduce(program, map, l, t, gemm.a == DataType::Int8 ? Opcode::Vpaddd : Opcode::Vaddps);
+        }
+        if (map.repeat > 1) {
+            program.close_loop();
+        }
+        l.programs.push_back(std::move(program));
+    }
+    for (Program& program : l.programs) {
+        program.buffers = layout.buffers();
+    }
+}
+
+std::int64_t c_row_of(const GemmProblem& gemm, const AmxMapping& map, std::int64_t n) {
+    return n * bytes_of(gemm.c) + map.c_padding;
+}
+
+}  // namespace
+
+ConvolutionProblem read_convolution(arch::base::config::Node node) {
+    ConvolutionProblem p;
+    const arch::base::config::Range size{1, 1 << 14};
+    const arch::base::config::Range tap{1, 16};
+    node.required("height", p.height, size, "rows of the output");
+    node.required("width", p.width, size, "columns of the output");
+    node.required("channels", p.channels, size, "of the input");
+    node.required("filters", p.filters, size, "channels of the output");
+    node.required("kh", p.kh, tap, "rows of the filter");
+    node.required("kw", p.kw, tap, "columns of the filter");
+    node.optional("stride", p.stride, tap, "of the filter, both ways");
+    node.required("a", p.a, arch::npu::kDataTypes, "type of the input");
+    node.required("b", p.b, arch::npu::kDataTypes, "type of the weights");
+    node.required("c", p.c, arch::npu::kDataTypes, "type of the output");
+    node.done();
+    return p;
+}
+
+LoweredAmx lower(const GemmProblem& gemm, const AmxMapping& map) {
+    LoweredAmx l;
+    Layout layout;
+    l.k_tile = kRowBytes / stored_bytes(gemm.a);
+    const std::int64_t k_tiles = ceil_div(gemm.k, l.k_tile);
+    l.m = ceil_div(gemm.m, kMaxRows) * kMaxRows;
+    l.n = ceil_div(gemm.n, kMaxRows) * kMaxRows;
+    l.k = k_tiles * l.k_tile;
+    l.a_row = map.a_packed ? kRowBytes : k_tiles * kRowBytes + map.a_padding;
+    l.b_row = map.b_layout == AmxMapping::BLayout::Vnni ? l.n * kResultBytes : kRowBytes;
+    l.c_row = c_row_of(gemm, map, l.n);
+    place(l, layout, gemm, map, map.a_packed ? l.m * k_tiles * kRowBytes : l.m * l.a_row, k_tiles);
+    const bool pads = map.remainder == AmxMapping::Remainder::Pad;
+    const double done = static_cast<double>(pads ? l.m : gemm.m) *
+                        static_cast<double>(pads ? l.n : gemm.n) * static_cast<double>(l.k);
+    l.padding_waste = 1.0 - gemm.macs() / done;
+    write_programs(l, problem_of(gemm, map, l, k_tiles), gemm, map, layout, 1);
+    return l;
+}
+
+LoweredAmx lower(const ConvolutionProblem& conv, const AmxMapping& map) {
+    LoweredAmx l;
+    Layout layout;
+    GemmProblem gemm;
+    gemm.m = conv.width;
+    gemm.k = conv.channels;
+    gemm.n = conv.filters;
+    gemm.a = conv.a;
+    gemm.b = conv.b;
+    gemm.c = conv.c;
+    l.k_tile = kRowBytes / stored_bytes(gemm.a);
+    const std::int64_t k_tiles = ceil_div(gemm.k, l.k_tile);
+    const std::int64_t pixel = k_tiles * kRowBytes;
+    const std::int64_t taps = conv.kh * conv.kw;
+    const std::int64_t row = conv.input_width() * pixel + map.a_padding;
+    l.m = ceil_div(gemm.m, kMaxRows) * kMaxRows;
+    l.n = ceil_div(gemm.n, kMaxRows) * kMaxRows;
+    l.k = k_tiles * l.k_tile;
+    l.a_row = conv.stride * pixel;
+    l.b_row = kRowBytes;
+    l.c_row = c_row_of(gemm, map, l.n);
+    // Tiles that reach beyond the right edge read on: the last row needs room.
+    place(l, layout, gemm, map, conv.input_height() * row + l.m * l.a_row, k_tiles * taps);
+    l.c_copy = 0;
+    l.c = layout.take("output", conv.height * l.m * l.c_row);
+    TileProblem p = problem_of(gemm, map, l, k_tiles);
+    p.row_groups = conv.height;
+    p.a_group = conv.stride * row;
+    p.c_group = l.m * l.c_row;
+    p.b_n = p.b_block = taps * k_tiles * kTileBytes;
+    p.taps = {{"kh", conv.kh, row, conv.kw * k_tiles * kTileBytes},
+              {"kw", conv.kw, pixel, k_tiles * kTileBytes}};
+    l.padding_waste =
+        1.0 - conv.macs() / (static_cast<double>(conv.height * l.m) * static_cast<double>(l.n) *
+                             static_cast<double>(l.k * taps));
+    write_programs(l, p, gemm, map, layout, taps);
+    return l;
+}
+
+}  // namespace tilesim::workloads

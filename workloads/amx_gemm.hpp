@@ -1,0 +1,58 @@
+// Lowers a matrix product, and a direct convolution, to programs for AMX cores: where operands
+// lie, what each thread computes, what the caches hold at the start.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arch/amx/instruction.hpp"
+#include "workloads/amx_block.hpp"
+#include "workloads/amx_mapping.hpp"
+
+namespace tilesim::workloads {
+
+// C[h][w][n] = sum over kh, kw, c of A[h * stride + kh][w * stride + kw][c] * B[kh][kw][c][n].
+struct ConvolutionProblem {
+    std::int64_t height = 0, width = 0;  // of the output
+    std::int64_t channels = 0, filters = 0;
+    std::int64_t kh = 1, kw = 1, stride = 1;
+    DataType a = DataType::Int8, b = DataType::Int8, c = DataType::Int32;
+
+    std::int64_t input_height() const { return (height - 1) * stride + kh; }
+    std::int64_t input_width() const { return (width - 1) * stride + kw; }
+    double macs() const {
+        return static_cast<double>(height * width) * static_cast<double>(channels * filters) *
+               static_cast<double>(kh * kw);
+    }
+};
+
+ConvolutionProblem read_convolution(arch::base::config::Node node);
+
+// Bytes a thread reads or writes.
+struct AmxRegion {
+    std::int64_t thread = 0;
+    std::int64_t address = 0;
+    std::int64_t bytes = 0;
+};
+
+struct LoweredAmx {
+    std::vector<arch::amx::Program> programs;  // one a thread
+    // Padded sizes: whole tiles.
+    std::int64_t m = 0, k = 0, n = 0;
+    std::int64_t k_tile = 64;  // elements
+    // Addresses; `raw`: B as stored, where it is re-laid at run time, or its non-zero bytes.
+    std::int64_t a = 0, b = 0, c = 0, raw = 0, masks = 0, scale = 0, bias = 0;
+    std::int64_t a_row = 0, b_row = 0, c_row = 0, raw_row = 0;  // bytes
+    std::int64_t a_part = 0, b_part = 0;                        // between the parts of f32 operands
+    std::int64_t c_copy = 0;       // between the threads' copies of C; 0: one C
+    std::int64_t kept = 64;        // non-zero bytes of a line of sparse B
+    std::vector<AmxRegion> warm;   // what is in the caches at the start
+    std::vector<AmxRegion> reads;  // operands of each thread
+    double padding_waste = 0;      // share of multiply-accumulates
+};
+
+LoweredAmx lower(const GemmProblem& gemm, const AmxMapping& mapping);
+LoweredAmx lower(const ConvolutionProblem& convolution, const AmxMapping& mapping);
+
+}  // namespace tilesim::workloads

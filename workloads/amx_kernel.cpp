@@ -1,0 +1,217 @@
+#include "workloads/amx_kernel.hpp"
+
+#include <algorithm>
+
+#include "arch/amx/tile_config.hpp"
+#include "arch/base/units.hpp"
+
+namespace tilesim::workloads {
+
+using arch::amx::Address;
+using arch::amx::kMaxRows;
+using arch::amx::kRowBytes;
+using arch::amx::Opcode;
+using arch::amx::Program;
+
+namespace {
+
+constexpr std::size_t kMostUnrolled = 300'000;  // statements of interleaved post-operations
+
+class Generator {
+  public:
+    Generator(Program& program, const TileProblem& problem, const AmxMapping& mapping)
+        : loops_(program),
+          writer_(program, loops_, problem, mapping),
+          program_(program),
+          problem_(problem),
+          map_(mapping),
+          all_unrolled_(interleaves_post() && statements_unrolled() < kMostUnrolled) {}
+
+    void all() {
+        loops_.set_unroll(all_unrolled_);
+        writer_.begin();
+        loops_.loop("g", problem_.row_groups, [&](const Address& group) {
+            AccumulatorBlock block;
+            block.group = group;
+            column_blocks(block);
+        });
+        writer_.finish_rows();
+        writer_.end();
+    }
+
+  private:
+    // Parts of `tiles` tiles from `start`: as many of `width` as fit, then the rest.
+    void parts(const std::string& name, const Address& start, std::int64_t tiles,
+               std::int64_t width, const std::function<void(const Address&, std::int64_t)>& body) {
+        width = std::min(width <= 0 ? tiles : width, tiles);
+        if (tiles == 0) {
+            return;
+        }
+        loops_.loop(name, tiles / width,
+                    [&](const Address& i) { body(sum(start, i, width), width); });
+        if (tiles % width != 0) {
+            body(start.plus(tiles / width * width), tiles % width);
+        }
+    }
+
+    // Blocks over a dimension of `elements`, in tiles of 16: full ones, then the partial tile.
+    void blocks(const std::string& name, const Address& start, std::int64_t tiles,
+                std::int64_t partial, std::int64_t width,
+                const std::function<void(const Address&, std::int64_t, std::int64_t)>& body) {
+        parts(name, start, tiles, width,
+              [&](const Address& at, std::int64_t count) { body(at, count, kMaxRows); });
+        if (partial > 0) {
+            body(start.plus(tiles), 1, partial);
+        }
+    }
+
+    struct Extent {
+        std::int64_t tiles = 0;    // whole ones
+        std::int64_t partial = 0;  // elements of a smaller last tile
+    };
+    Extent extent(std::int64_t elements) const {
+        const std::int64_t partial = elements % kMaxRows;
+        if (partial == 0 || map_.remainder == AmxMapping::Remainder::Pad) {
+            return {arch::base::ceil_div(elements, kMaxRows), 0};
+        }
+        return {elements / kMaxRows, partial};
+    }
+
+    static std::int64_t tiles_of(std::int64_t elements, std::int64_t per_tile) {
+        return elements == 0 ? 0 : std::max<std::int64_t>(1, elements / per_tile);
+    }
+
+    // The cache blocks: columns, k, rows; within them the blocks of accumulators.
+    void column_blocks(AccumulatorBlock block) {
+        const Extent n = extent(problem_.n);
+        const std::int64_t k_width = tiles_of(map_.kc, elements_per_k_tile());
+        parts("jc", {}, n.tiles, tiles_of(map_.nc, kMaxRows),
+              [&](const Address& j, std::int64_t width) {
+                  // Only the first k block starts at zero: it stands in front of the loop.
+                  const std::int64_t depth =
+                      std::min(k_width > 0 ? k_width : problem_.k_tiles, problem_.k_tiles);
+                  block.k = {};
+                  block.k_tiles = depth;
+                  block.k_first = true;
+                  row_blocks(block, j, width, 0);
+                  block.k_first = false;
+                  parts("pc", Address{}.plus(depth), problem_.k_tiles - depth, depth,
+                        [&](const Address& p, std::int64_t tiles) {
+                            block.k = p;
+                            block.k_tiles = tiles;
+                            row_blocks(block, j, width, 0);
+                        });
+              });
+        if (n.partial > 0) {
+            block.k = {};
+            block.k_tiles = problem_.k_tiles;
+            block.k_first = true;
+            row_blocks(block, Address{}.plus(n.tiles), 0, n.partial);
+        }
+    }
+
+    std::int64_t elements_per_k_tile() const {
+        return problem_.dot == Opcode::Tdpbf16ps ? kRowBytes / 2 : kRowBytes;
+    }
+
+    void row_blocks(const AccumulatorBlock& block, const Address& n, std::int64_t n_tiles,
+                    std::int64_t n_partial) {
+        const Extent m = extent(problem_.m);
+        parts("ic", {}, m.tiles, tiles_of(map_.mc, kMaxRows),
+              [&](const Address& i, std::int64_t height) {
+                  accumulators(block, n, n_tiles, n_partial, i, height, 0);
+              });
+        if (m.partial > 0) {
+            accumulators(block, n, n_tiles, n_partial, Address{}.plus(m.tiles), 0, m.partial);
+        }
+    }
+
+    void accumulators(const AccumulatorBlock& block, const Address& n, std::int64_t n_tiles,
+                      std::int64_t n_partial, const Address& m, std::int64_t m_tiles,
+                      std::int64_t m_partial) {
+        const auto columns = [&](const std::function<void(AccumulatorBlock)>& body) {
+            blocks("n", n, n_tiles, n_partial, map_.n_acc,
+                   [&](const Address& at, std::int64_t count, std::int64_t width) {
+                       AccumulatorBlock inner = block;
+                       inner.n = at;
+                       inner.n_count = count;
+                       inner.columns = width;
+                       body(inner);
+                   });
+        };
+        const auto rows = [&](const AccumulatorBlock& outer,
+                              const std::function<void(AccumulatorBlock)>& body) {
+            blocks("m", m, m_tiles, m_partial, map_.m_acc,
+                   [&](const Address& at, std::int64_t count, std::int64_t height) {
+                       AccumulatorBlock inner = outer;
+                       inner.m = at;
+                       inner.m_count = count;
+                       inner.rows = height;
+                       body(inner);
+                   });
+        };
+        const auto prepare = [&](const AccumulatorBlock& inner) {
+            if (problem_.prepare_columns) {
+                problem_.prepare_columns(program_, inner.n, inner.n_count);
+            }
+        };
+        // Post-operations among products need the products written out: the inner loop at least.
+        const auto written_out = [&](const std::function<void()>& body) {
+            loops_.set_unroll(interleaves_post());
+            body();
+            loops_.set_unroll(all_unrolled_);
+            if (!all_unrolled_) {
+                writer_.finish_rows();
+            }
+        };
+        if (map_.outer == AmxMapping::Outer::N) {
+            columns([&](const AccumulatorBlock& outer) {
+                prepare(outer);
+                written_out([&] {
+                    rows(outer, [&](const AccumulatorBlock& inner) { writer_.write(inner); });
+                });
+            });
+            return;
+        }
+        columns(prepare);
+        rows(block, [&](const AccumulatorBlock& outer) {
+            written_out([&] {
+                columns([&](AccumulatorBlock inner) {
+                    inner.m = outer.m;
+                    inner.m_count = outer.m_count;
+                    inner.rows = outer.rows;
+                    writer_.write(inner);
+                });
+            });
+        });
+    }
+
+    bool interleaves_post() const {
+        return problem_.post.any && map_.post == AmxMapping::Post::Interleaved;
+    }
+
+    std::size_t statements_unrolled() const {
+        constexpr std::size_t kPerElementRow = 10;
+        const auto rows = static_cast<std::size_t>(problem_.row_groups * problem_.m *
+                                                   arch::base::ceil_div(problem_.n, kMaxRows));
+        const auto steps = static_cast<std::size_t>(
+            problem_.k_tiles * arch::base::ceil_div(problem_.n, kMaxRows) *
+            arch::base::ceil_div(problem_.m, kMaxRows) * problem_.row_groups);
+        return rows * kPerElementRow + steps * 3;
+    }
+
+    LoopWriter loops_;
+    BlockWriter writer_;
+    Program& program_;
+    const TileProblem& problem_;
+    const AmxMapping& map_;
+    bool all_unrolled_;
+};
+
+}  // namespace
+
+void generate(Program& program, const TileProblem& problem, const AmxMapping& mapping) {
+    Generator(program, problem, mapping).all();
+}
+
+}  // namespace tilesim::workloads

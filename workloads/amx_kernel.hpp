@@ -1,0 +1,12 @@
+// Generates the instructions of a product of tiles: cache blocks, blocks of accumulators in them,
+// post-operations behind them.
+#pragma once
+
+#include "workloads/amx_block.hpp"
+
+namespace tilesim::workloads {
+
+// Appends the code of the whole problem.
+void generate(arch::amx::Program& program, const TileProblem& problem, const AmxMapping& mapping);
+
+}  // namespace tilesim::workloads

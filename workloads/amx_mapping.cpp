@@ -1,0 +1,163 @@
+#include "workloads/amx_mapping.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/amx/tile_config.hpp"
+
+namespace tilesim::workloads {
+
+namespace {
+
+using Map = AmxMapping;
+
+template <class Enum>
+using Names = std::vector<std::pair<std::string_view, Enum>>;
+
+const Names<Map::Order> kOrders{{"reference", Map::Order::Reference},
+                                {"k_innermost", Map::Order::KInnermost},
+                                {"preloaded", Map::Order::Preloaded},
+                                {"switched", Map::Order::Switched},
+                                {"interleaved", Map::Order::Interleaved}};
+const Names<Map::BLayout> kLayouts{{"packed", Map::BLayout::Packed},
+                                   {"vnni", Map::BLayout::Vnni},
+                                   {"row_major", Map::BLayout::RowMajor},
+                                   {"sparse", Map::BLayout::Sparse}};
+const Names<Map::DataIn> kLevels{{"registers", Map::DataIn::Registers},
+                                 {"l1", Map::DataIn::L1},
+                                 {"l2", Map::DataIn::L2},
+                                 {"l3", Map::DataIn::L3},
+                                 {"dram", Map::DataIn::Memory}};
+
+template <class Enum>
+std::string name_in(const Names<Enum>& names, Enum value) {
+    const auto entry = std::find_if(names.begin(), names.end(),
+                                    [value](const auto& name) { return name.second == value; });
+    return std::string{entry->first};
+}
+
+void read_memory_keys(arch::base::config::Node& node, Map& map) {
+    const arch::base::config::Range padding{0, 1 << 16};
+    const arch::base::config::Range distance{0, 1024};
+    node.optional("b_layout", map.b_layout, kLayouts, "how B lies in memory");
+    node.optional("data_in", map.data_in, kLevels, "where the operands are when the run starts");
+    node.optional("a_packed", map.a_packed, "A lies in tiles of 1 KiB, in order of k");
+    node.optional("a_padding", map.a_padding, padding, "bytes after each row of A");
+    node.optional("c_padding", map.c_padding, padding, "bytes after each row of C");
+    node.optional("a_nontemporal", map.a_nontemporal, "load A with TILELOADDT1");
+    node.optional("b_nontemporal", map.b_nontemporal, "load B with TILELOADDT1");
+    node.optional("prefetch_a", map.prefetch_a, distance, "prefetch A so many k steps ahead");
+    node.optional("prefetch_b", map.prefetch_b, distance, "prefetch B so many k steps ahead");
+    node.optional("prefetch_to", map.prefetch_l1, {{"l1", true}, {"l2", false}},
+                  "where prefetches end");
+    node.optional("density_percent", map.density_percent, {1, 100},
+                  "bytes of B that are not zero, with sparse weights");
+}
+
+}  // namespace
+
+AmxMapping read_amx_mapping(arch::base::config::Node node) {
+    Map map;
+    const arch::base::config::Range size{0, 1 << 20};
+    node.optional("m_acc", map.m_acc, {1, 6}, "accumulator tiles down");
+    node.optional("n_acc", map.n_acc, {1, 6}, "accumulator tiles across");
+    node.optional("order", map.order, kOrders, "loop order, as examples 20-8 to 20-12");
+    read_memory_keys(node, map);
+    node.optional("threads", map.threads, {1, 256}, "cores that share the product");
+    node.optional("partition", map.partition,
+                  {{"m", Map::Partition::M}, {"n", Map::Partition::N}, {"k", Map::Partition::K}},
+                  "the dimension that is shared out");
+    node.optional("outer", map.outer, {{"n", Map::Outer::N}, {"m", Map::Outer::M}},
+                  "outer loop over blocks of accumulators");
+    node.optional("mc", map.mc, size, "rows of a cache block; 0: all");
+    node.optional("nc", map.nc, size, "columns of a cache block; 0: all");
+    node.optional("kc", map.kc, size, "reduced elements of a cache block; 0: all");
+    node.optional("remainder", map.remainder,
+                  {{"pad", Map::Remainder::Pad}, {"smaller", Map::Remainder::Smaller}},
+                  "rows and columns that fill no tile: padded, or smaller tiles");
+    node.optional("post", map.post,
+                  {{"fused", Map::Post::Fused}, {"interleaved", Map::Post::Interleaved}},
+                  "post-operations: after their block, or among the next one's products");
+    node.optional("relu", map.relu,
+                  "negative results become zero, where there are post-operations");
+    node.optional("a_signed", map.a_signed, "int8 A is signed");
+    node.optional("b_signed", map.b_signed, "int8 B is signed");
+    node.optional("repeat", map.repeat, {1, 100'000}, "times the product is computed");
+    node.done();
+    return map;
+}
+
+std::int64_t registers_of(const Map& map) {
+    const std::int64_t accumulators = map.m_acc * map.n_acc;
+    switch (map.order) {
+        case Map::Order::Reference:
+        case Map::Order::KInnermost:
+            return accumulators + 2;
+        case Map::Order::Switched:
+            return accumulators + map.n_acc + 1;
+        case Map::Order::Preloaded:
+        case Map::Order::Interleaved:
+            return accumulators + map.m_acc + 1;
+    }
+    return accumulators;
+}
+
+std::vector<std::string> problems_of(const GemmProblem& gemm, const Map& map, std::int64_t cores) {
+    std::vector<std::string> problems;
+    const bool int8 = gemm.a == DataType::Int8 && gemm.b == DataType::Int8;
+    const bool bf16 = gemm.a == DataType::Bf16 && gemm.b == DataType::Bf16;
+    const bool f32 = gemm.a == DataType::F32 && gemm.b == DataType::F32;
+    const bool c_ok = (int8 && (gemm.c == DataType::Int32 || gemm.c == DataType::Int8 ||
+                                gemm.c == DataType::F32 || gemm.c == DataType::Bf16)) ||
+                      (bf16 && (gemm.c == DataType::F32 || gemm.c == DataType::Bf16)) ||
+                      (f32 && gemm.c == DataType::F32);
+    if (!c_ok) {
+        problems.push_back(fmt::format(
+            "AMX multiplies int8 (to int32, int8, f32, bf16), bf16 (to f32, bf16) and, as three "
+            "bf16, f32 (to f32); not {} x {} to {}",
+            name_of(gemm.a), name_of(gemm.b), name_of(gemm.c)));
+    }
+    if (registers_of(map) > arch::amx::kTiles) {
+        problems.push_back(fmt::format(
+            "{} x {} accumulators and the operands of this order take {} tiles; there are {}",
+            map.m_acc, map.n_acc, registers_of(map), arch::amx::kTiles));
+    }
+    if (map.threads > cores) {
+        problems.push_back(fmt::format("{} threads; the socket has {} cores", map.threads, cores));
+    }
+    const bool post = gemm.c != DataType::Int32 && !(gemm.c == DataType::F32 && !int8);
+    if (post && (map.kc != 0 || map.partition == Map::Partition::K)) {
+        problems.push_back("post-operations need all of K: no kc, no partition of k");
+    }
+    if (map.b_layout == Map::BLayout::Sparse && !int8) {
+        problems.push_back("sparse weights are int8");
+    }
+    const bool relaid =
+        map.b_layout == Map::BLayout::RowMajor || map.b_layout == Map::BLayout::Sparse;
+    if (relaid &&
+        (f32 || map.kc != 0 || map.n_acc > 4 || map.partition == AmxMapping::Partition::K)) {
+        problems.push_back(
+            "B is re-laid at run time for int8 and bf16, for n_acc up to 4, "
+            "without kc and partition of k");
+    }
+    if (f32 && map.b_layout != AmxMapping::BLayout::Packed) {
+        problems.push_back("f32 as three bf16 needs b_layout: packed");
+    }
+    if (map.a_padding % 4 != 0 || map.c_padding % 4 != 0) {
+        problems.push_back("paddings must be multiples of 4 bytes");
+    }
+    return problems;
+}
+
+std::string name_of(Map::Order order) {
+    return name_in(kOrders, order);
+}
+std::string name_of(Map::BLayout layout) {
+    return name_in(kLayouts, layout);
+}
+std::string name_of(Map::DataIn data_in) {
+    return name_in(kLevels, data_in);
+}
+
+}  // namespace tilesim::workloads

@@ -1,0 +1,73 @@
+// How a matrix product runs on AMX cores: the `mapping.amx` of a scenario.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arch/amx/private_caches.hpp"
+#include "arch/base/config.hpp"
+#include "workloads/gemm.hpp"
+
+namespace tilesim::workloads {
+
+struct AmxMapping {
+    // Loop orders of the optimization manual's examples 20-8 to 20-12, inside the k loop:
+    enum class Order {
+        Reference,   // per n: load B; per m: load A, multiply
+        KInnermost,  // one accumulator at a time, k inside
+        Preloaded,   // load all A; per n: load B; per m: multiply
+        Switched,    // load all B; per m: load A; per n: multiply
+        Interleaved  // loads just before their first use, stores among the last products
+    };
+    enum class BLayout {
+        Packed,    // every tile 1 KiB on its own, in order of k
+        Vnni,      // re-laid as a whole: rows of N * 4 bytes
+        RowMajor,  // as stored; re-laid by AVX-512 at run time
+        Sparse     // bit masks and non-zero bytes, expanded by AVX-512 at run time
+    };
+    enum class DataIn { Registers, L1, L2, L3, Memory };
+    enum class Partition { M, N, K };
+    enum class Outer { N, M };
+    enum class Remainder { Pad, Smaller };
+    enum class Post { Fused, Interleaved };
+
+    std::int64_t m_acc = 2;
+    std::int64_t n_acc = 2;
+    Order order = Order::Interleaved;
+    BLayout b_layout = BLayout::Packed;
+    DataIn data_in = DataIn::L2;
+    std::int64_t threads = 1;
+    Partition partition = Partition::M;
+    Outer outer = Outer::N;
+    std::int64_t mc = 0, nc = 0, kc = 0;  // cache blocks; 0: whole
+    bool a_packed = false;
+    std::int64_t a_padding = 0;  // bytes after each row of A, C
+    std::int64_t c_padding = 0;
+    bool a_nontemporal = false;
+    bool b_nontemporal = false;
+    std::int64_t prefetch_a = 0;  // k steps ahead; 0: none
+    std::int64_t prefetch_b = 0;
+    bool prefetch_l1 = true;  // otherwise into the L2 only
+    Remainder remainder = Remainder::Pad;
+    Post post = Post::Fused;
+    bool relu = true;  // among the post-operations
+    bool a_signed = true;
+    bool b_signed = true;
+    std::int64_t density_percent = 50;  // of sparse weights
+    std::int64_t repeat = 1;            // how often the product is computed
+};
+
+AmxMapping read_amx_mapping(arch::base::config::Node node);
+
+// Why the mapping cannot run; empty when it can.
+std::vector<std::string> problems_of(const GemmProblem& gemm, const AmxMapping& mapping,
+                                     std::int64_t cores);
+
+// Tile registers a block of accumulators needs with the mapping's loop order.
+std::int64_t registers_of(const AmxMapping& mapping);
+std::string name_of(AmxMapping::Order order);
+std::string name_of(AmxMapping::BLayout layout);
+std::string name_of(AmxMapping::DataIn data_in);
+
+}  // namespace tilesim::workloads

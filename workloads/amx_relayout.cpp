@@ -1,0 +1,114 @@
+#include "workloads/amx_relayout.hpp"
+
+#include <algorithm>
+
+#include "arch/amx/tile_config.hpp"
+#include "workloads/amx_loops.hpp"
+
+namespace tilesim::workloads {
+
+using arch::amx::Address;
+using arch::amx::Instruction;
+using arch::amx::kMaxRows;
+using arch::amx::kRowBytes;
+using arch::amx::Opcode;
+using arch::amx::Program;
+
+namespace {
+
+constexpr std::int64_t kTileBytes = 1024;
+constexpr std::int64_t kMaskBytes = 8;
+
+void memory(Program& program, Opcode opcode, int reg, Address address,
+            std::int64_t bytes = kRowBytes) {
+    Instruction instruction;
+    instruction.opcode = opcode;
+    instruction.destination = static_cast<std::int8_t>(reg);
+    instruction.address = std::move(address);
+    instruction.bytes = bytes;
+    program.emit(instruction);
+}
+
+void interleave(Program& program, Opcode opcode, int out, int a, int b, int upper) {
+    Instruction instruction;
+    instruction.opcode = opcode;
+    instruction.destination = static_cast<std::int8_t>(out);
+    instruction.source_a = static_cast<std::int8_t>(a);
+    instruction.source_b = static_cast<std::int8_t>(b);
+    instruction.immediate = upper;
+    program.emit(instruction);
+}
+
+// Four rows of int8: bytes of rows 0, 1 and 2, 3 interleaved, then 16-bit pairs of both.
+void relay_bytes(Program& program, std::int64_t count) {
+    for (int half = 0; half < (count > 2 ? 2 : 1); ++half) {
+        interleave(program, Opcode::Vpermt2b, 4, 0, 1, half);
+        interleave(program, Opcode::Vpermt2b, 5, 2, 3, half);
+        interleave(program, Opcode::Vpermt2w, 8 + 2 * half, 4, 5, 0);
+        interleave(program, Opcode::Vpermt2w, 9 + 2 * half, 4, 5, 1);
+    }
+}
+
+}  // namespace
+
+void relay(Program& program, const RelayoutProblem& problem, const Address& first,
+           std::int64_t count) {
+    const std::int64_t group = 4 / problem.element_bytes;  // rows that share a line
+    const std::int64_t row_bytes = count * kMaxRows * problem.element_bytes;
+    const int k = program.open_loop("k", problem.k_tiles);
+    const int g = program.open_loop("g", kMaxRows);
+    for (std::int64_t part = 0; part < row_bytes; part += kRowBytes) {
+        const std::int64_t tiles = std::min<std::int64_t>(count, kRowBytes / kMaxRows);
+        for (std::int64_t row = 0; row < group; ++row) {
+            Address from = scaled(first, kMaxRows * problem.element_bytes,
+                                  problem.raw + row * problem.raw_row + part);
+            from = from.per(k, kMaxRows * group * problem.raw_row).per(g, group * problem.raw_row);
+            memory(program, Opcode::Vmovups, static_cast<int>(row), from,
+                   std::min<std::int64_t>(row_bytes - part, kRowBytes));
+        }
+        if (problem.element_bytes == 1) {
+            relay_bytes(program, tiles);
+        } else {
+            interleave(program, Opcode::Vpermt2w, 8, 0, 1, 0);
+            interleave(program, Opcode::Vpermt2w, 9, 0, 1, 1);
+        }
+        const std::int64_t per_part = kRowBytes / (kMaxRows * problem.element_bytes);
+        const std::int64_t start = part / kRowBytes * per_part;
+        for (std::int64_t n = start; n < std::min(start + per_part, count); ++n) {
+            Address to = scaled(first, problem.packed_block,
+                                problem.packed + n * problem.k_tiles * kTileBytes);
+            memory(program, Opcode::VmovupsStore, static_cast<int>(8 + n - start),
+                   to.per(k, kTileBytes).per(g, kRowBytes));
+        }
+    }
+    program.close_loop();
+    program.close_loop();
+}
+
+void expand(Program& program, const RelayoutProblem& problem, const Address& first,
+            std::int64_t count) {
+    for (std::int64_t n = 0; n < count; ++n) {
+        const Address tile = scaled(first.plus(n), problem.k_tiles * kMaxRows, 0);
+        const int k = program.open_loop("k", problem.k_tiles);
+        for (std::int64_t line = 0; line < kMaxRows; ++line) {
+            const int reg = static_cast<int>(line);
+            memory(program, Opcode::Kmovq, 0,
+                   scaled(tile, kMaskBytes, problem.masks + line * kMaskBytes)
+                       .per(k, kMaxRows * kMaskBytes),
+                   kMaskBytes);
+            memory(program, Opcode::Vpexpandb, reg,
+                   scaled(tile, problem.kept, problem.raw + line * problem.kept)
+                       .per(k, kMaxRows * problem.kept),
+                   problem.kept);
+            program.emit({});  // count of the mask's bits
+            program.emit({});  // next position among the non-zero bytes
+            memory(program, Opcode::VmovupsStore, reg,
+                   scaled(first, problem.packed_block,
+                          problem.packed + n * problem.k_tiles * kTileBytes + line * kRowBytes)
+                       .per(k, kTileBytes));
+        }
+        program.close_loop();
+    }
+}
+
+}  // namespace tilesim::workloads

@@ -1,0 +1,29 @@
+// AVX-512 code that brings B into the tile layout at run time: from rows as stored, or from sparse
+// weights.
+#pragma once
+
+#include <cstdint>
+
+#include "arch/amx/instruction.hpp"
+
+namespace tilesim::workloads {
+
+struct RelayoutProblem {
+    std::int64_t k_tiles = 0;
+    std::int64_t element_bytes = 1;
+    std::int64_t raw = 0;      // address of B as stored, or of the non-zero bytes
+    std::int64_t raw_row = 0;  // bytes of a stored row
+    std::int64_t masks = 0;
+    std::int64_t kept = 64;         // non-zero bytes of a line
+    std::int64_t packed = 0;        // address of the tiles
+    std::int64_t packed_block = 0;  // bytes a tile across, of the first: 0 where blocks share
+};
+
+// Tiles [first, first + count) across, all k: B as stored.
+void relay(arch::amx::Program& program, const RelayoutProblem& problem,
+           const arch::amx::Address& first, std::int64_t count);
+// As `relay`, from bit masks and non-zero bytes.
+void expand(arch::amx::Program& program, const RelayoutProblem& problem,
+            const arch::amx::Address& first, std::int64_t count);
+
+}  // namespace tilesim::workloads
