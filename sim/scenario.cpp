@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <fstream>
+#include <sstream>
+
+#include "arch/amx/program_text.hpp"
 #include "arch/npu/kernel_timing.hpp"
 #include "sim/paths.hpp"
 
@@ -32,6 +36,28 @@ arch::npu::Kernel read_core_kernel(Node node) {
     return kernel;
 }
 
+std::string beside(const std::string& file, const std::string& path) {
+    const std::size_t slash = file.rfind('/');
+    return path.starts_with('/') || slash == std::string::npos ? path
+                                                               : file.substr(0, slash + 1) + path;
+}
+
+AmxProgramWorkload read_amx_program(Node node, const std::string& scenario_file) {
+    AmxProgramWorkload workload;
+    node.required("file", workload.file, "text form of the instructions");
+    workloads::read_data_in(node, workload.data_in);
+    node.done();
+    std::ifstream in(beside(scenario_file, workload.file));
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (!in) {
+        node.error("file", fmt::format("{}: cannot be read", workload.file));
+    } else {
+        workload.program = arch::amx::read_program(text.str(), workload.file);
+    }
+    return workload;
+}
+
 ModelWorkload read_model(Node& node) {
     ModelWorkload workload;
     std::string name;
@@ -51,8 +77,9 @@ ModelWorkload read_model(Node& node) {
 }
 
 Workload read_workload(Node node, const std::string& file) {
-    const std::vector<std::string> kinds{"gemm",        "gemv",         "model",
-                                         "core_kernel", "memory_trace", "memory_stream"};
+    const std::vector<std::string> kinds{"gemm",         "gemv",         "conv",
+                                         "model",        "core_kernel",  "amx_program",
+                                         "memory_trace", "memory_stream"};
     std::vector<std::string> given;
     for (const std::string& kind : kinds) {
         if (node.has(kind)) {
@@ -70,6 +97,11 @@ Workload read_workload(Node node, const std::string& file) {
         workload = workloads::read_gemv(node.child("gemv", "y = W x"));
     } else if (kind == "model") {
         workload = read_model(node);
+    } else if (kind == "conv") {
+        workload = workloads::read_convolution(node.child("conv", "direct convolution"));
+    } else if (kind == "amx_program") {
+        workload =
+            read_amx_program(node.child("amx_program", "instructions for an AMX core"), file);
     } else if (kind == "core_kernel") {
         workload = CoreKernelWorkload{
             read_core_kernel(node.child("core_kernel", "one kernel call on one core"))};
@@ -79,11 +111,7 @@ Workload read_workload(Node node, const std::string& file) {
     } else if (kind == "memory_trace") {
         arch::memory::StreamConfig stream;
         node.required("memory_trace", stream.trace, "CSV file of requests: op,address,bytes");
-        if (!stream.trace.starts_with('/')) {
-            const std::size_t slash = file.rfind('/');
-            stream.trace =
-                (slash == std::string::npos ? "" : file.substr(0, slash + 1)) + stream.trace;
-        }
+        stream.trace = beside(file, stream.trace);
         workload = stream;
     }
     if (!given.empty()) {
@@ -92,7 +120,49 @@ Workload read_workload(Node node, const std::string& file) {
     return workload;
 }
 
+bool holds_conv_or_program(const Workload& workload) {
+    return std::holds_alternative<workloads::ConvolutionProblem>(workload) ||
+           std::holds_alternative<AmxProgramWorkload>(workload);
+}
+
+void check_amx_workload(Node& root, const Scenario& scenario) {
+    workloads::GemmProblem gemm;
+    if (const auto* given = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
+        gemm = *given;
+    } else if (const auto* conv = std::get_if<workloads::ConvolutionProblem>(&scenario.workload)) {
+        gemm.a = conv->a;
+        gemm.b = conv->b;
+        gemm.c = conv->c;
+    } else if (std::holds_alternative<AmxProgramWorkload>(scenario.workload)) {
+        return;
+    } else {
+        root.error("workload", "an AMX device runs gemm, conv and amx_program");
+        return;
+    }
+    const auto* map = std::get_if<workloads::AmxMapping>(&scenario.mapping);
+    if (map == nullptr && !std::holds_alternative<std::monostate>(scenario.mapping)) {
+        root.error("mapping", "must hold amx: the device has AMX cores");
+        return;
+    }
+    for (const std::string& problem : workloads::problems_of(
+             gemm, map != nullptr ? *map : workloads::AmxMapping{}, scenario.device.amx->cores)) {
+        root.error("mapping", problem);
+    }
+}
+
 void check_workload(Node& root, const Scenario& scenario) {
+    if (scenario.device.amx) {
+        check_amx_workload(root, scenario);
+        return;
+    }
+    if (holds_conv_or_program(scenario.workload)) {
+        root.error("device", fmt::format("'{}' has no AMX cores", scenario.device.name));
+        return;
+    }
+    if (std::holds_alternative<workloads::AmxMapping>(scenario.mapping)) {
+        root.error("mapping", "amx: the device has no AMX cores");
+        return;
+    }
     if (std::holds_alternative<workloads::GemvProblem>(scenario.workload) ||
         std::holds_alternative<ModelWorkload>(scenario.workload)) {
         if (!scenario.device.pim) {
@@ -146,7 +216,7 @@ void read_mapping(Node& root, Scenario& scenario) {
         return;
     }
     Node mapping = root.child("mapping", "how the workload runs on the device");
-    const std::vector<std::string> kinds{"output_stationary", "pimnast", "column_major",
+    const std::vector<std::string> kinds{"output_stationary", "amx", "pimnast", "column_major",
                                          "row_major"};
     std::vector<std::string> given;
     for (const std::string& kind : kinds) {
@@ -158,6 +228,9 @@ void read_mapping(Node& root, Scenario& scenario) {
     if (kind == "output_stationary") {
         scenario.mapping =
             workloads::read_output_stationary(mapping.child(kind, "C stays in the cores"));
+    } else if (kind == "amx") {
+        scenario.mapping =
+            workloads::read_amx_mapping(mapping.child(kind, "tile kernels on AMX cores"));
     } else if (kind == "pimnast") {
         scenario.mapping = workloads::read_pimnast(mapping.child(kind, "balanced placement"));
     } else if (kind == "column_major") {
@@ -168,7 +241,7 @@ void read_mapping(Node& root, Scenario& scenario) {
                       "spreads every row over the banks, whose partial sums only "
                       "communication between banks could add; take pimnast or column_major");
     } else {
-        mapping.error("", "must hold exactly one of output_stationary, pimnast, column_major");
+        mapping.error("", "must hold exactly one of output_stationary, amx, pimnast, column_major");
     }
     if (mapping.has("kernel_cycles")) {
         std::int64_t cycles = 0;
@@ -242,12 +315,13 @@ Device load_device(const std::string& name, const Overrides& overrides) {
         }
     }
     Node root = document.root();
-    enum class Kind { Memory, Npu, Pim } kind = Kind::Memory;
+    enum class Kind { Memory, Npu, Pim, Amx } kind = Kind::Memory;
     root.required("name", device.name, "the device's name");
-    root.required("kind", kind,
-                  std::vector<std::pair<std::string_view, Kind>>{
-                      {"memory", Kind::Memory}, {"npu", Kind::Npu}, {"pim", Kind::Pim}},
-                  "the model it is data for");
+    root.required(
+        "kind", kind,
+        std::vector<std::pair<std::string_view, Kind>>{
+            {"memory", Kind::Memory}, {"npu", Kind::Npu}, {"pim", Kind::Pim}, {"amx", Kind::Amx}},
+        "the model it is data for");
     std::optional<Document> memory;
     if (kind != Kind::Memory) {
         std::string memory_name;
@@ -256,9 +330,11 @@ Device load_device(const std::string& name, const Overrides& overrides) {
             device.fabric =
                 arch::fabric::read_fabric_config(root.child("fabric", "between shim and memory"));
             device.npu = arch::npu::read_npu_config(root.child("npu", "the array"));
-        } else {
+        } else if (kind == Kind::Pim) {
             device.pim = arch::pim::read_pim_config(root.child("pim", "the units at the banks"));
             device.soc = arch::pim::read_soc_config(root.child("soc", "the system it serves"));
+        } else {
+            device.amx = arch::amx::read_amx_config(root.child("amx", "cores, caches, mesh"));
         }
         root.done();
         document.finish();

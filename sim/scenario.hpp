@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "arch/amx/amx_config.hpp"
 #include "arch/base/config.hpp"
 #include "arch/fabric/fabric_config.hpp"
 #include "arch/memory/memory_config.hpp"
@@ -17,6 +18,7 @@
 #include "arch/npu/npu_config.hpp"
 #include "arch/pim/pim_config.hpp"
 #include "sim/program_file.hpp"
+#include "workloads/amx_gemm.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/gemv.hpp"
 #include "workloads/output_stationary.hpp"
@@ -31,6 +33,7 @@ struct Device {
     std::optional<arch::npu::NpuConfig> npu;
     std::optional<arch::pim::PimConfig> pim;
     arch::pim::SocConfig soc;
+    std::optional<arch::amx::AmxConfig> amx;
     arch::fabric::FabricConfig fabric;
     arch::memory::MemoryConfig memory;
 };
@@ -52,12 +55,20 @@ struct ModelWorkload {
     std::int64_t generate = 1;  // tokens generated, one by one
 };
 
+// Instructions for AMX cores in their text form (arch/amx/program_text.hpp).
+struct AmxProgramWorkload {
+    std::string file;
+    arch::amx::Program program;
+    workloads::AmxMapping::DataIn data_in = workloads::AmxMapping::DataIn::L1;
+};
+
 using Workload = std::variant<workloads::GemmProblem, workloads::GemvProblem, ModelWorkload,
-                              CoreKernelWorkload, ProgramWorkload, arch::memory::StreamConfig>;
+                              CoreKernelWorkload, ProgramWorkload, arch::memory::StreamConfig,
+                              workloads::ConvolutionProblem, AmxProgramWorkload>;
 
 // monostate: none given; tilesim then chooses one.
-using Mapping =
-    std::variant<std::monostate, workloads::OutputStationaryMapping, workloads::PimMapping>;
+using Mapping = std::variant<std::monostate, workloads::OutputStationaryMapping,
+                             workloads::PimMapping, workloads::AmxMapping>;
 
 struct RunOptions {
     bool functional = false;

@@ -41,7 +41,7 @@ void read_memory_keys(arch::base::config::Node& node, Map& map) {
     const arch::base::config::Range padding{0, 1 << 16};
     const arch::base::config::Range distance{0, 1024};
     node.optional("b_layout", map.b_layout, kLayouts, "how B lies in memory");
-    node.optional("data_in", map.data_in, kLevels, "where the operands are when the run starts");
+    read_data_in(node, map.data_in);
     node.optional("a_packed", map.a_packed, "A lies in tiles of 1 KiB, in order of k");
     node.optional("a_padding", map.a_padding, padding, "bytes after each row of A");
     node.optional("c_padding", map.c_padding, padding, "bytes after each row of C");
@@ -56,6 +56,10 @@ void read_memory_keys(arch::base::config::Node& node, Map& map) {
 }
 
 }  // namespace
+
+void read_data_in(arch::base::config::Node& node, Map::DataIn& data_in) {
+    node.optional("data_in", data_in, kLevels, "where the operands are when the run starts");
+}
 
 AmxMapping read_amx_mapping(arch::base::config::Node node) {
     Map map;

@@ -58,6 +58,7 @@ struct AmxMapping {
     std::int64_t repeat = 1;            // how often the product is computed
 };
 
+void read_data_in(arch::base::config::Node& node, AmxMapping::DataIn& data_in);
 AmxMapping read_amx_mapping(arch::base::config::Node node);
 
 // Why the mapping cannot run; empty when it can.

@@ -101,6 +101,7 @@ void read_uncore(Node node, UncoreConfig& uncore) {
     node.optional("lookup", uncore.lookup, {1, 1000},
                   "from a core's miss to the L3's answer known");
     node.optional("answer", uncore.answer, {1, 1000}, "from L3 or DRAM data to the core");
+    node.optional("to_memory", uncore.to_memory, {1, 1000}, "from an L3 miss to the memory");
     node.optional("port_width", uncore.port_width, {1, 256}, "from the mesh into one core");
     node.optional("dirty_elsewhere", uncore.dirty_elsewhere, {0, 1000},
                   "additional, for a line another core has written");

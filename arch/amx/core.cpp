@@ -216,6 +216,7 @@ void Core::prepare_memory(EntryId id) {
     entry.lines = static_cast<std::int16_t>(lines_of({&instruction, entry.address}));
     if (!is_store(instruction.opcode)) {
         counters_.tile_loads += tile ? 1 : 0;
+        counters_.tile_load_lines += tile ? entry.lines : 0;
         return;
     }
     counters_.tile_stores += tile ? 1 : 0;
@@ -238,6 +239,7 @@ void Core::prepare_others(EntryId id) {
     if (is_dot(opcode)) {
         entry.rows = static_cast<std::int16_t>(tiles_.shape(entry.instruction->destination).rows);
         ++counters_.dots;
+        counters_.dot_rows += entry.rows;
         dots_.push_back(id);
         return;
     }

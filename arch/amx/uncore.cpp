@@ -24,6 +24,10 @@ Femtoseconds Uncore::lookahead() const {
     return std::min(cycles(config_.uncore.lookup), cycles(config_.uncore.answer));
 }
 
+Femtoseconds Uncore::memory_lookahead(const AmxConfig& config) {
+    return base::Clock{config.uncore.clock}.time_of(config.uncore.to_memory);
+}
+
 void Uncore::warm(Line line) {
     l3_.install(line, false);
 }
@@ -31,12 +35,12 @@ void Uncore::warm(Line line) {
 std::uint64_t Uncore::take_flight(const UncoreRequest& request, std::size_t core) {
     ++flights_;
     if (free_.empty()) {
-        flight_.push_back({request, core, false});
+        flight_.push_back({request, core});
         return flight_.size() - 1;
     }
     const std::uint64_t tag = free_.back();
     free_.pop_back();
-    flight_[tag] = {request, core, false};
+    flight_[tag] = {request, core};
     return tag;
 }
 
@@ -52,7 +56,11 @@ void Uncore::collect() {
 }
 
 void Uncore::on_event(std::uint64_t tag, Femtoseconds now) {
-    look_up(tag, now);
+    if (flight_[tag].answered) {
+        answer(tag, now);
+    } else {
+        look_up(tag, now);
+    }
 }
 
 void Uncore::look_up(std::uint64_t tag, Femtoseconds now) {
@@ -114,7 +122,7 @@ void Uncore::answer(std::uint64_t tag, Femtoseconds at) {
     --flights_;
 }
 
-void Uncore::ask_memory(std::uint64_t tag, Femtoseconds) {
+void Uncore::ask_memory(std::uint64_t tag, Femtoseconds now) {
     const Flight& flight = flight_[tag];
     memory::MemoryRequest request;
     request.address = flight.request.line * kLineBytes;
@@ -122,28 +130,20 @@ void Uncore::ask_memory(std::uint64_t tag, Femtoseconds) {
     request.write = flight.memory_write;
     request.client = this;
     request.tag = tag;
-    if (!memory_.submit(request)) {
-        refused_.push_back(tag);
-        return;
-    }
+    request.arrival = now + cycles(config_.uncore.to_memory);
     ++(flight.memory_write ? counters_.memory_writes : counters_.memory_reads);
+    memory_.submit(request);
 }
 
-void Uncore::on_memory_room(Femtoseconds now) {
-    std::vector<std::uint64_t> waiting;
-    waiting.swap(refused_);
-    for (const std::uint64_t tag : waiting) {
-        ask_memory(tag, now);
-    }
-}
-
-void Uncore::on_memory_complete(std::uint64_t tag, Femtoseconds now) {
+// Said as soon as the controller knows: the answer leaves when the data is there.
+void Uncore::on_memory_complete(std::uint64_t tag, Femtoseconds when) {
     if (flight_[tag].memory_write) {
         free_.push_back(tag);
         --flights_;
         return;
     }
-    answer(tag, now);
+    flight_[tag].answered = true;
+    queue_.at(std::max(when, queue_.now()), *this, tag);
 }
 
 void Uncore::install(Line line, bool dirty, Femtoseconds now) {

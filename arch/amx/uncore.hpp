@@ -31,6 +31,8 @@ class Uncore final : public base::EventHandler, public memory::MemoryClient {
 
     // A core may run ahead of the others by as much as no answer can come sooner.
     base::Femtoseconds lookahead() const;
+    // How long before its arrival at the controllers a request is known.
+    static base::Femtoseconds memory_lookahead(const AmxConfig& config);
     const UncoreCounters& counters() const { return counters_; }
     // Nothing is on its way.
     bool idle() const { return flights_ == 0; }
@@ -40,14 +42,14 @@ class Uncore final : public base::EventHandler, public memory::MemoryClient {
     void warm(Line line);
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
-    void on_memory_complete(std::uint64_t tag, base::Femtoseconds now) override;
-    void on_memory_room(base::Femtoseconds now) override;
+    void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override;
 
   private:
     struct Flight {
         UncoreRequest request;
         std::size_t core = 0;
         bool memory_write = false;
+        bool answered = false;  // by DRAM
     };
     base::Femtoseconds cycles(base::Cycles count) const { return uncore_.time_of(count); }
     std::uint64_t take_flight(const UncoreRequest& request, std::size_t core);
@@ -68,7 +70,6 @@ class Uncore final : public base::EventHandler, public memory::MemoryClient {
     std::vector<Flight> flight_;
     std::vector<std::uint64_t> free_;
     std::int64_t flights_ = 0;
-    std::vector<std::uint64_t> refused_;         // by the memory, to try again
     std::vector<base::Femtoseconds> port_free_;  // of each core
     UncoreCounters counters_;
 };

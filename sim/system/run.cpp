@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "sim/digest.hpp"
+#include "sim/system/amx.hpp"
 #include "sim/system/memory.hpp"
 #include "sim/system/model.hpp"
 #include "sim/system/npu.hpp"
@@ -29,6 +30,9 @@ Json provenance_of(const Scenario& scenario) {
 }  // namespace
 
 std::string lowered_text(const Scenario& scenario) {
+    if (scenario.device.amx) {
+        return amx_text(scenario);
+    }
     if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
         return lowered_gemm_text(scenario, *gemm);
     }
@@ -44,7 +48,9 @@ std::string lowered_text(const Scenario& scenario) {
 RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener) {
     const auto began = std::chrono::steady_clock::now();
     RunResult result;
-    if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
+    if (scenario.device.amx) {
+        result = run_amx(scenario);
+    } else if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
         result = run_gemm(scenario, *gemm, listener);
     } else if (const auto* gemv = std::get_if<workloads::GemvProblem>(&scenario.workload)) {
         result = run_gemv(scenario, *gemv);

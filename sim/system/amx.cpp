@@ -1,0 +1,221 @@
+#include "sim/system/amx.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "arch/amx/program_text.hpp"
+#include "arch/amx/socket.hpp"
+#include "arch/amx/tile_machine.hpp"
+#include "arch/base/check.hpp"
+#include "sim/attribution.hpp"
+#include "sim/system/limits.hpp"
+
+namespace tilesim::sim::system {
+
+using arch::amx::CoreState;
+using arch::amx::Socket;
+using arch::base::EventQueue;
+using arch::base::kernel::Outcome;
+using Json = nlohmann::ordered_json;
+using workloads::AmxMapping;
+
+namespace {
+
+// What runs, whatever it came from.
+struct Job {
+    workloads::LoweredAmx lowered;
+    AmxMapping mapping;
+    double macs = 0;
+    Json workload;
+};
+
+Json types_of(arch::npu::DataType a, arch::npu::DataType b, arch::npu::DataType c) {
+    return {{"a", arch::npu::name_of(a)},
+            {"b", arch::npu::name_of(b)},
+            {"c", arch::npu::name_of(c)}};
+}
+
+Json describe(const AmxMapping& map) {
+    return {{"amx",
+             {{"m_acc", map.m_acc},
+              {"n_acc", map.n_acc},
+              {"order", name_of(map.order)},
+              {"b_layout", name_of(map.b_layout)},
+              {"data_in", name_of(map.data_in)},
+              {"threads", map.threads},
+              {"partition", map.partition == AmxMapping::Partition::M   ? "m"
+                            : map.partition == AmxMapping::Partition::N ? "n"
+                                                                        : "k"}}}};
+}
+
+Job job_of(const Scenario& scenario) {
+    Job job;
+    if (const auto* map = std::get_if<AmxMapping>(&scenario.mapping)) {
+        job.mapping = *map;
+    }
+    const double repeat = static_cast<double>(job.mapping.repeat);
+    if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
+        job.lowered = workloads::lower(*gemm, job.mapping);
+        job.macs = gemm->macs() * repeat;
+        job.workload["gemm"] = {{"M", gemm->m}, {"K", gemm->k}, {"N", gemm->n}};
+        job.workload["gemm"].update(types_of(gemm->a, gemm->b, gemm->c));
+    } else if (const auto* conv = std::get_if<workloads::ConvolutionProblem>(&scenario.workload)) {
+        job.lowered = workloads::lower(*conv, job.mapping);
+        job.macs = conv->macs() * repeat;
+        job.workload["conv"] = {{"height", conv->height},     {"width", conv->width},
+                                {"channels", conv->channels}, {"filters", conv->filters},
+                                {"kh", conv->kh},             {"kw", conv->kw},
+                                {"stride", conv->stride}};
+        job.workload["conv"].update(types_of(conv->a, conv->b, conv->c));
+    } else {
+        const auto& program = std::get<AmxProgramWorkload>(scenario.workload);
+        job.lowered.programs = {program.program};
+        job.mapping.data_in = program.data_in;
+        for (const arch::amx::Buffer& buffer : program.program.buffers) {
+            job.lowered.warm.push_back({0, buffer.address, buffer.bytes});
+        }
+        job.workload["amx_program"] = {{"file", program.file}};
+    }
+    return job;
+}
+
+void warm(Socket& socket, const Job& job) {
+    using arch::amx::Level;
+    if (job.mapping.data_in == AmxMapping::DataIn::Memory) {
+        return;
+    }
+    const Level level = job.mapping.data_in == AmxMapping::DataIn::L3   ? Level::L3
+                        : job.mapping.data_in == AmxMapping::DataIn::L2 ? Level::L2
+                                                                        : Level::L1;
+    for (const workloads::AmxRegion& region : job.lowered.warm) {
+        socket.warm(static_cast<std::size_t>(region.thread), region.address, region.bytes, level,
+                    false);
+    }
+}
+
+workloads::GemmBounds bounds_of(const Scenario& scenario, const Job& job, const Socket& socket) {
+    const arch::amx::AmxConfig& config = *scenario.device.amx;
+    const double cycle_ns = 1e9 / static_cast<double>(config.clock.count());
+    double tmul = 0;
+    double lines = 0;
+    for (std::size_t i = 0; i < socket.cores(); ++i) {
+        const arch::amx::CoreCounters& counters = socket.core(i).counters();
+        tmul = std::max(tmul, static_cast<double>(counters.dot_rows));
+        lines = std::max(lines, static_cast<double>(counters.tile_load_lines));
+    }
+    workloads::GemmBounds bounds;
+    bounds.compute_ns = tmul * cycle_ns;
+    bounds.stream_ns = lines / static_cast<double>(config.access.load_lines) * cycle_ns;
+    const bool from_memory = job.mapping.data_in == AmxMapping::DataIn::Memory;
+    for (const workloads::AmxRegion& region : job.lowered.reads) {
+        // Threads may share what they read: the union is at least the largest share.
+        const auto bytes = static_cast<double>(region.bytes);
+        bounds.dram_bytes += from_memory && region.thread == 0 ? bytes : 0.0;
+    }
+    bounds.memory_ns =
+        bounds.dram_bytes / scenario.device.memory.peak_bytes_per_second() * 1e9;
+    return bounds;
+}
+
+// States of the cores in order of time spent; waiting states name what to change.
+void name_amx_bottlenecks(RunResult& result) {
+    std::vector<std::pair<double, std::string>> causes;
+    for (const auto& [component, states] : result.where) {
+        for (const auto& [state, cycles] : states) {
+            if (component == "core") {
+                causes.emplace_back(cycles, "core: " + state);
+            }
+        }
+    }
+    causes.resize(std::max<std::size_t>(causes.size(), 2));
+    std::stable_sort(causes.begin(), causes.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    result.bottleneck = causes[0].second;
+    result.next_bottleneck = causes[1].second;
+}
+
+void note_reads(RunResult& result, const Job& job) {
+    if (job.mapping.threads == 1) {
+        return;
+    }
+    std::vector<std::int64_t> bytes(static_cast<std::size_t>(job.mapping.threads), 0);
+    for (const workloads::AmxRegion& region : job.lowered.reads) {
+        bytes[static_cast<std::size_t>(region.thread)] += region.bytes;
+    }
+    const auto [least, most] = std::minmax_element(bytes.begin(), bytes.end());
+    result.notes.push_back(
+        fmt::format("each of {} threads reads {} to {} bytes of A and B", job.mapping.threads,
+                    *least, *most));
+}
+
+void collect(RunResult& result, const Scenario& scenario, const Job& job, const Socket& socket) {
+    result.cycles = socket.finish_cycle();
+    result.time_ns =
+        static_cast<double>(socket.finish_time().count()) / kFemtosecondsPerNanosecond;
+    set_rates(result, job.macs, scenario.device.amx->clock);
+    result.bounds = bounds_of(scenario, job, socket);
+    std::int64_t instructions = 0;
+    for (std::size_t i = 0; i < socket.cores(); ++i) {
+        instructions += socket.core(i).counters().instructions;
+    }
+    result.notes.push_back(fmt::format("{} instructions", instructions));
+    note_reads(result, job);
+}
+
+}  // namespace
+
+RunResult run_amx(const Scenario& scenario) {
+    const Job job = job_of(scenario);
+    const arch::amx::AmxConfig& config = *scenario.device.amx;
+    RunResult result;
+    result.workload = job.workload;
+    result.mapping = std::holds_alternative<AmxProgramWorkload>(scenario.workload)
+                         ? Json::object()
+                         : describe(job.mapping);
+    result.padding_waste = job.lowered.padding_waste;
+
+    EventQueue queue;
+    arch::base::stats::Group root("");
+    arch::memory::MemorySystem memory(scenario.device.memory,
+                                      arch::amx::Uncore::memory_lookahead(config), queue, root);
+    Socket socket(config, job.lowered.programs, {}, memory, queue);
+    warm(socket, job);
+    socket.start();
+    const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
+                                                    [&socket] { return socket.finished(); });
+    if (const std::string fault = socket.fault(); !fault.empty()) {
+        throw arch::base::config::ConfigError(fault);
+    }
+    SIM_CHECK(outcome != Outcome::NothingPending, "core 0 waits for {}",
+              socket.core(0).waiting_for());
+    memory.finish_statistics();
+    socket.write_statistics(root);
+    collect(result, scenario, job, socket);
+    result.events = queue.executed();
+    result.memory = memory.totals();
+    result.where = where_time_went(root);
+    if (outcome != Outcome::Finished) {
+        result.status = Status::TimeLimit;
+        return result;
+    }
+    SIM_CHECK(result.time_ns >= result.bounds->tightest_ns(),
+              "the simulation ({} ns) beats its own {} bound ({} ns)", result.time_ns,
+              result.bounds->binding(), result.bounds->tightest_ns());
+    name_amx_bottlenecks(result);
+    return result;
+}
+
+std::string amx_text(const Scenario& scenario) {
+    const Job job = job_of(scenario);
+    std::string text;
+    for (std::size_t i = 0; i < job.lowered.programs.size(); ++i) {
+        text += fmt::format("# thread {}: {} instructions\n", i,
+                            job.lowered.programs[i].dynamic_instructions()) +
+                arch::amx::print(job.lowered.programs[i]);
+    }
+    return text;
+}
+
+}  // namespace tilesim::sim::system
