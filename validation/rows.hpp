@@ -37,5 +37,6 @@ std::vector<Record> read_csv(const std::string& file);
 std::vector<Task> npu_tasks(const std::string& folder);
 std::vector<Task> memory_tasks(const std::string& folder);
 std::vector<Task> pim_tasks(const std::string& folder);
+std::vector<Task> amx_tasks(const std::string& folder);
 
 }  // namespace tilesim::validation

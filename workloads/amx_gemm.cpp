@@ -261,18 +261,13 @@ void write_programs(LoweredAmx& l, const TileProblem& whole, const GemmProblem& 
                                            2 * map.m_acc * map.n_acc * kTileBytes);
         }
         Program program;
-        const bool empty = p.m <= 0 || p.n <= 0 || p.k_tiles <= 0;
-        if (map.repeat > 1) {
-            program.open_loop("repeat", map.repeat);
-        }
-        if (!empty) {
-            generate(program, p, map);
-        }
-        if (l.c_copy > 0) {
-            reduce(program, map, l, t, gemm.a == DataType::Int8 ? Opcode::Vpaddd : Opcode::Vaddps);
-        }
-        if (map.repeat > 1) {
-            program.close_loop();
+        if (p.m > 0 && p.n > 0) {
+            generate(program, p, map, [&] {
+                if (l.c_copy > 0) {
+                    reduce(program, map, l, t,
+                           gemm.a == DataType::Int8 ? Opcode::Vpaddd : Opcode::Vaddps);
+                }
+            });
         }
         l.programs.push_back(std::move(program));
     }

@@ -27,15 +27,22 @@ class Generator {
           map_(mapping),
           all_unrolled_(interleaves_post() && statements_unrolled() < kMostUnrolled) {}
 
-    void all() {
-        loops_.set_unroll(all_unrolled_);
+    void all(const std::function<void()>& finish) {
         writer_.begin();
+        if (map_.repeat > 1) {
+            program_.open_loop("repeat", map_.repeat);
+        }
+        loops_.set_unroll(all_unrolled_);
         loops_.loop("g", problem_.row_groups, [&](const Address& group) {
             AccumulatorBlock block;
             block.group = group;
             column_blocks(block);
         });
         writer_.finish_rows();
+        finish();
+        if (map_.repeat > 1) {
+            program_.close_loop();
+        }
         writer_.end();
     }
 
@@ -210,8 +217,9 @@ class Generator {
 
 }  // namespace
 
-void generate(Program& program, const TileProblem& problem, const AmxMapping& mapping) {
-    Generator(program, problem, mapping).all();
+void generate(Program& program, const TileProblem& problem, const AmxMapping& mapping,
+              const std::function<void()>& finish) {
+    Generator(program, problem, mapping).all(finish);
 }
 
 }  // namespace tilesim::workloads

@@ -6,7 +6,9 @@
 
 namespace tilesim::workloads {
 
-// Appends the code of the whole problem.
-void generate(arch::amx::Program& program, const TileProblem& problem, const AmxMapping& mapping);
+// Appends the code of the whole problem: configuration, then `mapping.repeat` times the product
+// with what `finish` appends.
+void generate(arch::amx::Program& program, const TileProblem& problem, const AmxMapping& mapping,
+              const std::function<void()>& finish);
 
 }  // namespace tilesim::workloads

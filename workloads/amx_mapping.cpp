@@ -148,6 +148,10 @@ std::vector<std::string> problems_of(const GemmProblem& gemm, const Map& map, st
     if (f32 && map.b_layout != AmxMapping::BLayout::Packed) {
         problems.push_back("f32 as three bf16 needs b_layout: packed");
     }
+    if (map.partition == AmxMapping::Partition::K && map.threads > 1 &&
+        gemm.k / map.threads < (int8 ? 64 : 32)) {
+        problems.push_back("a partition of k needs a k tile for every thread");
+    }
     if (map.a_padding % 4 != 0 || map.c_padding % 4 != 0) {
         problems.push_back("paddings must be multiples of 4 bytes");
     }

@@ -47,7 +47,7 @@ struct AccessConfig {
     base::Cycles nontemporal_to_use{13};
     bool nontemporal_fills_l1 = false;
     std::int64_t tile_store_uops = 16;
-    base::Cycles tile_load_after_store{12};  // from commit to a tile load of the line
+    base::Cycles tile_load_after_store{14};  // from commit to a tile load of the line
     base::Cycles forward_latency{5};         // store buffer to an AVX-512 load
     base::Cycles vector_load_to_use{2};      // from the line to the register
 };
@@ -69,7 +69,7 @@ struct PrivateCacheConfig {
     base::Cycles l1_latency{5};
     std::int64_t fill_buffers = 16;
     CacheConfig l2{base::Bytes{2097152}, 16, false};
-    base::Cycles l2_latency{16};
+    base::Cycles l2_latency{14};
     base::BytesPerCycle fill_width{48};   // L2 to L1, sustained
     std::int64_t same_half_percent = 37;  // of a cycle: next fill from the same half of L2
     std::int64_t l2_outstanding = 48;
@@ -81,8 +81,8 @@ struct PrivateCacheConfig {
 struct UncoreConfig {
     base::Hertz clock{1'800'000'000};
     CacheConfig l3{base::Bytes{110100480}, 15, false};
-    base::Cycles lookup{60};             // core to L3 slice and its tags
-    base::Cycles answer{50};             // slice, or DRAM's data, back to the core
+    base::Cycles lookup{65};             // core to L3 slice and its tags
+    base::Cycles answer{60};             // slice, or DRAM's data, back to the core
     base::Cycles to_memory{20};  // slice to memory controller
     base::BytesPerCycle port_width{21};  // into one core
     base::Cycles dirty_elsewhere{100};   // more, for a line another core has written

@@ -32,9 +32,8 @@ struct Job {
 };
 
 Json types_of(arch::npu::DataType a, arch::npu::DataType b, arch::npu::DataType c) {
-    return {{"a", arch::npu::name_of(a)},
-            {"b", arch::npu::name_of(b)},
-            {"c", arch::npu::name_of(c)}};
+    return {
+        {"a", arch::npu::name_of(a)}, {"b", arch::npu::name_of(b)}, {"c", arch::npu::name_of(c)}};
 }
 
 Json describe(const AmxMapping& map) {
@@ -64,10 +63,10 @@ Job job_of(const Scenario& scenario) {
     } else if (const auto* conv = std::get_if<workloads::ConvolutionProblem>(&scenario.workload)) {
         job.lowered = workloads::lower(*conv, job.mapping);
         job.macs = conv->macs() * repeat;
-        job.workload["conv"] = {{"height", conv->height},     {"width", conv->width},
-                                {"channels", conv->channels}, {"filters", conv->filters},
-                                {"kh", conv->kh},             {"kw", conv->kw},
-                                {"stride", conv->stride}};
+        job.workload["conv"] = {
+            {"height", conv->height},   {"width", conv->width}, {"channels", conv->channels},
+            {"filters", conv->filters}, {"kh", conv->kh},       {"kw", conv->kw},
+            {"stride", conv->stride}};
         job.workload["conv"].update(types_of(conv->a, conv->b, conv->c));
     } else {
         const auto& program = std::get<AmxProgramWorkload>(scenario.workload);
@@ -114,8 +113,7 @@ workloads::GemmBounds bounds_of(const Scenario& scenario, const Job& job, const 
         const auto bytes = static_cast<double>(region.bytes);
         bounds.dram_bytes += from_memory && region.thread == 0 ? bytes : 0.0;
     }
-    bounds.memory_ns =
-        bounds.dram_bytes / scenario.device.memory.peak_bytes_per_second() * 1e9;
+    bounds.memory_ns = bounds.dram_bytes / scenario.device.memory.peak_bytes_per_second() * 1e9;
     return bounds;
 }
 
@@ -145,15 +143,13 @@ void note_reads(RunResult& result, const Job& job) {
         bytes[static_cast<std::size_t>(region.thread)] += region.bytes;
     }
     const auto [least, most] = std::minmax_element(bytes.begin(), bytes.end());
-    result.notes.push_back(
-        fmt::format("each of {} threads reads {} to {} bytes of A and B", job.mapping.threads,
-                    *least, *most));
+    result.notes.push_back(fmt::format("each of {} threads reads {} to {} bytes of A and B",
+                                       job.mapping.threads, *least, *most));
 }
 
 void collect(RunResult& result, const Scenario& scenario, const Job& job, const Socket& socket) {
     result.cycles = socket.finish_cycle();
-    result.time_ns =
-        static_cast<double>(socket.finish_time().count()) / kFemtosecondsPerNanosecond;
+    result.time_ns = static_cast<double>(socket.finish_time().count()) / kFemtosecondsPerNanosecond;
     set_rates(result, job.macs, scenario.device.amx->clock);
     result.bounds = bounds_of(scenario, job, socket);
     std::int64_t instructions = 0;
@@ -205,6 +201,25 @@ RunResult run_amx(const Scenario& scenario) {
               result.bounds->binding(), result.bounds->tightest_ns());
     name_amx_bottlenecks(result);
     return result;
+}
+
+std::int64_t amx_cycles(const Scenario& scenario) {
+    const Job job = job_of(scenario);
+    const arch::amx::AmxConfig& config = *scenario.device.amx;
+    EventQueue queue;
+    arch::base::stats::Group root("");
+    arch::memory::MemorySystem memory(scenario.device.memory,
+                                      arch::amx::Uncore::memory_lookahead(config), queue, root);
+    Socket socket(config, job.lowered.programs, {}, memory, queue);
+    warm(socket, job);
+    socket.start();
+    while (!socket.finished() && !queue.empty()) {
+        queue.run_until(queue.next_time());
+    }
+    if (const std::string fault = socket.fault(); !fault.empty()) {
+        throw arch::base::config::ConfigError(fault);
+    }
+    return socket.finish_cycle();
 }
 
 std::string amx_text(const Scenario& scenario) {

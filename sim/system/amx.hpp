@@ -10,6 +10,9 @@ namespace tilesim::sim::system {
 
 RunResult run_amx(const Scenario& scenario);
 
+// Core cycles alone, without SystemC: as often as wanted in a process.
+std::int64_t amx_cycles(const Scenario& scenario);
+
 // Every thread's instructions in their text form.
 std::string amx_text(const Scenario& scenario);
 

@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "arch/amx/program_text.hpp"
+#include "arch/base/config.hpp"
+#include "sim/system/amx.hpp"
+#include "validation/rows.hpp"
+
+namespace tilesim::validation {
+
+namespace {
+
+// Predictions are of the long run: what more repetitions take, over how many more they are. In the
+// L3 rows repetitions would find their data in the L2: a single one is taken.
+constexpr std::int64_t kFew = 40;
+constexpr std::int64_t kMany = 240;
+constexpr std::int64_t kFewProducts = 2;
+constexpr std::int64_t kManyProducts = 8;
+
+constexpr const char* kDevice = "device: sapphire_rapids\n";
+constexpr const char* kAnyGemm =
+    "workload: {gemm: {M: 16, K: 64, N: 16, a: int8, b: int8, c: int32}}\n";
+
+double slope(const std::function<double(std::int64_t)>& run, std::int64_t few, std::int64_t many) {
+    return (run(many) - run(few)) / static_cast<double>(many - few);
+}
+
+std::string read_file(const std::string& file) {
+    std::ifstream in(file);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (!in) {
+        throw arch::base::config::IoError(fmt::format("{}: cannot be read", file));
+    }
+    return text.str();
+}
+
+// Cycles an iteration of the kernel's outermost loop, whose count the file leaves open.
+double iteration(const std::string& file) {
+    const std::string text = read_file(file);
+    sim::Scenario scenario =
+        sim::parse_scenario(std::string{kDevice} + kAnyGemm, "reference row", {});
+    return slope(
+        [&](std::int64_t count) {
+            std::string program = text;
+            constexpr std::string_view kCount = "COUNT";
+            program.replace(program.find(kCount), kCount.size(), std::to_string(count));
+            sim::AmxProgramWorkload workload;
+            workload.file = file;
+            workload.program = arch::amx::read_program(program, file);
+            scenario.workload = workload;
+            return static_cast<double>(sim::system::amx_cycles(scenario));
+        },
+        kFew, kMany);
+}
+
+// "M: 256; K: 256" as YAML writes it.
+std::string with_commas(std::string keys) {
+    std::replace(keys.begin(), keys.end(), ';', ',');
+    return keys;
+}
+
+// Cycles of a product in the long run; of a single one where the operands start in the L3.
+double product(const Record& r) {
+    const auto run = [&r](std::int64_t repeat) {
+        const std::string text = fmt::format(
+            "{}workload: {{gemm: {{{}, a: bf16, b: bf16, c: f32}}}}\n"
+            "mapping: {{amx: {{m_acc: 2, n_acc: 2, order: interleaved, b_layout: packed, {}, "
+            "repeat: {}}}}}\n",
+            kDevice, with_commas(r.at("what")), with_commas(r.at("mapping")), repeat);
+        return static_cast<double>(
+            sim::system::amx_cycles(sim::parse_scenario(text, "reference row", {})));
+    };
+    return r.at("level") == "l3" ? run(1) : slope(run, kFewProducts, kManyProducts);
+}
+
+// 2 M K N of "M: 256; K: 256; N: 256".
+double operations(const std::string& sizes) {
+    double result = 2;
+    for (std::size_t at = sizes.find(':'); at != std::string::npos; at = sizes.find(':', at + 1)) {
+        result *= std::stod(sizes.substr(at + 1));
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<Task> amx_tasks(const std::string& folder) {
+    std::vector<Task> tasks;
+    for (const Record& r : read_csv(folder + "/rows.csv")) {
+        Task task;
+        task.row = {fmt::format("{}/{}", r.at("level"), r.at("id")),
+                    "sapphire_rapids",
+                    r.at("unit"),
+                    std::stod(r.at("value")),
+                    0,
+                    r.at("use"),
+                    r.at("level")};
+        const double per = std::stod(r.at("per"));
+        if (r.at("predict") == "program") {
+            task.predict = [file = folder + "/kernels/" + r.at("what"), per] {
+                return iteration(file) / per;
+            };
+        } else if (r.at("predict") == "gemm") {
+            task.predict = [r, per] { return product(r) / per; };
+        } else {
+            task.predict = [r] { return operations(r.at("what")) / product(r); };
+        }
+        tasks.push_back(std::move(task));
+    }
+    return tasks;
+}
+
+}  // namespace tilesim::validation
