@@ -11,6 +11,7 @@
 #include "arch/base/check.hpp"
 #include "sim/attribution.hpp"
 #include "sim/system/limits.hpp"
+#include "workloads/amx_data.hpp"
 
 namespace tilesim::sim::system {
 
@@ -79,6 +80,49 @@ Job job_of(const Scenario& scenario) {
     }
     return job;
 }
+
+// Data and machines of a functional run; empty in timing mode.
+class Functional {
+  public:
+    Functional(const Scenario& scenario, const Job& job) {
+        if (!scenario.run.functional) {
+            return;
+        }
+        const std::uint64_t seed = scenario.run.seed;
+        if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
+            data_.emplace(*gemm, job.mapping, job.lowered, seed);
+        } else if (const auto* conv =
+                       std::get_if<workloads::ConvolutionProblem>(&scenario.workload)) {
+            data_.emplace(*conv, job.mapping, job.lowered, seed);
+        }
+        if (data_) {
+            data_->fill(store_);
+        }
+        for (const arch::amx::Program& program : job.lowered.programs) {
+            machines_.push_back(std::make_unique<arch::amx::TileMachine>(program, store_));
+        }
+    }
+
+    std::vector<arch::amx::InstructionObserver*> observers() const {
+        std::vector<arch::amx::InstructionObserver*> result;
+        for (const auto& machine : machines_) {
+            result.push_back(machine.get());
+        }
+        return result;
+    }
+
+    void check(RunResult& result) const {
+        if (data_) {
+            result.functional = data_->check(store_);
+            result.status = result.functional->match ? Status::Ok : Status::Mismatch;
+        }
+    }
+
+  private:
+    arch::memory::BackingStore store_;
+    std::optional<workloads::AmxData> data_;
+    std::vector<std::unique_ptr<arch::amx::TileMachine>> machines_;
+};
 
 void warm(Socket& socket, const Job& job) {
     using arch::amx::Level;
@@ -176,7 +220,8 @@ RunResult run_amx(const Scenario& scenario) {
     arch::base::stats::Group root("");
     arch::memory::MemorySystem memory(scenario.device.memory,
                                       arch::amx::Uncore::memory_lookahead(config), queue, root);
-    Socket socket(config, job.lowered.programs, {}, memory, queue);
+    Functional functional(scenario, job);
+    Socket socket(config, job.lowered.programs, functional.observers(), memory, queue);
     warm(socket, job);
     socket.start();
     const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
@@ -200,6 +245,7 @@ RunResult run_amx(const Scenario& scenario) {
               "the simulation ({} ns) beats its own {} bound ({} ns)", result.time_ns,
               result.bounds->binding(), result.bounds->tightest_ns());
     name_amx_bottlenecks(result);
+    functional.check(result);
     return result;
 }
 
