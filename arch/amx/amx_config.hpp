@@ -83,7 +83,7 @@ struct UncoreConfig {
     CacheConfig l3{base::Bytes{110100480}, 15, false};
     base::Cycles lookup{65};             // core to L3 slice and its tags
     base::Cycles answer{60};             // slice, or DRAM's data, back to the core
-    base::Cycles to_memory{20};  // slice to memory controller
+    base::Cycles to_memory{20};          // slice to memory controller
     base::BytesPerCycle port_width{21};  // into one core
     base::Cycles dirty_elsewhere{100};   // more, for a line another core has written
 };

@@ -72,9 +72,8 @@ std::int64_t Core::step() {
     for (const PrivateCaches::Arrival& arrival : arrivals_) {
         loads_.arrive(arrival.waiter, now_);
     }
-    bool active = !arrivals_.empty();
-    active = stores_.step(now_, caches_) || active;
-    active = retire() || active;
+    const bool stores_moved = stores_.step(now_, caches_);
+    retire();
     ready_.clear();
     window_.pop_due(now_, ready_);
     for (const EntryId id : ready_) {
@@ -85,36 +84,40 @@ std::int64_t Core::step() {
         }
     }
     if (!loads_.empty()) {
-        active = loads_.step(now_) || active;
+        loads_.step(now_);
     }
-    active = ports_.step(now_) || active;
-    active = allocate() || active;
+    ports_.step(now_);
+    allocate();
     if (stream_.finished() && window_.empty() && stores_.empty()) {
         finished_at_ = now_;
     }
-    return active ? now_ + 1 : next_event();
+    return stores_moved ? now_ + 1 : next_event();
 }
 
+// What frees a resource comes before `allocate` in a cycle: an instruction that is still refused
+// then needs another event first.
 std::int64_t Core::next_event() const {
-    std::int64_t next =
-        std::min({window_.next_due(now_), caches_.next_event(now_), stores_.next_event(now_),
-                  loads_.next_event(now_), ports_.next_event(now_)});
+    const bool allocates =
+        !stream_.finished() && blocked_ == Blocked::No && !at_barrier_ && !fault_;
+    if (allocates && configured_at_ <= now_) {
+        return now_ + 1;
+    }
+    std::int64_t next = std::min(window_.next_due(now_), ports_.next_event(now_));
+    next = std::min(next, caches_.next_event(now_));
+    next = std::min(next, stores_.next_event(now_));
+    next = loads_.empty() ? next : std::min(next, loads_.next_event(now_));
     if (!window_.empty() && window_.head().done_at != kUnknownCycle) {
         next = std::min(next, std::max(window_.head().done_at, now_ + 1));
     }
-    if (configured_at_ > now_) {
-        next = std::min(next, configured_at_);
-    }
-    return next;
+    return configured_at_ > now_ ? std::min(next, configured_at_) : next;
 }
 
-bool Core::retire() {
+void Core::retire() {
     std::int64_t budget = config_.window.retire;
-    bool moved = false;
     while (budget > 0 && !window_.empty()) {
         const Entry& head = window_.head();
         if (head.done_at > now_) {
-            break;
+            return;
         }
         if (retire_left_ == 0) {
             retire_left_ = head.uops;
@@ -122,29 +125,22 @@ bool Core::retire() {
         const std::int64_t taken = std::min(budget, retire_left_);
         budget -= taken;
         retire_left_ -= taken;
-        moved = true;
         if (retire_left_ > 0) {
-            break;
+            return;
         }
         if (is_store(head.instruction->opcode)) {
             stores_.set_senior(head.first_store + head.lines);
         }
         window_.retire();
     }
-    return moved;
 }
 
-bool Core::allocate() {
+void Core::allocate() {
     std::int64_t budget = config_.window.allocate;
-    bool moved = false;
     blocked_ = Blocked::No;
-    while (budget > 0 && !stream_.finished() && !fault_ && configured_at_ <= now_ && !at_barrier_) {
-        if (!allocate_one(budget)) {
-            break;
-        }
-        moved = true;
+    while (budget > 0 && !stream_.finished() && !fault_ && configured_at_ <= now_ && !at_barrier_ &&
+           allocate_one(budget)) {
     }
-    return moved;
 }
 
 // An instruction of more uops than are left of a cycle's budget enters over several cycles; it

@@ -88,8 +88,8 @@ class Core {
 
   private:
     std::int64_t step();  // one cycle; the next one with something to do
-    bool retire();
-    bool allocate();
+    void retire();
+    void allocate();
     bool allocate_one(std::int64_t& budget);
     bool enter(const DynamicInstruction& dynamic, std::int64_t uops);
     void prepare_memory(EntryId id);

@@ -70,7 +70,49 @@ struct OpcodeInfo {
     std::int8_t sources = 0;  // register sources beyond the destination
     bool reads_destination = false;
 };
-const OpcodeInfo& info_of(Opcode opcode);
+// Latencies and ports of the AVX-512 forms: LLVM's Sapphire Rapids model and OSACA's spr.yml.
+inline constexpr std::array<OpcodeInfo, kOpcodes> kOpcodeInfo{{
+    {"tileloadd", Unit::Load, 0, 1, true, true, 0, false},
+    {"tileloaddt1", Unit::Load, 0, 1, true, true, 0, false},
+    {"tilestored", Unit::Store, 0, 1, true, true, 0, true},
+    {"tilezero", Unit::None, 0, 1, true, false, 0, false},
+    {"tdpbssd", Unit::Tmul, 0, 1, true, false, 2, true},
+    {"tdpbsud", Unit::Tmul, 0, 1, true, false, 2, true},
+    {"tdpbusd", Unit::Tmul, 0, 1, true, false, 2, true},
+    {"tdpbuud", Unit::Tmul, 0, 1, true, false, 2, true},
+    {"tdpbf16ps", Unit::Tmul, 0, 1, true, false, 2, true},
+    {"ldtilecfg", Unit::None, 0, 1, false, false, 0, false},
+    {"sttilecfg", Unit::Store, 0, 1, false, true, 0, false},
+    {"tilerelease", Unit::None, 0, 1, false, false, 0, false},
+    {"vmovups", Unit::Load, 0, 1, false, true, 0, false},
+    {"vmovups", Unit::Store, 0, 1, false, true, 0, true},
+    {"vbroadcastss", Unit::Load, 0, 1, false, true, 0, false},
+    {"vpxord", Unit::None, 0, 1, false, false, 0, false},
+    {"vcvtdq2ps", Unit::VectorMath, 4, 1, false, false, 1, false},
+    {"vcvtps2dq", Unit::VectorMath, 4, 1, false, false, 1, false},
+    {"vaddps", Unit::VectorMath, 4, 1, false, false, 2, false},
+    {"vpaddd", Unit::VectorAny, 1, 1, false, false, 2, false},
+    {"vsubps", Unit::VectorMath, 4, 1, false, false, 2, false},
+    {"vmulps", Unit::VectorMath, 4, 1, false, false, 2, false},
+    {"vmaxps", Unit::VectorMath, 4, 1, false, false, 2, false},
+    {"vfmadd231ps", Unit::VectorMath, 4, 1, false, false, 2, true},
+    {"vcvtneps2bf16", Unit::VectorMath, 7, 2, false, false, 1, false},
+    {"vpmovsdb", Unit::Store, 4, 2, false, true, 0, true},
+    {"vpmovzxwd", Unit::Shuffle, 3, 1, false, false, 1, false},
+    {"vpslld", Unit::VectorAny, 1, 1, false, false, 1, false},
+    {"vpermt2b", Unit::Shuffle, 4, 2, false, false, 2, false},
+    {"vpermt2w", Unit::Shuffle, 4, 2, false, false, 2, false},
+    {"kmovq", Unit::Load, 0, 1, false, true, 0, false},
+    {"vpexpandb", Unit::Load, 0, 2, false, true, 0, false},
+    {"prefetcht0", Unit::Load, 0, 1, false, true, 0, false},
+    {"prefetcht1", Unit::Load, 0, 1, false, true, 0, false},
+    {"scalar", Unit::Scalar, 1, 1, false, false, 0, false},
+    {"loop", Unit::Scalar, 1, 2, false, false, 0, false},
+    {"barrier", Unit::None, 0, 1, false, false, 0, false},
+}};
+inline const OpcodeInfo& info_of(Opcode opcode) {
+    return kOpcodeInfo[static_cast<std::size_t>(opcode)];
+}
 
 inline bool is_dot(Opcode opcode) {
     return opcode >= Opcode::Tdpbssd && opcode <= Opcode::Tdpbf16ps;

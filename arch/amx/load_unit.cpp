@@ -6,7 +6,11 @@ namespace tilesim::arch::amx {
 
 LoadUnit::LoadUnit(const AmxConfig& config, Scoreboard& window, PrivateCaches& caches,
                    StoreBuffer& stores)
-    : config_(config), window_(window), caches_(caches), stores_(stores) {}
+    : config_(config),
+      window_(window),
+      caches_(caches),
+      stores_(stores),
+      lines_a_cycle_(config.access.load_lines) {}
 
 Line LoadUnit::line_of(const Entry& entry, std::int64_t index) {
     const std::int64_t per_row = entry.lines / std::max<std::int64_t>(entry.rows, 1);
@@ -23,19 +27,18 @@ void LoadUnit::start(EntryId id) {
     active_.insert(place, id);
 }
 
-bool LoadUnit::step(std::int64_t now) {
-    std::int64_t slots = config_.access.load_lines;
-    bool moved = false;
+void LoadUnit::step(std::int64_t now) {
     wake_ = kUnknownCycle;
+    slot_ = std::max(slot_, now * lines_a_cycle_);
     bool sent = false;
     for (const EntryId id : active_) {
         Entry& entry = window_.at(id);
-        while (slots > 0 && entry.next_line < entry.lines && access(id, now) == Access::Done) {
-            --slots;
-            moved = true;
+        while (slots_left(now) && entry.next_line < entry.lines &&
+               access(id, now) == Access::Done) {
+            ++slot_;
         }
         sent = sent || entry.next_line == entry.lines;
-        if (slots == 0) {
+        if (!slots_left(now)) {
             break;
         }
     }
@@ -45,7 +48,34 @@ bool LoadUnit::step(std::int64_t now) {
             return entry.next_line == entry.lines;
         });
     }
-    return moved;
+    run_ahead(now);
+    if (!active_.empty() && !slots_left(now)) {
+        wake_ = std::min(wake_, slot_ / lines_a_cycle_);
+    }
+}
+
+// The lines of the oldest load that hit and that no store blocks, each in its own slot.
+void LoadUnit::run_ahead(std::int64_t now) {
+    if (active_.empty() || slots_left(now)) {
+        return;
+    }
+    const EntryId id = active_.front();
+    Entry& entry = window_.at(id);
+    if (entry.instruction->opcode != Opcode::Tileloadd || entry.blocked_by >= 0) {
+        return;
+    }
+    while (entry.next_line < entry.lines) {
+        const Line line = line_of(entry, entry.next_line);
+        if (stores_.conflict(line, entry.sequence) != StoreBuffer::kNone ||
+            !caches_.load_hit(line)) {
+            return;
+        }
+        ++entry.next_line;
+        entry.latest_line = std::max(entry.latest_line,
+                                     slot_++ / lines_a_cycle_ + config_.caches.l1_latency.count());
+    }
+    active_.erase(active_.begin());
+    finish(id);
 }
 
 bool LoadUnit::forwards(const Entry& entry, std::int64_t store) const {

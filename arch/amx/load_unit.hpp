@@ -27,12 +27,15 @@ class LoadUnit {
     void start(EntryId id);
     // A line the caches had to fetch is there.
     void arrive(EntryId id, std::int64_t now);
-    // One cycle; true when a line moved.
-    bool step(std::int64_t now);
+    // One cycle. The oldest load has every slot until it is blocked: its lines that hit are taken
+    // at once, and the slots with them.
+    void step(std::int64_t now);
 
   private:
     enum class Access { Done, Blocked };
     Access access(EntryId id, std::int64_t now);
+    void run_ahead(std::int64_t now);
+    bool slots_left(std::int64_t now) const { return slot_ < (now + 1) * lines_a_cycle_; }
     Access access_cache(EntryId id, Line line, std::int64_t now);
     bool forwards(const Entry& entry, std::int64_t store) const;
     void finish(EntryId id);
@@ -42,6 +45,8 @@ class LoadUnit {
     PrivateCaches& caches_;
     StoreBuffer& stores_;
     std::vector<EntryId> active_;  // in order of age, with lines to ask for
+    std::int64_t lines_a_cycle_;
+    std::int64_t slot_ = 0;  // next free one: cycle * lines_a_cycle_ + slot of the cycle
     std::int64_t nontemporal_free_ = 0;
     std::int64_t wake_ = kUnknownCycle;  // earliest known end of a block
 };

@@ -34,12 +34,19 @@ void Ports::start(EntryId id) {
     }
 }
 
-bool Ports::step(std::int64_t now) {
-    const bool tmul = !tmul_.empty() && issue_tmul(now);
-    const bool store = !store_.empty() && issue_store(now);
-    const bool vector = !vector_.empty() && issue_vector(now);
-    const bool scalar = !scalar_.empty() && issue_scalar(now);
-    return tmul || store || vector || scalar;
+void Ports::step(std::int64_t now) {
+    if (!tmul_.empty()) {
+        issue_tmul(now);
+    }
+    if (!store_.empty()) {
+        issue_store(now);
+    }
+    if (!vector_.empty()) {
+        issue_vector(now);
+    }
+    if (!scalar_.empty()) {
+        issue_scalar(now);
+    }
 }
 
 void Ports::execute(EntryId id, std::int64_t now, std::int64_t latency) {
@@ -58,9 +65,9 @@ void Ports::execute_store(EntryId id, std::int64_t now, std::int64_t latency) {
     window_.issue(id);
 }
 
-bool Ports::issue_tmul(std::int64_t now) {
+void Ports::issue_tmul(std::int64_t now) {
     if (now < tmul_free_) {
-        return false;
+        return;
     }
     for (auto it = tmul_.begin(); it != tmul_.end(); ++it) {
         const EntryId id = *it;
@@ -74,7 +81,7 @@ bool Ports::issue_tmul(std::int64_t now) {
             tmul_free_ = now + entry.lines;
             store_free_ = now + entry.lines;
             execute_store(id, now, 0);
-            return true;
+            return;
         }
         tmul_.erase(it);
         tmul_use_ = TmulUse::Multiply;
@@ -84,21 +91,21 @@ bool Ports::issue_tmul(std::int64_t now) {
         if (config_.tiles.early_retire) {
             entry.done_at = now + 1;
         }
-        return true;
+        return;
     }
-    return false;
+    return;
 }
 
-bool Ports::issue_store(std::int64_t now) {
+void Ports::issue_store(std::int64_t now) {
     if (now < store_free_) {
-        return false;
+        return;
     }
     const EntryId id = store_.front();
     const Entry& entry = window_.at(id);
     const OpcodeInfo& info = info_of(entry.instruction->opcode);
     if (entry.instruction->opcode == Opcode::VpmovsdbStore) {
         if (now < port5_free_) {
-            return false;
+            return;
         }
         port5_free_ = now + info.uops;
     }
@@ -106,12 +113,11 @@ bool Ports::issue_store(std::int64_t now) {
     store_free_ = now + entry.lines;
     const bool configuration = entry.instruction->opcode == Opcode::Sttilecfg;
     execute_store(id, now, configuration ? config_.tiles.store_config.count() : info.latency);
-    return true;
+    return;
 }
 
-bool Ports::issue_vector(std::int64_t now) {
+void Ports::issue_vector(std::int64_t now) {
     const bool closed = !config_.vector.second_port || now < port5_closed_;
-    bool moved = false;
     for (auto it = vector_.begin(); it != vector_.end();) {
         const bool free0 = now >= port0_free_;
         const bool free5 = now >= port5_free_;
@@ -128,35 +134,32 @@ bool Ports::issue_vector(std::int64_t now) {
         (on0 ? port0_free_ : port5_free_) = now + info.uops;
         execute(*it, now, info.latency);
         it = vector_.erase(it);
-        moved = true;
     }
-    return moved;
 }
 
-bool Ports::issue_scalar(std::int64_t now) {
+void Ports::issue_scalar(std::int64_t now) {
     const std::size_t count =
         std::min(static_cast<std::size_t>(config_.vector.scalar_ports), scalar_.size());
     for (std::size_t i = 0; i < count; ++i) {
         execute(scalar_[i], now, 1);
     }
     scalar_.erase(scalar_.begin(), scalar_.begin() + static_cast<std::ptrdiff_t>(count));
-    return count > 0;
 }
 
 std::int64_t Ports::next_event(std::int64_t now) const {
     std::int64_t next = kUnknownCycle;
     if (tmul_free_ > now) {
         next = tmul_free_;  // also where the account changes
+    } else if (!tmul_.empty()) {
+        next = std::max(store_free_, now + 1);  // a store that waits for the store line
     }
-    if (!tmul_.empty() || !store_.empty()) {
-        next = store_free_ > now ? std::min(next, store_free_) : next;
+    if (!store_.empty()) {
+        next = std::min(next, std::max(store_free_, now + 1));
     }
-    if (!vector_.empty() || !store_.empty()) {
-        for (const std::int64_t free : {port0_free_, port5_free_, port5_closed_}) {
-            next = free > now ? std::min(next, free) : next;
-        }
+    if (!vector_.empty()) {
+        next = std::min(next, std::max(std::min(port0_free_, port5_free_), now + 1));
     }
-    return next;
+    return scalar_.empty() ? next : now + 1;
 }
 
 }  // namespace tilesim::arch::amx

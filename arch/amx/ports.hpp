@@ -28,15 +28,15 @@ class Ports {
     std::int64_t next_event(std::int64_t now) const;
 
     void start(EntryId id);
-    // One cycle; true when something was issued.
-    bool step(std::int64_t now);
+    // One cycle.
+    void step(std::int64_t now);
 
   private:
     void insert(std::vector<EntryId>& list, EntryId id);
-    bool issue_tmul(std::int64_t now);
-    bool issue_store(std::int64_t now);
-    bool issue_vector(std::int64_t now);
-    bool issue_scalar(std::int64_t now);
+    void issue_tmul(std::int64_t now);
+    void issue_store(std::int64_t now);
+    void issue_vector(std::int64_t now);
+    void issue_scalar(std::int64_t now);
     void execute(EntryId id, std::int64_t now, std::int64_t latency);
     void execute_store(EntryId id, std::int64_t now, std::int64_t latency);
 

@@ -61,6 +61,12 @@ class PrivateCaches {
     // Next cycle at which `advance` has something to do; kUnknownCycle when the uncore decides.
     std::int64_t next_event(std::int64_t now) const;
 
+    // As `load`, when the line is in the L1; else false and nothing happens.
+    bool load_hit(Line line) {
+        const bool hit = l1_.touch(line);
+        counters_.l1_hits += hit ? 1 : 0;
+        return hit;
+    }
     Outcome load(Line line, std::int64_t now, std::uint32_t waiter, bool fills_l1);
     // A store wants to write: asks for the line when it is not in the L1.
     Outcome own(Line line, std::int64_t now);

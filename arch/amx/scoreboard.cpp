@@ -118,6 +118,7 @@ void Scoreboard::write(Entry& entry, std::size_t reg, const OpcodeInfo& info) {
     Register& target = registers_[reg];
     const Opcode opcode = entry.instruction->opcode;
     entry.frees_tile = target.in_pool;
+    entry.target = static_cast<std::uint8_t>(reg);
     target.producer = entry.sequence;
     target.ready_at = kUnknownCycle;
     target.by_dot = is_dot(opcode);
@@ -138,11 +139,8 @@ EntryId Scoreboard::late_producer(const Entry& entry, std::size_t slot, std::int
 void Scoreboard::complete(EntryId id, std::int64_t cycle) {
     Entry& entry = entries_[id];
     entry.result_at = cycle;
-    for (Register& reg : registers_) {
-        if (reg.producer == entry.sequence) {
-            reg.ready_at = cycle;
-            break;
-        }
+    if (entry.target < kRegisters && registers_[entry.target].producer == entry.sequence) {
+        registers_[entry.target].ready_at = cycle;
     }
     std::uint32_t node = entry.consumers;
     entry.consumers = kNoConsumer;

@@ -39,10 +39,11 @@ struct Entry {
     std::uint32_t consumers = UINT32_MAX;  // list of entry * 4 + operand
     EntryId next_in_slot = kNoEntry;
     std::int16_t rows = 0;
-    std::int16_t lines = 0;      // of a load or store
-    std::int16_t next_line = 0;  // first not yet asked for
-    std::int16_t waiting = 0;    // lines under way
-    std::uint8_t pending = 0;    // operands whose time is not known
+    std::int16_t lines = 0;           // of a load or store
+    std::int16_t next_line = 0;       // first not yet asked for
+    std::int16_t waiting = 0;         // lines under way
+    std::uint8_t target = UINT8_MAX;  // register it writes
+    std::uint8_t pending = 0;         // operands whose time is not known
     bool issued = false;
     bool frees_tile = false;  // at retirement
     bool stores_dot = false;  // a store whose tile a TDP wrote last
