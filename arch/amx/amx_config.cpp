@@ -15,7 +15,7 @@ constexpr std::int64_t kLine = 64;
 void read_window(Node node, WindowConfig& window) {
     node.optional("allocate", window.allocate, {1, 32}, "uops entering the window a cycle");
     node.optional("retire", window.retire, {1, 32}, "uops leaving the window a cycle");
-    node.optional("reorder_buffer", window.reorder_buffer, {16, 1024}, "uops in the window");
+    node.optional("reorder_buffer", window.reorder_buffer, {32, 1024}, "uops in the window");
     node.optional("scheduler", window.scheduler, {4, 1024}, "uops waiting for a compute port");
     node.optional("memory_scheduler", window.memory_scheduler, {4, 1024},
                   "uops waiting for a load or store port");

@@ -1,10 +1,15 @@
 #include "arch/amx/cache.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "arch/base/check.hpp"
 
 namespace tilesim::arch::amx {
 
 namespace {
+
+constexpr std::size_t kGuesses = 1 << 16;
 
 std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -23,7 +28,8 @@ Cache::Cache(const CacheConfig& config)
       random_(config.random_replacement),
       tags_(index(sets_ * ways_), 0),
       used_(index(sets_ * ways_), 0),
-      dirty_(index(sets_ * ways_), 0) {}
+      dirty_(index(sets_ * ways_), 0),
+      guess_(std::min(std::bit_ceil(4 * tags_.size()), kGuesses), 0) {}
 
 std::int64_t Cache::set_of(Line line) const {
     return power_of_two_ ? (line & (sets_ - 1)) : line % sets_;
@@ -31,9 +37,13 @@ std::int64_t Cache::set_of(Line line) const {
 
 std::int64_t Cache::find(Line line) const {
     SIM_DCHECK(line >= 0 && line < UINT32_MAX, "line {} is beyond the tags", line);
+    const std::uint32_t tag = tag_of(line);
+    const std::uint32_t guess = guess_[index(line) & (guess_.size() - 1)];
+    if (tags_[guess] == tag) {
+        return guess;
+    }
     const std::int64_t first = set_of(line) * ways_;
     const std::uint32_t* tags = &tags_[index(first)];
-    const std::uint32_t tag = tag_of(line);
     std::int64_t way = -1;
     for (std::int64_t i = 0; i < ways_; ++i) {  // no early end: the compiler makes vectors of it
         way = tags[i] == tag ? i : way;
@@ -89,6 +99,7 @@ Cache::Victim Cache::install(Line line, bool dirty) {
         victim = {static_cast<Line>(tags_[index(way)]) - 1, dirty_[index(way)] != 0};
     }
     tags_[index(way)] = tag_of(line);
+    guess_[index(line) & (guess_.size() - 1)] = static_cast<std::uint32_t>(way);
     used_[index(way)] = ++clock_;
     dirty_[index(way)] = static_cast<std::uint8_t>(dirty);
     return victim;

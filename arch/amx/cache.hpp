@@ -51,6 +51,8 @@ class Cache {
     std::vector<std::uint32_t> tags_;  // line + 1; 0: empty. 32 bits reach 256 GiB
     std::vector<std::uint32_t> used_;  // time of last use
     std::vector<std::uint8_t> dirty_;
+    // Where a line was put last, by its low bits: finds most hits without looking at every way.
+    std::vector<std::uint32_t> guess_;
 };
 
 }  // namespace tilesim::arch::amx

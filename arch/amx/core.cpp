@@ -129,7 +129,7 @@ void Core::retire() {
             return;
         }
         if (is_store(head.instruction->opcode)) {
-            stores_.set_senior(head.first_store + head.lines);
+            stores_.set_senior(head.store + head.lines);
         }
         window_.retire();
     }
@@ -206,10 +206,10 @@ void Core::prepare_memory(EntryId id) {
     std::int64_t bytes = instruction.bytes;
     if (tile) {
         const TileShape& shape = tiles_.shape(instruction.destination);
-        entry.rows = static_cast<std::int16_t>(shape.rows);
+        entry.rows = static_cast<std::int8_t>(shape.rows);
         bytes = shape.row_bytes;
     }
-    entry.lines = static_cast<std::int16_t>(lines_of({&instruction, entry.address}));
+    entry.lines = static_cast<std::int8_t>(lines_of({&instruction, entry.address}));
     if (!is_store(instruction.opcode)) {
         counters_.tile_loads += tile ? 1 : 0;
         counters_.tile_load_lines += tile ? entry.lines : 0;
@@ -223,7 +223,7 @@ void Core::prepare_memory(EntryId id) {
             const std::int64_t line_end = (from / kLineBytes + 1) * kLineBytes;
             const std::int64_t length = std::max<std::int64_t>(std::min(end, line_end) - from, 1);
             const std::int64_t store = stores_.push(from, length, entry.sequence);
-            entry.first_store = row + part == 0 ? store : entry.first_store;
+            entry.store = row + part == 0 ? store : entry.store;
             from = line_end;
         }
     }
@@ -233,7 +233,7 @@ void Core::prepare_others(EntryId id) {
     Entry& entry = window_.at(id);
     const Opcode opcode = entry.instruction->opcode;
     if (is_dot(opcode)) {
-        entry.rows = static_cast<std::int16_t>(tiles_.shape(entry.instruction->destination).rows);
+        entry.rows = static_cast<std::int8_t>(tiles_.shape(entry.instruction->destination).rows);
         ++counters_.dots;
         counters_.dot_rows += entry.rows;
         dots_.push_back(id);

@@ -68,7 +68,7 @@ CoreState Core::cause_of_dot(const Entry& dot) const {
 }
 
 CoreState Core::cause_of_load(const Entry& load) const {
-    if (load.blocked_by >= 0) {
+    if (load.store >= 0) {
         return CoreState::StoreConflict;
     }
     if (load.missed < 0) {

@@ -13,9 +13,11 @@ LoadUnit::LoadUnit(const AmxConfig& config, Scoreboard& window, PrivateCaches& c
       lines_a_cycle_(config.access.load_lines) {}
 
 Line LoadUnit::line_of(const Entry& entry, std::int64_t index) {
-    const std::int64_t per_row = entry.lines / std::max<std::int64_t>(entry.rows, 1);
-    const std::int64_t row = index / per_row;
-    return (entry.address + row * entry.instruction->row_stride) / kLineBytes + index % per_row;
+    if (entry.lines == entry.rows) {
+        return (entry.address + index * entry.instruction->row_stride) / kLineBytes;
+    }
+    const std::int64_t row = index / 2;  // rows that do not start on a line take two
+    return (entry.address + row * entry.instruction->row_stride) / kLineBytes + index % 2;
 }
 
 void LoadUnit::start(EntryId id) {
@@ -61,18 +63,24 @@ void LoadUnit::run_ahead(std::int64_t now) {
     }
     const EntryId id = active_.front();
     Entry& entry = window_.at(id);
-    if (entry.instruction->opcode != Opcode::Tileloadd || entry.blocked_by >= 0) {
+    if (entry.instruction->opcode != Opcode::Tileloadd || entry.store >= 0) {
         return;
     }
-    while (entry.next_line < entry.lines) {
+    const std::int64_t first = slot_;
+    bool whole = true;
+    while (whole && entry.next_line < entry.lines) {
         const Line line = line_of(entry, entry.next_line);
-        if (stores_.conflict(line, entry.sequence) != StoreBuffer::kNone ||
-            !caches_.load_hit(line)) {
-            return;
-        }
-        ++entry.next_line;
-        entry.latest_line = std::max(entry.latest_line,
-                                     slot_++ / lines_a_cycle_ + config_.caches.l1_latency.count());
+        whole =
+            stores_.conflict(line, entry.sequence) == StoreBuffer::kNone && caches_.load_hit(line);
+        entry.next_line = static_cast<std::int8_t>(entry.next_line + (whole ? 1 : 0));
+        slot_ += whole ? 1 : 0;
+    }
+    if (slot_ > first) {
+        entry.latest_line = std::max(
+            entry.latest_line, (slot_ - 1) / lines_a_cycle_ + config_.caches.l1_latency.count());
+    }
+    if (!whole) {
+        return;
     }
     active_.erase(active_.begin());
     finish(id);
@@ -93,16 +101,16 @@ LoadUnit::Access LoadUnit::access(EntryId id, std::int64_t now) {
     if (is_prefetch(opcode)) {
         return access_cache(id, line, now);
     }
-    if (entry.blocked_by == StoreBuffer::kNone) {
-        entry.blocked_by = stores_.conflict(line, entry.sequence);
+    if (entry.store == StoreBuffer::kNone) {
+        entry.store = stores_.conflict(line, entry.sequence);
     }
-    if (entry.blocked_by == StoreBuffer::kNone) {
+    if (entry.store == StoreBuffer::kNone) {
         return access_cache(id, line, now);
     }
-    const std::int64_t store = entry.blocked_by;
+    const std::int64_t store = entry.store;
     const bool tile = is_tile_load(opcode);
     if (tile ? stores_.released(store) : stores_.committed(store)) {
-        entry.blocked_by = StoreBuffer::kNone;
+        entry.store = StoreBuffer::kNone;
         return access_cache(id, line, now);
     }
     if (forwards(entry, store)) {

@@ -59,7 +59,7 @@ void Ports::execute(EntryId id, std::int64_t now, std::int64_t latency) {
 void Ports::execute_store(EntryId id, std::int64_t now, std::int64_t latency) {
     Entry& entry = window_.at(id);
     for (std::int64_t i = 0; i < entry.lines; ++i) {
-        stores_.set_data(entry.first_store + i, now + latency + i + 1);
+        stores_.set_data(entry.store + i, now + latency + i + 1);
     }
     entry.done_at = now + latency + entry.lines;
     window_.issue(id);

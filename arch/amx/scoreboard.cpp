@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint32_t kNoConsumer = UINT32_MAX;
 constexpr std::uint32_t kOperands = 4;  // consumer lists: entry * kOperands + operand
 constexpr std::size_t kWordBits = 64;
+const Entry kFresh{};  // copied: g++ 12 fills a temporary byte by byte
 
 bool uses_memory_scheduler(const OpcodeInfo& info) {
     return info.unit == Unit::Load || info.unit == Unit::Store;
@@ -20,7 +21,10 @@ bool uses_memory_scheduler(const OpcodeInfo& info) {
 }  // namespace
 
 Scoreboard::Scoreboard(const WindowConfig& window, const TileConfigTiming& tiles)
-    : window_(window), entries_(kRing), free_tiles_(tiles.physical_tiles) {
+    : window_(window),
+      entries_(std::bit_ceil(static_cast<std::size_t>(window.reorder_buffer))),
+      mask_(entries_.size() - 1),
+      free_tiles_(tiles.physical_tiles) {
     wheel_.fill(kNoEntry);
 }
 
@@ -46,14 +50,14 @@ Blocked Scoreboard::blocked(const Instruction& instruction, std::int64_t uops) c
 EntryId Scoreboard::allocate(const DynamicInstruction& dynamic, std::int64_t uops,
                              std::int64_t now) {
     const EntryId id = id_of(tail_);
-    SIM_DCHECK(tail_ - head_ < kRing, "the window holds more instructions than its ring");
+    SIM_DCHECK(tail_ - head_ < entries_.size(), "the window holds more instructions than its ring");
     Entry& entry = entries_[id];
-    entry = Entry{};
+    entry = kFresh;
     entry.instruction = dynamic.instruction;
     entry.sequence = tail_++;
     entry.address = dynamic.address;
     entry.operands_at = now + 1;  // a cycle in the scheduler at least
-    entry.uops = uops;
+    entry.uops = static_cast<std::int16_t>(uops);
     uops_ += uops;
     const OpcodeInfo& info = info_of(dynamic.instruction->opcode);
     if (uses_memory_scheduler(info)) {

@@ -21,33 +21,34 @@ namespace tilesim::arch::amx {
 using EntryId = std::uint32_t;
 inline constexpr EntryId kNoEntry = UINT32_MAX;
 
-struct Entry {
+// 128 bytes: two lines of the host's cache.
+struct alignas(128) Entry {
     const Instruction* instruction = nullptr;
     std::uint64_t sequence = 0;
     std::int64_t address = 0;
     std::int64_t operands_at = 0;  // latest operand, of those known
     std::int64_t result_at = kUnknownCycle;
     std::int64_t done_at = kUnknownCycle;  // may retire from this cycle on
-    std::int64_t uops = 1;
-    std::int64_t first_store = 0;        // store-buffer number
-    std::int64_t blocked_by = -1;        // a store this load waits for
-    std::int64_t latest_line = 0;        // when its latest line came
-    std::uint64_t refused = UINT64_MAX;  // caches' version that had no buffer for its next line
-    Line missed = -1;                    // its latest miss
+    std::int64_t store = -1;               // number of its first store; of a load: that blocks it
+    std::int64_t latest_line = 0;          // when its latest line came
+    std::uint64_t refused = UINT64_MAX;    // caches' version that had no buffer for its next line
+    Line missed = -1;                      // its latest miss
     std::array<EntryId, 3> producers{kNoEntry, kNoEntry, kNoEntry};
     std::array<std::uint32_t, 3> next_consumer{};
     std::uint32_t consumers = UINT32_MAX;  // list of entry * 4 + operand
     EntryId next_in_slot = kNoEntry;
-    std::int16_t rows = 0;
-    std::int16_t lines = 0;           // of a load or store
-    std::int16_t next_line = 0;       // first not yet asked for
-    std::int16_t waiting = 0;         // lines under way
+    std::int16_t uops = 1;
+    std::int8_t rows = 0;
+    std::int8_t lines = 0;            // of a load or store
+    std::int8_t next_line = 0;        // first not yet asked for
+    std::int8_t waiting = 0;          // lines under way
     std::uint8_t target = UINT8_MAX;  // register it writes
-    std::uint8_t pending = 0;         // operands whose time is not known
-    bool issued = false;
-    bool frees_tile = false;  // at retirement
-    bool stores_dot = false;  // a store whose tile a TDP wrote last
+    std::uint8_t pending : 4 = 0;     // operands whose time is not known
+    bool issued : 1 = false;
+    bool frees_tile : 1 = false;  // at retirement
+    bool stores_dot : 1 = false;  // a store whose tile a TDP wrote last
 };
+static_assert(sizeof(Entry) == 128);
 
 // Why nothing more can be allocated.
 enum class Blocked : std::uint8_t { No, Window, Scheduler, LoadQueue, StoreBuffer, Tiles };
@@ -89,19 +90,19 @@ class Scoreboard {
         bool in_pool = false;  // a physical tile stands behind it
     };
     static constexpr std::size_t kWheel = 1024;
-    static constexpr std::size_t kRing = 2048;  // entries; more than any window's instructions
     static constexpr std::size_t kVectors = 32;
     static constexpr std::size_t kMask = kTiles + kVectors;  // k1
     static constexpr std::size_t kRegisters = kMask + 1;
 
-    static EntryId id_of(std::uint64_t sequence) { return static_cast<EntryId>(sequence % kRing); }
+    EntryId id_of(std::uint64_t sequence) const { return static_cast<EntryId>(sequence & mask_); }
     void rename(Entry& entry, EntryId id, const OpcodeInfo& info);
     void use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot);
     void write(Entry& entry, std::size_t reg, const OpcodeInfo& info);
     void schedule(EntryId id, std::int64_t cycle);
 
     WindowConfig window_;
-    std::vector<Entry> entries_;
+    std::vector<Entry> entries_;  // a ring, by sequence
+    std::uint64_t mask_;
     std::array<Register, kRegisters> registers_{};
     std::array<EntryId, kWheel> wheel_{};
     std::array<std::uint64_t, kWheel / 64> occupied_{};
