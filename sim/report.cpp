@@ -46,9 +46,11 @@ std::string bounds_table(const RunResult& result) {
     bound("compute bound", bounds.compute_ns);
     bound("stream bound", bounds.stream_ns);
     bound("memory bound", bounds.memory_ns);
-    text += line("roofline",
-                 fmt::format("{} bound binds; {:.1f} operations per DRAM byte", bounds.binding(),
-                             1e3 * result.tops * result.time_ns / bounds.dram_bytes));
+    const std::string intensity =
+        bounds.dram_bytes > 0 ? fmt::format("{:.1f} operations per DRAM byte",
+                                            1e3 * result.tops * result.time_ns / bounds.dram_bytes)
+                              : "no DRAM traffic counted";
+    text += line("roofline", fmt::format("{} bound binds; {}", bounds.binding(), intensity));
     return text;
 }
 

@@ -1,0 +1,229 @@
+#include "workloads/amx_gemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "arch/amx/socket.hpp"
+#include "arch/amx/tile_machine.hpp"
+#include "workloads/amx_data.hpp"
+
+namespace tilesim::workloads {
+namespace {
+
+using arch::amx::AmxConfig;
+using arch::amx::Socket;
+
+GemmProblem gemm(std::int64_t m, std::int64_t k, std::int64_t n, DataType in = DataType::Int8,
+                 DataType out = DataType::Int32) {
+    GemmProblem problem;
+    problem.m = m;
+    problem.k = k;
+    problem.n = n;
+    problem.a = problem.b = in;
+    problem.c = out;
+    return problem;
+}
+
+struct Outcome {
+    std::int64_t cycles = 0;
+    arch::amx::CoreCounters counters;  // of core 0
+};
+
+Outcome run(const LoweredAmx& lowered, arch::memory::BackingStore* store,
+            const AmxConfig& config = {}) {
+    arch::base::EventQueue queue;
+    arch::base::stats::Group root("");
+    arch::memory::MemorySystem memory(arch::memory::MemoryConfig{},
+                                      arch::amx::Uncore::memory_lookahead(config), queue, root);
+    std::vector<std::unique_ptr<arch::amx::TileMachine>> machines;
+    std::vector<arch::amx::InstructionObserver*> observers;
+    for (const arch::amx::Program& program : lowered.programs) {
+        if (store != nullptr) {
+            machines.push_back(std::make_unique<arch::amx::TileMachine>(program, *store));
+            observers.push_back(machines.back().get());
+        }
+    }
+    Socket socket(config, lowered.programs, observers, memory, queue);
+    for (const AmxRegion& region : lowered.warm) {
+        socket.warm(static_cast<std::size_t>(region.thread), region.address, region.bytes,
+                    arch::amx::Level::L2, false);
+    }
+    socket.start();
+    while (!socket.finished() && !queue.empty()) {
+        queue.run_until(queue.next_time());
+    }
+    EXPECT_TRUE(socket.finished());
+    EXPECT_EQ(socket.fault(), "");
+    return {socket.finish_cycle(), socket.core(0).counters()};
+}
+
+// The product is right, and moving bytes changes no cycle.
+void expect_product(const GemmProblem& problem, const AmxMapping& mapping) {
+    ASSERT_EQ(problems_of(problem, mapping, 56), std::vector<std::string>{});
+    const LoweredAmx lowered = lower(problem, mapping);
+    arch::memory::BackingStore store;
+    const AmxData data(problem, mapping, lowered, 7);
+    data.fill(store);
+    const std::int64_t cycles = run(lowered, &store).cycles;
+    const ProductCheck check = data.check(store);
+    EXPECT_TRUE(check.match) << check.first_mismatch;
+    EXPECT_EQ(check.checked, problem.m * problem.n);
+    EXPECT_EQ(cycles, run(lowered, nullptr).cycles);
+}
+
+AmxMapping mapping_with(AmxMapping::Order order) {
+    AmxMapping mapping;
+    mapping.order = order;
+    return mapping;
+}
+
+TEST(AmxGemm, EveryOrderGivesTheProduct) {
+    for (const auto order :
+         {AmxMapping::Order::Reference, AmxMapping::Order::KInnermost, AmxMapping::Order::Preloaded,
+          AmxMapping::Order::Switched, AmxMapping::Order::Interleaved}) {
+        expect_product(gemm(53, 131, 71), mapping_with(order));
+        expect_product(gemm(53, 131, 71, DataType::Bf16, DataType::F32), mapping_with(order));
+    }
+}
+
+TEST(AmxGemm, EveryBlockShapeGivesTheProduct) {
+    for (const auto& [m, n] : {std::pair{1, 1}, {1, 4}, {1, 6}, {2, 2}, {3, 1}, {2, 1}}) {
+        AmxMapping mapping;
+        mapping.m_acc = m;
+        mapping.n_acc = n;
+        expect_product(gemm(83, 67, 103), mapping);
+    }
+}
+
+TEST(AmxGemm, EverySignCombinationGivesTheProduct) {
+    for (const bool a : {false, true}) {
+        for (const bool b : {false, true}) {
+            AmxMapping mapping;
+            mapping.a_signed = a;
+            mapping.b_signed = b;
+            expect_product(gemm(17, 70, 19), mapping);
+        }
+    }
+}
+
+TEST(AmxGemm, EveryLayoutOfBGivesTheProduct) {
+    for (const auto layout :
+         {AmxMapping::BLayout::Vnni, AmxMapping::BLayout::RowMajor, AmxMapping::BLayout::Sparse}) {
+        for (const auto outer : {AmxMapping::Outer::N, AmxMapping::Outer::M}) {
+            AmxMapping mapping;
+            mapping.b_layout = layout;
+            mapping.outer = outer;
+            expect_product(gemm(37, 130, 73), mapping);
+        }
+    }
+    AmxMapping mapping;
+    mapping.b_layout = AmxMapping::BLayout::RowMajor;
+    expect_product(gemm(37, 70, 73, DataType::Bf16, DataType::F32), mapping);
+}
+
+TEST(AmxGemm, PostOperationsGiveTheResultFusedAndInterleaved) {
+    for (const auto post : {AmxMapping::Post::Fused, AmxMapping::Post::Interleaved}) {
+        for (const auto type : {DataType::Int8, DataType::Bf16, DataType::F32}) {
+            AmxMapping mapping;
+            mapping.post = post;
+            expect_product(gemm(71, 130, 70, DataType::Int8, type), mapping);
+            mapping.remainder = AmxMapping::Remainder::Smaller;
+            expect_product(gemm(71, 130, 70, DataType::Int8, type), mapping);
+        }
+    }
+}
+
+TEST(AmxGemm, CacheBlocksRemaindersAndPrefetchGiveTheProduct) {
+    AmxMapping mapping;
+    mapping.mc = 32;
+    mapping.nc = 48;
+    mapping.kc = 128;
+    mapping.prefetch_a = 2;
+    mapping.prefetch_b = 3;
+    mapping.a_nontemporal = true;
+    mapping.a_padding = 64;
+    mapping.c_padding = 128;
+    mapping.remainder = AmxMapping::Remainder::Smaller;
+    expect_product(gemm(101, 401, 89), mapping);
+}
+
+TEST(AmxGemm, EveryPartitionGivesTheProduct) {
+    for (const auto partition :
+         {AmxMapping::Partition::M, AmxMapping::Partition::N, AmxMapping::Partition::K}) {
+        AmxMapping mapping;
+        mapping.threads = 3;
+        mapping.partition = partition;
+        expect_product(gemm(101, 270, 89), mapping);
+        expect_product(gemm(101, 270, 89, DataType::Bf16, DataType::F32), mapping);
+    }
+}
+
+TEST(AmxGemm, ThreeBf16PartsEmulateF32) {
+    expect_product(gemm(33, 65, 35, DataType::F32, DataType::F32), AmxMapping{});
+    const LoweredAmx lowered = lower(gemm(32, 64, 32, DataType::F32, DataType::F32), AmxMapping{});
+    EXPECT_EQ(run(lowered, nullptr).counters.dots, 4 * 2 * 6);  // six of nine products
+}
+
+TEST(AmxGemm, OrdersDifferInTheLoadsTheyNeed) {
+    const auto loads = [](AmxMapping::Order order) {  // 4 x 4 tiles, 3 k steps, 2 x 2 blocks
+        return run(lower(gemm(64, 192, 64), mapping_with(order)), nullptr).counters.tile_loads;
+    };
+    constexpr std::int64_t kSteps = 4 * 3;
+    EXPECT_EQ(loads(AmxMapping::Order::Reference), kSteps * (2 + 4));
+    EXPECT_EQ(loads(AmxMapping::Order::KInnermost), kSteps * 4 * 2);
+    EXPECT_EQ(loads(AmxMapping::Order::Preloaded), kSteps * 4);
+    EXPECT_EQ(loads(AmxMapping::Order::Switched), kSteps * 4);
+    EXPECT_EQ(loads(AmxMapping::Order::Interleaved), kSteps * 4);
+}
+
+TEST(AmxGemm, ConvolutionsGiveTheProduct) {
+    ConvolutionProblem conv;
+    conv.height = 5;
+    conv.width = 19;
+    conv.channels = 70;
+    conv.filters = 37;
+    conv.kh = 3;
+    conv.kw = 2;
+    for (const std::int64_t stride : {1, 2}) {
+        conv.stride = stride;
+        const AmxMapping mapping;
+        const LoweredAmx lowered = lower(conv, mapping);
+        arch::memory::BackingStore store;
+        const AmxData data(conv, mapping, lowered, 11);
+        data.fill(store);
+        run(lowered, &store);
+        const ProductCheck check = data.check(store);
+        EXPECT_TRUE(check.match) << check.first_mismatch;
+    }
+}
+
+TEST(AmxGemm, MoreOfAResourceIsNeverSlower) {
+    const LoweredAmx lowered = lower(gemm(128, 256, 128), AmxMapping{});
+    const std::int64_t cycles = run(lowered, nullptr).cycles;
+    AmxConfig more;
+    more.tiles.physical_tiles = 24;
+    EXPECT_LT(run(lowered, nullptr, more).cycles, cycles);
+    more = {};
+    more.caches.fill_width = arch::base::BytesPerCycle{64};
+    EXPECT_LT(run(lowered, nullptr, more).cycles, cycles);
+    more = {};
+    more.tiles.store_reads_tmul = false;
+    EXPECT_LT(run(lowered, nullptr, more).cycles, cycles);
+    more = {};
+    more.caches.fill_buffers = 4;
+    EXPECT_GT(run(lowered, nullptr, more).cycles, cycles);
+}
+
+TEST(AmxGemm, SaysWhyAMappingCannotRun) {
+    AmxMapping mapping;
+    mapping.m_acc = mapping.n_acc = 3;
+    EXPECT_EQ(problems_of(gemm(64, 64, 64), mapping, 56).size(), 1U);
+    mapping = {};
+    mapping.threads = 57;
+    EXPECT_EQ(problems_of(gemm(64, 64, 64), mapping, 56).size(), 1U);
+    EXPECT_EQ(problems_of(gemm(64, 64, 64, DataType::Int16), AmxMapping{}, 56).size(), 1U);
+}
+
+}  // namespace
+}  // namespace tilesim::workloads
