@@ -31,6 +31,8 @@ void read_window(Node node, WindowConfig& window) {
 void read_tiles(Node node, TileConfigTiming& tiles) {
     node.optional("physical_tiles", tiles.physical_tiles, {9, 64},
                   "tile registers behind the eight names");
+    node.optional("dot_in_place", tiles.dot_in_place,
+                  "a TDP keeps C's physical tile instead of taking another");
     node.optional("dot_latency", tiles.dot_latency, kLatency,
                   "latency of a TDP beyond a cycle per row");
     node.optional("early_retire", tiles.early_retire,

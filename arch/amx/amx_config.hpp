@@ -29,9 +29,10 @@ struct WindowConfig {
 // Tile registers and the multiplier behind them.
 struct TileConfigTiming {
     std::int64_t physical_tiles = 16;  // renaming pool
-    base::Cycles dot_latency{36};      // plus one cycle a row
-    bool early_retire = true;          // a TDP retires when it starts
-    bool store_reads_tmul = true;      // storing a TDP result takes the multiplier
+    bool dot_in_place = false;     // a TDP writes the tile it reads; otherwise it takes a new one
+    base::Cycles dot_latency{36};  // plus one cycle a row
+    bool early_retire = true;      // a TDP retires when it starts
+    bool store_reads_tmul = true;  // storing a TDP result takes the multiplier
     base::Cycles zero_latency{16};
     base::Cycles load_config{204};
     base::Cycles store_config{19};

@@ -99,8 +99,8 @@ class Core {
     std::int64_t lines_of(const DynamicInstruction& dynamic) const;
     std::int64_t next_event() const;
     void charge(std::int64_t until);
-    CoreState cause() const;
-    CoreState cause_of_dot(const Entry& dot) const;
+    CoreState cause(std::int64_t at, std::int64_t& end) const;
+    CoreState cause_of_dot(const Entry& dot, std::int64_t at, std::int64_t& end) const;
     CoreState cause_of_load(const Entry& load) const;
 
     const AmxConfig& config_;

@@ -27,19 +27,23 @@ void Core::charge(std::int64_t until) {
             ports_.tmul(now_) == TmulUse::Multiply ? CoreState::Multiply : CoreState::StoreRead;
         spent_[static_cast<std::size_t>(state)] += busy;
     }
-    if (busy < until - now_) {
-        spent_[static_cast<std::size_t>(cause())] += until - now_ - busy;
+    for (std::int64_t at = now_ + busy; at < until;) {
+        std::int64_t end = until;
+        const CoreState state = cause(at, end);
+        spent_[static_cast<std::size_t>(state)] += end - at;
+        at = end;
     }
 }
 
-CoreState Core::cause() const {
+// Why TMUL is idle at `at`; `end` comes down to where that changes.
+CoreState Core::cause(std::int64_t at, std::int64_t& end) const {
     if (at_barrier_) {
         return CoreState::Barrier;
     }
     if (first_dot_ < dots_.size()) {
-        return cause_of_dot(window_.at(dots_[first_dot_]));
+        return cause_of_dot(window_.at(dots_[first_dot_]), at, end);
     }
-    if (configured_at_ > now_) {
+    if (configured_at_ > at) {
         return CoreState::Configure;
     }
     if (stream_.finished()) {
@@ -51,18 +55,20 @@ CoreState Core::cause() const {
     return blocked_ == Blocked::No ? CoreState::Ports : CoreState::Window;
 }
 
-CoreState Core::cause_of_dot(const Entry& dot) const {
+CoreState Core::cause_of_dot(const Entry& dot, std::int64_t at, std::int64_t& end) const {
     CoreState cause = CoreState::Ports;
     for (std::size_t slot = 0; slot < kOperands; ++slot) {
-        const EntryId late = window_.late_producer(dot, slot, now_);
+        const EntryId late = window_.late_producer(dot, slot, at);
         if (late == kNoEntry) {
             continue;
         }
         const Entry& producer = window_.at(late);
+        end = std::min(end, producer.result_at);
         if (is_tile_load(producer.instruction->opcode)) {
-            return cause_of_load(producer);
+            cause = cause_of_load(producer);
+            continue;
         }
-        cause = CoreState::Accumulator;
+        cause = cause == CoreState::Ports ? CoreState::Accumulator : cause;
     }
     return cause;
 }

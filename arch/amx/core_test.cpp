@@ -138,5 +138,157 @@ TEST(Core, StoringAnotherTileDoesNot) {
                      4 * 16.0);
 }
 
+void math(Program& program, Opcode opcode, int out, int a, int b) {
+    Instruction instruction;
+    instruction.opcode = opcode;
+    instruction.destination = static_cast<std::int8_t>(out);
+    instruction.source_a = static_cast<std::int8_t>(a);
+    instruction.source_b = static_cast<std::int8_t>(b);
+    program.emit(instruction);
+}
+void vector_load(Program& program, int reg, std::int64_t address) {
+    load(program, reg, address, Opcode::Vmovups);
+}
+
+TEST(Core, ATileLoadWaitsForAStoreOfItsLines) {
+    const auto body = [](Program& p) {
+        store(p, 0, kPage);
+        load(p, 0, kPage);
+    };
+    AmxConfig config;
+    config.access.tile_load_after_store = base::Cycles{13};
+    const double cycles = per_iteration(body, config);
+    config.access.tile_load_after_store = base::Cycles{20};
+    EXPECT_DOUBLE_EQ(per_iteration(body, config), cycles + 7);
+    // Data 16 lines, commit of the last one, 13 more, the tile: 1 + 33 + 5 at least.
+    EXPECT_GE(cycles, 16 + 13 + 33 + 5);
+    EXPECT_GT(run(looped(100, body)).spent[static_cast<std::size_t>(CoreState::Drain)], 0);
+}
+
+TEST(Core, AVectorLoadTakesAFullLineFromTheStoreBuffer) {
+    const auto body = [](Program& p) {
+        store(p, 0, kPage);
+        vector_load(p, 1, kPage + 15 * 64);
+    };
+    AmxConfig slow;
+    slow.access.tile_load_after_store = base::Cycles{90};
+    EXPECT_DOUBLE_EQ(per_iteration(body), 16.0);
+    EXPECT_DOUBLE_EQ(per_iteration(body, slow), 16.0);
+}
+
+TEST(Core, PortFiveIsClosedWhileAProductIsYoung) {
+    const auto body = [](bool with_dot) {
+        return [with_dot](Program& p) {
+            if (with_dot) {
+                dot(p, 0, 4, 6);
+            }
+            for (int i = 0; i < 90; ++i) {
+                math(p, Opcode::Vaddps, i % 24, 30, 31);
+            }
+        };
+    };
+    EXPECT_DOUBLE_EQ(per_iteration(body(false)), 45.0);
+    EXPECT_DOUBLE_EQ(per_iteration(body(true)), 90.0);
+    AmxConfig open;
+    open.vector.port5_closed = base::Cycles{0};
+    EXPECT_DOUBLE_EQ(per_iteration(body(true), open), 52.0);  // the accumulator
+    open.vector.second_port = false;
+    EXPECT_DOUBLE_EQ(per_iteration(body(false), open), 90.0);
+}
+
+TEST(Core, AProductThatRetiresEarlyLetsLaterStoresCommit) {
+    // A copy of a tile row by row, a load of the copy, a product: a chain through the L1.
+    const auto body = [](Program& p) {
+        for (int row = 0; row < 16; ++row) {
+            vector_load(p, row, 64 * row);
+            load(p, row, kPage + 64 * row, Opcode::VmovupsStore);
+        }
+        load(p, 6, kPage);
+        dot(p, 0, 4, 6);
+    };
+    AmxConfig late;
+    late.tiles.early_retire = false;
+    // The result is 52 cycles after the start, with which it may retire otherwise one cycle later.
+    EXPECT_DOUBLE_EQ(per_iteration(body, late), per_iteration(body) + 51);
+}
+
+TEST(Core, AShortPoolOfTilesKeepsLoadsFromRunningAhead) {
+    const auto body = [](Program& p) {
+        for (int i = 0; i < 4; ++i) {
+            load(p, 4 + i, 1024 * i);
+        }
+        dot(p, 0, 4, 6);
+        dot(p, 1, 4, 7);
+        dot(p, 2, 5, 6);
+        dot(p, 3, 5, 7);
+    };
+    AmxConfig few;
+    few.tiles.physical_tiles = 11;
+    EXPECT_GT(per_iteration(body, few), 64.0);
+    few.tiles.physical_tiles = 16;
+    EXPECT_DOUBLE_EQ(per_iteration(body, few), 64.0);
+}
+
+TEST(Core, SmallerTilesTakeFewerCycles) {
+    Program program;
+    std::array<TileShape, kTiles> shapes;
+    shapes.fill({16, 64});
+    shapes[0] = {7, 64};
+    shapes[4] = {7, 64};
+    Instruction configure;
+    configure.opcode = Opcode::Ldtilecfg;
+    configure.immediate = program.add_config(shapes);
+    program.emit(configure);
+    dot(program, 0, 4, 6);
+    store(program, 0, kPage);
+    const auto result = run(program);
+    EXPECT_EQ(result.spent[static_cast<std::size_t>(CoreState::Multiply)], 7);
+    EXPECT_EQ(result.spent[static_cast<std::size_t>(CoreState::StoreRead)], 7);
+    EXPECT_EQ(result.spent[static_cast<std::size_t>(CoreState::Configure)], 204);
+}
+
+TEST(Core, SleepingAndSteppingEveryCycleAgree) {
+    const Program program = looped(50, [](Program& p) {
+        load(p, 4, 0);
+        load(p, 6, 4096, Opcode::Tileloaddt1);
+        dot(p, 0, 4, 6);
+        store(p, 0, kPage);
+        vector_load(p, 3, kPage + 64);
+        math(p, Opcode::Vaddps, 4, 3, 3);
+        load(p, 4, kPage + 2048, Opcode::VmovupsStore);
+    });
+    const AmxConfig config;
+    Core sleeping(config, program);
+    Core stepping(config, program);
+    for (Line line = 0; line < 1024; ++line) {
+        for (Core* core : {&sleeping, &stepping}) {
+            core->caches().warm(line, Level::L2, false);
+            core->caches().warm(kPage / kLineBytes + line, Level::L2, false);
+        }
+    }
+    sleeping.advance(100'000);
+    while (!stepping.finished()) {
+        stepping.advance(stepping.now() + 1);
+    }
+    EXPECT_EQ(sleeping.finished_at(), stepping.finished_at());
+    for (std::size_t i = 0; i + 1 < kCoreStates; ++i) {  // all but Finished
+        const auto state = static_cast<CoreState>(i);
+        if (state != CoreState::Finished) {
+            EXPECT_EQ(sleeping.spent(state), stepping.spent(state)) << name_of(state);
+        }
+    }
+}
+
+TEST(Core, AnIllegalInstructionStopsTheCore) {
+    Program program;
+    dot(program, 0, 4, 6);
+    const AmxConfig config;
+    Core core(config, program);
+    core.advance(1000);
+    ASSERT_TRUE(core.fault());
+    EXPECT_EQ(core.fault()->kind, Fault::Kind::UndefinedInstruction);
+    EXPECT_FALSE(core.finished());
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx

@@ -24,7 +24,8 @@ Scoreboard::Scoreboard(const WindowConfig& window, const TileConfigTiming& tiles
     : window_(window),
       entries_(std::bit_ceil(static_cast<std::size_t>(window.reorder_buffer))),
       mask_(entries_.size() - 1),
-      free_tiles_(tiles.physical_tiles) {
+      free_tiles_(tiles.physical_tiles),
+      dot_in_place_(tiles.dot_in_place) {
     wheel_.fill(kNoEntry);
 }
 
@@ -43,8 +44,15 @@ Blocked Scoreboard::blocked(const Instruction& instruction, std::int64_t uops) c
     if (info.unit == Unit::Load && loads_ + uops > window_.load_queue) {
         return Blocked::LoadQueue;
     }
-    const bool takes_tile = is_tile_load(instruction.opcode) || is_dot(instruction.opcode);
-    return takes_tile && free_tiles_ == 0 ? Blocked::Tiles : Blocked::No;
+    return free_tiles_ == 0 && takes_tile(instruction) ? Blocked::Tiles : Blocked::No;
+}
+
+bool Scoreboard::takes_tile(const Instruction& instruction) const {
+    if (is_dot(instruction.opcode)) {
+        return !dot_in_place_ ||
+               !registers_[static_cast<std::size_t>(instruction.destination)].in_pool;
+    }
+    return is_tile_load(instruction.opcode);
 }
 
 EntryId Scoreboard::allocate(const DynamicInstruction& dynamic, std::int64_t uops,
@@ -121,13 +129,14 @@ void Scoreboard::use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot
 void Scoreboard::write(Entry& entry, std::size_t reg, const OpcodeInfo& info) {
     Register& target = registers_[reg];
     const Opcode opcode = entry.instruction->opcode;
-    entry.frees_tile = target.in_pool;
+    const bool takes = takes_tile(*entry.instruction);
+    entry.frees_tile = target.in_pool && (takes || opcode == Opcode::Tilezero);
     entry.target = static_cast<std::uint8_t>(reg);
     target.producer = entry.sequence;
     target.ready_at = kUnknownCycle;
     target.by_dot = is_dot(opcode);
     target.in_pool = info.tile && opcode != Opcode::Tilezero;
-    free_tiles_ -= target.in_pool ? 1 : 0;
+    free_tiles_ -= takes ? 1 : 0;
 }
 
 EntryId Scoreboard::late_producer(const Entry& entry, std::size_t slot, std::int64_t now) const {

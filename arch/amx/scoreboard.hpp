@@ -98,6 +98,7 @@ class Scoreboard {
     void rename(Entry& entry, EntryId id, const OpcodeInfo& info);
     void use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot);
     void write(Entry& entry, std::size_t reg, const OpcodeInfo& info);
+    bool takes_tile(const Instruction& instruction) const;
     void schedule(EntryId id, std::int64_t cycle);
 
     WindowConfig window_;
@@ -114,6 +115,7 @@ class Scoreboard {
     std::int64_t memory_waiting_ = 0;  // in the memory scheduler
     std::int64_t loads_ = 0;           // uops in the load queue
     std::int64_t free_tiles_ = 0;
+    bool dot_in_place_ = false;
 };
 
 }  // namespace tilesim::arch::amx

@@ -42,9 +42,13 @@ bool StoreBuffer::step(std::int64_t now, PrivateCaches& caches) {
         ++release_;
         moved = true;
     }
-    if (commit_ < senior_ && at(commit_).data_at <= now && caches.commit(line_of(at(commit_)))) {
-        at(commit_++).committed_at = now;
-        moved = true;
+    if (commit_ < senior_ && at(commit_).data_at <= now) {
+        if (caches.commit(line_of(at(commit_)))) {
+            at(commit_++).committed_at = now;
+            moved = true;
+        } else {
+            lineless_ = commit_;
+        }
     }
     asked_ = std::max(asked_, commit_);
     // A line that was evicted again before its turn is asked for once more.
@@ -61,6 +65,7 @@ bool StoreBuffer::step(std::int64_t now, PrivateCaches& caches) {
             moved = true;
         }
     }
+    refused_now_ = refused_ == caches.version();
     return moved;
 }
 
@@ -69,9 +74,11 @@ std::int64_t StoreBuffer::next_event(std::int64_t now) const {
     if (release_ < commit_) {
         next = at(release_).committed_at + after_store_;
     }
-    if (commit_ < senior_) {
-        const std::int64_t data = at(commit_).data_at;
-        next = data > now ? std::min(next, data) : next;
+    if (asked_ < senior_ && !refused_now_) {
+        return now + 1;
+    }
+    if (commit_ < senior_ && lineless_ != commit_) {
+        next = std::min(next, at(commit_).data_at);
     }
     return next == kUnknownCycle ? next : std::max(next, now + 1);
 }

@@ -70,6 +70,8 @@ class StoreBuffer {
     std::int64_t asked_ = 0;
     std::int64_t senior_ = 0;
     std::int64_t tail_ = 0;
+    std::int64_t lineless_ = kNone;  // a store that found its line missing: a fill wakes it
+    bool refused_now_ = false;
     std::uint64_t refused_ = UINT64_MAX;  // version of the caches that had no fill buffer
 };
 
