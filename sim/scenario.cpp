@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <fstream>
-#include <sstream>
-
-#include "arch/amx/program_text.hpp"
 #include "arch/npu/kernel_timing.hpp"
 #include "sim/paths.hpp"
+#include "sim/scenario_amx.hpp"
 
 namespace tilesim::sim {
 
@@ -34,28 +31,6 @@ arch::npu::Kernel read_core_kernel(Node node) {
     node.required("c", kernel.c, arch::npu::kDataTypes, "type of C");
     node.done();
     return kernel;
-}
-
-std::string beside(const std::string& file, const std::string& path) {
-    const std::size_t slash = file.rfind('/');
-    return path.starts_with('/') || slash == std::string::npos ? path
-                                                               : file.substr(0, slash + 1) + path;
-}
-
-AmxProgramWorkload read_amx_program(Node node, const std::string& scenario_file) {
-    AmxProgramWorkload workload;
-    node.required("file", workload.file, "text form of the instructions");
-    workloads::read_data_in(node, workload.data_in);
-    node.done();
-    std::ifstream in(beside(scenario_file, workload.file));
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) {
-        node.error("file", fmt::format("{}: cannot be read", workload.file));
-    } else {
-        workload.program = arch::amx::read_program(text.str(), workload.file);
-    }
-    return workload;
 }
 
 ModelWorkload read_model(Node& node) {
@@ -120,47 +95,8 @@ Workload read_workload(Node node, const std::string& file) {
     return workload;
 }
 
-bool holds_conv_or_program(const Workload& workload) {
-    return std::holds_alternative<workloads::ConvolutionProblem>(workload) ||
-           std::holds_alternative<AmxProgramWorkload>(workload);
-}
-
-void check_amx_workload(Node& root, const Scenario& scenario) {
-    workloads::GemmProblem gemm;
-    if (const auto* given = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
-        gemm = *given;
-    } else if (const auto* conv = std::get_if<workloads::ConvolutionProblem>(&scenario.workload)) {
-        gemm.a = conv->a;
-        gemm.b = conv->b;
-        gemm.c = conv->c;
-    } else if (std::holds_alternative<AmxProgramWorkload>(scenario.workload)) {
-        return;
-    } else {
-        root.error("workload", "an AMX device runs gemm, conv and amx_program");
-        return;
-    }
-    const auto* map = std::get_if<workloads::AmxMapping>(&scenario.mapping);
-    if (map == nullptr && !std::holds_alternative<std::monostate>(scenario.mapping)) {
-        root.error("mapping", "must hold amx: the device has AMX cores");
-        return;
-    }
-    for (const std::string& problem : workloads::problems_of(
-             gemm, map != nullptr ? *map : workloads::AmxMapping{}, scenario.device.amx->cores)) {
-        root.error("mapping", problem);
-    }
-}
-
 void check_workload(Node& root, const Scenario& scenario) {
-    if (scenario.device.amx) {
-        check_amx_workload(root, scenario);
-        return;
-    }
-    if (holds_conv_or_program(scenario.workload)) {
-        root.error("device", fmt::format("'{}' has no AMX cores", scenario.device.name));
-        return;
-    }
-    if (std::holds_alternative<workloads::AmxMapping>(scenario.mapping)) {
-        root.error("mapping", "amx: the device has no AMX cores");
+    if (check_amx(root, scenario)) {
         return;
     }
     if (std::holds_alternative<workloads::GemvProblem>(scenario.workload) ||

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "arch/amx/program_text.hpp"
@@ -101,13 +102,13 @@ std::vector<Task> amx_tasks(const std::string& folder) {
                     r.at("level")};
         const double per = std::stod(r.at("per"));
         if (r.at("predict") == "program") {
-            task.predict = [file = folder + "/kernels/" + r.at("what"), per] {
+            task.parts = {[file = folder + "/kernels/" + r.at("what"), per] {
                 return iteration(file) / per;
-            };
+            }};
         } else if (r.at("predict") == "gemm") {
-            task.predict = [r, per] { return product(r) / per; };
+            task.parts = {[r, per] { return product(r) / per; }};
         } else {
-            task.predict = [r] { return operations(r.at("what")) / product(r); };
+            task.parts = {[r] { return operations(r.at("what")) / product(r); }};
         }
         tasks.push_back(std::move(task));
     }
