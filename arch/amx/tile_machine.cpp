@@ -38,6 +38,50 @@ std::int8_t saturated(std::int32_t value) {
     return static_cast<std::int8_t>(std::clamp<std::int32_t>(value, INT8_MIN, INT8_MAX));
 }
 
+// Element `i` of a vector result; `before` is what the destination held.
+void compute_lane(const Instruction& instruction, std::size_t i, const Row& a, const Row& b,
+                  const Row& before, Row& out) {
+    const auto x = get<float>(a, i);
+    const auto y = get<float>(b, i);
+    switch (instruction.opcode) {
+        case Opcode::Vcvtdq2ps:
+            put(out, i, static_cast<float>(get<std::int32_t>(a, i)));
+            break;
+        case Opcode::Vcvtps2dq:
+            put(out, i, to_int32(x));
+            break;
+        case Opcode::Vaddps:
+            put(out, i, x + y);
+            break;
+        case Opcode::Vpaddd:
+            put(out, i, get<std::uint32_t>(a, i) + get<std::uint32_t>(b, i));
+            break;
+        case Opcode::Vsubps:
+            put(out, i, x - y);
+            break;
+        case Opcode::Vmulps:
+            put(out, i, x * y);
+            break;
+        case Opcode::Vmaxps:
+            put(out, i, x > y ? x : y);
+            break;
+        case Opcode::Vfmadd231ps:
+            put(out, i, std::fma(x, y, get<float>(before, i)));
+            break;
+        case Opcode::Vcvtneps2bf16:
+            put(out, i, round_to_bf16(x));
+            break;
+        case Opcode::Vpmovzxwd:
+            put(out, i, std::uint32_t{get<std::uint16_t>(a, i)});
+            break;
+        case Opcode::Vpslld:
+            put(out, i, get<std::uint32_t>(a, i) << instruction.immediate);
+            break;
+        default:
+            break;
+    }
+}
+
 }  // namespace
 
 float flushed(float value) {
@@ -255,45 +299,7 @@ void TileMachine::vector_math(const Instruction& instruction) {
         out = {};
     }
     for (std::size_t i = 0; i < Floats{}.size(); ++i) {
-        const auto x = get<float>(a, i);
-        const auto y = get<float>(b, i);
-        switch (opcode) {
-            case Opcode::Vcvtdq2ps:
-                put(out, i, static_cast<float>(get<std::int32_t>(a, i)));
-                break;
-            case Opcode::Vcvtps2dq:
-                put(out, i, to_int32(x));
-                break;
-            case Opcode::Vaddps:
-                put(out, i, x + y);
-                break;
-            case Opcode::Vpaddd:
-                put(out, i, get<std::uint32_t>(a, i) + get<std::uint32_t>(b, i));
-                break;
-            case Opcode::Vsubps:
-                put(out, i, x - y);
-                break;
-            case Opcode::Vmulps:
-                put(out, i, x * y);
-                break;
-            case Opcode::Vmaxps:
-                put(out, i, x > y ? x : y);
-                break;
-            case Opcode::Vfmadd231ps:
-                put(out, i, std::fma(x, y, get<float>(before, i)));
-                break;
-            case Opcode::Vcvtneps2bf16:
-                put(out, i, round_to_bf16(x));
-                break;
-            case Opcode::Vpmovzxwd:
-                put(out, i, std::uint32_t{get<std::uint16_t>(a, i)});
-                break;
-            case Opcode::Vpslld:
-                put(out, i, get<std::uint32_t>(a, i) << instruction.immediate);
-                break;
-            default:
-                break;
-        }
+        compute_lane(instruction, i, a, b, before, out);
     }
 }
 
