@@ -80,7 +80,7 @@ std::string complaint(std::string from, const std::string& to) {
 }
 
 TEST(ProgramReader, SaysWhereAndWhatIsWrong) {
-    EXPECT_NE(complaint("acquire: {lock: free,", "acquire: {lock: fre,").find("p.yaml:11:"),
+    EXPECT_NE(complaint("acquire: {lock: free,", "acquire: {lock: fre,").find("p.yaml:12:"),
               std::string::npos);
     EXPECT_NE(
         complaint("acquire: {lock: free,", "acquire: {lock: fre,").find("did you mean 'free'?"),
