@@ -99,14 +99,20 @@ void check_workload(Node& root, const Scenario& scenario) {
     if (check_amx(root, scenario)) {
         return;
     }
-    if (std::holds_alternative<workloads::GemvProblem>(scenario.workload) ||
+    const bool gemm_in_memory =
+        scenario.device.pim && std::holds_alternative<workloads::GemmProblem>(scenario.workload);
+    if (gemm_in_memory && scenario.run.functional) {
+        root.error("run", "functional mode needs a gemv on this device");
+    }
+    if (gemm_in_memory || std::holds_alternative<workloads::GemvProblem>(scenario.workload) ||
         std::holds_alternative<ModelWorkload>(scenario.workload)) {
         if (!scenario.device.pim) {
             root.error("device",
                        fmt::format("'{}' has no processing in memory, which this workload needs",
                                    scenario.device.name));
-        } else if (std::holds_alternative<workloads::OutputStationaryMapping>(scenario.mapping)) {
-            root.error("mapping", "this workload needs pimnast or column_major");
+        } else if (!std::holds_alternative<std::monostate>(scenario.mapping) &&
+                   !std::holds_alternative<workloads::PimMapping>(scenario.mapping)) {
+            root.error("mapping", "this device needs pimnast or column_major");
         } else if (const auto* map = std::get_if<workloads::PimMapping>(&scenario.mapping);
                    map != nullptr && scenario.run.functional &&
                    map->placement == workloads::PimMapping::Placement::ColumnMajor) {

@@ -190,6 +190,38 @@ RunResult run_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv)
     return result;
 }
 
+workloads::GemvProblem vector_of(const workloads::GemmProblem& gemm) {
+    return {gemm.n, gemm.k, gemm.b, gemm.a, gemm.c};
+}
+
+RunResult run_gemm_in_memory(const Scenario& scenario, const workloads::GemmProblem& gemm) {
+    const workloads::GemvProblem gemv = vector_of(gemm);
+    RunResult result = run_gemv(scenario, gemv);
+    const auto rows = static_cast<double>(gemm.m);
+    result.workload = {{"gemm",
+                        {{"M", gemm.m},
+                         {"K", gemm.k},
+                         {"N", gemm.n},
+                         {"a", arch::base::name_of(gemm.a)},
+                         {"b", arch::base::name_of(gemm.b)},
+                         {"c", arch::base::name_of(gemm.c)}}}};
+    result.cycles *= gemm.m;
+    result.time_ns *= rows;
+    for (auto& [component, states] : result.where) {
+        for (auto& [state, cycles] : states) {
+            cycles *= rows;
+        }
+    }
+    set_rates(result, gemm.macs(), scenario.device.memory.clock);
+    const double soc =
+        std::max(2 * gemm.macs() / static_cast<double>(scenario.device.soc.compute.count()),
+                 gemv.bytes() / static_cast<double>(scenario.device.soc.bandwidth.count()));
+    result.details["soc_ns"] = soc * kNanosecondsPerSecond;
+    result.details["vectors"] = gemm.m;
+    result.speedup_over_soc = soc * kNanosecondsPerSecond / result.time_ns;
+    return result;
+}
+
 std::string lowered_gemv_text(const Scenario& scenario, const workloads::GemvProblem& gemv) {
     constexpr std::size_t kCommandsShown = 64;
     const PimPlacement p = placement_of(scenario, gemv);

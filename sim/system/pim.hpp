@@ -14,6 +14,10 @@
 namespace tilesim::sim::system {
 
 RunResult run_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv);
+// C = A B with B in the banks: every row of A is a vector of its own, for which the whole of B is
+// used again.
+workloads::GemvProblem vector_of(const workloads::GemmProblem& gemm);
+RunResult run_gemm_in_memory(const Scenario& scenario, const workloads::GemmProblem& gemm);
 // Tile, order, registers and the first commands of a GEMV scenario.
 std::string lowered_gemv_text(const Scenario& scenario, const workloads::GemvProblem& gemv);
 

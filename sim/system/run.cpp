@@ -34,7 +34,8 @@ std::string lowered_text(const Scenario& scenario) {
         return amx_text(scenario);
     }
     if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
-        return lowered_gemm_text(scenario, *gemm);
+        return scenario.device.pim ? lowered_gemv_text(scenario, vector_of(*gemm))
+                                   : lowered_gemm_text(scenario, *gemm);
     }
     if (const auto* gemv = std::get_if<workloads::GemvProblem>(&scenario.workload)) {
         return lowered_gemv_text(scenario, *gemv);
@@ -51,7 +52,8 @@ RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener) {
     if (scenario.device.amx) {
         result = run_amx(scenario);
     } else if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
-        result = run_gemm(scenario, *gemm, listener);
+        result = scenario.device.pim ? run_gemm_in_memory(scenario, *gemm)
+                                     : run_gemm(scenario, *gemm, listener);
     } else if (const auto* gemv = std::get_if<workloads::GemvProblem>(&scenario.workload)) {
         result = run_gemv(scenario, *gemv);
     } else if (const auto* model = std::get_if<ModelWorkload>(&scenario.workload)) {
