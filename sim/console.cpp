@@ -1,5 +1,7 @@
 #include "sim/console.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 
@@ -17,6 +19,14 @@ void print(const std::string& text) {
 
 void complain(const std::string& text) {
     std::fputs((text + "\n").c_str(), stderr);
+}
+
+bool shows_progress() {
+    return ::isatty(STDERR_FILENO) == 1;
+}
+
+void show_progress(const std::string& text) {
+    std::fputs(("\r" + text + "\x1b[K").c_str(), stderr);
 }
 
 }  // namespace tilesim::sim

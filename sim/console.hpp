@@ -10,5 +10,9 @@ namespace tilesim::sim {
 void print(const std::string& text);
 // One message on stderr. Where that fails too there is nobody left to tell.
 void complain(const std::string& text);
+// Whether stderr is a terminal: only there is progress shown.
+bool shows_progress();
+// Replaces the line being shown on stderr; an empty text clears it.
+void show_progress(const std::string& text);
 
 }  // namespace tilesim::sim

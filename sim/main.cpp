@@ -83,9 +83,13 @@ int run(const Arguments& arguments) {
     if (arguments.many.wanted()) {
         return arguments.many.run(arguments.file, overrides_of(arguments), arguments.format);
     }
-    const sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
+    sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
+    scenario.run.show_progress = sim::shows_progress();
     sim::trace::TraceSession trace(arguments.trace, scenario);
     const sim::RunResult result = sim::system::run(scenario, trace.listener());
+    if (scenario.run.show_progress) {
+        sim::show_progress("");
+    }
     if (const std::string note = trace.write(result); !note.empty()) {
         complain(note);
     }

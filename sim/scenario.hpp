@@ -72,6 +72,7 @@ using Mapping = std::variant<std::monostate, workloads::OutputStationaryMapping,
 
 struct RunOptions {
     bool functional = false;
+    bool show_progress = false;  // on stderr; not a key of the file
     std::uint64_t seed = 1;
     arch::base::Femtoseconds max_time{10'000'000'000'000'000};  // simulated
     arch::base::Femtoseconds max_wall_time{3'600'000'000'000'000'000};

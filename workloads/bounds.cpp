@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "arch/npu/kernel_timing.hpp"
 
@@ -82,7 +83,8 @@ OutputStationaryMapping choose_mapping(const GemmProblem& problem, const NpuConf
     const MultiplyMode* mode =
         KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c);
     std::optional<OutputStationaryMapping> best;
-    double best_ns = 0;
+    // The binding bound first; at equal bounds the sum of all, then fewer and larger transfers.
+    std::tuple<double, double, std::int64_t> best_cost;
     constexpr std::int64_t kMostTile = 192;
     for (std::int64_t m = 16; mode != nullptr && m <= kMostTile; m += 16) {
         for (std::int64_t n = 16; n <= kMostTile; n += 16) {
@@ -96,10 +98,13 @@ OutputStationaryMapping choose_mapping(const GemmProblem& problem, const NpuConf
                     if (!problems_of(problem, map, config).empty()) {
                         continue;
                     }
-                    const double ns = bounds_of(problem, map, config, memory).tightest_ns();
-                    if (!best || ns < best_ns) {
+                    const GemmBounds bounds = bounds_of(problem, map, config, memory);
+                    const std::tuple cost{bounds.tightest_ns(),
+                                          bounds.compute_ns + bounds.stream_ns + bounds.memory_ns,
+                                          -map.k_mt * map.n_ct * map.m_ct};
+                    if (!best || cost < best_cost) {
                         best = map;
-                        best_ns = ns;
+                        best_cost = cost;
                     }
                     break;  // the longest runs along K that fit
                 }

@@ -9,6 +9,7 @@ namespace {
 
 // Time stamps executed between two looks at the host's clock.
 constexpr int kStampsPerClockLook = 4096;
+constexpr std::chrono::milliseconds kProgressInterval{500};
 
 sc_core::sc_time to_systemc(Femtoseconds time) {
     return sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(time.count()));
@@ -53,8 +54,7 @@ class KernelModule : public sc_core::sc_module {
             if (next > limits_.simulated) {
                 return stop(Outcome::SimulatedTimeLimit);
             }
-            if (++stamps % kStampsPerClockLook == 0 &&
-                std::chrono::steady_clock::now() - began_ >= limits_.wall) {
+            if (++stamps % kStampsPerClockLook == 0 && look_at_clock()) {
                 return stop(Outcome::WallTimeLimit);
             }
             const sc_core::sc_time due = to_systemc(next);
@@ -66,6 +66,16 @@ class KernelModule : public sc_core::sc_module {
         }
     }
 
+    // Reports progress; true when the host's time is up.
+    bool look_at_clock() {
+        const auto now = std::chrono::steady_clock::now();
+        if (limits_.progress && now - reported_ >= kProgressInterval) {
+            reported_ = now;
+            limits_.progress(queue_.now());
+        }
+        return now - began_ >= limits_.wall;
+    }
+
     void stop(Outcome outcome) {
         outcome_ = outcome;
         sc_core::sc_stop();
@@ -75,6 +85,7 @@ class KernelModule : public sc_core::sc_module {
     Limits limits_;
     const std::function<bool()>& finished_;
     std::chrono::steady_clock::time_point began_;
+    std::chrono::steady_clock::time_point reported_ = began_;
     Outcome outcome_ = Outcome::NothingPending;
     std::exception_ptr failure_;
 };

@@ -23,6 +23,8 @@ enum class Outcome {
 struct Limits {
     Femtoseconds simulated = kNever;
     std::chrono::milliseconds wall = std::chrono::milliseconds::max();
+    // Called now and then (host time) with the simulated time; may be empty.
+    std::function<void(Femtoseconds)> progress = {};
 };
 
 // Elaborates SystemC with one module that executes `queue`, and simulates until `finished` holds.
