@@ -1,0 +1,12 @@
+# What the installed components need, then the components.
+include(CMakeFindDependencyMacro)
+find_dependency(fmt)
+find_dependency(yaml-cpp)
+find_dependency(nlohmann_json)
+find_dependency(CLI11)
+find_dependency(Boost)
+find_dependency(SQLite3)
+find_dependency(Threads)
+find_dependency(PkgConfig)
+pkg_check_modules(SYSTEMC REQUIRED IMPORTED_TARGET systemc)
+include(${CMAKE_CURRENT_LIST_DIR}/tilesim-targets.cmake)
