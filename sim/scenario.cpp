@@ -33,6 +33,40 @@ arch::npu::Kernel read_core_kernel(Node node) {
     return kernel;
 }
 
+// The NPU that takes the prompt's matrices, and the widest type its products can have.
+void read_prompt_device(Node& node, ModelWorkload& workload) {
+    if (!node.has("prompt_device")) {
+        return;
+    }
+    std::string name;
+    node.optional("prompt_device", name, "NPU for the prompt's matrices; left out: roofline");
+    try {
+        workload.prompt_device = load_device(name, {});
+    } catch (const ConfigError& error) {
+        node.error("prompt_device", error.what());
+        return;
+    }
+    if (!workload.prompt_device->npu) {
+        node.error("prompt_device", fmt::format("'{}' is no NPU", name));
+        return;
+    }
+    using arch::base::DataType;
+    const arch::npu::KernelTiming timing(workload.prompt_device->npu->kernels);
+    for (const DataType result :
+         {DataType::Int32, DataType::F32, DataType::Int16, DataType::Bf16}) {
+        const bool has =
+            timing.find_mode(workload.format.input, workload.format.weights, result) != nullptr;
+        if (has && !workload.prompt_result) {
+            workload.prompt_result = result;
+        }
+    }
+    if (!workload.prompt_result) {
+        node.error("prompt_device", fmt::format("'{}' does not multiply {} by {}", name,
+                                                arch::base::name_of(workload.format.input),
+                                                arch::base::name_of(workload.format.weights)));
+    }
+}
+
 ModelWorkload read_model(Node& node) {
     ModelWorkload workload;
     std::string name;
@@ -41,6 +75,7 @@ ModelWorkload read_model(Node& node) {
     node.optional("prompt", workload.prompt, tokens, "tokens given, worked on at once");
     node.optional("generate", workload.generate, tokens, "tokens generated, one by one");
     workloads::read_gemv_format(node, workload.format);
+    read_prompt_device(node, workload);
     try {
         Document model = Document::load(model_file(name));
         workload.model = workloads::read_transformer(model.root());

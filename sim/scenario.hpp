@@ -51,7 +51,10 @@ struct CoreKernelWorkload {
 struct ModelWorkload {
     workloads::TransformerModel model;
     workloads::GemvProblem format;
-    std::int64_t prompt = 0;    // tokens given, on the system on chip
+    std::int64_t prompt = 0;  // tokens given
+    // The NPU that takes the prompt's matrices, and the type of its products; none: roofline.
+    std::optional<Device> prompt_device;
+    std::optional<arch::base::DataType> prompt_result;
     std::int64_t generate = 1;  // tokens generated, one by one
 };
 

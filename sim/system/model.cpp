@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "sim/attribution.hpp"
+#include "sim/system/npu.hpp"
 #include "sim/system/pim.hpp"
 
 namespace tilesim::sim::system {
 
-using arch::base::EventQueue;
-using arch::base::kernel::Outcome;
 using Json = nlohmann::ordered_json;
 using workloads::TransformerModel;
 
@@ -60,13 +59,13 @@ Costs costs_of(const ModelWorkload& workload) {
 }
 
 // All tokens of the prompt at once: every matrix is read once, each token attends to those before.
-double prompt_ns(const ModelWorkload& workload, const Costs& costs,
-                 const arch::pim::SocConfig& soc) {
+// `matrices_ns`: of a layer.
+double prompt_ns(const ModelWorkload& workload, const Costs& costs, const arch::pim::SocConfig& soc,
+                 double matrices_ns) {
     const auto tokens = static_cast<double>(workload.prompt);
     const double pairs = tokens * (tokens + 1) / 2;
-    const double layer =
-        roofline_ns(soc, costs.layer_macs * tokens, costs.layer_bytes) +
-        roofline_ns(soc, costs.attention_macs_a_token * pairs, costs.cache_bytes_a_token * tokens);
+    const double layer = matrices_ns + roofline_ns(soc, costs.attention_macs_a_token * pairs,
+                                                   costs.cache_bytes_a_token * tokens);
     return static_cast<double>(workload.model.layers) * layer +
            roofline_ns(soc, costs.head_macs, costs.head_bytes);
 }
@@ -101,11 +100,20 @@ void add_states(RunResult& result, const PimRun& run, double times) {
     }
 }
 
-Outcome execute(EventQueue& queue, const std::function<bool()>& finished) {
-    while (!finished() && !queue.empty()) {
-        queue.run_until(queue.next_time());
+// The prompt's matrices on an NPU, each product simulated with the mapping the bounds choose.
+double npu_layer_ns(const ModelWorkload& workload, Json& products) {
+    double total = 0;
+    for (const TransformerModel::Matrix& matrix : workload.model.layer_matrices()) {
+        Scenario npu;
+        npu.device = *workload.prompt_device;
+        const workloads::GemmProblem gemm{
+            workload.prompt,       matrix.columns,          matrix.rows,
+            workload.format.input, workload.format.weights, *workload.prompt_result};
+        const RunResult run = run_gemm(npu, gemm, nullptr);
+        products.push_back({{"name", matrix.name}, {"time_ns", run.time_ns}, {"tops", run.tops}});
+        total += run.time_ns;
     }
-    return finished() ? Outcome::Finished : Outcome::NothingPending;
+    return total;
 }
 
 }  // namespace
@@ -122,7 +130,7 @@ RunResult run_model(const Scenario& scenario, const ModelWorkload& workload) {
     for (const TransformerModel::Matrix& matrix : workload.model.layer_matrices()) {
         const auto gemv = gemv_of(workload, matrix.rows, matrix.columns);
         const auto placement = placement_of(scenario, gemv);
-        const PimRun run = simulate_gemv(scenario, gemv, placement, nullptr, execute);
+        const PimRun run = simulate_gemv(scenario, gemv, placement, nullptr);
         const double on_soc = soc_gemv_ns(soc, gemv);
         matrices.push_back({{"name", matrix.name},
                             {"M", matrix.rows},
@@ -139,9 +147,19 @@ RunResult run_model(const Scenario& scenario, const ModelWorkload& workload) {
     for (std::int64_t token = 0; token < workload.generate; ++token) {
         soc_part += soc_part_ns(workload, costs, soc, workload.prompt + token);
     }
-    const double prompt = workload.prompt > 0 ? prompt_ns(workload, costs, soc) : 0;
+    const double soc_layer = roofline_ns(
+        soc, costs.layer_macs * static_cast<double>(workload.prompt), costs.layer_bytes);
+    Json npu_products = Json::array();
+    const double layer = workload.prompt_device && workload.prompt > 0
+                             ? npu_layer_ns(workload, npu_products)
+                             : soc_layer;
+    const auto whole_prompt = [&](double layer_ns) {
+        return workload.prompt > 0 ? prompt_ns(workload, costs, soc, layer_ns) : 0;
+    };
+    const double prompt = whole_prompt(layer);
     const double in_banks = layers * generated * matrices_ns;
-    const double soc_alone = prompt + soc_part + layers * generated * soc_matrices_ns;
+    const double soc_alone =
+        whole_prompt(soc_layer) + soc_part + layers * generated * soc_matrices_ns;
     result.workload = {{"model", workload.model.name},
                        {"prompt", workload.prompt},
                        {"generate", workload.generate}};
@@ -163,6 +181,10 @@ RunResult run_model(const Scenario& scenario, const ModelWorkload& workload) {
                       {"rest_on_soc_ns", soc_part},
                       {"soc_alone_ns", soc_alone},
                       {"layer_matrices", matrices}};
+    if (!npu_products.empty()) {
+        result.details["prompt_on"] = workload.prompt_device->name;
+        result.details["prompt_layer_products"] = npu_products;
+    }
     name_bottlenecks(result);
     return result;
 }

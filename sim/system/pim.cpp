@@ -109,8 +109,7 @@ double soc_gemv_ns(const arch::pim::SocConfig& soc, const workloads::GemvProblem
 }
 
 PimRun simulate_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv,
-                     const PimPlacement& placement, workloads::FunctionalGemv* functional,
-                     const Executor& execute) {
+                     const PimPlacement& placement, workloads::FunctionalGemv* functional) {
     const arch::pim::PimConfig& pim = *scenario.device.pim;
     const arch::memory::MemoryConfig& dram = scenario.device.memory;
     const arch::pim::PimProgram program = workloads::lower(gemv, placement, dram, pim);
@@ -127,7 +126,7 @@ PimRun simulate_gemv(const Scenario& scenario, const workloads::GemvProblem& gem
         memory.lend(i, *units.back(), latency);
     }
     PimRun run;
-    run.outcome = execute(queue, [&units] {
+    run.outcome = arch::base::kernel::run(queue, limits_of(scenario.run), [&units] {
         return std::all_of(units.begin(), units.end(),
                            [](const auto& unit) { return unit->left().has_value(); });
     });
@@ -164,10 +163,7 @@ RunResult run_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv)
         functional.emplace(gemv, placement, scenario.device.memory, pim, scenario.run.seed);
     }
     const PimRun run =
-        simulate_gemv(scenario, gemv, placement, functional ? &*functional : nullptr,
-                      [&scenario](EventQueue& queue, const std::function<bool()>& finished) {
-                          return arch::base::kernel::run(queue, limits_of(scenario.run), finished);
-                      });
+        simulate_gemv(scenario, gemv, placement, functional ? &*functional : nullptr);
     result.events = run.events;
     result.where = run.where;
     result.status = run.outcome == Outcome::Finished ? Status::Ok : Status::TimeLimit;

@@ -1,7 +1,6 @@
 // The PIM system: one controller per channel executing a GEMV's commands in the DRAM model.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,13 +35,9 @@ struct PimRun {
     decltype(RunResult::where) where;
 };
 
-// Executes a queue until the predicate holds.
-using Executor = std::function<arch::base::kernel::Outcome(arch::base::EventQueue&,
-                                                           const std::function<bool()>&)>;
-
 // `functional` may be null.
 PimRun simulate_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv,
                      const workloads::PimPlacement& placement,
-                     workloads::FunctionalGemv* functional, const Executor& execute);
+                     workloads::FunctionalGemv* functional);
 
 }  // namespace tilesim::sim::system

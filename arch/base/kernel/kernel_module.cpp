@@ -1,6 +1,7 @@
 #include "arch/base/kernel/kernel_module.hpp"
 
 #include <exception>
+#include <optional>
 #include <systemc>
 
 namespace tilesim::arch::base::kernel {
@@ -15,16 +16,59 @@ sc_core::sc_time to_systemc(Femtoseconds time) {
     return sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(time.count()));
 }
 
+// A queue being executed under limits.
+class Execution {
+  public:
+    Execution(EventQueue& queue, const Limits& limits, const std::function<bool()>& finished)
+        : queue_(queue),
+          limits_(limits),
+          finished_(finished),
+          began_(std::chrono::steady_clock::now()) {}
+
+    EventQueue& queue() { return queue_; }
+
+    // How it has ended; nothing while there is a next event to execute.
+    std::optional<Outcome> ended() {
+        if (finished_()) {
+            return Outcome::Finished;
+        }
+        const Femtoseconds next = queue_.next_time();
+        if (next == kNever) {
+            return Outcome::NothingPending;
+        }
+        if (next > limits_.simulated) {
+            return Outcome::SimulatedTimeLimit;
+        }
+        if (++stamps_ % kStampsPerClockLook == 0 && look_at_clock()) {
+            return Outcome::WallTimeLimit;
+        }
+        return std::nullopt;
+    }
+
+  private:
+    // Reports progress; true when the host's time is up.
+    bool look_at_clock() {
+        const auto now = std::chrono::steady_clock::now();
+        if (limits_.progress && now - reported_ >= kProgressInterval) {
+            reported_ = now;
+            limits_.progress(queue_.now());
+        }
+        return now - began_ >= limits_.wall;
+    }
+
+    EventQueue& queue_;
+    Limits limits_;
+    const std::function<bool()>& finished_;
+    int stamps_ = 0;
+    std::chrono::steady_clock::time_point began_;
+    std::chrono::steady_clock::time_point reported_ = began_;
+};
+
 class KernelModule : public sc_core::sc_module {
   public:
     SC_HAS_PROCESS(KernelModule);
-    KernelModule(const sc_core::sc_module_name& name, EventQueue& queue, const Limits& limits,
-                 const std::function<bool()>& finished)
-        : sc_core::sc_module(name),
-          queue_(queue),
-          limits_(limits),
-          finished_(finished),
-          began_(std::chrono::steady_clock::now()) {
+    KernelModule(const sc_core::sc_module_name& name, Execution& execution)
+        : sc_core::sc_module(name), execution_(execution) {
         SC_METHOD(on_wake);
     }
 
@@ -42,60 +86,46 @@ class KernelModule : public sc_core::sc_module {
     }
 
     void execute() {
-        int stamps = 0;
         while (true) {
-            if (finished_()) {
-                return stop(Outcome::Finished);
+            if (const auto outcome = execution_.ended()) {
+                outcome_ = *outcome;
+                sc_core::sc_stop();
+                return;
             }
-            const Femtoseconds next = queue_.next_time();
-            if (next == kNever) {
-                return stop(Outcome::NothingPending);
-            }
-            if (next > limits_.simulated) {
-                return stop(Outcome::SimulatedTimeLimit);
-            }
-            if (++stamps % kStampsPerClockLook == 0 && look_at_clock()) {
-                return stop(Outcome::WallTimeLimit);
-            }
+            const Femtoseconds next = execution_.queue().next_time();
             const sc_core::sc_time due = to_systemc(next);
             if (due > sc_core::sc_time_stamp() && sc_core::sc_pending_activity()) {
                 next_trigger(due - sc_core::sc_time_stamp());
                 return;
             }
-            queue_.run_until(next);
+            execution_.queue().run_until(next);
         }
     }
 
-    // Reports progress; true when the host's time is up.
-    bool look_at_clock() {
-        const auto now = std::chrono::steady_clock::now();
-        if (limits_.progress && now - reported_ >= kProgressInterval) {
-            reported_ = now;
-            limits_.progress(queue_.now());
-        }
-        return now - began_ >= limits_.wall;
-    }
-
-    void stop(Outcome outcome) {
-        outcome_ = outcome;
-        sc_core::sc_stop();
-    }
-
-    EventQueue& queue_;
-    Limits limits_;
-    const std::function<bool()>& finished_;
-    std::chrono::steady_clock::time_point began_;
-    std::chrono::steady_clock::time_point reported_ = began_;
+    Execution& execution_;
     Outcome outcome_ = Outcome::NothingPending;
     std::exception_ptr failure_;
 };
 
+Outcome run_without_systemc(Execution& execution) {
+    while (true) {
+        if (const auto outcome = execution.ended()) {
+            return *outcome;
+        }
+        execution.queue().run_until(execution.queue().next_time());
+    }
+}
+
 }  // namespace
 
 Outcome run(EventQueue& queue, const Limits& limits, const std::function<bool()>& finished) {
+    Execution execution(queue, limits, finished);
+    if (sc_core::sc_get_status() != sc_core::SC_ELABORATION) {
+        return run_without_systemc(execution);
+    }
     sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
-    KernelModule module("tilesim", queue, limits, finished);
+    KernelModule module("tilesim", execution);
     sc_core::sc_start();
     if (module.failure()) {
         std::rethrow_exception(module.failure());

@@ -28,8 +28,9 @@ struct Limits {
 };
 
 // Elaborates SystemC with one module that executes `queue`, and simulates until `finished` holds.
-// `finished` is asked after every event of a time stamp. Once per process: SystemC allows one
-// elaboration. What models throw arrives here unchanged.
+// `finished` is asked after every event of a time stamp. SystemC allows one elaboration a process:
+// further queues of the process are executed the same way without it. What models throw arrives
+// here unchanged.
 Outcome run(EventQueue& queue, const Limits& limits, const std::function<bool()>& finished);
 
 }  // namespace tilesim::arch::base::kernel
