@@ -36,7 +36,9 @@ struct KernelCycles {
 
 class KernelTiming {
   public:
+    // Keeps a reference to `config`, into which `find_mode` points.
     explicit KernelTiming(const KernelConfig& config) : config_(config) {}
+    explicit KernelTiming(KernelConfig&&) = delete;
 
     // The mode that multiplies the kernel's types; nullptr when the device has none.
     const MultiplyMode* find_mode(DataType a, DataType b, DataType c) const;
@@ -52,7 +54,7 @@ class KernelTiming {
     KernelCycles block_cycles(const MultiplyMode& mode, const Kernel& kernel, std::int64_t rows,
                               std::int64_t columns) const;
 
-    KernelConfig config_;
+    const KernelConfig& config_;
 };
 
 }  // namespace tilesim::arch::npu

@@ -35,7 +35,8 @@ Kernel kernel(std::int64_t m, std::int64_t k, std::int64_t n) {
 
 TEST(KernelTiming, ABlockIssuesItsMmulsAndMovesItsC) {
     // 16 x 16 block: 8 mmuls a step, 5 steps; C 32 B an mmul: 8 loads, 16 stores of 16 B.
-    const KernelCycles cycles = KernelTiming(sample()).cycles(kernel(16, 40, 16));
+    const KernelConfig config = sample();
+    const KernelCycles cycles = KernelTiming(config).cycles(kernel(16, 40, 16));
     EXPECT_EQ(cycles.issue.count(), 40);
     EXPECT_EQ(cycles.loop_extra.count(), 0);
     EXPECT_EQ(cycles.c_load.count(), 8);
@@ -44,7 +45,8 @@ TEST(KernelTiming, ABlockIssuesItsMmulsAndMovesItsC) {
 }
 
 TEST(KernelTiming, BlocksAddUpAndEdgesAreSmaller) {
-    const KernelTiming timing(sample());
+    const KernelConfig config = sample();
+    const KernelTiming timing(config);
     const auto whole = timing.cycles(kernel(16, 40, 16)).total();
     EXPECT_EQ(timing.cycles(kernel(48, 40, 32)).total(), whole * 6);
     EXPECT_EQ(timing.cycles(kernel(20, 40, 16)).issue.count(), 40 + 10);
@@ -69,11 +71,13 @@ TEST(KernelTiming, ModesMayLoseSlots) {
 TEST(KernelTiming, ZeroStoresOneVectorACycle) {
     Kernel zero = kernel(10, 0, 16);
     zero.kind = KernelKind::Zero;
-    EXPECT_EQ(KernelTiming(sample()).cycles(zero).total().count(), 10);
+    const KernelConfig config = sample();
+    EXPECT_EQ(KernelTiming(config).cycles(zero).total().count(), 10);
 }
 
 TEST(KernelTiming, RefusesShapesTheMmulDoesNotDivide) {
-    const KernelTiming timing(sample());
+    const KernelConfig config = sample();
+    const KernelTiming timing(config);
     EXPECT_EQ(timing.check(kernel(16, 40, 16)), "");
     EXPECT_NE(timing.check(kernel(17, 40, 16)).find("multiples of the mmul shape 4 x 8 x 8"),
               std::string::npos);
