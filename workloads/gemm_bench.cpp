@@ -1,0 +1,45 @@
+// A whole GEMM on XDNA2 in timing mode: simulated cycles a second of host time.
+#include <benchmark/benchmark.h>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/array.hpp"
+#include "arch/npu/router.hpp"
+#include "workloads/output_stationary.hpp"
+
+namespace tilesim::workloads {
+namespace {
+
+using namespace arch;
+
+void gemm(benchmark::State& state) {
+    const std::string folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/";
+    auto device = base::config::Document::load(folder + "xdna2.yaml");
+    auto root = device.root();
+    const npu::NpuConfig config = npu::read_npu_config(root.child("npu", ""));
+    const fabric::FabricConfig fabric = fabric::read_fabric_config(root.child("fabric", ""));
+    auto dram = base::config::Document::load(folder + "ddr5_5600.yaml");
+    const memory::MemoryConfig memory_config =
+        memory::read_memory_config(dram.root().child("memory", ""));
+    const GemmProblem problem{.m = state.range(0), .k = 864, .n = 1152, .c = DataType::Int8};
+    const OutputStationaryMapping mapping{.m_ct = 144, .k_ct = 72, .n_ct = 144, .k_mt = 432};
+    LoweredGemm lowered = lower(problem, mapping, config);
+    npu::route(lowered.program, config);
+    std::int64_t cycles = 0;
+    for (auto _ : state) {
+        base::EventQueue queue;
+        base::stats::Group stats("");
+        memory::MemorySystem memory(memory_config, fabric.request_latency, queue, stats);
+        npu::Array array(config, fabric, lowered.program, memory, queue, stats, nullptr);
+        array.start();
+        while (!array.finished()) {
+            queue.run_until(queue.next_time());
+        }
+        array.finish_statistics();
+        cycles += array.finish_cycle().count();
+    }
+    state.SetItemsProcessed(cycles);
+}
+BENCHMARK(gemm)->Arg(576)->Arg(2304)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace tilesim::workloads
