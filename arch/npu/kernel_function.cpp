@@ -70,7 +70,7 @@ void unpack_row_major_b(const std::byte* bytes, const Shape& shape, To* into, Si
     }
 }
 
-// sums[i][j] = sum over k of a[i][k] * b[j][k]; four columns at a time.
+// sums[i][j] = sum over k of a[i][k] * b[j][k] modulo 2^32; four columns at a time.
 TILESIM_VECTOR_CLONES
 void dot_products(const std::int16_t* a, const std::int16_t* b, const Shape& shape,
                   std::int32_t* sums) {
@@ -80,28 +80,28 @@ void dot_products(const std::int16_t* a, const std::int16_t* b, const Shape& sha
         Size j = 0;
         for (; j + 4 <= shape.n; j += 4) {
             const std::int16_t* b0 = b + j * k;
-            std::int32_t s0 = 0;
-            std::int32_t s1 = 0;
-            std::int32_t s2 = 0;
-            std::int32_t s3 = 0;
+            std::uint32_t s0 = 0;
+            std::uint32_t s1 = 0;
+            std::uint32_t s2 = 0;
+            std::uint32_t s3 = 0;
             for (Size e = 0; e < k; ++e) {
                 const std::int32_t x = row[e];
-                s0 += x * b0[e];
-                s1 += x * b0[e + k];
-                s2 += x * b0[e + 2 * k];
-                s3 += x * b0[e + 3 * k];
+                s0 += static_cast<std::uint32_t>(x * b0[e]);
+                s1 += static_cast<std::uint32_t>(x * b0[e + k]);
+                s2 += static_cast<std::uint32_t>(x * b0[e + 2 * k]);
+                s3 += static_cast<std::uint32_t>(x * b0[e + 3 * k]);
             }
-            sums[i * shape.n + j] = s0;
-            sums[i * shape.n + j + 1] = s1;
-            sums[i * shape.n + j + 2] = s2;
-            sums[i * shape.n + j + 3] = s3;
+            sums[i * shape.n + j] = static_cast<std::int32_t>(s0);
+            sums[i * shape.n + j + 1] = static_cast<std::int32_t>(s1);
+            sums[i * shape.n + j + 2] = static_cast<std::int32_t>(s2);
+            sums[i * shape.n + j + 3] = static_cast<std::int32_t>(s3);
         }
         for (; j < shape.n; ++j) {
-            std::int32_t s0 = 0;
+            std::uint32_t s0 = 0;
             for (Size e = 0; e < k; ++e) {
-                s0 += static_cast<std::int32_t>(row[e]) * b[j * k + e];
+                s0 += static_cast<std::uint32_t>(static_cast<std::int32_t>(row[e]) * b[j * k + e]);
             }
-            sums[i * shape.n + j] = s0;
+            sums[i * shape.n + j] = static_cast<std::int32_t>(s0);
         }
     }
 }
