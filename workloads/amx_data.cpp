@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "arch/amx/tile_machine.hpp"
+#include "arch/base/splitmix64.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::workloads {
@@ -28,16 +29,8 @@ constexpr std::int64_t kGroupBytes = 4;  // elements of k that lie together in B
 constexpr double kFullCheck = 268435456.0;
 constexpr std::int64_t kParts = 3;
 
-std::uint64_t splitmix64(std::uint64_t& state) {
-    state += 0x9E3779B97F4A7C15ULL;
-    std::uint64_t z = state;
-    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31U);
-}
-
 float random_value(DataType type, bool is_signed, std::uint64_t& state) {
-    const std::uint64_t bits = splitmix64(state);
+    const std::uint64_t bits = arch::base::next_splitmix64(state);
     const auto byte = static_cast<std::uint8_t>(bits);
     if (type == DataType::Int8) {
         return is_signed ? static_cast<float>(static_cast<std::int8_t>(byte))
@@ -115,8 +108,8 @@ void AmxData::drop_from_sparse(std::uint64_t seed) {
         for (std::int64_t tile = 0; tile < ceil_div(conv_.filters, kMaxRows); ++tile) {
             std::int64_t left = lowered_.kept;
             for (std::int64_t i = 0; i < kRowBytes; ++i) {
-                const bool keep =
-                    static_cast<std::int64_t>(splitmix64(state) % at(kRowBytes - i)) < left;
+                const bool keep = static_cast<std::int64_t>(arch::base::next_splitmix64(state) %
+                                                            at(kRowBytes - i)) < left;
                 left -= keep ? 1 : 0;
                 const std::int64_t row = k * kGroupBytes + i % kGroupBytes;
                 const std::int64_t n = tile * kMaxRows + i / kGroupBytes;

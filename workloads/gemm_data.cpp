@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "arch/base/splitmix64.hpp"
 #include "arch/npu/kernel_function.hpp"
 
 namespace tilesim::workloads {
@@ -20,17 +21,9 @@ constexpr double kFullCheckMacs = 4294967296.0;
 constexpr std::int64_t kSampledRows = 16;
 constexpr int kProjections = 4;
 
-std::uint64_t splitmix64(std::uint64_t& state) {
-    state += 0x9E3779B97F4A7C15ULL;
-    std::uint64_t z = state;
-    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31U);
-}
-
 // One random element in its storage form.
 std::uint32_t random_element(DataType type, std::uint64_t& state) {
-    const std::uint64_t bits = splitmix64(state);
+    const std::uint64_t bits = arch::base::next_splitmix64(state);
     if (type == DataType::Bf16) {
         constexpr float kScale = 1.0F / 128.0F;
         return arch::npu::to_bf16((static_cast<float>(bits & 0xFFU) - 128.0F) * kScale);
@@ -197,7 +190,8 @@ bool projections_agree(const GemmProblem& p, const LoweredGemm& l, std::uint64_t
     std::vector<std::vector<std::uint32_t>> bx(kProjections);
     for (int v = 0; v < kProjections; ++v) {
         for (std::int64_t j = 0; j < p.n; ++j) {
-            x[static_cast<Size>(v)].push_back(static_cast<std::uint32_t>(splitmix64(seed)));
+            x[static_cast<Size>(v)].push_back(
+                static_cast<std::uint32_t>(arch::base::next_splitmix64(seed)));
         }
         for (std::int64_t k = 0; k < p.k; ++k) {
             std::uint32_t sum = 0;

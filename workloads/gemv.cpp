@@ -5,6 +5,23 @@
 namespace tilesim::workloads {
 
 using arch::base::DataType;
+using arch::base::is_float;
+
+namespace {
+
+using TypeNames = std::vector<std::pair<std::string_view, DataType>>;
+// What the units at the banks multiply and accumulate.
+const TypeNames kOperands{{"int4", DataType::Int4},
+                          {"int8", DataType::Int8},
+                          {"int16", DataType::Int16},
+                          {"bf16", DataType::Bf16}};
+const TypeNames kResults{{"int8", DataType::Int8},
+                         {"int16", DataType::Int16},
+                         {"int32", DataType::Int32},
+                         {"bf16", DataType::Bf16},
+                         {"f32", DataType::F32}};
+
+}  // namespace
 
 double GemvProblem::bytes() const {
     constexpr double kBitsPerByte = 8;
@@ -14,14 +31,11 @@ double GemvProblem::bytes() const {
 }
 
 void read_gemv_format(arch::base::config::Node& node, GemvProblem& gemv) {
-    node.optional("weights", gemv.weights, arch::base::kDataTypes, "type of the matrix");
-    node.optional("input", gemv.input, arch::base::kDataTypes, "type of the vector");
-    node.optional("accumulate", gemv.accumulate, arch::base::kDataTypes, "type of the result");
+    node.optional("weights", gemv.weights, kOperands, "type of the matrix");
+    node.optional("input", gemv.input, kOperands, "type of the vector");
+    node.optional("accumulate", gemv.accumulate, kResults, "type of the result");
     node.optional("scale_block", gemv.scale_block, {0, 1 << 24},
                   "weights of a row that share a scale factor; 0: no scale factors");
-    const auto is_float = [](DataType type) {
-        return type == DataType::Bf16 || type == DataType::F16 || type == DataType::F32;
-    };
     if (is_float(gemv.weights) != is_float(gemv.accumulate) ||
         is_float(gemv.weights) != is_float(gemv.input)) {
         node.error("accumulate",

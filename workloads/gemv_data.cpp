@@ -6,13 +6,14 @@
 #include <cmath>
 #include <cstring>
 
-#include "arch/base/check.hpp"
+#include "arch/base/splitmix64.hpp"
 
 namespace tilesim::workloads {
 
 using arch::base::bits_of;
 using arch::base::ceil_div;
 using arch::base::DataType;
+using arch::base::is_float;
 using arch::pim::PimCommand;
 using arch::pim::PimOp;
 
@@ -20,17 +21,12 @@ namespace {
 
 constexpr std::int64_t kBitsPerByte = 8;
 
-std::uint64_t mix(std::uint64_t seed, std::uint64_t stream, std::int64_t a, std::int64_t b) {
-    std::uint64_t z = seed * 0x9E3779B97F4A7C15ULL + stream * 0xD1B54A32D192ED03ULL +
-                      static_cast<std::uint64_t>(a) * 0x8CB92BA72F3D8DD7ULL +
-                      static_cast<std::uint64_t>(b) * 0xDB4F0B9175AE2165ULL;
-    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31U);
-}
-
-bool is_float(DataType type) {
-    return type == DataType::Bf16 || type == DataType::F16 || type == DataType::F32;
+// A random number for each place of each of the streams (weights, inputs, scales).
+std::uint64_t random_at(std::uint64_t seed, std::uint64_t stream, std::int64_t a, std::int64_t b) {
+    const std::uint64_t z = seed * arch::base::kSplitmixStep + stream * 0xD1B54A32D192ED03ULL +
+                            static_cast<std::uint64_t>(a) * 0x8CB92BA72F3D8DD7ULL +
+                            static_cast<std::uint64_t>(b) * 0xDB4F0B9175AE2165ULL;
+    return arch::base::splitmix64_hash(z);
 }
 
 double rounded_to_bf16(double value) {
@@ -146,20 +142,20 @@ std::size_t FunctionalGemv::lane_of(std::int64_t element) const {
 
 double FunctionalGemv::weight(std::int64_t row, std::int64_t column) const {
     return row < gemv_.m && column < gemv_.k
-               ? random_value(gemv_.weights, mix(seed_, 1, row, column))
+               ? random_value(gemv_.weights, random_at(seed_, 1, row, column))
                : 0.0;
 }
 
 double FunctionalGemv::input(std::int64_t column) const {
-    return column < gemv_.k ? random_value(gemv_.input, mix(seed_, 2, column, 0)) : 0.0;
+    return column < gemv_.k ? random_value(gemv_.input, random_at(seed_, 2, column, 0)) : 0.0;
 }
 
 double FunctionalGemv::weight_scale(std::int64_t row, std::int64_t block) const {
-    return static_cast<double>(1 + mix(seed_, 3, row, block) % 8);
+    return static_cast<double>(1 + random_at(seed_, 3, row, block) % 8);
 }
 
 double FunctionalGemv::input_scale(std::int64_t block) const {
-    return static_cast<double>(1 + mix(seed_, 4, block, 0) % 8);
+    return static_cast<double>(1 + random_at(seed_, 4, block, 0) % 8);
 }
 
 double FunctionalGemv::add(double a, double b) const {

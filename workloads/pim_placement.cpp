@@ -76,6 +76,7 @@ void set_degree(PimPlacement& p, const PimConfig& pim) {
             most, p.row_blocks, pim.registers, p.mapping.cr_degree));
     }
     p.degree = p.mapping.cr_degree == 0 ? most : p.mapping.cr_degree;
+    p.outputs_at_a_time = p.degree * outputs;
 }
 
 // Scale blocks of a row that end within K elements [from, to).
@@ -159,6 +160,11 @@ void lower_pass(const GemvProblem& gemv, const PimPlacement& p, const PimConfig&
     }
 }
 
+// A tile's outputs leave one register to the inputs: equal shares of them are held at a time.
+std::int64_t column_major_share(const PimPlacement& p, const PimConfig& pim) {
+    return ceil_div(p.output_registers, ceil_div(p.output_registers, pim.registers - 1));
+}
+
 // Tiles of one column go round the banks, so a bank's neighbour works on another column and inputs
 // are not broadcast: each bank's register is written for itself, a register's worth of columns at a
 // time. The outputs of a tile fill the registers: where a bank's next tile has other rows, they are
@@ -171,14 +177,14 @@ void lower_column_major(const GemvProblem& gemv, const PimPlacement& p, const Pi
     const std::int64_t tile_words = ceil_div(p.m, p.lanes);
     const std::int64_t blocks = tiles_of_column / std::gcd(tiles_of_column, p.banks);  // of a bank
     const std::int64_t inputs_of_register = pim.register_bits / bits_of(gemv.input);
-    const std::int64_t shares = ceil_div(p.output_registers, pim.registers - 1);
+    const std::int64_t registers = p.outputs_at_a_time;
+    const std::int64_t shares = ceil_div(p.output_registers, registers);
     for (std::int64_t tile = 0; tile < tiles; ++tile) {
         if (tile % inputs_of_register == 0) {
             program.commands.push_back({PimOp::WriteBankInputs, p.banks / p.channels, 0, 0, tile});
         }
         const bool kept = blocks == 1 && shares == 1;
         for (std::int64_t share = 0; share < shares; ++share) {
-            const std::int64_t registers = ceil_div(p.output_registers, shares);
             const std::int64_t outputs =
                 tiles * tile_words + tile % blocks * p.output_registers + share * registers;
             const std::int64_t first = tile_words * share / shares;
@@ -270,6 +276,7 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
         p.row_blocks = ceil_div(p.padded_m / p.m, p.banks);
         p.degree = 1;
         p.output_registers = registers_for(p.m, gemv.accumulate, pim);
+        p.outputs_at_a_time = column_major_share(p, pim);
     } else {
         p.m = tile_rows(gemv, mapping, p.banks, pim);
         p.k = elements / p.m;

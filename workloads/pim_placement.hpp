@@ -32,24 +32,23 @@ PimMapping read_column_major(arch::base::config::Node node);
 
 struct PimPlacement {
     PimMapping mapping;
-    std::int64_t m = 0, k = 0;          // tile
-    std::int64_t degree = 0;            // row blocks of a pass
-    std::int64_t row_blocks = 0;        // of a bank
-    std::int64_t banks = 0;             // that share a part of the matrix
-    std::int64_t channels = 0;          // of a part
-    std::int64_t padded_m = 0;          // rows after padding
-    std::int64_t part_k = 0;            // columns of a part, after padding
-    std::int64_t lanes = 0;             // weights of a word
-    std::int64_t chunk = 0;             // K elements of a batch of input registers
-    std::int64_t output_registers = 0;  // of a row block, one accumulator set
-    std::int64_t accumulator_sets = 1;  // a second one where scale factors apply
-    std::int64_t words = 0;             // of a bank's share, results included
-    std::int64_t page_needed = 0;       // bytes of contiguous memory for the interleave
-    std::vector<std::string> notes;     // what a user must know: padding
+    std::int64_t m = 0, k = 0;           // tile
+    std::int64_t degree = 0;             // row blocks of a pass
+    std::int64_t row_blocks = 0;         // of a bank
+    std::int64_t banks = 0;              // that share a part of the matrix
+    std::int64_t channels = 0;           // of a part
+    std::int64_t padded_m = 0;           // rows after padding
+    std::int64_t part_k = 0;             // columns of a part, after padding
+    std::int64_t lanes = 0;              // weights of a word
+    std::int64_t chunk = 0;              // K elements of a batch of input registers
+    std::int64_t output_registers = 0;   // of a row block, one accumulator set
+    std::int64_t accumulator_sets = 1;   // a second one where scale factors apply
+    std::int64_t outputs_at_a_time = 0;  // output registers in use together
+    std::int64_t words = 0;              // of a bank's share, results included
+    std::int64_t page_needed = 0;        // bytes of contiguous memory for the interleave
+    std::vector<std::string> notes;      // what a user must know: padding
 
-    std::int64_t registers_used() const {
-        return degree * output_registers * accumulator_sets + mapping.input_registers;
-    }
+    std::int64_t registers_used() const { return outputs_at_a_time + mapping.input_registers; }
 };
 
 // Throws ConfigError with the reason where the matrix cannot be placed.

@@ -21,6 +21,10 @@ std::int64_t bits_of(DataType type) {
     return 0;
 }
 
+bool is_float(DataType type) {
+    return type == DataType::Bf16 || type == DataType::F16 || type == DataType::F32;
+}
+
 const char* name_of(DataType type) {
     for (const auto& [name, value] : kDataTypes) {
         if (value == type) {

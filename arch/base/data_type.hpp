@@ -15,6 +15,7 @@ inline const std::vector<std::pair<std::string_view, DataType>> kDataTypes{
     {"int32", DataType::Int32}, {"bf16", DataType::Bf16}, {"f16", DataType::F16},
     {"f32", DataType::F32}};
 std::int64_t bits_of(DataType type);
+bool is_float(DataType type);
 const char* name_of(DataType type);
 
 // f32 and bf16 (upper half of an f32), rounding to nearest even.

@@ -416,9 +416,19 @@ std::int64_t Channel::close_idle_rows(std::int64_t now) {
     }
     const std::int64_t idle_for =
         policy == PagePolicy::Closed ? 0 : config_.controller.page_timeout.count();
+    return close_a_row(open_ & ~reads_.banks & ~writes_.banks, idle_for, now);
+}
+
+// Closes a row; nothing returned: all are closed. Otherwise when to go on.
+std::optional<std::int64_t> Channel::close_all_rows(std::int64_t now) {
+    return open_ == 0 ? std::nullopt : std::optional{close_a_row(open_, 0, now)};
+}
+
+// Closes one of these banks' rows that has been idle for so long; returns when to close the next.
+std::int64_t Channel::close_a_row(std::uint64_t banks, std::int64_t idle_for, std::int64_t now) {
     std::int64_t next = INT64_MAX;
-    std::size_t closing = last_used_.size();
-    for_each_bank(open_ & ~reads_.banks & ~writes_.banks, [&](std::size_t bank) {
+    std::optional<std::size_t> closing;
+    for_each_bank(banks, [&](std::size_t bank) {
         const std::int64_t when =
             std::max(timing_.earliest(Command::Precharge, bank), last_used_[bank] + idle_for);
         if (when <= now) {
@@ -427,30 +437,11 @@ std::int64_t Channel::close_idle_rows(std::int64_t now) {
             next = std::min(next, when);
         }
     });
-    if (closing < last_used_.size()) {
-        command(Command::Precharge, closing, kNoRow, now);
+    if (closing) {
+        command(Command::Precharge, *closing, kNoRow, now);
         return now + 1;
     }
     return next;
-}
-
-// Closes a row; nothing returned: all are closed. Otherwise when to go on.
-std::optional<std::int64_t> Channel::close_all_rows(std::int64_t now) {
-    std::int64_t next = INT64_MAX;
-    std::size_t closing = last_used_.size();
-    for_each_bank(open_, [&](std::size_t bank) {
-        const std::int64_t when = timing_.earliest(Command::Precharge, bank);
-        if (when <= now) {
-            closing = bank;
-        } else {
-            next = std::min(next, when);
-        }
-    });
-    if (closing < last_used_.size()) {
-        command(Command::Precharge, closing, kNoRow, now);
-        return now + 1;
-    }
-    return open_ != 0 ? std::optional{next} : std::nullopt;
 }
 
 // One step towards the refresh that is due; returns when to take the next.

@@ -142,6 +142,7 @@ class Channel final : public base::EventHandler {
     void issue_column(Command command, std::size_t bank, std::int64_t now);
     void remove(Queue& queue, std::size_t bank, std::int32_t burst);
     std::int64_t close_idle_rows(std::int64_t now);
+    std::int64_t close_a_row(std::uint64_t banks, std::int64_t idle_for, std::int64_t now);
     std::int64_t refresh(std::int64_t now);
     void catch_up_refreshes(std::int64_t now);
     void command(Command command, std::size_t bank, std::int64_t row, std::int64_t now);

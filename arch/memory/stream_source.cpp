@@ -7,17 +7,11 @@
 
 #include "arch/base/config.hpp"
 #include "arch/base/quantity.hpp"
+#include "arch/base/splitmix64.hpp"
 
 namespace tilesim::arch::memory {
 
 namespace {
-
-std::uint64_t splitmix64(std::uint64_t i) {
-    std::uint64_t z = (i + 1) * 0x9E3779B97F4A7C15ULL;
-    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31U);
-}
 
 constexpr std::uint64_t kWriteSalt = std::uint64_t{1} << 32U;
 constexpr std::int64_t kMostRequestBytes = 1 << 16;
@@ -115,13 +109,13 @@ StreamRequest StreamSource::request(std::int64_t index) const {
             address = index * config_.stride.count() % range;
             break;
         case StreamConfig::Pattern::Random:
-            address = static_cast<std::int64_t>(splitmix64(i) %
+            address = static_cast<std::int64_t>(base::splitmix64(i) %
                                                 static_cast<std::uint64_t>(range / granule)) *
                       granule;
             break;
     }
-    const bool write =
-        splitmix64(i + kWriteSalt) % 1000 < static_cast<std::uint64_t>(config_.write_permille);
+    const bool write = base::splitmix64(i + kWriteSalt) % 1000 <
+                       static_cast<std::uint64_t>(config_.write_permille);
     return {address, granule, write};
 }
 
