@@ -110,7 +110,7 @@ TEST_P(Products, MatchTheReferenceAndTimingModeAgreesToTheCycle) {
 
 TEST(OutputStationary, DoubleBufferedCHidesTheDrain) {
     Machine m = machine("xdna");
-    m.npu.shim.outstanding_bursts = 32;  // enough DRAM bandwidth to be bound by the cores
+    m.fabric.read_blocks = 256;  // enough DRAM bandwidth to be bound by the cores
     m.npu.shim.data_fifo = base::Bytes{16384};
     m.npu.command_processor.dispatch = base::Femtoseconds{0};
     const GemmProblem gemm{1024, 256, 1024, DataType::Int8, DataType::Int8, DataType::Int32, true};

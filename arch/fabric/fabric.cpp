@@ -12,6 +12,7 @@ Fabric::Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_c
       width_(port_width),
       memory_(memory),
       queue_(queue),
+      tracker_(config.read_blocks, config.block),
       ports_(ports) {}
 
 base::Femtoseconds Fabric::occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from) {
@@ -29,11 +30,17 @@ void Fabric::submit(const FabricRequest& request) {
         free_slots_.pop_back();
         transactions_[slot] = {request, false};
     }
-    const base::Femtoseconds sent =
-        request.write ? occupy(ports_[request.port].write_free, request.bytes, queue_.now())
-                      : queue_.now();
+    if (request.write) {
+        send(slot, occupy(ports_[request.port].write_free, request.bytes, queue_.now()));
+    } else if (tracker_.begin(request.address, slot)) {
+        send(slot, queue_.now());
+    }
+}
+
+void Fabric::send(std::uint64_t slot, base::Femtoseconds from) {
+    const FabricRequest& request = transactions_[slot].request;
     memory_.submit({request.address, request.bytes, request.write, this, slot,
-                    sent + config_.request_latency + request.extra_latency});
+                    from + config_.request_latency + request.extra_latency});
 }
 
 void Fabric::on_memory_complete(std::uint64_t slot, base::Femtoseconds when) {
@@ -50,6 +57,11 @@ void Fabric::on_event(std::uint64_t slot, base::Femtoseconds now) {
     }
     const FabricRequest done = request;
     free_slots_.push_back(slot);
+    if (!done.write) {
+        for (const std::uint64_t waiting : tracker_.end(done.address)) {
+            send(waiting, now);
+        }
+    }
     done.client->on_fabric_complete(done.tag, now);
 }
 

@@ -1,7 +1,8 @@
 // What lies between an agent (a shim tile, a cache) and memory: ports with a data width, latency
 // both ways, and back-pressure from the memory controllers' queues.
 //
-// Models:  one read and one write data port per agent port, each busy for bytes / width cycles of
+// Models:  a bounded number of blocks being read (read_tracker.hpp); one read and one write data
+// port per agent port, each busy for bytes / width cycles of
 //          the agent's clock; constant latency each way; requests a memory controller has no room
 //          for wait before it in order of arrival, all agents in one line.
 // Ignores: the topology inside the fabric; quality-of-service classes.
@@ -14,6 +15,7 @@
 #include "arch/base/event_queue.hpp"
 #include "arch/base/units.hpp"
 #include "arch/fabric/fabric_config.hpp"
+#include "arch/fabric/read_tracker.hpp"
 #include "arch/memory/memory_system.hpp"
 
 namespace tilesim::arch::fabric {
@@ -57,6 +59,7 @@ class Fabric final : public base::EventHandler, public memory::MemoryClient {
         FabricRequest request;
         bool at_port = false;  // its answer is crossing the agent's read port
     };
+    void send(std::uint64_t slot, base::Femtoseconds from);
     // Occupies `free` for the transfer and returns the time of its end.
     base::Femtoseconds occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from);
 
@@ -65,6 +68,7 @@ class Fabric final : public base::EventHandler, public memory::MemoryClient {
     base::BytesPerCycle width_;
     memory::MemorySystem& memory_;
     base::EventQueue& queue_;
+    ReadTracker tracker_;
     std::vector<Port> ports_;
     std::vector<Transaction> transactions_;  // indexed by slot
     std::vector<std::uint64_t> free_slots_;

@@ -17,6 +17,10 @@ FabricConfig read_fabric_config(base::config::Node node) {
                   "time from an agent's port to the memory controller");
     node.optional("response_latency", config.response_latency, latency,
                   "time from the memory controller back to the agent's port");
+    node.optional("read_blocks", config.read_blocks, {1, 65536},
+                  "aligned blocks being read at a time, all agents together");
+    node.optional("block", config.block, {64, 65536},
+                  "aligned bytes whose reads count as one of read_blocks");
     node.done();
     return config;
 }

@@ -4,7 +4,7 @@
 //     set: {run.max_time: 1 s}                           # the same for every point
 //     axes:                                              # the first varies slowest
 //       - {key: workload.gemm.M, values: [512, 1024]}
-//       - {key: device.npu.shim.outstanding_bursts, range: {from: 1, to: 16, factor: 2}}
+//       - {key: device.fabric.read_blocks, range: {from: 4, to: 64, factor: 2}}
 //       - zip: {mapping.output_stationary.m_ct: [64, 96], mapping.output_stationary.n_ct: [96, 64]}
 //       - {seeds: 3}
 //     where: ["mapping.output_stationary.m_ct >= 64"]

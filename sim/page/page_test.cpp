@@ -45,7 +45,7 @@ class Page : public testing::Test {
 };
 
 TEST_F(Page, OfASweepHoldsEveryPointAndLoadsNothing) {
-    ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_shim_depth.yaml --quiet"), 0);
+    ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_read_blocks.yaml --quiet"), 0);
     ASSERT_EQ(call("report results.db -o page.html"), 0) << read(folder_ / "out");
     const std::string page = read(folder_ / "page.html");
     std::smatch found;
@@ -69,7 +69,7 @@ TEST_F(Page, DrawsItsPlotsAndItsTableInABrowser) {
     if (web_file("library.js").empty()) {
         GTEST_SKIP() << "built without the plot library";
     }
-    ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_shim_depth.yaml --quiet"), 0);
+    ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_read_blocks.yaml --quiet"), 0);
     ASSERT_EQ(call("report results.db -o page.html"), 0);
     const std::string dump = "cd " + folder_.string() +
                              " && HOME=$PWD timeout 60 chromium --headless --no-sandbox "
@@ -87,7 +87,7 @@ TEST_F(Page, DrawsItsPlotsAndItsTableInABrowser) {
     EXPECT_EQ(count("<svg"), 5) << "roofline, where, axes, map, array";
     EXPECT_EQ(count("<tr>"), 16) << "the head and 15 points";
     EXPECT_NE(dom.find("15 of 15 points"), dom.npos);
-    EXPECT_NE(dom.find("outstanding_bursts"), dom.npos);
+    EXPECT_NE(dom.find("read_blocks"), dom.npos);
 }
 
 TEST_F(Page, OfOneRunShowsThatRun) {
