@@ -58,15 +58,22 @@ bool ShimReader::fifo_has_room(std::int64_t bytes) {
     if (reserved_ + bytes <= context_.config.data_fifo.count()) {
         return true;
     }
-    wake_when_words_leave();
+    wake_when_words_leave(reserved_ + bytes - context_.config.data_fifo.count());
     return false;
 }
 
-void ShimReader::wake_when_words_leave() {
-    if (!leaving_.empty() && !waking_) {
-        waking_ = true;
-        context_.scheduler.at(std::max(leaving_.front().first, context_.scheduler.next_edge()),
-                              *this);
+// Wakes once so many bytes have left, if it is known when.
+void ShimReader::wake_when_words_leave(std::int64_t bytes) {
+    if (waking_) {
+        return;
+    }
+    for (const auto& [when, left] : leaving_) {
+        bytes -= left;
+        if (bytes <= 0) {
+            waking_ = true;
+            context_.scheduler.at(std::max(when, context_.scheduler.next_edge()), *this);
+            return;
+        }
     }
 }
 
@@ -122,7 +129,7 @@ void ShimReader::on_stream_pushed(std::int64_t words, Cycles end) {
     leaving_.push_back({end, words * kWordBytes});
     stream_idle_since_ = end;
     if (pending_ && outstanding_ < context_.config.outstanding_bursts) {
-        wake_when_words_leave();
+        wake_when_words_leave(reserved_ + pending_->bytes - context_.config.data_fifo.count());
     }
 }
 

@@ -86,7 +86,7 @@ class ShimReader final : public Mover,
   private:
     void issue();
     bool fifo_has_room(std::int64_t bytes);
-    void wake_when_words_leave();
+    void wake_when_words_leave(std::int64_t bytes);
 
     DmaChannel& channel_;
     ShimContext context_;
