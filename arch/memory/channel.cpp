@@ -178,7 +178,10 @@ std::int64_t Channel::serve_guest(std::int64_t now) {
         return guest_until_;
     }
     ChannelGuest* left = std::exchange(guest_, nullptr);
-    left->on_left(now);
+    if (const auto again = left->on_left(now)) {
+        guest_ = left;
+        guest_from_ = *again;
+    }
     return now + 1;
 }
 

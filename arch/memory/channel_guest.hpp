@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace tilesim::arch::memory {
 
@@ -11,9 +12,10 @@ class ChannelGuest {
     // with all banks closed and quiet again, at CK `until` (the next refresh) at the latest where
     // that is possible, and at least one row's worth; returns that CK.
     virtual std::int64_t run(std::int64_t now, std::int64_t until) = 0;
+    // He has no more to do for now.
     virtual bool finished() const = 0;
-    // He has left the channel at CK `now`.
-    virtual void on_left(std::int64_t now) = 0;
+    // He has left the channel at CK `now`; returns from when on he wants it again, if he does.
+    virtual std::optional<std::int64_t> on_left(std::int64_t now) = 0;
 
   protected:
     ~ChannelGuest() = default;

@@ -1,13 +1,13 @@
 #include "arch/memory/memory_system.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <deque>
-#include <map>
 #include <vector>
 
 #include "arch/base/config.hpp"
+#include "arch/memory/legality_checker.hpp"
 #include "arch/memory/stream_driver.hpp"
 
 namespace tilesim::arch::memory {
@@ -19,113 +19,27 @@ MemoryConfig device(const std::string& name) {
     return read_memory_config(document.root().child("memory", ""));
 }
 
-// Checks every command against the data sheet's rules, from nothing but the list of past commands:
-// it shares no code and no state with the model's bank machines.
-class LegalityChecker final : public CommandListener {
+// Each channel's commands, checked.
+class Checkers final : public CommandListener {
   public:
-    explicit LegalityChecker(const MemoryConfig& config) : config_(config) {}
+    explicit Checkers(const MemoryConfig& config)
+        : checkers_(static_cast<std::size_t>(config.channels), LegalityChecker(config)) {}
 
     void on_command(std::size_t channel, Command command, std::size_t bank, std::int64_t row,
                     std::int64_t now) override {
-        auto& past = past_[channel];
-        const DramTiming& t = config_.timing;
-        const std::size_t per_group = static_cast<std::size_t>(config_.banks_per_group);
-        int activates = 0;
-        for (const Issued& old : past) {
-            const std::int64_t age = now - old.when;
-            const bool same_bank = old.bank == bank;
-            const bool same_group = old.bank / per_group == bank / per_group;
-            const bool column = old.command == Command::Read || old.command == Command::Write;
-            at_least_bus(old.command == Command::Activate ? t.activate_command
-                         : column                         ? t.column_command
-                                                          : base::Cycles{1},
-                         age, now);
-            const std::int64_t write_end = age - (t.write_latency + t.burst).count();
-            const auto at_least = [&](base::Cycles bound, const char* name) {
-                require(age >= bound.count(), name, now);
-            };
-            switch (command) {
-                case Command::Activate:
-                    if (old.command == Command::Activate) {
-                        at_least(same_bank    ? t.tRC
-                                 : same_group ? t.tRRD_L
-                                              : t.tRRD_S,
-                                 "tRC / tRRD");
-                        activates += age < t.tFAW.count() ? 1 : 0;
-                    } else if (old.command == Command::Precharge && same_bank) {
-                        at_least(t.tRP, "tRP");
-                    } else if (old.command == Command::Refresh) {
-                        at_least(t.tRFC, "tRFC");
-                    }
-                    break;
-                case Command::Read:
-                case Command::Write:
-                    if (old.command == Command::Activate && same_bank) {
-                        at_least(t.tRCD, "tRCD");
-                    } else if (old.command == command) {
-                        at_least(!same_group                 ? t.tCCD_S
-                                 : command == Command::Write ? t.tCCD_L_WR
-                                                             : t.tCCD_L,
-                                 "tCCD");
-                    } else if (old.command == Command::Write) {
-                        require(write_end >= (same_group ? t.tWTR_L : t.tWTR_S).count(), "tWTR",
-                                now);
-                    } else if (old.command == Command::Read) {
-                        require(age + t.write_latency.count() >=
-                                    (t.read_latency + t.burst + t.tRTW).count(),
-                                "tRTW", now);
-                    }
-                    break;
-                case Command::Precharge:
-                    if (same_bank && old.command == Command::Activate) {
-                        at_least(t.tRAS, "tRAS");
-                    } else if (same_bank && old.command == Command::Read) {
-                        at_least(t.tRTP, "tRTP");
-                    } else if (same_bank && old.command == Command::Write) {
-                        require(write_end >= t.tWR.count(), "tWR", now);
-                    }
-                    break;
-                case Command::Refresh:
-                    if (old.command == Command::Precharge) {
-                        at_least(t.tRP, "tRP before REF");
-                    }
-                    break;
-            }
-        }
-        require(activates < 4, "tFAW", now);
-        const auto open = open_.try_emplace({channel, bank}, kNoRow).first;
-        if (command == Command::Read || command == Command::Write) {
-            require(open->second == row, "the row must be open", now);
-        } else if (command == Command::Activate) {
-            require(open->second == kNoRow, "the bank must be closed", now);
-            open->second = row;
-        } else if (command == Command::Precharge) {
-            open->second = kNoRow;
-        }
-        past.push_back({command, bank, row, now});
-        while (past.size() > 600) {
-            past.pop_front();
-        }
-        ++commands;
+        checkers_[channel].hear({command, bank, row, now});
     }
-    std::int64_t commands = 0;
+    std::int64_t commands() const {
+        std::int64_t sum = 0;
+        for (const LegalityChecker& checker : checkers_) {
+            EXPECT_THAT(checker.violations(), testing::IsEmpty());
+            sum += checker.commands();
+        }
+        return sum;
+    }
 
   private:
-    struct Issued {
-        Command command;
-        std::size_t bank;
-        std::int64_t row;
-        std::int64_t when;
-    };
-    static void at_least_bus(base::Cycles busy, std::int64_t age, std::int64_t now) {
-        require(age >= busy.count(), "one command at a time", now);
-    }
-    static void require(bool holds, const char* rule, std::int64_t now) {
-        EXPECT_TRUE(holds) << rule << " broken at " << now;
-    }
-    MemoryConfig config_;
-    std::map<std::size_t, std::deque<Issued>> past_;  // by channel, the latest
-    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> open_;
+    std::vector<LegalityChecker> checkers_;
 };
 
 struct Outcome {
@@ -138,9 +52,9 @@ Outcome run(const MemoryConfig& config, const StreamConfig& stream, bool check =
     base::EventQueue queue;
     base::stats::Group root("");
     MemorySystem memory(config, StreamDriver::latency(config), queue, root);
-    LegalityChecker checker(config);
+    Checkers checkers(config);
     if (check) {
-        memory.listen(&checker);
+        memory.listen(&checkers);
     }
     StreamDriver driver(stream, memory);
     driver.start();
@@ -152,7 +66,7 @@ Outcome run(const MemoryConfig& config, const StreamConfig& stream, bool check =
     for (const auto& channel : memory.channels()) {
         EXPECT_GE(channel->stats().bus.spent(0), 0);
     }
-    return {driver.result(), memory.totals(), checker.commands};
+    return {driver.result(), memory.totals(), checkers.commands()};
 }
 
 class Devices : public testing::TestWithParam<const char*> {};

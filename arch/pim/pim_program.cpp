@@ -22,6 +22,8 @@ const char* name_of(PimOp op) {
             return "load_outputs";
         case PimOp::Spill:
             return "spill";
+        case PimOp::Yield:
+            return "yield";
     }
     return "";
 }

@@ -19,6 +19,7 @@ enum class PimOp {
     Alu,              // `count` register-to-register commands (folds, scales)
     LoadOutputs,      // `count` words from `word` into output registers
     Spill,            // `count` output registers to the words from `word`
+    Yield,            // the channel serves ordinary requests for `count` CK
 };
 
 const char* name_of(PimOp op);

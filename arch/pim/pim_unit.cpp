@@ -1,6 +1,7 @@
 #include "arch/pim/pim_unit.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "arch/memory/command_timing.hpp"
 
@@ -41,6 +42,8 @@ PimState state_of(const PimCommand& command) {
             return PimState::Refill;
         case PimOp::Spill:
             return PimState::Spill;
+        case PimOp::Yield:
+            return PimState::Yielded;
     }
     return PimState::Idle;
 }
@@ -64,7 +67,8 @@ PimStats::PimStats(Group& parent, std::string_view name)
             {"scale", "applying scale factors"},
             {"spill", "writing outputs to the array"},
             {"refill", "reading outputs back from the array"},
-            {"refresh", "between two turns"}}) {}
+            {"refresh", "between two turns"},
+            {"yielded", "the channel serves ordinary requests"}}) {}
 
 PimUnit::PimUnit(const memory::DramTiming& dram, const PimConfig& pim, const PimProgram& program,
                  std::size_t channel, base::stats::Group& parent, PimListener* listener)
@@ -89,7 +93,8 @@ std::int64_t PimUnit::run(std::int64_t now, std::int64_t until) {
         began_ = now;
         stats_.time.enter(PimState::Idle, now);
     } else {
-        stats_.time.enter(PimState::Refresh, now_);
+        stats_.time.enter(std::exchange(away_, false) ? PimState::Yielded : PimState::Refresh,
+                          now_);
     }
     now_ = now;
     stats_.time.enter(PimState::Idle, now);
@@ -106,16 +111,30 @@ std::int64_t PimUnit::run(std::int64_t now, std::int64_t until) {
     if (timing_.open_row() != memory::kNoRow) {
         close();
     }
-    const std::int64_t quiet = std::max(now_ + 1, timing_.earliest(AllBankCommand::Activate));
+    // Others may read at once: the bus has turned.
+    const std::int64_t quiet =
+        std::max({now_ + 1, timing_.earliest(AllBankCommand::Activate), timing_.turned()});
     stats_.time.enter(PimState::Idle, quiet);
     now_ = quiet;
     return quiet;
+}
+
+std::optional<std::int64_t> PimUnit::on_left(std::int64_t now) {
+    if (!program_ended()) {
+        away_ = true;
+        return now + std::exchange(yielded_, 0);
+    }
+    left_ = now;
+    return std::nullopt;
 }
 
 void PimUnit::execute_one() {
     const PimCommand& command = program_.commands[next_];
     if (command.op == PimOp::ModeWrite) {
         mode_visit(command.count);
+        done_ = command.count;
+    } else if (command.op == PimOp::Yield) {
+        yielded_ = command.count;
         done_ = command.count;
     } else if (done_ < command.count) {
         const std::int64_t row = touches_array(command.op)

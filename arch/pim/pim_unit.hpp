@@ -1,8 +1,9 @@
 // The controller of one channel executing a PIM program, in order: a guest of the channel.
 //
 // Models:  all-bank commands under AllBankTiming; rows switched when the next word needs one; the
-//          open row closed before a refresh and opened again after it; time charged by cause.
-// Ignores: ordinary requests while the program runs (they wait in the channel's queues).
+//          open row closed before a refresh and opened again after it; the channel given back to
+//          ordinary requests where the program says so; time charged by cause.
+// Ignores: ordinary requests in between (they wait in the channel's queues).
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,8 @@ enum class PimState : std::size_t {
     Scale,
     Spill,
     Refill,
-    Refresh
+    Refresh,
+    Yielded
 };
 
 struct PimStats : base::stats::Group {
@@ -64,8 +66,8 @@ class PimUnit final : public memory::ChannelGuest {
             std::size_t channel, base::stats::Group& parent, PimListener* listener);
 
     std::int64_t run(std::int64_t now, std::int64_t until) override;
-    bool finished() const override { return next_ == program_.commands.size(); }
-    void on_left(std::int64_t now) override { left_ = now; }
+    bool finished() const override { return yielded_ > 0 || program_ended(); }
+    std::optional<std::int64_t> on_left(std::int64_t now) override;
     void listen(AllBankListener* listener) { commands_ = listener; }
 
     // CK at which the channel was free again; nothing while the program runs.
@@ -74,6 +76,7 @@ class PimUnit final : public memory::ChannelGuest {
     const PimStats& stats() const { return stats_; }
 
   private:
+    bool program_ended() const { return next_ == program_.commands.size(); }
     void execute_one();
     void mode_visit(std::int64_t writes);
     void open(std::int64_t row);
@@ -89,9 +92,11 @@ class PimUnit final : public memory::ChannelGuest {
     PimListener* listener_;
     AllBankListener* commands_ = nullptr;
     PimStats stats_;
-    std::size_t next_ = 0;   // command of the program
-    std::int64_t done_ = 0;  // of its count
-    std::int64_t now_ = 0;   // CK of the last command
+    std::size_t next_ = 0;      // command of the program
+    std::int64_t done_ = 0;     // of its count
+    std::int64_t now_ = 0;      // CK of the last command
+    std::int64_t yielded_ = 0;  // CK for which the channel is to be given back
+    bool away_ = false;         // it has been given back
     std::optional<std::int64_t> began_;
     std::optional<std::int64_t> left_;
 };

@@ -1,12 +1,14 @@
 #include "arch/pim/pim_unit.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <random>
-#include <utility>
+#include <string>
 #include <vector>
 
+#include "arch/base/config.hpp"
+#include "arch/memory/legality_checker.hpp"
 #include "arch/memory/memory_system.hpp"
 #include "arch/memory/stream_driver.hpp"
 
@@ -24,6 +26,12 @@ PimProgram macs(std::int64_t words) {
     return program;
 }
 
+memory::MemoryConfig lpddr5x() {
+    auto document = base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
+                                                 "/configs/devices/lpddr5x_7500.yaml");
+    return memory::read_memory_config(document.root().child("memory", ""));
+}
+
 struct Machine {
     explicit Machine(bool refresh) {
         config.refresh = refresh;
@@ -34,7 +42,7 @@ struct Machine {
             queue.run_until(queue.next_time());
         }
     }
-    memory::MemoryConfig config;
+    memory::MemoryConfig config = lpddr5x();
     base::EventQueue queue;
     base::stats::Group root{""};
     std::optional<memory::MemorySystem> memory;
@@ -77,76 +85,64 @@ TEST(PimUnit, RefreshesComeBetweenTurns) {
     EXPECT_GE(*slow.left() - *fast.left(), periods * with.config.timing.tRFC.count());
 }
 
-// Checks every all-bank command from nothing but the list of past ones: it shares no code and no
-// state with AllBankTiming.
-class LegalityChecker final : public AllBankListener {
+// Everything on the command bus of channel 0, the unit's commands and ordinary ones, goes through
+// the one checker of memory commands.
+class OneChecker final : public AllBankListener, public memory::CommandListener {
   public:
-    LegalityChecker(const memory::DramTiming& dram, const PimConfig& pim) : t_(dram), pim_(pim) {}
+    OneChecker(const memory::MemoryConfig& config, const PimConfig& pim)
+        : checker_(config), pim_(pim) {}
 
     void on_all_bank_command(AllBankCommand command, std::int64_t row, std::int64_t now) override {
-        const auto reads = [](AllBankCommand c) {
-            return c == AllBankCommand::Mac || c == AllBankCommand::ArrayRead;
-        };
-        const auto writes = [](AllBankCommand c) {
-            return c == AllBankCommand::RegisterWrite || c == AllBankCommand::ArrayWrite;
-        };
-        const bool in_array = reads(command) || command == AllBankCommand::ArrayWrite;
-        const std::int64_t to_write =
-            (t_.read_latency + t_.burst + t_.tRTW + pim_.drain - t_.write_latency).count();
-        const std::int64_t to_mac = (t_.write_latency + t_.burst + t_.tWTR_L).count();
-        for (const auto& [old, when] : past_) {
-            const std::int64_t age = now - when;
-            const bool old_row =
-                old == AllBankCommand::Activate || old == AllBankCommand::Precharge;
-            require(age >= (old_row ? 1 : pim_.command_interval.count()), "interval", now);
-            if (old == AllBankCommand::Activate && in_array) {
-                require(age >= t_.tRCD.count(), "tRCD", now);
-            } else if (old == AllBankCommand::Activate && command == AllBankCommand::Precharge) {
-                require(age >= t_.tRAS.count(), "tRAS", now);
-            } else if (old == AllBankCommand::Precharge && command == AllBankCommand::Activate) {
-                require(age >= pim_.precharge_all.count(), "tRPab", now);
-            } else if (reads(old) && writes(command)) {
-                require(age >= to_write, "MAC to write", now);
-            } else if (writes(old) && reads(command)) {
-                require(age >= to_mac, "write to MAC", now);
-            } else if (old == AllBankCommand::ArrayWrite && command == AllBankCommand::Precharge) {
-                require(age >= (t_.write_latency + t_.burst + t_.tWR).count(), "tWR", now);
-            }
+        using memory::Command;
+        switch (command) {
+            case AllBankCommand::Activate:
+                checker_.hear({Command::Activate, memory::kAllBanks, row, now});
+                break;
+            case AllBankCommand::Precharge:
+                checker_.hear({Command::Precharge, memory::kAllBanks, row, now});
+                precharged_ = now;
+                break;
+            case AllBankCommand::Mac:
+            case AllBankCommand::ArrayRead:
+                checker_.hear(
+                    {Command::Read, memory::kAllBanks, row, now, true, pim_.mac_to_precharge});
+                break;
+            case AllBankCommand::RegisterWrite:
+            case AllBankCommand::ArrayWrite:
+                checker_.hear({Command::Write, memory::kAllBanks, row, now,
+                               command == AllBankCommand::ArrayWrite});
+                break;
+            case AllBankCommand::Alu:  // touches no bank
+                break;
         }
         if (command == AllBankCommand::Activate) {
-            require(open_ == memory::kNoRow, "the banks must be closed", now);
-            open_ = row;
-        } else if (command == AllBankCommand::Precharge) {
-            open_ = memory::kNoRow;
-        } else if (in_array) {
-            require(open_ == row && row != memory::kNoRow, "the row must be open", now);
+            EXPECT_GE(now - precharged_, pim_.precharge_all.count()) << "tRPab";
         }
-        past_.emplace_back(command, now);
-        if (past_.size() > 64) {
-            past_.pop_front();
-        }
-        ++commands;
     }
-    std::int64_t commands = 0;
+    void on_command(std::size_t channel, memory::Command command, std::size_t bank,
+                    std::int64_t row, std::int64_t now) override {
+        if (channel == 0) {
+            checker_.hear({command, bank, row, now});
+            ++ordinary;
+        }
+    }
+    const memory::LegalityChecker& checker() const { return checker_; }
+    std::int64_t ordinary = 0;
 
   private:
-    static void require(bool holds, const char* rule, std::int64_t now) {
-        EXPECT_TRUE(holds) << rule << " broken at " << now;
-    }
-    memory::DramTiming t_;
+    memory::LegalityChecker checker_;
     PimConfig pim_;
-    std::deque<std::pair<AllBankCommand, std::int64_t>> past_;
-    std::int64_t open_ = memory::kNoRow;
+    std::int64_t precharged_ = -1000;
 };
 
-TEST(PimUnit, CommandsAreLegalWhateverTheProgram) {
+TEST(PimUnit, CommandsAndOrdinaryTrafficAreLegalTogetherWhateverTheProgram) {
     for (unsigned seed = 1; seed <= 20; ++seed) {
         std::mt19937 random(seed);
         PimProgram program;
         program.words_per_row = 64;
         const std::vector<PimOp> ops{PimOp::ModeWrite, PimOp::WriteInputs, PimOp::WriteBankInputs,
                                      PimOp::Mac,       PimOp::Alu,         PimOp::LoadOutputs,
-                                     PimOp::Spill};
+                                     PimOp::Spill,     PimOp::Yield};
         for (int i = 0; i < 200; ++i) {
             program.commands.push_back({ops[random() % ops.size()],
                                         static_cast<std::int64_t>(random() % 20),
@@ -156,12 +152,22 @@ TEST(PimUnit, CommandsAreLegalWhateverTheProgram) {
         PimConfig config;
         config.overlap_row_switch = seed % 3 == 0;
         PimUnit unit(machine.config.timing, config, program, 0, machine.root, nullptr);
-        LegalityChecker checker(machine.config.timing, config);
-        unit.listen(&checker);
+        OneChecker both(machine.config, config);
+        unit.listen(&both);
+        machine.memory->listen(&both);
+        memory::StreamConfig stream;
+        stream.pattern = memory::StreamConfig::Pattern::Random;
+        stream.requests = 2000;
+        stream.write_permille = 300;
+        memory::StreamDriver driver(stream, *machine.memory);
+        driver.start();
         machine.memory->lend(0, unit, soon(machine));
         machine.run();
         EXPECT_TRUE(unit.left().has_value());
-        EXPECT_GT(checker.commands, 500);
+        EXPECT_TRUE(driver.finished());
+        EXPECT_GT(both.checker().commands() - both.ordinary, 500);
+        EXPECT_GT(both.ordinary, 100);
+        EXPECT_THAT(both.checker().violations(), testing::IsEmpty());
     }
 }
 
