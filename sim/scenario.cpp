@@ -131,6 +131,11 @@ Workload read_workload(Node node, const std::string& file) {
 }
 
 void check_workload(Node& root, const Scenario& scenario) {
+    const bool gemv_in_memory =
+        scenario.device.pim && std::holds_alternative<workloads::GemvProblem>(scenario.workload);
+    if (scenario.traffic && !gemv_in_memory) {
+        root.error("traffic", "goes with a gemv on a device with processing in memory");
+    }
     if (check_amx(root, scenario)) {
         return;
     }
@@ -148,10 +153,6 @@ void check_workload(Node& root, const Scenario& scenario) {
         } else if (!std::holds_alternative<std::monostate>(scenario.mapping) &&
                    !std::holds_alternative<workloads::PimMapping>(scenario.mapping)) {
             root.error("mapping", "this device needs pimnast or column_major");
-        } else if (const auto* map = std::get_if<workloads::PimMapping>(&scenario.mapping);
-                   map != nullptr && scenario.run.functional &&
-                   map->placement == workloads::PimMapping::Placement::ColumnMajor) {
-            root.error("run", "functional mode needs the pimnast placement");
         }
         return;
     }
@@ -260,6 +261,10 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
         scenario.workload = read_workload(root.child("workload", "what is computed"), file);
     }
     read_mapping(root, scenario);
+    if (root.has("traffic")) {
+        scenario.traffic = arch::memory::read_stream_config(
+            root.child("traffic", "ordinary requests to the memory beside a gemv in its banks"));
+    }
     read_run(root.child("run", "how to run"), scenario.run);
     root.done();
     document.finish();

@@ -88,6 +88,8 @@ struct Scenario {
     Mapping mapping;
     // Overrides the kernel timing model: cycles of every multiply call. The result says so.
     std::optional<std::int64_t> kernel_cycles;
+    // Ordinary requests to the memory beside a GEMV in its banks.
+    std::optional<arch::memory::StreamConfig> traffic;
     RunOptions run;
     std::vector<std::string> overridden;  // keys changed on the command line
 };

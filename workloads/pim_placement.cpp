@@ -7,6 +7,7 @@
 #include <numeric>
 #include <variant>
 
+#include "arch/base/clock.hpp"
 #include "arch/base/quantity.hpp"
 
 namespace tilesim::workloads {
@@ -160,9 +161,19 @@ void lower_pass(const GemvProblem& gemv, const PimPlacement& p, const PimConfig&
     }
 }
 
-// A tile's outputs leave one register to the inputs: equal shares of them are held at a time.
-std::int64_t column_major_share(const PimPlacement& p, const PimConfig& pim) {
-    return ceil_div(p.output_registers, ceil_div(p.output_registers, pim.registers - 1));
+// A tile's outputs leave one register to the inputs: those of an equal share of its words are held
+// at a time.
+std::int64_t column_major_shares(const PimPlacement& p, const GemvProblem& gemv,
+                                 const PimConfig& pim) {
+    const std::int64_t of_word = registers_for(p.lanes, gemv.accumulate, pim);
+    const std::int64_t words_held = (pim.registers - 1) / of_word;
+    if (words_held == 0) {
+        throw ConfigError(fmt::format(
+            "mapping.column_major: the outputs of one word take {} registers, beside one for the "
+            "inputs, but there are {}",
+            of_word, pim.registers));
+    }
+    return ceil_div(ceil_div(p.m, p.lanes), words_held);
 }
 
 // Tiles of one column go round the banks, so a bank's neighbour works on another column and inputs
@@ -178,7 +189,7 @@ void lower_column_major(const GemvProblem& gemv, const PimPlacement& p, const Pi
     const std::int64_t blocks = tiles_of_column / std::gcd(tiles_of_column, p.banks);  // of a bank
     const std::int64_t inputs_of_register = pim.register_bits / bits_of(gemv.input);
     const std::int64_t registers = p.outputs_at_a_time;
-    const std::int64_t shares = ceil_div(p.output_registers, registers);
+    const std::int64_t shares = p.output_registers / registers;
     for (std::int64_t tile = 0; tile < tiles; ++tile) {
         if (tile % inputs_of_register == 0) {
             program.commands.push_back({PimOp::WriteBankInputs, p.banks / p.channels, 0, 0, tile});
@@ -217,10 +228,37 @@ void check_capacity(const GemvProblem& gemv, PimPlacement& p, const MemoryConfig
     }
 }
 
+void read_phases(Node& node, PimMapping& mapping) {
+    node.optional("phases", mapping.phases, {1, 100'000},
+                  "parts of the work; between them the memory serves ordinary requests");
+    node.optional("between", mapping.between, {1, 1'000'000'000'000'000},
+                  "time for ordinary requests between two phases");
+}
+
+// Cuts the work before batches of inputs, into phases of about as many commands each.
+void add_phases(const std::vector<arch::pim::PimCommand>& work, std::int64_t phases,
+                const std::vector<arch::pim::PimCommand>& leave_and_enter,
+                std::vector<arch::pim::PimCommand>& into) {
+    using arch::pim::PimOp;
+    const std::int64_t size = std::ssize(work);
+    std::int64_t phase = 1;
+    for (std::int64_t i = 0; i < size; ++i) {
+        const arch::pim::PimCommand& command = work[static_cast<std::size_t>(i)];
+        const bool inputs =
+            command.op == PimOp::WriteInputs || command.op == PimOp::WriteBankInputs;
+        if (inputs && phase < phases && i * phases >= phase * size) {
+            into.insert(into.end(), leave_and_enter.begin(), leave_and_enter.end());
+            ++phase;
+        }
+        into.push_back(command);
+    }
+}
+
 }  // namespace
 
 PimMapping read_pimnast(Node node) {
     PimMapping mapping;
+    read_phases(node, mapping);
     node.optional("input_registers", mapping.input_registers, {1, 4096},
                   "registers that hold the input vector");
     if (node.has("cr_degree")) {
@@ -245,6 +283,7 @@ PimMapping read_column_major(Node node) {
     PimMapping mapping;
     mapping.placement = PimMapping::Placement::ColumnMajor;
     mapping.input_registers = 1;
+    read_phases(node, mapping);
     node.done();
     return mapping;
 }
@@ -275,8 +314,10 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
         p.part_k = gemv.k;
         p.row_blocks = ceil_div(p.padded_m / p.m, p.banks);
         p.degree = 1;
-        p.output_registers = registers_for(p.m, gemv.accumulate, pim);
-        p.outputs_at_a_time = column_major_share(p, pim);
+        const std::int64_t shares = column_major_shares(p, gemv, pim);
+        p.outputs_at_a_time = ceil_div(ceil_div(p.m, p.lanes), shares) *
+                              registers_for(p.lanes, gemv.accumulate, pim);
+        p.output_registers = shares * p.outputs_at_a_time;
     } else {
         p.m = tile_rows(gemv, mapping, p.banks, pim);
         p.k = elements / p.m;
@@ -317,25 +358,30 @@ arch::pim::PimProgram lower(const GemvProblem& gemv, const PimPlacement& p,
     using arch::pim::PimOp;
     arch::pim::PimProgram program;
     program.words_per_row = memory.row.count() * kBitsPerByte / pim.register_bits;
-    const auto park = [&] {
-        for (std::int64_t i = 0; i < pim.modes.parking_visits; ++i) {
-            program.commands.push_back({PimOp::ModeWrite, 0});
-        }
-    };
-    park();
-    program.commands.push_back({PimOp::ModeWrite, pim.modes.enter_writes});
-    program.commands.push_back({PimOp::ModeWrite, pim.modes.on_writes});
+    arch::pim::PimProgram work;
     if (p.mapping.placement == PimMapping::Placement::ColumnMajor) {
-        lower_column_major(gemv, p, pim, program);
+        lower_column_major(gemv, p, pim, work);
     } else {
         std::int64_t word = 0;
         for (std::int64_t first = 0; first < p.row_blocks; first += p.degree) {
-            lower_pass(gemv, p, pim, first, word, program);
+            lower_pass(gemv, p, pim, first, word, work);
         }
     }
-    program.commands.push_back({PimOp::ModeWrite, pim.modes.off_writes});
-    program.commands.push_back({PimOp::ModeWrite, pim.modes.leave_writes});
-    park();
+    const std::vector<arch::pim::PimCommand> parking(
+        static_cast<std::size_t>(pim.modes.parking_visits), {PimOp::ModeWrite, 0});
+    std::vector<arch::pim::PimCommand> enter = parking;
+    enter.push_back({PimOp::ModeWrite, pim.modes.enter_writes});
+    enter.push_back({PimOp::ModeWrite, pim.modes.on_writes});
+    std::vector<arch::pim::PimCommand> leave{{PimOp::ModeWrite, pim.modes.off_writes},
+                                             {PimOp::ModeWrite, pim.modes.leave_writes}};
+    leave.insert(leave.end(), parking.begin(), parking.end());
+    std::vector<arch::pim::PimCommand> pause = leave;
+    const arch::base::Clock clock{memory.clock};
+    pause.push_back({PimOp::Yield, clock.first_cycle_from(p.mapping.between).count()});
+    pause.insert(pause.end(), enter.begin(), enter.end());
+    program.commands = enter;
+    add_phases(work.commands, p.mapping.phases, pause, program.commands);
+    program.commands.insert(program.commands.end(), leave.begin(), leave.end());
     return program;
 }
 

@@ -25,6 +25,8 @@ struct PimMapping {
     std::int64_t input_registers = 8;
     std::int64_t cr_degree = 0;  // row blocks of a pass; 0: as many as fit
     std::int64_t split_k = 1;    // parts of K, each on its share of the channels
+    std::int64_t phases = 1;     // between them the channels serve ordinary requests
+    arch::base::Femtoseconds between{2'000'000'000};  // phases
 };
 
 PimMapping read_pimnast(arch::base::config::Node node);
@@ -60,7 +62,7 @@ arch::pim::PimProgram lower(const GemvProblem& gemv, const PimPlacement& placeme
                             const arch::memory::MemoryConfig& memory,
                             const arch::pim::PimConfig& pim);
 
-// CK of that program without refresh, from counts alone; for balanced placements.
+// CK of that program without refresh, from counts alone; for balanced placements in one phase.
 std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& placement,
                                 const arch::memory::MemoryConfig& memory,
                                 const arch::pim::PimConfig& pim);

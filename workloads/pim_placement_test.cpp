@@ -114,14 +114,14 @@ Outcome run(const GemvProblem& gemv, const PimMapping& mapping, bool functional,
     arch::base::EventQueue queue;
     arch::base::stats::Group root("");
     memory::MemorySystem system(dram, memory::StreamDriver::latency(dram), queue, root);
-    std::optional<FunctionalGemv> data;
+    std::unique_ptr<FunctionalGemv> data;
     if (functional) {
-        data.emplace(gemv, placement, dram, config, 7);
+        data = functional_gemv(gemv, placement, dram, config, 7);
     }
     std::vector<std::unique_ptr<pim::PimUnit>> units;
     for (std::size_t i = 0; i < static_cast<std::size_t>(dram.channels); ++i) {
-        units.push_back(std::make_unique<pim::PimUnit>(dram.timing, config, program, i, root,
-                                                       functional ? &*data : nullptr));
+        units.push_back(
+            std::make_unique<pim::PimUnit>(dram.timing, config, program, i, root, data.get()));
         system.lend(i, *units.back(),
                     memory::StreamDriver::latency(dram) + arch::base::Femtoseconds{1});
     }
@@ -157,6 +157,8 @@ struct Case {
     PimMapping mapping;
 };
 
+constexpr PimMapping kColumnMajor{PimMapping::Placement::ColumnMajor, 1};
+
 class Functional : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(
     Gemv, Functional,
@@ -171,7 +173,17 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"scaled_bf16", {768, 256, DataType::Bf16, DataType::Bf16, DataType::F32, 64}, {}},
         Case{"tall_tiles", {4096, 300}, {}}, Case{"padded", {1000, 333}, {}},
         Case{"split_k", {768, 768}, {PimMapping::Placement::Balanced, 8, 0, 4}},
-        Case{"few_inputs", {2304, 768}, {PimMapping::Placement::Balanced, 3, 2, 1}}),
+        Case{"few_inputs", {2304, 768}, {PimMapping::Placement::Balanced, 3, 2, 1}},
+        Case{"in_phases", {2304, 768}, {PimMapping::Placement::Balanced, 3, 2, 1, 5}},
+        Case{"column_major", {768, 700}, kColumnMajor},
+        Case{"column_major_one_block", {256, 300}, kColumnMajor},
+        Case{"column_major_int4", {1000, 300, DataType::Int4, DataType::Int8}, kColumnMajor},
+        Case{"column_major_kept",
+             {256, 300, DataType::Int8, DataType::Int8, DataType::Int8},
+             kColumnMajor},
+        Case{"column_major_bf16",
+             {512, 256, DataType::Bf16, DataType::Bf16, DataType::Bf16},
+             kColumnMajor}),
     [](const auto& one) { return std::string{one.param.name}; });
 
 TEST_P(Functional, MatchesTheReferenceAndTimingModeAgrees) {

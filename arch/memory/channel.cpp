@@ -213,7 +213,10 @@ std::int64_t Channel::step(std::int64_t now) {
     const bool rows_to_close =
         config_.controller.page_policy != PagePolicy::Open && !timing_.all_closed();
     if (guest_ != nullptr) {
-        next = now < guest_from_ ? std::min(next, guest_from_) : next;
+        if (now < guest_from_) {
+            next = std::min(next, guest_from_);
+            next = config_.refresh ? std::min(next, std::max(next_refresh_, now + 1)) : next;
+        }
         return std::min(next, next_arrival(now));
     }
     if (queued() == 0 && !rows_to_close) {

@@ -42,13 +42,18 @@ Json describe(const workloads::GemvProblem& gemv) {
 }
 
 Json describe(const PimPlacement& p) {
-    if (p.mapping.placement == PimMapping::Placement::ColumnMajor) {
-        return {{"column_major", Json::object()}};
+    Json keys = Json::object();
+    const bool column_major = p.mapping.placement == PimMapping::Placement::ColumnMajor;
+    if (!column_major) {
+        keys["input_registers"] = p.mapping.input_registers;
+        keys["cr_degree"] = p.mapping.cr_degree == 0 ? Json("max") : Json(p.mapping.cr_degree);
+        keys["split_k"] = p.mapping.split_k;
     }
-    return {{"pimnast",
-             {{"input_registers", p.mapping.input_registers},
-              {"cr_degree", p.mapping.cr_degree == 0 ? Json("max") : Json(p.mapping.cr_degree)},
-              {"split_k", p.mapping.split_k}}}};
+    if (p.mapping.phases > 1) {
+        keys["phases"] = p.mapping.phases;
+        keys["between"] = fmt::format("{} ns", p.mapping.between.count() / 1'000'000);
+    }
+    return {{column_major ? "column_major" : "pimnast", keys}};
 }
 
 Json details_of(const PimPlacement& p, const arch::pim::PimConfig& pim) {
@@ -125,15 +130,24 @@ PimRun simulate_gemv(const Scenario& scenario, const workloads::GemvProblem& gem
             std::make_unique<arch::pim::PimUnit>(dram.timing, pim, program, i, root, functional));
         memory.lend(i, *units.back(), latency);
     }
+    std::optional<arch::memory::StreamDriver> traffic;
+    if (scenario.traffic) {
+        traffic.emplace(*scenario.traffic, memory);
+        traffic->start();
+    }
     PimRun run;
-    run.outcome = arch::base::kernel::run(queue, limits_of(scenario.run), [&units] {
+    run.outcome = arch::base::kernel::run(queue, limits_of(scenario.run), [&] {
         return std::all_of(units.begin(), units.end(),
-                           [](const auto& unit) { return unit->left().has_value(); });
+                           [](const auto& unit) { return unit->left().has_value(); }) &&
+               (!traffic || traffic->finished());
     });
     run.events = queue.executed();
     run.where = where_time_went(root);
     if (run.outcome != Outcome::Finished) {
         return run;
+    }
+    if (traffic) {
+        run.traffic = traffic->result();
     }
     std::int64_t end = 0;
     for (const auto& unit : units) {
@@ -158,12 +172,12 @@ RunResult run_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv)
     result.padding_waste = 1.0 - gemv.macs() / (static_cast<double>(placement.padded_m) *
                                                 static_cast<double>(placement.part_k) *
                                                 static_cast<double>(placement.mapping.split_k));
-    std::optional<workloads::FunctionalGemv> functional;
+    std::unique_ptr<workloads::FunctionalGemv> functional;
     if (scenario.run.functional) {
-        functional.emplace(gemv, placement, scenario.device.memory, pim, scenario.run.seed);
+        functional = workloads::functional_gemv(gemv, placement, scenario.device.memory, pim,
+                                                scenario.run.seed);
     }
-    const PimRun run =
-        simulate_gemv(scenario, gemv, placement, functional ? &*functional : nullptr);
+    const PimRun run = simulate_gemv(scenario, gemv, placement, functional.get());
     result.events = run.events;
     result.where = run.where;
     result.status = run.outcome == Outcome::Finished ? Status::Ok : Status::TimeLimit;
@@ -177,6 +191,12 @@ RunResult run_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv)
     result.speedup_over_soc = soc / result.time_ns;
     result.details["soc_ns"] = soc;
     result.details["reduction_on_soc_ns"] = run.reduction_ns;
+    result.stream = run.traffic;
+    if (run.traffic) {
+        result.details["traffic_gb_per_s"] = static_cast<double>(run.traffic->bytes) *
+                                             kFemtosecondsPerNanosecond /
+                                             static_cast<double>(run.traffic->time.count());
+    }
     result.details["plain_read_gb_per_s"] = plain_read_gb_per_s(scenario, gemv);
     name_bottlenecks(result);
     if (functional) {

@@ -33,6 +33,7 @@ struct PimRun {
     double time_ns = 0;       // both
     std::uint64_t events = 0;
     decltype(RunResult::where) where;
+    std::optional<arch::memory::StreamResult> traffic;
 };
 
 // `functional` may be null.

@@ -1,0 +1,233 @@
+#include "workloads/balanced_gemv_data.hpp"
+
+namespace tilesim::workloads {
+
+using arch::base::ceil_div;
+using arch::base::DataType;
+using arch::pim::PimCommand;
+using arch::pim::PimOp;
+
+BalancedGemv::BalancedGemv(const GemvProblem& gemv, const PimPlacement& placement,
+                           const arch::memory::MemoryConfig& memory,
+                           const arch::pim::PimConfig& pim, std::uint64_t seed)
+    : gemv_(gemv), placement_(placement), operands_(gemv, seed), banks_(memory, pim) {
+    const arch::pim::PimProgram program = lower(gemv, placement, memory, pim);
+    for (const PimCommand& command : program.commands) {
+        if (command.op == PimOp::Mac && command.purpose == PimCommand::Purpose::None) {
+            banks_.for_each_bank([&](const BankPlace& place) { write_weights(place, command); });
+        } else if (command.op == PimOp::Mac) {
+            banks_.for_each_bank([&](const BankPlace& place) { write_scales(place, command); });
+        } else if (command.op == PimOp::Spill) {
+            results_[command.row_block] = command.word;
+        }
+    }
+}
+
+std::int64_t BalancedGemv::first_row(const BankPlace& place, std::int64_t row_block) const {
+    const std::int64_t bank =
+        place.bank * placement_.channels + place.channel % placement_.channels;
+    return (row_block * placement_.banks + bank) * placement_.m;
+}
+
+std::int64_t BalancedGemv::first_column(const BankPlace& place) const {
+    return place.channel / placement_.channels * placement_.part_k;
+}
+
+std::int64_t BalancedGemv::columns_in_chunk(std::int64_t from) const {
+    return std::min(placement_.chunk, placement_.part_k - from);
+}
+
+// Where an element of a tile is added: its lane, or with tall tiles its row.
+std::size_t BalancedGemv::lane_of(std::int64_t element) const {
+    return static_cast<std::size_t>(element % std::max(placement_.m, placement_.lanes));
+}
+
+void BalancedGemv::write_weights(const BankPlace& place, const PimCommand& command) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(banks_.word_bytes()));
+    const std::int64_t tile = placement_.m * placement_.k;
+    for (std::int64_t word = 0; word < command.count; ++word) {
+        std::fill(bytes.begin(), bytes.end(), std::byte{0});
+        for (std::int64_t lane = 0; lane < placement_.lanes; ++lane) {
+            const std::int64_t element = word * placement_.lanes + lane;
+            const std::int64_t row =
+                first_row(place, command.row_block) + element % tile % placement_.m;
+            const std::int64_t column =
+                element / tile * placement_.k + element % tile / placement_.m;
+            const bool inside = column < columns_in_chunk(command.k);
+            store_element(
+                bytes, gemv_.weights, lane,
+                inside ? operands_.weight(row, first_column(place) + command.k + column) : 0.0);
+        }
+        banks_.write(place, command.word + word, bytes);
+    }
+}
+
+std::vector<std::int64_t> BalancedGemv::blocks_ended(std::int64_t from) const {
+    const std::int64_t to = from + columns_in_chunk(from);
+    const std::int64_t last =
+        to == placement_.part_k ? ceil_div(to, gemv_.scale_block) : to / gemv_.scale_block;
+    std::vector<std::int64_t> blocks;
+    for (std::int64_t block = from / gemv_.scale_block; block < last; ++block) {
+        blocks.push_back(block);
+    }
+    return blocks;
+}
+
+void BalancedGemv::write_scales(const BankPlace& place, const PimCommand& command) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(command.count * banks_.word_bytes()));
+    std::int64_t index = 0;
+    for (const std::int64_t block : blocks_ended(command.k)) {
+        for (std::int64_t r = 0; r < placement_.m; ++r) {
+            store_element(bytes, DataType::Int8, index++,
+                          operands_.weight_scale(first_row(place, command.row_block) + r, block));
+        }
+    }
+    banks_.write(place, command.word, bytes);
+}
+
+BalancedGemv::RowBlock& BalancedGemv::row_block(const BankPlace& place, std::int64_t index) {
+    return row_blocks_[(index * banks_.banks_per_channel() + place.bank) * banks_.channels() +
+                       place.channel];
+}
+
+void BalancedGemv::on_pim_command(std::size_t channel, const PimCommand& command) {
+    const auto at = static_cast<std::int64_t>(channel);
+    if (command.op == PimOp::WriteInputs) {
+        Lanes& registers = inputs_[at];
+        registers.clear();
+        for (std::int64_t c = 0; c < columns_in_chunk(command.k); ++c) {
+            registers.push_back(operands_.input(first_column({at, 0}) + command.k + c));
+        }
+        return;
+    }
+    for (std::int64_t bank = 0; bank < banks_.banks_per_channel(); ++bank) {
+        if (command.op == PimOp::Mac && command.purpose == PimCommand::Purpose::None) {
+            multiply({at, bank}, command);
+        } else if (command.op == PimOp::Mac) {
+            apply_scales({at, bank}, command);
+        } else if (command.op == PimOp::Spill) {
+            spill({at, bank}, command);
+        }
+    }
+}
+
+void BalancedGemv::multiply(const BankPlace& place, const PimCommand& command) {
+    RowBlock& target = row_block(place, command.row_block);
+    const std::int64_t tile = placement_.m * placement_.k;
+    const auto lanes = static_cast<std::size_t>(std::max(placement_.m, placement_.lanes));
+    for (std::int64_t word = 0; word < command.count; ++word) {
+        const std::vector<std::byte> bytes = banks_.read(place, command.word + word, 1);
+        for (std::int64_t lane = 0; lane < placement_.lanes; ++lane) {
+            const std::int64_t element = word * placement_.lanes + lane;
+            const std::int64_t column =
+                element / tile * placement_.k + element % tile / placement_.m;
+            if (column >= columns_in_chunk(command.k)) {
+                continue;
+            }
+            const std::int64_t block =
+                gemv_.scale_block > 0 ? (command.k + column) / gemv_.scale_block : 0;
+            Lanes& sums = target.sums[block];
+            sums.resize(lanes);
+            const double product = load_element(bytes, gemv_.weights, lane) *
+                                   inputs_[place.channel][static_cast<std::size_t>(column)];
+            double& sum = sums[lane_of(element % tile)];
+            sum = operands_.add(sum, product);
+        }
+    }
+}
+
+void BalancedGemv::apply_scales(const BankPlace& place, const PimCommand& command) {
+    RowBlock& target = row_block(place, command.row_block);
+    const std::vector<std::byte> bytes = banks_.read(place, command.word, command.count);
+    const auto lanes = static_cast<std::size_t>(std::max(placement_.m, placement_.lanes));
+    target.scaled.resize(lanes);
+    std::int64_t first = 0;
+    for (const std::int64_t block : blocks_ended(command.k)) {
+        const Lanes& sums = target.sums[block];
+        for (std::size_t lane = 0; lane < sums.size(); ++lane) {
+            const std::int64_t row = static_cast<std::int64_t>(lane) % placement_.m;
+            const double factor =
+                load_element(bytes, DataType::Int8, first + row) * operands_.input_scale(block);
+            target.scaled[lane] = operands_.add(target.scaled[lane], factor * sums[lane]);
+        }
+        target.sums.erase(block);
+        first += placement_.m;
+    }
+}
+
+// Halves the lanes until one is left for each of the m outputs.
+BalancedGemv::Lanes BalancedGemv::folded(Lanes lanes) const {
+    const auto outputs = static_cast<std::size_t>(placement_.m);
+    while (lanes.size() > outputs) {
+        const std::size_t half = lanes.size() / 2;
+        for (std::size_t i = 0; i < half; ++i) {
+            lanes[i] = operands_.add(lanes[i], lanes[i + half]);
+        }
+        lanes.resize(half);
+    }
+    return lanes;
+}
+
+void BalancedGemv::spill(const BankPlace& place, const PimCommand& command) {
+    RowBlock& done = row_block(place, command.row_block);
+    const Lanes outputs = folded(gemv_.scale_block > 0 ? done.scaled : done.sums[0]);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(command.count * banks_.word_bytes()));
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        store_element(bytes, gemv_.accumulate, static_cast<std::int64_t>(i),
+                      operands_.stored(outputs[i]));
+    }
+    banks_.write(place, command.word, bytes);
+    done = {};
+}
+
+// One part of K by plain loops, in the stated order.
+double BalancedGemv::reference(std::int64_t row, std::int64_t first_column) const {
+    const std::int64_t lanes = std::max<std::int64_t>(1, placement_.lanes / placement_.m);
+    const std::int64_t block =
+        gemv_.scale_block > 0 ? gemv_.scale_block : std::max<std::int64_t>(1, placement_.part_k);
+    Lanes total(static_cast<std::size_t>(lanes));
+    for (std::int64_t from = 0; from < placement_.part_k; from += block) {
+        Lanes sums(static_cast<std::size_t>(lanes));
+        for (std::int64_t c = from; c < std::min(from + block, placement_.part_k); ++c) {
+            double& sum = sums[static_cast<std::size_t>(c % placement_.k % lanes)];
+            sum = operands_.add(
+                sum, operands_.weight(row, first_column + c) * operands_.input(first_column + c));
+        }
+        const double factor = gemv_.scale_block > 0 ? operands_.weight_scale(row, from / block) *
+                                                          operands_.input_scale(from / block)
+                                                    : 1.0;
+        for (std::size_t lane = 0; lane < sums.size(); ++lane) {
+            total[lane] = operands_.add(total[lane], factor * sums[lane]);
+        }
+    }
+    while (total.size() > 1) {
+        const std::size_t half = total.size() / 2;
+        for (std::size_t i = 0; i < half; ++i) {
+            total[i] = operands_.add(total[i], total[i + half]);
+        }
+        total.resize(half);
+    }
+    return operands_.stored(total[0]);
+}
+
+ProductCheck BalancedGemv::check() const {
+    ProductCheck check;
+    check.method = operands_.arithmetic();
+    check.match = true;
+    banks_.for_each_bank([&](const BankPlace& place) {
+        for (const auto& [block, first_word] : results_) {
+            const std::vector<std::byte> bytes =
+                banks_.read(place, first_word, placement_.output_registers);
+            for (std::int64_t r = 0; r < placement_.m; ++r) {
+                const std::int64_t row = first_row(place, block) + r;
+                if (row < gemv_.m) {
+                    compare_row(check, row, load_element(bytes, gemv_.accumulate, r),
+                                reference(row, first_column(place)));
+                }
+            }
+        }
+    });
+    return check;
+}
+
+}  // namespace tilesim::workloads

@@ -1,0 +1,57 @@
+// A GEMV with balanced placement in bytes.
+//
+// Floating point: each lane sums its products in f32 in order of K; at the end of a pass the lanes
+// of an output are halved and added until one is left, and the sum is rounded to the accumulator's
+// type. With scale factors a block's sums are multiplied by the block's weight and input factors
+// (small integers) and added to a second set of accumulators.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "workloads/gemv_data.hpp"
+#include "workloads/gemv_operands.hpp"
+
+namespace tilesim::workloads {
+
+class BalancedGemv final : public FunctionalGemv {
+  public:
+    // Writes matrix and scale factors, random from `seed`, to where the placement wants them.
+    BalancedGemv(const GemvProblem& gemv, const PimPlacement& placement,
+                 const arch::memory::MemoryConfig& memory, const arch::pim::PimConfig& pim,
+                 std::uint64_t seed);
+
+    void on_pim_command(std::size_t channel, const arch::pim::PimCommand& command) override;
+    ProductCheck check() const override;
+
+  private:
+    using Lanes = std::vector<double>;       // exact: integers below 2^53, or f32
+    struct RowBlock {                        // of a bank, while its pass runs
+        std::map<std::int64_t, Lanes> sums;  // by scale block
+        Lanes scaled;
+    };
+    std::int64_t first_row(const BankPlace& place, std::int64_t row_block) const;
+    std::int64_t first_column(const BankPlace& place) const;
+    std::int64_t columns_in_chunk(std::int64_t from) const;
+    std::size_t lane_of(std::int64_t element) const;
+    void write_weights(const BankPlace& place, const arch::pim::PimCommand& command);
+    void write_scales(const BankPlace& place, const arch::pim::PimCommand& command);
+    void multiply(const BankPlace& place, const arch::pim::PimCommand& command);
+    void apply_scales(const BankPlace& place, const arch::pim::PimCommand& command);
+    void spill(const BankPlace& place, const arch::pim::PimCommand& command);
+    std::vector<std::int64_t> blocks_ended(std::int64_t from) const;
+    Lanes folded(Lanes lanes) const;
+    double reference(std::int64_t row, std::int64_t first_column) const;
+    RowBlock& row_block(const BankPlace& place, std::int64_t index);
+
+    GemvProblem gemv_;
+    PimPlacement placement_;
+    GemvOperands operands_;
+    BankWords banks_;
+    std::map<std::int64_t, Lanes> inputs_;  // by channel: the elements in its input registers
+    std::map<std::int64_t, RowBlock> row_blocks_;
+    std::map<std::int64_t, std::int64_t> results_;  // row block of a bank -> word of its results
+};
+
+}  // namespace tilesim::workloads

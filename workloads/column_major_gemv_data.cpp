@@ -1,0 +1,154 @@
+#include "workloads/column_major_gemv_data.hpp"
+
+namespace tilesim::workloads {
+
+using arch::base::bits_of;
+using arch::base::ceil_div;
+using arch::pim::PimCommand;
+using arch::pim::PimOp;
+
+ColumnMajorGemv::ColumnMajorGemv(const GemvProblem& gemv, const PimPlacement& placement,
+                                 const arch::memory::MemoryConfig& memory,
+                                 const arch::pim::PimConfig& pim, std::uint64_t seed)
+    : gemv_(gemv),
+      placement_(placement),
+      operands_(gemv, seed),
+      banks_(memory, pim),
+      tiles_of_column_(placement.padded_m / placement.m),
+      tile_words_(ceil_div(placement.m, placement.lanes)),
+      inputs_held_(pim.register_bits / bits_of(gemv.input)),
+      units_(static_cast<std::size_t>(banks_.channels() * banks_.banks_per_channel())) {
+    const arch::pim::PimProgram program = lower(gemv, placement, memory, pim);
+    const PimCommand* multiplied = nullptr;
+    std::int64_t spills = 0;
+    for (const PimCommand& command : program.commands) {
+        if (command.op == PimOp::Mac) {
+            multiplied = &command;
+            tiles_ = std::max(tiles_, command.k + 1);
+        } else if (command.op == PimOp::Spill) {
+            ++spills;
+            results_[command.word] = {
+                command.k, (multiplied->word - command.k * tile_words_) * placement_.lanes,
+                multiplied->count * placement_.lanes, command.count};
+        }
+    }
+    spills_every_tile_ = spills >= tiles_;
+    banks_.for_each_bank([&](const BankPlace& place) {
+        for (std::int64_t tile = 0; tile < tiles_; ++tile) {
+            std::vector<std::byte> bytes(
+                static_cast<std::size_t>(tile_words_ * banks_.word_bytes()));
+            for (std::int64_t r = 0; r < placement_.m; ++r) {
+                store_element(
+                    bytes, gemv_.weights, r,
+                    operands_.weight(first_row_of(place, tile) + r, column_of(place, tile)));
+            }
+            banks_.write(place, tile * tile_words_, bytes);
+        }
+    });
+}
+
+std::int64_t ColumnMajorGemv::index_of(const BankPlace& place) const {
+    return place.bank * banks_.channels() + place.channel;
+}
+
+std::int64_t ColumnMajorGemv::tile_of(const BankPlace& place, std::int64_t tile) const {
+    return tile * placement_.banks + index_of(place);
+}
+
+std::int64_t ColumnMajorGemv::column_of(const BankPlace& place, std::int64_t tile) const {
+    return tile_of(place, tile) / tiles_of_column_;
+}
+
+std::int64_t ColumnMajorGemv::first_row_of(const BankPlace& place, std::int64_t tile) const {
+    return tile_of(place, tile) % tiles_of_column_ * placement_.m;
+}
+
+void ColumnMajorGemv::on_pim_command(std::size_t channel, const PimCommand& command) {
+    for (std::int64_t bank = 0; bank < banks_.banks_per_channel(); ++bank) {
+        const BankPlace place{static_cast<std::int64_t>(channel), bank};
+        if (command.op == PimOp::WriteBankInputs) {
+            Unit& unit = units_[static_cast<std::size_t>(index_of(place))];
+            unit.inputs.clear();
+            unit.first_input = command.k;
+            for (std::int64_t i = 0; i < inputs_held_; ++i) {
+                unit.inputs.push_back(operands_.input(column_of(place, command.k + i)));
+            }
+        } else if (command.op == PimOp::LoadOutputs) {
+            load(place, command);
+        } else if (command.op == PimOp::Mac) {
+            multiply(place, command);
+        } else if (command.op == PimOp::Spill) {
+            spill(place, command);
+        }
+    }
+}
+
+void ColumnMajorGemv::multiply(const BankPlace& place, const PimCommand& command) {
+    Unit& unit = units_[static_cast<std::size_t>(index_of(place))];
+    unit.sums.resize(static_cast<std::size_t>(command.count * placement_.lanes));
+    const std::vector<std::byte> bytes = banks_.read(place, command.word, command.count);
+    const double input = unit.inputs[static_cast<std::size_t>(command.k - unit.first_input)];
+    for (std::size_t i = 0; i < unit.sums.size(); ++i) {
+        const double weight = load_element(bytes, gemv_.weights, static_cast<std::int64_t>(i));
+        unit.sums[i] = operands_.add(unit.sums[i], weight * input);
+    }
+}
+
+void ColumnMajorGemv::load(const BankPlace& place, const PimCommand& command) {
+    Unit& unit = units_[static_cast<std::size_t>(index_of(place))];
+    const std::vector<std::byte> bytes = banks_.read(place, command.word, command.count);
+    unit.sums.clear();
+    for (std::int64_t i = 0; i < results_.at(command.word).rows; ++i) {
+        unit.sums.push_back(load_element(bytes, gemv_.accumulate, i));
+    }
+}
+
+void ColumnMajorGemv::spill(const BankPlace& place, const PimCommand& command) {
+    Unit& unit = units_[static_cast<std::size_t>(index_of(place))];
+    std::vector<std::byte> bytes(static_cast<std::size_t>(command.count * banks_.word_bytes()));
+    for (std::size_t i = 0; i < unit.sums.size(); ++i) {
+        store_element(bytes, gemv_.accumulate, static_cast<std::int64_t>(i),
+                      operands_.stored(unit.sums[i]));
+    }
+    banks_.write(place, command.word, bytes);
+    unit.sums.clear();
+}
+
+ProductCheck ColumnMajorGemv::check() const {
+    std::vector<double> got(static_cast<std::size_t>(placement_.padded_m));
+    std::vector<double> expected(got.size());
+    banks_.for_each_bank([&](const BankPlace& place) {
+        for (const auto& [word, spilled] : results_) {
+            const std::vector<std::byte> bytes = banks_.read(place, word, spilled.words);
+            const std::int64_t first = first_row_of(place, spilled.tile) + spilled.first_row;
+            for (std::int64_t i = 0; i < spilled.rows; ++i) {
+                double& sum = got[static_cast<std::size_t>(first + i)];
+                sum = operands_.add(sum, load_element(bytes, gemv_.accumulate, i));
+            }
+        }
+        // The same by plain loops over the matrix.
+        std::vector<double> of_bank(got.size());
+        for (std::int64_t tile = 0; tile < tiles_; ++tile) {
+            const std::int64_t column = column_of(place, tile);
+            for (std::int64_t r = 0; r < placement_.m; ++r) {
+                const std::int64_t row = first_row_of(place, tile) + r;
+                double& sum = of_bank[static_cast<std::size_t>(row)];
+                sum = operands_.add(sum, operands_.weight(row, column) * operands_.input(column));
+                sum = spills_every_tile_ || tile + 1 == tiles_ ? operands_.stored(sum) : sum;
+            }
+        }
+        for (std::size_t row = 0; row < expected.size(); ++row) {
+            expected[row] = operands_.add(expected[row], of_bank[row]);
+        }
+    });
+    ProductCheck check;
+    check.method = operands_.arithmetic();
+    check.match = true;
+    for (std::int64_t row = 0; row < gemv_.m; ++row) {
+        compare_row(check, row, got[static_cast<std::size_t>(row)],
+                    expected[static_cast<std::size_t>(row)]);
+    }
+    return check;
+}
+
+}  // namespace tilesim::workloads

@@ -1,0 +1,61 @@
+// A GEMV with column-major placement in bytes: tiles of one column go round the banks, every bank
+// keeps partial sums of its tiles' rows, and the system on chip adds those of all banks.
+//
+// Floating point: a bank adds its products in f32 in order of its tiles, rounding to the
+// accumulator's type whenever it spills; the banks' sums are added in f32, channel by channel.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "workloads/gemv_data.hpp"
+#include "workloads/gemv_operands.hpp"
+
+namespace tilesim::workloads {
+
+class ColumnMajorGemv final : public FunctionalGemv {
+  public:
+    ColumnMajorGemv(const GemvProblem& gemv, const PimPlacement& placement,
+                    const arch::memory::MemoryConfig& memory, const arch::pim::PimConfig& pim,
+                    std::uint64_t seed);
+
+    void on_pim_command(std::size_t channel, const arch::pim::PimCommand& command) override;
+    ProductCheck check() const override;
+
+  private:
+    struct Unit {                    // of a bank
+        std::vector<double> inputs;  // of the tiles from first_input on
+        std::int64_t first_input = 0;
+        std::vector<double> sums;  // of the rows in the output registers; empty: zero
+    };
+    std::int64_t index_of(const BankPlace& place) const;
+    // A bank's tile: its number in the matrix, its column and its first row.
+    std::int64_t tile_of(const BankPlace& place, std::int64_t tile) const;
+    std::int64_t column_of(const BankPlace& place, std::int64_t tile) const;
+    std::int64_t first_row_of(const BankPlace& place, std::int64_t tile) const;
+    void multiply(const BankPlace& place, const arch::pim::PimCommand& command);
+    void load(const BankPlace& place, const arch::pim::PimCommand& command);
+    void spill(const BankPlace& place, const arch::pim::PimCommand& command);
+
+    GemvProblem gemv_;
+    PimPlacement placement_;
+    GemvOperands operands_;
+    BankWords banks_;
+    std::int64_t tiles_of_column_;
+    std::int64_t tile_words_;
+    std::int64_t inputs_held_;  // of a unit
+    std::int64_t tiles_ = 0;    // of a bank
+    bool spills_every_tile_ = false;
+    std::vector<Unit> units_;
+    // Word of a spill -> the bank's tile whose rows it holds and the first of them.
+    struct Spilled {
+        std::int64_t tile = 0;
+        std::int64_t first_row = 0;  // of the tile
+        std::int64_t rows = 0;
+        std::int64_t words = 0;
+    };
+    std::map<std::int64_t, Spilled> results_;
+};
+
+}  // namespace tilesim::workloads
