@@ -73,6 +73,30 @@ std::string where_table(const RunResult& result) {
     return text;
 }
 
+// The first column to the left, the others to the right.
+std::string aligned(const ResultTable& table) {
+    std::vector<std::size_t> widths;
+    for (const std::string& name : table.header) {
+        widths.push_back(name.size());
+    }
+    for (const auto& row : table.rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths[i] = std::max(widths[i], row[i].size());
+        }
+    }
+    std::string text = table.title + "\n";
+    const auto add = [&](const std::vector<std::string>& row) {
+        text += fmt::format("  {:<{}}", row[0], widths[0]);
+        for (std::size_t i = 1; i < row.size(); ++i) {
+            text += fmt::format("  {:>{}}", row[i], widths[i]);
+        }
+        text += '\n';
+    };
+    add(table.header);
+    std::for_each(table.rows.begin(), table.rows.end(), add);
+    return text;
+}
+
 }  // namespace
 
 std::string to_table(const RunResult& result) {
@@ -93,7 +117,7 @@ std::string to_table(const RunResult& result) {
     if (result.speedup_over_soc) {
         text += line("speed-up over SoC", fmt::format("{:.3f}", *result.speedup_over_soc));
     }
-    if (!result.details.empty()) {
+    if (!result.details.empty() && result.tables.empty()) {
         text += line("details", result.details.dump());
     }
     text += line("bottleneck", result.bottleneck);
@@ -130,6 +154,9 @@ std::string to_table(const RunResult& result) {
     }
     for (const std::string& note : result.notes) {
         text += line("note", note);
+    }
+    for (const ResultTable& table : result.tables) {
+        text += aligned(table);
     }
     return text + where_table(result);
 }

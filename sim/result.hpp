@@ -22,6 +22,13 @@ constexpr double kFemtosecondsPerNanosecond = 1e6;
 enum class Status { Ok, Mismatch, Deadlock, TimeLimit };
 const char* name_of(Status status);
 
+// Part of a result for people to read; `details` holds the same for programs.
+struct ResultTable {
+    std::string title;
+    std::vector<std::string> header;
+    std::vector<std::vector<std::string>> rows;  // each as long as the header
+};
+
 struct RunResult {
     Status status = Status::Ok;
     std::string device;
@@ -36,6 +43,7 @@ struct RunResult {
     std::optional<workloads::GemmBounds> bounds;
     std::optional<double> speedup_over_soc;  // PIM
     nlohmann::ordered_json details;          // what one machine has to say beyond the common keys
+    std::vector<ResultTable> tables;         // `details` as people read it
     std::string bottleneck;
     std::string next_bottleneck;
     // Component class -> state -> cycles, averaged over the components of the class.

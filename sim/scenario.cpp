@@ -6,6 +6,7 @@
 #include "arch/npu/kernel_timing.hpp"
 #include "sim/paths.hpp"
 #include "sim/scenario_amx.hpp"
+#include "sim/scenario_training.hpp"
 
 namespace tilesim::sim {
 
@@ -76,13 +77,7 @@ ModelWorkload read_model(Node& node) {
     node.optional("generate", workload.generate, tokens, "tokens generated, one by one");
     workloads::read_gemv_format(node, workload.format);
     read_prompt_device(node, workload);
-    try {
-        Document model = Document::load(model_file(name));
-        workload.model = workloads::read_transformer(model.root());
-        model.finish();
-    } catch (const ConfigError& error) {
-        node.error("model", error.what());
-    }
+    workload.model = load_model(node, name);
     return workload;
 }
 
@@ -106,7 +101,7 @@ Workload read_workload(Node node, const std::string& file) {
     } else if (kind == "gemv") {
         workload = workloads::read_gemv(node.child("gemv", "y = W x"));
     } else if (kind == "model") {
-        workload = read_model(node);
+        workload = is_training(node) ? Workload{read_training(node)} : Workload{read_model(node)};
     } else if (kind == "conv") {
         workload = workloads::read_convolution(node.child("conv", "direct convolution"));
     } else if (kind == "amx_program") {
@@ -136,7 +131,7 @@ void check_workload(Node& root, const Scenario& scenario) {
     if (scenario.traffic && !gemv_in_memory) {
         root.error("traffic", "goes with a gemv on a device with processing in memory");
     }
-    if (check_amx(root, scenario)) {
+    if (check_training(root, scenario) || check_amx(root, scenario)) {
         return;
     }
     const bool gemm_in_memory =
@@ -147,9 +142,12 @@ void check_workload(Node& root, const Scenario& scenario) {
     if (gemm_in_memory || std::holds_alternative<workloads::GemvProblem>(scenario.workload) ||
         std::holds_alternative<ModelWorkload>(scenario.workload)) {
         if (!scenario.device.pim) {
-            root.error("device",
-                       fmt::format("'{}' has no processing in memory, which this workload needs",
-                                   scenario.device.name));
+            const bool model = std::holds_alternative<ModelWorkload>(scenario.workload);
+            root.error(
+                "device",
+                fmt::format("'{}' has no processing in memory, which this workload needs{}",
+                            scenario.device.name,
+                            model ? "; a training step on an NPU says batch and sequence" : ""));
         } else if (!std::holds_alternative<std::monostate>(scenario.mapping) &&
                    !std::holds_alternative<workloads::PimMapping>(scenario.mapping)) {
             root.error("mapping", "this device needs pimnast or column_major");
@@ -218,8 +216,11 @@ void read_mapping(Node& root, Scenario& scenario) {
         mapping.error(kind,
                       "spreads every row over the banks, whose partial sums only "
                       "communication between banks could add; take pimnast or column_major");
-    } else {
+    } else if (!given.empty() || !mapping.has("offload")) {
         mapping.error("", "must hold exactly one of output_stationary, amx, pimnast, column_major");
+    }
+    if (mapping.has("offload")) {
+        scenario.offload = read_offload(mapping.child("offload", "to an NPU, in training"));
     }
     if (mapping.has("kernel_cycles")) {
         std::int64_t cycles = 0;
@@ -312,6 +313,10 @@ Device load_device(const std::string& name, const Overrides& overrides) {
             device.fabric =
                 arch::fabric::read_fabric_config(root.child("fabric", "between shim and memory"));
             device.npu = arch::npu::read_npu_config(root.child("npu", "the array"));
+            if (root.has("host")) {
+                device.host = arch::host::read_host_config(
+                    root.child("host", "the processor beside the array"));
+            }
         } else if (kind == Kind::Pim) {
             device.pim = arch::pim::read_pim_config(root.child("pim", "the units at the banks"));
             device.soc = arch::pim::read_soc_config(root.child("soc", "the system it serves"));

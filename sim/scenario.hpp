@@ -13,6 +13,7 @@
 #include "arch/amx/amx_config.hpp"
 #include "arch/base/config.hpp"
 #include "arch/fabric/fabric_config.hpp"
+#include "arch/host/host_config.hpp"
 #include "arch/memory/memory_config.hpp"
 #include "arch/memory/stream_source.hpp"
 #include "arch/npu/npu_config.hpp"
@@ -23,6 +24,7 @@
 #include "workloads/gemv.hpp"
 #include "workloads/output_stationary.hpp"
 #include "workloads/pim_placement.hpp"
+#include "workloads/training_step.hpp"
 #include "workloads/transformer.hpp"
 
 namespace tilesim::sim {
@@ -34,6 +36,7 @@ struct Device {
     std::optional<arch::pim::PimConfig> pim;
     arch::pim::SocConfig soc;
     std::optional<arch::amx::AmxConfig> amx;
+    std::optional<arch::host::HostConfig> host;  // the processor beside an NPU, where stated
     arch::fabric::FabricConfig fabric;
     arch::memory::MemoryConfig memory;
 };
@@ -58,6 +61,26 @@ struct ModelWorkload {
     std::int64_t generate = 1;  // tokens generated, one by one
 };
 
+// A training step whose matrix products an NPU takes, the rest staying on the processor beside it.
+struct TrainingWorkload {
+    workloads::TransformerModel model;
+    workloads::TrainingShape shape;
+    enum class Phase { Forward, Backward, Step } phase = Phase::Step;
+};
+
+// How those products get to the NPU and back.
+struct OffloadMapping {
+    enum class Reconfiguration {
+        Minimal,    // a new size rewrites shim descriptors and run-time parameters
+        WholeArray  // a new size configures the array anew
+    } reconfiguration = Reconfiguration::Minimal;
+    bool b_column_major = true;  // as the array reads B; what lies otherwise is transposed
+    arch::base::DataType operands = arch::base::DataType::Bf16;
+    arch::base::DataType result = arch::base::DataType::F32;
+    bool parallel_copies = true;      // by all cores of the processor
+    bool parallel_operators = false;  // all of them, not only those the trainer shares out
+};
+
 // Instructions for AMX cores in their text form (arch/amx/program_text.hpp).
 struct AmxProgramWorkload {
     std::string file;
@@ -67,7 +90,7 @@ struct AmxProgramWorkload {
 
 using Workload = std::variant<workloads::GemmProblem, workloads::GemvProblem, ModelWorkload,
                               CoreKernelWorkload, ProgramWorkload, arch::memory::StreamConfig,
-                              workloads::ConvolutionProblem, AmxProgramWorkload>;
+                              workloads::ConvolutionProblem, AmxProgramWorkload, TrainingWorkload>;
 
 // monostate: none given; tilesim then chooses one.
 using Mapping = std::variant<std::monostate, workloads::OutputStationaryMapping,
@@ -86,6 +109,7 @@ struct Scenario {
     Device device;
     Workload workload;
     Mapping mapping;
+    std::optional<OffloadMapping> offload;  // of a training step; none given: the defaults
     // Overrides the kernel timing model: cycles of every multiply call. The result says so.
     std::optional<std::int64_t> kernel_cycles;
     // Ordinary requests to the memory beside a GEMV in its banks.

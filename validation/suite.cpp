@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "arch/base/check.hpp"
 #include "sim/paths.hpp"
@@ -20,13 +21,21 @@ struct Suite {
     std::vector<Task> (*tasks)(const std::string& folder);
     double target_mape;  // percent, over validate rows
     double target_worst;
+    const char* note = "";
 };
+
+constexpr double kNoTarget = std::numeric_limits<double>::infinity();
 
 // The targets are design goals: the mean and the worst single row.
 constexpr Suite kSuites[] = {{"npu", npu_tasks, 2.0, 5.0},
                              {"memory", memory_tasks, 2.0, 2.0},
                              {"pim", pim_tasks, 3.0, 3.0},
-                             {"amx", amx_tasks, 5.0, 5.0}};
+                             {"amx", amx_tasks, 5.0, 5.0},
+                             {"gpt2", gpt2_tasks, kNoTarget, kNoTarget,
+                              "from_shapes: counted from the model's shape, no timing. predicted: "
+                              "array simulated, its host stages and the processor alone from the "
+                              "parameters under `host` of the device, none of them fitted to these "
+                              "rows. No figure of these rows is an input."}};
 
 // Runs `work` in a process of its own; the answer comes back through a pipe.
 struct Worker {
@@ -137,6 +146,7 @@ SuiteResult run_suite(const std::string& name) {
         result.rows.push_back(task.row);
     }
     summarize(result, suite);
+    result.note = suite.note;
     return result;
 }
 
@@ -153,7 +163,7 @@ std::string to_table(const SuiteResult& result) {
             fmt::format("{}, {} rows: MAPE {:.2f} %, worst {:.2f} % over {} rows\n", summary.group,
                         summary.use, summary.mape_percent, summary.worst_percent, summary.rows);
     }
-    return text;
+    return result.note.empty() ? text : text + result.note + "\n";
 }
 
 std::string to_csv(const SuiteResult& result) {

@@ -21,6 +21,7 @@ struct SuiteResult {
     std::vector<Row> rows;
     std::vector<Summary> summaries;
     bool within_targets = true;  // validate rows, mean and worst
+    std::string note;            // what a reader of the rows must know
 };
 
 std::vector<std::string> suite_names();

@@ -19,6 +19,7 @@ TransformerModel read_transformer(arch::base::config::Node node) {
     node.required("heads", model.heads, size, "attention heads");
     node.required("feed_forward", model.feed_forward, size, "inner width of the feed-forward part");
     node.required("vocabulary", model.vocabulary, size, "tokens");
+    node.optional("positions", model.positions, {0, size.most}, "learned position embeddings");
     if (model.heads > 0 && model.hidden % model.heads != 0) {
         node.error("heads", "must divide hidden");
     }

@@ -16,6 +16,7 @@ struct TransformerModel {
     std::int64_t heads = 0;
     std::int64_t feed_forward = 0;
     std::int64_t vocabulary = 0;
+    std::int64_t positions = 0;  // learned position embeddings; 0: not stated
 
     // A weight matrix of a layer: rows (outputs) x columns (inputs).
     struct Matrix {

@@ -32,7 +32,9 @@ Json describe(const workloads::GemmProblem& gemm) {
               {"b_layout", gemm.b_column_major ? "column_major" : "row_major"}}}};
 }
 
-Json describe(const workloads::OutputStationaryMapping& map) {
+}  // namespace
+
+Json described(const workloads::OutputStationaryMapping& map) {
     const bool overlapped =
         map.shim_bds == workloads::OutputStationaryMapping::ShimDescriptors::Overlapped;
     return {{"output_stationary",
@@ -43,8 +45,6 @@ Json describe(const workloads::OutputStationaryMapping& map) {
               {"c_buffers", map.c_buffers},
               {"shim_bds", overlapped ? "overlapped" : "sequential"}}}};
 }
-
-}  // namespace
 
 // Runs a verified and routed program; the result's status says how it ended.
 void simulate(const Scenario& scenario, const arch::npu::Program& program,
@@ -125,7 +125,7 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
                         *scenario.kernel_cycles));
     }
     result.workload = describe(gemm);
-    result.mapping = describe(mapping);
+    result.mapping = described(mapping);
     result.padding_waste = lowered.padding_waste(gemm);
 
     arch::memory::BackingStore store;

@@ -21,6 +21,8 @@ RunResult run_core_kernel(const Scenario& scenario, const CoreKernelWorkload& wo
 workloads::OutputStationaryMapping mapping_of(const Scenario& scenario,
                                               const workloads::GemmProblem& gemm,
                                               std::vector<std::string>& notes);
+// A mapping as results print it.
+nlohmann::ordered_json described(const workloads::OutputStationaryMapping& mapping);
 // Lowered, with kernel cycles overridden where the scenario says so, and routed.
 workloads::LoweredGemm lower_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
                                   const workloads::OutputStationaryMapping& mapping);

@@ -8,6 +8,7 @@
 #include "sim/system/model.hpp"
 #include "sim/system/npu.hpp"
 #include "sim/system/pim.hpp"
+#include "sim/system/training.hpp"
 #include "sim/version.hpp"
 
 namespace tilesim::sim::system {
@@ -58,6 +59,8 @@ RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener) {
         result = run_gemv(scenario, *gemv);
     } else if (const auto* model = std::get_if<ModelWorkload>(&scenario.workload)) {
         result = run_model(scenario, *model);
+    } else if (const auto* training = std::get_if<TrainingWorkload>(&scenario.workload)) {
+        result = run_training(scenario, *training);
     } else if (const auto* program = std::get_if<ProgramWorkload>(&scenario.workload)) {
         result = run_program(scenario, *program, listener);
     } else if (const auto* core = std::get_if<CoreKernelWorkload>(&scenario.workload)) {
