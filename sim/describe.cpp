@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "sim/paths.hpp"
 
 namespace tilesim::sim {
@@ -30,15 +33,29 @@ std::string table_of(const Document& document) {
     return text;
 }
 
-// Inserts a key of a dotted path into a schema's nested properties.
+// The schema at one step of a key's path: a property, or the entries of a list ("modes[0]").
+Json& step(Json& schema, std::string_view name) {
+    const std::size_t bracket = name.find('[');
+    Json& property = schema["properties"][std::string{name.substr(0, bracket)}];
+    return bracket == std::string_view::npos ? property : property["items"];
+}
+
+// Inserts a key of a dotted path into a schema's nested properties; what is there stays.
 void insert(Json& schema, const KeyDescription& key) {
     Json* at = &schema;
-    std::string rest = key.path;
-    for (std::size_t dot = rest.find('.'); dot != std::string::npos; dot = rest.find('.')) {
-        at = &(*at)["properties"][rest.substr(0, dot)];
+    std::string_view rest = key.path;
+    for (std::size_t dot = rest.find('.'); dot != std::string_view::npos; dot = rest.find('.')) {
+        at = &step(*at, rest.substr(0, dot));
         rest = rest.substr(dot + 1);
     }
-    Json& entry = (*at)["properties"][rest];
+    Json& entry = step(*at, rest);
+    if (entry.contains("type") || entry.contains("enum")) {
+        // `memory` is a name in one device and a map in another.
+        if (entry.contains("type") && (entry["type"] == "object") != (key.type == "map")) {
+            entry["type"] = {"object", "string"};
+        }
+        return;
+    }
     entry["description"] = key.description;
     if (key.type == "map") {
         entry["type"] = "object";
@@ -55,23 +72,22 @@ void insert(Json& schema, const KeyDescription& key) {
         entry["type"] = "string";
         entry["pattern"] = fmt::format("^[0-9.]+ ?({})$", fmt::join(key.units, "|"));
     } else {
-        entry["type"] = "string";
+        entry["type"] = {"string", "number"};  // YAML has a number where a text looks like one
     }
     if (!key.default_value.empty()) {
         entry["default"] = key.default_value;
     }
 }
 
-Json schema_of(const std::vector<const Document*>& documents) {
-    Json schema{{"type", "object"}, {"additionalProperties", false}};
-    for (const Document* document : documents) {
-        for (const KeyDescription& key : document->descriptions()) {
-            if (key.path.find('[') == std::string::npos) {
-                insert(schema, key);
-            }
-        }
+// The files of a folder of shipped configurations, in order of their names.
+std::vector<std::string> shipped(const char* folder) {
+    std::vector<std::string> files;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path{configs_folder()} / folder)) {
+        files.push_back(entry.path().string());
     }
-    return schema;
+    std::sort(files.begin(), files.end());
+    return files;
 }
 
 }  // namespace
@@ -99,17 +115,29 @@ std::string description(const std::string& device_or_file,
     return text;
 }
 
+Json schema_of(const std::vector<Document>& documents) {
+    Json schema{{"type", "object"}, {"additionalProperties", false}};
+    for (const Document& document : documents) {
+        for (const KeyDescription& key : document.descriptions()) {
+            insert(schema, key);
+        }
+    }
+    return schema;
+}
+
+// What a reader asks for depends on the file, so every shipped one adds the keys of its kind.
 Json json_schema() {
-    const Device npu = load_device("xdna2", {});
-    const Scenario gemm = parse_scenario(
-        "device: xdna2\n"
-        "workload: {gemm: {M: 512, K: 512, N: 1024, a: int8, b: int8, c: int32}}\n"
-        "mapping: {output_stationary: {m_ct: 64, k_ct: 64, n_ct: 64}}\n",
-        "schema", {});
+    std::vector<Document> devices;
+    for (const std::string& file : shipped("devices")) {
+        const Device device = load_device(file, {});
+        devices.insert(devices.end(), device.documents.begin(), device.documents.end());
+    }
+    std::vector<Document> scenarios;
+    for (const std::string& file : shipped("scenarios")) {
+        scenarios.push_back(*load_scenario(file, {}).document);
+    }
     return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-            {"$defs",
-             {{"device", schema_of({&npu.documents[0], &npu.documents[1]})},
-              {"scenario", schema_of({gemm.document.get()})}}}};
+            {"$defs", {{"device", schema_of(devices)}, {"scenario", schema_of(scenarios)}}}};
 }
 
 }  // namespace tilesim::sim

@@ -14,6 +14,7 @@
 #include "sim/exit_code.hpp"
 #include "sim/explore/commands.hpp"
 #include "sim/explore/run_options.hpp"
+#include "sim/explore/sweep_file.hpp"
 #include "sim/page/report_command.hpp"
 #include "sim/report.hpp"
 #include "sim/system/run.hpp"
@@ -124,7 +125,9 @@ int describe(const Arguments& arguments) {
 }
 
 int schema() {
-    print(sim::json_schema().dump(2) + "\n");
+    auto schema = sim::json_schema();
+    schema["$defs"]["sweep"] = sim::explore::sweep_schema();
+    print(schema.dump(2) + "\n");
     return kFine;
 }
 

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "sim/describe.hpp"
 #include "sim/explore/axis_range.hpp"
 #include "sim/explore/yaml_block.hpp"
 #include "sim/scenario.hpp"
@@ -263,6 +264,50 @@ SweepFile load_sweep(const std::string& file) {
 
 SweepFile parse_sweep(const std::string& text, const std::string& file) {
     return read_sweep(Document::parse(text, file), file);
+}
+
+nlohmann::ordered_json sweep_schema() {
+    // Every key of a sweep file, so that its reader asks for all of them.
+    const Document document = Document::parse(
+        "scenario:\n"
+        "  device: ddr5_5600\n"
+        "  workload: {memory_stream: {requests: 1}}\n"
+        "set: {}\n"
+        "axes:\n"
+        "  - {key: workload.memory_stream.requests, range: {from: 1, to: 4, step: 1}}\n"
+        "  - {key: workload.memory_stream.outstanding, range: {from: 1, to: 4, factor: 2}}\n"
+        "  - {key: workload.memory_stream.range, range: {from: 64 B, to: 256 B, points: 2}}\n"
+        "  - {key: workload.memory_stream.granule, values: [64 B]}\n"
+        "  - zip: {workload.memory_stream.stride: [64 B]}\n"
+        "  - {seeds: 1}\n"
+        "where: []\n"
+        "limits: {}\n",
+        "schema");
+    read_sweep(document, "schema");
+    nlohmann::ordered_json schema = schema_of({document});
+    auto& properties = schema["properties"];
+    const nlohmann::ordered_json scalar{{"type", {"string", "number", "boolean"}}};
+    const nlohmann::ordered_json scalars{{"type", "array"}, {"items", scalar}};
+    auto& axis = properties["axes"]["items"];
+    axis["type"] = "object";
+    axis["additionalProperties"] = false;
+    axis["properties"]["values"]["items"] = scalar;
+    // Values of a range are written with or without a unit.
+    for (const char* key : {"from", "to", "step", "factor"}) {
+        axis["properties"]["range"]["properties"][key]["type"] = scalar["type"];
+    }
+    // Maps whose keys are those of the scenario.
+    axis["properties"]["seeds"].erase("default");
+    axis["properties"]["range"]["properties"]["points"].erase("default");
+    const std::string meaning = axis["properties"]["zip"]["description"];
+    axis["properties"]["zip"] = {
+        {"description", meaning}, {"type", "object"}, {"additionalProperties", scalars}};
+    properties["set"]["additionalProperties"] = scalar;
+    properties["base"] = {{"description", "scenario file, from this file's folder"},
+                          {"type", "string"}};
+    properties["scenario"] = {{"$ref", "#/$defs/scenario"}};
+    properties["where"]["items"] = {{"type", "string"}};
+    return schema;
 }
 
 }  // namespace tilesim::sim::explore

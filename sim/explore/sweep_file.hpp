@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,5 +50,8 @@ struct SweepFile {
 // Throws ConfigError with every problem found, IoError when a file cannot be read.
 SweepFile load_sweep(const std::string& file);
 SweepFile parse_sweep(const std::string& text, const std::string& file);
+
+// JSON Schema of sweep files; refers to `#/$defs/scenario` for a scenario written in one.
+nlohmann::ordered_json sweep_schema();
 
 }  // namespace tilesim::sim::explore
