@@ -79,6 +79,31 @@ TEST(Tune, FindsAMappingNoWorseThanTheScenarios) {
     EXPECT_EQ(call("tune " + kConfigs + "/scenarios/ddr5_random.yaml").code, 2);
 }
 
+TEST(Tune, FindsPlacementsInMemoryAndBlocksOfTilesToo) {
+    for (const std::string name : {"pim_gemv", "amx_gemm_int8"}) {
+        const std::string scenario = kConfigs + "/scenarios/" + name + ".yaml";
+        const json given = json::parse(call("run " + scenario + " --format json").text);
+        const Output output = call("tune " + scenario + " --format json");
+        ASSERT_EQ(output.code, 0) << name;
+        EXPECT_LE(json::parse(output.text)["trials"][0]["time_ns"], given["time_ns"]) << name;
+    }
+}
+
+TEST(Tune, TheSaturatedBlockIsTheShortestThatIsAboutAsFast) {
+    const Output output =
+        call("tune " + kSmall + " --set run.functional=off --simulations 4 --format json");
+    const json tuned = json::parse(output.text);
+    const double chosen = tuned["saturated"]["time_ns"];
+    EXPECT_LE(chosen, 1.01 * tuned["trials"][0]["time_ns"].get<double>());
+    for (const json& shorter : tuned["shorter_k_mt"]) {
+        if (shorter["mapping"]["output_stationary"]["k_mt"] ==
+            tuned["saturated"]["mapping"]["output_stationary"]["k_mt"]) {
+            break;  // those before it are slower
+        }
+        EXPECT_GT(shorter["time_ns"], 1.01 * tuned["trials"][0]["time_ns"].get<double>());
+    }
+}
+
 TEST(Schedulers, JobArraysAreCutToTheSitesLimit) {
     const std::string folder = testing::TempDir() + "tilesim_array_" + std::to_string(::getpid());
     const std::string sweep = kConfigs + "/sweeps/xdna_tile_shapes.yaml --array-limit 7 --folder ";

@@ -91,9 +91,4 @@ CandidateSet candidates_of(const GemmProblem& problem, const NpuConfig& config,
     return set;
 }
 
-double expected_ns(const Candidate& candidate, double dram_bytes_per_ns) {
-    return std::max({candidate.bounds.compute_ns, candidate.bounds.stream_ns,
-                     candidate.bounds.dram_bytes / dram_bytes_per_ns});
-}
-
 }  // namespace tilesim::sim::explore

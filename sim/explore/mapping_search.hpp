@@ -27,8 +27,4 @@ CandidateSet candidates_of(const workloads::GemmProblem& problem,
                            const arch::npu::NpuConfig& config,
                            const arch::memory::MemoryConfig& memory);
 
-// What to expect of a candidate where DRAM delivers this much: orders the simulations, decides
-// nothing.
-double expected_ns(const Candidate& candidate, double dram_bytes_per_ns);
-
 }  // namespace tilesim::sim::explore

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "sim/explore/tuner.hpp"
 
@@ -15,9 +16,27 @@ constexpr std::size_t kShown = 12;
 constexpr double kNanosecondsPerMicrosecond = 1e3;
 constexpr double kBytesPerMb = 1e6;
 
-std::string name_of(const workloads::OutputStationaryMapping& map) {
-    return fmt::format("{} x {} x {}, k_mt {}{}", map.m_ct, map.k_ct, map.n_ct, map.k_mt,
-                       map.c_buffers == 2 ? ", C double" : "");
+// As a scenario states it.
+std::string yaml_of(const Json& mapping) {
+    std::string text = "mapping:\n";
+    for (const auto& [kind, keys] : mapping.items()) {
+        std::string inner;
+        for (const auto& [key, value] : keys.items()) {
+            inner += fmt::format("{}{}: {}", inner.empty() ? "" : ", ", key,
+                                 value.is_string() ? value.get<std::string>() : value.dump());
+        }
+        text += fmt::format("  {}: {{{}}}\n", kind, inner);
+    }
+    return text;
+}
+
+Json in_json(const Trial& trial) {
+    const auto& bounds = trial.candidate.bounds;
+    return {{"mapping", trial.candidate.mapping}, {"status", trial.status},
+            {"time_ns", trial.time_ns},           {"tops", trial.tops},
+            {"compute_ns", bounds.compute_ns},    {"stream_ns", bounds.stream_ns},
+            {"memory_ns", bounds.memory_ns},      {"dram_bytes", bounds.dram_bytes},
+            {"bottleneck", trial.bottleneck}};
 }
 
 double percent_over(double value, double other) {
@@ -39,12 +58,36 @@ std::string rival(const TuneResult& result, const char* what, Quantity quantity)
     }
     const auto& mine = winner.candidate.bounds;
     const auto& theirs = best->candidate.bounds;
+    const std::string traffic = mine.dram_bytes > 0
+                                    ? fmt::format(", DRAM bytes {:+.1f} %",
+                                                  percent_over(theirs.dram_bytes, mine.dram_bytes))
+                                    : "";
     return fmt::format(
-        "  {} has {}: kernels {:+.1f} %, DRAM bytes {:+.1f} % against the winner, "
-        "but {:+.1f} % time in all; its bottleneck: {}\n",
-        name_of(best->candidate.mapping), what, percent_over(theirs.compute_ns, mine.compute_ns),
-        percent_over(theirs.dram_bytes, mine.dram_bytes),
+        "  {} has {}: kernels {:+.1f} %{} against the winner, but {:+.1f} % time in all; its "
+        "bottleneck: {}\n",
+        best->candidate.name, what, percent_over(theirs.compute_ns, mine.compute_ns), traffic,
         percent_over(best->time_ns, winner.time_ns), best->bottleneck);
+}
+
+// From which block along K on the winner's tile is about as fast.
+std::string saturation_text(const TuneResult& result) {
+    if (!result.trials[0].candidate.output_stationary) {
+        return "";
+    }
+    std::string text = "\nk_mt of this tile, TOPS:";
+    const auto add = [&text](const Trial& trial) {
+        text += fmt::format(" {}: {:.3f}", trial.candidate.output_stationary->k_mt, trial.tops);
+    };
+    std::for_each(result.shorter.begin(), result.shorter.end(), add);
+    add(result.trials[0]);
+    if (!result.saturated) {
+        return text + "\nno shorter block comes within 1 %\n";
+    }
+    const Trial& chosen = result.shorter[*result.saturated];
+    return text +
+           fmt::format("\nthe smallest within 1 %: {}\n",
+                       chosen.candidate.output_stationary->k_mt) +
+           yaml_of(chosen.candidate.mapping);
 }
 
 }  // namespace
@@ -58,60 +101,51 @@ std::string to_table(const TuneResult& result) {
             ? fmt::format(", {} cannot win at the DRAM bandwidth seen, or are beyond --simulations",
                           result.left)
             : "",
-        "core tile m x k x n", "time us", "TOPS", "compute us", "memory us", "DRAM MB",
-        "bottleneck");
+        "mapping", "time us", "TOPS", "compute us", "memory us", "DRAM MB", "bottleneck");
     for (std::size_t i = 0; i < std::min(kShown, result.trials.size()); ++i) {
         const Trial& trial = result.trials[i];
         const auto& bounds = trial.candidate.bounds;
-        text += fmt::format(
-            "{:<34} {:>10.1f} {:>8.3f} {:>10.1f} {:>10.1f} {:>9.1f}  {}\n",
-            name_of(trial.candidate.mapping), trial.time_ns / kNanosecondsPerMicrosecond,
-            trial.tops, bounds.compute_ns / kNanosecondsPerMicrosecond,
-            bounds.memory_ns / kNanosecondsPerMicrosecond, bounds.dram_bytes / kBytesPerMb,
-            trial.status == "ok" ? trial.bottleneck : trial.status);
+        text += fmt::format("{:<34} {:>10.1f} {:>8.3f} {:>10.1f} {:>10.1f} {:>9.1f}  {}\n",
+                            trial.candidate.name, trial.time_ns / kNanosecondsPerMicrosecond,
+                            trial.tops, bounds.compute_ns / kNanosecondsPerMicrosecond,
+                            bounds.memory_ns / kNanosecondsPerMicrosecond,
+                            bounds.dram_bytes / kBytesPerMb,
+                            trial.status == "ok" ? trial.bottleneck : trial.status);
     }
     const Trial& winner = result.trials[0];
-    text += fmt::format("\nwhy {} wins: its bottleneck is '{}'\n",
-                        name_of(winner.candidate.mapping), winner.bottleneck);
+    text += fmt::format("\nwhy {} wins: its bottleneck is '{}'\n", winner.candidate.name,
+                        winner.bottleneck);
     text += rival(result, "the least kernel time",
-                  [](const Candidate& c) { return c.bounds.compute_ns; });
-    text += rival(result, "the least DRAM traffic",
-                  [](const Candidate& c) { return c.bounds.dram_bytes; });
-    const auto& map = winner.candidate.mapping;
-    text += fmt::format(
-        "\nmapping:\n  output_stationary: {{m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, c_buffers: {}, "
-        "shim_bds: overlapped}}\n",
-        map.m_ct, map.k_ct, map.n_ct, map.k_mt, map.c_buffers);
+                  [](const TuneCandidate& c) { return c.bounds.compute_ns; });
+    if (winner.candidate.bounds.dram_bytes > 0) {
+        text += rival(result, "the least DRAM traffic",
+                      [](const TuneCandidate& c) { return c.bounds.dram_bytes; });
+    }
+    text += '\n';
+    text += yaml_of(winner.candidate.mapping);
+    text += saturation_text(result);
     return text;
 }
 
 Json to_json(const TuneResult& result) {
-    Json trials = Json::array();
-    for (const Trial& trial : result.trials) {
-        const auto& map = trial.candidate.mapping;
-        const auto& bounds = trial.candidate.bounds;
-        trials.push_back({{"mapping",
-                           {{"output_stationary",
-                             {{"m_ct", map.m_ct},
-                              {"k_ct", map.k_ct},
-                              {"n_ct", map.n_ct},
-                              {"k_mt", map.k_mt},
-                              {"c_buffers", map.c_buffers},
-                              {"shim_bds", "overlapped"}}}}},
-                          {"status", trial.status},
-                          {"time_ns", trial.time_ns},
-                          {"tops", trial.tops},
-                          {"compute_ns", bounds.compute_ns},
-                          {"stream_ns", bounds.stream_ns},
-                          {"memory_ns", bounds.memory_ns},
-                          {"dram_bytes", bounds.dram_bytes},
-                          {"bottleneck", trial.bottleneck}});
+    const auto all = [](const std::vector<Trial>& trials) {
+        Json list = Json::array();
+        for (const Trial& trial : trials) {
+            list.push_back(in_json(trial));
+        }
+        return list;
+    };
+    Json json{{"legal", result.legal},
+              {"candidates", result.candidates},
+              {"ruled_out", result.cut},
+              {"left", result.left},
+              {"trials", all(result.trials)}};
+    if (result.trials[0].candidate.output_stationary) {
+        json["shorter_k_mt"] = all(result.shorter);
+        json["saturated"] =
+            in_json(result.saturated ? result.shorter[*result.saturated] : result.trials[0]);
     }
-    return {{"legal", result.legal},
-            {"candidates", result.candidates},
-            {"ruled_out", result.cut},
-            {"left", result.left},
-            {"trials", std::move(trials)}};
+    return json;
 }
 
 }  // namespace tilesim::sim::explore

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arch/base/config.hpp"
+#include "sim/explore/batch.hpp"
 #include "sim/explore/interrupt.hpp"
 #include "sim/explore/progress.hpp"
 #include "sim/explore/simulate.hpp"
@@ -15,26 +16,26 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{200};
 
-Settings settings_of(const workloads::OutputStationaryMapping& map) {
-    const std::string at = "mapping.output_stationary.";
-    return {
-        {at + "m_ct", std::to_string(map.m_ct)},           {at + "k_ct", std::to_string(map.k_ct)},
-        {at + "n_ct", std::to_string(map.n_ct)},           {at + "k_mt", std::to_string(map.k_mt)},
-        {at + "c_buffers", std::to_string(map.c_buffers)}, {at + "shim_bds", "overlapped"}};
+// What to expect of a candidate where DRAM delivers this much: orders the simulations, decides
+// nothing.
+double expected_ns(const TuneCandidate& candidate, double dram_bytes_per_ns) {
+    return std::max({candidate.bounds.compute_ns, candidate.bounds.stream_ns,
+                     candidate.bounds.dram_bytes / dram_bytes_per_ns});
 }
 
 // The candidates not tried yet, and what the tried ones have taught.
 class Search {
   public:
-    Search(std::vector<Candidate> candidates, double peak_bytes_per_ns)
+    Search(std::vector<TuneCandidate> candidates, double peak_bytes_per_ns)
         : open_(std::move(candidates)), bytes_per_ns_(peak_bytes_per_ns) {}
 
     // The most promising candidate. None when no bound beats the best time any more, or when none
     // would beat it with all the bandwidth DRAM was ever seen to deliver.
-    std::optional<Candidate> next() {
-        cut_ += static_cast<std::int64_t>(std::erase_if(open_, [this](const Candidate& candidate) {
-            return best_ns_ > 0 && candidate.bounds.tightest_ns() >= best_ns_;
-        }));
+    std::optional<TuneCandidate> next() {
+        cut_ +=
+            static_cast<std::int64_t>(std::erase_if(open_, [this](const TuneCandidate& candidate) {
+                return best_ns_ > 0 && candidate.bounds.tightest_ns() >= best_ns_;
+            }));
         const auto best =
             std::min_element(open_.begin(), open_.end(), [this](const auto& a, const auto& b) {
                 return expected_ns(a, bytes_per_ns_) < expected_ns(b, bytes_per_ns_);
@@ -43,7 +44,7 @@ class Search {
             (most_seen_ > 0 && expected_ns(*best, bytes_per_ns_) >= best_ns_)) {
             return std::nullopt;
         }
-        const Candidate candidate = *best;
+        const TuneCandidate candidate = *best;
         open_.erase(best);
         return candidate;
     }
@@ -53,7 +54,8 @@ class Search {
         best_ns_ = best_ns_ > 0 ? std::min(best_ns_, trial.time_ns) : trial.time_ns;
         const workloads::GemmBounds& bounds = trial.candidate.bounds;
         constexpr double kClearly = 1.15;
-        if (trial.time_ns > kClearly * std::max(bounds.compute_ns, bounds.stream_ns)) {
+        if (bounds.dram_bytes > 0 &&
+            trial.time_ns > kClearly * std::max(bounds.compute_ns, bounds.stream_ns)) {
             most_seen_ = std::max(most_seen_, bounds.dram_bytes / trial.time_ns);
             bytes_per_ns_ = most_seen_;
         }
@@ -63,14 +65,14 @@ class Search {
     std::int64_t left() const { return static_cast<std::int64_t>(open_.size()); }
 
   private:
-    std::vector<Candidate> open_;
+    std::vector<TuneCandidate> open_;
     double bytes_per_ns_;
     double most_seen_ = 0;
     double best_ns_ = 0;
     std::int64_t cut_ = 0;
 };
 
-Trial trial_of(const Candidate& candidate, const Simulated& simulated) {
+Trial trial_of(const TuneCandidate& candidate, const Simulated& simulated) {
     Trial trial{candidate, simulated.status, simulated.error, 0, 0, ""};
     if (simulated.good()) {
         trial.time_ns = simulated.result["time_ns"];
@@ -84,7 +86,7 @@ Trial trial_of(const Candidate& candidate, const Simulated& simulated) {
 std::vector<Trial> run_trials(Search& search, const std::string& text, const std::string& file,
                               const Settings& overrides, const TuneOptions& options) {
     std::vector<Trial> trials;
-    std::vector<Candidate> started;
+    std::vector<TuneCandidate> started;
     const auto most = static_cast<std::size_t>(options.simulations);
     Progress progress(std::min(search.left(), options.simulations), options.quiet);
     const InterruptGuard interrupt;
@@ -97,7 +99,7 @@ std::vector<Trial> run_trials(Search& search, const std::string& text, const std
             }
             pool.start(started.size(), {}, [&] {
                 Settings all = overrides;
-                for (const auto& setting : settings_of(candidate->mapping)) {
+                for (const auto& setting : candidate->settings) {
                     all.push_back(setting);
                 }
                 return simulate(text, file, all);
@@ -120,23 +122,41 @@ std::vector<Trial> run_trials(Search& search, const std::string& text, const std
     return trials;
 }
 
+// The smallest block along K at which the throughput of the winner's tile saturates: smaller
+// blocks leave memory tiles room, and DRAM's runs need be no longer than they help.
+void find_saturation(TuneResult& result, const Scenario& scenario, const std::string& text,
+                     const std::string& file, const Settings& overrides,
+                     const TuneOptions& options) {
+    const Trial& winner = result.trials[0];
+    const auto candidates = shorter_blocks(scenario, winner.candidate);
+    std::vector<Job> jobs;
+    for (const TuneCandidate& candidate : candidates) {
+        Settings all = overrides;
+        all.insert(all.end(), candidate.settings.begin(), candidate.settings.end());
+        jobs.push_back({text, file, all});
+    }
+    const std::vector<Simulated> simulated = simulate_all(jobs, options.jobs);
+    constexpr double kSaturated = 1.01;  // a longer block gains less than that
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        result.shorter.push_back(trial_of(candidates[i], simulated[i]));
+        const bool as_fast =
+            simulated[i].good() && result.shorter[i].time_ns <= kSaturated * winner.time_ns;
+        if (as_fast && !result.saturated) {
+            result.saturated = i;
+        }
+    }
+}
+
 }  // namespace
 
 TuneResult tune(const Scenario& scenario, const std::string& text, const std::string& file,
                 const Settings& overrides, const TuneOptions& options) {
-    const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload);
-    if (gemm == nullptr || !scenario.device.npu) {
-        throw ConfigError("tune: only a GEMM on an NPU has mappings to search");
-    }
-    const CandidateSet set = candidates_of(*gemm, *scenario.device.npu, scenario.device.memory);
-    if (set.candidates.empty()) {
-        throw ConfigError("tune: no mapping of this GEMM fits the device");
-    }
+    const TuneSpace space = tune_space(scenario);
     TuneResult result;
-    result.legal = set.legal;
-    result.candidates = static_cast<std::int64_t>(set.candidates.size());
+    result.legal = space.legal;
+    result.candidates = static_cast<std::int64_t>(space.candidates.size());
     constexpr double kNanosecondsPerSecond = 1e9;
-    Search search(set.candidates,
+    Search search(space.candidates,
                   scenario.device.memory.peak_bytes_per_second() / kNanosecondsPerSecond);
     result.trials = run_trials(search, text, file, overrides, options);
     result.cut = search.cut();
@@ -148,6 +168,9 @@ TuneResult tune(const Scenario& scenario, const std::string& text, const std::st
     if (result.trials.empty() || result.trials[0].status != "ok") {
         throw ConfigError("tune: no mapping could be simulated: " +
                           (result.trials.empty() ? "interrupted" : result.trials[0].error));
+    }
+    if (result.trials[0].candidate.output_stationary) {
+        find_saturation(result, scenario, text, file, overrides, options);
     }
     return result;
 }

@@ -1,11 +1,11 @@
-// Searches the best mapping of a scenario's GEMM by simulation, most promising first.
+// Searches the best mapping of a scenario by simulation, most promising first.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "sim/explore/mapping_search.hpp"
+#include "sim/explore/tune_space.hpp"
 #include "sim/scenario.hpp"
 
 namespace tilesim::sim::explore {
@@ -17,7 +17,7 @@ struct TuneOptions {
 };
 
 struct Trial {
-    Candidate candidate;
+    TuneCandidate candidate;
     std::string status;
     std::string error;
     double time_ns = 0;
@@ -31,6 +31,9 @@ struct TuneResult {
     std::int64_t cut = 0;         // of those, ruled out by their bounds
     std::int64_t left = 0;        // of those, neither simulated nor ruled out
     std::vector<Trial> trials;    // best first
+    // On an NPU: the winner's tile with shorter blocks along K, the shortest first.
+    std::vector<Trial> shorter;
+    std::optional<std::size_t> saturated;  // of `shorter`, the first that is about as fast
 };
 
 // Throws ConfigError when the scenario has nothing to tune.

@@ -63,18 +63,6 @@ Json details_of(const PimPlacement& p, const arch::pim::PimConfig& pim) {
             {"page_needed_bytes", p.page_needed}};
 }
 
-// With split K, the system on chip reads every part's results and adds them.
-double reduction_ns(const arch::pim::SocConfig& soc, const workloads::GemvProblem& gemv,
-                    const PimPlacement& p) {
-    if (p.mapping.split_k == 1) {
-        return 0;
-    }
-    constexpr double kBitsPerByte = 8;
-    const double bytes = static_cast<double>(p.mapping.split_k * gemv.m) *
-                         static_cast<double>(arch::base::bits_of(gemv.accumulate)) / kBitsPerByte;
-    return bytes / static_cast<double>(soc.bandwidth.count()) * kNanosecondsPerSecond;
-}
-
 // GB/s the DRAM model gives to reading the matrix in order, as the system on chip would.
 double plain_read_gb_per_s(const Scenario& scenario, const workloads::GemvProblem& gemv) {
     constexpr std::int64_t kMostRequests = 8192;  // the rest would go on at the same pace
@@ -111,6 +99,18 @@ double soc_gemv_ns(const arch::pim::SocConfig& soc, const workloads::GemvProblem
     const double compute = 2 * gemv.macs() / static_cast<double>(soc.compute.count());
     const double memory = gemv.bytes() / static_cast<double>(soc.bandwidth.count());
     return std::max(compute, memory) * kNanosecondsPerSecond;
+}
+
+// The system on chip reads every part's results and adds them.
+double reduction_ns(const arch::pim::SocConfig& soc, const workloads::GemvProblem& gemv,
+                    const PimPlacement& p) {
+    if (p.mapping.split_k == 1) {
+        return 0;
+    }
+    constexpr double kBitsPerByte = 8;
+    const double bytes = static_cast<double>(p.mapping.split_k * gemv.m) *
+                         static_cast<double>(arch::base::bits_of(gemv.accumulate)) / kBitsPerByte;
+    return bytes / static_cast<double>(soc.bandwidth.count()) * kNanosecondsPerSecond;
 }
 
 PimRun simulate_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv,

@@ -26,6 +26,10 @@ workloads::PimPlacement placement_of(const Scenario& scenario, const workloads::
 // The product on the system on chip: its roofline.
 double soc_gemv_ns(const arch::pim::SocConfig& soc, const workloads::GemvProblem& gemv);
 
+// Adding up the parts of a split K there.
+double reduction_ns(const arch::pim::SocConfig& soc, const workloads::GemvProblem& gemv,
+                    const workloads::PimPlacement& placement);
+
 struct PimRun {
     arch::base::kernel::Outcome outcome = arch::base::kernel::Outcome::Finished;
     std::int64_t cycles = 0;  // CK

@@ -1,0 +1,83 @@
+#include "sim/explore/tune_space.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sim/system/run.hpp"
+
+// The library defines `main` in terms of this one; the test has a `main` of its own.
+extern "C" int sc_main(int, char**) {
+    return 1;
+}
+
+namespace tilesim::sim::explore {
+namespace {
+
+const std::string kGemv =
+    "device: lpddr5x_pim\n"
+    "workload: {gemv: {M: 768, K: 1024}}\n"
+    "mapping: {pimnast: {}}\n";
+const std::string kAmx =
+    "device: sapphire_rapids\n"
+    "workload: {gemm: {M: 64, K: 320, N: 96, a: int8, b: int8, c: int32}}\n"
+    "mapping: {amx: {data_in: l1, threads: 1}}\n";
+
+void expect_bound_holds(const std::string& text, const TuneCandidate& candidate) {
+    const RunResult result = system::run(parse_scenario(text, "test", candidate.settings));
+    ASSERT_EQ(result.status, Status::Ok);
+    EXPECT_GE(result.time_ns, candidate.bounds.tightest_ns()) << candidate.name;
+}
+
+TEST(TuneSpace, PlacementsDifferAndTheirBoundsHold) {
+    const TuneSpace space = tune_space(parse_scenario(kGemv, "test", {}));
+    std::vector<std::string> names;
+    for (const TuneCandidate& candidate : space.candidates) {
+        names.push_back(candidate.name);
+        expect_bound_holds(kGemv, candidate);
+    }
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+    EXPECT_GT(names.size(), 20U);
+    EXPECT_NE(std::find(names.begin(), names.end(), "column-major"), names.end());
+}
+
+TEST(TuneSpace, AmxBlocksFitTheTilesAndTheirBoundsHold) {
+    const TuneSpace space = tune_space(parse_scenario(kAmx, "test", {}));
+    EXPECT_GT(space.candidates.size(), 50U);
+    // Every seventh, a prime: all orders and layouts come up.
+    for (std::size_t i = 0; i < space.candidates.size(); i += 7) {
+        expect_bound_holds(kAmx, space.candidates[i]);
+    }
+}
+
+TEST(TuneSpace, WhatTheScenarioSaysBeyondTheSearchStays) {
+    const TuneSpace space = tune_space(parse_scenario(kAmx, "test", {}));
+    const Scenario scenario = parse_scenario(kAmx, "test", space.candidates[0].settings);
+    EXPECT_EQ(std::get<workloads::AmxMapping>(scenario.mapping).data_in,
+              workloads::AmxMapping::DataIn::L1);
+}
+
+TEST(TuneSpace, ShorterBlocksAreTheMultiplesBelow) {
+    const std::string text =
+        "device: xdna2\n"
+        "workload: {gemm: {M: 512, K: 864, N: 1152, a: int8, b: int8, c: int8}}\n"
+        "mapping: {output_stationary: {m_ct: 64, k_ct: 72, n_ct: 64, k_mt: 432}}\n";
+    const Scenario scenario = parse_scenario(text, "test", {});
+    TuneCandidate candidate;
+    candidate.output_stationary = std::get<workloads::OutputStationaryMapping>(scenario.mapping);
+    std::vector<std::int64_t> blocks;
+    for (const TuneCandidate& shorter : shorter_blocks(scenario, candidate)) {
+        blocks.push_back(shorter.output_stationary->k_mt);
+    }
+    EXPECT_EQ(blocks, (std::vector<std::int64_t>{72, 144, 216, 288, 360}));
+}
+
+TEST(TuneSpace, AMemoryAloneHasNothingToTune) {
+    EXPECT_THROW(tune_space(parse_scenario(
+                     "device: ddr5_5600\nworkload: {memory_stream: {requests: 1}}\n", "test", {})),
+                 arch::base::config::ConfigError);
+}
+
+}  // namespace
+}  // namespace tilesim::sim::explore
