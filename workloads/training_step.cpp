@@ -26,7 +26,8 @@ Work serial(Work work) {
     return work;
 }
 
-// Counts operations as the loops are written; a value that is read and written back counts as read.
+// Counts operations as the loops are written; a value that is read, changed and written back counts
+// as written, because a written line is fetched first anyway.
 class Step {
   public:
     Step(const TransformerModel& model, TrainingShape shape)
@@ -113,11 +114,11 @@ class Step {
 
     void normalise() { forward_host("layernorm", serial(elementwise(residual_, 8, 1, 1))); }
     void normalise_backward() {
-        backward_host("layernorm", serial(elementwise(residual_, 18, 3, 0)));
+        backward_host("layernorm", serial(elementwise(residual_, 18, 2, 1)));
     }
     void add_residual() { forward_host("residual", serial(elementwise(residual_, 1, 2, 1))); }
     void add_residual_backward() {
-        backward_host("residual", serial(elementwise(residual_, 2, 3, 0)));
+        backward_host("residual", serial(elementwise(residual_, 2, 1, 2)));
     }
 
     TransformerModel::Matrix head() const { return {"head", model_.vocabulary, model_.hidden}; }
@@ -149,15 +150,16 @@ class Step {
     void backward() {
         const auto matrices = model_.layer_matrices();
         // The gradients of weights and of activations begin as zeros.
-        const auto weights = static_cast<double>(parameters_of(model_));
-        backward_host("zero_gradients", serial(elementwise(weights, 0, 0, 1)));
-        backward_host("loss", serial(elementwise(logits_, 3, 2, 0)));
+        const auto gradients =
+            static_cast<double>(parameters_of(model_) + activations_of(model_, shape_));
+        backward_host("zero_gradients", serial(elementwise(gradients, 0, 0, 1)));
+        backward_host("loss", serial(elementwise(logits_, 3, 1, 1)));
         backward_products(head(), false);
         normalise_backward();
         for (std::int64_t layer = 0; layer < model_.layers; ++layer) {
             add_residual_backward();
             backward_products(matrices[3], true);
-            Work gelu = elementwise(inner_, 20, 3, 0);
+            Work gelu = elementwise(inner_, 20, 2, 1);
             gelu.functions = 2 * inner_;
             backward_host("gelu", serial(gelu));
             backward_products(matrices[2], true);
@@ -168,14 +170,14 @@ class Step {
             backward_products(matrices[0], true);
             normalise_backward();
         }
-        backward_host("embedding", serial(elementwise(residual_, 2, 3, 0)));
+        backward_host("embedding", serial(elementwise(residual_, 2, 1, 2)));
     }
 
     // AdamW: weight, gradient and two moments of every parameter.
     void update() {
         const auto weights = static_cast<double>(parameters_of(model_));
         constexpr double kOperations = 15;
-        host("adamw", TrainingPhase::Update, serial(elementwise(weights, kOperations, 4, 0)));
+        host("adamw", TrainingPhase::Update, serial(elementwise(weights, kOperations, 1, 3)));
     }
 
     const TransformerModel& model_;
@@ -230,6 +232,17 @@ std::int64_t parameters_of(const TransformerModel& model) {
     const std::int64_t norm = 2 * model.hidden;
     return (model.vocabulary + model.positions) * model.hidden + model.layers * (layer + 2 * norm) +
            norm;
+}
+
+std::int64_t activations_of(const TransformerModel& model, TrainingShape shape) {
+    constexpr std::int64_t kWide = 10;  // QKV three, two norms, attention, two outputs, two sums
+    constexpr std::int64_t kStatistics = 2;  // of a norm
+    const std::int64_t scores = 2 * model.heads * shape.sequence;
+    const std::int64_t layer =
+        kWide * model.hidden + 2 * model.feed_forward + scores + 2 * kStatistics;
+    // The embedded tokens, the last norm, logits, probabilities and the loss.
+    const std::int64_t ends = 2 * model.hidden + kStatistics + 2 * model.vocabulary + 1;
+    return shape.tokens() * (model.layers * layer + ends);
 }
 
 std::vector<TrainingOperator> training_step(const TransformerModel& model, TrainingShape shape) {

@@ -54,6 +54,8 @@ struct TrainingOperator {
 
 // Weights of the model, the output matrix shared with the embedding.
 std::int64_t parameters_of(const TransformerModel& model);
+// Values the forward pass keeps for the backward pass.
+std::int64_t activations_of(const TransformerModel& model, TrainingShape shape);
 
 // All operators of a step in the order in which they run.
 std::vector<TrainingOperator> training_step(const TransformerModel& model, TrainingShape shape);

@@ -96,6 +96,17 @@ TEST(TrainingStep, ParametersAreCountedMatrixByMatrix) {
     EXPECT_EQ(parameters_of(small()), (130 + 11) * 24 + 2 * layer + 2 * 24);
     // llm.c prints 124475904 with its padded vocabulary.
     EXPECT_EQ(parameters_of(gpt2()), 124'475'904);
+    // The same of its activations at 4 x 64 tokens, with as many logits as tokens of the padded
+    // vocabulary.
+    EXPECT_EQ(activations_of(gpt2(), {4, 64}), 73'347'840);
+}
+
+TEST(TrainingStep, AdamWReadsTheGradientAndChangesWeightAndMoments) {
+    const auto step = training_step(small(), {2, 5});
+    EXPECT_EQ(step.back().name, "adamw");
+    // Four words in, three back.
+    EXPECT_EQ(step.back().work.memory_bytes(),
+              7.0 * 4 * static_cast<double>(parameters_of(small())));
 }
 
 TEST(TrainingStep, RunsForwardThenBackwardThenUpdate) {

@@ -23,7 +23,7 @@ Work& Work::operator+=(const Work& other) {
     return *this;
 }
 
-// A store to a line that is in no cache fetches the line before it changes it.
+// A store to a line that is in no cache fetches the line, and the line goes back later.
 double Work::memory_bytes() const {
     return bytes_read + 2 * bytes_written;
 }

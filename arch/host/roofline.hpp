@@ -16,7 +16,7 @@ struct Work {
     double functions = 0;            // exp, tanh and the like
     double transposed_elements = 0;  // copied across rows
     double bytes_read = 0;
-    double bytes_written = 0;  // to lines that were not read before: they are fetched first
+    double bytes_written = 0;  // fetched first, whether their old values count or not
     bool parallel = true;      // by all cores, or by one
 
     Work& operator+=(const Work& other);

@@ -92,7 +92,6 @@ class TrainingRun {
   public:
     TrainingRun(const Scenario& scenario, const TrainingWorkload& training)
         : scenario_(scenario),
-          training_(training),
           offload_(scenario.offload.value_or(OffloadMapping{})),
           host_(*scenario.device.host) {
         for (TrainingOperator& each : workloads::training_step(training.model, training.shape)) {
@@ -101,6 +100,11 @@ class TrainingRun {
             }
         }
         mapping_ = mapping();
+        result_.workload = {{"model", training.model.name},
+                            {"batch", training.shape.batch},
+                            {"sequence", training.shape.sequence},
+                            {"phase", name_of(training.phase)}};
+        describe_mapping();
     }
 
     RunResult run() {
@@ -227,11 +231,6 @@ class TrainingRun {
             operators_flop += each.work.flop();
         }
         const double on_host = products.on_host_ns + operators_ns;
-        result_.workload = {{"model", training_.model.name},
-                            {"batch", training_.shape.batch},
-                            {"sequence", training_.shape.sequence},
-                            {"phase", name_of(training_.phase)}};
-        describe_mapping();
         result_.time_ns = products.times.total() + operators_ns;
         const arch::base::Hertz clock = scenario_.device.npu->clock;
         result_.cycles = static_cast<std::int64_t>(
@@ -405,7 +404,6 @@ class TrainingRun {
     }
 
     const Scenario& scenario_;
-    const TrainingWorkload& training_;
     const OffloadMapping offload_;
     const arch::host::HostConfig& host_;
     workloads::OutputStationaryMapping mapping_;
