@@ -14,7 +14,7 @@ using arch::base::stats::StateAccount;
 namespace {
 
 // "npu.tile(2,0).mm2s1" is a "shim_mm2s1", "memory.channel(3)" a "dram_channel".
-std::string class_of(const std::string& path) {
+std::string class_of(const std::string& path, std::int64_t memory_rows) {
     const std::string last = path.substr(path.rfind('.') + 1);
     if (last.starts_with("channel(")) {
         return "dram_channel";
@@ -27,8 +27,8 @@ std::string class_of(const std::string& path) {
         return last;
     }
     const std::size_t comma = path.find(',', tile);
-    const char row = path[comma + 1];
-    return (row == '0' ? "shim_" : row == '1' ? "memory_tile_" : "core_") + last;
+    const std::int64_t row = std::stoll(path.substr(comma + 1));
+    return (row == 0 ? "shim_" : row <= memory_rows ? "memory_tile_" : "core_") + last;
 }
 
 struct ClassTotals {
@@ -36,10 +36,10 @@ struct ClassTotals {
     double members = 0;
 };
 
-void add(const Group& group, std::vector<std::string>& order,
+void add(const Group& group, std::int64_t memory_rows, std::vector<std::string>& order,
          std::map<std::string, ClassTotals>& classes) {
     for (const StateAccount* account : group.accounts()) {
-        const std::string name = class_of(group.path());
+        const std::string name = class_of(group.path(), memory_rows);
         if (!classes.contains(name)) {
             order.push_back(name);
             for (const auto& state : account->states()) {
@@ -55,7 +55,7 @@ void add(const Group& group, std::vector<std::string>& order,
         }
     }
     for (const Group* child : group.children()) {
-        add(*child, order, classes);
+        add(*child, memory_rows, order, classes);
     }
 }
 
@@ -65,9 +65,10 @@ bool works(std::string_view state) {
            state == "streaming" || state == "read" || state == "write";
 }
 
-void add_busy(const Group& group, std::vector<std::pair<std::string, double>>& shares) {
+void add_busy(const Group& group, std::int64_t memory_rows,
+              std::vector<std::pair<std::string, double>>& shares) {
     for (const StateAccount* account : group.accounts()) {
-        if (class_of(group.path()).starts_with("core_")) {
+        if (class_of(group.path(), memory_rows).starts_with("core_")) {
             continue;  // the channels of a core do what its memory tile's do
         }
         std::int64_t busy = 0;
@@ -80,7 +81,7 @@ void add_busy(const Group& group, std::vector<std::pair<std::string, double>>& s
         }
     }
     for (const Group* child : group.children()) {
-        add_busy(*child, shares);
+        add_busy(*child, memory_rows, shares);
     }
 }
 
@@ -98,10 +99,10 @@ double state_of(const RunResult& result, const std::string& name, const std::str
 }  // namespace
 
 std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> where_time_went(
-    const Group& root) {
+    const Group& root, std::int64_t memory_rows) {
     std::vector<std::string> order;
     std::map<std::string, ClassTotals> classes;
-    add(root, order, classes);
+    add(root, memory_rows, order, classes);
     std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> result;
     std::sort(order.begin(), order.end());
     for (const std::string& name : order) {
@@ -116,9 +117,10 @@ std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>>
     return result;
 }
 
-std::vector<std::pair<std::string, double>> busy_shares(const Group& root) {
+std::vector<std::pair<std::string, double>> busy_shares(const Group& root,
+                                                        std::int64_t memory_rows) {
     std::vector<std::pair<std::string, double>> shares;
-    add_busy(root, shares);
+    add_busy(root, memory_rows, shares);
     return shares;
 }
 
@@ -141,7 +143,8 @@ void name_bottlenecks(RunResult& result) {
                                 std::string{"DRAM data bus: "} + state);
         }
     } else if (!result.memory) {
-        for (const char* state : {"issue", "loop_extra", "c_load", "c_store", "fill_drain"}) {
+        for (const char* state :
+             {"issue", "loop_extra", "spill", "c_load", "c_store", "fill_drain"}) {
             causes.emplace_back(state_of(result, "core", state),
                                 std::string{"core kernel: "} + state);
         }
@@ -157,7 +160,11 @@ void name_bottlenecks(RunResult& result) {
                   {state_of(result, "core", "zero"), "core kernel: zero"},
                   {state_of(result, "core", "lock_operation") + state_of(result, "core", "call"),
                    "lock operations and kernel calls"},
-                  {dispatch, "dispatch"}};
+                  {dispatch, "dispatch"},
+                  {state_of(result, "core", "waiting_for_host"), "host copies of B"},
+                  {state_of(result, "core", "c_load") + state_of(result, "core", "c_store"),
+                   "C transfer"},
+                  {state_of(result, "core", "waiting_for_stream"), "streams of A and C"}};
     }
     std::stable_sort(causes.begin(), causes.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });

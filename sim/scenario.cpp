@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/stream_kernel_timing.hpp"
 #include "sim/paths.hpp"
 #include "sim/scenario_amx.hpp"
 #include "sim/scenario_training.hpp"
@@ -125,6 +126,30 @@ Workload read_workload(Node node, const std::string& file) {
     return workload;
 }
 
+// Workloads of a device whose cores are fed by streams.
+void check_stream_fed(Node& root, const Scenario& scenario) {
+    const auto* map = std::get_if<workloads::GotoblasMapping>(&scenario.mapping);
+    if (map == nullptr && !std::holds_alternative<std::monostate>(scenario.mapping)) {
+        root.error("mapping", fmt::format("'{}' has no memory tiles: it needs gotoblas",
+                                          scenario.device.name));
+        return;
+    }
+    if (const auto* core = std::get_if<CoreKernelWorkload>(&scenario.workload)) {
+        const std::string reason =
+            arch::npu::StreamKernelTiming(scenario.device.npu->kernels).check(core->kernel);
+        if (!reason.empty()) {
+            root.error("workload", reason);
+        }
+    } else if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
+        for (const std::string& problem : workloads::problems_of(
+                 *gemm,
+                 map != nullptr ? *map : workloads::choose_gotoblas(*gemm, *scenario.device.npu),
+                 *scenario.device.npu)) {
+            root.error("mapping", problem);
+        }
+    }
+}
+
 void check_workload(Node& root, const Scenario& scenario) {
     const bool gemv_in_memory =
         scenario.device.pim && std::holds_alternative<workloads::GemvProblem>(scenario.workload);
@@ -160,6 +185,16 @@ void check_workload(Node& root, const Scenario& scenario) {
                    fmt::format("'{}' has no NPU, which this workload needs", scenario.device.name));
         return;
     }
+    if (for_npu && stream_fed(scenario.device)) {
+        check_stream_fed(root, scenario);
+        return;
+    }
+    if (std::holds_alternative<workloads::GotoblasMapping>(scenario.mapping)) {
+        root.error("mapping", fmt::format("'{}' has no cores that a stream feeds, which gotoblas "
+                                          "needs",
+                                          scenario.device.name));
+        return;
+    }
     if (std::holds_alternative<workloads::PimMapping>(scenario.mapping)) {
         root.error("mapping", "this workload needs output_stationary");
         return;
@@ -192,8 +227,8 @@ void read_mapping(Node& root, Scenario& scenario) {
         return;
     }
     Node mapping = root.child("mapping", "how the workload runs on the device");
-    const std::vector<std::string> kinds{"output_stationary", "amx", "pimnast", "column_major",
-                                         "row_major"};
+    const std::vector<std::string> kinds{"output_stationary", "amx",       "pimnast",
+                                         "column_major",      "row_major", "gotoblas"};
     std::vector<std::string> given;
     for (const std::string& kind : kinds) {
         if (mapping.has(kind)) {
@@ -204,6 +239,9 @@ void read_mapping(Node& root, Scenario& scenario) {
     if (kind == "output_stationary") {
         scenario.mapping =
             workloads::read_output_stationary(mapping.child(kind, "C stays in the cores"));
+    } else if (kind == "gotoblas") {
+        scenario.mapping =
+            workloads::read_gotoblas(mapping.child(kind, "five loops around a micro-kernel"));
     } else if (kind == "amx") {
         scenario.mapping =
             workloads::read_amx_mapping(mapping.child(kind, "tile kernels on AMX cores"));
@@ -217,7 +255,8 @@ void read_mapping(Node& root, Scenario& scenario) {
                       "spreads every row over the banks, whose partial sums only "
                       "communication between banks could add; take pimnast or column_major");
     } else if (!given.empty() || !mapping.has("offload")) {
-        mapping.error("", "must hold exactly one of output_stationary, amx, pimnast, column_major");
+        mapping.error(
+            "", "must hold exactly one of output_stationary, gotoblas, amx, pimnast, column_major");
     }
     if (mapping.has("offload")) {
         scenario.offload = read_offload(mapping.child("offload", "to an NPU, in training"));
@@ -285,6 +324,11 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
 }
 
 }  // namespace
+
+bool stream_fed(const Device& device) {
+    return device.npu && device.npu->kernels.modes.empty() &&
+           !device.npu->kernels.stream_modes.empty();
+}
 
 Device load_device(const std::string& name, const Overrides& overrides) {
     Device device;

@@ -22,6 +22,7 @@
 #include "workloads/amx_gemm.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/gemv.hpp"
+#include "workloads/gotoblas.hpp"
 #include "workloads/output_stationary.hpp"
 #include "workloads/pim_placement.hpp"
 #include "workloads/training_step.hpp"
@@ -40,6 +41,9 @@ struct Device {
     arch::fabric::FabricConfig fabric;
     arch::memory::MemoryConfig memory;
 };
+
+// The device's cores multiply what a stream feeds them (gotoblas), not tiles in their memory.
+bool stream_fed(const Device& device);
 
 // `overrides`: paths below the device ("npu.shim.burst", "memory.refresh") and their values.
 Device load_device(const std::string& name,
@@ -93,8 +97,9 @@ using Workload = std::variant<workloads::GemmProblem, workloads::GemvProblem, Mo
                               workloads::ConvolutionProblem, AmxProgramWorkload, TrainingWorkload>;
 
 // monostate: none given; tilesim then chooses one.
-using Mapping = std::variant<std::monostate, workloads::OutputStationaryMapping,
-                             workloads::PimMapping, workloads::AmxMapping>;
+using Mapping =
+    std::variant<std::monostate, workloads::OutputStationaryMapping, workloads::PimMapping,
+                 workloads::AmxMapping, workloads::GotoblasMapping>;
 
 struct RunOptions {
     bool functional = false;

@@ -18,15 +18,17 @@ Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric, const 
       program_(program),
       scheduler_(queue, base::Clock{config.clock}),
       group_(parent, "npu"),
-      locks_(program.locks),
+      locks_(program.locks, config.lock_kind),
       kernel_timing_(config.kernels),
       fabric_(fabric, static_cast<std::size_t>(config.columns), base::Clock{config.clock},
               config.shim.port_width, memory, queue),
       memory_(store != nullptr ? std::make_unique<TileMemory>(config, program) : nullptr),
+      store_(store),
       command_processor_(config.command_processor, program, *this, scheduler_, group_) {
     build_channels(store);
+    build_cores(store);
+    register_core_ports();
     build_flows(store != nullptr);
-    build_cores();
 }
 
 base::stats::Group& Array::tile_group(TileCoordinate tile) {
@@ -49,6 +51,7 @@ std::set<ChannelId> Array::channels_used() const {
         used.insert(route.source);
         used.insert(route.destinations.begin(), route.destinations.end());
     }
+    std::erase_if(used, [](const ChannelId& id) { return id.port == PortKind::Core; });
     for (const TileDma& dma : program_.dmas) {
         for (const TileDma::Start& start : dma.starts) {
             used.insert({dma.tile, start.direction, start.channel});
@@ -57,6 +60,8 @@ std::set<ChannelId> Array::channels_used() const {
     for (const SequenceOp& operation : program_.sequence) {
         if (const auto* push = std::get_if<PushTask>(&operation)) {
             used.insert(push->channel);
+        } else if (const auto* wait = std::get_if<WaitIdle>(&operation)) {
+            used.insert(wait->channel);
         }
     }
     return used;
@@ -101,6 +106,7 @@ void Array::build_channels(memory::BackingStore* store) {
             mover = std::move(writer);
         }
         channel->set_mover(std::move(mover));
+        channel->on_idle = [this](const ChannelId& idle) { command_processor_.on_idle(idle); };
         channels_.emplace(id, std::move(channel));
     }
     for (const TileDma& dma : program_.dmas) {
@@ -153,6 +159,8 @@ void Array::build_flows(bool functional) {
             shim->add_flow(packet_id, *flows_.back());
         } else if (auto* tile = dynamic_cast<TileReader*>(sources_.at(route.source))) {
             tile->add_flow(packet_id, *flows_.back());
+        } else if (auto* core = dynamic_cast<CoreOutput*>(sources_.at(route.source))) {
+            core->set_flow(*flows_.back());
         }
     }
 }
@@ -160,6 +168,11 @@ void Array::build_flows(bool functional) {
 // A lock is an input's when an arriving stream releases it, an output's when a leaving one does.
 std::vector<CoreTile::LockRole> Array::lock_roles() const {
     std::vector<CoreTile::LockRole> roles(program_.locks.size(), CoreTile::LockRole::Other);
+    for (const SequenceOp& operation : program_.sequence) {
+        if (const auto* set = std::get_if<SetLock>(&operation)) {
+            roles[static_cast<std::size_t>(set->lock)] = CoreTile::LockRole::Host;
+        }
+    }
     for (const TileDma& dma : program_.dmas) {
         std::map<std::int64_t, const BufferDescriptor*> by_id;
         for (const BufferDescriptor& descriptor : dma.descriptors) {
@@ -182,12 +195,23 @@ std::vector<CoreTile::LockRole> Array::lock_roles() const {
     return roles;
 }
 
-void Array::build_cores() {
+void Array::build_cores(const memory::BackingStore* store) {
     const auto roles = lock_roles();
     for (const CoreProgram& core : program_.cores) {
         cores_.push_back(std::make_unique<CoreTile>(core, program_, config_, kernel_timing_, roles,
                                                     scheduler_, locks_, tile_group(core.tile),
-                                                    memory_.get()));
+                                                    memory_.get(), store));
+    }
+}
+
+void Array::register_core_ports() {
+    for (const auto& core : cores_) {
+        for (std::int64_t i = 0; i < config_.core.stream_inputs; ++i) {
+            sinks_[{core->tile(), Direction::S2MM, i, PortKind::Core}] = &core->input(i).sink();
+        }
+        for (std::int64_t i = 0; i < config_.core.stream_outputs; ++i) {
+            sources_[{core->tile(), Direction::MM2S, i, PortKind::Core}] = &core->output(i);
+        }
     }
 }
 
@@ -248,6 +272,29 @@ void Array::write_parameter(const WriteParameter& operation) {
 
 void Array::set_lock(const SetLock& operation) {
     locks_.set(operation.lock, operation.value, scheduler_.now());
+}
+
+bool Array::acquire_lock(const LockAction& action, LockClient& client) {
+    return locks_.acquire(action, client);
+}
+
+void Array::copy(const CopyToTile& operation) {
+    const std::int64_t from =
+        program_.external_buffers[static_cast<std::size_t>(operation.from)].address +
+        operation.offset;
+    const std::int64_t burst = config_.shim.burst.count();
+    for (std::int64_t done = 0; done < operation.bytes; done += burst) {
+        fabric_.submit({from + done, std::min(burst, operation.bytes - done), false, 0,
+                        base::Femtoseconds{0}, &host_reads_, 0});
+    }
+    if (memory_ != nullptr) {
+        store_->read(
+            from, memory_->buffer(operation.to).first(static_cast<std::size_t>(operation.bytes)));
+    }
+}
+
+bool Array::idle(const ChannelId& channel) const {
+    return channels_.at(channel)->idle();
 }
 
 }  // namespace tilesim::arch::npu

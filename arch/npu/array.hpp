@@ -25,6 +25,12 @@
 
 namespace tilesim::arch::npu {
 
+// The host's reads of DRAM: their time is part of its copies, they only load the memory.
+class HostReads final : public fabric::FabricClient {
+  public:
+    void on_fabric_complete(std::uint64_t, base::Femtoseconds) override {}
+};
+
 class Array final : public ControlTarget {
   public:
     // `program` must have been verified and routed and outlive the array, as must the rest.
@@ -54,6 +60,9 @@ class Array final : public ControlTarget {
     void push_task(const PushTask& operation) override;
     void write_parameter(const WriteParameter& operation) override;
     void set_lock(const SetLock& operation) override;
+    bool acquire_lock(const LockAction& action, LockClient& client) override;
+    void copy(const CopyToTile& operation) override;
+    bool idle(const ChannelId& channel) const override;
 
   private:
     friend class DeadlockFinder;
@@ -62,8 +71,9 @@ class Array final : public ControlTarget {
     DescriptorTable& table(TileCoordinate tile);
     std::set<ChannelId> channels_used() const;
     void build_channels(memory::BackingStore* store);
+    void register_core_ports();
     void build_flows(bool functional);
-    void build_cores();
+    void build_cores(const memory::BackingStore* store);
     std::vector<CoreTile::LockRole> lock_roles() const;
     void add_flow(DmaChannel& source, std::optional<std::int64_t> packet_id, StreamFlow& flow);
 
@@ -76,6 +86,8 @@ class Array final : public ControlTarget {
     KernelTiming kernel_timing_;
     fabric::Fabric fabric_;
     std::unique_ptr<TileMemory> memory_;  // functional mode
+    const memory::BackingStore* store_;   // functional mode
+    HostReads host_reads_;
     std::map<TileCoordinate, DescriptorTable> tables_;
     std::map<ChannelId, std::unique_ptr<DmaChannel>> channels_;
     std::map<ChannelId, StreamSourceClient*> sources_;

@@ -23,7 +23,20 @@ class DeadlockFinder {
         for (const auto& [id, channel] : array_.channels_) {
             add_channel(id, *channel, result);
         }
+        for (const auto& core : array_.cores_) {
+            if (const auto port = core->streaming()) {
+                const bool in = port->direction == Direction::S2MM;
+                result.waits.push_back({core->name(),
+                                        in ? "the words of C on its stream input"
+                                           : "its stream output to take the words of C",
+                                        in ? senders_to(*port) : holding_back(*port),
+                                        core->since().count()});
+            }
+        }
         const CommandProcessor& processor = array_.command_processor_;
+        if (const LockAction* action = processor.waiting_for_lock()) {
+            result.waits.push_back(lock_wait(processor.name(), *action, processor.since()));
+        }
         if (const ChannelId* channel = processor.waiting_for()) {
             result.waits.push_back(
                 {processor.name(),
@@ -43,17 +56,31 @@ class DeadlockFinder {
             for (const TileDma::Start& start : dma.starts) {
                 const ChannelId id{dma.tile, start.direction, start.channel};
                 for (const BufferDescriptor& descriptor : dma.descriptors) {
+                    if (descriptor.alternate && descriptor.alternate->release &&
+                        reaches(dma, start.task.descriptor, descriptor.id)) {
+                        add_releaser(descriptor.alternate->release->lock, name_of_channel(id));
+                    }
                     if (descriptor.release && reaches(dma, start.task.descriptor, descriptor.id)) {
                         add_releaser(descriptor.release->lock, name_of_channel(id));
                     }
                 }
             }
         }
+        add_sequence();
         for (const auto& core : array_.cores_) {
             for (const CoreProgram& program : array_.program_.cores) {
                 if (program.tile == core->tile()) {
                     add_script(program.script, core->name());
                 }
+            }
+        }
+    }
+
+    // What the sequence does to locks counts as the command processor's.
+    void add_sequence() {
+        for (const SequenceOp& operation : array_.program_.sequence) {
+            if (const auto* set = std::get_if<SetLock>(&operation)) {
+                add_releaser(set->lock, array_.command_processor_.name());
             }
         }
     }
@@ -91,6 +118,11 @@ class DeadlockFinder {
     }
 
     std::string name_of_channel(const ChannelId& id) const {
+        for (const auto& core : array_.cores_) {
+            if (id.port == PortKind::Core && core->tile() == id.tile) {
+                return core->name();
+            }
+        }
         const auto place = array_.channels_.find(id);
         return place == array_.channels_.end() ? "an unused channel" : place->second->name();
     }
@@ -101,8 +133,9 @@ class DeadlockFinder {
                                                        : fmt::format("== {}", action.value);
         return {
             who,
-            fmt::format("lock {} (tile {},{} id {}) {}, which is {}", lock.name, lock.tile.column,
-                        lock.tile.row, lock.id, condition, array_.locks_.value(action.lock)),
+            fmt::format("lock {} (tile {},{} id {}) {}, which is {}{}", lock.name, lock.tile.column,
+                        lock.tile.row, lock.id, condition, array_.locks_.value(action.lock),
+                        array_.locks_.held(action.lock) ? " and held" : ""),
             releasers_[static_cast<std::size_t>(action.lock)], since.count()};
     }
 

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint64_t kDispatched = 0;
 constexpr std::uint64_t kOperationDone = 1;
+constexpr std::uint64_t kGranted = 2;  // the lock the processor has waited for
 
 template <class... Functions>
 struct Overloaded : Functions... {
@@ -25,6 +26,8 @@ CommandStats::CommandStats(Group& parent)
             {"writing", "writing descriptors, task queues and parameters"},
             {"syncing", "taking a completion token that is there"},
             {"waiting_for_token", "stopped until a transfer has completed"},
+            {"copying", "writing a tile's memory word by word"},
+            {"waiting_for_lock", "stopped at a lock"},
             {"done", "sequence finished"}}) {}
 
 CommandProcessor::CommandProcessor(const CommandProcessorConfig& config, const Program& program,
@@ -41,13 +44,32 @@ const ChannelId* CommandProcessor::waiting_for() const {
     if (state() != CommandState::WaitingForToken) {
         return nullptr;
     }
-    return &std::get<WaitToken>(program_.sequence[next_]).channel;
+    const SequenceOp& operation = program_.sequence[next_];
+    const auto* token = std::get_if<WaitToken>(&operation);
+    return token != nullptr ? &token->channel : &std::get<WaitIdle>(operation).channel;
+}
+
+const LockAction* CommandProcessor::waiting_for_lock() const {
+    return state() == CommandState::WaitingForLock
+               ? &std::get<AcquireLock>(program_.sequence[next_]).action
+               : nullptr;
+}
+
+base::Femtoseconds CommandProcessor::copy_time(const CopyToTile& copy) const {
+    constexpr std::int64_t kWordBytes = 4;
+    return config_.copy_start + config_.copy_word * base::ceil_div(copy.bytes, kWordBytes);
 }
 
 Cycles CommandProcessor::cost_of(const SequenceOp& operation) const {
     return std::visit(
         Overloaded{[this](const WriteDescriptor&) { return config_.descriptor_cycles; },
                    [this](const WaitToken&) { return config_.sync_cycles; },
+                   [this](const WaitIdle&) { return config_.sync_cycles; },
+                   [this](const CopyToTile& copy) {
+                       const auto& clock = scheduler_.clock();
+                       return clock.first_cycle_from(scheduler_.queue().now() + copy_time(copy)) -
+                              scheduler_.now();
+                   },
                    [this](const auto&) { return config_.write_cycles; }},
         operation);
 }
@@ -59,19 +81,34 @@ void CommandProcessor::begin_operation() {
         finished_at_ = now;
         return;
     }
-    const SequenceOp& operation = program_.sequence[next_];
-    if (const auto* wait = std::get_if<WaitToken>(&operation)) {
-        std::int64_t& tokens = tokens_[wait->channel];
-        if (tokens == 0) {
-            stats_.time.enter(CommandState::WaitingForToken, now.count());
-            return;
-        }
-        --tokens;
-        stats_.time.enter(CommandState::Syncing, now.count());
-    } else {
-        stats_.time.enter(CommandState::Writing, now.count());
+    if (enter(program_.sequence[next_])) {
+        run_operation();
     }
-    scheduler_.at(now + cost_of(operation), *this, kOperationDone);
+}
+
+bool CommandProcessor::enter(const SequenceOp& operation) {
+    CommandState state = CommandState::Writing;
+    bool ready = true;
+    if (const auto* token = std::get_if<WaitToken>(&operation)) {
+        std::int64_t& tokens = tokens_[token->channel];
+        ready = tokens > 0;
+        tokens -= ready ? 1 : 0;
+        state = ready ? CommandState::Syncing : CommandState::WaitingForToken;
+    } else if (const auto* idle = std::get_if<WaitIdle>(&operation)) {
+        ready = target_.idle(idle->channel);
+        state = ready ? CommandState::Syncing : CommandState::WaitingForToken;
+    } else if (const auto* lock = std::get_if<AcquireLock>(&operation)) {
+        ready = target_.acquire_lock(lock->action, *this);
+        state = ready ? CommandState::Writing : CommandState::WaitingForLock;
+    } else if (std::holds_alternative<CopyToTile>(operation)) {
+        state = CommandState::Copying;
+    }
+    stats_.time.enter(state, scheduler_.now().count());
+    return ready;
+}
+
+void CommandProcessor::run_operation() {
+    scheduler_.at(scheduler_.now() + cost_of(program_.sequence[next_]), *this, kOperationDone);
 }
 
 void CommandProcessor::finish_operation() {
@@ -79,13 +116,19 @@ void CommandProcessor::finish_operation() {
         Overloaded{[this](const WriteDescriptor& op) { target_.write_descriptor(op); },
                    [this](const PushTask& op) { target_.push_task(op); }, [](const WaitToken&) {},
                    [this](const WriteParameter& op) { target_.write_parameter(op); },
-                   [this](const SetLock& op) { target_.set_lock(op); }},
+                   [this](const SetLock& op) { target_.set_lock(op); }, [](const WaitIdle&) {},
+                   [](const AcquireLock&) {}, [this](const CopyToTile& op) { target_.copy(op); }},
         program_.sequence[next_]);
     ++stats_.operations;
     ++next_;
 }
 
 void CommandProcessor::on_event(std::uint64_t tag, base::Femtoseconds) {
+    if (tag == kGranted) {
+        stats_.time.enter(CommandState::Writing, scheduler_.now().count());
+        run_operation();
+        return;
+    }
     if (tag == kOperationDone) {
         finish_operation();
     }
@@ -98,6 +141,17 @@ void CommandProcessor::on_token(const ChannelId& channel) {
     if (waiting != nullptr && *waiting == channel) {
         begin_operation();
     }
+}
+
+void CommandProcessor::on_idle(const ChannelId& channel) {
+    const ChannelId* waiting = waiting_for();
+    if (waiting != nullptr && *waiting == channel) {
+        begin_operation();
+    }
+}
+
+void CommandProcessor::on_lock_granted(Cycles when) {
+    scheduler_.at(when, *this, kGranted);
 }
 
 }  // namespace tilesim::arch::npu

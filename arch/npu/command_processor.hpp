@@ -1,7 +1,9 @@
 // The command processor: executes the run-time sequence, one operation after the other.
 //
 // Models:  a cost per register write and per descriptor block write; completion tokens counted per
-//          channel, sync takes one or waits; a fixed dispatch cost before the first operation.
+//          channel, sync takes one or waits; polling a channel until it is idle; a fixed dispatch
+//          cost before the first operation; host copies into tile memory, a cost at start and one
+//          per word; lock acquires.
 // Ignores: instruction fetch from DRAM, the host's queue; tokens' way through the switches.
 // Source:  mlir-aie transaction format; costs from the measurements named in the device files.
 #pragma once
@@ -12,6 +14,7 @@
 
 #include "arch/base/stats.hpp"
 #include "arch/npu/cycle_scheduler.hpp"
+#include "arch/npu/lock_unit.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program.hpp"
 
@@ -24,12 +27,24 @@ class ControlTarget {
     virtual void push_task(const PushTask& operation) = 0;
     virtual void write_parameter(const WriteParameter& operation) = 0;
     virtual void set_lock(const SetLock& operation) = 0;
+    // False: queued, `client` hears when it is granted.
+    virtual bool acquire_lock(const LockAction& action, LockClient& client) = 0;
+    virtual void copy(const CopyToTile& operation) = 0;
+    virtual bool idle(const ChannelId& channel) const = 0;
 
   protected:
     ~ControlTarget() = default;
 };
 
-enum class CommandState : std::size_t { Dispatch, Writing, Syncing, WaitingForToken, Done };
+enum class CommandState : std::size_t {
+    Dispatch,
+    Writing,
+    Syncing,
+    WaitingForToken,
+    Copying,
+    WaitingForLock,
+    Done
+};
 
 struct CommandStats : base::stats::Group {
     explicit CommandStats(Group& parent);
@@ -38,7 +53,7 @@ struct CommandStats : base::stats::Group {
                                     "run-time sequence operations executed"};
 };
 
-class CommandProcessor final : public base::EventHandler {
+class CommandProcessor final : public base::EventHandler, public LockClient {
   public:
     CommandProcessor(const CommandProcessorConfig& config, const Program& program,
                      ControlTarget& target, CycleScheduler& scheduler, base::stats::Group& parent);
@@ -47,20 +62,27 @@ class CommandProcessor final : public base::EventHandler {
     bool done() const { return state() == CommandState::Done; }
     CommandState state() const { return static_cast<CommandState>(stats_.time.current()); }
     base::Cycles since() const { return base::Cycles{stats_.time.since()}; }
-    // The channel whose token the processor waits for; nothing when it does not wait.
+    // The channel whose token or idleness the processor waits for; nothing when it does not wait.
     const ChannelId* waiting_for() const;
+    const LockAction* waiting_for_lock() const;
     std::size_t position() const { return next_; }
     base::Cycles finished_at() const { return finished_at_; }
 
     void start();
     void on_token(const ChannelId& channel);
+    void on_idle(const ChannelId& channel);
+    void on_lock_granted(base::Cycles when) override;
     void finish_statistics(base::Cycles now) { stats_.time.charge_until(now.count()); }
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
 
   private:
     void begin_operation();
+    // Enters the operation's state; false when it has to wait.
+    bool enter(const SequenceOp& operation);
+    void run_operation();
     void finish_operation();
+    base::Femtoseconds copy_time(const CopyToTile& copy) const;
     base::Cycles cost_of(const SequenceOp& operation) const;
 
     CommandProcessorConfig config_;

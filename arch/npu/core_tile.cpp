@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <utility>
 
 #include "arch/npu/kernel_function.hpp"
 #include "arch/npu/program_fault.hpp"
+#include "arch/npu/stream_kernel_function.hpp"
 
 namespace tilesim::arch::npu {
 
@@ -17,6 +19,12 @@ constexpr std::uint64_t kStep = 0;      // go on with the script
 constexpr std::uint64_t kCalled = 1;    // the call has been made: the kernel runs
 constexpr std::uint64_t kFinished = 2;  // the kernel has finished
 constexpr std::uint64_t kRelease = 3;   // the release takes effect
+constexpr std::uint64_t kStarved = 4;   // the stream-fed kernel's multiplications are done,
+constexpr std::uint64_t kFed = 5;       // and its A has arrived
+
+// Where a stream-fed kernel's C comes from and goes to.
+constexpr std::int64_t kInputOfC = 1;
+constexpr std::int64_t kOutputOfC = 0;
 
 std::vector<base::stats::StateAccount::State> core_states() {
     return {{"multiply", "in the matrix-multiply kernel"},
@@ -27,12 +35,17 @@ std::vector<base::stats::StateAccount::State> core_states() {
             {"waiting_for_input", "stopped at a lock an arriving stream releases: A or B"},
             {"waiting_for_output", "stopped at a lock a leaving stream releases: C drain"},
             {"waiting_for_lock", "stopped at another lock"},
+            {"waiting_for_host", "stopped at a lock the host releases: B's copy"},
+            {"c_load", "reading C from its stream, a word a cycle"},
+            {"c_store", "writing C to its stream, a word a cycle"},
+            {"waiting_for_stream", "A or C does not arrive, or C is not taken"},
             {"done", "script finished, or not started"}};
 }
 
 CoreState state_of(KernelKind kind) {
     switch (kind) {
         case KernelKind::Multiply:
+        case KernelKind::Stream:
             return CoreState::Multiply;
         case KernelKind::Zero:
             return CoreState::Zero;
@@ -52,7 +65,7 @@ CoreStats::CoreStats(Group& parent, std::string_view name)
 CoreTile::CoreTile(const CoreProgram& script, const Program& program, const NpuConfig& config,
                    const KernelTiming& timing, std::vector<LockRole> lock_roles,
                    CycleScheduler& scheduler, LockUnit& locks, base::stats::Group& parent,
-                   TileMemory* memory)
+                   TileMemory* memory, const memory::BackingStore* store)
     : script_(script),
       program_(program),
       config_(config.core),
@@ -61,15 +74,58 @@ CoreTile::CoreTile(const CoreProgram& script, const Program& program, const NpuC
       scheduler_(scheduler),
       locks_(locks),
       memory_(memory),
+      store_(store),
+      stream_timing_(config.kernels),
       stats_(parent, "core"),
       rotation_(script.rotations.size(), 0) {
-    for (const Kernel& kernel : program.kernels) {
-        const Cycles cycles =
-            kernel.cycles ? Cycles{*kernel.cycles} : timing_.cycles(kernel).total();
-        const std::int64_t macs =
-            kernel.kind == KernelKind::Multiply ? kernel.m * kernel.k * kernel.n : 0;
-        kernels_.push_back({cycles, macs, state_of(kernel.kind)});
+    for (std::int64_t i = 0; i < config_.stream_inputs; ++i) {
+        inputs_.push_back(std::make_unique<CoreInput>(scheduler, *this));
     }
+    for (std::int64_t i = 0; i < config_.stream_outputs; ++i) {
+        outputs_.push_back(std::make_unique<CoreOutput>(*this));
+    }
+    for (const LogicStream& stream : program.logic_streams) {
+        if (stream.tile == script.tile) {
+            a_stream_.emplace(program, stream);
+        }
+    }
+    for (const Kernel& kernel : program.kernels) {
+        kernels_.push_back(cost_of(kernel));
+    }
+}
+
+CoreTile::KernelCost CoreTile::cost_of(const Kernel& kernel) const {
+    KernelCost cost;
+    cost.state = state_of(kernel.kind);
+    if (kernel.kind == KernelKind::Stream) {
+        const StreamKernelCycles cycles = stream_timing_.cycles(kernel);
+        cost.c_words = c_words(kernel);
+        // The streams take a cycle a word; what the kernel hides of that comes off here.
+        const Cycles whole = kernel.cycles ? Cycles{*kernel.cycles} : cycles.total();
+        cost.cycles = std::max(Cycles{0}, whole - Cycles{2 * cost.c_words});
+        const Cycles arrival = a_stream_ ? a_stream_->time_of(a_bytes(kernel)) : Cycles{0};
+        cost.starved = std::max(Cycles{0}, arrival - cost.cycles);
+    } else {
+        cost.cycles = kernel.cycles ? Cycles{*kernel.cycles} : timing_.cycles(kernel).total();
+    }
+    if (kernel.kind == KernelKind::Multiply || kernel.kind == KernelKind::Stream) {
+        cost.macs = kernel.m * kernel.k * kernel.n;
+    }
+    return cost;
+}
+
+const Kernel& CoreTile::called_kernel() const {
+    return program_.kernels[static_cast<std::size_t>(called_->kernel)];
+}
+
+std::optional<ChannelId> CoreTile::streaming() const {
+    if (state() == CoreState::ReadingC) {
+        return ChannelId{tile(), Direction::S2MM, kInputOfC, PortKind::Core};
+    }
+    if (state() == CoreState::WritingC) {
+        return ChannelId{tile(), Direction::MM2S, kOutputOfC, PortKind::Core};
+    }
+    return std::nullopt;
 }
 
 void CoreTile::start() {
@@ -105,9 +161,22 @@ void CoreTile::on_event(std::uint64_t tag, base::Femtoseconds) {
     switch (tag) {
         case kCalled: {
             const KernelCost& cost = kernels_[static_cast<std::size_t>(called_->kernel)];
-            resume_after(cost.cycles, cost.state, kFinished);
+            const bool stream = called_kernel().kind == KernelKind::Stream;
+            resume_after(cost.cycles, cost.state, stream ? kStarved : kFinished);
             return;
         }
+        case kStarved: {
+            const KernelCost& cost = kernels_[static_cast<std::size_t>(called_->kernel)];
+            if (cost.starved > Cycles{0}) {
+                resume_after(cost.starved, CoreState::WaitingForStream, kFed);
+            } else {
+                read_c();
+            }
+            return;
+        }
+        case kFed:
+            read_c();
+            return;
         case kFinished:
             compute(*std::exchange(called_, nullptr));
             step();
@@ -174,6 +243,9 @@ void CoreTile::execute(const AcquireOp& op) {
         case LockRole::Output:
             enter(CoreState::WaitingForOutput);
             break;
+        case LockRole::Host:
+            enter(CoreState::WaitingForHost);
+            break;
         case LockRole::Other:
             enter(CoreState::WaitingForLock);
             break;
@@ -198,6 +270,55 @@ std::int64_t CoreTile::operand(const CallOp& op, std::size_t index) const {
     const auto rotation = static_cast<std::size_t>(op.operands[index]);
     const auto& buffers = script_.rotations[rotation].buffers;
     return buffers[rotation_[rotation] % buffers.size()];
+}
+
+// The multiplications are done: their sums are added to C, whose words have been waiting on their
+// stream or come now.
+void CoreTile::read_c() {
+    transfer_begin_ = scheduler_.now();
+    enter(CoreState::ReadingC);
+    inputs_[kInputOfC]->begin(kernels_[static_cast<std::size_t>(called_->kernel)].c_words,
+                              transfer_begin_);
+}
+
+void CoreTile::write_c() {
+    const Kernel& kernel = called_kernel();
+    const auto bytes = static_cast<std::size_t>(a_bytes(kernel));
+    if (memory_ != nullptr) {
+        a_.resize(bytes);
+        c_.clear();
+        inputs_[kInputOfC]->take_words(c_);
+    }
+    a_stream_->play(a_bytes(kernel), store_, a_, scheduler_.now());
+    if (memory_ != nullptr) {
+        multiply_stream(kernel, a_, memory_->buffer(operand(*called_, 0)),
+                        std::as_writable_bytes(std::span{c_}));
+    }
+    transfer_begin_ = scheduler_.now();
+    enter(CoreState::WritingC);
+    outputs_[kOutputOfC]->begin(kernels_[static_cast<std::size_t>(called_->kernel)].c_words,
+                                std::as_bytes(std::span{c_}), transfer_begin_);
+}
+
+// What a transfer took beyond a word a cycle, the core waited for the stream.
+void CoreTile::charge_transfer() {
+    const Cycles now = scheduler_.now();
+    const std::int64_t words = kernels_[static_cast<std::size_t>(called_->kernel)].c_words;
+    stats_.time.charge_until(now.count());
+    const std::int64_t waited = (now - transfer_begin_).count() - words;
+    if (waited > 0) {
+        stats_.time.reclassify(state(), CoreState::WaitingForStream, waited);
+    }
+}
+
+void CoreTile::on_core_stream(Cycles) {
+    charge_transfer();
+    if (state() == CoreState::ReadingC) {
+        write_c();
+        return;
+    }
+    compute(*std::exchange(called_, nullptr));
+    step();
 }
 
 // Counts the finished kernel, does its arithmetic in functional mode, and rotates its operands.

@@ -1,23 +1,29 @@
 // A core: runs its script of lock operations and kernel calls.
 //
 // Models:  loops with constant or run-time-parameter counts; lock acquires and releases that occupy
-//          the core; wake-up after a lock wait; kernel calls from the timing model; operand
-//          rotation (double buffering).
+//          the core; wake-up after a lock wait; kernel calls from the timing model, of stream-fed
+//          ones also the streams of A and C; operand rotation (double buffering).
 // Ignores: instruction fetch, and conflicts of the core with DMAs on memory banks (the core wins
 //          98 % of them on silicon).
 // Source:  llvm-aie scheduling tables, mlir-aie trace captures; docs/modelling.md.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
+#include "arch/memory/backing_store.hpp"
+#include "arch/npu/core_stream.hpp"
 #include "arch/npu/cycle_scheduler.hpp"
 #include "arch/npu/kernel_timing.hpp"
 #include "arch/npu/lock_unit.hpp"
+#include "arch/npu/logic_stream.hpp"
 #include "arch/npu/npu_config.hpp"
+#include "arch/npu/stream_kernel_timing.hpp"
 #include "arch/npu/tile_memory.hpp"
 
 namespace tilesim::arch::npu {
@@ -31,6 +37,10 @@ enum class CoreState : std::size_t {
     WaitingForInput,
     WaitingForOutput,
     WaitingForLock,
+    WaitingForHost,
+    ReadingC,
+    WritingC,
+    WaitingForStream,
     Done
 };
 
@@ -41,15 +51,19 @@ struct CoreStats : base::stats::Group {
     base::stats::Counter macs{*this, "macs", base::stats::Unit::Count, "multiply-accumulates"};
 };
 
-class CoreTile final : public base::EventHandler, public LockClient {
+class CoreTile final : public base::EventHandler, public LockClient, public CoreStreamClient {
   public:
     // Which side releases a lock, and with it why a core waits for it.
-    enum class LockRole { Input, Output, Other };
+    enum class LockRole { Input, Output, Host, Other };
 
     CoreTile(const CoreProgram& script, const Program& program, const NpuConfig& config,
              const KernelTiming& timing, std::vector<LockRole> lock_roles,
              CycleScheduler& scheduler, LockUnit& locks, base::stats::Group& parent,
-             TileMemory* memory);
+             TileMemory* memory, const memory::BackingStore* store);
+
+    // The core's own stream ports; inputs.size() and outputs.size() are the device's.
+    CoreInput& input(std::int64_t index) { return *inputs_[static_cast<std::size_t>(index)]; }
+    CoreOutput& output(std::int64_t index) { return *outputs_[static_cast<std::size_t>(index)]; }
 
     void connect(base::ProbeListener* listener) { probe_.connect(listener); }
     const TileCoordinate& tile() const { return script_.tile; }
@@ -59,6 +73,8 @@ class CoreTile final : public base::EventHandler, public LockClient {
     base::Cycles since() const { return base::Cycles{stats_.time.since()}; }
     // The lock action the core stands at, when it waits.
     const LockAction* waiting_for() const { return waiting_; }
+    // The own stream port whose transfer the core is in.
+    std::optional<ChannelId> streaming() const;
 
     void start();
     void write_parameter(std::int64_t index, std::int64_t value);
@@ -66,6 +82,7 @@ class CoreTile final : public base::EventHandler, public LockClient {
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_lock_granted(base::Cycles when) override;
+    void on_core_stream(base::Cycles now) override;
 
   private:
     struct Frame {  // a block of the script being executed
@@ -75,10 +92,18 @@ class CoreTile final : public base::EventHandler, public LockClient {
     };
     // A kernel's calls cost the same each time: computed once.
     struct KernelCost {
-        base::Cycles cycles{0};
+        base::Cycles cycles{0};  // stream-fed: without the transfers of C
         std::int64_t macs = 0;
         CoreState state = CoreState::Fixed;
+        base::Cycles starved{0};   // by A's stream
+        std::int64_t c_words = 0;  // each way
     };
+
+    KernelCost cost_of(const Kernel& kernel) const;
+    const Kernel& called_kernel() const;
+    void read_c();
+    void write_c();
+    void charge_transfer();
 
     void step();
     const CoreOp* fetch();
@@ -99,6 +124,11 @@ class CoreTile final : public base::EventHandler, public LockClient {
     CycleScheduler& scheduler_;
     LockUnit& locks_;
     TileMemory* memory_;
+    const memory::BackingStore* store_;
+    std::vector<std::unique_ptr<CoreInput>> inputs_;
+    std::vector<std::unique_ptr<CoreOutput>> outputs_;
+    std::optional<LogicStreamPlayer> a_stream_;
+    StreamKernelTiming stream_timing_;
     CoreStats stats_;
     base::Probe probe_;
 
@@ -109,6 +139,9 @@ class CoreTile final : public base::EventHandler, public LockClient {
     const CallOp* called_ = nullptr;
     const LockAction* waiting_ = nullptr;
     const LockAction* releasing_ = nullptr;
+    base::Cycles transfer_begin_{0};  // of C's words
+    std::vector<std::byte> a_;        // functional mode: of a stream-fed call
+    std::vector<std::uint32_t> c_;
 };
 
 }  // namespace tilesim::arch::npu

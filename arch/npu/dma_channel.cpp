@@ -25,6 +25,14 @@ std::vector<base::stats::StateAccount::State> channel_states() {
             {"waiting_for_memory", "DRAM has not delivered or taken the data"}};
 }
 
+// The next execution uses what `alternate` says now, the one after it what the descriptor did.
+void swap_halves(BufferDescriptor& descriptor) {
+    std::swap(descriptor.buffer, descriptor.alternate->buffer);
+    std::swap(descriptor.offset, descriptor.alternate->offset);
+    std::swap(descriptor.acquire, descriptor.alternate->acquire);
+    std::swap(descriptor.release, descriptor.alternate->release);
+}
+
 }  // namespace
 
 // --- DescriptorTable -----------------------------------------------------------------------------
@@ -151,6 +159,9 @@ void DmaChannel::finish_transfer(Cycles now) {
     if (done.descriptor.release) {
         locks_.release(*done.descriptor.release, now);
     }
+    if (done.descriptor.alternate) {
+        swap_halves(done.descriptor);
+    }
     const bool chained = done.descriptor.next.has_value();
     if (!chained && --runs_left_ == 0) {
         finish_task(now);
@@ -172,6 +183,9 @@ void DmaChannel::finish_task(Cycles now) {
     start_next_task();
     if (token) {
         on_token_(id_, now);
+    }
+    if (idle() && on_idle) {
+        on_idle(id_);
     }
 }
 

@@ -107,6 +107,8 @@ class DmaChannel final : public base::EventHandler, public LockClient {
     // What the push that was dropped last would have started, for reports.
     const std::optional<Task>& dropped() const { return dropped_; }
 
+    std::function<void(const ChannelId&)> on_idle;  // called when the last task has ended
+
     void push(const Task& task);
     void finish_statistics(base::Cycles now) { stats_.time.charge_until(now.count()); }
 

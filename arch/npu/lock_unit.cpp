@@ -6,20 +6,27 @@
 
 namespace tilesim::arch::npu {
 
-LockUnit::LockUnit(const std::vector<Lock>& locks) : names_(locks) {
+LockUnit::LockUnit(const std::vector<Lock>& locks, LockKind kind) : kind_(kind), names_(locks) {
     for (const Lock& lock : locks) {
-        states_.push_back({lock.initial, {}});
+        states_.push_back({lock.initial, {}, false});
     }
 }
 
+void LockUnit::take(State& lock, std::int64_t request) const {
+    lock.held = kind_ == LockKind::Binary;
+    lock.value += request < 0 ? request : 0;
+}
+
 bool LockUnit::available(const LockAction& action) const {
-    return satisfied(action.value, state(action.lock).value);
+    return satisfied(action.value, state(action.lock));
 }
 
 bool LockUnit::acquire(const LockAction& action, LockClient& client) {
     State& lock = state(action.lock);
-    if (lock.waiters.empty() && satisfied(action.value, lock.value)) {
-        lock.value += action.value < 0 ? action.value : 0;
+    // Who waits for the other state of a binary lock is not overtaken.
+    const bool first = lock.waiters.empty() || kind_ == LockKind::Binary;
+    if (first && satisfied(action.value, lock)) {
+        take(lock, action.value);
         return true;
     }
     lock.waiters.push_back({action.value, &client});
@@ -27,6 +34,10 @@ bool LockUnit::acquire(const LockAction& action, LockClient& client) {
 }
 
 void LockUnit::release(const LockAction& action, base::Cycles now) {
+    if (kind_ == LockKind::Binary) {
+        set(action.lock, action.value, now);
+        return;
+    }
     State& lock = state(action.lock);
     const std::int64_t value = lock.value + action.value;
     if (value < 0 || value > kMost) {
@@ -41,6 +52,7 @@ void LockUnit::release(const LockAction& action, base::Cycles now) {
 
 void LockUnit::set(std::int64_t lock, std::int64_t value, base::Cycles now) {
     state(lock).value = value;
+    state(lock).held = false;
     grant_waiters(lock, now);
 }
 
@@ -49,11 +61,11 @@ void LockUnit::grant_waiters(std::int64_t id, base::Cycles now) {
     base::Cycles when = now;
     for (std::size_t i = 0; i < lock.waiters.size();) {
         const Waiter waiter = lock.waiters[i];
-        if (!satisfied(waiter.value, lock.value)) {
+        if (!satisfied(waiter.value, lock)) {
             ++i;
             continue;
         }
-        lock.value += waiter.value < 0 ? waiter.value : 0;
+        take(lock, waiter.value);
         lock.waiters.erase(lock.waiters.begin() + static_cast<std::ptrdiff_t>(i));
         waiter.client->on_lock_granted(when);
         when += base::Cycles{1};

@@ -1,9 +1,12 @@
-// The semaphore locks of the array: six-bit counters that agents acquire and release.
+// The locks of the array: six-bit counters, or on AIE1 binary locks, that agents acquire and
+// release.
 //
-// Models:  acquire-equal, acquire-greater-equal, release; one grant a cycle per lock, waiting
-//          requests served in order of arrival where their condition holds.
+// Models:  counting: acquire-equal, acquire-greater-equal, release; binary: acquire waits until the
+//          lock is free in the state `value` and holds it, release leaves it free in the state
+//          `value`; one grant a cycle per lock, waiting requests served in order of arrival where
+//          their condition holds.
 // Ignores: the distance between the requester and the lock's tile.
-// Source:  Xilinx aie-rt, AMD AM020.
+// Source:  Xilinx aie-rt, AMD AM020, AM009 (binary).
 #pragma once
 
 #include <cstdint>
@@ -11,6 +14,7 @@
 #include <vector>
 
 #include "arch/base/units.hpp"
+#include "arch/npu/npu_config.hpp"
 #include "arch/npu/program.hpp"
 
 namespace tilesim::arch::npu {
@@ -28,17 +32,19 @@ class LockUnit {
   public:
     static constexpr std::int64_t kMost = 63;  // six bits
 
-    explicit LockUnit(const std::vector<Lock>& locks);
+    explicit LockUnit(const std::vector<Lock>& locks, LockKind kind = LockKind::Counting);
 
     std::int64_t value(std::int64_t lock) const { return state(lock).value; }
+    // Binary locks: somebody has acquired it and not released it yet.
+    bool held(std::int64_t lock) const { return state(lock).held; }
     // Whether a request with this value would be granted at once.
     bool available(const LockAction& action) const;
 
     // Takes the lock when it is available and nobody waits before; otherwise queues the request
     // and returns false: `client` hears when it is granted.
     bool acquire(const LockAction& action, LockClient& client);
-    // Adds to the lock and grants waiting requests, one a cycle from `now` on. Throws ProgramFault
-    // when the counter would leave 0..63.
+    // Adds to the lock (binary: frees it in the given state) and grants waiting requests, one a
+    // cycle from `now` on. Throws ProgramFault when the counter would leave 0..63.
     void release(const LockAction& action, base::Cycles now);
     // What the command processor writes.
     void set(std::int64_t lock, std::int64_t value, base::Cycles now);
@@ -51,14 +57,17 @@ class LockUnit {
     struct State {
         std::int64_t value = 0;
         std::deque<Waiter> waiters;
+        bool held = false;
     };
     const State& state(std::int64_t lock) const { return states_[static_cast<std::size_t>(lock)]; }
     State& state(std::int64_t lock) { return states_[static_cast<std::size_t>(lock)]; }
-    static bool satisfied(std::int64_t request, std::int64_t value) {
-        return request < 0 ? value >= -request : value == request;
+    static bool satisfied(std::int64_t request, const State& lock) {
+        return !lock.held && (request < 0 ? lock.value >= -request : lock.value == request);
     }
+    void take(State& lock, std::int64_t request) const;
     void grant_waiters(std::int64_t lock, base::Cycles now);
 
+    LockKind kind_;
     std::vector<Lock> names_;
     std::vector<State> states_;
 };

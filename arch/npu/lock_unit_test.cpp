@@ -60,6 +60,33 @@ TEST(LockUnit, LaterRequestsDoNotOvertakeWaitingOnes) {
     EXPECT_FALSE(locks.acquire({0, -1}, small));
 }
 
+TEST(LockUnit, BinaryAcquireWaitsForTheStateAndHoldsTheLock) {
+    LockUnit locks{{{"lock", {0, 2}, 3, 0}}, LockKind::Binary};
+    Waiter reader;
+    Waiter other;
+    EXPECT_FALSE(locks.acquire({0, 1}, reader));
+    EXPECT_TRUE(locks.acquire({0, 0}, other));
+    EXPECT_TRUE(locks.held(0));
+    locks.release({0, 1}, 5_cyc);
+    ASSERT_EQ(reader.granted.size(), 1U);
+    EXPECT_EQ(reader.granted[0], 5_cyc);
+    EXPECT_EQ(locks.value(0), 1);
+    EXPECT_FALSE(locks.available({0, 1}));  // held by the reader
+}
+
+TEST(LockUnit, BinaryReleaseSetsTheStateAndServesOneWaiter) {
+    LockUnit locks{{{"lock", {0, 2}, 3, 0}}, LockKind::Binary};
+    Waiter first;
+    Waiter second;
+    EXPECT_FALSE(locks.acquire({0, 1}, first));
+    EXPECT_FALSE(locks.acquire({0, 1}, second));
+    locks.release({0, 1}, 7_cyc);
+    EXPECT_EQ(first.granted.size(), 1U);
+    EXPECT_TRUE(second.granted.empty());
+    locks.release({0, 1}, 9_cyc);
+    EXPECT_EQ(second.granted.size(), 1U);
+}
+
 TEST(LockUnit, CounterHoldsSixBits) {
     LockUnit locks = one_lock(LockUnit::kMost - 1);
     locks.release({0, 1}, 1_cyc);

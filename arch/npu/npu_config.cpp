@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "arch/base/check.hpp"
 #include "arch/base/config.hpp"
 
@@ -19,7 +21,8 @@ void read_dma(Node node, DmaConfig& dma) {
     const Range bits{1, 48};
     node.optional("channels", dma.channels, {1, 16}, "DMA channels per direction");
     node.optional("descriptors", dma.descriptors, {1, 64}, "buffer descriptors of the tile");
-    node.optional("dimensions", dma.dimensions, {1, 4}, "dimensions with a step of their own");
+    node.optional("dimensions", dma.dimensions, {0, 4},
+                  "dimensions with a step of their own; 0: linear transfers only");
     node.optional("length_bits", dma.length_bits, bits, "width of the length field (words)");
     node.optional("step_bits", dma.step_bits, bits, "width of a step field (words, stored - 1)");
     node.optional("wrap_bits", dma.wrap_bits, bits, "width of a wrap field");
@@ -34,6 +37,11 @@ void read_dma(Node node, DmaConfig& dma) {
     node.optional("parity_bound_descriptors", dma.parity_bound_descriptors,
                   "even channels use the lower half of the descriptors, odd ones the upper");
     node.optional("padding", dma.padding, "MM2S can insert zero words");
+    node.optional("repeats", dma.repeats, {1, 256}, "most runs of a chain in one task");
+    node.optional("iteration", dma.iteration, "an offset advances with every execution");
+    node.optional("tokens", dma.tokens, "tasks can send completion tokens");
+    node.optional("double_buffer", dma.double_buffer,
+                  "a descriptor can alternate between two buffers and their locks");
     node.done();
 }
 
@@ -49,6 +57,8 @@ void read_core(Node node, CoreConfig& core) {
                   "from the release that ends a wait to the "
                   "core going on");
     node.optional("call_cycles", core.call_cycles, kCycles, "call of and return from a kernel");
+    node.optional("stream_inputs", core.stream_inputs, {0, 8}, "stream ports the core reads");
+    node.optional("stream_outputs", core.stream_outputs, {0, 8}, "stream ports the core writes");
     if (core.stack >= core.memory) {
         node.error("stack", "must be smaller than memory");
     }
@@ -94,6 +104,10 @@ void read_command_processor(Node node, CommandProcessorConfig& processor) {
     node.optional("dispatch", processor.dispatch, time, "fixed cost of a launch");
     node.optional("reconfiguration", processor.reconfiguration, time,
                   "loading a full array configuration");
+    node.optional("copy_start", processor.copy_start, time,
+                  "host copy into tile memory: until its first word");
+    node.optional("copy_word", processor.copy_word, time,
+                  "host copy into tile memory: every 32-bit word");
     node.done();
 }
 
@@ -122,12 +136,40 @@ MultiplyMode read_mode(Node node) {
     return mode;
 }
 
+StreamMode read_stream_mode(Node node) {
+    StreamMode mode;
+    node.required("a", mode.a, kDataTypes, "type of A, read from a stream");
+    node.required("b", mode.b, kDataTypes, "type of B, in the core's memory");
+    node.required("c", mode.c, kDataTypes, "type of C, read from and written to streams");
+    node.required("macs", mode.macs, {1, 4096}, "multiply-accumulates of a vector instruction");
+    node.optional("lane_bits", mode.lane_bits, {8, 128}, "bits of an accumulator lane");
+    node.optional("steps", mode.steps, {1, 64}, "k steps of a loop body");
+    node.optional("fill_drain", mode.fill_drain, {0, 1000},
+                  "software-pipeline fill and drain of a call");
+    node.done();
+    return mode;
+}
+
 void read_kernels(Node node, KernelConfig& kernels) {
     node.optional("load_width", kernels.load_width, {4, 1024}, "vector load");
     node.optional("load_slots", kernels.load_slots, {1, 8}, "loads a cycle");
     node.optional("store_width", kernels.store_width, {4, 1024}, "vector store, one a cycle");
     for (const Node& entry : node.list("modes", "matrix-multiply modes by data type")) {
         kernels.modes.push_back(read_mode(entry));
+    }
+    node.optional("stream_read", kernels.stream_read, {4, 64},
+                  "taken from a stream port by one instruction");
+    node.optional("accumulators", kernels.accumulators, {1, 64}, "accumulator registers");
+    node.optional("accumulator_bits", kernels.accumulator_bits, {64, 4096},
+                  "bits of an accumulator register; each half is a register of its own");
+    node.optional("vector_registers", kernels.vector_registers, {1, 256},
+                  "vector registers, each as wide as a load");
+    node.optional("accumulate_latency", kernels.accumulate_latency, {1, 64},
+                  "from a multiplication to its accumulator's value");
+    node.optional("panel_memory", kernels.panel_memory, {0, 1 << 24},
+                  "memory of a core for both halves of B; 0: what the stack leaves");
+    for (const Node& entry : node.list("stream_modes", "multiplications fed by a stream")) {
+        kernels.stream_modes.push_back(read_stream_mode(entry));
     }
     node.done();
 }
@@ -158,11 +200,23 @@ DmaConfig shim_tile_dma() {
 }  // namespace
 
 TileKind NpuConfig::kind_of(TileCoordinate tile) const {
-    return tile.row == 0 ? TileKind::Shim : tile.row == 1 ? TileKind::Memory : TileKind::Core;
+    return tile.row == 0             ? TileKind::Shim
+           : tile.row <= memory_rows ? TileKind::Memory
+                                     : TileKind::Core;
 }
 
 bool NpuConfig::contains(TileCoordinate tile) const {
-    return tile.column >= 0 && tile.column < columns && tile.row >= 0 && tile.row < core_rows + 2;
+    return tile.column >= 0 && tile.column < columns && tile.row >= 0 && tile.row < rows();
+}
+
+bool NpuConfig::has_shim_dma(std::int64_t column) const {
+    return shim_columns.empty() ||
+           std::find(shim_columns.begin(), shim_columns.end(), column) != shim_columns.end();
+}
+
+std::int64_t NpuConfig::most_lock_value() const {
+    constexpr std::int64_t kSixBits = 63;
+    return lock_kind == LockKind::Binary ? 1 : kSixBits;
 }
 
 const DmaConfig& NpuConfig::dma_of(TileKind kind) const {
@@ -183,8 +237,15 @@ NpuConfig read_npu_config(Node node) {
     config.shim_dma = shim_tile_dma();
     constexpr std::int64_t kMega = 1'000'000;
     node.optional("clock", config.clock, {kMega, 10'000 * kMega}, "clock of the array");
-    node.optional("columns", config.columns, {1, 64}, "columns with a shim DMA");
+    node.optional("columns", config.columns, {1, 64}, "columns of the array");
+    node.optional("memory_rows", config.memory_rows, {0, 1}, "rows of memory tiles");
     node.optional("core_rows", config.core_rows, {1, 16}, "rows of cores");
+    for (Node& entry : node.list("shim_columns", "columns with a shim DMA; left out: all")) {
+        config.shim_columns.push_back(entry.integer({0, config.columns - 1}));
+    }
+    node.optional("lock_kind", config.lock_kind,
+                  {{"counting", LockKind::Counting}, {"binary", LockKind::Binary}},
+                  "what the locks of the array are");
     read_dma(node.child("core_dma", "DMA of core tiles"), config.core_dma);
     read_dma(node.child("memory_dma", "DMA of memory tiles"), config.memory_dma);
     read_dma(node.child("shim_dma", "DMA of shim tiles"), config.shim_dma);
@@ -199,6 +260,10 @@ NpuConfig read_npu_config(Node node) {
     read_stream(node.child("stream", "stream switches"), config.stream);
     read_command_processor(node.child("command_processor", "run-time sequence"),
                            config.command_processor);
+    Node logic = node.child("programmable_logic", "next to the array");
+    logic.optional("ram", config.programmable_logic.ram, {0, std::int64_t{1} << 40},
+                   "its block and ultra RAM");
+    logic.done();
     read_kernels(node.child("kernels", "core kernels"), config.kernels);
     node.done();
     return config;

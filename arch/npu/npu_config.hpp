@@ -1,4 +1,4 @@
-// Numbers of an AI Engine array: XDNA and XDNA2 are two files over this one structure.
+// Numbers of an AI Engine array: XDNA, XDNA2 and Versal are files over this one structure.
 //
 // Every member is a key of the device file's `npu` map, read by `read_npu_config`, where units,
 // ranges and meanings stand. Sources: docs/modelling.md and the comments of configs/devices/*.yaml.
@@ -31,16 +31,24 @@ struct DmaConfig {
     base::Cycles grant_to_stream{12};       // from a lock that was waited for to the first beat
     bool parity_bound_descriptors = false;  // even channels use the lower half, odd the upper
     bool padding = false;                   // MM2S can insert zeros
+    std::int64_t repeats = 256;             // most runs of a chain in one task
+    bool iteration = true;                  // an offset that advances with every execution
+    bool tokens = true;                     // completion tokens
+    bool double_buffer = false;             // a descriptor can alternate between two buffers
 };
+
+enum class LockKind { Counting, Binary };  // lock_unit.hpp
 
 struct CoreConfig {
     base::Bytes memory{65536};
     base::Bytes stack{1024};
     base::Bytes bank{16384};  // allocation unit
     std::int64_t locks = 16;
-    base::Cycles lock_cycles{4};         // an acquire or release occupies the core
-    base::Cycles lock_wake{9};           // from the release elsewhere to the core moving on
-    base::Cycles call_cycles{10};        // call and return of a kernel
+    base::Cycles lock_cycles{4};      // an acquire or release occupies the core
+    base::Cycles lock_wake{9};        // from the release elsewhere to the core moving on
+    base::Cycles call_cycles{10};     // call and return of a kernel
+    std::int64_t stream_inputs = 1;   // stream ports the core itself reads,
+    std::int64_t stream_outputs = 1;  // and writes, a word a cycle each
 };
 
 struct MemoryTileConfig {
@@ -72,6 +80,13 @@ struct CommandProcessorConfig {
     base::Cycles sync_cycles{100};         // taking a token that is there
     base::Femtoseconds dispatch{};         // fixed cost of one launch
     base::Femtoseconds reconfiguration{};  // loading a full array configuration
+    base::Femtoseconds copy_start{};       // a copy into tile memory: until its first word
+    base::Femtoseconds copy_word{};        // and every 32-bit word of it
+};
+
+// The memory next to the array in the programmable logic.
+struct ProgrammableLogicConfig {
+    base::Bytes ram{0};  // 0: there is none
 };
 
 // One row of the device's matrix-multiply instruction table; see kernel_timing.hpp.
@@ -83,8 +98,17 @@ struct MultiplyMode {
     std::int64_t issue_slots = 1;         // vector slots one mmul takes, conversions included
     base::Cycles accumulate_interval{2};  // dependent accumulations on one accumulator
     std::int64_t extra_every = 0;         // one slot is lost every so many mmuls; 0 is none
-    bool converting_load = false;  // C loads go through the one up-shifting load slot
-    base::Cycles fill_drain{8};    // software-pipeline fill and drain per C block
+    bool converting_load = false;         // C loads go through the one up-shifting load slot
+    base::Cycles fill_drain{8};           // software-pipeline fill and drain per C block
+};
+
+// One row of the device's table of multiplications fed by a stream; see stream_kernel_timing.hpp.
+struct StreamMode {
+    DataType a = DataType::Int16, b = DataType::Int16, c = DataType::Int16;
+    std::int64_t macs = 32;       // multiply-accumulates of one vector instruction
+    std::int64_t lane_bits = 48;  // of an accumulator
+    std::int64_t steps = 4;       // k steps of a loop body
+    base::Cycles fill_drain{22};  // software-pipeline fill and drain of a call
 };
 
 struct KernelConfig {
@@ -92,12 +116,22 @@ struct KernelConfig {
     std::int64_t load_slots = 2;
     base::BytesPerCycle store_width{32};
     std::vector<MultiplyMode> modes;
+    base::BytesPerCycle stream_read{16};  // the core takes from its stream port in one instruction
+    std::int64_t accumulators = 4;        // registers
+    std::int64_t accumulator_bits = 768;  // of one register; halves are registers of their own
+    std::int64_t vector_registers = 8;    // of load_width each
+    base::Cycles accumulate_latency{4};   // from a multiplication to its accumulator
+    base::Bytes panel_memory{0};          // of a core, for B; 0: what the stack leaves
+    std::vector<StreamMode> stream_modes;
 };
 
 struct NpuConfig {
     base::Hertz clock{1'000'000'000};
     std::int64_t columns = 4;
+    std::int64_t memory_rows = 1;
     std::int64_t core_rows = 4;
+    std::vector<std::int64_t> shim_columns;  // with a shim DMA; empty: all
+    LockKind lock_kind = LockKind::Counting;
     DmaConfig core_dma;
     DmaConfig memory_dma;
     DmaConfig shim_dma;
@@ -106,10 +140,14 @@ struct NpuConfig {
     ShimConfig shim;
     StreamConfig stream;
     CommandProcessorConfig command_processor;
+    ProgrammableLogicConfig programmable_logic;
     KernelConfig kernels;
 
+    std::int64_t rows() const { return 1 + memory_rows + core_rows; }
     TileKind kind_of(TileCoordinate tile) const;
     bool contains(TileCoordinate tile) const;
+    bool has_shim_dma(std::int64_t column) const;
+    std::int64_t most_lock_value() const;
     const DmaConfig& dma_of(TileKind kind) const;
 };
 

@@ -19,7 +19,8 @@
 
 namespace tilesim::arch::npu {
 
-// Column 0 is the westernmost; row 0 the shim row, row 1 the memory tiles, cores above.
+// Column 0 is the westernmost; row 0 the shim row, row 1 the memory tiles where the array has them,
+// cores above.
 struct TileCoordinate {
     std::int64_t column = 0;
     std::int64_t row = 0;
@@ -29,14 +30,18 @@ struct TileCoordinate {
 enum class TileKind { Shim, Memory, Core };
 enum class Direction { S2MM, MM2S };  // stream to memory, memory to stream
 
+enum class PortKind { Dma, Core };
+
+// A DMA channel, or a stream port of the core itself (MM2S: it writes, S2MM: it reads).
 struct ChannelId {
     TileCoordinate tile;
     Direction direction = Direction::MM2S;
     std::int64_t index = 0;
+    PortKind port = PortKind::Dma;
     auto operator<=>(const ChannelId&) const = default;
 };
 
-// A counting semaphore and its value at start, 0..63.
+// A counting semaphore and its value at start, 0..63; or a binary lock and its state, 0 or 1.
 struct Lock {
     std::string name;
     TileCoordinate tile;
@@ -61,7 +66,8 @@ struct ExternalBuffer {
 
 // A lock operation. Acquire: value < 0 waits for state >= |value| and subtracts |value|;
 // value >= 0 waits for state == value. Release: adds value.
-// `lock` indexes Program::locks.
+// Binary locks: acquire waits until the lock is free in state `value`, release frees it in state
+// `value`. `lock` indexes Program::locks.
 struct LockAction {
     std::int64_t lock = 0;
     std::int64_t value = 0;
@@ -88,6 +94,15 @@ struct Packet {
     std::int64_t type = 0;  // 3 bits
 };
 
+// The other half of a descriptor that alternates between two buffers (AIE1's A/B mode): every
+// second execution uses these instead.
+struct Alternate {
+    std::int64_t buffer = 0;
+    std::int64_t offset = 0;  // bytes
+    std::optional<LockAction> acquire;
+    std::optional<LockAction> release;
+};
+
 // Where a descriptor's addresses start: in a buffer of its tile (or, for memory tiles, of a
 // neighbour), or in a DRAM argument for shim tiles. Indexes Program::buffers / ::external_buffers.
 struct BufferDescriptor {
@@ -103,6 +118,7 @@ struct BufferDescriptor {
     std::optional<std::int64_t> next;  // descriptor id
     std::optional<Packet> packet;
     std::int64_t burst_bytes = 0;  // shim only; 0 is the device's largest
+    std::optional<Alternate> alternate;
 };
 
 // What is pushed on a channel's task queue.
@@ -149,7 +165,11 @@ using base::name_of;
 enum class KernelKind {
     Multiply,  // C += A * B on one core tile
     Zero,      // C = 0
-    Fixed      // takes `cycles`, moves no data: for hand-written programs
+    Fixed,     // takes `cycles`, moves no data: for hand-written programs
+    // C += A * B where only B (k x n, row by row) lies in the core's memory: A (m x k, column by
+    // column) comes on stream input 0, C (m x n, column by column) on stream input 1 and leaves on
+    // stream output 0.
+    Stream
 };
 
 // What a core runs between lock operations.
@@ -191,6 +211,21 @@ struct CoreOp {
     std::variant<AcquireOp, ReleaseOp, CallOp, LoopOp> op;
 };
 
+// A memory of the programmable logic playing its contents on a core's stream input 0: passes in
+// order, each `repeat` times from front to back. The bytes are those of an external buffer.
+struct LogicStream {
+    std::string name;
+    TileCoordinate tile;
+    std::int64_t buffer = 0;           // index into Program::external_buffers
+    std::int64_t bytes_per_cycle = 0;  // 0: as fast as the core reads
+    struct Pass {
+        std::int64_t offset = 0;  // bytes
+        std::int64_t bytes = 0;
+        std::int64_t repeat = 1;
+    };
+    std::vector<Pass> passes;
+};
+
 struct CoreProgram {
     TileCoordinate tile;
     std::vector<Rotation> rotations;
@@ -218,7 +253,20 @@ struct SetLock {
     std::int64_t lock = 0;  // index into Program::locks
     std::int64_t value = 0;
 };
-using SequenceOp = std::variant<WriteDescriptor, PushTask, WaitToken, WriteParameter, SetLock>;
+struct WaitIdle {  // polls a channel's status until it has no task left
+    ChannelId channel;
+};
+struct AcquireLock {
+    LockAction action;
+};
+struct CopyToTile {           // the host writes a tile's data memory, word by word
+    std::int64_t from = 0;    // index into Program::external_buffers
+    std::int64_t offset = 0;  // bytes into it
+    std::int64_t bytes = 0;
+    std::int64_t to = 0;  // index into Program::buffers, filled from its start
+};
+using SequenceOp = std::variant<WriteDescriptor, PushTask, WaitToken, WriteParameter, SetLock,
+                                WaitIdle, AcquireLock, CopyToTile>;
 
 struct Program {
     std::string name;
@@ -227,6 +275,7 @@ struct Program {
     std::vector<ExternalBuffer> external_buffers;
     std::vector<TileDma> dmas;
     std::vector<Route> routes;
+    std::vector<LogicStream> logic_streams;
     std::vector<Kernel> kernels;
     std::vector<CoreProgram> cores;
     std::vector<SequenceOp> sequence;

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "arch/npu/stream_switch.hpp"
+
 namespace tilesim::arch::npu {
 
 namespace {
@@ -13,13 +15,8 @@ std::string tile(TileCoordinate at) {
     return fmt::format("[{}, {}]", at.column, at.row);
 }
 
-const char* direction(Direction d) {
-    return d == Direction::S2MM ? "s2mm" : "mm2s";
-}
-
 std::string channel(const ChannelId& id) {
-    return fmt::format("{{tile: {}, channel: {}{}}}", tile(id.tile), direction(id.direction),
-                       id.index);
+    return fmt::format("{{tile: {}, channel: {}}}", tile(id.tile), name_of(id));
 }
 
 template <class Named>
@@ -65,6 +62,17 @@ std::string descriptor(const Program& program, const BufferDescriptor& bd, bool 
     if (bd.next) {
         text += fmt::format(", next: {}", *bd.next);
     }
+    if (bd.alternate) {
+        text += fmt::format(", alternate: {{buffer: {}, offset: {}",
+                            name_at(program.buffers, bd.alternate->buffer), bd.alternate->offset);
+        if (bd.alternate->acquire) {
+            text += ", acquire: " + action(program, *bd.alternate->acquire);
+        }
+        if (bd.alternate->release) {
+            text += ", release: " + action(program, *bd.alternate->release);
+        }
+        text += "}";
+    }
     return text + "}";
 }
 
@@ -82,6 +90,7 @@ class Printer {
         storage();
         dmas();
         routes();
+        logic_streams();
         cores();
         sequence();
         return text_;
@@ -117,8 +126,9 @@ class Printer {
             }
             text_ += "    starts:\n";
             for (const TileDma::Start& start : dma.starts) {
-                text_ += fmt::format("      - {{channel: {}{}, {}}}\n", direction(start.direction),
-                                     start.channel, task(start.task));
+                text_ += fmt::format("      - {{channel: {}, {}}}\n",
+                                     name_of(ChannelId{dma.tile, start.direction, start.channel}),
+                                     task(start.task));
             }
         }
     }
@@ -146,10 +156,28 @@ class Printer {
         }
     }
 
+    void logic_streams() {
+        if (!program_.logic_streams.empty()) {
+            text_ += "logic_streams:\n";
+        }
+        for (const LogicStream& stream : program_.logic_streams) {
+            line(fmt::format("{{name: {}, tile: {}, buffer: {}, bytes_per_cycle: {}, passes: [",
+                             stream.name, tile(stream.tile),
+                             name_at(program_.external_buffers, stream.buffer),
+                             stream.bytes_per_cycle));
+            for (const LogicStream::Pass& pass : stream.passes) {
+                text_ += fmt::format("      {{offset: {}, bytes: {}, repeat: {}}},\n", pass.offset,
+                                     pass.bytes, pass.repeat);
+            }
+            text_ += "      ]}\n";
+        }
+    }
+
     void cores() {
         text_ += "kernels:\n";
         for (const Kernel& k : program_.kernels) {
             const char* kind = k.kind == KernelKind::Multiply ? "multiply"
+                               : k.kind == KernelKind::Stream ? "stream"
                                : k.kind == KernelKind::Zero   ? "zero"
                                                               : "fixed";
             line(
@@ -224,6 +252,14 @@ class Printer {
             } else if (const auto* set = std::get_if<SetLock>(&op)) {
                 line(fmt::format("set_lock: {{lock: {}, value: {}}}",
                                  name_at(program_.locks, set->lock), set->value));
+            } else if (const auto* idle = std::get_if<WaitIdle>(&op)) {
+                line(fmt::format("wait_idle: {}", channel(idle->channel)));
+            } else if (const auto* acquire = std::get_if<AcquireLock>(&op)) {
+                line("acquire: " + action(program_, acquire->action));
+            } else if (const auto* copy = std::get_if<CopyToTile>(&op)) {
+                line(fmt::format("copy: {{from: {}, offset: {}, bytes: {}, to: {}}}",
+                                 name_at(program_.external_buffers, copy->from), copy->offset,
+                                 copy->bytes, name_at(program_.buffers, copy->to)));
             }
         }
     }

@@ -41,25 +41,35 @@ TileCoordinate read_tile(Node& node, std::string_view key = "tile") {
     return {at[0], at[1]};
 }
 
-// "mm2s0": direction and index.
-void read_channel_name(Node& node, std::string_view key, Direction& direction,
-                       std::int64_t& index) {
+// "mm2s0"; where a core's own stream ports are possible also "core_in1", "core_out0".
+ChannelId read_channel_name(Node& node, TileCoordinate tile, bool core_ports) {
+    constexpr struct {
+        std::string_view name;
+        Direction direction;
+        PortKind port;
+    } kKinds[] = {{"mm2s", Direction::MM2S, PortKind::Dma},
+                  {"s2mm", Direction::S2MM, PortKind::Dma},
+                  {"core_in", Direction::S2MM, PortKind::Core},
+                  {"core_out", Direction::MM2S, PortKind::Core}};
     std::string text;
-    node.required(key, text, "mm2s0, s2mm1 ...");
-    const bool out = text.starts_with("mm2s");
-    const char* end = text.data() + text.size();
-    const auto parsed =
-        text.size() > 4 ? std::from_chars(text.data() + 4, end, index) : std::from_chars_result{};
-    if ((!out && !text.starts_with("s2mm")) || text.size() < 5 || parsed.ptr != end || index < 0) {
-        node.error(key, fmt::format("must be mm2s or s2mm and a number, got '{}'", text));
+    node.required("channel", text, "mm2s0, s2mm1 ...");
+    for (const auto& kind : kKinds) {
+        std::int64_t index = 0;
+        const char* begin = text.data() + kind.name.size();
+        const char* end = text.data() + text.size();
+        if (text.starts_with(kind.name) && text.size() > kind.name.size() &&
+            (core_ports || kind.port == PortKind::Dma) &&
+            std::from_chars(begin, end, index).ptr == end && index >= 0) {
+            return {tile, kind.direction, index, kind.port};
+        }
     }
-    direction = out ? Direction::MM2S : Direction::S2MM;
+    node.error("channel", fmt::format("must be mm2s or s2mm{} and a number, got '{}'",
+                                      core_ports ? ", core_in or core_out" : "", text));
+    return {tile};
 }
 
-ChannelId read_channel(Node node) {
-    ChannelId id;
-    id.tile = read_tile(node);
-    read_channel_name(node, "channel", id.direction, id.index);
+ChannelId read_channel(Node node, bool core_ports = false) {
+    const ChannelId id = read_channel_name(node, read_tile(node), core_ports);
     node.done();
     return id;
 }
@@ -103,6 +113,9 @@ class Reader {
         }
         for (Node& entry : root_.list("routes", "streams between channels")) {
             route(entry);
+        }
+        for (Node& entry : root_.list("logic_streams", "memories that feed core streams")) {
+            logic_stream(entry);
         }
         for (Node& entry : root_.list("kernels", "what cores call")) {
             kernel(entry);
@@ -205,6 +218,19 @@ class Reader {
         }
         node.optional("burst_bytes", bd.burst_bytes, kCount,
                       "shim: longest burst; 0: the device's");
+        if (node.has("alternate")) {
+            Node other = node.child("alternate", "used by every second execution");
+            bd.alternate.emplace();
+            bd.alternate->buffer = read_reference(other, "buffer", program_.buffers, "buffer");
+            other.optional("offset", bd.alternate->offset, kAddress, "bytes into the buffer");
+            if (other.has("acquire")) {
+                bd.alternate->acquire = action(other.child("acquire", "before the transfer"));
+            }
+            if (other.has("release")) {
+                bd.alternate->release = action(other.child("release", "after the transfer"));
+            }
+            other.done();
+        }
         node.done();
         return bd;
     }
@@ -230,7 +256,9 @@ class Reader {
         }
         for (Node& each : entry.list("starts", "tasks queued at start")) {
             TileDma::Start start;
-            read_channel_name(each, "channel", start.direction, start.channel);
+            const ChannelId id = read_channel_name(each, dma.tile, false);
+            start.direction = id.direction;
+            start.channel = id.index;
             start.task = task(each);
             each.done();
             dma.starts.push_back(start);
@@ -242,9 +270,9 @@ class Reader {
     void route(Node& entry) {
         Route route;
         entry.required("name", route.name, "name");
-        route.source = read_channel(entry.child("from", "MM2S channel"));
-        for (Node& each : entry.list("to", "S2MM channels")) {
-            route.destinations.push_back(read_channel(each));
+        route.source = read_channel(entry.child("from", "MM2S channel or core output"), true);
+        for (Node& each : entry.list("to", "S2MM channels or core inputs")) {
+            route.destinations.push_back(read_channel(each, true));
         }
         if (entry.has("packet_id")) {
             std::int64_t id = 0;
@@ -266,11 +294,31 @@ class Reader {
         add(program_.routes, route, entry);
     }
 
+    void logic_stream(Node& entry) {
+        LogicStream stream;
+        entry.required("name", stream.name, "name");
+        stream.tile = read_tile(entry);
+        stream.buffer =
+            read_reference(entry, "buffer", program_.external_buffers, "external buffer");
+        entry.optional("bytes_per_cycle", stream.bytes_per_cycle, {0, 1024},
+                       "rate; 0: as fast as the core reads");
+        for (Node& each : entry.list("passes", "what is played, in order")) {
+            LogicStream::Pass pass;
+            each.optional("offset", pass.offset, kAddress, "bytes into the buffer");
+            each.required("bytes", pass.bytes, kAddress, "length");
+            each.optional("repeat", pass.repeat, {1, INT32_MAX}, "times");
+            each.done();
+            stream.passes.push_back(pass);
+        }
+        add(program_.logic_streams, stream, entry);
+    }
+
     void kernel(Node& entry) {
         Kernel kernel;
         entry.required("name", kernel.name, "name");
         entry.required("kind", kernel.kind,
                        {{"multiply", KernelKind::Multiply},
+                        {"stream", KernelKind::Stream},
                         {"zero", KernelKind::Zero},
                         {"fixed", KernelKind::Fixed}},
                        "what it does");
@@ -393,8 +441,25 @@ class Reader {
             node.required("value", set.value, {0, 63}, "value");
             node.done();
             program_.sequence.push_back(set);
+        } else if (entry.has("wait_idle")) {
+            program_.sequence.push_back(
+                WaitIdle{read_channel(entry.child("wait_idle", "polls until it has no task"))});
+        } else if (entry.has("acquire")) {
+            program_.sequence.push_back(
+                AcquireLock{action(entry.child("acquire", "the host acquires a lock"))});
+        } else if (entry.has("copy")) {
+            Node node = entry.child("copy", "the host writes a tile's memory");
+            CopyToTile copy;
+            copy.from = read_reference(node, "from", program_.external_buffers, "external buffer");
+            node.optional("offset", copy.offset, kAddress, "bytes into it");
+            node.required("bytes", copy.bytes, kAddress, "length");
+            copy.to = read_reference(node, "to", program_.buffers, "buffer");
+            node.done();
+            program_.sequence.push_back(copy);
         } else {
-            entry.error("", "must be write_descriptor, push, wait, write_parameter or set_lock");
+            entry.error("",
+                        "must be write_descriptor, push, wait, wait_idle, write_parameter, "
+                        "set_lock, acquire or copy");
         }
         entry.done();
     }

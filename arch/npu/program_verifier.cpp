@@ -1,19 +1,21 @@
 #include "arch/npu/program_verifier.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 
-#include "arch/npu/lock_unit.hpp"
+#include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/stream_kernel_timing.hpp"
+#include "arch/npu/stream_switch.hpp"
 
 namespace tilesim::arch::npu {
 
 namespace {
 
-constexpr std::int64_t kMostRepeats = 256;  // 8-bit field, stored - 1
 constexpr std::int64_t kWordBytes = 4;
 
 std::string tile_name(TileCoordinate tile) {
@@ -37,9 +39,24 @@ class Verifier {
             } else if (const auto* push = std::get_if<PushTask>(&op)) {
                 check_channel(push->channel);
                 check_task(push->channel, push->task);
+            } else if (const auto* idle = std::get_if<WaitIdle>(&op)) {
+                check_channel(idle->channel);
+            } else if (const auto* acquire = std::get_if<AcquireLock>(&op)) {
+                check_action("the sequence", acquire->action);
+            } else if (const auto* set = std::get_if<SetLock>(&op)) {
+                require(set->value >= 0 && set->value <= config_.most_lock_value(),
+                        "the sequence sets lock {} to {}, must be 0..{}", lock_name(set->lock),
+                        set->value, config_.most_lock_value());
+            } else if (const auto* copy = std::get_if<CopyToTile>(&op)) {
+                check_copy(*copy);
             }
         }
         check_routes();
+        check_logic_streams();
+        check_kernels();
+        for (const CoreProgram& core : program_.cores) {
+            check_script(core, core.script);
+        }
         return std::move(problems_);
     }
 
@@ -92,8 +109,9 @@ class Verifier {
                                                                   : config_.shim.locks;
             require(lock.id >= 0 && lock.id < count, "lock {}: {} has locks 0..{}, not {}",
                     lock.name, tile_name(lock.tile), count - 1, lock.id);
-            require(lock.initial >= 0 && lock.initial <= LockUnit::kMost,
-                    "lock {}: starts at {}, must be 0..63", lock.name, lock.initial);
+            require(lock.initial >= 0 && lock.initial <= config_.most_lock_value(),
+                    "lock {}: starts at {}, must be 0..{}", lock.name, lock.initial,
+                    config_.most_lock_value());
             require(seen.insert({lock.tile, lock.id}).second, "lock {}: id {} of {} is taken",
                     lock.name, lock.id, tile_name(lock.tile));
         }
@@ -130,8 +148,28 @@ class Verifier {
     }
 
     static std::string name(const ChannelId& id) {
-        return fmt::format("{} {}{}", tile_name(id.tile),
-                           id.direction == Direction::S2MM ? "s2mm" : "mm2s", id.index);
+        return fmt::format("{} {}", tile_name(id.tile), name_of(id));
+    }
+
+    const std::string& lock_name(std::int64_t lock) const {
+        return program_.locks[static_cast<std::size_t>(lock)].name;
+    }
+
+    void check_action(const std::string& who, const std::optional<LockAction>& action) {
+        if (action && config_.lock_kind == LockKind::Binary) {
+            require(action->value == 0 || action->value == 1,
+                    "{}: lock {} is binary: it is acquired and released in state 0 or 1, not {}",
+                    who, lock_name(action->lock), action->value);
+        }
+    }
+
+    void check_copy(const CopyToTile& copy) {
+        const auto& from = program_.external_buffers[static_cast<std::size_t>(copy.from)];
+        const Buffer& to = program_.buffers[static_cast<std::size_t>(copy.to)];
+        require(copy.offset >= 0 && copy.offset + copy.bytes <= from.bytes && copy.bytes > 0 &&
+                    copy.bytes <= to.bytes,
+                "copy of bytes {}..{} of {} ({} B) to {} ({} B) is out of range", copy.offset,
+                copy.offset + copy.bytes, from.name, from.bytes, to.name, to.bytes);
     }
 
     void check_descriptor(TileCoordinate tile, const BufferDescriptor& bd) {
@@ -140,9 +178,24 @@ class Verifier {
         const std::string who = fmt::format("{} descriptor {}", tile_name(tile), bd.id);
         require(bd.id >= 0 && bd.id < dma.descriptors, "{}: ids are 0..{}", who,
                 dma.descriptors - 1);
+        check_action(who, bd.acquire);
+        check_action(who, bd.release);
+        require(!bd.iteration || dma.iteration, "{}: this tile's descriptors do not iterate", who);
+        if (bd.alternate) {
+            require(dma.double_buffer, "{}: this tile's descriptors do not alternate", who);
+            check_action(who, bd.alternate->acquire);
+            check_action(who, bd.alternate->release);
+            BufferDescriptor other = bd;
+            other.buffer = bd.alternate->buffer;
+            other.offset = bd.alternate->offset;
+            check_range(kind, other, who + " (alternate)");
+        }
         require(bd.length > 0 && bd.length < (std::int64_t{1} << dma.length_bits),
                 "{}: length {} words does not fit {} bits", who, bd.length, dma.length_bits);
-        require(static_cast<std::int64_t>(bd.dimensions.size()) <= dma.dimensions,
+        require(bd.dimensions.empty() || dma.dimensions > 0,
+                "{}: has dimensions, but this tile's transfers are linear", who);
+        require(dma.dimensions == 0 ||
+                    static_cast<std::int64_t>(bd.dimensions.size()) <= dma.dimensions,
                 "{}: {} dimensions, the tile has {}", who, bd.dimensions.size(), dma.dimensions);
         for (std::size_t i = 0; i < bd.dimensions.size(); ++i) {
             const Dimension& d = bd.dimensions[i];
@@ -187,14 +240,32 @@ class Verifier {
     }
 
     void check_channel(const ChannelId& id) {
+        if (id.port == PortKind::Core) {
+            const bool in = id.direction == Direction::S2MM;
+            require(config_.contains(id.tile) && config_.kind_of(id.tile) == TileKind::Core &&
+                        id.index < (in ? config_.core.stream_inputs : config_.core.stream_outputs),
+                    "{}: no such port; cores have {} stream inputs and {} outputs", name(id),
+                    config_.core.stream_inputs, config_.core.stream_outputs);
+            require(std::any_of(program_.cores.begin(), program_.cores.end(),
+                                [&id](const CoreProgram& core) { return core.tile == id.tile; }),
+                    "{}: the core has no script", name(id));
+            return;
+        }
         require(config_.contains(id.tile) && id.index >= 0 &&
                     id.index < config_.dma_of(config_.kind_of(id.tile)).channels,
                 "{}: no such channel", name(id));
+        require(!config_.contains(id.tile) || config_.kind_of(id.tile) != TileKind::Shim ||
+                    config_.has_shim_dma(id.tile.column),
+                "{}: column {} has no shim DMA; columns {} have", name(id), id.tile.column,
+                fmt::join(config_.shim_columns, ", "));
     }
 
     void check_task(const ChannelId& id, const Task& task) {
-        require(task.repeat >= 1 && task.repeat <= kMostRepeats, "{}: repeat {} is not 1..256",
-                name(id), task.repeat);
+        const DmaConfig& dma = config_.dma_of(config_.kind_of(id.tile));
+        require(task.repeat >= 1 && task.repeat <= dma.repeats, "{}: repeat {} is not 1..{}",
+                name(id), task.repeat, dma.repeats);
+        require(!task.token || dma.tokens,
+                "{}: this device's DMAs send no completion tokens; use wait_idle", name(id));
     }
 
     void check_use(const ChannelId& id, const BufferDescriptor& bd) {
@@ -210,7 +281,15 @@ class Verifier {
             bd.buffer >= static_cast<std::int64_t>(program_.buffers.size())) {
             return;
         }
-        const TileCoordinate at = program_.buffers[static_cast<std::size_t>(bd.buffer)].tile;
+        check_reach(id, kind, bd, bd.buffer);
+        if (bd.alternate) {
+            check_reach(id, kind, bd, bd.alternate->buffer);
+        }
+    }
+
+    void check_reach(const ChannelId& id, TileKind kind, const BufferDescriptor& bd,
+                     std::int64_t buffer) {
+        const TileCoordinate at = program_.buffers[static_cast<std::size_t>(buffer)].tile;
         const std::int64_t distance = std::abs(at.column - id.tile.column);
         const bool reaches =
             at == id.tile || (kind == TileKind::Memory && at.row == id.tile.row && distance == 1 &&
@@ -235,6 +314,83 @@ class Verifier {
                             place->second);
                 }
             }
+        }
+    }
+
+    void check_logic_streams() {
+        std::set<TileCoordinate> fed;
+        for (const LogicStream& stream : program_.logic_streams) {
+            const ChannelId port{stream.tile, Direction::S2MM, 0, PortKind::Core};
+            check_channel(port);
+            require(config_.programmable_logic.ram.count() > 0,
+                    "stream {}: this device has no programmable logic", stream.name);
+            require(fed.insert(stream.tile).second, "stream {}: {} is fed twice", stream.name,
+                    name(port));
+            const auto& buffer = program_.external_buffers[static_cast<std::size_t>(stream.buffer)];
+            for (const LogicStream::Pass& pass : stream.passes) {
+                require(pass.bytes > 0 && pass.offset + pass.bytes <= buffer.bytes,
+                        "stream {}: bytes {}..{} lie outside {} ({} B)", stream.name, pass.offset,
+                        pass.offset + pass.bytes, buffer.name, buffer.bytes);
+            }
+        }
+    }
+
+    void check_kernels() {
+        const KernelTiming timing(config_.kernels);
+        const StreamKernelTiming stream_timing(config_.kernels);
+        for (const Kernel& kernel : program_.kernels) {
+            const std::string problem = kernel.kind == KernelKind::Stream
+                                            ? stream_timing.check(kernel)
+                                            : timing.check(kernel);
+            require(problem.empty(), "kernel {}: {}", kernel.name, problem);
+        }
+    }
+
+    // Streams and buffers a core's calls of stream-fed kernels need.
+    void check_script(const CoreProgram& core, const std::vector<CoreOp>& script) {
+        for (const CoreOp& op : script) {
+            if (const auto* loop = std::get_if<LoopOp>(&op.op)) {
+                check_script(core, loop->body);
+            } else if (const auto* acquire = std::get_if<AcquireOp>(&op.op)) {
+                check_action(tile_name(core.tile) + " core", acquire->action);
+            } else if (const auto* release = std::get_if<ReleaseOp>(&op.op)) {
+                check_action(tile_name(core.tile) + " core", release->action);
+            } else if (const auto* call = std::get_if<CallOp>(&op.op)) {
+                const Kernel& kernel = program_.kernels[static_cast<std::size_t>(call->kernel)];
+                if (kernel.kind == KernelKind::Stream) {
+                    check_stream_call(core, kernel, *call);
+                }
+            }
+        }
+    }
+
+    void check_stream_call(const CoreProgram& core, const Kernel& kernel, const CallOp& call) {
+        const std::string who =
+            fmt::format("{} core: kernel {}", tile_name(core.tile), kernel.name);
+        require(std::any_of(program_.logic_streams.begin(), program_.logic_streams.end(),
+                            [&core](const LogicStream& s) { return s.tile == core.tile; }),
+                "{} reads A from core_in0, which no logic stream feeds", who);
+        const ChannelId in{core.tile, Direction::S2MM, 1, PortKind::Core};
+        const ChannelId out{core.tile, Direction::MM2S, 0, PortKind::Core};
+        const auto routed = [this](auto holds) {
+            return std::any_of(program_.routes.begin(), program_.routes.end(), holds);
+        };
+        require(routed([&in](const Route& route) {
+                    return std::find(route.destinations.begin(), route.destinations.end(), in) !=
+                           route.destinations.end();
+                }),
+                "{} reads C from core_in1, which no route reaches", who);
+        require(routed([&out](const Route& route) { return route.source == out; }),
+                "{} writes C to core_out0, which no route leaves", who);
+        if (call.operands.size() != 1) {
+            require(false, "{} takes one operand, B", who);
+            return;
+        }
+        for (const std::int64_t index :
+             core.rotations[static_cast<std::size_t>(call.operands[0])].buffers) {
+            const Buffer& b = program_.buffers[static_cast<std::size_t>(index)];
+            require(b.bytes >= b_bytes(kernel), "{} needs {} B of B, buffer {} has {}", who,
+                    b_bytes(kernel), b.name, b.bytes);
         }
     }
 

@@ -52,7 +52,7 @@ class Router {
     }
 
   private:
-    std::int64_t rows() const { return config_.core_rows + 2; }
+    std::int64_t rows() const { return config_.rows(); }
     Vertex vertex(TileCoordinate tile) const {
         return static_cast<Vertex>(tile.column * rows() + tile.row);
     }
@@ -214,6 +214,7 @@ std::int64_t hops(const Route& route, std::size_t destination) {
     std::optional<Hop> hop;
     for (const Hop& candidate : route.path) {
         const bool into_dma = candidate.out.starts_with("dma") ||
+                              candidate.out.starts_with("core") ||
                               (tile.row == 0 && candidate.out.starts_with("south"));
         if (candidate.tile == tile && into_dma) {
             hop = candidate;

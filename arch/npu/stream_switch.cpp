@@ -61,6 +61,9 @@ const char* name_of(Heading heading) {
 }
 
 std::string dma_port(const ChannelId& channel, TileKind kind) {
+    if (channel.port == PortKind::Core) {
+        return fmt::format("core{}", channel.index);
+    }
     if (kind != TileKind::Shim) {
         return fmt::format("dma{}", channel.index);
     }
@@ -68,6 +71,13 @@ std::string dma_port(const ChannelId& channel, TileKind kind) {
     const std::int64_t port =
         channel.direction == Direction::MM2S ? 3 + 4 * channel.index : 2 + channel.index;
     return fmt::format("south{}", port);
+}
+
+std::string name_of(const ChannelId& channel) {
+    const bool in = channel.direction == Direction::S2MM;
+    const char* kind =
+        channel.port == PortKind::Core ? (in ? "core_in" : "core_out") : (in ? "s2mm" : "mm2s");
+    return fmt::format("{}{}", kind, channel.index);
 }
 
 }  // namespace tilesim::arch::npu

@@ -20,7 +20,9 @@ TileCoordinate neighbour(TileCoordinate tile, Heading heading);
 Heading opposite(Heading heading);
 const char* name_of(Heading heading);
 // The switch port a tile's DMA channel hangs on: "dma0"; for shim tiles the South port behind the
-// shim multiplexer ("south3").
+// shim multiplexer ("south3"); for a core's own stream port "core0".
 std::string dma_port(const ChannelId& channel, TileKind kind);
+// "mm2s0", "s2mm1", "core_out0", "core_in1".
+std::string name_of(const ChannelId& channel);
 
 }  // namespace tilesim::arch::npu

@@ -19,8 +19,6 @@ using arch::base::EventQueue;
 using arch::base::kernel::Outcome;
 using Json = nlohmann::ordered_json;
 
-namespace {
-
 Json describe(const workloads::GemmProblem& gemm) {
     return {{"gemm",
              {{"M", gemm.m},
@@ -32,7 +30,11 @@ Json describe(const workloads::GemmProblem& gemm) {
               {"b_layout", gemm.b_column_major ? "column_major" : "row_major"}}}};
 }
 
-}  // namespace
+std::string kernel_cycles_note(std::int64_t cycles) {
+    return fmt::format(
+        "every multiply call takes {} cycles, as the scenario says, instead of the timing model's",
+        cycles);
+}
 
 Json described(const workloads::OutputStationaryMapping& map) {
     const bool overlapped =
@@ -46,7 +48,6 @@ Json described(const workloads::OutputStationaryMapping& map) {
               {"shim_bds", overlapped ? "overlapped" : "sequential"}}}};
 }
 
-// Runs a verified and routed program; the result's status says how it ended.
 void simulate(const Scenario& scenario, const arch::npu::Program& program,
               arch::memory::BackingStore* bytes, double macs, arch::base::ProbeListener* listener,
               RunResult& result) {
@@ -67,8 +68,8 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
     result.events = queue.executed();
     result.memory = memory.totals();
     set_rates(result, macs, config.clock);
-    result.where = where_time_went(root);
-    result.busy = busy_shares(root);
+    result.where = where_time_went(root, config.memory_rows);
+    result.busy = busy_shares(root, config.memory_rows);
     if (outcome == Outcome::NothingPending) {
         result.status = Status::Deadlock;
         result.deadlock = array.deadlock();
@@ -119,10 +120,7 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
     const auto mapping = mapping_of(scenario, gemm, result.notes);
     const workloads::LoweredGemm lowered = lower_gemm(scenario, gemm, mapping);
     if (scenario.kernel_cycles) {
-        result.notes.push_back(
-            fmt::format("every multiply call takes {} cycles, as the scenario "
-                        "says, instead of the timing model's",
-                        *scenario.kernel_cycles));
+        result.notes.push_back(kernel_cycles_note(*scenario.kernel_cycles));
     }
     result.workload = describe(gemm);
     result.mapping = described(mapping);
@@ -150,12 +148,11 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
     return result;
 }
 
-// One core alone needs no event: its time is the kernel model's.
-RunResult run_core_kernel(const Scenario& scenario, const CoreKernelWorkload& workload) {
+RunResult kernel_result(const Scenario& scenario, const CoreKernelWorkload& workload,
+                        arch::base::Cycles cycles) {
     RunResult result;
     const arch::npu::Kernel& kernel = workload.kernel;
     const arch::npu::NpuConfig& config = *scenario.device.npu;
-    const arch::npu::KernelCycles cycles = arch::npu::KernelTiming(config.kernels).cycles(kernel);
     result.workload = {{"core_kernel",
                         {{"m", kernel.m},
                          {"k", kernel.k},
@@ -164,11 +161,18 @@ RunResult run_core_kernel(const Scenario& scenario, const CoreKernelWorkload& wo
                          {"b", arch::npu::name_of(kernel.b)},
                          {"c", arch::npu::name_of(kernel.c)}}}};
     result.mapping = Json::object();
-    result.cycles = cycles.total().count();
-    result.time_ns =
-        static_cast<double>(arch::base::Clock{config.clock}.time_of(cycles.total()).count()) /
-        kFemtosecondsPerNanosecond;
+    result.cycles = cycles.count();
+    result.time_ns = static_cast<double>(arch::base::Clock{config.clock}.time_of(cycles).count()) /
+                     kFemtosecondsPerNanosecond;
     set_rates(result, static_cast<double>(kernel.m * kernel.k * kernel.n), config.clock);
+    return result;
+}
+
+// One core alone needs no event: its time is the kernel model's.
+RunResult run_core_kernel(const Scenario& scenario, const CoreKernelWorkload& workload) {
+    const arch::npu::KernelCycles cycles =
+        arch::npu::KernelTiming(scenario.device.npu->kernels).cycles(workload.kernel);
+    RunResult result = kernel_result(scenario, workload, cycles.total());
     const auto share = [](arch::base::Cycles part) { return static_cast<double>(part.count()); };
     result.where = {{"core",
                      {{"issue", share(cycles.issue)},

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "arch/base/probe.hpp"
+#include "arch/memory/backing_store.hpp"
 #include "sim/result.hpp"
 #include "sim/scenario.hpp"
 
@@ -16,6 +17,19 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
 RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
                       arch::base::ProbeListener* listener);
 RunResult run_core_kernel(const Scenario& scenario, const CoreKernelWorkload& workload);
+
+// The parts of these, for other dataflows.
+
+nlohmann::ordered_json describe(const workloads::GemmProblem& gemm);
+std::string kernel_cycles_note(std::int64_t cycles);
+// Runs a verified and routed program; the result's status says how it ended. `bytes`: DRAM in
+// functional mode, else nullptr.
+void simulate(const Scenario& scenario, const arch::npu::Program& program,
+              arch::memory::BackingStore* bytes, double macs, arch::base::ProbeListener* listener,
+              RunResult& result);
+// A kernel call alone that takes `cycles`, but for where they went.
+RunResult kernel_result(const Scenario& scenario, const CoreKernelWorkload& workload,
+                        arch::base::Cycles cycles);
 
 // The GEMM's mapping: the scenario's, or one chosen by the bounds (then noted).
 workloads::OutputStationaryMapping mapping_of(const Scenario& scenario,

@@ -4,6 +4,7 @@
 
 #include "sim/digest.hpp"
 #include "sim/system/amx.hpp"
+#include "sim/system/gotoblas.hpp"
 #include "sim/system/memory.hpp"
 #include "sim/system/model.hpp"
 #include "sim/system/npu.hpp"
@@ -35,8 +36,9 @@ std::string lowered_text(const Scenario& scenario) {
         return amx_text(scenario);
     }
     if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
-        return scenario.device.pim ? lowered_gemv_text(scenario, vector_of(*gemm))
-                                   : lowered_gemm_text(scenario, *gemm);
+        return scenario.device.pim           ? lowered_gemv_text(scenario, vector_of(*gemm))
+               : stream_fed(scenario.device) ? lowered_gotoblas_text(scenario, *gemm)
+                                             : lowered_gemm_text(scenario, *gemm);
     }
     if (const auto* gemv = std::get_if<workloads::GemvProblem>(&scenario.workload)) {
         return lowered_gemv_text(scenario, *gemv);
@@ -53,8 +55,9 @@ RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener) {
     if (scenario.device.amx) {
         result = run_amx(scenario);
     } else if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
-        result = scenario.device.pim ? run_gemm_in_memory(scenario, *gemm)
-                                     : run_gemm(scenario, *gemm, listener);
+        result = scenario.device.pim           ? run_gemm_in_memory(scenario, *gemm)
+                 : stream_fed(scenario.device) ? run_gotoblas(scenario, *gemm, listener)
+                                               : run_gemm(scenario, *gemm, listener);
     } else if (const auto* gemv = std::get_if<workloads::GemvProblem>(&scenario.workload)) {
         result = run_gemv(scenario, *gemv);
     } else if (const auto* model = std::get_if<ModelWorkload>(&scenario.workload)) {
@@ -64,7 +67,8 @@ RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener) {
     } else if (const auto* program = std::get_if<ProgramWorkload>(&scenario.workload)) {
         result = run_program(scenario, *program, listener);
     } else if (const auto* core = std::get_if<CoreKernelWorkload>(&scenario.workload)) {
-        result = run_core_kernel(scenario, *core);
+        result = stream_fed(scenario.device) ? run_stream_kernel(scenario, *core)
+                                             : run_core_kernel(scenario, *core);
     } else {
         result = run_stream(scenario, std::get<arch::memory::StreamConfig>(scenario.workload));
     }
