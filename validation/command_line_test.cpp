@@ -54,16 +54,23 @@ const std::string kGood =
     "workload: {gemm: {M: 128, K: 64, N: 128, a: int8, b: int8, c: int32}}\n"
     "mapping: {output_stationary: {m_ct: 32, k_ct: 32, n_ct: 32}}\n";
 
+const std::string kVersal =
+    "device: vck190\n"
+    "workload: {gemm: {M: 4096, K: 4096, N: 4096, a: int16, b: int16, c: int16}}\n"
+    "mapping: {gotoblas: {m_c: 2304, n_c: 4096, ";
+
 TEST(CommandLine, FunctionalRunsMatchAndAgreeWithTimingMode) {
-    const auto functional = call("run " + scenario("xdna_functional") + " --format json");
-    ASSERT_EQ(functional.code, 0) << functional.text;
-    const auto timing =
-        call("run " + scenario("xdna_functional") + " --format json --set run.functional=off");
-    const auto a = nlohmann::json::parse(functional.text);
-    const auto b = nlohmann::json::parse(timing.text);
-    EXPECT_EQ(a["functional"]["match"], true);
-    EXPECT_EQ(a["cycles"], b["cycles"]);
-    EXPECT_EQ(a["status"], "ok");
+    for (const char* name : {"xdna_functional", "vck190_gotoblas_functional"}) {
+        const auto functional = call("run " + scenario(name) + " --format json");
+        ASSERT_EQ(functional.code, 0) << functional.text;
+        const auto timing =
+            call("run " + scenario(name) + " --format json --set run.functional=off");
+        const auto a = nlohmann::json::parse(functional.text);
+        const auto b = nlohmann::json::parse(timing.text);
+        EXPECT_EQ(a["functional"]["match"], true);
+        EXPECT_EQ(a["cycles"], b["cycles"]);
+        EXPECT_EQ(a["status"], "ok");
+    }
 }
 
 TEST(CommandLine, ResultFilesRepeatBitForBit) {
@@ -101,6 +108,12 @@ TEST(CommandLine, BadInputIsOneLocatedMessageAndExitCode2) {
         {kGood + "run: {max_time: 5}\n", "needs a unit"},
         {"device: xdna\nworkload: {}\n", "exactly one of gemm"},
         {"device: ddr5_5600\n" + kGood.substr(13), "has no NPU, which this workload needs"},
+        {"device: vck190\n" + kGood.substr(13), "has no memory tiles: it needs gotoblas"},
+        {kVersal + "k_c: 291}}\n", "with n_r = 4 k_c is at most 290"},
+        {kVersal + "k_c: 64, m_r: 12}}\n", "m a multiple of 8"},
+        {kVersal + "k_c: 64, n_r: 12}}\n", "n_c (4096) of n_r (12)"},
+        {std::regex_replace(kVersal + "k_c: 64}}\n", std::regex("vck190"), "xdna"),
+         "has no cores that a stream feeds"},
     };
     for (const auto& [text, message] : cases) {
         const Output output = run_text(text);
@@ -244,18 +257,20 @@ TEST(CommandLine, EveryShippedProgramEndsAsItsNameSays) {
 }
 
 TEST(CommandLine, ALoweredProgramRunsFromItsPrintedForm) {
-    const auto lowered = call("lower " + scenario("xdna_functional"));
     const std::string file = testing::TempDir() + "tilesim_lowered.yaml";
-    std::ofstream(file) << lowered.text;
     const auto cycles = [](const std::string& what) {
         const auto output = call("run " + what + " --format json");
         EXPECT_EQ(output.code, 0) << output.text;
         const std::size_t at = output.text.find("\"cycles\"");
         return output.text.substr(at, output.text.find(',', at) - at);
     };
-    EXPECT_EQ(cycles(file), cycles(scenario("xdna_functional")));
-    // Printed again it is the same program.
-    EXPECT_EQ(call("lower " + file).text, lowered.text.substr(lowered.text.find("device:")));
+    for (const char* name : {"xdna_functional", "vck190_gotoblas_functional"}) {
+        const auto lowered = call("lower " + scenario(name));
+        std::ofstream(file) << lowered.text;
+        EXPECT_EQ(cycles(file), cycles(scenario(name)));
+        // Printed again it is the same program.
+        EXPECT_EQ(call("lower " + file).text, lowered.text.substr(lowered.text.find("device:")));
+    }
     std::filesystem::remove(file);
 }
 

@@ -39,5 +39,6 @@ std::vector<Task> memory_tasks(const std::string& folder);
 std::vector<Task> pim_tasks(const std::string& folder);
 std::vector<Task> amx_tasks(const std::string& folder);
 std::vector<Task> gpt2_tasks(const std::string& folder);
+std::vector<Task> versal_tasks(const std::string& folder);
 
 }  // namespace tilesim::validation

@@ -31,6 +31,7 @@ constexpr Suite kSuites[] = {{"npu", npu_tasks, 2.0, 5.0},
                              {"memory", memory_tasks, 2.0, 2.0},
                              {"pim", pim_tasks, 3.0, 3.0},
                              {"amx", amx_tasks, 5.0, 5.0},
+                              {"versal", versal_tasks, 2.0, 2.0},
                              {"gpt2", gpt2_tasks, kNoTarget, kNoTarget,
                               "from_shapes: counted from the model's shape, no timing. predicted: "
                               "array simulated, its host stages and the processor alone from the "

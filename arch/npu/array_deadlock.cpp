@@ -40,7 +40,10 @@ class DeadlockFinder {
         if (const ChannelId* channel = processor.waiting_for()) {
             result.waits.push_back(
                 {processor.name(),
-                 fmt::format("a completion token (sequence operation {})", processor.position()),
+                 fmt::format("{} (sequence operation {})",
+                             processor.waits_for_token() ? "a completion token"
+                                                         : "the channel to finish its tasks",
+                             processor.position()),
                  {name_of_channel(*channel)},
                  processor.since().count()});
         }

@@ -49,6 +49,10 @@ const ChannelId* CommandProcessor::waiting_for() const {
     return token != nullptr ? &token->channel : &std::get<WaitIdle>(operation).channel;
 }
 
+bool CommandProcessor::waits_for_token() const {
+    return std::holds_alternative<WaitToken>(program_.sequence[next_]);
+}
+
 const LockAction* CommandProcessor::waiting_for_lock() const {
     return state() == CommandState::WaitingForLock
                ? &std::get<AcquireLock>(program_.sequence[next_]).action

@@ -64,6 +64,7 @@ class CommandProcessor final : public base::EventHandler, public LockClient {
     base::Cycles since() const { return base::Cycles{stats_.time.since()}; }
     // The channel whose token or idleness the processor waits for; nothing when it does not wait.
     const ChannelId* waiting_for() const;
+    bool waits_for_token() const;  // rather than for a channel's idleness
     const LockAction* waiting_for_lock() const;
     std::size_t position() const { return next_; }
     base::Cycles finished_at() const { return finished_at_; }

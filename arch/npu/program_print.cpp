@@ -97,19 +97,21 @@ class Printer {
     }
 
   private:
+    // A list without entries is left out: YAML has no block form for it.
+    void header(const char* list, bool empty) { text_ += empty ? "" : fmt::format("{}:\n", list); }
     void line(const std::string& entry) { text_ += "  - " + entry + "\n"; }
 
     void storage() {
-        text_ += "external_buffers:\n";
+        header("external_buffers", program_.external_buffers.empty());
         for (const ExternalBuffer& b : program_.external_buffers) {
             line(fmt::format("{{name: {}, address: {}, bytes: {}}}", b.name, b.address, b.bytes));
         }
-        text_ += "locks:\n";
+        header("locks", program_.locks.empty());
         for (const Lock& l : program_.locks) {
             line(fmt::format("{{name: {}, tile: {}, id: {}, initial: {}}}", l.name, tile(l.tile),
                              l.id, l.initial));
         }
-        text_ += "buffers:\n";
+        header("buffers", program_.buffers.empty());
         for (const Buffer& b : program_.buffers) {
             line(fmt::format("{{name: {}, tile: {}, address: {}, bytes: {}}}", b.name, tile(b.tile),
                              b.address, b.bytes));
@@ -117,14 +119,14 @@ class Printer {
     }
 
     void dmas() {
-        text_ += "dmas:\n";
+        header("dmas", program_.dmas.empty());
         for (const TileDma& dma : program_.dmas) {
             line(fmt::format("tile: {}", tile(dma.tile)));
-            text_ += "    descriptors:\n";
+            header("    descriptors", dma.descriptors.empty());
             for (const BufferDescriptor& bd : dma.descriptors) {
                 text_ += "      - " + descriptor(program_, bd, dma.tile.row == 0) + "\n";
             }
-            text_ += "    starts:\n";
+            header("    starts", dma.starts.empty());
             for (const TileDma::Start& start : dma.starts) {
                 text_ += fmt::format("      - {{channel: {}, {}}}\n",
                                      name_of(ChannelId{dma.tile, start.direction, start.channel}),
@@ -134,7 +136,7 @@ class Printer {
     }
 
     void routes() {
-        text_ += "routes:\n";
+        header("routes", program_.routes.empty());
         for (const Route& r : program_.routes) {
             std::vector<std::string> to;
             for (const ChannelId& id : r.destinations) {
@@ -157,9 +159,7 @@ class Printer {
     }
 
     void logic_streams() {
-        if (!program_.logic_streams.empty()) {
-            text_ += "logic_streams:\n";
-        }
+        header("logic_streams", program_.logic_streams.empty());
         for (const LogicStream& stream : program_.logic_streams) {
             line(fmt::format("{{name: {}, tile: {}, buffer: {}, bytes_per_cycle: {}, passes: [",
                              stream.name, tile(stream.tile),
@@ -174,7 +174,7 @@ class Printer {
     }
 
     void cores() {
-        text_ += "kernels:\n";
+        header("kernels", program_.kernels.empty());
         for (const Kernel& k : program_.kernels) {
             const char* kind = k.kind == KernelKind::Multiply ? "multiply"
                                : k.kind == KernelKind::Stream ? "stream"
@@ -187,10 +187,10 @@ class Printer {
                             k.b_column_major ? "column_major" : "row_major",
                             k.cycles ? fmt::format(", cycles: {}", *k.cycles) : ""));
         }
-        text_ += "cores:\n";
+        header("cores", program_.cores.empty());
         for (const CoreProgram& core : program_.cores) {
             line(fmt::format("tile: {}", tile(core.tile)));
-            text_ += "    rotations:\n";
+            header("    rotations", core.rotations.empty());
             for (const Rotation& rotation : core.rotations) {
                 std::vector<std::string> names;
                 for (const std::int64_t b : rotation.buffers) {
@@ -199,7 +199,7 @@ class Printer {
                 text_ += fmt::format("      - {{name: {}, buffers: [{}]}}\n", rotation.name,
                                      fmt::join(names, ", "));
             }
-            text_ += "    script:\n";
+            header("    script", core.script.empty());
             script(core, core.script, "      ");
         }
     }
@@ -236,7 +236,7 @@ class Printer {
     }
 
     void sequence() {
-        text_ += "sequence:\n";
+        header("sequence", program_.sequence.empty());
         for (const SequenceOp& op : program_.sequence) {
             if (const auto* write = std::get_if<WriteDescriptor>(&op)) {
                 line(fmt::format("write_descriptor: {{tile: {}, descriptor: {}}}",

@@ -180,6 +180,11 @@ class Verifier {
                 dma.descriptors - 1);
         check_action(who, bd.acquire);
         check_action(who, bd.release);
+        require(config_.lock_kind == LockKind::Counting || !bd.acquire || !bd.release ||
+                    bd.acquire->lock == bd.release->lock,
+                "{}: acquires one lock and releases another; with binary locks a descriptor has "
+                "one",
+                who);
         require(!bd.iteration || dma.iteration, "{}: this tile's descriptors do not iterate", who);
         if (bd.alternate) {
             require(dma.double_buffer, "{}: this tile's descriptors do not alternate", who);

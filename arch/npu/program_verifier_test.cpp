@@ -65,5 +65,123 @@ TEST(ProgramVerifier, NamesEachBrokenRule) {
               "tile 1,2 s2mm0: does not reach the memory of tile 0,2 (descriptor 0)");
 }
 
+// As on AIE1: no memory tiles, binary locks, linear shim transfers, few shim DMAs.
+NpuConfig first_generation() {
+    NpuConfig config;
+    config.memory_rows = 0;
+    config.lock_kind = LockKind::Binary;
+    config.shim_columns = {2};
+    for (DmaConfig* dma : {&config.core_dma, &config.shim_dma}) {
+        dma->repeats = 1;
+        dma->iteration = false;
+        dma->tokens = false;
+    }
+    config.core_dma.dimensions = 2;
+    config.core_dma.double_buffer = true;
+    config.shim_dma.dimensions = 0;
+    return config;
+}
+
+std::string first_generation_problem(const std::function<void(Program&)>& spoil) {
+    Program program = good();
+    program.dmas[0].descriptors[0].acquire = LockAction{0, 0};
+    program.dmas[0].descriptors[0].release = LockAction{0, 1};
+    program.external_buffers = {{"dram", 0, 4096}};
+    BufferDescriptor shim;
+    shim.length = 64;
+    program.sequence = {WriteDescriptor{{2, 0}, shim},
+                        PushTask{{{2, 0}, Direction::MM2S, 0}, {0, 1, false}}};
+    spoil(program);
+    const auto problems = verify(program, first_generation());
+    return problems.empty() ? "" : problems[0];
+}
+
+TEST(ProgramVerifier, NamesWhatTheFirstGenerationLacks) {
+    const auto problem = first_generation_problem;
+    const auto push = [](Program& p) -> PushTask& { return std::get<PushTask>(p.sequence[1]); };
+    EXPECT_EQ(problem([](Program&) {}), "");
+    EXPECT_EQ(problem([](Program& p) { p.locks[0].initial = 2; }),
+              "lock lock: starts at 2, must be 0..1");
+    EXPECT_EQ(problem([](Program& p) { p.dmas[0].descriptors[0].acquire->value = -1; }),
+              "tile 0,2 descriptor 0: lock lock is binary: it is acquired and released in state 0 "
+              "or 1, not -1");
+    EXPECT_EQ(problem([](Program& p) {
+                  p.locks.push_back({"other", kCore, 4, 0});
+                  p.dmas[0].descriptors[0].release->lock = 1;
+              }),
+              "tile 0,2 descriptor 0: acquires one lock and releases another; with binary locks a "
+              "descriptor has one");
+    EXPECT_EQ(problem([&](Program& p) { push(p).task.repeat = 2; }),
+              "tile 2,0 mm2s0: repeat 2 is not 1..1");
+    EXPECT_EQ(problem([&](Program& p) { push(p).task.token = true; }),
+              "tile 2,0 mm2s0: this device's DMAs send no completion tokens; use wait_idle");
+    EXPECT_EQ(problem([&](Program& p) {
+                  push(p).channel.tile = {1, 0};
+              }),
+              "tile 1,0 mm2s0: column 1 has no shim DMA; columns 2 have");
+    EXPECT_EQ(problem([](Program& p) {
+                  std::get<WriteDescriptor>(p.sequence[0]).descriptor.dimensions = {{64, 1}};
+              }),
+              "tile 2,0 descriptor 0: has dimensions, but this tile's transfers are linear");
+    EXPECT_EQ(problem([](Program& p) {
+                  p.dmas[0].descriptors[0].iteration = Iteration{2, 64};
+              }),
+              "tile 0,2 descriptor 0: this tile's descriptors do not iterate");
+    EXPECT_EQ(problem([](Program& p) {
+                  std::get<WriteDescriptor>(p.sequence[0]).descriptor.alternate = Alternate{};
+              }),
+              "tile 2,0 descriptor 0: this tile's descriptors do not alternate");
+    EXPECT_EQ(problem([](Program& p) {
+                  p.dmas[0].descriptors[0].alternate = Alternate{1, 4, {}, {}};
+              }),
+              "tile 0,2 descriptor 0 (alternate): reaches byte 260 of a buffer of 256");
+    EXPECT_EQ(problem([](Program& p) {
+                  p.sequence.push_back(CopyToTile{0, 0, 257, 0});
+              }),
+              "copy of bytes 0..257 of dram (4096 B) to first (256 B) is out of range");
+}
+
+TEST(ProgramVerifier, StreamFedKernelsNeedTheirStreams) {
+    const auto problem = [](const std::function<void(Program&)>& spoil) {
+        Program program = good();
+        Kernel kernel;
+        kernel.name = "block";
+        kernel.kind = KernelKind::Stream;
+        kernel.m = 16;
+        kernel.k = 16;
+        kernel.n = 4;
+        kernel.a = kernel.b = kernel.c = DataType::Int16;
+        program.kernels = {kernel};
+        program.cores = {{kCore, {{"b", {0}}}, {{CallOp{0, {0}, {}}}}}};
+        program.external_buffers = {{"dram", 0, 4096}};
+        program.logic_streams = {{"a", kCore, 0, 0, {{0, 512, 1}}}};
+        const ChannelId in{kCore, Direction::S2MM, 1, PortKind::Core};
+        const ChannelId out{kCore, Direction::MM2S, 0, PortKind::Core};
+        program.routes = {{"in", {{2, 0}, Direction::MM2S, 0}, {in}, {}, false, {}},
+                          {"out", out, {{{2, 0}, Direction::S2MM, 0}}, {}, false, {}}};
+        program.dmas.clear();
+        spoil(program);
+        NpuConfig config = first_generation();
+        config.core.stream_inputs = 2;
+        config.programmable_logic.ram = base::Bytes{1 << 20};
+        config.kernels.stream_modes = {{}};
+        const auto problems = verify(program, config);
+        return problems.empty() ? "" : problems[0];
+    };
+    EXPECT_EQ(problem([](Program&) {}), "");
+    EXPECT_EQ(problem([](Program& p) { p.logic_streams.clear(); }),
+              "tile 0,2 core: kernel block reads A from core_in0, which no logic stream feeds");
+    EXPECT_EQ(problem([](Program& p) { p.routes.erase(p.routes.begin()); }),
+              "tile 0,2 core: kernel block reads C from core_in1, which no route reaches");
+    EXPECT_EQ(problem([](Program& p) { p.routes.pop_back(); }),
+              "tile 0,2 core: kernel block writes C to core_out0, which no route leaves");
+    EXPECT_EQ(problem([](Program& p) { p.kernels[0].k = 64; }),
+              "tile 0,2 core: kernel block needs 512 B of B, buffer first has 256");
+    EXPECT_EQ(problem([](Program& p) { p.routes[0].destinations[0].index = 2; }),
+              "tile 0,2 core_in2: no such port; cores have 2 stream inputs and 1 outputs");
+    EXPECT_EQ(problem([](Program& p) { p.kernels[0].c = DataType::F32; }),
+              "kernel block: this device has no stream-fed int16 x int16 -> f32 multiply");
+}
+
 }  // namespace
 }  // namespace tilesim::arch::npu

@@ -111,9 +111,11 @@ StreamKernelTiming::Body StreamKernelTiming::body(const StreamMode& mode, const 
     if (accumulators <= available) {
         return result;
     }
-    const std::int64_t bytes = lanes * mode.lane_bits / kBitsPerByte;
-    const std::int64_t loads = ceil_div(bytes, width);
-    const std::int64_t stores = ceil_div(bytes, config_.store_width.count());
+    // Moved half by half: a half's end shares no load or store with the other's beginning.
+    const std::int64_t half = config_.accumulator_bits / 2;
+    const std::int64_t halves = lanes * mode.lane_bits / half;
+    const std::int64_t loads = halves * ceil_div(half / kBitsPerByte, width);
+    const std::int64_t stores = halves * ceil_div(half / kBitsPerByte, config_.store_width.count());
     // From the first part loaded into a register until its last part has been stored again.
     const std::int64_t occupied =
         ceil_div(loads, config_.load_slots) + each + config_.accumulate_latency.count() + stores;

@@ -12,7 +12,7 @@
 // the others from memory and back in every body, through the remaining registers in turn; such a
 // register is not free again before its value has been loaded, used and stored. The number of
 // registers used in turn is the one with the shortest body. A and B vectors beyond the vector
-// registers are stored and loaded once more.
+// registers are stored and loaded once more. An accumulator is moved half by half.
 // Around the loop: `fill_drain` of the pipeline; C read from its stream and written to its stream,
 // a word a cycle each, of which the first cycle lies under what goes before.
 //

@@ -151,6 +151,11 @@ void find_saturation(TuneResult& result, const Scenario& scenario, const std::st
 
 TuneResult tune(const Scenario& scenario, const std::string& text, const std::string& file,
                 const Settings& overrides, const TuneOptions& options) {
+    if (stream_fed(scenario.device)) {
+        throw ConfigError(
+            "tune: searches output_stationary mappings; without one gotoblas takes the largest "
+            "blocks that fit, others are swept (configs/sweeps/vck190_*.yaml)");
+    }
     const TuneSpace space = tune_space(scenario);
     TuneResult result;
     result.legal = space.legal;

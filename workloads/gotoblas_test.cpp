@@ -1,0 +1,195 @@
+#include "workloads/gotoblas.hpp"
+
+#include <gtest/gtest.h>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/array.hpp"
+#include "arch/npu/program_verifier.hpp"
+#include "arch/npu/router.hpp"
+#include "arch/npu/stream_kernel_timing.hpp"
+#include "workloads/gotoblas_data.hpp"
+
+namespace tilesim::workloads {
+namespace {
+
+using namespace arch;
+
+struct Machine {
+    npu::NpuConfig npu;
+    fabric::FabricConfig fabric;
+    memory::MemoryConfig memory;
+};
+
+Machine machine() {
+    const std::string folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/";
+    Machine result;
+    auto device = base::config::Document::load(folder + "vck190.yaml");
+    auto root = device.root();
+    result.npu = npu::read_npu_config(root.child("npu", ""));
+    result.fabric = fabric::read_fabric_config(root.child("fabric", ""));
+    auto memory = base::config::Document::load(folder + "ddr4_3200.yaml");
+    result.memory = memory::read_memory_config(memory.root().child("memory", ""));
+    return result;
+}
+
+GemmProblem problem(std::int64_t m, std::int64_t k, std::int64_t n) {
+    return {m, k, n, DataType::Int16, DataType::Int16, DataType::Int16};
+}
+
+GotoblasMapping mapping(std::int64_t m_c, std::int64_t n_c, std::int64_t k_c) {
+    GotoblasMapping map;
+    map.m_c = m_c;
+    map.n_c = n_c;
+    map.k_c = k_c;
+    return map;
+}
+
+struct Outcome {
+    std::int64_t cycles = 0;
+    bool finished = false;
+    ProductCheck check;
+    memory::MemoryTotals totals;
+};
+
+Outcome run(const GemmProblem& gemm, const GotoblasMapping& map, bool functional) {
+    const Machine m = machine();
+    LoweredGotoblas lowered = lower(gemm, map, m.npu);
+    EXPECT_TRUE(npu::verify(lowered.program, m.npu).empty());
+    npu::route(lowered.program, m.npu);
+    const GotoblasData data(gemm, map, lowered);
+    base::EventQueue queue;
+    base::stats::Group root("");
+    memory::BackingStore store;
+    if (functional) {
+        data.fill(3, store);
+    }
+    memory::MemorySystem memory(m.memory, m.fabric.request_latency, queue, root);
+    npu::Array array(m.npu, m.fabric, lowered.program, memory, queue, root,
+                     functional ? &store : nullptr);
+    array.start();
+    while (!array.finished() && !queue.empty()) {
+        queue.run_until(queue.next_time());
+    }
+    array.finish_statistics();
+    Outcome outcome;
+    outcome.finished = array.finished();
+    outcome.cycles = array.finish_cycle().count();
+    outcome.totals = memory.totals();
+    if (functional) {
+        outcome.check = data.check(3, store);
+    }
+    return outcome;
+}
+
+TEST(Gotoblas, ProductsMatchWithRemaindersInEveryLoopAndSeveralPassesOverC) {
+    for (const std::int64_t b_buffers : {1, 2}) {
+        for (const bool column_major : {true, false}) {
+            GemmProblem gemm = problem(70, 50, 30);
+            gemm.b_column_major = column_major;
+            GotoblasMapping map = mapping(32, 12, 19);
+            map.b_buffers = b_buffers;
+            const Outcome functional = run(gemm, map, true);
+            ASSERT_TRUE(functional.finished);
+            EXPECT_TRUE(functional.check.match) << functional.check.first_mismatch;
+            EXPECT_EQ(functional.check.checked, 70 * 30);
+            EXPECT_EQ(run(gemm, map, false).cycles, functional.cycles);
+        }
+    }
+}
+
+TEST(Gotoblas, ProductsMatchForOtherTypesAndBlocks) {
+    GemmProblem gemm = problem(40, 33, 24);
+    GotoblasMapping map = mapping(32, 16, 16);
+    map.m_r = 8;
+    map.n_r = 8;
+    for (const DataType c : {DataType::Int16, DataType::Int32}) {
+        gemm.c = c;
+        EXPECT_TRUE(run(gemm, map, true).check.match);
+    }
+    gemm.a = gemm.b = DataType::Int8;
+    for (const DataType c : {DataType::Int8, DataType::Int16, DataType::Int32}) {
+        gemm.c = c;
+        EXPECT_TRUE(run(gemm, map, true).check.match);
+    }
+}
+
+TEST(Gotoblas, EachPanelOfBIsCopiedOncePerRowBlock) {
+    const Machine m = machine();
+    const LoweredGotoblas lowered = lower(problem(128, 100, 32), mapping(64, 32, 50), m.npu);
+    EXPECT_EQ(lowered.b_panels, 2 * 2 * 8);      // i_c, p_c, j_r
+    EXPECT_EQ(lowered.kernel_calls, 2 * 8 * 8);  // p_c, row panels, column panels
+    EXPECT_EQ(lowered.padding_waste(problem(128, 100, 32)), 0);
+    EXPECT_NEAR(lower(problem(120, 100, 30), mapping(64, 32, 50), m.npu)
+                    .padding_waste(problem(120, 100, 30)),
+                1.0 - 120.0 * 30.0 / (128.0 * 32.0), 1e-12);
+}
+
+// One column panel: what more rows cost is their micro-kernels, whatever surrounds them. Two row
+// panels, so that C ends with a whole burst.
+TEST(Gotoblas, MoreRowPanelsCostTheirMicroKernels) {
+    const Machine m = machine();
+    const auto kernel = npu::StreamKernelTiming(m.npu.kernels)
+                            .cycles(micro_kernel(problem(0, 0, 0), mapping(0, 0, 0), 100))
+                            .total();
+    const std::int64_t ten = run(problem(160, 100, 4), mapping(1024, 4, 100), false).cycles;
+    const std::int64_t more = run(problem(192, 100, 4), mapping(1024, 4, 100), false).cycles;
+    EXPECT_EQ(more - ten, 2 * kernel.count());
+}
+
+TEST(Gotoblas, TwoBuffersHideTheCopyBehindTheMicroKernels) {
+    const GemmProblem gemm = problem(1024, 100, 16);
+    GotoblasMapping map = mapping(1024, 16, 100);
+    const std::int64_t one = run(gemm, map, false).cycles;
+    map.b_buffers = 2;
+    const std::int64_t two = run(gemm, map, false).cycles;
+    // Of four copies three lie under micro-kernels: 200 words at the host's rate each, two writes
+    // to the lock around them, and the core's wake-up.
+    const double word = 10.99 * 1.25;
+    EXPECT_NEAR(static_cast<double>(one - two), 3 * (341 + 200 * word + 2 * 14 + 9), 6);
+}
+
+TEST(Gotoblas, APortCarriesLessThanTheKernelReads) {
+    const GemmProblem gemm = problem(64, 100, 4);
+    GotoblasMapping map = mapping(64, 4, 100);
+    const std::int64_t ideal = run(gemm, map, false).cycles;
+    map.a_stream = GotoblasMapping::AStream::Port;
+    // Four calls, 800 words of A each, over 200 + 22 cycles of multiplying less the two that hide
+    // C's first words.
+    EXPECT_EQ(run(gemm, map, false).cycles - ideal, 4 * (800 - 220));
+}
+
+TEST(Gotoblas, MemoryTrafficIsBOnceAndCBothWays) {
+    const Outcome outcome = run(problem(64, 64, 16), mapping(64, 16, 64), false);
+    EXPECT_EQ(outcome.totals.bytes_requested, 64 * 16 * 2 + 2 * 64 * 16 * 2);
+}
+
+TEST(Gotoblas, LimitsFollowFromSizes) {
+    const npu::NpuConfig config = machine().npu;
+    EXPECT_TRUE(problems_of(problem(16, 4096, 4), mapping(16, 4, 290), config).empty());
+    const auto longer = problems_of(problem(16, 4096, 4), mapping(16, 4, 291), config);
+    ASSERT_EQ(longer.size(), 1U);
+    EXPECT_NE(longer[0].find("= 4656 B, the core has 4640 B"), std::string::npos) << longer[0];
+    GotoblasMapping wide = mapping(16, 8, 145);
+    wide.n_r = 8;
+    EXPECT_TRUE(problems_of(problem(16, 4096, 8), wide, config).empty());
+    wide.k_c = 146;
+    EXPECT_FALSE(problems_of(problem(16, 4096, 8), wide, config).empty());
+    // A shorter K needs no more than itself.
+    EXPECT_TRUE(problems_of(problem(16, 100, 4), mapping(16, 4, 4096), config).empty());
+    const auto tall = problems_of(problem(1 << 20, 290, 4), mapping(1 << 17, 4, 290), config);
+    ASSERT_EQ(tall.size(), 1U);
+    EXPECT_NE(tall[0].find("20000000 B of RAM"), std::string::npos) << tall[0];
+}
+
+TEST(Gotoblas, ChoosesTheLargestBlocksThatFit) {
+    const npu::NpuConfig config = machine().npu;
+    const GemmProblem gemm = problem(100000, 1000, 50);
+    const GotoblasMapping map = choose_gotoblas(gemm, config);
+    EXPECT_EQ(map.k_c, 290);
+    EXPECT_EQ(map.n_c, 52);
+    EXPECT_EQ(map.m_c, 20'000'000 / 580 / 16 * 16);
+    EXPECT_TRUE(problems_of(gemm, map, config).empty());
+}
+
+}  // namespace
+}  // namespace tilesim::workloads
