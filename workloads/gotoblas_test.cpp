@@ -144,8 +144,7 @@ TEST(Gotoblas, TwoBuffersHideTheCopyBehindTheMicroKernels) {
     const std::int64_t two = run(gemm, map, false).cycles;
     // Of four copies three lie under micro-kernels: 200 words at the host's rate each, two writes
     // to the lock around them, and the core's wake-up.
-    const double word = 10.99 * 1.25;
-    EXPECT_NEAR(static_cast<double>(one - two), 3 * (341 + 200 * word + 2 * 14 + 9), 6);
+    EXPECT_NEAR(static_cast<double>(one - two), 3 * (189 + 200 * 14 + 2 * 14 + 9), 6);
 }
 
 TEST(Gotoblas, APortCarriesLessThanTheKernelReads) {

@@ -170,6 +170,12 @@ void read_kernels(Node node, KernelConfig& kernels) {
                   "memory of a core for both halves of B; 0: what the stack leaves");
     for (const Node& entry : node.list("stream_modes", "multiplications fed by a stream")) {
         kernels.stream_modes.push_back(read_stream_mode(entry));
+        if (kernels.accumulator_bits % (2 * kernels.stream_modes.back().lane_bits) != 0) {
+            node.error(
+                "accumulator_bits",
+                fmt::format("each half must hold whole lanes of {} bits, got {}",
+                            kernels.stream_modes.back().lane_bits, kernels.accumulator_bits));
+        }
     }
     node.done();
 }

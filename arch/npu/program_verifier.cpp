@@ -305,8 +305,14 @@ class Verifier {
 
     void check_routes() {
         std::map<ChannelId, std::string> circuits;
+        std::map<ChannelId, std::string> core_outputs;
         for (const Route& route : program_.routes) {
             check_channel(route.source);
+            if (route.source.port == PortKind::Core) {
+                const auto [place, added] = core_outputs.emplace(route.source, route.name);
+                require(added, "route {}: {} already feeds {}; a route can have several receivers",
+                        route.name, name(route.source), place->second);
+            }
             require(route.source.direction == Direction::MM2S, "route {}: must start at an MM2S",
                     route.name);
             for (const ChannelId& to : route.destinations) {

@@ -175,6 +175,13 @@ TEST(ProgramVerifier, StreamFedKernelsNeedTheirStreams) {
               "tile 0,2 core: kernel block reads C from core_in1, which no route reaches");
     EXPECT_EQ(problem([](Program& p) { p.routes.pop_back(); }),
               "tile 0,2 core: kernel block writes C to core_out0, which no route leaves");
+    EXPECT_EQ(problem([](Program& p) {
+                  p.routes.push_back(p.routes[1]);
+                  p.routes[2].name = "again";
+                  p.routes[2].destinations[0].index = 1;
+              }),
+              "route again: tile 0,2 core_out0 already feeds out; a route can have several "
+              "receivers");
     EXPECT_EQ(problem([](Program& p) { p.kernels[0].k = 64; }),
               "tile 0,2 core: kernel block needs 512 B of B, buffer first has 256");
     EXPECT_EQ(problem([](Program& p) { p.routes[0].destinations[0].index = 2; }),
