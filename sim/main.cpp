@@ -35,6 +35,7 @@ struct Arguments {
     std::vector<std::string> settings;  // key=value
     std::string format = "table";
     std::string out;
+    std::string kernels;
     bool functional = false;
     std::string suite = "npu";
     sim::trace::TraceOptions trace;
@@ -50,6 +51,10 @@ std::vector<std::pair<std::string, std::string>> overrides_of(const Arguments& a
                 fmt::format("--set {}: must be key.path=value", setting));
         }
         overrides.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+    }
+    if (!arguments.kernels.empty()) {
+        overrides.emplace_back("design.kernels_file",
+                               std::filesystem::absolute(arguments.kernels).string());
     }
     if (arguments.functional) {
         overrides.emplace_back("run.functional", "on");
@@ -145,6 +150,8 @@ int command_line(int argc, char** argv) {
     const auto add_file = [&arguments](CLI::App* command, const char* what) {
         command->add_option("file", arguments.file, what)->required();
         command->add_option("--set", arguments.settings, "override a key: key.path=value");
+        command->add_option("--kernels", arguments.kernels,
+                            "for a design (.mlir): file of kernel costs");
     };
     CLI::App* run_command = app.add_subcommand("run", "simulate a scenario");
     add_file(run_command, "scenario file");

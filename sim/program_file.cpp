@@ -42,6 +42,11 @@ std::vector<std::uint32_t> words_of(const arch::memory::BackingStore& store,
 ProgramWorkload read_program_workload(Node& root) {
     ProgramWorkload workload;
     workload.program = arch::npu::read_program(root);
+    read_contents(root, workload);
+    return workload;
+}
+
+void read_contents(Node& root, ProgramWorkload& workload) {
     const auto& buffers = workload.program.external_buffers;
     using Values = ProgramWorkload::Fill::Values;
     for (Node& entry : root.list("fill", "what external buffers hold at start")) {
@@ -69,7 +74,6 @@ ProgramWorkload read_program_workload(Node& root) {
         entry.done();
         workload.expectations.push_back(expectation);
     }
-    return workload;
 }
 
 void fill_buffers(const ProgramWorkload& workload, std::uint64_t seed,

@@ -27,7 +27,12 @@ struct ProgramWorkload {
     arch::npu::Program program;
     std::vector<Fill> fills;
     std::vector<Expectation> expectations;
+    std::vector<std::string> notes;  // what reading it assumed
+    std::string source_text;         // of a file beside the scenario, for the provenance
 };
+
+// The keys `fill` and `expect`, for a program that has been read.
+void read_contents(arch::base::config::Node& root, ProgramWorkload& workload);
 
 ProgramWorkload read_program_workload(arch::base::config::Node& root);
 

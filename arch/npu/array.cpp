@@ -6,6 +6,7 @@
 
 #include "arch/npu/program_fault.hpp"
 #include "arch/npu/router.hpp"
+#include "arch/npu/stream_switch.hpp"
 
 namespace tilesim::arch::npu {
 
@@ -110,38 +111,37 @@ void Array::build_channels(memory::BackingStore* store) {
     }
 }
 
-void Array::build_flows(bool functional) {
-    // An arbiter stands where packet routes share a switch's output.
-    for (const Route& route : program_.routes) {
-        if (route.packet_id) {
-            for (const Hop& hop : route.path) {
-                auto& arbiter = arbiters_[fmt::format("tile({},{}).{}", hop.tile.column,
-                                                      hop.tile.row, hop.out)];
-                if (!arbiter) {
-                    arbiter = std::make_unique<StreamArbiter>(
-                        fmt::format("tile({},{}).{}", hop.tile.column, hop.tile.row, hop.out));
-                }
-            }
-        }
+// One arbiter passes the packets of all switch outputs that share it; where a route does not say
+// which one, each output has its own.
+StreamArbiter& Array::arbiter(TileCoordinate tile, const std::string& name) {
+    const std::string path = fmt::format("tile({},{}).{}", tile.column, tile.row, name);
+    auto& entry = arbiters_[path];
+    if (!entry) {
+        entry = std::make_unique<StreamArbiter>(path);
     }
+    return *entry;
+}
+
+void Array::build_flows(bool functional) {
     for (const Route& route : program_.routes) {
         std::vector<StreamFlow::Branch> branches;
         for (std::size_t i = 0; i < route.destinations.size(); ++i) {
             branches.push_back({sinks_.at(route.destinations[i]),
                                 config_.stream.hop_latency * hops(route, i),
-                                config_.stream.sink_fifo});
+                                config_.stream.sink_fifo, config_.stream.arbiter_fifo});
         }
         std::vector<StreamArbiter*> arbiters;
         std::optional<std::uint32_t> header;
         if (route.packet_id) {
             header = static_cast<std::uint32_t>(*route.packet_id);
+            // The sending port is one itself: a packet waits until the one before has passed.
+            const std::string sender = dma_port(route.source, config_.kind_of(route.source.tile));
+            arbiters.push_back(&arbiter(route.source.tile, "from_" + sender));
             for (const Hop& hop : route.path) {
-                StreamArbiter* arbiter =
-                    arbiters_
-                        .at(fmt::format("tile({},{}).{}", hop.tile.column, hop.tile.row, hop.out))
-                        .get();
-                if (std::find(arbiters.begin(), arbiters.end(), arbiter) == arbiters.end()) {
-                    arbiters.push_back(arbiter);
+                StreamArbiter& next = arbiter(
+                    hop.tile, hop.arbiter ? fmt::format("arbiter{}", *hop.arbiter) : hop.out);
+                if (std::find(arbiters.begin(), arbiters.end(), &next) == arbiters.end()) {
+                    arbiters.push_back(&next);
                 }
             }
         }

@@ -40,6 +40,8 @@ class Array final : public ControlTarget {
     void start();
     // The run-time sequence has ended and the shim tiles' tasks are done.
     bool finished() const;
+    // The run-time sequence has ended, whatever else is still under way.
+    bool sequence_done() const { return command_processor_.done(); }
     // Cycle and time of the end; call when finished.
     base::Cycles finish_cycle() const { return finish_cycle_; }
     base::Femtoseconds finish_time() const { return scheduler_.clock().time_of(finish_cycle_); }
@@ -63,6 +65,7 @@ class Array final : public ControlTarget {
     std::set<ChannelId> channels_used() const;
     void build_channels(memory::BackingStore* store);
     void build_flows(bool functional);
+    StreamArbiter& arbiter(TileCoordinate tile, const std::string& name);
     void build_cores();
     std::vector<CoreTile::LockRole> lock_roles() const;
     void add_flow(DmaChannel& source, std::optional<std::int64_t> packet_id, StreamFlow& flow);

@@ -13,10 +13,11 @@ using base::Cycles;
 
 namespace {
 
-constexpr std::uint64_t kStep = 0;      // go on with the script
-constexpr std::uint64_t kCalled = 1;    // the call has been made: the kernel runs
-constexpr std::uint64_t kFinished = 2;  // the kernel has finished
-constexpr std::uint64_t kRelease = 3;   // the release takes effect
+constexpr std::uint64_t kStep = 0;                  // go on with the script
+constexpr std::uint64_t kCalled = 1;                // the call has been made: the kernel runs
+constexpr std::uint64_t kFinished = 2;              // the kernel has finished
+constexpr std::uint64_t kRelease = 3;               // the release takes effect
+constexpr std::int64_t kMostIdleSteps = 1'000'000;  // loops entered in one cycle
 
 std::vector<base::stats::StateAccount::State> core_states() {
     return {{"multiply", "in the matrix-multiply kernel"},
@@ -37,6 +38,7 @@ CoreState state_of(KernelKind kind) {
         case KernelKind::Zero:
             return CoreState::Zero;
         case KernelKind::Fixed:
+        case KernelKind::Inline:
             return CoreState::Fixed;
     }
     return CoreState::Fixed;
@@ -124,7 +126,12 @@ void CoreTile::on_event(std::uint64_t tag, base::Femtoseconds) {
 
 // Executes script operations until one takes time.
 void CoreTile::step() {
+    std::int64_t idle_steps = 0;
     while (const CoreOp* op = fetch()) {
+        if (++idle_steps > kMostIdleSteps) {
+            throw ProgramFault(fmt::format("cycle {}: {} runs a loop for ever that does nothing",
+                                           scheduler_.now().count(), name()));
+        }
         const bool takes_time = !std::holds_alternative<LoopOp>(op->op);
         std::visit([this](const auto& operation) { execute(operation); }, op->op);
         if (takes_time) {
@@ -191,7 +198,9 @@ void CoreTile::execute(const ReleaseOp& op) {
 
 void CoreTile::execute(const CallOp& op) {
     called_ = &op;
-    resume_after(config_.call_cycles, CoreState::Call, kCalled);
+    const bool inlined =
+        program_.kernels[static_cast<std::size_t>(op.kernel)].kind == KernelKind::Inline;
+    resume_after(inlined ? Cycles{0} : config_.call_cycles, CoreState::Call, kCalled);
 }
 
 std::int64_t CoreTile::operand(const CallOp& op, std::size_t index) const {

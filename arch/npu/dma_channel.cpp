@@ -31,7 +31,8 @@ std::vector<base::stats::StateAccount::State> channel_states() {
 
 void DescriptorTable::write(const BufferDescriptor& descriptor) {
     entries_.at(static_cast<std::size_t>(descriptor.id)) =
-        Entry{descriptor, 0, stream_words(descriptor)};
+        Entry{descriptor, descriptor.iteration ? descriptor.iteration->current : 0,
+              stream_words(descriptor)};
 }
 
 DescriptorTable::Entry* DescriptorTable::find(std::int64_t id) {

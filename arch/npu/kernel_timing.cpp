@@ -50,7 +50,7 @@ double KernelTiming::peak_macs(const MultiplyMode& mode) const {
 
 std::string KernelTiming::check(const Kernel& kernel) const {
     if (kernel.kind != KernelKind::Multiply) {
-        return kernel.kind == KernelKind::Fixed && !kernel.cycles ? "needs `cycles`" : "";
+        return kernel.kind != KernelKind::Zero && !kernel.cycles ? "needs `cycles`" : "";
     }
     const MultiplyMode* mode = find_mode(kernel.a, kernel.b, kernel.c);
     if (mode == nullptr) {

@@ -81,6 +81,11 @@ void read_stream(Node node, StreamConfig& stream) {
     node.optional("hop_latency", stream.hop_latency, {1, 100}, "cycles per stream switch");
     node.optional("sink_fifo", stream.sink_fifo, {1, 1024},
                   "words that still enter when a receiver has stopped");
+    node.optional("arbiter_fifo", stream.arbiter_fifo, {0, 1024},
+                  "of these, words of a packet that fit behind its last arbiter");
+    if (stream.arbiter_fifo > stream.sink_fifo) {
+        node.error("arbiter_fifo", "must not exceed sink_fifo");
+    }
     node.done();
 }
 

@@ -38,9 +38,9 @@ struct CoreConfig {
     base::Bytes stack{1024};
     base::Bytes bank{16384};  // allocation unit
     std::int64_t locks = 16;
-    base::Cycles lock_cycles{4};         // an acquire or release occupies the core
-    base::Cycles lock_wake{9};           // from the release elsewhere to the core moving on
-    base::Cycles call_cycles{10};        // call and return of a kernel
+    base::Cycles lock_cycles{4};   // an acquire or release occupies the core
+    base::Cycles lock_wake{9};     // from the release elsewhere to the core moving on
+    base::Cycles call_cycles{10};  // call and return of a kernel
 };
 
 struct MemoryTileConfig {
@@ -62,8 +62,9 @@ struct ShimConfig {
 };
 
 struct StreamConfig {
-    base::Cycles hop_latency{3};  // per switch crossed
-    std::int64_t sink_fifo = 8;   // words behind the last fork
+    base::Cycles hop_latency{3};    // per switch crossed
+    std::int64_t sink_fifo = 8;     // words behind the last fork
+    std::int64_t arbiter_fifo = 5;  // of these, words behind the last arbiter of a packet
 };
 
 struct CommandProcessorConfig {
@@ -83,8 +84,8 @@ struct MultiplyMode {
     std::int64_t issue_slots = 1;         // vector slots one mmul takes, conversions included
     base::Cycles accumulate_interval{2};  // dependent accumulations on one accumulator
     std::int64_t extra_every = 0;         // one slot is lost every so many mmuls; 0 is none
-    bool converting_load = false;  // C loads go through the one up-shifting load slot
-    base::Cycles fill_drain{8};    // software-pipeline fill and drain per C block
+    bool converting_load = false;         // C loads go through the one up-shifting load slot
+    base::Cycles fill_drain{8};           // software-pipeline fill and drain per C block
 };
 
 struct KernelConfig {

@@ -79,8 +79,9 @@ struct Padding {
 
 // An address offset that advances once per execution of the descriptor.
 struct Iteration {
-    std::int64_t size = 1;    // executions before the offset starts again at 0
-    std::int64_t stride = 0;  // words
+    std::int64_t size = 1;     // executions before the offset starts again at 0
+    std::int64_t stride = 0;   // words
+    std::int64_t current = 0;  // of the first execution, 0..size - 1
 };
 
 struct Packet {
@@ -131,6 +132,8 @@ struct Hop {
     TileCoordinate tile;
     std::string in;   // "dma0", "south3", ...
     std::string out;  // "north0", "dma1", ...
+    // Packet-switched: which of the switch's arbiters passes it; left out: one of its own per port.
+    std::optional<std::int64_t> arbiter = {};
 };
 struct Route {
     std::string name;
@@ -149,7 +152,8 @@ using base::name_of;
 enum class KernelKind {
     Multiply,  // C += A * B on one core tile
     Zero,      // C = 0
-    Fixed      // takes `cycles`, moves no data: for hand-written programs
+    Fixed,     // takes `cycles`, moves no data: for hand-written programs
+    Inline     // the same for the script's own instructions: no call
 };
 
 // What a core runs between lock operations.
@@ -230,6 +234,9 @@ struct Program {
     std::vector<Kernel> kernels;
     std::vector<CoreProgram> cores;
     std::vector<SequenceOp> sequence;
+    // The host waits for the sequence alone: transfers that never end are left behind, not a
+    // deadlock.
+    bool ends_with_sequence = false;
 };
 
 }  // namespace tilesim::arch::npu

@@ -45,6 +45,9 @@ std::string descriptor(const Program& program, const BufferDescriptor& bd, bool 
     }
     if (bd.iteration) {
         text += fmt::format(", iteration: [{}, {}]", bd.iteration->size, bd.iteration->stride);
+        text += bd.iteration->current == 0
+                    ? ""
+                    : fmt::format(", iteration_current: {}", bd.iteration->current);
     }
     std::vector<std::string> padding;
     for (const Padding& p : bd.padding) {
@@ -65,6 +68,9 @@ std::string descriptor(const Program& program, const BufferDescriptor& bd, bool 
     if (bd.next) {
         text += fmt::format(", next: {}", *bd.next);
     }
+    if (bd.burst_bytes > 0) {
+        text += fmt::format(", burst_bytes: {}", bd.burst_bytes);
+    }
     return text + "}";
 }
 
@@ -79,6 +85,7 @@ class Printer {
 
     std::string run() {
         text_ = fmt::format("program: {}\n", program_.name);
+        text_ += program_.ends_with_sequence ? "ends_with_sequence: on\n" : "";
         storage();
         dmas();
         routes();
@@ -133,7 +140,8 @@ class Printer {
             std::vector<std::string> path;
             for (const Hop& hop : r.path) {
                 path.push_back(
-                    fmt::format("{{tile: {}, in: {}, out: {}}}", tile(hop.tile), hop.in, hop.out));
+                    fmt::format("{{tile: {}, in: {}, out: {}{}}}", tile(hop.tile), hop.in, hop.out,
+                                hop.arbiter ? fmt::format(", arbiter: {}", *hop.arbiter) : ""));
             }
             line(fmt::format("name: {}", r.name));
             text_ +=
@@ -151,6 +159,7 @@ class Printer {
         for (const Kernel& k : program_.kernels) {
             const char* kind = k.kind == KernelKind::Multiply ? "multiply"
                                : k.kind == KernelKind::Zero   ? "zero"
+                               : k.kind == KernelKind::Inline ? "inline"
                                                               : "fixed";
             line(
                 fmt::format("{{name: {}, kind: {}, m: {}, k: {}, n: {}, a: {}, b: {}, c: {}, "

@@ -97,6 +97,8 @@ class Reader {
 
     Program run() {
         root_.required("program", program_.name, "the program's name");
+        root_.optional("ends_with_sequence", program_.ends_with_sequence,
+                       "the run is over when the sequence is, whatever is still under way");
         storage();
         for (Node& entry : root_.list("dmas", "descriptors and tasks at configuration time")) {
             dma(entry);
@@ -179,7 +181,9 @@ class Reader {
         }
         if (node.has("iteration")) {
             const auto pair = read_pair(node, "iteration", kCount, "size and stride");
-            bd.iteration = Iteration{pair[0], pair[1]};
+            bd.iteration = Iteration{std::max<std::int64_t>(1, pair[0]), pair[1]};
+            node.optional("iteration_current", bd.iteration->current, {0, bd.iteration->size - 1},
+                          "of the first execution");
         }
         for (Node& entry : node.list("padding", "[before, after], innermost first")) {
             const auto pair = pair_of(entry);
@@ -257,6 +261,11 @@ class Reader {
             hop.tile = read_tile(each);
             each.required("in", hop.in, "port");
             each.required("out", hop.out, "port");
+            if (each.has("arbiter")) {
+                std::int64_t arbiter = 0;
+                each.optional("arbiter", arbiter, {0, 5}, "of a packet switch");
+                hop.arbiter = arbiter;
+            }
             each.done();
             route.path.push_back(hop);
         }
@@ -272,7 +281,8 @@ class Reader {
         entry.required("kind", kernel.kind,
                        {{"multiply", KernelKind::Multiply},
                         {"zero", KernelKind::Zero},
-                        {"fixed", KernelKind::Fixed}},
+                        {"fixed", KernelKind::Fixed},
+                        {"inline", KernelKind::Inline}},
                        "what it does");
         const Range tile{0, 1 << 16};
         entry.optional("m", kernel.m, tile, "rows of C");
@@ -288,8 +298,9 @@ class Reader {
             entry.optional("cycles", cycles, {0, 1'000'000'000}, "instead of the timing model's");
             kernel.cycles = cycles;
         }
-        if (kernel.kind == KernelKind::Fixed && !kernel.cycles) {
-            entry.error("cycles", "is needed for a kernel of kind fixed");
+        const bool stated = kernel.kind == KernelKind::Fixed || kernel.kind == KernelKind::Inline;
+        if (stated && !kernel.cycles) {
+            entry.error("cycles", "is needed for a kernel of kind fixed or inline");
         }
         add(program_.kernels, kernel, entry);
     }

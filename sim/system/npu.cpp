@@ -69,7 +69,12 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
     set_rates(result, macs, config.clock);
     result.where = where_time_went(root);
     result.busy = busy_shares(root);
-    if (outcome == Outcome::NothingPending) {
+    if (outcome == Outcome::NothingPending && program.ends_with_sequence && array.sequence_done()) {
+        for (const arch::npu::Wait& wait : array.deadlock().waits) {
+            result.notes.push_back(fmt::format(
+                "left behind when the sequence ended: {} waits for {}", wait.who, wait.what));
+        }
+    } else if (outcome == Outcome::NothingPending) {
         result.status = Status::Deadlock;
         result.deadlock = array.deadlock();
     } else if (outcome != Outcome::Finished) {
@@ -95,6 +100,7 @@ RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
     const arch::npu::Program program = prepared(workload.program, *scenario.device.npu);
     result.workload = {{"program", program.name}};
     result.mapping = Json::object();
+    result.notes = workload.notes;
     arch::memory::BackingStore store;
     arch::memory::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
     if (bytes != nullptr) {
