@@ -219,6 +219,16 @@ bool Array::finished() const {
            });
 }
 
+std::vector<std::string> Array::busy_shim_channels() const {
+    std::vector<std::string> busy;
+    for (const auto& [id, channel] : channels_) {
+        if (config_.kind_of(id.tile) == TileKind::Shim && !channel->idle()) {
+            busy.push_back(channel->name());
+        }
+    }
+    return busy;
+}
+
 void Array::finish_statistics() {
     finish_cycle_ = scheduler_.now();
     command_processor_.finish_statistics(finish_cycle_);

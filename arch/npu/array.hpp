@@ -42,6 +42,8 @@ class Array final : public ControlTarget {
     bool finished() const;
     // The run-time sequence has ended, whatever else is still under way.
     bool sequence_done() const { return command_processor_.done(); }
+    // Shim channels with a task that has not ended.
+    std::vector<std::string> busy_shim_channels() const;
     // Cycle and time of the end; call when finished.
     base::Cycles finish_cycle() const { return finish_cycle_; }
     base::Femtoseconds finish_time() const { return scheduler_.clock().time_of(finish_cycle_); }

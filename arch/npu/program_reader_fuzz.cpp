@@ -14,8 +14,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace tilesim::arch;
     try {
-        auto document = base::config::Document::parse(
-            {reinterpret_cast<const char*>(data), size}, "fuzz.yaml");
+        auto document =
+            base::config::Document::parse({reinterpret_cast<const char*>(data), size}, "fuzz.yaml");
         auto root = document.root();
         npu::Program program = npu::read_program(root);
         document.finish();

@@ -70,9 +70,9 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
     result.where = where_time_went(root);
     result.busy = busy_shares(root);
     if (outcome == Outcome::NothingPending && program.ends_with_sequence && array.sequence_done()) {
-        for (const arch::npu::Wait& wait : array.deadlock().waits) {
-            result.notes.push_back(fmt::format(
-                "left behind when the sequence ended: {} waits for {}", wait.who, wait.what));
+        for (const std::string& channel : array.busy_shim_channels()) {
+            result.notes.push_back(
+                fmt::format("{} had not finished when the sequence ended", channel));
         }
     } else if (outcome == Outcome::NothingPending) {
         result.status = Status::Deadlock;

@@ -49,9 +49,14 @@ std::set<std::int64_t> released_locks(const Program& program) {
     return released;
 }
 
-struct Port {  // a channel as the core sees it: the descriptors it works through
+// A run of descriptors from one that acquires to one that releases: what the core hands over whole.
+struct HandOver {
+    LockAction taken;  // by the channel
+    LockAction given;
+};
+struct Port {  // a channel as the core sees it
     bool input = false;
-    std::vector<const BufferDescriptor*> chain;
+    std::vector<HandOver> chain;
 };
 
 std::vector<Port> ports_of(const TileDma& dma) {
@@ -60,13 +65,16 @@ std::vector<Port> ports_of(const TileDma& dma) {
         Port port{start.direction == Direction::S2MM, {}};
         std::set<std::int64_t> seen;
         std::optional<std::int64_t> id = start.task.descriptor;
+        std::optional<LockAction> taken;
         while (id && seen.insert(*id).second) {
             std::optional<std::int64_t> next;
             for (const BufferDescriptor& descriptor : dma.descriptors) {
                 if (descriptor.id == *id) {
                     next = descriptor.next;
-                    if (descriptor.acquire && descriptor.release) {
-                        port.chain.push_back(&descriptor);
+                    taken = descriptor.acquire ? descriptor.acquire : taken;
+                    if (taken && descriptor.release) {
+                        port.chain.push_back({*taken, *descriptor.release});
+                        taken.reset();
                     }
                 }
             }
@@ -93,34 +101,34 @@ CoreProgram script_of(const TileDma& dma, const BodylessCore& core, std::int64_t
         rounds =
             std::min(kMostRounds, std::lcm(rounds, static_cast<std::int64_t>(port.chain.size())));
     }
-    const auto at = [](const Port& port, std::int64_t number) -> const BufferDescriptor& {
-        return *port.chain[static_cast<std::size_t>(number) % port.chain.size()];
+    const auto at = [](const Port& port, std::int64_t number) -> const HandOver& {
+        return port.chain[static_cast<std::size_t>(number) % port.chain.size()];
     };
     LoopOp loop;
     loop.count = -1;
     for (std::int64_t round = 0; round < rounds; ++round) {
         for (const Port& port : ports) {
             if (!port.input) {
-                loop.body.push_back(take(*at(port, round).release));
+                loop.body.push_back(take(at(port, round).given));
             }
         }
         for (std::int64_t input = 0; input < core.inputs_per_output; ++input) {
             const std::int64_t number = round * core.inputs_per_output + input;
             for (const Port& port : ports) {
                 if (port.input) {
-                    loop.body.push_back(take(*at(port, number).release));
+                    loop.body.push_back(take(at(port, number).given));
                 }
             }
             loop.body.push_back({CallOp{kernel, {}, {}}});
             for (const Port& port : ports) {
                 if (port.input) {
-                    loop.body.push_back(give(*at(port, number).acquire));
+                    loop.body.push_back(give(at(port, number).taken));
                 }
             }
         }
         for (const Port& port : ports) {
             if (!port.input) {
-                loop.body.push_back(give(*at(port, round).acquire));
+                loop.body.push_back(give(at(port, round).taken));
             }
         }
     }

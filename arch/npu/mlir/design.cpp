@@ -38,6 +38,13 @@ std::string symbol_of(const Operation& device) {
     return text_attribute(device, "sym_name");
 }
 
+bool has_sequence(const Operation& device) {
+    const auto& operations = region_of(device).blocks.front().operations;
+    return std::any_of(operations.begin(), operations.end(), [](const Operation& operation) {
+        return operation.name.ends_with(".runtime_sequence");
+    });
+}
+
 struct Devices {
     const Operation* design = nullptr;
     const Operation* routed = nullptr;  // whose switchboxes count
@@ -60,6 +67,13 @@ Devices devices_of(const Source& source, const ReadOptions& options) {
         throw ReadError({}, options.device.empty()
                                 ? "the file has no aie.device"
                                 : fmt::format("no aie.device is named @{}", options.device));
+    }
+    // Devices that only configurations load have no sequence of their own.
+    std::vector<const Operation*> with_sequence;
+    std::copy_if(designs.begin(), designs.end(), std::back_inserter(with_sequence),
+                 [](const Operation* design) { return has_sequence(*design); });
+    if (with_sequence.size() == 1) {
+        designs = with_sequence;
     }
     if (designs.size() > 1) {
         std::string names;
@@ -164,6 +178,7 @@ Program lowered(Lowering& lowering, const Operation& routed) {
     if (lowering.errors.empty()) {
         add_bodyless_cores(lowering);
     }
+    place_external_buffers(lowering);
     const std::string symbol = symbol_of(lowering.device);
     lowering.program.name = symbol.empty() ? "design" : plain_name(symbol);
     lowering.program.ends_with_sequence = true;

@@ -2,7 +2,7 @@
 //
 // Models:  the physical form mlir-aie and iree-amd-aie print after their lowering: tiles, buffers,
 //          locks, DMA regions, flows or switchboxes, core bodies as scripts of lock operations and
-//          kernel calls, and the run-time sequence. docs/modelling/mlir.md lists the operations.
+//          kernel calls, and the run-time sequence. docs/designs.md lists the operations.
 // Ignores: what a core computes (its time only), trace set-up, task-complete-token routes.
 // Source:  the operation definitions and test designs of Xilinx/mlir-aie and nod-ai/iree-amd-aie.
 #pragma once

@@ -1,6 +1,8 @@
 // aie.mem, aie.memtile_dma and aie.shim_dma regions: descriptors, and the tasks queued at start.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "arch/npu/mlir/descriptor.hpp"
 #include "arch/npu/mlir/lowering.hpp"
 
@@ -23,18 +25,33 @@ class DmaRegion {
         });
     }
 
+    // dma_start names the block of its transfers and the block that goes on. Blocks nothing leads
+    // to, as hand-edited files have them, count in the order of the text, as in the compiler.
     void run() {
-        // dma_start names the block of its transfers and the block that goes on.
-        const Block* block = &region_.blocks.front();
-        std::set<const Block*> seen;
-        while (block != nullptr && seen.insert(block).second) {
+        channels_from(&region_.blocks.front());
+        for (const Block& block : region_.blocks) {
+            const bool starts =
+                std::any_of(block.operations.begin(), block.operations.end(),
+                            [](const Operation& each) { return each.name == "aie.dma_start"; });
+            if (starts) {
+                channels_from(&block);
+            }
+        }
+    }
+
+  private:
+    void channels_from(const Block* block) {
+        while (block != nullptr && !ids_by_block_.contains(block) && seen_.insert(block).second) {
             const Block* next = nullptr;
             for (const Operation& operation : block->operations) {
+                if (operation.name == "aie.dma_bd" || operation.name == "aie.next_bd") {
+                    return;  // a transfer, of a chain that is read where it starts
+                }
                 if (operation.name == "aie.dma_start") {
                     next = dma_start(operation);
                 } else if (operation.name == "aie.dma") {
                     dma(operation);
-                } else {
+                } else if (operation.name != "aie.use_lock") {
                     check(operation);
                 }
             }
@@ -42,7 +59,6 @@ class DmaRegion {
         }
     }
 
-  private:
     static void check(const Operation& operation) {
         static const std::set<std::string> kDeclarations{"aie.end",        "aie.buffer",
                                                          "aie.lock",       "aie.external_buffer",
@@ -146,6 +162,7 @@ class DmaRegion {
     Scope scope_;
     TileCoordinate tile_;
     std::map<const Block*, std::int64_t> ids_by_block_;
+    std::set<const Block*> seen_;
 };
 
 }  // namespace

@@ -54,6 +54,8 @@ struct Lowering {
 
 // Parts of the lowering, in the order they run; a file each.
 void lower_storage(Lowering& lowering);
+// Once their sizes are known.
+void place_external_buffers(Lowering& lowering);
 void lower_dmas(Lowering& lowering);
 void lower_cores(Lowering& lowering);
 void lower_sequence(Lowering& lowering);

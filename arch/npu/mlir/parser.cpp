@@ -86,31 +86,32 @@ class Parser {
                                                         : fmt::format("'{}'", name.text)));
         }
         op.name = name.text;
-        while (!ends_operation(op.items)) {
+        while (!ends_operation(op)) {
             op.items.push_back(item());
         }
         return op;
     }
 
-    // Whether what comes next is no more part of the operation whose items so far are these.
-    bool ends_operation(const std::vector<Item>& items) const {
+    // Whether what comes next is no more part of the operation, as far as it has been read.
+    bool ends_operation(const Operation& op) const {
         const Token& token = peek();
-        if (token.kind == TokenKind::End || token.is("}")) {
+        if (token.kind == TokenKind::End || token.is("}") || is_operation_name(token)) {
             return true;
         }
-        if (is_operation_name(token)) {
-            return true;
+        const bool first = op.items.empty();
+        if ((!first && op.items.back().is(",")) || (first && op.name.ends_with("for"))) {
+            return false;  // an operand after a comma; scf.for %i = ...
+        }
+        if (token.kind == TokenKind::BlockLabel) {
+            const bool argument = first && op.name != "aie.end";  // cf.br ^bb1(%x : index)
+            return peek(1).is(":") || (peek(1).is("(") && !argument);
+        }
+        if (token.kind == TokenKind::String) {
+            return !first && peek(1).is("(");
         }
         const bool alias = token.kind == TokenKind::Word &&
                            (token.text[0] == '#' || token.text[0] == '!') && peek(1).is("=");
-        if (items.empty() || items.back().is(",")) {
-            return false;  // scf.for %i = ..., cf.br ^bb1, an operand after a comma
-        }
-        if (token.kind == TokenKind::String) {
-            return peek(1).is("(");
-        }
-        return alias || result_list(0) > 0 ||
-               (token.kind == TokenKind::BlockLabel && (peek(1).is(":") || peek(1).is("(")));
+        return alias || result_list(0) > 0;
     }
 
     Item item() {
@@ -152,11 +153,10 @@ class Parser {
     }
 
     // After '{': a region begins with an operation, a result list or a label; a dictionary with a
-    // key. Empty braces count as a region.
+    // key; a set with an operand. Empty braces count as a region.
     bool begins_region() const {
         const Token& token = peek();
-        if (token.kind == TokenKind::Value || token.kind == TokenKind::BlockLabel ||
-            token.is("}")) {
+        if (token.kind == TokenKind::BlockLabel || token.is("}") || result_list(0) > 0) {
             return true;
         }
         if (token.kind == TokenKind::String) {
@@ -232,7 +232,9 @@ std::optional<std::vector<Item>> Operation::attribute(std::string_view key) cons
                 continue;
             }
             std::vector<Item> value;
-            for (std::size_t k = i + 2; k < group.items.size() && !group.items[k].is(","); ++k) {
+            const bool stated = i + 1 < group.items.size() && group.items[i + 1].is("=");
+            for (std::size_t k = i + 2; stated && k < group.items.size() && !group.items[k].is(",");
+                 ++k) {
                 value.push_back(group.items[k]);
             }
             return value;

@@ -46,6 +46,15 @@ void set_dimensions(BufferDescriptor& descriptor, std::span<const std::int64_t> 
     }
 }
 
+// Bytes from the descriptor's first word to its last.
+std::int64_t extent(const BufferDescriptor& descriptor) {
+    std::int64_t last = descriptor.dimensions.empty() ? descriptor.length - 1 : 0;
+    for (const Dimension& d : descriptor.dimensions) {
+        last += (d.size - 1) * d.stride;
+    }
+    return (last + 1) * kWordBytes;
+}
+
 void set_iteration(BufferDescriptor& descriptor, std::int64_t wrap, std::int64_t step) {
     if (wrap > 0) {
         descriptor.iteration = Iteration{wrap + 1, step + 1};
@@ -183,6 +192,7 @@ BufferDescriptor Registers::decode(TileCoordinate tile, std::int64_t id, const W
             }
             descriptor.buffer = *written.argument;
             descriptor.offset = written.argument_bytes;
+            grow_argument(descriptor);
             break;
     }
     // Locks are numbers of the tile until here.
@@ -270,6 +280,20 @@ void Registers::decode_shim(std::span<const std::uint32_t> words,
     decode_control(words[7], descriptor);
 }
 
+// Hosts allocate more than an argument's type says where a trace is to lie behind the data.
+void Registers::grow_argument(const BufferDescriptor& descriptor) {
+    ExternalBuffer& buffer =
+        lowering_.program.external_buffers[static_cast<std::size_t>(descriptor.buffer)];
+    const std::int64_t end = descriptor.offset + extent(descriptor);
+    if (end > buffer.bytes) {
+        buffer.bytes = end;
+        lowering_.note(
+            fmt::format("argument {} is larger than its type says: a descriptor written "
+                        "to the registers reaches further",
+                        buffer.name));
+    }
+}
+
 // The buffer at an address; where the design declares none, one of the descriptor's extent.
 void Registers::set_buffer(TileCoordinate tile, std::int64_t address, BufferDescriptor& descriptor,
                            Location where) {
@@ -298,11 +322,7 @@ void Registers::set_buffer(TileCoordinate tile, std::int64_t address, BufferDesc
     buffer.tile = at;
     buffer.name = unique_name(buffers, fmt::format("memory_{}_{}_{}", at.column, at.row, address));
     buffer.address = address;
-    std::int64_t last = 0;
-    for (const Dimension& d : descriptor.dimensions) {
-        last += (d.size - 1) * d.stride;
-    }
-    buffer.bytes = kWordBytes * (descriptor.dimensions.empty() ? descriptor.length : last + 1);
+    buffer.bytes = extent(descriptor);
     descriptor.buffer = static_cast<std::int64_t>(buffers.size());
     descriptor.offset = 0;
     buffers.push_back(buffer);

@@ -48,6 +48,7 @@ class Registers {
     void decode_shim(std::span<const std::uint32_t> words, BufferDescriptor& descriptor) const;
     void set_buffer(TileCoordinate tile, std::int64_t address, BufferDescriptor& descriptor,
                     Location where);
+    void grow_argument(const BufferDescriptor& descriptor);
     std::int64_t lock_of(TileCoordinate tile, std::int64_t id);
     void memory_word(TileCoordinate tile, std::int64_t address, std::uint32_t value,
                      Location where);

@@ -134,6 +134,7 @@ class Flows {
         flow.keep_header = is_true(operation, "keep_pkt_header");
         flow.where = operation.where;
         bool from_dma = false;
+        bool to_control = false;
         for (const Block& block : region_of(operation).blocks) {
             for (const Operation& end : block.operations) {
                 const bool source = end.name == "aie.packet_source";
@@ -141,7 +142,9 @@ class Flows {
                     continue;
                 }
                 Cursor words(end);
-                Cursor port(words.group("<"));
+                const Item& end_of_flow = words.group("<");
+                to_control |= !source && ends_at_control(end_of_flow);
+                Cursor port(end_of_flow);
                 const auto id = channel(port, source ? Direction::MM2S : Direction::S2MM);
                 if (id && source) {
                     flow.source = *id;
@@ -151,9 +154,20 @@ class Flows {
                 }
             }
         }
+        if (from_dma && to_control) {
+            throw ReadError(operation.where,
+                            "control packets (a stream into a tile's control port) are not "
+                            "modelled");
+        }
         if (from_dma && !flow.destinations.empty()) {
             add(std::move(flow));
         }
+    }
+
+    static bool ends_at_control(const Item& end) {
+        return std::any_of(end.items.begin(), end.items.end(), [](const Item& item) {
+            return item.token.text == "TileControl" || item.token.text == "Ctrl";
+        });
     }
 
     // Flows of one source and packet id are one stream with several receivers.

@@ -13,8 +13,7 @@ namespace tilesim::arch::npu::mlir {
 
 namespace {
 
-constexpr std::int64_t kArgumentAlignment = 64 * 1024;  // as storage places external buffers
-constexpr std::size_t kMostSteps = 1'000'000;           // unrolled
+constexpr std::size_t kMostSteps = 1'000'000;  // unrolled
 constexpr int kMostNesting = 32;
 
 std::string_view operation_name(const Operation& operation) {
@@ -75,11 +74,6 @@ class Sequence {
         ExternalBuffer buffer;
         buffer.name = unique_name(buffers, name);
         buffer.bytes = (type.bytes() + kWordBytes - 1) / kWordBytes * kWordBytes;
-        for (const ExternalBuffer& other : buffers) {
-            const std::int64_t end = other.address + other.bytes;
-            buffer.address = std::max(buffer.address, (end + kArgumentAlignment - 1) /
-                                                          kArgumentAlignment * kArgumentAlignment);
-        }
         scope_.define(name, {Value::Kind::External, static_cast<std::int64_t>(buffers.size())});
         buffers.push_back(buffer);
         lowering_.external_types.push_back(type);

@@ -11,8 +11,8 @@ namespace {
 
 // Unit of allocation of a memory tile in mlir-aie's target model: 8 banks of 512 KiB.
 constexpr std::int64_t kMemoryTileBank = 64 * 1024;
-// Arguments begin on a page of their own, as a driver places them.
-constexpr std::int64_t kArgumentAlignment = 64 * 1024;
+// External buffers lie apart, each on pages of its own, as a driver places them.
+constexpr std::int64_t kExternalAlignment = 64 * 1024;
 constexpr std::int64_t kUnplaced = -1;
 constexpr std::int64_t kBufferAlignment = 32;  // bytes: the widest load of a core
 
@@ -143,11 +143,6 @@ class Storage {
         ExternalBuffer buffer;
         buffer.name = unique_name(lowering_.program.external_buffers, wanted_name(operation));
         buffer.bytes = type.bytes();
-        std::int64_t end = 0;
-        for (const ExternalBuffer& other : lowering_.program.external_buffers) {
-            end = std::max(end, other.address + other.bytes);
-        }
-        buffer.address = (end + kArgumentAlignment - 1) / kArgumentAlignment * kArgumentAlignment;
         lowering_.program.external_buffers.push_back(buffer);
         lowering_.external_types.push_back(type);
     }
@@ -329,6 +324,14 @@ class Storage {
 };
 
 }  // namespace
+
+void place_external_buffers(Lowering& lowering) {
+    std::int64_t end = 0;
+    for (ExternalBuffer& buffer : lowering.program.external_buffers) {
+        buffer.address = end;
+        end += (buffer.bytes + kExternalAlignment - 1) / kExternalAlignment * kExternalAlignment;
+    }
+}
 
 void lower_storage(Lowering& lowering) {
     Storage(lowering).run();
