@@ -564,15 +564,24 @@ class CoreReader {
         for (const Item& item : call.items) {
             Cursor types(item);
             while (item.opens("(") && !types.done()) {
-                if (types.peek()->is_word("memref")) {
-                    bytes += read_memref(types).bytes();
-                } else {
-                    types.take();
-                }
+                bytes += buffer_bytes(types);
             }
         }
         const std::int64_t width = lowering_.config.kernels.load_width.count();
         return (bytes + width - 1) / width;
+    }
+
+    // Zero for what is no buffer of known size.
+    static std::int64_t buffer_bytes(Cursor& types) {
+        if (!types.peek()->is_word("memref")) {
+            types.take();
+            return 0;
+        }
+        try {
+            return read_memref(types).bytes();
+        } catch (const ReadError&) {
+            return 0;
+        }
     }
 
     bool is_inline(const CoreOp& op) const {

@@ -230,6 +230,7 @@ StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operatio
     Cursor cursor(operation);
     Cursor inside(cursor.group("("));
     const bool shim = kind == TileKind::Shim;
+    const std::string name = inside.peek() != nullptr ? inside.peek()->token.text : "";
     stated.descriptor.buffer =
         scope.index_of(inside, shim ? Value::Kind::External : Value::Kind::Buffer);
     inside.expect(":");
@@ -259,6 +260,7 @@ StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operatio
         parts.transfer.dimensions.push_back({parts.sizes[i], parts.strides[i]});
     }
     parts.transfer.length = parts.length.value_or(type.elements - parts.transfer.offset);
+    parts.transfer.offset += scope.find(name)->offset;
     split_outer(lowering, kind, type, operation.where, parts.transfer, stated);
     set_transfer(stated.descriptor, parts.transfer, operation.where);
     if (operation.attribute("iteration")) {

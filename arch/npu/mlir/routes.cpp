@@ -221,8 +221,6 @@ class Switches {
         }
     }
 
-    bool empty() const { return switches_.empty(); }
-
     // Adds a route for every stream that leaves a DMA channel.
     void trace_all() {
         const auto packet_ids = ids_in_use();
@@ -474,26 +472,33 @@ class Switches {
     std::map<TileCoordinate, ShimMux> muxes_;
 };
 
-// Every stated flow must be among the routes the switchboxes make.
-void compare(Lowering& lowering, const std::vector<Flow>& flows) {
-    for (const Flow& flow : flows) {
-        for (const ChannelId& to : flow.destinations) {
-            const bool made = std::any_of(
-                lowering.program.routes.begin(), lowering.program.routes.end(),
-                [&](const Route& route) {
-                    return route.source == flow.source && route.packet_id == flow.packet_id &&
-                           std::find(route.destinations.begin(), route.destinations.end(), to) !=
-                               route.destinations.end();
-                });
-            if (!made) {
-                lowering.note(fmt::format(
-                    "line {}: the switchboxes do not carry this flow from tile {},{} to tile "
-                    "{},{}, or nothing sends it",
-                    flow.where.line, flow.source.tile.column, flow.source.tile.row, to.tile.column,
-                    to.tile.row));
-            }
+// The receivers of a flow that no route made by the switchboxes reaches.
+std::vector<ChannelId> unreached(const Program& program, const Flow& flow) {
+    std::vector<ChannelId> missing;
+    for (const ChannelId& to : flow.destinations) {
+        const bool made =
+            std::any_of(program.routes.begin(), program.routes.end(), [&](const Route& route) {
+                return route.source == flow.source && route.packet_id == flow.packet_id &&
+                       std::find(route.destinations.begin(), route.destinations.end(), to) !=
+                           route.destinations.end();
+            });
+        if (!made) {
+            missing.push_back(to);
         }
     }
+    return missing;
+}
+
+// A flow as a route for the router to make.
+Route unrouted(const Program& program, const Flow& flow) {
+    Route route;
+    route.name = unique_name(program.routes,
+                             flow.packet_id ? fmt::format("packet{}", *flow.packet_id) : "stream");
+    route.source = flow.source;
+    route.destinations = flow.destinations;
+    route.packet_id = flow.packet_id;
+    route.keep_header = flow.keep_header;
+    return route;
 }
 
 }  // namespace
@@ -501,21 +506,19 @@ void compare(Lowering& lowering, const std::vector<Flow>& flows) {
 void lower_routes(Lowering& lowering, const Operation& routed) {
     const std::vector<Flow> flows = Flows(lowering).run();
     Switches switches(lowering, routed);
-    if (!switches.empty()) {
-        switches.trace_all();
-        compare(lowering, flows);
-        return;
-    }
+    switches.trace_all();
+    const bool result_of_routing = &routed != &lowering.device;
     for (const Flow& flow : flows) {
-        Route route;
-        route.name =
-            unique_name(lowering.program.routes,
-                        flow.packet_id ? fmt::format("packet{}", *flow.packet_id) : "stream");
-        route.source = flow.source;
-        route.destinations = flow.destinations;
-        route.packet_id = flow.packet_id;
-        route.keep_header = flow.keep_header;
-        lowering.program.routes.push_back(std::move(route));
+        const auto missing = unreached(lowering.program, flow);
+        if (missing.size() == flow.destinations.size() && !result_of_routing) {
+            lowering.program.routes.push_back(unrouted(lowering.program, flow));
+        } else if (!missing.empty()) {
+            lowering.note(fmt::format(
+                "line {}: the switchboxes do not carry this flow from tile {},{} to tile {},{}, or "
+                "nothing sends it",
+                flow.where.line, flow.source.tile.column, flow.source.tile.row,
+                missing.front().tile.column, missing.front().tile.row));
+        }
     }
 }
 

@@ -23,6 +23,7 @@ struct Value {
     };
     Kind kind = Kind::Constant;
     std::int64_t index = 0;
+    std::int64_t offset = 0;  // of a view into an external buffer, elements
 };
 
 class Scope {

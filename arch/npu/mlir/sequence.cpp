@@ -159,6 +159,7 @@ class Sequence {
             inside.take();
             inside.expect(",");
         }
+        const std::string argument = inside.peek() != nullptr ? inside.peek()->token.text : "";
         const std::int64_t buffer = scope.index_of(inside, Value::Kind::External);
         const auto offsets = numbers(inside, scope);
         const auto sizes = numbers(inside, scope);
@@ -174,6 +175,7 @@ class Sequence {
         Transfer transfer;
         transfer.type = lowering_.external_types[static_cast<std::size_t>(buffer)];
         transfer.length = 1;
+        transfer.offset = scope.find(argument)->offset;
         for (std::size_t i = 0; i < 4; ++i) {
             const bool sane = std::abs(offsets[i]) < (1LL << 31) &&
                               std::abs(sizes[i]) < (1 << 30) && std::abs(strides[i]) < (1LL << 31);
@@ -367,29 +369,35 @@ class Sequence {
         scope.define(operation.results[0], {Value::Kind::Global, place->second});
     }
 
-    // A view that begins where its buffer begins.
+    // memref.subview %x[o] [s] [1], memref.reinterpret_cast %x to offset: [o], ...: the same buffer
+    // further on. Offsets count dimensions of contiguous buffers.
     void view(const Operation& operation, Scope& scope) {
         Cursor cursor(operation);
+        const std::string source = cursor.peek() != nullptr ? cursor.peek()->token.text : "";
         const std::int64_t buffer = scope.index_of(cursor, Value::Kind::External);
-        bool moved = false;
-        const Item* offsets = nullptr;
+        std::vector<std::int64_t> offsets;
         for (const Item& item : operation.items) {
-            offsets = offsets == nullptr && item.opens("[") ? &item : offsets;
-        }
-        if (offsets != nullptr) {
-            Cursor list(*offsets);
-            while (!list.done()) {
-                moved = scope.integer(list) != 0 || moved;
-                list.skip(",");
+            if (item.opens("[") && operation.name != "memref.cast") {
+                Cursor list(item);
+                while (!list.done()) {
+                    offsets.push_back(scope.integer(list));
+                    list.skip(",");
+                }
+                break;
             }
         }
-        if (moved || operation.results.size() != 1) {
+        const bool linear = offsets.size() <= 1;
+        const bool moved = std::any_of(offsets.begin(), offsets.end(),
+                                       [](std::int64_t offset) { return offset != 0; });
+        if ((moved && !linear) || operation.results.size() != 1) {
             throw ReadError(operation.where,
-                            fmt::format("{} with an offset is not modelled; put the offset into "
-                                        "the transfer",
+                            fmt::format("{} of several dimensions with an offset is not modelled; "
+                                        "put the offset into the transfer",
                                         operation.name));
         }
-        scope.define(operation.results[0], {Value::Kind::External, buffer});
+        const std::int64_t before = scope.find(source)->offset;
+        scope.define(operation.results[0],
+                     {Value::Kind::External, buffer, before + (moved ? offsets[0] : 0)});
     }
 
     void address_patch(const Operation& operation, Scope& scope) {
