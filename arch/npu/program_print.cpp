@@ -95,19 +95,21 @@ class Printer {
     }
 
   private:
+    // A list's key; the entries follow.
+    void heading(const std::string& key, bool empty) { text_ += key + (empty ? ": []\n" : ":\n"); }
     void line(const std::string& entry) { text_ += "  - " + entry + "\n"; }
 
     void storage() {
-        text_ += "external_buffers:\n";
+        heading("external_buffers", program_.external_buffers.empty());
         for (const ExternalBuffer& b : program_.external_buffers) {
             line(fmt::format("{{name: {}, address: {}, bytes: {}}}", b.name, b.address, b.bytes));
         }
-        text_ += "locks:\n";
+        heading("locks", program_.locks.empty());
         for (const Lock& l : program_.locks) {
             line(fmt::format("{{name: {}, tile: {}, id: {}, initial: {}}}", l.name, tile(l.tile),
                              l.id, l.initial));
         }
-        text_ += "buffers:\n";
+        heading("buffers", program_.buffers.empty());
         for (const Buffer& b : program_.buffers) {
             line(fmt::format("{{name: {}, tile: {}, address: {}, bytes: {}}}", b.name, tile(b.tile),
                              b.address, b.bytes));
@@ -115,14 +117,14 @@ class Printer {
     }
 
     void dmas() {
-        text_ += "dmas:\n";
+        heading("dmas", program_.dmas.empty());
         for (const TileDma& dma : program_.dmas) {
             line(fmt::format("tile: {}", tile(dma.tile)));
-            text_ += "    descriptors:\n";
+            heading("    descriptors", dma.descriptors.empty());
             for (const BufferDescriptor& bd : dma.descriptors) {
                 text_ += "      - " + descriptor(program_, bd, dma.tile.row == 0) + "\n";
             }
-            text_ += "    starts:\n";
+            heading("    starts", dma.starts.empty());
             for (const TileDma::Start& start : dma.starts) {
                 text_ += fmt::format("      - {{channel: {}{}, {}}}\n", direction(start.direction),
                                      start.channel, task(start.task));
@@ -131,7 +133,7 @@ class Printer {
     }
 
     void routes() {
-        text_ += "routes:\n";
+        heading("routes", program_.routes.empty());
         for (const Route& r : program_.routes) {
             std::vector<std::string> to;
             for (const ChannelId& id : r.destinations) {
@@ -155,7 +157,7 @@ class Printer {
     }
 
     void cores() {
-        text_ += "kernels:\n";
+        heading("kernels", program_.kernels.empty());
         for (const Kernel& k : program_.kernels) {
             const char* kind = k.kind == KernelKind::Multiply ? "multiply"
                                : k.kind == KernelKind::Zero   ? "zero"
@@ -168,10 +170,10 @@ class Printer {
                             k.b_column_major ? "column_major" : "row_major",
                             k.cycles ? fmt::format(", cycles: {}", *k.cycles) : ""));
         }
-        text_ += "cores:\n";
+        heading("cores", program_.cores.empty());
         for (const CoreProgram& core : program_.cores) {
             line(fmt::format("tile: {}", tile(core.tile)));
-            text_ += "    rotations:\n";
+            heading("    rotations", core.rotations.empty());
             for (const Rotation& rotation : core.rotations) {
                 std::vector<std::string> names;
                 for (const std::int64_t b : rotation.buffers) {
@@ -180,7 +182,7 @@ class Printer {
                 text_ += fmt::format("      - {{name: {}, buffers: [{}]}}\n", rotation.name,
                                      fmt::join(names, ", "));
             }
-            text_ += "    script:\n";
+            heading("    script", core.script.empty());
             script(core, core.script, "      ");
         }
     }
@@ -210,14 +212,14 @@ class Printer {
                     loop->parameter
                         ? fmt::format("{}- loop: {{parameter: {}}}\n", indent, *loop->parameter)
                         : fmt::format("{}- loop: {{count: {}}}\n", indent, loop->count);
-                text_ += indent + "  body:\n";
+                heading(indent + "  body", loop->body.empty());
                 script(core, loop->body, indent + "    ");
             }
         }
     }
 
     void sequence() {
-        text_ += "sequence:\n";
+        heading("sequence", program_.sequence.empty());
         for (const SequenceOp& op : program_.sequence) {
             if (const auto* write = std::get_if<WriteDescriptor>(&op)) {
                 line(fmt::format("write_descriptor: {{tile: {}, descriptor: {}}}",
