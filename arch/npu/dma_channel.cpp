@@ -143,6 +143,8 @@ void DmaChannel::finish_transfer(Cycles now) {
     }
     stats_.words += entry_->stream_words;
     ++stats_.descriptors;
+    first_end_ = first_end_.value_or(now);
+    last_end_ = now;
 
     DescriptorTable::Entry& done = *entry_;
     if (done.descriptor.iteration) {

@@ -107,6 +107,12 @@ class DmaChannel final : public base::EventHandler, public LockClient {
     // What the push that was dropped last would have started, for reports.
     const std::optional<Task>& dropped() const { return dropped_; }
 
+    // When the first descriptor ended and when the last one did; nothing before.
+    std::optional<base::Cycles> first_end() const { return first_end_; }
+    base::Cycles last_progress() const { return last_end_; }
+    std::int64_t descriptors_done() const { return stats_.descriptors.value(); }
+    std::int64_t words_done() const { return stats_.words.value(); }
+
     void push(const Task& task);
     void finish_statistics(base::Cycles now) { stats_.time.charge_until(now.count()); }
 
@@ -138,6 +144,8 @@ class DmaChannel final : public base::EventHandler, public LockClient {
     std::int64_t runs_left_ = 0;
     DescriptorTable::Entry* entry_ = nullptr;
     base::Cycles transfer_begin_{0};
+    std::optional<base::Cycles> first_end_;
+    base::Cycles last_end_{0};
 };
 
 // MM2S of a core or memory tile.

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <functional>
+
 #include "arch/base/check.hpp"
 #include "arch/memory/backing_store.hpp"
 #include "arch/npu/array.hpp"
+#include "arch/npu/buffer_placement.hpp"
 #include "arch/npu/kernel_timing.hpp"
 #include "arch/npu/program_print.hpp"
 #include "arch/npu/program_verifier.hpp"
@@ -46,10 +49,16 @@ Json describe(const workloads::OutputStationaryMapping& map) {
 
 }  // namespace
 
+// What a functional run does with the array's bytes at start and at the end.
+struct Contents {
+    std::function<void(arch::npu::TileMemory&)> fill;
+    std::function<void(arch::npu::TileMemory&)> check;
+};
+
 // Runs a verified and routed program; the result's status says how it ended.
 void simulate(const Scenario& scenario, const arch::npu::Program& program,
-              arch::memory::BackingStore* bytes, double macs, arch::base::ProbeListener* listener,
-              RunResult& result) {
+              arch::memory::BackingStore* bytes, const Contents& contents, double macs,
+              arch::base::ProbeListener* listener, RunResult& result) {
     const arch::npu::NpuConfig& config = *scenario.device.npu;
     EventQueue queue;
     arch::base::stats::Group root("");
@@ -57,9 +66,17 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
                                       scenario.device.fabric.request_latency, queue, root);
     arch::npu::Array array(config, scenario.device.fabric, program, memory, queue, root, bytes);
     array.connect(listener);
+    if (contents.fill && array.memory() != nullptr) {
+        contents.fill(*array.memory());
+    }
     array.start();
-    const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
-                                                    [&array] { return array.finished(); });
+    // Time stamps between two looks for a livelock, a matter of structure and not of speed.
+    constexpr int kStampsPerLook = 1 << 14;
+    int stamps = 0;
+    const Outcome outcome =
+        arch::base::kernel::run(queue, limits_of(scenario.run), [&array, &stamps] {
+            return array.finished() || (++stamps % kStampsPerLook == 0 && array.livelocked());
+        });
     array.finish_statistics();
     memory.finish_statistics();
     result.cycles = array.finish_cycle().count();
@@ -69,17 +86,19 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
     set_rates(result, macs, config.clock);
     result.where = where_time_went(root);
     result.busy = busy_shares(root);
-    if (outcome == Outcome::NothingPending) {
-        result.status = Status::Deadlock;
+    if (outcome == Outcome::NothingPending || !array.finished()) {
+        const bool stopped = outcome == Outcome::NothingPending || array.livelocked();
+        result.status = stopped ? Status::Deadlock : Status::TimeLimit;
         result.deadlock = array.deadlock();
-    } else if (outcome != Outcome::Finished) {
-        result.status = Status::TimeLimit;
+    } else if (contents.check && array.memory() != nullptr) {
+        contents.check(*array.memory());
     }
 }
 
 // Checked and with every route given its path.
 arch::npu::Program prepared(const arch::npu::Program& program, const arch::npu::NpuConfig& config) {
     arch::npu::Program ready = program;
+    arch::npu::place_buffers(ready, config);
     const auto problems = arch::npu::verify(ready, config);
     if (!problems.empty()) {
         throw arch::base::config::ConfigError(
@@ -97,17 +116,17 @@ RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
     result.mapping = Json::object();
     arch::memory::BackingStore store;
     arch::memory::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
-    if (bytes != nullptr) {
-        fill_buffers(workload, scenario.run.seed, store);
-    }
-    simulate(scenario, program, bytes, 0, listener, result);
-    if (result.status != Status::Ok) {
-        return result;
-    }
-    name_bottlenecks(result);
-    if (bytes != nullptr) {
-        result.functional = check_buffers(workload, store);
-        result.status = result.functional->match ? Status::Ok : Status::Mismatch;
+    const Contents contents{
+        [&](arch::npu::TileMemory& tiles) {
+            fill_buffers(workload, scenario.run.seed, {store, tiles});
+        },
+        [&](arch::npu::TileMemory& tiles) {
+            result.functional = check_buffers(workload, {store, tiles});
+            result.status = result.functional->match ? Status::Ok : Status::Mismatch;
+        }};
+    simulate(scenario, program, bytes, contents, 0, listener, result);
+    if (result.status == Status::Ok || result.status == Status::Mismatch) {
+        name_bottlenecks(result);
     }
     return result;
 }
@@ -133,7 +152,7 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
     if (bytes != nullptr) {
         workloads::fill_operands(gemm, lowered, scenario.run.seed, store);
     }
-    simulate(scenario, lowered.program, bytes, gemm.macs(), listener, result);
+    simulate(scenario, lowered.program, bytes, {}, gemm.macs(), listener, result);
     if (result.status != Status::Ok) {
         return result;
     }
