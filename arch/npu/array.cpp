@@ -252,7 +252,7 @@ bool Array::livelocked() const {
 }
 
 void Array::finish_statistics() {
-    finish_cycle_ = scheduler_.now();
+    finish_cycle_ = scheduler_.next_edge();
     command_processor_.finish_statistics(finish_cycle_);
     for (const auto& [id, channel] : channels_) {
         channel->finish_statistics(finish_cycle_);

@@ -98,7 +98,11 @@ std::string DeadlockReport::text() const {
     for (const std::string& push : dropped_pushes) {
         result += "  " + push + "\n";
     }
-    return result + fmt::format("last progress: cycle {}, {}\n", last_progress, last_progress_by);
+    return result + progress() + "\n";
+}
+
+std::string DeadlockReport::progress() const {
+    return fmt::format("last progress: cycle {}, {}", last_progress, last_progress_by);
 }
 
 std::string DeadlockReport::graphviz() const {

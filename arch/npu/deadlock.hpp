@@ -33,6 +33,7 @@ struct DeadlockReport {
     std::vector<std::string> queued;          // channels with tasks that wait for their turn
 
     std::string text() const;
+    std::string progress() const;  // "last progress: cycle 12, npu.tile(0,1).s2mm0"
     std::string graphviz() const;
 };
 

@@ -9,6 +9,7 @@
 // Source:  Xilinx aie-rt, AMD AM020, mlir-aie; docs/modelling.md.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -127,6 +128,8 @@ class DmaChannel final : public base::EventHandler, public LockClient {
     void transfer(base::Cycles from);
     void finish_task(base::Cycles now);
     void enter(ChannelState state, base::Cycles now);
+    // The present cycle: what happens between two edges of the clock takes effect at the later.
+    base::Cycles present() const { return std::max(scheduler_.now(), edge_); }
 
     ChannelId id_;
     Timing timing_;
@@ -144,6 +147,7 @@ class DmaChannel final : public base::EventHandler, public LockClient {
     std::int64_t runs_left_ = 0;
     DescriptorTable::Entry* entry_ = nullptr;
     base::Cycles transfer_begin_{0};
+    base::Cycles edge_{0};  // of the end of the last transfer
     std::optional<base::Cycles> first_end_;
     base::Cycles last_end_{0};
 };

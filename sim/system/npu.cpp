@@ -10,10 +10,14 @@
 #include "arch/npu/array.hpp"
 #include "arch/npu/buffer_placement.hpp"
 #include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/path_checks.hpp"
+#include "arch/npu/program_graph.hpp"
 #include "arch/npu/program_print.hpp"
 #include "arch/npu/program_verifier.hpp"
 #include "arch/npu/router.hpp"
+#include "arch/npu/transfer_checks.hpp"
 #include "sim/attribution.hpp"
+#include "sim/console.hpp"
 #include "sim/system/limits.hpp"
 
 namespace tilesim::sim::system {
@@ -55,9 +59,24 @@ struct Contents {
     std::function<void(arch::npu::TileMemory&)> check;
 };
 
+// The bound of the steady state and what the run made of it.
+SteadyState compare(const arch::npu::PeriodBound& bound, const arch::npu::Array& array) {
+    const arch::npu::DmaChannel& channel = array.channel(bound.channel);
+    SteadyState steady{channel.name(), bound.cycles, std::nullopt, bound.critical};
+    const std::int64_t done = channel.descriptors_done();
+    if (done > bound.descriptors) {
+        const auto span = static_cast<double>(
+            (channel.last_progress() - channel.first_end().value()).count());
+        steady.simulated =
+            span / static_cast<double>(done - 1) * static_cast<double>(bound.descriptors);
+    }
+    return steady;
+}
+
 // Runs a verified and routed program; the result's status says how it ended.
 void simulate(const Scenario& scenario, const arch::npu::Program& program,
-              arch::memory::BackingStore* bytes, const Contents& contents, double macs,
+              const arch::npu::ProgramAnalysis& analysis, arch::memory::BackingStore* bytes,
+              const Contents& contents, double macs,
               arch::base::ProbeListener* listener, RunResult& result) {
     const arch::npu::NpuConfig& config = *scenario.device.npu;
     EventQueue queue;
@@ -78,6 +97,9 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
             return array.finished() || (++stamps % kStampsPerLook == 0 && array.livelocked());
         });
     array.finish_statistics();
+    if (analysis.period && array.finished()) {
+        result.steady_state = compare(*analysis.period, array);
+    }
     memory.finish_statistics();
     result.cycles = array.finish_cycle().count();
     result.time_ns = static_cast<double>(array.finish_time().count()) / kFemtosecondsPerNanosecond;
@@ -89,7 +111,12 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
     if (outcome == Outcome::NothingPending || !array.finished()) {
         const bool stopped = outcome == Outcome::NothingPending || array.livelocked();
         result.status = stopped ? Status::Deadlock : Status::TimeLimit;
-        result.deadlock = array.deadlock();
+        if (stopped) {
+            result.deadlock = array.deadlock();
+        } else {
+            result.notes.push_back("stopped by its budget, not dead: " +
+                                   array.deadlock().progress());
+        }
     } else if (contents.check && array.memory() != nullptr) {
         contents.check(*array.memory());
     }
@@ -99,13 +126,28 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
 arch::npu::Program prepared(const arch::npu::Program& program, const arch::npu::NpuConfig& config) {
     arch::npu::Program ready = program;
     arch::npu::place_buffers(ready, config);
-    const auto problems = arch::npu::verify(ready, config);
-    if (!problems.empty()) {
-        throw arch::base::config::ConfigError(
-            fmt::format("the program cannot run: {}", fmt::join(problems, "; ")));
-    }
+    const auto refuse = [](const std::vector<std::string>& problems) {
+        if (!problems.empty()) {
+            throw arch::base::config::ConfigError(
+                fmt::format("the program cannot run:\n  {}", fmt::join(problems, "\n  ")));
+        }
+    };
+    refuse(arch::npu::verify(ready, config));
+    refuse(arch::npu::check_paths(ready, config));  // before the router takes them as given
+    refuse(arch::npu::check_transfers(ready, config).errors);
     arch::npu::route(ready, config);
     return ready;
+}
+
+// What is known before the run: warnings, and deadlocks that are certain.
+std::vector<std::string> findings_of(const arch::npu::Program& program,
+                                     const arch::npu::ProgramAnalysis& analysis,
+                                     const arch::npu::NpuConfig& config) {
+    std::vector<std::string> findings = arch::npu::check_transfers(program, config).warnings;
+    for (const std::string& deadlock : analysis.deadlocks) {
+        findings.push_back("certain deadlock: " + deadlock);
+    }
+    return findings;
 }
 
 RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
@@ -114,6 +156,11 @@ RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
     const arch::npu::Program program = prepared(workload.program, *scenario.device.npu);
     result.workload = {{"program", program.name}};
     result.mapping = Json::object();
+    const auto analysis = arch::npu::analyse(program, *scenario.device.npu);
+    result.findings = findings_of(program, analysis, *scenario.device.npu);
+    for (const std::string& finding : result.findings) {
+        complain("before the run: " + finding);
+    }
     arch::memory::BackingStore store;
     arch::memory::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
     const Contents contents{
@@ -124,7 +171,7 @@ RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
             result.functional = check_buffers(workload, {store, tiles});
             result.status = result.functional->match ? Status::Ok : Status::Mismatch;
         }};
-    simulate(scenario, program, bytes, contents, 0, listener, result);
+    simulate(scenario, program, analysis, bytes, contents, 0, listener, result);
     if (result.status == Status::Ok || result.status == Status::Mismatch) {
         name_bottlenecks(result);
     }
@@ -152,7 +199,8 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
     if (bytes != nullptr) {
         workloads::fill_operands(gemm, lowered, scenario.run.seed, store);
     }
-    simulate(scenario, lowered.program, bytes, {}, gemm.macs(), listener, result);
+    simulate(scenario, lowered.program, arch::npu::analyse(lowered.program, config), bytes, {},
+             gemm.macs(), listener, result);
     if (result.status != Status::Ok) {
         return result;
     }
