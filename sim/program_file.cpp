@@ -53,9 +53,9 @@ const std::string& name_of(BufferName name, const Program& program) {
 
 std::size_t size_in_words(BufferName name, const Program& program) {
     const auto index = static_cast<std::size_t>(name.index);
-    return static_cast<std::size_t>((name.external ? program.external_buffers[index].bytes
-                                                   : program.buffers[index].bytes) /
-                                    kWordBytes);
+    return static_cast<std::size_t>(
+        (name.external ? program.external_buffers[index].bytes : program.buffers[index].bytes) /
+        kWordBytes);
 }
 
 std::vector<std::int64_t> read_words(Node& entry, BufferName buffer, const Program& program) {
@@ -154,8 +154,8 @@ void fill_buffers(const ProgramWorkload& workload, std::uint64_t seed, ProgramBy
                     word = static_cast<std::uint32_t>(random());
                     break;
                 case ProgramWorkload::Fill::Values::Words:
-                    word = next < fill.words.size() ? static_cast<std::uint32_t>(fill.words[next])
-                                                    : 0;
+                    word =
+                        next < fill.words.size() ? static_cast<std::uint32_t>(fill.words[next]) : 0;
                     ++next;
                     break;
             }

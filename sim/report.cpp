@@ -101,12 +101,11 @@ std::string to_table(const RunResult& result) {
     }
     if (result.steady_state) {
         const SteadyState& steady = *result.steady_state;
-        text += line("steady state",
-                     fmt::format("{:>12.1f} cycles a round of {} at least{}", steady.bound,
-                                 steady.channel,
-                                 steady.simulated
-                                     ? fmt::format(", {:.1f} simulated", *steady.simulated)
-                                     : ""));
+        text +=
+            line("steady state",
+                 fmt::format(
+                     "{:>12.1f} cycles a round of {} at least{}", steady.bound, steady.channel,
+                     steady.simulated ? fmt::format(", {:.1f} simulated", *steady.simulated) : ""));
         if (steady.simulated) {
             text += line("tightest cycle", critical_text(steady.critical));
         }

@@ -246,8 +246,8 @@ Cycles Array::last_progress() const {
 bool Array::livelocked() const {
     // A core that spins has one event pending; a component without any moves only when another
     // gives it something.
-    const auto spinning = std::count_if(cores_.begin(), cores_.end(),
-                                        [](const auto& core) { return core->spins(); });
+    const auto spinning =
+        std::count_if(cores_.begin(), cores_.end(), [](const auto& core) { return core->spins(); });
     return static_cast<std::size_t>(spinning) == scheduler_.pending() && !finished();
 }
 

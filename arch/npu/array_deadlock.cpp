@@ -28,13 +28,12 @@ class DeadlockFinder {
         }
         const CommandProcessor& processor = array_.command_processor_;
         if (const ChannelId* channel = processor.waiting_for()) {
-            result.waits.push_back(
-                {processor.name(),
-                 fmt::format("a completion token of {} (sequence operation {})",
-                             name_of_channel(*channel), processor.position()),
-                 "token",
-                 {name_of_channel(*channel)},
-                 processor.since().count()});
+            result.waits.push_back({processor.name(),
+                                    fmt::format("a completion token of {} (sequence operation {})",
+                                                name_of_channel(*channel), processor.position()),
+                                    "token",
+                                    {name_of_channel(*channel)},
+                                    processor.since().count()});
         }
         find_last_progress(result);
         find_cycles(result);
@@ -119,11 +118,9 @@ class DeadlockFinder {
                                                        : fmt::format("== {}", action.value);
         return {
             who,
-            fmt::format("lock {} (tile {},{} id {}) {}, which is {}{}", lock.name,
-                        lock.tile.column, lock.tile.row, lock.id, condition,
-                        array_.locks_.value(action.lock), task),
-            "lock",
-            releasers_[static_cast<std::size_t>(action.lock)], since.count()};
+            fmt::format("lock {} (tile {},{} id {}) {}, which is {}{}", lock.name, lock.tile.column,
+                        lock.tile.row, lock.id, condition, array_.locks_.value(action.lock), task),
+            "lock", releasers_[static_cast<std::size_t>(action.lock)], since.count()};
     }
 
     void add_channel(const ChannelId& id, const DmaChannel& channel, DeadlockReport& report) const {
@@ -140,7 +137,8 @@ class DeadlockFinder {
         const base::Cycles since = channel.since();
         const BufferDescriptor* descriptor = channel.descriptor();
         if (channel.state() == ChannelState::WaitingForLock) {
-            report.waits.push_back(lock_wait(channel.name(), fmt::format(", for descriptor {}", descriptor->id),
+            report.waits.push_back(lock_wait(channel.name(),
+                                             fmt::format(", for descriptor {}", descriptor->id),
                                              *descriptor->acquire, since));
         } else if (channel.state() == ChannelState::Streaming) {
             const auto holders =

@@ -80,9 +80,9 @@ void place_buffers(Program& program, const NpuConfig& config) {
         const bool core = config.kind_of(buffer.tile) == TileKind::Core;
         const std::int64_t size =
             core ? config.core.memory.count() : config.memory_tile.memory.count();
-        auto [place, added] = memories.try_emplace(
-            buffer.tile, size, core ? config.core.stack.count() : 0,
-            core ? std::min(config.core.bank.count(), size) : size);
+        auto [place, added] =
+            memories.try_emplace(buffer.tile, size, core ? config.core.stack.count() : 0,
+                                 core ? std::min(config.core.bank.count(), size) : size);
         if (buffer.address != kUnplaced) {
             place->second.take(buffer.address, buffer.bytes);
         }

@@ -41,8 +41,8 @@ void CascadeLink::get(std::int64_t words, Cycles from, CascadeClient& client) {
 
 void CascadeLink::take(std::int64_t words, std::span<std::byte> into) {
     const auto end = bytes_.begin() + words * width_;
-    const auto kept = std::min<std::ptrdiff_t>(words * width_,
-                                               static_cast<std::ptrdiff_t>(into.size()));
+    const auto kept =
+        std::min<std::ptrdiff_t>(words * width_, static_cast<std::ptrdiff_t>(into.size()));
     std::copy(bytes_.begin(), bytes_.begin() + kept, into.begin());
     bytes_.erase(bytes_.begin(), end);
 }

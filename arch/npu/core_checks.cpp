@@ -68,6 +68,7 @@ class CoreChecks {
             for (const Rotation& rotation : core.rotations) {
                 check_rotation(core, rotation);
             }
+            waited_ = false;
             check_script(core, core.script);
         }
         for (const auto& [tile, index] : written_) {
@@ -89,8 +90,8 @@ class CoreChecks {
         for (const std::int64_t index : rotation.buffers) {
             const Buffer& buffer = program_.buffers[static_cast<std::size_t>(index)];
             require(core_reaches(config_, core.tile, buffer.tile),
-                    "{}: does not reach buffer {} of tile {},{}", core_name(core.tile),
-                    buffer.name, buffer.tile.column, buffer.tile.row);
+                    "{}: does not reach buffer {} of tile {},{}", core_name(core.tile), buffer.name,
+                    buffer.tile.column, buffer.tile.row);
         }
     }
 
@@ -98,6 +99,7 @@ class CoreChecks {
         for (const CoreOp& op : script) {
             if (const auto* acquire = std::get_if<AcquireOp>(&op.op)) {
                 check_lock(core, acquire->action);
+                waited_ = true;
             } else if (const auto* release = std::get_if<ReleaseOp>(&op.op)) {
                 check_lock(core, release->action);
             } else if (const auto* call = std::get_if<CallOp>(&op.op)) {
@@ -109,6 +111,10 @@ class CoreChecks {
             } else if (const auto* loop = std::get_if<LoopOp>(&op.op)) {
                 require(!loop->parameter || written_.contains({core.tile, *loop->parameter}),
                         "{}: a loop's count is parameter {}, which the sequence never writes",
+                        core_name(core.tile), loop->parameter.value_or(0));
+                require(!loop->parameter || waited_,
+                        "{}: reads parameter {} before it has acquired any lock, when the sequence "
+                        "has not written it; let it acquire one that the sequence sets",
                         core_name(core.tile), loop->parameter.value_or(0));
                 check_script(core, loop->body);
             }
@@ -180,9 +186,8 @@ class CoreChecks {
     }
 
     const CoreProgram* script_of(TileCoordinate tile) const {
-        const auto place =
-            std::find_if(program_.cores.begin(), program_.cores.end(),
-                         [&](const CoreProgram& core) { return core.tile == tile; });
+        const auto place = std::find_if(program_.cores.begin(), program_.cores.end(),
+                                        [&](const CoreProgram& core) { return core.tile == tile; });
         return place == program_.cores.end() ? nullptr : &*place;
     }
 
@@ -210,14 +215,14 @@ class CoreChecks {
             const auto put = sender == nullptr ? 0 : words_of<PutCascadeOp>(sender->script);
             const auto got = receiver == nullptr ? 0 : words_of<GetCascadeOp>(receiver->script);
             require(!put || !got || *put == *got, "cascade {}: {} puts {} words, {} gets {}",
-                    cascade.name, core_name(from), put.value_or(0), core_name(to),
-                    got.value_or(0));
+                    cascade.name, core_name(from), put.value_or(0), core_name(to), got.value_or(0));
         }
     }
 
     const Program& program_;
     const NpuConfig& config_;
     std::set<std::pair<TileCoordinate, std::int64_t>> written_;  // run-time parameters
+    bool waited_ = false;  // the script being checked has acquired a lock
     std::vector<std::string> problems_;
 };
 

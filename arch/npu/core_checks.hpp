@@ -11,8 +11,8 @@ namespace tilesim::arch::npu {
 
 // What is wrong with the cores, one sentence each. Checks: one script a core; kernels the device
 // has; operands in number, size and reach; locks in reach and values in range; loop parameters
-// somebody writes; cascades between neighbours, one in and one out a core, and as many words put
-// as got where both are known.
+// that somebody writes and that are not read at once; cascades between neighbours, one in and one
+// out a core, and as many words put as got where both are known.
 std::vector<std::string> check_cores(const Program& program, const NpuConfig& config);
 
 }  // namespace tilesim::arch::npu

@@ -65,10 +65,11 @@ void find_cycles(DeadlockReport& report) {
 
 std::string DeadlockReport::text() const {
     std::string result =
-        !spinners.empty() ? "livelock: what still moves gives nobody anything, so these waits never "
-                            "end\n"
-        : cycle           ? "deadlock: these agents wait for each other\n"
-                          : "standstill: nobody is left to end these waits\n";
+        !spinners.empty()
+            ? "livelock: what still moves gives nobody anything, so these waits never "
+              "end\n"
+        : cycle ? "deadlock: these agents wait for each other\n"
+                : "standstill: nobody is left to end these waits\n";
     const auto print = [&result](const Wait& wait) {
         result += fmt::format(
             "  {} waits for {} since cycle {}; held by {}\n", wait.who, wait.what, wait.since,
@@ -88,9 +89,10 @@ std::string DeadlockReport::text() const {
         }
     }
     for (const Spinner& spinner : spinners) {
-        result += fmt::format("  {} runs a loop without end that releases nothing; {} kernel calls "
-                              "so far\n",
-                              spinner.who, spinner.calls);
+        result += fmt::format(
+            "  {} runs a loop without end that releases nothing; {} kernel calls "
+            "so far\n",
+            spinner.who, spinner.calls);
     }
     for (const std::string& note : queued) {
         result += "  " + note + "\n";

@@ -25,7 +25,7 @@ struct Spinner {
 
 struct DeadlockReport {
     std::vector<Wait> waits;
-    std::vector<Spinner> spinners;  // livelock: who still moves
+    std::vector<Spinner> spinners;   // livelock: who still moves
     std::int64_t last_progress = 0;  // cycle in which something last finished that others see
     std::string last_progress_by;    // who finished it
     bool cycle = false;  // false: somebody waits for an agent that has nothing left to do

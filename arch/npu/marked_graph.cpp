@@ -73,9 +73,10 @@ bool MarkedGraph::consistent(const Edge& edge) const {
     const Frame a = frame_of_[edge.a];
     const Frame b = frame_of_[edge.b];
     return a == b || std::all_of(relations_.begin(), relations_.end(), [&](const Relation& each) {
-        const bool same = (each.a == a && each.b == b) || (each.a == b && each.b == a);
-        return !same || std::abs(rates_[each.a] * each.ratio / rates_[each.b] - 1) < kTolerance;
-    });
+               const bool same = (each.a == a && each.b == b) || (each.a == b && each.b == a);
+               return !same ||
+                      std::abs(rates_[each.a] * each.ratio / rates_[each.b] - 1) < kTolerance;
+           });
 }
 
 std::vector<std::string> MarkedGraph::stuck_cycle() const {
@@ -114,9 +115,8 @@ std::vector<std::string> MarkedGraph::stuck_cycle() const {
 }
 
 std::size_t MarkedGraph::nodes_with(Frame frame) const {
-    return static_cast<std::size_t>(
-        std::count_if(frame_of_.begin(), frame_of_.end(),
-                      [&](Frame each) { return connected(each, frame); }));
+    return static_cast<std::size_t>(std::count_if(
+        frame_of_.begin(), frame_of_.end(), [&](Frame each) { return connected(each, frame); }));
 }
 
 std::optional<MarkedGraph::Ratio> MarkedGraph::period(Frame frame) const {
@@ -132,9 +132,8 @@ std::optional<MarkedGraph::Ratio> MarkedGraph::period(Frame frame) const {
     const auto tokens = boost::get(boost::edge_weight2, graph);
     const bool moves = boost::bellman_ford_shortest_paths(
         graph, names_.size() + 1,
-        boost::distance_map(
-            boost::make_iterator_property_map(distance.begin(),
-                                              boost::get(boost::vertex_index, graph)))
+        boost::distance_map(boost::make_iterator_property_map(
+                                distance.begin(), boost::get(boost::vertex_index, graph)))
             .weight_map(boost::make_transform_value_property_map(
                 [](double each) { return each - kTolerance; }, tokens)));
     if (!moves) {

@@ -204,9 +204,8 @@ class PathChecks {
             slots += alone ? 1 : ids.size();
             saved = std::max(saved, alone ? 0 : ids.size() - 1);
         }
-        require(slots - saved <= kRuleSlots,
-                "{}: its {} packet ids need {} rules, a port has {}", text_of(slave),
-                packets.size(), slots - saved, kRuleSlots);
+        require(slots - saved <= kRuleSlots, "{}: its {} packet ids need {} rules, a port has {}",
+                text_of(slave), packets.size(), slots - saved, kRuleSlots);
     }
 
     // Masters that share a packet share an arbiter; each combination of an arbiter's masters takes

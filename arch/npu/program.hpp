@@ -191,10 +191,10 @@ struct ReleaseOp {
     LockAction action;
 };
 struct CallOp {
-    std::int64_t kernel = 0;             // index into Program::kernels
+    std::int64_t kernel = 0;  // index into Program::kernels
     // Indexes CoreProgram::rotations: Multiply and Add A, B, C; AddValue A, C; Zero C.
     std::vector<std::int64_t> operands;
-    std::vector<std::int64_t> advance;   // rotations that move on after this call
+    std::vector<std::int64_t> advance;  // rotations that move on after this call
 };
 // Words of 512 bits to the core's outgoing cascade, or from its incoming one. `operand` indexes
 // CoreProgram::rotations: the buffer they are read from or written to, from its beginning; without

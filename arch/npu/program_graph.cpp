@@ -81,8 +81,8 @@ class Builder {
             return analysis;
         }
         if (const auto ratio = graph_.period(slowest->frame)) {
-            analysis.period = PeriodBound{ratio->cycles, slowest->channel, slowest->descriptors,
-                                          ratio->critical};
+            analysis.period =
+                PeriodBound{ratio->cycles, slowest->channel, slowest->descriptors, ratio->critical};
         }
         return analysis;
     }
@@ -302,10 +302,10 @@ class Builder {
         for (const CoreOp& op : ops) {
             const auto* loop = std::get_if<LoopOp>(&op.op);
             if (loop == nullptr) {
-                const auto [first, last] = add_op(frame, op);
-                append(first);
-                body.busy += last.time;
-                tail = own = last;
+                const Operation added = add_op(frame, op);
+                append(added.first);
+                body.busy += added.busy;
+                tail = own = added.last;
                 continue;
             }
             const std::int64_t count = *count_of(*core_, *loop);
@@ -333,30 +333,36 @@ class Builder {
         return body;
     }
 
-    // First and last node of an operation, and the time until the next may begin.
-    std::pair<Node, Tail> add_op(Frame frame, const CoreOp& op) {
+    struct Operation {
+        Node first;
+        Tail last;
+        double busy;  // from its first node to the next operation's at least
+    };
+    Operation add_op(Frame frame, const CoreOp& op) {
         const auto cycles = [](base::Cycles time) { return static_cast<double>(time.count()); };
         const CoreConfig& core = config_.core;
         if (const auto* acquire = std::get_if<AcquireOp>(&op.op)) {
             const Node node = graph_.add_node(frame, agent_ + " acquires " + lock_name(*acquire));
             use_lock(agent_, frame, node, acquire->action, true);
-            return {node, {node, cycles(std::min(core.lock_cycles, core.lock_wake))}};
+            const double time = cycles(std::min(core.lock_cycles, core.lock_wake));
+            return {node, {node, time}, time};
         }
         if (const auto* release = std::get_if<ReleaseOp>(&op.op)) {
             // It takes effect when it is over.
             const Node begin = graph_.add_node(frame, agent_ + " releases " + lock_name(*release));
-            const Node end = graph_.add_node(frame, agent_ + " has released " +
-                                                        lock_name(*release));
+            const Node end =
+                graph_.add_node(frame, agent_ + " has released " + lock_name(*release));
             graph_.add_edge(begin, end, cycles(core.lock_cycles), 0, true);
             use_lock(agent_, frame, end, release->action, false);
-            return {begin, {end, 0}};
+            return {begin, {end, 0}, cycles(core.lock_cycles)};
         }
         if (const auto* call = std::get_if<CallOp>(&op.op)) {
             const Kernel& kernel = program_.kernels[static_cast<std::size_t>(call->kernel)];
             const Node node = graph_.add_node(frame, agent_ + " calls " + kernel.name);
             const base::Cycles time =
                 kernel.cycles ? base::Cycles{*kernel.cycles} : timing_.cycles(kernel).total();
-            return {node, {node, cycles(time + core.call_cycles)}};
+            const double taken = cycles(time + core.call_cycles);
+            return {node, {node, taken}, taken};
         }
         if (const auto* put = std::get_if<PutCascadeOp>(&op.op)) {
             return add_cascade_op(frame, "puts on the cascade", put->words, puts_[core_->tile], 0);
@@ -366,14 +372,14 @@ class Builder {
                               cycles(config_.cascade.read_latency) - 1);
     }
 
-    std::pair<Node, Tail> add_cascade_op(Frame frame, const char* what, std::int64_t words,
-                                         Ends& ends, double latency) {
+    Operation add_cascade_op(Frame frame, const char* what, std::int64_t words, Ends& ends,
+                             double latency) {
         const Node begin = graph_.add_node(frame, fmt::format("{} {}", agent_, what));
         const Node end = graph_.add_node(frame, fmt::format("{} {}, done", agent_, what));
         graph_.add_edge(begin, end, static_cast<double>(words), 0, true);
         ends.begins.add(frame, begin, words);
         ends.ends.add(frame, end, words);
-        return {begin, {end, latency}};
+        return {begin, {end, latency}, static_cast<double>(words) + latency};
     }
 
     template <class Op>
@@ -395,13 +401,11 @@ class Builder {
             for (const Point& give : from.list) {
                 // In round n of its frame, n R + a + 1 more than earlier gives of the round are
                 // needed: round floor((n R + a) / p) of the giver must have come to this point.
-                const std::int64_t a =
-                    take.before + take.amount - initially - give.before - 1;
-                const double tokens = static_cast<double>(p - g + modulo(a, g) - a) /
-                                      static_cast<double>(p);
-                const double time = words ? static_cast<double>(
-                                                std::min(modulo(a, g) + 1, give.amount))
-                                          : 0.0;
+                const std::int64_t a = take.before + take.amount - initially - give.before - 1;
+                const double tokens =
+                    static_cast<double>(p - g + modulo(a, g) - a) / static_cast<double>(p);
+                const double time =
+                    words ? static_cast<double>(std::min(modulo(a, g) + 1, give.amount)) : 0.0;
                 graph_.add_edge(give.node, take.node, time, tokens, a >= 0);
             }
         }
@@ -454,8 +458,8 @@ class Builder {
             for (std::size_t i = 0; i < route.destinations.size(); ++i) {
                 const auto from = chains_.find(route.source);
                 const auto to = chains_.find(route.destinations[i]);
-                const std::int64_t room = config_.stream.sink_fifo +
-                                          config_.stream.hop_latency.count() * hops(route, i);
+                const std::int64_t room =
+                    config_.stream.sink_fifo + config_.stream.hop_latency.count() * hops(route, i);
                 if (from != chains_.end() && to != chains_.end() && !route.keep_header &&
                     routes[route.source] == 1 && senders[route.destinations[i]] == 1) {
                     add_stream(from->second.ends, to->second.ends, room);

@@ -164,14 +164,13 @@ class Printer {
                                : k.kind == KernelKind::Add      ? "add"
                                : k.kind == KernelKind::AddValue ? "add_value"
                                                                 : "fixed";
-            line(
-                fmt::format("{{name: {}, kind: {}, m: {}, k: {}, n: {}, a: {}, b: {}, c: {}, "
-                            "b_layout: {}{}{}}}",
-                            k.name, kind, k.m, k.k, k.n, name_of(k.a), name_of(k.b), name_of(k.c),
-                            k.b_column_major ? "column_major" : "row_major",
-                            k.cycles ? fmt::format(", cycles: {}", *k.cycles) : "",
-                            k.kind == KernelKind::AddValue ? fmt::format(", value: {}", k.value)
-                                                           : ""));
+            line(fmt::format(
+                "{{name: {}, kind: {}, m: {}, k: {}, n: {}, a: {}, b: {}, c: {}, "
+                "b_layout: {}{}{}}}",
+                k.name, kind, k.m, k.k, k.n, name_of(k.a), name_of(k.b), name_of(k.c),
+                k.b_column_major ? "column_major" : "row_major",
+                k.cycles ? fmt::format(", cycles: {}", *k.cycles) : "",
+                k.kind == KernelKind::AddValue ? fmt::format(", value: {}", k.value) : ""));
         }
         text_ += "cores:\n";
         for (const CoreProgram& core : program_.cores) {

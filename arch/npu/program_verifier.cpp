@@ -99,8 +99,8 @@ class Verifier {
                 buffer.address >= 0 && buffer.bytes > 0 && buffer.address + buffer.bytes <= size,
                 "buffer {}: bytes {}..{} lie outside the {} B of {}", buffer.name, buffer.address,
                 buffer.address + buffer.bytes, size, tile_name(buffer.tile));
-            require(buffer.address % kWordBytes == 0,
-                    "buffer {}: address {} is no multiple of 4", buffer.name, buffer.address);
+            require(buffer.address % kWordBytes == 0, "buffer {}: address {} is no multiple of 4",
+                    buffer.name, buffer.address);
             by_tile[buffer.tile].push_back(&buffer);
         }
         for (auto& [tile, buffers] : by_tile) {
@@ -209,8 +209,7 @@ class Verifier {
         const DmaConfig& dma = config_.dma_of(kind);
         if (bd.iteration) {
             require(bd.iteration->size >= 1 && bd.iteration->size <= kMostIterations,
-                    "{}: iteration size {} is not 1..{}", who, bd.iteration->size,
-                    kMostIterations);
+                    "{}: iteration size {} is not 1..{}", who, bd.iteration->size, kMostIterations);
             require(bd.iteration->stride >= 0 &&
                         bd.iteration->stride <= (std::int64_t{1} << dma.step_bits),
                     "{}: iteration step {} does not fit {} bits", who, bd.iteration->stride,
@@ -282,8 +281,8 @@ class Verifier {
             return;
         }
         const std::int64_t channels = config_.dma_of(config_.kind_of(id.tile)).channels;
-        require(id.index >= 0 && id.index < channels, "{}: no such channel; it has 0..{}",
-                name(id), channels - 1);
+        require(id.index >= 0 && id.index < channels, "{}: no such channel; it has 0..{}", name(id),
+                channels - 1);
     }
 
     void check_task(const ChannelId& id, const Task& task) {
@@ -325,7 +324,8 @@ class Verifier {
         for (const Route& route : program_.routes) {
             const auto [source, first] =
                 sources.emplace(std::pair{route.source, route.packet_id.value_or(-1)}, route.name);
-            require(first, "routes {} and {}: both leave {}{}; a broadcast is one route with several "
+            require(first,
+                    "routes {} and {}: both leave {}{}; a broadcast is one route with several "
                     "destinations",
                     source->second, route.name, name(route.source),
                     route.packet_id ? fmt::format(" as packet {}", *route.packet_id) : "");

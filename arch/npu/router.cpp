@@ -27,10 +27,10 @@ using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
 using Edge = boost::graph_traits<Graph>::edge_descriptor;
 
 // Weights. A route takes as few new wires as it can, and among those ways the shortest; packets
-// share a wire only where none is free.
+// share a wire rather than go round.
 constexpr std::int64_t kStep = 1;            // a wire the route has already
 constexpr std::int64_t kWire = 1'000;        // a new one
-constexpr std::int64_t kShared = 100'000;    // one other packets pass
+constexpr std::int64_t kShared = 2'000;      // one other packets pass
 constexpr std::int64_t kFull = 100'000'000;  // taken
 
 // A port of a tile's switch.
@@ -216,8 +216,8 @@ class Router {
             }
             added.push_back({from.tile, name_of(from.port), name_of(master)});
             weigh({from.tile, master}, kFull);  // bound to one slave
-            boost::put(boost::edge_weight, graph_,
-                       boost::edge(before[at], at, graph_).first, kStep);
+            boost::put(boost::edge_weight, graph_, boost::edge(before[at], at, graph_).first,
+                       kStep);
         }
         route.path.insert(route.path.end(), added.rbegin(), added.rend());
     }
@@ -266,9 +266,9 @@ class Router {
     Graph graph_;
     std::vector<TilePort> ports_;  // by vertex
     std::map<TilePort, Vertex> vertices_;
-    std::map<TilePort, std::vector<Edge>> wires_;  // by the master they leave by
+    std::map<TilePort, std::vector<Edge>> wires_;           // by the master they leave by
     std::map<TilePort, std::vector<const Route*>> owners_;  // by master
-    std::set<std::pair<TilePort, SwitchPort>> tree_;  // crossings the present route has
+    std::set<std::pair<TilePort, SwitchPort>> tree_;        // crossings the present route has
     std::vector<std::int64_t> distance_;
 };
 

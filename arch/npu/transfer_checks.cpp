@@ -25,9 +25,9 @@ std::string name_of(const ChannelId& id) {
 struct Moved {
     std::int64_t words = 0;
     std::int64_t packets = 0;
-    bool endless = false;        // a chain that leads to itself
+    bool endless = false;            // a chain that leads to itself
     std::int64_t endless_words = 0;  // of one round of it
-    std::set<std::int64_t> ends;  // words after which a descriptor ends, for endless ones
+    std::set<std::int64_t> ends;     // words after which a descriptor ends, for endless ones
 };
 
 class TransferChecks {
@@ -142,8 +142,7 @@ class TransferChecks {
         std::vector<std::string> senders;
         bool shim_sends = false;
         for (const Route& route : program_.routes) {
-            const auto place =
-                std::find(route.destinations.begin(), route.destinations.end(), to);
+            const auto place = std::find(route.destinations.begin(), route.destinations.end(), to);
             if (place == route.destinations.end()) {
                 continue;
             }
@@ -199,10 +198,11 @@ class TransferChecks {
     // Every packet id a channel sends has a route; what it sends without one, a circuit.
     void check_routes_of(const ChannelId& from, const std::map<std::int64_t, Moved>& by_packet) {
         for (const auto& [id, moved] : by_packet) {
-            const bool there = std::any_of(
-                program_.routes.begin(), program_.routes.end(), [&, packet = id](const auto& route) {
-                    return route.source == from && route.packet_id.value_or(-1) == packet;
-                });
+            const bool there = std::any_of(program_.routes.begin(), program_.routes.end(),
+                                           [&, packet = id](const auto& route) {
+                                               return route.source == from &&
+                                                      route.packet_id.value_or(-1) == packet;
+                                           });
             if (!there) {
                 error(id < 0 ? fmt::format("{}: sends words, but no route leaves it", name_of(from))
                              : fmt::format("{}: sends packet {}, but no route takes that id",

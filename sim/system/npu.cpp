@@ -65,8 +65,8 @@ SteadyState compare(const arch::npu::PeriodBound& bound, const arch::npu::Array&
     SteadyState steady{channel.name(), bound.cycles, std::nullopt, bound.critical};
     const std::int64_t done = channel.descriptors_done();
     if (done > bound.descriptors) {
-        const auto span = static_cast<double>(
-            (channel.last_progress() - channel.first_end().value()).count());
+        const auto span =
+            static_cast<double>((channel.last_progress() - channel.first_end().value()).count());
         steady.simulated =
             span / static_cast<double>(done - 1) * static_cast<double>(bound.descriptors);
     }
@@ -76,8 +76,8 @@ SteadyState compare(const arch::npu::PeriodBound& bound, const arch::npu::Array&
 // Runs a verified and routed program; the result's status says how it ended.
 void simulate(const Scenario& scenario, const arch::npu::Program& program,
               const arch::npu::ProgramAnalysis& analysis, arch::memory::BackingStore* bytes,
-              const Contents& contents, double macs,
-              arch::base::ProbeListener* listener, RunResult& result) {
+              const Contents& contents, double macs, arch::base::ProbeListener* listener,
+              RunResult& result) {
     const arch::npu::NpuConfig& config = *scenario.device.npu;
     EventQueue queue;
     arch::base::stats::Group root("");
@@ -163,14 +163,14 @@ RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
     }
     arch::memory::BackingStore store;
     arch::memory::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
-    const Contents contents{
-        [&](arch::npu::TileMemory& tiles) {
-            fill_buffers(workload, scenario.run.seed, {store, tiles});
-        },
-        [&](arch::npu::TileMemory& tiles) {
-            result.functional = check_buffers(workload, {store, tiles});
-            result.status = result.functional->match ? Status::Ok : Status::Mismatch;
-        }};
+    const Contents contents{[&](arch::npu::TileMemory& tiles) {
+                                fill_buffers(workload, scenario.run.seed, {store, tiles});
+                            },
+                            [&](arch::npu::TileMemory& tiles) {
+                                result.functional = check_buffers(workload, {store, tiles});
+                                result.status =
+                                    result.functional->match ? Status::Ok : Status::Mismatch;
+                            }};
     simulate(scenario, program, analysis, bytes, contents, 0, listener, result);
     if (result.status == Status::Ok || result.status == Status::Mismatch) {
         name_bottlenecks(result);
