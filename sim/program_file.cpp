@@ -102,6 +102,9 @@ ProgramWorkload read_program_workload(Node& root) {
     ProgramWorkload workload;
     workload.program = arch::npu::read_program(root);
     const Program& program = workload.program;
+    if (program.sequence.empty()) {
+        root.error("sequence", "is needed: it starts the shim's transfers and waits for them");
+    }
     using Values = ProgramWorkload::Fill::Values;
     for (Node& entry : root.list("fill", "what buffers hold at start")) {
         ProgramWorkload::Fill fill;
