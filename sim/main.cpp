@@ -36,6 +36,7 @@ struct Arguments {
     std::string format = "table";
     std::string out;
     std::string kernels;
+    std::string deadlock_graph;
     bool functional = false;
     std::string suite = "npu";
     sim::trace::TraceOptions trace;
@@ -101,6 +102,9 @@ int run(const Arguments& arguments) {
     if (!arguments.out.empty()) {
         write_folder(arguments.out, scenario, result);
     }
+    if (!arguments.deadlock_graph.empty() && result.deadlock) {
+        sim::write_file(arguments.deadlock_graph, result.deadlock->graphviz());
+    }
     print(formatted(result, arguments.format));
     switch (result.status) {
         case sim::Status::Ok:
@@ -112,6 +116,9 @@ int run(const Arguments& arguments) {
             return kDeadlock;
         case sim::Status::TimeLimit:
             complain("the time budget (run.max_time, run.max_wall_time) is exceeded");
+            for (const std::string& note : result.notes) {
+                complain(note);
+            }
             return kBudgetExceeded;
     }
     return kInternal;
@@ -161,6 +168,8 @@ int command_line(int argc, char** argv) {
                           "move real bytes, check the product");
     run_command->add_option("--format", arguments.format, "table, json or csv")
         ->check(CLI::IsMember({"table", "json", "csv"}));
+    run_command->add_option("--deadlock-graph", arguments.deadlock_graph,
+                            "file for the wait-for graph (Graphviz) if the run stands still");
     run_command->add_option("--out", arguments.out,
                             "folder for result.json, result.csv, scenario.yaml");
     CLI::App* lower_command = app.add_subcommand("lower", "print the program a scenario runs");

@@ -28,6 +28,7 @@ Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric, const 
     build_channels(store);
     build_flows(store != nullptr);
     build_cores();
+    build_cascades();
 }
 
 base::stats::Group& Array::tile_group(TileCoordinate tile) {
@@ -191,6 +192,21 @@ void Array::build_cores() {
     }
 }
 
+void Array::build_cascades() {
+    for (const Cascade& cascade : program_.cascades) {
+        cascades_.push_back(std::make_unique<CascadeLink>(cascade, config_.cascade, scheduler_));
+    }
+    for (const auto& core : cores_) {
+        const auto link = [&](auto end) -> CascadeLink* {
+            const auto place = std::find_if(
+                cascades_.begin(), cascades_.end(),
+                [&](const auto& each) { return each->cascade().*end == core->tile(); });
+            return place == cascades_.end() ? nullptr : place->get();
+        };
+        core->connect_cascades(link(&Cascade::to), link(&Cascade::from));
+    }
+}
+
 void Array::connect(base::ProbeListener* listener) {
     for (const auto& [id, channel] : channels_) {
         channel->connect(listener);
@@ -229,8 +245,24 @@ std::vector<std::string> Array::busy_shim_channels() const {
     return busy;
 }
 
+Cycles Array::last_progress() const {
+    Cycles last = command_processor_.last_progress();
+    for (const auto& [id, channel] : channels_) {
+        last = std::max(last, channel->last_progress());
+    }
+    return last;
+}
+
+bool Array::livelocked() const {
+    // A core that spins has one event pending; a component without any moves only when another
+    // gives it something.
+    const auto spinning =
+        std::count_if(cores_.begin(), cores_.end(), [](const auto& core) { return core->spins(); });
+    return static_cast<std::size_t>(spinning) == scheduler_.pending() && !finished();
+}
+
 void Array::finish_statistics() {
-    finish_cycle_ = scheduler_.now();
+    finish_cycle_ = scheduler_.next_edge();
     command_processor_.finish_statistics(finish_cycle_);
     for (const auto& [id, channel] : channels_) {
         channel->finish_statistics(finish_cycle_);

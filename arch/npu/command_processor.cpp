@@ -82,6 +82,7 @@ void CommandProcessor::finish_operation() {
                    [this](const SetLock& op) { target_.set_lock(op); }},
         program_.sequence[next_]);
     ++stats_.operations;
+    last_progress_ = scheduler_.now();
     ++next_;
 }
 

@@ -50,6 +50,8 @@ class CommandProcessor final : public base::EventHandler {
     // The channel whose token the processor waits for; nothing when it does not wait.
     const ChannelId* waiting_for() const;
     std::size_t position() const { return next_; }
+    // When it executed its last operation.
+    base::Cycles last_progress() const { return last_progress_; }
     base::Cycles finished_at() const { return finished_at_; }
 
     void start();
@@ -70,6 +72,7 @@ class CommandProcessor final : public base::EventHandler {
     CommandStats stats_;
     std::size_t next_ = 0;
     std::map<ChannelId, std::int64_t> tokens_;
+    base::Cycles last_progress_{0};
     base::Cycles finished_at_{0};
 };
 

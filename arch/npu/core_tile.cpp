@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "arch/npu/kernel_function.hpp"
@@ -13,21 +14,25 @@ using base::Cycles;
 
 namespace {
 
-constexpr std::uint64_t kStep = 0;                  // go on with the script
-constexpr std::uint64_t kCalled = 1;                // the call has been made: the kernel runs
-constexpr std::uint64_t kFinished = 2;              // the kernel has finished
-constexpr std::uint64_t kRelease = 3;               // the release takes effect
+constexpr std::uint64_t kStep = 0;      // go on with the script
+constexpr std::uint64_t kCalled = 1;    // the call has been made: the kernel runs
+constexpr std::uint64_t kFinished = 2;  // the kernel has finished
+constexpr std::uint64_t kRelease = 3;   // the release takes effect
+constexpr std::uint64_t kGot = 4;       // the last cascade word can be used
 constexpr std::int64_t kMostIdleSteps = 1'000'000;  // loops entered in one cycle
 
 std::vector<base::stats::StateAccount::State> core_states() {
     return {{"multiply", "in the matrix-multiply kernel"},
             {"zero", "in the kernel that clears the C tile"},
+            {"add", "in a kernel that adds element by element"},
             {"fixed_kernel", "in a kernel of stated cost"},
             {"call", "calling a kernel and returning from it"},
             {"lock_operation", "executing lock acquires and releases that did not have to wait"},
+            {"cascade", "putting words on or getting them from the cascade, one a cycle"},
             {"waiting_for_input", "stopped at a lock an arriving stream releases: A or B"},
             {"waiting_for_output", "stopped at a lock a leaving stream releases: C drain"},
             {"waiting_for_lock", "stopped at another lock"},
+            {"waiting_for_cascade", "the cascade's other end does not take or give words"},
             {"done", "script finished, or not started"}};
 }
 
@@ -37,6 +42,9 @@ CoreState state_of(KernelKind kind) {
             return CoreState::Multiply;
         case KernelKind::Zero:
             return CoreState::Zero;
+        case KernelKind::Add:
+        case KernelKind::AddValue:
+            return CoreState::Add;
         case KernelKind::Fixed:
         case KernelKind::Inline:
             return CoreState::Fixed;
@@ -58,6 +66,7 @@ CoreTile::CoreTile(const CoreProgram& script, const Program& program, const NpuC
     : script_(script),
       program_(program),
       config_(config.core),
+      cascade_(config.cascade),
       timing_(timing),
       lock_roles_(std::move(lock_roles)),
       scheduler_(scheduler),
@@ -118,6 +127,16 @@ void CoreTile::on_event(std::uint64_t tag, base::Femtoseconds) {
             locks_.release(*std::exchange(releasing_, nullptr), scheduler_.now());
             step();
             return;
+        case kGot: {
+            const GetCascadeOp& op = *std::exchange(getting_, nullptr);
+            if (memory_ != nullptr && op.operand) {
+                cascade_in_->take(op.words, memory_->buffer(buffer_of(*op.operand)));
+            } else if (memory_ != nullptr) {
+                cascade_in_->take(op.words, {});
+            }
+            step();
+            return;
+        }
         default:
             waiting_ = nullptr;
             step();
@@ -203,10 +222,76 @@ void CoreTile::execute(const CallOp& op) {
     resume_after(inlined ? Cycles{0} : config_.call_cycles, CoreState::Call, kCalled);
 }
 
+void CoreTile::execute(const PutCascadeOp& op) {
+    putting_ = &op;
+    begin_cascade();
+    std::span<const std::byte> bytes;
+    std::vector<std::byte> zeros;
+    if (memory_ != nullptr && op.operand) {
+        bytes = memory_->buffer(buffer_of(*op.operand));
+    } else if (memory_ != nullptr) {
+        zeros.resize(static_cast<std::size_t>(op.words * cascade_.width.count()));
+        bytes = zeros;
+    }
+    cascade_out_->put(op.words, scheduler_.now(), bytes, *this);
+}
+
+void CoreTile::execute(const GetCascadeOp& op) {
+    getting_ = &op;
+    begin_cascade();
+    cascade_in_->get(op.words, scheduler_.now(), *this);
+}
+
+void CoreTile::begin_cascade() {
+    cascade_begin_ = scheduler_.now();
+    enter(CoreState::Cascade);
+}
+
+void CoreTile::on_cascade_done(Cycles now) {
+    // What the operation took beyond a word a cycle, it waited for the other core.
+    const std::int64_t words = putting_ != nullptr ? putting_->words : getting_->words;
+    stats_.time.charge_until(now.count());
+    stats_.time.reclassify(CoreState::Cascade, CoreState::WaitingForCascade,
+                           (now - cascade_begin_).count() - words);
+    if (std::exchange(putting_, nullptr) != nullptr) {
+        step();
+        return;
+    }
+    // A word got in one cycle can be used read_latency cycles after that cycle began.
+    scheduler_.at(now + cascade_.read_latency - Cycles{1}, *this, kGot);
+}
+
+namespace {
+
+bool gives(const std::vector<CoreOp>& body) {
+    return std::any_of(body.begin(), body.end(), [](const CoreOp& op) {
+        const auto* loop = std::get_if<LoopOp>(&op.op);
+        return std::holds_alternative<ReleaseOp>(op.op) ||
+               std::holds_alternative<PutCascadeOp>(op.op) ||
+               std::holds_alternative<GetCascadeOp>(op.op) ||
+               (loop != nullptr && gives(loop->body));
+    });
+}
+
+}  // namespace
+
+bool CoreTile::spins() const {
+    for (const Frame& frame : stack_) {
+        if (frame.runs_left < 0 && !gives(*frame.body)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 std::int64_t CoreTile::operand(const CallOp& op, std::size_t index) const {
-    const auto rotation = static_cast<std::size_t>(op.operands[index]);
-    const auto& buffers = script_.rotations[rotation].buffers;
-    return buffers[rotation_[rotation] % buffers.size()];
+    return buffer_of(op.operands[index]);
+}
+
+std::int64_t CoreTile::buffer_of(std::int64_t rotation) const {
+    const auto index = static_cast<std::size_t>(rotation);
+    const auto& buffers = script_.rotations[index].buffers;
+    return buffers[rotation_[index] % buffers.size()];
 }
 
 // Counts the finished kernel, does its arithmetic in functional mode, and rotates its operands.
@@ -220,6 +305,11 @@ void CoreTile::compute(const CallOp& op) {
                  memory_->buffer(operand(op, 1)), memory_->buffer(operand(op, 2)));
     } else if (memory_ != nullptr && kernel.kind == KernelKind::Zero) {
         zero(memory_->buffer(operand(op, 0)));
+    } else if (memory_ != nullptr && kernel.kind == KernelKind::Add) {
+        add(kernel, memory_->buffer(operand(op, 0)), memory_->buffer(operand(op, 1)),
+            memory_->buffer(operand(op, 2)));
+    } else if (memory_ != nullptr && kernel.kind == KernelKind::AddValue) {
+        add_value(kernel, memory_->buffer(operand(op, 0)), memory_->buffer(operand(op, 1)));
     }
     for (const std::int64_t rotation : op.advance) {
         ++rotation_[static_cast<std::size_t>(rotation)];

@@ -2,7 +2,7 @@
 //
 // Models:  loops with constant or run-time-parameter counts; lock acquires and releases that occupy
 //          the core; wake-up after a lock wait; kernel calls from the timing model; operand
-//          rotation (double buffering).
+//          rotation (double buffering); words put on and got from the cascade.
 // Ignores: instruction fetch, and conflicts of the core with DMAs on memory banks (the core wins
 //          98 % of them on silicon).
 // Source:  llvm-aie scheduling tables, mlir-aie trace captures; docs/modelling.md.
@@ -14,6 +14,7 @@
 
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
+#include "arch/npu/cascade_link.hpp"
 #include "arch/npu/cycle_scheduler.hpp"
 #include "arch/npu/kernel_timing.hpp"
 #include "arch/npu/lock_unit.hpp"
@@ -25,12 +26,15 @@ namespace tilesim::arch::npu {
 enum class CoreState : std::size_t {
     Multiply,
     Zero,
+    Add,
     Fixed,
     Call,
     LockOperation,
+    Cascade,
     WaitingForInput,
     WaitingForOutput,
     WaitingForLock,
+    WaitingForCascade,
     Done
 };
 
@@ -41,7 +45,7 @@ struct CoreStats : base::stats::Group {
     base::stats::Counter macs{*this, "macs", base::stats::Unit::Count, "multiply-accumulates"};
 };
 
-class CoreTile final : public base::EventHandler, public LockClient {
+class CoreTile final : public base::EventHandler, public LockClient, public CascadeClient {
   public:
     // Which side releases a lock, and with it why a core waits for it.
     enum class LockRole { Input, Output, Other };
@@ -52,6 +56,11 @@ class CoreTile final : public base::EventHandler, public LockClient {
              TileMemory* memory);
 
     void connect(base::ProbeListener* listener) { probe_.connect(listener); }
+    // The cascades into and out of the core; nullptr where the program has none.
+    void connect_cascades(CascadeLink* in, CascadeLink* out) {
+        cascade_in_ = in;
+        cascade_out_ = out;
+    }
     const TileCoordinate& tile() const { return script_.tile; }
     const std::string& name() const { return stats_.path(); }
     bool done() const { return state() == CoreState::Done; }
@@ -59,6 +68,12 @@ class CoreTile final : public base::EventHandler, public LockClient {
     base::Cycles since() const { return base::Cycles{stats_.time.since()}; }
     // The lock action the core stands at, when it waits.
     const LockAction* waiting_for() const { return waiting_; }
+    // The cascade operation the core executes: words it puts or gets.
+    const PutCascadeOp* putting() const { return putting_; }
+    const GetCascadeOp* getting() const { return getting_; }
+    // Stands in a loop without end whose body gives nobody anything: no release, no put.
+    bool spins() const;
+    std::int64_t calls() const { return stats_.calls.value(); }
 
     void start();
     void write_parameter(std::int64_t index, std::int64_t value);
@@ -66,6 +81,7 @@ class CoreTile final : public base::EventHandler, public LockClient {
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_lock_granted(base::Cycles when) override;
+    void on_cascade_done(base::Cycles now) override;
 
   private:
     struct Frame {  // a block of the script being executed
@@ -86,14 +102,19 @@ class CoreTile final : public base::EventHandler, public LockClient {
     void execute(const ReleaseOp& op);
     void execute(const CallOp& op);
     void execute(const LoopOp& op);
+    void execute(const PutCascadeOp& op);
+    void execute(const GetCascadeOp& op);
+    void begin_cascade();
     void compute(const CallOp& op);
     std::int64_t operand(const CallOp& op, std::size_t index) const;
+    std::int64_t buffer_of(std::int64_t rotation) const;
     void enter(CoreState state);
     void resume_after(base::Cycles cycles, CoreState state, std::uint64_t tag);
 
     const CoreProgram& script_;
     const Program& program_;
     const CoreConfig& config_;
+    const CascadeConfig& cascade_;
     const KernelTiming& timing_;
     std::vector<LockRole> lock_roles_;
     CycleScheduler& scheduler_;
@@ -109,6 +130,11 @@ class CoreTile final : public base::EventHandler, public LockClient {
     const CallOp* called_ = nullptr;
     const LockAction* waiting_ = nullptr;
     const LockAction* releasing_ = nullptr;
+    CascadeLink* cascade_in_ = nullptr;
+    CascadeLink* cascade_out_ = nullptr;
+    const PutCascadeOp* putting_ = nullptr;
+    const GetCascadeOp* getting_ = nullptr;
+    base::Cycles cascade_begin_{0};
 };
 
 }  // namespace tilesim::arch::npu

@@ -84,7 +84,7 @@ void DmaChannel::push(const Task& task) {
 }
 
 void DmaChannel::start_next_task() {
-    const Cycles now = scheduler_.now();
+    const Cycles now = present();
     entry_ = nullptr;
     if (queue_.empty()) {
         current_.reset();
@@ -119,7 +119,7 @@ void DmaChannel::request_lock(Cycles from) {
         transfer(from);
         return;
     }
-    enter(ChannelState::WaitingForLock, scheduler_.now());
+    enter(ChannelState::WaitingForLock, present());
 }
 
 void DmaChannel::on_lock_granted(Cycles when) {
@@ -127,13 +127,14 @@ void DmaChannel::on_lock_granted(Cycles when) {
 }
 
 void DmaChannel::transfer(Cycles from) {
-    transfer_begin_ = scheduler_.now();
+    transfer_begin_ = present();
     enter(ChannelState::Streaming, transfer_begin_);
     mover_->begin(*entry_, from);
 }
 
 void DmaChannel::finish_transfer(Cycles now) {
     // What the transfer took beyond a word a cycle, it waited: for memory, or else for the stream.
+    edge_ = now;
     const std::int64_t waited = (now - transfer_begin_).count() - entry_->stream_words;
     stats_.time.charge_until(now.count());
     if (waited > 0) {
@@ -144,6 +145,8 @@ void DmaChannel::finish_transfer(Cycles now) {
     }
     stats_.words += entry_->stream_words;
     ++stats_.descriptors;
+    first_end_ = first_end_.value_or(now);
+    last_end_ = now;
 
     DescriptorTable::Entry& done = *entry_;
     if (done.descriptor.iteration) {

@@ -89,6 +89,17 @@ void read_stream(Node node, StreamConfig& stream) {
     node.done();
 }
 
+void read_cascade(Node node, CascadeConfig& cascade) {
+    node.optional("width", cascade.width, {4, 1024}, "a word, moved in a cycle");
+    node.optional("fifo", cascade.fifo, {1, 64}, "words at each end");
+    node.optional("read_latency", cascade.read_latency, {1, 1000},
+                  "from the read of a word to its use");
+    if (cascade.width.count() % 4 != 0) {
+        node.error("width", "must be a multiple of 4 B");
+    }
+    node.done();
+}
+
 void read_command_processor(Node node, CommandProcessorConfig& processor) {
     const Range time{0, kFemtosecondsPerSecond};
     const Range cycles{0, 10'000'000};
@@ -202,6 +213,7 @@ NpuConfig read_npu_config(Node node) {
     tile.done();
     read_shim(node.child("shim", "shim tiles"), config.shim);
     read_stream(node.child("stream", "stream switches"), config.stream);
+    read_cascade(node.child("cascade", "core to core, one word a cycle"), config.cascade);
     read_command_processor(node.child("command_processor", "run-time sequence"),
                            config.command_processor);
     read_kernels(node.child("kernels", "core kernels"), config.kernels);

@@ -67,6 +67,13 @@ struct StreamConfig {
     std::int64_t arbiter_fifo = 5;  // of these, words behind the last arbiter of a packet
 };
 
+// The 512-bit way between neighbouring cores.
+struct CascadeConfig {
+    base::Bytes width{64};         // one word, moved in a cycle
+    std::int64_t fifo = 2;         // words at each end
+    base::Cycles read_latency{7};  // from the read of a word to its use
+};
+
 struct CommandProcessorConfig {
     base::Cycles write_cycles{100};        // one 32-bit register write
     base::Cycles descriptor_cycles{200};   // one block write of a descriptor
@@ -106,6 +113,7 @@ struct NpuConfig {
     MemoryTileConfig memory_tile;
     ShimConfig shim;
     StreamConfig stream;
+    CascadeConfig cascade;
     CommandProcessorConfig command_processor;
     KernelConfig kernels;
 

@@ -44,11 +44,14 @@ struct Lock {
     std::int64_t initial = 0;
 };
 
+// The address of a buffer that is still to be placed (buffer_placement.hpp).
+inline constexpr std::int64_t kUnplaced = -1;
+
 // A named range of a core's or memory tile's data memory.
 struct Buffer {
     std::string name;
     TileCoordinate tile;
-    std::int64_t address = 0;  // bytes from the start of the tile's own memory
+    std::int64_t address = 0;  // bytes from the start of the tile's own memory; or kUnplaced
     std::int64_t bytes = 0;
 };
 
@@ -144,6 +147,13 @@ struct Route {
     std::vector<Hop> path;
 };
 
+// The 512-bit way from a core to the one east or south of it. A core has one in, one out.
+struct Cascade {
+    std::string name;
+    TileCoordinate from;
+    TileCoordinate to;
+};
+
 using base::bits_of;
 using base::DataType;
 using base::kDataTypes;
@@ -152,6 +162,8 @@ using base::name_of;
 enum class KernelKind {
     Multiply,  // C += A * B on one core tile
     Zero,      // C = 0
+    Add,       // C = A + B, element by element
+    AddValue,  // C = A + value, element by element
     Fixed,     // takes `cycles`, moves no data: for hand-written programs
     Inline     // the same for the script's own instructions: no call
 };
@@ -164,6 +176,7 @@ struct Kernel {
     DataType a = DataType::Int8, b = DataType::Int8, c = DataType::Int8;
     bool b_column_major = true;
     std::optional<std::int64_t> cycles;  // overrides the timing model; needed for Fixed
+    std::int64_t value = 0;              // AddValue
 };
 
 // The buffers an operand takes in turn: double buffering is two entries. Each call that uses the
@@ -182,9 +195,21 @@ struct ReleaseOp {
     LockAction action;
 };
 struct CallOp {
-    std::int64_t kernel = 0;             // index into Program::kernels
-    std::vector<std::int64_t> operands;  // indexes CoreProgram::rotations: A, B, C; or C
-    std::vector<std::int64_t> advance;   // rotations that move on after this call
+    std::int64_t kernel = 0;  // index into Program::kernels
+    // Indexes CoreProgram::rotations: Multiply and Add A, B, C; AddValue A, C; Zero C.
+    std::vector<std::int64_t> operands;
+    std::vector<std::int64_t> advance;  // rotations that move on after this call
+};
+// Words of 512 bits to the core's outgoing cascade, or from its incoming one. `operand` indexes
+// CoreProgram::rotations: the buffer they are read from or written to, from its beginning; without
+// one only their time counts.
+struct PutCascadeOp {
+    std::int64_t words = 1;
+    std::optional<std::int64_t> operand;
+};
+struct GetCascadeOp {
+    std::int64_t words = 1;
+    std::optional<std::int64_t> operand;
 };
 struct LoopOp {
     std::int64_t count = 1;                 // when `parameter` is not set; -1 is for ever
@@ -192,7 +217,7 @@ struct LoopOp {
     std::vector<CoreOp> body;
 };
 struct CoreOp {
-    std::variant<AcquireOp, ReleaseOp, CallOp, LoopOp> op;
+    std::variant<AcquireOp, ReleaseOp, CallOp, LoopOp, PutCascadeOp, GetCascadeOp> op;
 };
 
 struct CoreProgram {
@@ -231,6 +256,7 @@ struct Program {
     std::vector<ExternalBuffer> external_buffers;
     std::vector<TileDma> dmas;
     std::vector<Route> routes;
+    std::vector<Cascade> cascades;
     std::vector<Kernel> kernels;
     std::vector<CoreProgram> cores;
     std::vector<SequenceOp> sequence;

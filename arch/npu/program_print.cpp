@@ -65,6 +65,9 @@ std::string descriptor(const Program& program, const BufferDescriptor& bd, bool 
     if (bd.packet) {
         text += fmt::format(", packet: {{id: {}, type: {}}}", bd.packet->id, bd.packet->type);
     }
+    if (bd.burst_bytes > 0) {
+        text += fmt::format(", burst_bytes: {}", bd.burst_bytes);
+    }
     if (bd.next) {
         text += fmt::format(", next: {}", *bd.next);
     }
@@ -157,18 +160,28 @@ class Printer {
     }
 
     void cores() {
+        if (!program_.cascades.empty()) {
+            text_ += "cascades:\n";
+            for (const Cascade& c : program_.cascades) {
+                line(fmt::format("{{name: {}, from: {}, to: {}}}", c.name, tile(c.from),
+                                 tile(c.to)));
+            }
+        }
         heading("kernels", program_.kernels.empty());
         for (const Kernel& k : program_.kernels) {
-            const char* kind = k.kind == KernelKind::Multiply ? "multiply"
-                               : k.kind == KernelKind::Zero   ? "zero"
-                               : k.kind == KernelKind::Inline ? "inline"
-                                                              : "fixed";
-            line(
-                fmt::format("{{name: {}, kind: {}, m: {}, k: {}, n: {}, a: {}, b: {}, c: {}, "
-                            "b_layout: {}{}}}",
-                            k.name, kind, k.m, k.k, k.n, name_of(k.a), name_of(k.b), name_of(k.c),
-                            k.b_column_major ? "column_major" : "row_major",
-                            k.cycles ? fmt::format(", cycles: {}", *k.cycles) : ""));
+            const char* kind = k.kind == KernelKind::Multiply   ? "multiply"
+                               : k.kind == KernelKind::Zero     ? "zero"
+                               : k.kind == KernelKind::Add      ? "add"
+                               : k.kind == KernelKind::AddValue ? "add_value"
+                               : k.kind == KernelKind::Inline   ? "inline"
+                                                                : "fixed";
+            line(fmt::format(
+                "{{name: {}, kind: {}, m: {}, k: {}, n: {}, a: {}, b: {}, c: {}, "
+                "b_layout: {}{}{}}}",
+                k.name, kind, k.m, k.k, k.n, name_of(k.a), name_of(k.b), name_of(k.c),
+                k.b_column_major ? "column_major" : "row_major",
+                k.cycles ? fmt::format(", cycles: {}", *k.cycles) : "",
+                k.kind == KernelKind::AddValue ? fmt::format(", value: {}", k.value) : ""));
         }
         heading("cores", program_.cores.empty());
         for (const CoreProgram& core : program_.cores) {
@@ -195,6 +208,11 @@ class Printer {
         return fmt::format("[{}]", fmt::join(names, ", "));
     }
 
+    static std::string operand(const CoreProgram& core, const char* key,
+                               std::optional<std::int64_t> rotation) {
+        return rotation ? key + name_at(core.rotations, *rotation) : "";
+    }
+
     void script(const CoreProgram& core, const std::vector<CoreOp>& ops,
                 const std::string& indent) {
         for (const CoreOp& entry : ops) {
@@ -207,6 +225,12 @@ class Printer {
                     fmt::format("{}- call: {{kernel: {}, operands: {}, advance: {}}}\n", indent,
                                 name_at(program_.kernels, call->kernel),
                                 rotations(core, call->operands), rotations(core, call->advance));
+            } else if (const auto* put = std::get_if<PutCascadeOp>(&entry.op)) {
+                text_ += fmt::format("{}- put: {{words: {}{}}}\n", indent, put->words,
+                                     operand(core, ", from: ", put->operand));
+            } else if (const auto* get = std::get_if<GetCascadeOp>(&entry.op)) {
+                text_ += fmt::format("{}- get: {{words: {}{}}}\n", indent, get->words,
+                                     operand(core, ", into: ", get->operand));
             } else if (const auto* loop = std::get_if<LoopOp>(&entry.op)) {
                 text_ +=
                     loop->parameter

@@ -106,6 +106,13 @@ class Reader {
         for (Node& entry : root_.list("routes", "streams between channels")) {
             route(entry);
         }
+        for (Node& entry : root_.list("cascades", "wide ways between neighbouring cores")) {
+            Cascade cascade;
+            entry.required("name", cascade.name, "name");
+            cascade.from = read_tile(entry, "from");
+            cascade.to = read_tile(entry, "to");
+            add(program_.cascades, cascade, entry);
+        }
         for (Node& entry : root_.list("kernels", "what cores call")) {
             kernel(entry);
         }
@@ -151,7 +158,9 @@ class Reader {
             Buffer buffer;
             entry.required("name", buffer.name, "name");
             buffer.tile = read_tile(entry);
-            entry.required("address", buffer.address, kAddress, "in the tile's own memory");
+            buffer.address = kUnplaced;
+            entry.optional("address", buffer.address, kAddress,
+                           "in the tile's own memory; left out: placed by banks");
             entry.required("bytes", buffer.bytes, kAddress, "size");
             add(program_.buffers, buffer, entry);
         }
@@ -281,6 +290,8 @@ class Reader {
         entry.required("kind", kernel.kind,
                        {{"multiply", KernelKind::Multiply},
                         {"zero", KernelKind::Zero},
+                        {"add", KernelKind::Add},
+                        {"add_value", KernelKind::AddValue},
                         {"fixed", KernelKind::Fixed},
                         {"inline", KernelKind::Inline}},
                        "what it does");
@@ -298,6 +309,7 @@ class Reader {
             entry.optional("cycles", cycles, {0, 1'000'000'000}, "instead of the timing model's");
             kernel.cycles = cycles;
         }
+        entry.optional("value", kernel.value, {INT32_MIN, INT32_MAX}, "what add_value adds");
         const bool stated = kernel.kind == KernelKind::Fixed || kernel.kind == KernelKind::Inline;
         if (stated && !kernel.cycles) {
             entry.error("cycles", "is needed for a kernel of kind fixed or inline");
@@ -339,12 +351,29 @@ class Reader {
                 LoopOp loop = read_loop(entry.child("loop", "repeats the body"));
                 loop.body = script(entry, "body", core);
                 ops.push_back({std::move(loop)});
+            } else if (entry.has("put")) {
+                ops.push_back({cascade<PutCascadeOp>(
+                    entry.child("put", "words to the outgoing cascade"), "from", core)});
+            } else if (entry.has("get")) {
+                ops.push_back({cascade<GetCascadeOp>(
+                    entry.child("get", "words from the incoming cascade"), "into", core)});
             } else {
-                entry.error("", "must be acquire, release, call or loop");
+                entry.error("", "must be acquire, release, call, put, get or loop");
             }
             entry.done();
         }
         return ops;
+    }
+
+    template <class Op>
+    static Op cascade(Node node, const char* operand, const CoreProgram& core) {
+        Op op;
+        node.required("words", op.words, {1, 1 << 20}, "of 512 bits");
+        if (node.has(operand)) {
+            op.operand = read_reference(node, operand, core.rotations, "rotation");
+        }
+        node.done();
+        return op;
     }
 
     static LoopOp read_loop(Node node) {

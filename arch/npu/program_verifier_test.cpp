@@ -56,7 +56,7 @@ TEST(ProgramVerifier, NamesEachBrokenRule) {
     EXPECT_EQ(first_problem([](Program& p) { p.dmas[0].descriptors[0].next = 7; }),
               "tile 0,2 s2mm0: its chain leads to descriptor 7, which does not exist");
     EXPECT_EQ(first_problem([](Program& p) { p.dmas[0].starts[0].channel = 2; }),
-              "tile 0,2 s2mm2: no such channel");
+              "tile 0,2 s2mm2: no such channel; it has 0..1");
     EXPECT_EQ(first_problem([](Program& p) { p.dmas[0].starts[0].task.repeat = 257; }),
               "tile 0,2 s2mm0: repeat 257 is not 1..256");
     EXPECT_EQ(first_problem([](Program& p) {
