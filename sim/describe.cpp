@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim/design_file.hpp"
 #include "sim/paths.hpp"
 
 namespace tilesim::sim {
@@ -96,10 +97,12 @@ std::string description(const std::string& device_or_file,
                         const std::vector<std::pair<std::string, std::string>>& overrides) {
     std::vector<Document> documents;
     bool scenario = false;
-    if (device_or_file.find('/') != std::string::npos || device_or_file.ends_with(".yaml")) {
+    if (is_design_file(device_or_file)) {
+        scenario = true;
+    } else if (device_or_file.find('/') != std::string::npos || device_or_file.ends_with(".yaml")) {
         const Document probe = Document::load(device_or_file);
         Document copy = probe;
-        scenario = copy.root().has("workload");
+        scenario = copy.root().has("workload") || copy.root().has("design");
     }
     std::string text;
     if (scenario) {

@@ -36,6 +36,8 @@ struct Arguments {
     std::vector<std::string> settings;  // key=value
     std::string format = "table";
     std::string out;
+    std::string kernels;
+    std::string deadlock_graph;
     bool functional = false;
     std::string suite = "npu";
     sim::trace::TraceOptions trace;
@@ -51,6 +53,10 @@ std::vector<std::pair<std::string, std::string>> overrides_of(const Arguments& a
                 fmt::format("--set {}: must be key.path=value", setting));
         }
         overrides.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+    }
+    if (!arguments.kernels.empty()) {
+        overrides.emplace_back("design.kernels_file",
+                               std::filesystem::absolute(arguments.kernels).string());
     }
     if (arguments.functional) {
         overrides.emplace_back("run.functional", "on");
@@ -97,6 +103,9 @@ int run(const Arguments& arguments) {
     if (!arguments.out.empty()) {
         write_folder(arguments.out, scenario, result);
     }
+    if (!arguments.deadlock_graph.empty() && result.deadlock) {
+        sim::write_file(arguments.deadlock_graph, result.deadlock->graphviz());
+    }
     print(formatted(result, arguments.format));
     switch (result.status) {
         case sim::Status::Ok:
@@ -108,6 +117,9 @@ int run(const Arguments& arguments) {
             return kDeadlock;
         case sim::Status::TimeLimit:
             complain("the time budget (run.max_time, run.max_wall_time) is exceeded");
+            for (const std::string& note : result.notes) {
+                complain(note);
+            }
             return kBudgetExceeded;
     }
     return kInternal;
@@ -148,6 +160,8 @@ int command_line(int argc, char** argv) {
     const auto add_file = [&arguments](CLI::App* command, const char* what) {
         command->add_option("file", arguments.file, what)->required();
         command->add_option("--set", arguments.settings, "override a key: key.path=value");
+        command->add_option("--kernels", arguments.kernels,
+                            "for a design (.mlir): file of kernel costs");
     };
     CLI::App* run_command = app.add_subcommand("run", "simulate a scenario");
     add_file(run_command, "scenario file");
@@ -157,6 +171,8 @@ int command_line(int argc, char** argv) {
                           "move real bytes, check the product");
     run_command->add_option("--format", arguments.format, "table, json or csv")
         ->check(CLI::IsMember({"table", "json", "csv"}));
+    run_command->add_option("--deadlock-graph", arguments.deadlock_graph,
+                            "file for the wait-for graph (Graphviz) if the run stands still");
     run_command->add_option("--out", arguments.out,
                             "folder for result.json, result.csv, scenario.yaml");
     CLI::App* lower_command = app.add_subcommand("lower", "print the program a scenario runs");

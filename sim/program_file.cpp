@@ -11,30 +11,89 @@
 namespace tilesim::sim {
 
 using arch::base::config::Node;
-using arch::npu::ExternalBuffer;
+using arch::base::config::Range;
+using arch::npu::Program;
 
 namespace {
 
 constexpr std::int64_t kWordBytes = 4;
+constexpr Range kWord{INT32_MIN, UINT32_MAX};
 
-std::int64_t read_buffer(Node& node, std::string_view key,
-                         const std::vector<ExternalBuffer>& buffers) {
+using BufferName = ProgramWorkload::BufferName;
+
+BufferName read_buffer(Node& node, std::string_view key, const Program& program) {
     std::string name;
-    node.required(key, name, "external buffer");
-    const auto place = std::find_if(buffers.begin(), buffers.end(),
-                                    [&name](const auto& each) { return each.name == name; });
-    if (place == buffers.end()) {
-        node.error(key, fmt::format("no external buffer is named '{}'", name));
-        return 0;
+    node.required(key, name, "buffer, in DRAM or in a tile");
+    std::vector<std::string> known;
+    const auto find = [&](const auto& list, bool external) -> std::optional<BufferName> {
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            if (list[i].name == name) {
+                return BufferName{external, static_cast<std::int64_t>(i)};
+            }
+            known.push_back(list[i].name);
+        }
+        return std::nullopt;
+    };
+    if (const auto place = find(program.external_buffers, true)) {
+        return *place;
     }
-    return place - buffers.begin();
+    if (const auto place = find(program.buffers, false)) {
+        return *place;
+    }
+    const std::string near = arch::base::config::nearest_name(name, known);
+    node.error(key, fmt::format("no buffer is named '{}'{}", name,
+                                near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+    return {};
 }
 
-std::vector<std::uint32_t> words_of(const arch::memory::BackingStore& store,
-                                    const ExternalBuffer& buffer) {
-    std::vector<std::uint32_t> words(static_cast<std::size_t>(buffer.bytes / kWordBytes));
-    store.read(buffer.address, std::as_writable_bytes(std::span{words}));
+const std::string& name_of(BufferName name, const Program& program) {
+    const auto index = static_cast<std::size_t>(name.index);
+    return name.external ? program.external_buffers[index].name : program.buffers[index].name;
+}
+
+std::size_t size_in_words(BufferName name, const Program& program) {
+    const auto index = static_cast<std::size_t>(name.index);
+    return static_cast<std::size_t>(
+        (name.external ? program.external_buffers[index].bytes : program.buffers[index].bytes) /
+        kWordBytes);
+}
+
+std::vector<std::int64_t> read_words(Node& entry, BufferName buffer, const Program& program) {
+    std::vector<std::int64_t> words;
+    for (Node& word : entry.list("words", "32-bit words")) {
+        words.push_back(word.integer(kWord));
+    }
+    const bool given = !program.buffers.empty() || !program.external_buffers.empty();
+    if (given && words.size() > size_in_words(buffer, program)) {
+        entry.error("words", fmt::format("has {} words, {} holds {}", words.size(),
+                                         name_of(buffer, program), size_in_words(buffer, program)));
+    }
     return words;
+}
+
+std::vector<std::uint32_t> words_of(ProgramBytes bytes, BufferName name, const Program& program) {
+    std::vector<std::uint32_t> words(size_in_words(name, program));
+    const auto into = std::as_writable_bytes(std::span{words});
+    if (name.external) {
+        const auto index = static_cast<std::size_t>(name.index);
+        bytes.store.read(program.external_buffers[index].address, into);
+    } else {
+        const auto from = bytes.tiles.buffer(name.index);
+        std::copy_n(from.begin(), into.size(), into.begin());
+    }
+    return words;
+}
+
+void store_words(ProgramBytes bytes, BufferName name, const Program& program,
+                 std::span<const std::uint32_t> words) {
+    const auto from = std::as_bytes(words);
+    if (name.external) {
+        const auto index = static_cast<std::size_t>(name.index);
+        bytes.store.write(program.external_buffers[index].address, from);
+    } else {
+        const auto into = bytes.tiles.buffer(name.index);
+        std::copy(from.begin(), from.end(), into.begin());
+    }
 }
 
 }  // namespace
@@ -42,43 +101,54 @@ std::vector<std::uint32_t> words_of(const arch::memory::BackingStore& store,
 ProgramWorkload read_program_workload(Node& root) {
     ProgramWorkload workload;
     workload.program = arch::npu::read_program(root);
-    const auto& buffers = workload.program.external_buffers;
+    if (workload.program.sequence.empty()) {
+        root.error("sequence", "is needed: it starts the shim's transfers and waits for them");
+    }
+    read_contents(root, workload);
+    return workload;
+}
+
+void read_contents(Node& root, ProgramWorkload& workload) {
+    const Program& program = workload.program;
     using Values = ProgramWorkload::Fill::Values;
-    for (Node& entry : root.list("fill", "what external buffers hold at start")) {
+    for (Node& entry : root.list("fill", "what buffers hold at start")) {
         ProgramWorkload::Fill fill;
-        fill.buffer = read_buffer(entry, "buffer", buffers);
-        entry.required(
-            "values", fill.values,
-            {{"zeros", Values::Zeros}, {"counting", Values::Counting}, {"random", Values::Random}},
-            "32-bit words");
+        fill.buffer = read_buffer(entry, "buffer", program);
+        if (entry.has("words") == entry.has("values")) {
+            entry.error("", "must hold either values or words");
+        } else if (entry.has("words")) {
+            fill.values = Values::Words;
+            fill.words = read_words(entry, fill.buffer, program);
+        } else {
+            entry.required("values", fill.values,
+                           {{"zeros", Values::Zeros},
+                            {"counting", Values::Counting},
+                            {"random", Values::Random}},
+                           "32-bit words");
+        }
         entry.done();
         workload.fills.push_back(fill);
     }
-    for (Node& entry : root.list("expect", "what external buffers must hold at the end")) {
+    for (Node& entry : root.list("expect", "what buffers must hold at the end")) {
         ProgramWorkload::Expectation expectation;
-        expectation.buffer = read_buffer(entry, "buffer", buffers);
+        expectation.buffer = read_buffer(entry, "buffer", program);
         if (entry.has("equals") == entry.has("words")) {
             entry.error("", "must hold either equals or words");
         } else if (entry.has("equals")) {
-            expectation.equals = read_buffer(entry, "equals", buffers);
+            expectation.equals = read_buffer(entry, "equals", program);
+            entry.optional("plus", expectation.plus, kWord, "added to every word of the other");
         } else {
-            for (Node& word : entry.list("words", "32-bit words")) {
-                expectation.words.push_back(word.integer({INT32_MIN, UINT32_MAX}));
-            }
+            expectation.words = read_words(entry, expectation.buffer, program);
         }
         entry.done();
         workload.expectations.push_back(expectation);
     }
-    return workload;
 }
 
-void fill_buffers(const ProgramWorkload& workload, std::uint64_t seed,
-                  arch::memory::BackingStore& store) {
+void fill_buffers(const ProgramWorkload& workload, std::uint64_t seed, ProgramBytes bytes) {
     std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
     for (const ProgramWorkload::Fill& fill : workload.fills) {
-        const ExternalBuffer& buffer =
-            workload.program.external_buffers[static_cast<std::size_t>(fill.buffer)];
-        std::vector<std::uint32_t> words(static_cast<std::size_t>(buffer.bytes / kWordBytes));
+        std::vector<std::uint32_t> words(size_in_words(fill.buffer, workload.program));
         std::uint32_t next = 0;
         for (std::uint32_t& word : words) {
             switch (fill.values) {
@@ -90,24 +160,30 @@ void fill_buffers(const ProgramWorkload& workload, std::uint64_t seed,
                 case ProgramWorkload::Fill::Values::Random:
                     word = static_cast<std::uint32_t>(random());
                     break;
+                case ProgramWorkload::Fill::Values::Words:
+                    word =
+                        next < fill.words.size() ? static_cast<std::uint32_t>(fill.words[next]) : 0;
+                    ++next;
+                    break;
             }
         }
-        store.write(buffer.address, std::as_bytes(std::span{words}));
+        store_words(bytes, fill.buffer, workload.program, words);
     }
 }
 
-workloads::ProductCheck check_buffers(const ProgramWorkload& workload,
-                                      const arch::memory::BackingStore& store) {
+workloads::ProductCheck check_buffers(const ProgramWorkload& workload, ProgramBytes bytes) {
     workloads::ProductCheck check;
-    check.method = "words of external buffers";
+    check.method = "words of buffers";
     check.match = true;
+    const Program& program = workload.program;
     for (const ProgramWorkload::Expectation& expectation : workload.expectations) {
-        const auto& buffers = workload.program.external_buffers;
-        const ExternalBuffer& buffer = buffers[static_cast<std::size_t>(expectation.buffer)];
-        const auto got = words_of(store, buffer);
+        const auto got = words_of(bytes, expectation.buffer, program);
         std::vector<std::uint32_t> expected;
-        if (expectation.equals >= 0) {
-            expected = words_of(store, buffers[static_cast<std::size_t>(expectation.equals)]);
+        if (expectation.equals) {
+            expected = words_of(bytes, *expectation.equals, program);
+            for (std::uint32_t& word : expected) {
+                word += static_cast<std::uint32_t>(expectation.plus);
+            }
         } else {
             for (const std::int64_t word : expectation.words) {
                 expected.push_back(static_cast<std::uint32_t>(word));
@@ -117,8 +193,9 @@ workloads::ProductCheck check_buffers(const ProgramWorkload& workload,
             ++check.checked;
             if (got[i] != expected[i] && check.match) {
                 check.match = false;
-                check.first_mismatch = fmt::format("{} word {}: {} instead of {}", buffer.name, i,
-                                                   got[i], expected[i]);
+                check.first_mismatch =
+                    fmt::format("{} word {}: {} instead of {}",
+                                name_of(expectation.buffer, program), i, got[i], expected[i]);
             }
         }
     }

@@ -1,39 +1,56 @@
-// A hand-written program with what its external buffers hold before and must hold after.
+// A hand-written program with what its buffers hold before and must hold after.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "arch/base/config.hpp"
 #include "arch/memory/backing_store.hpp"
 #include "arch/npu/program.hpp"
+#include "arch/npu/tile_memory.hpp"
 #include "workloads/gemm_data.hpp"
 
 namespace tilesim::sim {
 
 struct ProgramWorkload {
-    // 32-bit words of an external buffer; indexes Program::external_buffers.
-    struct Fill {
-        enum class Values { Zeros, Counting, Random } values = Values::Counting;
-        std::int64_t buffer = 0;
+    // A buffer in DRAM or in a tile's memory: index into Program::external_buffers or ::buffers.
+    struct BufferName {
+        bool external = true;
+        std::int64_t index = 0;
     };
-    // The buffer begins with the words of another, or with those listed.
+    // What a buffer holds at start, in 32-bit words. `words` are followed by zeros.
+    struct Fill {
+        enum class Values { Zeros, Counting, Random, Words } values = Values::Counting;
+        BufferName buffer;
+        std::vector<std::int64_t> words;
+    };
+    // The buffer begins with the words of another, each raised by `plus`, or with those listed.
     struct Expectation {
-        std::int64_t buffer = 0;
-        std::int64_t equals = -1;
+        BufferName buffer;
+        std::optional<BufferName> equals;
+        std::int64_t plus = 0;
         std::vector<std::int64_t> words;
     };
     arch::npu::Program program;
     std::vector<Fill> fills;
     std::vector<Expectation> expectations;
+    std::vector<std::string> notes;  // what reading it assumed
+    std::string source_text;         // of a file beside the scenario, for the provenance
 };
+
+// The keys `fill` and `expect`, for a program that has been read.
+void read_contents(arch::base::config::Node& root, ProgramWorkload& workload);
 
 ProgramWorkload read_program_workload(arch::base::config::Node& root);
 
-void fill_buffers(const ProgramWorkload& workload, std::uint64_t seed,
-                  arch::memory::BackingStore& store);
-workloads::ProductCheck check_buffers(const ProgramWorkload& workload,
-                                      const arch::memory::BackingStore& store);
+// The bytes of a system: DRAM's and the tiles' memories.
+struct ProgramBytes {
+    arch::memory::BackingStore& store;
+    arch::npu::TileMemory& tiles;
+};
+void fill_buffers(const ProgramWorkload& workload, std::uint64_t seed, ProgramBytes bytes);
+workloads::ProductCheck check_buffers(const ProgramWorkload& workload, ProgramBytes bytes);
 
 }  // namespace tilesim::sim

@@ -54,6 +54,15 @@ std::string bounds_table(const RunResult& result) {
     return text;
 }
 
+std::string critical_text(const std::vector<std::string>& nodes) {
+    constexpr std::size_t kShown = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(nodes.size(), kShown); ++i) {
+        text += (i == 0 ? "" : " -> ") + nodes[i];
+    }
+    return text + (nodes.size() > kShown ? fmt::format(" -> {} more", nodes.size() - kShown) : "");
+}
+
 std::string where_table(const RunResult& result) {
     std::string text = "where time went (cycles of each clock, mean of a class)\n";
     for (const auto& [component, states] : result.where) {
@@ -114,6 +123,17 @@ std::string to_table(const RunResult& result) {
     if (result.bounds) {
         text += bounds_table(result);
     }
+    if (result.steady_state) {
+        const SteadyState& steady = *result.steady_state;
+        text +=
+            line("steady state",
+                 fmt::format(
+                     "{:>12.1f} cycles a round of {} at least{}", steady.bound, steady.channel,
+                     steady.simulated ? fmt::format(", {:.1f} simulated", *steady.simulated) : ""));
+        if (steady.simulated) {
+            text += line("tightest cycle", critical_text(steady.critical));
+        }
+    }
     if (result.speedup_over_soc) {
         text += line("speed-up over SoC", fmt::format("{:.3f}", *result.speedup_over_soc));
     }
@@ -152,6 +172,9 @@ std::string to_table(const RunResult& result) {
                                      ? ""
                                      : ": " + result.functional->first_mismatch));
     }
+    for (const std::string& finding : result.findings) {
+        text += line("before the run", finding);
+    }
     for (const std::string& note : result.notes) {
         text += line("note", note);
     }
@@ -181,6 +204,15 @@ Json to_json(const RunResult& result, bool host) {
                           {"binding", result.bounds->binding()},
                           {"dram_bytes", result.bounds->dram_bytes}};
     }
+    if (result.steady_state) {
+        const SteadyState& steady = *result.steady_state;
+        json["bounds"]["period"] = {
+            {"channel", steady.channel},
+            {"cycles", steady.bound},
+            {"simulated_cycles", steady.simulated ? Json(*steady.simulated) : Json(nullptr)},
+            {"tightest_cycle", steady.critical}};
+    }
+    json["findings"] = result.findings;
     if (result.speedup_over_soc) {
         json["speedup_over_soc"] = *result.speedup_over_soc;
     }
@@ -226,15 +258,25 @@ Json to_json(const RunResult& result, bool host) {
         {"method", result.functional ? result.functional->method : "timing mode"}};
     if (result.deadlock) {
         Json waits = Json::array();
+        Json spinning = Json::array();
+        for (const arch::npu::Spinner& spinner : result.deadlock->spinners) {
+            spinning.push_back({{"who", spinner.who}, {"calls", spinner.calls}});
+        }
         for (const arch::npu::Wait& wait : result.deadlock->waits) {
             waits.push_back({{"who", wait.who},
                              {"what", wait.what},
+                             {"on", wait.on},
                              {"held_by", wait.held_by},
                              {"since_cycle", wait.since},
                              {"in_cycle", wait.in_cycle}});
         }
         json["deadlock"] = {{"cycle", result.deadlock->cycle},
+                            {"livelock", !result.deadlock->spinners.empty()},
+                            {"last_progress_cycle", result.deadlock->last_progress},
+                            {"last_progress_by", result.deadlock->last_progress_by},
                             {"waits", waits},
+                            {"spinning", spinning},
+                            {"queued", result.deadlock->queued},
                             {"dropped_pushes", result.deadlock->dropped_pushes},
                             {"graphviz", result.deadlock->graphviz()}};
     }

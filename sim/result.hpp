@@ -19,6 +19,14 @@ namespace tilesim::sim {
 
 constexpr double kFemtosecondsPerNanosecond = 1e6;
 
+// The steady state of an array's program: cycles of one round of a channel's descriptors.
+struct SteadyState {
+    std::string channel;
+    double bound = 0;                   // lower bound, from the program's marked graph
+    std::optional<double> simulated;    // mean over the run; nothing when it ran less than twice
+    std::vector<std::string> critical;  // the tightest cycle
+};
+
 enum class Status { Ok, Mismatch, Deadlock, TimeLimit };
 const char* name_of(Status status);
 
@@ -41,6 +49,8 @@ struct RunResult {
     double macs_per_cycle = 0;  // of the whole device
     double padding_waste = 0;   // share of the multiply-accumulates spent on padding
     std::optional<workloads::GemmBounds> bounds;
+    std::optional<SteadyState> steady_state;
+    std::vector<std::string> findings;       // what the checks before the run said
     std::optional<double> speedup_over_soc;  // PIM
     nlohmann::ordered_json details;          // what one machine has to say beyond the common keys
     std::vector<ResultTable> tables;         // `details` as people read it

@@ -5,6 +5,7 @@
 
 #include "arch/npu/kernel_timing.hpp"
 #include "arch/npu/stream_kernel_timing.hpp"
+#include "sim/design_file.hpp"
 #include "sim/paths.hpp"
 #include "sim/scenario_amx.hpp"
 #include "sim/scenario_training.hpp"
@@ -280,6 +281,36 @@ void read_run(Node node, RunOptions& run) {
     node.done();
 }
 
+// An unknown name is an error at the key `device`.
+void load_named_device(Node& root, const Document& document, const std::string& name,
+                       const Overrides& overrides, Device& device) {
+    try {
+        device = load_device(name, overrides);
+    } catch (const ConfigError& error) {
+        const std::string text = error.what();
+        if (!text.starts_with("unknown device")) {
+            throw;
+        }
+        root.error("device", text);
+        document.finish();
+    }
+}
+
+ProgramWorkload read_design_workload(Node& root, const Document& document, const DesignFile& design,
+                                     const Device& device) {
+    if (!device.npu) {
+        root.error("device", fmt::format("'{}' has no NPU, which a design needs", device.name));
+        document.finish();
+    }
+    auto [program, notes] = arch::npu::mlir::lower(design.source, design.options, *device.npu);
+    ProgramWorkload workload;
+    workload.program = std::move(program);
+    workload.notes = std::move(notes);
+    workload.source_text = design.text;
+    read_contents(root, workload);
+    return workload;
+}
+
 Scenario read_scenario(Document document, const std::string& file, const Overrides& overrides) {
     Scenario scenario;
     Overrides for_device;
@@ -294,11 +325,19 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
     scenario.document = std::make_shared<Document>(document);
     Node root = document.root();
     std::string device;
-    root.required("device", device, "device name, or path of a device file");
-    if (root.has("program")) {
-        scenario.workload = read_program_workload(root);
+    if (root.has("design")) {
+        root.optional("device", device, "device name or file; left out: the design's target");
+        const DesignFile design =
+            read_design_file(root.child("design", "a lowered AIE-dialect design"), file);
+        document.finish();
+        device = device.empty() ? device_of_design(design) : device;
+        load_named_device(root, document, device, for_device, scenario.device);
+        scenario.workload = read_design_workload(root, document, design, scenario.device);
     } else {
-        scenario.workload = read_workload(root.child("workload", "what is computed"), file);
+        root.required("device", device, "device name, or path of a device file");
+        scenario.workload = root.has("program")
+                                ? Workload{read_program_workload(root)}
+                                : read_workload(root.child("workload", "what is computed"), file);
     }
     read_mapping(root, scenario);
     if (root.has("traffic")) {
@@ -308,15 +347,8 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
     read_run(root.child("run", "how to run"), scenario.run);
     root.done();
     document.finish();
-    try {
-        scenario.device = load_device(device, for_device);
-    } catch (const ConfigError& error) {
-        const std::string text = error.what();
-        if (!text.starts_with("unknown device")) {
-            throw;
-        }
-        root.error("device", text);
-        document.finish();
+    if (!root.has("design")) {
+        load_named_device(root, document, device, for_device, scenario.device);
     }
     check_workload(root, scenario);
     document.finish();
@@ -396,6 +428,9 @@ Device load_device(const std::string& name, const Overrides& overrides) {
 }
 
 Scenario load_scenario(const std::string& file, const Overrides& overrides) {
+    if (is_design_file(file)) {
+        return parse_scenario(scenario_of_design(file), file, overrides);
+    }
     return read_scenario(Document::load(file), file, overrides);
 }
 

@@ -256,6 +256,69 @@ TEST(CommandLine, EveryShippedProgramEndsAsItsNameSays) {
     EXPECT_GE(programs, 10);
 }
 
+std::string program(const std::string& name) {
+    return kConfigs + "/programs/" + name + ".yaml";
+}
+
+TEST(CommandLine, WhatIsKnownBeforeTheRunIsSaidBeforeIt) {
+    const auto dead = call("run " + program("deadlock_no_token"));
+    EXPECT_EQ(dead.code, 3);
+    EXPECT_EQ(dead.text.find("before the run: certain deadlock: each waits for the next"), 0U)
+        << dead.text;
+    EXPECT_NE(call("run " + program("queue_overflow")).text.find("more than 5 tasks are pushed"),
+              std::string::npos);
+    std::ostringstream copy;
+    copy << std::ifstream(program("copy")).rdbuf();
+    const Output longer = run_text(std::regex_replace(
+        copy.str(), std::regex("buffer: output, length: 1024"), "buffer: output, length: 1000"));
+    EXPECT_EQ(longer.code, 0) << longer.text;  // what a memory tile sends beyond may stay there
+    const Output shorter = run_text(std::regex_replace(
+        copy.str(), std::regex("buffer: input, length: 1024"), "buffer: input, length: 1000"));
+    EXPECT_NE(shorter.text.find("tile 0,1 s2mm0 expects 1024 words, tile 0,0 mm2s0 sends 1000"),
+              std::string::npos)
+        << shorter.text;
+    const Output starved =
+        run_text(std::regex_replace(copy.str(), std::regex("id: 1, buffer: box, length: 1024"),
+                                    "id: 1, buffer: box, length: 1000"));
+    EXPECT_EQ(starved.code, 2);
+    EXPECT_NE(starved.text.find("tile 0,0 s2mm0 expects 1024 words, tile 0,1 mm2s0 sends 1000"),
+              std::string::npos)
+        << starved.text;
+}
+
+TEST(CommandLine, TheSteadyStateIsNoFasterThanItsBound) {
+    for (const char* name : {"double_buffering", "single_buffering", "add_one"}) {
+        const auto result =
+            nlohmann::json::parse(call("run " + program(name) + " --format json 2>/dev/null").text);
+        const auto& period = result["bounds"]["period"];
+        EXPECT_GT(period["cycles"], 0) << name;
+        EXPECT_GE(period["simulated_cycles"], period["cycles"]) << name;
+    }
+}
+
+TEST(CommandLine, ALivelockIsNamedAndSlownessIsNot) {
+    const auto livelock = call("run " + program("deadlock_livelock"));
+    EXPECT_EQ(livelock.code, 3);
+    EXPECT_NE(livelock.text.find("livelock: what still moves gives nobody anything"),
+              std::string::npos);
+    const auto slow = call("run " + program("double_buffering") + " --set run.max_time=\"70 us\"");
+    EXPECT_EQ(slow.code, 4);
+    EXPECT_NE(slow.text.find("not dead: last progress: cycle"), std::string::npos) << slow.text;
+}
+
+TEST(CommandLine, ADeadlockIsDrawn) {
+    const std::string dot = testing::TempDir() + "tilesim_deadlock.dot";
+    EXPECT_EQ(call("run " + program("deadlock_lock_order") + " --deadlock-graph " + dot).code, 3);
+    std::ostringstream text;
+    text << std::ifstream(dot).rdbuf();
+    EXPECT_NE(text.str().find("npu.tile(0,3).core\", color=red"), std::string::npos) << text.str();
+    const auto json = nlohmann::json::parse(
+        call("run " + program("deadlock_lock_order") + " --format json 2>/dev/null").text);
+    EXPECT_EQ(json["deadlock"]["waits"][0]["on"], "lock");
+    EXPECT_GT(json["deadlock"]["last_progress_cycle"], 0);
+    std::filesystem::remove(dot);
+}
+
 TEST(CommandLine, ALoweredProgramRunsFromItsPrintedForm) {
     const std::string file = testing::TempDir() + "tilesim_lowered.yaml";
     const auto cycles = [](const std::string& what) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "arch/npu/kernel_timing.hpp"
+#include "workloads/buffer_plan.hpp"
 
 namespace tilesim::workloads {
 
@@ -37,6 +38,8 @@ struct FifoLocks {
     std::int64_t full = 0;
 };
 
+using Places = std::vector<MemoryTilePlan::Place>;
+
 class Lowering {
   public:
     Lowering(const GemmProblem& problem, const OutputStationaryMapping& mapping,
@@ -52,6 +55,9 @@ class Lowering {
         result_.output_tiles =
             result_.m / (map_.m_ct * config.core_rows) * (result_.n / (map_.n_ct * config.columns));
         result_.calls_per_tile = result_.k / map_.k_ct;
+        const BufferSizes sizes = buffer_sizes(problem, mapping, config);
+        core_plan_ = plan_core(sizes, mapping, config).value();  // `problems_of` has found none
+        memory_plans_ = plan_memory_tiles(sizes, mapping, config).value();
     }
 
     LoweredGemm lower() {
@@ -115,14 +121,28 @@ class Lowering {
         return {add_lock(name + "_free", tile, free), add_lock(name + "_full", tile, 0)};
     }
 
+    void add_buffer(std::vector<std::int64_t>& indexes, const std::string& name,
+                    TileCoordinate tile, std::int64_t address, std::int64_t bytes) {
+        program_.buffers.push_back(
+            {fmt::format("{}_{}", name, indexes.size()), tile, address, bytes});
+        indexes.push_back(static_cast<std::int64_t>(program_.buffers.size()) - 1);
+    }
+
+    // Buffers in a core's memory, and in memory tiles'.
     std::vector<std::int64_t> add_buffers(const std::string& name, TileCoordinate tile,
-                                          std::int64_t count, std::int64_t bytes,
-                                          std::int64_t& address) {
+                                          const std::vector<std::int64_t>& addresses,
+                                          std::int64_t bytes) {
         std::vector<std::int64_t> indexes;
-        for (std::int64_t i = 0; i < count; ++i) {
-            program_.buffers.push_back({fmt::format("{}_{}", name, i), tile, address, bytes});
-            indexes.push_back(static_cast<std::int64_t>(program_.buffers.size()) - 1);
-            address += bytes;
+        for (const std::int64_t address : addresses) {
+            add_buffer(indexes, name, tile, address, bytes);
+        }
+        return indexes;
+    }
+    std::vector<std::int64_t> add_buffers(const std::string& name, const Places& places,
+                                          std::int64_t bytes) {
+        std::vector<std::int64_t> indexes;
+        for (const auto& [column, address] : places) {
+            add_buffer(indexes, name, {column, 1}, address, bytes);
         }
         return indexes;
     }
@@ -157,13 +177,13 @@ class Lowering {
     // A block of `outer` rows (m_ct of A or n_ct of B) by k_mt arrives in rows and is cut into core
     // tiles; it leaves as strips of `outer` x s.
     void add_strip_operand(TileDma& dma, const std::string& name, std::int64_t channel,
-                           std::int64_t outer, DataType type, std::int64_t& address) {
+                           std::int64_t outer, DataType type, const Places& places) {
         const TileCoordinate tile = dma.tile;
         const std::int64_t k = words(map_.k_ct, type);
         const std::int64_t s = words(mode_.s, type);
         const std::int64_t tiles = map_.k_mt / map_.k_ct;
         const std::int64_t length = outer * k * tiles;
-        const auto buffers = add_buffers(name, tile, kBuffers, length * kWordBytes, address);
+        const auto buffers = add_buffers(name, places, length * kWordBytes);
         const FifoLocks locks = add_fifo(name, tile, kBuffers);
         const std::int64_t first = channel % 2 == 0 ? 0 : kOddDescriptors;
         add_ring(dma, Direction::S2MM, channel, first, buffers,
@@ -175,12 +195,12 @@ class Lowering {
     }
 
     // Row-major B: k_ct x n_ct arrives in rows of n_ct and leaves as s x t sub-tiles.
-    void add_row_major_b(TileDma& dma, const std::string& name, std::int64_t& address) {
+    void add_row_major_b(TileDma& dma, const std::string& name, const Places& places) {
         const TileCoordinate tile = dma.tile;
         const std::int64_t n = words_b(map_.n_ct);
         const std::int64_t t = words_b(mode_.t);
         const std::int64_t length = n * map_.k_ct;
-        const auto buffers = add_buffers(name, tile, kBuffers, length * kWordBytes, address);
+        const auto buffers = add_buffers(name, places, length * kWordBytes);
         const FifoLocks locks = add_fifo(name, tile, kBuffers);
         add_ring(dma, Direction::S2MM, kChannelB, kOddDescriptors, buffers, shaped(length, {}),
                  {locks.free, -1}, {locks.full, 1});
@@ -193,13 +213,12 @@ class Lowering {
     // The C tiles of the column's cores join here and leave as rows, one core's part after the
     // other. Every part has locks of its own: with common ones a fast core could take a slow one's
     // place.
-    void add_c_join(TileDma& dma, const std::string& name, std::int64_t& address) {
+    void add_c_join(TileDma& dma, const std::string& name, const Places& places) {
         const TileCoordinate tile = dma.tile;
         const std::int64_t part = words_c(map_.m_ct * map_.n_ct);
         const std::int64_t t = words_c(mode_.t);
         const std::int64_t rows = config_.core_rows;
-        const auto buffers =
-            add_buffers(name, tile, map_.c_buffers, rows * part * kWordBytes, address);
+        const auto buffers = add_buffers(name, places, rows * part * kWordBytes);
         const std::int64_t first_out = 4 * kBuffers;
         const std::int64_t out_descriptors = rows * map_.c_buffers;
         for (std::int64_t row = 0; row < rows; ++row) {
@@ -232,30 +251,20 @@ class Lowering {
     void lower_memory_tile(std::int64_t column) {
         TileDma dma;
         dma.tile = {column, 1};
-        std::int64_t address = 0;
-        if (row_of_a(column)) {
+        const MemoryTilePlan& plan = memory_plans_[static_cast<std::size_t>(column)];
+        if (row_of_a(column, config_)) {
             add_strip_operand(dma, fmt::format("a_mt{}", column), kChannelA, map_.m_ct, problem_.a,
-                              address);
+                              plan.a);
         }
         const std::string b = fmt::format("b_mt{}", column);
         if (problem_.b_column_major) {
-            add_strip_operand(dma, b, kChannelB, map_.n_ct, problem_.b, address);
+            add_strip_operand(dma, b, kChannelB, map_.n_ct, problem_.b, plan.b);
         } else {
-            add_row_major_b(dma, b, address);
+            add_row_major_b(dma, b, plan.b);
         }
-        add_c_join(dma, fmt::format("c_mt{}", column), address);
-        result_.memory_tile_bytes = std::max(result_.memory_tile_bytes, address);
+        add_c_join(dma, fmt::format("c_mt{}", column), plan.c);
+        result_.memory_tile_bytes = std::max(result_.memory_tile_bytes, plan.used);
         program_.dmas.push_back(std::move(dma));
-    }
-
-    // The row of cores whose A tiles pass this column's memory tile.
-    std::optional<std::int64_t> row_of_a(std::int64_t column) const {
-        for (std::int64_t row = 0; row < config_.core_rows; ++row) {
-            if (column_of_a(row, config_) == column) {
-                return row;
-            }
-        }
-        return std::nullopt;
     }
 
     void lower_core(std::int64_t column, std::int64_t row) {
@@ -264,12 +273,10 @@ class Lowering {
         const std::int64_t a_words = words_a(map_.m_ct * map_.k_ct);
         const std::int64_t b_words = words_b(map_.k_ct * map_.n_ct);
         const std::int64_t c_words = words_c(map_.m_ct * map_.n_ct);
-        std::int64_t address = config_.core.stack.count();
-        const auto a = add_buffers("a" + suffix, tile, kBuffers, a_words * kWordBytes, address);
-        const auto b = add_buffers("b" + suffix, tile, kBuffers, b_words * kWordBytes, address);
-        const auto c =
-            add_buffers("c" + suffix, tile, map_.c_buffers, c_words * kWordBytes, address);
-        result_.core_bytes = address;
+        const auto a = add_buffers("a" + suffix, tile, core_plan_.a, a_words * kWordBytes);
+        const auto b = add_buffers("b" + suffix, tile, core_plan_.b, b_words * kWordBytes);
+        const auto c = add_buffers("c" + suffix, tile, core_plan_.c, c_words * kWordBytes);
+        result_.core_bytes = core_plan_.used;
         const FifoLocks a_locks = add_fifo("a" + suffix, tile, kBuffers);
         const FifoLocks b_locks = add_fifo("b" + suffix, tile, kBuffers);
         const FifoLocks c_locks = add_fifo("c" + suffix, tile, map_.c_buffers);
@@ -398,7 +405,7 @@ class Lowering {
         const std::int64_t block_row = tile / across * config_.core_rows;
         const std::int64_t block_column = tile % across * config_.columns;
         for (std::int64_t column = 0; column < config_.columns; ++column) {
-            if (const auto row = row_of_a(column)) {
+            if (const auto row = row_of_a(column, config_)) {
                 write_and_push(
                     column, Direction::MM2S, 0,
                     k_panel(slot, 0, (block_row + *row) * map_.m_ct, map_.m_ct, problem_.a), false);
@@ -464,6 +471,8 @@ class Lowering {
     const OutputStationaryMapping& map_;
     const NpuConfig& config_;
     MultiplyMode mode_;
+    CorePlan core_plan_;
+    std::vector<MemoryTilePlan> memory_plans_;
     LoweredGemm result_;
     Program& program_ = result_.program;
     std::vector<std::int64_t> go_locks_;
@@ -490,6 +499,15 @@ OutputStationaryMapping read_output_stationary(Node node) {
 
 std::int64_t column_of_a(std::int64_t row, const NpuConfig& config) {
     return row * config.columns / config.core_rows;
+}
+
+std::optional<std::int64_t> row_of_a(std::int64_t column, const NpuConfig& config) {
+    for (std::int64_t row = 0; row < config.core_rows; ++row) {
+        if (column_of_a(row, config) == column) {
+            return row;
+        }
+    }
+    return std::nullopt;
 }
 
 std::vector<std::string> problems_of(const GemmProblem& problem, const OutputStationaryMapping& map,
@@ -519,22 +537,25 @@ std::vector<std::string> problems_of(const GemmProblem& problem, const OutputSta
                         "columns; the array has {} rows, {} columns",
                         kMostRows, config.core_rows, config.columns));
     }
-    const std::int64_t a = map.m_ct * map.k_ct * bytes_of(problem.a);
-    const std::int64_t b = map.k_ct * map.n_ct * bytes_of(problem.b);
-    const std::int64_t c = map.m_ct * map.n_ct * bytes_of(problem.c);
-    const std::int64_t core = config.core.stack.count() + kBuffers * (a + b) + map.c_buffers * c;
-    if (core > config.core.memory.count()) {
+    const BufferSizes sizes = buffer_sizes(problem, map, config);
+    const std::int64_t a = sizes.a_core;
+    const std::int64_t b = sizes.b_core;
+    const std::int64_t c = sizes.c_core;
+    if (!plan_core(sizes, map, config)) {
+        const std::int64_t core =
+            config.core.stack.count() + kBuffers * (a + b) + map.c_buffers * c;
         problems.push_back(fmt::format(
             "the core tile needs {} B (stack {} + 2 x A {} + 2 x B {} + {} x C {}), a core has {} "
             "B",
             core, config.core.stack.count(), a, b, map.c_buffers, c, config.core.memory.count()));
     }
-    const std::int64_t blocks = map.k_mt / map.k_ct;
-    const std::int64_t tile = kBuffers * (a * blocks + b * (problem.b_column_major ? blocks : 1)) +
-                              map.c_buffers * config.core_rows * c;
-    if (tile > config.memory_tile.memory.count()) {
-        problems.push_back(fmt::format("a memory tile needs {} B, it has {} B; reduce k_mt", tile,
-                                       config.memory_tile.memory.count()));
+    if (!plan_memory_tiles(sizes, map, config)) {
+        const std::int64_t tile =
+            kBuffers * (sizes.a_block + sizes.b_block) + map.c_buffers * sizes.c_join;
+        problems.push_back(
+            fmt::format("a memory tile needs {} B, it has {} B and its neighbours have not enough "
+                        "left; reduce k_mt",
+                        tile, config.memory_tile.memory.count()));
     }
     return problems;
 }

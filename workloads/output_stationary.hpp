@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,5 +56,8 @@ std::vector<std::string> problems_of(const GemmProblem& problem,
 
 // The column whose memory tile holds the A tiles of a row of cores.
 std::int64_t column_of_a(std::int64_t row, const arch::npu::NpuConfig& config);
+
+// The row of cores whose A tiles a column's memory tile holds; nothing when it holds none.
+std::optional<std::int64_t> row_of_a(std::int64_t column, const arch::npu::NpuConfig& config);
 
 }  // namespace tilesim::workloads

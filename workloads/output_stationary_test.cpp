@@ -8,6 +8,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/array.hpp"
+#include "arch/npu/program_verifier.hpp"
 #include "arch/npu/router.hpp"
 #include "workloads/bounds.hpp"
 #include "workloads/gemm_data.hpp"
@@ -122,6 +123,34 @@ TEST(OutputStationary, DoubleBufferedCHidesTheDrain) {
     const Outcome two = run(m, gemm, map, true);
     EXPECT_TRUE(two.check.match) << two.check.first_mismatch;
     EXPECT_LT(two.cycles, one.cycles);
+}
+
+TEST(OutputStationary, BorrowsANeighboursMemoryWhereATileIsTooSmall) {
+    Machine m = machine("xdna2");
+    GemmProblem gemm;
+    gemm.m = 128;
+    gemm.k = 128;
+    gemm.n = 256;
+    gemm.a = gemm.b = DataType::Int8;
+    gemm.c = DataType::Int32;
+    const Outcome plenty = run(m, gemm, small_map(), true);
+    // Two blocks of A and of B and the joined C tiles take all but one byte too much; every second
+    // column holds no A.
+    const std::int64_t block = 32 * 64;
+    const std::int64_t joined = 4 * 32 * 32 * 4;
+    m.npu.memory_tile.memory = base::Bytes{4 * block + joined - 1};
+    const LoweredGemm lowered = lower(gemm, small_map(), m.npu);
+    EXPECT_EQ(npu::verify(lowered.program, m.npu), std::vector<std::string>{});
+    const auto lent = std::count_if(
+        lowered.program.buffers.begin(), lowered.program.buffers.end(), [](const auto& buffer) {
+            return buffer.name.starts_with("b_mt0") && buffer.tile.column == 1;
+        });
+    EXPECT_EQ(lent, 1);
+    const Outcome borrowed = run(m, gemm, small_map(), true);
+    EXPECT_TRUE(borrowed.check.match) << borrowed.check.first_mismatch;
+    EXPECT_EQ(borrowed.cycles, plenty.cycles);
+    m.npu.memory_tile.memory = base::Bytes{3 * block + joined - 1};  // nothing left to lend
+    EXPECT_FALSE(problems_of(gemm, small_map(), m.npu).empty());
 }
 
 TEST(OutputStationary, SequentialDescriptorsAreSlower) {

@@ -82,6 +82,11 @@ TEST(Config, DeepNestingIsAnErrorNotACrash) {
     constexpr std::size_t kDeep = 100'000;
     const std::string brackets(kDeep, '[');
     EXPECT_NE(errors_of("a: " + brackets).find("nested deeper"), std::string::npos);
+    std::string path;  // a long line of short maps is not deep
+    for (std::size_t i = 0; i < kDeep; ++i) {
+        path += "{in: 1, out: 2}, ";
+    }
+    EXPECT_EQ(errors_of("a: [" + path + "]").find("nested deeper"), std::string::npos);
     std::string dashes;
     for (std::size_t i = 0; i < kDeep; ++i) {
         dashes += "- ";

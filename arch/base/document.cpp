@@ -31,6 +31,7 @@ bool nested_too_deep(const std::vector<std::string>& lines) {
         for (std::size_t i = start; i < line.size(); ++i) {
             brackets += line[i] == '[' || line[i] == '{' ? 1 : 0;
             brackets -= (line[i] == ']' || line[i] == '}') && brackets > 0 ? 1 : 0;
+            markers = line[i] == ',' && brackets > 0 ? 0 : markers;  // the next entry, not deeper
             const bool marker = line[i] == '-' || line[i] == '?' || line[i] == ':';
             markers += marker && (i + 1 == line.size() || line[i + 1] == ' ') ? 1 : 0;
             if (brackets + indents.size() + markers > kMostDepth) {

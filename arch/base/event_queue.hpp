@@ -25,6 +25,8 @@ class EventQueue {
   public:
     Femtoseconds now() const { return now_; }
     bool empty() const { return heap_.empty(); }
+    // Events that wait for their time.
+    std::size_t pending() const { return heap_.size(); }
     // Time of the earliest event; kNever when there is none.
     Femtoseconds next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
     std::uint64_t executed() const { return executed_; }

@@ -296,7 +296,7 @@ const Channel::Choice& Channel::choose_row_command(std::int64_t now) {
     if (!row_plan_ || row_plan_->when < std::max(now, timing_.command_bus_free())) {
         const Queue& queue = active();
         const std::uint64_t misses = queue.banks & ~queue.hits & ~passive().owed;
-        row_plan_.emplace();
+        row_plan_.emplace(Choice{});
         consider(*row_plan_, queue, Command::Activate, misses & ~open_, now);
         consider(*row_plan_, queue, Command::Precharge, misses & open_, now);
     }

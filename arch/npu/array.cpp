@@ -6,6 +6,7 @@
 
 #include "arch/npu/program_fault.hpp"
 #include "arch/npu/router.hpp"
+#include "arch/npu/stream_switch.hpp"
 
 namespace tilesim::arch::npu {
 
@@ -29,6 +30,7 @@ Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric, const 
     build_cores(store);
     register_core_ports();
     build_flows(store != nullptr);
+    build_cascades();
 }
 
 base::stats::Group& Array::tile_group(TileCoordinate tile) {
@@ -116,38 +118,37 @@ void Array::build_channels(memory::BackingStore* store) {
     }
 }
 
-void Array::build_flows(bool functional) {
-    // An arbiter stands where packet routes share a switch's output.
-    for (const Route& route : program_.routes) {
-        if (route.packet_id) {
-            for (const Hop& hop : route.path) {
-                auto& arbiter = arbiters_[fmt::format("tile({},{}).{}", hop.tile.column,
-                                                      hop.tile.row, hop.out)];
-                if (!arbiter) {
-                    arbiter = std::make_unique<StreamArbiter>(
-                        fmt::format("tile({},{}).{}", hop.tile.column, hop.tile.row, hop.out));
-                }
-            }
-        }
+// One arbiter passes the packets of all switch outputs that share it; where a route does not say
+// which one, each output has its own.
+StreamArbiter& Array::arbiter(TileCoordinate tile, const std::string& name) {
+    const std::string path = fmt::format("tile({},{}).{}", tile.column, tile.row, name);
+    auto& entry = arbiters_[path];
+    if (!entry) {
+        entry = std::make_unique<StreamArbiter>(path);
     }
+    return *entry;
+}
+
+void Array::build_flows(bool functional) {
     for (const Route& route : program_.routes) {
         std::vector<StreamFlow::Branch> branches;
         for (std::size_t i = 0; i < route.destinations.size(); ++i) {
             branches.push_back({sinks_.at(route.destinations[i]),
                                 config_.stream.hop_latency * hops(route, i),
-                                config_.stream.sink_fifo});
+                                config_.stream.sink_fifo, config_.stream.arbiter_fifo});
         }
         std::vector<StreamArbiter*> arbiters;
         std::optional<std::uint32_t> header;
         if (route.packet_id) {
             header = static_cast<std::uint32_t>(*route.packet_id);
+            // The sending port is one itself: a packet waits until the one before has passed.
+            const std::string sender = dma_port(route.source, config_.kind_of(route.source.tile));
+            arbiters.push_back(&arbiter(route.source.tile, "from_" + sender));
             for (const Hop& hop : route.path) {
-                StreamArbiter* arbiter =
-                    arbiters_
-                        .at(fmt::format("tile({},{}).{}", hop.tile.column, hop.tile.row, hop.out))
-                        .get();
-                if (std::find(arbiters.begin(), arbiters.end(), arbiter) == arbiters.end()) {
-                    arbiters.push_back(arbiter);
+                StreamArbiter& next = arbiter(
+                    hop.tile, hop.arbiter ? fmt::format("arbiter{}", *hop.arbiter) : hop.out);
+                if (std::find(arbiters.begin(), arbiters.end(), &next) == arbiters.end()) {
+                    arbiters.push_back(&next);
                 }
             }
         }
@@ -215,6 +216,21 @@ void Array::register_core_ports() {
     }
 }
 
+void Array::build_cascades() {
+    for (const Cascade& cascade : program_.cascades) {
+        cascades_.push_back(std::make_unique<CascadeLink>(cascade, config_.cascade, scheduler_));
+    }
+    for (const auto& core : cores_) {
+        const auto link = [&](auto end) -> CascadeLink* {
+            const auto place = std::find_if(
+                cascades_.begin(), cascades_.end(),
+                [&](const auto& each) { return each->cascade().*end == core->tile(); });
+            return place == cascades_.end() ? nullptr : place->get();
+        };
+        core->connect_cascades(link(&Cascade::to), link(&Cascade::from));
+    }
+}
+
 void Array::connect(base::ProbeListener* listener) {
     for (const auto& [id, channel] : channels_) {
         channel->connect(listener);
@@ -243,8 +259,34 @@ bool Array::finished() const {
            });
 }
 
+std::vector<std::string> Array::busy_shim_channels() const {
+    std::vector<std::string> busy;
+    for (const auto& [id, channel] : channels_) {
+        if (config_.kind_of(id.tile) == TileKind::Shim && !channel->idle()) {
+            busy.push_back(channel->name());
+        }
+    }
+    return busy;
+}
+
+Cycles Array::last_progress() const {
+    Cycles last = command_processor_.last_progress();
+    for (const auto& [id, channel] : channels_) {
+        last = std::max(last, channel->last_progress());
+    }
+    return last;
+}
+
+bool Array::livelocked() const {
+    // A core that spins has one event pending; a component without any moves only when another
+    // gives it something.
+    const auto spinning =
+        std::count_if(cores_.begin(), cores_.end(), [](const auto& core) { return core->spins(); });
+    return static_cast<std::size_t>(spinning) == scheduler_.pending() && !finished();
+}
+
 void Array::finish_statistics() {
-    finish_cycle_ = scheduler_.now();
+    finish_cycle_ = scheduler_.next_edge();
     command_processor_.finish_statistics(finish_cycle_);
     for (const auto& [id, channel] : channels_) {
         channel->finish_statistics(finish_cycle_);

@@ -46,6 +46,10 @@ class Array final : public ControlTarget {
     void start();
     // The run-time sequence has ended and the shim tiles' tasks are done.
     bool finished() const;
+    // The run-time sequence has ended, whatever else is still under way.
+    bool sequence_done() const { return command_processor_.done(); }
+    // Shim channels with a task that has not ended.
+    std::vector<std::string> busy_shim_channels() const;
     // Cycle and time of the end; call when finished.
     base::Cycles finish_cycle() const { return finish_cycle_; }
     base::Femtoseconds finish_time() const { return scheduler_.clock().time_of(finish_cycle_); }
@@ -55,6 +59,16 @@ class Array final : public ControlTarget {
     void finish_statistics();
 
     const std::vector<std::unique_ptr<CoreTile>>& cores() const { return cores_; }
+    // The bytes of the tiles' memories; nullptr in timing mode.
+    TileMemory* memory() { return memory_.get(); }
+    // A channel the program uses.
+    const DmaChannel& channel(const ChannelId& id) const { return *channels_.at(id); }
+    // When a component last finished something others see: a descriptor, an operation of the
+    // sequence. Cores that only compute do not count.
+    base::Cycles last_progress() const;
+    // Nothing can ever finish although events go on: whatever does not wait spins in a loop without
+    // end that gives nobody anything.
+    bool livelocked() const;
 
     void write_descriptor(const WriteDescriptor& operation) override;
     void push_task(const PushTask& operation) override;
@@ -74,6 +88,8 @@ class Array final : public ControlTarget {
     void register_core_ports();
     void build_flows(bool functional);
     void build_cores(const memory::BackingStore* store);
+    StreamArbiter& arbiter(TileCoordinate tile, const std::string& name);
+    void build_cascades();
     std::vector<CoreTile::LockRole> lock_roles() const;
     void add_flow(DmaChannel& source, std::optional<std::int64_t> packet_id, StreamFlow& flow);
 
@@ -94,6 +110,7 @@ class Array final : public ControlTarget {
     std::map<ChannelId, StreamSink*> sinks_;
     std::map<std::string, std::unique_ptr<StreamArbiter>> arbiters_;
     std::vector<std::unique_ptr<StreamFlow>> flows_;  // one a route, in the program's order
+    std::vector<std::unique_ptr<CascadeLink>> cascades_;
     std::vector<std::unique_ptr<CoreTile>> cores_;
     CommandProcessor command_processor_;
     base::Cycles finish_cycle_{0};

@@ -17,8 +17,11 @@ class DeadlockFinder {
         DeadlockReport result;
         for (const auto& core : array_.cores_) {
             if (const LockAction* action = core->waiting_for()) {
-                result.waits.push_back(lock_wait(core->name(), *action, core->since()));
+                result.waits.push_back(lock_wait(core->name(), "", *action, core->since()));
+            } else if (core->spins()) {
+                result.spinners.push_back({core->name(), core->calls()});
             }
+            add_cascade(*core, result);
         }
         for (const auto& [id, channel] : array_.channels_) {
             add_channel(id, *channel, result);
@@ -29,24 +32,25 @@ class DeadlockFinder {
                 result.waits.push_back({core->name(),
                                         in ? "the words of C on its stream input"
                                            : "its stream output to take the words of C",
-                                        in ? senders_to(*port) : holding_back(*port),
+                                        "stream", in ? senders_to(*port) : holding_back(*port),
                                         core->since().count()});
             }
         }
         const CommandProcessor& processor = array_.command_processor_;
         if (const LockAction* action = processor.waiting_for_lock()) {
-            result.waits.push_back(lock_wait(processor.name(), *action, processor.since()));
+            result.waits.push_back(lock_wait(processor.name(), "", *action, processor.since()));
         }
         if (const ChannelId* channel = processor.waiting_for()) {
             result.waits.push_back(
                 {processor.name(),
-                 fmt::format("{} (sequence operation {})",
-                             processor.waits_for_token() ? "a completion token"
-                                                         : "the channel to finish its tasks",
-                             processor.position()),
+                 fmt::format("{} {} (sequence operation {})",
+                             processor.waits_for_token() ? "a completion token of" : "all tasks of",
+                             name_of_channel(*channel), processor.position()),
+                 processor.waits_for_token() ? "token" : "channel",
                  {name_of_channel(*channel)},
                  processor.since().count()});
         }
+        find_last_progress(result);
         find_cycles(result);
         return result;
     }
@@ -130,16 +134,28 @@ class DeadlockFinder {
         return place == array_.channels_.end() ? "an unused channel" : place->second->name();
     }
 
-    Wait lock_wait(const std::string& who, const LockAction& action, base::Cycles since) const {
+    void find_last_progress(DeadlockReport& report) const {
+        report.last_progress = array_.last_progress().count();
+        report.last_progress_by = array_.command_processor_.name();
+        for (const auto& [id, channel] : array_.channels_) {
+            if (channel->first_end() && channel->last_progress() == array_.last_progress()) {
+                report.last_progress_by = channel->name();
+            }
+        }
+    }
+
+    // `task`: what the agent wants the lock for.
+    Wait lock_wait(const std::string& who, const std::string& task, const LockAction& action,
+                   base::Cycles since) const {
         const Lock& lock = array_.program_.locks[static_cast<std::size_t>(action.lock)];
         const std::string condition = action.value < 0 ? fmt::format(">= {}", -action.value)
                                                        : fmt::format("== {}", action.value);
-        return {
-            who,
-            fmt::format("lock {} (tile {},{} id {}) {}, which is {}{}", lock.name, lock.tile.column,
-                        lock.tile.row, lock.id, condition, array_.locks_.value(action.lock),
-                        array_.locks_.held(action.lock) ? " and held" : ""),
-            releasers_[static_cast<std::size_t>(action.lock)], since.count()};
+        return {who,
+                fmt::format("lock {} (tile {},{} id {}) {}, which is {}{}{}", lock.name,
+                            lock.tile.column, lock.tile.row, lock.id, condition,
+                            array_.locks_.value(action.lock),
+                            array_.locks_.held(action.lock) ? " and held" : "", task),
+                "lock", releasers_[static_cast<std::size_t>(action.lock)], since.count()};
     }
 
     void add_channel(const ChannelId& id, const DmaChannel& channel, DeadlockReport& report) const {
@@ -148,21 +164,65 @@ class DeadlockFinder {
                 fmt::format("{} dropped a push of descriptor {}: its task queue was full",
                             channel.name(), channel.dropped()->descriptor));
         }
+        if (channel.queued() > 0) {
+            report.queued.push_back(fmt::format("{} has {} more task{} in its queue",
+                                                channel.name(), channel.queued(),
+                                                channel.queued() > 1 ? "s" : ""));
+        }
         const base::Cycles since = channel.since();
         const BufferDescriptor* descriptor = channel.descriptor();
         if (channel.state() == ChannelState::WaitingForLock) {
-            report.waits.push_back(lock_wait(channel.name(), *descriptor->acquire, since));
+            report.waits.push_back(lock_wait(channel.name(),
+                                             fmt::format(", for descriptor {}", descriptor->id),
+                                             *descriptor->acquire, since));
         } else if (channel.state() == ChannelState::Streaming) {
             const auto holders =
                 id.direction == Direction::S2MM ? senders_to(id) : holding_back(id);
+            const std::string arbiter = waiting_arbiter(id);
             report.waits.push_back(
                 {channel.name(),
                  fmt::format("{} of descriptor {}",
                              id.direction == Direction::S2MM ? "the stream's words"
-                                                             : "the stream to take the words",
+                             : arbiter.empty()
+                                 ? "the stream to take the words"
+                                 : fmt::format("the arbiter of {} to pass the words", arbiter),
                              descriptor->id),
-                 holders, since.count()});
+                 arbiter.empty() ? "stream" : "arbiter", holders, since.count()});
         }
+    }
+
+    // The cores at the other ends of the cascades a core puts on or gets from.
+    void add_cascade(const CoreTile& core, DeadlockReport& report) const {
+        const bool puts = core.putting() != nullptr;
+        if (!puts && core.getting() == nullptr) {
+            return;
+        }
+        std::vector<std::string> others;
+        for (const Cascade& cascade : array_.program_.cascades) {
+            if ((puts ? cascade.from : cascade.to) == core.tile()) {
+                for (const auto& other : array_.cores_) {
+                    if (other->tile() == (puts ? cascade.to : cascade.from)) {
+                        others.push_back(other->name());
+                    }
+                }
+            }
+        }
+        report.waits.push_back(
+            {core.name(),
+             puts ? fmt::format("the cascade to take {} words", core.putting()->words)
+                  : fmt::format("{} words from the cascade", core.getting()->words),
+             "cascade", others, core.since().count()});
+    }
+
+    // The arbiter the channel's packet waits for; empty when it waits for none.
+    std::string waiting_arbiter(const ChannelId& id) const {
+        for (std::size_t r = 0; r < array_.program_.routes.size(); ++r) {
+            const StreamArbiter* arbiter = array_.flows_[r]->waiting_arbiter();
+            if (array_.program_.routes[r].source == id && arbiter != nullptr) {
+                return arbiter->name();
+            }
+        }
+        return "";
     }
 
     std::vector<std::string> senders_to(const ChannelId& id) const {

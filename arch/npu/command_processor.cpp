@@ -124,6 +124,7 @@ void CommandProcessor::finish_operation() {
                    [](const AcquireLock&) {}, [this](const CopyToTile& op) { target_.copy(op); }},
         program_.sequence[next_]);
     ++stats_.operations;
+    last_progress_ = scheduler_.now();
     ++next_;
 }
 

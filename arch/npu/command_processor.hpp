@@ -67,6 +67,8 @@ class CommandProcessor final : public base::EventHandler, public LockClient {
     bool waits_for_token() const;  // rather than for a channel's idleness
     const LockAction* waiting_for_lock() const;
     std::size_t position() const { return next_; }
+    // When it executed its last operation.
+    base::Cycles last_progress() const { return last_progress_; }
     base::Cycles finished_at() const { return finished_at_; }
 
     void start();
@@ -93,6 +95,7 @@ class CommandProcessor final : public base::EventHandler, public LockClient {
     CommandStats stats_;
     std::size_t next_ = 0;
     std::map<ChannelId, std::int64_t> tokens_;
+    base::Cycles last_progress_{0};
     base::Cycles finished_at_{0};
 };
 

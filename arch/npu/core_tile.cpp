@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -21,6 +22,9 @@ constexpr std::uint64_t kFinished = 2;  // the kernel has finished
 constexpr std::uint64_t kRelease = 3;   // the release takes effect
 constexpr std::uint64_t kStarved = 4;   // the stream-fed kernel's multiplications are done,
 constexpr std::uint64_t kFed = 5;       // and its A has arrived
+constexpr std::uint64_t kGot = 6;       // the last cascade word can be used
+
+constexpr std::int64_t kMostIdleSteps = 1'000'000;  // loops entered in one cycle
 
 // Where a stream-fed kernel's C comes from and goes to.
 constexpr std::int64_t kInputOfC = 1;
@@ -29,9 +33,11 @@ constexpr std::int64_t kOutputOfC = 0;
 std::vector<base::stats::StateAccount::State> core_states() {
     return {{"multiply", "in the matrix-multiply kernel"},
             {"zero", "in the kernel that clears the C tile"},
+            {"add", "in a kernel that adds element by element"},
             {"fixed_kernel", "in a kernel of stated cost"},
             {"call", "calling a kernel and returning from it"},
             {"lock_operation", "executing lock acquires and releases that did not have to wait"},
+            {"cascade", "putting words on or getting them from the cascade, one a cycle"},
             {"waiting_for_input", "stopped at a lock an arriving stream releases: A or B"},
             {"waiting_for_output", "stopped at a lock a leaving stream releases: C drain"},
             {"waiting_for_lock", "stopped at another lock"},
@@ -39,6 +45,7 @@ std::vector<base::stats::StateAccount::State> core_states() {
             {"c_load", "reading C from its stream, a word a cycle"},
             {"c_store", "writing C to its stream, a word a cycle"},
             {"waiting_for_stream", "A or C does not arrive, or C is not taken"},
+            {"waiting_for_cascade", "the cascade's other end does not take or give words"},
             {"done", "script finished, or not started"}};
 }
 
@@ -49,7 +56,11 @@ CoreState state_of(KernelKind kind) {
             return CoreState::Multiply;
         case KernelKind::Zero:
             return CoreState::Zero;
+        case KernelKind::Add:
+        case KernelKind::AddValue:
+            return CoreState::Add;
         case KernelKind::Fixed:
+        case KernelKind::Inline:
             return CoreState::Fixed;
     }
     return CoreState::Fixed;
@@ -69,6 +80,7 @@ CoreTile::CoreTile(const CoreProgram& script, const Program& program, const NpuC
     : script_(script),
       program_(program),
       config_(config.core),
+      cascade_(config.cascade),
       timing_(timing),
       lock_roles_(std::move(lock_roles)),
       scheduler_(scheduler),
@@ -185,6 +197,16 @@ void CoreTile::on_event(std::uint64_t tag, base::Femtoseconds) {
             locks_.release(*std::exchange(releasing_, nullptr), scheduler_.now());
             step();
             return;
+        case kGot: {
+            const GetCascadeOp& op = *std::exchange(getting_, nullptr);
+            if (memory_ != nullptr && op.operand) {
+                cascade_in_->take(op.words, memory_->buffer(buffer_of(*op.operand)));
+            } else if (memory_ != nullptr) {
+                cascade_in_->take(op.words, {});
+            }
+            step();
+            return;
+        }
         default:
             waiting_ = nullptr;
             step();
@@ -193,7 +215,12 @@ void CoreTile::on_event(std::uint64_t tag, base::Femtoseconds) {
 
 // Executes script operations until one takes time.
 void CoreTile::step() {
+    std::int64_t idle_steps = 0;
     while (const CoreOp* op = fetch()) {
+        if (++idle_steps > kMostIdleSteps) {
+            throw ProgramFault(fmt::format("cycle {}: {} runs a loop for ever that does nothing",
+                                           scheduler_.now().count(), name()));
+        }
         const bool takes_time = !std::holds_alternative<LoopOp>(op->op);
         std::visit([this](const auto& operation) { execute(operation); }, op->op);
         if (takes_time) {
@@ -263,13 +290,81 @@ void CoreTile::execute(const ReleaseOp& op) {
 
 void CoreTile::execute(const CallOp& op) {
     called_ = &op;
-    resume_after(config_.call_cycles, CoreState::Call, kCalled);
+    const bool inlined =
+        program_.kernels[static_cast<std::size_t>(op.kernel)].kind == KernelKind::Inline;
+    resume_after(inlined ? Cycles{0} : config_.call_cycles, CoreState::Call, kCalled);
+}
+
+void CoreTile::execute(const PutCascadeOp& op) {
+    putting_ = &op;
+    begin_cascade();
+    std::span<const std::byte> bytes;
+    std::vector<std::byte> zeros;
+    if (memory_ != nullptr && op.operand) {
+        bytes = memory_->buffer(buffer_of(*op.operand));
+    } else if (memory_ != nullptr) {
+        zeros.resize(static_cast<std::size_t>(op.words * cascade_.width.count()));
+        bytes = zeros;
+    }
+    cascade_out_->put(op.words, scheduler_.now(), bytes, *this);
+}
+
+void CoreTile::execute(const GetCascadeOp& op) {
+    getting_ = &op;
+    begin_cascade();
+    cascade_in_->get(op.words, scheduler_.now(), *this);
+}
+
+void CoreTile::begin_cascade() {
+    cascade_begin_ = scheduler_.now();
+    enter(CoreState::Cascade);
+}
+
+void CoreTile::on_cascade_done(Cycles now) {
+    // What the operation took beyond a word a cycle, it waited for the other core.
+    const std::int64_t words = putting_ != nullptr ? putting_->words : getting_->words;
+    stats_.time.charge_until(now.count());
+    stats_.time.reclassify(CoreState::Cascade, CoreState::WaitingForCascade,
+                           (now - cascade_begin_).count() - words);
+    if (std::exchange(putting_, nullptr) != nullptr) {
+        step();
+        return;
+    }
+    // A word got in one cycle can be used read_latency cycles after that cycle began.
+    scheduler_.at(now + cascade_.read_latency - Cycles{1}, *this, kGot);
+}
+
+namespace {
+
+bool gives(const std::vector<CoreOp>& body) {
+    return std::any_of(body.begin(), body.end(), [](const CoreOp& op) {
+        const auto* loop = std::get_if<LoopOp>(&op.op);
+        return std::holds_alternative<ReleaseOp>(op.op) ||
+               std::holds_alternative<PutCascadeOp>(op.op) ||
+               std::holds_alternative<GetCascadeOp>(op.op) ||
+               (loop != nullptr && gives(loop->body));
+    });
+}
+
+}  // namespace
+
+bool CoreTile::spins() const {
+    for (const Frame& frame : stack_) {
+        if (frame.runs_left < 0 && !gives(*frame.body)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 std::int64_t CoreTile::operand(const CallOp& op, std::size_t index) const {
-    const auto rotation = static_cast<std::size_t>(op.operands[index]);
-    const auto& buffers = script_.rotations[rotation].buffers;
-    return buffers[rotation_[rotation] % buffers.size()];
+    return buffer_of(op.operands[index]);
+}
+
+std::int64_t CoreTile::buffer_of(std::int64_t rotation) const {
+    const auto index = static_cast<std::size_t>(rotation);
+    const auto& buffers = script_.rotations[index].buffers;
+    return buffers[rotation_[index] % buffers.size()];
 }
 
 // The multiplications are done: their sums are added to C, whose words have been waiting on their
@@ -332,6 +427,11 @@ void CoreTile::compute(const CallOp& op) {
                  memory_->buffer(operand(op, 1)), memory_->buffer(operand(op, 2)));
     } else if (memory_ != nullptr && kernel.kind == KernelKind::Zero) {
         zero(memory_->buffer(operand(op, 0)));
+    } else if (memory_ != nullptr && kernel.kind == KernelKind::Add) {
+        add(kernel, memory_->buffer(operand(op, 0)), memory_->buffer(operand(op, 1)),
+            memory_->buffer(operand(op, 2)));
+    } else if (memory_ != nullptr && kernel.kind == KernelKind::AddValue) {
+        add_value(kernel, memory_->buffer(operand(op, 0)), memory_->buffer(operand(op, 1)));
     }
     for (const std::int64_t rotation : op.advance) {
         ++rotation_[static_cast<std::size_t>(rotation)];

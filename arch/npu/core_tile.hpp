@@ -2,7 +2,8 @@
 //
 // Models:  loops with constant or run-time-parameter counts; lock acquires and releases that occupy
 //          the core; wake-up after a lock wait; kernel calls from the timing model, of stream-fed
-//          ones also the streams of A and C; operand rotation (double buffering).
+//          ones also the streams of A and C; operand rotation (double buffering); words put on and
+//          got from the cascade.
 // Ignores: instruction fetch, and conflicts of the core with DMAs on memory banks (the core wins
 //          98 % of them on silicon).
 // Source:  llvm-aie scheduling tables, mlir-aie trace captures; docs/modelling.md.
@@ -17,6 +18,7 @@
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/memory/backing_store.hpp"
+#include "arch/npu/cascade_link.hpp"
 #include "arch/npu/core_stream.hpp"
 #include "arch/npu/cycle_scheduler.hpp"
 #include "arch/npu/kernel_timing.hpp"
@@ -31,9 +33,11 @@ namespace tilesim::arch::npu {
 enum class CoreState : std::size_t {
     Multiply,
     Zero,
+    Add,
     Fixed,
     Call,
     LockOperation,
+    Cascade,
     WaitingForInput,
     WaitingForOutput,
     WaitingForLock,
@@ -41,6 +45,7 @@ enum class CoreState : std::size_t {
     ReadingC,
     WritingC,
     WaitingForStream,
+    WaitingForCascade,
     Done
 };
 
@@ -51,7 +56,10 @@ struct CoreStats : base::stats::Group {
     base::stats::Counter macs{*this, "macs", base::stats::Unit::Count, "multiply-accumulates"};
 };
 
-class CoreTile final : public base::EventHandler, public LockClient, public CoreStreamClient {
+class CoreTile final : public base::EventHandler,
+                       public LockClient,
+                       public CoreStreamClient,
+                       public CascadeClient {
   public:
     // Which side releases a lock, and with it why a core waits for it.
     enum class LockRole { Input, Output, Host, Other };
@@ -66,6 +74,11 @@ class CoreTile final : public base::EventHandler, public LockClient, public Core
     CoreOutput& output(std::int64_t index) { return *outputs_[static_cast<std::size_t>(index)]; }
 
     void connect(base::ProbeListener* listener) { probe_.connect(listener); }
+    // The cascades into and out of the core; nullptr where the program has none.
+    void connect_cascades(CascadeLink* in, CascadeLink* out) {
+        cascade_in_ = in;
+        cascade_out_ = out;
+    }
     const TileCoordinate& tile() const { return script_.tile; }
     const std::string& name() const { return stats_.path(); }
     bool done() const { return state() == CoreState::Done; }
@@ -75,6 +88,12 @@ class CoreTile final : public base::EventHandler, public LockClient, public Core
     const LockAction* waiting_for() const { return waiting_; }
     // The own stream port whose transfer the core is in.
     std::optional<ChannelId> streaming() const;
+    // The cascade operation the core executes: words it puts or gets.
+    const PutCascadeOp* putting() const { return putting_; }
+    const GetCascadeOp* getting() const { return getting_; }
+    // Stands in a loop without end whose body gives nobody anything: no release, no put.
+    bool spins() const;
+    std::int64_t calls() const { return stats_.calls.value(); }
 
     void start();
     void write_parameter(std::int64_t index, std::int64_t value);
@@ -83,6 +102,7 @@ class CoreTile final : public base::EventHandler, public LockClient, public Core
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_lock_granted(base::Cycles when) override;
     void on_core_stream(base::Cycles now) override;
+    void on_cascade_done(base::Cycles now) override;
 
   private:
     struct Frame {  // a block of the script being executed
@@ -111,14 +131,19 @@ class CoreTile final : public base::EventHandler, public LockClient, public Core
     void execute(const ReleaseOp& op);
     void execute(const CallOp& op);
     void execute(const LoopOp& op);
+    void execute(const PutCascadeOp& op);
+    void execute(const GetCascadeOp& op);
+    void begin_cascade();
     void compute(const CallOp& op);
     std::int64_t operand(const CallOp& op, std::size_t index) const;
+    std::int64_t buffer_of(std::int64_t rotation) const;
     void enter(CoreState state);
     void resume_after(base::Cycles cycles, CoreState state, std::uint64_t tag);
 
     const CoreProgram& script_;
     const Program& program_;
     const CoreConfig& config_;
+    const CascadeConfig& cascade_;
     const KernelTiming& timing_;
     std::vector<LockRole> lock_roles_;
     CycleScheduler& scheduler_;
@@ -142,6 +167,11 @@ class CoreTile final : public base::EventHandler, public LockClient, public Core
     base::Cycles transfer_begin_{0};  // of C's words
     std::vector<std::byte> a_;        // functional mode: of a stream-fed call
     std::vector<std::uint32_t> c_;
+    CascadeLink* cascade_in_ = nullptr;
+    CascadeLink* cascade_out_ = nullptr;
+    const PutCascadeOp* putting_ = nullptr;
+    const GetCascadeOp* getting_ = nullptr;
+    base::Cycles cascade_begin_{0};
 };
 
 }  // namespace tilesim::arch::npu

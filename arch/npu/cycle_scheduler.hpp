@@ -11,6 +11,7 @@ class CycleScheduler {
     CycleScheduler(base::EventQueue& queue, base::Clock clock) : queue_(queue), clock_(clock) {}
 
     base::EventQueue& queue() { return queue_; }
+    std::size_t pending() const { return queue_.pending(); }
     const base::Clock& clock() const { return clock_; }
 
     // The cycle that has begun last; conversions are remembered because events come in clusters.

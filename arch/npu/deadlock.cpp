@@ -64,8 +64,12 @@ void find_cycles(DeadlockReport& report) {
 }
 
 std::string DeadlockReport::text() const {
-    std::string result = cycle ? "deadlock: these agents wait for each other\n"
-                               : "standstill: nobody is left to end these waits\n";
+    std::string result =
+        !spinners.empty()
+            ? "livelock: what still moves gives nobody anything, so these waits never "
+              "end\n"
+        : cycle ? "deadlock: these agents wait for each other\n"
+                : "standstill: nobody is left to end these waits\n";
     const auto print = [&result](const Wait& wait) {
         result += fmt::format(
             "  {} waits for {} since cycle {}; held by {}\n", wait.who, wait.what, wait.since,
@@ -84,16 +88,43 @@ std::string DeadlockReport::text() const {
             }
         }
     }
+    for (const Spinner& spinner : spinners) {
+        result += fmt::format(
+            "  {} runs a loop without end that releases nothing; {} kernel calls "
+            "so far\n",
+            spinner.who, spinner.calls);
+    }
+    for (const std::string& note : queued) {
+        result += "  " + note + "\n";
+    }
     for (const std::string& push : dropped_pushes) {
         result += "  " + push + "\n";
     }
-    return result;
+    return result + progress() + "\n";
+}
+
+std::string DeadlockReport::progress() const {
+    return fmt::format("last progress: cycle {}, {}", last_progress, last_progress_by);
 }
 
 std::string DeadlockReport::graphviz() const {
+    // An edge says what is waited for, and since when; what lies on a cycle is red.
     const WaitForGraph waits_for = graph_of(*this);
+    const auto wait_of = [this](const std::string& who) {
+        return std::find_if(waits.begin(), waits.end(),
+                            [&who](const Wait& wait) { return wait.who == who; });
+    };
+    const auto write_vertex = [&](std::ostream& out, std::size_t vertex) {
+        const auto wait = wait_of(waits_for.names[vertex]);
+        out << fmt::format("[label=\"{}\"{}]", waits_for.names[vertex],
+                           wait != waits.end() && wait->in_cycle ? ", color=red" : "");
+    };
+    const auto write_edge = [&](std::ostream& out, const auto& edge) {
+        const auto wait = wait_of(waits_for.names[boost::source(edge, waits_for.graph)]);
+        out << fmt::format("[label=\"{}\\nsince cycle {}\"]", wait->what, wait->since);
+    };
     std::ostringstream out;
-    boost::write_graphviz(out, waits_for.graph, boost::make_label_writer(waits_for.names.data()));
+    boost::write_graphviz(out, waits_for.graph, write_vertex, write_edge);
     return out.str();
 }
 

@@ -39,7 +39,8 @@ void swap_halves(BufferDescriptor& descriptor) {
 
 void DescriptorTable::write(const BufferDescriptor& descriptor) {
     entries_.at(static_cast<std::size_t>(descriptor.id)) =
-        Entry{descriptor, 0, stream_words(descriptor)};
+        Entry{descriptor, descriptor.iteration ? descriptor.iteration->current : 0,
+              stream_words(descriptor)};
 }
 
 DescriptorTable::Entry* DescriptorTable::find(std::int64_t id) {
@@ -91,7 +92,7 @@ void DmaChannel::push(const Task& task) {
 }
 
 void DmaChannel::start_next_task() {
-    const Cycles now = scheduler_.now();
+    const Cycles now = present();
     entry_ = nullptr;
     if (queue_.empty()) {
         current_.reset();
@@ -126,7 +127,7 @@ void DmaChannel::request_lock(Cycles from) {
         transfer(from);
         return;
     }
-    enter(ChannelState::WaitingForLock, scheduler_.now());
+    enter(ChannelState::WaitingForLock, present());
 }
 
 void DmaChannel::on_lock_granted(Cycles when) {
@@ -134,13 +135,14 @@ void DmaChannel::on_lock_granted(Cycles when) {
 }
 
 void DmaChannel::transfer(Cycles from) {
-    transfer_begin_ = scheduler_.now();
+    transfer_begin_ = present();
     enter(ChannelState::Streaming, transfer_begin_);
     mover_->begin(*entry_, from);
 }
 
 void DmaChannel::finish_transfer(Cycles now) {
     // What the transfer took beyond a word a cycle, it waited: for memory, or else for the stream.
+    edge_ = now;
     const std::int64_t waited = (now - transfer_begin_).count() - entry_->stream_words;
     stats_.time.charge_until(now.count());
     if (waited > 0) {
@@ -151,6 +153,8 @@ void DmaChannel::finish_transfer(Cycles now) {
     }
     stats_.words += entry_->stream_words;
     ++stats_.descriptors;
+    first_end_ = first_end_.value_or(now);
+    last_end_ = now;
 
     DescriptorTable::Entry& done = *entry_;
     if (done.descriptor.iteration) {

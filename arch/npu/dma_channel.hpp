@@ -9,6 +9,7 @@
 // Source:  Xilinx aie-rt, AMD AM020, mlir-aie; docs/modelling.md.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -108,6 +109,11 @@ class DmaChannel final : public base::EventHandler, public LockClient {
     const std::optional<Task>& dropped() const { return dropped_; }
 
     std::function<void(const ChannelId&)> on_idle;  // called when the last task has ended
+    // When the first descriptor ended and when the last one did; nothing before.
+    std::optional<base::Cycles> first_end() const { return first_end_; }
+    base::Cycles last_progress() const { return last_end_; }
+    std::int64_t descriptors_done() const { return stats_.descriptors.value(); }
+    std::int64_t words_done() const { return stats_.words.value(); }
 
     void push(const Task& task);
     void finish_statistics(base::Cycles now) { stats_.time.charge_until(now.count()); }
@@ -123,6 +129,8 @@ class DmaChannel final : public base::EventHandler, public LockClient {
     void transfer(base::Cycles from);
     void finish_task(base::Cycles now);
     void enter(ChannelState state, base::Cycles now);
+    // The present cycle: what happens between two edges of the clock takes effect at the later.
+    base::Cycles present() const { return std::max(scheduler_.now(), edge_); }
 
     ChannelId id_;
     Timing timing_;
@@ -140,6 +148,9 @@ class DmaChannel final : public base::EventHandler, public LockClient {
     std::int64_t runs_left_ = 0;
     DescriptorTable::Entry* entry_ = nullptr;
     base::Cycles transfer_begin_{0};
+    base::Cycles edge_{0};  // of the end of the last transfer
+    std::optional<base::Cycles> first_end_;
+    base::Cycles last_end_{0};
 };
 
 // MM2S of a core or memory tile.

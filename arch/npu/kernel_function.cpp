@@ -190,7 +190,46 @@ void multiply_bf16(const Kernel& kernel, const Shape& shape, std::span<const std
     });
 }
 
+// Sums of the type's elements; unsigned, so that they wrap.
+template <class Element>
+void add_elements(std::int64_t count, std::span<const std::byte> a, const std::byte* b,
+                  Element value, std::span<std::byte> c) {
+    for (Size i = 0; i < static_cast<Size>(count); ++i) {
+        Element x{};
+        Element y = value;
+        std::memcpy(&x, a.data() + i * sizeof(Element), sizeof(Element));
+        if (b != nullptr) {
+            std::memcpy(&y, b + i * sizeof(Element), sizeof(Element));
+        }
+        const auto sum = static_cast<Element>(x + y);
+        std::memcpy(c.data() + i * sizeof(Element), &sum, sizeof(Element));
+    }
+}
+
+void add_any(const Kernel& kernel, std::span<const std::byte> a, const std::byte* b,
+             std::span<std::byte> c) {
+    const std::int64_t count = kernel.m * kernel.n;
+    if (kernel.c == DataType::Int8) {
+        add_elements(count, a, b, static_cast<std::uint8_t>(kernel.value), c);
+    } else if (kernel.c == DataType::Int16) {
+        add_elements(count, a, b, static_cast<std::uint16_t>(kernel.value), c);
+    } else if (kernel.c == DataType::F32) {
+        add_elements(count, a, b, static_cast<float>(kernel.value), c);
+    } else {
+        add_elements(count, a, b, static_cast<std::uint32_t>(kernel.value), c);
+    }
+}
+
 }  // namespace
+
+void add(const Kernel& kernel, std::span<const std::byte> a, std::span<const std::byte> b,
+         std::span<std::byte> c) {
+    add_any(kernel, a, b.data(), c);
+}
+
+void add_value(const Kernel& kernel, std::span<const std::byte> a, std::span<std::byte> c) {
+    add_any(kernel, a, nullptr, c);
+}
 
 void multiply(const Kernel& kernel, const MultiplyMode& mode, std::span<const std::byte> a,
               std::span<const std::byte> b, std::span<std::byte> c) {

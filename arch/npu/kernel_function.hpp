@@ -19,6 +19,11 @@ namespace tilesim::arch::npu {
 void multiply(const Kernel& kernel, const MultiplyMode& mode, std::span<const std::byte> a,
               std::span<const std::byte> b, std::span<std::byte> c);
 void zero(std::span<std::byte> c);
+// C = A + B and C = A + value for the kernel's m x n elements of its type `c`, in order of memory;
+// integers modulo 2^bits.
+void add(const Kernel& kernel, std::span<const std::byte> a, std::span<const std::byte> b,
+         std::span<std::byte> c);
+void add_value(const Kernel& kernel, std::span<const std::byte> a, std::span<std::byte> c);
 
 using base::from_bf16;
 using base::to_bf16;

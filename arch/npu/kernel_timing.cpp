@@ -49,8 +49,18 @@ double KernelTiming::peak_macs(const MultiplyMode& mode) const {
 }
 
 std::string KernelTiming::check(const Kernel& kernel) const {
+    if (kernel.kind == KernelKind::Add || kernel.kind == KernelKind::AddValue) {
+        const bool known = kernel.c == DataType::Int8 || kernel.c == DataType::Int16 ||
+                           kernel.c == DataType::Int32 || kernel.c == DataType::F32;
+        return !known ? fmt::format("adds int8, int16, int32 or f32, not {}", name_of(kernel.c))
+               : kernel.m <= 0 || kernel.n <= 0 ? "needs the numbers of elements, `m` and `n`"
+                                                : "";
+    }
+    if (kernel.kind == KernelKind::Zero) {
+        return kernel.m <= 0 || kernel.n <= 0 ? "needs the numbers of elements, `m` and `n`" : "";
+    }
     if (kernel.kind != KernelKind::Multiply) {
-        return kernel.kind == KernelKind::Fixed && !kernel.cycles ? "needs `cycles`" : "";
+        return kernel.kind != KernelKind::Zero && !kernel.cycles ? "needs `cycles`" : "";
     }
     const MultiplyMode* mode = find_mode(kernel.a, kernel.b, kernel.c);
     if (mode == nullptr) {
@@ -93,6 +103,16 @@ KernelCycles KernelTiming::cycles(const Kernel& kernel) const {
     if (kernel.kind == KernelKind::Zero) {
         const base::Bytes tile{bytes_of(kernel.m * kernel.n, kernel.c)};
         return {.c_store = base::transfer_time(tile, config_.store_width)};
+    }
+    if (kernel.kind == KernelKind::Add || kernel.kind == KernelKind::AddValue) {
+        // One vector of C a cycle, or as fast as the load slots bring the vectors of A and B.
+        const std::int64_t bytes = bytes_of(kernel.m * kernel.n, kernel.c);
+        const std::int64_t operands = kernel.kind == KernelKind::Add ? 2 : 1;
+        const std::int64_t loads =
+            ceil_div(operands * ceil_div(bytes, config_.load_width.count()), config_.load_slots);
+        const std::int64_t stores = ceil_div(bytes, config_.store_width.count());
+        return {.loop_extra = Cycles{std::max<std::int64_t>(0, loads - stores)},
+                .c_store = Cycles{stores}};
     }
     SIM_CHECK(kernel.kind == KernelKind::Multiply, "kernel {} states its own cycles", kernel.name);
     const MultiplyMode& mode = mode_of(kernel);

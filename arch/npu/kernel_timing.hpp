@@ -10,7 +10,7 @@
 //                 types that are up-shifted on load, all slots for accumulator-wide types;
 //     C store:    one store a cycle of `store_width`;
 //     fill/drain: of the software pipeline, the one calibrated constant of a mode.
-// Zero: one vector store a cycle.
+// Zero: one vector store a cycle. Adding: the same, or what its loads take if that is more.
 //
 // Ignores: bank conflicts of the core with itself (buffers in use together lie in different banks),
 //          instruction fetch.

@@ -91,6 +91,22 @@ void read_stream(Node node, StreamConfig& stream) {
     node.optional("hop_latency", stream.hop_latency, {1, 100}, "cycles per stream switch");
     node.optional("sink_fifo", stream.sink_fifo, {1, 1024},
                   "words that still enter when a receiver has stopped");
+    node.optional("arbiter_fifo", stream.arbiter_fifo, {0, 1024},
+                  "of these, words of a packet that fit behind its last arbiter");
+    if (stream.arbiter_fifo > stream.sink_fifo) {
+        node.error("arbiter_fifo", "must not exceed sink_fifo");
+    }
+    node.done();
+}
+
+void read_cascade(Node node, CascadeConfig& cascade) {
+    node.optional("width", cascade.width, {4, 1024}, "a word, moved in a cycle");
+    node.optional("fifo", cascade.fifo, {1, 64}, "words at each end");
+    node.optional("read_latency", cascade.read_latency, {1, 1000},
+                  "from the read of a word to its use");
+    if (cascade.width.count() % 4 != 0) {
+        node.error("width", "must be a multiple of 4 B");
+    }
     node.done();
 }
 
@@ -264,6 +280,7 @@ NpuConfig read_npu_config(Node node) {
     tile.done();
     read_shim(node.child("shim", "shim tiles"), config.shim);
     read_stream(node.child("stream", "stream switches"), config.stream);
+    read_cascade(node.child("cascade", "core to core, one word a cycle"), config.cascade);
     read_command_processor(node.child("command_processor", "run-time sequence"),
                            config.command_processor);
     Node logic = node.child("programmable_logic", "next to the array");

@@ -70,8 +70,16 @@ struct ShimConfig {
 };
 
 struct StreamConfig {
-    base::Cycles hop_latency{3};  // per switch crossed
-    std::int64_t sink_fifo = 8;   // words behind the last fork
+    base::Cycles hop_latency{3};    // per switch crossed
+    std::int64_t sink_fifo = 8;     // words behind the last fork
+    std::int64_t arbiter_fifo = 5;  // of these, words behind the last arbiter of a packet
+};
+
+// The 512-bit way between neighbouring cores.
+struct CascadeConfig {
+    base::Bytes width{64};         // one word, moved in a cycle
+    std::int64_t fifo = 2;         // words at each end
+    base::Cycles read_latency{7};  // from the read of a word to its use
 };
 
 struct CommandProcessorConfig {
@@ -139,6 +147,7 @@ struct NpuConfig {
     MemoryTileConfig memory_tile;
     ShimConfig shim;
     StreamConfig stream;
+    CascadeConfig cascade;
     CommandProcessorConfig command_processor;
     ProgrammableLogicConfig programmable_logic;
     KernelConfig kernels;

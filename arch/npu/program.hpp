@@ -49,11 +49,14 @@ struct Lock {
     std::int64_t initial = 0;
 };
 
+// The address of a buffer that is still to be placed (buffer_placement.hpp).
+inline constexpr std::int64_t kUnplaced = -1;
+
 // A named range of a core's or memory tile's data memory.
 struct Buffer {
     std::string name;
     TileCoordinate tile;
-    std::int64_t address = 0;  // bytes from the start of the tile's own memory
+    std::int64_t address = 0;  // bytes from the start of the tile's own memory; or kUnplaced
     std::int64_t bytes = 0;
 };
 
@@ -85,8 +88,9 @@ struct Padding {
 
 // An address offset that advances once per execution of the descriptor.
 struct Iteration {
-    std::int64_t size = 1;    // executions before the offset starts again at 0
-    std::int64_t stride = 0;  // words
+    std::int64_t size = 1;     // executions before the offset starts again at 0
+    std::int64_t stride = 0;   // words
+    std::int64_t current = 0;  // of the first execution, 0..size - 1
 };
 
 struct Packet {
@@ -147,6 +151,8 @@ struct Hop {
     TileCoordinate tile;
     std::string in;   // "dma0", "south3", ...
     std::string out;  // "north0", "dma1", ...
+    // Packet-switched: which of the switch's arbiters passes it; left out: one of its own per port.
+    std::optional<std::int64_t> arbiter = {};
 };
 struct Route {
     std::string name;
@@ -157,6 +163,13 @@ struct Route {
     std::vector<Hop> path;
 };
 
+// The 512-bit way from a core to the one east or south of it. A core has one in, one out.
+struct Cascade {
+    std::string name;
+    TileCoordinate from;
+    TileCoordinate to;
+};
+
 using base::bits_of;
 using base::DataType;
 using base::kDataTypes;
@@ -165,7 +178,10 @@ using base::name_of;
 enum class KernelKind {
     Multiply,  // C += A * B on one core tile
     Zero,      // C = 0
+    Add,       // C = A + B, element by element
+    AddValue,  // C = A + value, element by element
     Fixed,     // takes `cycles`, moves no data: for hand-written programs
+    Inline,    // the same for the script's own instructions: no call
     // C += A * B where only B (k x n, row by row) lies in the core's memory: A (m x k, column by
     // column) comes on stream input 0, C (m x n, column by column) on stream input 1 and leaves on
     // stream output 0.
@@ -180,6 +196,7 @@ struct Kernel {
     DataType a = DataType::Int8, b = DataType::Int8, c = DataType::Int8;
     bool b_column_major = true;
     std::optional<std::int64_t> cycles;  // overrides the timing model; needed for Fixed
+    std::int64_t value = 0;              // AddValue
 };
 
 // The buffers an operand takes in turn: double buffering is two entries. Each call that uses the
@@ -198,9 +215,21 @@ struct ReleaseOp {
     LockAction action;
 };
 struct CallOp {
-    std::int64_t kernel = 0;             // index into Program::kernels
-    std::vector<std::int64_t> operands;  // indexes CoreProgram::rotations: A, B, C; or C
-    std::vector<std::int64_t> advance;   // rotations that move on after this call
+    std::int64_t kernel = 0;  // index into Program::kernels
+    // Indexes CoreProgram::rotations: Multiply and Add A, B, C; AddValue A, C; Zero C.
+    std::vector<std::int64_t> operands;
+    std::vector<std::int64_t> advance;  // rotations that move on after this call
+};
+// Words of 512 bits to the core's outgoing cascade, or from its incoming one. `operand` indexes
+// CoreProgram::rotations: the buffer they are read from or written to, from its beginning; without
+// one only their time counts.
+struct PutCascadeOp {
+    std::int64_t words = 1;
+    std::optional<std::int64_t> operand;
+};
+struct GetCascadeOp {
+    std::int64_t words = 1;
+    std::optional<std::int64_t> operand;
 };
 struct LoopOp {
     std::int64_t count = 1;                 // when `parameter` is not set; -1 is for ever
@@ -208,7 +237,7 @@ struct LoopOp {
     std::vector<CoreOp> body;
 };
 struct CoreOp {
-    std::variant<AcquireOp, ReleaseOp, CallOp, LoopOp> op;
+    std::variant<AcquireOp, ReleaseOp, CallOp, LoopOp, PutCascadeOp, GetCascadeOp> op;
 };
 
 // A memory of the programmable logic playing its contents on a core's stream input 0: passes in
@@ -276,9 +305,13 @@ struct Program {
     std::vector<TileDma> dmas;
     std::vector<Route> routes;
     std::vector<LogicStream> logic_streams;
+    std::vector<Cascade> cascades;
     std::vector<Kernel> kernels;
     std::vector<CoreProgram> cores;
     std::vector<SequenceOp> sequence;
+    // The host waits for the sequence alone: transfers that never end are left behind, not a
+    // deadlock.
+    bool ends_with_sequence = false;
 };
 
 }  // namespace tilesim::arch::npu

@@ -42,6 +42,9 @@ std::string descriptor(const Program& program, const BufferDescriptor& bd, bool 
     }
     if (bd.iteration) {
         text += fmt::format(", iteration: [{}, {}]", bd.iteration->size, bd.iteration->stride);
+        text += bd.iteration->current == 0
+                    ? ""
+                    : fmt::format(", iteration_current: {}", bd.iteration->current);
     }
     std::vector<std::string> padding;
     for (const Padding& p : bd.padding) {
@@ -87,6 +90,7 @@ class Printer {
 
     std::string run() {
         text_ = fmt::format("program: {}\n", program_.name);
+        text_ += program_.ends_with_sequence ? "ends_with_sequence: on\n" : "";
         storage();
         dmas();
         routes();
@@ -97,21 +101,21 @@ class Printer {
     }
 
   private:
-    // A list without entries is left out: YAML has no block form for it.
-    void header(const char* list, bool empty) { text_ += empty ? "" : fmt::format("{}:\n", list); }
+    // A list's key; the entries follow.
+    void heading(const std::string& key, bool empty) { text_ += key + (empty ? ": []\n" : ":\n"); }
     void line(const std::string& entry) { text_ += "  - " + entry + "\n"; }
 
     void storage() {
-        header("external_buffers", program_.external_buffers.empty());
+        heading("external_buffers", program_.external_buffers.empty());
         for (const ExternalBuffer& b : program_.external_buffers) {
             line(fmt::format("{{name: {}, address: {}, bytes: {}}}", b.name, b.address, b.bytes));
         }
-        header("locks", program_.locks.empty());
+        heading("locks", program_.locks.empty());
         for (const Lock& l : program_.locks) {
             line(fmt::format("{{name: {}, tile: {}, id: {}, initial: {}}}", l.name, tile(l.tile),
                              l.id, l.initial));
         }
-        header("buffers", program_.buffers.empty());
+        heading("buffers", program_.buffers.empty());
         for (const Buffer& b : program_.buffers) {
             line(fmt::format("{{name: {}, tile: {}, address: {}, bytes: {}}}", b.name, tile(b.tile),
                              b.address, b.bytes));
@@ -119,14 +123,14 @@ class Printer {
     }
 
     void dmas() {
-        header("dmas", program_.dmas.empty());
+        heading("dmas", program_.dmas.empty());
         for (const TileDma& dma : program_.dmas) {
             line(fmt::format("tile: {}", tile(dma.tile)));
-            header("    descriptors", dma.descriptors.empty());
+            heading("    descriptors", dma.descriptors.empty());
             for (const BufferDescriptor& bd : dma.descriptors) {
                 text_ += "      - " + descriptor(program_, bd, dma.tile.row == 0) + "\n";
             }
-            header("    starts", dma.starts.empty());
+            heading("    starts", dma.starts.empty());
             for (const TileDma::Start& start : dma.starts) {
                 text_ += fmt::format("      - {{channel: {}, {}}}\n",
                                      name_of(ChannelId{dma.tile, start.direction, start.channel}),
@@ -136,7 +140,7 @@ class Printer {
     }
 
     void routes() {
-        header("routes", program_.routes.empty());
+        heading("routes", program_.routes.empty());
         for (const Route& r : program_.routes) {
             std::vector<std::string> to;
             for (const ChannelId& id : r.destinations) {
@@ -145,7 +149,8 @@ class Printer {
             std::vector<std::string> path;
             for (const Hop& hop : r.path) {
                 path.push_back(
-                    fmt::format("{{tile: {}, in: {}, out: {}}}", tile(hop.tile), hop.in, hop.out));
+                    fmt::format("{{tile: {}, in: {}, out: {}{}}}", tile(hop.tile), hop.in, hop.out,
+                                hop.arbiter ? fmt::format(", arbiter: {}", *hop.arbiter) : ""));
             }
             line(fmt::format("name: {}", r.name));
             text_ +=
@@ -159,7 +164,7 @@ class Printer {
     }
 
     void logic_streams() {
-        header("logic_streams", program_.logic_streams.empty());
+        text_ += program_.logic_streams.empty() ? "" : "logic_streams:\n";
         for (const LogicStream& stream : program_.logic_streams) {
             line(fmt::format("{{name: {}, tile: {}, buffer: {}, bytes_per_cycle: {}, passes: [",
                              stream.name, tile(stream.tile),
@@ -174,23 +179,34 @@ class Printer {
     }
 
     void cores() {
-        header("kernels", program_.kernels.empty());
-        for (const Kernel& k : program_.kernels) {
-            const char* kind = k.kind == KernelKind::Multiply ? "multiply"
-                               : k.kind == KernelKind::Stream ? "stream"
-                               : k.kind == KernelKind::Zero   ? "zero"
-                                                              : "fixed";
-            line(
-                fmt::format("{{name: {}, kind: {}, m: {}, k: {}, n: {}, a: {}, b: {}, c: {}, "
-                            "b_layout: {}{}}}",
-                            k.name, kind, k.m, k.k, k.n, name_of(k.a), name_of(k.b), name_of(k.c),
-                            k.b_column_major ? "column_major" : "row_major",
-                            k.cycles ? fmt::format(", cycles: {}", *k.cycles) : ""));
+        if (!program_.cascades.empty()) {
+            text_ += "cascades:\n";
+            for (const Cascade& c : program_.cascades) {
+                line(fmt::format("{{name: {}, from: {}, to: {}}}", c.name, tile(c.from),
+                                 tile(c.to)));
+            }
         }
-        header("cores", program_.cores.empty());
+        heading("kernels", program_.kernels.empty());
+        for (const Kernel& k : program_.kernels) {
+            const char* kind = k.kind == KernelKind::Multiply   ? "multiply"
+                               : k.kind == KernelKind::Zero     ? "zero"
+                               : k.kind == KernelKind::Add      ? "add"
+                               : k.kind == KernelKind::AddValue ? "add_value"
+                               : k.kind == KernelKind::Stream   ? "stream"
+                               : k.kind == KernelKind::Inline   ? "inline"
+                                                                : "fixed";
+            line(fmt::format(
+                "{{name: {}, kind: {}, m: {}, k: {}, n: {}, a: {}, b: {}, c: {}, "
+                "b_layout: {}{}{}}}",
+                k.name, kind, k.m, k.k, k.n, name_of(k.a), name_of(k.b), name_of(k.c),
+                k.b_column_major ? "column_major" : "row_major",
+                k.cycles ? fmt::format(", cycles: {}", *k.cycles) : "",
+                k.kind == KernelKind::AddValue ? fmt::format(", value: {}", k.value) : ""));
+        }
+        heading("cores", program_.cores.empty());
         for (const CoreProgram& core : program_.cores) {
             line(fmt::format("tile: {}", tile(core.tile)));
-            header("    rotations", core.rotations.empty());
+            heading("    rotations", core.rotations.empty());
             for (const Rotation& rotation : core.rotations) {
                 std::vector<std::string> names;
                 for (const std::int64_t b : rotation.buffers) {
@@ -199,7 +215,7 @@ class Printer {
                 text_ += fmt::format("      - {{name: {}, buffers: [{}]}}\n", rotation.name,
                                      fmt::join(names, ", "));
             }
-            header("    script", core.script.empty());
+            heading("    script", core.script.empty());
             script(core, core.script, "      ");
         }
     }
@@ -210,6 +226,11 @@ class Printer {
             names.push_back(name_at(core.rotations, r));
         }
         return fmt::format("[{}]", fmt::join(names, ", "));
+    }
+
+    static std::string operand(const CoreProgram& core, const char* key,
+                               std::optional<std::int64_t> rotation) {
+        return rotation ? key + name_at(core.rotations, *rotation) : "";
     }
 
     void script(const CoreProgram& core, const std::vector<CoreOp>& ops,
@@ -224,19 +245,25 @@ class Printer {
                     fmt::format("{}- call: {{kernel: {}, operands: {}, advance: {}}}\n", indent,
                                 name_at(program_.kernels, call->kernel),
                                 rotations(core, call->operands), rotations(core, call->advance));
+            } else if (const auto* put = std::get_if<PutCascadeOp>(&entry.op)) {
+                text_ += fmt::format("{}- put: {{words: {}{}}}\n", indent, put->words,
+                                     operand(core, ", from: ", put->operand));
+            } else if (const auto* get = std::get_if<GetCascadeOp>(&entry.op)) {
+                text_ += fmt::format("{}- get: {{words: {}{}}}\n", indent, get->words,
+                                     operand(core, ", into: ", get->operand));
             } else if (const auto* loop = std::get_if<LoopOp>(&entry.op)) {
                 text_ +=
                     loop->parameter
                         ? fmt::format("{}- loop: {{parameter: {}}}\n", indent, *loop->parameter)
                         : fmt::format("{}- loop: {{count: {}}}\n", indent, loop->count);
-                text_ += indent + "  body:\n";
+                heading(indent + "  body", loop->body.empty());
                 script(core, loop->body, indent + "    ");
             }
         }
     }
 
     void sequence() {
-        header("sequence", program_.sequence.empty());
+        heading("sequence", program_.sequence.empty());
         for (const SequenceOp& op : program_.sequence) {
             if (const auto* write = std::get_if<WriteDescriptor>(&op)) {
                 line(fmt::format("write_descriptor: {{tile: {}, descriptor: {}}}",

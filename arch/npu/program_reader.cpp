@@ -107,6 +107,8 @@ class Reader {
 
     Program run() {
         root_.required("program", program_.name, "the program's name");
+        root_.optional("ends_with_sequence", program_.ends_with_sequence,
+                       "the run is over when the sequence is, whatever is still under way");
         storage();
         for (Node& entry : root_.list("dmas", "descriptors and tasks at configuration time")) {
             dma(entry);
@@ -116,6 +118,13 @@ class Reader {
         }
         for (Node& entry : root_.list("logic_streams", "memories that feed core streams")) {
             logic_stream(entry);
+        }
+        for (Node& entry : root_.list("cascades", "wide ways between neighbouring cores")) {
+            Cascade cascade;
+            entry.required("name", cascade.name, "name");
+            cascade.from = read_tile(entry, "from");
+            cascade.to = read_tile(entry, "to");
+            add(program_.cascades, cascade, entry);
         }
         for (Node& entry : root_.list("kernels", "what cores call")) {
             kernel(entry);
@@ -162,7 +171,9 @@ class Reader {
             Buffer buffer;
             entry.required("name", buffer.name, "name");
             buffer.tile = read_tile(entry);
-            entry.required("address", buffer.address, kAddress, "in the tile's own memory");
+            buffer.address = kUnplaced;
+            entry.optional("address", buffer.address, kAddress,
+                           "in the tile's own memory; left out: placed by banks");
             entry.required("bytes", buffer.bytes, kAddress, "size");
             add(program_.buffers, buffer, entry);
         }
@@ -192,7 +203,9 @@ class Reader {
         }
         if (node.has("iteration")) {
             const auto pair = read_pair(node, "iteration", kCount, "size and stride");
-            bd.iteration = Iteration{pair[0], pair[1]};
+            bd.iteration = Iteration{std::max<std::int64_t>(1, pair[0]), pair[1]};
+            node.optional("iteration_current", bd.iteration->current, {0, bd.iteration->size - 1},
+                          "of the first execution");
         }
         for (Node& entry : node.list("padding", "[before, after], innermost first")) {
             const auto pair = pair_of(entry);
@@ -285,6 +298,11 @@ class Reader {
             hop.tile = read_tile(each);
             each.required("in", hop.in, "port");
             each.required("out", hop.out, "port");
+            if (each.has("arbiter")) {
+                std::int64_t arbiter = 0;
+                each.optional("arbiter", arbiter, {0, 5}, "of a packet switch");
+                hop.arbiter = arbiter;
+            }
             each.done();
             route.path.push_back(hop);
         }
@@ -320,7 +338,10 @@ class Reader {
                        {{"multiply", KernelKind::Multiply},
                         {"stream", KernelKind::Stream},
                         {"zero", KernelKind::Zero},
-                        {"fixed", KernelKind::Fixed}},
+                        {"add", KernelKind::Add},
+                        {"add_value", KernelKind::AddValue},
+                        {"fixed", KernelKind::Fixed},
+                        {"inline", KernelKind::Inline}},
                        "what it does");
         const Range tile{0, 1 << 16};
         entry.optional("m", kernel.m, tile, "rows of C");
@@ -336,8 +357,10 @@ class Reader {
             entry.optional("cycles", cycles, {0, 1'000'000'000}, "instead of the timing model's");
             kernel.cycles = cycles;
         }
-        if (kernel.kind == KernelKind::Fixed && !kernel.cycles) {
-            entry.error("cycles", "is needed for a kernel of kind fixed");
+        entry.optional("value", kernel.value, {INT32_MIN, INT32_MAX}, "what add_value adds");
+        const bool stated = kernel.kind == KernelKind::Fixed || kernel.kind == KernelKind::Inline;
+        if (stated && !kernel.cycles) {
+            entry.error("cycles", "is needed for a kernel of kind fixed or inline");
         }
         add(program_.kernels, kernel, entry);
     }
@@ -376,12 +399,29 @@ class Reader {
                 LoopOp loop = read_loop(entry.child("loop", "repeats the body"));
                 loop.body = script(entry, "body", core);
                 ops.push_back({std::move(loop)});
+            } else if (entry.has("put")) {
+                ops.push_back({cascade<PutCascadeOp>(
+                    entry.child("put", "words to the outgoing cascade"), "from", core)});
+            } else if (entry.has("get")) {
+                ops.push_back({cascade<GetCascadeOp>(
+                    entry.child("get", "words from the incoming cascade"), "into", core)});
             } else {
-                entry.error("", "must be acquire, release, call or loop");
+                entry.error("", "must be acquire, release, call, put, get or loop");
             }
             entry.done();
         }
         return ops;
+    }
+
+    template <class Op>
+    static Op cascade(Node node, const char* operand, const CoreProgram& core) {
+        Op op;
+        node.required("words", op.words, {1, 1 << 20}, "of 512 bits");
+        if (node.has(operand)) {
+            op.operand = read_reference(node, operand, core.rotations, "rotation");
+        }
+        node.done();
+        return op;
     }
 
     static LoopOp read_loop(Node node) {

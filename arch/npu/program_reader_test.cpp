@@ -21,7 +21,7 @@ buffers:
 dmas:
   - tile: [0, 1]
     descriptors:
-      - {id: 0, buffer: box, offset: 64, length: 8, dimensions: [[4, 1], [2, 8]], iteration: [3, 16], padding: [[1, 2]], acquire: {lock: free, value: -1}, release: {lock: free, value: 1}, packet: {id: 5, type: 1}, next: 0}
+      - {id: 0, buffer: box, offset: 64, length: 8, dimensions: [[4, 1], [2, 8]], iteration: [3, 16], iteration_current: 1, padding: [[1, 2]], acquire: {lock: free, value: -1}, release: {lock: free, value: 1}, packet: {id: 5, type: 1}, next: 0}
     starts:
       - {channel: mm2s0, descriptor: 0, repeat: 7, token: on}
 routes:
@@ -30,7 +30,7 @@ routes:
     to: [{tile: [0, 2], channel: s2mm0}, {tile: [0, 3], channel: s2mm1}]
     packet_id: 5
     keep_header: on
-    path: [{tile: [0, 1], in: dma0, out: north0}]
+    path: [{tile: [0, 1], in: dma0, out: north0, arbiter: 3}]
 kernels:
   - {name: work, kind: fixed, m: 0, k: 0, n: 0, a: int8, b: int8, c: int8, b_layout: column_major, cycles: 9}
 cores:
@@ -77,6 +77,16 @@ std::string complaint(std::string from, const std::string& to) {
         return error.what();
     }
     return "";
+}
+
+TEST(ProgramReader, ReadsAnEmptyProgramAsPrinted) {
+    Program program;
+    program.name = "nothing";
+    program.cores.push_back({{0, 2}, {}, {}});
+    auto document = Document::parse(print(program), "p.yaml");
+    auto root = document.root();
+    EXPECT_EQ(print(read_program(root)), print(program));
+    document.finish();
 }
 
 TEST(ProgramReader, SaysWhereAndWhatIsWrong) {

@@ -8,15 +8,24 @@
 #include <optional>
 #include <set>
 
-#include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/core_checks.hpp"
+#include "arch/npu/lock_unit.hpp"
 #include "arch/npu/stream_kernel_timing.hpp"
 #include "arch/npu/stream_switch.hpp"
+#include "arch/npu/tile_reach.hpp"
 
 namespace tilesim::arch::npu {
 
 namespace {
 
 constexpr std::int64_t kWordBytes = 4;
+// Fields that are as wide on every kind of tile (aie-rt).
+constexpr std::int64_t kMostIterations = 64;             // 6 bits, stored - 1
+constexpr std::int64_t kMostPadding[] = {63, 31, 15};    // D0, D1, D2: 6, 5 and 4 bits
+constexpr std::int64_t kMostLockValue = 63;              // 7 bits, signed: -64..63
+constexpr std::int64_t kPacketIds = 32;                  // 5 bits
+constexpr std::int64_t kPacketTypes = 8;                 // 3 bits
+constexpr std::int64_t kBursts[] = {64, 128, 256, 512};  // bytes
 
 std::string tile_name(TileCoordinate tile) {
     return fmt::format("tile {},{}", tile.column, tile.row);
@@ -30,12 +39,24 @@ class Verifier {
     std::vector<std::string> run() {
         check_buffers();
         check_locks();
+        check_names();
+        std::set<TileCoordinate> dmas;
         for (const TileDma& dma : program_.dmas) {
-            check_dma(dma);
+            require(dmas.insert(dma.tile).second, "{}: its DMA is described twice",
+                    tile_name(dma.tile));
+            if (config_.contains(dma.tile)) {
+                check_dma(dma);
+            } else {
+                require(false, "{}: outside the array", tile_name(dma.tile));
+            }
         }
         for (const SequenceOp& op : program_.sequence) {
             if (const auto* write = std::get_if<WriteDescriptor>(&op)) {
-                check_descriptor(write->tile, write->descriptor);
+                if (config_.contains(write->tile)) {
+                    check_descriptor(write->tile, write->descriptor);
+                } else {
+                    require(false, "{}: outside the array", tile_name(write->tile));
+                }
             } else if (const auto* push = std::get_if<PushTask>(&op)) {
                 check_channel(push->channel);
                 check_task(push->channel, push->task);
@@ -53,9 +74,11 @@ class Verifier {
         }
         check_routes();
         check_logic_streams();
-        check_kernels();
         for (const CoreProgram& core : program_.cores) {
             check_script(core, core.script);
+        }
+        for (std::string& problem : check_cores(program_, config_)) {
+            problems_.push_back(std::move(problem));
         }
         return std::move(problems_);
     }
@@ -65,6 +88,15 @@ class Verifier {
     void require(bool holds, fmt::format_string<Parts...> text, Parts&&... parts) {
         if (!holds) {
             problems_.push_back(fmt::format(text, std::forward<Parts>(parts)...));
+        }
+    }
+
+    void check_names() {
+        for (const ExternalBuffer& buffer : program_.external_buffers) {
+            require(buffer.address % kWordBytes == 0 && buffer.bytes > 0,
+                    "external buffer {}: address {} must be a multiple of 4 and its {} bytes more "
+                    "than none",
+                    buffer.name, buffer.address, buffer.bytes);
         }
     }
 
@@ -83,6 +115,8 @@ class Verifier {
                 buffer.address >= 0 && buffer.bytes > 0 && buffer.address + buffer.bytes <= size,
                 "buffer {}: bytes {}..{} lie outside the {} B of {}", buffer.name, buffer.address,
                 buffer.address + buffer.bytes, size, tile_name(buffer.tile));
+            require(buffer.address % kWordBytes == 0, "buffer {}: address {} is no multiple of 4",
+                    buffer.name, buffer.address);
             by_tile[buffer.tile].push_back(&buffer);
         }
         for (auto& [tile, buffers] : by_tile) {
@@ -214,7 +248,58 @@ class Verifier {
                     dma.wrap_bits);
         }
         require(bd.padding.empty() || dma.padding, "{}: this tile cannot pad", who);
+        for (std::size_t i = 0; i < bd.padding.size(); ++i) {
+            const std::int64_t most = i < std::size(kMostPadding) ? kMostPadding[i] : 0;
+            require(bd.padding[i].before >= 0 && bd.padding[i].before <= most &&
+                        bd.padding[i].after >= 0 && bd.padding[i].after <= most,
+                    "{}: padding {} and {} of dimension {} must be 0..{}", who,
+                    bd.padding[i].before, bd.padding[i].after, i, most);
+        }
+        require(bd.padding.size() <= std::max<std::size_t>(1, bd.dimensions.size()),
+                "{}: pads {} dimensions of {}", who, bd.padding.size(), bd.dimensions.size());
+        check_fields(tile, bd, who);
         check_range(kind, bd, who);
+    }
+
+    void check_fields(TileCoordinate tile, const BufferDescriptor& bd, const std::string& who) {
+        const TileKind kind = config_.kind_of(tile);
+        const DmaConfig& dma = config_.dma_of(kind);
+        if (bd.iteration) {
+            require(bd.iteration->size >= 1 && bd.iteration->size <= kMostIterations,
+                    "{}: iteration size {} is not 1..{}", who, bd.iteration->size, kMostIterations);
+            require(bd.iteration->stride >= 0 &&
+                        bd.iteration->stride <= (std::int64_t{1} << dma.step_bits),
+                    "{}: iteration step {} does not fit {} bits", who, bd.iteration->stride,
+                    dma.step_bits);
+        }
+        if (bd.packet) {
+            require(bd.packet->id >= 0 && bd.packet->id < kPacketIds && bd.packet->type >= 0 &&
+                        bd.packet->type < kPacketTypes,
+                    "{}: packet id {} and type {} must be 0..31 and 0..7", who, bd.packet->id,
+                    bd.packet->type);
+        }
+        require(!bd.next || (*bd.next >= 0 && *bd.next < dma.descriptors),
+                "{}: next descriptor {} is not 0..{}", who, bd.next.value_or(0),
+                dma.descriptors - 1);
+        const bool burst = std::find(std::begin(kBursts), std::end(kBursts), bd.burst_bytes) !=
+                               std::end(kBursts) &&
+                           bd.burst_bytes <= config_.shim.burst.count();
+        require(bd.burst_bytes == 0 || (kind == TileKind::Shim && burst),
+                "{}: bursts of {} B; a shim's are 64, 128 ... up to {} B", who, bd.burst_bytes,
+                config_.shim.burst.count());
+        const auto check_lock = [&](const std::optional<LockAction>& action, const char* what) {
+            if (!action) {
+                return;
+            }
+            const Lock& lock = program_.locks[static_cast<std::size_t>(action->lock)];
+            require(action->value >= -kMostLockValue - 1 && action->value <= kMostLockValue,
+                    "{}: {} value {} is not -64..63", who, what, action->value);
+            require(dma_reaches(config_, tile, lock.tile),
+                    "{}: {}s lock {} of {}, out of its reach", who, what, lock.name,
+                    tile_name(lock.tile));
+        };
+        check_lock(bd.acquire, "acquire");
+        check_lock(bd.release, "release");
     }
 
     void check_range(TileKind kind, const BufferDescriptor& bd, const std::string& who) {
@@ -238,6 +323,9 @@ class Verifier {
         }
         require(bd.dimensions.empty() || inner == bd.length,
                 "{}: length {} is no multiple of its inner dimensions", who, bd.length);
+        if (bd.iteration) {
+            last += (bd.iteration->size - 1) * bd.iteration->stride;
+        }
         require(bd.offset >= 0 && bd.offset % kWordBytes == 0 &&
                     bd.offset + (last + 1) * kWordBytes <= bytes,
                 "{}: reaches byte {} of a buffer of {}", who, bd.offset + (last + 1) * kWordBytes,
@@ -245,9 +333,14 @@ class Verifier {
     }
 
     void check_channel(const ChannelId& id) {
+        if (!config_.contains(id.tile)) {
+            require(false, "{}: outside the array", name(id));
+            return;
+        }
+        const TileKind kind = config_.kind_of(id.tile);
         if (id.port == PortKind::Core) {
             const bool in = id.direction == Direction::S2MM;
-            require(config_.contains(id.tile) && config_.kind_of(id.tile) == TileKind::Core &&
+            require(kind == TileKind::Core &&
                         id.index < (in ? config_.core.stream_inputs : config_.core.stream_outputs),
                     "{}: no such port; cores have {} stream inputs and {} outputs", name(id),
                     config_.core.stream_inputs, config_.core.stream_outputs);
@@ -256,11 +349,10 @@ class Verifier {
                     "{}: the core has no script", name(id));
             return;
         }
-        require(config_.contains(id.tile) && id.index >= 0 &&
-                    id.index < config_.dma_of(config_.kind_of(id.tile)).channels,
-                "{}: no such channel", name(id));
-        require(!config_.contains(id.tile) || config_.kind_of(id.tile) != TileKind::Shim ||
-                    config_.has_shim_dma(id.tile.column),
+        const std::int64_t channels = config_.dma_of(kind).channels;
+        require(id.index >= 0 && id.index < channels, "{}: no such channel; it has 0..{}", name(id),
+                channels - 1);
+        require(kind != TileKind::Shim || config_.has_shim_dma(id.tile.column),
                 "{}: column {} has no shim DMA; columns {} have", name(id), id.tile.column,
                 fmt::join(config_.shim_columns, ", "));
     }
@@ -286,37 +378,48 @@ class Verifier {
             bd.buffer >= static_cast<std::int64_t>(program_.buffers.size())) {
             return;
         }
-        check_reach(id, kind, bd, bd.buffer);
+        const auto reaches = [&](TileCoordinate at) {
+            return at == id.tile || (dma_reaches(config_, id.tile, at) &&
+                                     id.index < config_.memory_tile.neighbour_channels);
+        };
+        const auto check_reach = [&](std::int64_t buffer) {
+            const TileCoordinate at = program_.buffers[static_cast<std::size_t>(buffer)].tile;
+            require(reaches(at), "{}: does not reach the memory of {} (descriptor {})", name(id),
+                    tile_name(at), bd.id);
+        };
+        check_reach(bd.buffer);
         if (bd.alternate) {
-            check_reach(id, kind, bd, bd.alternate->buffer);
+            check_reach(bd.alternate->buffer);
         }
-    }
-
-    void check_reach(const ChannelId& id, TileKind kind, const BufferDescriptor& bd,
-                     std::int64_t buffer) {
-        const TileCoordinate at = program_.buffers[static_cast<std::size_t>(buffer)].tile;
-        const std::int64_t distance = std::abs(at.column - id.tile.column);
-        const bool reaches =
-            at == id.tile || (kind == TileKind::Memory && at.row == id.tile.row && distance == 1 &&
-                              id.index < config_.memory_tile.neighbour_channels);
-        require(reaches, "{}: does not reach the memory of {} (descriptor {})", name(id),
-                tile_name(at), bd.id);
+        for (const auto& action : {bd.acquire, bd.release}) {
+            const auto index = static_cast<std::size_t>(action.value_or(LockAction{}).lock);
+            require(!action || reaches(program_.locks[index].tile),
+                    "{}: does not reach lock {} (descriptor {})", name(id),
+                    action ? program_.locks[index].name : "", bd.id);
+        }
     }
 
     void check_routes() {
         std::map<ChannelId, std::string> circuits;
-        std::map<ChannelId, std::string> core_outputs;
+        std::map<std::pair<ChannelId, std::int64_t>, std::string> sources;
         for (const Route& route : program_.routes) {
+            const auto [source, first] =
+                sources.emplace(std::pair{route.source, route.packet_id.value_or(-1)}, route.name);
+            require(first,
+                    "routes {} and {}: both leave {}{}; a broadcast is one route with several "
+                    "destinations",
+                    source->second, route.name, name(route.source),
+                    route.packet_id ? fmt::format(" as packet {}", *route.packet_id) : "");
+            require(!route.packet_id || (*route.packet_id >= 0 && *route.packet_id < kPacketIds),
+                    "route {}: packet id {} is not 0..31", route.name, route.packet_id.value_or(0));
+            require(!route.destinations.empty(), "route {}: has no destination", route.name);
+            std::set<ChannelId> ends;
             check_channel(route.source);
-            if (route.source.port == PortKind::Core) {
-                const auto [place, added] = core_outputs.emplace(route.source, route.name);
-                require(added, "route {}: {} already feeds {}; a route can have several receivers",
-                        route.name, name(route.source), place->second);
-            }
             require(route.source.direction == Direction::MM2S, "route {}: must start at an MM2S",
                     route.name);
             for (const ChannelId& to : route.destinations) {
                 check_channel(to);
+                require(ends.insert(to).second, "route {}: names {} twice", route.name, name(to));
                 require(to.direction == Direction::S2MM, "route {}: must end at an S2MM",
                         route.name);
                 if (!route.packet_id) {
@@ -346,18 +449,6 @@ class Verifier {
         }
     }
 
-    void check_kernels() {
-        const KernelTiming timing(config_.kernels);
-        const StreamKernelTiming stream_timing(config_.kernels);
-        for (const Kernel& kernel : program_.kernels) {
-            const std::string problem = kernel.kind == KernelKind::Stream
-                                            ? stream_timing.check(kernel)
-                                            : timing.check(kernel);
-            require(problem.empty(), "kernel {}: {}", kernel.name, problem);
-        }
-    }
-
-    // Streams and buffers a core's calls of stream-fed kernels need.
     void check_script(const CoreProgram& core, const std::vector<CoreOp>& script) {
         for (const CoreOp& op : script) {
             if (const auto* loop = std::get_if<LoopOp>(&op.op)) {

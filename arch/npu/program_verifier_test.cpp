@@ -56,7 +56,7 @@ TEST(ProgramVerifier, NamesEachBrokenRule) {
     EXPECT_EQ(first_problem([](Program& p) { p.dmas[0].descriptors[0].next = 7; }),
               "tile 0,2 s2mm0: its chain leads to descriptor 7, which does not exist");
     EXPECT_EQ(first_problem([](Program& p) { p.dmas[0].starts[0].channel = 2; }),
-              "tile 0,2 s2mm2: no such channel");
+              "tile 0,2 s2mm2: no such channel; it has 0..1");
     EXPECT_EQ(first_problem([](Program& p) { p.dmas[0].starts[0].task.repeat = 257; }),
               "tile 0,2 s2mm0: repeat 257 is not 1..256");
     EXPECT_EQ(first_problem([](Program& p) {
@@ -180,8 +180,8 @@ TEST(ProgramVerifier, StreamFedKernelsNeedTheirStreams) {
                   p.routes[2].name = "again";
                   p.routes[2].destinations[0].index = 1;
               }),
-              "route again: tile 0,2 core_out0 already feeds out; a route can have several "
-              "receivers");
+              "routes out and again: both leave tile 0,2 core_out0; a broadcast is one route with "
+              "several destinations");
     EXPECT_EQ(problem([](Program& p) { p.kernels[0].k = 64; }),
               "tile 0,2 core: kernel block needs 512 B of B, buffer first has 256");
     EXPECT_EQ(problem([](Program& p) { p.routes[0].destinations[0].index = 2; }),

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <boost/graph/astar_search.hpp>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 #include "arch/base/check.hpp"
 #include "arch/base/config.hpp"
 #include "arch/npu/stream_switch.hpp"
+#include "arch/npu/switch_port.hpp"
 
 namespace tilesim::arch::npu {
 
@@ -22,26 +24,82 @@ namespace {
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
                                     boost::property<boost::edge_weight_t, std::int64_t>>;
 using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
+using Edge = boost::graph_traits<Graph>::edge_descriptor;
 
-// A bundle of streams from a tile to its neighbour.
-using Link = std::pair<TileCoordinate, Heading>;
+// Weights. A route takes as few new wires as it can, and among those ways the shortest; packets
+// share a wire rather than go round.
+constexpr std::int64_t kStep = 1;            // a wire the route has already
+constexpr std::int64_t kWire = 1'000;        // a new one
+constexpr std::int64_t kShared = 2'000;      // one other packets pass
+constexpr std::int64_t kFull = 100'000'000;  // taken
 
-constexpr std::int64_t kFull = 1'000'000;  // weight of a bundle without a free stream
+// A port of a tile's switch.
+struct TilePort {
+    TileCoordinate tile;
+    SwitchPort port;
+    auto operator<=>(const TilePort&) const = default;
+};
+
+struct Headings {
+    Heading heading;
+    Bundle leaves, enters;  // as a master here, as a slave of the neighbour
+};
+constexpr Headings kHeadings[] = {{Heading::North, Bundle::North, Bundle::South},
+                                  {Heading::South, Bundle::South, Bundle::North},
+                                  {Heading::East, Bundle::East, Bundle::West},
+                                  {Heading::West, Bundle::West, Bundle::East}};
+
+SwitchPort channel_port(const ChannelId& channel, TileKind kind) {
+    return *parse_port(dma_port(channel, kind));
+}
+
+struct Arrived {};  // thrown to end a search
+
+// Steps to a port of a tile; what a search must still pay at least.
+class Distance : public boost::astar_heuristic<Graph, std::int64_t> {
+  public:
+    Distance(const std::vector<TilePort>& ports, TileCoordinate to) : ports_(ports), to_(to) {}
+    std::int64_t operator()(Vertex vertex) const {
+        const TileCoordinate at = ports_[vertex].tile;
+        return kStep * (std::abs(at.column - to_.column) + std::abs(at.row - to_.row));
+    }
+
+  private:
+    const std::vector<TilePort>& ports_;
+    TileCoordinate to_;
+};
+
+// Ends a search at the first slave port of the tile from which its destination can be reached.
+template <class Ends>
+class Arrival : public boost::default_astar_visitor {
+  public:
+    Arrival(Ends ends, Vertex& at) : ends_(ends), at_(at) {}
+    template <class AnyGraph>
+    void examine_vertex(Vertex vertex, const AnyGraph&) {
+        if (ends_(vertex)) {
+            at_ = vertex;
+            throw Arrived{};
+        }
+    }
+
+  private:
+    Ends ends_;
+    Vertex& at_;
+};
 
 class Router {
   public:
     Router(Program& program, const NpuConfig& config) : program_(program), config_(config) {
-        for (std::int64_t column = 0; column < config.columns; ++column) {
-            for (std::int64_t row = 0; row < rows(); ++row) {
-                add_links({column, row});
-            }
-        }
+        add_ports();
+        add_wires();
     }
 
     void run() {
         for (const Route& route : program_.routes) {
             for (const Hop& hop : route.path) {  // pinned by the user
-                owner_[{hop.tile, hop.out}].push_back(route.name);
+                const auto port = parse_port(hop.out);
+                SIM_CHECK(port.has_value(), "{}: {} is no port", route.name, hop.out);
+                take({hop.tile, *port}, route);
             }
         }
         for (Route& route : program_.routes) {
@@ -52,54 +110,150 @@ class Router {
     }
 
   private:
-    std::int64_t rows() const { return config_.rows(); }
-    Vertex vertex(TileCoordinate tile) const {
-        return static_cast<Vertex>(tile.column * rows() + tile.row);
-    }
-
-    void add_links(TileCoordinate tile) {
-        for (const Heading heading :
-             {Heading::North, Heading::South, Heading::East, Heading::West}) {
-            const TileCoordinate to = neighbour(tile, heading);
-            if (config_.contains(to) && streams_towards(config_.kind_of(tile), heading) > 0) {
-                links_[{vertex(tile), vertex(to)}] = {tile, heading};
-                boost::add_edge(vertex(tile), vertex(to), 1, graph_);
+    // The slave ports words can enter a switch by: graph vertices.
+    void add_ports() {
+        for (std::int64_t column = 0; column < config_.columns; ++column) {
+            for (std::int64_t row = 0; config_.contains({column, row}); ++row) {
+                const TileCoordinate tile{column, row};
+                for (const Bundle bundle : {Bundle::Core, Bundle::Dma, Bundle::South, Bundle::West,
+                                            Bundle::North, Bundle::East}) {
+                    const std::int64_t count =
+                        ports_of(config_, config_.kind_of(tile), bundle, PortSide::Slave);
+                    for (std::int64_t index = 0; index < count; ++index) {
+                        vertices_[{tile, {bundle, index}}] = boost::add_vertex(graph_);
+                        ports_.push_back({tile, {bundle, index}});
+                    }
+                }
             }
         }
     }
 
-    bool free(TileCoordinate tile, Heading heading, std::int64_t index) const {
-        return !owner_.contains({tile, fmt::format("{}{}", name_of(heading), index)});
-    }
-    std::int64_t free_streams(const Link& link) const {
-        std::int64_t count = 0;
-        const std::int64_t all = streams_towards(config_.kind_of(link.first), link.second);
-        for (std::int64_t i = 0; i < all; ++i) {
-            count += free(link.first, link.second, i) ? 1 : 0;
+    // A way through a switch and over the wire behind it: graph edges.
+    void add_wires() {
+        for (Vertex from = 0; from < ports_.size(); ++from) {
+            const auto [tile, slave] = ports_[from];
+            const TileKind kind = config_.kind_of(tile);
+            for (const Headings& way : kHeadings) {
+                const std::int64_t count = ports_of(config_, kind, way.leaves, PortSide::Master);
+                for (std::int64_t index = 0; index < count; ++index) {
+                    const SwitchPort master{way.leaves, index};
+                    const auto to =
+                        vertices_.find({neighbour(tile, way.heading), {way.enters, index}});
+                    if (to != vertices_.end() && can_cross(kind, slave, master)) {
+                        const Edge edge = boost::add_edge(from, to->second, kWire, graph_).first;
+                        wires_[{tile, master}].push_back(edge);
+                    }
+                }
+            }
         }
-        return count;
+    }
+
+    void weigh(TilePort master, std::int64_t weight) {
+        const auto wires = wires_.find(master);
+        if (wires != wires_.end()) {
+            for (const Edge& edge : wires->second) {
+                boost::put(boost::edge_weight, graph_, edge, weight);
+            }
+        }
+    }
+
+    void take(TilePort master, const Route& route) {
+        owners_[master].push_back(&route);
+        weigh(master, kFull);
+    }
+
+    // Packets may share a master with packets of other ids.
+    bool shareable(TilePort master, const Route& route) const {
+        const auto owners = owners_.find(master);
+        return owners == owners_.end() ||
+               std::all_of(owners->second.begin(), owners->second.end(), [&](const Route* other) {
+                   return route.packet_id && other->packet_id &&
+                          other->packet_id != route.packet_id;
+               });
     }
 
     void make(Route& route) {
-        tree_.clear();
-        tree_[route.source.tile] = dma_port(route.source, config_.kind_of(route.source.tile));
-        for (const ChannelId& destination : route.destinations) {
-            const std::vector<TileCoordinate> path = shortest_path(route, destination.tile);
-            cross(route, path);
-            const std::string out = dma_port(destination, config_.kind_of(destination.tile));
-            auto& owners = owner_[{destination.tile, out}];
-            if (!owners.empty() &&
-                !(route.packet_id && packet_outputs_.contains({destination.tile, out}))) {
-                fail(
-                    route, destination.tile,
-                    fmt::format("its port {} already belongs to {}", out, fmt::join(owners, ", ")));
+        std::vector<TilePort> opened;
+        for (const auto& [master, owners] : owners_) {
+            if (shareable(master, route)) {
+                weigh(master, kShared);
+                opened.push_back(master);
             }
-            owners.push_back(route.name);
-            if (route.packet_id) {
-                packet_outputs_.insert({destination.tile, out});
-            }
-            route.path.push_back({destination.tile, tree_.at(destination.tile), out});
         }
+        tree_.clear();
+        for (const ChannelId& destination : route.destinations) {
+            reach(route, destination);
+        }
+        for (const TilePort& master : opened) {
+            weigh(master, kFull);
+        }
+        for (const Hop& hop : route.path) {
+            take({hop.tile, *parse_port(hop.out)}, route);
+        }
+    }
+
+    void reach(Route& route, const ChannelId& destination) {
+        const TilePort out{destination.tile,
+                           channel_port(destination, config_.kind_of(destination.tile))};
+        if (!shareable(out, route)) {
+            std::vector<std::string> names;
+            for (const Route* owner : owners_.at(out)) {
+                names.push_back(owner->name);
+            }
+            fail(route, destination.tile,
+                 fmt::format("its port {} already belongs to {}", name_of(out.port),
+                             fmt::join(names, ", ")));
+        }
+        std::vector<Vertex> before(ports_.size());
+        const Vertex end = search(route, out, before);
+        // The way back to the source; what the route has already is not added again.
+        std::vector<Hop> added{{out.tile, name_of(ports_[end].port), name_of(out.port)}};
+        for (Vertex at = end; before[at] != at; at = before[at]) {
+            const TilePort& from = ports_[before[at]];
+            const SwitchPort master = master_between(from.tile, ports_[at]);
+            if (!tree_.insert({from, master}).second) {
+                break;
+            }
+            added.push_back({from.tile, name_of(from.port), name_of(master)});
+            weigh({from.tile, master}, kFull);  // bound to one slave
+            boost::put(boost::edge_weight, graph_, boost::edge(before[at], at, graph_).first,
+                       kStep);
+        }
+        route.path.insert(route.path.end(), added.rbegin(), added.rend());
+    }
+
+    static SwitchPort master_between(TileCoordinate from, const TilePort& to) {
+        for (const Headings& way : kHeadings) {
+            if (neighbour(from, way.heading) == to.tile && way.enters == to.port.bundle) {
+                return {way.leaves, to.port.index};
+            }
+        }
+        return to.port;
+    }
+
+    // The slave port of the destination's tile the best way ends at.
+    Vertex search(const Route& route, const TilePort& out, std::vector<Vertex>& before) {
+        const TilePort start{route.source.tile,
+                             channel_port(route.source, config_.kind_of(route.source.tile))};
+        const TileKind kind = config_.kind_of(out.tile);
+        const auto ends = [&](Vertex vertex) {
+            return ports_[vertex].tile == out.tile &&
+                   can_cross(kind, ports_[vertex].port, out.port) && distance_[vertex] < kFull;
+        };
+        distance_.assign(ports_.size(), 0);
+        Vertex at = 0;
+        try {
+            boost::astar_search(
+                graph_, vertices_.at(start), Distance(ports_, out.tile),
+                boost::predecessor_map(boost::make_iterator_property_map(
+                                           before.begin(), boost::get(boost::vertex_index, graph_)))
+                    .distance_map(boost::make_iterator_property_map(
+                        distance_.begin(), boost::get(boost::vertex_index, graph_)))
+                    .visitor(Arrival(ends, at)));
+        } catch (const Arrived&) {
+            return at;
+        }
+        fail(route, out.tile, "every stream on the way is taken");
     }
 
     [[noreturn]] void fail(const Route& route, TileCoordinate tile, const std::string& why) const {
@@ -107,85 +261,15 @@ class Router {
                                                     route.name, tile.column, tile.row, why));
     }
 
-    // Tiles from the nearest one of the route's tree to `to`.
-    std::vector<TileCoordinate> shortest_path(const Route& route, TileCoordinate to) {
-        auto weights = boost::get(boost::edge_weight, graph_);
-        const auto [first, last] = boost::edges(graph_);
-        for (auto edge = first; edge != last; ++edge) {
-            const Link& link =
-                links_.at({boost::source(*edge, graph_), boost::target(*edge, graph_)});
-            const bool shared = tree_links_of(route).contains(link);
-            weights[*edge] = shared ? 0 : free_streams(link) > 0 ? 1 : kFull;
-        }
-        std::vector<Vertex> before(boost::num_vertices(graph_));
-        std::vector<std::int64_t> distance(boost::num_vertices(graph_));
-        boost::dijkstra_shortest_paths(
-            graph_, vertex(route.source.tile),
-            boost::predecessor_map(boost::make_iterator_property_map(
-                                       before.begin(), boost::get(boost::vertex_index, graph_)))
-                .distance_map(boost::make_iterator_property_map(
-                    distance.begin(), boost::get(boost::vertex_index, graph_))));
-        if (distance[vertex(to)] >= kFull) {
-            fail(route, to, "every stream on the way is taken");
-        }
-        std::vector<TileCoordinate> path;
-        for (Vertex at = vertex(to);; at = before[at]) {
-            const TileCoordinate tile{static_cast<std::int64_t>(at) / rows(),
-                                      static_cast<std::int64_t>(at) % rows()};
-            path.push_back(tile);
-            if (tree_.contains(tile)) {
-                break;
-            }
-        }
-        std::reverse(path.begin(), path.end());
-        return path;
-    }
-
-    static std::set<Link> tree_links_of(const Route& route) {
-        std::set<Link> links;
-        for (const Hop& hop : route.path) {
-            for (const Heading heading :
-                 {Heading::North, Heading::South, Heading::East, Heading::West}) {
-                if (hop.out.starts_with(name_of(heading))) {
-                    links.insert({hop.tile, heading});
-                }
-            }
-        }
-        return links;
-    }
-
-    // Takes a free stream on each link of the path.
-    void cross(Route& route, const std::vector<TileCoordinate>& path) {
-        std::optional<std::int64_t> bound;  // the index a memory tile passed straight prescribes
-        for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-            const auto [tile, heading] = links_.at({vertex(path[i]), vertex(path[i + 1])});
-            const bool through = i + 2 < path.size() && keeps_index(config_.kind_of(path[i + 1]));
-            const std::int64_t all = streams_towards(config_.kind_of(tile), heading);
-            std::optional<std::int64_t> index;
-            for (std::int64_t k = 0; k < all && !index; ++k) {
-                const bool onwards = !through || free(path[i + 1], heading, k);
-                if (free(tile, heading, k) && onwards && (!bound || *bound == k)) {
-                    index = k;
-                }
-            }
-            if (!index) {
-                fail(route, path[i + 1], "no stream is free at the index the memory tile keeps");
-            }
-            const std::string out = fmt::format("{}{}", name_of(heading), *index);
-            route.path.push_back({tile, tree_.at(tile), out});
-            owner_[{tile, out}].push_back(route.name);
-            tree_[path[i + 1]] = fmt::format("{}{}", name_of(opposite(heading)), *index);
-            bound = through ? index : std::nullopt;
-        }
-    }
-
     Program& program_;
     const NpuConfig& config_;
     Graph graph_;
-    std::map<std::pair<Vertex, Vertex>, Link> links_;
-    std::map<std::pair<TileCoordinate, std::string>, std::vector<std::string>> owner_;
-    std::set<std::pair<TileCoordinate, std::string>> packet_outputs_;
-    std::map<TileCoordinate, std::string> tree_;  // tiles the present route reaches: its port in
+    std::vector<TilePort> ports_;  // by vertex
+    std::map<TilePort, Vertex> vertices_;
+    std::map<TilePort, std::vector<Edge>> wires_;           // by the master they leave by
+    std::map<TilePort, std::vector<const Route*>> owners_;  // by master
+    std::set<std::pair<TilePort, SwitchPort>> tree_;        // crossings the present route has
+    std::vector<std::int64_t> distance_;
 };
 
 // The tile behind a port such as "north3"; nothing when the port is no neighbour's.

@@ -1,9 +1,10 @@
 // Finds a way through the stream switches for every route of a program.
 //
-// The graph's vertices are tiles, its edges the bundles of stream ports between neighbours; each
-// bundle has as many streams as the switches have ports (stream_switch.hpp). A broadcast is a tree:
-// what is shared with an earlier destination costs nothing. Routes are served in the program's
-// order, shortest path first, so the result repeats.
+// The graph's vertices are the ports by which words enter a switch, its edges the legal ways
+// through that switch and over a wire to the next one (switch_port.hpp). A circuit has its wires to
+// itself; packets share a wire where none is free. A broadcast is a tree: what is shared with an
+// earlier destination costs nothing. Routes are served in the program's order, fewest new wires
+// first, so the result repeats.
 #pragma once
 
 #include <cstddef>

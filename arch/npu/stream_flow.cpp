@@ -87,7 +87,7 @@ void StreamFlow::begin(std::int64_t words, std::int64_t available, Cycles from) 
     } else if (header_) {
         push_free_ += Cycles{1};  // the header passes the switches and is dropped at the end
     }
-    if (hold_arbiters(push_free_)) {
+    if (!tail_pending_ && hold_arbiters(push_free_)) {
         progress();
     }
 }
@@ -192,8 +192,28 @@ bool StreamFlow::push_piece() {
     return true;
 }
 
+// The words nobody has taken or asked for yet find room behind the last arbiter.
+bool StreamFlow::tail_fits() const {
+    return std::all_of(branches_.begin(), branches_.end(), [this](const BranchState& state) {
+        return state.taken + state.branch.sink->remaining_ + state.branch.arbiter_capacity >=
+               pushed_;
+    });
+}
+
+// The end of the packet has passed; the next one, if it has begun, queues behind those who wait.
+void StreamFlow::release_arbiters(Cycles now) {
+    tail_pending_ = false;
+    const std::size_t held = std::exchange(arbiters_held_, 0);
+    for (std::size_t i = 0; i < held; ++i) {
+        arbiters_[i]->release(now);
+    }
+    if (active_) {
+        hold_arbiters(now);
+    }
+}
+
 void StreamFlow::progress() {
-    if (in_progress_ || arbiters_held_ < arbiters_.size()) {
+    if (in_progress_) {
         return;
     }
     in_progress_ = true;
@@ -203,7 +223,11 @@ void StreamFlow::progress() {
         for (std::size_t i = 0; i < branches_.size(); ++i) {
             deliver(branches_[i], i);
         }
-        moved = active_ && unsent_ > 0 && push_piece();
+        if (tail_pending_ && tail_fits()) {
+            release_arbiters(scheduler_.now());
+        }
+        const bool passing = !tail_pending_ && arbiters_held_ == arbiters_.size();
+        moved = passing && active_ && unsent_ > 0 && push_piece();
         if (moved && unsent_ == 0) {
             scheduler_.at(push_free_, *this);
         }
@@ -217,9 +241,10 @@ void StreamFlow::on_event(std::uint64_t, base::Femtoseconds) {
         pump(transfer_unpumped_);
     }
     active_ = false;
-    const std::size_t held = std::exchange(arbiters_held_, 0);
-    for (std::size_t i = 0; i < held; ++i) {
-        arbiters_[i]->release(now);
+    if (tail_fits()) {
+        release_arbiters(now);
+    } else {
+        tail_pending_ = !arbiters_.empty();
     }
     source_.on_stream_sent(now);
 }
@@ -228,7 +253,9 @@ std::vector<const StreamSink*> StreamFlow::blocked_by() const {
     std::vector<const StreamSink*> result;
     for (const BranchState& state : branches_) {
         const std::int64_t asked = state.branch.sink->remaining_;
-        if (active_ && state.taken + asked + state.branch.capacity - pushed_ <= 0) {
+        const std::int64_t room =
+            tail_pending_ ? state.branch.arbiter_capacity : state.branch.capacity - 1;
+        if ((active_ || tail_pending_) && state.taken + asked + room < pushed_) {
             result.push_back(state.branch.sink);
         }
     }
@@ -236,7 +263,9 @@ std::vector<const StreamSink*> StreamFlow::blocked_by() const {
 }
 
 const StreamArbiter* StreamFlow::waiting_arbiter() const {
-    return active_ && arbiters_held_ < arbiters_.size() ? arbiters_[arbiters_held_] : nullptr;
+    return active_ && !tail_pending_ && arbiters_held_ < arbiters_.size()
+               ? arbiters_[arbiters_held_]
+               : nullptr;
 }
 
 Cycles StreamFlow::first_arrival(const StreamSink& sink) const {

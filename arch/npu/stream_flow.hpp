@@ -91,9 +91,10 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     struct Branch {
         StreamSink* sink = nullptr;
         base::Cycles latency{0};
-        std::int64_t capacity = 0;  // words that still enter when the receiver has stopped
+        std::int64_t capacity = 0;          // words that still enter when the receiver has stopped
+        std::int64_t arbiter_capacity = 0;  // of these, words that fit behind the last arbiter
     };
-    // `arbiters`: what a packet must hold while it passes, in the order of its path.
+    // `arbiters`: what a packet must hold until its last word has passed, in the order of its path.
     StreamFlow(std::string name, CycleScheduler& scheduler, StreamSourceClient& source,
                const std::vector<Branch>& branches, std::vector<StreamArbiter*> arbiters,
                std::optional<std::uint32_t> header, bool keep_header, bool functional);
@@ -144,6 +145,8 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     bool push_piece();
     void pump(std::int64_t words);
     bool hold_arbiters(base::Cycles now);
+    bool tail_fits() const;
+    void release_arbiters(base::Cycles now);
 
     std::string name_;
     CycleScheduler& scheduler_;
@@ -151,6 +154,7 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     std::vector<BranchState> branches_;
     std::vector<StreamArbiter*> arbiters_;
     std::size_t arbiters_held_ = 0;
+    bool tail_pending_ = false;  // the source has sent a packet whose end stands before an arbiter
     std::optional<std::uint32_t> header_;
     bool keep_header_;
 

@@ -14,6 +14,7 @@ using base::Cycles;
 
 constexpr Cycles kLatency{7};
 constexpr std::int64_t kCapacity = 5;
+constexpr std::int64_t kArbiterCapacity = 3;  // of these, behind the last arbiter
 // A receiver that starts again finds kCapacity words; the next ones are kLatency away.
 constexpr Cycles kRestartGap{7 - 5};
 
@@ -65,7 +66,7 @@ std::unique_ptr<StreamFlow> flow_to(Bench& bench, Source& source, std::vector<Re
                                     std::optional<std::uint32_t> header = {}) {
     std::vector<StreamFlow::Branch> branches;
     for (Receiver* receiver : to) {
-        branches.push_back({&receiver->sink, kLatency, kCapacity});
+        branches.push_back({&receiver->sink, kLatency, kCapacity, kArbiterCapacity});
     }
     return std::make_unique<StreamFlow>("flow", bench.scheduler, source, branches,
                                         std::move(arbiters), header, false, true);
@@ -175,6 +176,49 @@ TEST(StreamArbiter, IsHeldUntilTheEndOfThePacket) {
     EXPECT_EQ(first.sent.at(0), 41_cyc);  // the header goes first
     EXPECT_GE(second.sent.at(0), 81_cyc);
     EXPECT_EQ(receiver.words.size(), 80U);
+}
+
+// A's packet is longer than what its receiver takes; B shares the arbiter but not the receiver.
+std::size_t packets_of_b(std::int64_t surplus) {
+    Bench bench;
+    Source first;
+    Source second;
+    Receiver for_a{bench.scheduler};
+    Receiver for_b{bench.scheduler};
+    StreamArbiter arbiter{"arbiter"};
+    const auto a = flow_to(bench, first, {&for_a}, {&arbiter}, 1);
+    const auto b = flow_to(bench, second, {&for_b}, {&arbiter}, 2);
+    bench.at(0_cyc, [&] {
+        for_a.sink.begin(20, 0_cyc);
+        for_b.sink.begin(20, 0_cyc);
+        a->begin(20 + surplus, 20 + surplus, 0_cyc);
+    });
+    bench.at(100_cyc, [&] { b->begin(20, 20, 100_cyc); });
+    bench.run();
+    EXPECT_EQ(first.sent.size(), surplus <= kCapacity ? 1U : 0U);
+    return for_b.received.size();
+}
+
+TEST(StreamArbiter, PassesOthersWhenTheSurplusFitsBehindIt) {
+    EXPECT_EQ(packets_of_b(kArbiterCapacity), 1U);
+    EXPECT_EQ(packets_of_b(kArbiterCapacity + 1), 0U);  // though the sender has finished
+    EXPECT_EQ(packets_of_b(kCapacity + 1), 0U);
+}
+
+TEST(StreamArbiter, TheEndOfAPacketIsDeliveredAfterItHasGivenTheArbiterBack) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    StreamArbiter arbiter{"arbiter"};
+    const auto flow = flow_to(bench, source, {&receiver}, {&arbiter}, 1);
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(10, 0_cyc);
+        flow->begin(10 + kCapacity, 10 + kCapacity, 0_cyc);
+    });
+    bench.at(100_cyc, [&] { receiver.sink.begin(kCapacity, 100_cyc); });
+    bench.run();
+    EXPECT_EQ(receiver.received.size(), 2U);
+    EXPECT_EQ(arbiter.owner(), nullptr);
 }
 
 }  // namespace

@@ -132,7 +132,8 @@ RunResult run_gotoblas(const Scenario& scenario, const GemmProblem& gemm,
     if (bytes != nullptr) {
         data.fill(scenario.run.seed, store);
     }
-    simulate(scenario, lowered.program, bytes, gemm.macs(), listener, result);
+    simulate(scenario, lowered.program, arch::npu::analyse(lowered.program, config), bytes, {},
+             gemm.macs(), listener, result);
     if (result.status != Status::Ok) {
         return result;
     }

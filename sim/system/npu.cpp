@@ -3,14 +3,21 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <functional>
+
 #include "arch/base/check.hpp"
 #include "arch/memory/backing_store.hpp"
 #include "arch/npu/array.hpp"
+#include "arch/npu/buffer_placement.hpp"
 #include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/path_checks.hpp"
+#include "arch/npu/program_graph.hpp"
 #include "arch/npu/program_print.hpp"
 #include "arch/npu/program_verifier.hpp"
 #include "arch/npu/router.hpp"
+#include "arch/npu/transfer_checks.hpp"
 #include "sim/attribution.hpp"
+#include "sim/console.hpp"
 #include "sim/system/limits.hpp"
 
 namespace tilesim::sim::system {
@@ -48,8 +55,23 @@ Json described(const workloads::OutputStationaryMapping& map) {
               {"shim_bds", overlapped ? "overlapped" : "sequential"}}}};
 }
 
+// The bound of the steady state and what the run made of it.
+SteadyState compare(const arch::npu::PeriodBound& bound, const arch::npu::Array& array) {
+    const arch::npu::DmaChannel& channel = array.channel(bound.channel);
+    SteadyState steady{channel.name(), bound.cycles, std::nullopt, bound.critical};
+    const std::int64_t done = channel.descriptors_done();
+    if (done > bound.descriptors) {
+        const auto span =
+            static_cast<double>((channel.last_progress() - channel.first_end().value()).count());
+        steady.simulated =
+            span / static_cast<double>(done - 1) * static_cast<double>(bound.descriptors);
+    }
+    return steady;
+}
+
 void simulate(const Scenario& scenario, const arch::npu::Program& program,
-              arch::memory::BackingStore* bytes, double macs, arch::base::ProbeListener* listener,
+              const arch::npu::ProgramAnalysis& analysis, arch::memory::BackingStore* bytes,
+              const Contents& contents, double macs, arch::base::ProbeListener* listener,
               RunResult& result) {
     const arch::npu::NpuConfig& config = *scenario.device.npu;
     EventQueue queue;
@@ -58,10 +80,21 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
                                       scenario.device.fabric.request_latency, queue, root);
     arch::npu::Array array(config, scenario.device.fabric, program, memory, queue, root, bytes);
     array.connect(listener);
+    if (contents.fill && array.memory() != nullptr) {
+        contents.fill(*array.memory());
+    }
     array.start();
-    const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
-                                                    [&array] { return array.finished(); });
+    // Time stamps between two looks for a livelock, a matter of structure and not of speed.
+    constexpr int kStampsPerLook = 1 << 14;
+    int stamps = 0;
+    const Outcome outcome =
+        arch::base::kernel::run(queue, limits_of(scenario.run), [&array, &stamps] {
+            return array.finished() || (++stamps % kStampsPerLook == 0 && array.livelocked());
+        });
     array.finish_statistics();
+    if (analysis.period && array.finished()) {
+        result.steady_state = compare(*analysis.period, array);
+    }
     memory.finish_statistics();
     result.cycles = array.finish_cycle().count();
     result.time_ns = static_cast<double>(array.finish_time().count()) / kFemtosecondsPerNanosecond;
@@ -70,24 +103,54 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
     set_rates(result, macs, config.clock);
     result.where = where_time_went(root, config.memory_rows);
     result.busy = busy_shares(root, config.memory_rows);
-    if (outcome == Outcome::NothingPending) {
-        result.status = Status::Deadlock;
-        result.deadlock = array.deadlock();
-    } else if (outcome != Outcome::Finished) {
-        result.status = Status::TimeLimit;
+    const bool left_behind =
+        outcome == Outcome::NothingPending && program.ends_with_sequence && array.sequence_done();
+    if (left_behind) {
+        for (const std::string& channel : array.busy_shim_channels()) {
+            result.notes.push_back(
+                fmt::format("{} had not finished when the sequence ended", channel));
+        }
+    }
+    if (!left_behind && (outcome == Outcome::NothingPending || !array.finished())) {
+        const bool stopped = outcome == Outcome::NothingPending || array.livelocked();
+        result.status = stopped ? Status::Deadlock : Status::TimeLimit;
+        if (stopped) {
+            result.deadlock = array.deadlock();
+        } else {
+            result.notes.push_back("stopped by its budget, not dead: " +
+                                   array.deadlock().progress());
+        }
+    } else if (contents.check && array.memory() != nullptr) {
+        contents.check(*array.memory());
     }
 }
 
 // Checked and with every route given its path.
 arch::npu::Program prepared(const arch::npu::Program& program, const arch::npu::NpuConfig& config) {
     arch::npu::Program ready = program;
-    const auto problems = arch::npu::verify(ready, config);
-    if (!problems.empty()) {
-        throw arch::base::config::ConfigError(
-            fmt::format("the program cannot run: {}", fmt::join(problems, "; ")));
-    }
+    arch::npu::place_buffers(ready, config);
+    const auto refuse = [](const std::vector<std::string>& problems) {
+        if (!problems.empty()) {
+            throw arch::base::config::ConfigError(
+                fmt::format("the program cannot run:\n  {}", fmt::join(problems, "\n  ")));
+        }
+    };
+    refuse(arch::npu::verify(ready, config));
+    refuse(arch::npu::check_paths(ready, config));  // before the router takes them as given
+    refuse(arch::npu::check_transfers(ready, config).errors);
     arch::npu::route(ready, config);
     return ready;
+}
+
+// What is known before the run: warnings, and deadlocks that are certain.
+std::vector<std::string> findings_of(const arch::npu::Program& program,
+                                     const arch::npu::ProgramAnalysis& analysis,
+                                     const arch::npu::NpuConfig& config) {
+    std::vector<std::string> findings = arch::npu::check_transfers(program, config).warnings;
+    for (const std::string& deadlock : analysis.deadlocks) {
+        findings.push_back("certain deadlock: " + deadlock);
+    }
+    return findings;
 }
 
 RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
@@ -96,19 +159,25 @@ RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
     const arch::npu::Program program = prepared(workload.program, *scenario.device.npu);
     result.workload = {{"program", program.name}};
     result.mapping = Json::object();
+    result.notes = workload.notes;
+    const auto analysis = arch::npu::analyse(program, *scenario.device.npu);
+    result.findings = findings_of(program, analysis, *scenario.device.npu);
+    for (const std::string& finding : result.findings) {
+        complain("before the run: " + finding);
+    }
     arch::memory::BackingStore store;
     arch::memory::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
-    if (bytes != nullptr) {
-        fill_buffers(workload, scenario.run.seed, store);
-    }
-    simulate(scenario, program, bytes, 0, listener, result);
-    if (result.status != Status::Ok) {
-        return result;
-    }
-    name_bottlenecks(result);
-    if (bytes != nullptr) {
-        result.functional = check_buffers(workload, store);
-        result.status = result.functional->match ? Status::Ok : Status::Mismatch;
+    const Contents contents{[&](arch::npu::TileMemory& tiles) {
+                                fill_buffers(workload, scenario.run.seed, {store, tiles});
+                            },
+                            [&](arch::npu::TileMemory& tiles) {
+                                result.functional = check_buffers(workload, {store, tiles});
+                                result.status =
+                                    result.functional->match ? Status::Ok : Status::Mismatch;
+                            }};
+    simulate(scenario, program, analysis, bytes, contents, 0, listener, result);
+    if (result.status == Status::Ok || result.status == Status::Mismatch) {
+        name_bottlenecks(result);
     }
     return result;
 }
@@ -131,7 +200,8 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
     if (bytes != nullptr) {
         workloads::fill_operands(gemm, lowered, scenario.run.seed, store);
     }
-    simulate(scenario, lowered.program, bytes, gemm.macs(), listener, result);
+    simulate(scenario, lowered.program, arch::npu::analyse(lowered.program, config), bytes, {},
+             gemm.macs(), listener, result);
     if (result.status != Status::Ok) {
         return result;
     }

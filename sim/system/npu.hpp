@@ -1,11 +1,14 @@
 // The NPU system: array, fabric and memory around a lowered GEMM, or one core alone.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "arch/base/probe.hpp"
 #include "arch/memory/backing_store.hpp"
+#include "arch/npu/program_graph.hpp"
+#include "arch/npu/tile_memory.hpp"
 #include "sim/result.hpp"
 #include "sim/scenario.hpp"
 
@@ -22,10 +25,16 @@ RunResult run_core_kernel(const Scenario& scenario, const CoreKernelWorkload& wo
 
 nlohmann::ordered_json describe(const workloads::GemmProblem& gemm);
 std::string kernel_cycles_note(std::int64_t cycles);
+// What a functional run does with the array's bytes at start and at the end.
+struct Contents {
+    std::function<void(arch::npu::TileMemory&)> fill;
+    std::function<void(arch::npu::TileMemory&)> check;
+};
 // Runs a verified and routed program; the result's status says how it ended. `bytes`: DRAM in
 // functional mode, else nullptr.
 void simulate(const Scenario& scenario, const arch::npu::Program& program,
-              arch::memory::BackingStore* bytes, double macs, arch::base::ProbeListener* listener,
+              const arch::npu::ProgramAnalysis& analysis, arch::memory::BackingStore* bytes,
+              const Contents& contents, double macs, arch::base::ProbeListener* listener,
               RunResult& result);
 // A kernel call alone that takes `cycles`, but for where they went.
 RunResult kernel_result(const Scenario& scenario, const CoreKernelWorkload& workload,

@@ -23,10 +23,15 @@ Json provenance_of(const Scenario& scenario) {
     for (const auto& document : scenario.device.documents) {
         device_text += document.text();
     }
-    return {{"version", kVersion},
-            {"scenario_sha1", sha1(scenario.document->text())},
-            {"device_sha1", sha1(device_text)},
-            {"overridden", scenario.overridden}};
+    Json provenance = {{"version", kVersion},
+                       {"scenario_sha1", sha1(scenario.document->text())},
+                       {"device_sha1", sha1(device_text)},
+                       {"overridden", scenario.overridden}};
+    if (const auto* program = std::get_if<ProgramWorkload>(&scenario.workload);
+        program != nullptr && !program->source_text.empty()) {
+        provenance["design_sha1"] = sha1(program->source_text);
+    }
+    return provenance;
 }
 
 }  // namespace

@@ -1,0 +1,242 @@
+#include "arch/npu/core_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/lock_unit.hpp"
+#include "arch/npu/stream_kernel_timing.hpp"
+#include "arch/npu/tile_reach.hpp"
+
+namespace tilesim::arch::npu {
+
+namespace {
+
+constexpr std::int64_t kBitsPerByte = 8;
+
+std::string core_name(TileCoordinate tile) {
+    return fmt::format("core {},{}", tile.column, tile.row);
+}
+
+// Bytes of each operand of a kernel, in the order of a call; empty for kernels without operands.
+std::vector<std::int64_t> operand_bytes(const Kernel& kernel) {
+    const auto bytes = [](std::int64_t elements, DataType type) {
+        return elements * bits_of(type) / kBitsPerByte;
+    };
+    const std::int64_t c = bytes(kernel.m * kernel.n, kernel.c);
+    switch (kernel.kind) {
+        case KernelKind::Multiply:
+            return {bytes(kernel.m * kernel.k, kernel.a), bytes(kernel.k * kernel.n, kernel.b), c};
+        case KernelKind::Stream:
+            return {bytes(kernel.k * kernel.n, kernel.b)};
+        case KernelKind::Zero:
+            return {c};
+        case KernelKind::Add:
+            return {c, c, c};
+        case KernelKind::AddValue:
+            return {c, c};
+        default:
+            return {};
+    }
+}
+
+class CoreChecks {
+  public:
+    CoreChecks(const Program& program, const NpuConfig& config)
+        : program_(program), config_(config) {
+        for (const SequenceOp& op : program.sequence) {
+            if (const auto* write = std::get_if<WriteParameter>(&op)) {
+                written_.insert({write->tile, write->index});
+            }
+        }
+    }
+
+    std::vector<std::string> run() {
+        const KernelTiming timing(config_.kernels);
+        const StreamKernelTiming stream_timing(config_.kernels);
+        for (const Kernel& kernel : program_.kernels) {
+            const std::string problem = kernel.kind == KernelKind::Stream
+                                            ? stream_timing.check(kernel)
+                                            : timing.check(kernel);
+            require(problem.empty(), "kernel {}: {}", kernel.name, problem);
+        }
+        std::set<TileCoordinate> tiles;
+        for (const CoreProgram& core : program_.cores) {
+            require(tiles.insert(core.tile).second, "{}: has two scripts", core_name(core.tile));
+            if (!config_.contains(core.tile) || config_.kind_of(core.tile) != TileKind::Core) {
+                require(false, "tile {},{}: has no core", core.tile.column, core.tile.row);
+                continue;
+            }
+            for (const Rotation& rotation : core.rotations) {
+                check_rotation(core, rotation);
+            }
+            waited_ = false;
+            check_script(core, core.script);
+        }
+        for (const auto& [tile, index] : written_) {
+            require(tiles.contains(tile), "write_parameter: {} has no script", core_name(tile));
+        }
+        check_cascades();
+        return std::move(problems_);
+    }
+
+  private:
+    template <class... Parts>
+    void require(bool holds, fmt::format_string<Parts...> text, Parts&&... parts) {
+        if (!holds) {
+            problems_.push_back(fmt::format(text, std::forward<Parts>(parts)...));
+        }
+    }
+
+    void check_rotation(const CoreProgram& core, const Rotation& rotation) {
+        for (const std::int64_t index : rotation.buffers) {
+            const Buffer& buffer = program_.buffers[static_cast<std::size_t>(index)];
+            require(core_reaches(config_, core.tile, buffer.tile),
+                    "{}: does not reach buffer {} of tile {},{}", core_name(core.tile), buffer.name,
+                    buffer.tile.column, buffer.tile.row);
+        }
+    }
+
+    void check_script(const CoreProgram& core, const std::vector<CoreOp>& script) {
+        for (const CoreOp& op : script) {
+            if (const auto* acquire = std::get_if<AcquireOp>(&op.op)) {
+                check_lock(core, acquire->action);
+                waited_ = true;
+            } else if (const auto* release = std::get_if<ReleaseOp>(&op.op)) {
+                check_lock(core, release->action);
+            } else if (const auto* call = std::get_if<CallOp>(&op.op)) {
+                check_call(core, *call);
+            } else if (const auto* put = std::get_if<PutCascadeOp>(&op.op)) {
+                check_cascade_op(core, &Cascade::from, "puts on", put->words, put->operand);
+            } else if (const auto* get = std::get_if<GetCascadeOp>(&op.op)) {
+                check_cascade_op(core, &Cascade::to, "gets from", get->words, get->operand);
+            } else if (const auto* loop = std::get_if<LoopOp>(&op.op)) {
+                require(!loop->parameter || written_.contains({core.tile, *loop->parameter}),
+                        "{}: a loop's count is parameter {}, which the sequence never writes",
+                        core_name(core.tile), loop->parameter.value_or(0));
+                require(!loop->parameter || waited_,
+                        "{}: reads parameter {} before it has acquired any lock, when the sequence "
+                        "has not written it; let it acquire one that the sequence sets",
+                        core_name(core.tile), loop->parameter.value_or(0));
+                check_script(core, loop->body);
+            }
+        }
+    }
+
+    void check_lock(const CoreProgram& core, const LockAction& action) {
+        const Lock& lock = program_.locks[static_cast<std::size_t>(action.lock)];
+        require(core_reaches(config_, core.tile, lock.tile),
+                "{}: does not reach lock {} of tile {},{}", core_name(core.tile), lock.name,
+                lock.tile.column, lock.tile.row);
+        require(config_.lock_kind == LockKind::Binary ||
+                    (action.value >= -LockUnit::kMost - 1 && action.value <= LockUnit::kMost),
+                "{}: value {} for lock {} is not -64..63", core_name(core.tile), action.value,
+                lock.name);
+    }
+
+    void check_call(const CoreProgram& core, const CallOp& call) {
+        const Kernel& kernel = program_.kernels[static_cast<std::size_t>(call.kernel)];
+        const auto bytes = operand_bytes(kernel);
+        if (call.operands.size() != bytes.size() && kernel.kind != KernelKind::Fixed) {
+            require(false, "{}: calls {} with {} operands, it takes {}", core_name(core.tile),
+                    kernel.name, call.operands.size(), bytes.size());
+            return;
+        }
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
+            check_size(core, call.operands[i], bytes[i],
+                       fmt::format("operand {} of {}", i + 1, kernel.name));
+        }
+    }
+
+    void check_size(const CoreProgram& core, std::int64_t rotation, std::int64_t bytes,
+                    const std::string& what) {
+        for (const std::int64_t index :
+             core.rotations[static_cast<std::size_t>(rotation)].buffers) {
+            const Buffer& buffer = program_.buffers[static_cast<std::size_t>(index)];
+            require(bytes <= buffer.bytes, "{}: {} is {} B, buffer {} has {} B",
+                    core_name(core.tile), what, bytes, buffer.name, buffer.bytes);
+        }
+    }
+
+    void check_cascade_op(const CoreProgram& core, TileCoordinate Cascade::*end, const char* what,
+                          std::int64_t words, const std::optional<std::int64_t>& operand) {
+        const bool there =
+            std::any_of(program_.cascades.begin(), program_.cascades.end(),
+                        [&](const Cascade& cascade) { return cascade.*end == core.tile; });
+        require(there, "{}: {} a cascade, but none is declared there", core_name(core.tile), what);
+        if (operand) {
+            check_size(core, *operand, words * config_.cascade.width.count(),
+                       fmt::format("what it {} the cascade", what));
+        }
+    }
+
+    // Words a script puts or gets in all; nothing when a loop has no end or no constant count.
+    template <class Op>
+    static std::optional<std::int64_t> words_of(const std::vector<CoreOp>& script) {
+        std::int64_t words = 0;
+        for (const CoreOp& op : script) {
+            if (const auto* cascade = std::get_if<Op>(&op.op)) {
+                words += cascade->words;
+            } else if (const auto* loop = std::get_if<LoopOp>(&op.op)) {
+                const auto body = words_of<Op>(loop->body);
+                if (!body || (*body > 0 && (loop->parameter || loop->count < 0))) {
+                    return std::nullopt;
+                }
+                words += *body > 0 ? *body * loop->count : 0;
+            }
+        }
+        return words;
+    }
+
+    const CoreProgram* script_of(TileCoordinate tile) const {
+        const auto place = std::find_if(program_.cores.begin(), program_.cores.end(),
+                                        [&](const CoreProgram& core) { return core.tile == tile; });
+        return place == program_.cores.end() ? nullptr : &*place;
+    }
+
+    void check_cascades() {
+        std::set<TileCoordinate> outs;
+        std::set<TileCoordinate> ins;
+        for (const Cascade& cascade : program_.cascades) {
+            const TileCoordinate from = cascade.from;
+            const TileCoordinate to = cascade.to;
+            const bool east = to.row == from.row && to.column == from.column + 1;
+            const bool south = to.column == from.column && to.row == from.row - 1;
+            const bool cores = config_.contains(from) && config_.contains(to) &&
+                               config_.kind_of(from) == TileKind::Core &&
+                               config_.kind_of(to) == TileKind::Core;
+            require(cores && (east || south),
+                    "cascade {}: leads from tile {},{} to {},{}; it must lead from a core to the "
+                    "one east or south of it",
+                    cascade.name, from.column, from.row, to.column, to.row);
+            require(outs.insert(from).second, "cascade {}: {} has another outgoing cascade",
+                    cascade.name, core_name(from));
+            require(ins.insert(to).second, "cascade {}: {} has another incoming cascade",
+                    cascade.name, core_name(to));
+            const CoreProgram* sender = script_of(from);
+            const CoreProgram* receiver = script_of(to);
+            const auto put = sender == nullptr ? 0 : words_of<PutCascadeOp>(sender->script);
+            const auto got = receiver == nullptr ? 0 : words_of<GetCascadeOp>(receiver->script);
+            require(!put || !got || *put == *got, "cascade {}: {} puts {} words, {} gets {}",
+                    cascade.name, core_name(from), put.value_or(0), core_name(to), got.value_or(0));
+        }
+    }
+
+    const Program& program_;
+    const NpuConfig& config_;
+    std::set<std::pair<TileCoordinate, std::int64_t>> written_;  // run-time parameters
+    bool waited_ = false;  // the script being checked has acquired a lock
+    std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+std::vector<std::string> check_cores(const Program& program, const NpuConfig& config) {
+    return CoreChecks(program, config).run();
+}
+
+}  // namespace tilesim::arch::npu

@@ -1,0 +1,24 @@
+#include "arch/npu/mlir/device_names.hpp"
+
+#include <utility>
+
+namespace tilesim::arch::npu::mlir {
+
+namespace {
+
+// A target begins with the left name; what follows ("_4col") is a partition of the same array.
+constexpr std::pair<std::string_view, std::string_view> kDevices[] = {
+    {"npu2", "xdna2"}, {"npu4", "xdna2"}, {"npu1", "xdna"}, {"npu", "xdna"}};
+
+}  // namespace
+
+std::string device_of(std::string_view target) {
+    for (const auto& [prefix, device] : kDevices) {
+        if (target == prefix || (target.starts_with(prefix) && target[prefix.size()] == '_')) {
+            return std::string{device};
+        }
+    }
+    return "";
+}
+
+}  // namespace tilesim::arch::npu::mlir

@@ -1,0 +1,60 @@
+// Register writes of the run-time sequence (npu.write32, blockwrite, maskwrite32) as what they do:
+// descriptors, queue pushes, locks, words of a core's memory.
+//
+// Source:  register maps and descriptor fields of AIE-ML and AIE2P in Xilinx/aie-rt
+//          (xaiemlgbl_params.h), checked against the compiler's own listings.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "arch/npu/mlir/lowering.hpp"
+
+namespace tilesim::arch::npu::mlir {
+
+class Registers {
+  public:
+    explicit Registers(Lowering& lowering) : lowering_(lowering) {}
+
+    // A 32-bit write. `address`: the array's, tile included. Throws ReadError.
+    void write(std::uint64_t address, std::uint32_t value, Location where);
+    void write(std::uint64_t address, std::uint32_t value, std::uint32_t mask, Location where);
+    // The descriptor whose address word lies at `address` starts in an argument of the kernel.
+    void patch(std::uint64_t address, std::int64_t argument, std::int64_t bytes, Location where);
+    // A descriptor stated field by field has taken this id: the words written before are stale.
+    void forget(TileCoordinate tile, std::int64_t id);
+
+  private:
+    struct Fields;  // where a kind of tile has its descriptors, queues and locks
+    struct Written {
+        std::array<std::uint32_t, 8> words{};
+        std::optional<std::int64_t> argument;  // external buffer
+        std::int64_t argument_bytes = 0;       // offset into it
+        bool changed = false;
+        Location where{};
+    };
+    static const Fields& fields_of(TileKind kind);
+
+    void push(const ChannelId& channel, std::uint32_t value);
+    BufferDescriptor decode(TileCoordinate tile, std::int64_t id, const Written& written);
+    void decode_core(std::span<const std::uint32_t> words, BufferDescriptor& descriptor,
+                     std::int64_t& address) const;
+    void decode_memory_tile(std::span<const std::uint32_t> words, BufferDescriptor& descriptor,
+                            std::int64_t& address) const;
+    void decode_shim(std::span<const std::uint32_t> words, BufferDescriptor& descriptor) const;
+    void set_buffer(TileCoordinate tile, std::int64_t address, BufferDescriptor& descriptor,
+                    Location where);
+    void grow_argument(const BufferDescriptor& descriptor);
+    std::int64_t lock_of(TileCoordinate tile, std::int64_t id);
+    void memory_word(TileCoordinate tile, std::int64_t address, std::uint32_t value,
+                     Location where);
+
+    Lowering& lowering_;
+    std::map<std::pair<TileCoordinate, std::int64_t>, Written> descriptors_;
+};
+
+}  // namespace tilesim::arch::npu::mlir

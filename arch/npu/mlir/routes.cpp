@@ -1,0 +1,525 @@
+// Streams: aie.flow and aie.packet_flow, left to the router, or the switchboxes' own settings,
+// followed port by port from every sending DMA channel.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <deque>
+
+#include "arch/npu/mlir/lowering.hpp"
+#include "arch/npu/stream_switch.hpp"
+
+namespace tilesim::arch::npu::mlir {
+
+namespace {
+
+struct Port {
+    std::string bundle;  // "dma", "north", "south", "east", "west", "core", "tilecontrol", ...
+    std::int64_t index = 0;
+    std::string name() const { return fmt::format("{}{}", bundle, index); }
+    auto operator<=>(const Port&) const = default;
+};
+
+Port read_port(Cursor& cursor) {
+    Port port;
+    port.bundle = cursor.word();
+    for (char& c : port.bundle) {
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    cursor.expect(":");
+    port.index = cursor.integer();
+    return port;
+}
+
+struct Select {  // an arbiter and one of its selectors
+    std::int64_t arbiter = 0;
+    std::int64_t msel = 0;
+    auto operator<=>(const Select&) const = default;
+};
+struct Rule {
+    std::int64_t mask = 0;
+    std::int64_t value = 0;
+    Select select;
+};
+struct Master {
+    Port port;
+    bool keep_header = false;
+};
+struct Switch {
+    std::map<Port, std::vector<Port>> circuits;
+    std::map<Port, std::vector<Rule>> rules;
+    std::map<Select, std::vector<Master>> masters;
+};
+// Which South ports of the switch the shim's DMA channels are on.
+struct ShimMux {
+    std::map<std::int64_t, std::int64_t> entry;  // MM2S channel to South port
+    std::map<std::int64_t, std::int64_t> exit;   // South port to S2MM channel
+};
+
+// A stated stream: what the router has to make, or the switchboxes must contain.
+struct Flow {
+    ChannelId source;
+    std::vector<ChannelId> destinations;
+    std::optional<std::int64_t> packet_id;
+    bool keep_header = false;
+    Location where;
+};
+
+bool is_true(const Operation& operation, std::string_view key) {
+    const auto value = operation.attribute(key);
+    return value && (value->empty() || !value->front().is_word("false"));
+}
+
+class Flows {
+  public:
+    explicit Flows(Lowering& lowering) : lowering_(lowering) {}
+
+    std::vector<Flow> run() {
+        for (const Operation& operation : lowering_.body()) {
+            lowering_.attempt([this, &operation] {
+                if (operation.name == "aie.flow") {
+                    circuit(operation);
+                } else if (operation.name == "aie.packet_flow") {
+                    packet(operation);
+                }
+            });
+        }
+        return std::move(flows_);
+    }
+
+  private:
+    // The channel behind an end of a flow; nothing for ends that are no DMA.
+    std::optional<ChannelId> channel(Cursor& cursor, Direction direction) {
+        ChannelId id;
+        id.tile = lowering_.tile(cursor);
+        cursor.expect(",");
+        const Port port = read_port(cursor);
+        id.direction = direction;
+        id.index = port.index;
+        if (port.bundle == "dma") {
+            return id;
+        }
+        if (port.bundle == "south" && lowering_.config.kind_of(id.tile) == TileKind::Shim) {
+            for (id.index = 0; id.index < lowering_.config.shim_dma.channels; ++id.index) {
+                if (dma_port(id, TileKind::Shim) == port.name()) {
+                    return id;
+                }
+            }
+        }
+        lowering_.note(fmt::format("streams from or to {} ports are left out", port.bundle));
+        return std::nullopt;
+    }
+
+    void circuit(const Operation& operation) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const auto from = channel(inside, Direction::MM2S);
+        inside.expect(",");
+        const auto to = channel(inside, Direction::S2MM);
+        if (from && to) {
+            add({*from, {*to}, std::nullopt, false, operation.where});
+        }
+    }
+
+    void packet(const Operation& operation) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const Location where = inside.where();
+        Flow flow;
+        flow.packet_id = inside.integer();
+        if (*flow.packet_id < 0 || *flow.packet_id > 31) {
+            throw ReadError(where,
+                            fmt::format("a packet id must be 0..31, got {}", *flow.packet_id));
+        }
+        flow.keep_header = is_true(operation, "keep_pkt_header");
+        flow.where = operation.where;
+        bool from_dma = false;
+        bool to_control = false;
+        for (const Block& block : region_of(operation).blocks) {
+            for (const Operation& end : block.operations) {
+                const bool source = end.name == "aie.packet_source";
+                if (!source && end.name != "aie.packet_dest") {
+                    continue;
+                }
+                Cursor words(end);
+                const Item& end_of_flow = words.group("<");
+                to_control |= !source && ends_at_control(end_of_flow);
+                Cursor port(end_of_flow);
+                const auto id = channel(port, source ? Direction::MM2S : Direction::S2MM);
+                if (id && source) {
+                    flow.source = *id;
+                    from_dma = true;
+                } else if (id) {
+                    flow.destinations.push_back(*id);
+                }
+            }
+        }
+        if (from_dma && to_control) {
+            throw ReadError(operation.where,
+                            "control packets (a stream into a tile's control port) are not "
+                            "modelled");
+        }
+        if (from_dma && !flow.destinations.empty()) {
+            add(std::move(flow));
+        }
+    }
+
+    static bool ends_at_control(const Item& end) {
+        return std::any_of(end.items.begin(), end.items.end(), [](const Item& item) {
+            return item.token.text == "TileControl" || item.token.text == "Ctrl";
+        });
+    }
+
+    // Flows of one source and packet id are one stream with several receivers.
+    void add(Flow flow) {
+        for (Flow& other : flows_) {
+            if (other.source == flow.source && other.packet_id == flow.packet_id) {
+                for (const ChannelId& to : flow.destinations) {
+                    if (std::find(other.destinations.begin(), other.destinations.end(), to) ==
+                        other.destinations.end()) {
+                        other.destinations.push_back(to);
+                    }
+                }
+                return;
+            }
+        }
+        flows_.push_back(std::move(flow));
+    }
+
+    Lowering& lowering_;
+    std::vector<Flow> flows_;
+};
+
+class Switches {
+  public:
+    // `routed`: its tiles have names of their own.
+    Switches(Lowering& lowering, const Operation& routed) : lowering_(lowering) {
+        const auto& operations = region_of(routed).blocks.front().operations;
+        for (const Operation& operation : operations) {
+            lowering.attempt([&] {
+                if (operation.name == "aie.tile") {
+                    Cursor cursor(operation);
+                    Cursor inside(cursor.group("("));
+                    TileCoordinate at;
+                    at.column = inside.integer();
+                    inside.expect(",");
+                    at.row = inside.integer();
+                    if (operation.results.size() == 1) {
+                        tiles_[operation.results[0]] = at;
+                    }
+                }
+            });
+        }
+        for (const Operation& operation : operations) {
+            lowering.attempt([&] {
+                if (operation.name == "aie.switchbox") {
+                    switchbox(operation);
+                } else if (operation.name == "aie.shim_mux") {
+                    shim_mux(operation);
+                }
+            });
+        }
+    }
+
+    // Adds a route for every stream that leaves a DMA channel.
+    void trace_all() {
+        const auto packet_ids = ids_in_use();
+        for (const auto& [at, box] : switches_) {
+            const TileKind kind = lowering_.config.kind_of(at);
+            const std::int64_t channels = lowering_.config.dma_of(kind).channels;
+            for (std::int64_t index = 0; index < channels; ++index) {
+                const ChannelId source{at, Direction::MM2S, index};
+                const auto port = entry_of(source, kind);
+                if (port && box.circuits.contains(*port)) {
+                    trace(source, *port, std::nullopt);
+                } else if (port && box.rules.contains(*port)) {
+                    const auto ids = packet_ids.find(at);
+                    for (const std::int64_t id :
+                         ids == packet_ids.end() ? std::set<std::int64_t>{} : ids->second) {
+                        trace(source, *port, id);
+                    }
+                }
+            }
+        }
+    }
+
+  private:
+    struct Step {
+        TileCoordinate tile;
+        Port in;
+    };
+
+    TileCoordinate tile_of(const Operation& operation) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const Location where = inside.where();
+        const auto place = tiles_.find(inside.value());
+        if (place == tiles_.end() || !lowering_.config.contains(place->second)) {
+            throw ReadError(where, "this is no tile of the array");
+        }
+        return place->second;
+    }
+
+    static std::pair<Port, Port> connection(const Operation& operation) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("<"));
+        const Port from = read_port(inside);
+        inside.expect(",");
+        return {from, read_port(inside)};
+    }
+
+    void switchbox(const Operation& operation) {
+        Switch& box = switches_[tile_of(operation)];
+        std::map<std::string, Select> selects;
+        for (const Operation& each : region_of(operation).blocks.front().operations) {
+            if (each.name == "aie.connect") {
+                const auto [from, to] = connection(each);
+                box.circuits[from].push_back(to);
+            } else if (each.name == "aie.amsel") {
+                amsel(each, selects);
+            } else if (each.name == "aie.masterset") {
+                masterset(each, selects, box);
+            } else if (each.name == "aie.packet_rules") {
+                packet_rules(each, selects, box);
+            } else if (each.name != "aie.end") {
+                throw ReadError(each.where,
+                                fmt::format("{} is not modelled in a switchbox", each.name));
+            }
+        }
+    }
+
+    // %0 = aie.amsel<1> (2): arbiter 1, selector 2
+    static void amsel(const Operation& operation, std::map<std::string, Select>& selects) {
+        Cursor cursor(operation);
+        Select select;
+        select.arbiter = Cursor(cursor.group("<")).integer();
+        select.msel = Cursor(cursor.group("(")).integer();
+        if (operation.results.size() == 1) {
+            selects[operation.results[0]] = select;
+        }
+    }
+
+    static Select select_of(Cursor& cursor, const std::map<std::string, Select>& selects) {
+        const Location where = cursor.where();
+        const auto place = selects.find(cursor.value());
+        if (place == selects.end()) {
+            throw ReadError(where, "this is no amsel of the switchbox");
+        }
+        return place->second;
+    }
+
+    static void masterset(const Operation& operation, const std::map<std::string, Select>& selects,
+                          Switch& box) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const Master master{read_port(inside), is_true(operation, "keep_pkt_header")};
+        while (inside.skip(",")) {
+            box.masters[select_of(inside, selects)].push_back(master);
+        }
+    }
+
+    static void packet_rules(const Operation& operation,
+                             const std::map<std::string, Select>& selects, Switch& box) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        auto& rules = box.rules[read_port(inside)];
+        for (const Operation& each : region_of(operation).blocks.front().operations) {
+            if (each.name != "aie.rule") {
+                continue;
+            }
+            Cursor words(each);
+            Cursor rule(words.group("("));
+            Rule entry;
+            entry.mask = rule.integer();
+            rule.expect(",");
+            entry.value = rule.integer();
+            rule.expect(",");
+            entry.select = select_of(rule, selects);
+            rules.push_back(entry);
+        }
+    }
+
+    // aie.connect<DMA : 0, North : 3> in a shim_mux: MM2S 0 enters the switch on South 3;
+    // <North : 2, DMA : 0>: what leaves the switch on South 2 goes to S2MM 0.
+    void shim_mux(const Operation& operation) {
+        ShimMux& mux = muxes_[tile_of(operation)];
+        for (const Operation& each : region_of(operation).blocks.front().operations) {
+            if (each.name != "aie.connect") {
+                continue;
+            }
+            const auto [from, to] = connection(each);
+            if (from.bundle == "dma") {
+                mux.entry[from.index] = to.index;
+            } else if (to.bundle == "dma") {
+                mux.exit[from.index] = to.index;
+            }
+        }
+    }
+
+    // The packet ids a tile's descriptors send.
+    std::map<TileCoordinate, std::set<std::int64_t>> ids_in_use() const {
+        std::map<TileCoordinate, std::set<std::int64_t>> ids;
+        for (const TileDma& dma : lowering_.program.dmas) {
+            for (const BufferDescriptor& descriptor : dma.descriptors) {
+                if (descriptor.packet) {
+                    ids[dma.tile].insert(descriptor.packet->id);
+                }
+            }
+        }
+        for (const SequenceOp& operation : lowering_.program.sequence) {
+            if (const auto* write = std::get_if<WriteDescriptor>(&operation);
+                write != nullptr && write->descriptor.packet) {
+                ids[write->tile].insert(write->descriptor.packet->id);
+            }
+        }
+        return ids;
+    }
+
+    std::optional<Port> entry_of(const ChannelId& source, TileKind kind) const {
+        if (kind != TileKind::Shim) {
+            return Port{"dma", source.index};
+        }
+        const auto mux = muxes_.find(source.tile);
+        if (mux == muxes_.end()) {
+            return std::nullopt;
+        }
+        const auto entry = mux->second.entry.find(source.index);
+        return entry == mux->second.entry.end() ? std::nullopt
+                                                : std::optional{Port{"south", entry->second}};
+    }
+
+    void trace(const ChannelId& source, const Port& entry, std::optional<std::int64_t> packet_id) {
+        Route route;
+        route.source = source;
+        route.packet_id = packet_id;
+        std::deque<Step> open{{source.tile, entry}};
+        std::set<std::pair<TileCoordinate, Port>> seen;
+        while (!open.empty()) {
+            const Step step = open.front();
+            open.pop_front();
+            const auto box = switches_.find(step.tile);
+            if (box == switches_.end() || !seen.insert({step.tile, step.in}).second) {
+                continue;
+            }
+            const auto circuits = box->second.circuits.find(step.in);
+            if (circuits != box->second.circuits.end()) {
+                for (const Port& out : circuits->second) {
+                    leave(route, step, out, std::nullopt, open);
+                }
+            } else if (packet_id) {
+                follow_rules(route, step, box->second, *packet_id, open);
+            }
+        }
+        if (!route.destinations.empty()) {
+            route.name = unique_name(lowering_.program.routes,
+                                     packet_id ? fmt::format("packet{}", *packet_id) : "stream");
+            lowering_.program.routes.push_back(std::move(route));
+        }
+    }
+
+    void follow_rules(Route& route, const Step& step, const Switch& box, std::int64_t packet_id,
+                      std::deque<Step>& open) {
+        const auto rules = box.rules.find(step.in);
+        if (rules == box.rules.end()) {
+            return;
+        }
+        for (const Rule& rule : rules->second) {
+            if ((packet_id & rule.mask) != (rule.value & rule.mask)) {
+                continue;
+            }
+            const auto masters = box.masters.find(rule.select);
+            if (masters != box.masters.end()) {
+                for (const Master& master : masters->second) {
+                    route.keep_header |= master.keep_header && master.port.bundle == "dma";
+                    leave(route, step, master.port, rule.select.arbiter, open);
+                }
+            }
+            return;  // the first match wins
+        }
+    }
+
+    void leave(Route& route, const Step& step, const Port& out, std::optional<std::int64_t> arbiter,
+               std::deque<Step>& open) {
+        const TileKind kind = lowering_.config.kind_of(step.tile);
+        const Hop hop{step.tile, step.in.name(), out.name(), arbiter};
+        std::optional<ChannelId> destination;
+        if (kind == TileKind::Shim && out.bundle == "south") {
+            const auto mux = muxes_.find(step.tile);
+            if (mux != muxes_.end() && mux->second.exit.contains(out.index)) {
+                destination = {step.tile, Direction::S2MM, mux->second.exit.at(out.index)};
+            }
+        } else if (out.bundle == "dma") {
+            destination = {step.tile, Direction::S2MM, out.index};
+        }
+        if (destination) {
+            route.destinations.push_back(*destination);
+            route.path.push_back(hop);
+            return;
+        }
+        for (const Heading heading :
+             {Heading::North, Heading::South, Heading::East, Heading::West}) {
+            const TileCoordinate to = neighbour(step.tile, heading);
+            if (out.bundle == name_of(heading) && lowering_.config.contains(to)) {
+                route.path.push_back(hop);
+                open.push_back({to, {name_of(opposite(heading)), out.index}});
+            }
+        }
+    }
+
+    Lowering& lowering_;
+    std::map<std::string, TileCoordinate> tiles_;
+    std::map<TileCoordinate, Switch> switches_;
+    std::map<TileCoordinate, ShimMux> muxes_;
+};
+
+// The receivers of a flow that no route made by the switchboxes reaches.
+std::vector<ChannelId> unreached(const Program& program, const Flow& flow) {
+    std::vector<ChannelId> missing;
+    for (const ChannelId& to : flow.destinations) {
+        const bool made =
+            std::any_of(program.routes.begin(), program.routes.end(), [&](const Route& route) {
+                return route.source == flow.source && route.packet_id == flow.packet_id &&
+                       std::find(route.destinations.begin(), route.destinations.end(), to) !=
+                           route.destinations.end();
+            });
+        if (!made) {
+            missing.push_back(to);
+        }
+    }
+    return missing;
+}
+
+// A flow as a route for the router to make.
+Route unrouted(const Program& program, const Flow& flow) {
+    Route route;
+    route.name = unique_name(program.routes,
+                             flow.packet_id ? fmt::format("packet{}", *flow.packet_id) : "stream");
+    route.source = flow.source;
+    route.destinations = flow.destinations;
+    route.packet_id = flow.packet_id;
+    route.keep_header = flow.keep_header;
+    return route;
+}
+
+}  // namespace
+
+void lower_routes(Lowering& lowering, const Operation& routed) {
+    const std::vector<Flow> flows = Flows(lowering).run();
+    Switches switches(lowering, routed);
+    switches.trace_all();
+    const bool result_of_routing = &routed != &lowering.device;
+    for (const Flow& flow : flows) {
+        const auto missing = unreached(lowering.program, flow);
+        if (missing.size() == flow.destinations.size() && !result_of_routing) {
+            lowering.program.routes.push_back(unrouted(lowering.program, flow));
+        } else if (!missing.empty()) {
+            lowering.note(fmt::format(
+                "line {}: the switchboxes do not carry this flow from tile {},{} to tile {},{}, or "
+                "nothing sends it",
+                flow.where.line, flow.source.tile.column, flow.source.tile.row,
+                missing.front().tile.column, missing.front().tile.row));
+        }
+    }
+}
+
+}  // namespace tilesim::arch::npu::mlir

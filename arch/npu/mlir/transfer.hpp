@@ -1,0 +1,29 @@
+// A transfer as designs state it, in elements and outermost dimension first, and its conversion to
+// a descriptor's fields, in 32-bit words and innermost first.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/npu/mlir/location.hpp"
+#include "arch/npu/mlir/memref_type.hpp"
+#include "arch/npu/program.hpp"
+
+namespace tilesim::arch::npu::mlir {
+
+struct Transfer {
+    MemrefType type;
+    std::int64_t offset = 0;            // elements
+    std::int64_t length = 0;            // elements, padding included
+    std::vector<Dimension> dimensions;  // elements, outermost first; empty is linear
+    std::vector<Padding> padding;       // elements, outermost first
+};
+
+// Elements of this type as 32-bit words. Throws ReadError where they are no whole number.
+std::int64_t words_of(std::int64_t elements, const MemrefType& type, Location where);
+
+// Fills in offset, length, dimensions and padding. Throws ReadError: part of a word, single
+// elements narrower than a word that are not contiguous.
+void set_transfer(BufferDescriptor& descriptor, const Transfer& transfer, Location where);
+
+}  // namespace tilesim::arch::npu::mlir

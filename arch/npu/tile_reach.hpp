@@ -1,0 +1,26 @@
+// Which tiles' memories and locks a tile's agents reach.
+//
+// Source: Xilinx mlir-aie AIETargetModel, AMD AM020. AIE-ML and AIE2P: a core's DMA its own tile, a
+// memory tile's DMA also the memory tiles east and west (on some channels), a core its own tile and
+// the cores south, west and north of it.
+#pragma once
+
+#include "arch/npu/npu_config.hpp"
+#include "arch/npu/program.hpp"
+
+namespace tilesim::arch::npu {
+
+inline bool dma_reaches(const NpuConfig& config, TileCoordinate from, TileCoordinate to) {
+    const std::int64_t east = to.column - from.column;
+    return from == to || (config.kind_of(from) == TileKind::Memory && from.row == to.row &&
+                          (east == 1 || east == -1));
+}
+
+inline bool core_reaches(const NpuConfig& config, TileCoordinate from, TileCoordinate to) {
+    const bool beside = to.row == from.row && to.column == from.column - 1;
+    const bool above_or_below =
+        to.column == from.column && (to.row == from.row + 1 || to.row == from.row - 1);
+    return config.kind_of(to) == TileKind::Core && (from == to || beside || above_or_below);
+}
+
+}  // namespace tilesim::arch::npu

@@ -1,0 +1,26 @@
+// Static checks of what a program transfers in all: words at both ends of each stream, queues,
+// tokens, descriptors the sequence uses.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arch/npu/npu_config.hpp"
+#include "arch/npu/program.hpp"
+
+namespace tilesim::arch::npu {
+
+struct TransferFindings {
+    std::vector<std::string> errors;    // it cannot finish
+    std::vector<std::string> warnings;  // it may not do what was meant
+};
+
+// Errors: a shim channel that is given fewer words than it expects, or sends more than its
+// receivers take (a run ends only when the shim is idle); a token waited for that no task sends; a
+// task that starts or leads to a descriptor nobody has written; a descriptor that sends a packet
+// no route takes. Warnings: the same word counts at other tiles; a stream that ends in the middle
+// of a descriptor; more tasks pushed in a row than a queue holds, which drops what comes too early.
+// Both ends may cut a stream into different pieces. The program must have passed `verify`.
+TransferFindings check_transfers(const Program& program, const NpuConfig& config);
+
+}  // namespace tilesim::arch::npu

@@ -1,0 +1,143 @@
+#include "sim/design_file.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "arch/npu/mlir/device_names.hpp"
+#include "sim/scenario_amx.hpp"
+
+namespace tilesim::sim {
+
+using arch::base::Cycles;
+using arch::base::config::ConfigError;
+using arch::base::config::Document;
+using arch::base::config::IoError;
+using arch::base::config::Node;
+using arch::npu::mlir::BodylessCore;
+using arch::npu::mlir::InlineCosts;
+using arch::npu::mlir::KernelCosts;
+using arch::npu::mlir::RepeatCount;
+
+namespace {
+
+constexpr arch::base::config::Range kCycles{0, 1'000'000'000};
+
+std::string text_of(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    if (std::filesystem::is_directory(file) || !in || !(text << in.rdbuf())) {
+        throw IoError(fmt::format("cannot read {}", file));
+    }
+    return text.str();
+}
+
+void read_inline(Node node, InlineCosts& costs) {
+    const auto read = [&node](const char* key, std::int64_t& value, const char* description) {
+        Cycles cycles{value};
+        node.optional(key, cycles, {1, 1000}, description);
+        value = cycles.count();
+    };
+    read("load", costs.load, "a scalar load, from issue to use");
+    read("multiply", costs.multiply, "a scalar multiplication, from issue to use");
+    read("other", costs.other, "any other scalar instruction, from issue to use");
+    read("branch", costs.branch, "closing a loop: compare, and the branch with its delay slots");
+    node.done();
+}
+
+// The keys of a kernel file; they may also stand in the scenario's `design` itself.
+void read_costs(Node& node, KernelCosts& costs) {
+    if (node.has("kernels")) {
+        Node kernels = node.child("kernels", "cycles of a call, by the function's name");
+        for (const std::string& name : kernels.keys()) {
+            Cycles cycles{0};
+            kernels.required(name, cycles, kCycles, "a call of this function");
+            costs.kernels[name] = cycles.count();
+        }
+        kernels.done();
+    }
+    if (node.has("default_kernel")) {
+        Cycles cycles{0};
+        node.optional("default_kernel", cycles, kCycles,
+                      "a call of any function not listed; left out: estimated from its buffers");
+        costs.default_kernel = cycles.count();
+    }
+    if (node.has("default_core")) {
+        Node core = node.child("default_core", "what cores do whose body is not in the design");
+        BodylessCore stated;
+        Cycles cycles{0};
+        core.required("cycles", cycles, kCycles, "work on one block of every input");
+        stated.cycles = cycles.count();
+        core.optional("inputs_per_output", stated.inputs_per_output, {1, 65536},
+                      "blocks taken from every input for one block on every output");
+        core.done();
+        costs.default_core = stated;
+    }
+    read_inline(node.child("inline", "instructions between lock operations"), costs.inline_code);
+}
+
+}  // namespace
+
+bool is_design_file(const std::string& file) {
+    return std::filesystem::path(file).extension() == ".mlir";
+}
+
+std::string scenario_of_design(const std::string& file) {
+    const std::string path = std::filesystem::absolute(file).string();
+    return fmt::format(
+        "design: {{file: {}}}\n",
+        nlohmann::json(path).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+DesignFile read_design_file(Node node, const std::string& scenario) {
+    DesignFile design;
+    std::string file;
+    node.required("file", file, "a lowered design, MLIR text");
+    node.optional("symbol", design.options.device,
+                  "the aie.device to run, where the file holds several");
+    node.optional("sequence", design.options.sequence,
+                  "the run-time sequence to run, where there are several");
+    node.optional("repeat_count", design.options.repeat_count,
+                  {{"detect", RepeatCount::Detect},
+                   {"after_first", RepeatCount::AfterFirst},
+                   {"runs", RepeatCount::Runs}},
+                  "what dma_start's repeat_count counts; detect: by who printed the file");
+    std::string costs;
+    node.optional("kernels_file", costs, "a file of kernels, default_kernel, default_core, inline");
+    if (!costs.empty()) {
+        const std::string path = beside(scenario, costs);
+        Document document = Document::load(path);
+        Node root = document.root();
+        read_costs(root, design.options.costs);
+        root.done();
+        document.finish();
+        design.text += document.text();
+    }
+    read_costs(node, design.options.costs);
+    node.done();
+    if (!file.empty()) {
+        const std::string path = beside(scenario, file);
+        const std::string text = text_of(path);
+        design.text += text;
+        const std::string shown = std::filesystem::proximate(path).string();
+        design.source = arch::npu::mlir::parse_design(text, shown);
+    }
+    return design;
+}
+
+std::string device_of_design(const DesignFile& design) {
+    const std::string target = target_of(design.source, design.options);
+    const std::string device = arch::npu::mlir::device_of(target);
+    if (device.empty()) {
+        throw ConfigError(
+            fmt::format("{}: no device of ours is meant by aie.device({}); choose "
+                        "one with --set device=xdna or --set device=xdna2",
+                        design.source.file, target));
+    }
+    return device;
+}
+
+}  // namespace tilesim::sim
