@@ -194,6 +194,24 @@ TEST(CommandLine, TheSteadyStateIsNoFasterThanItsBound) {
     }
 }
 
+TEST(CommandLine, TracingAProgramChangesNothing) {
+    const std::string trace = testing::TempDir() + "tilesim_program_trace.json";
+    for (const char* name : {"cascade", "deadlock_lock_order"}) {
+        const auto result_of = [&](const std::string& options) {
+            const std::string out = testing::TempDir() + "tilesim_traced";
+            call("run " + program(name) + " --out " + out + options);
+            std::ostringstream text;
+            text << std::ifstream(out + "/result.json").rdbuf();
+            return text.str();
+        };
+        const std::string plain = result_of("");
+        EXPECT_FALSE(plain.empty());
+        EXPECT_EQ(plain, result_of(" --trace " + trace));
+        EXPECT_GT(std::filesystem::file_size(trace), 100U);
+    }
+    std::filesystem::remove(trace);
+}
+
 TEST(CommandLine, ALivelockIsNamedAndSlownessIsNot) {
     const auto livelock = call("run " + program("deadlock_livelock"));
     EXPECT_EQ(livelock.code, 3);

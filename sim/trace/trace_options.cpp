@@ -73,9 +73,11 @@ TraceSession::TraceSession(const TraceOptions& options, const Scenario& scenario
         }
         return;
     }
-    if (!std::holds_alternative<workloads::GemmProblem>(scenario.workload) ||
-        !scenario.device.npu) {
-        throw ConfigError("--trace and --vcd: only a GEMM on an NPU has activities to trace");
+    const bool traced = std::holds_alternative<workloads::GemmProblem>(scenario.workload) ||
+                        std::holds_alternative<ProgramWorkload>(scenario.workload);
+    if (!traced || !scenario.device.npu) {
+        throw ConfigError(
+            "--trace and --vcd: only a GEMM or a program on an NPU has activities to trace");
     }
     clock_ = scenario.device.npu->clock;
     log_.emplace(window,
