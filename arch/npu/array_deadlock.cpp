@@ -160,9 +160,11 @@ class DeadlockFinder {
 
     void add_channel(const ChannelId& id, const DmaChannel& channel, DeadlockReport& report) const {
         if (channel.dropped()) {
-            report.dropped_pushes.push_back(
-                fmt::format("{} dropped a push of descriptor {}: its task queue was full",
-                            channel.name(), channel.dropped()->descriptor));
+            const std::int64_t count = channel.dropped_pushes();
+            report.dropped_pushes.push_back(fmt::format(
+                "{} dropped {} of descriptor {}: its task queue was full", channel.name(),
+                count == 1 ? "a push" : fmt::format("{} pushes, the last", count),
+                channel.dropped()->descriptor));
         }
         if (channel.queued() > 0) {
             report.queued.push_back(fmt::format("{} has {} more task{} in its queue",

@@ -107,6 +107,7 @@ class DmaChannel final : public base::EventHandler, public LockClient {
     const BufferDescriptor* descriptor() const;
     // What the push that was dropped last would have started, for reports.
     const std::optional<Task>& dropped() const { return dropped_; }
+    std::int64_t dropped_pushes() const { return stats_.dropped_pushes.value(); }
 
     std::function<void(const ChannelId&)> on_idle;  // called when the last task has ended
     // When the first descriptor ended and when the last one did; nothing before.

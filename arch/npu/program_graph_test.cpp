@@ -172,8 +172,11 @@ TEST(TransferChecks, DifferentPiecesOfTheSameTotalAreFine) {
 TEST(TransferChecks, NameBothEndsWhereTotalsDiffer) {
     Program p = copy();
     std::get<PushTask>(p.sequence[1]).task.repeat = 1;
+    EXPECT_EQ(findings(p).errors[0], "tile 0,1 s2mm0 expects 1000 words, tile 0,0 mm2s0 sends 500");
+    p = copy();
+    p.dmas[0].descriptors[1].length = 1005;  // five more fit in the stream
     EXPECT_EQ(findings(p).warnings[0],
-              "tile 0,1 s2mm0 expects 1000 words, tile 0,0 mm2s0 sends 500");
+              "tile 0,0 s2mm0 expects 1000 words, tile 0,1 mm2s0 sends 1005");
     p = copy();
     p.dmas[0].descriptors[1].length = 999;
     EXPECT_EQ(findings(p).errors[0], "tile 0,0 s2mm0 expects 1000 words, tile 0,1 mm2s0 sends 999");

@@ -39,6 +39,9 @@ std::string core_event(std::string_view state) {
     if (state == "done") {
         return "";
     }
+    if (state == "waiting_for_cascade") {
+        return "CASCADE_STALL";
+    }
     if (state.starts_with("waiting_for_")) {
         return "LOCK_STALL";
     }

@@ -73,9 +73,9 @@ TraceSession::TraceSession(const TraceOptions& options, const Scenario& scenario
         }
         return;
     }
-    const bool activities = std::holds_alternative<workloads::GemmProblem>(scenario.workload) ||
-                            std::holds_alternative<ProgramWorkload>(scenario.workload);
-    if (!activities || !scenario.device.npu) {
+    const bool traced = std::holds_alternative<workloads::GemmProblem>(scenario.workload) ||
+                        std::holds_alternative<ProgramWorkload>(scenario.workload);
+    if (!traced || !scenario.device.npu) {
         throw ConfigError(
             "--trace and --vcd: only a GEMM or a program on an NPU has activities to trace");
     }
