@@ -24,6 +24,9 @@ using arch::npu::mlir::RepeatCount;
 
 namespace {
 
+// What mlir-aie's test scripts replace by the board's device.
+constexpr std::string_view kPlaceholder = "NPUDEVICE";
+
 constexpr arch::base::config::Range kCycles{0, 1'000'000'000};
 
 std::string text_of(const std::string& file) {
@@ -128,8 +131,13 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
     return design;
 }
 
-std::string device_of_design(const DesignFile& design) {
+std::string device_of_design(const DesignFile& design, std::vector<std::string>& notes) {
     const std::string target = target_of(design.source, design.options);
+    if (target == kPlaceholder) {
+        notes.push_back(fmt::format(
+            "aie.device({}) is a placeholder: taken as npu2; --set device=xdna for npu1", target));
+        return "xdna2";
+    }
     const std::string device = arch::npu::mlir::device_of(target);
     if (device.empty()) {
         throw ConfigError(

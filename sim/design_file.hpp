@@ -25,6 +25,6 @@ std::string scenario_of_design(const std::string& file);
 DesignFile read_design_file(arch::base::config::Node node, const std::string& scenario);
 
 // The device the design's own target means. Throws ConfigError where it is none of ours.
-std::string device_of_design(const DesignFile& design);
+std::string device_of_design(const DesignFile& design, std::vector<std::string>& notes);
 
 }  // namespace tilesim::sim

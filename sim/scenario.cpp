@@ -330,9 +330,12 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
         const DesignFile design =
             read_design_file(root.child("design", "a lowered AIE-dialect design"), file);
         document.finish();
-        device = device.empty() ? device_of_design(design) : device;
+        std::vector<std::string> notes;
+        device = device.empty() ? device_of_design(design, notes) : device;
         load_named_device(root, document, device, for_device, scenario.device);
-        scenario.workload = read_design_workload(root, document, design, scenario.device);
+        ProgramWorkload program = read_design_workload(root, document, design, scenario.device);
+        program.notes.insert(program.notes.begin(), notes.begin(), notes.end());
+        scenario.workload = std::move(program);
     } else {
         root.required("device", device, "device name, or path of a device file");
         scenario.workload = root.has("program")

@@ -63,8 +63,11 @@ SteadyState compare(const arch::npu::PeriodBound& bound, const arch::npu::Array&
     if (done > bound.descriptors) {
         const auto span =
             static_cast<double>((channel.last_progress() - channel.first_end().value()).count());
-        steady.simulated =
+        const double simulated =
             span / static_cast<double>(done - 1) * static_cast<double>(bound.descriptors);
+        if (simulated >= bound.cycles) {  // else it was all beginning, which buffers hasten
+            steady.simulated = simulated;
+        }
     }
     return steady;
 }
