@@ -117,17 +117,17 @@ void Channel::enqueue(Queue& queue, std::int32_t index, std::int64_t now) {
     entering.order = order_++;
     entering.next = kNone;
     const std::size_t bank = entering.bank;
+    const std::uint64_t bit = std::uint64_t{1} << bank;
     Lane& lane = queue.lanes[bank];
     if (lane.head == kNone) {
         lane.head = index;
         lane.overtaken = 0;
-        queue.by_age.append(bank, entering.order);
+        queue.list_of(bit).append(bank, entering.order);
     } else {
         burst(lane.tail).next = index;
     }
     lane.tail = index;
     // A younger burst changes the bank's next step only if it hits a row the older ones miss.
-    const std::uint64_t bit = std::uint64_t{1} << bank;
     if ((queue.hits & bit) == 0 || (queue.stale & bit) != 0 || lane.head == index) {
         queue.stale |= bit;
         plan_.reset();
@@ -306,18 +306,18 @@ void Channel::find_next_step(Queue& queue, std::size_t bank) {
         before = hit;
         hit = may_overtake ? burst(hit).next : kNone;
     }
+    const bool is_hit = hit != kNone;
+    lane.next = is_hit ? hit : lane.head;
+    lane.before_next = is_hit ? before : kNone;
     queue.stale &= ~bit;
-    if (hit != kNone) {
-        queue.hits |= bit;
-        lane.next = hit;
-        lane.before_next = before;
+    if (is_hit != was_hit) {
+        queue.list_of(bit).remove(bank);
+        queue.hits ^= bit;
+        queue.list_of(bit).insert(bank, burst(lane.next).order);
     } else {
-        queue.hits &= ~bit;
-        lane.next = lane.head;
-        lane.before_next = kNone;
+        queue.list_of(bit).update(bank, burst(lane.next).order);
     }
-    queue.by_age.update(bank, burst(lane.next).order);
-    if (!was_hit || (queue.hits & bit) == 0) {
+    if (!was_hit || !is_hit) {
         row_plan_.reset();
     }
 }
@@ -333,8 +333,8 @@ Channel::Choice Channel::choose(std::int64_t now) {
     const Command column = draining_ ? Command::Write : Command::Read;
     const Command other_column = draining_ ? Command::Read : Command::Write;
     Choice best;
-    consider(best, active(), column, active().banks & active().hits, now);
-    consider(best, passive(), other_column, passive().owed & passive().hits, now);
+    consider(best, active().hit_banks, active().hits, column, now);
+    consider(best, passive().hit_banks, passive().hits & passive().owed, other_column, now);
     if (best.when > now) {
         const Choice& row = choose_row_command(now);
         if (row.when < best.when) {  // at equal times columns come first
@@ -347,35 +347,33 @@ Channel::Choice Channel::choose(std::int64_t now) {
 const Channel::Choice& Channel::choose_row_command(std::int64_t now) {
     // One that was ready earlier but had to give way competes anew with those ready by now.
     if (!row_plan_ || row_plan_->when < std::max(now, timing_.command_bus_free())) {
-        const Queue& queue = active();
-        const std::uint64_t misses = queue.banks & ~queue.hits & ~passive().owed;
+        const BanksByAge& banks = active().miss_banks;
+        const std::uint64_t allowed = ~passive().owed;
         row_plan_.emplace();
-        consider(*row_plan_, queue, Command::Activate, misses & ~open_, now);
-        consider(*row_plan_, queue, Command::Precharge, misses & open_, now);
+        consider(*row_plan_, banks, allowed & ~open_, Command::Activate, now);
+        consider(*row_plan_, banks, allowed & open_, Command::Precharge, now);
     }
     return *row_plan_;
 }
 
 // Takes the bank's command that can go first; of those ready by `now`, the oldest burst's.
-void Channel::consider(Choice& best, const Queue& queue, Command command, std::uint64_t banks,
-                       std::int64_t now) const {
-    if (banks == 0) {
+void Channel::consider(Choice& best, const BanksByAge& candidates, std::uint64_t allowed,
+                       Command command, std::int64_t now) const {
+    if (allowed == 0) {
         return;
     }
     const CommandTiming::Bound bound = timing_.bound_of(command);
     const std::int64_t soonest = std::max(now, bound.common);
-    for (const auto& [bank, order] : queue.by_age) {
-        const std::uint64_t bit = std::uint64_t{1} << bank;
-        if ((banks & bit) == 0) {
+    for (const auto& [bank, order] : candidates) {
+        if ((allowed >> bank & 1) == 0) {
             continue;
         }
         const std::int64_t when = std::max(now, timing_.earliest(bound, bank));
         if (when < best.when || (when == best.when && order < best.order)) {
             best = {command, bank, when, order};
         }
-        banks &= ~bit;
-        if (banks == 0 || when == soonest) {  // the rest is younger and no sooner
-            return;
+        if (when == soonest) {
+            return;  // the others are younger and no sooner
         }
     }
 }
@@ -443,7 +441,7 @@ void Channel::remove_next(Queue& queue, std::size_t bank) {
     --queue.size;
     if (lane.head == kNone) {
         queue.banks &= ~bit;
-        queue.by_age.remove(bank);
+        queue.list_of(bit).remove(bank);
     }
     free_.push_back(lane.next);
 }

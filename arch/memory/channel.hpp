@@ -105,13 +105,18 @@ class Channel final : public base::EventHandler {
     };
     struct Queue {  // bit masks over banks
         std::vector<Lane> lanes;
-        BanksByAge by_age;        // of the lanes that are not empty
+        BanksByAge hit_banks;     // those of `banks` in `hits`
+        BanksByAge miss_banks;    // the others of `banks`
         std::uint64_t banks = 0;  // a lane is not empty
         std::uint64_t stale = 0;  // what its bank would do next must be found anew
         std::uint64_t hits = 0;   // its next step is a column command: its row is open
         std::uint64_t owed = 0;   // its open row was opened for a burst that still waits
         std::int64_t size = 0;
         std::int64_t capacity = 0;
+
+        BanksByAge& list_of(std::uint64_t bit) {
+            return (hits & bit) != 0 ? hit_banks : miss_banks;
+        }
     };
     struct Choice {
         Command command = Command::Activate;
@@ -146,8 +151,8 @@ class Channel final : public base::EventHandler {
     void find_next_step(Queue& queue, std::size_t bank);
     Choice choose(std::int64_t now);
     const Choice& choose_row_command(std::int64_t now);
-    void consider(Choice& best, const Queue& queue, Command command, std::uint64_t banks,
-                  std::int64_t now) const;
+    void consider(Choice& best, const BanksByAge& candidates, std::uint64_t allowed,
+                  Command command, std::int64_t now) const;
     void issue(const Choice& choice, std::int64_t now);
     void issue_column(Command command, std::size_t bank, std::int64_t now);
     void remove_next(Queue& queue, std::size_t bank);
