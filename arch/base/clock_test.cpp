@@ -23,6 +23,15 @@ TEST(Clock, TimeOfACycleConvertsBackToIt) {
     }
 }
 
+TEST(Clock, ConvertsTimesWhoseProductsNeedMoreThan64Bits) {
+    const Clock clock{Hertz{999'999'937}};  // shares no factor with the femtoseconds of a second
+    EXPECT_EQ(clock.time_of(Cycles{999'999'937LL * 9'000}).count(), 9'000'000'000'000'000'000);
+    EXPECT_EQ(clock.cycle_at(Femtoseconds{9'000'000'000'000'000'000}).count(),
+              999'999'937LL * 9'000);
+    EXPECT_EQ(clock.first_cycle_from(Femtoseconds{9'000'000'000'000'000'000}).count(),
+              999'999'937LL * 9'000);
+}
+
 TEST(Units, TransferTimeRoundsUp) {
     EXPECT_EQ(transfer_time(64_B, BytesPerCycle{16}), 4_cyc);
     EXPECT_EQ(transfer_time(65_B, BytesPerCycle{16}), 5_cyc);

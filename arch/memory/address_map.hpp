@@ -1,6 +1,7 @@
 // Which channel, bank, row and column an address lies in.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,9 +24,16 @@ class AddressMap {
     Location locate(std::int64_t burst) const;
 
   private:
-    std::vector<AddressBits> mapping_;
-    std::int64_t bank_groups_;
-    std::int64_t banks_per_group_;
+    struct Piece {  // where some bits of the burst number go
+        std::size_t field = 0;
+        int from = 0;
+        std::int64_t mask = 0;  // of its bits, moved to bit 0
+        int to = 0;
+    };
+    std::vector<Piece> pieces_;
+    // Both counts are powers of two.
+    int group_bits_;
+    int bank_bits_;
     bool hash_;
 };
 

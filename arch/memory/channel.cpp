@@ -48,25 +48,39 @@ Channel::Channel(const MemoryConfig& config, std::size_t index, base::Femtosecon
       next_refresh_(config.timing.tREFI.count() * static_cast<std::int64_t>(index + 1) /
                     config.channels),
       last_used_(static_cast<std::size_t>(config.banks()), 0) {
-    const auto entries =
-        static_cast<std::size_t>(config.controller.read_queue + config.controller.write_queue);
-    bursts_.resize(entries);
-    for (std::size_t i = entries; i > 0; --i) {
-        free_.push_back(static_cast<std::int32_t>(i - 1));
-    }
     reads_.lanes.resize(static_cast<std::size_t>(config.banks()));
+    reads_.capacity = config.controller.read_queue;
     writes_.lanes.resize(static_cast<std::size_t>(config.banks()));
+    writes_.capacity = config.controller.write_queue;
 }
 
-void Channel::submit(const Location& where, bool write, std::uint64_t request,
+std::int32_t Channel::new_burst(const Burst& burst) {
+    if (free_.empty()) {
+        bursts_.push_back(burst);
+        return static_cast<std::int32_t>(bursts_.size() - 1);
+    }
+    const std::int32_t index = free_.back();
+    free_.pop_back();
+    bursts_[static_cast<std::size_t>(index)] = burst;
+    return index;
+}
+
+void Channel::submit(std::span<const Location> bursts, bool write, std::uint64_t request,
                      std::int64_t arrival) {
     SIM_CHECK(arrival >= decided_, "a burst arrives at CK {}, commands are decided up to {}",
               arrival, decided_);
+    Arrival arriving{arrival, kNone, write};
+    for (auto where = bursts.rbegin(); where != bursts.rend(); ++where) {
+        arriving.first = new_burst({.row = where->row,
+                                    .request = request,
+                                    .next = arriving.first,
+                                    .bank = static_cast<std::uint16_t>(where->bank)});
+    }
     auto place = arrivals_.end();
     while (place != arrivals_.begin() && std::prev(place)->when > arrival) {
         --place;
     }
-    arrivals_.insert(place, {arrival, where, request, write});
+    arrivals_.insert(place, arriving);
     if (!deciding_ && arrival < wake_) {
         wake_at(arrival);
     }
@@ -74,50 +88,56 @@ void Channel::submit(const Location& where, bool write, std::uint64_t request,
 
 // Lets in, in order of arrival, what has arrived and finds room.
 void Channel::admit(std::int64_t now) {
-    const ControllerConfig& controller = config_.controller;
     while (!arrivals_.empty() && arrivals_.front().when <= now) {
-        const Arrival& first = arrivals_.front();
-        const bool room = first.write ? writes_.size < controller.write_queue
-                                      : reads_.size < controller.read_queue;
-        if (!room) {
+        Arrival& first = arrivals_.front();
+        Queue& queue = first.write ? writes_ : reads_;
+        if (queue.size == queue.capacity) {
             return;
         }
-        enqueue(first, now);
-        arrivals_.pop_front();
+        const bool write = first.write;
+        const std::int32_t index = first.first;
+        first.first = burst(index).next;
+        if (first.first == kNone) {
+            arrivals_.pop_front();
+        }
+        enqueue(queue, index, now);
+        if (write) {  // taken over: done as far as the client is concerned
+            owner_.on_burst_done(burst(index).request, now);
+        }
     }
 }
 
-void Channel::enqueue(const Arrival& arrival, std::int64_t now) {
+void Channel::enqueue(Queue& queue, std::int32_t index, std::int64_t now) {
     if (queued() == 0) {
         busy_since_ = now;
         catch_up_refreshes(now);
         plan_.reset();
     }
-    const std::int32_t index = free_.back();
-    free_.pop_back();
-    bursts_[static_cast<std::size_t>(index)] = {arrival.where.row, order_++, arrival.request, kNone,
-                                                false};
-    Queue& queue = arrival.write ? writes_ : reads_;
-    const auto bank = static_cast<std::size_t>(arrival.where.bank);
+    Burst& entering = burst(index);
+    entering.order = order_++;
+    entering.next = kNone;
+    const std::size_t bank = entering.bank;
+    const std::uint64_t bit = std::uint64_t{1} << bank;
     Lane& lane = queue.lanes[bank];
     if (lane.head == kNone) {
         lane.head = index;
         lane.overtaken = 0;
+        queue.list_of(bit).append(bank, entering.order);
     } else {
-        bursts_[static_cast<std::size_t>(lane.tail)].next = index;
+        burst(lane.tail).next = index;
     }
     lane.tail = index;
     // A younger burst changes the bank's next step only if it hits a row the older ones miss.
-    const std::uint64_t bit = std::uint64_t{1} << bank;
     if ((queue.hits & bit) == 0 || (queue.stale & bit) != 0 || lane.head == index) {
         queue.stale |= bit;
         plan_.reset();
     }
     queue.banks |= bit;
     ++queue.size;
-    if (arrival.write) {  // taken over: done as far as the client is concerned
-        owner_.on_burst_done(arrival.request, now);
-    }
+}
+
+bool Channel::one_waits_for_room(std::int64_t now) const {
+    return !arrivals_.empty() && arrivals_.front().when <= now;
 }
 
 // The next burst's arrival; one that waits for room comes in when a burst leaves.
@@ -197,17 +217,7 @@ std::int64_t Channel::step(std::int64_t now) {
     } else if (guest_ != nullptr && now >= guest_from_) {
         next = serve_guest(now);
     } else {
-        choose_direction();
-        if (!plan_) {
-            plan_ = choose(now);
-        }
-        next = plan_->when;
-        if (plan_->when <= now) {
-            const Choice choice = *plan_;
-            plan_.reset();
-            issue(choice, now);
-            next = now + 1;
-        }
+        next = serve_queues(now);
         next = std::min(next, close_idle_rows(now));  // which may drop the plan
     }
     const bool rows_to_close =
@@ -225,6 +235,48 @@ std::int64_t Channel::step(std::int64_t now) {
         next = std::min(next, std::max(next_refresh_, now + 1));
     }
     return std::min(next, next_arrival(now));
+}
+
+// Issues commands from `now` on while they alone decide what comes next; returns when to look
+// again.
+std::int64_t Channel::serve_queues(std::int64_t now) {
+    const std::int64_t limit = undisturbed_until(now);
+    const bool one_waits = one_waits_for_room(now);
+    while (true) {
+        choose_direction();
+        if (!plan_) {
+            plan_ = choose(now);
+        }
+        const std::int64_t when = std::max(plan_->when, now);
+        if (when >= limit) {
+            return when;
+        }
+        const Choice choice = *plan_;
+        plan_.reset();
+        issue(choice, when);
+        now = when + 1;
+        const bool has_made_room =
+            choice.command == Command::Read || choice.command == Command::Write;
+        if (now >= limit || queued() == 0 || (one_waits && has_made_room)) {
+            return now;
+        }
+    }
+}
+
+// The first CK after `now` at which a burst or the guest may come, a refresh or the closing of an
+// idle row may be due, or decisions have to end.
+std::int64_t Channel::undisturbed_until(std::int64_t now) const {
+    if (config_.controller.page_policy != PagePolicy::Open) {
+        return now + 1;
+    }
+    std::int64_t until = std::min(decided_, next_arrival(now));
+    if (config_.refresh) {
+        until = std::min(until, next_refresh_);
+    }
+    if (guest_ != nullptr) {
+        until = std::min(until, guest_from_);
+    }
+    return std::max(until, now + 1);
 }
 
 void Channel::choose_direction() {
@@ -248,23 +300,24 @@ void Channel::find_next_step(Queue& queue, std::size_t bank) {
     const std::int64_t open = timing_.open_row(bank);
     const bool may_overtake = lane.overtaken < config_.controller.starvation_cap;
     const bool was_hit = (queue.hits & bit) != 0;
-    lane.next = lane.head;
-    lane.order = bursts_[static_cast<std::size_t>(lane.head)].order;
-    queue.stale &= ~bit;
-    queue.hits &= ~bit;
-    for (std::int32_t i = lane.head; i != kNone; i = bursts_[static_cast<std::size_t>(i)].next) {
-        const Burst& burst = bursts_[static_cast<std::size_t>(i)];
-        if (burst.row == open) {
-            lane.next = i;
-            lane.order = burst.order;
-            queue.hits |= bit;
-            break;
-        }
-        if (!may_overtake) {
-            break;
-        }
+    std::int32_t before = kNone;
+    std::int32_t hit = lane.head;
+    while (hit != kNone && burst(hit).row != open) {
+        before = hit;
+        hit = may_overtake ? burst(hit).next : kNone;
     }
-    if (!was_hit || (queue.hits & bit) == 0) {
+    const bool is_hit = hit != kNone;
+    lane.next = is_hit ? hit : lane.head;
+    lane.before_next = is_hit ? before : kNone;
+    queue.stale &= ~bit;
+    if (is_hit != was_hit) {
+        queue.list_of(bit).remove(bank);
+        queue.hits ^= bit;
+        queue.list_of(bit).insert(bank, burst(lane.next).order);
+    } else {
+        queue.list_of(bit).update(bank, burst(lane.next).order);
+    }
+    if (!was_hit || !is_hit) {
         row_plan_.reset();
     }
 }
@@ -280,8 +333,8 @@ Channel::Choice Channel::choose(std::int64_t now) {
     const Command column = draining_ ? Command::Write : Command::Read;
     const Command other_column = draining_ ? Command::Read : Command::Write;
     Choice best;
-    consider(best, active(), column, active().banks & active().hits, now);
-    consider(best, passive(), other_column, passive().owed & passive().hits, now);
+    consider(best, active().hit_banks, active().hits, column, now);
+    consider(best, passive().hit_banks, passive().hits & passive().owed, other_column, now);
     if (best.when > now) {
         const Choice& row = choose_row_command(now);
         if (row.when < best.when) {  // at equal times columns come first
@@ -294,40 +347,45 @@ Channel::Choice Channel::choose(std::int64_t now) {
 const Channel::Choice& Channel::choose_row_command(std::int64_t now) {
     // One that was ready earlier but had to give way competes anew with those ready by now.
     if (!row_plan_ || row_plan_->when < std::max(now, timing_.command_bus_free())) {
-        const Queue& queue = active();
-        const std::uint64_t misses = queue.banks & ~queue.hits & ~passive().owed;
+        const BanksByAge& banks = active().miss_banks;
+        const std::uint64_t allowed = ~passive().owed;
         row_plan_.emplace(Choice{});
-        consider(*row_plan_, queue, Command::Activate, misses & ~open_, now);
-        consider(*row_plan_, queue, Command::Precharge, misses & open_, now);
+        consider(*row_plan_, banks, allowed & ~open_, Command::Activate, now);
+        consider(*row_plan_, banks, allowed & open_, Command::Precharge, now);
     }
     return *row_plan_;
 }
 
 // Takes the bank's command that can go first; of those ready by `now`, the oldest burst's.
-void Channel::consider(Choice& best, const Queue& queue, Command command, std::uint64_t banks,
-                       std::int64_t now) const {
-    if (banks == 0) {
+void Channel::consider(Choice& best, const BanksByAge& candidates, std::uint64_t allowed,
+                       Command command, std::int64_t now) const {
+    if (allowed == 0) {
         return;
     }
     const CommandTiming::Bound bound = timing_.bound_of(command);
-    for_each_bank(banks, [&](std::size_t bank) {
+    const std::int64_t soonest = std::max(now, bound.common);
+    for (const auto& [bank, order] : candidates) {
+        if ((allowed >> bank & 1) == 0) {
+            continue;
+        }
         const std::int64_t when = std::max(now, timing_.earliest(bound, bank));
-        const std::uint64_t order = queue.lanes[bank].order;
         if (when < best.when || (when == best.when && order < best.order)) {
             best = {command, bank, when, order};
         }
-    });
+        if (when == soonest) {
+            return;  // the others are younger and no sooner
+        }
+    }
 }
 
 void Channel::issue(const Choice& choice, std::int64_t now) {
     const std::uint64_t bit = std::uint64_t{1} << choice.bank;
     switch (choice.command) {
         case Command::Activate: {
-            const std::int32_t index = active().lanes[choice.bank].next;
-            Burst& burst = bursts_[static_cast<std::size_t>(index)];
-            burst.opened_row = true;
+            Burst& served = burst(active().lanes[choice.bank].next);
+            served.opened_row = true;
             active().owed |= bit;
-            command(Command::Activate, choice.bank, burst.row, now);
+            command(Command::Activate, choice.bank, served.row, now);
             break;
         }
         case Command::Precharge:
@@ -342,54 +400,50 @@ void Channel::issue(const Choice& choice, std::int64_t now) {
 void Channel::issue_column(Command column, std::size_t bank, std::int64_t now) {
     Queue& queue = queue_of(column);
     Lane& lane = queue.lanes[bank];
-    const std::int32_t index = lane.next;
-    const Burst burst = bursts_[static_cast<std::size_t>(index)];
+    const Burst served = burst(lane.next);
     const bool write = column == Command::Write;
     const DramTiming& t = config_.timing;
     const std::int64_t start = now + (write ? t.write_latency : t.read_latency).count();
-    timing_.issue(column, bank, burst.row, now);
+    timing_.issue(column, bank, served.row, now);
     if (listener_ != nullptr) {
-        listener_->on_command(index_, column, bank, burst.row, now);
+        listener_->on_command(index_, column, bank, served.row, now);
     }
     ++(write ? stats_.writes : stats_.reads);
-    if (!burst.opened_row) {
+    if (!served.opened_row) {
         ++stats_.row_hits;
     }
     last_used_[bank] = now;
-    account_data(start, write, burst.opened_row);
-    lane.overtaken = index == lane.head ? 0 : lane.overtaken + 1;
-    remove(queue, bank, index);
+    account_data(start, write, served.opened_row);
+    lane.overtaken = lane.next == lane.head ? 0 : lane.overtaken + 1;
+    remove_next(queue, bank);
     if (!write) {
-        owner_.on_burst_done(burst.request, start + t.burst.count());
+        owner_.on_burst_done(served.request, start + t.burst.count());
     }
 }
 
-void Channel::remove(Queue& queue, std::size_t bank, std::int32_t index) {
+void Channel::remove_next(Queue& queue, std::size_t bank) {
     Lane& lane = queue.lanes[bank];
-    std::int32_t before = kNone;
-    for (std::int32_t i = lane.head; i != index; i = bursts_[static_cast<std::size_t>(i)].next) {
-        before = i;
-    }
-    const Burst& burst = bursts_[static_cast<std::size_t>(index)];
-    if (before == kNone) {
-        lane.head = burst.next;
+    const Burst& leaving = burst(lane.next);
+    if (lane.before_next == kNone) {
+        lane.head = leaving.next;
     } else {
-        bursts_[static_cast<std::size_t>(before)].next = burst.next;
+        burst(lane.before_next).next = leaving.next;
     }
-    if (lane.tail == index) {
-        lane.tail = before;
+    if (lane.tail == lane.next) {
+        lane.tail = lane.before_next;
     }
     const std::uint64_t bit = std::uint64_t{1} << bank;
     queue.stale |= bit;
-    if (burst.opened_row && (queue.owed & bit) != 0) {
+    if (leaving.opened_row && (queue.owed & bit) != 0) {
         queue.owed &= ~bit;
         row_plan_.reset();  // the other direction may close the row now
     }
     --queue.size;
     if (lane.head == kNone) {
         queue.banks &= ~bit;
+        queue.list_of(bit).remove(bank);
     }
-    free_.push_back(index);
+    free_.push_back(lane.next);
 }
 
 void Channel::command(Command command, std::size_t bank, std::int64_t row, std::int64_t now) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "arch/base/event_queue.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/memory/address_map.hpp"
+#include "arch/memory/banks_by_age.hpp"
 #include "arch/memory/channel_guest.hpp"
 #include "arch/memory/command_timing.hpp"
 #include "arch/memory/memory_config.hpp"
@@ -62,13 +64,14 @@ struct ChannelStats : base::stats::Group {
 
 class Channel final : public base::EventHandler {
   public:
-    // `lookahead`: a burst comes in at least this long before it arrives.
+    // `lookahead`: bursts come in at least this long before they arrive.
     Channel(const MemoryConfig& config, std::size_t index, base::Femtoseconds lookahead,
             base::EventQueue& queue, base::stats::Group& parent, ChannelOwner& owner);
 
-    // A burst that reaches the controller at CK `arrival`; it waits there for room in its queue,
-    // behind what arrived before it.
-    void submit(const Location& where, bool write, std::uint64_t request, std::int64_t arrival);
+    // A request's bursts for this channel, which reach the controller at CK `arrival`; they wait
+    // there for room in their queue, behind what arrived before them.
+    void submit(std::span<const Location> bursts, bool write, std::uint64_t request,
+                std::int64_t arrival);
     // Lends the channel to a guest from CK `from` on: every row is closed first, refreshes come
     // between his turns, requests wait until he has finished. One guest at a time.
     void lend(ChannelGuest& guest, std::int64_t from);
@@ -86,26 +89,34 @@ class Channel final : public base::EventHandler {
     static constexpr std::int32_t kNone = -1;
     struct Burst {
         std::int64_t row = 0;
-        std::uint64_t order = 0;
+        std::uint64_t order = 0;  // of those let in; lower is older
         std::uint64_t request = 0;
-        std::int32_t next = kNone;  // of the same bank and direction, younger
-        bool opened_row = false;    // an ACT was needed for it
+        std::int32_t next = kNone;  // of the same arrival; then of the same lane, younger
+        std::uint16_t bank = 0;
+        bool opened_row = false;  // an ACT was needed for it
     };
     struct Lane {  // a bank's bursts of one direction, oldest first
         std::int32_t head = kNone;
         std::int32_t tail = kNone;
         std::int64_t overtaken = 0;  // row hits since the head came first
-        // What the bank would do next for this direction: its burst and that burst's age.
+        // The burst that the bank would serve next for this direction, and the one before it.
         std::int32_t next = kNone;
-        std::uint64_t order = 0;
+        std::int32_t before_next = kNone;
     };
     struct Queue {  // bit masks over banks
         std::vector<Lane> lanes;
+        BanksByAge hit_banks;     // those of `banks` in `hits`
+        BanksByAge miss_banks;    // the others of `banks`
         std::uint64_t banks = 0;  // a lane is not empty
         std::uint64_t stale = 0;  // what its bank would do next must be found anew
         std::uint64_t hits = 0;   // its next step is a column command: its row is open
         std::uint64_t owed = 0;   // its open row was opened for a burst that still waits
         std::int64_t size = 0;
+        std::int64_t capacity = 0;
+
+        BanksByAge& list_of(std::uint64_t bit) {
+            return (hits & bit) != 0 ? hit_banks : miss_banks;
+        }
     };
     struct Choice {
         Command command = Command::Activate;
@@ -114,10 +125,9 @@ class Channel final : public base::EventHandler {
         std::uint64_t order = UINT64_MAX;
     };
 
-    struct Arrival {
+    struct Arrival {            // bursts of one request
         std::int64_t when = 0;  // CK
-        Location where;
-        std::uint64_t request = 0;
+        std::int32_t first = kNone;
         bool write = false;
     };
 
@@ -126,21 +136,26 @@ class Channel final : public base::EventHandler {
     Queue& passive() { return draining_ ? reads_ : writes_; }
     Queue& queue_of(Command column) { return column == Command::Write ? writes_ : reads_; }
     std::int64_t queued() const { return reads_.size + writes_.size; }
+    Burst& burst(std::int32_t index) { return bursts_[static_cast<std::size_t>(index)]; }
+    std::int32_t new_burst(const Burst& burst);
     std::int64_t step(std::int64_t now);
+    std::int64_t serve_queues(std::int64_t now);
+    std::int64_t undisturbed_until(std::int64_t now) const;
     std::int64_t serve_guest(std::int64_t now);
     std::optional<std::int64_t> close_all_rows(std::int64_t now);
     void admit(std::int64_t now);
-    void enqueue(const Arrival& arrival, std::int64_t now);
+    void enqueue(Queue& queue, std::int32_t index, std::int64_t now);
+    bool one_waits_for_room(std::int64_t now) const;
     std::int64_t next_arrival(std::int64_t now) const;
     void choose_direction();
     void find_next_step(Queue& queue, std::size_t bank);
     Choice choose(std::int64_t now);
     const Choice& choose_row_command(std::int64_t now);
-    void consider(Choice& best, const Queue& queue, Command command, std::uint64_t banks,
-                  std::int64_t now) const;
+    void consider(Choice& best, const BanksByAge& candidates, std::uint64_t allowed,
+                  Command command, std::int64_t now) const;
     void issue(const Choice& choice, std::int64_t now);
     void issue_column(Command command, std::size_t bank, std::int64_t now);
-    void remove(Queue& queue, std::size_t bank, std::int32_t burst);
+    void remove_next(Queue& queue, std::size_t bank);
     std::int64_t close_idle_rows(std::int64_t now);
     std::int64_t close_a_row(std::uint64_t banks, std::int64_t idle_for, std::int64_t now);
     std::int64_t refresh(std::int64_t now);
@@ -160,7 +175,7 @@ class Channel final : public base::EventHandler {
     CommandTiming timing_;
 
     std::deque<Arrival> arrivals_;  // in order of arrival, then of submission
-    std::vector<Burst> bursts_;
+    std::vector<Burst> bursts_;     // of arrivals and of lanes
     std::vector<std::int32_t> free_;
     Queue reads_;
     Queue writes_;

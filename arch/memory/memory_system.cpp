@@ -8,7 +8,11 @@ namespace tilesim::arch::memory {
 
 MemorySystem::MemorySystem(const MemoryConfig& config, base::Femtoseconds lookahead,
                            base::EventQueue& queue, base::stats::Group& stats)
-    : config_(config), map_(config), clock_(config.clock), group_(stats, "memory") {
+    : config_(config),
+      map_(config),
+      clock_(config.clock),
+      group_(stats, "memory"),
+      parts_(static_cast<std::size_t>(config.channels)) {
     SIM_CHECK(lookahead > base::Femtoseconds{0}, "a memory needs a lookahead");
     for (std::size_t i = 0; i < static_cast<std::size_t>(config.channels); ++i) {
         channels_.push_back(std::make_unique<Channel>(config_, i, lookahead, queue, group_, *this));
@@ -36,9 +40,17 @@ void MemorySystem::submit(const MemoryRequest& request) {
     pending_[index] = {request.client, request.tag, last - first + 1, arrival};
     for (std::int64_t burst = first; burst <= last; ++burst) {
         const Location where = map_.locate(burst);
-        channels_[static_cast<std::size_t>(where.channel)]->submit(where, request.write, index,
-                                                                   arrival);
+        const auto channel = static_cast<std::size_t>(where.channel);
+        if (parts_[channel].empty()) {
+            touched_.push_back(channel);
+        }
+        parts_[channel].push_back(where);
     }
+    for (const std::size_t channel : touched_) {
+        channels_[channel]->submit(parts_[channel], request.write, index, arrival);
+        parts_[channel].clear();
+    }
+    touched_.clear();
     bytes_requested_ += request.bytes;
 }
 

@@ -117,12 +117,11 @@ void StreamFlow::on_arbiter_granted(Cycles when) {
 }
 
 // Adds a segment, as part of the last one where it follows without a gap.
-void StreamFlow::append(std::deque<Segment>& segments, const Segment& segment) {
-    if (!segments.empty() &&
-        segments.back().start + Cycles{segments.back().words} == segment.start) {
-        segments.back().words += segment.words;
+void StreamFlow::append(std::deque<Segment>& segments, std::int64_t words, Cycles start) {
+    if (!segments.empty() && segments.back().start + Cycles{segments.back().words} == start) {
+        segments.back().words += words;
     } else {
-        segments.push_back(segment);
+        segments.emplace_back(words, start);
     }
 }
 
@@ -133,7 +132,7 @@ void StreamFlow::deliver(BranchState& state, std::size_t index) {
         Segment& segment = state.arriving.front();
         const auto [words, start] = sink.consume(*this, index, segment.words, segment.start);
         state.taken += words;
-        append(state.taken_at, {words, start});
+        append(state.taken_at, words, start);
         if (words == segment.words) {
             state.arriving.pop_front();
         } else {
@@ -182,7 +181,7 @@ bool StreamFlow::push_piece() {
         }
     }
     for (std::size_t i = 0; i < branches_.size(); ++i) {
-        append(branches_[i].arriving, {words, start + branches_[i].branch.latency});
+        append(branches_[i].arriving, words, start + branches_[i].branch.latency);
     }
     push_free_ = start + Cycles{words};
     pushed_ += words;

@@ -138,7 +138,7 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
         std::int64_t read_position = 0;   // functional mode
     };
 
-    static void append(std::deque<Segment>& segments, const Segment& segment);
+    static void append(std::deque<Segment>& segments, std::int64_t words, base::Cycles start);
     void progress();
     void deliver(BranchState& branch, std::size_t index);
     std::int64_t pushable() const;
