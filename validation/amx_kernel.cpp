@@ -66,7 +66,7 @@ AmxKernelRun work_of(const arch::amx::Program& program) {
             work.bytes += elements(shapes.at(tile), 1);
         } else if (arch::amx::info_of(instruction.opcode).memory &&
                    !arch::amx::is_prefetch(instruction.opcode)) {
-            work.bytes += static_cast<double>(instruction.bytes);
+            work.bytes += static_cast<double>(stream.current().bytes);
         }
     }
     return work;
