@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 
+#include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/npu/cycle_scheduler.hpp"
 #include "arch/npu/lock_unit.hpp"
@@ -69,6 +70,7 @@ class CommandProcessor final : public base::EventHandler, public LockClient {
     std::size_t position() const { return next_; }
     base::Cycles finished_at() const { return finished_at_; }
 
+    void connect(base::ProbeListener* listener) { probe_.connect(listener); }
     void start();
     void on_token(const ChannelId& channel);
     void on_idle(const ChannelId& channel);
@@ -78,6 +80,7 @@ class CommandProcessor final : public base::EventHandler, public LockClient {
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
 
   private:
+    void set_state(CommandState state);
     void begin_operation();
     // Enters the operation's state; false when it has to wait.
     bool enter(const SequenceOp& operation);
@@ -91,6 +94,7 @@ class CommandProcessor final : public base::EventHandler, public LockClient {
     ControlTarget& target_;
     CycleScheduler& scheduler_;
     CommandStats stats_;
+    base::Probe probe_;
     std::size_t next_ = 0;
     std::map<ChannelId, std::int64_t> tokens_;
     base::Cycles finished_at_{0};

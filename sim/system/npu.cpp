@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <optional>
+
 #include "arch/base/check.hpp"
 #include "arch/memory/backing_store.hpp"
+#include "arch/memory/command_trace.hpp"
 #include "arch/npu/array.hpp"
 #include "arch/npu/kernel_timing.hpp"
 #include "arch/npu/program_print.hpp"
@@ -58,9 +61,16 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
                                       scenario.device.fabric.request_latency, queue, root);
     arch::npu::Array array(config, scenario.device.fabric, program, memory, queue, root, bytes);
     array.connect(listener);
+    std::optional<arch::memory::CommandTrace> commands;
+    if (listener != nullptr) {
+        memory.listen(&commands.emplace(scenario.device.memory, *listener));
+    }
     array.start();
     const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
                                                     [&array] { return array.finished(); });
+    if (commands) {
+        commands->finish();
+    }
     array.finish_statistics();
     memory.finish_statistics();
     result.cycles = array.finish_cycle().count();

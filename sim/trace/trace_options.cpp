@@ -73,11 +73,14 @@ TraceSession::TraceSession(const TraceOptions& options, const Scenario& scenario
         }
         return;
     }
-    if (!std::holds_alternative<workloads::GemmProblem>(scenario.workload) ||
-        !scenario.device.npu) {
-        throw ConfigError("--trace and --vcd: only a GEMM on an NPU has activities to trace");
+    const bool on_array = std::holds_alternative<workloads::GemmProblem>(scenario.workload) &&
+                          scenario.device.npu.has_value();
+    if (!on_array && !std::holds_alternative<arch::memory::StreamConfig>(scenario.workload)) {
+        throw ConfigError(
+            "--trace and --vcd: only a GEMM on an NPU and a memory stream have activities to "
+            "trace");
     }
-    clock_ = scenario.device.npu->clock;
+    clock_ = on_array ? scenario.device.npu->clock : scenario.device.memory.clock;
     log_.emplace(window,
                  static_cast<std::size_t>(options.limit_mb * kBytesPerMb / kBytesPerActivity));
 }
