@@ -32,6 +32,10 @@ void check_amx_workload(Node& root, const Scenario& scenario) {
         root.error("mapping", "must hold amx: the device has AMX cores");
         return;
     }
+    if (std::holds_alternative<workloads::ConvolutionProblem>(scenario.workload) &&
+        map != nullptr && map->b_layout == workloads::AmxMapping::BLayout::Sparse) {
+        root.error("mapping.amx.b_layout", "sparse weights are for products, not for convolutions");
+    }
     for (const std::string& problem : workloads::problems_of(
              gemm, map != nullptr ? *map : workloads::AmxMapping{}, scenario.device.amx->cores)) {
         root.error("mapping", problem);

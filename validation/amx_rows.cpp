@@ -5,9 +5,9 @@
 #include <functional>
 #include <sstream>
 
-#include "arch/amx/program_text.hpp"
 #include "arch/base/config.hpp"
 #include "sim/system/amx.hpp"
+#include "validation/amx_kernel.hpp"
 #include "validation/rows.hpp"
 
 namespace tilesim::validation {
@@ -16,8 +16,6 @@ namespace {
 
 // Predictions are of the long run: what more repetitions take, over how many more they are. In the
 // L3 rows repetitions would find their data in the L2: a single one is taken.
-constexpr std::int64_t kFew = 40;
-constexpr std::int64_t kMany = 240;
 constexpr std::int64_t kFewProducts = 2;
 constexpr std::int64_t kManyProducts = 8;
 
@@ -41,21 +39,9 @@ std::string read_file(const std::string& file) {
 
 // Cycles an iteration of the kernel's outermost loop, whose count the file leaves open.
 double iteration(const std::string& file) {
-    const std::string text = read_file(file);
-    sim::Scenario scenario =
+    const sim::Scenario any =
         sim::parse_scenario(std::string{kDevice} + kAnyGemm, "reference row", {});
-    return slope(
-        [&](std::int64_t count) {
-            std::string program = text;
-            constexpr std::string_view kCount = "COUNT";
-            program.replace(program.find(kCount), kCount.size(), std::to_string(count));
-            sim::AmxProgramWorkload workload;
-            workload.file = file;
-            workload.program = arch::amx::read_program(program, file);
-            scenario.workload = workload;
-            return static_cast<double>(sim::system::amx_cycles(scenario));
-        },
-        kFew, kMany);
+    return run_amx_kernel(any, read_file(file), file).cycles;
 }
 
 // "M: 256; K: 256" as YAML writes it.

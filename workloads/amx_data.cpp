@@ -97,25 +97,31 @@ void AmxData::generate(std::uint64_t seed) {
         value = random_value(DataType::F32, true, state);
     }
     if (map_.b_layout == AmxMapping::BLayout::Sparse) {
-        drop_from_sparse(seed + 1);
+        drop_from_sparse();
     }
 }
 
-// Of every line of 64 bytes only `kept` stay: as many as the compressed line holds.
-void AmxData::drop_from_sparse(std::uint64_t seed) {
-    std::uint64_t state = seed;
-    for (std::int64_t k = 0; k < ceil_div(conv_.channels, kGroupBytes); ++k) {
-        for (std::int64_t tile = 0; tile < ceil_div(conv_.filters, kMaxRows); ++tile) {
-            std::int64_t left = lowered_.kept;
-            for (std::int64_t i = 0; i < kRowBytes; ++i) {
-                const bool keep = static_cast<std::int64_t>(arch::base::next_splitmix64(state) %
-                                                            at(kRowBytes - i)) < left;
-                left -= keep ? 1 : 0;
-                const std::int64_t row = k * kGroupBytes + i % kGroupBytes;
-                const std::int64_t n = tile * kMaxRows + i / kGroupBytes;
-                if (!keep && row < conv_.channels && n < conv_.filters) {
-                    b_[at(b_index(0, row, n))] = 0;
-                }
+// What the masks leave out is zero, what they keep is not: lines are as long as they say.
+void AmxData::drop_from_sparse() {
+    for_sparse_bytes([this](std::size_t line, std::int64_t byte, std::int64_t index) {
+        float& value = b_[at(index)];
+        const bool kept = (lowered_.line_masks[line] >> at(byte) & 1U) != 0;
+        value = kept ? (value == 0.0F ? 1.0F : value) : 0.0F;
+    });
+}
+
+// Calls `visit(line, byte of the line, index into b_)` for every byte inside B, line by line.
+void AmxData::for_sparse_bytes(
+    const std::function<void(std::size_t, std::int64_t, std::int64_t)>& visit) const {
+    const std::int64_t lines = k_tiles_ * kMaxRows;
+    for (std::size_t line = 0; line < lowered_.line_masks.size(); ++line) {
+        const std::int64_t tile = static_cast<std::int64_t>(line) / lines;
+        const std::int64_t group = static_cast<std::int64_t>(line) % lines;
+        for (std::int64_t i = 0; i < kRowBytes; ++i) {
+            const std::int64_t k = group * kGroupBytes + i % kGroupBytes;
+            const std::int64_t n = tile * kMaxRows + i / kGroupBytes;
+            if (k < conv_.channels && n < conv_.filters) {
+                visit(line, i, b_index(0, k, n));
             }
         }
     }
@@ -215,27 +221,19 @@ void AmxData::fill_b(BackingStore& store) const {
 }
 
 void AmxData::fill_sparse(BackingStore& store) const {
-    const std::int64_t lines = k_tiles_ * kMaxRows;
-    for (std::int64_t tile = 0; tile < lowered_.n / kMaxRows; ++tile) {
-        for (std::int64_t line = 0; line < lines; ++line) {
-            std::uint64_t mask = 0;
-            std::int64_t next = lowered_.raw + (tile * lines + line) * lowered_.kept;
-            for (std::int64_t i = 0; i < kRowBytes; ++i) {
-                const std::int64_t k = line * kGroupBytes + i % kGroupBytes;
-                const std::int64_t n = tile * kMaxRows + i / kGroupBytes;
-                const bool inside = k < conv_.channels && n < conv_.filters;
-                const float value = inside ? b_[at(b_index(0, k, n))] : 0.0F;
-                if (value != 0.0F) {
-                    mask |= std::uint64_t{1} << at(i);
-                    write_bits(store, next++,
-                               static_cast<std::uint32_t>(static_cast<std::int32_t>(value)), 1);
-                }
-            }
-            const std::int64_t address = lowered_.masks + (tile * lines + line) * 8;
-            write_bits(store, address, static_cast<std::uint32_t>(mask), 4);
-            write_bits(store, address + 4, static_cast<std::uint32_t>(mask >> 32U), 4);
-        }
+    for (std::size_t line = 0; line < lowered_.line_masks.size(); ++line) {
+        const std::uint64_t mask = lowered_.line_masks[line];
+        const std::int64_t address = lowered_.masks + static_cast<std::int64_t>(line) * 8;
+        write_bits(store, address, static_cast<std::uint32_t>(mask), 4);
+        write_bits(store, address + 4, static_cast<std::uint32_t>(mask >> 32U), 4);
     }
+    std::int64_t next = lowered_.raw;
+    for_sparse_bytes([&](std::size_t, std::int64_t, std::int64_t index) {
+        if (const float value = b_[at(index)]; value != 0.0F) {
+            write_bits(store, next++, static_cast<std::uint32_t>(static_cast<std::int32_t>(value)),
+                       1);
+        }
+    });
 }
 
 std::int64_t AmxData::a_index(std::int64_t m, std::int64_t tap, std::int64_t k) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "arch/memory/backing_store.hpp"
@@ -25,7 +26,7 @@ class AmxData {
 
   private:
     void generate(std::uint64_t seed);
-    void drop_from_sparse(std::uint64_t seed);
+    void drop_from_sparse();
     std::int64_t taps() const { return conv_.kh * conv_.kw; }
     std::int64_t rows() const { return conv_.height * conv_.width; }
     // Index into a_ of output row `m`, tap, channel; beyond the operand: negative.
@@ -38,6 +39,8 @@ class AmxData {
     std::int64_t c_address(std::int64_t m, std::int64_t n) const;
     void fill_a(arch::memory::BackingStore& store) const;
     void fill_b(arch::memory::BackingStore& store) const;
+    void for_sparse_bytes(
+        const std::function<void(std::size_t, std::int64_t, std::int64_t)>& visit) const;
     void fill_sparse(arch::memory::BackingStore& store) const;
     std::uint32_t expected(std::int64_t m, std::int64_t n) const;  // bits of C before post
     std::uint32_t sum_int8(std::int64_t m, std::int64_t n) const;

@@ -1,11 +1,13 @@
 #include "workloads/amx_gemm.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "arch/amx/private_caches.hpp"
 #include "arch/base/units.hpp"
 #include "workloads/amx_kernel.hpp"
 #include "workloads/amx_relayout.hpp"
+#include "workloads/amx_sparse.hpp"
 
 namespace tilesim::workloads {
 
@@ -24,6 +26,7 @@ constexpr std::int64_t kTileBytes = 1024;
 constexpr std::int64_t kFirstAddress = 1 << 20;
 constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kResultBytes = 4;
+constexpr std::int64_t kMaskBytes = 8;
 
 // Hands out pages, in order.
 class Layout {
@@ -85,9 +88,16 @@ void place(LoweredAmx& l, Layout& layout, const GemmProblem& gemm, const AmxMapp
     if (!relaid(map)) {
         l.b = layout.take("b", l.b_part * parts_of(gemm.b));
     } else if (map.b_layout == AmxMapping::BLayout::Sparse) {
-        l.kept = std::max<std::int64_t>(1, kRowBytes * map.density_percent / 100);
-        l.raw = layout.take("b_values", columns * k_tiles * kMaxRows * l.kept);
-        l.masks = layout.take("b_masks", columns * k_tiles * kMaxRows * 8);
+        std::int64_t bytes = 0;
+        for (const std::uint64_t mask : l.line_masks) {
+            bytes += std::popcount(mask);
+        }
+        l.raw = layout.take("b_values", std::max<std::int64_t>(bytes, 1));
+        l.lines = {"lines", {l.raw}};
+        for (const std::uint64_t mask : l.line_masks) {
+            l.lines.starts.push_back(l.lines.starts.back() + std::popcount(mask));
+        }
+        l.masks = layout.take("b_masks", columns * k_tiles * kMaxRows * kMaskBytes);
     } else {
         l.raw_row = l.n * stored_bytes(gemm.b);
         l.raw = layout.take("b", l.k * l.raw_row);
@@ -198,7 +208,7 @@ void reduce(Program& program, const AmxMapping& map, const LoweredAmx& l, std::i
 }
 
 // Re-layout or decompression into a panel of the thread's own.
-void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, const LoweredAmx& l,
+void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, LoweredAmx& l,
              Layout& layout, std::int64_t t) {
     if (!relaid(map)) {
         return;
@@ -209,17 +219,26 @@ void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, con
     const std::int64_t tiles = (p.b - l.b) / p.b_n;  // the thread's first column of tiles
     const bool whole = map.outer == AmxMapping::Outer::M;
     const std::int64_t columns = whole ? ceil_div(p.n, kMaxRows) : map.n_acc;
-    relayout.raw = l.raw + tiles * (map.b_layout == AmxMapping::BLayout::Sparse
-                                        ? p.k_tiles * kMaxRows * l.kept
-                                        : kMaxRows * relayout.element_bytes);
+    relayout.raw = l.raw + tiles * kMaxRows * relayout.element_bytes;
     relayout.raw_row = l.raw_row;
-    relayout.masks = l.masks + tiles * p.k_tiles * kMaxRows * 8;
-    relayout.kept = l.kept;
+    relayout.first_line = tiles * p.k_tiles * kMaxRows;
+    relayout.masks = l.masks + relayout.first_line * kMaskBytes;
     p.b = relayout.packed =
         layout.take("panel" + std::to_string(t), columns * p.k_tiles * kTileBytes);
     p.b_block = whole ? p.b_n : 0;
     relayout.packed_block = p.b_block;
     const bool sparse = map.b_layout == AmxMapping::BLayout::Sparse;
+    l.warm.push_back({t, p.b, columns * p.k_tiles * kTileBytes});
+    const std::int64_t lines = ceil_div(p.n, kMaxRows) * p.k_tiles * kMaxRows;
+    if (sparse) {
+        const auto start = [&l, &relayout](std::int64_t line) {
+            return l.lines.starts[static_cast<std::size_t>(relayout.first_line + line)];
+        };
+        l.reads.push_back({t, relayout.masks, lines * kMaskBytes});
+        l.reads.push_back({t, start(0), start(lines) - start(0)});
+    } else {
+        l.reads.push_back({t, l.raw, l.k * l.raw_row});
+    }
     p.prepare_columns = [relayout, sparse](Program& program, const Address& first,
                                            std::int64_t count) {
         (sparse ? expand : relay)(program, relayout, first, count);
@@ -236,7 +255,7 @@ void note_regions(LoweredAmx& l, const TileProblem& p, std::int64_t t, std::int6
         l.reads.push_back({t, p.a + part * l.a_part, a_bytes});
     }
     if (p.prepare_columns) {
-        l.reads.push_back({t, l.raw, l.k * l.raw_row + columns * p.k_tiles * kMaxRows * l.kept});
+        // What the re-layout reads was noted with it.
     } else if (p.b_row == kRowBytes) {
         for (std::int64_t part = 0; part < pages; ++part) {
             l.reads.push_back({t, p.b + part * l.b_part, columns * taps * p.k_tiles * kTileBytes});
@@ -245,7 +264,11 @@ void note_regions(LoweredAmx& l, const TileProblem& p, std::int64_t t, std::int6
         l.reads.push_back({t, p.b, p.k_tiles * p.b_k});
     }
     l.warm.push_back({t, p.c, std::max(p.row_groups * p.c_group, ceil_div(p.m, kMaxRows) * p.c_m)});
-    l.warm.insert(l.warm.end(), l.reads.end() - 2 * pages, l.reads.end());
+    for (const AmxRegion& read : l.reads) {
+        if (read.thread == t) {
+            l.warm.push_back(read);
+        }
+    }
 }
 
 void write_programs(LoweredAmx& l, const TileProblem& whole, const GemmProblem& gemm,
@@ -273,6 +296,9 @@ void write_programs(LoweredAmx& l, const TileProblem& whole, const GemmProblem& 
     }
     for (Program& program : l.programs) {
         program.buffers = layout.buffers();
+        if (!l.line_masks.empty()) {
+            program.tables = {l.lines};
+        }
     }
 }
 
@@ -300,7 +326,7 @@ ConvolutionProblem read_convolution(arch::base::config::Node node) {
     return p;
 }
 
-LoweredAmx lower(const GemmProblem& gemm, const AmxMapping& map) {
+LoweredAmx lower(const GemmProblem& gemm, const AmxMapping& map, std::uint64_t seed) {
     LoweredAmx l;
     Layout layout;
     l.k_tile = kRowBytes / stored_bytes(gemm.a);
@@ -311,6 +337,9 @@ LoweredAmx lower(const GemmProblem& gemm, const AmxMapping& map) {
     l.a_row = map.a_packed ? kRowBytes : k_tiles * kRowBytes + map.a_padding;
     l.b_row = map.b_layout == AmxMapping::BLayout::Vnni ? l.n * kResultBytes : kRowBytes;
     l.c_row = c_row_of(gemm, map, l.n);
+    if (map.b_layout == AmxMapping::BLayout::Sparse) {
+        l.line_masks = random_line_masks(gemm, map.density_percent, seed + 1);
+    }
     place(l, layout, gemm, map, map.a_packed ? l.m * k_tiles * kRowBytes : l.m * l.a_row, k_tiles);
     const bool pads = map.remainder == AmxMapping::Remainder::Pad;
     const double done = static_cast<double>(pads ? l.m : gemm.m) *

@@ -45,14 +45,17 @@ struct LoweredAmx {
     std::int64_t a = 0, b = 0, c = 0, raw = 0, masks = 0, scale = 0, bias = 0;
     std::int64_t a_row = 0, b_row = 0, c_row = 0, raw_row = 0;  // bytes
     std::int64_t a_part = 0, b_part = 0;                        // between the parts of f32 operands
-    std::int64_t c_copy = 0;       // between the threads' copies of C; 0: one C
-    std::int64_t kept = 64;        // non-zero bytes of a line of sparse B
+    std::int64_t c_copy = 0;  // between the threads' copies of C; 0: one C
+    // Sparse B: which bytes of each line are there (bit i: byte i), and where those lie.
+    std::vector<std::uint64_t> line_masks;
+    arch::amx::AddressTable lines;
     std::vector<AmxRegion> warm;   // what is in the caches at the start
     std::vector<AmxRegion> reads;  // operands of each thread
     double padding_waste = 0;      // share of multiply-accumulates
 };
 
-LoweredAmx lower(const GemmProblem& gemm, const AmxMapping& mapping);
+// `seed`: of the places of zeros in sparse weights, which decide how many bytes a line has.
+LoweredAmx lower(const GemmProblem& gemm, const AmxMapping& mapping, std::uint64_t seed = 1);
 LoweredAmx lower(const ConvolutionProblem& convolution, const AmxMapping& mapping);
 
 }  // namespace tilesim::workloads

@@ -122,6 +122,42 @@ TEST(AmxGemm, EveryLayoutOfBGivesTheProduct) {
     expect_product(gemm(37, 70, 73, DataType::Bf16, DataType::F32), mapping);
 }
 
+TEST(AmxGemm, SparseLinesHoldWhatTheirMasksSayAtEveryDensity) {
+    for (const std::int64_t density : {1, 30, 100}) {
+        for (const std::int64_t threads : {1, 3}) {
+            AmxMapping mapping;
+            mapping.b_layout = AmxMapping::BLayout::Sparse;
+            mapping.density_percent = density;
+            mapping.threads = threads;
+            mapping.partition = AmxMapping::Partition::N;
+            expect_product(gemm(37, 130, 121), mapping);
+        }
+    }
+}
+
+TEST(AmxGemm, SparseLinesDifferInLengthAndAreReadNoFurther) {
+    AmxMapping mapping;
+    mapping.b_layout = AmxMapping::BLayout::Sparse;
+    mapping.density_percent = 40;
+    const LoweredAmx lowered = lower(gemm(32, 256, 64), mapping, 5);
+    const std::vector<std::int64_t>& starts = lowered.lines.starts;
+    ASSERT_EQ(starts.size(), 4U * 4 * 16 + 1);
+    std::int64_t least = 64;
+    std::int64_t most = 0;
+    for (std::size_t i = 1; i < starts.size(); ++i) {
+        least = std::min(least, starts[i] - starts[i - 1]);
+        most = std::max(most, starts[i] - starts[i - 1]);
+    }
+    EXPECT_LT(least, 20);
+    EXPECT_GT(most, 30);
+    // 256 x 64 bytes, 40 % of them, within four standard deviations.
+    EXPECT_NEAR(static_cast<double>(starts.back() - starts.front()), 6554, 4 * 63);
+    const AmxRegion& values = lowered.reads[1];
+    EXPECT_EQ(values.address, starts.front());
+    EXPECT_EQ(values.bytes, starts.back() - starts.front());
+    EXPECT_NE(lower(gemm(32, 256, 64), mapping, 6).line_masks, lowered.line_masks);
+}
+
 TEST(AmxGemm, PostOperationsGiveTheResultFusedAndInterleaved) {
     for (const auto post : {AmxMapping::Post::Fused, AmxMapping::Post::Interleaved}) {
         for (const auto type : {DataType::Int8, DataType::Bf16, DataType::F32}) {

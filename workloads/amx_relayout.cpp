@@ -96,10 +96,9 @@ void expand(Program& program, const RelayoutProblem& problem, const Address& fir
                    scaled(tile, kMaskBytes, problem.masks + line * kMaskBytes)
                        .per(k, kMaxRows * kMaskBytes),
                    kMaskBytes);
-            memory(program, Opcode::Vpexpandb, reg,
-                   scaled(tile, problem.kept, problem.raw + line * problem.kept)
-                       .per(k, kMaxRows * problem.kept),
-                   problem.kept);
+            Address values = scaled(tile, 1, problem.first_line + line).per(k, kMaxRows);
+            values.table = problem.lines;
+            memory(program, Opcode::Vpexpandb, reg, values);
             program.emit({});  // count of the mask's bits
             program.emit({});  // next position among the non-zero bytes
             memory(program, Opcode::VmovupsStore, reg,

@@ -11,10 +11,11 @@ namespace tilesim::workloads {
 struct RelayoutProblem {
     std::int64_t k_tiles = 0;
     std::int64_t element_bytes = 1;
-    std::int64_t raw = 0;      // address of B as stored, or of the non-zero bytes
-    std::int64_t raw_row = 0;  // bytes of a stored row
-    std::int64_t masks = 0;
-    std::int64_t kept = 64;         // non-zero bytes of a line
+    std::int64_t raw = 0;           // address of B as stored
+    std::int64_t raw_row = 0;       // bytes of a stored row
+    std::int64_t masks = 0;         // of sparse weights: address of the first line's
+    int lines = 0;                  // table of the lines' non-zero bytes
+    std::int64_t first_line = 0;    // index of the first line in it
     std::int64_t packed = 0;        // address of the tiles
     std::int64_t packed_block = 0;  // bytes a tile across, of the first: 0 where blocks share
 };

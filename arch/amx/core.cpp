@@ -209,7 +209,7 @@ void Core::prepare_memory(EntryId id) {
         entry.rows = static_cast<std::int8_t>(shape.rows);
         bytes = shape.row_bytes;
     }
-    entry.lines = static_cast<std::int8_t>(lines_of({&instruction, entry.address}));
+    entry.lines = static_cast<std::int8_t>(lines_of({&instruction, entry.address, entry.bytes}));
     if (!is_store(instruction.opcode)) {
         counters_.tile_loads += tile ? 1 : 0;
         counters_.tile_load_lines += tile ? entry.lines : 0;
@@ -289,7 +289,7 @@ std::int64_t Core::uops_of(const Instruction& instruction) const {
 std::int64_t Core::lines_of(const DynamicInstruction& dynamic) const {
     const Instruction& instruction = *dynamic.instruction;
     std::int64_t rows = 1;
-    std::int64_t bytes = instruction.bytes;
+    std::int64_t bytes = dynamic.bytes;
     bool crosses = false;
     if (is_tile_load(instruction.opcode) || instruction.opcode == Opcode::Tilestored) {
         rows = tiles_.shape(instruction.destination).rows;

@@ -128,7 +128,7 @@ inline bool is_prefetch(Opcode opcode) {
     return opcode == Opcode::Prefetcht0 || opcode == Opcode::Prefetcht1;
 }
 
-// base + sum of stride * loop variable.
+// base + sum of stride * loop variable; with a table, that sum is an index into it.
 struct Address {
     struct Term {
         int variable = 0;  // index of the loop in Program::statements' order of LoopBegin
@@ -136,6 +136,7 @@ struct Address {
     };
     std::int64_t base = 0;
     std::vector<Term> terms;
+    int table = -1;  // index into Program::tables; -1: the sum is the address
 
     // Further along, by a constant or by a loop.
     Address plus(std::int64_t bytes) const;
@@ -169,8 +170,16 @@ struct Buffer {
     std::int64_t bytes = 0;
 };
 
+// Where pieces of varying length lie, one after the other: what code that counts the bits of masks
+// finds out as it goes. Entry i starts at starts[i] and ends at starts[i + 1].
+struct AddressTable {
+    std::string name;
+    std::vector<std::int64_t> starts;  // one more than there are entries
+};
+
 struct Program {
     std::vector<Buffer> buffers;
+    std::vector<AddressTable> tables;
     std::vector<std::array<TileShape, kTiles>> configs;  // LDTILECFG's operands
     std::vector<std::string> variables;                  // names of loops, by variable
     std::vector<Statement> statements;

@@ -36,6 +36,13 @@ void InstructionStream::settle() {
         for (const Address::Term& term : address.terms) {
             current_.address += term.stride * values_[static_cast<std::size_t>(term.variable)];
         }
+        current_.bytes = statement.instruction.bytes;
+        if (address.table >= 0) [[unlikely]] {
+            const auto& starts = program_.tables[static_cast<std::size_t>(address.table)].starts;
+            const auto index = static_cast<std::size_t>(current_.address);
+            current_.address = starts.at(index);
+            current_.bytes = starts.at(index + 1) - starts[index];
+        }
         return;
     }
     finished_ = true;

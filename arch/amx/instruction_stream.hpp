@@ -8,6 +8,7 @@ namespace tilesim::arch::amx {
 struct DynamicInstruction {
     const Instruction* instruction = nullptr;
     std::int64_t address = 0;
+    std::int64_t bytes = 64;  // of vector loads and stores
 };
 
 class InstructionStream {

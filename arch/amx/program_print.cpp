@@ -6,7 +6,21 @@ namespace tilesim::arch::amx {
 
 namespace {
 
+std::string terms_of(const Program& program, const Address& address) {
+    std::string text;
+    for (const Address::Term& term : address.terms) {
+        text += fmt::format(" {} {}*{}", term.stride < 0 ? "-" : "+", std::abs(term.stride),
+                            program.variables[static_cast<std::size_t>(term.variable)]);
+    }
+    return text;
+}
+
 std::string address_of(const Program& program, const Address& address) {
+    if (address.table >= 0) {
+        return fmt::format("[{}[{}{}]]",
+                           program.tables[static_cast<std::size_t>(address.table)].name,
+                           address.base, terms_of(program, address));
+    }
     std::string text = fmt::format("{:#x}", address.base);
     for (const Buffer& buffer : program.buffers) {
         if (address.base >= buffer.address && address.base < buffer.address + buffer.bytes) {
@@ -14,11 +28,7 @@ std::string address_of(const Program& program, const Address& address) {
             text = offset == 0 ? buffer.name : fmt::format("{} + {}", buffer.name, offset);
         }
     }
-    for (const Address::Term& term : address.terms) {
-        text += fmt::format(" {} {}*{}", term.stride < 0 ? "-" : "+", std::abs(term.stride),
-                            program.variables[static_cast<std::size_t>(term.variable)]);
-    }
-    return fmt::format("[{}]", text);
+    return fmt::format("[{}{}]", text, terms_of(program, address));
 }
 
 std::string operands_of(const Program& program, const Instruction& instruction) {
@@ -69,6 +79,13 @@ std::string print(const Program& program) {
     std::string text;
     for (const Buffer& buffer : program.buffers) {
         text += fmt::format("buffer {} {:#x} {}\n", buffer.name, buffer.address, buffer.bytes);
+    }
+    for (const AddressTable& table : program.tables) {
+        text += fmt::format("table {} {:#x}", table.name, table.starts.front());
+        for (std::size_t i = 1; i < table.starts.size(); ++i) {
+            text += fmt::format(" {}", table.starts[i] - table.starts[i - 1]);
+        }
+        text += "\n";
     }
     for (std::size_t i = 0; i < program.configs.size(); ++i) {
         text += fmt::format("config {}", i);

@@ -78,6 +78,8 @@ class Reader {
         rest = trim(rest);
         if (word == "buffer") {
             buffer(rest);
+        } else if (word == "table") {
+            table(rest);
         } else if (word == "config") {
             config(rest);
         } else if (word == "loop") {
@@ -113,6 +115,18 @@ class Reader {
             {parts[0], number(parts[1], kMostAddress), number(parts[2], kMostAddress)});
     }
 
+    void table(const std::string& rest) {
+        const auto parts = split(rest, ' ');
+        if (parts.size() < 3) {
+            fail("table NAME ADDRESS LENGTH...");
+        }
+        AddressTable result{parts[0], {number(parts[1], kMostAddress)}};
+        for (std::size_t i = 2; i < parts.size(); ++i) {
+            result.starts.push_back(result.starts.back() + number(parts[i], kRowBytes));
+        }
+        program_.tables.push_back(std::move(result));
+    }
+
     void config(const std::string& rest) {
         const auto parts = split(rest, ' ');
         if (parts.size() != kTiles + 1 ||
@@ -144,8 +158,46 @@ class Reader {
         if (!text.starts_with('[') || !text.ends_with(']')) {
             fail(fmt::format("'{}': an address in brackets must stand here", text));
         }
-        Address result;
         std::string body = text.substr(1, text.size() - 2);
+        const std::size_t open = body.find('[');
+        if (open == std::string::npos) {
+            return sum_of(body);
+        }
+        const auto table = std::find_if(
+            program_.tables.begin(), program_.tables.end(),
+            [&](const AddressTable& t) { return t.name == trim(body.substr(0, open)); });
+        if (table == program_.tables.end() || !body.ends_with(']')) {
+            fail(
+                fmt::format("'{}': a table's name and an index in brackets must stand here", text));
+        }
+        Address result = sum_of(body.substr(open + 1, body.size() - open - 2));
+        check_index(result, *table);
+        result.table = static_cast<int>(table - program_.tables.begin());
+        return result;
+    }
+
+    // Every index the loops around this line give must be in the table.
+    void check_index(const Address& index, const AddressTable& table) const {
+        std::int64_t least = index.base;
+        std::int64_t most = index.base;
+        for (const Address::Term& term : index.terms) {
+            for (const Statement& statement : program_.statements) {
+                if (statement.kind == Statement::Kind::LoopBegin &&
+                    statement.variable == term.variable) {
+                    const std::int64_t last = std::max<std::int64_t>(statement.count - 1, 0);
+                    (term.stride < 0 ? least : most) += term.stride * last;
+                }
+            }
+        }
+        const auto entries = static_cast<std::int64_t>(table.starts.size()) - 1;
+        if (least < 0 || most >= entries) {
+            fail(fmt::format("indices {}..{} of table {}, which has {} entries", least, most,
+                             table.name, entries));
+        }
+    }
+
+    Address sum_of(std::string body) const {
+        Address result;
         for (std::size_t at = body.find('-'); at != std::string::npos;
              at = body.find('-', at + 2)) {
             body.insert(at, 1, '+');  // a term that is subtracted starts with its sign
@@ -216,12 +268,18 @@ class Reader {
         if (is_prefetch(result.opcode) || result.opcode == Opcode::Sttilecfg) {
             count(operands, 1, 1);
             result.address = address(operands[0]);
+            if (result.address.table >= 0) {
+                fail("only vpexpandb takes its address from a table");
+            }
             return;
         }
         count(operands, info.tile ? 3 : 2, 3);
         const bool store = info.unit == Unit::Store;
         result.address = address(operands[store ? 0 : 1]);
         const std::size_t length = info.tile && store ? 1 : 2;
+        if (result.address.table >= 0 && result.opcode != Opcode::Vpexpandb) {
+            fail("only vpexpandb takes its address from a table");
+        }
         if (info.tile) {
             result.row_stride = number(operands[length], kMostAddress);
         } else if (operands.size() == 3) {

@@ -9,6 +9,8 @@
 //     end
 //     tilestored [c], 256, tmm0
 //     vmovups zmm0, [c + 64], 32           # a length below 64 bytes may follow
+//     table lines 0x120000 31 0 64         # address of the first piece, lengths of all
+//     vpexpandb zmm1, [lines[2]]           # piece 2: 64 bytes at 0x12001f
 //
 // One statement a line; `#` starts a comment. Addresses are sums of buffer names, numbers and
 // number*loop terms.

@@ -9,6 +9,7 @@ namespace tilesim::arch::amx {
 namespace {
 
 constexpr const char* kText = R"(buffer a 0x100000 65536
+table lines 0x120000 31 0 64
 config 0 16x64 13x28 16x64 16x64 16x64 16x64 16x64 16x64
 ldtilecfg 0
 loop m 3
@@ -29,8 +30,37 @@ loop m 3
 end
 sttilecfg [0x200000]
 barrier
+vpexpandb zmm1, [lines[2]]
+loop l 3
+  vpexpandb zmm1, [lines[0 + 1*l]]
+end
 tilerelease
 )";
+
+TEST(ProgramText, TablesGiveAddressAndLength) {
+    const Program program = read_program(
+        "table lines 0x120000 31 0 64\nloop l 3\n  vpexpandb zmm1, [lines[2 - 1*l]]\nend\n", "t");
+    std::vector<std::pair<std::int64_t, std::int64_t>> pieces;
+    for (InstructionStream stream(program); !stream.finished(); stream.advance()) {
+        if (stream.current().instruction->opcode == Opcode::Vpexpandb) {
+            pieces.emplace_back(stream.current().address, stream.current().bytes);
+        }
+    }
+    EXPECT_THAT(pieces,
+                testing::ElementsAre(testing::Pair(0x12001f, 64), testing::Pair(0x12001f, 0),
+                                     testing::Pair(0x120000, 31)));
+    const auto message = [](const std::string& line) -> std::string {
+        try {
+            read_program("table lines 0x120000 31\n" + line, "t");
+        } catch (const base::config::ConfigError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(message("vpexpandb zmm1, [lines[1]]"), testing::HasSubstr("t:2: indices 1..1"));
+    EXPECT_THAT(message("vmovups zmm1, [lines[0]]"), testing::HasSubstr("only vpexpandb"));
+    EXPECT_THAT(message("vpexpandb zmm1, [other[0]]"), testing::HasSubstr("a table's name"));
+}
 
 TEST(ProgramText, WhatIsPrintedReadsBackTheSame) {
     const Program program = read_program(kText, "test");
@@ -43,7 +73,7 @@ TEST(ProgramText, WhatIsPrintedReadsBackTheSame) {
 TEST(ProgramText, LoopsRunTheirCountsAndEndWithABranch) {
     const Program program = read_program(kText, "test");
     // Per m: five times four instructions and a branch, eight more and a branch; four outside.
-    EXPECT_EQ(program.dynamic_instructions(), 3 * (5 * (4 + 1) + 8 + 1) + 4);
+    EXPECT_EQ(program.dynamic_instructions(), 3 * (5 * (4 + 1) + 8 + 1) + 4 + 1 + 3 * (1 + 1));
     InstructionStream stream(program);
     std::int64_t count = 0;
     std::int64_t last_store = 0;

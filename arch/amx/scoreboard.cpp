@@ -62,6 +62,7 @@ EntryId Scoreboard::allocate(const DynamicInstruction& dynamic, std::int64_t uop
     Entry& entry = entries_[id];
     entry = kFresh;
     entry.instruction = dynamic.instruction;
+    entry.bytes = static_cast<std::int8_t>(dynamic.bytes);
     entry.sequence = tail_++;
     entry.address = dynamic.address;
     entry.operands_at = now + 1;  // a cycle in the scheduler at least

@@ -38,6 +38,7 @@ struct alignas(128) Entry {
     std::uint32_t consumers = UINT32_MAX;  // list of entry * 4 + operand
     EntryId next_in_slot = kNoEntry;
     std::int16_t uops = 1;
+    std::int8_t bytes = 0;  // of a vector load or store
     std::int8_t rows = 0;
     std::int8_t lines = 0;            // of a load or store
     std::int8_t next_line = 0;        // first not yet asked for

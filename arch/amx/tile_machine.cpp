@@ -221,7 +221,7 @@ void TileMachine::dot_bf16(const Instruction& instruction) {
 
 bool TileMachine::vector_memory(const DynamicInstruction& dynamic) {
     const Instruction& instruction = *dynamic.instruction;
-    const auto bytes = static_cast<std::size_t>(instruction.bytes);
+    const auto bytes = static_cast<std::size_t>(dynamic.bytes);
     Row& reg = vector(instruction.destination);
     switch (instruction.opcode) {
         case Opcode::Vmovups:

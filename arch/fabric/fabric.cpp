@@ -1,5 +1,7 @@
 #include "arch/fabric/fabric.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tilesim::arch::fabric {
@@ -21,6 +23,30 @@ base::Femtoseconds Fabric::occupy(base::Cycles& free, std::int64_t bytes, base::
     return clock_.time_of(free);
 }
 
+void Fabric::connect(base::ProbeListener* listener) {
+    probe_.connect(listener);
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+        ports_[i].reads_lane = fmt::format("fabric.port({}).reads", i);
+        ports_[i].waiting_lane = fmt::format("fabric.port({}).waiting", i);
+    }
+}
+
+void Fabric::note(std::size_t index, std::int64_t under_way, std::int64_t waiting) {
+    const auto change = [this](const std::string& lane, std::string_view activity,
+                               std::int64_t& count, std::int64_t more) {
+        const bool before = count > 0;
+        count += more;
+        if (!before && count > 0) {
+            probe_.begin(lane, activity, queue_.now());
+        } else if (before && count == 0) {
+            probe_.end(lane, activity, queue_.now());
+        }
+    };
+    Port& port = ports_[index];
+    change(port.reads_lane, "under_way", port.under_way, under_way);
+    change(port.waiting_lane, "waiting", port.waiting, waiting);
+}
+
 void Fabric::submit(const FabricRequest& request) {
     std::uint64_t slot = transactions_.size();
     if (free_slots_.empty()) {
@@ -32,7 +58,13 @@ void Fabric::submit(const FabricRequest& request) {
     }
     if (request.write) {
         send(slot, occupy(ports_[request.port].write_free, request.bytes, queue_.now()));
-    } else if (tracker_.begin(request.address, slot)) {
+        return;
+    }
+    const bool goes = tracker_.begin(request.address, slot);
+    if (probe_) {
+        note(request.port, goes ? 1 : 0, goes ? 0 : 1);
+    }
+    if (goes) {
         send(slot, queue_.now());
     }
 }
@@ -59,7 +91,13 @@ void Fabric::on_event(std::uint64_t slot, base::Femtoseconds now) {
     free_slots_.push_back(slot);
     if (!done.write) {
         for (const std::uint64_t waiting : tracker_.end(done.address)) {
+            if (probe_) {
+                note(transactions_[waiting].request.port, 1, -1);
+            }
             send(waiting, now);
+        }
+        if (probe_) {
+            note(done.port, -1, 0);
         }
     }
     done.client->on_fabric_complete(done.tag, now);

@@ -9,10 +9,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "arch/base/clock.hpp"
 #include "arch/base/event_queue.hpp"
+#include "arch/base/probe.hpp"
 #include "arch/base/units.hpp"
 #include "arch/fabric/fabric_config.hpp"
 #include "arch/fabric/read_tracker.hpp"
@@ -44,6 +46,9 @@ class Fabric final : public base::EventHandler, public memory::MemoryClient {
     Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_clock,
            base::BytesPerCycle port_width, memory::MemorySystem& memory, base::EventQueue& queue);
 
+    // Activities from now on: "fabric.port(2).reads" under_way while any of the port's reads is
+    // with the memory, "fabric.port(2).waiting" waiting while one of them waits for an entry.
+    void connect(base::ProbeListener* listener);
     // Takes the request now; agents bound their own outstanding requests.
     void submit(const FabricRequest& request);
 
@@ -54,12 +59,17 @@ class Fabric final : public base::EventHandler, public memory::MemoryClient {
     struct Port {
         base::Cycles read_free{0};  // first cycle its read data port is free
         base::Cycles write_free{0};
+        std::int64_t under_way = 0;  // reads, counted while a trace is written
+        std::int64_t waiting = 0;
+        std::string reads_lane, waiting_lane;
     };
     struct Transaction {
         FabricRequest request;
         bool at_port = false;  // its answer is crossing the agent's read port
     };
     void send(std::uint64_t slot, base::Femtoseconds from);
+    // Tells the trace of so many more reads of a port under way and waiting.
+    void note(std::size_t port, std::int64_t under_way, std::int64_t waiting);
     // Occupies `free` for the transfer and returns the time of its end.
     base::Femtoseconds occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from);
 
@@ -72,6 +82,7 @@ class Fabric final : public base::EventHandler, public memory::MemoryClient {
     std::vector<Port> ports_;
     std::vector<Transaction> transactions_;  // indexed by slot
     std::vector<std::uint64_t> free_slots_;
+    base::Probe probe_;
 };
 
 }  // namespace tilesim::arch::fabric

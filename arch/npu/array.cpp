@@ -238,6 +238,8 @@ void Array::connect(base::ProbeListener* listener) {
     for (const auto& core : cores_) {
         core->connect(listener);
     }
+    command_processor_.connect(listener);
+    fabric_.connect(listener);
 }
 
 void Array::start() {

@@ -17,25 +17,39 @@ struct Overloaded : Functions... {
 template <class... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
 
-}  // namespace
-
-CommandStats::CommandStats(Group& parent)
-    : Group(parent, "command_processor"),
-      time(*this, "time", base::stats::Unit::Cycle,
-           {{"dispatch", "the launch's fixed cost"},
+std::vector<base::stats::StateAccount::State> command_states() {
+    return {{"dispatch", "the launch's fixed cost"},
             {"writing", "writing descriptors, task queues and parameters"},
             {"syncing", "taking a completion token that is there"},
             {"waiting_for_token", "stopped until a transfer has completed"},
             {"copying", "writing a tile's memory word by word"},
             {"waiting_for_lock", "stopped at a lock"},
-            {"done", "sequence finished"}}) {}
+            {"done", "sequence finished"}};
+}
+
+}  // namespace
+
+CommandStats::CommandStats(Group& parent)
+    : Group(parent, "command_processor"),
+      time(*this, "time", base::stats::Unit::Cycle, command_states()) {}
 
 CommandProcessor::CommandProcessor(const CommandProcessorConfig& config, const Program& program,
                                    ControlTarget& target, CycleScheduler& scheduler,
                                    base::stats::Group& parent)
     : config_(config), program_(program), target_(target), scheduler_(scheduler), stats_(parent) {}
 
+void CommandProcessor::set_state(CommandState state) {
+    static const auto states = command_states();
+    if (probe_) {
+        const base::Femtoseconds now = scheduler_.queue().now();
+        probe_.end(name(), states[stats_.time.current()].name, now);
+        probe_.begin(name(), states[static_cast<std::size_t>(state)].name, now);
+    }
+    stats_.time.enter(state, scheduler_.now().count());
+}
+
 void CommandProcessor::start() {
+    probe_.begin(name(), command_states().front().name, scheduler_.queue().now());
     const base::Femtoseconds ready = scheduler_.queue().now() + config_.dispatch;
     scheduler_.at(scheduler_.clock().first_cycle_from(ready), *this, kDispatched);
 }
@@ -81,7 +95,7 @@ Cycles CommandProcessor::cost_of(const SequenceOp& operation) const {
 void CommandProcessor::begin_operation() {
     const Cycles now = scheduler_.now();
     if (next_ == program_.sequence.size()) {
-        stats_.time.enter(CommandState::Done, now.count());
+        set_state(CommandState::Done);
         finished_at_ = now;
         return;
     }
@@ -107,7 +121,7 @@ bool CommandProcessor::enter(const SequenceOp& operation) {
     } else if (std::holds_alternative<CopyToTile>(operation)) {
         state = CommandState::Copying;
     }
-    stats_.time.enter(state, scheduler_.now().count());
+    set_state(state);
     return ready;
 }
 
@@ -130,7 +144,7 @@ void CommandProcessor::finish_operation() {
 
 void CommandProcessor::on_event(std::uint64_t tag, base::Femtoseconds) {
     if (tag == kGranted) {
-        stats_.time.enter(CommandState::Writing, scheduler_.now().count());
+        set_state(CommandState::Writing);
         run_operation();
         return;
     }

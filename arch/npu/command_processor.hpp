@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 
+#include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/npu/cycle_scheduler.hpp"
 #include "arch/npu/lock_unit.hpp"
@@ -71,6 +72,7 @@ class CommandProcessor final : public base::EventHandler, public LockClient {
     base::Cycles last_progress() const { return last_progress_; }
     base::Cycles finished_at() const { return finished_at_; }
 
+    void connect(base::ProbeListener* listener) { probe_.connect(listener); }
     void start();
     void on_token(const ChannelId& channel);
     void on_idle(const ChannelId& channel);
@@ -80,6 +82,7 @@ class CommandProcessor final : public base::EventHandler, public LockClient {
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
 
   private:
+    void set_state(CommandState state);
     void begin_operation();
     // Enters the operation's state; false when it has to wait.
     bool enter(const SequenceOp& operation);
@@ -93,6 +96,7 @@ class CommandProcessor final : public base::EventHandler, public LockClient {
     ControlTarget& target_;
     CycleScheduler& scheduler_;
     CommandStats stats_;
+    base::Probe probe_;
     std::size_t next_ = 0;
     std::map<ChannelId, std::int64_t> tokens_;
     base::Cycles last_progress_{0};

@@ -83,7 +83,7 @@ Job job_of(const Scenario& scenario) {
     }
     const double repeat = static_cast<double>(job.mapping.repeat);
     if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
-        job.lowered = workloads::lower(*gemm, job.mapping);
+        job.lowered = workloads::lower(*gemm, job.mapping, scenario.run.seed);
         job.macs = gemm->macs() * repeat;
         job.workload["gemm"] = {{"M", gemm->m}, {"K", gemm->k}, {"N", gemm->n}};
         job.workload["gemm"].update(types_of(gemm->a, gemm->b, gemm->c));

@@ -1,6 +1,9 @@
 #include "sim/system/memory.hpp"
 
+#include <optional>
+
 #include "arch/base/clock.hpp"
+#include "arch/memory/command_trace.hpp"
 #include "arch/memory/stream_driver.hpp"
 #include "sim/attribution.hpp"
 #include "sim/system/limits.hpp"
@@ -11,17 +14,25 @@ using arch::base::EventQueue;
 using arch::base::kernel::Outcome;
 using Json = nlohmann::ordered_json;
 
-RunResult run_stream(const Scenario& scenario, const arch::memory::StreamConfig& stream) {
+RunResult run_stream(const Scenario& scenario, const arch::memory::StreamConfig& stream,
+                     arch::base::ProbeListener* listener) {
     RunResult result;
     EventQueue queue;
     arch::base::stats::Group root("");
     arch::memory::MemorySystem memory(scenario.device.memory,
                                       arch::memory::StreamDriver::latency(scenario.device.memory),
                                       queue, root);
+    std::optional<arch::memory::CommandTrace> commands;
+    if (listener != nullptr) {
+        memory.listen(&commands.emplace(scenario.device.memory, *listener));
+    }
     arch::memory::StreamDriver driver(stream, memory);
     driver.start();
     const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
                                                     [&driver] { return driver.finished(); });
+    if (commands) {
+        commands->finish();
+    }
     memory.finish_statistics();
     result.status = outcome == Outcome::Finished ? Status::Ok : Status::TimeLimit;
     result.stream = driver.result();

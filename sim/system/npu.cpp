@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <functional>
+#include <optional>
 
 #include "arch/base/check.hpp"
 #include "arch/memory/backing_store.hpp"
+#include "arch/memory/command_trace.hpp"
 #include "arch/npu/array.hpp"
 #include "arch/npu/buffer_placement.hpp"
 #include "arch/npu/kernel_timing.hpp"
@@ -83,6 +85,10 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
                                       scenario.device.fabric.request_latency, queue, root);
     arch::npu::Array array(config, scenario.device.fabric, program, memory, queue, root, bytes);
     array.connect(listener);
+    std::optional<arch::memory::CommandTrace> commands;
+    if (listener != nullptr) {
+        memory.listen(&commands.emplace(scenario.device.memory, *listener));
+    }
     if (contents.fill && array.memory() != nullptr) {
         contents.fill(*array.memory());
     }
@@ -94,6 +100,9 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
         arch::base::kernel::run(queue, limits_of(scenario.run), [&array, &stamps] {
             return array.finished() || (++stamps % kStampsPerLook == 0 && array.livelocked());
         });
+    if (commands) {
+        commands->finish();
+    }
     array.finish_statistics();
     if (analysis.period && array.finished()) {
         result.steady_state = compare(*analysis.period, array);

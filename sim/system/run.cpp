@@ -75,7 +75,8 @@ RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener) {
         result = stream_fed(scenario.device) ? run_stream_kernel(scenario, *core)
                                              : run_core_kernel(scenario, *core);
     } else {
-        result = run_stream(scenario, std::get<arch::memory::StreamConfig>(scenario.workload));
+        result =
+            run_stream(scenario, std::get<arch::memory::StreamConfig>(scenario.workload), listener);
     }
     result.device = scenario.device.name;
     result.provenance = provenance_of(scenario);

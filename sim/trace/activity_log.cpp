@@ -53,6 +53,11 @@ void ActivityLog::finish(Femtoseconds now) {
             keep(component, std::max(now, open_[component].begin));
         }
     }
+    // Memory channels decide ahead of time, and go on after the run.
+    std::erase_if(activities_, [now](const Activity& a) { return a.begin >= now; });
+    for (Activity& activity : activities_) {
+        activity.end = std::min(activity.end, now);
+    }
 }
 
 }  // namespace tilesim::sim::trace

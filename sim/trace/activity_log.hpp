@@ -33,12 +33,12 @@ class ActivityLog final : public arch::base::ProbeListener {
                arch::base::Femtoseconds now) override;
     void end(std::string_view component, std::string_view activity,
              arch::base::Femtoseconds now) override;
-    // Ends what still goes on; call once, with the time of the run's end.
+    // Ends what still goes on, and cuts what lies beyond; call once, with the run's end.
     void finish(arch::base::Femtoseconds now);
 
     const std::vector<std::string>& components() const { return components_; }
     const std::vector<std::string>& names() const { return names_; }
-    // In the order in which they ended.
+    // In the order in which they ended, each component by itself.
     const std::vector<Activity>& activities() const { return activities_; }
     bool truncated() const { return truncated_; }
 

@@ -87,6 +87,27 @@ TEST(Vcd, WritesChangesOnly) {
     EXPECT_EQ(to_vcd(log, "no such").find("$var"), std::string::npos);
 }
 
+TEST(ActivityLog, WhatLiesBeyondTheEndIsCut) {
+    ActivityLog log({}, 100);
+    log.begin("memory.channel(0).bus", "read", ns(7));
+    log.end("memory.channel(0).bus", "read", ns(11));
+    log.begin("memory.channel(0).bus", "write", ns(12));
+    log.end("memory.channel(0).bus", "write", ns(13));
+    log.finish(ns(9));
+    ASSERT_EQ(log.activities().size(), 1U);
+    EXPECT_EQ(log.activities()[0].end, ns(9));
+}
+
+TEST(EventName, WhatTilesShareHasProcessesOfItsOwn) {
+    EXPECT_EQ(lane_of("memory.channel(1).bank(3)", "row_open").process, "memory.channel(1)");
+    EXPECT_EQ(lane_of("memory.channel(1).bank(3)", "row_open").event, "BANK_3_ROW_OPEN");
+    EXPECT_EQ(lane_of("memory.channel(1).bus", "turnaround").event, "TURNAROUND");
+    EXPECT_EQ(lane_of("fabric.port(2).reads", "under_way").event, "READS_UNDER_WAY");
+    EXPECT_EQ(lane_of("fabric.port(2).waiting", "waiting").event, "READS_WAITING");
+    EXPECT_EQ(lane_of("npu.command_processor", "writing").process, "npu.command_processor");
+    EXPECT_EQ(lane_of("npu.command_processor", "done").event, "");
+}
+
 TEST(EventName, ChannelsSpeakTheTraceUnitsLanguage) {
     EXPECT_EQ(lane_of("npu.tile(3,0).mm2s1", "waiting_for_memory").event,
               "DMA_MM2S_1_MEMORY_STARVATION");

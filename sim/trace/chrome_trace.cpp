@@ -71,13 +71,15 @@ std::vector<Event> events_of(const ActivityLog& log, const arch::base::Clock& cl
                 slot.event = {0, false, process.pid, event->second, &event->first, &state};
             }
         }
-        if (slot.shown) {
+        const std::int64_t begin = clock.cycle_at(activity.begin).count();
+        const std::int64_t end = clock.cycle_at(activity.end).count();
+        if (slot.shown && begin < end) {  // other clocks' activities may be shorter than a cycle
             Event event = slot.event;
             event.begins = true;
-            event.cycle = clock.cycle_at(activity.begin).count();
+            event.cycle = begin;
             events.push_back(event);
             event.begins = false;
-            event.cycle = clock.cycle_at(activity.end).count();
+            event.cycle = end;
             events.push_back(event);
         }
     }

@@ -51,6 +51,25 @@ std::string core_event(std::string_view state) {
     return upper(state);
 }
 
+// Outside the tiles a channel's banks share its process: "memory.channel(0)", BANK_3_ROW_OPEN.
+Lane shared_lane(std::string_view component, std::string_view state) {
+    if (state == "done") {
+        return {std::string{component}, ""};
+    }
+    const std::size_t part = component.find(").");
+    if (part == component.npos) {
+        return {std::string{component}, upper(state)};
+    }
+    const std::string process{component.substr(0, part + 1)};
+    const std::string_view unit = component.substr(part + 2);
+    if (unit.starts_with("bank(")) {
+        return {process, fmt::format("BANK_{}_{}", unit.substr(5, unit.size() - 6), upper(state))};
+    }
+    return {process, unit == "reads"     ? "READS_" + upper(state)
+                     : unit == "waiting" ? "READS_WAITING"
+                                         : upper(state)};
+}
+
 // "s2mm0" and "waiting_for_lock" to DMA_S2MM_0_STALLED_LOCK.
 std::string channel_event(std::string_view unit, std::string_view state) {
     const bool receives = unit.starts_with("s2mm");
@@ -76,7 +95,7 @@ std::string channel_event(std::string_view unit, std::string_view state) {
 Lane lane_of(std::string_view component, std::string_view state) {
     const Place place = place_of(component);
     if (place.unit.empty()) {
-        return {std::string{component}, upper(state)};
+        return shared_lane(component, state);
     }
     const bool core = place.unit == "core";
     // Rows 0 and 1 are the shim's and the memory tiles'; above them are cores.
@@ -89,16 +108,18 @@ Lane lane_of(std::string_view component, std::string_view state) {
 }
 
 std::string_view colour_of(std::string_view state) {
-    if (state == "multiply" || state == "streaming" || state == "fixed_kernel") {
+    if (state == "multiply" || state == "streaming" || state == "fixed_kernel" || state == "read" ||
+        state == "write" || state == "under_way") {
         return "good";
     }
-    if (state == "waiting_for_lock" || state == "waiting_for_output") {
+    if (state == "waiting_for_lock" || state == "waiting_for_output" || state == "waiting") {
         return "bad";
     }
     if (state == "waiting_for_input" || state == "waiting_for_stream") {
         return "terrible";
     }
-    return state == "waiting_for_memory" ? "yellow" : "grey";
+    return state == "waiting_for_memory" || state == "turnaround" || state == "refresh" ? "yellow"
+                                                                                        : "grey";
 }
 
 }  // namespace tilesim::sim::trace

@@ -73,13 +73,15 @@ TraceSession::TraceSession(const TraceOptions& options, const Scenario& scenario
         }
         return;
     }
-    const bool traced = std::holds_alternative<workloads::GemmProblem>(scenario.workload) ||
-                        std::holds_alternative<ProgramWorkload>(scenario.workload);
-    if (!traced || !scenario.device.npu) {
+    const bool on_array = scenario.device.npu.has_value() &&
+                          (std::holds_alternative<workloads::GemmProblem>(scenario.workload) ||
+                           std::holds_alternative<ProgramWorkload>(scenario.workload));
+    if (!on_array && !std::holds_alternative<arch::memory::StreamConfig>(scenario.workload)) {
         throw ConfigError(
-            "--trace and --vcd: only a GEMM or a program on an NPU has activities to trace");
+            "--trace and --vcd: only a GEMM or a program on an NPU and a memory stream have "
+            "activities to trace");
     }
-    clock_ = scenario.device.npu->clock;
+    clock_ = on_array ? scenario.device.npu->clock : scenario.device.memory.clock;
     log_.emplace(window,
                  static_cast<std::size_t>(options.limit_mb * kBytesPerMb / kBytesPerActivity));
 }

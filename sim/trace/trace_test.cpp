@@ -49,6 +49,7 @@ TEST(Trace, ChangesNothingAndAgreesWithTheStatistics) {
     const arch::base::Femtoseconds end{static_cast<std::int64_t>(result.time_ns * 1e6)};
     log.finish(end);
     std::map<std::string, double> traced;  // femtoseconds of the cores, by state
+    std::map<std::string, std::map<std::string, double>> times;  // of every component
     std::map<std::uint32_t, arch::base::Femtoseconds> last;
     int cores = 0;
     for (const std::string& component : log.components()) {
@@ -58,12 +59,28 @@ TEST(Trace, ChangesNothingAndAgreesWithTheStatistics) {
         EXPECT_LE(activity.end, end);
         EXPECT_GE(activity.begin, last[activity.component]);  // one thing at a time
         last[activity.component] = activity.end;
+        times[log.components()[activity.component]][log.names()[activity.name]] +=
+            static_cast<double>((activity.end - activity.begin).count());
         if (log.components()[activity.component].ends_with(".core")) {
             traced[log.names()[activity.name]] +=
                 static_cast<double>((activity.end - activity.begin).count());
         }
     }
     ASSERT_EQ(cores, 16);
+    EXPECT_GT(times["memory.channel(0).bus"]["read"], 0);
+    EXPECT_GT(times["memory.channel(0).bus"]["write"], 0);
+    EXPECT_GT(times["fabric.port(0).reads"]["under_way"], 0);
+    EXPECT_GT(times["npu.command_processor"]["waiting_for_token"], 0);
+    // Each burst of 64 bytes takes the bus as long as the statistics say.
+    double bus = 0;
+    for (const auto& [component, states] : times) {
+        bus += component.ends_with(".bus") ? states.at("read") + states.at("write") : 0;
+    }
+    const auto& memory = load_scenario(kScenario, {}).device.memory;
+    const double burst_fs = static_cast<double>(memory.timing.burst.count()) * 1e15 /
+                            static_cast<double>(memory.clock.count());
+    const double bursts = static_cast<double>(result.memory->bursts);
+    EXPECT_NEAR(bus / burst_fs, bursts, 0.01 * bursts);
     for (const auto& [component, states] : result.where) {
         for (const auto& [state, cycles] : states) {
             if (component == "core" && state != "done") {

@@ -18,6 +18,7 @@
 #include "sim/system/run.hpp"
 #include "sim/trace/activity_log.hpp"
 #include "sim/trace/chrome_trace.hpp"
+#include "validation/compare/amx_timing.hpp"
 #include "validation/compare/timing_file.hpp"
 #include "validation/compare/trace_compare.hpp"
 
@@ -76,6 +77,17 @@ int compare_timing(const CompareArguments& arguments, const sim::Scenario& scena
     return std::abs(error) <= arguments.tolerance ? sim::kFine : sim::kCheckFailed;
 }
 
+int compare_amx_timing(const CompareArguments& arguments, const sim::Scenario& scenario,
+                       const std::string& text) {
+    const AmxComparison comparison = compare_amx(
+        scenario, arguments.file, parse_amx_timing(text, arguments.against), arguments.against);
+    sim::print(arguments.format == "json" ? to_json(comparison).dump(2) + "\n"
+                                          : to_table(comparison));
+    return comparison.refused.empty() && comparison.worst_error_percent <= arguments.tolerance
+               ? sim::kFine
+               : sim::kCheckFailed;
+}
+
 int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenario,
                   const TraceFile& measured) {
     if (!scenario.device.npu) {
@@ -111,6 +123,13 @@ int compare(const CompareArguments& arguments) {
         if (first != text.npos && (text[first] == '[' || text[first] == '{')) {
             return compare_trace(arguments, scenario, parse_trace(text, arguments.against));
         }
+        if (!arguments.html.empty()) {
+            throw ConfigError(fmt::format(
+                "--html shows timelines, which {} has not: it is no trace", arguments.against));
+        }
+        if (is_amx_timing(text)) {
+            return compare_amx_timing(arguments, scenario, text);
+        }
         return compare_timing(arguments, scenario, parse_timing(text, arguments.against));
     } catch (const ConfigError& error) {  // the scenario is right; the measurement does not fit it
         sim::complain(error.what());
@@ -124,7 +143,9 @@ void add_compare(CLI::App& app, std::optional<int>& exit_code) {
     auto arguments = std::make_shared<CompareArguments>();
     CLI::App* command = app.add_subcommand("compare", "a measurement against its prediction");
     command->add_option("file", arguments->file, "scenario file")->required();
-    command->add_option("--against", arguments->against, "hardware trace (JSON) or timings")
+    command
+        ->add_option("--against", arguments->against,
+                     "hardware trace (JSON), timings, or the AMX harness's CSV")
         ->required();
     command->add_option("--set", arguments->settings, "override a key: key.path=value");
     command->add_option("--format", arguments->format, "table or json")

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <optional>
 #include <regex>
 #include <sstream>
 #include <string_view>
 
 #include "arch/base/config.hpp"
+#include "validation/compare/csv_line.hpp"
 
 namespace tilesim::validation {
 
@@ -34,26 +32,6 @@ double nanoseconds_in(std::string_view name) {
     return 0;
 }
 
-std::vector<std::string> fields_of(const std::string& line) {
-    std::vector<std::string> fields;
-    std::istringstream in(line);
-    for (std::string field; std::getline(in, field, ',');) {
-        const std::size_t first = field.find_first_not_of(" \"\r");
-        const std::size_t last = field.find_last_not_of(" \"\r");
-        fields.push_back(first == field.npos ? "" : field.substr(first, last - first + 1));
-    }
-    return fields;
-}
-
-std::optional<double> number(const std::string& text) {
-    double value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc{} && rest == end && std::isfinite(value) && value > 0
-               ? std::optional{value}
-               : std::nullopt;
-}
-
 Timing parse_csv(std::istream& in, const std::vector<std::string>& header, std::size_t column,
                  double scale, const std::string& file) {
     Timing timing;
@@ -65,7 +43,7 @@ Timing parse_csv(std::istream& in, const std::vector<std::string>& header, std::
             continue;
         }
         const std::vector<std::string> fields = fields_of(line);
-        const auto value = column < fields.size() ? number(fields[column]) : std::nullopt;
+        const auto value = column < fields.size() ? positive_number(fields[column]) : std::nullopt;
         if (!value) {
             throw ConfigError(fmt::format("{}:{}:1: {}: must be a time above 0, got '{}'", file, at,
                                           header[column],
@@ -84,7 +62,7 @@ Timing parse_text(const std::string& text) {
     Timing timing;
     const std::regex time(R"((?:Avg |Average )?NPU (?:matmul )?time: *([0-9.]+) *(ns|us|ms|s)\b)");
     for (std::sregex_iterator at(text.begin(), text.end(), time), end; at != end; ++at) {
-        if (const auto value = number((*at)[1].str())) {
+        if (const auto value = positive_number((*at)[1].str())) {
             if (at->prefix().str().ends_with("Min ") || at->prefix().str().ends_with("Max ")) {
                 continue;
             }

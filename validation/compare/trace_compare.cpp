@@ -22,7 +22,7 @@ constexpr double kPercent = 100.0;
 constexpr const char* kKernel = "INSTR_VECTOR";
 
 std::string kind_of(const std::string& unit) {
-    return unit.substr(0, unit.find(' '));
+    return unit.substr(0, unit.find_first_of(" ("));  // "core_trace for ...", "fabric.port(2)"
 }
 
 double mean_length(const std::vector<Interval>& intervals, std::size_t count) {
@@ -115,6 +115,8 @@ EventRow finished(const RowSums& sums) {
     return row;
 }
 
+constexpr const char* kReadsWaiting = "READS_WAITING";
+
 std::string meaning_of(const EventRow& row) {
     if (row.unit == "core_trace" && row.event == kKernel) {
         return "the core kernel";
@@ -124,6 +126,10 @@ std::string meaning_of(const EventRow& row) {
     }
     if (row.unit == "shim_trace" && row.event.find("LOCK") == row.event.npos) {
         return "shim transfers: DRAM, its fabric, or back-pressure from the array";
+    }
+    if (row.unit == "fabric.port") {
+        return row.event == kReadsWaiting ? "reads waiting for an entry of the fabric (read_blocks)"
+                                          : "reads under way: the latency of fabric and DRAM";
     }
     if (row.event.ends_with("STALLED_LOCK")) {
         return "buffers that are not free or not full in time";
@@ -151,7 +157,14 @@ std::string cause_of(const std::vector<EventRow>& rows) {
     }
     for (const EventRow& row : rows) {
         if (row.unit == "shim_trace" && row.event.ends_with("RUNNING") && relative(row) > kApart) {
-            return text(row);
+            std::string cause = text(row);
+            for (const EventRow& fabric : rows) {
+                if (fabric.event == kReadsWaiting && std::abs(fabric.excess) > 0) {
+                    cause += fmt::format("; {}: {:+.0f} cycles a port", meaning_of(fabric),
+                                         fabric.excess);
+                }
+            }
+            return cause;
         }
     }
     return rows.empty() || relative(rows[0]) <= kApart ? "nothing stands out" : text(rows[0]);
@@ -167,6 +180,9 @@ TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simul
     std::set<std::string> unknown;
     std::map<std::pair<std::string, std::string>, RowSums> sums;
     for (const auto& [lane, intervals] : measured.lanes) {
+        if (lane.second.starts_with("BANK_")) {
+            continue;  // which bank opens when is the scheduler's business, not the design's
+        }
         units.insert(lane.first);
         const auto other = simulated.lanes.find(lane);
         const std::string kind = kind_of(lane.first);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 
@@ -145,6 +146,7 @@ std::vector<Sample> measure(const std::vector<std::uint8_t>& code, int repetitio
     function();
     std::vector<Sample> samples;
     for (int i = 0; i < repetitions; ++i) {
+        const auto wall = std::chrono::steady_clock::now();
         const std::int64_t before = cycles();
         const std::uint64_t start = time_stamp();
         function();
@@ -152,6 +154,8 @@ std::vector<Sample> measure(const std::vector<std::uint8_t>& code, int repetitio
         sample.tsc = static_cast<std::int64_t>(time_stamp() - start);
         sample.counted = counter >= 0;
         sample.cycles = sample.counted ? cycles() - before : sample.tsc;
+        sample.nanoseconds =
+            std::chrono::nanoseconds(std::chrono::steady_clock::now() - wall).count();
         samples.push_back(sample);
     }
     if (counter >= 0) {

@@ -37,6 +37,7 @@ class ProgramMemory {
 struct Sample {
     std::int64_t cycles = 0;  // of the core; of the time-stamp counter where `counted` is false
     std::int64_t tsc = 0;
+    std::int64_t nanoseconds = 0;
     bool counted = false;
 };
 

@@ -34,6 +34,7 @@ struct Result {
     double least = 0;
     double median = 0;
     double tsc = 0;
+    double nanoseconds = 0;  // of the median
     bool counted = false;
 };
 
@@ -56,7 +57,8 @@ Result run(const std::string& text, const std::string& file) {
               [](const Sample& a, const Sample& b) { return a.cycles < b.cycles; });
     const Sample& median = samples[samples.size() / 2];
     return {static_cast<double>(samples[0].cycles), static_cast<double>(median.cycles),
-            static_cast<double>(median.tsc), median.counted};
+            static_cast<double>(median.tsc), static_cast<double>(median.nanoseconds),
+            median.counted};
 }
 
 Result measured(const std::string& file) {
@@ -73,7 +75,15 @@ Result measured(const std::string& file) {
     const Result many = counted(kMany);
     const double iterations = kMany - kFew;
     return {(many.least - few.least) / iterations, (many.median - few.median) / iterations,
-            (many.tsc - few.tsc) / iterations, many.counted};
+            (many.tsc - few.tsc) / iterations, (many.nanoseconds - few.nanoseconds) / iterations,
+            many.counted};
+}
+
+// GHz of the core during the median; empty where its cycles could not be counted.
+std::string clock_of(const Result& result) {
+    return result.counted && result.nanoseconds > 0
+               ? fmt::format("{:.3f}", result.median / result.nanoseconds)
+               : "";
 }
 
 int command(const std::vector<std::string>& arguments) {
@@ -88,13 +98,13 @@ int command(const std::vector<std::string>& arguments) {
         return kSkip;
     }
     validation::amx::pin(processor);
-    fmt::print("kernel,unit,cyc_min,cyc_median,tsc,reps,host\n");
+    fmt::print("kernel,unit,cyc_min,cyc_median,tsc,ghz,reps,host\n");
     for (const std::string& file : files) {
         try {
             const Result result = measured(file);
-            fmt::print("{},{},{:.3f},{:.3f},{:.3f},{},{}\n", file.substr(file.rfind('/') + 1),
+            fmt::print("{},{},{:.3f},{:.3f},{:.3f},{},{},{}\n", file.substr(file.rfind('/') + 1),
                        result.counted ? "core_cycles" : "tsc_cycles", result.least, result.median,
-                       result.tsc, kRepetitions, validation::amx::host_name());
+                       result.tsc, clock_of(result), kRepetitions, validation::amx::host_name());
         } catch (const arch::base::config::ConfigError& error) {
             fmt::print(stderr, "{}: left out: {}\n", file, error.what());
         }

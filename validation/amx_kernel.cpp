@@ -1,0 +1,93 @@
+#include "validation/amx_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "arch/amx/instruction_stream.hpp"
+#include "arch/amx/program_text.hpp"
+#include "sim/system/amx.hpp"
+
+namespace tilesim::validation {
+
+using arch::amx::Instruction;
+using arch::amx::Opcode;
+using arch::amx::TileShape;
+
+namespace {
+
+constexpr std::string_view kCount = "COUNT";
+// Predictions are of the long run: what more iterations take, over how many more they are.
+constexpr std::int64_t kFew = 40;
+constexpr std::int64_t kMany = 240;
+constexpr std::int64_t kMostInstructions = 500'000'000;  // minutes
+
+double elements(const TileShape& shape, std::int64_t bytes_an_element) {
+    return static_cast<double>(shape.rows) * static_cast<double>(shape.row_bytes) /
+           static_cast<double>(bytes_an_element);
+}
+
+AmxKernelRun run_program(const sim::Scenario& like, const std::string& text,
+                         const std::string& file) {
+    sim::AmxProgramWorkload workload;
+    workload.file = file;
+    workload.program = arch::amx::read_program(text, file);
+    if (const std::int64_t instructions = workload.program.dynamic_instructions();
+        instructions > kMostInstructions) {
+        throw arch::base::config::ConfigError(
+            fmt::format("{}: {} instructions are too many to simulate, at most {}", file,
+                        instructions, kMostInstructions));
+    }
+    AmxKernelRun run = work_of(workload.program);
+    sim::Scenario scenario = like;
+    scenario.workload = workload;
+    run.cycles = static_cast<double>(sim::system::amx_cycles(scenario));
+    return run;
+}
+
+}  // namespace
+
+AmxKernelRun work_of(const arch::amx::Program& program) {
+    AmxKernelRun work;
+    std::array<TileShape, arch::amx::kTiles> shapes{};
+    for (arch::amx::InstructionStream stream(program); !stream.finished(); stream.advance()) {
+        const Instruction& instruction = *stream.current().instruction;
+        const auto tile = static_cast<std::size_t>(instruction.destination);
+        if (instruction.opcode == Opcode::Ldtilecfg) {
+            shapes = program.configs.at(static_cast<std::size_t>(instruction.immediate));
+        } else if (arch::amx::is_dot(instruction.opcode)) {
+            const TileShape& a = shapes.at(static_cast<std::size_t>(instruction.source_a));
+            const std::int64_t bytes = instruction.opcode == Opcode::Tdpbf16ps ? 2 : 1;
+            const double columns = static_cast<double>(shapes.at(tile).row_bytes) / sizeof(float);
+            work.operations += 2 * elements(a, bytes) * columns;
+        } else if (arch::amx::is_tile_load(instruction.opcode) ||
+                   instruction.opcode == Opcode::Tilestored) {
+            work.bytes += elements(shapes.at(tile), 1);
+        } else if (arch::amx::info_of(instruction.opcode).memory &&
+                   !arch::amx::is_prefetch(instruction.opcode)) {
+            work.bytes += static_cast<double>(stream.current().bytes);
+        }
+    }
+    return work;
+}
+
+AmxKernelRun run_amx_kernel(const sim::Scenario& like, const std::string& text,
+                            const std::string& file) {
+    const std::size_t at = text.find(kCount);
+    if (at == std::string::npos) {
+        return run_program(like, text, file);
+    }
+    const auto counted = [&](std::int64_t count) {
+        std::string program = text;
+        return run_program(like, program.replace(at, kCount.size(), std::to_string(count)), file);
+    };
+    const AmxKernelRun few = counted(kFew);
+    const AmxKernelRun many = counted(kMany);
+    constexpr double kIterations = kMany - kFew;
+    return {(many.cycles - few.cycles) / kIterations,
+            (many.operations - few.operations) / kIterations,
+            (many.bytes - few.bytes) / kIterations};
+}
+
+}  // namespace tilesim::validation

@@ -1,0 +1,121 @@
+// A CSV file in the harness's format, made by hand: cycles near the documented ones.
+#include "validation/compare/amx_timing.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "arch/base/config.hpp"
+
+// SystemC's library has a main of its own, which the tests do not use, and wants this.
+extern "C" int sc_main(int, char**) {
+    return 0;
+}
+
+namespace tilesim::validation {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kHeader = "kernel,unit,cyc_min,cyc_median,tsc,reps,host\n";
+const std::string kScenario =
+    std::string{TILESIM_SOURCE_DIR} + "/configs/scenarios/amx_gemm_int8.yaml";
+
+AmxComparison compared(const std::string& rows, const std::string& file = "runs.csv") {
+    return compare_amx(sim::load_scenario(kScenario, {}), kScenario,
+                       parse_amx_timing(kHeader + rows, file), file);
+}
+
+std::string failure(const std::string& text) {
+    try {
+        compare_amx(sim::load_scenario(kScenario, {}), kScenario,
+                    parse_amx_timing(text, "runs.csv"), "runs.csv");
+    } catch (const arch::base::config::ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(AmxTiming, EachRowIsItsOwnKernel) {
+    const AmxComparison result = compared(
+        "tdp.amx,core_cycles,64.010,64.100,40.000,15,Xeon A microcode 0x2b\n"
+        "tileloadd.amx,core_cycles,32.000,32.320,20.000,15,Xeon A microcode 0x2b\n");
+    ASSERT_EQ(result.rows.size(), 2U);
+    EXPECT_NEAR(result.rows[0].predicted, 64, 0.5);
+    EXPECT_DOUBLE_EQ(result.rows[0].operations, 4 * 2 * 16 * 32 * 16);  // bf16: 32 of k
+    EXPECT_DOUBLE_EQ(result.rows[1].operations, 0);
+    EXPECT_DOUBLE_EQ(result.rows[1].bytes, 4 * 1024);
+    EXPECT_NEAR(result.rows[1].spread_percent(), 1.0, 1e-9);
+    EXPECT_LT(result.worst_error_percent, 3);
+    const std::string table = to_table(result);
+    EXPECT_THAT(table, HasSubstr("1.60 TSC  Xeon A microcode 0x2b, 15 runs"));
+    EXPECT_EQ(to_json(result)["rows"][1]["kernel"], "tileloadd.amx");
+}
+
+TEST(AmxTiming, TheScenariosNameIsTheScenario) {
+    const AmxComparison result = compared("amx_gemm_int8.amx,core_cycles,23000,23500,,15,Xeon\n");
+    ASSERT_EQ(result.rows.size(), 1U);
+    EXPECT_DOUBLE_EQ(result.rows[0].operations, 2.0 * 256 * 192 * 256);
+    EXPECT_GT(result.rows[0].predicted, 12'000);  // the multiplier's bound is 12288
+}
+
+TEST(AmxTiming, KernelsBesideTheFileAreFound) {
+    const std::filesystem::path folder =
+        std::filesystem::path{testing::TempDir()} / "tilesim_amx_timing";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "mine.amx")
+        << "buffer a 0x100000 4096\n"
+           "config 0 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64\n"
+           "ldtilecfg 0\n"
+           "loop i COUNT\n  tileloadd tmm4, [a], 64\nend\n";
+    std::ofstream(folder / "broken.amx") << "tileload tmm4\n";
+    const AmxComparison result =
+        compared("mine.amx,core_cycles,8,8,,15,Xeon\nbroken.amx,core_cycles,8,8,,15,Xeon\n",
+                 (folder / "runs.csv").string());
+    ASSERT_EQ(result.rows.size(), 1U);
+    EXPECT_NEAR(result.rows[0].predicted, 8, 0.5);
+    ASSERT_EQ(result.refused.size(), 1U);
+    EXPECT_THAT(result.refused[0], HasSubstr("broken.amx:1"));
+}
+
+TEST(AmxTiming, UnknownKernelsAreRefusedByName) {
+    const AmxComparison result =
+        compared("tdp.amx,core_cycles,64,64,,15,Xeon\ntdp_chian.amx,core_cycles,52,52,,15,Xeon\n");
+    ASSERT_EQ(result.refused.size(), 1U);
+    EXPECT_THAT(result.refused[0], HasSubstr("runs.csv:3:1: tdp_chian.amx: no such kernel"));
+    EXPECT_THAT(result.refused[0], HasSubstr("did you mean 'tdp_chain.amx'?"));
+    EXPECT_THAT(to_table(result), HasSubstr("1 of 2 rows"));
+}
+
+TEST(AmxTiming, TimeStampCyclesNeedTheProductsAsClock) {
+    const AmxComparison result = compared(
+        "tdp.amx,tsc_cycles,40,40,40,15,Xeon\ntileloadd.amx,tsc_cycles,20,20,20,15,Xeon\n");
+    ASSERT_EQ(result.rows.size(), 2U);
+    EXPECT_NEAR(result.rows[1].median(), 32, 0.3);
+    EXPECT_THAT(failure(std::string{kHeader} + "tileloadd.amx,tsc_cycles,20,20,20,15,Xeon\n"),
+                HasSubstr("are no core cycles: measure tdp.amx beside it"));
+}
+
+TEST(AmxTiming, BadRowsAreLocated) {
+    EXPECT_THAT(
+        failure(std::string{kHeader} + "tdp.amx,core_cycles,64,-,,15,Xeon\n"),
+        HasSubstr("runs.csv:2:1: cyc_median (column 4): must be a number above 0, got '-'"));
+    EXPECT_THAT(failure(std::string{kHeader} + "tdp.amx,core_cycles,64,60,,15,Xeon\n"),
+                HasSubstr("must be at least cyc_min, 64"));
+    EXPECT_THAT(failure(std::string{kHeader} + "tdp.amx,seconds,64,64,,15,Xeon\n"),
+                HasSubstr("must be core_cycles or tsc_cycles, got 'seconds'"));
+    EXPECT_THAT(failure("kernel,cyc_min\ntdp.amx,3\n"), HasSubstr("no column 'unit'"));
+    EXPECT_THAT(failure(kHeader), HasSubstr("no rows"));
+}
+
+TEST(AmxTiming, OtherDevicesAreRefused) {
+    const std::string npu =
+        std::string{TILESIM_SOURCE_DIR} + "/configs/scenarios/xdna_functional.yaml";
+    EXPECT_THROW(compare_amx(sim::load_scenario(npu, {}), npu, {}, "runs.csv"),
+                 arch::base::config::ConfigError);
+}
+
+}  // namespace
+}  // namespace tilesim::validation
