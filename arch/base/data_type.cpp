@@ -1,7 +1,5 @@
 #include "arch/base/data_type.hpp"
 
-#include <bit>
-
 namespace tilesim::arch::base {
 
 std::int64_t bits_of(DataType type) {
@@ -32,16 +30,6 @@ const char* name_of(DataType type) {
         }
     }
     return "";
-}
-
-float from_bf16(std::uint16_t bits) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
-}
-
-std::uint16_t to_bf16(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    const std::uint32_t half = 0x7FFFU + ((bits >> 16U) & 1U);
-    return static_cast<std::uint16_t>((bits + half) >> 16U);
 }
 
 }  // namespace tilesim::arch::base

@@ -1,6 +1,7 @@
 // The element types of operands and results.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -19,7 +20,13 @@ bool is_float(DataType type);
 const char* name_of(DataType type);
 
 // f32 and bf16 (upper half of an f32), rounding to nearest even.
-float from_bf16(std::uint16_t bits);
-std::uint16_t to_bf16(float value);
+inline float from_bf16(std::uint16_t bits) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
+}
+inline std::uint16_t to_bf16(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t half = 0x7FFFU + ((bits >> 16U) & 1U);
+    return static_cast<std::uint16_t>((bits + half) >> 16U);
+}
 
 }  // namespace tilesim::arch::base

@@ -1,191 +1,131 @@
 #include "arch/npu/kernel_function.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "arch/base/check.hpp"
+#include "arch/npu/tile_product.hpp"
 
 namespace tilesim::arch::npu {
 
 namespace {
 
-// Vector code where the host has it; the arithmetic is the same.
-#if defined(__x86_64__) && defined(__GNUC__)
-#define TILESIM_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
+// Everything inlined into one function, which has a copy for vector hosts; same arithmetic.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define TILESIM_VECTOR_CLONES __attribute__((target_clones("avx2", "default"), flatten))
 #else
 #define TILESIM_VECTOR_CLONES
 #endif
-
-constexpr std::size_t kDotLanes = 16;  // k is padded to this many
 
 using Size = std::size_t;
 
 struct Shape {
     Size m, k, n, r, s, t;
-    Size k_padded;
+    bool b_column_major;
 };
+
+Size round_up(Size value, Size multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
 
 template <class To, class From>
 To convert(From value) {
-    return static_cast<To>(value);
-}
-template <>
-float convert<float, std::uint16_t>(std::uint16_t value) {
-    return from_bf16(value);
-}
-
-// Rows of `outer` sub-tiles of h x s elements into rows of k contiguous ones.
-template <class From, class To>
-void unpack_rows(const std::byte* bytes, Size rows, Size h, const Shape& shape, To* into,
-                 Size stride) {
-    const From* from = reinterpret_cast<const From*>(bytes);
-    for (Size block = 0; block < rows / h; ++block) {
-        for (Size ks = 0; ks < shape.k / shape.s; ++ks) {
-            for (Size row = 0; row < h; ++row) {
-                To* out = into + (block * h + row) * stride + ks * shape.s;
-                for (Size e = 0; e < shape.s; ++e) {
-                    out[e] = convert<To, From>(*from++);
-                }
-            }
-        }
-    }
-}
-
-// Row-major B ([k/s][n/t][s][t]) into rows of n, or transposed into rows of k.
-template <class From, class To>
-void unpack_row_major_b(const std::byte* bytes, const Shape& shape, To* into, Size k_stride,
-                        Size n_stride) {
-    const From* from = reinterpret_cast<const From*>(bytes);
-    for (Size ks = 0; ks < shape.k / shape.s; ++ks) {
-        for (Size nt = 0; nt < shape.n / shape.t; ++nt) {
-            for (Size row = 0; row < shape.s; ++row) {
-                for (Size e = 0; e < shape.t; ++e) {
-                    into[(ks * shape.s + row) * k_stride + (nt * shape.t + e) * n_stride] =
-                        convert<To, From>(*from++);
-                }
-            }
-        }
-    }
-}
-
-// sums[i][j] = sum over k of a[i][k] * b[j][k] modulo 2^32; four columns at a time.
-TILESIM_VECTOR_CLONES
-void dot_products(const std::int16_t* a, const std::int16_t* b, const Shape& shape,
-                  std::int32_t* sums) {
-    const Size k = shape.k_padded;
-    for (Size i = 0; i < shape.m; ++i) {
-        const std::int16_t* row = a + i * k;
-        Size j = 0;
-        for (; j + 4 <= shape.n; j += 4) {
-            const std::int16_t* b0 = b + j * k;
-            std::uint32_t s0 = 0;
-            std::uint32_t s1 = 0;
-            std::uint32_t s2 = 0;
-            std::uint32_t s3 = 0;
-            for (Size e = 0; e < k; ++e) {
-                const std::int32_t x = row[e];
-                s0 += static_cast<std::uint32_t>(x * b0[e]);
-                s1 += static_cast<std::uint32_t>(x * b0[e + k]);
-                s2 += static_cast<std::uint32_t>(x * b0[e + 2 * k]);
-                s3 += static_cast<std::uint32_t>(x * b0[e + 3 * k]);
-            }
-            sums[i * shape.n + j] = static_cast<std::int32_t>(s0);
-            sums[i * shape.n + j + 1] = static_cast<std::int32_t>(s1);
-            sums[i * shape.n + j + 2] = static_cast<std::int32_t>(s2);
-            sums[i * shape.n + j + 3] = static_cast<std::int32_t>(s3);
-        }
-        for (; j < shape.n; ++j) {
-            std::uint32_t s0 = 0;
-            for (Size e = 0; e < k; ++e) {
-                s0 += static_cast<std::uint32_t>(static_cast<std::int32_t>(row[e]) * b[j * k + e]);
-            }
-            sums[i * shape.n + j] = static_cast<std::int32_t>(s0);
-        }
-    }
-}
-
-// c[i][j] += a[i][k] * b[k][j], in order of k for every element.
-TILESIM_VECTOR_CLONES
-void accumulate(const float* a, const float* b, const Shape& shape, float* c) {
-    for (Size i = 0; i < shape.m; ++i) {
-        float* out = c + i * shape.n;
-        for (Size k = 0; k < shape.k; ++k) {
-            const float x = a[i * shape.k + k];
-            const float* row = b + k * shape.n;
-            for (Size j = 0; j < shape.n; ++j) {
-                out[j] += x * row[j];
-            }
-        }
-    }
-}
-
-// Calls action(element of C in core memory, index in rows) for every element.
-template <class Action>
-void for_each_c(const Shape& shape, Action action) {
-    Size element = 0;
-    for (Size mb = 0; mb < shape.m / shape.r; ++mb) {
-        for (Size nb = 0; nb < shape.n / shape.t; ++nb) {
-            for (Size row = 0; row < shape.r; ++row) {
-                for (Size e = 0; e < shape.t; ++e) {
-                    action(element++, (mb * shape.r + row) * shape.n + nb * shape.t + e);
-                }
-            }
-        }
-    }
-}
-
-template <class In, class Out>
-void multiply_integers(const Kernel& kernel, const Shape& shape, std::span<const std::byte> a,
-                       std::span<const std::byte> b, std::span<std::byte> c) {
-    thread_local std::vector<std::int16_t> rows_a;
-    thread_local std::vector<std::int16_t> rows_b;
-    thread_local std::vector<std::int32_t> sums;
-    rows_a.assign(shape.m * shape.k_padded, 0);
-    rows_b.assign(shape.n * shape.k_padded, 0);
-    sums.resize(shape.m * shape.n);
-    unpack_rows<In>(a.data(), shape.m, shape.r, shape, rows_a.data(), shape.k_padded);
-    if (kernel.b_column_major) {
-        unpack_rows<In>(b.data(), shape.n, shape.t, shape, rows_b.data(), shape.k_padded);
+    if constexpr (std::is_same_v<From, std::uint16_t>) {
+        return base::from_bf16(value);
+    } else if constexpr (std::is_same_v<To, std::uint16_t>) {
+        return base::to_bf16(value);
     } else {
-        unpack_row_major_b<In>(b.data(), shape, rows_b.data(), 1, shape.k_padded);
+        return static_cast<To>(value);
     }
-    dot_products(rows_a.data(), rows_b.data(), shape, sums.data());
-    Out* out = reinterpret_cast<Out*>(c.data());
-    for_each_c(shape, [&](Size element, Size index) {
-        out[element] = static_cast<Out>(static_cast<std::uint32_t>(out[element]) +
-                                        static_cast<std::uint32_t>(sums[index]));
+}
+
+// Through locals, because pointers to bytes may alias anything and would keep it scalar.
+template <Size kRun, class From, class To>
+void convert_run(const From* from, To* to) {
+    std::array<From, kRun> in;
+    std::array<To, kRun> out;
+    std::memcpy(in.data(), from, sizeof in);
+    for (Size e = 0; e < kRun; ++e) {
+        out[e] = convert<To>(in[e]);
+    }
+    std::memcpy(to, out.data(), sizeof out);
+}
+
+// Calls the action with the longest known run of elements that `size` is a multiple of.
+template <class Action>
+void with_run(Size size, Action action) {
+    if (size % 8 == 0) {
+        action(std::integral_constant<Size, 8>{});
+    } else if (size % 4 == 0) {
+        action(std::integral_constant<Size, 4>{});
+    } else {
+        action(std::integral_constant<Size, 1>{});
+    }
+}
+
+// A in rows of k, `stride` apart.
+template <class In, class Packed>
+void pack_a(const In* a, const Shape& shape, Size stride, Packed* rows) {
+    with_run(shape.s, [&](auto run) {
+        for (Size block = 0; block < shape.m; block += shape.r) {
+            for (Size k = 0; k < shape.k; k += shape.s) {
+                for (Size row = 0; row < shape.r; ++row) {
+                    for (Size e = 0; e < shape.s; e += run, a += run) {
+                        convert_run<run>(a, rows + (block + row) * stride + k + e);
+                    }
+                }
+            }
+        }
     });
 }
 
-template <class Out>
-void multiply_bf16(const Kernel& kernel, const Shape& shape, std::span<const std::byte> a,
-                   std::span<const std::byte> b, std::span<std::byte> c) {
-    std::vector<float> rows_a(shape.m * shape.k);
-    std::vector<float> rows_b(shape.k * shape.n);
-    std::vector<float> sums(shape.m * shape.n);
-    unpack_rows<std::uint16_t>(a.data(), shape.m, shape.r, shape, rows_a.data(), shape.k);
-    if (kernel.b_column_major) {
-        std::vector<float> columns(shape.n * shape.k);
-        unpack_rows<std::uint16_t>(b.data(), shape.n, shape.t, shape, columns.data(), shape.k);
-        for (Size j = 0; j < shape.n; ++j) {
-            for (Size k = 0; k < shape.k; ++k) {
-                rows_b[k * shape.n + j] = columns[j * shape.k + k];
+// Where an element of B lies in panels of kTileColumns columns, as tile_product.hpp wants them.
+template <class Packed>
+Size panel_index(Size k, Size j, Size stride) {
+    constexpr Size kGroup = kDepth<Packed>;
+    return (j / kTileColumns * stride + k / kGroup * kGroup) * kTileColumns +
+           j % kTileColumns * kGroup + k % kGroup;
+}
+
+template <class In, class Packed>
+void pack_column_major_b(const In* b, const Shape& shape, Size stride, Packed* panels) {
+    with_run(shape.s, [&](auto run) {
+        constexpr Size kStep = std::min<Size>(run, kDepth<Packed>);
+        for (Size block = 0; block < shape.n; block += shape.t) {
+            for (Size k = 0; k < shape.k; k += shape.s) {
+                for (Size j = block; j < block + shape.t; ++j) {
+                    for (Size e = 0; e < shape.s; e += run, b += run) {
+                        std::array<Packed, run> column;
+                        convert_run<run>(b, column.data());
+                        Packed* out = panels + panel_index<Packed>(k + e, j, stride);
+                        for (Size i = 0; i < run; i += kStep) {
+                            std::memcpy(out + i * kTileColumns, column.data() + i,
+                                        kStep * sizeof(Packed));
+                        }
+                    }
+                }
             }
         }
-    } else {
-        unpack_row_major_b<std::uint16_t>(b.data(), shape, rows_b.data(), shape.n, 1);
-    }
-    Out* out = reinterpret_cast<Out*>(c.data());
-    for_each_c(shape,
-               [&](Size element, Size index) { sums[index] = convert<float>(out[element]); });
-    accumulate(rows_a.data(), rows_b.data(), shape, sums.data());
-    for_each_c(shape, [&](Size element, Size index) {
-        if constexpr (std::is_same_v<Out, float>) {
-            out[element] = sums[index];
-        } else {
-            out[element] = to_bf16(sums[index]);
+    });
+}
+
+template <class In, class Packed>
+void pack_row_major_b(const In* b, const Shape& shape, Size stride, Packed* panels) {
+    with_run(shape.t, [&](auto run) {
+        for (Size block = 0; block < shape.k; block += shape.s) {
+            for (Size j = 0; j < shape.n; j += shape.t) {
+                for (Size k = block; k < block + shape.s; ++k) {
+                    for (Size e = 0; e < shape.t; e += run, b += run) {
+                        Packed* out = panels + panel_index<Packed>(k, j + e, stride);
+                        for (Size i = 0; i < run; ++i) {
+                            out[i * kDepth<Packed>] = convert<Packed>(b[i]);
+                        }
+                    }
+                }
+            }
         }
     });
 }
@@ -220,6 +160,85 @@ void add_any(const Kernel& kernel, std::span<const std::byte> a, const std::byte
     }
 }
 
+// Adds the product of packed A and B to C, a tile at a time.
+template <class Packed, class Sum, class Out>
+void add_packed(const Shape& shape, Size stride, const Packed* rows, const Packed* panels, Out* c) {
+    const Size block = shape.r * shape.t;
+    with_run(shape.t, [&](auto run) {
+        for (Size i = 0; i < shape.m; i += kTileRows) {
+            std::array<Out*, kTileRows> c_rows{};
+            const Size used_rows = std::min(kTileRows, shape.m - i);
+            for (Size row = 0; row < used_rows; ++row) {
+                const Size at = i + row;
+                c_rows[row] = c + at / shape.r * shape.r * shape.n + at % shape.r * shape.t;
+            }
+            for (Size j = 0; j < shape.n; j += kTileColumns) {
+                // Calls action(elements of C, elements of the tile) for every run of them.
+                std::array<Sum, kTileRows * kTileColumns> tile{};
+                const Size used_columns = std::min(kTileColumns, shape.n - j);
+                const auto for_each_run = [&](auto action) {
+                    for (Size column = 0; column < used_columns; column += run) {
+                        const Size at = j + column;
+                        const Size offset =
+                            shape.t == run ? at / run * block : at / shape.t * block + at % shape.t;
+                        for (Size row = 0; row < used_rows; ++row) {
+                            action(c_rows[row] + offset, &tile[row * kTileColumns + column]);
+                        }
+                    }
+                };
+                for_each_run([&](Out* out, Sum* sums) { convert_run<run>(out, sums); });
+                add_product(rows + i * stride, stride, panels + j * stride, stride, tile.data());
+                for_each_run([&](Out* out, Sum* sums) { convert_run<run>(sums, out); });
+            }
+        }
+    });
+}
+
+template <class In, class Out, class Packed, class Sum>
+void multiply_as(const Shape& shape, std::span<const std::byte> a, std::span<const std::byte> b,
+                 std::span<std::byte> c) {
+    // Rows and columns beyond the matrix are left over and not stored; an odd k's last A is zero.
+    thread_local std::vector<Packed> rows;
+    thread_local std::vector<Packed> panels;
+    const Size stride = round_up(shape.k, kDepth<Packed>);
+    rows.assign(round_up(shape.m, kTileRows) * stride, 0);
+    panels.resize(round_up(shape.n, kTileColumns) * stride);
+    pack_a(reinterpret_cast<const In*>(a.data()), shape, stride, rows.data());
+    const In* from = reinterpret_cast<const In*>(b.data());
+    if (shape.b_column_major) {
+        pack_column_major_b(from, shape, stride, panels.data());
+    } else {
+        pack_row_major_b(from, shape, stride, panels.data());
+    }
+    add_packed<Packed, Sum>(shape, stride, rows.data(), panels.data(),
+                            reinterpret_cast<Out*>(c.data()));
+}
+
+// False where there is no functional model of the types.
+TILESIM_VECTOR_CLONES
+bool multiply_types(const Kernel& kernel, const Shape& shape, std::span<const std::byte> a,
+                    std::span<const std::byte> b, std::span<std::byte> c) {
+    const auto is = [&kernel](DataType in, DataType out) {
+        return kernel.a == in && kernel.b == in && kernel.c == out;
+    };
+    if (is(DataType::Int8, DataType::Int8)) {
+        multiply_as<std::int8_t, std::int8_t, std::int16_t, std::int32_t>(shape, a, b, c);
+    } else if (is(DataType::Int8, DataType::Int16)) {
+        multiply_as<std::int8_t, std::int16_t, std::int16_t, std::int32_t>(shape, a, b, c);
+    } else if (is(DataType::Int8, DataType::Int32)) {
+        multiply_as<std::int8_t, std::int32_t, std::int16_t, std::int32_t>(shape, a, b, c);
+    } else if (is(DataType::Int16, DataType::Int32)) {
+        multiply_as<std::int16_t, std::int32_t, std::int16_t, std::int32_t>(shape, a, b, c);
+    } else if (is(DataType::Bf16, DataType::Bf16)) {
+        multiply_as<std::uint16_t, std::uint16_t, float, float>(shape, a, b, c);
+    } else if (is(DataType::Bf16, DataType::F32)) {
+        multiply_as<std::uint16_t, float, float, float>(shape, a, b, c);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 void add(const Kernel& kernel, std::span<const std::byte> a, std::span<const std::byte> b,
@@ -234,32 +253,10 @@ void add_value(const Kernel& kernel, std::span<const std::byte> a, std::span<std
 void multiply(const Kernel& kernel, const MultiplyMode& mode, std::span<const std::byte> a,
               std::span<const std::byte> b, std::span<std::byte> c) {
     const auto size = [](std::int64_t x) { return static_cast<Size>(x); };
-    const Shape shape{size(kernel.m),
-                      size(kernel.k),
-                      size(kernel.n),
-                      size(mode.r),
-                      size(mode.s),
-                      size(mode.t),
-                      (size(kernel.k) + kDotLanes - 1) / kDotLanes * kDotLanes};
-    const auto is = [&kernel](DataType in, DataType out) {
-        return kernel.a == in && kernel.b == in && kernel.c == out;
-    };
-    if (is(DataType::Int8, DataType::Int8)) {
-        multiply_integers<std::int8_t, std::int8_t>(kernel, shape, a, b, c);
-    } else if (is(DataType::Int8, DataType::Int16)) {
-        multiply_integers<std::int8_t, std::int16_t>(kernel, shape, a, b, c);
-    } else if (is(DataType::Int8, DataType::Int32)) {
-        multiply_integers<std::int8_t, std::int32_t>(kernel, shape, a, b, c);
-    } else if (is(DataType::Int16, DataType::Int32)) {
-        multiply_integers<std::int16_t, std::int32_t>(kernel, shape, a, b, c);
-    } else if (is(DataType::Bf16, DataType::Bf16)) {
-        multiply_bf16<std::uint16_t>(kernel, shape, a, b, c);
-    } else if (is(DataType::Bf16, DataType::F32)) {
-        multiply_bf16<float>(kernel, shape, a, b, c);
-    } else {
-        SIM_CHECK(false, "no functional model of {} x {} -> {}", name_of(kernel.a),
-                  name_of(kernel.b), name_of(kernel.c));
-    }
+    const Shape shape{size(kernel.m), size(kernel.k), size(kernel.n),       size(mode.r),
+                      size(mode.s),   size(mode.t),   kernel.b_column_major};
+    SIM_CHECK(multiply_types(kernel, shape, a, b, c), "no functional model of {} x {} -> {}",
+              name_of(kernel.a), name_of(kernel.b), name_of(kernel.c));
 }
 
 void zero(std::span<std::byte> c) {

@@ -1,0 +1,150 @@
+#include "arch/npu/kernel_function.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <tuple>
+#include <vector>
+
+#include "arch/base/splitmix64.hpp"
+#include "arch/npu/tile_product.hpp"
+
+namespace tilesim::arch::npu {
+namespace {
+
+using Size = std::size_t;
+
+// Products of any mmul shape, odd ones included, against one sum an element.
+template <class In, class Out, class Sum>
+void expect_product(const Kernel& kernel, const MultiplyMode& mode) {
+    const auto size = [](std::int64_t x) { return static_cast<Size>(x); };
+    const Size m = size(kernel.m), k = size(kernel.k), n = size(kernel.n);
+    const Size r = size(mode.r), s = size(mode.s), t = size(mode.t);
+    std::uint64_t state = 3;
+    const auto fill = [&state](auto& values) {
+        for (auto& value : values) {
+            const std::uint64_t bits = base::next_splitmix64(state);
+            using Value = std::remove_reference_t<decltype(value)>;
+            const float small = static_cast<float>(bits & 0xFFFU) / 1024.0F - 2.0F;
+            if constexpr (std::is_same_v<Value, float>) {
+                value = small;
+            } else if constexpr (std::is_same_v<Value, std::uint16_t>) {
+                value = to_bf16(small);
+            } else {
+                value = static_cast<Value>(bits % 5 == 0 ? std::uint64_t{1} << 15U : bits);
+            }
+        }
+    };
+    const auto widen = [](auto value) -> Sum {
+        if constexpr (std::is_same_v<decltype(value), std::uint16_t>) {
+            return from_bf16(value);
+        } else {
+            return static_cast<Sum>(value);
+        }
+    };
+    std::vector<In> a(m * k), b(k * n);
+    std::vector<Out> c(m * n);
+    fill(a);
+    fill(b);
+    fill(c);
+    std::vector<Out> expected = c;
+    for (Size i = 0; i < m; ++i) {
+        for (Size j = 0; j < n; ++j) {
+            Out& out = expected[(i / r * (n / t) + j / t) * r * t + i % r * t + j % t];
+            Sum sum = widen(out);
+            for (Size e = 0; e < k; ++e) {
+                const Size in_a = (i / r * (k / s) + e / s) * r * s + i % r * s + e % s;
+                const Size in_b = kernel.b_column_major
+                                      ? (j / t * (k / s) + e / s) * s * t + j % t * s + e % s
+                                      : (e / s * (n / t) + j / t) * s * t + e % s * t + j % t;
+                sum += widen(a[in_a]) * widen(b[in_b]);
+            }
+            if constexpr (std::is_same_v<Out, std::uint16_t>) {
+                out = to_bf16(sum);
+            } else {
+                out = static_cast<Out>(sum);
+            }
+        }
+    }
+    multiply(kernel, mode, std::as_bytes(std::span{a}), std::as_bytes(std::span{b}),
+             std::as_writable_bytes(std::span{c}));
+    EXPECT_EQ(c, expected);
+}
+
+struct MmulShape {
+    std::int64_t r, s, t;
+};
+class Multiply : public testing::TestWithParam<std::tuple<MmulShape, bool>> {
+  protected:
+    template <class In, class Out, class Sum>
+    void expect(DataType in, DataType out) {
+        const auto& [shape, column_major] = GetParam();
+        for (const std::int64_t blocks : {1, 3}) {
+            Kernel kernel;
+            kernel.m = blocks * shape.r;
+            kernel.k = (blocks + 2) * shape.s;
+            kernel.n = (blocks + 1) * shape.t;
+            kernel.a = kernel.b = in;
+            kernel.c = out;
+            kernel.b_column_major = column_major;
+            MultiplyMode mode;
+            mode.r = shape.r;
+            mode.s = shape.s;
+            mode.t = shape.t;
+            expect_product<In, Out, Sum>(kernel, mode);
+        }
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Shapes, Multiply,
+                         testing::Combine(testing::Values(MmulShape{8, 8, 8}, MmulShape{4, 8, 4},
+                                                          MmulShape{4, 4, 8}, MmulShape{3, 5, 7},
+                                                          MmulShape{1, 1, 1}, MmulShape{5, 12, 40},
+                                                          MmulShape{2, 2, 20}),
+                                          testing::Bool()));
+
+TEST_P(Multiply, Int8) {
+    expect<std::int8_t, std::int8_t, std::uint32_t>(DataType::Int8, DataType::Int8);
+    expect<std::int8_t, std::int16_t, std::uint32_t>(DataType::Int8, DataType::Int16);
+    expect<std::int8_t, std::int32_t, std::uint32_t>(DataType::Int8, DataType::Int32);
+}
+TEST_P(Multiply, Int16WrapsModulo32Bits) {
+    expect<std::int16_t, std::int32_t, std::uint32_t>(DataType::Int16, DataType::Int32);
+}
+TEST_P(Multiply, Bf16AddsInOrderOfK) {
+    expect<std::uint16_t, std::uint16_t, float>(DataType::Bf16, DataType::Bf16);
+    expect<std::uint16_t, float, float>(DataType::Bf16, DataType::F32);
+}
+
+TEST(TileProduct, PlainAndVectorCodeGiveTheSameBits) {
+    constexpr Size kDeep = 6;
+    std::array<std::int16_t, kTileRows * kDeep> a{};
+    std::array<std::int16_t, kTileColumns * kDeep> b{};
+    std::array<float, a.size()> x{};
+    std::array<float, b.size()> y{};
+    a.fill(INT16_MIN);  // every pair of products is 2^31
+    b.fill(INT16_MIN);
+    std::uint64_t state = 1;
+    for (Size i = 0; i < x.size(); ++i) {
+        x[i] = 1.0F / static_cast<float>(1 + base::next_splitmix64(state) % 1000);
+    }
+    for (Size i = 0; i < y.size(); ++i) {
+        y[i] = 1.0F / static_cast<float>(1 + base::next_splitmix64(state) % 1000);
+        b[i] = static_cast<std::int16_t>(i % 2 == 0 ? b[i] : base::next_splitmix64(state));
+    }
+    std::array<std::int32_t, kTileRows * kTileColumns> c{};
+    c.fill(INT32_MAX);
+    auto plain_c = c;
+    std::array<float, c.size()> z{};
+    z.fill(0.1F);
+    auto plain_z = z;
+    add_product(a.data(), kDeep, b.data(), kDeep, c.data());
+    add_product_plainly(a.data(), kDeep, b.data(), kDeep, plain_c.data());
+    EXPECT_EQ(c, plain_c);
+    add_product(x.data(), kDeep, y.data(), kDeep, z.data());
+    add_product_plainly(x.data(), kDeep, y.data(), kDeep, plain_z.data());
+    EXPECT_EQ(z, plain_z);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu
