@@ -1,5 +1,6 @@
 #include "arch/memory/command_trace.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -11,11 +12,11 @@ namespace {
 struct Log : base::ProbeListener {
     void begin(std::string_view component, std::string_view activity,
                base::Femtoseconds now) override {
-        events.emplace_back(component, std::string{"+"} + std::string{activity}, now.count());
+        events.emplace_back(component, fmt::format("+{}", activity), now.count());
     }
     void end(std::string_view component, std::string_view activity,
              base::Femtoseconds now) override {
-        events.emplace_back(component, std::string{"-"} + std::string{activity}, now.count());
+        events.emplace_back(component, fmt::format("-{}", activity), now.count());
     }
     std::vector<std::tuple<std::string, std::string, std::int64_t>> events;
 };
