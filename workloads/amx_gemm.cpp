@@ -186,8 +186,9 @@ void reduce(Program& program, const AmxMapping& map, const LoweredAmx& l, std::i
     program.emit(barrier);
     const auto [first, last] = share(l.m * l.c_row / kRowBytes, t, map.threads);
     const int i = program.open_loop("line", last - first);
+    const std::int64_t own = l.c + first * kRowBytes;
     const auto line = [&](std::int64_t copy) {
-        return Address{}.plus(l.c + copy * l.c_copy + first * kRowBytes).per(i, kRowBytes);
+        return Address{}.plus(own + copy * l.c_copy).per(i, kRowBytes);
     };
     const auto emit = [&](Opcode opcode, std::int8_t reg, const Address& address) {
         Instruction instruction;

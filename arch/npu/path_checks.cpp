@@ -198,9 +198,10 @@ class PathChecks {
             for (const std::int64_t id : ids) {
                 same &= ~(id ^ ids[0]);
             }
-            const bool alone = std::none_of(packets.begin(), packets.end(), [&](const auto& each) {
-                return each.masters != masters && ((each.id ^ ids[0]) & same) == 0;
-            });
+            const auto matched = [&set = masters, id = ids[0], same](const Packets& each) {
+                return each.masters != set && ((each.id ^ id) & same) == 0;
+            };
+            const bool alone = std::none_of(packets.begin(), packets.end(), matched);
             slots += alone ? 1 : ids.size();
             saved = std::max(saved, alone ? 0 : ids.size() - 1);
         }

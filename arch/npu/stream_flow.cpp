@@ -121,7 +121,7 @@ void StreamFlow::append(std::deque<Segment>& segments, std::int64_t words, Cycle
     if (!segments.empty() && segments.back().start + Cycles{segments.back().words} == start) {
         segments.back().words += words;
     } else {
-        segments.emplace_back(words, start);
+        segments.push_back({words, start});
     }
 }
 

@@ -80,22 +80,19 @@ double soc_part_ns(const ModelWorkload& workload, const Costs& costs,
            roofline_ns(soc, costs.head_macs, costs.head_bytes);
 }
 
+// The value under `name`, added at the end where there is none yet.
+template <typename Value>
+Value& value_of(std::vector<std::pair<std::string, Value>>& list, const std::string& name) {
+    const auto found = std::find_if(list.begin(), list.end(),
+                                    [&](const auto& each) { return each.first == name; });
+    return found != list.end() ? found->second : list.emplace_back(name, Value{}).second;
+}
+
 void add_states(RunResult& result, const PimRun& run, double times) {
     for (const auto& [component, states] : run.where) {
-        auto entry = std::find_if(result.where.begin(), result.where.end(),
-                                  [&](const auto& each) { return each.first == component; });
-        if (entry == result.where.end()) {
-            result.where.emplace_back(component, decltype(run.where)::value_type::second_type{});
-            entry = std::prev(result.where.end());
-        }
+        auto& sums = value_of(result.where, component);
         for (const auto& [state, cycles] : states) {
-            auto place = std::find_if(entry->second.begin(), entry->second.end(),
-                                      [&](const auto& each) { return each.first == state; });
-            if (place == entry->second.end()) {
-                entry->second.emplace_back(state, 0.0);
-                place = std::prev(entry->second.end());
-            }
-            place->second += cycles * times;
+            value_of(sums, state) += cycles * times;
         }
     }
 }
