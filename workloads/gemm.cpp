@@ -3,8 +3,7 @@
 namespace tilesim::workloads {
 
 std::int64_t bytes_of(DataType type) {
-    constexpr std::int64_t kBitsPerByte = 8;
-    return arch::npu::bits_of(type) / kBitsPerByte;
+    return arch::npu::bits_of(type) / arch::base::kBitsPerByte;
 }
 
 GemmProblem read_gemm(arch::base::config::Node node) {

@@ -24,10 +24,10 @@ const TypeNames kResults{{"int8", DataType::Int8},
 }  // namespace
 
 double GemvProblem::bytes() const {
-    constexpr double kBitsPerByte = 8;
     const double scales =
         scale_block > 0 ? static_cast<double>(kScaleBits) / static_cast<double>(scale_block) : 0;
-    return macs() * (static_cast<double>(arch::base::bits_of(weights)) + scales) / kBitsPerByte;
+    return macs() * (static_cast<double>(arch::base::bits_of(weights)) + scales) /
+           arch::base::kBitsPerByte;
 }
 
 void read_gemv_format(arch::base::config::Node& node, GemvProblem& gemv) {

@@ -17,8 +17,6 @@ using arch::base::is_float;
 
 namespace {
 
-constexpr std::int64_t kBitsPerByte = 8;
-
 // A random number for each place of each of the streams (weights, inputs, scales).
 std::uint64_t random_at(std::uint64_t seed, std::uint64_t stream, std::int64_t a, std::int64_t b) {
     const std::uint64_t z = seed * arch::base::kSplitmixStep + stream * 0xD1B54A32D192ED03ULL +
@@ -55,25 +53,25 @@ void store_element(std::vector<std::byte>& bytes, DataType type, std::int64_t in
     if (type == DataType::Bf16) {
         raw >>= 16U;
     }
-    if (bits < kBitsPerByte) {
+    if (bits < arch::base::kBitsPerByte) {
         const auto shift = static_cast<unsigned>(index % 2 * bits);
         bytes[static_cast<std::size_t>(index / 2)] |= static_cast<std::byte>((raw & 0xFU) << shift);
         return;
     }
-    const auto size = static_cast<std::size_t>(bits / kBitsPerByte);
+    const auto size = static_cast<std::size_t>(bits / arch::base::kBitsPerByte);
     std::memcpy(bytes.data() + static_cast<std::size_t>(index) * size, &raw, size);
 }
 
 double load_element(const std::vector<std::byte>& bytes, DataType type, std::int64_t index) {
     const std::int64_t bits = bits_of(type);
-    if (bits < kBitsPerByte) {
+    if (bits < arch::base::kBitsPerByte) {
         const auto shift = static_cast<unsigned>(index % 2 * bits);
         const auto raw =
             (static_cast<unsigned>(bytes[static_cast<std::size_t>(index / 2)]) >> shift) & 0xFU;
         return wrapped(raw, bits);
     }
     std::uint32_t raw = 0;
-    const auto size = static_cast<std::size_t>(bits / kBitsPerByte);
+    const auto size = static_cast<std::size_t>(bits / arch::base::kBitsPerByte);
     std::memcpy(&raw, bytes.data() + static_cast<std::size_t>(index) * size, size);
     if (type == DataType::Bf16) {
         raw <<= 16U;
@@ -127,7 +125,7 @@ BankWords::BankWords(const arch::memory::MemoryConfig& memory, const arch::pim::
     : channels_(memory.channels),
       banks_per_channel_(memory.banks()),
       interleave_(pim.interleave.count()),
-      word_bytes_(pim.register_bits / kBitsPerByte) {}
+      word_bytes_(pim.register_bits / arch::base::kBitsPerByte) {}
 
 std::int64_t BankWords::address_of(const BankPlace& place, std::int64_t word) const {
     const std::int64_t byte = word * word_bytes_;

@@ -2,34 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include "arch/base/config.hpp"
-#include "arch/npu/array.hpp"
 #include "arch/npu/program_verifier.hpp"
-#include "arch/npu/router.hpp"
 #include "arch/npu/stream_kernel_timing.hpp"
 #include "workloads/gotoblas_data.hpp"
+#include "workloads/program_run_testing.hpp"
 
 namespace tilesim::workloads {
 namespace {
 
 using namespace arch;
 
-struct Machine {
-    npu::NpuConfig npu;
-    fabric::FabricConfig fabric;
-    memory::MemoryConfig memory;
-};
-
 Machine machine() {
-    const std::string folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/";
-    Machine result;
-    auto device = base::config::Document::load(folder + "vck190.yaml");
-    auto root = device.root();
-    result.npu = npu::read_npu_config(root.child("npu", ""));
-    result.fabric = fabric::read_fabric_config(root.child("fabric", ""));
-    auto memory = base::config::Document::load(folder + "ddr4_3200.yaml");
-    result.memory = memory::read_memory_config(memory.root().child("memory", ""));
-    return result;
+    return load_machine("vck190", "ddr4_3200");
 }
 
 GemmProblem problem(std::int64_t m, std::int64_t k, std::int64_t n) {
@@ -44,41 +28,14 @@ GotoblasMapping mapping(std::int64_t m_c, std::int64_t n_c, std::int64_t k_c) {
     return map;
 }
 
-struct Outcome {
-    std::int64_t cycles = 0;
-    bool finished = false;
-    ProductCheck check;
-    memory::MemoryTotals totals;
-};
-
 Outcome run(const GemmProblem& gemm, const GotoblasMapping& map, bool functional) {
     const Machine m = machine();
     LoweredGotoblas lowered = lower(gemm, map, m.npu);
     EXPECT_TRUE(npu::verify(lowered.program, m.npu).empty());
-    npu::route(lowered.program, m.npu);
     const GotoblasData data(gemm, map, lowered);
-    base::EventQueue queue;
-    base::stats::Group root("");
-    memory::BackingStore store;
-    if (functional) {
-        data.fill(3, store);
-    }
-    memory::MemorySystem memory(m.memory, m.fabric.request_latency, queue, root);
-    npu::Array array(m.npu, m.fabric, lowered.program, memory, queue, root,
-                     functional ? &store : nullptr);
-    array.start();
-    while (!array.finished() && !queue.empty()) {
-        queue.run_until(queue.next_time());
-    }
-    array.finish_statistics();
-    Outcome outcome;
-    outcome.finished = array.finished();
-    outcome.cycles = array.finish_cycle().count();
-    outcome.totals = memory.totals();
-    if (functional) {
-        outcome.check = data.check(3, store);
-    }
-    return outcome;
+    const Bytes bytes{[&](auto& store) { data.fill(3, store); },
+                      [&](auto& store) { return data.check(3, store); }};
+    return run_program(m, lowered.program, functional ? std::optional{bytes} : std::nullopt);
 }
 
 TEST(Gotoblas, ProductsMatchWithRemaindersInEveryLoopAndSeveralPassesOverC) {
@@ -89,7 +46,6 @@ TEST(Gotoblas, ProductsMatchWithRemaindersInEveryLoopAndSeveralPassesOverC) {
             GotoblasMapping map = mapping(32, 12, 19);
             map.b_buffers = b_buffers;
             const Outcome functional = run(gemm, map, true);
-            ASSERT_TRUE(functional.finished);
             EXPECT_TRUE(functional.check.match) << functional.check.first_mismatch;
             EXPECT_EQ(functional.check.checked, 70 * 30);
             EXPECT_EQ(run(gemm, map, false).cycles, functional.cycles);

@@ -6,70 +6,26 @@
 #include <map>
 #include <tuple>
 
-#include "arch/base/config.hpp"
-#include "arch/npu/array.hpp"
 #include "arch/npu/program_verifier.hpp"
-#include "arch/npu/router.hpp"
 #include "workloads/bounds.hpp"
 #include "workloads/gemm_data.hpp"
+#include "workloads/program_run_testing.hpp"
 
 namespace tilesim::workloads {
 namespace {
 
 using namespace arch;
 
-struct Machine {
-    npu::NpuConfig npu;
-    fabric::FabricConfig fabric;
-    memory::MemoryConfig memory;
-};
-
 Machine machine(const std::string& name) {
-    const std::string folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/";
-    Machine result;
-    auto device = base::config::Document::load(folder + name + ".yaml");
-    auto root = device.root();
-    result.npu = npu::read_npu_config(root.child("npu", ""));
-    result.fabric = fabric::read_fabric_config(root.child("fabric", ""));
-    auto memory = base::config::Document::load(folder + "ddr5_5600.yaml");
-    result.memory = memory::read_memory_config(memory.root().child("memory", ""));
-    return result;
+    return load_machine(name, "ddr5_5600");
 }
-
-struct Outcome {
-    std::int64_t cycles = 0;
-    bool finished = false;
-    ProductCheck check;
-    memory::MemoryTotals totals;
-};
 
 Outcome run(const Machine& m, const GemmProblem& gemm, const OutputStationaryMapping& map,
             bool functional) {
     LoweredGemm lowered = lower(gemm, map, m.npu);
-    npu::route(lowered.program, m.npu);
-    base::EventQueue queue;
-    base::stats::Group root("");
-    memory::BackingStore store;
-    if (functional) {
-        fill_operands(gemm, lowered, 5, store);
-    }
-    memory::MemorySystem memory(m.memory, m.fabric.request_latency, queue, root);
-    npu::Array array(m.npu, m.fabric, lowered.program, memory, queue, root,
-                     functional ? &store : nullptr);
-    array.start();
-    while (!array.finished() && !queue.empty()) {
-        queue.run_until(queue.next_time());
-    }
-    array.finish_statistics();
-    Outcome outcome;
-    outcome.finished = array.finished();
-    outcome.cycles = array.finish_cycle().count();
-    outcome.totals = memory.totals();
-    EXPECT_TRUE(outcome.finished) << array.deadlock().text();
-    if (functional) {
-        outcome.check = check_product(gemm, lowered, map, 5, store);
-    }
-    return outcome;
+    const Bytes bytes{[&](auto& store) { fill_operands(gemm, lowered, 5, store); },
+                      [&](auto& store) { return check_product(gemm, lowered, map, 5, store); }};
+    return run_program(m, lowered.program, functional ? std::optional{bytes} : std::nullopt);
 }
 
 OutputStationaryMapping small_map(std::int64_t c_buffers = 1) {

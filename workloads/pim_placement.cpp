@@ -14,6 +14,7 @@ namespace tilesim::workloads {
 
 using arch::base::bits_of;
 using arch::base::ceil_div;
+using arch::base::kBitsPerByte;
 using arch::base::config::ConfigError;
 using arch::base::config::Node;
 using arch::memory::MemoryConfig;
@@ -21,7 +22,6 @@ using arch::pim::PimConfig;
 
 namespace {
 
-constexpr std::int64_t kBitsPerByte = 8;
 const std::vector<std::pair<std::string_view, std::int64_t>> kMaxDegree{{"max", 0}};
 
 std::int64_t registers_for(std::int64_t elements, arch::base::DataType type, const PimConfig& pim) {
@@ -315,8 +315,8 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
         p.row_blocks = ceil_div(p.padded_m / p.m, p.banks);
         p.degree = 1;
         const std::int64_t shares = column_major_shares(p, gemv, pim);
-        p.outputs_at_a_time = ceil_div(ceil_div(p.m, p.lanes), shares) *
-                              registers_for(p.lanes, gemv.accumulate, pim);
+        p.outputs_at_a_time =
+            ceil_div(ceil_div(p.m, p.lanes), shares) * registers_for(p.lanes, gemv.accumulate, pim);
         p.output_registers = shares * p.outputs_at_a_time;
     } else {
         p.m = tile_rows(gemv, mapping, p.banks, pim);

@@ -15,6 +15,7 @@ inline const std::vector<std::pair<std::string_view, DataType>> kDataTypes{
     {"int4", DataType::Int4},   {"int8", DataType::Int8}, {"int16", DataType::Int16},
     {"int32", DataType::Int32}, {"bf16", DataType::Bf16}, {"f16", DataType::F16},
     {"f32", DataType::F32}};
+inline constexpr std::int64_t kBitsPerByte = 8;
 std::int64_t bits_of(DataType type);
 bool is_float(DataType type);
 const char* name_of(DataType type);

@@ -9,14 +9,13 @@
 
 #include "arch/npu/kernel_timing.hpp"
 #include "arch/npu/lock_unit.hpp"
+#include "arch/npu/problem_list.hpp"
 #include "arch/npu/stream_kernel_timing.hpp"
 #include "arch/npu/tile_reach.hpp"
 
 namespace tilesim::arch::npu {
 
 namespace {
-
-constexpr std::int64_t kBitsPerByte = 8;
 
 std::string core_name(TileCoordinate tile) {
     return fmt::format("core {},{}", tile.column, tile.row);
@@ -25,7 +24,7 @@ std::string core_name(TileCoordinate tile) {
 // Bytes of each operand of a kernel, in the order of a call; empty for kernels without operands.
 std::vector<std::int64_t> operand_bytes(const Kernel& kernel) {
     const auto bytes = [](std::int64_t elements, DataType type) {
-        return elements * bits_of(type) / kBitsPerByte;
+        return elements * bits_of(type) / base::kBitsPerByte;
     };
     const std::int64_t c = bytes(kernel.m * kernel.n, kernel.c);
     switch (kernel.kind) {
@@ -44,7 +43,7 @@ std::vector<std::int64_t> operand_bytes(const Kernel& kernel) {
     }
 }
 
-class CoreChecks {
+class CoreChecks : private ProblemList {
   public:
     CoreChecks(const Program& program, const NpuConfig& config)
         : program_(program), config_(config) {
@@ -81,17 +80,10 @@ class CoreChecks {
             require(tiles.contains(tile), "write_parameter: {} has no script", core_name(tile));
         }
         check_cascades();
-        return std::move(problems_);
+        return take_problems();
     }
 
   private:
-    template <class... Parts>
-    void require(bool holds, fmt::format_string<Parts...> text, Parts&&... parts) {
-        if (!holds) {
-            problems_.push_back(fmt::format(text, std::forward<Parts>(parts)...));
-        }
-    }
-
     void check_rotation(const CoreProgram& core, const Rotation& rotation) {
         for (const std::int64_t index : rotation.buffers) {
             const Buffer& buffer = program_.buffers[static_cast<std::size_t>(index)];
@@ -230,7 +222,6 @@ class CoreChecks {
     const NpuConfig& config_;
     std::set<std::pair<TileCoordinate, std::int64_t>> written_;  // run-time parameters
     bool waited_ = false;  // the script being checked has acquired a lock
-    std::vector<std::string> problems_;
 };
 
 }  // namespace

@@ -10,10 +10,9 @@ namespace tilesim::arch::npu {
 
 using base::ceil_div;
 using base::Cycles;
+using base::kBitsPerByte;
 
 namespace {
-
-constexpr std::int64_t kBitsPerByte = 8;
 
 std::int64_t bytes_of(std::int64_t elements, DataType type) {
     return elements * bits_of(type) / kBitsPerByte;

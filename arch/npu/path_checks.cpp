@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "arch/npu/problem_list.hpp"
 #include "arch/npu/stream_switch.hpp"
 #include "arch/npu/switch_port.hpp"
 
@@ -47,7 +48,7 @@ struct Packets {
     std::set<std::string> masters;
 };
 
-class PathChecks {
+class PathChecks : private ProblemList {
   public:
     PathChecks(const Program& program, const NpuConfig& config)
         : program_(program), config_(config) {}
@@ -62,17 +63,10 @@ class PathChecks {
             check_rules(slave, packets);
         }
         check_arbiters();
-        return std::move(problems_);
+        return take_problems();
     }
 
   private:
-    template <class... Parts>
-    void require(bool holds, fmt::format_string<Parts...> text, Parts&&... parts) {
-        if (!holds) {
-            problems_.push_back(fmt::format(text, std::forward<Parts>(parts)...));
-        }
-    }
-
     Place place_of(const ChannelId& channel) const {
         return {channel.tile, dma_port(channel, config_.kind_of(channel.tile))};
     }
@@ -269,7 +263,6 @@ class PathChecks {
     // Master port -> routes that use it and the slave ports they come from.
     std::map<Place, std::vector<std::pair<const Route*, std::string>>> users_;
     std::map<Place, std::vector<Packets>> packets_;  // by slave port
-    std::vector<std::string> problems_;
 };
 
 }  // namespace

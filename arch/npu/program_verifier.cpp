@@ -10,6 +10,7 @@
 
 #include "arch/npu/core_checks.hpp"
 #include "arch/npu/lock_unit.hpp"
+#include "arch/npu/problem_list.hpp"
 #include "arch/npu/stream_kernel_timing.hpp"
 #include "arch/npu/stream_switch.hpp"
 #include "arch/npu/tile_reach.hpp"
@@ -31,7 +32,7 @@ std::string tile_name(TileCoordinate tile) {
     return fmt::format("tile {},{}", tile.column, tile.row);
 }
 
-class Verifier {
+class Verifier : private ProblemList {
   public:
     Verifier(const Program& program, const NpuConfig& config)
         : program_(program), config_(config) {}
@@ -77,20 +78,11 @@ class Verifier {
         for (const CoreProgram& core : program_.cores) {
             check_script(core, core.script);
         }
-        for (std::string& problem : check_cores(program_, config_)) {
-            problems_.push_back(std::move(problem));
-        }
-        return std::move(problems_);
+        add(check_cores(program_, config_));
+        return take_problems();
     }
 
   private:
-    template <class... Parts>
-    void require(bool holds, fmt::format_string<Parts...> text, Parts&&... parts) {
-        if (!holds) {
-            problems_.push_back(fmt::format(text, std::forward<Parts>(parts)...));
-        }
-    }
-
     void check_names() {
         for (const ExternalBuffer& buffer : program_.external_buffers) {
             require(buffer.address % kWordBytes == 0 && buffer.bytes > 0,
@@ -498,7 +490,6 @@ class Verifier {
 
     const Program& program_;
     const NpuConfig& config_;
-    std::vector<std::string> problems_;
 };
 
 }  // namespace

@@ -10,10 +10,10 @@ namespace tilesim::arch::npu {
 
 using base::ceil_div;
 using base::Cycles;
+using base::kBitsPerByte;
 
 namespace {
 
-constexpr std::int64_t kBitsPerByte = 8;
 constexpr std::int64_t kWordBytes = 4;
 
 std::int64_t bytes_of(std::int64_t elements, DataType type) {

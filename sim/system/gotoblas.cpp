@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "arch/base/check.hpp"
 #include "arch/npu/program_print.hpp"
 #include "arch/npu/program_verifier.hpp"
 #include "arch/npu/router.hpp"
@@ -126,26 +125,15 @@ RunResult run_gotoblas(const Scenario& scenario, const GemmProblem& gemm,
     result.mapping = describe(mapping);
     result.padding_waste = lowered.padding_waste(gemm);
 
-    arch::memory::BackingStore store;
-    arch::memory::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
     const workloads::GotoblasData data(gemm, mapping, lowered);
-    if (bytes != nullptr) {
-        data.fill(scenario.run.seed, store);
-    }
-    simulate(scenario, lowered.program, arch::npu::analyse(lowered.program, config), bytes, {},
-             gemm.macs(), listener, result);
-    if (result.status != Status::Ok) {
-        return result;
-    }
-    result.bounds = workloads::bounds_of(gemm, mapping, lowered, config, scenario.device.memory);
-    SIM_CHECK(scenario.kernel_cycles || result.time_ns >= result.bounds->tightest_ns(),
-              "the simulation ({} ns) beats its own {} bound ({} ns)", result.time_ns,
-              result.bounds->binding(), result.bounds->tightest_ns());
-    result.details = details_of(scenario, gemm, mapping, lowered, result);
-    name_bottlenecks(result);
-    if (bytes != nullptr) {
-        result.functional = data.check(scenario.run.seed, store);
-        result.status = result.functional->match ? Status::Ok : Status::Mismatch;
+    simulate_product(scenario, gemm,
+                     {lowered.program,
+                      workloads::bounds_of(gemm, mapping, lowered, config, scenario.device.memory),
+                      [&](auto& store) { data.fill(scenario.run.seed, store); },
+                      [&](auto& store) { return data.check(scenario.run.seed, store); }},
+                     listener, result);
+    if (result.bounds) {
+        result.details = details_of(scenario, gemm, mapping, lowered, result);
     }
     return result;
 }

@@ -14,7 +14,6 @@ using workloads::TransformerModel;
 namespace {
 
 constexpr double kNanosecondsPerSecond = 1e9;
-constexpr double kBitsPerByte = 8;
 
 double roofline_ns(const arch::pim::SocConfig& soc, double macs, double bytes) {
     return std::max(2 * macs / static_cast<double>(soc.compute.count()),
@@ -54,7 +53,7 @@ Costs costs_of(const ModelWorkload& workload) {
     costs.attention_macs_a_token = keys_and_values;
     costs.cache_bytes_a_token = keys_and_values *
                                 static_cast<double>(arch::base::bits_of(workload.format.input)) /
-                                kBitsPerByte;
+                                arch::base::kBitsPerByte;
     return costs;
 }
 

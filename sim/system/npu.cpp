@@ -194,6 +194,30 @@ RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
     return result;
 }
 
+void simulate_product(const Scenario& scenario, const workloads::GemmProblem& gemm,
+                      const LoweredProduct& product, arch::base::ProbeListener* listener,
+                      RunResult& result) {
+    arch::memory::BackingStore store;
+    arch::memory::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
+    if (bytes != nullptr) {
+        product.fill(store);
+    }
+    simulate(scenario, product.program, arch::npu::analyse(product.program, *scenario.device.npu),
+             bytes, {}, gemm.macs(), listener, result);
+    if (result.status != Status::Ok) {
+        return;
+    }
+    result.bounds = product.bounds;
+    SIM_CHECK(scenario.kernel_cycles || result.time_ns >= result.bounds->tightest_ns(),
+              "the simulation ({} ns) beats its own {} bound ({} ns)", result.time_ns,
+              result.bounds->binding(), result.bounds->tightest_ns());
+    name_bottlenecks(result);
+    if (bytes != nullptr) {
+        result.functional = product.check(store);
+        result.status = result.functional->match ? Status::Ok : Status::Mismatch;
+    }
+}
+
 RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
                    arch::base::ProbeListener* listener) {
     RunResult result;
@@ -207,26 +231,15 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
     result.mapping = described(mapping);
     result.padding_waste = lowered.padding_waste(gemm);
 
-    arch::memory::BackingStore store;
-    arch::memory::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
-    if (bytes != nullptr) {
-        workloads::fill_operands(gemm, lowered, scenario.run.seed, store);
-    }
-    simulate(scenario, lowered.program, arch::npu::analyse(lowered.program, config), bytes, {},
-             gemm.macs(), listener, result);
-    if (result.status != Status::Ok) {
-        return result;
-    }
-    result.bounds = workloads::bounds_of(gemm, mapping, lowered, config, scenario.device.memory);
-    SIM_CHECK(scenario.kernel_cycles || result.time_ns >= result.bounds->tightest_ns(),
-              "the simulation ({} ns) beats its own {} bound ({} ns)", result.time_ns,
-              result.bounds->binding(), result.bounds->tightest_ns());
-    name_bottlenecks(result);
-    if (bytes != nullptr) {
-        result.functional =
-            workloads::check_product(gemm, lowered, mapping, scenario.run.seed, store);
-        result.status = result.functional->match ? Status::Ok : Status::Mismatch;
-    }
+    simulate_product(
+        scenario, gemm,
+        {lowered.program,
+         workloads::bounds_of(gemm, mapping, lowered, config, scenario.device.memory),
+         [&](auto& store) { workloads::fill_operands(gemm, lowered, scenario.run.seed, store); },
+         [&](auto& store) {
+             return workloads::check_product(gemm, lowered, mapping, scenario.run.seed, store);
+         }},
+        listener, result);
     return result;
 }
 

@@ -36,6 +36,18 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
               const arch::npu::ProgramAnalysis& analysis, arch::memory::BackingStore* bytes,
               const Contents& contents, double macs, arch::base::ProbeListener* listener,
               RunResult& result);
+// A matrix product lowered to a program: its bounds, and how a functional run fills the operands
+// and checks C.
+struct LoweredProduct {
+    const arch::npu::Program& program;
+    workloads::GemmBounds bounds;
+    std::function<void(arch::memory::BackingStore&)> fill;
+    std::function<workloads::ProductCheck(arch::memory::BackingStore&)> check;
+};
+// simulate() with these; a result with status Ok or Mismatch has its bounds.
+void simulate_product(const Scenario& scenario, const workloads::GemmProblem& gemm,
+                      const LoweredProduct& product, arch::base::ProbeListener* listener,
+                      RunResult& result);
 // A kernel call alone that takes `cycles`, but for where they went.
 RunResult kernel_result(const Scenario& scenario, const CoreKernelWorkload& workload,
                         arch::base::Cycles cycles);

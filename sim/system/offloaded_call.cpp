@@ -12,8 +12,7 @@ constexpr double kWord = 4;        // bytes of the trainer's f32
 constexpr double kConversion = 4;  // integer operations that round an f32 to a shorter type
 
 double bytes_of(arch::base::DataType type) {
-    constexpr double kBitsPerByte = 8;
-    return static_cast<double>(arch::base::bits_of(type)) / kBitsPerByte;
+    return static_cast<double>(arch::base::bits_of(type)) / arch::base::kBitsPerByte;
 }
 
 }  // namespace

@@ -107,9 +107,9 @@ double reduction_ns(const arch::pim::SocConfig& soc, const workloads::GemvProble
     if (p.mapping.split_k == 1) {
         return 0;
     }
-    constexpr double kBitsPerByte = 8;
     const double bytes = static_cast<double>(p.mapping.split_k * gemv.m) *
-                         static_cast<double>(arch::base::bits_of(gemv.accumulate)) / kBitsPerByte;
+                         static_cast<double>(arch::base::bits_of(gemv.accumulate)) /
+                         arch::base::kBitsPerByte;
     return bytes / static_cast<double>(soc.bandwidth.count()) * kNanosecondsPerSecond;
 }
 

@@ -1,0 +1,71 @@
+// For tests: a device and its memory from configs/devices, and a lowered product run on them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/array.hpp"
+#include "arch/npu/router.hpp"
+#include "workloads/gemm_data.hpp"
+
+namespace tilesim::workloads {
+
+struct Machine {
+    arch::npu::NpuConfig npu;
+    arch::fabric::FabricConfig fabric;
+    arch::memory::MemoryConfig memory;
+};
+
+inline Machine load_machine(const std::string& device, const std::string& dram) {
+    const std::string folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/";
+    auto device_file = arch::base::config::Document::load(folder + device + ".yaml");
+    auto root = device_file.root();
+    auto memory_file = arch::base::config::Document::load(folder + dram + ".yaml");
+    return {arch::npu::read_npu_config(root.child("npu", "")),
+            arch::fabric::read_fabric_config(root.child("fabric", "")),
+            arch::memory::read_memory_config(memory_file.root().child("memory", ""))};
+}
+
+struct Outcome {
+    std::int64_t cycles = 0;
+    ProductCheck check;
+    arch::memory::MemoryTotals totals;
+};
+
+// Fills the operands and checks the product of a functional run; without, a run is timing only.
+struct Bytes {
+    std::function<void(arch::memory::BackingStore&)> fill;
+    std::function<ProductCheck(arch::memory::BackingStore&)> check;
+};
+
+inline Outcome run_program(const Machine& m, arch::npu::Program& program,
+                           const std::optional<Bytes>& bytes) {
+    arch::npu::route(program, m.npu);
+    arch::base::EventQueue queue;
+    arch::base::stats::Group root("");
+    arch::memory::BackingStore store;
+    if (bytes) {
+        bytes->fill(store);
+    }
+    arch::memory::MemorySystem memory(m.memory, m.fabric.request_latency, queue, root);
+    arch::npu::Array array(m.npu, m.fabric, program, memory, queue, root, bytes ? &store : nullptr);
+    array.start();
+    while (!array.finished() && !queue.empty()) {
+        queue.run_until(queue.next_time());
+    }
+    array.finish_statistics();
+    EXPECT_TRUE(array.finished()) << array.deadlock().text();
+    Outcome outcome;
+    outcome.cycles = array.finish_cycle().count();
+    outcome.totals = memory.totals();
+    if (bytes) {
+        outcome.check = bytes->check(store);
+    }
+    return outcome;
+}
+
+}  // namespace tilesim::workloads
