@@ -22,7 +22,7 @@ struct Source final : StreamSourceClient {
     std::vector<Cycles> sent;
     CycleScheduler* scheduler = nullptr;
     std::uint32_t next_word = 0;
-    void on_stream_pushed(std::int64_t, Cycles) override {}
+    void on_stream_pushed(std::int64_t, std::int64_t, Cycles) override {}
     void on_stream_sent(Cycles now) override { sent.push_back(now); }
     void read_words(std::int64_t words, std::vector<std::uint32_t>& into) override {
         for (std::int64_t i = 0; i < words; ++i) {
