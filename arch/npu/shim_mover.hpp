@@ -99,7 +99,7 @@ class ShimReader final : public Mover,
     std::uint64_t first_sent_ = 0;                    // tag of sent_.front()
     std::int64_t outstanding_ = 0;
     std::int64_t reserved_ = 0;  // bytes of FIFO taken, in flight included
-    struct Leaving {  // pieces that leave the FIFO, a word a cycle
+    struct Leaving {             // pieces that leave the FIFO, a word a cycle
         std::int64_t pieces = 0;
         std::int64_t words = 0;  // of each
         base::Cycles end{0};     // of the first
