@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "arch/base/units.hpp"
-#include "arch/memory/memory_system.hpp"
-#include "arch/memory/stream_driver.hpp"
+#include "arch/memory/memory_totals.hpp"
+#include "arch/memory/stream_source.hpp"
 #include "arch/npu/deadlock.hpp"
 #include "workloads/bounds.hpp"
 #include "workloads/gemm_data.hpp"

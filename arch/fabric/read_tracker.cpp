@@ -1,41 +1,65 @@
 #include "arch/fabric/read_tracker.hpp"
 
 #include <iterator>
+#include <utility>
 
 namespace tilesim::arch::fabric {
 
+std::int32_t& ReadTracker::link_to(std::int64_t number) {
+    std::int32_t* link = &bucket_of(number);
+    while (*link != kNone && block(*link).number != number) {
+        link = &block(*link).next;
+    }
+    return *link;
+}
+
+std::int32_t ReadTracker::new_block(std::int64_t number) {
+    if (unused_.empty()) {
+        unused_.push_back(static_cast<std::int32_t>(blocks_.size()));
+        blocks_.emplace_back();
+    }
+    const std::int32_t index = unused_.back();
+    unused_.pop_back();
+    block(index).number = number;
+    block(index).next = std::exchange(bucket_of(number), index);
+    return index;
+}
+
 bool ReadTracker::begin(std::int64_t address, std::uint64_t read) {
     const std::int64_t number = address / block_.count();
-    const auto [found, is_new] = blocks_.try_emplace(number);
-    Block& block = found->second;
+    const std::int32_t found = link_to(number);
+    const bool is_new = found == kNone;
+    const std::int32_t index = is_new ? new_block(number) : found;
     if (is_new && free_ > 0) {
         --free_;
-        block.under_way = 1;
+        block(index).under_way = 1;
         return true;
     }
-    if (block.under_way > 0) {
-        ++block.under_way;
+    if (block(index).under_way > 0) {
+        ++block(index).under_way;
         return true;
     }
     if (is_new) {
-        waiting_.push_back(number);
+        waiting_.push_back(index);
     }
-    block.waiting.push_back(read);
+    block(index).waiting.push_back(read);
     return false;
 }
 
 const std::vector<std::uint64_t>& ReadTracker::end(std::int64_t address) {
     going_.clear();
-    const auto ended = blocks_.find(address / block_.count());
-    if (--ended->second.under_way > 0) {
+    std::int32_t& link = link_to(address / block_.count());
+    const std::int32_t ended = link;
+    if (--block(ended).under_way > 0) {
         return going_;
     }
-    blocks_.erase(ended);
+    link = block(ended).next;
+    unused_.push_back(ended);
     if (waiting_.empty()) {
         ++free_;
         return going_;
     }
-    Block& next = blocks_.at(waiting_.front());
+    Block& next = block(waiting_.front());
     waiting_.pop_front();
     next.under_way = std::ssize(next.waiting);
     going_.swap(next.waiting);

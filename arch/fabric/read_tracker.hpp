@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <unordered_map>
 #include <vector>
 
 #include "arch/base/units.hpp"
@@ -20,7 +19,8 @@ namespace tilesim::arch::fabric {
 
 class ReadTracker {
   public:
-    ReadTracker(std::int64_t blocks, base::Bytes block) : free_(blocks), block_(block) {}
+    ReadTracker(std::int64_t blocks, base::Bytes block)
+        : free_(blocks), block_(block), buckets_(kBuckets, kNone) {}
 
     // True: the read goes now. Otherwise it is kept until `end` lets it go.
     bool begin(std::int64_t address, std::uint64_t read);
@@ -28,15 +28,32 @@ class ReadTracker {
     const std::vector<std::uint64_t>& end(std::int64_t address);
 
   private:
+    static constexpr std::int32_t kNone = -1;
+    static constexpr std::size_t kBuckets = 1024;
     struct Block {
+        std::int64_t number = 0;
         std::int64_t under_way = 0;
+        std::int32_t next = kNone;  // of the same bucket
         std::vector<std::uint64_t> waiting{};
     };
 
+    Block& block(std::int32_t index) { return blocks_[static_cast<std::size_t>(index)]; }
+    std::int32_t& bucket_of(std::int64_t number) {
+        return buckets_[static_cast<std::size_t>(number) % kBuckets];
+    }
+    // The link that leads to the block: in its bucket or in the block before it there; kNone where
+    // reads of the block are neither under way nor waiting.
+    std::int32_t& link_to(std::int64_t number);
+    std::int32_t new_block(std::int64_t number);
+
     std::int64_t free_;  // entries
     base::Bytes block_;
-    std::unordered_map<std::int64_t, Block> blocks_;  // by number
-    std::deque<std::int64_t> waiting_;                // numbers of blocks without an entry
+    // A hash table that allocates nothing once it has grown: a block lives for a few hundred
+    // cycles.
+    std::vector<std::int32_t> buckets_;
+    std::vector<Block> blocks_;
+    std::vector<std::int32_t> unused_;  // of blocks_
+    std::deque<std::int32_t> waiting_;  // blocks without an entry
     std::vector<std::uint64_t> going_;
 };
 

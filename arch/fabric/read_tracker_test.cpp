@@ -36,6 +36,19 @@ TEST_F(TwoBlocks, ReadsThatWaitForOneBlockGoTogetherInOrderOfTheirBlocks) {
     EXPECT_EQ(tracker.end(640), Reads{3});
 }
 
+TEST_F(TwoBlocks, BlocksFarApartAreToldApart) {
+    constexpr std::int64_t kFar = std::int64_t{1} << 30;
+    EXPECT_TRUE(tracker.begin(kFar * 0 + 64, 2));  // with the first
+    EXPECT_FALSE(tracker.begin(kFar, 3));
+    EXPECT_FALSE(tracker.begin(kFar * 2, 4));
+    EXPECT_EQ(tracker.end(1024), Reads{3});
+    EXPECT_EQ(tracker.end(0), Reads{});
+    EXPECT_EQ(tracker.end(kFar), Reads{4});
+    EXPECT_TRUE(tracker.begin(kFar * 2 + 32, 5));
+    EXPECT_EQ(tracker.end(64), Reads{});
+    EXPECT_TRUE(tracker.begin(kFar, 6));
+}
+
 TEST_F(TwoBlocks, EntriesAreFreeAgain) {
     EXPECT_EQ(tracker.end(0), Reads{});
     EXPECT_EQ(tracker.end(1024), Reads{});

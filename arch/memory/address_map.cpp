@@ -32,9 +32,23 @@ AddressMap::AddressMap(const MemoryConfig& config)
         filled[field] += bits;
         from += bits;
     }
+    for (std::size_t i = 0; i < kLow; ++i) {
+        low_[i] = compute(static_cast<std::int64_t>(i));
+    }
 }
 
 Location AddressMap::locate(std::int64_t burst) const {
+    const std::int64_t high_bits = burst >> kLowBits;
+    if (high_bits != high_bits_) {
+        high_bits_ = high_bits;
+        high_ = compute(high_bits << kLowBits);
+    }
+    const Location& low = low_[static_cast<std::size_t>(burst) % kLow];
+    return {high_.channel ^ low.channel, high_.bank_group ^ low.bank_group, high_.bank ^ low.bank,
+            high_.row ^ low.row, high_.column ^ low.column};
+}
+
+Location AddressMap::compute(std::int64_t burst) const {
     std::array<std::int64_t, kFields> value{};
     for (const Piece& piece : pieces_) {
         value[piece.field] |= ((burst >> piece.from) & piece.mask) << piece.to;

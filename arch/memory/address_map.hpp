@@ -1,6 +1,10 @@
 // Which channel, bank, row and column an address lies in.
+//
+// Every bit of a location is a bit of the burst number or the XOR of some: the locations of a
+// number's high and low bits, XORed, are its own.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -24,6 +28,11 @@ class AddressMap {
     Location locate(std::int64_t burst) const;
 
   private:
+    static constexpr int kLowBits = 6;
+    static constexpr std::size_t kLow = std::size_t{1} << kLowBits;
+
+    Location compute(std::int64_t burst) const;
+
     struct Piece {  // where some bits of the burst number go
         std::size_t field = 0;
         int from = 0;
@@ -35,6 +44,10 @@ class AddressMap {
     int group_bits_;
     int bank_bits_;
     bool hash_;
+    std::array<Location, kLow> low_{};  // of the bursts below kLow
+    // Bursts come one after the other: the high bits located last are remembered.
+    mutable std::int64_t high_bits_ = 0;
+    mutable Location high_{};
 };
 
 }  // namespace tilesim::arch::memory

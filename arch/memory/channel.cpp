@@ -44,15 +44,12 @@ Channel::Channel(const MemoryConfig& config, std::size_t index, base::Femtosecon
       owner_(owner),
       stats_(parent, fmt::format("channel({})", index)),
       timing_(config),
+      reads_(config.banks(), config.controller.read_queue),
+      writes_(config.banks(), config.controller.write_queue),
       // Channels refresh one after the other, not all at once.
       next_refresh_(config.timing.tREFI.count() * static_cast<std::int64_t>(index + 1) /
                     config.channels),
-      last_used_(static_cast<std::size_t>(config.banks()), 0) {
-    reads_.lanes.resize(static_cast<std::size_t>(config.banks()));
-    reads_.capacity = config.controller.read_queue;
-    writes_.lanes.resize(static_cast<std::size_t>(config.banks()));
-    writes_.capacity = config.controller.write_queue;
-}
+      last_used_(static_cast<std::size_t>(config.banks()), 0) {}
 
 std::int32_t Channel::new_burst(const Burst& burst) {
     if (free_.empty()) {
@@ -122,7 +119,6 @@ void Channel::enqueue(Queue& queue, std::int32_t index, std::int64_t now) {
     if (lane.head == kNone) {
         lane.head = index;
         lane.overtaken = 0;
-        queue.list_of(bit).append(bank, entering.order);
     } else {
         burst(lane.tail).next = index;
     }
@@ -247,7 +243,7 @@ std::int64_t Channel::serve_queues(std::int64_t now) {
         if (!plan_) {
             plan_ = choose(now);
         }
-        const std::int64_t when = std::max(plan_->when, now);
+        const std::int64_t when = std::max(plan_->rank.when, now);
         if (when >= limit) {
             return when;
         }
@@ -310,12 +306,16 @@ void Channel::find_next_step(Queue& queue, std::size_t bank) {
     lane.next = is_hit ? hit : lane.head;
     lane.before_next = is_hit ? before : kNone;
     queue.stale &= ~bit;
-    if (is_hit != was_hit) {
-        queue.list_of(bit).remove(bank);
-        queue.hits ^= bit;
-        queue.list_of(bit).insert(bank, burst(lane.next).order);
-    } else {
-        queue.list_of(bit).update(bank, burst(lane.next).order);
+    const Age age(burst(lane.next).order, bank);
+    const Age last_age = std::exchange(queue.ages[bank], age);
+    if (was_hit && is_hit) {
+        queue.hit_banks.update(last_age, age);
+    } else if (is_hit) {
+        queue.hit_banks.insert(age);
+        queue.hits |= bit;
+    } else if (was_hit) {
+        queue.hit_banks.remove(last_age);
+        queue.hits &= ~bit;
     }
     if (!was_hit || !is_hit) {
         row_plan_.reset();
@@ -333,11 +333,11 @@ Channel::Choice Channel::choose(std::int64_t now) {
     const Command column = draining_ ? Command::Write : Command::Read;
     const Command other_column = draining_ ? Command::Read : Command::Write;
     Choice best;
-    consider(best, active().hit_banks, active().hits, column, now);
-    consider(best, passive().hit_banks, passive().hits & passive().owed, other_column, now);
-    if (best.when > now) {
+    consider_columns(best, active(), active().hits, column, now);
+    consider_columns(best, passive(), passive().hits & passive().owed, other_column, now);
+    if (best.rank.when > now) {
         const Choice& row = choose_row_command(now);
-        if (row.when < best.when) {  // at equal times columns come first
+        if (row.rank.when < best.rank.when) {  // at equal times columns come first
             return row;
         }
     }
@@ -346,53 +346,68 @@ Channel::Choice Channel::choose(std::int64_t now) {
 
 const Channel::Choice& Channel::choose_row_command(std::int64_t now) {
     // One that was ready earlier but had to give way competes anew with those ready by now.
-    if (!row_plan_ || row_plan_->when < std::max(now, timing_.command_bus_free())) {
-        const BanksByAge& banks = active().miss_banks;
-        const std::uint64_t allowed = ~passive().owed;
+    if (!row_plan_ || row_plan_->rank.when < std::max(now, timing_.command_bus_free())) {
+        const std::uint64_t banks = active().banks & ~active().hits & ~passive().owed;
         row_plan_.emplace(Choice{});
-        consider(*row_plan_, banks, allowed & ~open_, Command::Activate, now);
-        consider(*row_plan_, banks, allowed & open_, Command::Precharge, now);
+        consider_rows(*row_plan_, banks & ~open_, Command::Activate, now);
+        consider_rows(*row_plan_, banks & open_, Command::Precharge, now);
     }
     return *row_plan_;
 }
 
-// Takes the bank's command that can go first; of those ready by `now`, the oldest burst's.
-void Channel::consider(Choice& best, const BanksByAge& candidates, std::uint64_t allowed,
-                       Command command, std::int64_t now) const {
-    if (allowed == 0) {
+// Takes the bank's column command that can go first; of those ready by `now`, the oldest burst's.
+void Channel::consider_columns(Choice& best, const Queue& queue, std::uint64_t banks,
+                               Command command, std::int64_t now) const {
+    if (banks == 0) {
         return;
     }
-    const CommandTiming::Bound bound = timing_.bound_of(command);
-    const std::int64_t soonest = std::max(now, bound.common);
-    for (const auto& [bank, order] : candidates) {
-        if ((allowed >> bank & 1) == 0) {
+    CommandTiming::Bound bound = timing_.bound_of(command);
+    bound.common = std::max(now, bound.common);
+    for (const Age age : queue.hit_banks) {
+        if ((banks >> age.bank() & 1) == 0) {
             continue;
         }
-        const std::int64_t when = std::max(now, timing_.earliest(bound, bank));
-        if (when < best.when || (when == best.when && order < best.order)) {
-            best = {command, bank, when, order};
+        const Rank rank{timing_.earliest(bound, age.bank()), age};
+        if (rank.before(best.rank)) {
+            best = {command, rank};
         }
-        if (when == soonest) {
+        if (rank.when == bound.common) {
             return;  // the others are younger and no sooner
         }
     }
 }
 
+// The same for ACT or PRE; few banks wait for one at a time.
+void Channel::consider_rows(Choice& best, std::uint64_t banks, Command command, std::int64_t now) {
+    if (banks == 0) {
+        return;
+    }
+    CommandTiming::Bound bound = timing_.bound_of(command);
+    bound.common = std::max(now, bound.common);
+    Rank first;
+    for_each_bank(banks, [&](std::size_t bank) {
+        first.advance_to({timing_.earliest(bound, bank), active().ages[bank]});
+    });
+    if (first.before(best.rank)) {
+        best = {command, first};
+    }
+}
+
 void Channel::issue(const Choice& choice, std::int64_t now) {
-    const std::uint64_t bit = std::uint64_t{1} << choice.bank;
+    const std::size_t bank = choice.rank.age.bank();
     switch (choice.command) {
         case Command::Activate: {
-            Burst& served = burst(active().lanes[choice.bank].next);
+            Burst& served = burst(active().lanes[bank].next);
             served.opened_row = true;
-            active().owed |= bit;
-            command(Command::Activate, choice.bank, served.row, now);
+            active().owed |= std::uint64_t{1} << bank;
+            command(Command::Activate, bank, served.row, now);
             break;
         }
         case Command::Precharge:
-            command(Command::Precharge, choice.bank, kNoRow, now);
+            command(Command::Precharge, bank, kNoRow, now);
             break;
         default:
-            issue_column(choice.command, choice.bank, now);
+            issue_column(choice.command, bank, now);
             break;
     }
 }
@@ -441,7 +456,10 @@ void Channel::remove_next(Queue& queue, std::size_t bank) {
     --queue.size;
     if (lane.head == kNone) {
         queue.banks &= ~bit;
-        queue.list_of(bit).remove(bank);
+        if ((queue.hits & bit) != 0) {
+            queue.hit_banks.remove(queue.ages[bank]);
+            queue.hits &= ~bit;
+        }
     }
     free_.push_back(lane.next);
 }

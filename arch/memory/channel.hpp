@@ -104,25 +104,41 @@ class Channel final : public base::EventHandler {
         std::int32_t before_next = kNone;
     };
     struct Queue {  // bit masks over banks
+        Queue(std::int64_t bank_count, std::int64_t bursts)
+            : lanes(static_cast<std::size_t>(bank_count)),
+              ages(static_cast<std::size_t>(bank_count)),
+              capacity(bursts) {}
         std::vector<Lane> lanes;
+        std::vector<Age> ages;    // of each lane's next burst
         BanksByAge hit_banks;     // those of `banks` in `hits`
-        BanksByAge miss_banks;    // the others of `banks`
         std::uint64_t banks = 0;  // a lane is not empty
         std::uint64_t stale = 0;  // what its bank would do next must be found anew
         std::uint64_t hits = 0;   // its next step is a column command: its row is open
         std::uint64_t owed = 0;   // its open row was opened for a burst that still waits
         std::int64_t size = 0;
-        std::int64_t capacity = 0;
+        std::int64_t capacity;
+    };
+    // What is issued first: when it can go, then the age of its burst.
+    struct Rank {
+        std::int64_t when = INT64_MAX;
+        Age age;
 
-        BanksByAge& list_of(std::uint64_t bit) {
-            return (hits & bit) != 0 ? hit_banks : miss_banks;
+        bool before(const Rank& other) const {
+            return when < other.when || (when == other.when && age < other.age);
+        }
+        // Becomes the other where that is before it; without a branch, which nobody could predict.
+        void advance_to(const Rank& other) {
+            const auto sooner = -static_cast<std::int64_t>(other.when < when);
+            const auto as_soon = -static_cast<std::int64_t>(other.when == when);
+            const auto older = -static_cast<std::int64_t>(other.age < age);
+            const std::int64_t taken = sooner | (as_soon & older);
+            when ^= (when ^ other.when) & taken;
+            age = age.blend(other.age, static_cast<std::uint64_t>(taken));
         }
     };
     struct Choice {
         Command command = Command::Activate;
-        std::size_t bank = 0;
-        std::int64_t when = INT64_MAX;
-        std::uint64_t order = UINT64_MAX;
+        Rank rank;
     };
 
     struct Arrival {            // bursts of one request
@@ -151,8 +167,9 @@ class Channel final : public base::EventHandler {
     void find_next_step(Queue& queue, std::size_t bank);
     Choice choose(std::int64_t now);
     const Choice& choose_row_command(std::int64_t now);
-    void consider(Choice& best, const BanksByAge& candidates, std::uint64_t allowed,
-                  Command command, std::int64_t now) const;
+    void consider_columns(Choice& best, const Queue& queue, std::uint64_t banks, Command command,
+                          std::int64_t now) const;
+    void consider_rows(Choice& best, std::uint64_t banks, Command command, std::int64_t now);
     void issue(const Choice& choice, std::int64_t now);
     void issue_column(Command command, std::size_t bank, std::int64_t now);
     void remove_next(Queue& queue, std::size_t bank);

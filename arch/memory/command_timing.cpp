@@ -21,21 +21,6 @@ CommandTiming::CommandTiming(const MemoryConfig& config)
     activates_.fill(kLongAgo);
 }
 
-CommandTiming::Bound CommandTiming::bound_of(Command command) const {
-    switch (command) {
-        case Command::Activate:
-            return {std::max({command_bus_, channel_.activate,
-                              activates_[oldest_activate_] + t_.tFAW.count()}),
-                    &Scope::activate};
-        case Command::Read:
-            return {std::max(command_bus_, channel_.read), &Scope::read};
-        case Command::Write:
-            return {std::max(command_bus_, channel_.write), &Scope::write};
-        default:
-            return {command_bus_, &Scope::precharge};
-    }
-}
-
 std::int64_t CommandTiming::earliest(Command command, std::size_t bank) const {
     if (command != Command::Refresh) {
         return earliest(bound_of(command), bank);

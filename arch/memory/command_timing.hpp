@@ -43,10 +43,23 @@ class CommandTiming {
         std::int64_t common = 0;
         std::int64_t Scope::*member = nullptr;
     };
-    Bound bound_of(Command command) const;
+    Bound bound_of(Command command) const {
+        switch (command) {
+            case Command::Activate:
+                return {std::max({command_bus_, channel_.activate,
+                                  activates_[oldest_activate_] + t_.tFAW.count()}),
+                        &Scope::activate};
+            case Command::Read:
+                return {std::max(command_bus_, channel_.read), &Scope::read};
+            case Command::Write:
+                return {std::max(command_bus_, channel_.write), &Scope::write};
+            default:
+                return {command_bus_, &Scope::precharge};
+        }
+    }
     std::int64_t earliest(const Bound& bound, std::size_t bank) const {
-        return std::max(
-            {bound.common, banks_[bank].*bound.member, groups_[group_of(bank)].*bound.member});
+        return std::max(bound.common, std::max(banks_[bank].*bound.member,
+                                               groups_[group_of(bank)].*bound.member));
     }
     void issue(Command command, std::size_t bank, std::int64_t row, std::int64_t now);
     // No command before CK `when`; all banks must be closed.

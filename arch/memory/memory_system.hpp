@@ -20,6 +20,7 @@
 #include "arch/memory/address_map.hpp"
 #include "arch/memory/channel.hpp"
 #include "arch/memory/memory_config.hpp"
+#include "arch/memory/memory_totals.hpp"
 
 namespace tilesim::arch::memory {
 
@@ -41,17 +42,6 @@ struct MemoryRequest {
     std::uint64_t tag = 0;
     // When it reaches the controllers: the memory's lookahead from now, or later.
     base::Femtoseconds arrival{0};
-};
-
-// What the memory has done so far, over all channels.
-struct MemoryTotals {
-    std::int64_t bytes_requested = 0;
-    std::int64_t bytes_read = 0;  // on the DRAM bus: whole bursts
-    std::int64_t bytes_written = 0;
-    std::int64_t row_hits = 0;  // bursts that found their row open
-    std::int64_t bursts = 0;
-    std::int64_t activates = 0;
-    std::int64_t refreshes = 0;
 };
 
 class MemorySystem final : public ChannelOwner {

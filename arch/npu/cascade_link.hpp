@@ -42,7 +42,7 @@ class CascadeLink final : public StreamSourceClient, public StreamSinkClient {
     // Functional mode: the bytes of words that have been got.
     void take(std::int64_t words, std::span<std::byte> into);
 
-    void on_stream_pushed(std::int64_t, base::Cycles) override {}
+    void on_stream_pushed(std::int64_t, std::int64_t, base::Cycles) override {}
     void on_stream_sent(base::Cycles now) override;
     void read_words(std::int64_t, std::vector<std::uint32_t>&) override {}
     void on_stream_received(base::Cycles now) override;

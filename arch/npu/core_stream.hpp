@@ -44,7 +44,7 @@ class CoreOutput final : public StreamSourceClient {
         left_ = bytes;
         flow_->begin(words, words, from);
     }
-    void on_stream_pushed(std::int64_t, base::Cycles) override {}
+    void on_stream_pushed(std::int64_t, std::int64_t, base::Cycles) override {}
     void on_stream_sent(base::Cycles now) override { core_.on_core_stream(now); }
     void read_words(std::int64_t words, std::vector<std::uint32_t>& into) override;
 

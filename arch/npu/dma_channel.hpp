@@ -164,7 +164,7 @@ class TileReader final : public Mover, public StreamSourceClient {
     }
 
     void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
-    void on_stream_pushed(std::int64_t, base::Cycles) override {}
+    void on_stream_pushed(std::int64_t, std::int64_t, base::Cycles) override {}
     void on_stream_sent(base::Cycles now) override { channel_.finish_transfer(now); }
     void read_words(std::int64_t words, std::vector<std::uint32_t>& into) override;
 

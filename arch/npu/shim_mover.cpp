@@ -51,9 +51,13 @@ void ShimReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
 
 bool ShimReader::fifo_has_room(std::int64_t bytes) {
     const Cycles now = context_.scheduler.now();
-    while (!leaving_.empty() && leaving_.front().first <= now) {
-        reserved_ -= leaving_.front().second;
-        leaving_.pop_front();
+    while (!leaving_.empty() && leaving_.front().end <= now) {
+        Leaving& first = leaving_.front();
+        reserved_ -= first.words * kWordBytes;
+        first.end += Cycles{first.words};
+        if (--first.pieces == 0) {
+            leaving_.pop_front();
+        }
     }
     if (reserved_ + bytes <= context_.config.data_fifo.count()) {
         return true;
@@ -67,13 +71,16 @@ void ShimReader::wake_when_words_leave(std::int64_t bytes) {
     if (waking_) {
         return;
     }
-    for (const auto& [when, left] : leaving_) {
-        bytes -= left;
-        if (bytes <= 0) {
+    for (const Leaving& leaving : leaving_) {
+        const std::int64_t piece = leaving.words * kWordBytes;
+        if (bytes <= leaving.pieces * piece) {
+            const std::int64_t later = std::max<std::int64_t>(base::ceil_div(bytes, piece) - 1, 0);
+            const Cycles when = leaving.end + Cycles{later * leaving.words};
             waking_ = true;
             context_.scheduler.at(std::max(when, context_.scheduler.next_edge()), *this);
             return;
         }
+        bytes -= leaving.pieces * piece;
     }
 }
 
@@ -125,9 +132,9 @@ void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds) {
     }
 }
 
-void ShimReader::on_stream_pushed(std::int64_t words, Cycles end) {
-    leaving_.push_back({end, words * kWordBytes});
-    stream_idle_since_ = end;
+void ShimReader::on_stream_pushed(std::int64_t pieces, std::int64_t words, Cycles end) {
+    leaving_.push_back({pieces, words, end});
+    stream_idle_since_ = end + Cycles{(pieces - 1) * words};
     if (pending_ && outstanding_ < context_.config.outstanding_bursts) {
         wake_when_words_leave(reserved_ + pending_->bytes - context_.config.data_fifo.count());
     }

@@ -78,7 +78,7 @@ class ShimReader final : public Mover,
     void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
     base::Cycles memory_wait() const override { return memory_wait_; }
     void on_fabric_complete(std::uint64_t tag, base::Femtoseconds now) override;
-    void on_stream_pushed(std::int64_t words, base::Cycles end) override;
+    void on_stream_pushed(std::int64_t pieces, std::int64_t words, base::Cycles end) override;
     void on_stream_sent(base::Cycles now) override;
     void read_words(std::int64_t words, std::vector<std::uint32_t>& into) override;
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
@@ -99,7 +99,12 @@ class ShimReader final : public Mover,
     std::uint64_t first_sent_ = 0;                    // tag of sent_.front()
     std::int64_t outstanding_ = 0;
     std::int64_t reserved_ = 0;  // bytes of FIFO taken, in flight included
-    std::deque<std::pair<base::Cycles, std::int64_t>> leaving_;  // bytes that leave the FIFO, when
+    struct Leaving {             // pieces that leave the FIFO, a word a cycle
+        std::int64_t pieces = 0;
+        std::int64_t words = 0;  // of each
+        base::Cycles end{0};     // of the first
+    };
+    std::deque<Leaving> leaving_;
     bool waking_ = false;
     base::Cycles memory_wait_{0};
     base::Cycles stream_idle_since_{0};  // all data delivered so far has been pushed

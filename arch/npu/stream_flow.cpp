@@ -187,8 +187,47 @@ bool StreamFlow::push_piece() {
     pushed_ += words;
     unsent_ -= words;
     available_ -= words;
-    source_.on_stream_pushed(words, push_free_);
+    source_.on_stream_pushed(1, words, push_free_);
     return true;
+}
+
+bool StreamFlow::BranchState::keeps_up(std::int64_t pushed, Cycles next) const {
+    const Cycles arrival = next + branch.latency;
+    return taken == pushed && branch.capacity > 0 && !taken_at.empty() &&
+           taken_at.back().words >= window() &&
+           taken_at.back().start + Cycles{taken_at.back().words} == arrival &&
+           branch.sink->free_ <= arrival;
+}
+
+// While every receiver keeps up, each piece is as long as the shortest window and follows without a
+// gap: moves all of them at once but the last, with which something ends.
+void StreamFlow::push_steady_pieces() {
+    std::int64_t words = std::min(unsent_, available_);
+    std::int64_t piece = INT64_MAX;
+    for (const BranchState& state : branches_) {
+        if (!state.keeps_up(pushed_, push_free_)) {
+            return;
+        }
+        words = std::min(words, state.branch.sink->remaining_);
+        piece = std::min(piece, state.window());
+    }
+    const std::int64_t pieces = (words - 1) / piece;
+    if (pieces <= 0) {
+        return;
+    }
+    words = pieces * piece;
+    for (std::size_t i = 0; i < branches_.size(); ++i) {
+        BranchState& state = branches_[i];
+        state.branch.sink->consume(*this, i, words, push_free_ + state.branch.latency);
+        state.taken += words;
+        state.taken_at.back().words += words;
+    }
+    const Cycles first_end = push_free_ + Cycles{piece};
+    push_free_ += Cycles{words};
+    pushed_ += words;
+    unsent_ -= words;
+    available_ -= words;
+    source_.on_stream_pushed(pieces, piece, first_end);
 }
 
 // The words nobody has taken or asked for yet find room behind the last arbiter.
@@ -226,7 +265,11 @@ void StreamFlow::progress() {
             release_arbiters(scheduler_.now());
         }
         const bool passing = !tail_pending_ && arbiters_held_ == arbiters_.size();
-        moved = passing && active_ && unsent_ > 0 && push_piece();
+        moved = false;
+        if (passing && active_ && unsent_ > 0) {
+            push_steady_pieces();
+            moved = push_piece();
+        }
         if (moved && unsent_ == 0) {
             scheduler_.at(push_free_, *this);
         }

@@ -27,8 +27,8 @@ class StreamFlow;
 
 class StreamSourceClient {
   public:
-    // `words` words leave up to cycle `end`.
-    virtual void on_stream_pushed(std::int64_t words, base::Cycles end) = 0;
+    // So many pieces of `words` words each leave without a gap; the first has left at cycle `end`.
+    virtual void on_stream_pushed(std::int64_t pieces, std::int64_t words, base::Cycles end) = 0;
     // The last word of the transfer has left.
     virtual void on_stream_sent(base::Cycles now) = 0;
     // Functional mode: appends the transfer's next `words` words.
@@ -131,6 +131,9 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
         Branch branch;
         // Words between source and receiver while both move.
         std::int64_t window() const { return branch.latency.count() + branch.capacity; }
+        // The receiver has taken all `pushed` words, the last window of them without a gap, and
+        // takes the next one as it arrives if that is pushed in cycle `next`.
+        bool keeps_up(std::int64_t pushed, base::Cycles next) const;
         std::deque<Segment> arriving{};  // pushed, not yet taken
         std::int64_t taken = 0;
         std::deque<Segment> taken_at{};   // when the last words were taken; ends at `taken`
@@ -143,6 +146,7 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     void deliver(BranchState& branch, std::size_t index);
     std::int64_t pushable() const;
     bool push_piece();
+    void push_steady_pieces();
     void pump(std::int64_t words);
     bool hold_arbiters(base::Cycles now);
     bool tail_fits() const;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace tilesim::arch::npu {
@@ -22,7 +23,12 @@ struct Source final : StreamSourceClient {
     std::vector<Cycles> sent;
     CycleScheduler* scheduler = nullptr;
     std::uint32_t next_word = 0;
-    void on_stream_pushed(std::int64_t, Cycles) override {}
+    std::vector<std::pair<std::int64_t, Cycles>> pieces;  // words, and when the last has left
+    void on_stream_pushed(std::int64_t count, std::int64_t words, Cycles end) override {
+        for (std::int64_t i = 0; i < count; ++i) {
+            pieces.emplace_back(words, end + Cycles{i * words});
+        }
+    }
     void on_stream_sent(Cycles now) override { sent.push_back(now); }
     void read_words(std::int64_t words, std::vector<std::uint32_t>& into) override {
         for (std::int64_t i = 0; i < words; ++i) {
@@ -86,6 +92,60 @@ TEST(StreamFlow, MovesOneWordACycleAfterItsLatency) {
     EXPECT_EQ(source.sent[0], 103_cyc);
     EXPECT_EQ(receiver.received.at(0), 103_cyc + kLatency);
     EXPECT_EQ(receiver.words.size(), 100U);
+}
+
+TEST(StreamFlow, PiecesFollowWithoutAGapAndAreNoLongerThanWhatIsBetweenTheEnds) {
+    Bench bench;
+    Source source;
+    Receiver one{bench.scheduler};
+    Receiver other{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&one, &other});
+    const auto transfer = [&](std::int64_t words, Cycles from) {
+        one.sink.begin(words, from);
+        other.sink.begin(words, from);
+        flow->begin(words, words, from);
+    };
+    bench.at(0_cyc, [&] { transfer(100, 0_cyc); });
+    bench.at(200_cyc, [&] {
+        source.pieces.clear();
+        transfer(503, 200_cyc);
+    });
+    bench.run();
+    Cycles end = 200_cyc;
+    for (const auto& [words, left] : source.pieces) {
+        EXPECT_LE(Cycles{words}, kLatency + Cycles{kCapacity});
+        end += Cycles{words};
+        EXPECT_EQ(left, end);
+    }
+    EXPECT_EQ(end, 703_cyc);
+    EXPECT_EQ(one.received, (std::vector{100_cyc + kLatency, 703_cyc + kLatency}));
+    EXPECT_EQ(other.received, one.received);
+    EXPECT_EQ(one.words.size(), 603U);
+    EXPECT_EQ(other.words, one.words);
+}
+
+TEST(StreamFlow, AReceiverThatStopsInSteadyFlowHoldsBackTheOthers) {
+    Bench bench;
+    Source source;
+    Receiver stops{bench.scheduler};
+    Receiver takes_all{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&stops, &takes_all});
+    bench.at(0_cyc, [&] {
+        stops.sink.begin(10, 0_cyc);
+        takes_all.sink.begin(10, 0_cyc);
+        flow->begin(10, 10, 0_cyc);
+    });
+    bench.at(100_cyc, [&] {
+        stops.sink.begin(200, 100_cyc);
+        takes_all.sink.begin(300, 100_cyc);
+        flow->begin(300, 300, 100_cyc);
+    });
+    bench.at(1000_cyc, [&] { stops.sink.begin(100, 1000_cyc); });
+    bench.run();
+    EXPECT_EQ(stops.received.at(1), 300_cyc + kLatency);
+    EXPECT_EQ(stops.received.at(2), 1100_cyc + kRestartGap);
+    EXPECT_GT(takes_all.received.at(1), 1000_cyc);
+    EXPECT_EQ(stops.words, takes_all.words);
 }
 
 TEST(StreamFlow, SourceRunsAheadOfAStoppedReceiverByTheCapacityOnly) {

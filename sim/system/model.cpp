@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/base/clock.hpp"
 #include "sim/attribution.hpp"
 #include "sim/system/npu.hpp"
 #include "sim/system/pim.hpp"
