@@ -7,18 +7,12 @@
 #include <vector>
 
 #include "arch/base/check.hpp"
+#include "arch/base/vector_clones.hpp"
 #include "arch/npu/tile_product.hpp"
 
 namespace tilesim::arch::npu {
 
 namespace {
-
-// Everything inlined into one function, which has a copy for vector hosts; same arithmetic.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define TILESIM_VECTOR_CLONES __attribute__((target_clones("avx2", "default"), flatten))
-#else
-#define TILESIM_VECTOR_CLONES
-#endif
 
 using Size = std::size_t;
 
@@ -68,41 +62,44 @@ void with_run(Size size, Action action) {
 template <class In, class Packed>
 void pack_a(const In* a, const Shape& shape, Size stride, Packed* rows) {
     with_run(shape.s, [&](auto run) {
-        for (Size block = 0; block < shape.m; block += shape.r) {
-            for (Size k = 0; k < shape.k; k += shape.s) {
-                for (Size row = 0; row < shape.r; ++row) {
-                    for (Size e = 0; e < shape.s; e += run, a += run) {
-                        widen_run<run>(a, rows + (block + row) * stride + k + e);
-                    }
+        for (Size row = 0; row < shape.m; ++row) {
+            const In* in = a + row / shape.r * shape.r * shape.k + row % shape.r * shape.s;
+            Packed* out = rows + row * stride;
+            for (Size k = 0; k < shape.k; k += shape.s, in += shape.r * shape.s) {
+                for (Size e = 0; e < shape.s; e += run) {
+                    widen_run<run>(in + e, out + k + e);
                 }
             }
         }
     });
 }
 
-// Where an element of B lies in panels of kTileColumns columns, as tile_product.hpp wants them.
+// Where an element of B lies in panels of kTileColumns columns, as tile_product.hpp wants them: the
+// sum of what its column and its step of k say.
 template <class Packed>
-Size panel_index(Size k, Size j, Size stride) {
-    constexpr Size kGroup = kDepth<Packed>;
-    return (j / kTileColumns * stride + k / kGroup * kGroup) * kTileColumns +
-           j % kTileColumns * kGroup + k % kGroup;
+Size column_index(Size j, Size stride) {
+    return j / kTileColumns * stride * kTileColumns + j % kTileColumns * kDepth<Packed>;
+}
+template <class Packed>
+Size step_index(Size k) {
+    return k / kDepth<Packed> * kDepth<Packed> * kTileColumns + k % kDepth<Packed>;
 }
 
 template <class In, class Packed>
 void pack_column_major_b(const In* b, const Shape& shape, Size stride, Packed* panels) {
     with_run(shape.s, [&](auto run) {
         constexpr Size kStep = std::min<Size>(run, kDepth<Packed>);
-        for (Size block = 0; block < shape.n; block += shape.t) {
-            for (Size k = 0; k < shape.k; k += shape.s) {
-                for (Size j = block; j < block + shape.t; ++j) {
-                    for (Size e = 0; e < shape.s; e += run, b += run) {
-                        std::array<Packed, run> column;
-                        widen_run<run>(b, column.data());
-                        Packed* out = panels + panel_index<Packed>(k + e, j, stride);
-                        for (Size i = 0; i < run; i += kStep) {
-                            std::memcpy(out + i * kTileColumns, column.data() + i,
-                                        kStep * sizeof(Packed));
-                        }
+        for (Size j = 0; j < shape.n; ++j) {
+            const In* in = b + j / shape.t * shape.t * shape.k + j % shape.t * shape.s;
+            Packed* const column = panels + column_index<Packed>(j, stride);
+            for (Size k = 0; k < shape.k; k += shape.s, in += shape.s * shape.t) {
+                for (Size e = 0; e < shape.s; e += run) {
+                    std::array<Packed, run> steps;
+                    widen_run<run>(in + e, steps.data());
+                    Packed* out = column + step_index<Packed>(k + e);
+                    for (Size i = 0; i < run; i += kStep) {
+                        std::memcpy(out + i * kTileColumns, steps.data() + i,
+                                    kStep * sizeof(Packed));
                     }
                 }
             }
@@ -117,7 +114,8 @@ void pack_row_major_b(const In* b, const Shape& shape, Size stride, Packed* pane
             for (Size j = 0; j < shape.n; j += shape.t) {
                 for (Size k = block; k < block + shape.s; ++k) {
                     for (Size e = 0; e < shape.t; e += run, b += run) {
-                        Packed* out = panels + panel_index<Packed>(k, j + e, stride);
+                        Packed* out =
+                            panels + column_index<Packed>(j + e, stride) + step_index<Packed>(k);
                         for (Size i = 0; i < run; ++i) {
                             out[i * kDepth<Packed>] = widen<Packed>(b[i]);
                         }
