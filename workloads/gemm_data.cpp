@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
+#include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "arch/base/splitmix64.hpp"
+#include "arch/base/vector_clones.hpp"
 #include "arch/npu/kernel_function.hpp"
 
 namespace tilesim::workloads {
@@ -19,17 +25,8 @@ using Size = std::size_t;
 
 constexpr double kFullCheckMacs = 4294967296.0;
 constexpr std::int64_t kSampledRows = 16;
-constexpr int kProjections = 4;
-
-// One random element in its storage form.
-std::uint32_t random_element(DataType type, std::uint64_t& state) {
-    const std::uint64_t bits = arch::base::next_splitmix64(state);
-    if (type == DataType::Bf16) {
-        constexpr float kScale = 1.0F / 128.0F;
-        return arch::npu::to_bf16((static_cast<float>(bits & 0xFFU) - 128.0F) * kScale);
-    }
-    return static_cast<std::uint32_t>(bits);
-}
+// Columns of B computed at a time, and random vectors of the projections.
+constexpr Size kLanes = 16;
 
 // A matrix in DRAM: `rows` x `columns` elements used of rows `stride` elements apart.
 struct Matrix {
@@ -52,177 +49,238 @@ Matrix matrix_c(const GemmProblem& p, const LoweredGemm& l) {
     return {l.program.external_buffers[2].address, p.m, p.n, l.n, p.c};
 }
 
-void fill(const Matrix& matrix, std::uint64_t& state, BackingStore& store) {
-    const auto size = static_cast<Size>(bytes_of(matrix.type));
-    std::vector<std::byte> row(static_cast<Size>(matrix.columns) * size);
-    for (std::int64_t r = 0; r < matrix.rows; ++r) {
-        for (Size c = 0; c < row.size(); c += size) {
-            const std::uint32_t element = random_element(matrix.type, state);
-            std::memcpy(row.data() + c, &element, size);
-        }
-        store.write(matrix.address + r * matrix.stride * static_cast<std::int64_t>(size), row);
-    }
-}
-
-// Elements of a row widened: integers to int32, floats to f32.
-template <class Value>
-Value widen(const std::byte* from, DataType type) {
+// Calls action with an element of the type.
+template <class Action>
+void with_element(DataType type, Action action) {
     switch (type) {
-        case DataType::Int8: {
-            std::int8_t value = 0;
-            std::memcpy(&value, from, sizeof value);
-            return static_cast<Value>(value);
-        }
-        case DataType::Int16: {
-            std::int16_t value = 0;
-            std::memcpy(&value, from, sizeof value);
-            return static_cast<Value>(value);
-        }
-        case DataType::Bf16: {
-            std::uint16_t value = 0;
-            std::memcpy(&value, from, sizeof value);
-            return static_cast<Value>(arch::npu::from_bf16(value));
-        }
-        case DataType::F32: {
-            float value = 0;
-            std::memcpy(&value, from, sizeof value);
-            return static_cast<Value>(value);
-        }
-        default: {
-            std::int32_t value = 0;
-            std::memcpy(&value, from, sizeof value);
-            return static_cast<Value>(value);
-        }
+        case DataType::Int8:
+            return action(std::int8_t{});
+        case DataType::Int16:
+            return action(std::int16_t{});
+        case DataType::Bf16:
+            return action(std::uint16_t{});
+        case DataType::F32:
+            return action(float{});
+        default:
+            return action(std::int32_t{});
     }
 }
 
-template <class Value>
-void read_row(const Matrix& matrix, std::int64_t row, const BackingStore& store,
-              std::vector<Value>& into) {
-    const auto size = static_cast<Size>(bytes_of(matrix.type));
-    std::vector<std::byte> bytes(static_cast<Size>(matrix.columns) * size);
-    store.read(matrix.address + row * matrix.stride * static_cast<std::int64_t>(size), bytes);
-    into.resize(static_cast<Size>(matrix.columns));
-    for (Size i = 0; i < into.size(); ++i) {
-        into[i] = widen<Value>(bytes.data() + i * size, matrix.type);
+// One random element in its storage form.
+template <class Element>
+Element random_element(std::uint64_t& state) {
+    const std::uint64_t bits = arch::base::next_splitmix64(state);
+    if constexpr (std::is_same_v<Element, std::uint16_t>) {
+        constexpr float kScale = 1.0F / 128.0F;
+        return arch::npu::to_bf16((static_cast<float>(bits & 0xFFU) - 128.0F) * kScale);
+    } else if constexpr (std::is_same_v<Element, float>) {
+        return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    } else {
+        return static_cast<Element>(bits);
     }
 }
 
-// All of B as rows of n, whatever its layout in DRAM.
+void fill(const Matrix& matrix, std::uint64_t& state, BackingStore& store) {
+    with_element(matrix.type, [&](auto element) {
+        std::vector<decltype(element)> row(static_cast<Size>(matrix.columns));
+        for (std::int64_t r = 0; r < matrix.rows; ++r) {
+            for (auto& value : row) {
+                value = random_element<decltype(element)>(state);
+            }
+            store.write(matrix.address + r * matrix.stride * bytes_of(matrix.type),
+                        std::as_bytes(std::span{row}));
+        }
+    });
+}
+
+// Integers widen to 32 bits, to be added modulo 2^32, and floats to f32.
+template <class Value, class Element>
+Value widen(Element element) {
+    if constexpr (std::is_same_v<Element, std::uint16_t>) {
+        return static_cast<Value>(arch::npu::from_bf16(element));
+    } else {
+        return static_cast<Value>(element);
+    }
+}
+
+// Elements `first`... of a row, widened, `step` apart.
 template <class Value>
-std::vector<Value> read_b(const GemmProblem& p, const LoweredGemm& l, const BackingStore& store) {
+void read(const Matrix& matrix, std::int64_t row, std::int64_t first, std::int64_t count,
+          const BackingStore& store, Value* into, Size step = 1) {
+    with_element(matrix.type, [&](auto element) {
+        thread_local std::vector<decltype(element)> elements;
+        elements.resize(static_cast<Size>(count));
+        store.read(matrix.address + (row * matrix.stride + first) * bytes_of(matrix.type),
+                   std::as_writable_bytes(std::span{elements}));
+        for (Size i = 0; i < elements.size(); ++i) {
+            into[i * step] = widen<Value>(elements[i]);
+        }
+    });
+}
+
+// kLanes columns of B from column `j` on as [k][lane], zero beyond the last column.
+template <class Value>
+void read_panel(const GemmProblem& p, const LoweredGemm& l, std::int64_t j,
+                const BackingStore& store, std::vector<Value>& panel) {
     const Matrix b = matrix_b(p, l);
-    std::vector<Value> all(static_cast<Size>(p.k * p.n));
-    std::vector<Value> row;
-    for (std::int64_t r = 0; r < b.rows; ++r) {
-        read_row(b, r, store, row);
-        for (Size i = 0; i < row.size(); ++i) {
-            const Size at = p.b_column_major ? i * static_cast<Size>(p.n) + static_cast<Size>(r)
-                                             : static_cast<Size>(r * p.n) + i;
-            all[at] = row[i];
+    const std::int64_t columns = std::min<std::int64_t>(kLanes, p.n - j);
+    panel.assign(static_cast<Size>(p.k) * kLanes, Value{0});
+    if (p.b_column_major) {
+        for (std::int64_t lane = 0; lane < columns; ++lane) {
+            read(b, j + lane, 0, p.k, store, panel.data() + lane, kLanes);
         }
-    }
-    return all;
-}
-
-std::int32_t wrapped(std::uint32_t value, DataType type) {
-    return type == DataType::Int8    ? static_cast<std::int8_t>(value)
-           : type == DataType::Int16 ? static_cast<std::int16_t>(value)
-                                     : static_cast<std::int32_t>(value);
-}
-
-// One row of the reference product.
-void reference_row(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b,
-                   const GemmProblem& p, std::int64_t, std::vector<std::int32_t>& c) {
-    std::vector<std::uint32_t> sums(c.size(), 0);
-    for (Size k = 0; k < a.size(); ++k) {
-        const auto x = static_cast<std::uint32_t>(a[k]);
-        for (Size j = 0; j < sums.size(); ++j) {
-            sums[j] += x * static_cast<std::uint32_t>(b[k * sums.size() + j]);
-        }
-    }
-    std::transform(sums.begin(), sums.end(), c.begin(),
-                   [&p](std::uint32_t sum) { return wrapped(sum, p.c); });
-}
-
-void reference_row(const std::vector<float>& a, const std::vector<float>& b, const GemmProblem& p,
-                   std::int64_t k_ct, std::vector<float>& c) {
-    std::fill(c.begin(), c.end(), 0.0F);
-    for (Size k = 0; k < a.size(); ++k) {
-        for (Size j = 0; j < c.size(); ++j) {
-            c[j] += a[k] * b[k * c.size() + j];
-        }
-        const bool stored = (k + 1) % static_cast<Size>(k_ct) == 0 || k + 1 == a.size();
-        if (stored && p.c == DataType::Bf16) {
-            for (float& value : c) {
-                value = arch::npu::from_bf16(arch::npu::to_bf16(value));
-            }
-        }
-    }
-}
-
-template <class Value>
-void compare_rows(const GemmProblem& p, const LoweredGemm& l, std::int64_t k_ct, std::int64_t step,
-                  const BackingStore& store, ProductCheck& check) {
-    const std::vector<Value> b = read_b<Value>(p, l, store);
-    std::vector<Value> a;
-    std::vector<Value> c;
-    std::vector<Value> expected(static_cast<Size>(p.n));
-    for (std::int64_t row = 0; row < p.m; row += step) {
-        read_row(matrix_a(p, l), row, store, a);
-        read_row(matrix_c(p, l), row, store, c);
-        reference_row(a, b, p, k_ct, expected);
-        for (Size j = 0; j < c.size(); ++j) {
-            if (c[j] != expected[j] && check.first_mismatch.empty()) {
-                check.first_mismatch =
-                    fmt::format("C[{}][{}] is {}, expected {}", row, j, c[j], expected[j]);
-            }
-        }
-        check.checked += p.n;
-    }
-}
-
-// C x = A (B x) modulo 2^bits for random x: a wrong element escapes with probability 2^-bits each.
-bool projections_agree(const GemmProblem& p, const LoweredGemm& l, std::uint64_t seed,
-                       const BackingStore& store) {
-    const std::vector<std::int32_t> b = read_b<std::int32_t>(p, l, store);
-    std::vector<std::vector<std::uint32_t>> x(kProjections);
-    std::vector<std::vector<std::uint32_t>> bx(kProjections);
-    for (int v = 0; v < kProjections; ++v) {
-        for (std::int64_t j = 0; j < p.n; ++j) {
-            x[static_cast<Size>(v)].push_back(
-                static_cast<std::uint32_t>(arch::base::next_splitmix64(seed)));
-        }
+    } else {
         for (std::int64_t k = 0; k < p.k; ++k) {
-            std::uint32_t sum = 0;
-            for (std::int64_t j = 0; j < p.n; ++j) {
-                sum += static_cast<std::uint32_t>(b[static_cast<Size>(k * p.n + j)]) *
-                       x[static_cast<Size>(v)][static_cast<Size>(j)];
-            }
-            bx[static_cast<Size>(v)].push_back(sum);
+            read(b, k, j, columns, store, panel.data() + static_cast<Size>(k) * kLanes);
         }
     }
-    std::vector<std::int32_t> a;
-    std::vector<std::int32_t> c;
-    for (std::int64_t row = 0; row < p.m; ++row) {
-        read_row(matrix_a(p, l), row, store, a);
-        read_row(matrix_c(p, l), row, store, c);
-        for (Size v = 0; v < x.size(); ++v) {
-            std::uint32_t left = 0;
-            std::uint32_t right = 0;
-            for (Size j = 0; j < c.size(); ++j) {
-                left += static_cast<std::uint32_t>(c[j]) * x[v][j];
-            }
-            for (Size k = 0; k < a.size(); ++k) {
-                right += static_cast<std::uint32_t>(a[k]) * bx[v][k];
-            }
-            if (wrapped(left, p.c) != wrapped(right, p.c)) {
-                return false;
-            }
-        }
-    }
-    return true;
 }
+
+// sums += row x panel, in order of the row; kLanes sums, panel [count][kLanes]. Two vectors of g++
+// and clang, because loops over the lanes and longer vectors would keep the sums in memory.
+template <class Value>
+void add_products(const Value* row, Size count, const Value* panel, Value* sums) {
+    constexpr Size kHalf = kLanes / 2;
+    typedef Value Vector __attribute__((vector_size(kHalf * sizeof(Value))));
+    Vector low, high, low_columns, high_columns;
+    std::memcpy(&low, sums, sizeof low);
+    std::memcpy(&high, sums + kHalf, sizeof high);
+    for (Size i = 0; i < count; ++i) {
+        std::memcpy(&low_columns, panel + i * kLanes, sizeof low);
+        std::memcpy(&high_columns, panel + i * kLanes + kHalf, sizeof high);
+        low += row[i] * low_columns;
+        high += row[i] * high_columns;
+    }
+    std::memcpy(sums, &low, sizeof low);
+    std::memcpy(sums + kHalf, &high, sizeof high);
+}
+TILESIM_VECTOR_CLONES
+void add_row(const std::uint32_t* row, Size count, const std::uint32_t* panel,
+             std::uint32_t* sums) {
+    add_products(row, count, panel, sums);
+}
+TILESIM_VECTOR_CLONES
+void add_row(const float* row, Size count, const float* panel, float* sums) {
+    add_products(row, count, panel, sums);
+}
+
+std::int32_t stored(std::uint32_t sum, DataType type) {
+    return type == DataType::Int8    ? static_cast<std::int8_t>(sum)
+           : type == DataType::Int16 ? static_cast<std::int16_t>(sum)
+                                     : static_cast<std::int32_t>(sum);
+}
+float stored(float sum, DataType type) {
+    return type == DataType::Bf16 ? arch::npu::from_bf16(arch::npu::to_bf16(sum)) : sum;
+}
+
+// A row of A times a panel of B.
+template <class Value>
+std::array<Value, kLanes> reference(const std::vector<Value>& a, const std::vector<Value>& panel,
+                                    Size k_ct, DataType type) {
+    std::array<Value, kLanes> sums{};
+    for (Size k = 0; k < a.size(); k += k_ct) {
+        const Size steps = std::min(k_ct, a.size() - k);
+        add_row(a.data() + k, steps, panel.data() + k * kLanes, sums.data());
+        for (Value& sum : sums) {
+            sum = static_cast<Value>(stored(sum, type));
+        }
+    }
+    return sums;
+}
+
+// Random vectors x and their products B x, both [element][vector].
+struct Projections {
+    std::vector<std::uint32_t> x;
+    std::vector<std::uint32_t> bx;
+
+    Projections(const GemmProblem& p, std::uint64_t seed)
+        : x(static_cast<Size>(p.n + static_cast<std::int64_t>(kLanes)) * kLanes),
+          bx(static_cast<Size>(p.k) * kLanes) {
+        std::uint64_t state = arch::base::splitmix64_hash(~seed);  // not the numbers in A
+        for (std::uint32_t& value : x) {
+            value = static_cast<std::uint32_t>(arch::base::next_splitmix64(state));
+        }
+    }
+    void add(std::int64_t j, const std::vector<std::uint32_t>& panel) {
+        for (Size at = 0; at < panel.size(); at += kLanes) {
+            add_row(panel.data() + at, kLanes, x.data() + static_cast<Size>(j) * kLanes,
+                    bx.data() + at);
+        }
+    }
+};
+
+class Comparison {
+  public:
+    Comparison(const GemmProblem& problem, const LoweredGemm& lowered, const BackingStore& store)
+        : p_(problem), l_(lowered), store_(store) {}
+
+    // Every `step`th row of C, element by element; B x on the way, where it is wanted.
+    template <class Value>
+    void compare_rows(std::int64_t k_ct, std::int64_t step, Projections* projections) {
+        std::vector<Value> panel;
+        std::vector<Value> a(static_cast<Size>(p_.k));
+        std::array<Value, kLanes> c{};
+        for (std::int64_t j = 0; j < p_.n; j += kLanes) {
+            const std::int64_t columns = std::min<std::int64_t>(kLanes, p_.n - j);
+            read_panel(p_, l_, j, store_, panel);
+            for (std::int64_t row = 0; row < p_.m; row += step) {
+                read(matrix_a(p_, l_), row, 0, p_.k, store_, a.data());
+                read(matrix_c(p_, l_), row, j, columns, store_, c.data());
+                const auto expected = reference(a, panel, static_cast<Size>(k_ct), p_.c);
+                for (std::int64_t lane = 0; lane < columns; ++lane) {
+                    compare(row, j + lane, c[static_cast<Size>(lane)],
+                            expected[static_cast<Size>(lane)]);
+                }
+                check.checked += columns;
+            }
+            if constexpr (std::is_same_v<Value, std::uint32_t>) {
+                if (projections != nullptr) {
+                    projections->add(j, panel);
+                }
+            }
+        }
+    }
+
+    // C x = A (B x) modulo 2^bits: a wrong row of C escapes one vector with at most probability
+    // 1/2, where all that is wrong with it are highest bits.
+    bool agrees(const Projections& projections) const {
+        std::vector<std::uint32_t> a(static_cast<Size>(p_.k));
+        std::vector<std::uint32_t> c(static_cast<Size>(p_.n));
+        for (std::int64_t row = 0; row < p_.m; ++row) {
+            read(matrix_a(p_, l_), row, 0, p_.k, store_, a.data());
+            read(matrix_c(p_, l_), row, 0, p_.n, store_, c.data());
+            std::array<std::uint32_t, kLanes> left{};
+            std::array<std::uint32_t, kLanes> right{};
+            add_row(c.data(), c.size(), projections.x.data(), left.data());
+            add_row(a.data(), a.size(), projections.bx.data(), right.data());
+            for (Size v = 0; v < kLanes; ++v) {
+                if (stored(left[v], p_.c) != stored(right[v], p_.c)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    ProductCheck check;
+
+  private:
+    // Keeps the first mismatch in order of C's rows.
+    template <class Value>
+    void compare(std::int64_t row, std::int64_t column, Value found, Value expected) {
+        const auto place = std::pair{row, column};
+        if (found != expected && (check.first_mismatch.empty() || place < first_)) {
+            first_ = place;
+            check.first_mismatch = fmt::format("C[{}][{}] is {}, expected {}", row, column,
+                                               stored(found, p_.c), stored(expected, p_.c));
+        }
+    }
+
+    const GemmProblem& p_;
+    const LoweredGemm& l_;
+    const BackingStore& store_;
+    std::pair<std::int64_t, std::int64_t> first_;
+};
 
 }  // namespace
 
@@ -235,23 +293,26 @@ void fill_operands(const GemmProblem& problem, const LoweredGemm& lowered, std::
 ProductCheck check_product(const GemmProblem& problem, const LoweredGemm& lowered,
                            const OutputStationaryMapping& mapping, std::uint64_t seed,
                            const BackingStore& store) {
-    ProductCheck check;
     const bool integers = problem.a != DataType::Bf16;
     const bool full = problem.macs() <= kFullCheckMacs;
     const std::int64_t step = full ? 1 : std::max<std::int64_t>(1, problem.m / kSampledRows);
-    check.method = full       ? "every element"
-                   : integers ? "sampled rows, random projections of all elements"
-                              : "sampled rows";
-    if (integers) {
-        compare_rows<std::int32_t>(problem, lowered, mapping.k_ct, step, store, check);
+    Comparison comparison(problem, lowered, store);
+    ProductCheck& check = comparison.check;
+    if (!integers) {
+        comparison.compare_rows<float>(mapping.k_ct, step, nullptr);
+        check.method = full ? "every element" : "sampled rows";
+    } else if (full) {
+        comparison.compare_rows<std::uint32_t>(mapping.k_ct, step, nullptr);
+        check.method = "every element";
     } else {
-        compare_rows<float>(problem, lowered, mapping.k_ct, step, store, check);
+        Projections projections(problem, seed);
+        comparison.compare_rows<std::uint32_t>(mapping.k_ct, step, &projections);
+        check.method = "sampled rows, random projections of all elements";
+        if (check.first_mismatch.empty() && !comparison.agrees(projections)) {
+            check.first_mismatch = "a random projection of C differs";
+        }
     }
     check.match = check.first_mismatch.empty();
-    if (check.match && integers && !full && !projections_agree(problem, lowered, seed, store)) {
-        check.match = false;
-        check.first_mismatch = "a random projection of C differs";
-    }
     return check;
 }
 

@@ -24,7 +24,8 @@ struct ProductCheck {
 // Compares C in DRAM with a reference product computed from A and B in DRAM by plain loops.
 // Integers modulo 2^bits; bf16 with f32 sums in order of k, rounded to C's type every k_ct products
 // as the cores store C. Up to 2^32 multiply-accumulates every element is compared; above that, rows
-// spread over C are, and integers are covered whole by random projections (C x = A (B x)).
+// spread over C are, and integers are covered whole by 16 random projections (C x = A (B x) modulo
+// 2^bits), which a wrong row passes with a probability of at most 2^-16.
 ProductCheck check_product(const GemmProblem& problem, const LoweredGemm& lowered,
                            const OutputStationaryMapping& mapping, std::uint64_t seed,
                            const arch::memory::BackingStore& store);

@@ -9,7 +9,7 @@ namespace tilesim::arch::npu {
 
 namespace {
 
-constexpr std::size_t kWordBytes = 4;
+constexpr std::int64_t kWordBytes = 4;
 
 // The dimensions with the outermost size filled in from the length.
 std::vector<Dimension> full_dimensions(const BufferDescriptor& descriptor) {
@@ -25,8 +25,37 @@ std::vector<Dimension> full_dimensions(const BufferDescriptor& descriptor) {
     return dimensions;
 }
 
-std::byte* at(std::span<std::byte> buffer, std::int64_t offset, const Run& run) {
-    return buffer.data() + offset + run.offset * static_cast<std::int64_t>(kWordBytes);
+// Copies `count` times a number of bytes; the places step on.
+template <std::size_t kBytes>
+void copy_each(std::int64_t count, const std::byte* from, std::int64_t from_step, std::byte* to,
+               std::int64_t to_step) {
+    for (; count > 0; --count) {
+        std::memcpy(to, from, kBytes);
+        from += from_step;
+        to += to_step;
+    }
+}
+
+void copy_each(std::int64_t count, std::int64_t bytes, const std::byte* from,
+               std::int64_t from_step, std::byte* to, std::int64_t to_step) {
+    switch (bytes) {  // the runs of sub-tiles: mmul shapes are 4 or 8 elements wide
+        case 4:
+            return copy_each<4>(count, from, from_step, to, to_step);
+        case 8:
+            return copy_each<8>(count, from, from_step, to, to_step);
+        case 16:
+            return copy_each<16>(count, from, from_step, to, to_step);
+        case 32:
+            return copy_each<32>(count, from, from_step, to, to_step);
+        case 64:
+            return copy_each<64>(count, from, from_step, to, to_step);
+        default:
+            for (; count > 0; --count) {
+                std::memcpy(to, from, static_cast<std::size_t>(bytes));
+                from += from_step;
+                to += to_step;
+            }
+    }
 }
 
 }  // namespace
@@ -78,13 +107,56 @@ Run AddressGenerator::take(std::int64_t most) {
         run.words = inner.stride == 1 ? inner.before + inner.size - inner.index : 1;
     }
     run.words = std::min(run.words, most);
-    advance(run.words);
+    advance(0, run.words);
     return run;
 }
 
-void AddressGenerator::advance(std::int64_t words) {
-    levels_[0].index += words;
-    for (std::size_t i = 0; i < count_ && levels_[i].index == levels_[i].total(); ++i) {
+Runs AddressGenerator::take_alike(std::int64_t most) {
+    // Where every word is a run, the innermost dimension steps from run to run, else the next one.
+    const std::size_t stepping = levels_[0].stride == 1 ? 1 : 0;
+    const Level& level = levels_[stepping];
+    const bool whole =
+        stepping == 0 || (levels_[0].index == 0 && levels_[0].total() == levels_[0].size);
+    const std::int64_t steps = level.before + level.size - level.index;  // this one included
+    Runs runs{take(most), 1, level.stride};
+    const Run& run = runs.first;
+    const bool complete = stepping == 0 || run.words == levels_[0].size;
+    if (stepping < count_ && whole && complete && !run.zeros) {
+        runs.count = std::min(steps, most / run.words);
+        advance(stepping, runs.count - 1);
+    }
+    return runs;
+}
+
+void AddressGenerator::read(const std::byte* memory, std::span<std::uint32_t> words) {
+    while (!words.empty()) {
+        const Runs runs = take_alike(static_cast<std::int64_t>(words.size()));
+        const auto taken = words.first(static_cast<std::size_t>(runs.count * runs.first.words));
+        if (runs.first.zeros) {
+            std::fill(taken.begin(), taken.end(), 0U);
+        } else {
+            const std::int64_t bytes = runs.first.words * kWordBytes;
+            copy_each(runs.count, bytes, memory + runs.first.offset * kWordBytes,
+                      runs.stride * kWordBytes, std::as_writable_bytes(taken).data(), bytes);
+        }
+        words = words.subspan(taken.size());
+    }
+}
+
+void AddressGenerator::write(std::span<const std::uint32_t> words, std::byte* memory) {
+    while (!words.empty()) {
+        const Runs runs = take_alike(static_cast<std::int64_t>(words.size()));
+        const std::int64_t bytes = runs.first.words * kWordBytes;
+        copy_each(runs.count, bytes, std::as_bytes(words).data(), bytes,
+                  memory + runs.first.offset * kWordBytes, runs.stride * kWordBytes);
+        words = words.subspan(static_cast<std::size_t>(runs.count * runs.first.words));
+    }
+}
+
+// Steps of a level, none of which but the last reaches its end.
+void AddressGenerator::advance(std::size_t level, std::int64_t steps) {
+    levels_[level].index += steps;
+    for (std::size_t i = level; i < count_ && levels_[i].index == levels_[i].total(); ++i) {
         levels_[i].index = 0;
         if (i + 1 < count_) {
             ++levels_[i + 1].index;
@@ -103,22 +175,6 @@ std::int64_t stream_words(const BufferDescriptor& descriptor) {
         words *= padding.before + dimensions[i].size + padding.after;
     }
     return words;
-}
-
-void append_run(const Run& run, std::int64_t offset, std::span<const std::byte> buffer,
-                std::vector<std::uint32_t>& into) {
-    const std::size_t place = into.size();
-    into.resize(place + static_cast<std::size_t>(run.words));
-    if (!run.zeros) {
-        std::memcpy(into.data() + place,
-                    buffer.data() + offset + run.offset * static_cast<std::int64_t>(kWordBytes),
-                    static_cast<std::size_t>(run.words) * kWordBytes);
-    }
-}
-
-void store_run(const Run& run, std::int64_t offset, const std::uint32_t* from,
-               std::span<std::byte> buffer) {
-    std::memcpy(at(buffer, offset, run), from, static_cast<std::size_t>(run.words) * kWordBytes);
 }
 
 }  // namespace tilesim::arch::npu

@@ -22,6 +22,13 @@ struct Run {
     bool zeros = false;
 };
 
+// `count` equal runs, each `stride` words after the one before.
+struct Runs {
+    Run first;
+    std::int64_t count = 1;
+    std::int64_t stride = 0;
+};
+
 class AddressGenerator {
   public:
     AddressGenerator() = default;
@@ -30,6 +37,13 @@ class AddressGenerator {
 
     // The next run, of at most `most` words. Must not be asked for more than there is.
     Run take(std::int64_t most);
+    // The next runs that are alike, of at most `most` words together; at least one word.
+    Runs take_alike(std::int64_t most);
+
+    // Copy the next words between memory at the descriptor's offset and a stream; what is read has
+    // zeros inserted.
+    void read(const std::byte* memory, std::span<std::uint32_t> words);
+    void write(std::span<const std::uint32_t> words, std::byte* memory);
 
   private:
     static constexpr std::size_t kMostDimensions = 4;
@@ -42,7 +56,7 @@ class AddressGenerator {
         std::int64_t total() const { return before + size + after; }
         bool padding() const { return index < before || index >= before + size; }
     };
-    void advance(std::int64_t words);
+    void advance(std::size_t level, std::int64_t steps);
 
     std::array<Level, kMostDimensions> levels_{};
     std::size_t count_ = 1;
@@ -51,11 +65,5 @@ class AddressGenerator {
 
 // Words the descriptor puts on or takes from its stream: its length and the padding.
 std::int64_t stream_words(const BufferDescriptor& descriptor);
-
-// Copies a run between a buffer and words; `offset`: the descriptor's, in bytes.
-void append_run(const Run& run, std::int64_t offset, std::span<const std::byte> buffer,
-                std::vector<std::uint32_t>& into);
-void store_run(const Run& run, std::int64_t offset, const std::uint32_t* from,
-               std::span<std::byte> buffer);
 
 }  // namespace tilesim::arch::npu

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <vector>
 
 namespace tilesim::arch::npu {
@@ -77,6 +79,46 @@ TEST(AddressGenerator, PaddingInsertsZerosAroundEachDimension) {
     EXPECT_EQ(stream_words(d), 15);
     EXPECT_EQ(walk(d), (std::vector<std::int64_t>{-1, -1, -1, -1, -1, -1, 0, 1, -1, -1, -1, 10, 11,
                                                   -1, -1}));
+}
+
+// Descriptors whose runs are long, short, single words, padded, and interrupted anywhere.
+TEST(AddressGenerator, CopiesTheWordsItWalks) {
+    auto padded = descriptor(4 * 5 * 3, {{4, 1}, {5, 16}, {3, 100}});
+    padded.padding = {{1, 2}, {1, 1}, {0, 2}};
+    const std::vector<BufferDescriptor> descriptors{
+        descriptor(90, {}), descriptor(2 * 9 * 7 * 3, {{2, 1}, {9, 14}, {7, 2}, {3, 130}}),
+        descriptor(5 * 7 * 3, {{5, 7}, {7, 1}, {3, 40}}), descriptor(16 * 6, {{16, 1}, {6, 40}}),
+        padded};
+    constexpr std::size_t kMemory = 512;
+    std::vector<std::uint32_t> memory(kMemory);
+    for (std::size_t i = 0; i < kMemory; ++i) {
+        memory[i] = static_cast<std::uint32_t>(i + 1);
+    }
+    for (const BufferDescriptor& d : descriptors) {
+        const std::vector<std::int64_t> offsets = walk(d);
+        for (const std::size_t most : {std::size_t{1}, std::size_t{13}, kMemory}) {
+            AddressGenerator reader(d, 0);
+            AddressGenerator writer(d, 0);
+            std::vector<std::uint32_t> copied(kMemory, 0);
+            std::vector<std::uint32_t> words(offsets.size());
+            std::vector<std::uint32_t> expected(kMemory, 0);
+            for (std::size_t at = 0; at < words.size(); at += most) {
+                const auto piece =
+                    std::span{words}.subspan(at).first(std::min(most, words.size() - at));
+                reader.read(std::as_bytes(std::span{memory}).data(), piece);
+                if (d.padding.empty()) {
+                    writer.write(piece, std::as_writable_bytes(std::span{copied}).data());
+                }
+            }
+            for (std::size_t i = 0; i < words.size(); ++i) {
+                EXPECT_EQ(words[i], static_cast<std::uint32_t>(offsets[i] + 1));
+                if (d.padding.empty()) {
+                    expected[static_cast<std::size_t>(offsets[i])] = words[i];
+                }
+            }
+            EXPECT_EQ(copied, expected);
+        }
+    }
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class CascadeLink final : public StreamSourceClient, public StreamSinkClient {
 
     void on_stream_pushed(std::int64_t, std::int64_t, base::Cycles) override {}
     void on_stream_sent(base::Cycles now) override;
-    void read_words(std::int64_t, std::vector<std::uint32_t>&) override {}
+    void read_words(std::span<std::uint32_t>) override {}
     void on_stream_received(base::Cycles now) override;
 
   private:

@@ -4,12 +4,9 @@
 
 namespace tilesim::arch::npu {
 
-void CoreOutput::read_words(std::int64_t words, std::vector<std::uint32_t>& into) {
-    const std::size_t bytes = static_cast<std::size_t>(words) * sizeof(std::uint32_t);
-    const std::size_t at = into.size();
-    into.resize(at + static_cast<std::size_t>(words));
-    std::memcpy(into.data() + at, left_.data(), bytes);
-    left_ = left_.subspan(bytes);
+void CoreOutput::read_words(std::span<std::uint32_t> into) {
+    std::memcpy(into.data(), left_.data(), into.size_bytes());
+    left_ = left_.subspan(into.size_bytes());
 }
 
 }  // namespace tilesim::arch::npu

@@ -26,7 +26,12 @@ class CoreInput final : public StreamSinkClient {
     const StreamSink& sink() const { return sink_; }
 
     void begin(std::int64_t words, base::Cycles from) { sink_.begin(words, from); }
-    void take_words(std::vector<std::uint32_t>& into) { sink_.take_words(into); }
+    // Appends the words of the transfer that has just ended.
+    void take_words(std::vector<std::uint32_t>& into) {
+        sink_.take_words([&into](std::span<const std::uint32_t> words) {
+            into.insert(into.end(), words.begin(), words.end());
+        });
+    }
     void on_stream_received(base::Cycles now) override { core_.on_core_stream(now); }
 
   private:
@@ -46,7 +51,7 @@ class CoreOutput final : public StreamSourceClient {
     }
     void on_stream_pushed(std::int64_t, std::int64_t, base::Cycles) override {}
     void on_stream_sent(base::Cycles now) override { core_.on_core_stream(now); }
-    void read_words(std::int64_t words, std::vector<std::uint32_t>& into) override;
+    void read_words(std::span<std::uint32_t> into) override;
 
   private:
     CoreStreamClient& core_;

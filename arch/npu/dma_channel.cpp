@@ -221,13 +221,8 @@ void TileReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
         .begin(entry.stream_words, entry.stream_words, from);
 }
 
-void TileReader::read_words(std::int64_t words, std::vector<std::uint32_t>& into) {
-    const std::span<const std::byte> bytes = memory_->buffer(buffer_);
-    while (words > 0) {
-        const Run run = addresses_.take(words);
-        append_run(run, offset_, bytes, into);
-        words -= run.words;
-    }
+void TileReader::read_words(std::span<std::uint32_t> into) {
+    addresses_.read(memory_->buffer(buffer_).data() + offset_, into);
 }
 
 // --- TileWriter ----------------------------------------------------------------------------------
@@ -239,18 +234,11 @@ void TileWriter::begin(const DescriptorTable::Entry& entry, Cycles from) {
 
 void TileWriter::on_stream_received(Cycles now) {
     if (memory_ != nullptr) {
-        words_.clear();
-        sink_.take_words(words_);
-        AddressGenerator addresses(entry_->descriptor, entry_->iteration);
-        const std::span<std::byte> bytes = memory_->buffer(entry_->descriptor.buffer);
-        std::int64_t left = entry_->stream_words;
-        const std::uint32_t* from = words_.data();
-        while (left > 0) {
-            const Run run = addresses.take(left);
-            store_run(run, entry_->descriptor.offset, from, bytes);
-            from += run.words;
-            left -= run.words;
-        }
+        const BufferDescriptor& descriptor = entry_->descriptor;
+        AddressGenerator addresses(descriptor, entry_->iteration);
+        std::byte* bytes = memory_->buffer(descriptor.buffer).data() + descriptor.offset;
+        sink_.take_words(
+            [&](std::span<const std::uint32_t> words) { addresses.write(words, bytes); });
     }
     channel_.finish_transfer(now);
 }

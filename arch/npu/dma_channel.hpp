@@ -166,7 +166,7 @@ class TileReader final : public Mover, public StreamSourceClient {
     void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
     void on_stream_pushed(std::int64_t, std::int64_t, base::Cycles) override {}
     void on_stream_sent(base::Cycles now) override { channel_.finish_transfer(now); }
-    void read_words(std::int64_t words, std::vector<std::uint32_t>& into) override;
+    void read_words(std::span<std::uint32_t> into) override;
 
   private:
     DmaChannel& channel_;
@@ -192,7 +192,6 @@ class TileWriter final : public Mover, public StreamSinkClient {
     TileMemory* memory_;
     StreamSink sink_;
     const DescriptorTable::Entry* entry_ = nullptr;
-    std::vector<std::uint32_t> words_;
 };
 
 // The flow a descriptor's words go to: by its packet id. Throws ProgramFault when there is none.

@@ -7,18 +7,12 @@
 #include <vector>
 
 #include "arch/base/check.hpp"
+#include "arch/base/vector_clones.hpp"
 #include "arch/npu/tile_product.hpp"
 
 namespace tilesim::arch::npu {
 
 namespace {
-
-// Everything inlined into one function, which has a copy for vector hosts; same arithmetic.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define TILESIM_VECTOR_CLONES __attribute__((target_clones("avx2", "default"), flatten))
-#else
-#define TILESIM_VECTOR_CLONES
-#endif
 
 using Size = std::size_t;
 
@@ -32,11 +26,9 @@ Size round_up(Size value, Size multiple) {
 }
 
 template <class To, class From>
-To convert(From value) {
+To widen(From value) {
     if constexpr (std::is_same_v<From, std::uint16_t>) {
         return base::from_bf16(value);
-    } else if constexpr (std::is_same_v<To, std::uint16_t>) {
-        return base::to_bf16(value);
     } else {
         return static_cast<To>(value);
     }
@@ -44,12 +36,12 @@ To convert(From value) {
 
 // Through locals, because pointers to bytes may alias anything and would keep it scalar.
 template <Size kRun, class From, class To>
-void convert_run(const From* from, To* to) {
+void widen_run(const From* from, To* to) {
     std::array<From, kRun> in;
     std::array<To, kRun> out;
     std::memcpy(in.data(), from, sizeof in);
     for (Size e = 0; e < kRun; ++e) {
-        out[e] = convert<To>(in[e]);
+        out[e] = widen<To>(in[e]);
     }
     std::memcpy(to, out.data(), sizeof out);
 }
@@ -70,41 +62,44 @@ void with_run(Size size, Action action) {
 template <class In, class Packed>
 void pack_a(const In* a, const Shape& shape, Size stride, Packed* rows) {
     with_run(shape.s, [&](auto run) {
-        for (Size block = 0; block < shape.m; block += shape.r) {
-            for (Size k = 0; k < shape.k; k += shape.s) {
-                for (Size row = 0; row < shape.r; ++row) {
-                    for (Size e = 0; e < shape.s; e += run, a += run) {
-                        convert_run<run>(a, rows + (block + row) * stride + k + e);
-                    }
+        for (Size row = 0; row < shape.m; ++row) {
+            const In* in = a + row / shape.r * shape.r * shape.k + row % shape.r * shape.s;
+            Packed* out = rows + row * stride;
+            for (Size k = 0; k < shape.k; k += shape.s, in += shape.r * shape.s) {
+                for (Size e = 0; e < shape.s; e += run) {
+                    widen_run<run>(in + e, out + k + e);
                 }
             }
         }
     });
 }
 
-// Where an element of B lies in panels of kTileColumns columns, as tile_product.hpp wants them.
+// Where an element of B lies in panels of kTileColumns columns, as tile_product.hpp wants them: the
+// sum of what its column and its step of k say.
 template <class Packed>
-Size panel_index(Size k, Size j, Size stride) {
-    constexpr Size kGroup = kDepth<Packed>;
-    return (j / kTileColumns * stride + k / kGroup * kGroup) * kTileColumns +
-           j % kTileColumns * kGroup + k % kGroup;
+Size column_index(Size j, Size stride) {
+    return j / kTileColumns * stride * kTileColumns + j % kTileColumns * kDepth<Packed>;
+}
+template <class Packed>
+Size step_index(Size k) {
+    return k / kDepth<Packed> * kDepth<Packed> * kTileColumns + k % kDepth<Packed>;
 }
 
 template <class In, class Packed>
 void pack_column_major_b(const In* b, const Shape& shape, Size stride, Packed* panels) {
     with_run(shape.s, [&](auto run) {
         constexpr Size kStep = std::min<Size>(run, kDepth<Packed>);
-        for (Size block = 0; block < shape.n; block += shape.t) {
-            for (Size k = 0; k < shape.k; k += shape.s) {
-                for (Size j = block; j < block + shape.t; ++j) {
-                    for (Size e = 0; e < shape.s; e += run, b += run) {
-                        std::array<Packed, run> column;
-                        convert_run<run>(b, column.data());
-                        Packed* out = panels + panel_index<Packed>(k + e, j, stride);
-                        for (Size i = 0; i < run; i += kStep) {
-                            std::memcpy(out + i * kTileColumns, column.data() + i,
-                                        kStep * sizeof(Packed));
-                        }
+        for (Size j = 0; j < shape.n; ++j) {
+            const In* in = b + j / shape.t * shape.t * shape.k + j % shape.t * shape.s;
+            Packed* const column = panels + column_index<Packed>(j, stride);
+            for (Size k = 0; k < shape.k; k += shape.s, in += shape.s * shape.t) {
+                for (Size e = 0; e < shape.s; e += run) {
+                    std::array<Packed, run> steps;
+                    widen_run<run>(in + e, steps.data());
+                    Packed* out = column + step_index<Packed>(k + e);
+                    for (Size i = 0; i < run; i += kStep) {
+                        std::memcpy(out + i * kTileColumns, steps.data() + i,
+                                    kStep * sizeof(Packed));
                     }
                 }
             }
@@ -119,9 +114,10 @@ void pack_row_major_b(const In* b, const Shape& shape, Size stride, Packed* pane
             for (Size j = 0; j < shape.n; j += shape.t) {
                 for (Size k = block; k < block + shape.s; ++k) {
                     for (Size e = 0; e < shape.t; e += run, b += run) {
-                        Packed* out = panels + panel_index<Packed>(k, j + e, stride);
+                        Packed* out =
+                            panels + column_index<Packed>(j + e, stride) + step_index<Packed>(k);
                         for (Size i = 0; i < run; ++i) {
-                            out[i * kDepth<Packed>] = convert<Packed>(b[i]);
+                            out[i * kDepth<Packed>] = widen<Packed>(b[i]);
                         }
                     }
                 }
@@ -160,49 +156,89 @@ void add_any(const Kernel& kernel, std::span<const std::byte> a, const std::byte
     }
 }
 
-// Adds the product of packed A and B to C, a tile at a time.
-template <class Packed, class Sum, class Out>
-void add_packed(const Shape& shape, Size stride, const Packed* rows, const Packed* panels, Out* c) {
-    const Size block = shape.r * shape.t;
-    with_run(shape.t, [&](auto run) {
-        for (Size i = 0; i < shape.m; i += kTileRows) {
-            std::array<Out*, kTileRows> c_rows{};
-            const Size used_rows = std::min(kTileRows, shape.m - i);
-            for (Size row = 0; row < used_rows; ++row) {
-                const Size at = i + row;
-                c_rows[row] = c + at / shape.r * shape.r * shape.n + at % shape.r * shape.t;
-            }
-            for (Size j = 0; j < shape.n; j += kTileColumns) {
-                // Calls action(elements of C, elements of the tile) for every run of them.
-                std::array<Sum, kTileRows * kTileColumns> tile{};
-                const Size used_columns = std::min(kTileColumns, shape.n - j);
-                const auto for_each_run = [&](auto action) {
-                    for (Size column = 0; column < used_columns; column += run) {
-                        const Size at = j + column;
-                        const Size offset =
-                            shape.t == run ? at / run * block : at / shape.t * block + at % shape.t;
-                        for (Size row = 0; row < used_rows; ++row) {
-                            action(c_rows[row] + offset, &tile[row * kTileColumns + column]);
-                        }
-                    }
-                };
-                for_each_run([&](Out* out, Sum* sums) { convert_run<run>(out, sums); });
-                add_product(rows + i * stride, stride, panels + j * stride, stride, tile.data());
-                for_each_run([&](Out* out, Sum* sums) { convert_run<run>(sums, out); });
+// Element (i, j) of C lies at rows[i] + columns[j].
+struct Places {
+    std::vector<Size> rows;
+    std::vector<Size> columns;
+
+    void assign(const Shape& shape) {
+        rows.clear();
+        for (Size block = 0; block < shape.m; block += shape.r) {
+            for (Size row = 0; row < shape.r; ++row) {
+                rows.push_back(block * shape.n + row * shape.t);
             }
         }
+        columns.clear();
+        for (Size block = 0; block < shape.n; block += shape.t) {
+            for (Size column = 0; column < shape.t; ++column) {
+                columns.push_back(block * shape.r + column);
+            }
+        }
+    }
+};
+
+// A tile that is not made of groups of C, or reaches beyond it, gets a copy.
+template <class Packed, class Out>
+void add_to_copy(const Shape& shape, const Places& places, Size i, Size j, const Packed* rows,
+                 Size stride, const Packed* panel, Out* c) {
+    with_run(shape.t, [&](auto run) {
+        std::array<Out, kTileRows * kTileColumns> copy{};
+        const auto for_each_run = [&](auto action) {
+            for (Size row = 0; row < std::min(kTileRows, shape.m - i); ++row) {
+                Out* const begin = c + places.rows[i + row];
+                for (Size column = 0; column < std::min(kTileColumns, shape.n - j); column += run) {
+                    action(begin + places.columns[j + column], &copy[row * kTileColumns + column]);
+                }
+            }
+        };
+        TileOfC<Out> tile;
+        for (Size group = 0; group < copy.size(); group += kTileGroup) {
+            tile[group / kTileColumns][group % kTileColumns / kTileGroup] = &copy[group];
+        }
+        for_each_run([&](const Out* in_c, Out* out) { std::memcpy(out, in_c, run * sizeof *out); });
+        add_product(rows, stride, panel, stride, tile);
+        for_each_run([&](Out* in_c, const Out* out) { std::memcpy(in_c, out, run * sizeof *out); });
     });
 }
 
-template <class In, class Out, class Packed, class Sum>
+// Adds the product of packed A and B to C, a tile at a time.
+template <class Packed, class Out>
+void add_packed(const Shape& shape, const Places& places, Size stride, const Packed* rows,
+                const Packed* panels, Out* c) {
+    for (Size j = 0; j < shape.n; j += kTileColumns) {
+        const Packed* panel = panels + j * stride;
+        for (Size i = 0; i < shape.m; i += kTileRows) {
+            if (shape.t % kTileGroup != 0 || i + kTileRows > shape.m ||
+                j + kTileColumns > shape.n) {
+                add_to_copy(shape, places, i, j, rows + i * stride, stride, panel, c);
+                continue;
+            }
+            TileOfC<Out> tile;
+            for (Size row = 0; row < kTileRows; ++row) {
+                for (Size group = 0; group < kTileColumns / kTileGroup; ++group) {
+                    tile[row][group] =
+                        c + places.rows[i + row] + places.columns[j + group * kTileGroup];
+                }
+            }
+            add_product(rows + i * stride, stride, panel, stride, tile);
+        }
+    }
+}
+
+template <class In, class Packed, class Out>
 void multiply_as(const Shape& shape, std::span<const std::byte> a, std::span<const std::byte> b,
                  std::span<std::byte> c) {
     // Rows and columns beyond the matrix are left over and not stored; an odd k's last A is zero.
     thread_local std::vector<Packed> rows;
     thread_local std::vector<Packed> panels;
+    thread_local Places places;
     const Size stride = round_up(shape.k, kDepth<Packed>);
-    rows.assign(round_up(shape.m, kTileRows) * stride, 0);
+    rows.resize(round_up(shape.m, kTileRows) * stride);
+    if (rows.size() != shape.m * shape.k) {
+        std::fill(rows.begin(), rows.end(), Packed{0});
+    }
     panels.resize(round_up(shape.n, kTileColumns) * stride);
+    places.assign(shape);
     pack_a(reinterpret_cast<const In*>(a.data()), shape, stride, rows.data());
     const In* from = reinterpret_cast<const In*>(b.data());
     if (shape.b_column_major) {
@@ -210,8 +246,7 @@ void multiply_as(const Shape& shape, std::span<const std::byte> a, std::span<con
     } else {
         pack_row_major_b(from, shape, stride, panels.data());
     }
-    add_packed<Packed, Sum>(shape, stride, rows.data(), panels.data(),
-                            reinterpret_cast<Out*>(c.data()));
+    add_packed(shape, places, stride, rows.data(), panels.data(), reinterpret_cast<Out*>(c.data()));
 }
 
 // False where there is no functional model of the types.
@@ -222,17 +257,17 @@ bool multiply_types(const Kernel& kernel, const Shape& shape, std::span<const st
         return kernel.a == in && kernel.b == in && kernel.c == out;
     };
     if (is(DataType::Int8, DataType::Int8)) {
-        multiply_as<std::int8_t, std::int8_t, std::int16_t, std::int32_t>(shape, a, b, c);
+        multiply_as<std::int8_t, std::int16_t, std::int8_t>(shape, a, b, c);
     } else if (is(DataType::Int8, DataType::Int16)) {
-        multiply_as<std::int8_t, std::int16_t, std::int16_t, std::int32_t>(shape, a, b, c);
+        multiply_as<std::int8_t, std::int16_t, std::int16_t>(shape, a, b, c);
     } else if (is(DataType::Int8, DataType::Int32)) {
-        multiply_as<std::int8_t, std::int32_t, std::int16_t, std::int32_t>(shape, a, b, c);
+        multiply_as<std::int8_t, std::int16_t, std::int32_t>(shape, a, b, c);
     } else if (is(DataType::Int16, DataType::Int32)) {
-        multiply_as<std::int16_t, std::int32_t, std::int16_t, std::int32_t>(shape, a, b, c);
+        multiply_as<std::int16_t, std::int16_t, std::int32_t>(shape, a, b, c);
     } else if (is(DataType::Bf16, DataType::Bf16)) {
-        multiply_as<std::uint16_t, std::uint16_t, float, float>(shape, a, b, c);
+        multiply_as<std::uint16_t, float, std::uint16_t>(shape, a, b, c);
     } else if (is(DataType::Bf16, DataType::F32)) {
-        multiply_as<std::uint16_t, float, float, float>(shape, a, b, c);
+        multiply_as<std::uint16_t, float, float>(shape, a, b, c);
     } else {
         return false;
     }

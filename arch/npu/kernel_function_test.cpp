@@ -116,34 +116,42 @@ TEST_P(Multiply, Bf16AddsInOrderOfK) {
     expect<std::uint16_t, float, float>(DataType::Bf16, DataType::F32);
 }
 
+// Both kinds of code on one tile, whose groups lie apart.
+template <class Packed, class Out>
+void expect_same_bits(const std::vector<Packed>& a, const std::vector<Packed>& b, Out c) {
+    constexpr Size kGroups = kTileColumns / kTileGroup;
+    const Size k = a.size() / kTileRows;
+    const auto product = [&](auto add) {
+        std::vector<Out> memory(2 * kTileRows * kTileColumns, c);
+        TileOfC<Out> tile;
+        for (Size i = 0; i < kTileRows * kGroups; ++i) {
+            tile[i / kGroups][i % kGroups] = &memory[2 * i * kTileGroup];
+        }
+        add(a.data(), k, b.data(), k, tile);
+        return memory;
+    };
+    EXPECT_EQ(product(add_product<Packed, Out>), product(add_product_plainly<Packed, Out>));
+}
+
 TEST(TileProduct, PlainAndVectorCodeGiveTheSameBits) {
     constexpr Size kDeep = 6;
-    std::array<std::int16_t, kTileRows * kDeep> a{};
-    std::array<std::int16_t, kTileColumns * kDeep> b{};
-    std::array<float, a.size()> x{};
-    std::array<float, b.size()> y{};
-    a.fill(INT16_MIN);  // every pair of products is 2^31
-    b.fill(INT16_MIN);
+    std::vector<std::int16_t> a(kTileRows * kDeep, INT16_MIN);  // every pair of products is 2^31
+    std::vector<std::int16_t> b(kTileColumns * kDeep, INT16_MIN);
+    std::vector<float> x(a.size());
+    std::vector<float> y(b.size());
     std::uint64_t state = 1;
-    for (Size i = 0; i < x.size(); ++i) {
-        x[i] = 1.0F / static_cast<float>(1 + base::next_splitmix64(state) % 1000);
+    for (float& value : x) {
+        value = 1.0F / static_cast<float>(1 + base::next_splitmix64(state) % 1000);
     }
     for (Size i = 0; i < y.size(); ++i) {
         y[i] = 1.0F / static_cast<float>(1 + base::next_splitmix64(state) % 1000);
         b[i] = static_cast<std::int16_t>(i % 2 == 0 ? b[i] : base::next_splitmix64(state));
     }
-    std::array<std::int32_t, kTileRows * kTileColumns> c{};
-    c.fill(INT32_MAX);
-    auto plain_c = c;
-    std::array<float, c.size()> z{};
-    z.fill(0.1F);
-    auto plain_z = z;
-    add_product(a.data(), kDeep, b.data(), kDeep, c.data());
-    add_product_plainly(a.data(), kDeep, b.data(), kDeep, plain_c.data());
-    EXPECT_EQ(c, plain_c);
-    add_product(x.data(), kDeep, y.data(), kDeep, z.data());
-    add_product_plainly(x.data(), kDeep, y.data(), kDeep, plain_z.data());
-    EXPECT_EQ(z, plain_z);
+    expect_same_bits<std::int16_t, std::int8_t>(a, b, INT8_MAX);
+    expect_same_bits<std::int16_t, std::int16_t>(a, b, INT16_MAX);
+    expect_same_bits<std::int16_t, std::int32_t>(a, b, INT32_MAX);
+    expect_same_bits<float, std::uint16_t>(x, y, to_bf16(0.1F));
+    expect_same_bits<float, float>(x, y, 0.1F);
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
-// Cost of lock operations and of walking a descriptor's addresses.
+// Cost of lock operations, of walking a descriptor's addresses, and of a kernel's arithmetic.
 #include <benchmark/benchmark.h>
 
+#include <vector>
+
 #include "arch/npu/address_generator.hpp"
+#include "arch/npu/kernel_function.hpp"
 #include "arch/npu/lock_unit.hpp"
 
 namespace tilesim::arch::npu {
@@ -41,6 +44,46 @@ void descriptor_runs(benchmark::State& state) {
     state.SetItemsProcessed(runs);
 }
 BENCHMARK(descriptor_runs);
+
+// A core's call of a whole-array GEMM on XDNA2, in functional mode; items are multiplications.
+void multiply_call(benchmark::State& state, Kernel kernel, const MultiplyMode& mode) {
+    kernel.b_column_major = true;
+    const auto bytes = [](std::int64_t elements, DataType type) {
+        return std::vector<std::byte>(static_cast<std::size_t>(elements * bits_of(type) / 8));
+    };
+    const auto a = bytes(kernel.m * kernel.k, kernel.a);
+    const auto b = bytes(kernel.k * kernel.n, kernel.b);
+    auto c = bytes(kernel.m * kernel.n, kernel.c);
+    for (auto _ : state) {
+        multiply(kernel, mode, a, b, c);
+        benchmark::DoNotOptimize(c.data());
+    }
+    state.SetItemsProcessed(state.iterations() * kernel.m * kernel.k * kernel.n);
+}
+Kernel call_of(std::int64_t m, std::int64_t k, std::int64_t n, DataType in, DataType out) {
+    Kernel kernel;
+    kernel.m = m;
+    kernel.k = k;
+    kernel.n = n;
+    kernel.a = kernel.b = in;
+    kernel.c = out;
+    return kernel;
+}
+MultiplyMode shape_of(std::int64_t r, std::int64_t s, std::int64_t t) {
+    MultiplyMode mode;
+    mode.r = r;
+    mode.s = s;
+    mode.t = t;
+    return mode;
+}
+BENCHMARK_CAPTURE(multiply_call, int8, call_of(144, 72, 144, DataType::Int8, DataType::Int8),
+                  shape_of(8, 8, 8));
+BENCHMARK_CAPTURE(multiply_call, int8_int16, call_of(128, 72, 112, DataType::Int8, DataType::Int16),
+                  shape_of(8, 8, 8));
+BENCHMARK_CAPTURE(multiply_call, int8_int32, call_of(96, 64, 96, DataType::Int8, DataType::Int32),
+                  shape_of(8, 8, 8));
+BENCHMARK_CAPTURE(multiply_call, bf16, call_of(112, 48, 96, DataType::Bf16, DataType::Bf16),
+                  shape_of(8, 8, 8));
 
 }  // namespace
 }  // namespace tilesim::arch::npu

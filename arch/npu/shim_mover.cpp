@@ -144,14 +144,13 @@ void ShimReader::on_stream_sent(Cycles now) {
     channel_.finish_transfer(now);
 }
 
-void ShimReader::read_words(std::int64_t words, std::vector<std::uint32_t>& into) {
-    while (words > 0) {
-        const Run run = addresses_.take(words);
-        const std::size_t at = into.size();
-        into.resize(at + static_cast<std::size_t>(run.words));
+void ShimReader::read_words(std::span<std::uint32_t> into) {
+    while (!into.empty()) {
+        const Run run = addresses_.take(static_cast<std::int64_t>(into.size()));
+        const auto words = static_cast<std::size_t>(run.words);
         context_.store->read(base_ + run.offset * kWordBytes,
-                             std::as_writable_bytes(std::span{into}.subspan(at)));
-        words -= run.words;
+                             std::as_writable_bytes(into.first(words)));
+        into = into.subspan(words);
     }
 }
 
@@ -180,9 +179,11 @@ void ShimWriter::accept(Cycles from) {
 void ShimWriter::on_stream_received(Cycles now) {
     receiving_ = false;
     if (context_.store != nullptr) {
-        words_.clear();
-        sink_.take_words(words_);
-        context_.store->write(burst_.address, std::as_bytes(std::span{words_}));
+        std::int64_t address = burst_.address;
+        sink_.take_words([&](std::span<const std::uint32_t> words) {
+            context_.store->write(address, std::as_bytes(words));
+            address += static_cast<std::int64_t>(words.size_bytes());
+        });
     }
     ++outstanding_;
     context_.fabric.submit(

@@ -80,7 +80,7 @@ class ShimReader final : public Mover,
     void on_fabric_complete(std::uint64_t tag, base::Femtoseconds now) override;
     void on_stream_pushed(std::int64_t pieces, std::int64_t words, base::Cycles end) override;
     void on_stream_sent(base::Cycles now) override;
-    void read_words(std::int64_t words, std::vector<std::uint32_t>& into) override;
+    void read_words(std::span<std::uint32_t> into) override;
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
 
   private:
@@ -137,7 +137,6 @@ class ShimWriter final : public Mover, public StreamSinkClient, public fabric::F
     std::int64_t outstanding_ = 0;
     base::Cycles memory_wait_{0};
     base::Cycles blocked_since_{0};
-    std::vector<std::uint32_t> words_;
 };
 
 }  // namespace tilesim::arch::npu

@@ -34,7 +34,7 @@ StreamSink::Taken StreamSink::consume(StreamFlow& flow, std::size_t branch, std:
         free_ = start + Cycles{taken};
         remaining_ -= taken;
         if (functional_) {
-            parts_.push_back({&flow, branch, taken});
+            add_part(flow, branch, taken);
         }
         if (remaining_ == 0) {
             scheduler_.at(free_, *this);
@@ -43,9 +43,16 @@ StreamSink::Taken StreamSink::consume(StreamFlow& flow, std::size_t branch, std:
     return {taken, start};
 }
 
-void StreamSink::take_words(std::vector<std::uint32_t>& into) {
+void StreamSink::add_part(StreamFlow& flow, std::size_t branch, std::int64_t words) {
+    if (parts_.empty() || parts_.back().flow != &flow || parts_.back().branch != branch) {
+        parts_.push_back({&flow, branch, 0});
+    }
+    parts_.back().words += words;
+}
+
+void StreamSink::take_words(const std::function<void(std::span<const std::uint32_t>)>& use) {
     for (const Part& part : parts_) {
-        part.flow->take_words(part.branch, part.words, into);
+        use(part.flow->take_words(part.branch, part.words));
     }
     parts_.clear();
 }
@@ -322,36 +329,30 @@ Cycles StreamFlow::first_arrival(const StreamSink& sink) const {
 // --- functional mode -----------------------------------------------------------------------------
 
 void StreamFlow::pump(std::int64_t words) {
+    std::int64_t read_by_all = words_.end();
+    for (const BranchState& state : branches_) {
+        read_by_all = std::min(read_by_all, state.read_position);
+    }
+    words_.drop_before(read_by_all);
     if (header_unpumped_) {
-        words_.push_back(*header_);
+        words_.append(1)[0] = *header_;
         header_unpumped_ = false;
     }
     if (words > 0) {
-        source_.read_words(words, words_);
+        source_.read_words(words_.append(words));
         transfer_unpumped_ -= words;
     }
 }
 
-void StreamFlow::take_words(std::size_t branch, std::int64_t words,
-                            std::vector<std::uint32_t>& into) {
+std::span<const std::uint32_t> StreamFlow::take_words(std::size_t branch, std::int64_t words) {
     BranchState& state = branches_[branch];
-    const std::int64_t end = state.read_position + words;
-    const std::int64_t have = words_base_ + static_cast<std::int64_t>(words_.size());
-    if (end > have) {
-        pump(std::min(transfer_unpumped_, end - have));
+    const std::int64_t begin = state.read_position;
+    const std::int64_t end = begin + words;
+    if (end > words_.end()) {
+        pump(std::min(transfer_unpumped_, end - words_.end()));
     }
-    const auto first = words_.begin() + (state.read_position - words_base_);
-    into.insert(into.end(), first, first + words);
     state.read_position = end;
-    std::int64_t read_by_all = end;
-    for (const BranchState& other : branches_) {
-        read_by_all = std::min(read_by_all, other.read_position);
-    }
-    // Dropping words costs a move of the rest: do it when it is at least half.
-    if (2 * (read_by_all - words_base_) >= static_cast<std::int64_t>(words_.size())) {
-        words_.erase(words_.begin(), words_.begin() + (read_by_all - words_base_));
-        words_base_ = read_by_all;
-    }
+    return words_.words(begin, words);
 }
 
 }  // namespace tilesim::arch::npu

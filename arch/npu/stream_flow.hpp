@@ -14,12 +14,15 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "arch/npu/cycle_scheduler.hpp"
 #include "arch/npu/stream_arbiter.hpp"
+#include "arch/npu/word_queue.hpp"
 
 namespace tilesim::arch::npu {
 
@@ -31,8 +34,8 @@ class StreamSourceClient {
     virtual void on_stream_pushed(std::int64_t pieces, std::int64_t words, base::Cycles end) = 0;
     // The last word of the transfer has left.
     virtual void on_stream_sent(base::Cycles now) = 0;
-    // Functional mode: appends the transfer's next `words` words.
-    virtual void read_words(std::int64_t words, std::vector<std::uint32_t>& into) = 0;
+    // Functional mode: writes the transfer's next words.
+    virtual void read_words(std::span<std::uint32_t> into) = 0;
 
   protected:
     ~StreamSourceClient() = default;
@@ -55,8 +58,8 @@ class StreamSink final : public base::EventHandler {
 
     // Accepts `words` words from cycle `from` on.
     void begin(std::int64_t words, base::Cycles from);
-    // Functional mode: takes the words of the transfer that has just been received.
-    void take_words(std::vector<std::uint32_t>& into);
+    // Functional mode: hands over the words of the transfer that has just been received, in order.
+    void take_words(const std::function<void(std::span<const std::uint32_t>)>& use);
 
     bool waiting() const { return remaining_ > 0; }
     const std::vector<StreamFlow*>& feeds() const { return feeds_; }
@@ -76,6 +79,8 @@ class StreamSink final : public base::EventHandler {
         base::Cycles start;
     };
     Taken consume(StreamFlow& flow, std::size_t branch, std::int64_t words, base::Cycles arrival);
+
+    void add_part(StreamFlow& flow, std::size_t branch, std::int64_t words);
 
     CycleScheduler& scheduler_;
     StreamSinkClient& client_;
@@ -117,7 +122,8 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
 
     // When the first word a receiver has not yet taken arrives; the far future when there is none.
     base::Cycles first_arrival(const StreamSink& sink) const;
-    void take_words(std::size_t branch, std::int64_t words, std::vector<std::uint32_t>& into);
+    // A branch's next words; valid until the flow is asked again.
+    std::span<const std::uint32_t> take_words(std::size_t branch, std::int64_t words);
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_arbiter_granted(base::Cycles when) override;
@@ -170,8 +176,7 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     bool in_progress_ = false;
 
     bool functional_;
-    std::vector<std::uint32_t> words_;  // functional mode: words pumped and not read by all
-    std::int64_t words_base_ = 0;       // stream position of words_[0]
+    WordQueue words_;  // functional mode: words pumped and not read by all
     std::int64_t transfer_unpumped_ = 0;
     bool header_unpumped_ = false;
 };

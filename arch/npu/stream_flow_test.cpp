@@ -30,9 +30,9 @@ struct Source final : StreamSourceClient {
         }
     }
     void on_stream_sent(Cycles now) override { sent.push_back(now); }
-    void read_words(std::int64_t words, std::vector<std::uint32_t>& into) override {
-        for (std::int64_t i = 0; i < words; ++i) {
-            into.push_back(next_word++);
+    void read_words(std::span<std::uint32_t> into) override {
+        for (std::uint32_t& word : into) {
+            word = next_word++;
         }
     }
 };
@@ -44,7 +44,9 @@ struct Receiver final : StreamSinkClient {
     std::vector<std::uint32_t> words;
     void on_stream_received(Cycles now) override {
         received.push_back(now);
-        sink.take_words(words);
+        sink.take_words([this](std::span<const std::uint32_t> taken) {
+            words.insert(words.end(), taken.begin(), taken.end());
+        });
     }
 };
 

@@ -1,10 +1,14 @@
 #include "arch/npu/tile_product.hpp"
 
+#include <cstring>
+#include <type_traits>
+
+#include "arch/base/data_type.hpp"
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #define TILESIM_AVX2 __attribute__((target("avx2")))
+#define TILESIM_AVX2_INLINE __attribute__((target("avx2"), always_inline)) inline
 #include <immintrin.h>
-
-#include <cstring>
 #endif
 
 namespace tilesim::arch::npu {
@@ -17,68 +21,153 @@ using Size = std::size_t;
 
 const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0;
 
-constexpr Size kLanes = 8;
-constexpr Size kVectors = kTileColumns / kLanes;  // of a row of c
-
-TILESIM_AVX2 void add_product_avx2(const std::int16_t* a, Size stride, const std::int16_t* b,
-                                   Size k, std::int32_t* c) {
-    __m256i sums[kTileRows][kVectors];
-    for (Size i = 0; i < kTileRows; ++i) {
-        for (Size v = 0; v < kVectors; ++v) {
-            sums[i][v] = _mm256_loadu_si256(
-                reinterpret_cast<const __m256i*>(c + i * kTileColumns + v * kLanes));
-        }
-    }
-    for (Size e = 0; e < k; e += 2) {
-        __m256i columns[kVectors];
-        for (Size v = 0; v < kVectors; ++v) {
-            columns[v] = _mm256_loadu_si256(
-                reinterpret_cast<const __m256i*>(b + e * kTileColumns + 2 * v * kLanes));
-        }
-        for (Size i = 0; i < kTileRows; ++i) {
-            std::int32_t pair = 0;
-            std::memcpy(&pair, a + i * stride + e, sizeof pair);
-            const __m256i row = _mm256_set1_epi32(pair);
-            for (Size v = 0; v < kVectors; ++v) {
-                sums[i][v] = _mm256_add_epi32(sums[i][v], _mm256_madd_epi16(row, columns[v]));
-            }
-        }
-    }
-    for (Size i = 0; i < kTileRows; ++i) {
-        for (Size v = 0; v < kVectors; ++v) {
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(c + i * kTileColumns + v * kLanes),
-                                sums[i][v]);
-        }
-    }
+// A group of C as sums, and sums as a group of C.
+TILESIM_AVX2_INLINE __m256i load(const std::int8_t* from) {
+    return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));
+}
+TILESIM_AVX2_INLINE __m256i load(const std::int16_t* from) {
+    return _mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+}
+TILESIM_AVX2_INLINE __m256i load(const std::int32_t* from) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+TILESIM_AVX2_INLINE __m256 load(const std::uint16_t* from) {
+    const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+}
+TILESIM_AVX2_INLINE __m256 load(const float* from) {
+    return _mm256_loadu_ps(from);
+}
+// Of the low halves of the lanes.
+TILESIM_AVX2_INLINE __m128i low_halves(__m256i lanes) {
+    const __m256i words = _mm256_packus_epi32(_mm256_and_si256(lanes, _mm256_set1_epi32(0xFFFF)),
+                                              _mm256_setzero_si256());
+    return _mm256_castsi256_si128(_mm256_permute4x64_epi64(words, 0x08));
+}
+TILESIM_AVX2_INLINE void store(__m256i sums, std::int8_t* to) {
+    const __m128i words = _mm_and_si128(low_halves(sums), _mm_set1_epi16(0xFF));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_packus_epi16(words, words));
+}
+TILESIM_AVX2_INLINE void store(__m256i sums, std::int16_t* to) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), low_halves(sums));
+}
+TILESIM_AVX2_INLINE void store(__m256i sums, std::int32_t* to) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), sums);
+}
+TILESIM_AVX2_INLINE void store(__m256 sums, std::uint16_t* to) {  // as to_bf16()
+    const __m256i bits = _mm256_castps_si256(sums);
+    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    const __m256i rounded =
+        _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF)));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), low_halves(_mm256_srli_epi32(rounded, 16)));
+}
+TILESIM_AVX2_INLINE void store(__m256 sums, float* to) {
+    _mm256_storeu_ps(to, sums);
 }
 
-TILESIM_AVX2 void add_product_avx2(const float* a, Size stride, const float* b, Size k, float* c) {
-    __m256 sums[kTileRows][kVectors];
-    for (Size i = 0; i < kTileRows; ++i) {
-        for (Size v = 0; v < kVectors; ++v) {
-            sums[i][v] = _mm256_loadu_ps(c + i * kTileColumns + v * kLanes);
-        }
+// Step `e` of a row of A in all lanes; a group of columns of B.
+TILESIM_AVX2_INLINE __m256i step_of(const std::int16_t* a) {
+    std::int32_t pair = 0;
+    std::memcpy(&pair, a, sizeof pair);
+    return _mm256_set1_epi32(pair);
+}
+TILESIM_AVX2_INLINE __m256 step_of(const float* a) {
+    return _mm256_broadcast_ss(a);
+}
+TILESIM_AVX2_INLINE __m256i columns_of(const std::int16_t* b) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b));
+}
+TILESIM_AVX2_INLINE __m256 columns_of(const float* b) {
+    return _mm256_loadu_ps(b);
+}
+TILESIM_AVX2_INLINE __m256i plus_product(__m256i sums, __m256i a, __m256i b) {
+    return _mm256_add_epi32(sums, _mm256_madd_epi16(a, b));
+}
+TILESIM_AVX2_INLINE __m256 plus_product(__m256 sums, __m256 a, __m256 b) {
+    return _mm256_add_ps(sums, _mm256_mul_ps(a, b));
+}
+
+// A row of the tile. Not an array, which g++ would keep in memory.
+template <class Packed>
+struct Row {
+    decltype(step_of(static_cast<const Packed*>(nullptr))) left, right;
+};
+template <class Packed, class Out>
+TILESIM_AVX2_INLINE Row<Packed> load_row(const std::array<Out*, 2>& c) {
+    return {load(c[0]), load(c[1])};
+}
+template <class Packed, class Out>
+TILESIM_AVX2_INLINE void store_row(const Row<Packed>& sums, const std::array<Out*, 2>& c) {
+    store(sums.left, c[0]);
+    store(sums.right, c[1]);
+}
+template <class Packed>
+TILESIM_AVX2_INLINE void add_step(Row<Packed>& sums, const Packed* a, const Row<Packed>& b) {
+    const auto step = step_of(a);
+    sums.left = plus_product(sums.left, step, b.left);
+    sums.right = plus_product(sums.right, step, b.right);
+}
+
+template <class Packed, class Out>
+TILESIM_AVX2 void add_product_avx2(const Packed* a, Size stride, const Packed* b, Size k,
+                                   const TileOfC<Out>& c) {
+    Row<Packed> row0 = load_row<Packed>(c[0]);
+    Row<Packed> row1 = load_row<Packed>(c[1]);
+    Row<Packed> row2 = load_row<Packed>(c[2]);
+    Row<Packed> row3 = load_row<Packed>(c[3]);
+    for (const Packed* end = a + k; a != end; a += kDepth<Packed>) {
+        const Row<Packed> columns{columns_of(b), columns_of(b + kTileGroup * kDepth<Packed>)};
+        add_step(row0, a, columns);
+        add_step(row1, a + stride, columns);
+        add_step(row2, a + 2 * stride, columns);
+        add_step(row3, a + 3 * stride, columns);
+        b += kTileColumns * kDepth<Packed>;
     }
-    for (Size e = 0; e < k; ++e) {
-        for (Size i = 0; i < kTileRows; ++i) {
-            const __m256 row = _mm256_set1_ps(a[i * stride + e]);
-            for (Size v = 0; v < kVectors; ++v) {
-                const __m256 columns = _mm256_loadu_ps(b + e * kTileColumns + v * kLanes);
-                sums[i][v] = _mm256_add_ps(sums[i][v], _mm256_mul_ps(row, columns));
-            }
-        }
-    }
-    for (Size i = 0; i < kTileRows; ++i) {
-        for (Size v = 0; v < kVectors; ++v) {
-            _mm256_storeu_ps(c + i * kTileColumns + v * kLanes, sums[i][v]);
-        }
-    }
+    store_row(row0, c[0]);
+    store_row(row1, c[1]);
+    store_row(row2, c[2]);
+    store_row(row3, c[3]);
 }
 
 #endif
 
-template <class Packed, class Sum>
-void add_product_here(const Packed* a, Size stride, const Packed* b, Size k, Sum* c) {
+std::uint32_t product(std::int16_t a, std::int16_t b) {
+    return static_cast<std::uint32_t>(std::int32_t{a} * std::int32_t{b});
+}
+float product(float a, float b) {
+    return a * b;
+}
+
+}  // namespace
+
+template <class Packed, class Out>
+void add_product_plainly(const Packed* a, Size stride, const Packed* b, Size k,
+                         const TileOfC<Out>& c) {
+    for (Size i = 0; i < kTileRows; ++i) {
+        for (Size j = 0; j < kTileColumns; ++j) {
+            Out& out = c[i][j / kTileGroup][j % kTileGroup];
+            decltype(product(*a, *b)) sum{};
+            if constexpr (std::is_same_v<Out, std::uint16_t>) {
+                sum = base::from_bf16(out);
+            } else {
+                sum = static_cast<decltype(sum)>(out);
+            }
+            for (Size e = 0; e < k; ++e) {
+                const Size depth = e % kDepth<Packed>;
+                sum += product(a[i * stride + e],
+                               b[(e - depth) * kTileColumns + j * kDepth<Packed> + depth]);
+            }
+            if constexpr (std::is_same_v<Out, std::uint16_t>) {
+                out = base::to_bf16(sum);
+            } else {
+                out = static_cast<Out>(sum);
+            }
+        }
+    }
+}
+
+template <class Packed, class Out>
+void add_product(const Packed* a, Size stride, const Packed* b, Size k, const TileOfC<Out>& c) {
 #ifdef TILESIM_AVX2
     if (kHasAvx2) {
         add_product_avx2(a, stride, b, k, c);
@@ -88,43 +177,15 @@ void add_product_here(const Packed* a, Size stride, const Packed* b, Size k, Sum
     add_product_plainly(a, stride, b, k, c);
 }
 
-}  // namespace
-
-void add_product(const std::int16_t* a, Size stride, const std::int16_t* b, Size k,
-                 std::int32_t* c) {
-    add_product_here(a, stride, b, k, c);
-}
-
-void add_product(const float* a, Size stride, const float* b, Size k, float* c) {
-    add_product_here(a, stride, b, k, c);
-}
-
-void add_product_plainly(const std::int16_t* a, Size stride, const std::int16_t* b, Size k,
-                         std::int32_t* c) {
-    for (Size i = 0; i < kTileRows; ++i) {
-        for (Size e = 0; e < k; e += 2) {
-            const std::int32_t x = a[i * stride + e];
-            const std::int32_t y = a[i * stride + e + 1];
-            const std::int16_t* pairs = b + e * kTileColumns;
-            std::int32_t* sums = c + i * kTileColumns;
-            for (Size j = 0; j < kTileColumns; ++j) {
-                sums[j] =
-                    static_cast<std::int32_t>(static_cast<std::uint32_t>(sums[j]) +
-                                              static_cast<std::uint32_t>(x * pairs[2 * j]) +
-                                              static_cast<std::uint32_t>(y * pairs[2 * j + 1]));
-            }
-        }
-    }
-}
-
-void add_product_plainly(const float* a, Size stride, const float* b, Size k, float* c) {
-    for (Size i = 0; i < kTileRows; ++i) {
-        for (Size e = 0; e < k; ++e) {
-            for (Size j = 0; j < kTileColumns; ++j) {
-                c[i * kTileColumns + j] += a[i * stride + e] * b[e * kTileColumns + j];
-            }
-        }
-    }
-}
+#define TILESIM_TILE_PRODUCT(Packed, Out)                                                     \
+    template void add_product(const Packed*, Size, const Packed*, Size, const TileOfC<Out>&); \
+    template void add_product_plainly(const Packed*, Size, const Packed*, Size,               \
+                                      const TileOfC<Out>&);
+TILESIM_TILE_PRODUCT(std::int16_t, std::int8_t)
+TILESIM_TILE_PRODUCT(std::int16_t, std::int16_t)
+TILESIM_TILE_PRODUCT(std::int16_t, std::int32_t)
+TILESIM_TILE_PRODUCT(float, std::uint16_t)
+TILESIM_TILE_PRODUCT(float, float)
+#undef TILESIM_TILE_PRODUCT
 
 }  // namespace tilesim::arch::npu

@@ -1,10 +1,12 @@
 // The innermost product of the core kernels' arithmetic: a few rows by columns of C held in
 // registers.
 //
-// Models:  integers modulo 2^32; f32 products added in order of k, one rounding each (no fused
-//          multiply-add). The vector code and the plain code give the same bits.
+// Models:  integers modulo 2^32, stored modulo 2^bits; f32 products added in order of k, one
+//          rounding each (no fused multiply-add), stored as they are or rounded to bf16. The vector
+//          code and the plain code give the same bits.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,6 +14,8 @@ namespace tilesim::arch::npu {
 
 inline constexpr std::size_t kTileRows = 4;
 inline constexpr std::size_t kTileColumns = 16;
+// Elements of a row of C that lie side by side in memory.
+inline constexpr std::size_t kTileGroup = 8;
 
 // Elements of k that lie side by side in packed B: pairs are one multiply-add of 16-bit integers.
 template <class Packed>
@@ -19,16 +23,20 @@ inline constexpr std::size_t kDepth = 1;
 template <>
 inline constexpr std::size_t kDepth<std::int16_t> = 2;
 
-// c += a x b. a: kTileRows rows of k elements, `stride` apart; b: [k/kDepth][kTileColumns][kDepth];
-// c: kTileRows x kTileColumns. k is a multiple of kDepth.
-void add_product(const std::int16_t* a, std::size_t stride, const std::int16_t* b, std::size_t k,
-                 std::int32_t* c);
-void add_product(const float* a, std::size_t stride, const float* b, std::size_t k, float* c);
+// Where the tile's groups lie.
+template <class Out>
+using TileOfC = std::array<std::array<Out*, kTileColumns / kTileGroup>, kTileRows>;
+
+// c += a x b. a: kTileRows rows of k elements, `stride` apart; b: [k/kDepth][kTileColumns][kDepth].
+// k is a multiple of kDepth. Packed is int16_t with Out int8_t, int16_t or int32_t, or float with
+// Out uint16_t (bf16) or float.
+template <class Packed, class Out>
+void add_product(const Packed* a, std::size_t stride, const Packed* b, std::size_t k,
+                 const TileOfC<Out>& c);
 
 // The same without vector instructions, for any host.
-void add_product_plainly(const std::int16_t* a, std::size_t stride, const std::int16_t* b,
-                         std::size_t k, std::int32_t* c);
-void add_product_plainly(const float* a, std::size_t stride, const float* b, std::size_t k,
-                         float* c);
+template <class Packed, class Out>
+void add_product_plainly(const Packed* a, std::size_t stride, const Packed* b, std::size_t k,
+                         const TileOfC<Out>& c);
 
 }  // namespace tilesim::arch::npu
