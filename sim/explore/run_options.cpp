@@ -1,6 +1,9 @@
 #include "sim/explore/run_options.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <sstream>
 #include <thread>
 
@@ -9,8 +12,12 @@
 #include "sim/exit_code.hpp"
 #include "sim/explore/device_table.hpp"
 #include "sim/explore/sensitivity.hpp"
+#include "sim/explore/size_table.hpp"
+#include "sim/scenario.hpp"
 
 namespace tilesim::sim::explore {
+
+using arch::base::config::ConfigError;
 
 void ManyRuns::add_to(CLI::App& command) {
     processes = std::max(1U, std::thread::hardware_concurrency());
@@ -20,23 +27,60 @@ void ManyRuns::add_to(CLI::App& command) {
         ->check(CLI::Range(0.01, 90.0));
     // Not CLI11's list: that would take the scenario file for a device too.
     command.add_option("--devices", devices, "run on each: a,b,c");
+    command
+        .add_option("--rows", rows, "of --devices: rows of A, 1,16,256: who is fastest at which")
+        ->delimiter(',')
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 24));
     command.add_option("--jobs", processes, "processes of --sensitivity and --devices")
         ->check(CLI::Range(1, 4096));
 }
+
+namespace {
+
+// Throws ConfigError for a name that is empty, stands twice or is no device.
+std::vector<std::string> device_names(const std::string& text) {
+    std::vector<std::string> names;
+    std::istringstream list(text + ",");  // so that an empty last name is one too
+    for (std::string name; std::getline(list, name, ',');) {
+        if (name.empty()) {
+            throw ConfigError(
+                fmt::format("--devices {}: must be names with a comma between", text));
+        }
+        if (std::find(names.begin(), names.end(), name) != names.end()) {
+            throw ConfigError(fmt::format("--devices {}: '{}' is named twice", text, name));
+        }
+        try {
+            load_device(name, {});
+        } catch (const ConfigError& error) {
+            throw ConfigError(fmt::format("--devices {}: {}", text, error.what()));
+        }
+        names.push_back(name);
+    }
+    return names;
+}
+
+}  // namespace
 
 int ManyRuns::run(const std::string& file, const Settings& overrides,
                   const std::string& format) const {
     const Job base{arch::base::config::Document::load(file).text(), file, overrides};
     const bool json = format == "json";
+    if (sensitive && !devices.empty()) {
+        throw ConfigError("--sensitivity is of one device: leave out --devices");
+    }
+    if (!rows.empty() && devices.empty()) {
+        throw ConfigError("--rows needs --devices");
+    }
     if (sensitive) {
         const SensitivityResult result = sensitivity(base, percent, processes);
         print(json ? to_json(result).dump(2) + "\n" : to_table(result));
         return kFine;
     }
-    std::vector<std::string> names;
-    std::istringstream list(devices);
-    for (std::string name; std::getline(list, name, ',');) {
-        names.push_back(name);
+    const std::vector<std::string> names = device_names(devices);
+    if (const auto sizes = sizes_of(base, rows); !sizes.empty()) {
+        const SizeTable table = run_sizes(sizes, names, processes);
+        print(json ? to_json(table).dump(2) + "\n" : to_table(table));
+        return table.complete() ? kFine : kBadInput;
     }
     const std::vector<DeviceRun> runs = run_on_devices(base, names, processes);
     print(json ? to_json(runs).dump(2) + "\n" : to_table(runs));

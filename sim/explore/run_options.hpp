@@ -1,7 +1,9 @@
 // The options of `tilesim run` that need more than one run.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sim/explore/batch.hpp"
 
@@ -14,11 +16,12 @@ namespace tilesim::sim::explore {
 struct ManyRuns {
     bool sensitive = false;
     double percent = 10;
-    std::string devices;  // names, with commas between them
+    std::string devices;             // names, with commas between them
+    std::vector<std::int64_t> rows;  // of A, for each of which the devices are compared
     std::size_t processes = 1;
 
     void add_to(CLI::App& command);
-    bool wanted() const { return sensitive || !devices.empty(); }
+    bool wanted() const { return sensitive || !devices.empty() || !rows.empty(); }
     // Runs them and prints the table or JSON; returns the exit code.
     int run(const std::string& file, const Settings& overrides, const std::string& format) const;
 };
