@@ -10,8 +10,7 @@
 namespace tilesim::sim::explore {
 
 // Beneath every comparison of devices: time alone does not say which is the better choice.
-inline constexpr const char* kEnergyNote =
-    "energy is not modelled: docs/exploring.md says why\n";
+inline constexpr const char* kEnergyNote = "energy is not modelled: docs/exploring.md says why\n";
 
 // The job on another device, with the scenario's mapping where it fits.
 struct DeviceJob {

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "sim/digest.hpp"
+#include "sim/explore/base_values.hpp"
 #include "sim/paths.hpp"
 #include "sim/scenario.hpp"
 #include "sim/scenario_amx.hpp"
@@ -34,33 +35,6 @@ Settings settings_at(const SweepFile& sweep, const std::vector<std::size_t>& pos
         }
     }
     return settings;
-}
-
-// Values of the keys that no axis sets, as the scenario's readers see them, defaults included.
-std::map<std::string, std::string> base_values(const SweepFile& sweep) {
-    const auto load = [&sweep](const Settings& settings) {
-        return parse_scenario(sweep.base_text, sweep.base_file, settings);
-    };
-    Settings first = sweep.fixed;
-    for (const auto& setting : settings_at(sweep, std::vector<std::size_t>(sweep.axes.size(), 0))) {
-        first.push_back(setting);
-    }
-    std::optional<Scenario> scenario;
-    try {
-        scenario = load(first);
-    } catch (const ConfigError&) {  // the first point may be one the conditions leave out
-        scenario = load(sweep.fixed);
-    }
-    std::map<std::string, std::string> values;
-    for (const auto& key : scenario->document->descriptions()) {
-        values[key.path] = key.value;
-    }
-    for (const auto& document : scenario->device.documents) {
-        for (const auto& key : document.descriptions()) {
-            values[std::string{kDevicePrefix} + key.path] = key.value;
-        }
-    }
-    return values;
 }
 
 class Conditions {

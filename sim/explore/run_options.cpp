@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "arch/base/config.hpp"
+#include "arch/base/quantity.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/explore/device_table.hpp"
@@ -27,21 +28,27 @@ void ManyRuns::add_to(CLI::App& command) {
         ->check(CLI::Range(0.01, 90.0));
     // Not CLI11's list: that would take the scenario file for a device too.
     command.add_option("--devices", devices, "run on each: a,b,c");
-    command
-        .add_option("--rows", rows, "of --devices: rows of A, 1,16,256: who is fastest at which")
-        ->delimiter(',')
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 24));
+    command.add_option("--rows", rows, "of --devices: rows of A, 1,16,256: who is fastest where");
     command.add_option("--jobs", processes, "processes of --sensitivity and --devices")
         ->check(CLI::Range(1, 4096));
 }
 
 namespace {
 
+// What stands between commas; an empty text lists nothing, an empty last entry is one too.
+std::vector<std::string> entries_of(const std::string& text) {
+    std::vector<std::string> entries;
+    std::istringstream list(text.empty() ? text : text + ",");
+    for (std::string entry; std::getline(list, entry, ',');) {
+        entries.push_back(entry);
+    }
+    return entries;
+}
+
 // Throws ConfigError for a name that is empty, stands twice or is no device.
 std::vector<std::string> device_names(const std::string& text) {
     std::vector<std::string> names;
-    std::istringstream list(text + ",");  // so that an empty last name is one too
-    for (std::string name; std::getline(list, name, ',');) {
+    for (const std::string& name : entries_of(text)) {
         if (name.empty()) {
             throw ConfigError(
                 fmt::format("--devices {}: must be names with a comma between", text));
@@ -57,6 +64,25 @@ std::vector<std::string> device_names(const std::string& text) {
         names.push_back(name);
     }
     return names;
+}
+
+std::vector<std::int64_t> row_counts(const std::string& text) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 24;
+    std::vector<std::int64_t> rows;
+    for (const std::string& entry : entries_of(text)) {
+        const auto parsed = arch::base::config::parse_integer(entry);
+        const auto* count = std::get_if<std::int64_t>(&parsed);
+        if (count == nullptr || *count < 1 || *count > kMost) {
+            throw ConfigError(
+                fmt::format("--rows {}: must be numbers of 1..{} with a comma between, got '{}'",
+                            text, kMost, entry));
+        }
+        if (std::find(rows.begin(), rows.end(), *count) != rows.end()) {
+            throw ConfigError(fmt::format("--rows {}: {} stands twice", text, *count));
+        }
+        rows.push_back(*count);
+    }
+    return rows;
 }
 
 }  // namespace
@@ -77,7 +103,7 @@ int ManyRuns::run(const std::string& file, const Settings& overrides,
         return kFine;
     }
     const std::vector<std::string> names = device_names(devices);
-    if (const auto sizes = sizes_of(base, rows); !sizes.empty()) {
+    if (const auto sizes = sizes_of(base, row_counts(rows)); !sizes.empty()) {
         const SizeTable table = run_sizes(sizes, names, processes);
         print(json ? to_json(table).dump(2) + "\n" : to_table(table));
         return table.complete() ? kFine : kBadInput;

@@ -1,9 +1,7 @@
 // The options of `tilesim run` that need more than one run.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "sim/explore/batch.hpp"
 
@@ -16,8 +14,8 @@ namespace tilesim::sim::explore {
 struct ManyRuns {
     bool sensitive = false;
     double percent = 10;
-    std::string devices;             // names, with commas between them
-    std::vector<std::int64_t> rows;  // of A, for each of which the devices are compared
+    std::string devices;  // names, with commas between them
+    std::string rows;     // of A, for each of which the devices are compared; the same
     std::size_t processes = 1;
 
     void add_to(CLI::App& command);

@@ -21,56 +21,15 @@ struct Process {
     std::map<std::string, std::size_t> events;  // name and tid
 };
 
-// pid and tid follow the names' order, so that equal runs give equal files.
-std::map<std::string, Process> processes_of(const ActivityLog& log) {
-    std::map<std::string, Process> processes;
-    for (const Activity& activity : log.activities()) {
-        const Lane lane = lane_of(log.components()[activity.component], log.names()[activity.name]);
-        if (!lane.event.empty()) {
-            processes[lane.process].events[lane.event] = 0;
-        }
-    }
-    std::size_t pid = 0;
-    for (auto& [name, process] : processes) {
-        process.pid = pid++;
-        std::size_t tid = 0;
-        for (auto& [event, slot] : process.events) {
-            slot = tid++;
-        }
-    }
-    return processes;
-}
-
 // One pair of component and state, as the file shows it. A run has few of them and many activities:
-// what is the same in every line is formatted once.
+// what is the same in every line is made once.
 struct Slot {
     bool known = false;
-    bool shown = false;
+    Lane lane;               // its event is empty where it is not shown
     std::int64_t order = 0;  // of lines at one cycle: by pid, then tid
     std::string name;        // what stands before the cycle
     std::string begin, end;  // and after it
 };
-
-Slot slot_of(const std::string& component, const std::string& state,
-             const std::map<std::string, Process>& processes) {
-    Slot slot;
-    slot.known = true;
-    const Lane lane = lane_of(component, state);
-    slot.shown = !lane.event.empty();
-    if (slot.shown) {
-        const Process& process = processes.at(lane.process);
-        const std::size_t tid = process.events.at(lane.event);
-        constexpr std::int64_t kMostEvents = 1 << 20;  // of a process
-        slot.order =
-            static_cast<std::int64_t>(process.pid) * kMostEvents + static_cast<std::int64_t>(tid);
-        slot.name = fmt::format(R"({{"name":"{}","ts":)", lane.event);
-        slot.begin =
-            fmt::format(R"(,"ph":"B","pid":{},"tid":{},"cname":"{}","args":{{"state":"{}"}}}})",
-                        process.pid, tid, colour_of(state), state);
-        slot.end = fmt::format(R"(,"ph":"E","pid":{},"tid":{},"args":{{}}}})", process.pid, tid);
-    }
-    return slot;
-}
 
 struct Event {
     std::int64_t cycle = 0;
@@ -80,11 +39,31 @@ struct Event {
 
 class EventWriter {
   public:
-    EventWriter(const ActivityLog& log, const std::map<std::string, Process>& processes)
-        : log_(log), processes_(processes), slots_(log.components().size() * log.names().size()) {}
+    explicit EventWriter(const ActivityLog& log)
+        : log_(log), slots_(log.components().size() * log.names().size()) {
+        for (const Activity& activity : log.activities()) {
+            Slot& slot = slots_[index_of(activity)];
+            if (!slot.known) {
+                slot.known = true;
+                slot.lane =
+                    lane_of(log.components()[activity.component], log.names()[activity.name]);
+                if (!slot.lane.event.empty()) {
+                    processes_[slot.lane.process].events[slot.lane.event] = 0;
+                }
+            }
+        }
+        number_processes();
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            if (slots_[i].known && !slots_[i].lane.event.empty()) {
+                format(slots_[i], log.names()[i % log.names().size()]);
+            }
+        }
+    }
+
+    const std::map<std::string, Process>& processes() const { return processes_; }
 
     // In the order of time, ends before begins.
-    std::vector<Event> events(const arch::base::Clock& clock) {
+    std::vector<Event> events(const arch::base::Clock& clock) const {
         std::vector<Event> events;
         events.reserve(2 * log_.activities().size());
         for (const Activity& activity : log_.activities()) {
@@ -92,7 +71,7 @@ class EventWriter {
             const std::int64_t begin = clock.cycle_at(activity.begin).count();
             const std::int64_t end = clock.cycle_at(activity.end).count();
             // Other clocks' activities may be shorter than a cycle.
-            if (slots_[index].shown && begin < end) {
+            if (!slots_[index].lane.event.empty() && begin < end) {
                 events.push_back({begin, true, index});
                 events.push_back({end, false, index});
             }
@@ -112,26 +91,45 @@ class EventWriter {
     }
 
   private:
-    std::uint32_t index_of(const Activity& activity) {
-        const auto index =
-            static_cast<std::uint32_t>(activity.component * log_.names().size() + activity.name);
-        if (!slots_[index].known) {
-            slots_[index] = slot_of(log_.components()[activity.component],
-                                    log_.names()[activity.name], processes_);
+    // pid and tid follow the names' order, so that equal runs give equal files.
+    void number_processes() {
+        std::size_t pid = 0;
+        for (auto& [name, process] : processes_) {
+            process.pid = pid++;
+            std::size_t tid = 0;
+            for (auto& [event, number] : process.events) {
+                number = tid++;
+            }
         }
-        return index;
+    }
+
+    void format(Slot& slot, const std::string& state) const {
+        const Process& process = processes_.at(slot.lane.process);
+        const std::size_t tid = process.events.at(slot.lane.event);
+        constexpr std::int64_t kMostEvents = 1 << 20;  // of a process
+        slot.order =
+            static_cast<std::int64_t>(process.pid) * kMostEvents + static_cast<std::int64_t>(tid);
+        slot.name = fmt::format(R"({{"name":"{}","ts":)", slot.lane.event);
+        slot.begin =
+            fmt::format(R"(,"ph":"B","pid":{},"tid":{},"cname":"{}","args":{{"state":"{}"}}}})",
+                        process.pid, tid, colour_of(state), state);
+        slot.end = fmt::format(R"(,"ph":"E","pid":{},"tid":{},"args":{{}}}})", process.pid, tid);
+    }
+
+    std::uint32_t index_of(const Activity& activity) const {
+        return static_cast<std::uint32_t>(activity.component * log_.names().size() + activity.name);
     }
 
     const ActivityLog& log_;
-    const std::map<std::string, Process>& processes_;
     std::vector<Slot> slots_;
+    std::map<std::string, Process> processes_;
 };
 
 }  // namespace
 
 void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
                         const std::function<void(std::string_view)>& out) {
-    const std::map<std::string, Process> processes = processes_of(log);
+    const EventWriter writer(log);
     std::string text = "[";
     const char* separator = "\n";
     const auto next_line = [&]() -> std::string& {
@@ -139,7 +137,7 @@ void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
         separator = ",\n";
         return text;
     };
-    for (const auto& [name, process] : processes) {
+    for (const auto& [name, process] : writer.processes()) {
         next_line() +=
             fmt::format(R"({{"name":"process_name","ph":"M","pid":{},"args":{{"name":"{}"}}}})",
                         process.pid, name);
@@ -153,7 +151,6 @@ void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
         next_line() +=
             R"({"name":"truncated","ph":"M","pid":0,"args":{"name":"the size limit was reached"}})";
     }
-    EventWriter writer(log, processes);
     for (const Event& event : writer.events(arch::base::Clock{frequency})) {
         writer.append(next_line(), event);
         if (text.size() >= kPieceBytes) {

@@ -223,6 +223,31 @@ function tableHead() {
   document.querySelector("#points thead").append(row);
 }
 
+function fastest() {
+  const table = data.fastest;
+  if (!table) return;
+  byId("fastest-section").hidden = false;
+  const head = byId("fastest").tHead.insertRow();
+  for (const name of [...table.axes.map(short), ...table.devices, "fastest"]) {
+    const cell = document.createElement("th");
+    cell.scope = "col";
+    cell.textContent = name;
+    head.append(cell);
+  }
+  for (const row of table.rows) {
+    const line = byId("fastest").tBodies[0].insertRow();
+    for (const text of row.settings) line.insertCell().textContent = text;
+    row.time_ns.forEach((time, i) => {
+      const cell = line.insertCell();
+      cell.className = "number";
+      const mark = table.devices[i] === row.fastest ? document.createElement("strong") : document.createTextNode("");
+      mark.textContent = time === null ? "-" : shown(Math.round(time / 10) / 100);
+      cell.append(mark);
+    });
+    line.insertCell().textContent = row.fastest ?? "none";
+  }
+}
+
 function on(ids, act) { for (const id of ids) byId(id).addEventListener("change", act); }
 summary();
 roofline();
@@ -254,6 +279,7 @@ const units = unique(good.flatMap((p) => Object.keys(p.busy || {})).map((name) =
 options(byId("array-unit"), units, "core");
 on(["array-point", "array-unit"], array);
 array();
+fastest();
 tableHead();
 byId("table-filter").addEventListener("input", table);
 table();
