@@ -9,6 +9,9 @@ const byId = (id) => document.getElementById(id);
 const palette = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#b8a000", "#888888"];
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 const charts = {};
+// An element for each point is quick to style and to read out, but not for this many.
+const kMostElements = 2000;
+const renderer = points.length > kMostElements ? "canvas" : "svg";
 
 function number(text) {
   const value = typeof text === "number" ? text : parseFloat(text);
@@ -26,7 +29,7 @@ function draw(id, option) {
     box.style.height = "auto";
     return;
   }
-  charts[id] = charts[id] || echarts.init(box, dark ? "dark" : null, { renderer: "svg" });
+  charts[id] = charts[id] || echarts.init(box, dark ? "dark" : null, { renderer });
   charts[id].setOption({ color: palette, animation: false, backgroundColor: "transparent",
     aria: { enabled: true, decal: { show: false } }, ...option }, true);
 }
