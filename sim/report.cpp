@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "arch/base/config.hpp"
 
@@ -300,9 +301,13 @@ std::string to_csv(const RunResult& result) {
 }
 
 void write_file(const std::string& path, const std::string& text) {
+    write_file(path, [&text](std::ostream& out) { out << text; });
+}
+
+void write_file(const std::string& path, const std::function<void(std::ostream&)>& write) {
     const std::string temporary = path + ".part";
     std::ofstream out(temporary, std::ios::binary);
-    out << text;
+    write(out);
     out.close();
     std::error_code error;
     if (out.fail()) {

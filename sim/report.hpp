@@ -1,6 +1,8 @@
 // Writes results: a table for people, JSON and CSV for programs.
 #pragma once
 
+#include <functional>
+#include <iosfwd>
 #include <string>
 
 #include "sim/result.hpp"
@@ -16,5 +18,7 @@ std::string to_csv(const RunResult& result);
 // Writes text to a file through a temporary and a rename; throws IoError when it cannot be written
 // whole, leaving nothing behind.
 void write_file(const std::string& path, const std::string& text);
+// The same, of a text too long to be kept whole: `write` puts it out.
+void write_file(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace tilesim::sim

@@ -12,13 +12,6 @@ namespace tilesim::sim::explore {
 
 namespace {
 
-Job on_device(const Job& base, const std::string& device) {
-    Job job = base;
-    std::erase_if(job.overrides, [](const auto& setting) { return setting.first == "device"; });
-    job.overrides.emplace_back("device", device);
-    return job;
-}
-
 bool fits(const Job& job) {
     try {
         parse_scenario(job.text, job.file, job.overrides);
@@ -30,21 +23,27 @@ bool fits(const Job& job) {
 
 }  // namespace
 
+DeviceJob on_device(const Job& base, const std::string& device) {
+    DeviceJob on{base, false};
+    std::erase_if(on.job.overrides, [](const auto& setting) { return setting.first == "device"; });
+    on.job.overrides.emplace_back("device", device);
+    if (!fits(on.job)) {
+        on.own_mapping = true;
+        on.job.text = without_block(on.job.text, "mapping");
+        std::erase_if(on.job.overrides,
+                      [](const auto& setting) { return setting.first.starts_with("mapping."); });
+    }
+    return on;
+}
+
 std::vector<DeviceRun> run_on_devices(const Job& base, const std::vector<std::string>& devices,
                                       std::size_t processes) {
     std::vector<DeviceRun> runs;
     std::vector<Job> jobs;
     for (const std::string& device : devices) {
-        Job job = on_device(base, device);
-        const bool fitting = fits(job);
-        if (!fitting) {
-            job.text = without_block(job.text, "mapping");
-            std::erase_if(job.overrides, [](const auto& setting) {
-                return setting.first.starts_with("mapping.");
-            });
-        }
-        runs.push_back({device, !fitting, {}});
-        jobs.push_back(std::move(job));
+        DeviceJob on = on_device(base, device);
+        runs.push_back({device, on.own_mapping, {}});
+        jobs.push_back(std::move(on.job));
     }
     const std::vector<Simulated> results = simulate_all(jobs, processes);
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -84,7 +83,7 @@ std::string to_table(const std::vector<DeviceRun>& runs) {
                                 run.run.result["mapping"].dump());
         }
     }
-    return text;
+    return text + kEnergyNote;
 }
 
 nlohmann::ordered_json to_json(const std::vector<DeviceRun>& runs) {

@@ -9,6 +9,16 @@
 
 namespace tilesim::sim::explore {
 
+// Beneath every comparison of devices: time alone does not say which is the better choice.
+inline constexpr const char* kEnergyNote = "energy is not modelled: docs/exploring.md says why\n";
+
+// The job on another device, with the scenario's mapping where it fits.
+struct DeviceJob {
+    Job job;
+    bool own_mapping = false;  // it does not fit: tilesim will choose one
+};
+DeviceJob on_device(const Job& base, const std::string& device);
+
 struct DeviceRun {
     std::string device;
     bool own_mapping = false;  // the scenario's does not fit it: tilesim chose one

@@ -7,8 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "arch/base/temporary_folder.hpp"
 
 namespace tilesim::sim::explore {
 namespace {
@@ -68,6 +71,49 @@ TEST(Devices, TheFastestStandsFirstAndMisfitsLast) {
     EXPECT_EQ(call("run --devices nothing " + kSmall).code, 2);
 }
 
+TEST(Devices, NamesAndQuestionsThatAreNoneAreRefused) {
+    for (const char* wrong :
+         {"--devices xdna,xdna3", "--devices xdna,,xdna2", "--devices xdna,", "--rows 1,2",
+          "--devices xdna,xdna", "--devices xdna --sensitivity", "--devices xdna --rows 0",
+          "--devices xdna --rows 1,", "--devices xdna --rows 1,x", "--devices xdna --rows 4,4"}) {
+        EXPECT_EQ(call("run " + kSmall + " " + wrong).code, 2) << wrong;
+    }
+    EXPECT_EQ(call("run " + kConfigs + "/scenarios/ddr5_random.yaml --devices xdna --rows 2").code,
+              2);
+}
+
+TEST(Devices, MemoryIsFastestAtOneRowAndTheArrayAtMany) {
+    const Output output = call("run --devices xdna2,lpddr5x_pim --rows 1,512 " + kSmall +
+                               " --set run.functional=off --format json");
+    ASSERT_EQ(output.code, 0);
+    const json table = json::parse(output.text);
+    ASSERT_EQ(table["rows"].size(), 2U);
+    EXPECT_EQ(table["rows"][0]["fastest"], "lpddr5x_pim");
+    EXPECT_EQ(table["rows"][1]["fastest"], "xdna2");
+}
+
+TEST(Devices, AModelIsComparedProductByProduct) {
+    const arch::base::TemporaryFolder folder;
+    std::ofstream(folder.path() / "model.yaml")
+        << "name: tiny\nlayers: 3\nhidden: 256\nheads: 4\nfeed_forward: 512\n"
+           "vocabulary: 300\n";
+    const std::string scenario = folder.path() / "s.yaml";
+    std::ofstream(scenario) << "device: xdna2\nworkload: {model: "
+                            << (folder.path() / "model.yaml").string()
+                            << ", prompt: 32, generate: 2}\n";
+    const Output output = call("run --devices xdna2,lpddr5x_pim " + scenario + " --format json");
+    ASSERT_EQ(output.code, 0);
+    const json rows = json::parse(output.text)["rows"];
+    ASSERT_EQ(rows.size(), 10U);  // four products and their sum, with 32 rows and with one
+    double sum = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+        sum += 3 * rows[i]["time_ns"]["lpddr5x_pim"].get<double>();
+    }
+    EXPECT_EQ(rows[8]["product"], "all 3 layers");
+    EXPECT_EQ(rows[8]["M"], 32);
+    EXPECT_NEAR(rows[8]["time_ns"]["lpddr5x_pim"].get<double>(), sum, 1e-3);
+}
+
 TEST(Tune, FindsAMappingNoWorseThanTheScenarios) {
     const std::string scenario = kSmall + " --set run.functional=off";
     const json given = json::parse(call("run " + scenario + " --format json").text);
@@ -105,7 +151,8 @@ TEST(Tune, TheSaturatedBlockIsTheShortestThatIsAboutAsFast) {
 }
 
 TEST(Schedulers, JobArraysAreCutToTheSitesLimit) {
-    const std::string folder = testing::TempDir() + "tilesim_array_" + std::to_string(::getpid());
+    const arch::base::TemporaryFolder temporary;
+    const std::string folder = temporary.path();
     const std::string sweep = kConfigs + "/sweeps/xdna_tile_shapes.yaml --array-limit 7 --folder ";
     const Output slurm = call("sweep --slurm " + sweep + folder);
     ASSERT_EQ(slurm.code, 0);
@@ -119,7 +166,6 @@ TEST(Schedulers, JobArraysAreCutToTheSitesLimit) {
                               .c_str()),
               0);
     EXPECT_NE(call("sweep --show " + folder + "/results.db").text.find("28/28"), std::string::npos);
-    std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -10,12 +10,16 @@
 #include <stdexcept>
 
 #include "sim/digest.hpp"
+#include "sim/explore/base_values.hpp"
+#include "sim/paths.hpp"
 #include "sim/scenario.hpp"
+#include "sim/scenario_amx.hpp"
 
 namespace tilesim::sim::explore {
 
 using arch::base::config::ConfigError;
 using arch::base::config::Document;
+using arch::base::config::Node;
 
 namespace {
 
@@ -31,33 +35,6 @@ Settings settings_at(const SweepFile& sweep, const std::vector<std::size_t>& pos
         }
     }
     return settings;
-}
-
-// Values of the keys that no axis sets, as the scenario's readers see them, defaults included.
-std::map<std::string, std::string> base_values(const SweepFile& sweep) {
-    const auto load = [&sweep](const Settings& settings) {
-        return parse_scenario(sweep.base_text, sweep.base_file, settings);
-    };
-    Settings first = sweep.fixed;
-    for (const auto& setting : settings_at(sweep, std::vector<std::size_t>(sweep.axes.size(), 0))) {
-        first.push_back(setting);
-    }
-    std::optional<Scenario> scenario;
-    try {
-        scenario = load(first);
-    } catch (const ConfigError&) {  // the first point may be one the conditions leave out
-        scenario = load(sweep.fixed);
-    }
-    std::map<std::string, std::string> values;
-    for (const auto& key : scenario->document->descriptions()) {
-        values[key.path] = key.value;
-    }
-    for (const auto& document : scenario->device.documents) {
-        for (const auto& key : document.descriptions()) {
-            values[std::string{kDevicePrefix} + key.path] = key.value;
-        }
-    }
-    return values;
 }
 
 class Conditions {
@@ -113,6 +90,18 @@ bool advance(const SweepFile& sweep, std::vector<std::size_t>& position) {
         position[i - 1] = 0;
     }
     return false;
+}
+
+// A design without `device` names its own: any of these.
+std::vector<std::string> shipped_devices() {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (const auto& file : std::filesystem::directory_iterator(
+             std::filesystem::path{configs_folder()} / "devices", error)) {
+        names.push_back(file.path().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
 }
 
 }  // namespace
@@ -171,6 +160,46 @@ const std::string& PointHasher::device_text(const std::string& name) {
     return devices_[name] = text;
 }
 
+const std::string& PointHasher::file_text(const std::string& file) {
+    const auto known = files_.find(file);
+    if (known != files_.end()) {
+        return known->second;
+    }
+    std::ostringstream bytes;
+    bytes << std::ifstream(file, std::ios::binary).rdbuf();
+    return files_[file] = bytes.str();
+}
+
+// The texts of everything the scenario names rather than holds.
+std::string PointHasher::named_texts(Node root) {
+    const auto named = [](Node node, const char* key) {
+        std::string name;
+        if (node.has(key)) {
+            node.optional(key, name, "");
+        }
+        return name;
+    };
+    Node workload = root.child("workload", "");
+    Node design = root.child("design", "");
+    std::string texts;
+    for (const std::string& file :
+         {named(workload, "memory_trace"), named(workload.child("amx_program", ""), "file"),
+          named(design, "file"), named(design, "kernels_file")}) {
+        texts += file.empty() ? "\n" : file_text(beside(sweep_.base_file, file)) + "\n";
+    }
+    try {
+        const std::string model = named(workload, "model");
+        texts += model.empty() ? "\n" : file_text(model_file(model)) + "\n";
+    } catch (const ConfigError&) {  // the point itself will say that there is no such model
+    }
+    const std::string device = named(root, "device");
+    for (const std::string& name : device.empty() ? shipped_devices() : std::vector{device}) {
+        texts += device_text(name) + "\n";
+    }
+    const std::string prompt_device = named(workload, "prompt_device");
+    return texts + (prompt_device.empty() ? "" : device_text(prompt_device));
+}
+
 std::string PointHasher::hash(const Point& point) {
     Document document = Document::parse(sweep_.base_text, sweep_.base_file);
     std::string device_settings;
@@ -181,18 +210,7 @@ std::string PointHasher::hash(const Point& point) {
             document.override_value(key, value, "set");
         }
     }
-    std::string device;
-    document.root().optional("device", device, "");
-    std::string trace;
-    document.root().child("workload", "").optional("memory_trace", trace, "");
-    if (!trace.empty()) {
-        const auto folder = std::filesystem::path{sweep_.base_file}.parent_path();
-        std::ostringstream bytes;
-        bytes << std::ifstream(folder / trace, std::ios::binary).rdbuf();
-        trace = bytes.str();
-    }
-    return sha1(document.resolved() + "\n" + device_text(device) + "\n" + device_settings + "\n" +
-                trace);
+    return sha1(document.resolved() + "\n" + device_settings + "\n" + named_texts(document.root()));
 }
 
 }  // namespace tilesim::sim::explore

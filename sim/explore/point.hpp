@@ -30,7 +30,7 @@ std::vector<Point> points_of(const SweepFile& sweep, Shard shard);
 Settings overrides_of(const SweepFile& sweep, const Point& point);
 
 // Hashes what a simulation depends on: the scenario with its overrides, the device's files, and the
-// files the scenario names. Reads each device once.
+// files the scenario names. Reads each once.
 class PointHasher {
   public:
     explicit PointHasher(const SweepFile& sweep) : sweep_(sweep) {}
@@ -38,9 +38,11 @@ class PointHasher {
 
   private:
     const std::string& device_text(const std::string& name);
+    const std::string& file_text(const std::string& file);  // empty where it cannot be read
+    std::string named_texts(arch::base::config::Node root);
 
     const SweepFile& sweep_;
-    std::map<std::string, std::string> devices_;  // texts by name
+    std::map<std::string, std::string> devices_, files_;  // texts by name
 };
 
 }  // namespace tilesim::sim::explore

@@ -1,16 +1,24 @@
 #include "sim/explore/run_options.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <sstream>
 #include <thread>
 
 #include "arch/base/config.hpp"
+#include "arch/base/quantity.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/explore/device_table.hpp"
 #include "sim/explore/sensitivity.hpp"
+#include "sim/explore/size_table.hpp"
+#include "sim/scenario.hpp"
 
 namespace tilesim::sim::explore {
+
+using arch::base::config::ConfigError;
 
 void ManyRuns::add_to(CLI::App& command) {
     processes = std::max(1U, std::thread::hardware_concurrency());
@@ -20,23 +28,85 @@ void ManyRuns::add_to(CLI::App& command) {
         ->check(CLI::Range(0.01, 90.0));
     // Not CLI11's list: that would take the scenario file for a device too.
     command.add_option("--devices", devices, "run on each: a,b,c");
+    command.add_option("--rows", rows, "of --devices: rows of A, 1,16,256: who is fastest where");
     command.add_option("--jobs", processes, "processes of --sensitivity and --devices")
         ->check(CLI::Range(1, 4096));
 }
+
+namespace {
+
+// What stands between commas; an empty text lists nothing, an empty last entry is one too.
+std::vector<std::string> entries_of(const std::string& text) {
+    std::vector<std::string> entries;
+    std::istringstream list(text.empty() ? text : text + ",");
+    for (std::string entry; std::getline(list, entry, ',');) {
+        entries.push_back(entry);
+    }
+    return entries;
+}
+
+// Throws ConfigError for a name that is empty, stands twice or is no device.
+std::vector<std::string> device_names(const std::string& text) {
+    std::vector<std::string> names;
+    for (const std::string& name : entries_of(text)) {
+        if (name.empty()) {
+            throw ConfigError(
+                fmt::format("--devices {}: must be names with a comma between", text));
+        }
+        if (std::find(names.begin(), names.end(), name) != names.end()) {
+            throw ConfigError(fmt::format("--devices {}: '{}' is named twice", text, name));
+        }
+        try {
+            load_device(name, {});
+        } catch (const ConfigError& error) {
+            throw ConfigError(fmt::format("--devices {}: {}", text, error.what()));
+        }
+        names.push_back(name);
+    }
+    return names;
+}
+
+std::vector<std::int64_t> row_counts(const std::string& text) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 24;
+    std::vector<std::int64_t> rows;
+    for (const std::string& entry : entries_of(text)) {
+        const auto parsed = arch::base::config::parse_integer(entry);
+        const auto* count = std::get_if<std::int64_t>(&parsed);
+        if (count == nullptr || *count < 1 || *count > kMost) {
+            throw ConfigError(
+                fmt::format("--rows {}: must be numbers of 1..{} with a comma between, got '{}'",
+                            text, kMost, entry));
+        }
+        if (std::find(rows.begin(), rows.end(), *count) != rows.end()) {
+            throw ConfigError(fmt::format("--rows {}: {} stands twice", text, *count));
+        }
+        rows.push_back(*count);
+    }
+    return rows;
+}
+
+}  // namespace
 
 int ManyRuns::run(const std::string& file, const Settings& overrides,
                   const std::string& format) const {
     const Job base{arch::base::config::Document::load(file).text(), file, overrides};
     const bool json = format == "json";
+    if (sensitive && !devices.empty()) {
+        throw ConfigError("--sensitivity is of one device: leave out --devices");
+    }
+    if (!rows.empty() && devices.empty()) {
+        throw ConfigError("--rows needs --devices");
+    }
     if (sensitive) {
         const SensitivityResult result = sensitivity(base, percent, processes);
         print(json ? to_json(result).dump(2) + "\n" : to_table(result));
         return kFine;
     }
-    std::vector<std::string> names;
-    std::istringstream list(devices);
-    for (std::string name; std::getline(list, name, ',');) {
-        names.push_back(name);
+    const std::vector<std::string> names = device_names(devices);
+    if (const auto sizes = sizes_of(base, row_counts(rows)); !sizes.empty()) {
+        const SizeTable table = run_sizes(sizes, names, processes);
+        print(json ? to_json(table).dump(2) + "\n" : to_table(table));
+        return table.complete() ? kFine : kBadInput;
     }
     const std::vector<DeviceRun> runs = run_on_devices(base, names, processes);
     print(json ? to_json(runs).dump(2) + "\n" : to_table(runs));

@@ -15,10 +15,11 @@ struct ManyRuns {
     bool sensitive = false;
     double percent = 10;
     std::string devices;  // names, with commas between them
+    std::string rows;     // of A, for each of which the devices are compared; the same
     std::size_t processes = 1;
 
     void add_to(CLI::App& command);
-    bool wanted() const { return sensitive || !devices.empty(); }
+    bool wanted() const { return sensitive || !devices.empty() || !rows.empty(); }
     // Runs them and prints the table or JSON; returns the exit code.
     int run(const std::string& file, const Settings& overrides, const std::string& format) const;
 };

@@ -19,9 +19,11 @@ constexpr double kPercent = 100.0;
 // A number of the device file, in its base unit.
 struct Number {
     std::int64_t count = 0;
-    std::string unit;  // with a space before it, or nothing
+    const Dimension* dimension = nullptr;  // none: a plain integer
 
-    std::string text(std::int64_t value) const { return fmt::format("{}{}", value, unit); }
+    std::string text(std::int64_t value) const {
+        return dimension == nullptr ? std::to_string(value) : format_quantity(value, *dimension);
+    }
 };
 
 std::optional<Number> number_of(const KeyDescription& key) {
@@ -34,7 +36,7 @@ std::optional<Number> number_of(const KeyDescription& key) {
                                        &kBytesPerCycleDimension, &kCyclesDimension}) {
         if (key.type == "quantity" && dimension->names() == key.units) {
             parsed = parse_quantity(key.value, *dimension);
-            number.unit = fmt::format(" {}", dimension->base);
+            number.dimension = dimension;
         }
     }
     const auto* count = std::get_if<std::int64_t>(&parsed);

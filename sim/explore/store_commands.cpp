@@ -106,7 +106,15 @@ void add_store_commands(CLI::App& app, std::optional<int>& exit_code) {
     again->add_option("--store", arguments->store, "store [results.db]");
     again->callback([arguments, &exit_code] { exit_code = rerun(*arguments); });
     CLI::App* out = app.add_subcommand("export", "the points of a sweep as CSV or JSON");
-    out->add_option("store", arguments->store, "store [results.db]");
+    out->add_option_function<std::vector<std::string>>(
+           "store",
+           [arguments](const std::vector<std::string>& words) {
+               for (const std::string& word : words) {
+                   (word == "csv" || word == "json" ? arguments->format : arguments->store) = word;
+               }
+           },
+           "csv or json, store [csv results.db]")
+        ->expected(0, 2);
     out->add_option("--sweep", arguments->sweep, "id, as `sweep --show` lists it [newest]");
     out->add_option("--format", arguments->format, "csv or json")
         ->check(CLI::IsMember({"csv", "json"}));

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 
 #include "sim/describe.hpp"
 #include "sim/explore/axis_range.hpp"
+#include "sim/explore/base_values.hpp"
 #include "sim/explore/yaml_block.hpp"
 #include "sim/scenario.hpp"
 
@@ -230,6 +232,36 @@ void read_where(Node& root, SweepFile& sweep) {
     }
 }
 
+// A key that neither an axis sets nor the scenario or the device has is an error at its condition.
+void check_conditions(Node& root, const SweepFile& sweep) {
+    std::set<std::string> set_by_axes;
+    for (const Axis& axis : sweep.axes) {
+        set_by_axes.insert(axis.keys.begin(), axis.keys.end());
+    }
+    std::map<std::string, std::string> values;
+    std::vector<Node> entries = root.list("where", "conditions every point must meet");
+    for (std::size_t i = 0; i < sweep.where.size(); ++i) {
+        for (const std::string& key : sweep.where[i].second.keys()) {
+            if (set_by_axes.count(key) > 0) {
+                continue;
+            }
+            values = values.empty() ? base_values(sweep) : values;
+            if (values.count(key) > 0) {
+                continue;
+            }
+            std::vector<std::string> known(set_by_axes.begin(), set_by_axes.end());
+            for (const auto& [name, value] : values) {
+                known.push_back(name);
+            }
+            const std::string near = arch::base::config::nearest_name(key, known);
+            entries[i].error(
+                "", fmt::format("'{}' is no key of these points{} in '{}'", key,
+                                near.empty() ? "" : fmt::format("; did you mean '{}'?", near),
+                                sweep.where[i].first));
+        }
+    }
+}
+
 void read_fixed(Node node, Settings& fixed) {
     for (const std::string& key : node.keys()) {
         std::string value;
@@ -252,6 +284,8 @@ SweepFile read_sweep(Document document, const std::string& file) {
     root.done();
     document.finish();
     check_keys(root, sweep);
+    document.finish();
+    check_conditions(root, sweep);
     document.finish();
     return sweep;
 }

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
+#include "arch/base/temporary_folder.hpp"
 #include "sim/explore/point.hpp"
 
 namespace tilesim::sim::explore {
@@ -81,6 +83,27 @@ TEST(Sweep, EqualSimulationsHaveEqualHashesWhateverTheOrderOfTheAxes) {
     EXPECT_NE(hash(m), hash(m + ", {key: device, values: [xdna2]}"));
 }
 
+TEST(Sweep, WhatNamedFilesHoldIsPartOfAPoint) {
+    const arch::base::TemporaryFolder folder;
+    const auto write = [&folder](const char* name, const std::string& text) {
+        std::ofstream(folder.path() / name) << text;
+    };
+    const auto hash = [&folder](const std::string& workload) {
+        const SweepFile sweep = parse_sweep(
+            "scenario:\n  device: lpddr5x_pim\n  workload: " + workload + "\naxes: [{seeds: 1}]\n",
+            folder.path() / "sweep.yaml");
+        return points_of(sweep, {})[0].hash;
+    };
+    const std::string model = "name: m\nlayers: 2\nhidden: 64\nheads: 4\nvocabulary: 300\n";
+    write("m.yaml", model + "feed_forward: 256\n");
+    const std::string workload =
+        "{model: " + (folder.path() / "m.yaml").string() + ", generate: 1}";
+    const std::string before = hash(workload);
+    EXPECT_EQ(hash(workload), before);
+    write("m.yaml", model + "feed_forward: 512\n");
+    EXPECT_NE(hash(workload), before);
+}
+
 TEST(Sweep, BadFilesGiveLocatedErrors) {
     const std::string good = "axes: [{key: workload.core_kernel.m, values: [16, 32]}]\n";
     EXPECT_EQ(message_of(good), "");
@@ -103,7 +126,10 @@ TEST(Sweep, BadFilesGiveLocatedErrors) {
          "must list as many values as 'a.b' (1), got 2"},
         {good + "where: ['device >']\n", "sweep.yaml:6:9: where[0]: column 9:"},
         {good + "where: ['workload.core_kernel.m > 99']\n", "leaves no point"},
-        {good + "where: ['workload.nothing > 99']\n", "'workload.nothing' is no key"},
+        {good + "where: ['workload.nothing > 99']\n",
+         "sweep.yaml:6:9: where[0]: 'workload.nothing' is no key of these points"},
+        {good + "where: ['workload.core_kernel.kk > 9']\n",
+         "did you mean 'workload.core_kernel.k'?"},
         {good + "limits: {time: 5}\n", "sweep.yaml:6:16: limits.time:"},
         {good + "base: x.yaml\n", "must hold exactly one of base, scenario"},
         {"axes: [{key: a..b, values: [1]}]\n", "sweep.yaml:5:8: axes[0]: 'a..b' is no key"},

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
+#include "arch/base/temporary_folder.hpp"
 #include "sim/explore/export.hpp"
 #include "sim/explore/store.hpp"
 
@@ -29,11 +30,6 @@ constexpr int kPoints = 60;
 class SweepKill : public testing::Test {
   protected:
     void SetUp() override {
-        folder_ = fs::path{testing::TempDir()} /
-                  (std::string{"tilesim_"} +
-                   testing::UnitTest::GetInstance()->current_test_info()->name());
-        fs::remove_all(folder_);
-        fs::create_directories(folder_);
         std::ofstream(folder_ / "sweep.yaml")
             << "base: " << TILESIM_SOURCE_DIR << "/configs/scenarios/xdna_functional.yaml\n"
             << "axes: [{seeds: " << kPoints << "}]\n";
@@ -103,7 +99,8 @@ class SweepKill : public testing::Test {
         EXPECT_EQ(good, kPoints);
     }
 
-    fs::path folder_;
+    const arch::base::TemporaryFolder temporary_;
+    const fs::path folder_ = temporary_.path();
     std::string store_;
 };
 

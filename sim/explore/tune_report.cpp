@@ -32,10 +32,15 @@ std::string yaml_of(const Json& mapping) {
 
 Json in_json(const Trial& trial) {
     const auto& bounds = trial.candidate.bounds;
-    return {{"mapping", trial.candidate.mapping}, {"status", trial.status},
-            {"time_ns", trial.time_ns},           {"tops", trial.tops},
-            {"compute_ns", bounds.compute_ns},    {"stream_ns", bounds.stream_ns},
-            {"memory_ns", bounds.memory_ns},      {"dram_bytes", bounds.dram_bytes},
+    return {{"mapping", trial.candidate.mapping},
+            {"status", trial.status},
+            {"time_ns", trial.time_ns},
+            {"estimated", trial.estimated},
+            {"tops", trial.tops},
+            {"compute_ns", bounds.compute_ns},
+            {"stream_ns", bounds.stream_ns},
+            {"memory_ns", bounds.memory_ns},
+            {"dram_bytes", bounds.dram_bytes},
             {"bottleneck", trial.bottleneck}};
 }
 
@@ -74,9 +79,10 @@ std::string saturation_text(const TuneResult& result) {
     if (!result.trials[0].candidate.output_stationary) {
         return "";
     }
-    std::string text = "\nk_mt of this tile, TOPS:";
+    std::string text = "\nk_mt of this tile, TOPS (~: of an excerpt):";
     const auto add = [&text](const Trial& trial) {
-        text += fmt::format(" {}: {:.3f}", trial.candidate.output_stationary->k_mt, trial.tops);
+        text += fmt::format(" {}: {}{:.3f}", trial.candidate.output_stationary->k_mt,
+                            trial.estimated ? "~" : "", trial.tops);
     };
     std::for_each(result.shorter.begin(), result.shorter.end(), add);
     add(result.trials[0]);
@@ -105,12 +111,13 @@ std::string to_table(const TuneResult& result) {
     for (std::size_t i = 0; i < std::min(kShown, result.trials.size()); ++i) {
         const Trial& trial = result.trials[i];
         const auto& bounds = trial.candidate.bounds;
-        text += fmt::format("{:<34} {:>10.1f} {:>8.3f} {:>10.1f} {:>10.1f} {:>9.1f}  {}\n",
-                            trial.candidate.name, trial.time_ns / kNanosecondsPerMicrosecond,
-                            trial.tops, bounds.compute_ns / kNanosecondsPerMicrosecond,
-                            bounds.memory_ns / kNanosecondsPerMicrosecond,
-                            bounds.dram_bytes / kBytesPerMb,
-                            trial.status == "ok" ? trial.bottleneck : trial.status);
+        text += fmt::format(
+            "{:<34} {:>10} {:>8.3f} {:>10.1f} {:>10.1f} {:>9.1f}  {}\n", trial.candidate.name,
+            fmt::format("{}{:.1f}", trial.estimated ? "~" : "",
+                        trial.time_ns / kNanosecondsPerMicrosecond),
+            trial.tops, bounds.compute_ns / kNanosecondsPerMicrosecond,
+            bounds.memory_ns / kNanosecondsPerMicrosecond, bounds.dram_bytes / kBytesPerMb,
+            trial.status == "ok" ? trial.bottleneck : trial.status);
     }
     const Trial& winner = result.trials[0];
     text += fmt::format("\nwhy {} wins: its bottleneck is '{}'\n", winner.candidate.name,

@@ -271,6 +271,29 @@ TuneSpace tune_space(const Scenario& scenario) {
     return space;
 }
 
+Excerpt excerpt_of(const Scenario& scenario, const TuneCandidate& candidate) {
+    Excerpt excerpt;
+    if (!candidate.output_stationary) {
+        return excerpt;
+    }
+    constexpr std::int64_t kRounds = 8;  // the first and the last are a quarter at most
+    const auto& gemm = std::get<workloads::GemmProblem>(scenario.workload);
+    const OutputStationaryMapping& map = *candidate.output_stationary;
+    const arch::npu::NpuConfig& npu = *scenario.device.npu;
+    const std::int64_t rows = map.m_ct * npu.core_rows;
+    const std::int64_t columns = map.n_ct * npu.columns;
+    const std::int64_t taken = ceil_div(kRounds, ceil_div(gemm.n, columns));
+    const std::int64_t all = ceil_div(gemm.m, rows);
+    if (taken < all) {
+        excerpt.settings = {{"workload.gemm.M", std::to_string(taken * rows)}};
+        constexpr double kFemtosecondsPerNanosecond = 1e6;
+        excerpt.fixed_ns = static_cast<double>(npu.command_processor.dispatch.count()) /
+                           kFemtosecondsPerNanosecond;
+        excerpt.scale = static_cast<double>(all) / static_cast<double>(taken);
+    }
+    return excerpt;
+}
+
 std::vector<TuneCandidate> shorter_blocks(const Scenario& scenario,
                                           const TuneCandidate& candidate) {
     std::vector<TuneCandidate> shorter;

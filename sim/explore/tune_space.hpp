@@ -34,6 +34,17 @@ struct TuneSpace {
 // Throws ConfigError when the scenario has nothing to tune.
 TuneSpace tune_space(const Scenario& scenario);
 
+// A product of fewer rows that says how fast the whole one is. After a launch an array repeats one
+// round, a tile of C on every core; some rounds show what each costs.
+struct Excerpt {
+    Settings settings;    // make a scenario compute it; none where it is the whole product
+    double fixed_ns = 0;  // of a launch
+    double scale = 1;     // rounds of the whole over rounds of this
+    double whole_ns(double time_ns) const { return fixed_ns + (time_ns - fixed_ns) * scale; }
+    bool whole() const { return settings.empty(); }
+};
+Excerpt excerpt_of(const Scenario& scenario, const TuneCandidate& candidate);
+
 // The candidate with every shorter block along K: from these the smallest that saturates is chosen.
 std::vector<TuneCandidate> shorter_blocks(const Scenario& scenario, const TuneCandidate& candidate);
 

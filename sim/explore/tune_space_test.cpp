@@ -51,6 +51,25 @@ TEST(TuneSpace, AmxBlocksFitTheTilesAndTheirBoundsHold) {
     }
 }
 
+TEST(TuneSpace, AnExcerptForetellsTheWholeProduct) {
+    // Twenty rounds of 256 x 128 each, the tiles of C of a 4 x 4 array.
+    const std::string text =
+        "device: xdna\n"
+        "workload: {gemm: {M: 5120, K: 256, N: 128, a: int8, b: int8, c: int32}}\n"
+        "mapping: {output_stationary: {m_ct: 64, k_ct: 64, n_ct: 32, k_mt: 256}}\n";
+    const Scenario whole = parse_scenario(text, "test", {});
+    TuneCandidate candidate;
+    candidate.output_stationary = std::get<workloads::OutputStationaryMapping>(whole.mapping);
+    const Excerpt excerpt = excerpt_of(whole, candidate);
+    EXPECT_DOUBLE_EQ(excerpt.scale, 20.0 / 8.0);
+    ASSERT_EQ(excerpt.settings.size(), 1U);
+    EXPECT_EQ(excerpt.settings[0].second, "2048");
+    // Of a product that is no longer than an excerpt it is the whole.
+    EXPECT_TRUE(
+        excerpt_of(parse_scenario(text, "test", {{"workload.gemm.M", "2048"}}), candidate).whole());
+    EXPECT_DOUBLE_EQ(excerpt.whole_ns(excerpt.fixed_ns + 100), excerpt.fixed_ns + 250);
+}
+
 TEST(TuneSpace, WhatTheScenarioSaysBeyondTheSearchStays) {
     const TuneSpace space = tune_space(parse_scenario(kAmx, "test", {}));
     const Scenario scenario = parse_scenario(kAmx, "test", space.candidates[0].settings);

@@ -1,4 +1,5 @@
-// Searches the best mapping of a scenario by simulation, most promising first.
+// Searches the best mapping of a scenario by simulation, most promising first. On an NPU a
+// candidate is tried on an excerpt of the product; the best of them are then simulated whole.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -23,6 +24,8 @@ struct Trial {
     double time_ns = 0;
     double tops = 0;
     std::string bottleneck;
+    double estimate_ns = 0;  // of the whole product, from an excerpt of it
+    bool estimated = false;  // that is also what `time_ns` says
 };
 
 struct TuneResult {
@@ -30,10 +33,10 @@ struct TuneResult {
     std::int64_t candidates = 0;  // of them, not dominated
     std::int64_t cut = 0;         // of those, ruled out by their bounds
     std::int64_t left = 0;        // of those, neither simulated nor ruled out
-    std::vector<Trial> trials;    // best first
+    std::vector<Trial> trials;    // best first, those simulated whole before those estimated
     // On an NPU: the winner's tile with shorter blocks along K, the shortest first.
     std::vector<Trial> shorter;
-    std::optional<std::size_t> saturated;  // of `shorter`, the first that is about as fast
+    std::optional<std::size_t> saturated;  // of `shorter`, the first that is about as fast, whole
 };
 
 // Throws ConfigError when the scenario has nothing to tune.

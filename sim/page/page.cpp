@@ -99,6 +99,37 @@ std::string counts(const Json& points, const char* key) {
     return text;
 }
 
+// A table of each device's time, the other axes before it.
+std::string fastest_text(const Json& fastest) {
+    if (fastest.is_null()) {
+        return "";
+    }
+    std::string text = "\n## Fastest device, microseconds\n\n|";
+    std::string rule = "|";
+    for (const char* group : {"axes", "devices"}) {
+        for (const Json& name : fastest[group]) {
+            text += fmt::format(" {} |", cell(name));
+            rule += " --- |";
+        }
+    }
+    text += fmt::format(" fastest |\n{} --- |\n", rule);
+    constexpr double kNanosecondsPerMicrosecond = 1e3;
+    for (const Json& row : fastest["rows"]) {
+        text += "|";
+        for (const Json& value : row["settings"]) {
+            text += fmt::format(" {} |", cell(value));
+        }
+        for (const Json& time : row["time_ns"]) {
+            text += fmt::format(
+                " {} |", time.is_null() ? "-"
+                                        : fmt::format("{:.2f}", time.get<double>() /
+                                                                    kNanosecondsPerMicrosecond));
+        }
+        text += fmt::format(" {} |\n", cell(row["fastest"]));
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string to_html(const Json& data) {
@@ -117,6 +148,7 @@ std::string to_markdown(const Json& data) {
         fmt::format("# {}\n\n{} of {} points ended well; model {}\n\n", cell(data["title"]), good,
                     data["of"].get<std::int64_t>(), cell(data["model"]));
     text += "## Bottlenecks\n\n" + counts(points, "bottleneck");
+    text += fastest_text(data.value("fastest", Json()));
     std::vector<const Json*> fastest;
     for (const Json& point : points) {
         fastest.push_back(&point);

@@ -10,6 +10,7 @@
 
 #include "arch/base/config.hpp"
 #include "sim/explore/export.hpp"
+#include "sim/page/fastest.hpp"
 
 namespace tilesim::sim::page {
 
@@ -33,8 +34,10 @@ double rounded(double share) {
     return std::round(share * kDigits) / kDigits;
 }
 
-Json member(const Json& object, const char* key) {
-    return object.is_object() && object.contains(key) ? object[key] : Json();
+const Json kNothing;
+
+const Json& member(const Json& object, const char* key) {
+    return object.is_object() && object.contains(key) ? object[key] : kNothing;
 }
 
 // States as shares of their component's time.
@@ -55,16 +58,16 @@ Json shares(const Json& where) {
 
 Json page_point(const Json& result, bool with_array) {
     Json point = Json::object();
-    const Json bounds = member(result, "bounds");
-    const Json memory = member(result, "memory");
+    const Json& bounds = member(result, "bounds");
+    const Json& memory = member(result, "memory");
     for (const char* key : kResults) {
-        Json value = member(result, key);
-        if (value.is_null()) {
-            value = member(bounds, key);
+        const Json* value = &member(result, key);
+        for (const Json* inner : {&bounds, &memory}) {
+            value = value->is_null() ? &member(*inner, key) : value;
         }
-        point[key] = value.is_null() ? member(memory, key) : value;
+        point[key] = *value;
     }
-    const Json where = member(result, "where_time_went");
+    const Json& where = member(result, "where_time_went");
     point["where"] = where.is_object() ? shares(where) : Json::object();
     if (with_array && member(result, "busy").is_object()) {
         point["busy"] = result["busy"];
@@ -117,9 +120,11 @@ Json from_store(const std::string& file, std::int64_t id) {
             results.push_back(key);
         }
     }
+    Json fastest = fastest_devices(axes, points);
     return {{"title", sweep.name},
             {"model", sweep.model},
             {"of", sweep.points},
+            {"fastest", std::move(fastest)},
             {"axes", std::move(axes)},
             {"results", std::move(results)},
             {"points", std::move(points)},

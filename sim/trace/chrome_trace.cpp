@@ -14,114 +14,157 @@ namespace tilesim::sim::trace {
 
 namespace {
 
-struct Event {
-    std::int64_t cycle = 0;
-    bool begins = false;
-    std::size_t pid = 0;
-    std::size_t tid = 0;
-    const std::string* name = nullptr;   // of the event
-    const std::string* state = nullptr;  // ours
-};
+constexpr std::size_t kPieceBytes = std::size_t{1} << 16;  // handed on at a time
 
 struct Process {
     std::size_t pid = 0;
     std::map<std::string, std::size_t> events;  // name and tid
 };
 
-// pid and tid follow the names' order, so that equal runs give equal files.
-std::map<std::string, Process> processes_of(const ActivityLog& log) {
-    std::map<std::string, Process> processes;
-    for (const Activity& activity : log.activities()) {
-        const Lane lane = lane_of(log.components()[activity.component], log.names()[activity.name]);
-        if (!lane.event.empty()) {
-            processes[lane.process].events[lane.event] = 0;
-        }
-    }
-    std::size_t pid = 0;
-    for (auto& [name, process] : processes) {
-        process.pid = pid++;
-        std::size_t tid = 0;
-        for (auto& [event, slot] : process.events) {
-            slot = tid++;
-        }
-    }
-    return processes;
-}
+// One pair of component and state, as the file shows it. A run has few of them and many activities:
+// what is the same in every line is made once.
+struct Slot {
+    bool known = false;
+    Lane lane;               // its event is empty where it is not shown
+    std::int64_t order = 0;  // of lines at one cycle: by pid, then tid
+    std::string name;        // what stands before the cycle
+    std::string begin, end;  // and after it
+};
 
-std::vector<Event> events_of(const ActivityLog& log, const arch::base::Clock& clock,
-                             const std::map<std::string, Process>& processes) {
-    // The same few pairs of component and state come again and again.
-    struct Slot {
-        bool known = false;
-        bool shown = false;
-        Event event;
-    };
-    std::vector<Slot> slots(log.components().size() * log.names().size());
-    std::vector<Event> events;
-    for (const Activity& activity : log.activities()) {
-        Slot& slot = slots[activity.component * log.names().size() + activity.name];
-        if (!slot.known) {
-            slot.known = true;
-            const std::string& state = log.names()[activity.name];
-            const Lane lane = lane_of(log.components()[activity.component], state);
-            slot.shown = !lane.event.empty();
-            if (slot.shown) {
-                const Process& process = processes.at(lane.process);
-                const auto event = process.events.find(lane.event);
-                slot.event = {0, false, process.pid, event->second, &event->first, &state};
+struct Event {
+    std::int64_t cycle = 0;
+    bool begins = false;
+    std::uint32_t slot = 0;
+};
+
+class EventWriter {
+  public:
+    explicit EventWriter(const ActivityLog& log)
+        : log_(log), slots_(log.components().size() * log.names().size()) {
+        for (const Activity& activity : log.activities()) {
+            Slot& slot = slots_[index_of(activity)];
+            if (!slot.known) {
+                slot.known = true;
+                slot.lane =
+                    lane_of(log.components()[activity.component], log.names()[activity.name]);
+                if (!slot.lane.event.empty()) {
+                    processes_[slot.lane.process].events[slot.lane.event] = 0;
+                }
             }
         }
-        const std::int64_t begin = clock.cycle_at(activity.begin).count();
-        const std::int64_t end = clock.cycle_at(activity.end).count();
-        if (slot.shown && begin < end) {  // other clocks' activities may be shorter than a cycle
-            Event event = slot.event;
-            event.begins = true;
-            event.cycle = begin;
-            events.push_back(event);
-            event.begins = false;
-            event.cycle = end;
-            events.push_back(event);
+        number_processes();
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            if (slots_[i].known && !slots_[i].lane.event.empty()) {
+                format(slots_[i], log.names()[i % log.names().size()]);
+            }
         }
     }
-    std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
-        return std::tuple{a.cycle, a.begins, a.pid, a.tid} <
-               std::tuple{b.cycle, b.begins, b.pid, b.tid};
-    });
-    return events;
-}
+
+    const std::map<std::string, Process>& processes() const { return processes_; }
+
+    // In the order of time, ends before begins.
+    std::vector<Event> events(const arch::base::Clock& clock) const {
+        std::vector<Event> events;
+        events.reserve(2 * log_.activities().size());
+        for (const Activity& activity : log_.activities()) {
+            const std::uint32_t index = index_of(activity);
+            const std::int64_t begin = clock.cycle_at(activity.begin).count();
+            const std::int64_t end = clock.cycle_at(activity.end).count();
+            // Other clocks' activities may be shorter than a cycle.
+            if (!slots_[index].lane.event.empty() && begin < end) {
+                events.push_back({begin, true, index});
+                events.push_back({end, false, index});
+            }
+        }
+        std::stable_sort(events.begin(), events.end(), [this](const Event& a, const Event& b) {
+            return std::tie(a.cycle, a.begins, slots_[a.slot].order) <
+                   std::tie(b.cycle, b.begins, slots_[b.slot].order);
+        });
+        return events;
+    }
+
+    void append(std::string& text, const Event& event) const {
+        const Slot& slot = slots_[event.slot];
+        const fmt::format_int cycle(event.cycle);
+        text.append(slot.name).append(cycle.data(), cycle.size());
+        text.append(event.begins ? slot.begin : slot.end);
+    }
+
+  private:
+    // pid and tid follow the names' order, so that equal runs give equal files.
+    void number_processes() {
+        std::size_t pid = 0;
+        for (auto& [name, process] : processes_) {
+            process.pid = pid++;
+            std::size_t tid = 0;
+            for (auto& [event, number] : process.events) {
+                number = tid++;
+            }
+        }
+    }
+
+    void format(Slot& slot, const std::string& state) const {
+        const Process& process = processes_.at(slot.lane.process);
+        const std::size_t tid = process.events.at(slot.lane.event);
+        constexpr std::int64_t kMostEvents = 1 << 20;  // of a process
+        slot.order =
+            static_cast<std::int64_t>(process.pid) * kMostEvents + static_cast<std::int64_t>(tid);
+        slot.name = fmt::format(R"({{"name":"{}","ts":)", slot.lane.event);
+        slot.begin =
+            fmt::format(R"(,"ph":"B","pid":{},"tid":{},"cname":"{}","args":{{"state":"{}"}}}})",
+                        process.pid, tid, colour_of(state), state);
+        slot.end = fmt::format(R"(,"ph":"E","pid":{},"tid":{},"args":{{}}}})", process.pid, tid);
+    }
+
+    std::uint32_t index_of(const Activity& activity) const {
+        return static_cast<std::uint32_t>(activity.component * log_.names().size() + activity.name);
+    }
+
+    const ActivityLog& log_;
+    std::vector<Slot> slots_;
+    std::map<std::string, Process> processes_;
+};
 
 }  // namespace
 
-std::string to_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency) {
-    const std::map<std::string, Process> processes = processes_of(log);
+void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
+                        const std::function<void(std::string_view)>& out) {
+    const EventWriter writer(log);
     std::string text = "[";
-    const auto add = [&text](const std::string& line) {
-        text.append(text.size() > 1 ? ",\n" : "\n").append(line);
+    const char* separator = "\n";
+    const auto next_line = [&]() -> std::string& {
+        text.append(separator);
+        separator = ",\n";
+        return text;
     };
-    for (const auto& [name, process] : processes) {
-        add(fmt::format(R"({{"name":"process_name","ph":"M","pid":{},"args":{{"name":"{}"}}}})",
-                        process.pid, name));
+    for (const auto& [name, process] : writer.processes()) {
+        next_line() +=
+            fmt::format(R"({{"name":"process_name","ph":"M","pid":{},"args":{{"name":"{}"}}}})",
+                        process.pid, name);
         for (const auto& [event, tid] : process.events) {
-            add(fmt::format(
+            next_line() += fmt::format(
                 R"({{"name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
-                process.pid, tid, event));
+                process.pid, tid, event);
         }
     }
     if (log.truncated()) {
-        add(R"({"name":"truncated","ph":"M","pid":0,"args":{"name":"the size limit was reached"}})");
+        next_line() +=
+            R"({"name":"truncated","ph":"M","pid":0,"args":{"name":"the size limit was reached"}})";
     }
-    for (const Event& event : events_of(log, arch::base::Clock{frequency}, processes)) {
-        if (event.begins) {
-            add(fmt::format(
-                R"({{"name":"{}","ts":{},"ph":"B","pid":{},"tid":{},"cname":"{}","args":{{"state":"{}"}}}})",
-                *event.name, event.cycle, event.pid, event.tid, colour_of(*event.state),
-                *event.state));
-        } else {
-            add(fmt::format(R"({{"name":"{}","ts":{},"ph":"E","pid":{},"tid":{},"args":{{}}}})",
-                            *event.name, event.cycle, event.pid, event.tid));
+    for (const Event& event : writer.events(arch::base::Clock{frequency})) {
+        writer.append(next_line(), event);
+        if (text.size() >= kPieceBytes) {
+            out(text);
+            text.clear();
         }
     }
-    return text + "\n]\n";
+    out(text.append("\n]\n"));
+}
+
+std::string to_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency) {
+    std::string text;
+    write_chrome_trace(log, frequency, [&text](std::string_view piece) { text.append(piece); });
+    return text;
 }
 
 }  // namespace tilesim::sim::trace

@@ -2,13 +2,18 @@
 // "B"/"E" pairs, one pid for each tile and unit, tid for each event, ts in cycles.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "arch/base/units.hpp"
 #include "sim/trace/activity_log.hpp"
 
 namespace tilesim::sim::trace {
 
+// Hands the text on piece by piece: a whole trace may be hundreds of megabytes.
+void write_chrome_trace(const ActivityLog& log, arch::base::Hertz clock,
+                        const std::function<void(std::string_view)>& out);
 std::string to_chrome_trace(const ActivityLog& log, arch::base::Hertz clock);
 
 }  // namespace tilesim::sim::trace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <ostream>
 
 #include "arch/base/config.hpp"
 #include "arch/base/quantity.hpp"
@@ -93,7 +94,9 @@ std::string TraceSession::write(const RunResult& result) {
     log_->finish(
         Femtoseconds{static_cast<std::int64_t>(result.time_ns * kFemtosecondsPerNanosecond)});
     if (!options_.chrome_file.empty()) {
-        write_file(options_.chrome_file, to_chrome_trace(*log_, clock_));
+        write_file(options_.chrome_file, [this](std::ostream& out) {
+            write_chrome_trace(*log_, clock_, [&out](std::string_view piece) { out << piece; });
+        });
     }
     if (!options_.vcd_file.empty()) {
         write_file(options_.vcd_file, to_vcd(*log_, options_.vcd_signals));

@@ -93,6 +93,14 @@ int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenar
     if (!scenario.device.npu) {
         throw ConfigError("not comparable: a trace is of an NPU, the scenario's device is not");
     }
+    const arch::npu::NpuConfig& npu = *scenario.device.npu;
+    if (const auto tile = foreign_tile(measured, npu.rows(), npu.columns)) {
+        throw ConfigError(
+            fmt::format("not comparable: {} has {} rows of {} tiles, and the trace holds '{}': it "
+                        "is of another "
+                        "device",
+                        scenario.device.name, npu.rows(), npu.columns, *tile));
+    }
     sim::trace::ActivityLog log({}, kMostActivities);
     const sim::RunResult result = sim::system::run(scenario, &log);
     log.finish(arch::base::Femtoseconds{

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "arch/base/temporary_folder.hpp"
+
 namespace tilesim::validation {
 namespace {
 
@@ -20,12 +22,6 @@ const std::string kScenario =
 
 class CompareCommand : public testing::Test {
   protected:
-    void SetUp() override {
-        folder_ = fs::path{testing::TempDir()} /
-                  (std::string{"tilesim_compare_"} +
-                   testing::UnitTest::GetInstance()->current_test_info()->name());
-        fs::create_directories(folder_);
-    }
     int call(const std::string& arguments) {
         const std::string command =
             "cd " + folder_.string() + " && " + kProgram + " " + arguments + " > out 2>&1";
@@ -35,7 +31,8 @@ class CompareCommand : public testing::Test {
         output_ = text.str();
         return WEXITSTATUS(status);
     }
-    fs::path folder_;
+    const arch::base::TemporaryFolder temporary_;
+    const fs::path folder_ = temporary_.path();
     std::string output_;
 };
 
@@ -59,6 +56,19 @@ TEST_F(CompareCommand, NamesASlowerFabric) {
     std::ostringstream page;
     page << std::ifstream(folder_ / "page.html").rdbuf();
     EXPECT_THAT(page.str(), HasSubstr("\"timelines\":{\"core_trace for tile2,0\""));
+}
+
+TEST_F(CompareCommand, NamesAFabricWithFewerEntries) {
+    ASSERT_EQ(call("run " + kScenario + " --set device.fabric.read_blocks=4 --trace t.json"), 0);
+    EXPECT_EQ(call("compare " + kScenario + " --against t.json"), 1);
+    EXPECT_THAT(output_, HasSubstr("most of the difference: shim transfers"));
+    EXPECT_THAT(output_, HasSubstr("reads waiting for an entry of the fabric (read_blocks): +"));
+}
+
+TEST_F(CompareCommand, ATraceOfALargerArrayIsRefused) {
+    ASSERT_EQ(call("run " + kScenario + " --set device=xdna2 --trace t.json"), 0) << output_;
+    EXPECT_EQ(call("compare " + kScenario + " --against t.json"), 1);
+    EXPECT_THAT(output_, HasSubstr("not comparable: xdna has 6 rows of 4 tiles"));
 }
 
 TEST_F(CompareCommand, WhatIsNotComparableIsSaid) {

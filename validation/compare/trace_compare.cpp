@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
@@ -171,6 +172,21 @@ std::string cause_of(const std::vector<EventRow>& rows) {
 }
 
 }  // namespace
+
+std::optional<std::string> foreign_tile(const TraceFile& trace, std::int64_t rows,
+                                        std::int64_t columns) {
+    for (const auto& [lane, intervals] : trace.lanes) {
+        long long row = 0;
+        long long column = 0;
+        const std::size_t tile = lane.first.find("for tile");
+        if (tile != std::string::npos &&
+            std::sscanf(lane.first.c_str() + tile, "for tile%lld,%lld", &row, &column) == 2 &&
+            (row >= rows || column >= columns)) {
+            return lane.first;
+        }
+    }
+    return std::nullopt;
+}
 
 TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simulated) {
     TraceComparison result;

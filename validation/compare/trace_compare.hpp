@@ -6,6 +6,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,11 @@ struct TraceComparison {
     double period_error_percent = 0;  // of the rate at which kernels run
     std::string cause;
 };
+
+// A tile of the trace that an array of this size does not have: the trace is of another device.
+// Nothing where all tiles are its own.
+std::optional<std::string> foreign_tile(const TraceFile& trace, std::int64_t rows,
+                                        std::int64_t columns);
 
 // Throws ConfigError with the reason when the two are not comparable.
 TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simulated);

@@ -9,6 +9,9 @@ const byId = (id) => document.getElementById(id);
 const palette = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#b8a000", "#888888"];
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 const charts = {};
+// An element for each point is quick to style and to read out, but not for this many.
+const kMostElements = 2000;
+const renderer = points.length > kMostElements ? "canvas" : "svg";
 
 function number(text) {
   const value = typeof text === "number" ? text : parseFloat(text);
@@ -26,7 +29,7 @@ function draw(id, option) {
     box.style.height = "auto";
     return;
   }
-  charts[id] = charts[id] || echarts.init(box, dark ? "dark" : null, { renderer: "svg" });
+  charts[id] = charts[id] || echarts.init(box, dark ? "dark" : null, { renderer });
   charts[id].setOption({ color: palette, animation: false, backgroundColor: "transparent",
     aria: { enabled: true, decal: { show: false } }, ...option }, true);
 }
@@ -223,6 +226,31 @@ function tableHead() {
   document.querySelector("#points thead").append(row);
 }
 
+function fastest() {
+  const table = data.fastest;
+  if (!table) return;
+  byId("fastest-section").hidden = false;
+  const head = byId("fastest").tHead.insertRow();
+  for (const name of [...table.axes.map(short), ...table.devices, "fastest"]) {
+    const cell = document.createElement("th");
+    cell.scope = "col";
+    cell.textContent = name;
+    head.append(cell);
+  }
+  for (const row of table.rows) {
+    const line = byId("fastest").tBodies[0].insertRow();
+    for (const text of row.settings) line.insertCell().textContent = text;
+    row.time_ns.forEach((time, i) => {
+      const cell = line.insertCell();
+      cell.className = "number";
+      const mark = table.devices[i] === row.fastest ? document.createElement("strong") : document.createTextNode("");
+      mark.textContent = time === null ? "-" : shown(Math.round(time / 10) / 100);
+      cell.append(mark);
+    });
+    line.insertCell().textContent = row.fastest ?? "none";
+  }
+}
+
 function on(ids, act) { for (const id of ids) byId(id).addEventListener("change", act); }
 summary();
 roofline();
@@ -254,6 +282,7 @@ const units = unique(good.flatMap((p) => Object.keys(p.busy || {})).map((name) =
 options(byId("array-unit"), units, "core");
 on(["array-point", "array-unit"], array);
 array();
+fastest();
 tableHead();
 byId("table-filter").addEventListener("input", table);
 table();

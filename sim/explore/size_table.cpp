@@ -1,0 +1,264 @@
+#include "sim/explore/size_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "arch/base/config.hpp"
+#include "sim/explore/device_table.hpp"
+#include "sim/scenario_training.hpp"
+
+namespace tilesim::sim::explore {
+
+using arch::base::config::ConfigError;
+using arch::base::config::Document;
+using arch::base::config::Node;
+
+namespace {
+
+// A model as its file has it: the device need not be one that runs it whole.
+struct LayerList {
+    workloads::TransformerModel model;
+    workloads::GemvProblem format;
+    std::int64_t prompt = 0, generate = 1;
+};
+
+LayerList read_layers(Document& document) {
+    Node root = document.root();
+    Node node = root.child("workload", "what is computed");
+    LayerList layers;
+    std::string name;
+    std::string prompt_device;  // each device takes the prompt itself here
+    node.required("model", name, "a shipped transformer, or the path of a model file");
+    const arch::base::config::Range tokens{0, 1 << 20};
+    node.optional("prompt", layers.prompt, tokens, "tokens given, worked on at once");
+    node.optional("generate", layers.generate, tokens, "tokens generated, one by one");
+    node.optional("prompt_device", prompt_device, "NPU for the prompt's matrices");
+    workloads::read_gemv_format(node, layers.format);
+    layers.model = load_model(node, name);
+    node.done();
+    document.finish();
+    return layers;
+}
+
+// One product on its own, summed in the accumulator's full width as every device can.
+Job product_job(const Job& base, const Size& size, const workloads::GemvProblem& format) {
+    Job job{"", base.file, {}};
+    job.text = fmt::format(
+        "device: xdna\nworkload:\n"
+        "  gemm: {{M: {}, K: {}, N: {}, a: {}, b: {}, c: {}, b_layout: column_major}}\n",
+        size.m, size.k, size.n, name_of(format.input), name_of(format.weights),
+        arch::base::is_float(format.weights) ? "f32" : "int32");
+    std::copy_if(base.overrides.begin(), base.overrides.end(), std::back_inserter(job.overrides),
+                 [](const auto& setting) {
+                     return setting.first.starts_with("device.") ||
+                            setting.first.starts_with("run.");
+                 });
+    return job;
+}
+
+std::vector<Size> layer_sizes(const Job& base, Document& document, std::vector<std::int64_t> rows) {
+    const LayerList layers = read_layers(document);
+    if (rows.empty() && layers.prompt > 0) {
+        rows.push_back(layers.prompt);
+    }
+    if (rows.empty() || (layers.generate > 0 && rows[0] == layers.prompt && rows[0] != 1)) {
+        rows.push_back(1);
+    }
+    std::vector<Size> sizes;
+    for (const std::int64_t m : rows) {
+        for (const auto& matrix : layers.model.layer_matrices()) {
+            Size size{matrix.name, m, matrix.columns, matrix.rows, layers.model.layers, {}};
+            size.job = product_job(base, size, layers.format);
+            sizes.push_back(std::move(size));
+        }
+    }
+    return sizes;
+}
+
+std::optional<std::size_t> fastest_of(const std::vector<std::optional<double>>& times) {
+    std::optional<std::size_t> fastest;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        if (times[i] && (!fastest || *times[i] < *times[*fastest])) {
+            fastest = i;
+        }
+    }
+    return fastest;
+}
+
+void add_problem(SizeTable& table, const std::string& device, const Simulated& run) {
+    const std::string problem =
+        fmt::format("{}: {}: {}", device, run.status, run.error.substr(0, run.error.find('\n')));
+    if (std::find(table.problems.begin(), table.problems.end(), problem) == table.problems.end()) {
+        table.problems.push_back(problem);
+    }
+}
+
+// A model's products summed over its layers, one line for each number of rows.
+void add_sums(SizeTable& table, const std::vector<Size>& sizes) {
+    std::vector<SizeTable::Row> sums;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const SizeTable::Row& row = table.rows[i];
+        if (sizes[i].layers == 0) {
+            return;
+        }
+        const auto layers = static_cast<double>(sizes[i].layers);
+        if (sums.empty() || sums.back().m != row.m) {
+            sums.push_back({fmt::format("all {} layers", sizes[i].layers),
+                            row.m,
+                            0,
+                            0,
+                            std::vector<std::optional<double>>(row.time_ns.size(), 0.0),
+                            {}});
+        }
+        for (std::size_t d = 0; d < row.time_ns.size(); ++d) {
+            std::optional<double>& sum = sums.back().time_ns[d];
+            sum = sum && row.time_ns[d] ? std::optional{*sum + layers * *row.time_ns[d]}
+                                        : std::nullopt;
+        }
+    }
+    for (SizeTable::Row& sum : sums) {
+        sum.fastest = fastest_of(sum.time_ns);
+        table.rows.push_back(std::move(sum));
+    }
+}
+
+// "gemm: lpddr5x_pim at 1..16 rows, xdna2 at 64..4096", for products with several numbers of rows.
+std::string crossovers(const SizeTable& table) {
+    std::map<std::string, std::map<std::int64_t, std::string>> winners;  // by product and rows
+    for (const SizeTable::Row& row : table.rows) {
+        if (row.fastest) {
+            winners[row.product][row.m] = table.devices[*row.fastest];
+        }
+    }
+    std::string text;
+    for (const auto& [product, by_rows] : winners) {
+        if (by_rows.size() < 2) {
+            continue;
+        }
+        text += fmt::format("fastest, {}:", product);
+        for (auto from = by_rows.begin(); from != by_rows.end();) {
+            const auto next = std::find_if(
+                from, by_rows.end(), [&](const auto& at) { return at.second != from->second; });
+            const std::int64_t last = std::prev(next)->first;
+            text += fmt::format("{} {} at {}", from == by_rows.begin() ? "" : ",", from->second,
+                                last == from->first ? std::to_string(last)
+                                                    : fmt::format("{} to {}", from->first, last));
+            from = next;
+        }
+        text += " rows\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+bool SizeTable::complete() const {
+    return std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.fastest; });
+}
+
+std::vector<Size> sizes_of(const Job& base, const std::vector<std::int64_t>& rows) {
+    Document document = Document::parse(base.text, base.file);
+    for (const auto& [key, value] : base.overrides) {
+        if (!key.starts_with("device.")) {
+            document.override_value(key, value, "--set");
+        }
+    }
+    Node root = document.root();
+    Node workload = root.child("workload", "what is computed");
+    if (workload.has("model") && !is_training(workload)) {
+        return layer_sizes(base, document, rows);
+    }
+    if (rows.empty()) {
+        return {};
+    }
+    if (!workload.has("gemm")) {
+        throw ConfigError("--rows: only a gemm and a model's layers have rows to change");
+    }
+    const workloads::GemmProblem gemm = workloads::read_gemm(workload.child("gemm", "C = A x B"));
+    document.finish();
+    std::vector<Size> sizes;
+    for (const std::int64_t m : rows) {
+        sizes.push_back({"gemm", m, gemm.k, gemm.n, 0, base});
+        sizes.back().job.overrides.emplace_back("workload.gemm.M", std::to_string(m));
+    }
+    return sizes;
+}
+
+SizeTable run_sizes(const std::vector<Size>& sizes, const std::vector<std::string>& devices,
+                    std::size_t processes) {
+    std::vector<Job> jobs;
+    for (const Size& size : sizes) {
+        for (const std::string& device : devices) {
+            jobs.push_back(on_device(size.job, device).job);
+        }
+    }
+    const std::vector<Simulated> runs = simulate_all(jobs, processes);
+    SizeTable table;
+    table.devices = devices;
+    auto run = runs.begin();
+    for (const Size& size : sizes) {
+        SizeTable::Row row{size.product, size.m, size.k, size.n, {}, {}};
+        for (const std::string& device : devices) {
+            row.time_ns.push_back(run->good() ? std::optional{run->result["time_ns"].get<double>()}
+                                              : std::nullopt);
+            if (!run->good()) {
+                add_problem(table, device, *run);
+            }
+            ++run;
+        }
+        row.fastest = fastest_of(row.time_ns);
+        table.rows.push_back(std::move(row));
+    }
+    add_sums(table, sizes);
+    return table;
+}
+
+std::string to_table(const SizeTable& table) {
+    constexpr double kNanosecondsPerMicrosecond = 1e3;
+    std::string text = fmt::format("{:<14} {:>6} {:>6} {:>6}", "product", "rows", "K", "N");
+    for (const std::string& device : table.devices) {
+        text += fmt::format(" {:>18}", device + " us");
+    }
+    text += "  fastest\n";
+    for (const SizeTable::Row& row : table.rows) {
+        const auto extent = [](std::int64_t size) {
+            return size > 0 ? std::to_string(size) : std::string{};
+        };
+        text += fmt::format("{:<14} {:>6} {:>6} {:>6}", row.product, row.m, extent(row.k),
+                            extent(row.n));
+        for (const auto& time : row.time_ns) {
+            text += fmt::format(
+                " {:>18}", time ? fmt::format("{:.3f}", *time / kNanosecondsPerMicrosecond) : "-");
+        }
+        text += fmt::format("  {}\n", row.fastest ? table.devices[*row.fastest] : "none");
+    }
+    text += crossovers(table);
+    for (const std::string& problem : table.problems) {
+        text += fmt::format("{}\n", problem);
+    }
+    return text + kEnergyNote;
+}
+
+nlohmann::ordered_json to_json(const SizeTable& table) {
+    using Json = nlohmann::ordered_json;
+    Json rows = Json::array();
+    for (const SizeTable::Row& row : table.rows) {
+        Json times = Json::object();
+        for (std::size_t i = 0; i < row.time_ns.size(); ++i) {
+            times[table.devices[i]] = row.time_ns[i] ? Json(*row.time_ns[i]) : Json();
+        }
+        Json line{{"product", row.product}, {"M", row.m}};
+        if (row.k > 0) {
+            line["K"] = row.k;
+            line["N"] = row.n;
+        }
+        line["time_ns"] = std::move(times);
+        line["fastest"] = row.fastest ? Json(table.devices[*row.fastest]) : Json();
+        rows.push_back(std::move(line));
+    }
+    return {{"devices", table.devices}, {"rows", std::move(rows)}, {"problems", table.problems}};
+}
+
+}  // namespace tilesim::sim::explore
