@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "arch/npu/router.hpp"
 #include "arch/npu/stream_switch.hpp"
 #include "arch/npu/switch_port.hpp"
 
@@ -169,7 +170,7 @@ class PathChecks {
             const bool packets = route.packet_id && other->packet_id;
             require(packets, "route {}: {} already belongs to {}", route.name, text_of(master),
                     other->name);
-            require(!packets || route.packet_id != other->packet_id || from != slave.port,
+            require(!packets || can_share(route, *other) || from != slave.port,
                     "routes {} and {}: both send packet {} from {} to {}", other->name, route.name,
                     route.packet_id.value_or(0), slave.port, text_of(master));
         }
