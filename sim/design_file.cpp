@@ -18,6 +18,8 @@ using arch::base::config::Document;
 using arch::base::config::IoError;
 using arch::base::config::Node;
 using arch::npu::mlir::BodylessCore;
+using arch::npu::mlir::CascadeWords;
+using arch::npu::mlir::HostStep;
 using arch::npu::mlir::InlineCosts;
 using arch::npu::mlir::KernelCosts;
 using arch::npu::mlir::RepeatCount;
@@ -28,6 +30,7 @@ namespace {
 constexpr std::string_view kPlaceholder = "NPUDEVICE";
 
 constexpr arch::base::config::Range kCycles{0, 1'000'000'000};
+constexpr arch::base::config::Range kWords{0, 1'000'000};
 
 std::string text_of(const std::string& file) {
     std::ifstream in(file, std::ios::binary);
@@ -62,6 +65,17 @@ void read_costs(Node& node, KernelCosts& costs) {
         }
         kernels.done();
     }
+    if (node.has("cascade")) {
+        Node cascade = node.child("cascade", "words a call gets from and puts on the cascade");
+        for (const std::string& name : cascade.keys()) {
+            Node entry = cascade.child(name, "by the function's name");
+            CascadeWords& words = costs.cascade[name];
+            entry.optional("get", words.get, kWords, "before it works");
+            entry.optional("put", words.put, kWords, "after it has worked");
+            entry.done();
+        }
+        cascade.done();
+    }
     if (node.has("default_kernel")) {
         Cycles cycles{0};
         node.optional("default_kernel", cycles, kCycles,
@@ -82,6 +96,22 @@ void read_costs(Node& node, KernelCosts& costs) {
     read_inline(node.child("inline", "instructions between lock operations"), costs.inline_code);
 }
 
+// host: [{set_lock: input_lock, value: 1}, {wait_lock: output_lock, value: 1}]
+std::vector<HostStep> read_host(Node& node) {
+    constexpr std::int64_t kMostLockValue = 63;
+    std::vector<HostStep> steps;
+    for (Node& entry : node.list("host", "what the host does to locks, after the sequence")) {
+        HostStep step;
+        step.wait = entry.has("wait_lock");
+        entry.required(step.wait ? "wait_lock" : "set_lock", step.lock, "name of the lock");
+        entry.required("value", step.value, {0, kMostLockValue},
+                       "set to; waited for: at least (a binary lock: exactly)");
+        entry.done();
+        steps.push_back(step);
+    }
+    return steps;
+}
+
 }  // namespace
 
 bool is_design_file(const std::string& file) {
@@ -99,6 +129,9 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
     DesignFile design;
     std::string file;
     node.required("file", file, "a lowered design, MLIR text");
+    std::int64_t part = 0;
+    node.optional("part", part, {0, 1'000'000},
+                  "of a file that lines \"// -----\" cut, from 1; left out: all of it");
     node.optional("symbol", design.options.device,
                   "the aie.device to run, where the file holds several");
     node.optional("sequence", design.options.sequence,
@@ -120,13 +153,14 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
         design.text += document.text();
     }
     read_costs(node, design.options.costs);
+    design.options.host = read_host(node);
     node.done();
     if (!file.empty()) {
         const std::string path = beside(scenario, file);
         const std::string text = text_of(path);
         design.text += text;
         const std::string shown = std::filesystem::proximate(path).string();
-        design.source = arch::npu::mlir::parse_design(text, shown);
+        design.source = arch::npu::mlir::parse_design(text, shown, part);
     }
     return design;
 }
@@ -142,7 +176,7 @@ std::string device_of_design(const DesignFile& design, std::vector<std::string>&
     if (device.empty()) {
         throw ConfigError(
             fmt::format("{}: no device of ours is meant by aie.device({}); choose "
-                        "one with --set device=xdna or --set device=xdna2",
+                        "one with --set device=xdna, xdna2 or vck190",
                         design.source.file, target));
     }
     return device;

@@ -177,6 +177,9 @@ class DeadlockFinder {
             report.waits.push_back(lock_wait(channel.name(),
                                              fmt::format(", for descriptor {}", descriptor->id),
                                              *descriptor->acquire, since));
+        } else if (channel.state() == ChannelState::WaitingForStream) {
+            report.waits.push_back({channel.name(), "a packet, whichever descriptor it names",
+                                    "stream", senders_to(id), since.count()});
         } else if (channel.state() == ChannelState::Streaming) {
             const auto holders =
                 id.direction == Direction::S2MM ? senders_to(id) : holding_back(id);

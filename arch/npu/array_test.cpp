@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <optional>
@@ -93,6 +94,64 @@ TEST(Array, MovesBytesThroughAMemoryTile) {
     std::array<std::byte, kWords * 4> copied{};
     system.store.read(8192, copied);
     EXPECT_EQ(bytes, copied);
+}
+
+// Two shims send a packet each; their headers name the descriptor of the other half of the buffer.
+TEST(Array, OutOfOrderPacketsGoWhereTheirHeadersSay) {
+    Program program = copy_program(1);
+    program.buffers[0].bytes = 2 * kWords * 4;
+    BufferDescriptor low;
+    low.id = 2;
+    low.length = kWords;
+    low.release = LockAction{1, 1};
+    BufferDescriptor high = low;
+    high.id = 3;
+    high.offset = kWords * 4;
+    BufferDescriptor out;
+    out.id = 1;
+    out.length = 2 * kWords;
+    out.acquire = LockAction{1, -2};
+    program.dmas = {
+        {kMemory,
+         {low, high, out},
+         {{Direction::S2MM, 0, {2, 2, false, true}}, {Direction::MM2S, 0, {1, 1, false}}}}};
+    Route first = program.routes[0];
+    first.packet_id = 1;
+    first.keep_header = true;
+    Route second = first;
+    second.name = "second";
+    second.source.tile = {1, 0};  // the same id: merged on their way
+    program.routes = {first, second, program.routes[1]};
+    BufferDescriptor send;
+    send.length = kWords;
+    send.packet = Packet{1, 0, 3};
+    BufferDescriptor send_rest = send;
+    send_rest.offset = kWords * 4;
+    send_rest.packet = Packet{1, 0, 2};
+    BufferDescriptor receive;
+    receive.id = 1;
+    receive.buffer = 1;
+    receive.length = 2 * kWords;
+    const ChannelId end{kShim, Direction::S2MM, 0};
+    program.sequence = {WriteDescriptor{kShim, send},
+                        PushTask{first.source, {0, 1, false}},
+                        WriteDescriptor{second.source.tile, send_rest},
+                        PushTask{second.source, {0, 1, false}},
+                        WriteDescriptor{kShim, receive},
+                        PushTask{end, {1, 1, true}},
+                        WaitToken{end}};
+    System system(program);
+    std::array<std::byte, 2 * kWords * 4> bytes{};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<std::byte>(i + 1);
+    }
+    system.store.write(0, bytes);
+    system.run();
+    ASSERT_TRUE(system.array->finished());
+    std::array<std::byte, 2 * kWords * 4> moved{};
+    system.store.read(8192, moved);
+    std::rotate(bytes.begin(), bytes.begin() + kWords * 4, bytes.end());
+    EXPECT_EQ(bytes, moved);
 }
 
 TEST(Array, AWrongInitialValueIsAStandstillThatNamesTheLock) {

@@ -196,15 +196,23 @@ class CoreChecks : private ProblemList {
         for (const Cascade& cascade : program_.cascades) {
             const TileCoordinate from = cascade.from;
             const TileCoordinate to = cascade.to;
-            const bool east = to.row == from.row && to.column == from.column + 1;
-            const bool south = to.column == from.column && to.row == from.row - 1;
+            // AIE1: a snake that begins in the west of the lowest row.
+            const bool snakes = config_.core.alternating_sides;
+            const std::int64_t ahead = snakes && from.row % 2 == 0 ? -1 : 1;
+            const bool beside = to.row == from.row && to.column == from.column + ahead;
+            const bool end = from.column + ahead < 0 || from.column + ahead >= config_.columns;
+            const bool vertical =
+                to.column == from.column && to.row == from.row + (snakes ? 1 : -1);
             const bool cores = config_.contains(from) && config_.contains(to) &&
                                config_.kind_of(from) == TileKind::Core &&
                                config_.kind_of(to) == TileKind::Core;
-            require(cores && (east || south),
+            require(cores && (beside || (vertical && (!snakes || end))),
                     "cascade {}: leads from tile {},{} to {},{}; it must lead from a core to the "
-                    "one east or south of it",
-                    cascade.name, from.column, from.row, to.column, to.row);
+                    "one {}",
+                    cascade.name, from.column, from.row, to.column, to.row,
+                    !snakes     ? "east or south of it"
+                    : ahead > 0 ? "east of it, at the end of its row north"
+                                : "west of it, at the end of its row north");
             require(outs.insert(from).second, "cascade {}: {} has another outgoing cascade",
                     cascade.name, core_name(from));
             require(ins.insert(to).second, "cascade {}: {} has another incoming cascade",

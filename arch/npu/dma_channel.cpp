@@ -112,11 +112,32 @@ void DmaChannel::on_event(std::uint64_t tag, base::Femtoseconds) {
         transfer(now);
         return;
     }
+    if (current_->out_of_order) {
+        await_packet();
+        return;
+    }
     entry_ = table_.find(current_->descriptor);
     if (entry_ == nullptr) {
         throw ProgramFault(
             fmt::format("cycle {}: {} starts descriptor {}, which nobody has written", now.count(),
                         name(), current_->descriptor));
+    }
+    request_lock(now);
+}
+
+void DmaChannel::await_packet() {
+    entry_ = nullptr;
+    enter(ChannelState::WaitingForStream, present());
+    mover_->await_packet();
+}
+
+void DmaChannel::on_packet(std::int64_t descriptor) {
+    const Cycles now = scheduler_.now();
+    entry_ = table_.find(descriptor);
+    if (entry_ == nullptr) {
+        throw ProgramFault(
+            fmt::format("cycle {}: a packet for {} names descriptor {}, which nobody has written",
+                        now.count(), name(), descriptor));
     }
     request_lock(now);
 }
@@ -166,9 +187,13 @@ void DmaChannel::finish_transfer(Cycles now) {
     if (done.descriptor.alternate) {
         swap_halves(done.descriptor);
     }
-    const bool chained = done.descriptor.next.has_value();
+    const bool chained = done.descriptor.next.has_value() && !current_->out_of_order;
     if (!chained && --runs_left_ == 0) {
         finish_task(now);
+        return;
+    }
+    if (current_->out_of_order) {
+        await_packet();
         return;
     }
     const std::int64_t next = chained ? *done.descriptor.next : current_->descriptor;
@@ -218,7 +243,7 @@ void TileReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
         offset_ = entry.descriptor.offset;
     }
     flow_of(flows_, entry.descriptor, channel_.name())
-        .begin(entry.stream_words, entry.stream_words, from);
+        .begin(entry.stream_words, entry.stream_words, from, named_descriptor(entry.descriptor));
 }
 
 void TileReader::read_words(std::span<std::uint32_t> into) {
@@ -229,7 +254,7 @@ void TileReader::read_words(std::span<std::uint32_t> into) {
 
 void TileWriter::begin(const DescriptorTable::Entry& entry, Cycles from) {
     entry_ = &entry;
-    sink_.begin(entry.stream_words, from);
+    sink_.begin(entry.stream_words + (channel_.out_of_order() ? 1 : 0), from);
 }
 
 void TileWriter::on_stream_received(Cycles now) {
@@ -238,7 +263,10 @@ void TileWriter::on_stream_received(Cycles now) {
         AddressGenerator addresses(descriptor, entry_->iteration);
         std::byte* bytes = memory_->buffer(descriptor.buffer).data() + descriptor.offset;
         sink_.take_words(
-            [&](std::span<const std::uint32_t> words) { addresses.write(words, bytes); });
+            [&, header = channel_.out_of_order()](std::span<const std::uint32_t> words) mutable {
+                addresses.write(words.subspan(header ? 1 : 0), bytes);
+                header = false;
+            });
     }
     channel_.finish_transfer(now);
 }

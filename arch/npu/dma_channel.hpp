@@ -2,10 +2,11 @@
 //
 // Models:  task queue of bounded depth (a push to a full queue is dropped), repeat counts,
 // chaining,
-//          iteration state kept in the descriptor, lock acquire before and release after each
-//          descriptor, one cycle not ready at each S2MM descriptor boundary, completion tokens.
+//          out-of-order descriptors (the packet's header names one), iteration state kept in the
+//          descriptor, lock acquire before and release after each descriptor, one cycle not ready
+//          at each S2MM descriptor boundary, completion tokens.
 // Ignores: memory bank conflicts (second order on silicon: a lost arbitration costs a DMA nothing),
-//          compression, out-of-order descriptors, finish-on-TLAST.
+//          compression, finish-on-TLAST.
 // Source:  Xilinx aie-rt, AMD AM020, mlir-aie; docs/modelling.md.
 #pragma once
 
@@ -76,6 +77,8 @@ class Mover {
     virtual ~Mover() = default;
     // Moves the words of the descriptor; calls DmaChannel::finish_transfer at the end.
     virtual void begin(const DescriptorTable::Entry& entry, base::Cycles from) = 0;
+    // S2MM: calls DmaChannel::on_packet when the next packet begins to arrive.
+    virtual void await_packet() {}
     // Cycles of the finished transfer the channel waited for memory rather than for its stream.
     virtual base::Cycles memory_wait() const { return base::Cycles{0}; }
 };
@@ -120,12 +123,16 @@ class DmaChannel final : public base::EventHandler, public LockClient {
     void finish_statistics(base::Cycles now) { stats_.time.charge_until(now.count()); }
 
     void finish_transfer(base::Cycles now);
+    // The task takes packets by their headers, one word each in front of the data.
+    bool out_of_order() const { return current_ && current_->out_of_order; }
+    void on_packet(std::int64_t descriptor);
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_lock_granted(base::Cycles when) override;
 
   private:
     void start_next_task();
+    void await_packet();
     void request_lock(base::Cycles from);
     void transfer(base::Cycles from);
     void finish_task(base::Cycles now);
@@ -185,6 +192,8 @@ class TileWriter final : public Mover, public StreamSinkClient {
     StreamSink& sink() { return sink_; }
 
     void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
+    void await_packet() override { sink_.await_packet(); }
+    void on_packet(std::int64_t descriptor) override { channel_.on_packet(descriptor); }
     void on_stream_received(base::Cycles now) override;
 
   private:
@@ -193,6 +202,11 @@ class TileWriter final : public Mover, public StreamSinkClient {
     StreamSink sink_;
     const DescriptorTable::Entry* entry_ = nullptr;
 };
+
+// What the header of the descriptor's packet tells an out-of-order receiver.
+inline std::int64_t named_descriptor(const BufferDescriptor& descriptor) {
+    return descriptor.packet ? descriptor.packet->descriptor : 0;
+}
 
 // The flow a descriptor's words go to: by its packet id. Throws ProgramFault when there is none.
 StreamFlow& flow_of(const std::vector<std::pair<std::int64_t, StreamFlow*>>& flows,

@@ -59,6 +59,8 @@ void read_core(Node node, CoreConfig& core) {
     node.optional("call_cycles", core.call_cycles, kCycles, "call of and return from a kernel");
     node.optional("stream_inputs", core.stream_inputs, {0, 8}, "stream ports the core reads");
     node.optional("stream_outputs", core.stream_outputs, {0, 8}, "stream ports the core writes");
+    node.optional("alternating_sides", core.alternating_sides,
+                  "a core reaches the memory east of its own in even rows, west in odd ones");
     if (core.stack >= core.memory) {
         node.error("stack", "must be smaller than memory");
     }
@@ -260,7 +262,7 @@ NpuConfig read_npu_config(Node node) {
     constexpr std::int64_t kMega = 1'000'000;
     node.optional("clock", config.clock, {kMega, 10'000 * kMega}, "clock of the array");
     node.optional("columns", config.columns, {1, 64}, "columns of the array");
-    node.optional("memory_rows", config.memory_rows, {0, 1}, "rows of memory tiles");
+    node.optional("memory_rows", config.memory_rows, {0, 2}, "rows of memory tiles");
     node.optional("core_rows", config.core_rows, {1, 16}, "rows of cores");
     for (Node& entry : node.list("shim_columns", "columns with a shim DMA; left out: all")) {
         config.shim_columns.push_back(entry.integer({0, config.columns - 1}));

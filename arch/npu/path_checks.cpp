@@ -9,6 +9,7 @@
 #include <set>
 
 #include "arch/npu/problem_list.hpp"
+#include "arch/npu/router.hpp"
 #include "arch/npu/stream_switch.hpp"
 #include "arch/npu/switch_port.hpp"
 
@@ -163,7 +164,7 @@ class PathChecks : private ProblemList {
             const bool packets = route.packet_id && other->packet_id;
             require(packets, "route {}: {} already belongs to {}", route.name, text_of(master),
                     other->name);
-            require(!packets || route.packet_id != other->packet_id || from != slave.port,
+            require(!packets || can_share(route, *other) || from != slave.port,
                     "routes {} and {}: both send packet {} from {} to {}", other->name, route.name,
                     route.packet_id.value_or(0), slave.port, text_of(master));
         }

@@ -111,7 +111,13 @@ TEST(PathChecks, AMasterServesOneCircuitOrPacketsOfDifferentIds) {
     EXPECT_EQ(problem({through("a", 0, std::nullopt), through("b", 1, std::nullopt)}),
               "route b: tile 0,1 south2 already belongs to a");
     EXPECT_EQ(problem({through("a", 0, 1), through("b", 1, 2)}), "");
-    EXPECT_EQ(problem({through("a", 0, 1), through("b", 1, 1)}),
+    // The same id merges where it has the same receivers; a rule cannot tell the two apart.
+    EXPECT_EQ(problem({through("a", 0, 1), through("b", 1, 1)}), "");
+    const Route wider = make(
+        "b", {{0, 1}, kMm2s, 1}, {{{0, 0}, kS2mm, 0}, {{0, 0}, kS2mm, 1}},
+        {{{0, 1}, "dma1", "south2"}, {{0, 0}, "north2", "south2"}, {{0, 0}, "north2", "south3"}},
+        1);
+    EXPECT_EQ(problem({through("a", 0, 1), wider}),
               "routes a and b: both send packet 1 from north2 to tile 0,0 south2");
 }
 

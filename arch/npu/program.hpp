@@ -96,6 +96,8 @@ struct Iteration {
 struct Packet {
     std::int64_t id = 0;    // 5 bits
     std::int64_t type = 0;  // 3 bits
+    // The receiver's descriptor, where its channel takes packets out of order; 6 bits.
+    std::int64_t descriptor = 0;
 };
 
 // The other half of a descriptor that alternates between two buffers (AIE1's A/B mode): every
@@ -130,6 +132,9 @@ struct Task {
     std::int64_t descriptor = 0;  // id of the first descriptor of the chain
     std::int64_t repeat = 1;      // 1..256 runs of the chain
     bool token = false;           // send a task-complete token at the end
+    // S2MM: the header of each packet, which the channel takes off, names its descriptor;
+    // `descriptor` and the chain behind it do not count, and `repeat` counts packets.
+    bool out_of_order = false;
 };
 
 // Descriptors and tasks of one tile's DMA at configuration time. Shim descriptors are usually

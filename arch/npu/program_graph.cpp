@@ -144,7 +144,8 @@ class Builder {
             const auto chain = chain_of(dma, start.task.descriptor);
             const bool cyclic = !chain.empty() && chain.back()->next;
             const bool whole = !cyclic || *chain.back()->next == chain.front()->id;
-            const bool once = starts[channel] == 1 && !pushed_.contains(channel) && whole;
+            const bool once = starts[channel] == 1 && !pushed_.contains(channel) && whole &&
+                              !start.task.out_of_order;
             for (const BufferDescriptor* descriptor : chain) {
                 if (!once || !used.insert(descriptor->id).second) {
                     leave_out(*descriptor);

@@ -60,7 +60,10 @@ std::string descriptor(const Program& program, const BufferDescriptor& bd, bool 
         text += ", release: " + action(program, *bd.release);
     }
     if (bd.packet) {
-        text += fmt::format(", packet: {{id: {}, type: {}}}", bd.packet->id, bd.packet->type);
+        text += fmt::format(", packet: {{id: {}, type: {}{}}}", bd.packet->id, bd.packet->type,
+                            bd.packet->descriptor == 0
+                                ? ""
+                                : fmt::format(", descriptor: {}", bd.packet->descriptor));
     }
     if (bd.next) {
         text += fmt::format(", next: {}", *bd.next);
@@ -80,8 +83,8 @@ std::string descriptor(const Program& program, const BufferDescriptor& bd, bool 
 }
 
 std::string task(const Task& t) {
-    return fmt::format("descriptor: {}, repeat: {}, token: {}", t.descriptor, t.repeat,
-                       t.token ? "on" : "off");
+    return fmt::format("descriptor: {}, repeat: {}, token: {}{}", t.descriptor, t.repeat,
+                       t.token ? "on" : "off", t.out_of_order ? ", out_of_order: on" : "");
 }
 
 class Printer {

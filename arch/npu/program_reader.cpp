@@ -222,6 +222,8 @@ class Reader {
             bd.packet.emplace();
             packet.required("id", bd.packet->id, {0, 31}, "stream id");
             packet.optional("type", bd.packet->type, {0, 7}, "packet type");
+            packet.optional("descriptor", bd.packet->descriptor, {0, 63},
+                            "the receiver's, where it takes packets out of order");
             packet.done();
         }
         if (node.has("next")) {
@@ -258,6 +260,8 @@ class Reader {
         node.required("descriptor", t.descriptor, kCount, "first of the chain");
         node.optional("repeat", t.repeat, {1, 256}, "runs of the chain");
         node.optional("token", t.token, "send a completion token");
+        node.optional("out_of_order", t.out_of_order,
+                      "S2MM: each packet's header names its descriptor, and repeat counts packets");
         return t;
     }
 

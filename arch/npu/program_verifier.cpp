@@ -355,6 +355,19 @@ class Verifier : private ProblemList {
                 name(id), task.repeat, dma.repeats);
         require(!task.token || dma.tokens,
                 "{}: this device's DMAs send no completion tokens; use wait_idle", name(id));
+        if (task.out_of_order) {
+            require(id.direction == Direction::S2MM, "{}: only S2MM takes packets out of order",
+                    name(id));
+            for (const Route& route : program_.routes) {
+                const bool ends_here =
+                    std::find(route.destinations.begin(), route.destinations.end(), id) !=
+                    route.destinations.end();
+                require(!ends_here || (route.packet_id && route.keep_header),
+                        "{}: takes packets out of order, but route {} brings it no headers; it "
+                        "must be a packet route with keep_header",
+                        name(id), route.name);
+            }
+        }
     }
 
     void check_use(const ChannelId& id, const BufferDescriptor& bd) {

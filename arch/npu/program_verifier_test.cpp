@@ -53,6 +53,16 @@ TEST(ProgramVerifier, NamesEachBrokenRule) {
                   p.dmas[0].descriptors[0].padding = {{1, 1}};
               }),
               "tile 0,2 descriptor 0: this tile cannot pad");
+    EXPECT_EQ(first_problem([](Program& p) {
+                  p.dmas[0].starts[0].task.out_of_order = true;
+                  Route plain;
+                  plain.name = "plain";
+                  plain.source = {kCore, Direction::MM2S, 0};
+                  plain.destinations = {{kCore, Direction::S2MM, 0}};
+                  p.routes = {plain};
+              }),
+              "tile 0,2 s2mm0: takes packets out of order, but route plain brings it no headers; "
+              "it must be a packet route with keep_header");
     EXPECT_EQ(first_problem([](Program& p) { p.dmas[0].descriptors[0].next = 7; }),
               "tile 0,2 s2mm0: its chain leads to descriptor 7, which does not exist");
     EXPECT_EQ(first_problem([](Program& p) { p.dmas[0].starts[0].channel = 2; }),

@@ -162,14 +162,11 @@ class Router {
         weigh(master, kFull);
     }
 
-    // Packets may share a master with packets of other ids.
     bool shareable(TilePort master, const Route& route) const {
         const auto owners = owners_.find(master);
         return owners == owners_.end() ||
-               std::all_of(owners->second.begin(), owners->second.end(), [&](const Route* other) {
-                   return route.packet_id && other->packet_id &&
-                          other->packet_id != route.packet_id;
-               });
+               std::all_of(owners->second.begin(), owners->second.end(),
+                           [&](const Route* other) { return can_share(route, *other); });
     }
 
     void make(Route& route) {
@@ -288,6 +285,11 @@ std::optional<Hop> hop_into(const Route& route, TileCoordinate tile, const std::
 }
 
 }  // namespace
+
+bool can_share(const Route& a, const Route& b) {
+    return a.packet_id && b.packet_id &&
+           (a.packet_id != b.packet_id || a.destinations == b.destinations);
+}
 
 void route(Program& program, const NpuConfig& config) {
     Router(program, config).run();

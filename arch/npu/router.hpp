@@ -14,6 +14,9 @@
 
 namespace tilesim::arch::npu {
 
+// Whether two routes may leave by one port: packets of other ids, or of the same id that merge on
+// their way to the same receivers.
+bool can_share(const Route& a, const Route& b);
 // Fills in Route::path where it is empty. Throws ConfigError when a route cannot be made, naming
 // the routes that use the ports.
 void route(Program& program, const NpuConfig& config);

@@ -45,7 +45,7 @@ void ShimReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
     memory_wait_ = Cycles{0};
     stream_idle_since_ = from;
     flow_ = &flow_of(flows_, entry.descriptor, channel_.name());
-    flow_->begin(entry.stream_words, 0, from);
+    flow_->begin(entry.stream_words, 0, from, named_descriptor(entry.descriptor));
     issue();
 }
 
@@ -160,6 +160,7 @@ void ShimWriter::begin(const DescriptorTable::Entry& entry, Cycles from) {
     splitter_ = BurstSplitter(entry, context_.base_of(entry.descriptor),
                               context_.burst_of(entry.descriptor));
     memory_wait_ = Cycles{0};
+    header_ = channel_.out_of_order();
     accept(from);
 }
 
@@ -173,18 +174,21 @@ void ShimWriter::accept(Cycles from) {
     }
     burst_ = splitter_.next();
     receiving_ = true;
-    sink_.begin(burst_.bytes / kWordBytes, from);
+    sink_.begin(burst_.bytes / kWordBytes + (header_ ? 1 : 0), from);
 }
 
 void ShimWriter::on_stream_received(Cycles now) {
     receiving_ = false;
     if (context_.store != nullptr) {
         std::int64_t address = burst_.address;
-        sink_.take_words([&](std::span<const std::uint32_t> words) {
+        sink_.take_words([&, header = header_](std::span<const std::uint32_t> words) mutable {
+            words = words.subspan(header ? 1 : 0);
+            header = false;
             context_.store->write(address, std::as_bytes(words));
             address += static_cast<std::int64_t>(words.size_bytes());
         });
     }
+    header_ = false;
     ++outstanding_;
     context_.fabric.submit(
         {burst_.address, burst_.bytes, true, context_.port, base::Femtoseconds{0}, this, 0});

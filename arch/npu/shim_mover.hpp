@@ -121,6 +121,8 @@ class ShimWriter final : public Mover, public StreamSinkClient, public fabric::F
     StreamSink& sink() { return sink_; }
 
     void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
+    void await_packet() override { sink_.await_packet(); }
+    void on_packet(std::int64_t descriptor) override { channel_.on_packet(descriptor); }
     base::Cycles memory_wait() const override { return memory_wait_; }
     void on_stream_received(base::Cycles now) override;
     void on_fabric_complete(std::uint64_t tag, base::Femtoseconds now) override;
@@ -134,6 +136,7 @@ class ShimWriter final : public Mover, public StreamSinkClient, public fabric::F
     BurstSplitter splitter_;
     Burst burst_;
     bool receiving_ = false;
+    bool header_ = false;  // the next words begin with the header of an out-of-order packet
     std::int64_t outstanding_ = 0;
     base::Cycles memory_wait_{0};
     base::Cycles blocked_since_{0};

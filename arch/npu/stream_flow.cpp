@@ -9,6 +9,13 @@ namespace tilesim::arch::npu {
 
 using base::Cycles;
 
+namespace {
+
+// Tags of a receiver's events: the end of a transfer, or from here on a packet and what it names.
+constexpr std::uint64_t kPacket = 1;
+
+}  // namespace
+
 // --- StreamSink ----------------------------------------------------------------------------------
 
 void StreamSink::begin(std::int64_t words, Cycles from) {
@@ -24,6 +31,25 @@ void StreamSink::begin(std::int64_t words, Cycles from) {
     for (StreamFlow* flow : feeds_) {
         flow->sink_ready();
     }
+}
+
+void StreamSink::await_packet() {
+    awaiting_packet_ = true;
+    const StreamFlow* first = nullptr;
+    for (const StreamFlow* flow : feeds_) {
+        const Cycles arrival = flow->first_arrival(*this);
+        const bool earlier = first == nullptr || arrival < first->first_arrival(*this);
+        first = arrival < Cycles{INT64_MAX} && earlier ? flow : first;
+    }
+    if (first != nullptr) {
+        announce(first->first_arrival(*this), first->descriptor_of_first(*this));
+    }
+}
+
+void StreamSink::announce(Cycles arrival, std::int64_t descriptor) {
+    awaiting_packet_ = false;
+    scheduler_.at(std::max(scheduler_.now(), arrival), *this,
+                  kPacket + static_cast<std::uint64_t>(descriptor));
 }
 
 StreamSink::Taken StreamSink::consume(StreamFlow& flow, std::size_t branch, std::int64_t words,
@@ -57,8 +83,12 @@ void StreamSink::take_words(const std::function<void(std::span<const std::uint32
     parts_.clear();
 }
 
-void StreamSink::on_event(std::uint64_t, base::Femtoseconds) {
-    client_.on_stream_received(scheduler_.now());
+void StreamSink::on_event(std::uint64_t tag, base::Femtoseconds) {
+    if (tag >= kPacket) {
+        client_.on_packet(static_cast<std::int64_t>(tag - kPacket));
+    } else {
+        client_.on_stream_received(scheduler_.now());
+    }
 }
 
 // --- StreamFlow ----------------------------------------------------------------------------------
@@ -80,8 +110,19 @@ StreamFlow::StreamFlow(std::string name, CycleScheduler& scheduler, StreamSource
     }
 }
 
-void StreamFlow::begin(std::int64_t words, std::int64_t available, Cycles from) {
+void StreamFlow::begin(std::int64_t words, std::int64_t available, Cycles from,
+                       std::int64_t descriptor) {
     SIM_CHECK(!active_, "{}: a transfer began before the last one had ended", name_);
+    if (header_) {
+        std::int64_t taken = pushed_;
+        for (const BranchState& state : branches_) {
+            taken = std::min(taken, state.taken);
+        }
+        while (packets_.size() > 1 && packets_[1].from <= taken) {
+            packets_.pop_front();
+        }
+        packets_.push_back({pushed_, descriptor});
+    }
     active_ = true;
     unsent_ = words;
     available_ = available;
@@ -187,8 +228,12 @@ bool StreamFlow::push_piece() {
             words = std::min(words, state.window());
         }
     }
-    for (std::size_t i = 0; i < branches_.size(); ++i) {
-        append(branches_[i].arriving, words, start + branches_[i].branch.latency);
+    for (BranchState& state : branches_) {
+        append(state.arriving, words, start + state.branch.latency);
+        if (state.branch.sink->awaiting_packet()) {
+            state.branch.sink->announce(state.arriving.front().start,
+                                        descriptor_of_first(*state.branch.sink));
+        }
     }
     push_free_ = start + Cycles{words};
     pushed_ += words;
@@ -324,6 +369,18 @@ Cycles StreamFlow::first_arrival(const StreamSink& sink) const {
         }
     }
     return Cycles{INT64_MAX};
+}
+
+std::int64_t StreamFlow::descriptor_of_first(const StreamSink& sink) const {
+    std::int64_t descriptor = 0;
+    for (const BranchState& state : branches_) {
+        for (const Named& packet : packets_) {
+            if (state.branch.sink == &sink && packet.from <= state.taken) {
+                descriptor = packet.descriptor;
+            }
+        }
+    }
+    return descriptor;
 }
 
 // --- functional mode -----------------------------------------------------------------------------

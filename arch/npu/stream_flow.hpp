@@ -45,6 +45,8 @@ class StreamSinkClient {
   public:
     // The last word of the transfer has arrived.
     virtual void on_stream_received(base::Cycles now) = 0;
+    // What await_packet() waits for: a packet has begun to arrive, for this descriptor.
+    virtual void on_packet(std::int64_t /*descriptor*/) {}
 
   protected:
     ~StreamSinkClient() = default;
@@ -58,10 +60,13 @@ class StreamSink final : public base::EventHandler {
 
     // Accepts `words` words from cycle `from` on.
     void begin(std::int64_t words, base::Cycles from);
+    // Tells the client about the next packet, whose words it takes with begin() then.
+    void await_packet();
     // Functional mode: hands over the words of the transfer that has just been received, in order.
     void take_words(const std::function<void(std::span<const std::uint32_t>)>& use);
 
     bool waiting() const { return remaining_ > 0; }
+    bool awaiting_packet() const { return awaiting_packet_; }
     const std::vector<StreamFlow*>& feeds() const { return feeds_; }
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
@@ -79,6 +84,8 @@ class StreamSink final : public base::EventHandler {
         base::Cycles start;
     };
     Taken consume(StreamFlow& flow, std::size_t branch, std::int64_t words, base::Cycles arrival);
+    // A packet's first word arrives, or has arrived.
+    void announce(base::Cycles arrival, std::int64_t descriptor);
 
     void add_part(StreamFlow& flow, std::size_t branch, std::int64_t words);
 
@@ -87,7 +94,8 @@ class StreamSink final : public base::EventHandler {
     std::vector<StreamFlow*> feeds_;
     std::int64_t remaining_ = 0;  // words of the transfer nobody has sent yet
     base::Cycles free_{0};        // first cycle the next word can be taken
-    std::vector<Part> parts_;     // what the transfer consists of, in functional mode
+    bool awaiting_packet_ = false;
+    std::vector<Part> parts_;  // what the transfer consists of, in functional mode
     bool functional_ = false;
 };
 
@@ -108,7 +116,9 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     StreamSourceClient& source() const { return source_; }
 
     // Starts a transfer of `words` words, of which `available` can be sent from cycle `from` on.
-    void begin(std::int64_t words, std::int64_t available, base::Cycles from);
+    // `descriptor`: what the header of a packet names.
+    void begin(std::int64_t words, std::int64_t available, base::Cycles from,
+               std::int64_t descriptor = 0);
     // Makes further words of the transfer available.
     void supply(std::int64_t words, base::Cycles from);
     // The receiver of a branch accepts words again.
@@ -122,6 +132,8 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
 
     // When the first word a receiver has not yet taken arrives; the far future when there is none.
     base::Cycles first_arrival(const StreamSink& sink) const;
+    // The descriptor the header of that word's packet names.
+    std::int64_t descriptor_of_first(const StreamSink& sink) const;
     // A branch's next words; valid until the flow is asked again.
     std::span<const std::uint32_t> take_words(std::size_t branch, std::int64_t words);
 
@@ -174,6 +186,12 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     base::Cycles push_free_{0};   // first cycle the next word can be pushed
     std::int64_t pushed_ = 0;     // since the beginning of time
     bool in_progress_ = false;
+
+    struct Named {  // the descriptor of the packet that begins at this stream position
+        std::int64_t from;
+        std::int64_t descriptor;
+    };
+    std::deque<Named> packets_;  // not yet taken whole, in order
 
     bool functional_;
     WordQueue words_;  // functional mode: words pumped and not read by all

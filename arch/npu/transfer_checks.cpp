@@ -111,7 +111,10 @@ class TransferChecks {
         for (const BufferDescriptor* descriptor : chain) {
             Moved& moved = moved_[channel][descriptor->packet ? descriptor->packet->id : -1];
             const std::int64_t words = stream_words(*descriptor);
-            if (id) {
+            if (task.out_of_order) {  // as many packets as come, each as long as its descriptor
+                moved.endless = true;
+                moved.endless_words = 1;
+            } else if (id) {
                 moved.endless = true;
                 moved.endless_words += words;
                 moved.ends.insert(moved.endless_words);

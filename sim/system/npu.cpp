@@ -74,6 +74,36 @@ SteadyState compare(const arch::npu::PeriodBound& bound, const arch::npu::Array&
     return steady;
 }
 
+// A design without a run-time sequence has no end of its own: it runs until nothing moves, or for
+// this long where the scenario names no budget.
+constexpr arch::base::Femtoseconds kUntilQuiet{1'000'000'000'000};
+
+bool runs_until_quiet(const arch::npu::Program& program) {
+    return program.ends_with_sequence && program.sequence.empty();
+}
+
+arch::base::kernel::Limits limits_for(const Scenario& scenario, const arch::npu::Program& program) {
+    auto limits = limits_of(scenario.run);
+    if (runs_until_quiet(program) && scenario.run.max_time == RunOptions{}.max_time) {
+        limits.simulated = kUntilQuiet;
+    }
+    return limits;
+}
+
+// What a design that came to rest still waits for, should it be for the host.
+void note_host_waits(const arch::npu::DeadlockReport& report, RunResult& result) {
+    constexpr std::size_t kMostNotes = 8;
+    std::size_t notes = 0;
+    for (const arch::npu::Wait& wait : report.waits) {
+        if (wait.on == "lock" && wait.held_by.empty() && notes++ < kMostNotes) {
+            result.notes.push_back(
+                fmt::format("{} stands at {}, which nothing in the design gives; if the host does, "
+                            "state it under design.host",
+                            wait.who, wait.what));
+        }
+    }
+}
+
 void simulate(const Scenario& scenario, const arch::npu::Program& program,
               const arch::npu::ProgramAnalysis& analysis, arch::memory::BackingStore* bytes,
               const Contents& contents, double macs, arch::base::ProbeListener* listener,
@@ -96,10 +126,11 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
     // Time stamps between two looks for a livelock, a matter of structure and not of speed.
     constexpr int kStampsPerLook = 1 << 14;
     int stamps = 0;
-    const Outcome outcome =
-        arch::base::kernel::run(queue, limits_of(scenario.run), [&array, &stamps] {
-            return array.finished() || (++stamps % kStampsPerLook == 0 && array.livelocked());
-        });
+    const bool until_quiet = runs_until_quiet(program);
+    const Outcome outcome = arch::base::kernel::run(queue, limits_for(scenario, program), [&] {
+        return (array.finished() && !until_quiet) ||
+               (++stamps % kStampsPerLook == 0 && array.livelocked());
+    });
     if (commands) {
         commands->finish();
     }
@@ -122,6 +153,13 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
             result.notes.push_back(
                 fmt::format("{} had not finished when the sequence ended", channel));
         }
+        if (until_quiet) {
+            note_host_waits(array.deadlock(), result);
+        }
+    } else if (until_quiet && outcome == Outcome::SimulatedTimeLimit) {
+        result.notes.push_back(
+            "without a run-time sequence nothing says when this design has ended: stopped by its "
+            "budget (run.max_time)");
     }
     if (!left_behind && (outcome == Outcome::NothingPending || !array.finished())) {
         const bool stopped = outcome == Outcome::NothingPending || array.livelocked();

@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t kMostOperations = 200'000;  // of a script, unrolled parts included
 constexpr std::int64_t kMostUnrolled = 4096;      // runs of a loop whose body needs its variable
 constexpr int kMostInlining = 32;                 // functions in functions
+constexpr std::int64_t kLockWindow = 16;          // locks of one tile as a core sees them
 constexpr std::int64_t kMostCycles = std::int64_t{1} << 40;
 // A function without a stated cost takes the time its operands need through one load port.
 constexpr const char* kEstimate =
@@ -34,7 +35,8 @@ class DependsOnData : public ReadError {
 
 bool is_event(const Operation& operation) {
     return operation.name == "aie.use_lock" || operation.name == "func.call" ||
-           operation.name == "call";
+           operation.name == "call" || operation.name == "aie.put_cascade" ||
+           operation.name == "aie.get_cascade";
 }
 
 bool has_events(const Item& region) {
@@ -156,7 +158,7 @@ class CoreReader {
         }
         const std::string& name = operation.name;
         if (name == "aie.use_lock") {
-            const LockUse use = read_lock_use(operation, scope);
+            const LockUse use = lock_use(operation, scope);
             flush(ops);
             if (use.acquire) {
                 ops.push_back({AcquireOp{use.action}});
@@ -165,6 +167,13 @@ class CoreReader {
             }
         } else if (name == "func.call") {
             call(operation, scope, ops);
+        } else if (name == "aie.put_cascade") {
+            flush(ops);
+            ops.push_back({PutCascadeOp{1, std::nullopt}});
+        } else if (name == "aie.get_cascade") {
+            name_results(operation, scope);
+            flush(ops);
+            ops.push_back({GetCascadeOp{1, std::nullopt}});
         } else if (name == "scf.for" || name == "affine.for") {
             loop(operation, scope, ops);
         } else if (name == "scf.if" || name == "scf.while") {
@@ -181,6 +190,46 @@ class CoreReader {
                name == "return" || name == "func.return" || name == "scf.condition";
     }
 
+    // After the compiler's pass localize-locks, locks are numbers as the core sees them: windows of
+    // 16 for the tiles south, west, north and east of it, its own at the side its memory is on.
+    LockUse lock_use(const Operation& operation, const Scope& scope) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const auto number = inside.peek() != nullptr && inside.peek()->is(TokenKind::Value)
+                                ? scope.constant(inside.peek()->token.text)
+                                : std::nullopt;
+        if (!number) {
+            return read_lock_use(operation, scope);
+        }
+        const std::string name = inside.value();
+        Scope local(&scope);
+        local.define(name, {Value::Kind::Lock, lock_seen_as(*number, operation.where)});
+        return read_lock_use(operation, local);
+    }
+
+    std::int64_t lock_seen_as(std::int64_t number, Location where) {
+        const CoreConfig& core = lowering_.config.core;
+        TileCoordinate at = core_.tile;
+        const bool own_west = core.alternating_sides && at.row % 2 == 0;
+        constexpr std::int64_t kSouth = 0, kWest = 1, kNorth = 2, kEast = 3;
+        const std::int64_t window = number / kLockWindow;
+        at.row += window == kNorth ? 1 : window == kSouth ? -1 : 0;
+        at.column += window == kWest && !own_west ? -1 : window == kEast && own_west ? 1 : 0;
+        if (number < 0 || window > kEast || !lowering_.config.contains(at)) {
+            throw ReadError(where, fmt::format("{} is no lock a core sees; those are 0..{}", number,
+                                               4 * kLockWindow - 1));
+        }
+        auto& locks = lowering_.program.locks;
+        const auto place = std::find_if(locks.begin(), locks.end(), [&](const Lock& lock) {
+            return lock.tile == at && lock.id == number % kLockWindow;
+        });
+        if (place == locks.end()) {
+            throw ReadError(where, fmt::format("lock {} of tile {},{} is declared nowhere",
+                                               number % kLockWindow, at.column, at.row));
+        }
+        return place - locks.begin();
+    }
+
     // Arithmetic, loads and stores: their time. Unknown operations of these dialects count as one
     // instruction; those of others are errors.
     void work(const Operation& operation, Scope& scope) {
@@ -191,13 +240,8 @@ class CoreReader {
         const std::string dialect = operation.name.substr(0, operation.name.find('.'));
         static const std::set<std::string> kDialects{"arith",  "memref",  "math", "vector", "index",
                                                      "affine", "builtin", "llvm", "ub"};
-        if (operation.name.starts_with("aie.") &&
-            (operation.name.ends_with("_stream") || operation.name.ends_with("_cascade"))) {
-            throw ReadError(operation.where, fmt::format("{} is not modelled: a core's own stream "
-                                                         "and cascade accesses",
-                                                         operation.name));
-        }
-        if (!kDialects.contains(dialect)) {
+        // An event is one instruction.
+        if (!kDialects.contains(dialect) && operation.name != "aie.event") {
             throw ReadError(operation.where,
                             fmt::format("{} is not modelled in a core", operation.name));
         }
@@ -504,9 +548,18 @@ class CoreReader {
             return;
         }
         flush(ops);
+        const auto& cascades = lowering_.options.costs.cascade;
+        const auto words = cascades.find(symbol);
+        const CascadeWords cascade = words == cascades.end() ? CascadeWords{} : words->second;
+        if (cascade.get > 0) {
+            ops.push_back({GetCascadeOp{cascade.get, std::nullopt}});
+        }
         CallOp op;
         op.kernel = kernel(symbol, operation);
         ops.push_back({op});
+        if (cascade.put > 0) {
+            ops.push_back({PutCascadeOp{cascade.put, std::nullopt}});
+        }
     }
 
     void inline_function(const Operation& operation, const Operation& function, Cursor& arguments,

@@ -11,6 +11,8 @@ namespace tilesim::arch::npu::mlir {
 
 namespace {
 
+constexpr std::int64_t kMostDescriptorId = 63;  // of the header's 6 bits
+
 struct Parts {  // what the parentheses and the dictionary of a dma_bd say
     Transfer transfer;
     std::optional<std::int64_t> length;
@@ -156,6 +158,8 @@ void read_attributes(const Operation& operation, const Scope& scope, Parts& part
                 parts.transfer.offset = cursor.integer();
             } else if (key == "packet") {
                 stated.descriptor.packet = read_packet(value, where);
+            } else if (key == "out_of_order_id") {
+                stated.named_descriptor = cursor.integer();
             } else if (key == "dimensions" || key == "pad_dimensions") {
                 read_layout_attribute(value, where, scope, parts.transfer);
             } else if (key == "iteration") {
@@ -250,6 +254,10 @@ StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operatio
         } else {
             parts.length = scope.integer(inside);
         }
+    }
+    if (cursor.skip_word("bd_id_val")) {  // since 2026: an id taken from a pool
+        stated.descriptor.id = scope.integer(cursor);
+        stated.has_id = true;
     }
     read_attributes(operation, scope, parts, stated);
     if (parts.sizes.size() != parts.strides.size()) {
@@ -346,6 +354,14 @@ class ChainReader {
         next_ = nullptr;
         for (const Operation& operation : block.operations) {
             step(operation, bd, descriptor);
+        }
+        if (stated.named_descriptor) {
+            if (!descriptor.packet || *stated.named_descriptor < 0 ||
+                *stated.named_descriptor > kMostDescriptorId) {
+                throw ReadError(bd.where, fmt::format("out_of_order_id needs a packet and 0..{}",
+                                                      kMostDescriptorId));
+            }
+            descriptor.packet->descriptor = *stated.named_descriptor;
         }
         chain_.descriptors.push_back(descriptor);
     }

@@ -15,6 +15,7 @@ namespace tilesim::arch::npu::mlir {
 struct StatedDescriptor {
     BufferDescriptor descriptor;
     bool has_id = false;
+    std::optional<std::int64_t> named_descriptor;  // see Packet::descriptor
     // A fourth dimension of a shim or core descriptor: the chain runs this often.
     std::int64_t repeat = 1;
 };

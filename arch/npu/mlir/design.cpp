@@ -45,6 +45,19 @@ bool has_sequence(const Operation& device) {
     });
 }
 
+// Files of before 2023 have no aie.device; the compiler puts their module into one of this target
+// (its pass canonicalize-device).
+constexpr std::string_view kImplicitTarget = "xcvc1902";
+
+bool is_implicit_device(const Operation& operation) {
+    if (operation.name != "module" || operation.regions().empty()) {
+        return false;
+    }
+    const auto& operations = region_of(operation).blocks.front().operations;
+    return std::any_of(operations.begin(), operations.end(),
+                       [](const Operation& each) { return each.name == "aie.tile"; });
+}
+
 struct Devices {
     const Operation* design = nullptr;
     const Operation* routed = nullptr;  // whose switchboxes count
@@ -54,7 +67,7 @@ Devices devices_of(const Source& source, const ReadOptions& options) {
     std::vector<const Operation*> designs;
     Devices chosen;
     walk(source.operations, [&](const Operation& operation) {
-        if (operation.name != "aie.device") {
+        if (operation.name != "aie.device" && !is_implicit_device(operation)) {
             return;
         }
         if (!designs.empty() && only_routes(operation)) {
@@ -82,7 +95,8 @@ Devices devices_of(const Source& source, const ReadOptions& options) {
         }
         throw ReadError(designs[1]->where,
                         fmt::format("the file has several devices ({}); choose one with "
-                                    "--set design.symbol=NAME",
+                                    "--set design.symbol=NAME, or a part of a file that lines "
+                                    "\"// -----\" cut with --set design.part=1",
                                     names));
     }
     chosen.design = designs.front();
@@ -130,21 +144,31 @@ void choose_repeat_count(Lowering& lowering) {
 
 // Operations of the device that no part of the lowering reads.
 void check_operations(Lowering& lowering) {
-    static const std::set<std::string> kKnown{"aie.tile",       "aie.buffer",
-                                              "aie.lock",       "aie.external_buffer",
-                                              "aie.mem",        "aie.memtile_dma",
-                                              "aie.shim_dma",   "aie.core",
-                                              "aie.flow",       "aie.packet_flow",
-                                              "aie.switchbox",  "aie.shim_mux",
-                                              "aie.wire",       "aie.end",
-                                              "func.func",      "memref.global",
-                                              "arith.constant", "aie.shim_dma_allocation"};
-    static const std::map<std::string, std::string> kLeftOut{
-        {"aie.cascade_flow", "what kernels exchange over aie.cascade_flow is not modelled"},
-        {"aie.configure_cascade", "what kernels exchange over the cascade is not modelled"}};
+    static const std::set<std::string> kKnown{"aie.tile",
+                                              "aie.buffer",
+                                              "aie.lock",
+                                              "aie.external_buffer",
+                                              "aie.mem",
+                                              "aie.memtile_dma",
+                                              "aie.shim_dma",
+                                              "aie.core",
+                                              "aie.flow",
+                                              "aie.packet_flow",
+                                              "aie.switchbox",
+                                              "aie.shim_mux",
+                                              "aie.wire",
+                                              "aie.end",
+                                              "func.func",
+                                              "memref.global",
+                                              "arith.constant",
+                                              "aie.shim_dma_allocation",
+                                              "aiex.multicast",
+                                              "aiex.broadcast_packet",
+                                              "aie.bd_chain",
+                                              "aie.cascade_flow",
+                                              "aie.configure_cascade"};
     for (const Operation& operation : lowering.body()) {
         const std::string& name = operation.name;
-        const auto left_out = kLeftOut.find(name);
         if (name.starts_with("aie.objectfifo")) {
             lowering.errors.emplace_back(
                 operation.where,
@@ -153,9 +177,7 @@ void check_operations(Lowering& lowering) {
                             name));
             return;
         }
-        if (left_out != kLeftOut.end()) {
-            lowering.note(left_out->second);
-        } else if (name.starts_with("aie.trace")) {
+        if (name.starts_with("aie.trace")) {
             lowering.note("trace set-up is left out");
         } else if (!kKnown.contains(name) && !name.ends_with(".runtime_sequence")) {
             lowering.errors.emplace_back(operation.where, fmt::format("{} is not modelled", name));
@@ -172,6 +194,7 @@ Program lowered(Lowering& lowering, const Operation& routed) {
     if (lowering.errors.empty()) {
         lower_dmas(lowering);
         lower_cores(lowering);
+        lower_cascades(lowering);
         lowering.attempt([&] { lower_sequence(lowering); });
         lower_routes(lowering, routed);
     }
@@ -185,12 +208,33 @@ Program lowered(Lowering& lowering, const Operation& routed) {
     return std::move(lowering.program);
 }
 
+// The text with all but one part left blank, so that lines keep their numbers.
+std::string only_part(const std::string& text, const std::string& file, std::int64_t part) {
+    constexpr std::string_view kCut = "// -----";
+    std::string only = text;
+    std::int64_t number = 1;
+    for (std::size_t line = 0; line < text.size();) {
+        const std::size_t end = std::min(text.find('\n', line), text.size());
+        number += std::string_view{text}.substr(line).starts_with(kCut) ? 1 : 0;
+        if (number != part) {
+            std::fill(only.begin() + static_cast<std::ptrdiff_t>(line),
+                      only.begin() + static_cast<std::ptrdiff_t>(end), ' ');
+        }
+        line = end + 1;
+    }
+    if (part > number) {
+        throw ConfigError(fmt::format("{}: lines \"{}\" cut it into {} parts, there is no part {}",
+                                      file, kCut, number, part));
+    }
+    return only;
+}
+
 }  // namespace
 
-Source parse_design(const std::string& text, const std::string& file) {
+Source parse_design(const std::string& text, const std::string& file, std::int64_t part) {
     Source source{file, {}};
     try {
-        source.operations = parse(text);
+        source.operations = parse(part == 0 ? text : only_part(text, file, part));
     } catch (const ReadError& error) {
         throw ConfigError(located(source, error.where(), error.what()));
     }
@@ -200,6 +244,9 @@ Source parse_design(const std::string& text, const std::string& file) {
 std::string target_of(const Source& source, const ReadOptions& options) {
     try {
         const Operation& design = *devices_of(source, options).design;
+        if (design.name == "module") {
+            return std::string{kImplicitTarget};
+        }
         Cursor cursor(design);
         Cursor inside(cursor.group("("));
         return inside.word();
@@ -212,6 +259,12 @@ Design lower(const Source& source, const ReadOptions& options, const NpuConfig& 
     try {
         const Devices devices = devices_of(source, options);
         Lowering lowering{config, options, *devices.design};
+        if (devices.design->name == "module") {
+            lowering.note(
+                fmt::format("the module has no aie.device: taken as {}, as the compiler "
+                            "does",
+                            kImplicitTarget));
+        }
         Design design;
         design.program = lowered(lowering, *devices.routed);
         design.notes = std::move(lowering.notes);

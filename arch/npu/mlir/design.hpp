@@ -35,9 +35,23 @@ struct BodylessCore {
     std::int64_t inputs_per_output = 1;
 };
 
+// Words of a function's cascade accesses: it gets before it works and puts after.
+struct CascadeWords {
+    std::int64_t get = 0;
+    std::int64_t put = 0;
+};
+
+// What the host does besides the run-time sequence, after it.
+struct HostStep {
+    bool wait = false;  // until the lock has the value (a counting lock: at least); else set it
+    std::string lock;
+    std::int64_t value = 0;
+};
+
 // What a design does not say: the side file's content, read by sim.
 struct KernelCosts {
     std::map<std::string, std::int64_t> kernels;  // cycles of a call, by function
+    std::map<std::string, CascadeWords> cascade;  // by function
     std::optional<std::int64_t> default_kernel;   // of functions not listed
     std::optional<BodylessCore> default_core;
     InlineCosts inline_code;
@@ -52,6 +66,7 @@ struct ReadOptions {
     std::string sequence;  // symbol of the run-time sequence, likewise
     RepeatCount repeat_count = RepeatCount::Detect;
     KernelCosts costs;
+    std::vector<HostStep> host;
 };
 
 // A parsed file.
@@ -65,8 +80,9 @@ struct Design {
     std::vector<std::string> notes;  // what was assumed or left out, a sentence each
 };
 
+// `part`: of a file that lines "// -----" cut into several, counted from 1; 0: all of it.
 // Throws ConfigError, "file:line:column: what is wrong".
-Source parse_design(const std::string& text, const std::string& file);
+Source parse_design(const std::string& text, const std::string& file, std::int64_t part = 0);
 // The target of the design's aie.device ("npu1_4col"). Throws ConfigError.
 std::string target_of(const Source& source, const ReadOptions& options);
 // Throws ConfigError with every error found, one a line.

@@ -263,6 +263,41 @@ TEST(Design, RegisterWritesAreDescriptors) {
     EXPECT_TRUE(push.task.token);
 }
 
+TEST(Design, OperandsOfRegisterWritesStandInOrder) {
+    const Program program = read(std::string{kTiles} +
+                                 "aie.runtime_sequence(%a: memref<64xi32>) {\n"
+                                 "%n = arith.constant 8 : i32 %w = arith.constant 118784 : i32\n"
+                                 "%p = arith.constant 64 : i32\n"
+                                 "aiex.npu.write32(%w, %n) {column = 1 : i32, row = 0 : i32}\n"
+                                 "aiex.npu.address_patch(%p : i32) {addr = 33673220 : ui32, "
+                                 "arg_idx = 0 : i32}\n"
+                                 "aiex.npu.push_queue(1, 0, MM2S : 0) {bd_id = 0 : i32} }")
+                                .program;
+    const auto& write = std::get<WriteDescriptor>(program.sequence.at(0));
+    EXPECT_EQ(write.tile, (TileCoordinate{1, 0}));
+    EXPECT_EQ(write.descriptor.length, 8);
+    EXPECT_EQ(write.descriptor.offset, 64);
+}
+
+// CORE_CONTROL of a core tile is 0x32000, its bit 1 resets; 0x1DE00 controls S2MM 0.
+TEST(Design, ResetsOfWhatRunsAreRefused) {
+    const auto reset = [](const std::string& before, int address) {
+        return error_of(std::string{kTiles} + before +
+                        fmt::format("aie.runtime_sequence(%a: memref<8xi32>) {{\n"
+                                    "aiex.npu.maskwrite32 {{address = {} : ui32, value = 2 : ui32, "
+                                    "mask = 2 : ui32, column = 0 : i32, row = 2 : i32}} }}",
+                                    address));
+    };
+    EXPECT_EQ(reset("", 0x32000), "");
+    EXPECT_THAT(reset("aie.core(%c) { aie.use_lock(%l, Acquire, 1) aie.end }\n", 0x32000),
+                HasSubstr("resetting a core that runs is not modelled"));
+    EXPECT_EQ(reset("", 0x1DE00), "");
+    EXPECT_THAT(reset("aie.mem(%c) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n^a: aie.dma_bd(%x : "
+                      "memref<16xi32>) aie.next_bd ^a\n^e: aie.end }\n",
+                      0x1DE00),
+                HasSubstr("resetting a channel that has tasks is not modelled"));
+}
+
 TEST(Design, SwitchboxesPinRoutesAndArbiters) {
     const std::string routed =
         "module { aie.device(npu1) { %m = aie.tile(0, 1) %c = aie.tile(0, 2)\n"
@@ -314,10 +349,27 @@ TEST(Design, SeveralDevicesNeedAChoice) {
     EXPECT_EQ(target_of(source, options), "npu2");
 }
 
+TEST(Design, APartOfACutFileKeepsItsLineNumbers) {
+    const std::string text =
+        "module { aie.device(npu1) {} }\n// -----\nmodule { aie.device(npu2) { aie.novelty(%a) } "
+        "}\n";
+    EXPECT_EQ(target_of(parse_design(text, "d.mlir", 1), {}), "npu1");
+    const Source second = parse_design(text, "d.mlir", 2);
+    EXPECT_EQ(target_of(second, {}), "npu2");
+    try {
+        lower(second, {}, config());
+        FAIL();
+    } catch (const ConfigError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("d.mlir:3:29: aie.novelty"));
+    }
+    EXPECT_THROW(parse_design(text, "d.mlir", 3), ConfigError);
+}
+
 TEST(DeviceNames, PartitionsMeanTheirArray) {
     EXPECT_EQ(device_of("npu1_4col"), "xdna");
     EXPECT_EQ(device_of("npu"), "xdna");
     EXPECT_EQ(device_of("npu2_1col"), "xdna2");
+    EXPECT_EQ(device_of("xcvc1902"), "vck190");
     EXPECT_EQ(device_of("NPUDEVICE"), "");
 }
 

@@ -71,18 +71,23 @@ class DmaRegion {
     }
 
     static void check_modes(const Operation& operation) {
-        for (const char* key : {"out_of_order", "enable_out_of_order", "fot_mode"}) {
-            if (operation.attribute(key)) {
-                throw ReadError(operation.where, fmt::format("'{}' is not modelled: descriptors "
-                                                             "run in the order of their chain",
-                                                             key));
-            }
+        if (operation.attribute("fot_mode")) {
+            throw ReadError(operation.where,
+                            "'fot_mode' is not modelled: a transfer ends with its "
+                            "descriptor's length");
+        }
+    }
+
+    void note_pad_value(const Operation& operation) {
+        if (integer_attribute(operation, "pad_value").value_or(0) != 0) {
+            lowering_.note("what channels pad with is zero here, whatever pad_value says");
         }
     }
 
     // aie.dma_start(S2MM, 0, ^transfers, ^onwards, repeat_count = 1)
     const Block* dma_start(const Operation& operation) {
         check_modes(operation);
+        note_pad_value(operation);
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
         const ChannelId channel = read_channel(inside, tile_);
@@ -104,7 +109,7 @@ class DmaRegion {
             runs = runs_of(lowering_, *count);
         }
         add(read_chain(lowering_, region_, *targets[0], channel, scope_, ids_, ids_by_block_),
-            *targets[0], channel, runs, operation.where);
+            *targets[0], channel, runs, operation);
         return targets[1];
     }
 
@@ -112,6 +117,7 @@ class DmaRegion {
     // from the last back to the first unless told not to.
     void dma(const Operation& operation) {
         check_modes(operation);
+        note_pad_value(operation);
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
         const ChannelId channel = read_channel(inside, tile_);
@@ -136,24 +142,27 @@ class DmaRegion {
         if (text_attribute(operation, "loop") != "false") {
             tile.descriptors.back().next = tile.descriptors[first].id;
         }
-        start(channel, tile.descriptors[first].id, runs);
+        start(operation, channel, tile.descriptors[first].id, runs);
     }
 
     void add(Chain chain, const Block& first, const ChannelId& channel, std::int64_t runs,
-             Location where) {
+             const Operation& operation) {
         const auto id = ids_by_block_.find(&first);
         if (id == ids_by_block_.end()) {
-            throw ReadError(where, "this channel has no transfer");
+            throw ReadError(operation.where, "this channel has no transfer");
         }
         TileDma& tile = lowering_.dma_of(tile_);
         tile.descriptors.insert(tile.descriptors.end(), chain.descriptors.begin(),
                                 chain.descriptors.end());
-        start(channel, id->second, runs * chain.repeat);
+        start(operation, channel, id->second, runs * chain.repeat);
     }
 
-    void start(const ChannelId& channel, std::int64_t descriptor, std::int64_t runs) {
+    void start(const Operation& operation, const ChannelId& channel, std::int64_t descriptor,
+               std::int64_t runs) {
         lowering_.dma_of(tile_).starts.push_back(
-            {channel.direction, channel.index, {descriptor, runs, false}});
+            {channel.direction,
+             channel.index,
+             {descriptor, runs, false, is_out_of_order(operation)}});
     }
 
     Lowering& lowering_;

@@ -87,6 +87,15 @@ std::optional<std::int64_t> integer_attribute(const Operation& operation, std::s
     return Cursor(*items, operation.where).integer();
 }
 
+bool is_true(const Operation& operation, std::string_view key) {
+    const auto value = operation.attribute(key);
+    return value && (value->empty() || !value->front().is_word("false"));
+}
+
+bool is_out_of_order(const Operation& operation) {
+    return is_true(operation, "out_of_order") || is_true(operation, "enable_out_of_order");
+}
+
 std::string text_attribute(const Operation& operation, std::string_view key) {
     const auto items = operation.attribute(key);
     return items && !items->empty() && items->front().kind == Item::Kind::Token

@@ -58,6 +58,8 @@ void lower_storage(Lowering& lowering);
 void place_external_buffers(Lowering& lowering);
 void lower_dmas(Lowering& lowering);
 void lower_cores(Lowering& lowering);
+// The ways between cores' cascade ports; after the cores.
+void lower_cascades(Lowering& lowering);
 void lower_sequence(Lowering& lowering);
 // Scripts for cores whose locks nobody serves: KernelCosts::default_core, or an error.
 void add_bodyless_cores(Lowering& lowering);
@@ -76,6 +78,10 @@ LockUse read_lock_use(const Operation& operation, const Scope& scope);
 const Item& region_of(const Operation& operation);
 // An integer attribute, when it is there.
 std::optional<std::int64_t> integer_attribute(const Operation& operation, std::string_view key);
+// Whether an attribute stands there and is not false.
+bool is_true(const Operation& operation, std::string_view key);
+// Whether a channel's start or task takes its packets out of order.
+bool is_out_of_order(const Operation& operation);
 // A string, symbol or word attribute; empty when it is not there.
 std::string text_attribute(const Operation& operation, std::string_view key);
 // Defines what arith.constant and the integer arithmetic on constants yield; false for other

@@ -12,7 +12,8 @@ constexpr int kColumnShift = 25;
 constexpr int kRowShift = 20;
 constexpr std::int64_t kDescriptorStride = 0x20;
 constexpr std::int64_t kLockStride = 0x10;
-constexpr std::int64_t kQueueStride = 8;  // control and start-queue register of a channel
+constexpr std::int64_t kCoreControl = 0x32000;  // in a core tile
+constexpr std::int64_t kQueueStride = 8;        // control and start-queue register of a channel
 constexpr std::int64_t kCoreMemory = 0x10000;
 constexpr std::int64_t kMemoryTileWindow = 0x80000;  // bytes of one tile in the DMA's view of three
 constexpr std::int64_t kMemoryTileLocks = 64;        // likewise
@@ -84,11 +85,59 @@ void Registers::write(std::uint64_t address, std::uint32_t value, std::uint32_t 
     if (mask == ~0U) {
         write(address, value, where);
     } else {
+        refuse_reset(address, value & mask, where);
         lowering_.note("partial register writes (reset, controller id, trace) are left out");
     }
 }
 
+// A reset of what is under way would have to stop it.
+void Registers::refuse_reset(std::uint64_t address, std::uint32_t value, Location where) const {
+    constexpr std::uint32_t kReset = 2;
+    const TileCoordinate tile{static_cast<std::int64_t>(address >> kColumnShift),
+                              static_cast<std::int64_t>((address >> kRowShift) & 0x1F)};
+    if ((value & kReset) == 0 || !lowering_.config.contains(tile)) {
+        return;
+    }
+    const auto offset = static_cast<std::int64_t>(address & ((1U << kRowShift) - 1));
+    const TileKind kind = lowering_.config.kind_of(tile);
+    const auto& cores = lowering_.program.cores;
+    const bool has_core = std::any_of(
+        cores.begin(), cores.end(), [tile](const CoreProgram& core) { return core.tile == tile; });
+    if (kind == TileKind::Core && offset == kCoreControl && has_core) {
+        throw ReadError(where, "resetting a core that runs is not modelled");
+    }
+    const Fields& fields = fields_of(kind);
+    const std::int64_t in_queues = offset - fields.queues;
+    const bool out = in_queues >= fields.mm2s;
+    const std::int64_t at = in_queues - (out ? fields.mm2s : 0);
+    const std::int64_t channels = lowering_.config.dma_of(kind).channels;
+    if (in_queues < 0 || at >= channels * kQueueStride || at % kQueueStride != 0) {
+        return;
+    }
+    const ChannelId channel{tile, out ? Direction::MM2S : Direction::S2MM, at / kQueueStride};
+    const auto& sequence = lowering_.program.sequence;
+    bool started = std::any_of(sequence.begin(), sequence.end(), [&](const SequenceOp& operation) {
+        const auto* push = std::get_if<PushTask>(&operation);
+        return push != nullptr && push->channel == channel;
+    });
+    for (const TileDma& dma : lowering_.program.dmas) {
+        for (const TileDma::Start& start : dma.starts) {
+            started |= dma.tile == tile && start.direction == channel.direction &&
+                       start.channel == channel.index;
+        }
+    }
+    if (started) {
+        throw ReadError(where, "resetting a channel that has tasks is not modelled");
+    }
+}
+
 void Registers::write(std::uint64_t address, std::uint32_t value, Location where) {
+    refuse_reset(address, value, where);
+    if (lowering_.config.lock_kind == LockKind::Binary) {
+        throw ReadError(where,
+                        "register writes are decoded with the address map of AIE-ML and "
+                        "AIE2P, which this device does not have");
+    }
     const TileCoordinate tile{static_cast<std::int64_t>(address >> kColumnShift),
                               static_cast<std::int64_t>((address >> kRowShift) & 0x1F)};
     if (!lowering_.config.contains(tile)) {
@@ -226,7 +275,8 @@ void Registers::decode_core(std::span<const std::uint32_t> words, BufferDescript
     address = bits(words[0], 27, 14) * kWordBytes;
     descriptor.length = bits(words[0], 13, 0);
     if (bits(words[1], 30, 30) != 0) {
-        descriptor.packet = Packet{bits(words[1], 23, 19), bits(words[1], 18, 16)};
+        descriptor.packet =
+            Packet{bits(words[1], 23, 19), bits(words[1], 18, 16), bits(words[1], 29, 24)};
     }
     set_dimensions(
         descriptor, std::array{bits(words[3], 20, 13), bits(words[3], 28, 21)},
@@ -240,7 +290,8 @@ void Registers::decode_memory_tile(std::span<const std::uint32_t> words,
     address = bits(words[1], 18, 0) * kWordBytes;
     descriptor.length = bits(words[0], 16, 0);
     if (bits(words[0], 31, 31) != 0) {
-        descriptor.packet = Packet{bits(words[0], 27, 23), bits(words[0], 30, 28)};
+        descriptor.packet =
+            Packet{bits(words[0], 27, 23), bits(words[0], 30, 28), bits(words[0], 22, 17)};
     }
     if (bits(words[1], 19, 19) != 0) {
         descriptor.next = bits(words[1], 25, 20);
@@ -272,7 +323,8 @@ void Registers::decode_shim(std::span<const std::uint32_t> words,
                             BufferDescriptor& descriptor) const {
     descriptor.length = bits(words[0], 31, 0);
     if (bits(words[2], 30, 30) != 0) {
-        descriptor.packet = Packet{bits(words[2], 23, 19), bits(words[2], 18, 16)};
+        descriptor.packet =
+            Packet{bits(words[2], 23, 19), bits(words[2], 18, 16), bits(words[2], 29, 24)};
     }
     set_dimensions(descriptor, std::array{bits(words[3], 29, 20), bits(words[4], 29, 20)},
                    std::array{bits(words[3], 19, 0), bits(words[4], 19, 0), bits(words[5], 19, 0)});

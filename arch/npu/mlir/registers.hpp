@@ -39,6 +39,7 @@ class Registers {
     };
     static const Fields& fields_of(TileKind kind);
 
+    void refuse_reset(std::uint64_t address, std::uint32_t value, Location where) const;
     void push(const ChannelId& channel, std::uint32_t value);
     BufferDescriptor decode(TileCoordinate tile, std::int64_t id, const Written& written);
     void decode_core(std::span<const std::uint32_t> words, BufferDescriptor& descriptor,

@@ -3,33 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <deque>
 
-#include "arch/npu/mlir/lowering.hpp"
+#include "arch/npu/mlir/flows.hpp"
 #include "arch/npu/stream_switch.hpp"
 
 namespace tilesim::arch::npu::mlir {
 
 namespace {
-
-struct Port {
-    std::string bundle;  // "dma", "north", "south", "east", "west", "core", "tilecontrol", ...
-    std::int64_t index = 0;
-    std::string name() const { return fmt::format("{}{}", bundle, index); }
-    auto operator<=>(const Port&) const = default;
-};
-
-Port read_port(Cursor& cursor) {
-    Port port;
-    port.bundle = cursor.word();
-    for (char& c : port.bundle) {
-        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-    cursor.expect(":");
-    port.index = cursor.integer();
-    return port;
-}
 
 struct Select {  // an arbiter and one of its selectors
     std::int64_t arbiter = 0;
@@ -56,144 +37,13 @@ struct ShimMux {
     std::map<std::int64_t, std::int64_t> exit;   // South port to S2MM channel
 };
 
-// A stated stream: what the router has to make, or the switchboxes must contain.
-struct Flow {
-    ChannelId source;
-    std::vector<ChannelId> destinations;
-    std::optional<std::int64_t> packet_id;
-    bool keep_header = false;
-    Location where;
-};
-
-bool is_true(const Operation& operation, std::string_view key) {
-    const auto value = operation.attribute(key);
-    return value && (value->empty() || !value->front().is_word("false"));
-}
-
-class Flows {
-  public:
-    explicit Flows(Lowering& lowering) : lowering_(lowering) {}
-
-    std::vector<Flow> run() {
-        for (const Operation& operation : lowering_.body()) {
-            lowering_.attempt([this, &operation] {
-                if (operation.name == "aie.flow") {
-                    circuit(operation);
-                } else if (operation.name == "aie.packet_flow") {
-                    packet(operation);
-                }
-            });
-        }
-        return std::move(flows_);
-    }
-
-  private:
-    // The channel behind an end of a flow; nothing for ends that are no DMA.
-    std::optional<ChannelId> channel(Cursor& cursor, Direction direction) {
-        ChannelId id;
-        id.tile = lowering_.tile(cursor);
-        cursor.expect(",");
-        const Port port = read_port(cursor);
-        id.direction = direction;
-        id.index = port.index;
-        if (port.bundle == "dma") {
-            return id;
-        }
-        if (port.bundle == "south" && lowering_.config.kind_of(id.tile) == TileKind::Shim) {
-            for (id.index = 0; id.index < lowering_.config.shim_dma.channels; ++id.index) {
-                if (dma_port(id, TileKind::Shim) == port.name()) {
-                    return id;
-                }
-            }
-        }
-        lowering_.note(fmt::format("streams from or to {} ports are left out", port.bundle));
-        return std::nullopt;
-    }
-
-    void circuit(const Operation& operation) {
-        Cursor cursor(operation);
-        Cursor inside(cursor.group("("));
-        const auto from = channel(inside, Direction::MM2S);
-        inside.expect(",");
-        const auto to = channel(inside, Direction::S2MM);
-        if (from && to) {
-            add({*from, {*to}, std::nullopt, false, operation.where});
-        }
-    }
-
-    void packet(const Operation& operation) {
-        Cursor cursor(operation);
-        Cursor inside(cursor.group("("));
-        const Location where = inside.where();
-        Flow flow;
-        flow.packet_id = inside.integer();
-        if (*flow.packet_id < 0 || *flow.packet_id > 31) {
-            throw ReadError(where,
-                            fmt::format("a packet id must be 0..31, got {}", *flow.packet_id));
-        }
-        flow.keep_header = is_true(operation, "keep_pkt_header");
-        flow.where = operation.where;
-        bool from_dma = false;
-        bool to_control = false;
-        for (const Block& block : region_of(operation).blocks) {
-            for (const Operation& end : block.operations) {
-                const bool source = end.name == "aie.packet_source";
-                if (!source && end.name != "aie.packet_dest") {
-                    continue;
-                }
-                Cursor words(end);
-                const Item& end_of_flow = words.group("<");
-                to_control |= !source && ends_at_control(end_of_flow);
-                Cursor port(end_of_flow);
-                const auto id = channel(port, source ? Direction::MM2S : Direction::S2MM);
-                if (id && source) {
-                    flow.source = *id;
-                    from_dma = true;
-                } else if (id) {
-                    flow.destinations.push_back(*id);
-                }
-            }
-        }
-        if (from_dma && to_control) {
-            throw ReadError(operation.where,
-                            "control packets (a stream into a tile's control port) are not "
-                            "modelled");
-        }
-        if (from_dma && !flow.destinations.empty()) {
-            add(std::move(flow));
-        }
-    }
-
-    static bool ends_at_control(const Item& end) {
-        return std::any_of(end.items.begin(), end.items.end(), [](const Item& item) {
-            return item.token.text == "TileControl" || item.token.text == "Ctrl";
-        });
-    }
-
-    // Flows of one source and packet id are one stream with several receivers.
-    void add(Flow flow) {
-        for (Flow& other : flows_) {
-            if (other.source == flow.source && other.packet_id == flow.packet_id) {
-                for (const ChannelId& to : flow.destinations) {
-                    if (std::find(other.destinations.begin(), other.destinations.end(), to) ==
-                        other.destinations.end()) {
-                        other.destinations.push_back(to);
-                    }
-                }
-                return;
-            }
-        }
-        flows_.push_back(std::move(flow));
-    }
-
-    Lowering& lowering_;
-    std::vector<Flow> flows_;
-};
-
 class Switches {
   public:
-    // `routed`: its tiles have names of their own.
-    Switches(Lowering& lowering, const Operation& routed) : lowering_(lowering) {
+    // `routed`: its tiles have names of their own. `wires`: stretches between switchboxes that are
+    // stated by their ends alone.
+    Switches(Lowering& lowering, const Operation& routed,
+             const std::map<TilePort, std::vector<TilePort>>& wires)
+        : lowering_(lowering), wires_(wires) {
         const auto& operations = region_of(routed).blocks.front().operations;
         for (const Operation& operation : operations) {
             lowering.attempt([&] {
@@ -224,20 +74,27 @@ class Switches {
     // Adds a route for every stream that leaves a DMA channel.
     void trace_all() {
         const auto packet_ids = ids_in_use();
-        for (const auto& [at, box] : switches_) {
+        std::set<TileCoordinate> tiles;
+        for (const auto& entry : switches_) {
+            tiles.insert(entry.first);
+        }
+        for (const auto& entry : wires_) {
+            tiles.insert(entry.first.first);
+        }
+        for (const TileCoordinate at : tiles) {
             const TileKind kind = lowering_.config.kind_of(at);
             const std::int64_t channels = lowering_.config.dma_of(kind).channels;
             for (std::int64_t index = 0; index < channels; ++index) {
                 const ChannelId source{at, Direction::MM2S, index};
                 const auto port = entry_of(source, kind);
-                if (port && box.circuits.contains(*port)) {
-                    trace(source, *port, std::nullopt);
-                } else if (port && box.rules.contains(*port)) {
-                    const auto ids = packet_ids.find(at);
-                    for (const std::int64_t id :
-                         ids == packet_ids.end() ? std::set<std::int64_t>{} : ids->second) {
-                        trace(source, *port, id);
-                    }
+                // What enters by a circuit may meet packet rules further on.
+                if (!port || trace(source, *port, std::nullopt)) {
+                    continue;
+                }
+                const auto ids = packet_ids.find(at);
+                for (const std::int64_t id :
+                     ids == packet_ids.end() ? std::set<std::int64_t>{} : ids->second) {
+                    trace(source, *port, id);
                 }
             }
         }
@@ -388,17 +245,30 @@ class Switches {
                                                 : std::optional{Port{"south", entry->second}};
     }
 
-    void trace(const ChannelId& source, const Port& entry, std::optional<std::int64_t> packet_id) {
+    // Whether the stream arrives anywhere.
+    bool trace(const ChannelId& source, const Port& entry, std::optional<std::int64_t> packet_id) {
         Route route;
         route.source = source;
         route.packet_id = packet_id;
         std::deque<Step> open{{source.tile, entry}};
         std::set<std::pair<TileCoordinate, Port>> seen;
+        bool wired = false;
         while (!open.empty()) {
             const Step step = open.front();
             open.pop_front();
+            if (!seen.insert({step.tile, step.in}).second) {
+                continue;
+            }
+            const auto wires = wires_.find({step.tile, step.in});
+            if (wires != wires_.end()) {
+                wired = true;
+                for (const TilePort& end : wires->second) {
+                    leave(route, {end.first, step.in}, end.second, std::nullopt, open);
+                }
+                continue;
+            }
             const auto box = switches_.find(step.tile);
-            if (box == switches_.end() || !seen.insert({step.tile, step.in}).second) {
+            if (box == switches_.end()) {
                 continue;
             }
             const auto circuits = box->second.circuits.find(step.in);
@@ -410,11 +280,16 @@ class Switches {
                 follow_rules(route, step, box->second, *packet_id, open);
             }
         }
-        if (!route.destinations.empty()) {
-            route.name = unique_name(lowering_.program.routes,
-                                     packet_id ? fmt::format("packet{}", *packet_id) : "stream");
-            lowering_.program.routes.push_back(std::move(route));
+        if (route.destinations.empty()) {
+            return false;
         }
+        if (wired) {
+            route.path.clear();  // the router's, all of it: a part of the way is not stated
+        }
+        route.name = unique_name(lowering_.program.routes,
+                                 packet_id ? fmt::format("packet{}", *packet_id) : "stream");
+        lowering_.program.routes.push_back(std::move(route));
+        return true;
     }
 
     void follow_rules(Route& route, const Step& step, const Switch& box, std::int64_t packet_id,
@@ -467,6 +342,7 @@ class Switches {
     }
 
     Lowering& lowering_;
+    const std::map<TilePort, std::vector<TilePort>>& wires_;
     std::map<std::string, TileCoordinate> tiles_;
     std::map<TileCoordinate, Switch> switches_;
     std::map<TileCoordinate, ShimMux> muxes_;
@@ -504,8 +380,8 @@ Route unrouted(const Program& program, const Flow& flow) {
 }  // namespace
 
 void lower_routes(Lowering& lowering, const Operation& routed) {
-    const std::vector<Flow> flows = Flows(lowering).run();
-    Switches switches(lowering, routed);
+    const auto [flows, wires] = read_flows(lowering);
+    Switches switches(lowering, routed, wires);
     switches.trace_all();
     const bool result_of_routing = &routed != &lowering.device;
     for (const Flow& flow : flows) {

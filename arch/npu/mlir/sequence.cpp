@@ -7,6 +7,7 @@
 #include "arch/npu/mlir/descriptor.hpp"
 #include "arch/npu/mlir/lowering.hpp"
 #include "arch/npu/mlir/registers.hpp"
+#include "arch/npu/mlir/sequence_operands.hpp"
 #include "arch/npu/mlir/transfer.hpp"
 
 namespace tilesim::arch::npu::mlir {
@@ -15,16 +16,6 @@ namespace {
 
 constexpr std::size_t kMostSteps = 1'000'000;  // unrolled
 constexpr int kMostNesting = 32;
-
-std::string_view operation_name(const Operation& operation) {
-    std::string_view name = operation.name;
-    for (const std::string_view prefix : {"aiex.npu.", "aiex.ipu.", "aiex."}) {
-        if (name.starts_with(prefix)) {
-            return name.substr(prefix.size());
-        }
-    }
-    return name;
-}
 
 class Sequence {
   public:
@@ -111,6 +102,10 @@ class Sequence {
             {"dma_configure_task", &Sequence::configure_task},
             {"dma_configure_task_for", &Sequence::configure_task},
             {"dma_start_task", &Sequence::start_task},
+            {"dma_start_bd_chain", &Sequence::start_bd_chain},
+            {"dma_start_bd_chain_for", &Sequence::start_bd_chain},
+            {"dma_bd_pool_pop", &Sequence::pool_pop},
+            {"dma_bd_pool_push", &Sequence::pool_push},
             {"dma_await_task", &Sequence::await_task},
             {"dma_free_task", &Sequence::free_task},
             {"memref.get_global", &Sequence::get_global},
@@ -205,13 +200,8 @@ class Sequence {
         push.task.descriptor = write.descriptor.id;
         push.task.repeat = sizes[0];
         // The compiler lets every receiving transfer issue its token.
-        push.task.token = channel.direction == Direction::S2MM || flag(operation, "issue_token");
+        push.task.token = channel.direction == Direction::S2MM || is_true(operation, "issue_token");
         lowering_.program.sequence.push_back(push);
-    }
-
-    static bool flag(const Operation& operation, std::string_view key) {
-        const auto value = operation.attribute(key);
-        return value && (value->empty() || value->front().is_word("true"));
     }
 
     static void packet_of(const Operation& operation, Cursor& inside,
@@ -256,39 +246,13 @@ class Sequence {
         wait(allocation(text_attribute(operation, "symbol"), operation.where));
     }
 
-    // Attributes {column, row, direction, channel, column_num, row_num}, or since 2026 operands of
-    // these names.
-    std::int64_t field(const Operation& operation, const Scope& scope, std::string_view key,
-                       std::optional<std::int64_t> missing = std::nullopt) const {
-        if (const auto value = integer_attribute(operation, key)) {
-            return *value;
-        }
-        for (const Item& group : operation.items) {
-            if (!group.opens("(")) {
-                continue;
-            }
-            for (std::size_t i = 0; i + 2 < group.items.size(); ++i) {
-                if (group.items[i].is_word(key) &&
-                    (group.items[i + 1].is("=") || group.items[i + 1].is(":"))) {
-                    const std::vector<Item> value{group.items[i + 2]};
-                    Cursor cursor(value, group.items[i].token.where);
-                    return scope.integer(cursor);
-                }
-            }
-        }
-        if (!missing) {
-            throw ReadError(operation.where, fmt::format("{} needs '{}'", operation.name, key));
-        }
-        return *missing;
-    }
-
     void sync(const Operation& operation, Scope& scope) {
         std::map<std::string_view, std::int64_t> values;
         static constexpr std::string_view kOrder[] = {"column",  "row",        "direction",
                                                       "channel", "column_num", "row_num"};
         Cursor cursor(operation);
         if (cursor.peek() != nullptr && cursor.peek()->opens("(") &&
-            operation.attribute("column") == std::nullopt && positional(*cursor.peek())) {
+            operation.attribute("column") == std::nullopt && is_positional(*cursor.peek())) {
             Cursor inside(cursor.group("("));
             for (const std::string_view key : kOrder) {
                 values[key] = inside.done() ? 1 : scope.integer(inside);
@@ -304,7 +268,7 @@ class Sequence {
             return first >= 0 && number >= 1 && first + number <= most;
         };
         if (!sane(values["column"], values["column_num"], lowering_.config.columns) ||
-            !sane(values["row"], values["row_num"], lowering_.config.core_rows + 2)) {
+            !sane(values["row"], values["row_num"], lowering_.config.rows())) {
             throw ReadError(operation.where, "this sync waits for tiles outside the array");
         }
         for (std::int64_t column = 0; column < values["column_num"]; ++column) {
@@ -314,10 +278,6 @@ class Sequence {
                       values["channel"]});
             }
         }
-    }
-
-    static bool positional(const Item& group) {
-        return !group.items.empty() && !group.items.front().is(TokenKind::Word);
     }
 
     // The array's address: absolute, or an offset in a tile that is named beside it.
@@ -426,8 +386,8 @@ class Sequence {
                                    get("lock_acq_id");
         const std::uint32_t next =
             get("next_bd") << 27 | get("use_next_bd") << 26 | get("valid_bd") << 25;
-        const std::uint32_t packet =
-            get("enable_packet") << 30 | get("packet_id") << 19 | get("packet_type") << 16;
+        const std::uint32_t packet = get("enable_packet") << 30 | get("out_of_order_id") << 24 |
+                                     get("packet_id") << 19 | get("packet_type") << 16;
         std::vector<std::uint32_t> words;
         std::uint64_t base = 0x1D000;
         switch (lowering_.config.kind_of(tile)) {
@@ -452,7 +412,8 @@ class Sequence {
             case TileKind::Memory:
                 base = 0xA0000;
                 words = {get("enable_packet") << 31 | get("packet_type") << 28 |
-                             get("packet_id") << 23 | get("buffer_length"),
+                             get("packet_id") << 23 | get("out_of_order_id") << 17 |
+                             get("buffer_length"),
                          get("d0_zero_before") << 26 | get("next_bd") << 20 |
                              get("use_next_bd") << 19 | get("buffer_offset") / 4,
                          get("d0_size") << 17 | get("d0_stride"),
@@ -524,7 +485,8 @@ class Sequence {
                                       static_cast<std::uint64_t>(tile.row) << 20 |
                                       (base + 8 * static_cast<std::uint64_t>(channel) + 4);
         const auto word = static_cast<std::uint32_t>(id | repeat << 16);
-        registers_.write(address, word | (flag(operation, "issue_token") ? 1U << 31 : 0U), where);
+        registers_.write(address, word | (is_true(operation, "issue_token") ? 1U << 31 : 0U),
+                         where);
     }
 
     // (@buffer, index, value); before 2025 (column, row, index, value) {buffer_sym_name = "x"}
@@ -578,18 +540,26 @@ class Sequence {
     // %t = aiex.dma_configure_task(%tile, MM2S, 0) {blocks} {issue_token, repeat_count}
     void configure_task(const Operation& operation, Scope& scope) {
         Cursor cursor(operation);
-        ChannelId channel;
+        add_task(operation, region_of(operation), channel_of(cursor), scope, scope);
+    }
+
+    // @allocation, or (%tile, MM2S, 0)
+    ChannelId channel_of(Cursor& cursor) const {
         if (cursor.peek() != nullptr && cursor.peek()->is(TokenKind::Symbol)) {
             const Location where = cursor.where();
-            channel = allocation(cursor.symbol(), where);
-        } else {
-            Cursor inside(cursor.group("("));
-            const TileCoordinate tile = lowering_.tile(inside);
-            inside.expect(",");
-            channel = read_channel(inside, tile);
+            return allocation(cursor.symbol(), where);
         }
-        const Item& region = region_of(operation);
-        Scope inner(&scope);
+        Cursor inside(cursor.group("("));
+        const TileCoordinate tile = lowering_.tile(inside);
+        inside.expect(",");
+        return read_channel(inside, tile);
+    }
+
+    // Writes the descriptors of a region's blocks. `names`: what the region sees; `results`: where
+    // the task is known from now on.
+    Task& add_task(const Operation& operation, const Item& region, const ChannelId& channel,
+                   const Scope& names, Scope& results) {
+        Scope inner(&names);
         walk(region, [&](const Operation& each) {
             define_constant(each, inner);
             if (const auto id = integer_attribute(each, "bd_id"); id && each.name == "aie.dma_bd") {
@@ -611,12 +581,90 @@ class Sequence {
         task.push.task.descriptor = chain.descriptors.front().id;
         task.push.task.repeat =
             chain.repeat * (integer_attribute(operation, "repeat_count").value_or(0) + 1);
-        task.push.task.token = flag(operation, "issue_token");
+        task.push.task.token = is_true(operation, "issue_token");
+        task.push.task.out_of_order = is_out_of_order(operation);
         if (operation.results.size() == 1) {
-            scope.define(operation.results[0],
-                         {Value::Kind::Task, static_cast<std::int64_t>(tasks_.size())});
+            results.define(operation.results[0],
+                           {Value::Kind::Task, static_cast<std::int64_t>(tasks_.size())});
         }
         tasks_.push_back(std::move(task));
+        return tasks_.back();
+    }
+
+    // %t = aiex.dma_start_bd_chain @chain(%a, %b) : (types) on (%tile, MM2S, 0), or
+    // dma_start_bd_chain_for @chain(...) : (types) for @allocation. The chain's blocks stand in an
+    // aie.bd_chain of the device, with names of their own for what is given here.
+    void start_bd_chain(const Operation& operation, Scope& scope) {
+        Cursor cursor(operation);
+        const Location where = cursor.where();
+        const std::string symbol = cursor.symbol();
+        const Operation* chain = nullptr;
+        for (const Operation& each : lowering_.body()) {
+            if (each.name == "aie.bd_chain" && Cursor(each).symbol() == symbol) {
+                chain = &each;
+            }
+        }
+        if (chain == nullptr) {
+            throw ReadError(where, fmt::format("no aie.bd_chain is named @{}", symbol));
+        }
+        Scope inner(&lowering_.names);
+        Cursor given(cursor.group("("));
+        Cursor head(*chain);
+        head.symbol();
+        Cursor formal(head.group("("));
+        while (!formal.done() && !given.done()) {
+            const std::string name = formal.value();
+            const Location at = given.where();
+            const Value* value = scope.find(given.value());
+            if (value == nullptr) {
+                throw ReadError(at, "this argument is no buffer or lock known here");
+            }
+            inner.define(name, *value);
+            given.skip(",");
+            while (!formal.done() && !formal.skip(",")) {
+                formal.take();
+            }
+        }
+        while (!cursor.done() && !cursor.skip_word("on") && !cursor.skip_word("for")) {
+            cursor.take();
+        }
+        const ChannelId channel = channel_of(cursor);
+        lowering_.program.sequence.push_back(
+            add_task(operation, region_of(*chain), channel, inner, scope).push);
+    }
+
+    // %id = aiex.dma_bd_pool_pop(column, row, channel): a descriptor that is free
+    void pool_pop(const Operation& operation, Scope& scope) {
+        const ChannelId channel = pool_of(operation, scope);
+        if (operation.results.size() != 1) {
+            throw ReadError(operation.where, "a descriptor taken from a pool needs a name");
+        }
+        scope.define(operation.results[0],
+                     {Value::Kind::Constant, ids_.next(channel, operation.where)});
+    }
+    // aiex.dma_bd_pool_push(column, row, channel) bd_id %id : i32
+    void pool_push(const Operation& operation, Scope& scope) {
+        const ChannelId channel = pool_of(operation, scope);
+        Cursor cursor(operation);
+        cursor.group("(");
+        if (!cursor.skip_word("bd_id")) {
+            cursor.fail("'bd_id'");
+        }
+        ids_.free(channel.tile, scope.integer(cursor));
+    }
+    ChannelId pool_of(const Operation& operation, const Scope& scope) const {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        ChannelId channel;
+        channel.tile.column = scope.integer(inside);
+        inside.expect(",");
+        channel.tile.row = scope.integer(inside);
+        inside.expect(",");
+        channel.index = scope.integer(inside);
+        if (!lowering_.config.contains(channel.tile)) {
+            throw ReadError(operation.where, "this tile is outside the array");
+        }
+        return channel;
     }
 
     Task& task(const Operation& operation, const Scope& scope) {
@@ -708,6 +756,37 @@ std::string symbol_of(const Operation& operation) {
     return text_attribute(operation, "sym_name");
 }
 
+void add_host_steps(Lowering& lowering) {
+    std::vector<std::string> names;
+    for (const Lock& lock : lowering.program.locks) {
+        names.push_back(lock.name);
+    }
+    for (const HostStep& step : lowering.options.host) {
+        const auto place = std::find(names.begin(), names.end(), step.lock);
+        if (place == names.end()) {
+            const std::string near = base::config::nearest_name(step.lock, names);
+            throw ReadError(
+                lowering.device.where,
+                fmt::format("design.host: no lock is named '{}'{}", step.lock,
+                            near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+        }
+        const std::int64_t most = lowering.config.most_lock_value();
+        if (step.value > most) {
+            throw ReadError(lowering.device.where,
+                            fmt::format("design.host: lock '{}' holds 0..{}, got {}", step.lock,
+                                        most, step.value));
+        }
+        const std::int64_t lock = place - names.begin();
+        const bool counting = lowering.config.lock_kind == LockKind::Counting;
+        if (step.wait) {
+            lowering.program.sequence.push_back(
+                AcquireLock{{lock, counting ? -step.value : step.value}});
+        } else {
+            lowering.program.sequence.push_back(SetLock{lock, step.value});
+        }
+    }
+}
+
 }  // namespace
 
 void lower_sequence(Lowering& lowering) {
@@ -730,13 +809,17 @@ void lower_sequence(Lowering& lowering) {
             throw ReadError(lowering.device.where, fmt::format("no run-time sequence is named @{}",
                                                                lowering.options.sequence));
         }
-        lowering.note("the device has no run-time sequence: only what starts by itself runs");
+        if (lowering.options.host.empty()) {
+            lowering.note("the device has no run-time sequence: only what starts by itself runs");
+        }
+        add_host_steps(lowering);
         return;
     }
     for (const std::string& other : others) {
         lowering.note(fmt::format("run-time sequence {} is left out", other));
     }
     Sequence(lowering).run(*chosen);
+    add_host_steps(lowering);
 }
 
 }  // namespace tilesim::arch::npu::mlir

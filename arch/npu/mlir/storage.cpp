@@ -77,7 +77,7 @@ class Storage {
             throw ReadError(where, fmt::format("tile {},{} is outside the array of {} columns and "
                                                "{} rows",
                                                at.column, at.row, lowering_.config.columns,
-                                               lowering_.config.core_rows + 2));
+                                               lowering_.config.rows()));
         }
         lowering_.names.define(
             result_of(operation),
@@ -128,9 +128,11 @@ class Storage {
         lock.id = inside.skip(",") ? inside.integer() : kUnplaced;
         lock.initial = integer_attribute(operation, "init").value_or(0);
         lock.name = unique_name(lowering_.program.locks, wanted_name(operation));
-        lowering_.names.define(
-            result_of(operation),
-            {Value::Kind::Lock, static_cast<std::int64_t>(lowering_.program.locks.size())});
+        if (!operation.results.empty()) {  // without one, only the host uses it
+            lowering_.names.define(
+                result_of(operation),
+                {Value::Kind::Lock, static_cast<std::int64_t>(lowering_.program.locks.size())});
+        }
         lowering_.program.locks.push_back(lock);
     }
 

@@ -1,0 +1,142 @@
+// Cascades between cores: aie.cascade_flow, or the two ends aie.configure_cascade selects; where
+// neither is stated, the wires a core that puts words has anyway.
+//
+// Source:  AM009 (AIE1: a snake through the rows), aie-rt (AIE-ML: after reset from the core north
+//          to the one south), mlir-aie's pass lower-cascade-flows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "arch/npu/mlir/lowering.hpp"
+#include "arch/npu/stream_switch.hpp"
+
+namespace tilesim::arch::npu::mlir {
+
+namespace {
+
+struct Ends {
+    Heading in = Heading::North;
+    Heading out = Heading::South;
+};
+
+Heading read_heading(Cursor& cursor) {
+    static constexpr std::array<std::pair<std::string_view, Heading>, 4> kNames{
+        {{"North", Heading::North},
+         {"South", Heading::South},
+         {"East", Heading::East},
+         {"West", Heading::West}}};
+    const Location where = cursor.where();
+    const std::string word = cursor.word();
+    const auto place = std::find_if(kNames.begin(), kNames.end(),
+                                    [&word](const auto& entry) { return entry.first == word; });
+    if (place == kNames.end()) {
+        throw ReadError(where,
+                        fmt::format("expected North, South, East or West, found '{}'", word));
+    }
+    return place->second;
+}
+
+class Cascades {
+  public:
+    explicit Cascades(Lowering& lowering) : lowering_(lowering) {}
+
+    void run() {
+        for (const Operation& operation : lowering_.body()) {
+            lowering_.attempt([&] { read(operation); });
+        }
+        for (const auto& [from, ends] : configured_) {
+            const TileCoordinate to = neighbour(from, ends.out);
+            const auto receiver = configured_.find(to);
+            if (receiver != configured_.end() && receiver->second.in == opposite(ends.out)) {
+                add(from, to);
+            }
+        }
+        for (const CoreProgram& core : lowering_.program.cores) {
+            if (puts(core.script) && !has_exit(core.tile) && !configured_.contains(core.tile)) {
+                add(core.tile, wired(core.tile));
+            }
+        }
+        for (const Cascade& cascade : lowering_.program.cascades) {
+            note_silent(cascade);
+        }
+    }
+
+  private:
+    void read(const Operation& operation) {
+        const bool flow = operation.name == "aie.cascade_flow";
+        if (!flow && operation.name != "aie.configure_cascade") {
+            return;
+        }
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const TileCoordinate tile = lowering_.tile(inside);
+        inside.expect(",");
+        if (flow) {
+            add(tile, lowering_.tile(inside));
+            return;
+        }
+        Ends ends;
+        ends.in = read_heading(inside);
+        inside.expect(",");
+        ends.out = read_heading(inside);
+        configured_[tile] = ends;
+    }
+
+    void add(TileCoordinate from, TileCoordinate to) {
+        auto& cascades = lowering_.program.cascades;
+        Cascade cascade;
+        cascade.name = unique_name(cascades, fmt::format("cascade_{}_{}_to_{}_{}", from.column,
+                                                         from.row, to.column, to.row));
+        cascade.from = from;
+        cascade.to = to;
+        cascades.push_back(cascade);
+    }
+
+    bool has_exit(TileCoordinate tile) const {
+        const auto& cascades = lowering_.program.cascades;
+        return std::any_of(cascades.begin(), cascades.end(),
+                           [tile](const Cascade& cascade) { return cascade.from == tile; });
+    }
+
+    // Where a core's cascade leads when nothing says so.
+    TileCoordinate wired(TileCoordinate tile) const {
+        if (!lowering_.config.core.alternating_sides) {
+            return neighbour(tile, Heading::South);
+        }
+        const TileCoordinate ahead =
+            neighbour(tile, tile.row % 2 == 0 ? Heading::West : Heading::East);
+        return lowering_.config.contains(ahead) ? ahead : neighbour(tile, Heading::North);
+    }
+
+    static bool puts(const std::vector<CoreOp>& script) {
+        return std::any_of(script.begin(), script.end(), [](const CoreOp& op) {
+            const auto* loop = std::get_if<LoopOp>(&op.op);
+            return std::holds_alternative<PutCascadeOp>(op.op) ||
+                   (loop != nullptr && puts(loop->body));
+        });
+    }
+
+    void note_silent(const Cascade& cascade) {
+        const auto& cores = lowering_.program.cores;
+        const bool used = std::any_of(cores.begin(), cores.end(), [&](const CoreProgram& core) {
+            return core.tile == cascade.from && puts(core.script);
+        });
+        if (!used) {
+            lowering_.note(
+                "what kernels exchange over a cascade is left out where nothing says how many "
+                "words; state it under `cascade` of the side file");
+        }
+    }
+
+    Lowering& lowering_;
+    std::map<TileCoordinate, Ends> configured_;
+};
+
+}  // namespace
+
+void lower_cascades(Lowering& lowering) {
+    Cascades(lowering).run();
+}
+
+}  // namespace tilesim::arch::npu::mlir

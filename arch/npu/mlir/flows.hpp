@@ -1,0 +1,49 @@
+// Streams a design states end to end: what the router has to make, or the switchboxes contain.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arch/npu/mlir/lowering.hpp"
+
+namespace tilesim::arch::npu::mlir {
+
+// A port of a tile's switch as designs name it.
+struct Port {
+    std::string bundle;  // "dma", "north", "south", "east", "west", "core", "tilecontrol", ...
+    std::int64_t index = 0;
+    std::string name() const { return fmt::format("{}{}", bundle, index); }
+    auto operator<=>(const Port&) const = default;
+};
+using TilePort = std::pair<TileCoordinate, Port>;
+
+// DMA : 0. Throws ReadError.
+Port read_port(Cursor& cursor);
+// The DMA channel behind a port.
+std::optional<ChannelId> channel_at(const NpuConfig& config, const TilePort& port,
+                                    Direction direction);
+
+struct Flow {
+    ChannelId source;
+    std::vector<ChannelId> destinations;
+    std::optional<std::int64_t> packet_id;
+    bool keep_header = false;
+    Location where;
+};
+
+struct Flows {
+    std::vector<Flow> flows;
+    // aie.flow between ports that are no channels, as where a shim's switchbox is written out and
+    // the rest of the way is not: a wire from one port to the others.
+    std::map<TilePort, std::vector<TilePort>> wires;
+};
+
+// aie.flow, aie.packet_flow, and the broadcasts aiex.multicast and aiex.broadcast_packet.
+Flows read_flows(Lowering& lowering);
+
+}  // namespace tilesim::arch::npu::mlir
