@@ -31,7 +31,7 @@ bool StoreBuffer::covers(std::int64_t store, std::int64_t address, std::int64_t 
 std::int64_t StoreBuffer::push(std::int64_t address, std::int64_t bytes, std::uint64_t sequence) {
     SIM_DCHECK(room() > 0, "store buffer is full");
     at(tail_) = {address, bytes, sequence, kUnknownCycle, kUnknownCycle};
-    ++filter_[slot_of(address / kLineBytes)];
+    ++filter_[slot_of(line_at(address))];
     return tail_++;
 }
 

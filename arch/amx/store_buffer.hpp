@@ -22,6 +22,8 @@ class StoreBuffer {
 
     std::int64_t room() const { return entries_ - (tail_ - commit_); }
     bool empty() const { return tail_ == commit_; }
+    // `step` has nothing to do, and `next_event` to say.
+    bool idle() const { return tail_ == release_; }
     // The youngest store before `sequence` to the line that a tile load must still wait for.
     std::int64_t conflict(Line line, std::uint64_t sequence) const {
         return filter_[slot_of(line)] == 0 ? kNone : search(line, sequence);
@@ -52,7 +54,7 @@ class StoreBuffer {
     };
     static constexpr std::size_t kFilter = 256;
     static std::size_t slot_of(Line line) { return static_cast<std::size_t>(line) % kFilter; }
-    static Line line_of(const Entry& entry) { return entry.address / kLineBytes; }
+    static Line line_of(const Entry& entry) { return line_at(entry.address); }
     std::int64_t search(Line line, std::uint64_t sequence) const;
     Entry& at(std::int64_t store) { return ring_[static_cast<std::size_t>(store) & mask_]; }
     const Entry& at(std::int64_t store) const {
@@ -63,7 +65,7 @@ class StoreBuffer {
     std::int64_t after_store_;
     std::vector<Entry> ring_;
     std::size_t mask_;
-    std::array<std::uint8_t, kFilter> filter_{};
+    std::array<std::uint16_t, kFilter> filter_{};  // stores held of each slot's lines
     // Store numbers, release <= commit <= asked, senior <= tail.
     std::int64_t release_ = 0;
     std::int64_t commit_ = 0;
