@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "arch/base/check.hpp"
+#include "arch/base/splitmix64.hpp"
 
 namespace tilesim::arch::amx {
 
@@ -22,6 +23,7 @@ Cache::Cache(const CacheConfig& config)
       ways_(config.ways),
       power_of_two_((sets_ & (sets_ - 1)) == 0),
       random_(config.random_replacement),
+      scattered_(config.scattered_pages),
       tags_(index(sets_ * ways_), 0),
       used_(index(sets_ * ways_), 0),
       dirty_(index(sets_ * ways_), 0),
@@ -29,6 +31,11 @@ Cache::Cache(const CacheConfig& config)
       guess_mask_(guess_.size() - 1) {}
 
 std::int64_t Cache::set_of(Line line) const {
+    if (scattered_) {  // any page may lie anywhere; within it lines keep their places
+        std::uint64_t page = static_cast<std::uint64_t>(line) / kLinesPerPage;
+        line = static_cast<Line>(base::next_splitmix64(page) >> 32U) * kLinesPerPage +
+               line % kLinesPerPage;
+    }
     return power_of_two_ ? (line & (sets_ - 1)) : line % sets_;
 }
 

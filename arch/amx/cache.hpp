@@ -1,6 +1,7 @@
 // Tags of one set-associative cache: which lines are there, which are dirty, which goes next.
 //
-// Models:  true set indexing by line number, least recently used or random replacement.
+// Models:  true set indexing by line number, pages where their addresses are or scattered; least
+//          recently used or random replacement.
 // Ignores: data, timing, coherence.
 #pragma once
 
@@ -13,6 +14,8 @@ namespace tilesim::arch::amx {
 
 inline constexpr std::int64_t kLineBytes = 64;
 using Line = std::int64_t;  // address / 64
+
+inline constexpr Line kLinesPerPage = 64;
 
 constexpr Line line_at(std::int64_t address) {
     return address >> 6;  // by kLineBytes, and no sign to mind
@@ -79,10 +82,11 @@ class Cache {
     std::int64_t ways_;
     bool power_of_two_;
     bool random_;
+    bool scattered_;
     std::uint64_t random_state_ = 0x9E3779B97F4A7C15ULL;
-    std::uint32_t clock_ = 0;
-    std::vector<std::uint32_t> tags_;  // line + 1; 0: empty. 32 bits reach 256 GiB
-    std::vector<std::uint32_t> used_;  // time of last use
+    std::uint32_t clock_ = 0U - 1000U;  // of uses; starts again soon, so that every run meets it
+    std::vector<std::uint32_t> tags_;   // line + 1; 0: empty. 32 bits reach 256 GiB
+    std::vector<std::uint32_t> used_;   // time of last use
     std::vector<std::uint8_t> dirty_;
     // Where a line was put last, by its low bits: finds most hits without looking at every way.
     std::vector<std::uint32_t> guess_;

@@ -233,7 +233,7 @@ void Core::prepare_memory(EntryId id) {
         for (std::int64_t part = 0; part < entry.lines / entry.rows; ++part) {
             const std::int64_t line_end = (from / kLineBytes + 1) * kLineBytes;
             const std::int64_t length = std::max<std::int64_t>(std::min(end, line_end) - from, 1);
-            const std::int64_t store = stores_.push(from, length, entry.sequence);
+            const std::int64_t store = stores_.push(from, length, entry.sequence, tile);
             entry.store = row + part == 0 ? store : entry.store;
             from = line_end;
         }

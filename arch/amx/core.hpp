@@ -73,7 +73,7 @@ class Core {
     bool at_barrier() const { return at_barrier_; }
     // The rule an instruction broke: nothing after it was executed.
     const std::optional<Fault>& fault() const { return fault_; }
-    const Instruction* faulting() const { return stream_.current().instruction; }
+    const Statement& faulting() const { return program_.statements[stream_.position()]; }
     const CoreCounters& counters() const { return counters_; }
     std::int64_t spent(CoreState state) const { return spent_[static_cast<std::size_t>(state)]; }
     PrivateCaches& caches() { return caches_; }

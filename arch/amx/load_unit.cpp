@@ -90,7 +90,7 @@ std::int64_t LoadUnit::unblocked(const Entry& entry, const Lines& lines) const {
 
 bool LoadUnit::forwards(const Entry& entry, std::int64_t store) const {
     return !is_tile_load(entry.instruction->opcode) && entry.lines == 1 &&
-           stores_.covers(store, entry.address, entry.instruction->bytes);
+           stores_.forwards(store, entry.address, entry.bytes);
 }
 
 LoadUnit::Access LoadUnit::access(EntryId id, std::int64_t now) {
@@ -152,10 +152,12 @@ LoadUnit::Access LoadUnit::access_cache(EntryId id, Line line, std::int64_t now)
         entry.refused = caches_.version();
         return Access::Blocked;
     }
-    if (nontemporal) {
-        nontemporal_free_ = now + config_.access.nontemporal_line.count();
-    }
     ++entry.next_line;
+    if (nontemporal) {
+        const bool last = entry.next_line == entry.lines;
+        nontemporal_free_ = now + config_.access.nontemporal_line.count() +
+                            (last ? config_.access.nontemporal_gap.count() : 0);
+    }
     if (outcome == PrivateCaches::Outcome::Hit) {
         entry.latest_line = std::max(entry.latest_line, now + config_.caches.l1_latency.count());
     } else {

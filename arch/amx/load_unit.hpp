@@ -1,8 +1,8 @@
 // The load ports: two lines a cycle, oldest load first, a tile row by row.
 //
 // A load whose next line finds no fill buffer, or lies in a store that is not yet in the L1, steps
-// aside; younger loads go on. TILELOADDT1 takes a line every `nontemporal_line` cycles and leaves
-// the L1 alone.
+// aside; younger loads go on. TILELOADDT1 takes a line every `nontemporal_line` cycles,
+// `nontemporal_gap` more at its end, and leaves the L1 alone.
 #pragma once
 
 #include <cstdint>

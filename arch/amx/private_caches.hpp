@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "arch/amx/cache.hpp"
+#include "arch/amx/stream_table.hpp"
 
 namespace tilesim::arch::amx {
 
@@ -52,6 +52,9 @@ class PrivateCaches {
 
     bool contains_l1(Line line) const { return l1_.contains(line); }
     bool contains_l2(Line line) const { return l2_.contains(line); }
+    bool has_or_awaits(Line line) const {
+        return l1_.contains(line) || l2_.contains(line) || pending(line);
+    }
     bool dirty(Line line) const { return l1_.dirty(line) || l2_.dirty(line); }
     // Where a line that is on its way comes from.
     Level level_of(Line line) const;
@@ -109,10 +112,6 @@ class PrivateCaches {
         Line line = 0;
         std::int64_t cycle = 0;
     };
-    struct Stream {
-        std::int64_t page = -1;
-        Line last = -1;
-    };
 
     FillBuffer* buffer_of(Line line);
     Outcome take_buffer(Line line, std::int64_t now, bool fills_l1, bool own, FillBuffer*& taken);
@@ -138,8 +137,7 @@ class PrivateCaches {
     std::vector<Pending> pending_;
     std::vector<Delivery> deliveries_;  // in order of arrival
     std::vector<UncoreRequest> outbox_;
-    std::vector<Stream> streams_;
-    std::size_t next_stream_ = 0;
+    StreamTable streams_;
     CacheCounters counters_;
 };
 

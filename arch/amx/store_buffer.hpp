@@ -3,7 +3,8 @@
 // An entry is taken when the store enters the window, gets its data when the store executes,
 // becomes senior when it retires, and is written to the L1 one a cycle once the line is there.
 // Lines of senior stores are asked for ahead, one a cycle. A tile load of the line waits until
-// `tile_load_after_store` cycles after that; an AVX-512 load may take a full line from the entry.
+// `tile_load_after_store` cycles after that; an AVX-512 load may take its data from the entry, of a
+// tile store a full line only.
 #pragma once
 
 #include <array>
@@ -30,14 +31,15 @@ class StoreBuffer {
     }
     bool released(std::int64_t store) const { return store < release_; }
     bool committed(std::int64_t store) const { return store < commit_; }
-    // The store holds all of [address, address + bytes).
-    bool covers(std::int64_t store, std::int64_t address, std::int64_t bytes) const;
+    // May a load of [address, address + bytes) take its data from the store? It must lie within,
+    // and be the whole line where a tile store wrote it.
+    bool forwards(std::int64_t store, std::int64_t address, std::int64_t bytes) const;
     std::int64_t data_at(std::int64_t store) const { return at(store).data_at; }
     // Next cycle with something to do, as far as is known here.
     std::int64_t next_event(std::int64_t now) const;
 
     // The part of a store that lies in one line; returns its number.
-    std::int64_t push(std::int64_t address, std::int64_t bytes, std::uint64_t sequence);
+    std::int64_t push(std::int64_t address, std::int64_t bytes, std::uint64_t sequence, bool tile);
     void set_data(std::int64_t store, std::int64_t cycle) { at(store).data_at = cycle; }
     // Every entry below `end` belongs to a retired store.
     void set_senior(std::int64_t end) { senior_ = end; }
@@ -49,6 +51,7 @@ class StoreBuffer {
         std::int64_t address = 0;
         std::int64_t bytes = 0;
         std::uint64_t sequence = 0;
+        bool tile = false;
         std::int64_t data_at = kUnknownCycle;
         std::int64_t committed_at = kUnknownCycle;
     };
