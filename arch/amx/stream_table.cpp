@@ -10,7 +10,7 @@ constexpr std::size_t kStreams = 16;
 
 }  // namespace
 
-StreamTable::StreamTable() : streams_(kStreams) {}
+StreamTable::StreamTable(bool beyond_page) : beyond_page_(beyond_page), streams_(kStreams) {}
 
 StreamTable::Lines StreamTable::access(Line line, std::int64_t ahead) {
     const Line page = line / kLinesPerPage;
@@ -30,7 +30,8 @@ StreamTable::Lines StreamTable::access(Line line, std::int64_t ahead) {
     if (!ascends) {
         return {};
     }
-    return {line + 1, std::min(line + 1 + ahead, (page + 1) * kLinesPerPage)};
+    const Line end = line + 1 + ahead;
+    return {line + 1, beyond_page_ ? end : std::min(end, (page + 1) * kLinesPerPage)};
 }
 
 }  // namespace tilesim::arch::amx

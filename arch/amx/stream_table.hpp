@@ -1,8 +1,8 @@
 // What a stream prefetcher remembers: the last line asked for of each of a few 4 KiB pages.
 //
 // A page's second access at a higher line makes a stream; the lines behind it, up to so many ahead
-// and never beyond the page, are worth fetching. A stream that reaches the end of its page goes on
-// with the first line of the next.
+// are worth fetching: none beyond the page, unless the streams are to run on into the next. A
+// stream that reaches the end of its page goes on with the first line of the next.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace tilesim::arch::amx {
 
 class StreamTable {
   public:
-    StreamTable();
+    explicit StreamTable(bool beyond_page);
 
     struct Lines {
         Line first = 0;
@@ -27,6 +27,7 @@ class StreamTable {
         Line page = -1;
         Line last = -1;
     };
+    bool beyond_page_;
     std::vector<Stream> streams_;
     std::size_t next_ = 0;  // replaced next
 };

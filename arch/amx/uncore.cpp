@@ -19,7 +19,7 @@ Uncore::Uncore(const AmxConfig& config, memory::MemorySystem& memory, base::Even
       cores_(std::move(cores)),
       l3_(config.uncore.l3),
       port_free_(cores_.size(), Femtoseconds{0}),
-      streams_(cores_.size()) {}
+      streams_(cores_.size(), StreamTable{true}) {}
 
 Femtoseconds Uncore::lookahead() const {
     return std::min(cycles(config_.uncore.lookup), cycles(config_.uncore.answer));
