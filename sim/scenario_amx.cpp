@@ -13,6 +13,24 @@ using arch::base::config::Node;
 
 namespace {
 
+// Direct convolutions read A in place, pixel by pixel, and B tap by tap.
+void check_convolution(Node& root, const workloads::AmxMapping& map) {
+    using Map = workloads::AmxMapping;
+    if (map.b_layout != Map::BLayout::Packed) {
+        root.error("mapping.amx.b_layout",
+                   fmt::format("must be packed for a convolution, not {}", name_of(map.b_layout)));
+    }
+    if (map.a_packed) {
+        root.error("mapping.amx.a_packed", "must be off: a convolution's taps share A's pixels");
+    }
+    if (map.partition == Map::Partition::K && map.threads > 1) {
+        root.error("mapping.amx.partition", "must be m (output rows) or n for a convolution");
+    }
+    if (map.kc != 0) {
+        root.error("mapping.amx.kc", "must be 0 for a convolution: its taps are blocks along k");
+    }
+}
+
 void check_amx_workload(Node& root, const Scenario& scenario) {
     workloads::GemmProblem gemm;
     if (const auto* given = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
@@ -33,8 +51,8 @@ void check_amx_workload(Node& root, const Scenario& scenario) {
         return;
     }
     if (std::holds_alternative<workloads::ConvolutionProblem>(scenario.workload) &&
-        map != nullptr && map->b_layout == workloads::AmxMapping::BLayout::Sparse) {
-        root.error("mapping.amx.b_layout", "sparse weights are for products, not for convolutions");
+        map != nullptr) {
+        check_convolution(root, *map);
     }
     for (const std::string& problem : workloads::problems_of(
              gemm, map != nullptr ? *map : workloads::AmxMapping{}, scenario.device.amx->cores)) {
@@ -62,6 +80,9 @@ AmxProgramWorkload read_amx_program(Node node, const std::string& scenario_file)
         node.error("file", fmt::format("{}: cannot be read", workload.file));
     } else {
         workload.program = arch::amx::read_program(text.str(), workload.file);
+        if (workload.program.statements.empty()) {
+            node.error("file", fmt::format("{}: holds no instruction", workload.file));
+        }
     }
     return workload;
 }

@@ -49,7 +49,7 @@ std::array<TileShape, kTiles> BlockWriter::shapes(std::int64_t rows, std::int64_
 std::int64_t BlockWriter::a_registers() const {
     return map_.order == AmxMapping::Order::Preloaded ||
                    map_.order == AmxMapping::Order::Interleaved
-               ? map_.m_acc
+               ? registers_of(map_) - map_.m_acc * map_.n_acc - 1
                : 1;
 }
 

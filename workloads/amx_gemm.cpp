@@ -162,6 +162,13 @@ void take_share(TileProblem& p, const AmxMapping& map, std::int64_t t, const Low
         return;
     }
     const bool by_m = map.partition == AmxMapping::Partition::M;
+    if (by_m && p.row_groups > 1) {  // a convolution's output rows
+        const auto [first, last] = share(p.row_groups, t, map.threads);
+        p.a += first * p.a_group;
+        p.c += first * p.c_group;
+        p.row_groups = last - first;
+        return;
+    }
     std::int64_t& size = by_m ? p.m : p.n;
     const std::int64_t width = (by_m ? map.m_acc : map.n_acc) * kMaxRows;
     const auto [first, last] = share(ceil_div(size, width), t, map.threads);
@@ -250,8 +257,10 @@ void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, Low
 void note_regions(LoweredAmx& l, const TileProblem& p, std::int64_t t, std::int64_t taps) {
     const std::int64_t columns = ceil_div(p.n, kMaxRows);
     const std::int64_t pages = static_cast<std::int64_t>(p.pairs.size() > 1 ? 3 : 1);
-    const std::int64_t a_bytes =
-        p.row_groups > 1 ? p.row_groups * p.a_group : ceil_div(p.m, kMaxRows) * p.a_m;
+    std::int64_t a_bytes = (p.row_groups - 1) * p.a_group + ceil_div(p.m, kMaxRows) * p.a_m;
+    for (const TileProblem::Tap& tap : p.taps) {  // rows and columns that only later taps reach
+        a_bytes += (tap.count - 1) * tap.a_stride;
+    }
     for (std::int64_t part = 0; part < pages; ++part) {
         l.reads.push_back({t, p.a + part * l.a_part, a_bytes});
     }
@@ -278,21 +287,26 @@ void write_programs(LoweredAmx& l, const TileProblem& whole, const GemmProblem& 
         TileProblem p = whole;
         p.post = post_of(gemm, map, l);
         take_share(p, map, t, l);
+        if (p.m == 0 || p.n == 0 || p.row_groups == 0) {  // more threads than blocks
+            l.programs.emplace_back();
+            continue;
+        }
         prepare(p, gemm, map, l, layout, t);
         note_regions(l, p, t, taps);
         if (p.post.any) {
-            p.post.temporary = layout.take("temporary" + std::to_string(t),
-                                           2 * map.m_acc * map.n_acc * kTileBytes);
+            const std::int64_t bytes = 2 * map.m_acc * map.n_acc * kTileBytes;
+            p.post.temporary = layout.take("temporary" + std::to_string(t), bytes);
+            l.warm.push_back({t, p.post.temporary, bytes});
+            l.warm.push_back({t, l.scale, kResultBytes});
+            l.warm.push_back({t, p.post.bias, ceil_div(p.n, kMaxRows) * kRowBytes});
         }
         Program program;
-        if (p.m > 0 && p.n > 0) {
-            generate(program, p, map, [&] {
-                if (l.c_copy > 0) {
-                    reduce(program, map, l, t,
-                           gemm.a == DataType::Int8 ? Opcode::Vpaddd : Opcode::Vaddps);
-                }
-            });
-        }
+        generate(program, p, map, [&] {
+            if (l.c_copy > 0) {
+                reduce(program, map, l, t,
+                       gemm.a == DataType::Int8 ? Opcode::Vpaddd : Opcode::Vaddps);
+            }
+        });
         l.programs.push_back(std::move(program));
     }
     for (Program& program : l.programs) {

@@ -88,7 +88,8 @@ TEST(AmxGemm, EveryOrderGivesTheProduct) {
 }
 
 TEST(AmxGemm, EveryBlockShapeGivesTheProduct) {
-    for (const auto& [m, n] : {std::pair{1, 1}, {1, 4}, {1, 6}, {2, 2}, {3, 1}, {2, 1}}) {
+    for (const auto& [m, n] :
+         {std::pair{1, 1}, {1, 4}, {1, 6}, {2, 2}, {3, 1}, {2, 1}, {4, 1}, {6, 1}}) {
         AmxMapping mapping;
         mapping.m_acc = m;
         mapping.n_acc = n;
@@ -221,16 +222,26 @@ TEST(AmxGemm, ConvolutionsGiveTheProduct) {
     conv.filters = 37;
     conv.kh = 3;
     conv.kw = 2;
-    for (const std::int64_t stride : {1, 2}) {
-        conv.stride = stride;
-        const AmxMapping mapping;
+    const auto run_with = [&conv](std::int64_t threads, AmxMapping::Partition partition) {
+        AmxMapping mapping;
+        mapping.threads = threads;
+        mapping.partition = partition;
         const LoweredAmx lowered = lower(conv, mapping);
         arch::memory::BackingStore store;
         const AmxData data(conv, mapping, lowered, 11);
         data.fill(store);
-        run(lowered, &store);
+        const std::int64_t cycles = run(lowered, &store).cycles;
         const ProductCheck check = data.check(store);
         EXPECT_TRUE(check.match) << check.first_mismatch;
+        return cycles;
+    };
+    for (const std::int64_t stride : {1, 2}) {
+        conv.stride = stride;
+        const std::int64_t alone = run_with(1, AmxMapping::Partition::M);
+        // Output rows are shared out: five over three threads, over more than there are rows.
+        EXPECT_LT(run_with(3, AmxMapping::Partition::M), alone * 2 / 3);
+        EXPECT_LT(run_with(8, AmxMapping::Partition::M), alone / 3);
+        EXPECT_LT(run_with(2, AmxMapping::Partition::N), alone);
     }
 }
 
@@ -259,6 +270,8 @@ TEST(AmxGemm, SaysWhyAMappingCannotRun) {
     mapping.threads = 57;
     EXPECT_EQ(problems_of(gemm(64, 64, 64), mapping, 56).size(), 1U);
     EXPECT_EQ(problems_of(gemm(64, 64, 64, DataType::Int16), AmxMapping{}, 56).size(), 1U);
+    constexpr std::int64_t kMany = 1 << 20;
+    EXPECT_EQ(problems_of(gemm(kMany, kMany, 64), AmxMapping{}, 56).size(), 1U);
 }
 
 }  // namespace

@@ -101,10 +101,14 @@ std::int64_t registers_of(const Map& map) {
         case Map::Order::Switched:
             return accumulators + map.n_acc + 1;
         case Map::Order::Preloaded:
-        case Map::Order::Interleaved:
             return accumulators + map.m_acc + 1;
+        case Map::Order::Interleaved:
+            break;
     }
-    return accumulators;
+    // With one column each tile of A is used once: it stays no longer than registers are left.
+    const std::int64_t left = arch::amx::kTiles - accumulators - 1;
+    return accumulators + 1 +
+           (map.n_acc == 1 ? std::clamp<std::int64_t>(left, 1, map.m_acc) : map.m_acc);
 }
 
 std::vector<std::string> problems_of(const GemmProblem& gemm, const Map& map, std::int64_t cores) {
@@ -126,6 +130,16 @@ std::vector<std::string> problems_of(const GemmProblem& gemm, const Map& map, st
         problems.push_back(fmt::format(
             "{} x {} accumulators and the operands of this order take {} tiles; there are {}",
             map.m_acc, map.n_acc, registers_of(map), arch::amx::kTiles));
+    }
+    constexpr double kMostBytes = 137438953472.0;  // what the caches' tags reach, halved
+    const double size = int8 ? 1 : f32 ? 6 : 2;
+    const auto m = static_cast<double>(gemm.m);
+    const auto n = static_cast<double>(gemm.n);
+    const double copies = map.partition == Map::Partition::K ? static_cast<double>(map.threads) : 1;
+    const double bytes = (m + n) * static_cast<double>(gemm.k) * size + m * n * 4 * copies;
+    if (bytes > kMostBytes) {
+        problems.push_back(fmt::format("A, B and C take {:.0f} GiB; at most {:.0f} GiB",
+                                       bytes / (1 << 30), kMostBytes / (1 << 30)));
     }
     if (map.threads > cores) {
         problems.push_back(fmt::format("{} threads; the socket has {} cores", map.threads, cores));

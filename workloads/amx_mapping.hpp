@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "arch/amx/private_caches.hpp"
 #include "arch/base/config.hpp"
 #include "workloads/gemm.hpp"
 

@@ -53,6 +53,8 @@ void read_access(Node node, AccessConfig& access) {
     node.optional("tile_load_uops", access.tile_load_uops, {1, 32}, "uops of a tile load");
     node.optional("nontemporal_line", access.nontemporal_line, {1, 64},
                   "TILELOADDT1 takes a line every so many cycles");
+    node.optional("nontemporal_gap", access.nontemporal_gap, kLatency,
+                  "additional cycles between a TILELOADDT1 and the next");
     node.optional("nontemporal_to_use", access.nontemporal_to_use, kLatency,
                   "TILELOADDT1: from its last line to the tile");
     node.optional("nontemporal_fills_l1", access.nontemporal_fills_l1,
@@ -72,6 +74,8 @@ void read_cache(Node node, CacheConfig& cache) {
     node.optional("ways", cache.ways, {1, 32}, "lines of a set");
     node.optional("replacement", cache.random_replacement, {{"lru", false}, {"random", true}},
                   "which line of a set makes room");
+    node.optional("pages", cache.scattered_pages, {{"contiguous", false}, {"scattered", true}},
+                  "where 4 KiB pages lie in memory, which decides their sets");
     if (cache.size.count() % (kLine * cache.ways) != 0) {
         node.error("size", "must be a whole number of sets of 64 B lines");
     }
@@ -105,6 +109,8 @@ void read_uncore(Node node, UncoreConfig& uncore) {
     node.optional("answer", uncore.answer, {1, 1000}, "from L3 or DRAM data to the core");
     node.optional("to_memory", uncore.to_memory, {1, 1000}, "from an L3 miss to the memory");
     node.optional("port_width", uncore.port_width, {1, 256}, "from the mesh into one core");
+    node.optional("streamer", uncore.streamer, {0, 63},
+                  "lines fetched from DRAM into the L3 ahead of ascending misses; 0: off");
     node.optional("dirty_elsewhere", uncore.dirty_elsewhere, {0, 1000},
                   "additional, for a line another core has written");
     node.done();

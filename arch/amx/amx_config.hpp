@@ -45,6 +45,7 @@ struct AccessConfig {
     base::Cycles tile_load_to_use{33};  // from a tile's last line to the tile
     std::int64_t tile_load_uops = 4;
     base::Cycles nontemporal_line{2};  // TILELOADDT1: a line every so many cycles
+    base::Cycles nontemporal_gap{1};   // more, between one TILELOADDT1 and the next
     base::Cycles nontemporal_to_use{13};
     bool nontemporal_fills_l1 = false;
     std::int64_t tile_store_uops = 16;
@@ -63,6 +64,7 @@ struct CacheConfig {
     base::Bytes size{49152};
     std::int64_t ways = 12;
     bool random_replacement = false;  // otherwise least recently used
+    bool scattered_pages = false;     // 4 KiB pages lie anywhere; otherwise as addresses do
 };
 
 struct PrivateCacheConfig {
@@ -86,6 +88,7 @@ struct UncoreConfig {
     base::Cycles answer{60};             // slice, or DRAM's data, back to the core
     base::Cycles to_memory{20};          // slice to memory controller
     base::BytesPerCycle port_width{21};  // into one core
+    std::int64_t streamer = 20;          // lines fetched ahead from DRAM into the L3; 0: off
     base::Cycles dirty_elsewhere{100};   // more, for a line another core has written
 };
 

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "arch/base/check.hpp"
+#include "arch/base/splitmix64.hpp"
 
 namespace tilesim::arch::amx {
 
@@ -15,10 +16,6 @@ std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
 }
 
-std::uint32_t tag_of(Line line) {
-    return static_cast<std::uint32_t>(line + 1);
-}
-
 }  // namespace
 
 Cache::Cache(const CacheConfig& config)
@@ -26,22 +23,25 @@ Cache::Cache(const CacheConfig& config)
       ways_(config.ways),
       power_of_two_((sets_ & (sets_ - 1)) == 0),
       random_(config.random_replacement),
+      scattered_(config.scattered_pages),
       tags_(index(sets_ * ways_), 0),
       used_(index(sets_ * ways_), 0),
       dirty_(index(sets_ * ways_), 0),
-      guess_(std::min(std::bit_ceil(4 * tags_.size()), kGuesses), 0) {}
+      guess_(std::min(std::bit_ceil(4 * tags_.size()), kGuesses), 0),
+      guess_mask_(guess_.size() - 1) {}
 
 std::int64_t Cache::set_of(Line line) const {
+    if (scattered_) {  // any page may lie anywhere; within it lines keep their places
+        std::uint64_t page = static_cast<std::uint64_t>(line) / kLinesPerPage;
+        line = static_cast<Line>(base::next_splitmix64(page) >> 32U) * kLinesPerPage +
+               line % kLinesPerPage;
+    }
     return power_of_two_ ? (line & (sets_ - 1)) : line % sets_;
 }
 
-std::int64_t Cache::find(Line line) const {
+std::int64_t Cache::search(Line line) const {
     SIM_DCHECK(line >= 0 && line < UINT32_MAX, "line {} is beyond the tags", line);
     const std::uint32_t tag = tag_of(line);
-    const std::uint32_t guess = guess_[index(line) & (guess_.size() - 1)];
-    if (tags_[guess] == tag) {
-        return guess;
-    }
     const std::int64_t first = set_of(line) * ways_;
     const std::uint32_t* tags = &tags_[index(first)];
     std::int64_t way = -1;
@@ -54,15 +54,6 @@ std::int64_t Cache::find(Line line) const {
 bool Cache::dirty(Line line) const {
     const std::int64_t at = find(line);
     return at >= 0 && dirty_[index(at)] != 0;
-}
-
-bool Cache::touch(Line line) {
-    const std::int64_t at = find(line);
-    if (at < 0) {
-        return false;
-    }
-    used_[index(at)] = ++clock_;
-    return true;
 }
 
 bool Cache::write(Line line) {
@@ -84,9 +75,11 @@ Cache::Victim Cache::install(Line line, bool dirty) {
     const std::int64_t first = set_of(line) * ways_;
     std::int64_t way = first;
     bool empty = false;
+    // Ages, not times of use: the clock starts again after 2^32 uses.
+    const auto age = [this](std::int64_t i) { return clock_ - used_[index(i)]; };
     for (std::int64_t i = first; i < first + ways_ && !empty; ++i) {
         empty = tags_[index(i)] == 0;
-        way = empty || used_[index(i)] < used_[index(way)] ? i : way;
+        way = empty || age(i) > age(way) ? i : way;
     }
     if (random_ && !empty) {
         random_state_ ^= random_state_ << 13U;
@@ -99,7 +92,7 @@ Cache::Victim Cache::install(Line line, bool dirty) {
         victim = {static_cast<Line>(tags_[index(way)]) - 1, dirty_[index(way)] != 0};
     }
     tags_[index(way)] = tag_of(line);
-    guess_[index(line) & (guess_.size() - 1)] = static_cast<std::uint32_t>(way);
+    guess_[index(line) & guess_mask_] = static_cast<std::uint32_t>(way);
     used_[index(way)] = ++clock_;
     dirty_[index(way)] = static_cast<std::uint8_t>(dirty);
     return victim;

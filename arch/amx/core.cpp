@@ -46,6 +46,7 @@ Core::Core(const AmxConfig& config, const Program& program, InstructionObserver*
       program_(program),
       observer_(observer),
       stream_(program),
+      checked_(program.statements.size(), 0),
       window_(config.window, config.tiles),
       caches_(config.caches),
       stores_(config.window.store_buffer, config.access.tile_load_after_store.count()),
@@ -67,16 +68,14 @@ void Core::advance(std::int64_t limit) {
 
 // Stages from the end of the pipeline to its start, so that nothing passes two of them in a cycle.
 std::int64_t Core::step() {
-    arrivals_.clear();
-    caches_.advance(now_, arrivals_);
-    for (const PrivateCaches::Arrival& arrival : arrivals_) {
-        loads_.arrive(arrival.waiter, now_);
+    if (!caches_.idle()) {
+        receive();
     }
-    const bool stores_moved = stores_.step(now_, caches_);
-    retire();
-    ready_.clear();
-    window_.pop_due(now_, ready_);
-    for (const EntryId id : ready_) {
+    const bool stores_moved = !stores_.idle() && stores_.step(now_, caches_);
+    if (!window_.empty() && window_.head().done_at <= now_) {
+        retire();
+    }
+    for (EntryId id = window_.pop_due(now_); id != kNoEntry; id = window_.at(id).next_in_slot) {
         if (info_of(window_.at(id).instruction->opcode).unit == Unit::Load) {
             loads_.start(id);
         } else {
@@ -94,21 +93,30 @@ std::int64_t Core::step() {
     return stores_moved ? now_ + 1 : next_event();
 }
 
+void Core::receive() {
+    arrivals_.clear();
+    caches_.advance(now_, arrivals_);
+    for (const PrivateCaches::Arrival& arrival : arrivals_) {
+        loads_.arrive(arrival.waiter, now_);
+    }
+}
+
 // What frees a resource comes before `allocate` in a cycle: an instruction that is still refused
 // then needs another event first.
 std::int64_t Core::next_event() const {
-    const bool allocates =
-        !stream_.finished() && blocked_ == Blocked::No && !at_barrier_ && !fault_;
-    if (allocates && configured_at_ <= now_) {
-        return now_ + 1;
+    const std::int64_t soon = now_ + 1;
+    if (blocked_ == Blocked::No && configured_at_ <= now_ && may_allocate()) {
+        return soon;
+    }
+    const std::int64_t retires = window_.empty() ? kUnknownCycle : window_.head().done_at;
+    if (retires <= soon || window_.due(soon)) {
+        return soon;
     }
     std::int64_t next = std::min(window_.next_due(now_), ports_.next_event(now_));
-    next = std::min(next, caches_.next_event(now_));
-    next = std::min(next, stores_.next_event(now_));
+    next = std::min(next, retires);
+    next = caches_.idle() ? next : std::min(next, caches_.next_event(now_));
+    next = stores_.idle() ? next : std::min(next, stores_.next_event(now_));
     next = loads_.empty() ? next : std::min(next, loads_.next_event(now_));
-    if (!window_.empty() && window_.head().done_at != kUnknownCycle) {
-        next = std::min(next, std::max(window_.head().done_at, now_ + 1));
-    }
     return configured_at_ > now_ ? std::min(next, configured_at_) : next;
 }
 
@@ -136,10 +144,13 @@ void Core::retire() {
 }
 
 void Core::allocate() {
+    if (blocked_ != Blocked::No && blocked_ != Blocked::StoreBuffer &&
+        refused_ == window_.releases()) {
+        return;
+    }
     std::int64_t budget = config_.window.allocate;
     blocked_ = Blocked::No;
-    while (budget > 0 && !stream_.finished() && !fault_ && configured_at_ <= now_ && !at_barrier_ &&
-           allocate_one(budget)) {
+    while (budget > 0 && configured_at_ <= now_ && may_allocate() && allocate_one(budget)) {
     }
 }
 
@@ -155,6 +166,7 @@ bool Core::allocate_one(std::int64_t& budget) {
             blocked_ = Blocked::StoreBuffer;
         }
         if (blocked_ != Blocked::No) {
+            refused_ = window_.releases();
             return false;
         }
         uops_left_ = uops;
@@ -167,8 +179,7 @@ bool Core::allocate_one(std::int64_t& budget) {
 
 bool Core::enter(const DynamicInstruction& dynamic, std::int64_t uops) {
     const Instruction& instruction = *dynamic.instruction;
-    fault_ = check(instruction);
-    if (fault_) {
+    if (!allowed(instruction)) {
         return false;
     }
     if (instruction.opcode == Opcode::Barrier) {
@@ -222,7 +233,7 @@ void Core::prepare_memory(EntryId id) {
         for (std::int64_t part = 0; part < entry.lines / entry.rows; ++part) {
             const std::int64_t line_end = (from / kLineBytes + 1) * kLineBytes;
             const std::int64_t length = std::max<std::int64_t>(std::min(end, line_end) - from, 1);
-            const std::int64_t store = stores_.push(from, length, entry.sequence);
+            const std::int64_t store = stores_.push(from, length, entry.sequence, tile);
             entry.store = row + part == 0 ? store : entry.store;
             from = line_end;
         }
@@ -255,6 +266,18 @@ void Core::prepare_others(EntryId id) {
     window_.complete(id, now_ + latency);
 }
 
+// Whether an instruction may execute depends on the tile configuration alone: one look at each
+// under each configuration does.
+bool Core::allowed(const Instruction& instruction) {
+    std::uint32_t& checked = checked_[stream_.position()];
+    if (checked == configuration_) {
+        return true;
+    }
+    checked = configuration_;  // LDTILECFG, which sets another, is looked at every time
+    fault_ = check(instruction);
+    return !fault_;
+}
+
 std::optional<Fault> Core::check(const Instruction& instruction) {
     const Opcode opcode = instruction.opcode;
     if (is_dot(opcode)) {
@@ -268,10 +291,12 @@ std::optional<Fault> Core::check(const Instruction& instruction) {
         return tiles_.check_tile(instruction.destination);
     }
     if (opcode == Opcode::Ldtilecfg) {
+        ++configuration_;
         return tiles_.load(
             make_image(program_.configs[static_cast<std::size_t>(instruction.immediate)]));
     }
     if (opcode == Opcode::Tilerelease) {
+        ++configuration_;
         tiles_.release();
     }
     return std::nullopt;

@@ -73,7 +73,7 @@ class Core {
     bool at_barrier() const { return at_barrier_; }
     // The rule an instruction broke: nothing after it was executed.
     const std::optional<Fault>& fault() const { return fault_; }
-    const Instruction* faulting() const { return stream_.current().instruction; }
+    const Statement& faulting() const { return program_.statements[stream_.position()]; }
     const CoreCounters& counters() const { return counters_; }
     std::int64_t spent(CoreState state) const { return spent_[static_cast<std::size_t>(state)]; }
     PrivateCaches& caches() { return caches_; }
@@ -88,12 +88,15 @@ class Core {
 
   private:
     std::int64_t step();  // one cycle; the next one with something to do
+    void receive();
     void retire();
+    bool may_allocate() const { return !stream_.finished() && !at_barrier_ && !fault_; }
     void allocate();
     bool allocate_one(std::int64_t& budget);
     bool enter(const DynamicInstruction& dynamic, std::int64_t uops);
     void prepare_memory(EntryId id);
     void prepare_others(EntryId id);
+    bool allowed(const Instruction& instruction);
     std::optional<Fault> check(const Instruction& instruction);
     std::int64_t uops_of(const Instruction& instruction) const;
     std::int64_t lines_of(const DynamicInstruction& dynamic) const;
@@ -108,13 +111,14 @@ class Core {
     InstructionObserver* observer_;
     InstructionStream stream_;
     TileConfig tiles_;
+    std::uint32_t configuration_ = 1;     // counts LDTILECFG and TILERELEASE
+    std::vector<std::uint32_t> checked_;  // of each statement: under which it was found legal
     Scoreboard window_;
     PrivateCaches caches_;
     StoreBuffer stores_;
     LoadUnit loads_;
     Ports ports_;
     std::vector<PrivateCaches::Arrival> arrivals_;
-    std::vector<EntryId> ready_;
     std::vector<EntryId> dots_;  // not yet started, in program order, from first_dot_ on
     std::size_t first_dot_ = 0;
     std::int64_t now_ = 0;
@@ -123,6 +127,7 @@ class Core {
     std::int64_t configured_at_ = 0;  // end of LDTILECFG
     bool at_barrier_ = false;
     Blocked blocked_ = Blocked::No;
+    std::uint64_t refused_ = 0;  // the window's releases when it was blocked
     std::int64_t finished_at_ = kUnknownCycle;
     std::optional<Fault> fault_;
     CoreCounters counters_;

@@ -21,13 +21,11 @@ void Core::charge(std::int64_t until) {
         dots_.clear();
         first_dot_ = 0;
     }
-    const std::int64_t busy = std::clamp<std::int64_t>(ports_.tmul_free() - now_, 0, until - now_);
-    if (busy > 0) {
-        const CoreState state =
-            ports_.tmul(now_) == TmulUse::Multiply ? CoreState::Multiply : CoreState::StoreRead;
-        spent_[static_cast<std::size_t>(state)] += busy;
-    }
-    for (std::int64_t at = now_ + busy; at < until;) {
+    std::int64_t at = std::clamp(ports_.tmul_free(), now_, until);
+    const CoreState use =
+        ports_.tmul_use() == TmulUse::Multiply ? CoreState::Multiply : CoreState::StoreRead;
+    spent_[static_cast<std::size_t>(use)] += at - now_;
+    while (at < until) {
         std::int64_t end = until;
         const CoreState state = cause(at, end);
         spent_[static_cast<std::size_t>(state)] += end - at;

@@ -99,8 +99,12 @@ TEST(Core, TileLoadsTakeTwoLinesACycle) {
     EXPECT_DOUBLE_EQ(per_iteration([](Program& p) { load(p, 0, 0); }), 8.0);
 }
 
-TEST(Core, NontemporalLoadsTakeALineEveryTwoCycles) {
-    EXPECT_DOUBLE_EQ(per_iteration([](Program& p) { load(p, 0, 0, Opcode::Tileloaddt1); }), 32.0);
+TEST(Core, NontemporalLoadsTakeALineEveryTwoCyclesAndOneBetweenTiles) {
+    const auto body = [](Program& p) { load(p, 0, 0, Opcode::Tileloaddt1); };
+    EXPECT_DOUBLE_EQ(per_iteration(body), 33.0);
+    AmxConfig config;
+    config.access.nontemporal_gap = base::Cycles{0};
+    EXPECT_DOUBLE_EQ(per_iteration(body, config), 32.0);
 }
 
 TEST(Core, TileStoresTakeALineACycle) {
@@ -174,6 +178,26 @@ TEST(Core, AVectorLoadTakesAFullLineFromTheStoreBuffer) {
     slow.access.tile_load_after_store = base::Cycles{90};
     EXPECT_DOUBLE_EQ(per_iteration(body), 16.0);
     EXPECT_DOUBLE_EQ(per_iteration(body, slow), 16.0);
+}
+
+TEST(Core, AVectorLoadOfPartOfATileStoresLineWaitsForTheL1) {
+    // What is loaded goes through a chain of additions that outlasts the stores.
+    const auto cycles = [](bool tile, std::int64_t bytes) {
+        return run(looped(1,
+                          [=](Program& p) {
+                              load(p, 1, kPage, tile ? Opcode::Tilestored : Opcode::VmovupsStore);
+                              vector_load(p, 2, kPage);
+                              p.statements.back().instruction.bytes = bytes;
+                              for (int i = 0; i < 30; ++i) {
+                                  math(p, Opcode::Vaddps, 2, 2, 3);
+                              }
+                              load(p, 2, kPage + 2048, Opcode::VmovupsStore);
+                          }))
+            .cycles;
+    };
+    EXPECT_GT(cycles(true, 32), cycles(true, 64));
+    // A vector store hands on any part of what it wrote.
+    EXPECT_EQ(cycles(false, 32), cycles(false, 64));
 }
 
 TEST(Core, PortFiveIsClosedWhileAProductIsYoung) {
@@ -288,6 +312,28 @@ TEST(Core, AnIllegalInstructionStopsTheCore) {
     ASSERT_TRUE(core.fault());
     EXPECT_EQ(core.fault()->kind, Fault::Kind::UndefinedInstruction);
     EXPECT_FALSE(core.finished());
+}
+
+TEST(Core, LegalityIsCheckedAgainUnderAnotherConfiguration) {
+    // The second pass of the loop executes the product with B one row short.
+    Program program;
+    std::array<TileShape, kTiles> shapes;
+    shapes.fill({16, 64});
+    Instruction configure;
+    configure.opcode = Opcode::Ldtilecfg;
+    configure.immediate = program.add_config(shapes);
+    program.emit(configure);
+    program.open_loop("i", 2);
+    dot(program, 0, 4, 6);
+    shapes[6] = {15, 64};
+    configure.immediate = program.add_config(shapes);
+    program.emit(configure);
+    program.close_loop();
+    const AmxConfig config;
+    Core core(config, program);
+    core.advance(1000);
+    ASSERT_TRUE(core.fault());
+    EXPECT_EQ(core.counters().dots, 1);
 }
 
 }  // namespace

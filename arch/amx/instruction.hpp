@@ -128,6 +128,20 @@ inline bool is_prefetch(Opcode opcode) {
     return opcode == Opcode::Prefetcht0 || opcode == Opcode::Prefetcht1;
 }
 
+// Bytes of memory an AVX-512, mask or configuration operand has where no length is given.
+constexpr std::int64_t default_bytes(Opcode opcode) {
+    switch (opcode) {
+        case Opcode::Vbroadcastss:
+            return 4;
+        case Opcode::Kmovq:
+            return 8;
+        case Opcode::VpmovsdbStore:
+            return 16;
+        default:
+            return kRowBytes;
+    }
+}
+
 // base + sum of stride * loop variable; with a table, that sum is an index into it.
 struct Address {
     struct Term {
@@ -161,6 +175,7 @@ struct Statement {
     int variable = 0;        // LoopBegin, LoopEnd
     std::int64_t count = 0;  // LoopBegin
     int partner = 0;         // index of the matching LoopEnd or LoopBegin
+    int line = 0;            // of the text it was read from; 0: none
 };
 
 // A named piece of memory the program works on.

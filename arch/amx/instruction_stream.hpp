@@ -18,6 +18,8 @@ class InstructionStream {
 
     bool finished() const { return finished_; }
     const DynamicInstruction& current() const { return current_; }
+    // Index of its statement.
+    std::size_t position() const { return at_; }
     void advance();
 
   private:

@@ -12,14 +12,6 @@ LoadUnit::LoadUnit(const AmxConfig& config, Scoreboard& window, PrivateCaches& c
       stores_(stores),
       lines_a_cycle_(config.access.load_lines) {}
 
-Line LoadUnit::line_of(const Entry& entry, std::int64_t index) {
-    if (entry.lines == entry.rows) {
-        return (entry.address + index * entry.instruction->row_stride) / kLineBytes;
-    }
-    const std::int64_t row = index / 2;  // rows that do not start on a line take two
-    return (entry.address + row * entry.instruction->row_stride) / kLineBytes + index % 2;
-}
-
 void LoadUnit::start(EntryId id) {
     const std::uint64_t sequence = window_.at(id).sequence;
     auto place = active_.end();
@@ -66,29 +58,39 @@ void LoadUnit::run_ahead(std::int64_t now) {
     if (entry.instruction->opcode != Opcode::Tileloadd || entry.store >= 0) {
         return;
     }
-    const std::int64_t first = slot_;
-    bool whole = true;
-    while (whole && entry.next_line < entry.lines) {
-        const Line line = line_of(entry, entry.next_line);
-        whole =
-            stores_.conflict(line, entry.sequence) == StoreBuffer::kNone && caches_.load_hit(line);
-        entry.next_line = static_cast<std::int8_t>(entry.next_line + (whole ? 1 : 0));
-        slot_ += whole ? 1 : 0;
-    }
-    if (slot_ > first) {
+    const Lines lines(entry);
+    const std::int64_t first = entry.next_line;
+    const std::int64_t hits = caches_.load_hits(
+        unblocked(entry, lines), [&lines, first](std::int64_t i) { return lines(first + i); });
+    if (hits > 0) {
+        entry.next_line = static_cast<std::int8_t>(first + hits);
+        slot_ += hits;
         entry.latest_line = std::max(
             entry.latest_line, (slot_ - 1) / lines_a_cycle_ + config_.caches.l1_latency.count());
     }
-    if (!whole) {
+    if (entry.next_line < entry.lines) {
         return;
     }
     active_.erase(active_.begin());
     finish(id);
 }
 
+// How many lines there are from the next one on to the first that a store blocks.
+std::int64_t LoadUnit::unblocked(const Entry& entry, const Lines& lines) const {
+    if (stores_.idle()) {
+        return entry.lines - entry.next_line;
+    }
+    std::int64_t next = entry.next_line;
+    while (next < entry.lines &&
+           stores_.conflict(lines(next), entry.sequence) == StoreBuffer::kNone) {
+        ++next;
+    }
+    return next - entry.next_line;
+}
+
 bool LoadUnit::forwards(const Entry& entry, std::int64_t store) const {
     return !is_tile_load(entry.instruction->opcode) && entry.lines == 1 &&
-           stores_.covers(store, entry.address, entry.instruction->bytes);
+           stores_.forwards(store, entry.address, entry.bytes);
 }
 
 LoadUnit::Access LoadUnit::access(EntryId id, std::int64_t now) {
@@ -150,10 +152,12 @@ LoadUnit::Access LoadUnit::access_cache(EntryId id, Line line, std::int64_t now)
         entry.refused = caches_.version();
         return Access::Blocked;
     }
-    if (nontemporal) {
-        nontemporal_free_ = now + config_.access.nontemporal_line.count();
-    }
     ++entry.next_line;
+    if (nontemporal) {
+        const bool last = entry.next_line == entry.lines;
+        nontemporal_free_ = now + config_.access.nontemporal_line.count() +
+                            (last ? config_.access.nontemporal_gap.count() : 0);
+    }
     if (outcome == PrivateCaches::Outcome::Hit) {
         entry.latest_line = std::max(entry.latest_line, now + config_.caches.l1_latency.count());
     } else {

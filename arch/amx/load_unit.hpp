@@ -1,8 +1,8 @@
 // The load ports: two lines a cycle, oldest load first, a tile row by row.
 //
 // A load whose next line finds no fill buffer, or lies in a store that is not yet in the L1, steps
-// aside; younger loads go on. TILELOADDT1 takes a line every `nontemporal_line` cycles and leaves
-// the L1 alone.
+// aside; younger loads go on. TILELOADDT1 takes a line every `nontemporal_line` cycles,
+// `nontemporal_gap` more at its end, and leaves the L1 alone.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class LoadUnit {
              StoreBuffer& stores);
 
     bool empty() const { return active_.empty(); }
-    // The address of an entry's line `index`, rows first.
-    static Line line_of(const Entry& entry, std::int64_t index);
+    // Line `index` of an entry, rows first.
+    static Line line_of(const Entry& entry, std::int64_t index) { return Lines(entry)(index); }
     // Next cycle with something to do, as far as is known here.
     std::int64_t next_event(std::int64_t now) const;
 
@@ -32,11 +32,27 @@ class LoadUnit {
     void step(std::int64_t now);
 
   private:
+    struct Lines {
+        explicit Lines(const Entry& entry)
+            : address(entry.address),
+              stride(entry.instruction->row_stride),
+              split(entry.lines != entry.rows) {}
+        Line operator()(std::int64_t index) const {
+            if (split) {  // rows that do not start on a line take two
+                return line_at(address + index / 2 * stride) + index % 2;
+            }
+            return line_at(address + index * stride);
+        }
+        std::int64_t address;
+        std::int64_t stride;
+        bool split;
+    };
     enum class Access { Done, Blocked };
     Access access(EntryId id, std::int64_t now);
     void run_ahead(std::int64_t now);
     bool slots_left(std::int64_t now) const { return slot_ < (now + 1) * lines_a_cycle_; }
     Access access_cache(EntryId id, Line line, std::int64_t now);
+    std::int64_t unblocked(const Entry& entry, const Lines& lines) const;
     bool forwards(const Entry& entry, std::int64_t store) const;
     void finish(EntryId id);
 

@@ -34,21 +34,6 @@ void Ports::start(EntryId id) {
     }
 }
 
-void Ports::step(std::int64_t now) {
-    if (!tmul_.empty()) {
-        issue_tmul(now);
-    }
-    if (!store_.empty()) {
-        issue_store(now);
-    }
-    if (!vector_.empty()) {
-        issue_vector(now);
-    }
-    if (!scalar_.empty()) {
-        issue_scalar(now);
-    }
-}
-
 void Ports::execute(EntryId id, std::int64_t now, std::int64_t latency) {
     Entry& entry = window_.at(id);
     entry.done_at = now + latency;
@@ -66,9 +51,6 @@ void Ports::execute_store(EntryId id, std::int64_t now, std::int64_t latency) {
 }
 
 void Ports::issue_tmul(std::int64_t now) {
-    if (now < tmul_free_) {
-        return;
-    }
     for (auto it = tmul_.begin(); it != tmul_.end(); ++it) {
         const EntryId id = *it;
         Entry& entry = window_.at(id);
@@ -93,13 +75,9 @@ void Ports::issue_tmul(std::int64_t now) {
         }
         return;
     }
-    return;
 }
 
 void Ports::issue_store(std::int64_t now) {
-    if (now < store_free_) {
-        return;
-    }
     const EntryId id = store_.front();
     const Entry& entry = window_.at(id);
     const OpcodeInfo& info = info_of(entry.instruction->opcode);
@@ -113,7 +91,6 @@ void Ports::issue_store(std::int64_t now) {
     store_free_ = now + entry.lines;
     const bool configuration = entry.instruction->opcode == Opcode::Sttilecfg;
     execute_store(id, now, configuration ? config_.tiles.store_config.count() : info.latency);
-    return;
 }
 
 void Ports::issue_vector(std::int64_t now) {

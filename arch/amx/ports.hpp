@@ -15,21 +15,33 @@
 namespace tilesim::arch::amx {
 
 // What TMUL is doing.
-enum class TmulUse : std::uint8_t { Idle, Multiply, StoreRead };
+enum class TmulUse : std::uint8_t { Multiply, StoreRead };
 
 class Ports {
   public:
     Ports(const AmxConfig& config, Scoreboard& window, StoreBuffer& stores);
 
-    TmulUse tmul(std::int64_t now) const { return now < tmul_free_ ? tmul_use_ : TmulUse::Idle; }
+    // Until `tmul_free`.
+    TmulUse tmul_use() const { return tmul_use_; }
     std::int64_t tmul_free() const { return tmul_free_; }
-    // Instructions wait for a vector or scalar port, or for the store line.
-    bool waiting() const { return !vector_.empty() || !scalar_.empty() || !store_.empty(); }
     std::int64_t next_event(std::int64_t now) const;
 
     void start(EntryId id);
     // One cycle.
-    void step(std::int64_t now);
+    void step(std::int64_t now) {
+        if (now >= tmul_free_ && !tmul_.empty()) {
+            issue_tmul(now);
+        }
+        if (now >= store_free_ && !store_.empty()) {
+            issue_store(now);
+        }
+        if (!vector_.empty()) {
+            issue_vector(now);
+        }
+        if (!scalar_.empty()) {
+            issue_scalar(now);
+        }
+    }
 
   private:
     void insert(std::vector<EntryId>& list, EntryId id);
@@ -53,7 +65,7 @@ class Ports {
     std::int64_t port0_free_ = 0;
     std::int64_t port5_free_ = 0;
     std::int64_t port5_closed_ = 0;
-    TmulUse tmul_use_ = TmulUse::Idle;
+    TmulUse tmul_use_ = TmulUse::Multiply;
 };
 
 }  // namespace tilesim::arch::amx

@@ -12,8 +12,6 @@ namespace {
 // is kept in parts of a cycle that 48 B/cycle and hundredths both divide.
 constexpr std::int64_t kPathUnits = 19'200;
 constexpr std::int64_t kPercent = 100;
-constexpr std::size_t kStreams = 16;
-constexpr Line kLinesPerPage = 64;
 
 }  // namespace
 
@@ -21,8 +19,7 @@ PrivateCaches::PrivateCaches(const PrivateCacheConfig& config)
     : config_(config),
       l1_(config.l1),
       l2_(config.l2),
-      buffers_(static_cast<std::size_t>(config.fill_buffers)),
-      streams_(kStreams) {}
+      buffers_(static_cast<std::size_t>(config.fill_buffers)) {}
 
 PrivateCaches::FillBuffer* PrivateCaches::buffer_of(Line line) {
     if (busy_ > 0) {
@@ -156,21 +153,10 @@ void PrivateCaches::prefetch_l2(Line line, bool miss, std::int64_t now) {
     if (config_.l2_streamer == 0) {
         return;
     }
-    const std::int64_t page = line / kLinesPerPage;
-    auto stream = std::find_if(streams_.begin(), streams_.end(),
-                               [page](const Stream& s) { return s.page == page; });
-    if (stream == streams_.end()) {
-        streams_[next_stream_] = {page, line};
-        next_stream_ = (next_stream_ + 1) % kStreams;
-        return;
+    const auto [first, end] = streams_.access(line, config_.l2_streamer);
+    for (Line ahead = first; ahead < end; ++ahead) {
+        fetch(ahead);
     }
-    if (line > stream->last) {
-        const Line end = std::min(line + config_.l2_streamer, (page + 1) * kLinesPerPage - 1);
-        for (Line ahead = line + 1; ahead <= end; ++ahead) {
-            fetch(ahead);
-        }
-    }
-    stream->last = line;
 }
 
 void PrivateCaches::deliver(Line line, std::int64_t cycle) {
@@ -200,6 +186,7 @@ void PrivateCaches::receive(std::int64_t now) {
         }
     }
     deliveries_.erase(deliveries_.begin(), deliveries_.begin() + static_cast<std::int64_t>(taken));
+    version_ += taken > 0 ? 1 : 0;  // a prefetch into the L2 alone may find room
     if (taken > 0 && unasked_ > 0) {
         for (FillBuffer& buffer : buffers_) {
             if (buffer.busy && !buffer.asked) {

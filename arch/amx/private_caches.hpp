@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "arch/amx/cache.hpp"
+#include "arch/amx/stream_table.hpp"
 
 namespace tilesim::arch::amx {
 
@@ -52,6 +52,9 @@ class PrivateCaches {
 
     bool contains_l1(Line line) const { return l1_.contains(line); }
     bool contains_l2(Line line) const { return l2_.contains(line); }
+    bool has_or_awaits(Line line) const {
+        return l1_.contains(line) || l2_.contains(line) || pending(line);
+    }
     bool dirty(Line line) const { return l1_.dirty(line) || l2_.dirty(line); }
     // Where a line that is on its way comes from.
     Level level_of(Line line) const;
@@ -61,11 +64,13 @@ class PrivateCaches {
     // Next cycle at which `advance` has something to do; kUnknownCycle when the uncore decides.
     std::int64_t next_event(std::int64_t now) const;
 
-    // As `load`, when the line is in the L1; else false and nothing happens.
-    bool load_hit(Line line) {
-        const bool hit = l1_.touch(line);
-        counters_.l1_hits += hit ? 1 : 0;
-        return hit;
+    // As `load` of line_of(0), line_of(1), ... below `count` up to the first that is not in the L1,
+    // to which nothing happens; how many were.
+    template <class LineOf>
+    std::int64_t load_hits(std::int64_t count, LineOf line_of) {
+        const std::int64_t hits = l1_.touch_run(count, line_of);
+        counters_.l1_hits += hits;
+        return hits;
     }
     Outcome load(Line line, std::int64_t now, std::uint32_t waiter, bool fills_l1);
     // A store wants to write: asks for the line when it is not in the L1.
@@ -74,6 +79,8 @@ class PrivateCaches {
     bool commit(Line line) { return l1_.write(line); }
     Outcome prefetch(Line line, bool into_l1, std::int64_t now);
 
+    // `advance` has nothing to do until something is asked for or delivered.
+    bool idle() const { return busy_ == 0 && deliveries_.empty(); }
     // Moves fills whose time has come; arrivals are appended to `arrivals`.
     void advance(std::int64_t now, std::vector<Arrival>& arrivals);
     std::vector<UncoreRequest>& outbox() { return outbox_; }
@@ -105,10 +112,6 @@ class PrivateCaches {
         Line line = 0;
         std::int64_t cycle = 0;
     };
-    struct Stream {
-        std::int64_t page = -1;
-        Line last = -1;
-    };
 
     FillBuffer* buffer_of(Line line);
     Outcome take_buffer(Line line, std::int64_t now, bool fills_l1, bool own, FillBuffer*& taken);
@@ -134,8 +137,7 @@ class PrivateCaches {
     std::vector<Pending> pending_;
     std::vector<Delivery> deliveries_;  // in order of arrival
     std::vector<UncoreRequest> outbox_;
-    std::vector<Stream> streams_;
-    std::size_t next_stream_ = 0;
+    StreamTable streams_{false};
     CacheCounters counters_;
 };
 

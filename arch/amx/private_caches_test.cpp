@@ -109,5 +109,50 @@ TEST(Cache, TheLeastRecentlyUsedLineOfASetLeaves) {
     EXPECT_EQ(cache.install(16, false).line, 8);
 }
 
+TEST(StreamTable, FetchesBehindAnAscendingAccessAndNotBeyondThePage) {
+    StreamTable streams(false);
+    const auto range = [&](Line line) {
+        const auto [first, end] = streams.access(line, 20);
+        return std::pair{first, end};
+    };
+    EXPECT_EQ(range(640), (std::pair<Line, Line>{0, 0}));  // a page's first access
+    EXPECT_EQ(range(642), (std::pair<Line, Line>{643, 663}));
+    EXPECT_EQ(range(641), (std::pair<Line, Line>{0, 0}));  // descends
+    EXPECT_EQ(range(690), (std::pair<Line, Line>{691, 704}));
+    EXPECT_EQ(range(705), (std::pair<Line, Line>{0, 0}));  // the next page
+    EXPECT_EQ(range(767).first, 768);                      // its last line: nothing behind it
+    EXPECT_EQ(range(768), (std::pair<Line, Line>{769, 789}));
+    StreamTable beyond(true);
+    beyond.access(700, 20);
+    EXPECT_EQ(beyond.access(701, 20).end, 722);
+}
+
+TEST(Cache, ScatteredPagesSpreadALargeStrideOverTheSets) {
+    // 64 lines 128 KiB apart share one set of 16 ways where pages lie in order.
+    const auto kept = [](bool scattered) {
+        CacheConfig config{base::Bytes{2097152}, 16, false, scattered};
+        Cache cache(config);
+        std::int64_t count = 0;
+        for (Line line = 0; line < 64 * 2048; line += 2048) {
+            cache.install(line, false);
+        }
+        for (Line line = 0; line < 64 * 2048; line += 2048) {
+            count += cache.contains(line) ? 1 : 0;
+        }
+        return count;
+    };
+    EXPECT_EQ(kept(false), 16);
+    EXPECT_EQ(kept(true), 64);
+}
+
+TEST(Cache, LeastRecentlyUsedHoldsWhenTheClockOfUsesStartsAgain) {
+    Cache cache(CacheConfig{base::Bytes{128}, 2, false});
+    cache.install(1, false);
+    cache.install(2, false);
+    const auto one = [](std::int64_t) { return Line{1}; };
+    EXPECT_EQ(cache.touch_run(2000, one), 2000);  // it starts 1000 uses before
+    EXPECT_EQ(cache.install(3, false).line, 2);
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx

@@ -49,9 +49,10 @@ std::string operands_of(const Program& program, const Instruction& instruction) 
         if (instruction.opcode == Opcode::Kmovq) {
             return " k1, " + memory;
         }
-        const std::string length = !info.tile && instruction.bytes != kRowBytes
-                                       ? fmt::format(", {}", instruction.bytes)
-                                       : "";
+        const std::string length =
+            !info.tile && instruction.bytes != default_bytes(instruction.opcode)
+                ? fmt::format(", {}", instruction.bytes)
+                : "";
         return info.unit == Unit::Store ? " " + memory + ", " + reg + length
                                         : " " + reg + ", " + memory + length;
     }

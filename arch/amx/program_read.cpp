@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdlib>
 #include <sstream>
 
 #include "arch/amx/program_text.hpp"
@@ -12,213 +13,268 @@ namespace tilesim::arch::amx {
 
 namespace {
 
+using Text = std::string_view;
+
 constexpr int kVectorRegisters = 32;
 constexpr std::int64_t kMostAddress = std::int64_t{1} << 37;  // what the cache tags reach
 constexpr std::int64_t kMostCount = std::int64_t{1} << 40;
+constexpr std::size_t kMostErrors = 20;
 
+Text trim(Text text) {
+    const std::size_t first = text.find_first_not_of(" \t\r");
+    const std::size_t last = text.find_last_not_of(" \t\r");
+    return first == Text::npos ? text.substr(text.size()) : text.substr(first, last - first + 1);
+}
+
+// The parts of `text` between `at`s, trimmed, without empty ones.
+std::vector<Text> split(Text text, char at) {
+    std::vector<Text> parts;
+    for (std::size_t start = 0; start <= text.size();) {
+        const std::size_t end = std::min(text.find(at, start), text.size());
+        if (const Text part = trim(text.substr(start, end - start)); !part.empty()) {
+            parts.push_back(part);
+        }
+        start = end + 1;
+    }
+    return parts;
+}
+
+std::vector<std::string> mnemonics() {
+    std::vector<std::string> names{"buffer", "table", "config", "loop", "end"};
+    for (const OpcodeInfo& info : kOpcodeInfo) {
+        names.emplace_back(info.mnemonic);
+    }
+    return names;
+}
+
+// Everything it says of a line is a view into `line_`, which gives the column.
 class Reader {
   public:
     Reader(const std::string& text, std::string file) : text_(text), file_(std::move(file)) {}
 
     Program read() {
         std::istringstream lines(text_);
-        for (std::string line; std::getline(lines, line);) {
-            ++line_;
-            statement(line.substr(0, line.find('#')));
+        while (errors_.size() < kMostErrors && std::getline(lines, line_)) {
+            ++number_;
+            attempt([this] { statement(Text{line_}.substr(0, line_.find('#'))); });
         }
-        if (!names_.empty()) {
-            fail("loop '" + names_.back().first + "' has no end");
+        if (errors_.empty() && !loops_.empty()) {
+            number_ = loops_.back().line;
+            attempt([this] { fail({}, "loop '" + loops_.back().name + "' has no end"); });
+        }
+        if (!errors_.empty()) {
+            throw base::config::ConfigError(fmt::format("{}", fmt::join(errors_, "\n")));
         }
         return std::move(program_);
     }
 
   private:
-    [[noreturn]] void fail(const std::string& what) const {
-        throw base::config::ConfigError(fmt::format("{}:{}: {}", file_, line_, what));
+    struct OpenLoop {
+        std::string name;
+        int variable = 0;
+        std::int64_t line = 0;
+        std::int64_t count = 0;
+        std::int64_t times = 0;  // with the loops around it
+    };
+
+    // `at`: the part of the line that is wrong; an empty view of nothing: the whole line.
+    [[noreturn]] void fail(Text at, const std::string& what) const {
+        const std::ptrdiff_t column = at.data() == nullptr ? 1 : at.data() - line_.data() + 1;
+        throw base::config::ConfigError(fmt::format("{}:{}:{}: {}", file_, number_, column, what));
     }
 
-    static std::string trim(const std::string& text) {
-        const std::size_t first = text.find_first_not_of(" \t\r");
-        const std::size_t last = text.find_last_not_of(" \t\r");
-        return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+    // Errors of all lines are reported together.
+    template <class Body>
+    void attempt(Body body) {
+        try {
+            body();
+        } catch (const base::config::ConfigError& error) {
+            errors_.emplace_back(error.what());
+        }
     }
 
-    std::int64_t number(const std::string& text, std::int64_t most) const {
+    std::string hint(Text wrong, const std::vector<std::string>& known) const {
+        const std::string near = base::config::nearest_name(wrong, known);
+        return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
+    }
+
+    std::int64_t number(Text text, std::int64_t most) const {
         const bool hex = text.starts_with("0x");
-        const char* first = text.data() + (hex ? 2 : 0);
+        const Text digits = text.substr(hex ? 2 : 0);
         std::int64_t value = 0;
         const auto [end, error] =
-            std::from_chars(first, text.data() + text.size(), value, hex ? 16 : 10);
-        if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
-            fail(fmt::format("'{}' is no number", text));
+            std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
+        if (error == std::errc::result_out_of_range) {
+            fail(text, fmt::format("{} is beyond 0..{}", text, most));
+        }
+        if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size()) {
+            fail(text, fmt::format("'{}' is no number", text));
         }
         if (value < 0 || value > most) {
-            fail(fmt::format("{} is beyond 0..{}", value, most));
+            fail(text, fmt::format("{} is beyond 0..{}", value, most));
         }
         return value;
     }
 
-    std::int8_t reg(const std::string& text, bool tile) const {
-        const std::string kind = tile ? "tmm" : "zmm";
+    std::int8_t reg(Text text, bool tile) const {
+        const Text kind = tile ? "tmm" : "zmm";
         if (!text.starts_with(kind)) {
-            fail(fmt::format("'{}': a {} register must stand here", text, kind));
+            fail(text, fmt::format("'{}': a {} register must stand here", text, kind));
         }
         return static_cast<std::int8_t>(
             number(text.substr(kind.size()), (tile ? kTiles : kVectorRegisters) - 1));
     }
 
-    void statement(const std::string& line) {
-        std::istringstream words(line);
-        std::string word;
-        if (!(words >> word)) {
+    void statement(Text line) {
+        line = trim(line);
+        const Text word = line.substr(0, line.find_first_of(" \t"));
+        const Text rest = trim(line.substr(word.size()));
+        if (word.empty()) {
             return;
         }
-        std::string rest;
-        std::getline(words, rest);
-        rest = trim(rest);
         if (word == "buffer") {
-            buffer(rest);
+            buffer(word, rest);
         } else if (word == "table") {
-            table(rest);
+            table(word, rest);
         } else if (word == "config") {
-            config(rest);
+            config(word, rest);
         } else if (word == "loop") {
-            loop(rest);
+            loop(word, rest);
         } else if (word == "end") {
-            if (names_.empty()) {
-                fail("end without a loop");
+            if (loops_.empty()) {
+                fail(word, "end without a loop");
             }
-            names_.pop_back();
+            loops_.pop_back();
             program_.close_loop();
         } else {
             instruction(word, rest);
         }
     }
 
-    static std::vector<std::string> split(const std::string& text, char at) {
-        std::vector<std::string> parts;
-        std::istringstream stream(text);
-        for (std::string part; std::getline(stream, part, at);) {
-            if (!trim(part).empty()) {
-                parts.push_back(trim(part));
-            }
-        }
-        return parts;
-    }
-
-    void buffer(const std::string& rest) {
+    void buffer(Text word, Text rest) {
         const auto parts = split(rest, ' ');
         if (parts.size() != 3) {
-            fail("buffer NAME ADDRESS BYTES");
+            fail(word, "buffer NAME ADDRESS BYTES");
         }
-        program_.buffers.push_back(
-            {parts[0], number(parts[1], kMostAddress), number(parts[2], kMostAddress)});
+        program_.buffers.push_back({std::string{parts[0]}, 0, 0});
+        program_.buffers.back().address = number(parts[1], kMostAddress);
+        program_.buffers.back().bytes =
+            number(parts[2], kMostAddress - program_.buffers.back().address);
     }
 
-    void table(const std::string& rest) {
+    void table(Text word, Text rest) {
         const auto parts = split(rest, ' ');
         if (parts.size() < 3) {
-            fail("table NAME ADDRESS LENGTH...");
+            fail(word, "table NAME ADDRESS LENGTH...");
         }
-        AddressTable result{parts[0], {number(parts[1], kMostAddress)}};
+        AddressTable result{std::string{parts[0]}, {number(parts[1], kMostAddress)}};
         for (std::size_t i = 2; i < parts.size(); ++i) {
             result.starts.push_back(result.starts.back() + number(parts[i], kRowBytes));
         }
         program_.tables.push_back(std::move(result));
     }
 
-    void config(const std::string& rest) {
+    void config(Text word, Text rest) {
+        program_.configs.emplace_back();
         const auto parts = split(rest, ' ');
-        if (parts.size() != kTiles + 1 ||
-            number(parts[0], kMostCount) != static_cast<std::int64_t>(program_.configs.size())) {
-            fail("config NUMBER and eight shapes ROWSxBYTES; numbers ascend from 0");
+        if (parts.size() != kTiles + 1 || number(parts[0], kMostCount) + 1 !=
+                                              static_cast<std::int64_t>(program_.configs.size())) {
+            fail(word, "config NUMBER and eight shapes ROWSxBYTES; numbers ascend from 0");
         }
-        std::array<TileShape, kTiles> shapes{};
         for (std::size_t i = 0; i < kTiles; ++i) {
             const auto shape = split(parts[i + 1], 'x');
             if (shape.size() != 2) {
-                fail(fmt::format("'{}' is no shape ROWSxBYTES", parts[i + 1]));
+                fail(parts[i + 1], fmt::format("'{}' is no shape ROWSxBYTES", parts[i + 1]));
             }
-            shapes[i] = {static_cast<int>(number(shape[0], UINT8_MAX)),
-                         static_cast<int>(number(shape[1], UINT16_MAX))};
+            program_.configs.back()[i] = {static_cast<int>(number(shape[0], UINT8_MAX)),
+                                          static_cast<int>(number(shape[1], UINT16_MAX))};
         }
-        program_.configs.push_back(shapes);
     }
 
-    void loop(const std::string& rest) {
+    void loop(Text word, Text rest) {
         const auto parts = split(rest, ' ');
+        const std::string name{parts.empty() ? Text{} : parts[0]};
+        // Opened before anything is found wrong with it: its end has something to close.
+        loops_.push_back({name, program_.open_loop(name, 1), number_, 1, 1});
         if (parts.size() != 2) {
-            fail("loop NAME COUNT");
+            fail(word, "loop NAME COUNT");
         }
-        const int variable = program_.open_loop(parts[0], number(parts[1], kMostCount));
-        names_.emplace_back(parts[0], variable);
+        const std::int64_t count = number(parts[1], kMostCount);
+        const std::int64_t outer = loops_.size() > 1 ? loops_[loops_.size() - 2].times : 1;
+        if (count > 0 && outer > kMostCount / count) {
+            fail(parts[1], fmt::format("with the loops around it this one runs more than {} times",
+                                       kMostCount));
+        }
+        program_.statements.back().count = loops_.back().count = count;
+        loops_.back().times = outer * count;
     }
 
-    Address address(const std::string& text) const {
+    Address address(Text text) const {
         if (!text.starts_with('[') || !text.ends_with(']')) {
-            fail(fmt::format("'{}': an address in brackets must stand here", text));
+            fail(text, fmt::format("'{}': an address in brackets must stand here", text));
         }
-        std::string body = text.substr(1, text.size() - 2);
+        const Text body = text.substr(1, text.size() - 2);
         const std::size_t open = body.find('[');
-        if (open == std::string::npos) {
+        if (open == Text::npos) {
             return sum_of(body);
         }
         const auto table = std::find_if(
             program_.tables.begin(), program_.tables.end(),
             [&](const AddressTable& t) { return t.name == trim(body.substr(0, open)); });
         if (table == program_.tables.end() || !body.ends_with(']')) {
-            fail(
-                fmt::format("'{}': a table's name and an index in brackets must stand here", text));
+            fail(text, fmt::format("'{}': a table's name and an index in brackets must stand here",
+                                   text));
         }
         Address result = sum_of(body.substr(open + 1, body.size() - open - 2));
-        check_index(result, *table);
+        const auto entries = static_cast<std::int64_t>(table->starts.size()) - 1;
+        if (const auto [least, most] = reach(result); least < 0 || most >= entries) {
+            fail(text, fmt::format("indices {}..{} of table {}, which has {} entries", least, most,
+                                   table->name, entries));
+        }
         result.table = static_cast<int>(table - program_.tables.begin());
         return result;
     }
 
-    // Every index the loops around this line give must be in the table.
-    void check_index(const Address& index, const AddressTable& table) const {
-        std::int64_t least = index.base;
-        std::int64_t most = index.base;
-        for (const Address::Term& term : index.terms) {
-            for (const Statement& statement : program_.statements) {
-                if (statement.kind == Statement::Kind::LoopBegin &&
-                    statement.variable == term.variable) {
-                    const std::int64_t last = std::max<std::int64_t>(statement.count - 1, 0);
-                    (term.stride < 0 ? least : most) += term.stride * last;
-                }
-            }
+    // Least and most that the loops around this line make of an address, within +-kMostAddress
+    // a term.
+    std::pair<std::int64_t, std::int64_t> reach(const Address& address) const {
+        std::int64_t least = address.base;
+        std::int64_t most = address.base;
+        for (const Address::Term& term : address.terms) {
+            const auto loop = std::find_if(loops_.begin(), loops_.end(), [&](const OpenLoop& l) {
+                return l.variable == term.variable;
+            });
+            const std::int64_t last = std::max<std::int64_t>(loop->count - 1, 0);
+            const std::int64_t stride = std::max<std::int64_t>(std::abs(term.stride), 1);
+            const std::int64_t way = std::min(last, kMostAddress / stride + 1) * term.stride;
+            (way < 0 ? least : most) += way;
         }
-        const auto entries = static_cast<std::int64_t>(table.starts.size()) - 1;
-        if (least < 0 || most >= entries) {
-            fail(fmt::format("indices {}..{} of table {}, which has {} entries", least, most,
-                             table.name, entries));
-        }
+        return {least, most};
     }
 
-    Address sum_of(std::string body) const {
+    // Terms that are added or, behind a '-', subtracted.
+    Address sum_of(Text body) const {
         Address result;
-        for (std::size_t at = body.find('-'); at != std::string::npos;
-             at = body.find('-', at + 2)) {
-            body.insert(at, 1, '+');  // a term that is subtracted starts with its sign
-        }
-        for (const std::string& term : split(body, '+')) {
-            add(result, term);
+        std::int64_t sign = 1;
+        for (std::size_t start = 0; start < body.size();) {
+            const std::size_t end = std::min(body.find_first_of("+-", start), body.size());
+            if (const Text term = trim(body.substr(start, end - start)); !term.empty()) {
+                add(result, term, sign);
+            }
+            sign = end < body.size() && body[end] == '-' ? -1 : 1;
+            start = end + 1;
         }
         return result;
     }
 
-    void add(Address& result, std::string term) const {
-        const bool negative = term.starts_with('-');
-        term = trim(negative ? term.substr(1) : term);
-        const std::int64_t sign = negative ? -1 : 1;
+    void add(Address& result, Text term, std::int64_t sign) const {
         const auto factors = split(term, '*');
-        const std::string& name = factors.empty() ? term : factors.back();
-        const auto variable = std::find_if(names_.rbegin(), names_.rend(),
-                                           [&](const auto& n) { return n.first == name; });
-        if (variable != names_.rend()) {
+        const Text name = factors.empty() ? term : factors.back();
+        const auto loop = std::find_if(loops_.rbegin(), loops_.rend(),
+                                       [&](const OpenLoop& l) { return l.name == name; });
+        if (loop != loops_.rend() && factors.size() <= 2) {
             const std::int64_t stride = factors.size() == 2 ? number(factors[0], kMostAddress) : 1;
-            result.terms.push_back({variable->second, sign * stride});
+            result.terms.push_back({loop->variable, sign * stride});
             return;
         }
         const auto buffer = std::find_if(program_.buffers.begin(), program_.buffers.end(),
@@ -227,86 +283,95 @@ class Reader {
             result.base += sign * buffer->address;
             return;
         }
-        if (!term.empty() && std::isdigit(static_cast<unsigned char>(term[0])) == 0) {
-            fail(fmt::format("'{}' is neither a buffer nor a loop around this line", term));
+        if (std::isdigit(static_cast<unsigned char>(term[0])) == 0 || factors.size() > 1) {
+            std::vector<std::string> known;
+            for (const Buffer& each : program_.buffers) {
+                known.push_back(each.name);
+            }
+            for (const OpenLoop& each : loops_) {
+                known.push_back(each.name);
+            }
+            fail(name, fmt::format("'{}' is neither a buffer nor a loop around this line{}", name,
+                                   hint(name, known)));
         }
         result.base += sign * number(term, kMostAddress);
     }
 
-    void instruction(const std::string& word, const std::string& rest) {
-        const std::vector<std::string> operands = split(rest, ',');
+    void instruction(Text word, Text rest) {
         Instruction result;
         std::size_t index = 0;
         while (index < kOpcodes && info_of(static_cast<Opcode>(index)).mnemonic != word) {
             ++index;
         }
         if (index == kOpcodes || static_cast<Opcode>(index) == Opcode::Loop) {
-            fail(fmt::format("unknown instruction '{}'", word));
+            fail(word, fmt::format("unknown instruction '{}'{}", word, hint(word, mnemonics())));
         }
+        const std::vector<Text> operands = split(rest, ',');
         result.opcode = static_cast<Opcode>(index);
         if (result.opcode == Opcode::Vmovups && !operands.empty() && operands[0].starts_with('[')) {
             result.opcode = Opcode::VmovupsStore;
         }
         const OpcodeInfo& info = info_of(result.opcode);
         if (info.memory) {
-            memory_operands(result, info, operands);
+            memory_operands(word, result, operands);
         } else {
-            register_operands(result, info, operands);
+            register_operands(word, result, operands);
         }
         program_.emit(result);
+        program_.statements.back().line = static_cast<int>(number_);
     }
 
-    void count(const std::vector<std::string>& operands, std::size_t least,
+    void count(Text word, const std::vector<Text>& operands, std::size_t least,
                std::size_t most) const {
         if (operands.size() < least || operands.size() > most) {
-            fail(fmt::format("{} operands; {} expected", operands.size(), least));
+            fail(word, fmt::format("{} operands; {} expected", operands.size(), least));
         }
     }
 
-    void memory_operands(Instruction& result, const OpcodeInfo& info,
-                         const std::vector<std::string>& operands) const {
-        if (is_prefetch(result.opcode) || result.opcode == Opcode::Sttilecfg) {
-            count(operands, 1, 1);
-            result.address = address(operands[0]);
-            if (result.address.table >= 0) {
-                fail("only vpexpandb takes its address from a table");
-            }
-            return;
-        }
-        count(operands, info.tile ? 3 : 2, 3);
+    void memory_operands(Text word, Instruction& result, const std::vector<Text>& operands) const {
+        const OpcodeInfo& info = info_of(result.opcode);
+        const bool alone = is_prefetch(result.opcode) || result.opcode == Opcode::Sttilecfg;
         const bool store = info.unit == Unit::Store;
-        result.address = address(operands[store ? 0 : 1]);
-        const std::size_t length = info.tile && store ? 1 : 2;
+        count(word, operands, alone ? 1 : info.tile ? 3 : 2, alone ? 1 : 3);
+        const Text memory = operands[alone || store ? 0 : 1];
+        result.address = address(memory);
+        result.bytes = default_bytes(result.opcode);
         if (result.address.table >= 0 && result.opcode != Opcode::Vpexpandb) {
-            fail("only vpexpandb takes its address from a table");
+            fail(memory, "only vpexpandb takes its address from a table");
         }
         if (info.tile) {
-            result.row_stride = number(operands[length], kMostAddress);
+            result.row_stride = number(operands[store ? 1 : 2], kMostAddress);
         } else if (operands.size() == 3) {
-            result.bytes = number(operands[length], kRowBytes);
+            result.bytes = number(operands[2], kRowBytes);
         }
-        if (result.opcode != Opcode::Kmovq) {
+        if (!alone && result.opcode != Opcode::Kmovq) {
             result.destination = reg(store ? operands[info.tile ? 2 : 1] : operands[0], info.tile);
+        }
+        const std::int64_t rows = info.tile ? (kMaxRows - 1) * result.row_stride : 0;
+        if (const auto [least, most] = reach(result.address);
+            result.address.table < 0 && (least < 0 || most > kMostAddress - rows)) {
+            fail(memory, fmt::format("'{}' leaves the addresses 0..{:#x}", memory, kMostAddress));
         }
     }
 
-    void register_operands(Instruction& result, const OpcodeInfo& info,
-                           const std::vector<std::string>& operands) const {
-        const bool none = result.opcode == Opcode::Scalar || result.opcode == Opcode::Barrier ||
-                          result.opcode == Opcode::Tilerelease;
+    void register_operands(Text word, Instruction& result,
+                           const std::vector<Text>& operands) const {
+        const OpcodeInfo& info = info_of(result.opcode);
         if (result.opcode == Opcode::Ldtilecfg) {
-            count(operands, 1, 1);
+            count(word, operands, 1, 1);
             result.immediate = number(operands[0], kMostCount);
             if (result.immediate >= static_cast<std::int64_t>(program_.configs.size())) {
-                fail(fmt::format("there is no config {}", result.immediate));
+                fail(operands[0], fmt::format("there is no config {}", result.immediate));
             }
             return;
         }
+        const bool none = result.opcode == Opcode::Scalar || result.opcode == Opcode::Barrier ||
+                          result.opcode == Opcode::Tilerelease;
         const bool immediate = result.opcode == Opcode::Vpslld ||
                                result.opcode == Opcode::Vpermt2b ||
                                result.opcode == Opcode::Vpermt2w;
         const std::size_t registers = none ? 0 : 1 + static_cast<std::size_t>(info.sources);
-        count(operands, registers + (immediate ? 1 : 0), registers + (immediate ? 1 : 0));
+        count(word, operands, registers + (immediate ? 1 : 0), registers + (immediate ? 1 : 0));
         const std::array<std::int8_t*, 3> fields{&result.destination, &result.source_a,
                                                  &result.source_b};
         for (std::size_t i = 0; i < registers; ++i) {
@@ -319,9 +384,11 @@ class Reader {
 
     const std::string& text_;
     std::string file_;
-    std::int64_t line_ = 0;
+    std::string line_;
+    std::int64_t number_ = 0;
+    std::vector<std::string> errors_;
     Program program_;
-    std::vector<std::pair<std::string, int>> names_;  // loops around this line
+    std::vector<OpenLoop> loops_;  // around this line
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 //       tdpbssd tmm0, tmm4, tmm6           # C += A * B
 //     end
 //     tilestored [c], 256, tmm0
-//     vmovups zmm0, [c + 64], 32           # a length below 64 bytes may follow
+//     vmovups zmm0, [c + 64], 32           # a length other than the usual one may follow
 //     table lines 0x120000 31 0 64         # address of the first piece, lengths of all
 //     vpexpandb zmm1, [lines[2]]           # piece 2: 64 bytes at 0x12001f
 //
@@ -23,7 +23,7 @@
 namespace tilesim::arch::amx {
 
 std::string print(const Program& program);
-// Throws base::config::ConfigError with `file` and the line.
+// Throws base::config::ConfigError: a line for each error, with `file`, line and column.
 Program read_program(const std::string& text, const std::string& file);
 
 }  // namespace tilesim::arch::amx

@@ -11,8 +11,7 @@ namespace {
 
 constexpr std::uint32_t kNoConsumer = UINT32_MAX;
 constexpr std::uint32_t kOperands = 4;  // consumer lists: entry * kOperands + operand
-constexpr std::size_t kWordBits = 64;
-const Entry kFresh{};  // copied: g++ 12 fills a temporary byte by byte
+const Entry kFresh{};                   // copied: g++ 12 fills a temporary byte by byte
 
 bool uses_memory_scheduler(const OpcodeInfo& info) {
     return info.unit == Unit::Load || info.unit == Unit::Store;
@@ -172,6 +171,7 @@ void Scoreboard::issue(EntryId id) {
     Entry& entry = entries_[id];
     const OpcodeInfo& info = info_of(entry.instruction->opcode);
     entry.issued = true;
+    ++releases_;
     if (uses_memory_scheduler(info)) {
         memory_waiting_ -= entry.uops;
     } else if (info.unit != Unit::None) {
@@ -182,6 +182,7 @@ void Scoreboard::issue(EntryId id) {
 void Scoreboard::retire() {
     const Entry& entry = entries_[id_of(head_)];
     ++head_;
+    ++releases_;
     uops_ -= entry.uops;
     loads_ -= info_of(entry.instruction->opcode).unit == Unit::Load ? entry.uops : 0;
     free_tiles_ += entry.frees_tile ? 1 : 0;
@@ -202,21 +203,6 @@ void Scoreboard::schedule(EntryId id, std::int64_t cycle) {
     entries_[id].next_in_slot = wheel_[slot];
     wheel_[slot] = id;
     occupied_[slot / kWordBits] |= std::uint64_t{1} << (slot % kWordBits);
-}
-
-void Scoreboard::pop_due(std::int64_t now, std::vector<EntryId>& ready) {
-    now_ = now;
-    const std::size_t slot = static_cast<std::size_t>(now) % kWheel;
-    EntryId id = wheel_[slot];
-    if (id == kNoEntry) {
-        return;
-    }
-    wheel_[slot] = kNoEntry;
-    occupied_[slot / kWordBits] &= ~(std::uint64_t{1} << (slot % kWordBits));
-    while (id != kNoEntry) {
-        ready.push_back(id);
-        id = entries_[id].next_in_slot;
-    }
 }
 
 std::int64_t Scoreboard::next_due(std::int64_t now) const {

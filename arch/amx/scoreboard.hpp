@@ -63,9 +63,14 @@ class Scoreboard {
     const Entry& at(EntryId id) const { return entries_[id]; }
     const Entry& head() const { return entries_[id_of(head_)]; }
     EntryId head_id() const { return id_of(head_); }
-    std::int64_t free_tiles() const { return free_tiles_; }
+    // Changes whenever an instruction that was blocked may be so no longer.
+    std::uint64_t releases() const { return releases_; }
     // May an instruction of so many uops enter? Loads and stores have queues of their own.
     Blocked blocked(const Instruction& instruction, std::int64_t uops) const;
+    // A waiting instruction's operands come at `cycle`, no more than a turn of the wheel ahead.
+    bool due(std::int64_t cycle) const {
+        return wheel_[static_cast<std::size_t>(cycle) % kWheel] != kNoEntry;
+    }
     // Next cycle with a waiting instruction whose operands come; kUnknownCycle: none.
     std::int64_t next_due(std::int64_t now) const;
     // Is the producer of operand `slot` still to deliver at `now`? Its entry, else kNoEntry.
@@ -80,8 +85,17 @@ class Scoreboard {
     void retire();
     // LDTILECFG and TILERELEASE: every tile is zero from `cycle` on and stands in no register.
     void reset_tiles(std::int64_t cycle);
-    // Moves what is due at `now` to `ready`, each unit's in an order of its own.
-    void pop_due(std::int64_t now, std::vector<EntryId>& ready);
+    // Takes what is due at `now`, each unit's in an order of its own: a list by `next_in_slot`.
+    EntryId pop_due(std::int64_t now) {
+        now_ = now;
+        const std::size_t slot = static_cast<std::size_t>(now) % kWheel;
+        const EntryId first = wheel_[slot];
+        if (first != kNoEntry) {
+            wheel_[slot] = kNoEntry;
+            occupied_[slot / kWordBits] &= ~(std::uint64_t{1} << (slot % kWordBits));
+        }
+        return first;
+    }
 
   private:
     struct Register {
@@ -91,6 +105,7 @@ class Scoreboard {
         bool in_pool = false;  // a physical tile stands behind it
     };
     static constexpr std::size_t kWheel = 1024;
+    static constexpr std::size_t kWordBits = 64;
     static constexpr std::size_t kVectors = 32;
     static constexpr std::size_t kMask = kTiles + kVectors;  // k1
     static constexpr std::size_t kRegisters = kMask + 1;
@@ -107,7 +122,8 @@ class Scoreboard {
     std::uint64_t mask_;
     std::array<Register, kRegisters> registers_{};
     std::array<EntryId, kWheel> wheel_{};
-    std::array<std::uint64_t, kWheel / 64> occupied_{};
+    std::array<std::uint64_t, kWheel / kWordBits> occupied_{};
+    std::uint64_t releases_ = 0;
     std::uint64_t head_ = 1;
     std::uint64_t tail_ = 1;
     std::int64_t now_ = 0;

@@ -42,10 +42,17 @@ Femtoseconds Socket::finish_time() const {
 }
 
 std::string Socket::fault() const {
+    int line = 0;
+    return fault(line);
+}
+
+std::string Socket::fault(int& line) const {
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         if (const auto& fault = cores_[i]->fault()) {
+            const Statement& statement = cores_[i]->faulting();
+            line = statement.line;
             return fmt::format("core {}: {} {}: {}", i, name_of(fault->kind),
-                               info_of(cores_[i]->faulting()->opcode).mnemonic, fault->reason);
+                               info_of(statement.instruction.opcode).mnemonic, fault->reason);
         }
     }
     return "";
@@ -60,7 +67,11 @@ void Socket::warm(std::int64_t address, std::int64_t bytes, Level level, bool di
 void Socket::warm(std::size_t core, std::int64_t address, std::int64_t bytes, Level level,
                   bool dirty) {
     const Line end = (address + bytes + kLineBytes - 1) / kLineBytes;
-    for (Line line = address / kLineBytes; line < end; ++line) {
+    // Of more than all caches hold, the end is left in them.
+    const Line held =
+        (config_.caches.l1.size + config_.caches.l2.size + config_.uncore.l3.size).count() /
+        kLineBytes;
+    for (Line line = std::max(address / kLineBytes, end - held); line < end; ++line) {
         if (level <= Level::L2) {
             cores_[core]->caches().warm(line, level, dirty);
         } else if (level == Level::L3) {

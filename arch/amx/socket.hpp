@@ -28,7 +28,9 @@ class Socket final : public base::EventHandler {
     std::size_t cores() const { return cores_.size(); }
     const Core& core(std::size_t index) const { return *cores_[index]; }
     const Uncore& uncore() const { return *uncore_; }
-    // "core 3: #UD ...": the first fault; empty when there was none.
+    // "core 3: #UD ...": the first fault; empty when there was none. `line`: of the program's text
+    // with the instruction, 0 where there is none.
+    std::string fault(int& line) const;
     std::string fault() const;
 
     // Puts [address, address + bytes) into every core's caches of `level`, or into the L3.

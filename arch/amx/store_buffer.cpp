@@ -23,15 +23,19 @@ std::int64_t StoreBuffer::search(Line line, std::uint64_t sequence) const {
     return kNone;
 }
 
-bool StoreBuffer::covers(std::int64_t store, std::int64_t address, std::int64_t bytes) const {
+bool StoreBuffer::forwards(std::int64_t store, std::int64_t address, std::int64_t bytes) const {
     const Entry& entry = at(store);
+    if (entry.tile && bytes != kLineBytes) {
+        return false;
+    }
     return entry.address <= address && address + bytes <= entry.address + entry.bytes;
 }
 
-std::int64_t StoreBuffer::push(std::int64_t address, std::int64_t bytes, std::uint64_t sequence) {
+std::int64_t StoreBuffer::push(std::int64_t address, std::int64_t bytes, std::uint64_t sequence,
+                               bool tile) {
     SIM_DCHECK(room() > 0, "store buffer is full");
-    at(tail_) = {address, bytes, sequence, kUnknownCycle, kUnknownCycle};
-    ++filter_[slot_of(address / kLineBytes)];
+    at(tail_) = {address, bytes, sequence, tile, kUnknownCycle, kUnknownCycle};
+    ++filter_[slot_of(line_at(address))];
     return tail_++;
 }
 

@@ -3,7 +3,8 @@
 // An entry is taken when the store enters the window, gets its data when the store executes,
 // becomes senior when it retires, and is written to the L1 one a cycle once the line is there.
 // Lines of senior stores are asked for ahead, one a cycle. A tile load of the line waits until
-// `tile_load_after_store` cycles after that; an AVX-512 load may take a full line from the entry.
+// `tile_load_after_store` cycles after that; an AVX-512 load may take its data from the entry, of a
+// tile store a full line only.
 #pragma once
 
 #include <array>
@@ -22,20 +23,23 @@ class StoreBuffer {
 
     std::int64_t room() const { return entries_ - (tail_ - commit_); }
     bool empty() const { return tail_ == commit_; }
+    // `step` has nothing to do, and `next_event` to say.
+    bool idle() const { return tail_ == release_; }
     // The youngest store before `sequence` to the line that a tile load must still wait for.
     std::int64_t conflict(Line line, std::uint64_t sequence) const {
         return filter_[slot_of(line)] == 0 ? kNone : search(line, sequence);
     }
     bool released(std::int64_t store) const { return store < release_; }
     bool committed(std::int64_t store) const { return store < commit_; }
-    // The store holds all of [address, address + bytes).
-    bool covers(std::int64_t store, std::int64_t address, std::int64_t bytes) const;
+    // May a load of [address, address + bytes) take its data from the store? It must lie within,
+    // and be the whole line where a tile store wrote it.
+    bool forwards(std::int64_t store, std::int64_t address, std::int64_t bytes) const;
     std::int64_t data_at(std::int64_t store) const { return at(store).data_at; }
     // Next cycle with something to do, as far as is known here.
     std::int64_t next_event(std::int64_t now) const;
 
     // The part of a store that lies in one line; returns its number.
-    std::int64_t push(std::int64_t address, std::int64_t bytes, std::uint64_t sequence);
+    std::int64_t push(std::int64_t address, std::int64_t bytes, std::uint64_t sequence, bool tile);
     void set_data(std::int64_t store, std::int64_t cycle) { at(store).data_at = cycle; }
     // Every entry below `end` belongs to a retired store.
     void set_senior(std::int64_t end) { senior_ = end; }
@@ -47,12 +51,13 @@ class StoreBuffer {
         std::int64_t address = 0;
         std::int64_t bytes = 0;
         std::uint64_t sequence = 0;
+        bool tile = false;
         std::int64_t data_at = kUnknownCycle;
         std::int64_t committed_at = kUnknownCycle;
     };
     static constexpr std::size_t kFilter = 256;
     static std::size_t slot_of(Line line) { return static_cast<std::size_t>(line) % kFilter; }
-    static Line line_of(const Entry& entry) { return entry.address / kLineBytes; }
+    static Line line_of(const Entry& entry) { return line_at(entry.address); }
     std::int64_t search(Line line, std::uint64_t sequence) const;
     Entry& at(std::int64_t store) { return ring_[static_cast<std::size_t>(store) & mask_]; }
     const Entry& at(std::int64_t store) const {
@@ -63,7 +68,7 @@ class StoreBuffer {
     std::int64_t after_store_;
     std::vector<Entry> ring_;
     std::size_t mask_;
-    std::array<std::uint8_t, kFilter> filter_{};
+    std::array<std::uint16_t, kFilter> filter_{};  // stores held of each slot's lines
     // Store numbers, release <= commit <= asked, senior <= tail.
     std::int64_t release_ = 0;
     std::int64_t commit_ = 0;

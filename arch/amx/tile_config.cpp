@@ -84,7 +84,7 @@ std::optional<Fault> TileConfig::check_tile(int tile) const {
                      "IA32_XFD[18] is set: the process has not asked for tiles"};
     }
     if (!configured()) {
-        return undefined("tiles are not configured");
+        return undefined("tiles are not configured: no LDTILECFG has given them shapes");
     }
     if (shape(tile).rows == 0) {
         return undefined(fmt::format("tmm{} is not configured", tile));

@@ -18,7 +18,8 @@ Uncore::Uncore(const AmxConfig& config, memory::MemorySystem& memory, base::Even
       uncore_(config.uncore.clock),
       cores_(std::move(cores)),
       l3_(config.uncore.l3),
-      port_free_(cores_.size(), Femtoseconds{0}) {}
+      port_free_(cores_.size(), Femtoseconds{0}),
+      streams_(cores_.size(), StreamTable{true}) {}
 
 Femtoseconds Uncore::lookahead() const {
     return std::min(cycles(config_.uncore.lookup), cycles(config_.uncore.answer));
@@ -56,7 +57,9 @@ void Uncore::collect() {
 }
 
 void Uncore::on_event(std::uint64_t tag, Femtoseconds now) {
-    if (flight_[tag].answered) {
+    if (flight_[tag].prefetch) {
+        prefetched(tag, now);
+    } else if (flight_[tag].answered) {
         answer(tag, now);
     } else {
         look_up(tag, now);
@@ -83,10 +86,50 @@ void Uncore::look_up(std::uint64_t tag, Femtoseconds now) {
     if (l3_.touch(request.line)) {
         ++counters_.l3_hits;
         answer(tag, now);
+    } else {
+        cores_[flight.core]->caches().located(request.line, Level::Memory);
+        if (const auto coming = coming_.find(request.line); coming != coming_.end()) {
+            coming->second.push_back(tag);
+        } else {
+            ask_memory(tag, now);
+        }
+    }
+    prefetch(flight.core, request.line, now);
+}
+
+void Uncore::prefetch(std::size_t core, Line line, Femtoseconds now) {
+    if (config_.uncore.streamer == 0) {
         return;
     }
-    cores_[flight.core]->caches().located(request.line, Level::Memory);
-    ask_memory(tag, now);
+    const auto [first, end] = streams_[core].access(line, config_.uncore.streamer);
+    for (Line ahead = first; ahead < end; ++ahead) {
+        if (l3_.contains(ahead) || coming_.contains(ahead) || held_by_a_core(ahead)) {
+            continue;
+        }
+        coming_[ahead];
+        const std::uint64_t tag = take_flight({UncoreRequest::Kind::Read, ahead, 0}, core);
+        flight_[tag].prefetch = true;
+        ++counters_.prefetches;
+        ask_memory(tag, now);
+    }
+}
+
+// Somebody's L2 answers for it, or has asked for it already.
+bool Uncore::held_by_a_core(Line line) const {
+    return std::any_of(cores_.begin(), cores_.end(),
+                       [line](const Core* core) { return core->caches().has_or_awaits(line); });
+}
+
+void Uncore::prefetched(std::uint64_t tag, Femtoseconds when) {
+    const Line line = flight_[tag].request.line;
+    install(line, false, when);
+    const std::vector<std::uint64_t> waiting = std::move(coming_[line]);
+    coming_.erase(line);
+    free_.push_back(tag);
+    --flights_;
+    for (const std::uint64_t waiter : waiting) {
+        answer(waiter, when);
+    }
 }
 
 // A line that another core holds dirty is taken from it; one that is to be written leaves every

@@ -2,12 +2,14 @@
 //
 // The L3 takes what the L2s evict. A miss of an L2 looks the line up after `lookup`; a hit answers
 // `answer` later, a miss asks DRAM first; a line another core has written comes from there. Lines
-// enter a core no faster than `port_width`. Times are of the uncore's clock.
+// enter a core no faster than `port_width`. Times are of the uncore's clock. A core whose misses
+// ascend through a page has the lines behind them fetched from DRAM into the L3.
 //
 // Ignores: the topology of the mesh (every slice is equally far), snoop filters, NUMA.
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "arch/amx/core.hpp"
@@ -21,6 +23,7 @@ struct UncoreCounters {
     std::int64_t l3_hits = 0;
     std::int64_t from_cores = 0;
     std::int64_t memory_reads = 0;
+    std::int64_t prefetches = 0;  // of them, into the L3
     std::int64_t memory_writes = 0;
 };
 
@@ -49,6 +52,7 @@ class Uncore final : public base::EventHandler, public memory::MemoryClient {
         UncoreRequest request;
         std::size_t core = 0;
         bool memory_write = false;
+        bool prefetch = false;  // for the L3, not for a core
         bool answered = false;  // by DRAM
     };
     base::Femtoseconds cycles(base::Cycles count) const { return uncore_.time_of(count); }
@@ -57,6 +61,9 @@ class Uncore final : public base::EventHandler, public memory::MemoryClient {
     bool take_from_core(const Flight& flight);
     void answer(std::uint64_t tag, base::Femtoseconds at);
     void ask_memory(std::uint64_t tag, base::Femtoseconds now);
+    void prefetch(std::size_t core, Line line, base::Femtoseconds now);
+    bool held_by_a_core(Line line) const;
+    void prefetched(std::uint64_t tag, base::Femtoseconds when);
     void write_back(Line line, base::Femtoseconds now);
     void install(Line line, bool dirty, base::Femtoseconds now);
 
@@ -71,6 +78,9 @@ class Uncore final : public base::EventHandler, public memory::MemoryClient {
     std::vector<std::uint64_t> free_;
     std::int64_t flights_ = 0;
     std::vector<base::Femtoseconds> port_free_;  // of each core
+    std::vector<StreamTable> streams_;           // of each core
+    // Lines on their way into the L3, and the flights that wait for each.
+    std::unordered_map<Line, std::vector<std::uint64_t>> coming_;
     UncoreCounters counters_;
 };
 

@@ -164,6 +164,19 @@ void warm(Socket& socket, const Job& job) {
     }
 }
 
+// A fault is the program's, which is the user's: with its place in the text where there is one.
+void throw_fault(const Scenario& scenario, const Socket& socket) {
+    int line = 0;
+    std::string fault = socket.fault(line);
+    if (fault.empty()) {
+        return;
+    }
+    if (const auto* program = std::get_if<AmxProgramWorkload>(&scenario.workload)) {
+        fault = fmt::format("{}:{}:1: {}", program->file, line, fault);
+    }
+    throw arch::base::config::ConfigError(fault);
+}
+
 workloads::GemmBounds bounds_of(const Scenario& scenario, const Job& job, const Socket& socket) {
     const arch::amx::AmxConfig& config = *scenario.device.amx;
     const double cycle_ns = 1e9 / static_cast<double>(config.clock.count());
@@ -255,9 +268,7 @@ RunResult run_amx(const Scenario& scenario) {
     socket.start();
     const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
                                                     [&socket] { return socket.finished(); });
-    if (const std::string fault = socket.fault(); !fault.empty()) {
-        throw arch::base::config::ConfigError(fault);
-    }
+    throw_fault(scenario, socket);
     SIM_CHECK(outcome != Outcome::NothingPending, "core 0 waits for {}",
               socket.core(0).waiting_for());
     memory.finish_statistics();
@@ -291,9 +302,7 @@ std::int64_t amx_cycles(const Scenario& scenario) {
     while (!socket.finished() && !queue.empty()) {
         queue.run_until(queue.next_time());
     }
-    if (const std::string fault = socket.fault(); !fault.empty()) {
-        throw arch::base::config::ConfigError(fault);
-    }
+    throw_fault(scenario, socket);
     return socket.finish_cycle();
 }
 

@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
 #include "arch/amx/program_text.hpp"
 #include "arch/base/config.hpp"
 #include "validation/amx/harness/machine.hpp"
@@ -60,6 +64,25 @@ TEST(Assembler, SaysWhatItCannotEncode) {
     for (const char* text : {"barrier", "vmovups zmm1, [a], 17", "kmovq k1, [a]"}) {
         EXPECT_THROW(code_of(text), arch::base::config::ConfigError) << text;
     }
+}
+
+TEST(Assembler, EncodesEveryShippedKernel) {
+    const std::filesystem::path folder =
+        std::filesystem::path(TILESIM_SOURCE_DIR) / "validation" / "amx" / "kernels";
+    std::size_t kernels = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        std::ifstream in(entry.path());
+        std::ostringstream stream;
+        stream << in.rdbuf();
+        std::string text = stream.str();
+        if (const std::size_t at = text.find("COUNT"); at != std::string::npos) {
+            text.replace(at, 5, "3");
+        }
+        const arch::amx::Program program = arch::amx::read_program(text, entry.path().filename());
+        EXPECT_GT(Assembler(program, kConfigs).code().size(), 2 * kPrologue) << entry.path();
+        ++kernels;
+    }
+    EXPECT_GT(kernels, 90U);
 }
 
 TEST(Measure, RunsLoopsOnTheHost) {

@@ -26,8 +26,11 @@ using validation::amx::Sample;
 constexpr int kSkip = 77;
 constexpr int kBadInput = 2;
 constexpr int kRepetitions = 15;
-constexpr std::int64_t kFew = 10'000;
-constexpr std::int64_t kMany = 60'000;
+// Iterations of a kernel: enough instructions for the clock, few enough for long kernels.
+constexpr std::int64_t kInstructions = 3'000'000;
+constexpr std::int64_t kMostIterations = 60'000;
+constexpr std::int64_t kLeastIterations = 12;
+constexpr std::int64_t kFewerBy = 6;
 constexpr std::string_view kCount = "COUNT";
 
 struct Result {
@@ -67,13 +70,18 @@ Result measured(const std::string& file) {
     if (at == std::string::npos) {
         return run(text, file);
     }
-    const auto counted = [&](std::int64_t count) {
+    const auto with_count = [&](std::int64_t count) {
         std::string program = text;
-        return run(program.replace(at, kCount.size(), std::to_string(count)), file);
+        return program.replace(at, kCount.size(), std::to_string(count));
     };
-    const Result few = counted(kFew);
-    const Result many = counted(kMany);
-    const double iterations = kMany - kFew;
+    const std::int64_t length =
+        arch::amx::read_program(with_count(2), file).dynamic_instructions() -
+        arch::amx::read_program(with_count(1), file).dynamic_instructions();
+    const std::int64_t count =
+        std::clamp(kInstructions / length, kLeastIterations, kMostIterations);
+    const Result few = run(with_count(count / kFewerBy), file);
+    const Result many = run(with_count(count), file);
+    const auto iterations = static_cast<double>(count - count / kFewerBy);
     return {(many.least - few.least) / iterations, (many.median - few.median) / iterations,
             (many.tsc - few.tsc) / iterations, (many.nanoseconds - few.nanoseconds) / iterations,
             many.counted};
