@@ -21,13 +21,13 @@ void check_convolution(Node& root, const workloads::AmxMapping& map) {
                    fmt::format("must be packed for a convolution, not {}", name_of(map.b_layout)));
     }
     if (map.a_packed) {
-        root.error("mapping.amx.a_packed", "must be off: a convolution's taps share A's pixels");
+        root.error("mapping", "amx.a_packed: must be off: a convolution's taps share A's pixels");
     }
     if (map.partition == Map::Partition::K && map.threads > 1) {
-        root.error("mapping.amx.partition", "must be m (output rows) or n for a convolution");
+        root.error("mapping", "amx.partition: must be m (output rows) or n for a convolution");
     }
     if (map.kc != 0) {
-        root.error("mapping.amx.kc", "must be 0 for a convolution: its taps are blocks along k");
+        root.error("mapping", "amx.kc: must be 0 for a convolution: its taps are blocks along k");
     }
 }
 
