@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -95,11 +96,13 @@ void note_host_waits(const arch::npu::DeadlockReport& report, RunResult& result)
     constexpr std::size_t kMostNotes = 8;
     std::size_t notes = 0;
     for (const arch::npu::Wait& wait : report.waits) {
-        if (wait.on == "lock" && wait.held_by.empty() && notes++ < kMostNotes) {
-            result.notes.push_back(
-                fmt::format("{} stands at {}, which nothing in the design gives; if the host does, "
-                            "state it under design.host",
-                            wait.who, wait.what));
+        const bool alone = std::all_of(wait.held_by.begin(), wait.held_by.end(),
+                                       [&](const std::string& who) { return who == wait.who; });
+        if (wait.on == "lock" && alone && notes++ < kMostNotes) {
+            result.notes.push_back(fmt::format(
+                "{} stands at {}, which nothing else in the design gives; if the host does, "
+                "state it under design.host",
+                wait.who, wait.what));
         }
     }
 }

@@ -223,11 +223,15 @@ class CoreReader {
         const auto place = std::find_if(locks.begin(), locks.end(), [&](const Lock& lock) {
             return lock.tile == at && lock.id == number % kLockWindow;
         });
-        if (place == locks.end()) {
-            throw ReadError(where, fmt::format("lock {} of tile {},{} is declared nowhere",
-                                               number % kLockWindow, at.column, at.row));
+        if (place != locks.end()) {
+            return place - locks.begin();
         }
-        return place - locks.begin();
+        Lock lock;  // every tile has them all, declared or not
+        lock.tile = at;
+        lock.id = number % kLockWindow;
+        lock.name = unique_name(locks, fmt::format("lock_{}_{}_{}", at.column, at.row, lock.id));
+        locks.push_back(lock);
+        return static_cast<std::int64_t>(locks.size()) - 1;
     }
 
     // Arithmetic, loads and stores: their time. Unknown operations of these dialects count as one

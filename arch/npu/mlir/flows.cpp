@@ -110,7 +110,7 @@ class FlowReader {
                 }
             }
         }
-        if (from_channel && to_control) {
+        if (from_channel && to_control && sent_[flow.source.tile].contains(*flow.packet_id)) {
             throw ReadError(operation.where,
                             "control packets (a stream into a tile's control port) are not "
                             "modelled");
@@ -181,6 +181,7 @@ class FlowReader {
     }
 
     Lowering& lowering_;
+    std::map<TileCoordinate, std::set<std::int64_t>> sent_ = packet_ids_sent(lowering_.program);
     Flows flows_;
 };
 
@@ -213,6 +214,24 @@ std::optional<ChannelId> channel_at(const NpuConfig& config, const TilePort& por
         }
     }
     return std::nullopt;
+}
+
+std::map<TileCoordinate, std::set<std::int64_t>> packet_ids_sent(const Program& program) {
+    std::map<TileCoordinate, std::set<std::int64_t>> ids;
+    for (const TileDma& dma : program.dmas) {
+        for (const BufferDescriptor& descriptor : dma.descriptors) {
+            if (descriptor.packet) {
+                ids[dma.tile].insert(descriptor.packet->id);
+            }
+        }
+    }
+    for (const SequenceOp& operation : program.sequence) {
+        if (const auto* write = std::get_if<WriteDescriptor>(&operation);
+            write != nullptr && write->descriptor.packet) {
+            ids[write->tile].insert(write->descriptor.packet->id);
+        }
+    }
+    return ids;
 }
 
 Flows read_flows(Lowering& lowering) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,9 @@ Port read_port(Cursor& cursor);
 // The DMA channel behind a port.
 std::optional<ChannelId> channel_at(const NpuConfig& config, const TilePort& port,
                                     Direction direction);
+
+// The packet ids the descriptors of each tile send.
+std::map<TileCoordinate, std::set<std::int64_t>> packet_ids_sent(const Program& program);
 
 struct Flow {
     ChannelId source;

@@ -73,7 +73,7 @@ class Switches {
 
     // Adds a route for every stream that leaves a DMA channel.
     void trace_all() {
-        const auto packet_ids = ids_in_use();
+        const auto packet_ids = packet_ids_sent(lowering_.program);
         std::set<TileCoordinate> tiles;
         for (const auto& entry : switches_) {
             tiles.insert(entry.first);
@@ -211,25 +211,6 @@ class Switches {
                 mux.exit[from.index] = to.index;
             }
         }
-    }
-
-    // The packet ids a tile's descriptors send.
-    std::map<TileCoordinate, std::set<std::int64_t>> ids_in_use() const {
-        std::map<TileCoordinate, std::set<std::int64_t>> ids;
-        for (const TileDma& dma : lowering_.program.dmas) {
-            for (const BufferDescriptor& descriptor : dma.descriptors) {
-                if (descriptor.packet) {
-                    ids[dma.tile].insert(descriptor.packet->id);
-                }
-            }
-        }
-        for (const SequenceOp& operation : lowering_.program.sequence) {
-            if (const auto* write = std::get_if<WriteDescriptor>(&operation);
-                write != nullptr && write->descriptor.packet) {
-                ids[write->tile].insert(write->descriptor.packet->id);
-            }
-        }
-        return ids;
     }
 
     std::optional<Port> entry_of(const ChannelId& source, TileKind kind) const {
