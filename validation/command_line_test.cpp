@@ -11,6 +11,8 @@
 #include <sstream>
 #include <string>
 
+#include "arch/base/temporary_folder.hpp"
+
 namespace tilesim::validation {
 namespace {
 
@@ -37,10 +39,14 @@ std::string scenario(const std::string& name) {
     return kConfigs + "/scenarios/" + name + ".yaml";
 }
 
+// A file of this test's own: each test is a process.
+std::string scratch(const std::string& name) {
+    static const arch::base::TemporaryFolder folder;
+    return folder.path() / name;
+}
+
 std::string written(const std::string& text) {
-    const std::string file = testing::TempDir() + "tilesim_" +
-                             testing::UnitTest::GetInstance()->current_test_info()->name() +
-                             ".yaml";
+    const std::string file = scratch("scenario.yaml");
     std::ofstream(file) << text;
     return file;
 }
@@ -79,8 +85,8 @@ TEST(CommandLine, ResultFilesRepeatBitForBit) {
         text << std::ifstream(file).rdbuf();
         return text.str();
     };
-    const std::string one = testing::TempDir() + "tilesim_one";
-    const std::string two = testing::TempDir() + "tilesim_two";
+    const std::string one = scratch("one");
+    const std::string two = scratch("two");
     ASSERT_EQ(call("run " + scenario("xdna_functional") + " --out " + one).code, 0);
     ASSERT_EQ(call("run " + scenario("xdna_functional") + " --out " + two).code, 0);
     for (const char* file : {"/result.json", "/result.csv", "/scenario.yaml"}) {
@@ -125,7 +131,7 @@ TEST(CommandLine, BadInputIsOneLocatedMessageAndExitCode2) {
 
 // A transformer small enough to train in a moment.
 std::string tiny_model() {
-    const std::string file = testing::TempDir() + "tilesim_tiny_model.yaml";
+    const std::string file = scratch("tiny_model.yaml");
     std::ofstream(file) << "name: tiny\nlayers: 2\nhidden: 64\nheads: 4\nfeed_forward: 256\n"
                            "vocabulary: 300\npositions: 32\n";
     return file;
@@ -295,10 +301,10 @@ TEST(CommandLine, TheSteadyStateIsNoFasterThanItsBound) {
 }
 
 TEST(CommandLine, TracingAProgramChangesNothing) {
-    const std::string trace = testing::TempDir() + "tilesim_program_trace.json";
+    const std::string trace = scratch("program_trace.json");
     for (const char* name : {"cascade", "deadlock_lock_order"}) {
         const auto result_of = [&](const std::string& options) {
-            const std::string out = testing::TempDir() + "tilesim_traced";
+            const std::string out = scratch("traced");
             call("run " + program(name) + " --out " + out + options);
             std::ostringstream text;
             text << std::ifstream(out + "/result.json").rdbuf();
@@ -309,7 +315,6 @@ TEST(CommandLine, TracingAProgramChangesNothing) {
         EXPECT_EQ(plain, result_of(" --trace " + trace));
         EXPECT_GT(std::filesystem::file_size(trace), 100U);
     }
-    std::filesystem::remove(trace);
 }
 
 TEST(CommandLine, ALivelockIsNamedAndSlownessIsNot) {
@@ -323,7 +328,7 @@ TEST(CommandLine, ALivelockIsNamedAndSlownessIsNot) {
 }
 
 TEST(CommandLine, ADeadlockIsDrawn) {
-    const std::string dot = testing::TempDir() + "tilesim_deadlock.dot";
+    const std::string dot = scratch("deadlock.dot");
     EXPECT_EQ(call("run " + program("deadlock_lock_order") + " --deadlock-graph " + dot).code, 3);
     std::ostringstream text;
     text << std::ifstream(dot).rdbuf();
@@ -332,11 +337,10 @@ TEST(CommandLine, ADeadlockIsDrawn) {
     const auto json = nlohmann::json::parse(both.substr(0, both.rfind("}\n") + 1));
     EXPECT_EQ(json["deadlock"]["waits"][0]["on"], "lock");
     EXPECT_GT(json["deadlock"]["last_progress_cycle"], 0);
-    std::filesystem::remove(dot);
 }
 
 TEST(CommandLine, ALoweredProgramRunsFromItsPrintedForm) {
-    const std::string file = testing::TempDir() + "tilesim_lowered.yaml";
+    const std::string file = scratch("lowered.yaml");
     const auto cycles = [](const std::string& what) {
         const auto output = call("run " + what + " --format json");
         EXPECT_EQ(output.code, 0) << output.text;
@@ -350,7 +354,6 @@ TEST(CommandLine, ALoweredProgramRunsFromItsPrintedForm) {
         // Printed again it is the same program.
         EXPECT_EQ(call("lower " + file).text, lowered.text.substr(lowered.text.find("device:")));
     }
-    std::filesystem::remove(file);
 }
 
 TEST(Readme, TheWhereIsTableNamesExistingFiles) {

@@ -7,16 +7,25 @@ namespace {
 
 constexpr std::int64_t kPage = 1 << 20;
 
+// Appends a configuration of these tiles.
+void configure(Program& program, const std::array<TileShape, kTiles>& shapes) {
+    Instruction instruction;
+    instruction.opcode = Opcode::Ldtilecfg;
+    instruction.immediate = program.add_config(shapes);
+    program.emit(instruction);
+}
+
+std::array<TileShape, kTiles> full_tiles() {
+    std::array<TileShape, kTiles> shapes;
+    shapes.fill({16, 64});
+    return shapes;
+}
+
 // A program whose tiles are all full, with a loop of `count` around `body`.
 template <class Body>
 Program looped(std::int64_t count, Body body) {
     Program program;
-    std::array<TileShape, kTiles> shapes;
-    shapes.fill({16, 64});
-    Instruction configure;
-    configure.opcode = Opcode::Ldtilecfg;
-    configure.immediate = program.add_config(shapes);
-    program.emit(configure);
+    configure(program, full_tiles());
     program.open_loop("i", count);
     body(program);
     program.close_loop();
@@ -255,14 +264,10 @@ TEST(Core, AShortPoolOfTilesKeepsLoadsFromRunningAhead) {
 
 TEST(Core, SmallerTilesTakeFewerCycles) {
     Program program;
-    std::array<TileShape, kTiles> shapes;
-    shapes.fill({16, 64});
+    auto shapes = full_tiles();
     shapes[0] = {7, 64};
     shapes[4] = {7, 64};
-    Instruction configure;
-    configure.opcode = Opcode::Ldtilecfg;
-    configure.immediate = program.add_config(shapes);
-    program.emit(configure);
+    configure(program, shapes);
     dot(program, 0, 4, 6);
     store(program, 0, kPage);
     const auto result = run(program);
@@ -317,17 +322,12 @@ TEST(Core, AnIllegalInstructionStopsTheCore) {
 TEST(Core, LegalityIsCheckedAgainUnderAnotherConfiguration) {
     // The second pass of the loop executes the product with B one row short.
     Program program;
-    std::array<TileShape, kTiles> shapes;
-    shapes.fill({16, 64});
-    Instruction configure;
-    configure.opcode = Opcode::Ldtilecfg;
-    configure.immediate = program.add_config(shapes);
-    program.emit(configure);
+    auto shapes = full_tiles();
+    configure(program, shapes);
     program.open_loop("i", 2);
     dot(program, 0, 4, 6);
     shapes[6] = {15, 64};
-    configure.immediate = program.add_config(shapes);
-    program.emit(configure);
+    configure(program, shapes);
     program.close_loop();
     const AmxConfig config;
     Core core(config, program);

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "arch/base/config.hpp"
+#include "arch/base/temporary_folder.hpp"
 
 // SystemC's library has a main of its own, which the tests do not use, and wants this.
 extern "C" int sc_main(int, char**) {
@@ -62,9 +63,8 @@ TEST(AmxTiming, TheScenariosNameIsTheScenario) {
 }
 
 TEST(AmxTiming, KernelsBesideTheFileAreFound) {
-    const std::filesystem::path folder =
-        std::filesystem::path{testing::TempDir()} / "tilesim_amx_timing";
-    std::filesystem::create_directories(folder);
+    const arch::base::TemporaryFolder temporary;
+    const std::filesystem::path& folder = temporary.path();
     std::ofstream(folder / "mine.amx")
         << "buffer a 0x100000 4096\n"
            "config 0 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64\n"

@@ -105,20 +105,34 @@ void read_word_part(Cursor& cursor, const Scope& scope, Parts& parts) {
     }
 }
 
-// #aie.bd_iteration<size = 4, stride = 1024, current = 2>; the stride still in elements.
-Iteration read_iteration(const std::vector<Item>& items, Location where) {
+struct Field {
+    std::string key;
+    std::int64_t number;
+    Location where;
+};
+
+// The fields of an attribute #aie.name<key = number, ...>.
+std::vector<Field> read_fields(const std::vector<Item>& items, Location where) {
     Cursor cursor(items, where);
     while (!cursor.done() && !cursor.peek()->opens("<")) {
         cursor.take();
     }
     Cursor inside(cursor.group("<"));
-    Iteration iteration;
+    std::vector<Field> fields;
     while (!inside.done()) {
         const Location at = inside.where();
         const std::string key = inside.word();
         inside.expect("=");
-        const std::int64_t number = inside.integer();
+        fields.push_back({key, inside.integer(), at});
         inside.skip(",");
+    }
+    return fields;
+}
+
+// #aie.bd_iteration<size = 4, stride = 1024, current = 2>; the stride still in elements.
+Iteration read_iteration(const std::vector<Item>& items, Location where) {
+    Iteration iteration;
+    for (const auto& [key, number, at] : read_fields(items, where)) {
         if ((key != "size" && key != "stride" && key != "current") || number < 0) {
             throw ReadError(at, fmt::format("an iteration has size, stride and current, not {} = "
                                             "{}",
@@ -203,18 +217,8 @@ void split_outer(const Lowering& lowering, TileKind kind, const MemrefType& type
 }  // namespace
 
 Packet read_packet(const std::vector<Item>& items, Location where) {
-    Cursor cursor(items, where);
-    while (!cursor.done() && !cursor.peek()->opens("<")) {
-        cursor.take();
-    }
-    Cursor inside(cursor.group("<"));
     Packet packet;
-    while (!inside.done()) {
-        const Location at = inside.where();
-        const std::string key = inside.word();
-        inside.expect("=");
-        const std::int64_t number = inside.integer();
-        inside.skip(",");
+    for (const auto& [key, number, at] : read_fields(items, where)) {
         const bool id = key == "pkt_id";
         if ((!id && key != "pkt_type") || number < 0 || number > (id ? 31 : 7)) {
             throw ReadError(at, fmt::format("a packet has pkt_id 0..31 and pkt_type 0..7, not {} "

@@ -43,6 +43,14 @@ const Item& region_of(const Operation& operation) {
     return *regions.front();
 }
 
+TileCoordinate read_coordinate(Cursor& cursor) {
+    TileCoordinate tile;
+    tile.column = cursor.integer();
+    cursor.expect(",");
+    tile.row = cursor.integer();
+    return tile;
+}
+
 ChannelId read_channel(Cursor& cursor, TileCoordinate tile) {
     ChannelId id;
     id.tile = tile;

@@ -66,6 +66,8 @@ void add_bodyless_cores(Lowering& lowering);
 // `routed`: the device whose switchboxes say the routes; usually the same one.
 void lower_routes(Lowering& lowering, const Operation& routed);
 
+// A column, a comma and a row where the cursor stands.
+TileCoordinate read_coordinate(Cursor& cursor);
 // MM2S or S2MM where the cursor stands, then a comma and the channel's number.
 ChannelId read_channel(Cursor& cursor, TileCoordinate tile);
 // aie.use_lock: the lock and its request; `acquire` tells which.

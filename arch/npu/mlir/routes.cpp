@@ -50,10 +50,7 @@ class Switches {
                 if (operation.name == "aie.tile") {
                     Cursor cursor(operation);
                     Cursor inside(cursor.group("("));
-                    TileCoordinate at;
-                    at.column = inside.integer();
-                    inside.expect(",");
-                    at.row = inside.integer();
+                    const TileCoordinate at = read_coordinate(inside);
                     if (operation.results.size() == 1) {
                         tiles_[operation.results[0]] = at;
                     }

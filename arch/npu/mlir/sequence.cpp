@@ -264,7 +264,7 @@ class Sequence {
                 values[key] = field(operation, scope, key, count ? std::optional{1} : std::nullopt);
             }
         }
-        const auto sane = [this](std::int64_t first, std::int64_t number, std::int64_t most) {
+        const auto sane = [](std::int64_t first, std::int64_t number, std::int64_t most) {
             return first >= 0 && number >= 1 && first + number <= most;
         };
         if (!sane(values["column"], values["column_num"], lowering_.config.columns) ||
@@ -456,10 +456,7 @@ class Sequence {
     void push_queue(const Operation& operation, Scope& scope) {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
-        TileCoordinate tile;
-        tile.column = inside.integer();
-        inside.expect(",");
-        tile.row = inside.integer();
+        const TileCoordinate tile = read_coordinate(inside);
         inside.expect(",");
         const Location where = inside.where();
         const std::string direction = inside.word();

@@ -69,10 +69,7 @@ class Storage {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
         const Location where = inside.where();
-        TileCoordinate at;
-        at.column = inside.integer();
-        inside.expect(",");
-        at.row = inside.integer();
+        const TileCoordinate at = read_coordinate(inside);
         if (!lowering_.config.contains(at)) {
             throw ReadError(where, fmt::format("tile {},{} is outside the array of {} columns and "
                                                "{} rows",
