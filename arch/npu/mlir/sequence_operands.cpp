@@ -1,5 +1,9 @@
 #include "arch/npu/mlir/sequence_operands.hpp"
 
+#include <fmt/format.h>
+
+#include "arch/base/config.hpp"
+
 namespace tilesim::arch::npu::mlir {
 
 namespace {
@@ -73,6 +77,21 @@ std::int64_t field(const Operation& operation, const Scope& scope, std::string_v
         throw ReadError(operation.where, fmt::format("{} needs '{}'", operation.name, key));
     }
     return *value;
+}
+
+ChannelId allocation(const Lowering& lowering, const std::string& symbol, Location where) {
+    const auto place = lowering.allocations.find(symbol);
+    if (place == lowering.allocations.end()) {
+        std::vector<std::string> known;
+        for (const auto& [name, id] : lowering.allocations) {
+            known.push_back(name);
+        }
+        const std::string near = base::config::nearest_name(symbol, known);
+        throw ReadError(where,
+                        fmt::format("no aie.shim_dma_allocation is named @{}{}", symbol,
+                                    near.empty() ? "" : fmt::format("; did you mean @{}?", near)));
+    }
+    return place->second;
 }
 
 }  // namespace tilesim::arch::npu::mlir

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "arch/npu/mlir/lowering.hpp"
@@ -18,5 +19,8 @@ bool is_positional(const Item& group);
 // stands for it when it is not there. Throws ReadError.
 std::int64_t field(const Operation& operation, const Scope& scope, std::string_view key,
                    std::optional<std::int64_t> missing = std::nullopt);
+
+// The channel of an aie.shim_dma_allocation. Throws ReadError.
+ChannelId allocation(const Lowering& lowering, const std::string& symbol, Location where);
 
 }  // namespace tilesim::arch::npu::mlir
