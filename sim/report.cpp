@@ -55,6 +55,30 @@ std::string bounds_table(const RunResult& result) {
     return text;
 }
 
+// Counts of each channel's banks, row by row; of a command nobody gave, nothing.
+Json to_json(const arch::memory::BankUse& use) {
+    using arch::memory::BankCounts;
+    Json json{{"banks_per_group", use.banks_per_group}};
+    for (const auto& [name, counter] : {std::pair{"activates", &BankCounts::activates},
+                                        {"reads", &BankCounts::reads},
+                                        {"writes", &BankCounts::writes}}) {
+        std::int64_t sum = 0;
+        Json rows = Json::array();
+        for (const auto& channel : use.channels) {
+            Json row = Json::array();
+            for (const BankCounts& bank : channel) {
+                row.push_back(bank.*counter);
+                sum += bank.*counter;
+            }
+            rows.push_back(std::move(row));
+        }
+        if (sum > 0) {
+            json[name] = std::move(rows);
+        }
+    }
+    return json;
+}
+
 std::string critical_text(const std::vector<std::string>& nodes) {
     constexpr std::size_t kShown = 8;
     std::string text;
@@ -243,6 +267,9 @@ Json to_json(const RunResult& result, bool host) {
                           {"row_hit_rate", row_hit_rate(*result.memory)},
                           {"activates", result.memory->activates},
                           {"refreshes", result.memory->refreshes}};
+    }
+    if (result.banks && result.banks->used()) {
+        json["banks"] = to_json(*result.banks);
     }
     if (result.stream) {
         const auto ns = [](arch::base::Femtoseconds t) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/base/units.hpp"
+#include "arch/memory/bank_counts.hpp"
 #include "arch/memory/memory_totals.hpp"
 #include "arch/memory/stream_source.hpp"
 #include "arch/npu/deadlock.hpp"
@@ -61,6 +62,7 @@ struct RunResult {
     // Component -> share of its time in which it did its work.
     std::vector<std::pair<std::string, double>> busy;
     std::optional<arch::memory::MemoryTotals> memory;
+    std::optional<arch::memory::BankUse> banks;
     std::optional<workloads::ProductCheck> functional;
     std::optional<arch::memory::StreamResult> stream;
     std::optional<arch::npu::DeadlockReport> deadlock;

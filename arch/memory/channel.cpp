@@ -43,6 +43,7 @@ Channel::Channel(const MemoryConfig& config, std::size_t index, base::Femtosecon
       queue_(queue),
       owner_(owner),
       stats_(parent, fmt::format("channel({})", index)),
+      bank_counts_(static_cast<std::size_t>(config.banks())),
       timing_(config),
       reads_(config.banks(), config.controller.read_queue),
       writes_(config.banks(), config.controller.write_queue),
@@ -424,6 +425,7 @@ void Channel::issue_column(Command column, std::size_t bank, std::int64_t now) {
         listener_->on_command(index_, column, bank, served.row, now);
     }
     ++(write ? stats_.writes : stats_.reads);
+    ++(write ? bank_counts_[bank].writes : bank_counts_[bank].reads);
     if (!served.opened_row) {
         ++stats_.row_hits;
     }
@@ -474,6 +476,7 @@ void Channel::command(Command command, std::size_t bank, std::int64_t row, std::
     const std::uint64_t bit = std::uint64_t{1} << bank;
     if (command == Command::Activate) {
         ++stats_.activates;
+        ++bank_counts_[bank].activates;
         open_ |= bit;
         last_used_[bank] = now;
     } else if (command == Command::Precharge) {

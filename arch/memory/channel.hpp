@@ -20,6 +20,7 @@
 #include "arch/base/event_queue.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/memory/address_map.hpp"
+#include "arch/memory/bank_counts.hpp"
 #include "arch/memory/banks_by_age.hpp"
 #include "arch/memory/channel_guest.hpp"
 #include "arch/memory/command_timing.hpp"
@@ -80,6 +81,8 @@ class Channel final : public base::EventHandler {
     // When the last data so far leaves the bus.
     base::Femtoseconds busy_until() const { return clock_.time_of(base::Cycles{data_end_}); }
     const ChannelStats& stats() const { return stats_; }
+    // Of ordinary requests; a guest counts his own commands.
+    const std::vector<BankCounts>& bank_counts() const { return bank_counts_; }
     void listen(CommandListener* listener) { listener_ = listener; }
     void finish_statistics();
 
@@ -189,6 +192,7 @@ class Channel final : public base::EventHandler {
     ChannelOwner& owner_;
     CommandListener* listener_ = nullptr;
     ChannelStats stats_;
+    std::vector<BankCounts> bank_counts_;
     CommandTiming timing_;
 
     std::deque<Arrival> arrivals_;  // in order of arrival, then of submission

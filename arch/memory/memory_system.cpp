@@ -97,6 +97,14 @@ MemoryTotals MemorySystem::totals() const {
     return totals;
 }
 
+BankUse MemorySystem::bank_use() const {
+    BankUse use{config_.banks_per_group, {}};
+    for (const auto& channel : channels_) {
+        use.channels.push_back(channel->bank_counts());
+    }
+    return use;
+}
+
 void MemorySystem::listen(CommandListener* listener) {
     for (const auto& channel : channels_) {
         channel->listen(listener);

@@ -18,6 +18,7 @@
 #include "arch/base/stats.hpp"
 #include "arch/base/units.hpp"
 #include "arch/memory/address_map.hpp"
+#include "arch/memory/bank_counts.hpp"
 #include "arch/memory/channel.hpp"
 #include "arch/memory/memory_config.hpp"
 #include "arch/memory/memory_totals.hpp"
@@ -61,6 +62,7 @@ class MemorySystem final : public ChannelOwner {
     // When the last data so far leaves a bus.
     base::Femtoseconds busy_until() const;
     MemoryTotals totals() const;
+    BankUse bank_use() const;  // by requests; a guest counts his own commands
     const std::vector<std::unique_ptr<Channel>>& channels() const { return channels_; }
     void listen(CommandListener* listener);
     void finish_statistics();

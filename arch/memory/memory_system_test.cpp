@@ -46,6 +46,7 @@ struct Outcome {
     StreamResult result;
     MemoryTotals totals;
     std::int64_t commands;
+    BankUse banks;
 };
 
 Outcome run(const MemoryConfig& config, const StreamConfig& stream, bool check = false) {
@@ -65,8 +66,15 @@ Outcome run(const MemoryConfig& config, const StreamConfig& stream, bool check =
     memory.finish_statistics();
     for (const auto& channel : memory.channels()) {
         EXPECT_GE(channel->stats().bus.spent(0), 0);
+        BankCounts sum;
+        for (const BankCounts& bank : channel->bank_counts()) {
+            sum += bank;
+        }
+        EXPECT_EQ(sum.activates, channel->stats().activates.value());
+        EXPECT_EQ(sum.reads, channel->stats().reads.value());
+        EXPECT_EQ(sum.writes, channel->stats().writes.value());
     }
-    return {driver.result(), memory.totals(), checkers.commands()};
+    return {driver.result(), memory.totals(), checkers.commands(), memory.bank_use()};
 }
 
 class Devices : public testing::TestWithParam<const char*> {};
@@ -113,6 +121,27 @@ TEST_P(Devices, CommandsAreLegalUnderEveryPagePolicy) {
         EXPECT_EQ(outcome.totals.bytes_read + outcome.totals.bytes_written,
                   outcome.totals.bytes_requested);
     }
+}
+
+TEST_P(Devices, EveryCommandIsCountedAtItsBank) {
+    const MemoryConfig config = device(GetParam());
+    StreamConfig stream;
+    stream.requests = 7;
+    stream.granule = config.burst;
+    std::vector<std::vector<BankCounts>> expected(
+        static_cast<std::size_t>(config.channels),
+        std::vector<BankCounts>(static_cast<std::size_t>(config.banks())));
+    const AddressMap map(config);
+    for (std::int64_t burst = 0; burst < stream.requests; ++burst) {
+        const Location where = map.locate(burst);
+        BankCounts& bank =
+            expected[static_cast<std::size_t>(where.channel)][static_cast<std::size_t>(where.bank)];
+        bank.activates = 1;  // all lie in row 0
+        ++bank.reads;
+    }
+    const BankUse use = run(config, stream).banks;
+    EXPECT_EQ(use.banks_per_group, config.banks_per_group);
+    EXPECT_EQ(use.channels, expected);
 }
 
 TEST_P(Devices, RunsRepeatBitForBit) {

@@ -179,8 +179,28 @@ void PimUnit::issue(AllBankCommand command, std::int64_t row, PimState state) {
     stats_.time.enter(state, when);
     timing_.issue(command, row, when);
     now_ = when;
+    if (row != kModeRow) {
+        count(command);
+    }
     if (commands_ != nullptr) {
         commands_->on_all_bank_command(command, row, when);
+    }
+}
+
+void PimUnit::count(AllBankCommand command) {
+    switch (command) {
+        case AllBankCommand::Activate:
+            ++bank_counts_.activates;
+            break;
+        case AllBankCommand::Mac:  // reads its word
+        case AllBankCommand::ArrayRead:
+            ++bank_counts_.reads;
+            break;
+        case AllBankCommand::ArrayWrite:
+            ++bank_counts_.writes;
+            break;
+        default:
+            break;
     }
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "arch/base/stats.hpp"
+#include "arch/memory/bank_counts.hpp"
 #include "arch/memory/channel_guest.hpp"
 #include "arch/pim/all_bank_timing.hpp"
 #include "arch/pim/pim_program.hpp"
@@ -74,6 +75,9 @@ class PimUnit final : public memory::ChannelGuest {
     std::optional<std::int64_t> left() const { return left_; }
     std::optional<std::int64_t> began() const { return began_; }
     const PimStats& stats() const { return stats_; }
+    // What each of the channel's banks has done with its data: the same in all; visits to the mode
+    // registers touch none.
+    const memory::BankCounts& bank_counts() const { return bank_counts_; }
 
   private:
     bool program_ended() const { return next_ == program_.commands.size(); }
@@ -81,6 +85,7 @@ class PimUnit final : public memory::ChannelGuest {
     void mode_visit(std::int64_t writes);
     void open(std::int64_t row);
     void close();
+    void count(AllBankCommand command);
     void issue(AllBankCommand command, std::int64_t row, PimState state);
     std::int64_t time_of_close() const;
 
@@ -92,6 +97,7 @@ class PimUnit final : public memory::ChannelGuest {
     PimListener* listener_;
     AllBankListener* commands_ = nullptr;
     PimStats stats_;
+    memory::BankCounts bank_counts_;
     std::size_t next_ = 0;      // command of the program
     std::int64_t done_ = 0;     // of its count
     std::int64_t now_ = 0;      // CK of the last command

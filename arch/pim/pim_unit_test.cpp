@@ -60,6 +60,7 @@ TEST(PimUnit, TimeOfEveryCycleHasACause) {
     machine.run();
     ASSERT_TRUE(unit.left().has_value());
     EXPECT_EQ(unit.stats().macs.value(), 5000);
+    EXPECT_EQ(unit.bank_counts(), (memory::BankCounts{unit.stats().activates.value(), 5000, 1}));
     const auto& time = unit.stats().time;
     EXPECT_EQ(time.total(), time.since());
     for (std::size_t state = 0; state < time.states().size(); ++state) {

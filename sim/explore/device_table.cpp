@@ -71,9 +71,10 @@ std::string to_table(const std::vector<DeviceRun>& runs) {
             continue;
         }
         const double time = result["time_ns"];
-        text += fmt::format("{:<22} {:>12.3f} {:>9.3f} {:>9.2f} {:>8.2f}x  {}\n", run.device,
+        const double bandwidth = result["memory"].value("gb_per_s", 0.0);
+        text += fmt::format("{:<22} {:>12.3f} {:>9.3f} {:>9} {:>8.2f}x  {}\n", run.device,
                             time / kNanosecondsPerMicrosecond, result.value("tops", 0.0),
-                            result["memory"].value("gb_per_s", 0.0),
+                            bandwidth > 0 ? fmt::format("{:.2f}", bandwidth) : "-",
                             time / runs[0].run.result["time_ns"].get<double>(),
                             result.value("bottleneck", ""));
     }

@@ -71,6 +71,17 @@ TEST(Devices, TheFastestStandsFirstAndMisfitsLast) {
     EXPECT_EQ(call("run --devices nothing " + kSmall).code, 2);
 }
 
+TEST(Devices, WhatNeedsNoDramTrafficShowsNoBandwidth) {
+    const Output output =
+        call("run --devices xdna,lpddr5x_pim " + kSmall + " --set run.functional=off");
+    ASSERT_EQ(output.code, 0);
+    const std::size_t row = output.text.find("\nlpddr5x_pim ");
+    ASSERT_NE(row, output.text.npos) << output.text;
+    const std::string pim = output.text.substr(row, output.text.find('\n', row + 1) - row);
+    EXPECT_NE(pim.find("   -  "), pim.npos) << pim;
+    EXPECT_EQ(output.text.find(" 0.00 "), output.text.npos) << output.text;
+}
+
 TEST(Devices, NamesAndQuestionsThatAreNoneAreRefused) {
     for (const char* wrong :
          {"--devices xdna,xdna3", "--devices xdna,,xdna2", "--devices xdna,", "--rows 1,2",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/page/bank_table.hpp"
 #include "sim/page/web_files.hpp"
 
 namespace tilesim::sim::page {
@@ -180,6 +181,13 @@ std::string to_markdown(const Json& data) {
             text += fmt::format(" {} |", cell(point[key.get<std::string>()]));
         }
         text += "\n";
+    }
+    const auto with_banks = std::find_if(fastest.begin(), fastest.end(), [](const Json* point) {
+        return (*point)["status"] == "ok" && point->contains("banks");
+    });
+    if (with_banks != fastest.end()) {
+        text += fmt::format("\n## DRAM banks of point {}\n\n{}", cell((**with_banks)["id"]),
+                            bank_table((**with_banks)["banks"]));
     }
     return text;
 }

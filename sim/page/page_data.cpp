@@ -72,6 +72,9 @@ Json page_point(const Json& result, bool with_array) {
     if (with_array && member(result, "busy").is_object()) {
         point["busy"] = result["busy"];
     }
+    if (with_array && result.is_object() && result.contains("banks")) {
+        point["banks"] = result["banks"];
+    }
     return point;
 }
 

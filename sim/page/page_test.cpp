@@ -51,10 +51,13 @@ TEST_F(Page, OfASweepHoldsEveryPointAndLoadsNothing) {
     EXPECT_GT(data["points"][0]["tops"].get<double>(), 0);
     EXPECT_GT(data["points"][0]["where"]["core"]["multiply"].get<double>(), 0);
     EXPECT_EQ(data["points"][0]["busy"].empty(), false);
+    EXPECT_EQ(data["points"][0]["banks"]["reads"].size(), 4U) << "channels";
+    EXPECT_EQ(data["points"][0]["banks"]["reads"][0].size(), 32U) << "banks";
     EXPECT_EQ(page.find("{{"), page.npos) << "a name that was not filled in";
     EXPECT_FALSE(std::regex_search(page, found, std::regex("(src|href)=\"https?:")));
     ASSERT_EQ(call("report results.db --md"), 0);
     EXPECT_NE(read(folder_ / "out").find("15 of 15 points ended well"), std::string::npos);
+    EXPECT_NE(read(folder_ / "out").find("## DRAM banks of point "), std::string::npos);
 }
 
 // As a browser leaves it when its script has run.
@@ -105,8 +108,8 @@ TEST_F(Page, DrawsItsPlotsAndItsTableInABrowser) {
         }
         return found;
     };
-    EXPECT_EQ(count("<svg"), 5) << "roofline, where, axes, map, array";
-    EXPECT_EQ(count("<tr>"), 16) << "the head and 15 points";
+    EXPECT_EQ(count("<svg"), 6) << "roofline, where, axes, map, array, banks";
+    EXPECT_EQ(count("<tr>"), 16 + 5) << "heads, 15 points and 4 channels of banks";
     EXPECT_NE(dom.find("15 of 15 points"), dom.npos);
     EXPECT_NE(dom.find("read_blocks"), dom.npos);
 }
@@ -115,6 +118,42 @@ TEST_F(Page, OfOneRunShowsThatRun) {
     ASSERT_EQ(call("run " + kConfigs + "/scenarios/xdna_functional.yaml --out ."), 0);
     ASSERT_EQ(call("report result.json -o page.html"), 0) << read(folder_ / "out");
     EXPECT_NE(read(folder_ / "page.html").find("\"of\":1"), std::string::npos);
+}
+
+TEST_F(Page, OfEveryMachineWithDramShowsItsBanks) {
+    for (const char* scenario : {"ddr5_random.yaml", "pim_gemv.yaml", "xdna_functional.yaml",
+                                 "amx_functional.yaml --set mapping.amx.data_in=memory"}) {
+        ASSERT_EQ(call("run " + kConfigs + "/scenarios/" + scenario + " --out ."), 0);
+        const Json result = Json::parse(read(folder_ / "result.json"));
+        ASSERT_TRUE(result.contains("banks")) << scenario;
+        std::int64_t reads = 0;
+        for (const Json& channel : result["banks"]["reads"]) {
+            for (const Json& bank : channel) {
+                reads += bank.get<std::int64_t>();
+            }
+        }
+        EXPECT_GT(reads, 0) << scenario;
+        ASSERT_EQ(call("report result.json -o page.html"), 0) << read(folder_ / "out");
+        if (has_browser()) {
+            const std::string dom = drawn(folder_);
+            EXPECT_NE(dom.find("<th scope=\"row\">0</th>"), dom.npos) << scenario;
+            EXPECT_EQ(dom.find("id=\"banks-section\" hidden"), dom.npos) << scenario;
+            if (!web_file("library.js").empty()) {
+                EXPECT_NE(dom.find("The table below holds every bank"), dom.npos) << scenario;
+            }
+        }
+    }
+}
+
+TEST_F(Page, WithoutDramHasNoMapOfBanks) {
+    std::ofstream(folder_ / "kernel.yaml")
+        << "device: xdna\nworkload: {core_kernel: {m: 32, k: 32, n: 32, a: int8, b: int8, c: "
+           "int32}}\n";
+    ASSERT_EQ(call("run kernel.yaml --out ."), 0) << read(folder_ / "out");
+    ASSERT_EQ(call("report result.json -o page.html"), 0);
+    if (has_browser()) {
+        EXPECT_NE(drawn(folder_).find("id=\"banks-section\" hidden"), std::string::npos);
+    }
 }
 
 TEST_F(Page, WhatIsNoResultIsRefused) {

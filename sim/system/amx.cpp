@@ -276,6 +276,7 @@ RunResult run_amx(const Scenario& scenario) {
     collect(result, scenario, job, socket);
     result.events = queue.executed();
     result.memory = memory.totals();
+    result.banks = memory.bank_use();
     result.where = where_time_went(root);
     if (outcome != Outcome::Finished) {
         result.status = Status::TimeLimit;

@@ -48,6 +48,7 @@ RunResult run_stream(const Scenario& scenario, const arch::memory::StreamConfig&
     set_rates(result, 0, scenario.device.memory.clock);
     result.events = queue.executed();
     result.memory = memory.totals();
+    result.banks = memory.bank_use();
     result.where = where_time_went(root);
     result.busy = busy_shares(root);
     name_bottlenecks(result);

@@ -146,6 +146,7 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
     result.time_ns = static_cast<double>(array.finish_time().count()) / kFemtosecondsPerNanosecond;
     result.events = queue.executed();
     result.memory = memory.totals();
+    result.banks = memory.bank_use();
     set_rates(result, macs, config.clock);
     result.where = where_time_went(root, config.memory_rows);
     result.busy = busy_shares(root, config.memory_rows);

@@ -143,6 +143,12 @@ PimRun simulate_gemv(const Scenario& scenario, const workloads::GemvProblem& gem
     });
     run.events = queue.executed();
     run.where = where_time_went(root);
+    run.banks = memory.bank_use();
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        for (arch::memory::BankCounts& bank : run.banks.channels[i]) {
+            bank += units[i]->bank_counts();
+        }
+    }
     if (run.outcome != Outcome::Finished) {
         return run;
     }
@@ -180,6 +186,7 @@ RunResult run_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv)
     const PimRun run = simulate_gemv(scenario, gemv, placement, functional.get());
     result.events = run.events;
     result.where = run.where;
+    result.banks = run.banks;
     result.status = run.outcome == Outcome::Finished ? Status::Ok : Status::TimeLimit;
     if (run.outcome != Outcome::Finished) {
         return result;
@@ -226,6 +233,13 @@ RunResult run_gemm_in_memory(const Scenario& scenario, const workloads::GemmProb
     for (auto& [component, states] : result.where) {
         for (auto& [state, cycles] : states) {
             cycles *= rows;
+        }
+    }
+    for (auto& channel : result.banks->channels) {
+        for (arch::memory::BankCounts& bank : channel) {
+            bank.activates *= gemm.m;
+            bank.reads *= gemm.m;
+            bank.writes *= gemm.m;
         }
     }
     set_rates(result, gemm.macs(), scenario.device.memory.clock);

@@ -37,6 +37,7 @@ struct PimRun {
     double time_ns = 0;       // both
     std::uint64_t events = 0;
     decltype(RunResult::where) where;
+    arch::memory::BankUse banks;
     std::optional<arch::memory::StreamResult> traffic;
 };
 

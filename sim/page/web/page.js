@@ -184,6 +184,57 @@ function array() {
     series: [{ type: "heatmap", data: cells, label: { show: true, color: "#000", formatter: (at) => `${(100 * at.value[2]).toFixed(0)}` } }] });
 }
 
+const bankCommands = { accesses: ["reads", "writes"], reads: ["reads"], writes: ["writes"], activates: ["activates"] };
+// Counts by channel and bank; a command that nobody gave is not in the data.
+function bankCounts(banks, command) {
+  return banks.activates.map((channel, i) => channel.map((_, j) =>
+    bankCommands[command].reduce((sum, key) => sum + (banks[key] ? banks[key][i][j] : 0), 0)));
+}
+function bankMap() {
+  const banks = points.find((p) => String(p.id) === byId("banks-point").value.split(":")[0]).banks;
+  const command = byId("banks-command").value;
+  const counts = bankCounts(banks, command);
+  const names = counts[0].map((_, j) => `${Math.floor(j / banks.banks_per_group)}/${j % banks.banks_per_group}`);
+  const all = counts.flat();
+  const sum = all.reduce((x, y) => x + y, 0), most = Math.max(...all), least = Math.min(...all);
+  const share = (count) => sum > 0 ? count / sum : 0;
+  const percent = (part) => `${(100 * part).toPrecision(3)} %`;
+  const place = (count) => `channel ${counts.findIndex((c) => c.includes(count))}, bank ${names[counts.find((c) => c.includes(count)).indexOf(count)]}`;
+  const text = `${sum} ${command} in ${all.length} banks: most, ${most}, in ${place(most)}; fewest, ${least}, in ${place(least)}.`;
+  byId("banks").style.height = `${Math.max(16, 9 + 1.5 * counts.length)}rem`;
+  if (charts.banks) charts.banks.resize();
+  draw("banks", { aria: { enabled: true, decal: { show: false }, label: { description: `${text} The table below holds every bank.` } },
+    grid: { top: 60, left: 70, right: 20, bottom: 50 },
+    tooltip: { formatter: (at) => `channel ${at.value[1]}, bank ${names[at.value[0]]}: ${counts[at.value[1]][at.value[0]]} ${command}, ${percent(at.value[2])}` },
+    xAxis: { type: "category", data: names, name: "bank group/bank", nameLocation: "middle", nameGap: 30 },
+    yAxis: { type: "category", data: counts.map((_, i) => i), name: "channel" },
+    visualMap: { min: 0, max: share(most) || 1, calculable: true, orient: "horizontal", left: "center", top: 0,
+      inRange: { color: ["#fff7bc", "#fe9929", "#8c2d04"] }, formatter: percent },
+    series: [{ type: "heatmap", itemStyle: { borderColor: dark ? "#000" : "#fff", borderWidth: 1 },
+      data: counts.flatMap((channel, i) => channel.map((count, j) => [j, i, share(count)])) }] });
+  const head = document.createElement("tr");
+  for (const name of ["channel", ...names]) {
+    const cell = document.createElement("th");
+    cell.scope = "col";
+    cell.textContent = name;
+    head.append(cell);
+  }
+  byId("banks-table").tHead.replaceChildren(head);
+  byId("banks-table").tBodies[0].replaceChildren(...counts.map((channel, i) => {
+    const row = document.createElement("tr");
+    const name = document.createElement("th");
+    name.scope = "row";
+    name.textContent = i;
+    row.append(name);
+    for (const count of channel) {
+      const cell = row.insertCell();
+      cell.className = "number";
+      cell.textContent = count;
+    }
+    return row;
+  }));
+}
+
 const columns = ["id", "status", ...axes, ...results, "error"];
 const sorting = { column: "id", down: false };
 const kMostRows = 2000;
@@ -282,6 +333,15 @@ const units = unique(good.flatMap((p) => Object.keys(p.busy || {})).map((name) =
 options(byId("array-unit"), units, "core");
 on(["array-point", "array-unit"], array);
 array();
+const withBanks = good.filter((p) => p.banks);
+if (withBanks.length > 0) {
+  options(byId("banks-point"), withBanks.sort((a, b) => b.tops - a.tops).map((p) => `${p.id}: ${label(p)}`), null);
+  options(byId("banks-command"), Object.keys(bankCommands), "accesses");
+  on(["banks-point", "banks-command"], bankMap);
+  bankMap();
+} else {
+  byId("banks-section").hidden = true;
+}
 fastest();
 tableHead();
 byId("table-filter").addEventListener("input", table);
