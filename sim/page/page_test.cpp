@@ -122,8 +122,9 @@ TEST_F(Page, OfOneRunShowsThatRun) {
 
 TEST_F(Page, OfEveryMachineWithDramShowsItsBanks) {
     for (const char* scenario : {"ddr5_random.yaml", "pim_gemv.yaml", "xdna_functional.yaml",
-                                 "amx_functional.yaml --set mapping.amx.data_in=memory"}) {
-        ASSERT_EQ(call("run " + kConfigs + "/scenarios/" + scenario + " --out ."), 0);
+                                 "amx_functional.yaml --set mapping.amx.data_in=dram"}) {
+        ASSERT_EQ(call("run " + kConfigs + "/scenarios/" + scenario + " --out ."), 0)
+            << read(folder_ / "out");
         const Json result = Json::parse(read(folder_ / "result.json"));
         ASSERT_TRUE(result.contains("banks")) << scenario;
         std::int64_t reads = 0;

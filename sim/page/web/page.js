@@ -159,7 +159,8 @@ function bottleneckMap() {
     yAxis: { type: "category", data: ys, name: short(y) },
     visualMap: { type: "piecewise", dimension: 2, top: 0, orient: "horizontal", left: "center",
       pieces: causes.map((name, i) => ({ value: i, label: name, color: palette[i % palette.length] })) },
-    series: [{ type: "heatmap", itemStyle: { borderColor: dark ? "#000" : "#fff", borderWidth: 1 },
+    // All at once: in portions, what is printed or saved early lacks most cells.
+    series: [{ type: "heatmap", progressive: 0, itemStyle: { borderColor: dark ? "#000" : "#fff", borderWidth: cells.length > kMostElements ? 0 : 1 },
       label: { show: xs.length <= 16, color: "#000", formatter: (at) => shown(at.data.point.tops) },
       data: cells.map((p) => ({ value: [xs.indexOf(p.settings[x]), ys.indexOf(p.settings[y]), causes.indexOf(cause(p))], point: p })) }] });
 }
@@ -330,9 +331,13 @@ if (axes.length > 1) {
 }
 options(byId("array-point"), good.filter((p) => p.busy).sort((a, b) => b.tops - a.tops).map((p) => `${p.id}: ${label(p)}`), null);
 const units = unique(good.flatMap((p) => Object.keys(p.busy || {})).map((name) => /channel\(/.test(name) ? "DRAM channel" : name.split(".").pop()));
-options(byId("array-unit"), units, "core");
-on(["array-point", "array-unit"], array);
-array();
+if (units.length > 0) {
+  options(byId("array-unit"), units, "core");
+  on(["array-point", "array-unit"], array);
+  array();
+} else {
+  byId("array-section").hidden = true;
+}
 const withBanks = good.filter((p) => p.banks);
 if (withBanks.length > 0) {
   options(byId("banks-point"), withBanks.sort((a, b) => b.tops - a.tops).map((p) => `${p.id}: ${label(p)}`), null);
