@@ -18,6 +18,7 @@ using arch::amx::TileShape;
 namespace {
 
 constexpr std::string_view kCount = "COUNT";
+constexpr std::string_view kSecondThread = "\n# thread 1";
 // Predictions are of the long run: what more iterations take, over how many more they are.
 constexpr std::int64_t kFew = 40;
 constexpr std::int64_t kMany = 240;
@@ -74,6 +75,10 @@ AmxKernelRun work_of(const arch::amx::Program& program) {
 
 AmxKernelRun run_amx_kernel(const sim::Scenario& like, const std::string& text,
                             const std::string& file) {
+    if (text.find(kSecondThread) != std::string::npos) {
+        throw arch::base::config::ConfigError(fmt::format(
+            "{}: a kernel of several threads is compared only where it is the scenario", file));
+    }
     const std::size_t at = text.find(kCount);
     if (at == std::string::npos) {
         return run_program(like, text, file);

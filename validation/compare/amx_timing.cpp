@@ -10,10 +10,10 @@
 #include <optional>
 #include <sstream>
 
-#include "arch/amx/program_text.hpp"
 #include "arch/base/config.hpp"
 #include "sim/paths.hpp"
 #include "sim/system/amx.hpp"
+#include "validation/amx/harness/kernel_text.hpp"
 #include "validation/amx_kernel.hpp"
 #include "validation/compare/csv_line.hpp"
 
@@ -135,13 +135,13 @@ class Kernels {
         }
     }
     AmxKernelRun run_scenario() const {
-        const auto* mapping = std::get_if<workloads::AmxMapping>(&scenario_.mapping);
-        if (mapping != nullptr && mapping->threads > 1) {
-            throw ConfigError(
-                fmt::format("the harness runs one thread, the scenario {}", mapping->threads));
+        AmxKernelRun run;
+        for (const arch::amx::Program& program :
+             amx::read_kernel(sim::system::amx_text(scenario_), scenario_name_, 1)) {
+            const AmxKernelRun work = work_of(program);
+            run.operations += work.operations;
+            run.bytes += work.bytes;
         }
-        AmxKernelRun run =
-            work_of(arch::amx::read_program(sim::system::amx_text(scenario_), scenario_name_));
         run.cycles = static_cast<double>(sim::system::amx_cycles(scenario_));
         return run;
     }

@@ -1,8 +1,8 @@
 // What tilesim_amx_measure wrote, beside the simulation of the same kernels.
 //
 // A row's kernel is the scenario itself where its name is the scenario's file or the program that
-// the scenario runs; otherwise a file beside the CSV file, or a shipped kernel of that name. Each
-// is simulated on one core of the scenario's device.
+// the scenario runs; otherwise a file beside the CSV file, or a shipped kernel of that name. The
+// scenario is simulated on as many cores as it has threads, a file on one core of its device.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "arch/base/config.hpp"
+#include "validation/amx/harness/counted_expands.hpp"
 
 namespace tilesim::validation::amx {
 
+using arch::amx::Address;
 using arch::amx::Instruction;
+using arch::amx::kRowBytes;
 using arch::amx::Opcode;
 using arch::amx::Statement;
 using arch::base::config::ConfigError;
@@ -19,109 +21,274 @@ namespace {
 // All but the stack pointer; the ones a callee must keep come last.
 constexpr std::array<int, 15> kRegisters{0, 1, 2, 6, 7, 8, 9, 10, 11, 3, 5, 12, 13, 14, 15};
 constexpr std::array<int, 6> kSaved{3, 5, 12, 13, 14, 15};
-constexpr int kNoBase = 5;   // in a SIB byte with mod 00: displacement only
-constexpr int kNoIndex = 4;  // in a SIB byte
-constexpr int kSib = 4;      // in a ModRM byte
-constexpr int kLength512 = 2;
+constexpr int kExpandMask = 1;  // the mask register that KMOVQ loads
+constexpr int kFirstMask = 2;
+constexpr int kMaskRegisters = 8;
+constexpr int kVectorRegisters = 32;
+constexpr int kPointerBytes = 3;  // 2^3 an entry of a table
 
-int low(int reg) {
-    return reg & 7;
+constexpr VectorForm kLoadMask{OpcodeMap::Of, Prefix::None, 0x90, true};
+constexpr VectorForm kMoveMask{OpcodeMap::Of, Prefix::Pf2, 0x92, true};
+constexpr VectorForm kLoadFloats{OpcodeMap::Of, Prefix::None, 0x10};
+constexpr VectorForm kStoreFloats{OpcodeMap::Of, Prefix::None, 0x11};
+constexpr VectorForm kMoveVector{OpcodeMap::Of, Prefix::P66, 0x6F, true};
+constexpr VectorForm kExpandBytes{OpcodeMap::Of38, Prefix::P66, 0x62};
+
+bool is_shuffle(Opcode opcode) {
+    return opcode == Opcode::Vpermt2b || opcode == Opcode::Vpermt2w;
 }
-int high(int reg) {
-    return reg >> 3 & 1;
+bool moves_floats(Opcode opcode) {
+    return opcode == Opcode::Vmovups || opcode == Opcode::VmovupsStore;
+}
+bool is_whole(std::int64_t bytes) {
+    return bytes == 16 || bytes == 32 || bytes == kRowBytes;
+}
+
+// Of a vector whose length is no register's: the widest elements that divide it.
+std::int64_t element_bytes(std::int64_t bytes) {
+    return bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1;
+}
+
+// Elements that an instruction masks; 0: it needs no mask.
+std::int64_t masked_elements(const Instruction& each) {
+    if (moves_floats(each.opcode) && !is_whole(each.bytes)) {
+        return each.bytes / element_bytes(each.bytes);
+    }
+    constexpr std::int64_t kElements = 16;
+    return each.opcode == Opcode::VpmovsdbStore && each.bytes < kElements ? each.bytes : 0;
 }
 
 }  // namespace
 
-Assembler::Assembler(const arch::amx::Program& program, std::int64_t configs)
-    : program_(program), configs_(configs) {
-    for (const int reg : kSaved) {
-        if (high(reg) != 0) {
-            byte(0x41);
-        }
-        byte(0x50 + low(reg));
+Assembler::Assembler(const arch::amx::Program& program, const Placement& placement)
+    : program_(program), placement_(placement), constants_(program) {
+    for (std::size_t i = 0; i < kRegisters.size(); ++i) {
+        free_.insert(static_cast<int>(i));
     }
-    assign_registers();
-    for (std::size_t i = 0; i < program.statements.size(); ++i) {
+    for (const int reg : kSaved) {
+        encoder_.push(reg);
+    }
+    analyse();
+    spills_ = registers_needed() > kRegisters.size();
+    load_constants();
+    for (std::size_t i = 0; i < program.statements.size();) {
         const Statement& statement = program.statements[i];
-        if (statement.kind == Statement::Kind::LoopBegin && statement.count == 0) {
-            i = static_cast<std::size_t>(statement.partner);
-        } else if (statement.kind == Statement::Kind::LoopBegin) {
-            begin_loop(statement);
-        } else if (statement.kind == Statement::Kind::LoopEnd) {
-            end_loop(statement);
-        } else {
-            instruction(statement.instruction);
+        if (statement.kind == Statement::Kind::Instruction) {
+            i += instruction(i);
+            continue;
         }
+        if (statement.kind == Statement::Kind::LoopEnd) {
+            end_loop(statement);
+        } else if (statement.count > 0) {
+            begin_loop(i);
+        } else {
+            i = static_cast<std::size_t>(statement.partner);
+        }
+        ++i;
     }
     for (auto reg = kSaved.rbegin(); reg != kSaved.rend(); ++reg) {
-        if (high(*reg) != 0) {
-            byte(0x41);
-        }
-        byte(0x58 + low(*reg));
+        encoder_.pop(*reg);
     }
-    byte(0xC3);
+    encoder_.ret();
 }
 
-Assembler::Pattern Assembler::pattern_of(const arch::amx::Address& address) {
-    Pattern pattern;
+Assembler::Pattern Assembler::pattern_of(const Address& address) {
+    std::map<int, std::int64_t> strides;
     for (const auto& term : address.terms) {
-        pattern.emplace_back(term.variable, term.stride);
+        strides[term.variable] += term.stride;
     }
-    std::sort(pattern.begin(), pattern.end());
-    return pattern;
+    std::erase_if(strides, [](const auto& each) { return each.second == 0; });
+    return {strides.begin(), strides.end()};
+}
+
+// Loops are numbered in the order in which they open: the first term's is the outermost.
+void Assembler::note_pattern(const Address& address) {
+    if (Pattern pattern = pattern_of(address); !pattern.empty()) {
+        const int outermost = pattern.front().first;
+        starts_[outermost].insert(std::move(pattern));
+    }
 }
 
 int Assembler::take_register() {
-    if (taken_ == kRegisters.size()) {
-        throw ConfigError("more address patterns, strides and loops than registers");
+    if (free_.empty()) {
+        throw ConfigError("more address patterns, strides and loops at a time than registers");
     }
-    return kRegisters[taken_++];
+    return free_.extract(free_.begin()).value();
 }
 
-void Assembler::assign_registers() {
-    for (const Statement& statement : program_.statements) {
+// What needs a register, and since when.
+void Assembler::analyse() {
+    std::size_t counted_until = 0;
+    for (std::size_t i = 0; i < program_.statements.size(); ++i) {
+        const Statement& statement = program_.statements[i];
         if (statement.kind == Statement::Kind::LoopBegin) {
-            counters_[statement.variable] = take_register();
+            if (const auto first = counted_expands(program_, i)) {
+                counted_[i] = *first;
+                note_pattern(*first);
+                counted_until = static_cast<std::size_t>(statement.partner);
+            }
             continue;
         }
         const Instruction& each = statement.instruction;
-        if (statement.kind == Statement::Kind::LoopEnd || !info_of(each.opcode).memory) {
+        if (statement.kind == Statement::Kind::LoopEnd) {
             continue;
         }
-        const Pattern pattern = pattern_of(each.address);
-        if (!pattern.empty() && !patterns_.contains(pattern)) {
-            patterns_[pattern] = take_register();
-            move(patterns_[pattern], 0);
+        if (is_shuffle(each.opcode)) {
+            shuffles_[{each.opcode, each.immediate == 0 ? 0 : 1}] = -1;
         }
-        if (info_of(each.opcode).tile && !strides_.contains(each.row_stride)) {
-            strides_[each.row_stride] = take_register();
-            move(strides_[each.row_stride], each.row_stride);
+        if (const std::int64_t elements = masked_elements(each); elements > 0) {
+            masks_[elements] = -1;
+        }
+        if (info_of(each.opcode).memory && (each.address.table < 0 || i >= counted_until)) {
+            note_pattern(each.address);
+        }
+        if (info_of(each.opcode).memory && info_of(each.opcode).tile) {
+            strides_[each.row_stride] = -1;
         }
     }
 }
 
-Assembler::Memory Assembler::memory_of(const Instruction& each) {
-    Memory memory;
-    const Pattern pattern = pattern_of(each.address);
-    memory.base = pattern.empty() ? -1 : patterns_.at(pattern);
-    memory.index = info_of(each.opcode).tile ? strides_.at(each.row_stride) : -1;
-    memory.displacement = each.address.base;
+// At the loop that has most around it, every counter in a register.
+std::size_t Assembler::registers_needed() const {
+    constexpr std::size_t kScratch = 1;  // for a piece's start, a count of bits or a barrier
+    std::vector<std::size_t> live{strides_.size() + kScratch};
+    std::size_t most = live.back();
+    for (std::size_t i = 0; i < program_.statements.size(); ++i) {
+        const Statement& statement = program_.statements[i];
+        if (statement.kind == Statement::Kind::LoopBegin) {
+            const auto patterns = starts_.find(statement.variable);
+            live.push_back(live.back() + 1 + (counted_.contains(i) ? 1 : 0) +
+                           (patterns == starts_.end() ? 0 : patterns->second.size()));
+            most = std::max(most, live.back());
+        } else if (statement.kind == Statement::Kind::LoopEnd) {
+            live.pop_back();
+        }
+    }
+    return most;
+}
+
+// `statement`: where a loop begins.
+bool Assembler::counts_in_memory(const Statement& statement) const {
+    const auto next = std::find_if(
+        program_.statements.begin() + (&statement - program_.statements.data()) + 1,
+        program_.statements.end(),
+        [](const Statement& each) { return each.kind != Statement::Kind::Instruction; });
+    return spills_ && spilled_ < ConstantPool::kLoopCounters &&
+           next->kind == Statement::Kind::LoopBegin;
+}
+
+MemoryOperand Assembler::counter_memory() const {
+    MemoryOperand memory;
+    memory.displacement = placement_.constants + constants_.loop_counter(spilled_ - 1);
     return memory;
 }
 
-void Assembler::begin_loop(const Statement& statement) {
-    move(counters_[statement.variable], statement.count);
-    tops_[statement.variable] = code_.size();
+void Assembler::load_constants() {
+    for (auto& [stride, reg] : strides_) {
+        reg = take_register();
+        encoder_.move(kRegisters[static_cast<std::size_t>(reg)], stride);
+    }
+    int mask = kFirstMask;
+    for (auto& [elements, reg] : masks_) {
+        if (mask == kMaskRegisters) {
+            throw ConfigError("more lengths of partial vectors than mask registers");
+        }
+        reg = mask++;
+        const int through = take_register();
+        const std::int64_t bits = static_cast<std::int64_t>((std::uint64_t{1} << elements) - 1);
+        encoder_.move(kRegisters[static_cast<std::size_t>(through)], bits);
+        encoder_.vex_registers(kMoveMask, reg, 0, kRegisters[static_cast<std::size_t>(through)]);
+        give_register(through);
+    }
+    std::set<int> unused;
+    for (int i = 0; i < kVectorRegisters; ++i) {
+        unused.insert(i);
+    }
+    for (const Statement& statement : program_.statements) {
+        if (!info_of(statement.instruction.opcode).tile) {
+            unused.erase(statement.instruction.destination);
+            unused.erase(statement.instruction.source_a);
+            unused.erase(statement.instruction.source_b);
+        }
+    }
+    for (auto& [kind, reg] : shuffles_) {
+        if (unused.empty()) {
+            throw ConfigError("no vector register is left for the indices of a byte shuffle");
+        }
+        reg = unused.extract(std::prev(unused.end())).value();
+        MemoryOperand indices;
+        indices.displacement = placement_.constants + constants_.shuffle(kind.first, kind.second);
+        encoder_.evex(kLoadFloats, reg, indices, kRowBytes);
+    }
+}
+
+MemoryOperand Assembler::memory_of(const Address& address) const {
+    MemoryOperand memory;
+    if (const Pattern pattern = pattern_of(address); !pattern.empty()) {
+        memory.base = kRegisters[static_cast<std::size_t>(patterns_.at(pattern))];
+    }
+    memory.displacement = address.base;
+    return memory;
+}
+
+MemoryOperand Assembler::tile_memory(const Instruction& each) const {
+    MemoryOperand memory = memory_of(each.address);
+    memory.index = kRegisters[static_cast<std::size_t>(strides_.at(each.row_stride))];
+    return memory;
+}
+
+// The entry of a table that says where its piece starts.
+MemoryOperand Assembler::piece_start(const Address& address) const {
+    MemoryOperand memory = memory_of(address);
+    std::swap(memory.base, memory.index);
+    memory.scale = memory.index < 0 ? 0 : kPointerBytes;
+    memory.displacement =
+        placement_.constants + constants_.starts(address.table) + (address.base << kPointerBytes);
+    return memory;
+}
+
+WriteMask Assembler::mask_of(std::int64_t elements, bool zeroes) const {
+    return elements == 0 ? WriteMask{} : WriteMask{masks_.at(elements), zeroes};
+}
+
+void Assembler::begin_loop(std::size_t at) {
+    const Statement& statement = program_.statements[at];
+    for (const Pattern& pattern : starts_[statement.variable]) {
+        const int reg = patterns_[pattern] = take_register();
+        encoder_.move(kRegisters[static_cast<std::size_t>(reg)], 0);
+    }
+    if (const auto first = counted_.find(at); first != counted_.end()) {
+        pointer_ = take_register();
+        encoder_.load(kRegisters[static_cast<std::size_t>(pointer_)], piece_start(first->second));
+    }
+    if (counts_in_memory(statement)) {
+        ++spilled_;
+        encoder_.store(counter_memory(), statement.count);
+    } else {
+        const int counter = counters_[statement.variable] = take_register();
+        encoder_.move(kRegisters[static_cast<std::size_t>(counter)], statement.count);
+    }
+    tops_[statement.variable] = encoder_.code().size();
 }
 
 void Assembler::end_loop(const Statement& statement) {
+    const auto counter = counters_.find(statement.variable);
     step_patterns(statement.variable, 1);
-    add(counters_[statement.variable], -1);
-    byte(0x0F);  // jnz
-    byte(0x85);
-    word32(static_cast<std::int64_t>(tops_[statement.variable]) -
-           static_cast<std::int64_t>(code_.size()) - 4);
+    if (counter == counters_.end()) {
+        encoder_.add_to(counter_memory(), -1);
+        --spilled_;
+    } else {
+        encoder_.add(kRegisters[static_cast<std::size_t>(counter->second)], -1);
+        give_register(counter->second);
+    }
+    encoder_.jump_if_not_zero(tops_.at(statement.variable));
+    if (counted_.contains(static_cast<std::size_t>(statement.partner))) {
+        give_register(pointer_);
+        pointer_ = -1;
+    }
+    for (const Pattern& pattern : starts_[statement.variable]) {
+        give_register(patterns_.extract(pattern).mapped());
+    }
     step_patterns(statement.variable, -statement.count);
 }
 
@@ -129,207 +296,230 @@ void Assembler::step_patterns(int variable, std::int64_t factor) {
     for (const auto& [pattern, reg] : patterns_) {
         for (const auto& [of, stride] : pattern) {
             if (of == variable) {
-                add(reg, stride * factor);
+                encoder_.add(kRegisters[static_cast<std::size_t>(reg)], stride * factor);
             }
         }
     }
 }
 
-void Assembler::word32(std::int64_t value) {
-    if (value < INT32_MIN || value > INT32_MAX) {
-        throw ConfigError(fmt::format("{} does not fit in 32 bits", value));
-    }
-    for (int shift = 0; shift < 32; shift += 8) {
-        byte(static_cast<int>(value >> shift & 0xFF));
-    }
-}
-
-void Assembler::move(int reg, std::int64_t value) {
-    byte(0x48 | high(reg));
-    byte(0xC7);
-    byte(0xC0 | low(reg));
-    word32(value);
-}
-
-void Assembler::add(int reg, std::int64_t value) {
-    byte(0x48 | high(reg));
-    byte(0x81);
-    byte(0xC0 | low(reg));
-    word32(value);
-}
-
-// ModRM, SIB and a 32-bit displacement, always in this long form.
-void Assembler::operand(int reg, const Memory& memory) {
-    byte((memory.base < 0 ? 0x00 : 0x80) | low(reg) << 3 | kSib);
-    byte((memory.index < 0 ? kNoIndex : low(memory.index)) << 3 |
-         (memory.base < 0 ? kNoBase : low(memory.base)));
-    word32(memory.displacement);
-}
-
-void Assembler::vex(Map map, Prefix prefix, int opcode, int reg, int vvvv, const Memory& memory) {
-    const int x = memory.index < 0 ? 0 : high(memory.index);
-    const int b = memory.base < 0 ? 0 : high(memory.base);
-    byte(0xC4);
-    byte((high(reg) ^ 1) << 7 | (x ^ 1) << 6 | (b ^ 1) << 5 | static_cast<int>(map));
-    byte((vvvv ^ 15) << 3 | static_cast<int>(prefix));
-    byte(opcode);
-    operand(reg, memory);
-}
-
-void Assembler::vex_registers(Map map, Prefix prefix, int opcode, int reg, int vvvv, int rm) {
-    byte(0xC4);
-    byte((high(reg) ^ 1) << 7 | 1 << 6 | (high(rm) ^ 1) << 5 | static_cast<int>(map));
-    byte((vvvv ^ 15) << 3 | static_cast<int>(prefix));
-    byte(opcode);
-    byte(0xC0 | low(reg) << 3 | low(rm));
-}
-
-void Assembler::evex(Map map, Prefix prefix, int opcode, int reg, int vvvv, int length) {
-    byte(0x62);
-    byte((high(reg) ^ 1) << 7 | (x_ ? 0 : 1) << 6 | (b_ ? 0 : 1) << 5 | ((reg >> 4 & 1) ^ 1) << 4 |
-         static_cast<int>(map));
-    byte(((vvvv & 15) ^ 15) << 3 | 1 << 2 | static_cast<int>(prefix));
-    byte(length << 5 | ((vvvv >> 4 & 1) ^ 1) << 3);
-    byte(opcode);
-}
-
-void Assembler::evex_memory(Map map, Prefix prefix, int opcode, int reg, const Memory& memory,
-                            std::int64_t bytes) {
-    if (bytes != 16 && bytes != 32 && bytes != 64) {
-        throw ConfigError(fmt::format("vector operand of {} bytes needs a mask", bytes));
-    }
-    x_ = memory.index >= 0 && high(memory.index) != 0;
-    b_ = memory.base >= 0 && high(memory.base) != 0;
-    evex(map, prefix, opcode, reg, 0, bytes == 64 ? kLength512 : bytes == 32 ? 1 : 0);
-    operand(reg, memory);
-}
-
-void Assembler::evex_registers(Map map, Prefix prefix, int opcode, int reg, int vvvv, int rm) {
-    x_ = (rm >> 4 & 1) != 0;
-    b_ = high(rm) != 0;
-    evex(map, prefix, opcode, reg, vvvv, kLength512);
-    byte(0xC0 | low(reg) << 3 | low(rm));
-}
-
-void Assembler::instruction(const Instruction& each) {
-    if (tile(each) || vector(each)) {
-        return;
+std::size_t Assembler::instruction(std::size_t at) {
+    const Instruction& each = program_.statements[at].instruction;
+    if (tile(each) || vector_memory(each) || vector(each)) {
+        return 1;
     }
     switch (each.opcode) {
         case Opcode::Prefetcht0:
-        case Opcode::Prefetcht1: {
-            const Memory memory = memory_of(each);
-            if (memory.base >= 0 && high(memory.base) != 0) {
-                byte(0x41);
-            }
-            byte(0x0F);
-            byte(0x18);
-            operand(each.opcode == Opcode::Prefetcht0 ? 1 : 2, memory);
-            return;
-        }
-        case Opcode::Scalar:  // cmp eax, eax: one uop that keeps every register
-            byte(0x39);
-            byte(0xC0);
-            return;
+            encoder_.prefetch(1, memory_of(each.address));
+            return 1;
+        case Opcode::Prefetcht1:
+            encoder_.prefetch(2, memory_of(each.address));
+            return 1;
+        case Opcode::Scalar:
+            encoder_.compare_nothing();
+            return 1;
+        case Opcode::Kmovq:
+            last_mask_ = &each;
+            encoder_.vex(kLoadMask, kExpandMask, 0, memory_of(each.address));
+            return 1;
+        case Opcode::Vpexpandb:
+            return expand(each);
+        case Opcode::Barrier:
+            barrier();
+            return 1;
         default:
             throw ConfigError(fmt::format("{} is not measured", info_of(each.opcode).mnemonic));
     }
 }
 
+// Through the loop's pointer, which then moves on by the mask's bits in place of the two scalar
+// instructions; elsewhere the table says where the piece starts.
+std::size_t Assembler::expand(const Instruction& each) {
+    const WriteMask mask{kExpandMask, true};
+    if (each.address.table < 0) {
+        encoder_.evex(kExpandBytes, each.destination, memory_of(each.address), kRowBytes, mask);
+        return 1;
+    }
+    MemoryOperand piece;
+    if (pointer_ >= 0) {
+        piece.base = kRegisters[static_cast<std::size_t>(pointer_)];
+        const int bits = take_register();
+        encoder_.evex(kExpandBytes, each.destination, piece, kRowBytes, mask);
+        encoder_.count_bits(kRegisters[static_cast<std::size_t>(bits)],
+                            memory_of(last_mask_->address));
+        encoder_.add_register(piece.base, kRegisters[static_cast<std::size_t>(bits)]);
+        give_register(bits);
+        return 3;
+    }
+    const int start = take_register();
+    piece.base = kRegisters[static_cast<std::size_t>(start)];
+    encoder_.load(piece.base, piece_start(each.address));
+    encoder_.evex(kExpandBytes, each.destination, piece, kRowBytes, mask);
+    give_register(start);
+    return 1;
+}
+
+// Every core counts its arrivals in a word of its own and waits until all cores' sum is as large.
+void Assembler::barrier() {
+    MemoryOperand target;
+    target.displacement = placement_.constants + constants_.barrier_target();
+    MemoryOperand arrived;
+    arrived.displacement = placement_.barrier;
+    const int reg = take_register();
+    encoder_.add_to(target, placement_.parties);
+    encoder_.load(kRegisters[static_cast<std::size_t>(reg)], target);
+    encoder_.locked_increment(arrived);
+    encoder_.spin_until_reached(kRegisters[static_cast<std::size_t>(reg)], arrived);
+    give_register(reg);
+}
+
 bool Assembler::tile(const Instruction& each) {
+    constexpr OpcodeMap kMap = OpcodeMap::Of38;
     const int c = each.destination;
+    const auto dot = [&](Prefix prefix, int code) {
+        encoder_.vex_registers({kMap, prefix, code}, c, each.source_b, each.source_a);
+        return true;
+    };
+    const auto memory = [&](Prefix prefix) {
+        encoder_.vex({kMap, prefix, 0x4B}, c, 0, tile_memory(each));
+        return true;
+    };
+    MemoryOperand config;
     switch (each.opcode) {
         case Opcode::Tileloadd:
-            vex(Map::Of38, Prefix::Pf2, 0x4B, c, 0, memory_of(each));
-            return true;
+            return memory(Prefix::Pf2);
         case Opcode::Tileloaddt1:
-            vex(Map::Of38, Prefix::P66, 0x4B, c, 0, memory_of(each));
-            return true;
+            return memory(Prefix::P66);
         case Opcode::Tilestored:
-            vex(Map::Of38, Prefix::Pf3, 0x4B, c, 0, memory_of(each));
-            return true;
+            return memory(Prefix::Pf3);
         case Opcode::Tilezero:
-            vex_registers(Map::Of38, Prefix::Pf2, 0x49, c, 0, 0);
+            encoder_.vex_registers({kMap, Prefix::Pf2, 0x49}, c, 0, 0);
             return true;
         case Opcode::Tdpbssd:
-            vex_registers(Map::Of38, Prefix::Pf2, 0x5E, c, each.source_b, each.source_a);
-            return true;
+            return dot(Prefix::Pf2, 0x5E);
         case Opcode::Tdpbsud:
-            vex_registers(Map::Of38, Prefix::Pf3, 0x5E, c, each.source_b, each.source_a);
-            return true;
+            return dot(Prefix::Pf3, 0x5E);
         case Opcode::Tdpbusd:
-            vex_registers(Map::Of38, Prefix::P66, 0x5E, c, each.source_b, each.source_a);
-            return true;
+            return dot(Prefix::P66, 0x5E);
         case Opcode::Tdpbuud:
-            vex_registers(Map::Of38, Prefix::None, 0x5E, c, each.source_b, each.source_a);
-            return true;
+            return dot(Prefix::None, 0x5E);
         case Opcode::Tdpbf16ps:
-            vex_registers(Map::Of38, Prefix::Pf3, 0x5C, c, each.source_b, each.source_a);
-            return true;
+            return dot(Prefix::Pf3, 0x5C);
         case Opcode::Ldtilecfg:
-            vex(Map::Of38, Prefix::None, 0x49, 0, 0,
-                {-1, -1, configs_ + each.immediate * arch::amx::kTileConfigBytes});
+            config.displacement = placement_.constants + constants_.config(each.immediate);
+            encoder_.vex({kMap, Prefix::None, 0x49}, 0, 0, config);
             return true;
         case Opcode::Sttilecfg:
-            vex(Map::Of38, Prefix::P66, 0x49, 0, 0, memory_of(each));
+            encoder_.vex({kMap, Prefix::P66, 0x49}, 0, 0, memory_of(each.address));
             return true;
         case Opcode::Tilerelease:
-            vex_registers(Map::Of38, Prefix::None, 0x49, 0, 0, 0);
+            encoder_.vex_registers({kMap, Prefix::None, 0x49}, 0, 0, 0);
             return true;
         default:
             return false;
     }
 }
 
-bool Assembler::vector(const Instruction& each) {
-    struct Form {
-        Opcode opcode;
-        Map map;
-        Prefix prefix;
-        int code;
-    };
-    constexpr std::array<Form, 10> kForms{{{Opcode::Vpxord, Map::Of, Prefix::P66, 0xEF},
-                                           {Opcode::Vcvtdq2ps, Map::Of, Prefix::None, 0x5B},
-                                           {Opcode::Vcvtps2dq, Map::Of, Prefix::P66, 0x5B},
-                                           {Opcode::Vaddps, Map::Of, Prefix::None, 0x58},
-                                           {Opcode::Vpaddd, Map::Of, Prefix::P66, 0xFE},
-                                           {Opcode::Vsubps, Map::Of, Prefix::None, 0x5C},
-                                           {Opcode::Vmulps, Map::Of, Prefix::None, 0x59},
-                                           {Opcode::Vmaxps, Map::Of, Prefix::None, 0x5F},
-                                           {Opcode::Vfmadd231ps, Map::Of38, Prefix::P66, 0xB8},
-                                           {Opcode::Vcvtneps2bf16, Map::Of38, Prefix::Pf3, 0x72}}};
+bool Assembler::vector_memory(const Instruction& each) {
+    constexpr VectorForm kBroadcast{OpcodeMap::Of38, Prefix::P66, 0x18};
+    constexpr VectorForm kNarrow{OpcodeMap::Of38, Prefix::Pf3, 0x21};
     const int reg = each.destination;
-    switch (each.opcode) {
-        case Opcode::Vmovups:
-            evex_memory(Map::Of, Prefix::None, 0x10, reg, memory_of(each), each.bytes);
-            return true;
-        case Opcode::VmovupsStore:
-            evex_memory(Map::Of, Prefix::None, 0x11, reg, memory_of(each), each.bytes);
-            return true;
-        case Opcode::Vbroadcastss:
-            evex_memory(Map::Of38, Prefix::P66, 0x18, reg, memory_of(each), 64);
-            return true;
-        case Opcode::VpmovsdbStore:
-            evex_memory(Map::Of38, Prefix::Pf3, 0x21, reg, memory_of(each), each.bytes * 4);
-            return true;
-        default:
-            break;
-    }
-    for (const Form& form : kForms) {
-        if (form.opcode == each.opcode) {
-            const int sources = info_of(each.opcode).sources;
-            const bool zero = each.opcode == Opcode::Vpxord;
-            evex_registers(form.map, form.prefix, form.code, reg,
-                           sources == 2 ? each.source_a
-                           : zero       ? reg
-                                        : 0,
-                           sources == 2 ? each.source_b
-                           : zero       ? reg
-                                        : each.source_a);
-            return true;
+    if (each.opcode == Opcode::VpmovsdbStore || moves_floats(each.opcode)) {
+        if (each.bytes < 1 || each.bytes > arch::amx::default_bytes(each.opcode)) {
+            throw ConfigError(
+                fmt::format("{} of {} bytes", info_of(each.opcode).mnemonic, each.bytes));
         }
     }
-    return false;
+    switch (each.opcode) {
+        case Opcode::Vmovups:
+        case Opcode::VmovupsStore:
+            if (masked_elements(each) > 0) {
+                masked(each);
+            } else {
+                encoder_.evex(each.opcode == Opcode::Vmovups ? kLoadFloats : kStoreFloats, reg,
+                              memory_of(each.address), each.bytes);
+            }
+            return true;
+        case Opcode::Vbroadcastss:
+            encoder_.evex(kBroadcast, reg, memory_of(each.address), kRowBytes);
+            return true;
+        case Opcode::VpmovsdbStore:
+            encoder_.evex(kNarrow, reg, memory_of(each.address), kRowBytes,
+                          mask_of(masked_elements(each), false));
+            return true;
+        default:
+            return false;
+    }
+}
+
+// VMOVUPS, or VMOVDQU16 and VMOVDQU8 where the length asks for narrower elements.
+void Assembler::masked(const Instruction& each) {
+    const bool store = each.opcode == Opcode::VmovupsStore;
+    const std::int64_t element = element_bytes(each.bytes);
+    VectorForm form = store ? kStoreFloats : kLoadFloats;
+    if (element < 4) {
+        form = {OpcodeMap::Of, Prefix::Pf2, store ? 0x7F : 0x6F, element == 2};
+    }
+    encoder_.evex(form, each.destination, memory_of(each.address), kRowBytes,
+                  mask_of(masked_elements(each), !store));
+}
+
+bool Assembler::vector(const Instruction& each) {
+    constexpr OpcodeMap kOf = OpcodeMap::Of;
+    constexpr OpcodeMap kOf38 = OpcodeMap::Of38;
+    static constexpr std::array<std::pair<Opcode, VectorForm>, 11> kForms{
+        {{Opcode::Vpxord, {kOf, Prefix::P66, 0xEF}},
+         {Opcode::Vcvtdq2ps, {kOf, Prefix::None, 0x5B}},
+         {Opcode::Vcvtps2dq, {kOf, Prefix::P66, 0x5B}},
+         {Opcode::Vaddps, {kOf, Prefix::None, 0x58}},
+         {Opcode::Vpaddd, {kOf, Prefix::P66, 0xFE}},
+         {Opcode::Vsubps, {kOf, Prefix::None, 0x5C}},
+         {Opcode::Vmulps, {kOf, Prefix::None, 0x59}},
+         {Opcode::Vmaxps, {kOf, Prefix::None, 0x5F}},
+         {Opcode::Vfmadd231ps, {kOf38, Prefix::P66, 0xB8}},
+         {Opcode::Vcvtneps2bf16, {kOf38, Prefix::Pf3, 0x72}},
+         {Opcode::Vpmovzxwd, {kOf38, Prefix::P66, 0x33}}}};
+    if (is_shuffle(each.opcode)) {
+        interleave(each);
+        return true;
+    }
+    if (each.opcode == Opcode::Vpslld) {
+        constexpr int kShiftLeft = 6;  // where other forms have a register
+        encoder_.evex_registers({kOf, Prefix::P66, 0x72}, kShiftLeft, each.destination,
+                                each.source_a);
+        encoder_.immediate8(each.immediate);
+        return true;
+    }
+    const auto* const form = std::find_if(kForms.begin(), kForms.end(), [&](const auto& known) {
+        return known.first == each.opcode;
+    });
+    if (form == kForms.end()) {
+        return false;
+    }
+    const int reg = each.destination;
+    if (each.opcode == Opcode::Vpxord) {
+        encoder_.evex_registers(form->second, reg, reg, reg);
+    } else if (info_of(each.opcode).sources == 2) {
+        encoder_.evex_registers(form->second, reg, each.source_a, each.source_b);
+    } else {
+        encoder_.evex_registers(form->second, reg, 0, each.source_a);
+    }
+    return true;
+}
+
+// The hardware's VPERMT2B and VPERMT2W overwrite their first source: it is copied where the program
+// keeps it.
+void Assembler::interleave(const Instruction& each) {
+    const int reg = each.destination;
+    if (reg != each.source_a) {
+        if (reg == each.source_b) {
+            throw ConfigError(fmt::format("{} cannot overwrite its second source",
+                                          info_of(each.opcode).mnemonic));
+        }
+        encoder_.evex_registers(kMoveVector, reg, 0, each.source_a);
+    }
+    encoder_.evex_registers({OpcodeMap::Of38, Prefix::P66, 0x7D, each.opcode == Opcode::Vpermt2w},
+                            reg, shuffles_.at({each.opcode, each.immediate == 0 ? 0 : 1}),
+                            each.source_b);
 }
 
 }  // namespace tilesim::validation::amx

@@ -9,11 +9,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <fstream>
+#include <optional>
+#include <thread>
 
 #include "arch/base/config.hpp"
+#include "validation/amx/harness/constant_pool.hpp"
+#include "validation/amx/harness/counted_expands.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -37,7 +43,7 @@ std::uint64_t time_stamp() {
 #endif
 }
 
-// Core cycles of this process; -1 where the system counts none for it.
+// Core cycles of this thread; -1 where the system counts none for it.
 int open_cycles() {
     perf_event_attr attributes{};
     attributes.type = PERF_TYPE_HARDWARE;
@@ -47,6 +53,93 @@ int open_cycles() {
     attributes.exclude_hv = 1;
     return static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0));
 }
+
+// Keeps the thread on one processor.
+void pin(int processor) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (processor >= 0 && processor < CPU_SETSIZE) {
+        CPU_SET(static_cast<std::size_t>(processor), &set);
+    }
+    if (::sched_setaffinity(0, sizeof set, &set) != 0) {
+        throw ConfigError(fmt::format("processor {} cannot be used", processor));
+    }
+}
+
+bool has_barrier(const arch::amx::Program& program) {
+    return std::any_of(program.statements.begin(), program.statements.end(), [](const auto& each) {
+        return each.kind == arch::amx::Statement::Kind::Instruction &&
+               each.instruction.opcode == arch::amx::Opcode::Barrier;
+    });
+}
+
+// Where threads wait for each other without sleeping, as often as they like.
+class MeetingPoint {
+  public:
+    explicit MeetingPoint(std::size_t threads) : threads_(threads) {}
+    void meet() {
+        const std::size_t arrival = arrived_.fetch_add(1);
+        const std::size_t everyone = (arrival / threads_ + 1) * threads_;
+        while (arrived_.load() < everyone) {
+            std::this_thread::yield();
+        }
+    }
+
+  private:
+    std::size_t threads_;
+    std::atomic<std::size_t> arrived_ = 0;
+};
+
+// Code that may run, and the counter of its thread's cycles.
+class Worker {
+  public:
+    explicit Worker(const Code& code) : bytes_(code.size()) {
+        page_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (page_ == MAP_FAILED) {
+            throw ConfigError("no memory for code");
+        }
+        std::memcpy(page_, code.data(), bytes_);
+        if (::mprotect(page_, bytes_, PROT_READ | PROT_EXEC) != 0) {
+            ::munmap(page_, bytes_);
+            throw ConfigError("the system allows no generated code");
+        }
+        std::memcpy(&function_, &page_, sizeof function_);
+        counter_ = open_cycles();
+    }
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+    ~Worker() {
+        if (counter_ >= 0) {
+            ::close(counter_);
+        }
+        ::munmap(page_, bytes_);
+    }
+
+    Sample run() const {
+        const auto wall = std::chrono::steady_clock::now();
+        const std::int64_t before = cycles();
+        const std::uint64_t start = time_stamp();
+        function_();
+        Sample sample;
+        sample.tsc = static_cast<std::int64_t>(time_stamp() - start);
+        sample.counted = counter_ >= 0;
+        sample.cycles = sample.counted ? cycles() - before : sample.tsc;
+        sample.nanoseconds =
+            std::chrono::nanoseconds(std::chrono::steady_clock::now() - wall).count();
+        return sample;
+    }
+
+  private:
+    std::int64_t cycles() const {
+        std::int64_t value = 0;
+        return counter_ >= 0 && ::read(counter_, &value, sizeof value) == sizeof value ? value : 0;
+    }
+
+    void* page_ = nullptr;
+    std::size_t bytes_;
+    void (*function_)() = nullptr;
+    int counter_ = -1;
+};
 
 }  // namespace
 
@@ -87,38 +180,56 @@ std::string host_name() {
     return name + microcode;
 }
 
-void pin(int processor) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<std::size_t>(processor), &set);
-    if (::sched_setaffinity(0, sizeof set, &set) != 0) {
-        throw ConfigError(fmt::format("processor {} cannot be used", processor));
-    }
-}
-
-ProgramMemory::ProgramMemory(const arch::amx::Program& program) {
+ProgramMemory::ProgramMemory(const std::vector<arch::amx::Program>& programs) {
     std::int64_t first = INT64_MAX;
     std::int64_t last = 0;
-    for (const arch::amx::Buffer& buffer : program.buffers) {
-        first = std::min(first, buffer.address / kPage * kPage);
-        last = std::max(last, buffer.address + buffer.bytes);
+    Placement placement;
+    placement.parties = 0;
+    for (const arch::amx::Program& program : programs) {
+        for (const arch::amx::Buffer& buffer : program.buffers) {
+            first = std::min(first, buffer.address / kPage * kPage);
+            last = std::max(last, buffer.address + buffer.bytes);
+        }
+        placement.parties += has_barrier(program) ? 1 : 0;
     }
-    first = program.buffers.empty() ? std::int64_t{1} << 20 : first;
+    first = last == 0 ? std::int64_t{1} << 20 : first;
     // A margin for prefetches and padded edges.
-    configs_ = (std::max(last, first) / kPage + 2) * kPage;
-    const std::int64_t images =
-        static_cast<std::int64_t>(program.configs.size()) * arch::amx::kTileConfigBytes;
-    bytes_ = static_cast<std::size_t>(configs_ + images + kPage - first);
+    placement.barrier = (std::max(last, first) / kPage + 2) * kPage;
+    std::int64_t end = placement.barrier + kPage;
+    std::vector<ConstantPool> pools;
+    for (const arch::amx::Program& program : programs) {
+        pools.emplace_back(program);
+        placement.constants = end;
+        placements_.push_back(placement);
+        end += (static_cast<std::int64_t>(pools.back().image().size()) / kPage + 1) * kPage;
+    }
+    bytes_ = static_cast<std::size_t>(end - first);
     start_ = ::mmap(reinterpret_cast<void*>(first), bytes_, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_POPULATE, -1, 0);
     if (start_ == MAP_FAILED) {
         throw ConfigError(fmt::format("{:#x} cannot be mapped", first));
     }
-    auto* at = reinterpret_cast<std::byte*>(configs_);
-    for (const auto& shapes : program.configs) {
-        const arch::amx::TileConfigImage image = arch::amx::make_image(shapes);
-        std::memcpy(at, image.data(), image.size());
-        at += image.size();
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+        const std::vector<std::byte>& image = pools[i].image();
+        std::memcpy(reinterpret_cast<void*>(placements_[i].constants), image.data(), image.size());
+    }
+    try {
+        for (const arch::amx::Program& program : programs) {
+            fill_masks(program, first, last);
+        }
+    } catch (...) {
+        ::munmap(start_, bytes_);
+        throw;
+    }
+}
+
+void ProgramMemory::fill_masks(const arch::amx::Program& program, std::int64_t first,
+                               std::int64_t last) {
+    for (const auto& [address, mask] : line_masks(program)) {
+        if (address < first || address + static_cast<std::int64_t>(sizeof mask) > last) {
+            throw ConfigError(fmt::format("the mask at {:#x} lies in no buffer", address));
+        }
+        std::memcpy(reinterpret_cast<void*>(address), &mask, sizeof mask);
     }
 }
 
@@ -126,43 +237,51 @@ ProgramMemory::~ProgramMemory() {
     ::munmap(start_, bytes_);
 }
 
-std::vector<Sample> measure(const std::vector<std::uint8_t>& code, int repetitions) {
-    void* page =
-        ::mmap(nullptr, code.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) {
-        throw ConfigError("no memory for code");
+std::vector<Sample> measure(const std::vector<Code>& codes, const std::vector<int>& processors,
+                            int repetitions) {
+    if (processors.size() < codes.size()) {
+        throw ConfigError(fmt::format("{} threads need as many processors, {} are named",
+                                      codes.size(), processors.size()));
     }
-    std::memcpy(page, code.data(), code.size());
-    if (::mprotect(page, code.size(), PROT_READ | PROT_EXEC) != 0) {
-        throw ConfigError("the system allows no generated code");
+    std::vector<std::vector<Sample>> samples(codes.size());
+    std::vector<std::exception_ptr> errors(codes.size());
+    std::atomic<std::size_t> failed = 0;
+    MeetingPoint start(codes.size());
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+        threads.emplace_back([&, i] {
+            std::optional<Worker> worker;
+            try {
+                pin(processors[i]);
+                worker.emplace(codes[i]);
+            } catch (...) {
+                errors[i] = std::current_exception();
+                ++failed;
+            }
+            start.meet();
+            for (int run = 0; failed == 0 && run <= repetitions; ++run) {
+                start.meet();
+                samples[i].push_back(worker->run());
+            }
+        });
     }
-    void (*function)() = nullptr;
-    std::memcpy(&function, &page, sizeof function);
-    const int counter = open_cycles();
-    const auto cycles = [counter] {
-        std::int64_t value = 0;
-        return counter >= 0 && ::read(counter, &value, sizeof value) == sizeof value ? value : 0;
-    };
-    function();
-    std::vector<Sample> samples;
-    for (int i = 0; i < repetitions; ++i) {
-        const auto wall = std::chrono::steady_clock::now();
-        const std::int64_t before = cycles();
-        const std::uint64_t start = time_stamp();
-        function();
-        Sample sample;
-        sample.tsc = static_cast<std::int64_t>(time_stamp() - start);
-        sample.counted = counter >= 0;
-        sample.cycles = sample.counted ? cycles() - before : sample.tsc;
-        sample.nanoseconds =
-            std::chrono::nanoseconds(std::chrono::steady_clock::now() - wall).count();
-        samples.push_back(sample);
+    for (std::thread& thread : threads) {
+        thread.join();
     }
-    if (counter >= 0) {
-        ::close(counter);
+    for (const std::exception_ptr& error : errors) {
+        if (error) {
+            std::rethrow_exception(error);
+        }
     }
-    ::munmap(page, code.size());
-    return samples;
+    std::vector<Sample> slowest;
+    for (std::size_t run = 1; run <= static_cast<std::size_t>(repetitions); ++run) {
+        Sample sample = samples[0][run];
+        for (const std::vector<Sample>& of : samples) {
+            sample = of[run].cycles > sample.cycles ? of[run] : sample;
+        }
+        slowest.push_back(sample);
+    }
+    return slowest;
 }
 
 }  // namespace tilesim::validation::amx

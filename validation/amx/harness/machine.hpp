@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "arch/amx/instruction.hpp"
+#include "validation/amx/harness/assembler.hpp"
 
 namespace tilesim::validation::amx {
 
@@ -15,23 +15,24 @@ std::string why_no_tiles();
 
 std::string host_name();  // model name and microcode of the first processor
 
-// Keeps the process on one processor.
-void pin(int processor);
-
-// Maps every page the program names, at its own addresses, and its tile configurations behind
-// them; unmaps them when it goes. Throws ConfigError when an address is taken.
+// Maps every page that the programs of one run name, at their own addresses, and behind them what
+// their code needs besides: constants and the word they count barriers in. Fills the masks of
+// address tables; all else is zero. Unmaps everything when it goes. Throws ConfigError when an
+// address is taken, or a mask lies in no buffer.
 class ProgramMemory {
   public:
-    explicit ProgramMemory(const arch::amx::Program& program);
+    explicit ProgramMemory(const std::vector<arch::amx::Program>& programs);
     ~ProgramMemory();
     ProgramMemory(const ProgramMemory&) = delete;
     ProgramMemory& operator=(const ProgramMemory&) = delete;
-    std::int64_t configs() const { return configs_; }
+    const Placement& placement(std::size_t program) const { return placements_[program]; }
 
   private:
+    void fill_masks(const arch::amx::Program& program, std::int64_t first, std::int64_t last);
+
     void* start_ = nullptr;
     std::size_t bytes_ = 0;
-    std::int64_t configs_ = 0;
+    std::vector<Placement> placements_;
 };
 
 struct Sample {
@@ -41,7 +42,12 @@ struct Sample {
     bool counted = false;
 };
 
-// Runs `code` once to warm up, then `repetitions` times.
-std::vector<Sample> measure(const std::vector<std::uint8_t>& code, int repetitions);
+using Code = std::vector<std::uint8_t>;
+
+// Runs each code on a thread of its own, pinned to the processor of the same index, all started
+// together: once to warm up, then `repetitions` times. A sample is the slowest thread's. Throws
+// ConfigError when a processor cannot be used.
+std::vector<Sample> measure(const std::vector<Code>& codes, const std::vector<int>& processors,
+                            int repetitions);
 
 }  // namespace tilesim::validation::amx

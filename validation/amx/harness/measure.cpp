@@ -1,21 +1,24 @@
 // Measures kernels in their text form on this machine's AMX and writes CSV.
 //
-//     tilesim_amx_measure [--cpu N] FILE.amx...
+//     tilesim_amx_measure [--cpu N[,N...]] FILE.amx...
 //
+// Thread i of a kernel runs on the i-th processor of the list, those beyond it on the following
+// ones; its time is the slowest thread's.
 // A file whose outermost loop count is COUNT is run at two counts and gives cycles an iteration;
 // any other (what `tilesim lower` prints) gives cycles a run. Where there is no AMX it says so and
 // exits 77.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <functional>
 #include <sstream>
 
-#include "arch/amx/program_text.hpp"
 #include "arch/base/config.hpp"
 #include "validation/amx/harness/assembler.hpp"
+#include "validation/amx/harness/kernel_text.hpp"
 #include "validation/amx/harness/machine.hpp"
 
 namespace {
@@ -31,7 +34,6 @@ constexpr std::int64_t kInstructions = 3'000'000;
 constexpr std::int64_t kMostIterations = 60'000;
 constexpr std::int64_t kLeastIterations = 12;
 constexpr std::int64_t kFewerBy = 6;
-constexpr std::string_view kCount = "COUNT";
 
 struct Result {
     double least = 0;
@@ -51,11 +53,21 @@ std::string read_file(const std::string& file) {
     return text.str();
 }
 
-Result run(const std::string& text, const std::string& file) {
-    const arch::amx::Program program = arch::amx::read_program(text, file);
-    const validation::amx::ProgramMemory memory(program);
-    const validation::amx::Assembler assembler(program, memory.configs());
-    std::vector<Sample> samples = validation::amx::measure(assembler.code(), kRepetitions);
+std::vector<int> processors_of(std::vector<int> named, std::size_t threads) {
+    while (named.size() < threads) {
+        named.push_back(named.back() + 1);
+    }
+    return named;
+}
+
+Result run(const std::vector<arch::amx::Program>& programs, const std::vector<int>& processors) {
+    const validation::amx::ProgramMemory memory(programs);
+    std::vector<validation::amx::Code> codes;
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+        codes.push_back(validation::amx::Assembler(programs[i], memory.placement(i)).code());
+    }
+    std::vector<Sample> samples =
+        validation::amx::measure(codes, processors_of(processors, programs.size()), kRepetitions);
     std::sort(samples.begin(), samples.end(),
               [](const Sample& a, const Sample& b) { return a.cycles < b.cycles; });
     const Sample& median = samples[samples.size() / 2];
@@ -64,27 +76,42 @@ Result run(const std::string& text, const std::string& file) {
             median.counted};
 }
 
-Result measured(const std::string& file) {
+Result measured(const std::string& file, const std::vector<int>& processors) {
     const std::string text = read_file(file);
-    const std::size_t at = text.find(kCount);
-    if (at == std::string::npos) {
-        return run(text, file);
-    }
     const auto with_count = [&](std::int64_t count) {
-        std::string program = text;
-        return program.replace(at, kCount.size(), std::to_string(count));
+        return validation::amx::read_kernel(text, file, count);
     };
+    if (!validation::amx::has_count(text)) {
+        return run(with_count(1), processors);
+    }
     const std::int64_t length =
-        arch::amx::read_program(with_count(2), file).dynamic_instructions() -
-        arch::amx::read_program(with_count(1), file).dynamic_instructions();
-    const std::int64_t count =
-        std::clamp(kInstructions / length, kLeastIterations, kMostIterations);
-    const Result few = run(with_count(count / kFewerBy), file);
-    const Result many = run(with_count(count), file);
+        with_count(2).front().dynamic_instructions() - with_count(1).front().dynamic_instructions();
+    const std::int64_t count = std::clamp(kInstructions / std::max<std::int64_t>(length, 1),
+                                          kLeastIterations, kMostIterations);
+    const Result few = run(with_count(count / kFewerBy), processors);
+    const Result many = run(with_count(count), processors);
     const auto iterations = static_cast<double>(count - count / kFewerBy);
     return {(many.least - few.least) / iterations, (many.median - few.median) / iterations,
             (many.tsc - few.tsc) / iterations, (many.nanoseconds - few.nanoseconds) / iterations,
             many.counted};
+}
+
+std::vector<int> read_processors(const std::string& text) {
+    std::vector<int> processors;
+    std::istringstream in(text);
+    for (std::string each; std::getline(in, each, ',');) {
+        int number = -1;
+        const auto [end, error] = std::from_chars(each.data(), each.data() + each.size(), number);
+        if (error != std::errc{} || end != each.data() + each.size() || number < 0) {
+            throw arch::base::config::ConfigError(
+                fmt::format("--cpu {}: '{}' is no processor's number", text, each));
+        }
+        processors.push_back(number);
+    }
+    if (processors.empty()) {
+        throw arch::base::config::ConfigError("--cpu: processor numbers must follow");
+    }
+    return processors;
 }
 
 // GHz of the core during the median; empty where its cycles could not be counted.
@@ -96,20 +123,19 @@ std::string clock_of(const Result& result) {
 
 int command(const std::vector<std::string>& arguments) {
     std::vector<std::string> files = arguments;
-    int processor = 0;
+    std::vector<int> processors{0};
     if (files.size() >= 2 && files[0] == "--cpu") {
-        processor = std::stoi(files[1]);
+        processors = read_processors(files[1]);
         files.erase(files.begin(), files.begin() + 2);
     }
     if (const std::string reason = validation::amx::why_no_tiles(); !reason.empty()) {
         fmt::print(stderr, "SKIP: {}\n", reason);
         return kSkip;
     }
-    validation::amx::pin(processor);
     fmt::print("kernel,unit,cyc_min,cyc_median,tsc,ghz,reps,host\n");
     for (const std::string& file : files) {
         try {
-            const Result result = measured(file);
+            const Result result = measured(file, processors);
             fmt::print("{},{},{:.3f},{:.3f},{:.3f},{},{},{}\n", file.substr(file.rfind('/') + 1),
                        result.counted ? "core_cycles" : "tsc_cycles", result.least, result.median,
                        result.tsc, clock_of(result), kRepetitions, validation::amx::host_name());

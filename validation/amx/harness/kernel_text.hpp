@@ -1,0 +1,20 @@
+// A kernel's text: one program, or one for each thread as `tilesim lower` prints them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arch/amx/instruction.hpp"
+
+namespace tilesim::validation::amx {
+
+// A comment that starts with "# thread " begins the program of another thread. `count` stands for
+// COUNT. Throws ConfigError with `file` and line where the text is no program, or where one thread
+// would come to a barrier more often than another.
+std::vector<arch::amx::Program> read_kernel(const std::string& text, const std::string& file,
+                                            std::int64_t count);
+
+bool has_count(const std::string& text);
+
+}  // namespace tilesim::validation::amx

@@ -1,0 +1,44 @@
+#include "validation/amx/harness/kernel_text.hpp"
+
+#include <gmock/gmock.h>
+
+#include "arch/base/config.hpp"
+
+namespace tilesim::validation::amx {
+namespace {
+
+// The message with which `text` is refused.
+std::string message_of(const std::string& text) {
+    try {
+        read_kernel(text, "x.amx", 2);
+    } catch (const arch::base::config::ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(KernelText, IsOneProgramOrOneAThread) {
+    EXPECT_EQ(read_kernel("", "x.amx", 1).size(), 1U);
+    EXPECT_EQ(read_kernel("# a kernel\nscalar\n", "x.amx", 1).size(), 1U);
+    const auto programs = read_kernel(
+        "# a kernel\n# thread 0: work\nloop i COUNT\nbarrier\nend\n# thread 1\n"
+        "loop i COUNT\nscalar\nbarrier\nend\n# thread 2: none",
+        "x.amx", 7);
+    ASSERT_EQ(programs.size(), 3U);
+    EXPECT_EQ(programs[0].statements[0].count, 7);
+    EXPECT_EQ(programs[1].statements[0].count, 7);
+    EXPECT_TRUE(programs[2].statements.empty());
+}
+
+TEST(KernelText, KeepsLineNumbersOfThreads) {
+    EXPECT_THAT(message_of("# thread 0\nscalar\n# thread 1\nscaler\n"),
+                testing::StartsWith("x.amx:4:1: unknown instruction 'scaler'"));
+}
+
+TEST(KernelText, RefusesThreadsThatWouldWaitForever) {
+    EXPECT_THAT(message_of("# thread 0\nbarrier\n# thread 1\nloop i COUNT\nbarrier\nend\n"),
+                testing::HasSubstr("thread 1 comes to 2 barriers, threads before it to 1"));
+}
+
+}  // namespace
+}  // namespace tilesim::validation::amx
