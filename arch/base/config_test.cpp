@@ -1,5 +1,6 @@
 #include "arch/base/config.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tilesim::arch::base::config {
@@ -76,6 +77,30 @@ TEST(Config, RefusesFilesThatAreNoSingleMap) {
     EXPECT_NE(errors_of("a: 1\n---\nb: 2\n").find("a second document"), std::string::npos);
     EXPECT_NE(errors_of("a: [1\n").find("malformed YAML"), std::string::npos);
     EXPECT_NE(errors_of("a: {b: 1\n\t c: 2").find("f.yaml:"), std::string::npos);
+}
+
+TEST(Config, TextAfterTheMapIsAnErrorNotAHang) {
+    EXPECT_EQ(errors_of(" : \n,"),
+              "f.yaml:2:1: malformed YAML: a second document, or text after the first");
+}
+
+TEST(Config, AliasesStandForAValueAndNeverForThemselves) {
+    EXPECT_EQ(errors_of("dma: {channels: &four 4, latency: 3 ns, policy: closed, refresh: off}\n"
+                        "x: *four\n"),
+              errors_of("dma: {channels: 4, latency: 3 ns, policy: closed, refresh: off}\n"
+                        "x: 4\n"));
+    EXPECT_EQ(errors_of("dma: &a\n  b: *a\n"),
+              "f.yaml:2:6: malformed YAML: an alias inside the value it stands for");
+    std::string grows = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
+    std::string chain = "a0: &a0 [1]\n";
+    for (int i = 1; i < 1000; ++i) {
+        const std::string key = fmt::format("a{0}: &a{0} ", i);
+        const std::string last = fmt::format("*a{} ", i - 1);
+        chain += key + "[" + last + "]\n";
+        grows += key + "[" + last + ", " + last + "]\n";
+    }
+    EXPECT_NE(errors_of(chain).find("nested deeper"), std::string::npos);
+    EXPECT_NE(errors_of(grows).find("aliases grow to over 100000 values"), std::string::npos);
 }
 
 TEST(Config, DeepNestingIsAnErrorNotACrash) {

@@ -6,41 +6,11 @@
 #include <sstream>
 
 #include "arch/base/config_state.hpp"
+#include "arch/base/yaml_survey.hpp"
 
 namespace tilesim::arch::base::config {
 
 namespace {
-
-constexpr std::size_t kMostDepth = 64;  // no file of ours is deeper than 10
-
-// yaml-cpp recurses once a level; a hostile file must not overflow the stack. Both kinds of nesting
-// are bounded from above by what the text shows: open brackets, indentation, and dashes in a row.
-bool nested_too_deep(const std::vector<std::string>& lines) {
-    std::size_t brackets = 0;
-    std::vector<std::size_t> indents;
-    for (const std::string& line : lines) {
-        const std::size_t start = line.find_first_not_of(" \t");
-        if (start == std::string::npos || line[start] == '#') {
-            continue;
-        }
-        while (!indents.empty() && indents.back() >= start) {
-            indents.pop_back();
-        }
-        indents.push_back(start);
-        std::size_t markers = 0;
-        for (std::size_t i = start; i < line.size(); ++i) {
-            brackets += line[i] == '[' || line[i] == '{' ? 1 : 0;
-            brackets -= (line[i] == ']' || line[i] == '}') && brackets > 0 ? 1 : 0;
-            markers = line[i] == ',' && brackets > 0 ? 0 : markers;  // the next entry, not deeper
-            const bool marker = line[i] == '-' || line[i] == '?' || line[i] == ':';
-            markers += marker && (i + 1 == line.size() || line[i + 1] == ' ') ? 1 : 0;
-            if (brackets + indents.size() + markers > kMostDepth) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
 
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
@@ -135,29 +105,19 @@ Document Document::parse(const std::string& text, const std::string& file_name) 
     impl->file = file_name;
     impl->text = text;
     impl->lines = lines_of(text);
-    if (nested_too_deep(impl->lines)) {
-        throw ConfigError(
-            located(file_name, 1, 1, fmt::format("nested deeper than {} levels", kMostDepth)));
-    }
-    std::vector<YAML::Node> documents;
     try {
-        documents = YAML::LoadAll(text);
+        survey_yaml(text);
+        impl->root = YAML::Load(text);
     } catch (const YAML::Exception& e) {
         throw ConfigError(located(file_name, e.mark.line + 1, e.mark.column + 1,
                                   fmt::format("malformed YAML: {}", e.msg)));
     }
-    if (documents.empty() || documents[0].IsNull()) {
+    if (!impl->root.IsDefined() || impl->root.IsNull()) {
         throw ConfigError(located(file_name, 1, 1, "the file is empty"));
     }
-    if (documents.size() > 1) {
-        const auto mark = mark_of(documents[1]);
-        throw ConfigError(located(file_name, std::max(mark.line, 1), std::max(mark.column, 1),
-                                  "a second document in one file"));
-    }
-    if (!documents[0].IsMap()) {
+    if (!impl->root.IsMap()) {
         throw ConfigError(located(file_name, 1, 1, "must be a map of keys"));
     }
-    impl->root = documents[0];
     find_duplicate_keys(*impl, impl->root, "");
     return Document{impl};
 }
@@ -168,7 +128,9 @@ void Document::override_value(std::string_view dotted_path, std::string_view val
     const std::string from = fmt::format("{} {}", origin, path);
     YAML::Node parsed;
     try {
-        parsed = YAML::Load(std::string{value});
+        const std::string text{value};
+        survey_yaml(text);
+        parsed = YAML::Load(text);
     } catch (const YAML::Exception& e) {
         throw ConfigError(fmt::format("{}: malformed value: {}", from, e.msg));
     }

@@ -1,0 +1,108 @@
+#include "arch/base/yaml_survey.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <vector>
+
+namespace tilesim::arch::base::config {
+
+namespace {
+
+using YAML::anchor_t;
+using YAML::Mark;
+
+class Survey final : public YAML::EventHandler {
+  public:
+    void OnDocumentStart(const Mark& mark) override { start_ = mark; }
+    void OnDocumentEnd() override {}
+    void OnNull(const Mark& mark, anchor_t anchor) override { add(mark, anchor, {}); }
+    void OnScalar(const Mark& mark, const std::string&, anchor_t anchor,
+                  const std::string&) override {
+        add(mark, anchor, {});
+    }
+    void OnAlias(const Mark& mark, anchor_t anchor) override {
+        const auto named = named_.find(anchor);
+        if (named == named_.end()) {
+            throw YAML::ParserException(mark, "an alias inside the value it stands for");
+        }
+        add(mark, 0, named->second);
+        if (!open_.empty() && open_.back().extent.nodes > kMostAliasedNodes) {
+            throw YAML::ParserException(
+                mark, fmt::format("aliases grow to over {} values", kMostAliasedNodes));
+        }
+    }
+    void OnSequenceStart(const Mark& mark, const std::string&, anchor_t anchor,
+                         YAML::EmitterStyle::value) override {
+        enter(mark, anchor);
+    }
+    void OnSequenceEnd() override { leave(); }
+    void OnMapStart(const Mark& mark, const std::string&, anchor_t anchor,
+                    YAML::EmitterStyle::value) override {
+        enter(mark, anchor);
+    }
+    void OnMapEnd() override { leave(); }
+
+    Mark start() const { return start_; }
+
+  private:
+    // Aliases followed: the values in a value, itself counted, and the levels of lists and maps.
+    struct Extent {
+        std::size_t nodes = 1;
+        std::size_t depth = 0;
+    };
+    struct Open {
+        Mark mark;
+        anchor_t anchor;
+        Extent extent;
+    };
+
+    void enter(const Mark& mark, anchor_t anchor) {
+        check_depth(mark, open_.size() + 1);
+        open_.push_back({mark, anchor, {}});
+    }
+    void leave() {
+        Open closed = open_.back();
+        open_.pop_back();
+        ++closed.extent.depth;
+        add(closed.mark, closed.anchor, closed.extent);
+    }
+    void add(const Mark& mark, anchor_t anchor, Extent extent) {
+        check_depth(mark, open_.size() + extent.depth);
+        if (anchor != 0) {
+            named_[anchor] = extent;
+        }
+        if (!open_.empty()) {
+            Extent& around = open_.back().extent;
+            around.nodes += extent.nodes;
+            around.depth = std::max(around.depth, extent.depth);
+        }
+    }
+    static void check_depth(const Mark& mark, std::size_t depth) {
+        if (depth > kMostDepth) {
+            throw YAML::ParserException(mark,
+                                        fmt::format("nested deeper than {} levels", kMostDepth));
+        }
+    }
+
+    Mark start_;
+    std::vector<Open> open_;            // lists and maps the parser is inside of
+    std::map<anchor_t, Extent> named_;  // complete values an alias can stand for
+};
+
+}  // namespace
+
+void survey_yaml(const std::string& text) {
+    std::istringstream in(text);
+    YAML::Parser parser(in);
+    Survey survey;
+    if (parser.HandleNextDocument(survey) && parser.HandleNextDocument(survey)) {
+        throw YAML::ParserException(survey.start(), "a second document, or text after the first");
+    }
+}
+
+}  // namespace tilesim::arch::base::config
