@@ -35,6 +35,37 @@ TEST(EventQueue, RunsEventsInOrderOfTimeThenOfScheduling) {
     EXPECT_EQ(queue.executed(), 5000U);
 }
 
+// Each event schedules two more, from at once to microseconds ahead.
+struct Wanderer final : EventHandler {
+    EventQueue queue;
+    std::mt19937_64 random{5};
+    std::vector<std::pair<Femtoseconds, std::uint64_t>> scheduled, ran;
+    void schedule(Femtoseconds now) {
+        const auto range = std::uint64_t{1} << random() % 34;
+        const auto ahead = static_cast<std::int64_t>(random() % range);
+        scheduled.emplace_back(now + Femtoseconds{ahead}, scheduled.size());
+        queue.at(scheduled.back().first, *this, scheduled.back().second);
+    }
+    void on_event(std::uint64_t tag, Femtoseconds now) override {
+        ran.emplace_back(now, tag);
+        for (int i = 0; i < 2 && scheduled.size() < 20'000; ++i) {
+            schedule(now);
+        }
+    }
+};
+
+TEST(EventQueue, KeepsTheOrderOfWhatEventsSchedule) {
+    Wanderer wanderer;
+    wanderer.schedule(0_fs);
+    while (!wanderer.queue.empty()) {
+        wanderer.queue.run_until(wanderer.queue.next_time());
+    }
+    EXPECT_EQ(wanderer.ran.size(), 20'000U);
+    std::stable_sort(wanderer.scheduled.begin(), wanderer.scheduled.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    EXPECT_EQ(wanderer.ran, wanderer.scheduled);
+}
+
 TEST(EventQueue, RunsUpToAndIncludingTheLimit) {
     EventQueue queue;
     Recorder recorder;

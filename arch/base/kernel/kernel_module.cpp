@@ -64,6 +64,16 @@ class Execution {
     std::chrono::steady_clock::time_point reported_ = began_;
 };
 
+// Nothing but the queue's own events is to come, and those wake no process.
+Outcome run_alone(Execution& execution) {
+    while (true) {
+        if (const auto outcome = execution.ended()) {
+            return *outcome;
+        }
+        execution.queue().run_until(execution.queue().next_time());
+    }
+}
+
 class KernelModule : public sc_core::sc_module {
   public:
     SC_HAS_PROCESS(KernelModule);
@@ -86,20 +96,25 @@ class KernelModule : public sc_core::sc_module {
     }
 
     void execute() {
-        while (true) {
+        while (sc_core::sc_pending_activity()) {
             if (const auto outcome = execution_.ended()) {
-                outcome_ = *outcome;
-                sc_core::sc_stop();
+                stop(*outcome);
                 return;
             }
             const Femtoseconds next = execution_.queue().next_time();
             const sc_core::sc_time due = to_systemc(next);
-            if (due > sc_core::sc_time_stamp() && sc_core::sc_pending_activity()) {
+            if (due > sc_core::sc_time_stamp()) {
                 next_trigger(due - sc_core::sc_time_stamp());
                 return;
             }
             execution_.queue().run_until(next);
         }
+        stop(run_alone(execution_));
+    }
+
+    void stop(Outcome outcome) {
+        outcome_ = outcome;
+        sc_core::sc_stop();
     }
 
     Execution& execution_;
@@ -107,21 +122,12 @@ class KernelModule : public sc_core::sc_module {
     std::exception_ptr failure_;
 };
 
-Outcome run_without_systemc(Execution& execution) {
-    while (true) {
-        if (const auto outcome = execution.ended()) {
-            return *outcome;
-        }
-        execution.queue().run_until(execution.queue().next_time());
-    }
-}
-
 }  // namespace
 
 Outcome run(EventQueue& queue, const Limits& limits, const std::function<bool()>& finished) {
     Execution execution(queue, limits, finished);
     if (sc_core::sc_get_status() != sc_core::SC_ELABORATION) {
-        return run_without_systemc(execution);
+        return run_alone(execution);
     }
     sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
