@@ -96,6 +96,85 @@ double state_of(const RunResult& result, const std::string& name, const std::str
     return 0;
 }
 
+using Cause = std::pair<double, std::string>;  // cycles, and what a reader would change
+
+bool has_class(const RunResult& result, std::string_view name) {
+    return std::any_of(result.where.begin(), result.where.end(),
+                       [&](const auto& entry) { return entry.first == name; });
+}
+
+std::vector<Cause> states_as_causes(const RunResult& result, std::string_view component,
+                                    const std::string& prefix) {
+    std::vector<Cause> causes;
+    for (const auto& [name, states] : result.where) {
+        for (const auto& [state, cycles] : states) {
+            if (name == component) {
+                causes.emplace_back(cycles, prefix + state);
+            }
+        }
+    }
+    return causes;
+}
+
+// An array's time as its cores see it. The dispatch passes while they wait for the host or for
+// their first input; waiting for input is split by whom the shim's reads wait for.
+std::vector<Cause> causes_of_cores(const RunResult& result) {
+    const auto core = [&](const char* state) { return state_of(result, "core", state); };
+    const double dispatch = state_of(result, "command_processor", "dispatch");
+    const double host = core("waiting_for_host");
+    const double starved = core("waiting_for_input") - std::max(0.0, dispatch - host);
+    const auto readers = [&](const char* state, double less) {
+        double sum = 0;
+        for (const char* name : {"shim_mm2s0", "shim_mm2s1"}) {
+            sum += std::max(0.0, state_of(result, name, state) - less);
+        }
+        return sum;
+    };
+    const double memory = readers("waiting_for_memory", 0);
+    const double stream = readers("waiting_for_stream", 0);
+    const double idle = readers("idle", dispatch);
+    const bool from_memory = memory >= stream && memory >= idle;
+    const bool from_commands = idle > stream && idle > memory;
+    return {{core("multiply"), "core kernel: multiply"},
+            {starved, from_memory     ? "shim reads waiting for DRAM and its fabric"
+                      : from_commands ? "shim descriptors not programmed in time"
+                                      : "streams between memory tiles and cores"},
+            {core("waiting_for_output"), "C drain"},
+            {core("zero"), "core kernel: zero"},
+            {core("add"), "core kernel: add"},
+            {core("fixed_kernel"), "core kernels of stated cost"},
+            {core("lock_operation") + core("call"), "lock operations and kernel calls"},
+            {dispatch, "dispatch"},
+            {host - dispatch, result.mapping.contains("gotoblas")
+                                  ? "host copies of B"
+                                  : "parameters and locks not written in time"},
+            {core("c_load") + core("c_store"), "C transfer"},
+            {core("waiting_for_stream"), "streams of A and C"},
+            {core("cascade") + core("waiting_for_cascade"), "cascade"},
+            {core("waiting_for_lock"), "locks between cores"}};
+}
+
+// An array's that only moves data.
+std::vector<Cause> causes_of_shims(const RunResult& result) {
+    const auto shims = [&](const char* state) {
+        double most = 0;
+        for (const auto& [name, states] : result.where) {
+            if (name.starts_with("shim_")) {
+                most = std::max(most, state_of(result, name, state));
+            }
+        }
+        return most;
+    };
+    const auto processor = [&](const char* state) {
+        return state_of(result, "command_processor", state);
+    };
+    return {{processor("dispatch"), "dispatch"},
+            {processor("writing") + processor("syncing"), "command processor: writes"},
+            {shims("waiting_for_memory"), "shim channels waiting for DRAM and its fabric"},
+            {shims("streaming"), "streams, a word a cycle"},
+            {shims("fetching"), "descriptor fetches"}};
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> where_time_went(
@@ -125,49 +204,20 @@ std::vector<std::pair<std::string, double>> busy_shares(const Group& root,
 }
 
 void name_bottlenecks(RunResult& result) {
-    // What the cores' time says; waiting for input is split by whom the shim's reads wait for.
-    const double waiting = state_of(result, "core", "waiting_for_input");
-    const double dispatch = state_of(result, "command_processor", "dispatch");
-    const double memory = state_of(result, "shim_mm2s1", "waiting_for_memory");
-    const double stream = state_of(result, "shim_mm2s1", "waiting_for_stream");
-    const double idle = state_of(result, "shim_mm2s1", "idle");
-    std::vector<std::pair<double, std::string>> causes;
+    std::vector<Cause> causes;
     if (result.speedup_over_soc) {
-        for (const char* state : {"mode_switch", "input_broadcast", "mac", "row_open", "turnaround",
-                                  "fold", "scale", "spill", "refill", "refresh"}) {
-            causes.emplace_back(state_of(result, "pim", state), std::string{"PIM: "} + state);
-        }
+        causes = states_as_causes(result, "pim", "PIM: ");
     } else if (result.stream) {
-        for (const char* state : {"read", "write", "turnaround", "row_miss", "refresh", "idle"}) {
-            causes.emplace_back(state_of(result, "dram_channel", state),
-                                std::string{"DRAM data bus: "} + state);
-        }
+        causes = states_as_causes(result, "dram_channel", "DRAM data bus: ");
     } else if (!result.memory) {
-        for (const char* state :
-             {"issue", "loop_extra", "spill", "c_load", "c_store", "fill_drain"}) {
-            causes.emplace_back(state_of(result, "core", state),
-                                std::string{"core kernel: "} + state);
-        }
+        causes = states_as_causes(result, "core", "core kernel: ");
     } else {
-        const double starved = std::max(0.0, waiting - dispatch);
-        const bool from_memory = memory >= stream && memory >= idle;
-        const bool from_commands = idle > stream && idle > memory;
-        causes = {{state_of(result, "core", "multiply"), "core kernel: multiply"},
-                  {starved, from_memory     ? "shim reads waiting for DRAM and its fabric"
-                            : from_commands ? "shim descriptors not programmed in time"
-                                            : "streams between memory tiles and cores"},
-                  {state_of(result, "core", "waiting_for_output"), "C drain"},
-                  {state_of(result, "core", "zero"), "core kernel: zero"},
-                  {state_of(result, "core", "lock_operation") + state_of(result, "core", "call"),
-                   "lock operations and kernel calls"},
-                  {dispatch, "dispatch"},
-                  {state_of(result, "core", "waiting_for_host"), "host copies of B"},
-                  {state_of(result, "core", "c_load") + state_of(result, "core", "c_store"),
-                   "C transfer"},
-                  {state_of(result, "core", "waiting_for_stream"), "streams of A and C"}};
+        causes = has_class(result, "core") ? causes_of_cores(result) : causes_of_shims(result);
     }
+    std::erase_if(causes, [](const Cause& cause) { return cause.first <= 0; });
     std::stable_sort(causes.begin(), causes.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+                     [](const Cause& a, const Cause& b) { return a.first > b.first; });
+    causes.resize(2, {0, "none"});
     result.bottleneck = causes[0].second;
     result.next_bottleneck = causes[1].second;
 }

@@ -41,7 +41,7 @@ std::vector<base::stats::StateAccount::State> core_states() {
             {"waiting_for_input", "stopped at a lock an arriving stream releases: A or B"},
             {"waiting_for_output", "stopped at a lock a leaving stream releases: C drain"},
             {"waiting_for_lock", "stopped at another lock"},
-            {"waiting_for_host", "stopped at a lock the host releases: B's copy"},
+            {"waiting_for_host", "stopped at a parameter or lock the host gives: dispatch, B's copy"},
             {"c_load", "reading C from its stream, a word a cycle"},
             {"c_store", "writing C to its stream, a word a cycle"},
             {"waiting_for_stream", "A or C does not arrive, or C is not taken"},

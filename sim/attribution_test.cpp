@@ -1,0 +1,55 @@
+#include "sim/attribution.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sim/result.hpp"
+
+namespace tilesim::sim {
+namespace {
+
+RunResult array_run(decltype(RunResult::where) where) {
+    RunResult result;
+    result.mapping = nlohmann::ordered_json::object();
+    result.memory.emplace();
+    result.where = std::move(where);
+    name_bottlenecks(result);
+    return result;
+}
+
+TEST(Bottlenecks, DispatchIsNotChargedToWhatWaitsForIt) {
+    const RunResult result =
+        array_run({{"command_processor", {{"dispatch", 900}, {"writing", 20}}},
+                   {"core", {{"add", 10}, {"waiting_for_host", 910}, {"waiting_for_input", 50}}},
+                   {"shim_mm2s0", {{"idle", 905}, {"waiting_for_memory", 30}}}});
+    EXPECT_EQ(result.bottleneck, "dispatch");
+    EXPECT_EQ(result.next_bottleneck, "shim reads waiting for DRAM and its fabric");
+}
+
+TEST(Bottlenecks, StarvedCoresNameWhatTheReadersWaitFor) {
+    const auto starved_by = [](double memory, double stream, double idle) {
+        return array_run({{"core", {{"multiply", 100}, {"waiting_for_input", 300}}},
+                          {"shim_mm2s0", {{"waiting_for_memory", memory}}},
+                          {"shim_mm2s1", {{"waiting_for_stream", stream}, {"idle", idle}}}})
+            .bottleneck;
+    };
+    EXPECT_EQ(starved_by(200, 50, 40), "shim reads waiting for DRAM and its fabric");
+    EXPECT_EQ(starved_by(50, 200, 40), "streams between memory tiles and cores");
+    EXPECT_EQ(starved_by(50, 40, 200), "shim descriptors not programmed in time");
+}
+
+TEST(Bottlenecks, AProgramWithoutCoresIsJudgedByItsShims) {
+    const RunResult result = array_run({{"command_processor", {{"dispatch", 60}}},
+                                        {"shim_mm2s0", {{"streaming", 10}}},
+                                        {"shim_s2mm0", {{"waiting_for_memory", 90}}}});
+    EXPECT_EQ(result.bottleneck, "shim channels waiting for DRAM and its fabric");
+    EXPECT_EQ(result.next_bottleneck, "dispatch");
+}
+
+TEST(Bottlenecks, NothingIsNamedThatTookNoTime) {
+    const RunResult result = array_run({{"core", {{"multiply", 100}}}});
+    EXPECT_EQ(result.bottleneck, "core kernel: multiply");
+    EXPECT_EQ(result.next_bottleneck, "none");
+}
+
+}  // namespace
+}  // namespace tilesim::sim
