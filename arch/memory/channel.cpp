@@ -243,14 +243,12 @@ std::int64_t Channel::step(std::int64_t now) {
     const bool one_waits = one_waits_for_room(now);
     while (true) {
         choose_direction();
-        if (!plan_) {
-            plan_ = choose(now);
-        }
-        const std::int64_t when = std::max(plan_->rank.when, now);
+        const Choice choice = plan_ ? *plan_ : choose(now);
+        const std::int64_t when = std::max(choice.rank.when, now);
         if (when >= limit) {
+            plan_ = choice;
             return when;
         }
-        const Choice choice = *plan_;
         plan_.reset();
         issue(choice, when);
         now = when + 1;
