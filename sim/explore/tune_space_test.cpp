@@ -6,11 +6,6 @@
 
 #include "sim/system/run.hpp"
 
-// The library defines `main` in terms of this one; the test has a `main` of its own.
-extern "C" int sc_main(int, char**) {
-    return 1;
-}
-
 namespace tilesim::sim::explore {
 namespace {
 

@@ -10,11 +10,6 @@
 #include "sim/system/run.hpp"
 #include "sim/trace/activity_log.hpp"
 
-// SystemC's library has a main of its own, which the tests do not use, and wants this.
-extern "C" int sc_main(int, char**) {
-    return 0;
-}
-
 namespace tilesim::sim::trace {
 namespace {
 

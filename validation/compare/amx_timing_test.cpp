@@ -10,11 +10,6 @@
 #include "arch/base/config.hpp"
 #include "arch/base/temporary_folder.hpp"
 
-// SystemC's library has a main of its own, which the tests do not use, and wants this.
-extern "C" int sc_main(int, char**) {
-    return 0;
-}
-
 namespace tilesim::validation {
 namespace {
 

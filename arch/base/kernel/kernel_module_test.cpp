@@ -6,11 +6,6 @@
 #include <systemc>
 #include <vector>
 
-// libsystemc brings a main that calls this; the test's own main comes from GoogleTest.
-int sc_main(int, char**) {
-    return 0;
-}
-
 namespace tilesim::arch::base::kernel {
 namespace {
 

@@ -213,7 +213,8 @@ TEST(Design, BodylessCoresFollowTheirLocks) {
     EXPECT_THAT(error_of(body), HasSubstr("has no body in this file"));
     ReadOptions options;
     options.costs.default_core = BodylessCore{50, 3};
-    const auto& loop = std::get<LoopOp>(read(body, options).program.cores.at(0).script[0].op);
+    const Program program = read(body, options).program;
+    const auto& loop = std::get<LoopOp>(program.cores.at(0).script[0].op);
     EXPECT_EQ(loop.body.size(), 9U);  // three times: take, work, give
 }
 

@@ -15,10 +15,6 @@
 #include "validation/amx/harness/kernel_text.hpp"
 #include "validation/amx/harness/machine.hpp"
 
-extern "C" int sc_main(int, char**) {
-    return 0;  // SystemC's library wants one; these tests start none
-}
-
 namespace tilesim::validation::amx {
 namespace {
 
