@@ -103,17 +103,13 @@ bool has_class(const RunResult& result, std::string_view name) {
                        [&](const auto& entry) { return entry.first == name; });
 }
 
-std::vector<Cause> states_as_causes(const RunResult& result, std::string_view component,
-                                    const std::string& prefix) {
-    std::vector<Cause> causes;
-    for (const auto& [name, states] : result.where) {
-        for (const auto& [state, cycles] : states) {
-            if (name == component) {
-                causes.emplace_back(cycles, prefix + state);
-            }
-        }
-    }
-    return causes;
+void take_longest(RunResult& result, std::vector<Cause> causes) {
+    std::erase_if(causes, [](const Cause& cause) { return cause.first <= 0; });
+    std::stable_sort(causes.begin(), causes.end(),
+                     [](const Cause& a, const Cause& b) { return a.first > b.first; });
+    causes.resize(2, {0, "none"});
+    result.bottleneck = causes[0].second;
+    result.next_bottleneck = causes[1].second;
 }
 
 // An array's time as its cores see it. The dispatch passes while they wait for the host or for
@@ -204,22 +200,28 @@ std::vector<std::pair<std::string, double>> busy_shares(const Group& root,
 }
 
 void name_bottlenecks(RunResult& result) {
-    std::vector<Cause> causes;
     if (result.speedup_over_soc) {
-        causes = states_as_causes(result, "pim", "PIM: ");
+        name_bottlenecks(result, "pim", "PIM: ");
     } else if (result.stream) {
-        causes = states_as_causes(result, "dram_channel", "DRAM data bus: ");
+        name_bottlenecks(result, "dram_channel", "DRAM data bus: ");
     } else if (!result.memory) {
-        causes = states_as_causes(result, "core", "core kernel: ");
+        name_bottlenecks(result, "core", "core kernel: ");
     } else {
-        causes = has_class(result, "core") ? causes_of_cores(result) : causes_of_shims(result);
+        take_longest(result,
+                     has_class(result, "core") ? causes_of_cores(result) : causes_of_shims(result));
     }
-    std::erase_if(causes, [](const Cause& cause) { return cause.first <= 0; });
-    std::stable_sort(causes.begin(), causes.end(),
-                     [](const Cause& a, const Cause& b) { return a.first > b.first; });
-    causes.resize(2, {0, "none"});
-    result.bottleneck = causes[0].second;
-    result.next_bottleneck = causes[1].second;
+}
+
+void name_bottlenecks(RunResult& result, std::string_view component, const std::string& prefix) {
+    std::vector<Cause> causes;
+    for (const auto& [name, states] : result.where) {
+        for (const auto& [state, cycles] : states) {
+            if (name == component) {
+                causes.emplace_back(cycles, prefix + state);
+            }
+        }
+    }
+    take_longest(result, std::move(causes));
 }
 
 }  // namespace tilesim::sim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,9 @@ std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>>
 std::vector<std::pair<std::string, double>> busy_shares(const arch::base::stats::Group& root,
                                                         std::int64_t memory_rows = 1);
 
-// Fills in bottleneck and next_bottleneck from `where`.
+// Fills in bottleneck and next_bottleneck from `where`; "none" where nothing took time.
 void name_bottlenecks(RunResult& result);
+// The same from the states of one component class alone: "<prefix><state>".
+void name_bottlenecks(RunResult& result, std::string_view component, const std::string& prefix);
 
 }  // namespace tilesim::sim

@@ -200,23 +200,6 @@ workloads::GemmBounds bounds_of(const Scenario& scenario, const Job& job, const 
     return bounds;
 }
 
-// States of the cores in order of time spent; waiting states name what to change.
-void name_amx_bottlenecks(RunResult& result) {
-    std::vector<std::pair<double, std::string>> causes;
-    for (const auto& [component, states] : result.where) {
-        for (const auto& [state, cycles] : states) {
-            if (component == "core") {
-                causes.emplace_back(cycles, "core: " + state);
-            }
-        }
-    }
-    causes.resize(std::max<std::size_t>(causes.size(), 2));
-    std::stable_sort(causes.begin(), causes.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    result.bottleneck = causes[0].second;
-    result.next_bottleneck = causes[1].second;
-}
-
 void note_reads(RunResult& result, const Job& job) {
     if (job.mapping.threads == 1) {
         return;
@@ -285,7 +268,7 @@ RunResult run_amx(const Scenario& scenario) {
     SIM_CHECK(result.time_ns >= result.bounds->tightest_ns(),
               "the simulation ({} ns) beats its own {} bound ({} ns)", result.time_ns,
               result.bounds->binding(), result.bounds->tightest_ns());
-    name_amx_bottlenecks(result);
+    name_bottlenecks(result, "core", "core: ");  // waiting states name what to change
     functional.check(result);
     return result;
 }
