@@ -101,7 +101,7 @@ void ShimReader::issue() {
             return;
         }
         const std::uint64_t tag = first_sent_ + sent_.size();
-        sent_.push_back({pending_->bytes, false});
+        base::append(sent_).bytes = pending_->bytes;
         ++outstanding_;
         reserved_ += pending_->bytes;
         const std::int64_t page = pending_->address / context_.config.page.count();
@@ -114,11 +114,11 @@ void ShimReader::issue() {
 }
 
 void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds) {
-    sent_[tag - first_sent_].second = true;
+    sent_[tag - first_sent_].answered = true;
     --outstanding_;
     std::int64_t bytes = 0;
-    while (!sent_.empty() && sent_.front().second) {
-        bytes += sent_.front().first;
+    while (!sent_.empty() && sent_.front().answered) {
+        bytes += sent_.front().bytes;
         sent_.pop_front();
         ++first_sent_;
     }
@@ -133,7 +133,10 @@ void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds) {
 }
 
 void ShimReader::on_stream_pushed(std::int64_t pieces, std::int64_t words, Cycles end) {
-    leaving_.push_back({pieces, words, end});
+    Leaving& leaving = base::append(leaving_);
+    leaving.pieces = pieces;
+    leaving.words = words;
+    leaving.end = end;
     stream_idle_since_ = end + Cycles{(pieces - 1) * words};
     if (pending_ && outstanding_ < context_.config.outstanding_bursts) {
         wake_when_words_leave(reserved_ + pending_->bytes - context_.config.data_fifo.count());

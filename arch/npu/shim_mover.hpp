@@ -10,11 +10,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "arch/base/ring.hpp"
 #include "arch/fabric/fabric.hpp"
 #include "arch/memory/backing_store.hpp"
 #include "arch/npu/dma_channel.hpp"
@@ -93,10 +93,14 @@ class ShimReader final : public Mover,
     std::vector<std::pair<std::int64_t, StreamFlow*>> flows_;
     StreamFlow* flow_ = nullptr;
     BurstSplitter splitter_;
-    std::int64_t page_ = -1;                          // of the last burst
-    std::optional<Burst> pending_;                    // cut, but no room for it yet
-    std::deque<std::pair<std::int64_t, bool>> sent_;  // outstanding bursts: bytes, answered
-    std::uint64_t first_sent_ = 0;                    // tag of sent_.front()
+    std::int64_t page_ = -1;        // of the last burst
+    std::optional<Burst> pending_;  // cut, but no room for it yet
+    struct Sent {
+        std::int64_t bytes = 0;
+        bool answered = false;
+    };
+    base::Ring<Sent> sent_;         // outstanding bursts
+    std::uint64_t first_sent_ = 0;  // tag of sent_.front()
     std::int64_t outstanding_ = 0;
     std::int64_t reserved_ = 0;  // bytes of FIFO taken, in flight included
     struct Leaving {             // pieces that leave the FIFO, a word a cycle
@@ -104,7 +108,7 @@ class ShimReader final : public Mover,
         std::int64_t words = 0;  // of each
         base::Cycles end{0};     // of the first
     };
-    std::deque<Leaving> leaving_;
+    base::Ring<Leaving> leaving_;
     bool waking_ = false;
     base::Cycles memory_wait_{0};
     base::Cycles stream_idle_since_{0};  // all data delivered so far has been pushed

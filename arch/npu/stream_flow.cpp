@@ -165,11 +165,13 @@ void StreamFlow::on_arbiter_granted(Cycles when) {
 }
 
 // Adds a segment, as part of the last one where it follows without a gap.
-void StreamFlow::append(std::deque<Segment>& segments, std::int64_t words, Cycles start) {
+void StreamFlow::append(base::Ring<Segment>& segments, std::int64_t words, Cycles start) {
     if (!segments.empty() && segments.back().start + Cycles{segments.back().words} == start) {
         segments.back().words += words;
     } else {
-        segments.push_back({words, start});
+        Segment& segment = base::append(segments);
+        segment.words = words;
+        segment.start = start;
     }
 }
 

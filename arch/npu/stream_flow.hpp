@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/base/ring.hpp"
 #include "arch/npu/cycle_scheduler.hpp"
 #include "arch/npu/stream_arbiter.hpp"
 #include "arch/npu/word_queue.hpp"
@@ -142,8 +143,8 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
 
   private:
     struct Segment {  // words one a cycle
-        std::int64_t words;
-        base::Cycles start;
+        std::int64_t words = 0;
+        base::Cycles start{0};
     };
     struct BranchState {
         Branch branch;
@@ -152,14 +153,14 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
         // The receiver has taken all `pushed` words, the last window of them without a gap, and
         // takes the next one as it arrives if that is pushed in cycle `next`.
         bool keeps_up(std::int64_t pushed, base::Cycles next) const;
-        std::deque<Segment> arriving{};  // pushed, not yet taken
+        base::Ring<Segment> arriving{};  // pushed, not yet taken
         std::int64_t taken = 0;
-        std::deque<Segment> taken_at{};   // when the last words were taken; ends at `taken`
+        base::Ring<Segment> taken_at{};   // when the last words were taken; ends at `taken`
         std::int64_t taken_at_begin = 0;  // stream position of its first word
         std::int64_t read_position = 0;   // functional mode
     };
 
-    static void append(std::deque<Segment>& segments, std::int64_t words, base::Cycles start);
+    static void append(base::Ring<Segment>& segments, std::int64_t words, base::Cycles start);
     void progress();
     void deliver(BranchState& branch, std::size_t index);
     std::int64_t pushable() const;
