@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -13,41 +14,61 @@
 
 namespace tilesim::arch::memory {
 
-struct Location {
-    std::int64_t channel = 0;
-    std::int64_t bank_group = 0;
-    std::int64_t bank = 0;  // of the channel: group * banks_per_group + bank of the group
-    std::int64_t row = 0;
-    std::int64_t column = 0;  // bursts
+// One number, so that locations are joined in one step.
+class Location {
+  public:
+    Location() = default;
+    // `bank`: of the channel, group * banks_per_group + bank of the group.
+    Location(std::int64_t channel, std::int64_t bank, std::int64_t row, std::int64_t column)
+        : bits_(static_cast<std::uint64_t>(column) << kColumn |
+                static_cast<std::uint64_t>(bank) << kBank |
+                static_cast<std::uint64_t>(channel) << kChannel |
+                static_cast<std::uint64_t>(row) << kRow) {}
+
+    std::size_t channel() const { return field(kChannel, kRow); }
+    std::size_t bank() const { return field(kBank, kChannel); }
+    std::int64_t row() const { return static_cast<std::int64_t>(bits_ >> kRow); }
+    std::size_t column() const { return field(kColumn, kBank); }  // bursts
+
+    Location operator^(Location other) const {
+        other.bits_ ^= bits_;
+        return other;
+    }
+    auto operator<=>(const Location&) const = default;
+
+  private:
+    // Where the fields begin; a configuration's limits leave room for its counts.
+    static constexpr unsigned kColumn = 0;
+    static constexpr unsigned kBank = 24;
+    static constexpr unsigned kChannel = 32;
+    static constexpr unsigned kRow = 40;
+
+    std::size_t field(unsigned from, unsigned to) const {
+        return bits_ >> from & ((std::size_t{1} << (to - from)) - 1);
+    }
+
+    std::uint64_t bits_ = 0;
 };
 
 class AddressMap {
   public:
     explicit AddressMap(const MemoryConfig& config);
     // `burst`: address / burst size. Addresses beyond the capacity wrap around.
-    Location locate(std::int64_t burst) const;
+    Location locate(std::int64_t burst) const {
+        Location location;
+        for (const Digit& digit : digits_) {
+            location = location ^ digit[static_cast<std::size_t>(burst) % kDigit];
+            burst >>= kDigitBits;
+        }
+        return location;
+    }
 
   private:
-    static constexpr int kLowBits = 6;
-    static constexpr std::size_t kLow = std::size_t{1} << kLowBits;
+    static constexpr int kDigitBits = 8;
+    static constexpr std::size_t kDigit = std::size_t{1} << kDigitBits;
+    using Digit = std::array<Location, kDigit>;
 
-    Location compute(std::int64_t burst) const;
-
-    struct Piece {  // where some bits of the burst number go
-        std::size_t field = 0;
-        int from = 0;
-        std::int64_t mask = 0;  // of its bits, moved to bit 0
-        int to = 0;
-    };
-    std::vector<Piece> pieces_;
-    // Both counts are powers of two.
-    int group_bits_;
-    int bank_bits_;
-    bool hash_;
-    std::array<Location, kLow> low_{};  // of the bursts below kLow
-    // Bursts come one after the other: the high bits located last are remembered.
-    mutable std::int64_t high_bits_ = 0;
-    mutable Location high_{};
+    std::vector<Digit> digits_;  // of a burst's number, lowest first: what each value says
 };
 
 }  // namespace tilesim::arch::memory

@@ -45,40 +45,38 @@ Channel::Channel(const MemoryConfig& config, std::size_t index, base::Femtosecon
       stats_(parent, fmt::format("channel({})", index)),
       bank_counts_(static_cast<std::size_t>(config.banks())),
       timing_(config),
+      bursts_(
+          static_cast<std::size_t>(config.controller.read_queue + config.controller.write_queue)),
       reads_(config.banks(), config.controller.read_queue),
       writes_(config.banks(), config.controller.write_queue),
       // Channels refresh one after the other, not all at once.
       next_refresh_(config.timing.tREFI.count() * static_cast<std::int64_t>(index + 1) /
                     config.channels),
-      last_used_(static_cast<std::size_t>(config.banks()), 0) {}
-
-std::int32_t Channel::new_burst(const Burst& burst) {
-    if (free_.empty()) {
-        bursts_.push_back(burst);
-        return static_cast<std::int32_t>(bursts_.size() - 1);
+      last_used_(static_cast<std::size_t>(config.banks()), 0) {
+    for (std::int64_t room = reads_.capacity + writes_.capacity; room > 0; --room) {
+        free_.push_back(static_cast<std::int32_t>(room - 1));
     }
-    const std::int32_t index = free_.back();
-    free_.pop_back();
-    bursts_[static_cast<std::size_t>(index)] = burst;
-    return index;
 }
 
 void Channel::submit(std::span<const Location> bursts, bool write, std::uint64_t request,
                      std::int64_t arrival) {
     SIM_CHECK(arrival >= decided_, "a burst arrives at CK {}, commands are decided up to {}",
               arrival, decided_);
-    Arrival arriving{arrival, kNone, write};
-    for (auto where = bursts.rbegin(); where != bursts.rend(); ++where) {
-        arriving.first = new_burst({.row = where->row,
-                                    .request = request,
-                                    .next = arriving.first,
-                                    .bank = static_cast<std::uint16_t>(where->bank)});
+    while (!bursts.empty()) {
+        base::make_room(arrivals_);
+        auto place = arrivals_.end();
+        while (place != arrivals_.begin() && std::prev(place)->when > arrival) {
+            --place;
+        }
+        Arrival& arriving = *arrivals_.insert(place, Arrival{});
+        const std::size_t count = std::min(bursts.size(), arriving.bursts.size());
+        arriving.when = arrival;
+        arriving.request = request;
+        std::copy_n(bursts.begin(), count, arriving.bursts.begin());
+        arriving.count = static_cast<std::uint8_t>(count);
+        arriving.write = write;
+        bursts = bursts.subspan(count);
     }
-    auto place = arrivals_.end();
-    while (place != arrivals_.begin() && std::prev(place)->when > arrival) {
-        --place;
-    }
-    arrivals_.insert(place, arriving);
     if (!deciding_ && arrival < wake_) {
         wake_at(arrival);
     }
@@ -88,50 +86,64 @@ void Channel::submit(std::span<const Location> bursts, bool write, std::uint64_t
 void Channel::admit(std::int64_t now) {
     while (!arrivals_.empty() && arrivals_.front().when <= now) {
         Arrival& first = arrivals_.front();
-        Queue& queue = first.write ? writes_ : reads_;
-        if (queue.size == queue.capacity) {
-            return;
-        }
         const bool write = first.write;
-        const std::int32_t index = first.first;
-        first.first = burst(index).next;
-        if (first.first == kNone) {
-            arrivals_.pop_front();
+        const std::uint64_t request = first.request;
+        Queue& queue = write ? writes_ : reads_;
+        while (first.let_in < first.count) {
+            if (queue.size == queue.capacity) {
+                return;
+            }
+            enqueue(queue, first.bursts[first.let_in++], request, now);
+            if (write) {  // taken over: done as far as the client is concerned
+                owner_.on_burst_done(request, now);
+            }
         }
-        enqueue(queue, index, now);
-        if (write) {  // taken over: done as far as the client is concerned
-            owner_.on_burst_done(burst(index).request, now);
-        }
+        arrivals_.pop_front();
     }
 }
 
-void Channel::enqueue(Queue& queue, std::int32_t index, std::int64_t now) {
+void Channel::enqueue(Queue& queue, Location where, std::uint64_t request, std::int64_t now) {
     if (queued() == 0) {
         busy_since_ = now;
         catch_up_refreshes(now);
-        plan_.reset();
+        drop_plans();
     }
+    const std::int32_t index = free_.back();
+    free_.pop_back();
+    const std::size_t bank = where.bank();
     Burst& entering = burst(index);
+    entering.row = where.row();
     entering.order = order_++;
-    entering.next = kNone;
-    const std::size_t bank = entering.bank;
-    const std::uint64_t bit = std::uint64_t{1} << bank;
+    entering.request = request;
+    entering.opened_row = false;
     Lane& lane = queue.lanes[bank];
-    if (lane.head == kNone) {
-        lane.head = index;
+    if (lane.empty()) {
         lane.overtaken = 0;
-    } else {
-        burst(lane.tail).next = index;
     }
-    lane.tail = index;
-    // A younger burst changes the bank's next step only if it hits a row the older ones miss.
-    const bool first_hit = (queue.hits & bit) == 0 && entering.row == timing_.open_row(bank);
-    if (first_hit || lane.head == index) {
-        queue.stale |= bit;
-        plan_.reset();
-    }
-    queue.banks |= bit;
+    List& list = entering.row == timing_.open_row(bank) ? lane.hits : lane.others;
+    const bool is_first = list.empty();
+    append(list, index);
+    queue.banks |= std::uint64_t{1} << bank;
     ++queue.size;
+    if (is_first) {
+        find_next_step(queue, bank, now);
+    }
+}
+
+void Channel::append(List& list, std::int32_t index) {
+    burst(index).next = kNone;
+    if (list.empty()) {
+        list.head = index;
+    } else {
+        burst(list.tail).next = index;
+    }
+    list.tail = index;
+}
+
+std::int32_t Channel::take_first(List& list) {
+    const std::int32_t first = list.head;
+    list.head = burst(first).next;
+    return first;
 }
 
 bool Channel::one_waits_for_room(std::int64_t now) const {
@@ -241,21 +253,22 @@ std::int64_t Channel::step(std::int64_t now) {
 [[gnu::flatten]] std::int64_t Channel::serve_queues(std::int64_t now) {
     const std::int64_t limit = undisturbed_until(now);
     const bool one_waits = one_waits_for_room(now);
+    choose_direction();
     while (true) {
-        choose_direction();
-        const Choice choice = plan_ ? *plan_ : choose(now);
-        const std::int64_t when = std::max(choice.rank.when, now);
+        const Choice& choice = choose(now);  // not copied: it has just been written
+        const std::int64_t when = choice.rank.when;
         if (when >= limit) {
-            plan_ = choice;
             return when;
         }
-        plan_.reset();
-        issue(choice, when);
+        const Command command = choice.command;
+        issue(command, choice.rank.age.bank(), when);
         now = when + 1;
-        const bool has_made_room =
-            choice.command == Command::Read || choice.command == Command::Write;
+        const bool has_made_room = command == Command::Read || command == Command::Write;
         if (now >= limit || queued() == 0 || (one_waits && has_made_room)) {
             return now;
+        }
+        if (has_made_room) {
+            choose_direction();
         }
     }
 }
@@ -285,80 +298,130 @@ void Channel::choose_direction() {
         draining_ = writes_.size >= policy.write_high || (reads_.size == 0 && writes_.size > 0);
     }
     if (draining_ != was_draining) {
-        plan_.reset();
-        row_plan_.reset();
+        drop_plans();
     }
 }
 
+void Channel::drop_plans() {
+    column_plan_.drop();
+    row_plan_.drop();
+}
+
+// Whether the list's oldest burst goes before the other one's.
+bool Channel::first_is_older(const List& list, const List& other) const {
+    const auto order = [this](const List& of) {
+        return of.empty() ? UINT64_MAX : bursts_[static_cast<std::size_t>(of.head)].order;
+    };
+    return order(list) < order(other);
+}
+
 // The bank's next step: its oldest row hit, or else closing or opening a row for its oldest burst.
-void Channel::find_next_step(Queue& queue, std::size_t bank) {
+void Channel::find_next_step(Queue& queue, std::size_t bank, std::int64_t now) {
     const std::uint64_t bit = std::uint64_t{1} << bank;
-    Lane& lane = queue.lanes[bank];
-    const std::int64_t open = timing_.open_row(bank);
-    const bool may_overtake = lane.overtaken < config_.controller.starvation_cap;
+    const Lane& lane = queue.lanes[bank];
     const bool was_hit = (queue.hits & bit) != 0;
-    std::int32_t before = kNone;
-    std::int32_t hit = lane.head;
-    while (hit != kNone && burst(hit).row != open) {
-        before = hit;
-        hit = may_overtake ? burst(hit).next : kNone;
-    }
-    const bool is_hit = hit != kNone;
-    lane.next = is_hit ? hit : lane.head;
-    lane.before_next = is_hit ? before : kNone;
-    queue.stale &= ~bit;
-    const Age age(burst(lane.next).order, bank);
+    const bool is_hit = !lane.hits.empty() && (lane.overtaken < config_.controller.starvation_cap ||
+                                               first_is_older(lane.hits, lane.others));
+    const std::int32_t next = is_hit ? lane.hits.head : lane.others.head;
+    const Age age = next == kNone ? Age() : Age(burst(next).order, bank);
     const Age last_age = std::exchange(queue.ages[bank], age);
     if (was_hit && is_hit) {
         queue.hit_banks.update(last_age, age);
-    } else if (is_hit) {
+        return;
+    }
+    if (is_hit) {
         queue.hit_banks.insert(age);
         queue.hits |= bit;
     } else if (was_hit) {
         queue.hit_banks.remove(last_age);
         queue.hits &= ~bit;
+        column_plan_.drop();
     }
-    if (was_hit != is_hit || (!is_hit && age != last_age)) {
-        row_plan_.reset();
+    if (&queue != &active()) {
+        return;
+    }
+    if (is_hit) {
+        offer(column_plan_, column(), age, now);
+        if (row_plan_.rank.age.bank() == bank) {
+            row_plan_.drop();
+        }
+    } else if (next != kNone && (passive().owed & bit) == 0) {
+        offer(row_plan_, (open_ & bit) != 0 ? Command::Precharge : Command::Activate, age, now);
     }
 }
 
-// The command to issue now, or the earliest moment one can be.
-Channel::Choice Channel::choose(std::int64_t now) {
-    const auto find_stale = [this](Queue& queue, std::uint64_t banks) {
-        for_each_bank(banks & queue.banks & queue.stale,
-                      [&](std::size_t bank) { find_next_step(queue, bank); });
-    };
-    find_stale(active(), ~std::uint64_t{0});
-    find_stale(passive(), passive().owed);
-    const Command column = draining_ ? Command::Write : Command::Read;
-    const Command other_column = draining_ ? Command::Read : Command::Write;
-    Choice best;
-    consider_columns(best, active(), active().hits, column, now);
-    consider_columns(best, passive(), passive().hits & passive().owed, other_column, now);
-    if (best.rank.when > now) {
-        const Choice& row = choose_row_command(now);
-        if (row.rank.when < best.rank.when) {  // at equal times columns come first
-            return row;
+// A further command may be the one to go next.
+void Channel::offer(Choice& plan, Command command, Age age, std::int64_t now) const {
+    plan.consider({command, {std::max(now, timing_.earliest(command, age.bank())), age}});
+}
+
+// After the bank's row has opened: moves the bursts to it to the hits.
+void Channel::pick_hits(Lane& lane, std::int64_t row) {
+    std::int32_t last_other = kNone;
+    for (std::int32_t index = lane.others.head; index != kNone;) {
+        const std::int32_t next = burst(index).next;
+        if (burst(index).row == row) {
+            if (last_other == kNone) {
+                lane.others.head = next;
+            } else {
+                burst(last_other).next = next;
+            }
+            append(lane.hits, index);
+        } else {
+            last_other = index;
+        }
+        index = next;
+    }
+    lane.others.tail = last_other;
+}
+
+// After it has closed: there are no hits any more.
+void Channel::return_hits(Lane& lane) {
+    if (lane.hits.empty()) {
+        return;
+    }
+    List hits = std::exchange(lane.hits, List{});
+    List others = std::exchange(lane.others, List{});
+    while (!hits.empty() || !others.empty()) {
+        append(lane.others, take_first(first_is_older(hits, others) ? hits : others));
+    }
+}
+
+// The command to issue next, not before `now`; the earliest moment one can be where that is later.
+const Channel::Choice& Channel::choose(std::int64_t now) {
+    // One that was ready earlier but had to give way competes anew with those ready by now.
+    const std::int64_t free = std::max(now, timing_.command_bus_free());
+    if (column_plan_.rank.when < free) {
+        plan_column(now);
+    }
+    if (column_plan_.rank.when > now) {
+        if (row_plan_.rank.when < free) {
+            plan_row(now);
+        }
+        if (row_plan_.rank.when < column_plan_.rank.when) {  // at equal times columns come first
+            return row_plan_;
         }
     }
-    return best;
+    return column_plan_;
 }
 
-const Channel::Choice& Channel::choose_row_command(std::int64_t now) {
-    // One that was ready earlier but had to give way competes anew with those ready by now.
-    if (!row_plan_ || row_plan_->rank.when < std::max(now, timing_.command_bus_free())) {
-        const std::uint64_t banks = active().banks & ~active().hits & ~passive().owed;
-        row_plan_.emplace(Choice{});
-        consider_rows(*row_plan_, banks & ~open_, Command::Activate, now);
-        consider_rows(*row_plan_, banks & open_, Command::Precharge, now);
-    }
-    return *row_plan_;
+void Channel::plan_column(std::int64_t now) {
+    const Command other_column = draining_ ? Command::Read : Command::Write;
+    column_plan_ = Choice{};
+    consider_columns(active(), active().hits, column(), now);
+    consider_columns(passive(), passive().hits & passive().owed, other_column, now);
+}
+
+void Channel::plan_row(std::int64_t now) {
+    const std::uint64_t banks = active().banks & ~active().hits & ~passive().owed;
+    row_plan_ = Choice{};
+    consider_rows(banks & ~open_, Command::Activate, now);
+    consider_rows(banks & open_, Command::Precharge, now);
 }
 
 // Takes the bank's column command that can go first; of those ready by `now`, the oldest burst's.
-void Channel::consider_columns(Choice& best, const Queue& queue, std::uint64_t banks,
-                               Command command, std::int64_t now) const {
+void Channel::consider_columns(const Queue& queue, std::uint64_t banks, Command command,
+                               std::int64_t now) {
     if (banks == 0) {
         return;
     }
@@ -369,9 +432,7 @@ void Channel::consider_columns(Choice& best, const Queue& queue, std::uint64_t b
             continue;
         }
         const Rank rank{timing_.earliest(bound, age.bank()), age};
-        if (rank.before(best.rank)) {
-            best = {command, rank};
-        }
+        column_plan_.consider({command, rank});
         if (rank.when == bound.common) {
             return;  // the others are younger and no sooner
         }
@@ -379,7 +440,7 @@ void Channel::consider_columns(Choice& best, const Queue& queue, std::uint64_t b
 }
 
 // The same for ACT or PRE; few banks wait for one at a time.
-void Channel::consider_rows(Choice& best, std::uint64_t banks, Command command, std::int64_t now) {
+void Channel::consider_rows(std::uint64_t banks, Command command, std::int64_t now) {
     if (banks == 0) {
         return;
     }
@@ -389,16 +450,13 @@ void Channel::consider_rows(Choice& best, std::uint64_t banks, Command command, 
     for_each_bank(banks, [&](std::size_t bank) {
         first.advance_to({timing_.earliest(bound, bank), active().ages[bank]});
     });
-    if (first.before(best.rank)) {
-        best = {command, first};
-    }
+    row_plan_.consider({command, first});
 }
 
-void Channel::issue(const Choice& choice, std::int64_t now) {
-    const std::size_t bank = choice.rank.age.bank();
-    switch (choice.command) {
+void Channel::issue(Command issued, std::size_t bank, std::int64_t now) {
+    switch (issued) {
         case Command::Activate: {
-            Burst& served = burst(active().lanes[bank].next);
+            Burst& served = burst(active().lanes[bank].others.head);
             served.opened_row = true;
             active().owed |= std::uint64_t{1} << bank;
             command(Command::Activate, bank, served.row, now);
@@ -408,7 +466,7 @@ void Channel::issue(const Choice& choice, std::int64_t now) {
             command(Command::Precharge, bank, kNoRow, now);
             break;
         default:
-            issue_column(choice.command, bank, now);
+            issue_column(issued, bank, now);
             break;
     }
 }
@@ -416,7 +474,10 @@ void Channel::issue(const Choice& choice, std::int64_t now) {
 void Channel::issue_column(Command column, std::size_t bank, std::int64_t now) {
     Queue& queue = queue_of(column);
     Lane& lane = queue.lanes[bank];
-    const Burst served = burst(lane.next);
+    lane.overtaken = first_is_older(lane.hits, lane.others) ? 0 : lane.overtaken + 1;
+    const std::int32_t index = take_first(lane.hits);
+    free_.push_back(index);
+    const Burst& served = burst(index);
     const bool write = column == Command::Write;
     const DramTiming& t = config_.timing;
     const std::int64_t start = now + (write ? t.write_latency : t.read_latency).count();
@@ -431,47 +492,27 @@ void Channel::issue_column(Command column, std::size_t bank, std::int64_t now) {
     }
     last_used_[bank] = now;
     account_data(start, write, served.opened_row);
-    lane.overtaken = lane.next == lane.head ? 0 : lane.overtaken + 1;
-    remove_next(queue, bank);
+    const std::uint64_t bit = std::uint64_t{1} << bank;
+    --queue.size;
+    if (lane.empty()) {
+        queue.banks &= ~bit;
+    }
+    column_plan_.drop();
+    if (served.opened_row && (queue.owed & bit) != 0) {
+        queue.owed &= ~bit;
+        if (&queue == &passive()) {
+            row_plan_.drop();  // the active direction may close the row now
+        }
+    }
+    find_next_step(queue, bank, now);
     if (!write) {
         owner_.on_burst_done(served.request, start + t.burst.count());
     }
 }
 
-void Channel::remove_next(Queue& queue, std::size_t bank) {
-    Lane& lane = queue.lanes[bank];
-    const Burst& leaving = burst(lane.next);
-    if (lane.before_next == kNone) {
-        lane.head = leaving.next;
-    } else {
-        burst(lane.before_next).next = leaving.next;
-    }
-    if (lane.tail == lane.next) {
-        lane.tail = lane.before_next;
-    }
-    const std::uint64_t bit = std::uint64_t{1} << bank;
-    queue.stale |= bit;
-    if (leaving.opened_row && (queue.owed & bit) != 0) {
-        queue.owed &= ~bit;
-        if (&queue == &passive()) {
-            row_plan_.reset();  // the active direction may close the row now
-        }
-    }
-    --queue.size;
-    if (lane.head == kNone) {
-        queue.banks &= ~bit;
-        if ((queue.hits & bit) != 0) {
-            queue.hit_banks.remove(queue.ages[bank]);
-            queue.hits &= ~bit;
-        }
-    }
-    free_.push_back(lane.next);
-}
-
 void Channel::command(Command command, std::size_t bank, std::int64_t row, std::int64_t now) {
     timing_.issue(command, bank, row, now);
-    plan_.reset();
-    row_plan_.reset();
+    row_plan_.drop();
     if (listener_ != nullptr) {
         listener_->on_command(index_, command, bank, row, now);
     }
@@ -487,8 +528,18 @@ void Channel::command(Command command, std::size_t bank, std::int64_t row, std::
         reads_.owed &= ~bit;
         writes_.owed &= ~bit;
     }
-    reads_.stale |= bit;
-    writes_.stale |= bit;
+    if (command != Command::Refresh) {
+        for (Queue* queue : {&reads_, &writes_}) {
+            if ((queue->banks & bit) != 0) {
+                if (command == Command::Activate) {
+                    pick_hits(queue->lanes[bank], row);
+                } else {
+                    return_hits(queue->lanes[bank]);
+                }
+                find_next_step(*queue, bank, now);
+            }
+        }
+    }
 }
 
 // Closes one row that the page policy no longer wants open; returns when to look again.

@@ -9,8 +9,8 @@
 // Ignores: forwarding from the write queue to reads; postponed refreshes.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +18,7 @@
 
 #include "arch/base/clock.hpp"
 #include "arch/base/event_queue.hpp"
+#include "arch/base/ring.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/memory/address_map.hpp"
 #include "arch/memory/bank_counts.hpp"
@@ -94,17 +95,19 @@ class Channel final : public base::EventHandler {
         std::int64_t row = 0;
         std::uint64_t order = 0;  // of those let in; lower is older
         std::uint64_t request = 0;
-        std::int32_t next = kNone;  // of the same arrival; then of the same lane, younger
-        std::uint16_t bank = 0;
-        bool opened_row = false;  // an ACT was needed for it
+        std::int32_t next = kNone;  // of the same list, younger
+        bool opened_row = false;    // an ACT was needed for it
     };
-    struct Lane {  // a bank's bursts of one direction, oldest first
+    struct List {  // of bursts, oldest first
         std::int32_t head = kNone;
         std::int32_t tail = kNone;
-        std::int64_t overtaken = 0;  // row hits since the head came first
-        // The burst that the bank would serve next for this direction, and the one before it.
-        std::int32_t next = kNone;
-        std::int32_t before_next = kNone;
+        bool empty() const { return head == kNone; }
+    };
+    struct Lane {   // a bank's bursts of one direction
+        List hits;  // to the row that is open
+        List others;
+        std::int64_t overtaken = 0;  // row hits since the oldest burst came first
+        bool empty() const { return hits.empty() && others.empty(); }
     };
     struct Queue {  // bit masks over banks
         Queue(std::int64_t bank_count, std::int64_t bursts)
@@ -112,10 +115,9 @@ class Channel final : public base::EventHandler {
               ages(static_cast<std::size_t>(bank_count)),
               capacity(bursts) {}
         std::vector<Lane> lanes;
-        std::vector<Age> ages;    // of each lane's next burst
-        BanksByAge hit_banks;     // those of `banks` in `hits`
+        std::vector<Age> ages;    // of the burst each lane would serve next
+        BanksByAge hit_banks;     // those in `hits`
         std::uint64_t banks = 0;  // a lane is not empty
-        std::uint64_t stale = 0;  // what its bank would do next must be found anew
         std::uint64_t hits = 0;   // its next step is a column command: its row is open
         std::uint64_t owed = 0;   // its open row was opened for a burst that still waits
         std::int64_t size = 0;
@@ -142,40 +144,58 @@ class Channel final : public base::EventHandler {
     struct Choice {
         Command command = Command::Activate;
         Rank rank;
+
+        // Earlier than any command can be asked for: has to be found anew.
+        void drop() { rank.when = INT64_MIN; }
+        void consider(const Choice& other) {
+            if (other.rank.before(rank)) {
+                *this = other;
+            }
+        }
     };
 
-    struct Arrival {            // bursts of one request
+    struct Arrival {            // bursts of one request, on their way or waiting for room
         std::int64_t when = 0;  // CK
-        std::int32_t first = kNone;
+        std::uint64_t request = 0;
+        std::array<Location, 4> bursts{};  // more go into a further arrival
+        std::uint8_t count = 0;
+        std::uint8_t let_in = 0;  // of them
         bool write = false;
     };
 
     // The direction being served, and the other, whose opened rows are still made use of.
     Queue& active() { return draining_ ? writes_ : reads_; }
     Queue& passive() { return draining_ ? reads_ : writes_; }
+    Command column() const { return draining_ ? Command::Write : Command::Read; }
     Queue& queue_of(Command column) { return column == Command::Write ? writes_ : reads_; }
     std::int64_t queued() const { return reads_.size + writes_.size; }
     Burst& burst(std::int32_t index) { return bursts_[static_cast<std::size_t>(index)]; }
-    std::int32_t new_burst(const Burst& burst);
     std::int64_t step(std::int64_t now);
     std::int64_t serve_queues(std::int64_t now);
     std::int64_t undisturbed_until(std::int64_t now) const;
     std::int64_t serve_guest(std::int64_t now);
     std::optional<std::int64_t> close_all_rows(std::int64_t now);
     void admit(std::int64_t now);
-    void enqueue(Queue& queue, std::int32_t index, std::int64_t now);
+    void enqueue(Queue& queue, Location where, std::uint64_t request, std::int64_t now);
     bool one_waits_for_room(std::int64_t now) const;
     std::int64_t next_arrival(std::int64_t now) const;
     void choose_direction();
-    void find_next_step(Queue& queue, std::size_t bank);
-    Choice choose(std::int64_t now);
-    const Choice& choose_row_command(std::int64_t now);
-    void consider_columns(Choice& best, const Queue& queue, std::uint64_t banks, Command command,
-                          std::int64_t now) const;
-    void consider_rows(Choice& best, std::uint64_t banks, Command command, std::int64_t now);
-    void issue(const Choice& choice, std::int64_t now);
+    void append(List& list, std::int32_t index);
+    std::int32_t take_first(List& list);
+    bool first_is_older(const List& list, const List& other) const;
+    void find_next_step(Queue& queue, std::size_t bank, std::int64_t now);
+    void offer(Choice& plan, Command command, Age age, std::int64_t now) const;
+    void pick_hits(Lane& lane, std::int64_t row);
+    void return_hits(Lane& lane);
+    const Choice& choose(std::int64_t now);
+    void plan_column(std::int64_t now);
+    void plan_row(std::int64_t now);
+    void consider_columns(const Queue& queue, std::uint64_t banks, Command command,
+                          std::int64_t now);
+    void consider_rows(std::uint64_t banks, Command command, std::int64_t now);
+    void issue(Command issued, std::size_t bank, std::int64_t now);
     void issue_column(Command command, std::size_t bank, std::int64_t now);
-    void remove_next(Queue& queue, std::size_t bank);
+    void drop_plans();
     std::int64_t close_idle_rows(std::int64_t now);
     std::int64_t close_a_row(std::uint64_t banks, std::int64_t idle_for, std::int64_t now);
     std::int64_t refresh(std::int64_t now);
@@ -195,9 +215,9 @@ class Channel final : public base::EventHandler {
     std::vector<BankCounts> bank_counts_;
     CommandTiming timing_;
 
-    std::deque<Arrival> arrivals_;  // in order of arrival, then of submission
-    std::vector<Burst> bursts_;     // of arrivals and of lanes
-    std::vector<std::int32_t> free_;
+    base::Ring<Arrival> arrivals_;    // in order of arrival, then of submission
+    std::vector<Burst> bursts_;       // of both queues
+    std::vector<std::int32_t> free_;  // indices of these that are none's
     Queue reads_;
     Queue writes_;
     bool draining_ = false;
@@ -207,10 +227,10 @@ class Channel final : public base::EventHandler {
     std::uint64_t open_ = 0;               // bit set where a bank has a row open
     std::vector<std::int64_t> last_used_;  // CK of each bank's last column command
 
-    std::optional<Choice> plan_;      // the next command, while nothing changes
-    std::optional<Choice> row_plan_;  // the next ACT or PRE, while none of them changes
-    std::int64_t wake_ = INT64_MAX;   // CK of the event that counts
-    std::int64_t decided_ = 0;        // every command before this CK has been decided
+    Choice column_plan_;             // the next RD or WR, kept while nothing changes it
+    Choice row_plan_;                // the next ACT or PRE, likewise
+    std::int64_t wake_ = INT64_MAX;  // CK of the event that counts
+    std::int64_t decided_ = 0;       // every command before this CK has been decided
     bool deciding_ = false;
     std::int64_t busy_since_ = 0;  // CK since which bursts have been queued
     std::int64_t data_end_ = 0;    // CK after the last data on the bus

@@ -40,7 +40,7 @@ void MemorySystem::submit(const MemoryRequest& request) {
     pending_[index] = {request.client, request.tag, last - first + 1, arrival};
     for (std::int64_t burst = first; burst <= last; ++burst) {
         const Location where = map_.locate(burst);
-        const auto channel = static_cast<std::size_t>(where.channel);
+        const std::size_t channel = where.channel();
         if (parts_[channel].empty()) {
             touched_.push_back(channel);
         }

@@ -134,8 +134,7 @@ TEST_P(Devices, EveryCommandIsCountedAtItsBank) {
     const AddressMap map(config);
     for (std::int64_t burst = 0; burst < stream.requests; ++burst) {
         const Location where = map.locate(burst);
-        BankCounts& bank =
-            expected[static_cast<std::size_t>(where.channel)][static_cast<std::size_t>(where.bank)];
+        BankCounts& bank = expected[where.channel()][where.bank()];
         bank.activates = 1;  // all lie in row 0
         ++bank.reads;
     }
