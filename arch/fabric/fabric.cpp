@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace tilesim::arch::fabric {
 
@@ -15,7 +16,11 @@ Fabric::Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_c
       memory_(memory),
       queue_(queue),
       tracker_(config.read_blocks, config.block),
-      ports_(ports) {}
+      ports_(ports) {
+    for (Port& port : ports_) {
+        port.fabric = this;
+    }
+}
 
 base::Femtoseconds Fabric::occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from) {
     const base::Cycles start = std::max(free, clock_.first_cycle_from(from));
@@ -48,13 +53,13 @@ void Fabric::note(std::size_t index, std::int64_t under_way, std::int64_t waitin
 }
 
 void Fabric::submit(const FabricRequest& request) {
-    std::uint64_t slot = transactions_.size();
+    std::uint64_t slot = requests_.size();
     if (free_slots_.empty()) {
-        transactions_.push_back({request, false});
+        requests_.push_back(request);
     } else {
         slot = free_slots_.back();
         free_slots_.pop_back();
-        transactions_[slot] = {request, false};
+        requests_[slot] = request;
     }
     if (request.write) {
         send(slot, occupy(ports_[request.port].write_free, request.bytes, queue_.now()));
@@ -70,29 +75,69 @@ void Fabric::submit(const FabricRequest& request) {
 }
 
 void Fabric::send(std::uint64_t slot, base::Femtoseconds from) {
-    const FabricRequest& request = transactions_[slot].request;
+    const FabricRequest& request = requests_[slot];
     memory_.submit({request.address, request.bytes, request.write, this, slot,
                     from + config_.request_latency + request.extra_latency});
 }
 
 void Fabric::on_memory_complete(std::uint64_t slot, base::Femtoseconds when) {
-    queue_.at(when + config_.response_latency, *this, slot);
+    const base::Femtoseconds arrival = when + config_.response_latency;
+    const FabricRequest& request = requests_[slot];
+    if (request.write) {
+        queue_.at(arrival, *this, slot);
+    } else {
+        expect(ports_[request.port], {slot, arrival});
+    }
+}
+
+// The memory answers in no order of time.
+void Fabric::expect(Port& port, const Answer& answer) {
+    base::make_room(port.answers);
+    auto place = port.answers.end();
+    while (place != port.answers.begin() && std::prev(place)->arrival > answer.arrival) {
+        --place;
+    }
+    place = port.answers.insert(place, answer);
+    if (!port.crossing && place == port.answers.begin()) {
+        queue_.at(answer.arrival, port, kArrival);
+    }
+}
+
+void Fabric::Port::on_event(std::uint64_t tag, base::Femtoseconds now) {
+    if (tag != kArrival) {
+        crossing = false;
+        // What the memory has yet to announce arrives more than its way back from now.
+        if (!answers.empty() && answers.front().arrival <= now + fabric->config_.response_latency) {
+            fabric->cross(*this);
+        } else if (!answers.empty()) {
+            fabric->queue_.at(answers.front().arrival, *this, kArrival);
+        }
+        fabric->finish(tag, now);
+    } else if (!crossing && !answers.empty() && answers.front().arrival <= now) {
+        fabric->cross(*this);
+    }
+}
+
+// The first answer crosses the agent's read port, as soon as it has arrived there.
+void Fabric::cross(Port& port) {
+    const Answer answer = port.answers.front();
+    port.answers.pop_front();
+    port.crossing = true;
+    const std::int64_t bytes = requests_[answer.slot].bytes;
+    queue_.at(occupy(port.read_free, bytes, answer.arrival), port, answer.slot);
 }
 
 void Fabric::on_event(std::uint64_t slot, base::Femtoseconds now) {
-    Transaction& transaction = transactions_[slot];
-    const FabricRequest& request = transaction.request;
-    if (!request.write && !transaction.at_port) {
-        transaction.at_port = true;
-        queue_.at(occupy(ports_[request.port].read_free, request.bytes, now), *this, slot);
-        return;
-    }
-    const FabricRequest done = request;
+    finish(slot, now);
+}
+
+void Fabric::finish(std::uint64_t slot, base::Femtoseconds now) {
+    const FabricRequest done = requests_[slot];
     free_slots_.push_back(slot);
     if (!done.write) {
         for (const std::uint64_t waiting : tracker_.end(done.address)) {
             if (probe_) {
-                note(transactions_[waiting].request.port, 1, -1);
+                note(requests_[waiting].port, 1, -1);
             }
             send(waiting, now);
         }

@@ -15,6 +15,7 @@
 #include "arch/base/clock.hpp"
 #include "arch/base/event_queue.hpp"
 #include "arch/base/probe.hpp"
+#include "arch/base/ring.hpp"
 #include "arch/base/units.hpp"
 #include "arch/fabric/fabric_config.hpp"
 #include "arch/fabric/read_tracker.hpp"
@@ -56,18 +57,29 @@ class Fabric final : public base::EventHandler, public memory::MemoryClient {
     void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override;
 
   private:
-    struct Port {
+    struct Answer {  // of the memory, to a read
+        std::uint64_t slot = 0;
+        base::Femtoseconds arrival{0};  // at the port
+    };
+    // An agent's port; its events are the ends of its read transfers, and arrivals while none goes.
+    struct Port final : base::EventHandler {
+        void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+
+        Fabric* fabric = nullptr;
+        base::Ring<Answer> answers{};  // not yet crossing, in order of arrival
+        bool crossing = false;
         base::Cycles read_free{0};  // first cycle its read data port is free
         base::Cycles write_free{0};
         std::int64_t under_way = 0;  // reads, counted while a trace is written
         std::int64_t waiting = 0;
-        std::string reads_lane, waiting_lane;
+        std::string reads_lane{}, waiting_lane{};
     };
-    struct Transaction {
-        FabricRequest request;
-        bool at_port = false;  // its answer is crossing the agent's read port
-    };
+    static constexpr std::uint64_t kArrival = UINT64_MAX;  // tag of a port's event
+
     void send(std::uint64_t slot, base::Femtoseconds from);
+    void expect(Port& port, const Answer& answer);
+    void cross(Port& port);
+    void finish(std::uint64_t slot, base::Femtoseconds now);
     // Tells the trace of so many more reads of a port under way and waiting.
     void note(std::size_t port, std::int64_t under_way, std::int64_t waiting);
     // Occupies `free` for the transfer and returns the time of its end.
@@ -80,7 +92,7 @@ class Fabric final : public base::EventHandler, public memory::MemoryClient {
     base::EventQueue& queue_;
     ReadTracker tracker_;
     std::vector<Port> ports_;
-    std::vector<Transaction> transactions_;  // indexed by slot
+    std::vector<FabricRequest> requests_;  // under way, indexed by slot
     std::vector<std::uint64_t> free_slots_;
     base::Probe probe_;
 };

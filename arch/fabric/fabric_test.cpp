@@ -24,9 +24,10 @@ struct Bench {
     memory::MemorySystem memory{memory::MemoryConfig{}, config.request_latency, queue, stats};
     Listener listener;
 
+    Fabric fabric{config, 2,    base::Clock{base::Hertz{1'000'000'000}}, base::BytesPerCycle{8},
+                  memory, queue};
+
     base::Femtoseconds time_of_one(std::int64_t bytes, bool write) {
-        Fabric fabric{config, 2,    base::Clock{base::Hertz{1'000'000'000}}, base::BytesPerCycle{8},
-                      memory, queue};
         fabric.submit({0, bytes, write, 0, 0_ns, &listener, 7});
         queue.run_until(1'000'000_ns);
         return listener.done.at(0).second;
@@ -46,13 +47,10 @@ TEST(Fabric, EveryAnswerTakesBothLatenciesAtLeast) {
 
 TEST(Fabric, AnswersEveryRequestOnceUnderBackPressure) {
     Bench bench;
-    Fabric fabric{
-        bench.config, 2,          base::Clock{base::Hertz{1'000'000'000}}, base::BytesPerCycle{8},
-        bench.memory, bench.queue};
     constexpr std::uint64_t kRequests = 1000;
     for (std::uint64_t i = 0; i < kRequests; ++i) {
-        fabric.submit({static_cast<std::int64_t>(i) * 8192, 256, i % 3 == 0, i % 2, 0_ns,
-                       &bench.listener, i});
+        bench.fabric.submit({static_cast<std::int64_t>(i) * 8192, 256, i % 3 == 0, i % 2, 0_ns,
+                             &bench.listener, i});
     }
     bench.queue.run_until(1'000'000'000_ns);
     ASSERT_EQ(bench.listener.done.size(), kRequests);
@@ -61,6 +59,33 @@ TEST(Fabric, AnswersEveryRequestOnceUnderBackPressure) {
         ++answers[tag];
     }
     EXPECT_EQ(std::count(answers.begin(), answers.end(), 1), static_cast<long>(kRequests));
+}
+
+TEST(Fabric, AnAnswerThatArrivesFirstCrossesFirst) {
+    const base::Femtoseconds alone = Bench{}.time_of_one(64, false);
+    Bench bench;
+    constexpr std::int64_t kOtherBlock = 4096;
+    bench.fabric.submit({kOtherBlock, 64, false, 0, 500_ns, &bench.listener, 1});
+    bench.fabric.submit({0, 64, false, 0, 0_ns, &bench.listener, 2});
+    bench.queue.run_until(1'000'000_ns);
+    ASSERT_EQ(bench.listener.done.size(), 2U);
+    EXPECT_EQ(bench.listener.done.at(0), std::pair(std::uint64_t{2}, alone));
+    EXPECT_EQ(bench.listener.done.at(1).first, 1U);
+    EXPECT_GT(bench.listener.done.at(1).second, 620_ns);  // its own and both of the fabric
+}
+
+TEST(Fabric, APortCarriesOneAnswerAtATime) {
+    Bench bench;
+    constexpr std::uint64_t kReads = 100;
+    for (std::uint64_t i = 0; i < kReads; ++i) {
+        const auto spread = static_cast<std::int64_t>(i * 7919 % 1009);
+        bench.fabric.submit({spread * 8192, 256, false, 0, 0_ns, &bench.listener, i});
+    }
+    bench.queue.run_until(1'000'000_ns);
+    ASSERT_EQ(bench.listener.done.size(), kReads);
+    for (std::size_t i = 1; i < kReads; ++i) {
+        EXPECT_GE(bench.listener.done[i].second - bench.listener.done[i - 1].second, 32_ns);
+    }
 }
 
 }  // namespace
