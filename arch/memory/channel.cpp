@@ -487,22 +487,16 @@ void Channel::issue_column(Command column, std::size_t bank, std::int64_t now) {
     }
     ++(write ? stats_.writes : stats_.reads);
     ++(write ? bank_counts_[bank].writes : bank_counts_[bank].reads);
-    if (!served.opened_row) {
-        ++stats_.row_hits;
-    }
+    stats_.row_hits += served.opened_row ? 0 : 1;
     last_used_[bank] = now;
     account_data(start, write, served.opened_row);
     const std::uint64_t bit = std::uint64_t{1} << bank;
     --queue.size;
-    if (lane.empty()) {
-        queue.banks &= ~bit;
-    }
+    queue.banks &= ~(lane.empty() ? bit : 0);
+    queue.owed &= ~(served.opened_row ? bit : 0);
     column_plan_.drop();
-    if (served.opened_row && (queue.owed & bit) != 0) {
-        queue.owed &= ~bit;
-        if (&queue == &passive()) {
-            row_plan_.drop();  // the active direction may close the row now
-        }
+    if (&queue == &passive()) {
+        row_plan_.drop();  // the active direction may close the row now
     }
     find_next_step(queue, bank, now);
     if (!write) {
