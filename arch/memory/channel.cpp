@@ -324,17 +324,12 @@ void Channel::find_next_step(Queue& queue, std::size_t bank, std::int64_t now) {
                                                first_is_older(lane.hits, lane.others));
     const std::int32_t next = is_hit ? lane.hits.head : lane.others.head;
     const Age age = next == kNone ? Age() : Age(burst(next).order, bank);
-    const Age last_age = std::exchange(queue.ages[bank], age);
+    queue.ages[bank] = age;
     if (was_hit && is_hit) {
-        queue.hit_banks.update(last_age, age);
         return;
     }
-    if (is_hit) {
-        queue.hit_banks.insert(age);
-        queue.hits |= bit;
-    } else if (was_hit) {
-        queue.hit_banks.remove(last_age);
-        queue.hits &= ~bit;
+    queue.hits = is_hit ? queue.hits | bit : queue.hits & ~bit;
+    if (was_hit) {
         column_plan_.drop();
     }
     if (&queue != &active()) {
@@ -408,39 +403,20 @@ const Channel::Choice& Channel::choose(std::int64_t now) {
 void Channel::plan_column(std::int64_t now) {
     const Command other_column = draining_ ? Command::Read : Command::Write;
     column_plan_ = Choice{};
-    consider_columns(active(), active().hits, column(), now);
-    consider_columns(passive(), passive().hits & passive().owed, other_column, now);
+    consider(column_plan_, active(), active().hits, column(), now);
+    consider(column_plan_, passive(), passive().hits & passive().owed, other_column, now);
 }
 
 void Channel::plan_row(std::int64_t now) {
     const std::uint64_t banks = active().banks & ~active().hits & ~passive().owed;
     row_plan_ = Choice{};
-    consider_rows(banks & ~open_, Command::Activate, now);
-    consider_rows(banks & open_, Command::Precharge, now);
+    consider(row_plan_, active(), banks & ~open_, Command::Activate, now);
+    consider(row_plan_, active(), banks & open_, Command::Precharge, now);
 }
 
-// Takes the bank's column command that can go first; of those ready by `now`, the oldest burst's.
-void Channel::consider_columns(const Queue& queue, std::uint64_t banks, Command command,
-                               std::int64_t now) {
-    if (banks == 0) {
-        return;
-    }
-    CommandTiming::Bound bound = timing_.bound_of(command);
-    bound.common = std::max(now, bound.common);
-    for (const Age age : queue.hit_banks) {
-        if ((banks >> age.bank() & 1) == 0) {
-            continue;
-        }
-        const Rank rank{timing_.earliest(bound, age.bank()), age};
-        column_plan_.consider({command, rank});
-        if (rank.when == bound.common) {
-            return;  // the others are younger and no sooner
-        }
-    }
-}
-
-// The same for ACT or PRE; few banks wait for one at a time.
-void Channel::consider_rows(std::uint64_t banks, Command command, std::int64_t now) {
+// Takes the banks' command that can go first; of those ready by `now`, the oldest burst's.
+void Channel::consider(Choice& plan, const Queue& queue, std::uint64_t banks, Command command,
+                       std::int64_t now) const {
     if (banks == 0) {
         return;
     }
@@ -448,9 +424,9 @@ void Channel::consider_rows(std::uint64_t banks, Command command, std::int64_t n
     bound.common = std::max(now, bound.common);
     Rank first;
     for_each_bank(banks, [&](std::size_t bank) {
-        first.advance_to({timing_.earliest(bound, bank), active().ages[bank]});
+        first.advance_to({timing_.earliest(bound, bank), queue.ages[bank]});
     });
-    row_plan_.consider({command, first});
+    plan.consider({command, first});
 }
 
 void Channel::issue(Command issued, std::size_t bank, std::int64_t now) {

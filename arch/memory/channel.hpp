@@ -22,10 +22,10 @@
 #include "arch/base/stats.hpp"
 #include "arch/memory/address_map.hpp"
 #include "arch/memory/bank_counts.hpp"
-#include "arch/memory/banks_by_age.hpp"
 #include "arch/memory/channel_guest.hpp"
 #include "arch/memory/command_timing.hpp"
 #include "arch/memory/memory_config.hpp"
+#include "arch/memory/rank.hpp"
 
 namespace tilesim::arch::memory {
 
@@ -116,30 +116,11 @@ class Channel final : public base::EventHandler {
               capacity(bursts) {}
         std::vector<Lane> lanes;
         std::vector<Age> ages;    // of the burst each lane would serve next
-        BanksByAge hit_banks;     // those in `hits`
         std::uint64_t banks = 0;  // a lane is not empty
         std::uint64_t hits = 0;   // its next step is a column command: its row is open
         std::uint64_t owed = 0;   // its open row was opened for a burst that still waits
         std::int64_t size = 0;
         std::int64_t capacity;
-    };
-    // What is issued first: when it can go, then the age of its burst.
-    struct Rank {
-        std::int64_t when = INT64_MAX;
-        Age age;
-
-        bool before(const Rank& other) const {
-            return when < other.when || (when == other.when && age < other.age);
-        }
-        // Becomes the other where that is before it; without a branch, which nobody could predict.
-        void advance_to(const Rank& other) {
-            const auto sooner = -static_cast<std::int64_t>(other.when < when);
-            const auto as_soon = -static_cast<std::int64_t>(other.when == when);
-            const auto older = -static_cast<std::int64_t>(other.age < age);
-            const std::int64_t taken = sooner | (as_soon & older);
-            when ^= (when ^ other.when) & taken;
-            age = age.blend(other.age, static_cast<std::uint64_t>(taken));
-        }
     };
     struct Choice {
         Command command = Command::Activate;
@@ -190,9 +171,8 @@ class Channel final : public base::EventHandler {
     const Choice& choose(std::int64_t now);
     void plan_column(std::int64_t now);
     void plan_row(std::int64_t now);
-    void consider_columns(const Queue& queue, std::uint64_t banks, Command command,
-                          std::int64_t now);
-    void consider_rows(std::uint64_t banks, Command command, std::int64_t now);
+    void consider(Choice& plan, const Queue& queue, std::uint64_t banks, Command command,
+                  std::int64_t now) const;
     void issue(Command issued, std::size_t bank, std::int64_t now);
     void issue_column(Command command, std::size_t bank, std::int64_t now);
     void drop_plans();
