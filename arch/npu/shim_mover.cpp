@@ -125,7 +125,7 @@ void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds) {
     issue();
     if (bytes > 0) {
         const Cycles now = context_.scheduler.next_edge();
-        if (flow_->blocked_by().empty()) {
+        if (!flow_->blocked()) {
             memory_wait_ += std::max(Cycles{0}, now - stream_idle_since_);
         }
         flow_->supply(bytes / kWordBytes, now);

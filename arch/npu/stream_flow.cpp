@@ -348,14 +348,23 @@ void StreamFlow::on_event(std::uint64_t, base::Femtoseconds) {
 std::vector<const StreamSink*> StreamFlow::blocked_by() const {
     std::vector<const StreamSink*> result;
     for (const BranchState& state : branches_) {
-        const std::int64_t asked = state.branch.sink->remaining_;
-        const std::int64_t room =
-            tail_pending_ ? state.branch.arbiter_capacity : state.branch.capacity - 1;
-        if ((active_ || tail_pending_) && state.taken + asked + room < pushed_) {
+        if (holds_back(state)) {
             result.push_back(state.branch.sink);
         }
     }
     return result;
+}
+
+bool StreamFlow::blocked() const {
+    return std::any_of(branches_.begin(), branches_.end(),
+                       [this](const BranchState& state) { return holds_back(state); });
+}
+
+bool StreamFlow::holds_back(const BranchState& state) const {
+    const std::int64_t asked = state.branch.sink->remaining_;
+    const std::int64_t room =
+        tail_pending_ ? state.branch.arbiter_capacity : state.branch.capacity - 1;
+    return (active_ || tail_pending_) && state.taken + asked + room < pushed_;
 }
 
 const StreamArbiter* StreamFlow::waiting_arbiter() const {

@@ -127,6 +127,7 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
 
     // The receivers that hold back a source with words to send.
     std::vector<const StreamSink*> blocked_by() const;
+    bool blocked() const;  // by any
     // The arbiter the flow waits for, if any.
     const StreamArbiter* waiting_arbiter() const;
     bool sending() const { return active_; }
@@ -164,6 +165,7 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     void progress();
     void deliver(BranchState& branch, std::size_t index);
     std::int64_t pushable() const;
+    bool holds_back(const BranchState& state) const;
     bool push_piece();
     void push_steady_pieces();
     void pump(std::int64_t words);
