@@ -60,7 +60,7 @@ void with_run(Size size, Action action) {
 
 // A in rows of k, `stride` apart.
 template <class In, class Packed>
-void pack_a(const In* a, const Shape& shape, Size stride, Packed* rows) {
+void pack_a(const In* a, Shape shape, Size stride, Packed* rows) {
     with_run(shape.s, [&](auto run) {
         for (Size row = 0; row < shape.m; ++row) {
             const In* in = a + row / shape.r * shape.r * shape.k + row % shape.r * shape.s;
@@ -86,7 +86,7 @@ Size step_index(Size k) {
 }
 
 template <class In, class Packed>
-void pack_column_major_b(const In* b, const Shape& shape, Size stride, Packed* panels) {
+void pack_column_major_b(const In* b, Shape shape, Size stride, Packed* panels) {
     with_run(shape.s, [&](auto run) {
         constexpr Size kStep = std::min<Size>(run, kDepth<Packed>);
         for (Size j = 0; j < shape.n; ++j) {
@@ -108,7 +108,7 @@ void pack_column_major_b(const In* b, const Shape& shape, Size stride, Packed* p
 }
 
 template <class In, class Packed>
-void pack_row_major_b(const In* b, const Shape& shape, Size stride, Packed* panels) {
+void pack_row_major_b(const In* b, Shape shape, Size stride, Packed* panels) {
     with_run(shape.t, [&](auto run) {
         for (Size block = 0; block < shape.k; block += shape.s) {
             for (Size j = 0; j < shape.n; j += shape.t) {
@@ -178,9 +178,9 @@ struct Places {
 };
 
 // A tile that is not made of groups of C, or reaches beyond it, gets a copy.
-template <class Packed, class Out>
-void add_to_copy(const Shape& shape, const Places& places, Size i, Size j, const Packed* rows,
-                 Size stride, const Packed* panel, Out* c) {
+template <class Out, class Product>
+void add_to_copy(const Shape& shape, const Places& places, Size i, Size j, Out* c,
+                 const Product& add_tile) {
     with_run(shape.t, [&](auto run) {
         std::array<Out, kTileRows * kTileColumns> copy{};
         const auto for_each_run = [&](auto action) {
@@ -196,21 +196,19 @@ void add_to_copy(const Shape& shape, const Places& places, Size i, Size j, const
             tile[group / kTileColumns][group % kTileColumns / kTileGroup] = &copy[group];
         }
         for_each_run([&](const Out* in_c, Out* out) { std::memcpy(out, in_c, run * sizeof *out); });
-        add_product(rows, stride, panel, stride, tile);
+        add_tile(i, j, tile);
         for_each_run([&](Out* in_c, const Out* out) { std::memcpy(in_c, out, run * sizeof *out); });
     });
 }
 
-// Adds the product of packed A and B to C, a tile at a time.
-template <class Packed, class Out>
-void add_packed(const Shape& shape, const Places& places, Size stride, const Packed* rows,
-                const Packed* panels, Out* c) {
+// Adds a product to C: `add_tile(i, j, tile)` the tile's from row i and column j on.
+template <class Out, class Product>
+void add_tiles(const Shape& shape, const Places& places, Out* c, const Product& add_tile) {
     for (Size j = 0; j < shape.n; j += kTileColumns) {
-        const Packed* panel = panels + j * stride;
         for (Size i = 0; i < shape.m; i += kTileRows) {
             if (shape.t % kTileGroup != 0 || i + kTileRows > shape.m ||
                 j + kTileColumns > shape.n) {
-                add_to_copy(shape, places, i, j, rows + i * stride, stride, panel, c);
+                add_to_copy(shape, places, i, j, c, add_tile);
                 continue;
             }
             TileOfC<Out> tile;
@@ -220,25 +218,63 @@ void add_packed(const Shape& shape, const Places& places, Size stride, const Pac
                         c + places.rows[i + row] + places.columns[j + group * kTileGroup];
                 }
             }
-            add_product(rows + i * stride, stride, panel, stride, tile);
+            add_tile(i, j, tile);
         }
     }
 }
 
-template <class In, class Packed, class Out>
-void multiply_as(const Shape& shape, std::span<const std::byte> a, std::span<const std::byte> b,
-                 std::span<std::byte> c) {
-    // Rows and columns beyond the matrix are left over and not stored; an odd k's last A is zero.
-    thread_local std::vector<Packed> rows;
-    thread_local std::vector<Packed> panels;
-    thread_local Places places;
-    const Size stride = round_up(shape.k, kDepth<Packed>);
+// Of the four lowest bits of a word's bytes, one of four bits.
+std::uint32_t gathered(std::uint32_t word) {
+    return (word & 0x01010101U) * 0x01020408U >> 24 & 0xFU;
+}
+
+// Takes the top bits off the rows' bytes: bit e of a row's words is that of step e.
+void split_top_bits(Size row_count, Size stride, std::int8_t* rows, std::uint32_t* top) {
+    for (Size row = 0; row < row_count; ++row, rows += stride) {
+        for (Size word = 0; word < stride; word += kWordSteps) {
+            std::uint32_t bits = 0;
+            for (Size k = word; k < std::min(word + kWordSteps, stride); k += kDepth<std::int8_t>) {
+                std::uint32_t bytes = 0;
+                std::memcpy(&bytes, rows + k, sizeof bytes);
+                bits |= gathered(bytes >> 7) << (k - word);
+                bytes &= 0x7F7F7F7FU;
+                std::memcpy(rows + k, &bytes, sizeof bytes);
+            }
+            *top++ = bits;
+        }
+    }
+}
+
+// The lowest bits of the panels' bytes: a word a column for every kWordSteps steps.
+void gather_odd(Size panel_count, Size stride, const std::int8_t* panels, std::uint32_t* odd) {
+    using Columns = std::array<std::uint32_t, kTileColumns>;
+    for (Size panel = 0; panel < panel_count; ++panel) {
+        for (Size word = 0; word < stride; word += kWordSteps) {
+            Columns bits{};
+            for (Size k = word; k < std::min(word + kWordSteps, stride); k += kDepth<std::int8_t>) {
+                for (Size j = 0; j < kTileColumns; ++j) {
+                    std::uint32_t bytes = 0;
+                    std::memcpy(&bytes, panels + j * sizeof bytes, sizeof bytes);
+                    bits[j] |= gathered(bytes) << (k - word);
+                }
+                panels += sizeof bits;
+            }
+            std::memcpy(odd, bits.data(), sizeof bits);
+            odd += kTileColumns;
+        }
+    }
+}
+
+template <class In, class Packed>
+void pack(const Shape& shape, Size stride, std::span<const std::byte> a,
+          std::span<const std::byte> b, std::vector<Packed>& rows, std::vector<Packed>& panels) {
+    // Rows and columns beyond the matrix are left over and not stored; steps beyond k have a zero
+    // A.
     rows.resize(round_up(shape.m, kTileRows) * stride);
     if (rows.size() != shape.m * shape.k) {
         std::fill(rows.begin(), rows.end(), Packed{0});
     }
     panels.resize(round_up(shape.n, kTileColumns) * stride);
-    places.assign(shape);
     pack_a(reinterpret_cast<const In*>(a.data()), shape, stride, rows.data());
     const In* from = reinterpret_cast<const In*>(b.data());
     if (shape.b_column_major) {
@@ -246,7 +282,47 @@ void multiply_as(const Shape& shape, std::span<const std::byte> a, std::span<con
     } else {
         pack_row_major_b(from, shape, stride, panels.data());
     }
-    add_packed(shape, places, stride, rows.data(), panels.data(), reinterpret_cast<Out*>(c.data()));
+}
+
+void multiply_bytes(const Shape& shape, std::span<const std::byte> a, std::span<const std::byte> b,
+                    std::span<std::byte> c) {
+    thread_local std::vector<std::int8_t> rows;
+    thread_local std::vector<std::int8_t> panels;
+    thread_local std::vector<std::uint32_t> top;
+    thread_local std::vector<std::uint32_t> odd;
+    thread_local Places places;
+    const Size stride = round_up(shape.k, kDepth<std::int8_t>);
+    const Size words = (stride + kWordSteps - 1) / kWordSteps;
+    const Size row_count = round_up(shape.m, kTileRows);
+    const Size panel_count = round_up(shape.n, kTileColumns) / kTileColumns;
+    pack<std::int8_t>(shape, stride, a, b, rows, panels);
+    top.resize(row_count * words);
+    split_top_bits(row_count, stride, rows.data(), top.data());
+    odd.resize(panel_count * words * kTileColumns);
+    gather_odd(panel_count, stride, panels.data(), odd.data());
+    places.assign(shape);
+    add_tiles(shape, places, reinterpret_cast<std::int8_t*>(c.data()),
+              [&](Size i, Size j, const TileOfC<std::int8_t>& tile) {
+                  add_product({rows.data() + i * stride, stride, panels.data() + j * stride, stride,
+                               top.data() + i * words, odd.data() + j * words, words},
+                              tile);
+              });
+}
+
+template <class In, class Packed, class Out>
+void multiply_as(const Shape& shape, std::span<const std::byte> a, std::span<const std::byte> b,
+                 std::span<std::byte> c) {
+    thread_local std::vector<Packed> rows;
+    thread_local std::vector<Packed> panels;
+    thread_local Places places;
+    const Size stride = round_up(shape.k, kDepth<Packed>);
+    pack<In>(shape, stride, a, b, rows, panels);
+    places.assign(shape);
+    add_tiles(shape, places, reinterpret_cast<Out*>(c.data()),
+              [&](Size i, Size j, const TileOfC<Out>& tile) {
+                  add_product(rows.data() + i * stride, stride, panels.data() + j * stride, stride,
+                              tile);
+              });
 }
 
 // False where there is no functional model of the types.
@@ -257,7 +333,7 @@ bool multiply_types(const Kernel& kernel, const Shape& shape, std::span<const st
         return kernel.a == in && kernel.b == in && kernel.c == out;
     };
     if (is(DataType::Int8, DataType::Int8)) {
-        multiply_as<std::int8_t, std::int16_t, std::int8_t>(shape, a, b, c);
+        multiply_bytes(shape, a, b, c);
     } else if (is(DataType::Int8, DataType::Int16)) {
         multiply_as<std::int8_t, std::int16_t, std::int16_t>(shape, a, b, c);
     } else if (is(DataType::Int8, DataType::Int32)) {

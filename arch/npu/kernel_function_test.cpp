@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <tuple>
@@ -147,11 +148,63 @@ TEST(TileProduct, PlainAndVectorCodeGiveTheSameBits) {
         y[i] = 1.0F / static_cast<float>(1 + base::next_splitmix64(state) % 1000);
         b[i] = static_cast<std::int16_t>(i % 2 == 0 ? b[i] : base::next_splitmix64(state));
     }
-    expect_same_bits<std::int16_t, std::int8_t>(a, b, INT8_MAX);
     expect_same_bits<std::int16_t, std::int16_t>(a, b, INT16_MAX);
     expect_same_bits<std::int16_t, std::int32_t>(a, b, INT32_MAX);
     expect_same_bits<float, std::uint16_t>(x, y, to_bf16(0.1F));
     expect_same_bits<float, float>(x, y, 0.1F);
+}
+
+// Bytes of the extremes and of chance, C included, against products of whole bytes.
+TEST(TileProduct, BytesAreWholeModulo256) {
+    constexpr Size kDeep = 68;  // two words of bits and a piece
+    constexpr Size kWords = 3;
+    std::uint64_t state = 1;
+    const auto any_byte = [&state] {
+        const std::uint64_t chance = base::next_splitmix64(state);
+        return static_cast<std::int8_t>(chance % 4 == 0 ? 0x80 : chance >> 8);
+    };
+    std::array<std::array<std::int8_t, kDeep>, kTileRows> a{};
+    std::array<std::array<std::int8_t, kTileColumns>, kDeep> b{};
+    std::vector<std::int8_t> rows(kTileRows * kDeep);
+    std::vector<std::int8_t> panel(kDeep * kTileColumns);
+    std::vector<std::uint32_t> top(kTileRows * kWords);
+    std::vector<std::uint32_t> odd(kWords * kTileColumns);
+    for (Size e = 0; e < kDeep; ++e) {
+        for (Size i = 0; i < kTileRows; ++i) {
+            a[i][e] = any_byte();
+            rows[i * kDeep + e] = static_cast<std::int8_t>(a[i][e] & 0x7F);
+            top[i * kWords + e / kWordSteps] |= std::uint32_t{a[i][e] < 0} << e % kWordSteps;
+        }
+        for (Size j = 0; j < kTileColumns; ++j) {
+            constexpr Size kStep = kDepth<std::int8_t>;
+            b[e][j] = any_byte();
+            panel[e / kStep * kStep * kTileColumns + j * kStep + e % kStep] = b[e][j];
+            odd[e / kWordSteps * kTileColumns + j] |= std::uint32_t{b[e][j] % 2 != 0}
+                                                      << e % kWordSteps;
+        }
+    }
+    const ByteOperands operands{rows.data(), kDeep,      panel.data(), kDeep,
+                                top.data(),  odd.data(), kWords};
+    std::array<std::int8_t, kTileRows * kTileColumns> begin{};
+    std::generate(begin.begin(), begin.end(), any_byte);
+    auto expected = begin;
+    for (Size at = 0; at < expected.size(); ++at) {
+        std::int32_t sum = begin[at];
+        for (Size e = 0; e < kDeep; ++e) {
+            sum += a[at / kTileColumns][e] * b[e][at % kTileColumns];
+        }
+        expected[at] = static_cast<std::int8_t>(sum);
+    }
+    using Product = void (*)(const ByteOperands&, const TileOfC<std::int8_t>&);
+    for (const Product product : {Product{add_product}, Product{add_product_plainly}}) {
+        auto c = begin;
+        TileOfC<std::int8_t> tile;
+        for (Size i = 0; i < kTileRows; ++i) {
+            tile[i] = {&c[i * kTileColumns], &c[i * kTileColumns + kTileGroup]};
+        }
+        product(operands, tile);
+        EXPECT_EQ(c, expected);
+    }
 }
 
 }  // namespace

@@ -129,6 +129,80 @@ TILESIM_AVX2 void add_product_avx2(const Packed* a, Size stride, const Packed* b
     store_row(row3, c[3]);
 }
 
+// 128 in the lanes whose bits are odd in number.
+TILESIM_AVX2_INLINE __m256i weight_of_odd(__m256i bits) {
+    bits = _mm256_xor_si256(bits, _mm256_srli_epi32(bits, 16));
+    bits = _mm256_xor_si256(bits, _mm256_srli_epi32(bits, 8));
+    bits = _mm256_xor_si256(bits, _mm256_srli_epi32(bits, 4));
+    const __m256i weights = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, -128, -128, 0, -128, 0, 0, -128, -128, 0, 0, -128, 0, -128, -128, 0));
+    return _mm256_shuffle_epi8(weights, _mm256_and_si256(bits, _mm256_set1_epi32(0xF)));
+}
+
+using ByteRow = Row<std::int16_t>;
+TILESIM_AVX2_INLINE ByteRow columns_at(const void* b) {
+    const auto* groups = static_cast<const __m256i*>(b);
+    return {_mm256_loadu_si256(groups), _mm256_loadu_si256(groups + 1)};
+}
+TILESIM_AVX2_INLINE __m256i in_all_lanes(const void* a) {
+    std::int32_t lane = 0;
+    std::memcpy(&lane, a, sizeof lane);
+    return _mm256_set1_epi32(lane);
+}
+TILESIM_AVX2_INLINE void add_bits(ByteRow& bits, const std::uint32_t* a, const ByteRow& b) {
+    const __m256i word = in_all_lanes(a);
+    bits.left = _mm256_xor_si256(bits.left, _mm256_and_si256(word, b.left));
+    bits.right = _mm256_xor_si256(bits.right, _mm256_and_si256(word, b.right));
+}
+TILESIM_AVX2_INLINE void add_bytes(ByteRow& sums, const std::int8_t* a, const ByteRow& b) {
+    const __m256i step = in_all_lanes(a);
+    sums.left = _mm256_add_epi16(sums.left, _mm256_maddubs_epi16(step, b.left));
+    sums.right = _mm256_add_epi16(sums.right, _mm256_maddubs_epi16(step, b.right));
+}
+TILESIM_AVX2_INLINE void weigh(ByteRow& bits) {
+    bits.left = weight_of_odd(bits.left);
+    bits.right = weight_of_odd(bits.right);
+}
+TILESIM_AVX2_INLINE void add_to(const std::array<std::int8_t*, 2>& c, const ByteRow& sums) {
+    const __m256i ones = _mm256_set1_epi16(1);
+    store(_mm256_add_epi32(load(c[0]), _mm256_madd_epi16(sums.left, ones)), c[0]);
+    store(_mm256_add_epi32(load(c[1]), _mm256_madd_epi16(sums.right, ones)), c[1]);
+}
+
+TILESIM_AVX2 void add_byte_product_avx2(const ByteOperands& of, const TileOfC<std::int8_t>& c) {
+    const __m256i zero = _mm256_setzero_si256();
+    ByteRow row0{zero, zero};
+    ByteRow row1 = row0;
+    ByteRow row2 = row0;
+    ByteRow row3 = row0;
+    const std::uint32_t* odd = of.b_odd;
+    for (const std::uint32_t *top = of.a_top, *end = top + of.words; top != end; ++top) {
+        const ByteRow columns = columns_at(odd);
+        add_bits(row0, top, columns);
+        add_bits(row1, top + of.words, columns);
+        add_bits(row2, top + 2 * of.words, columns);
+        add_bits(row3, top + 3 * of.words, columns);
+        odd += kTileColumns;
+    }
+    weigh(row0);
+    weigh(row1);
+    weigh(row2);
+    weigh(row3);
+    const std::int8_t* b = of.b;
+    for (const std::int8_t *a = of.a, *end = a + of.k; a != end; a += kDepth<std::int8_t>) {
+        const ByteRow columns = columns_at(b);
+        add_bytes(row0, a, columns);
+        add_bytes(row1, a + of.stride, columns);
+        add_bytes(row2, a + 2 * of.stride, columns);
+        add_bytes(row3, a + 3 * of.stride, columns);
+        b += kTileColumns * kDepth<std::int8_t>;
+    }
+    add_to(c[0], row0);
+    add_to(c[1], row1);
+    add_to(c[2], row2);
+    add_to(c[3], row3);
+}
+
 #endif
 
 std::uint32_t product(std::int16_t a, std::int16_t b) {
@@ -177,11 +251,37 @@ void add_product(const Packed* a, Size stride, const Packed* b, Size k, const Ti
     add_product_plainly(a, stride, b, k, c);
 }
 
+void add_product_plainly(const ByteOperands& of, const TileOfC<std::int8_t>& c) {
+    for (Size i = 0; i < kTileRows; ++i) {
+        for (Size j = 0; j < kTileColumns; ++j) {
+            std::int8_t& out = c[i][j / kTileGroup][j % kTileGroup];
+            std::int32_t sum = out;
+            for (Size e = 0; e < of.k; ++e) {
+                const std::uint32_t word = of.a_top[i * of.words + e / kWordSteps];
+                const std::int32_t top = word >> e % kWordSteps & 1;
+                const Size depth = e % kDepth<std::int8_t>;
+                sum += (of.a[i * of.stride + e] - 128 * top) *
+                       of.b[(e - depth) * kTileColumns + j * kDepth<std::int8_t> + depth];
+            }
+            out = static_cast<std::int8_t>(sum);
+        }
+    }
+}
+
+void add_product(const ByteOperands& operands, const TileOfC<std::int8_t>& c) {
+#ifdef TILESIM_AVX2
+    if (kHasAvx2) {
+        add_byte_product_avx2(operands, c);
+        return;
+    }
+#endif
+    add_product_plainly(operands, c);
+}
+
 #define TILESIM_TILE_PRODUCT(Packed, Out)                                                     \
     template void add_product(const Packed*, Size, const Packed*, Size, const TileOfC<Out>&); \
     template void add_product_plainly(const Packed*, Size, const Packed*, Size,               \
                                       const TileOfC<Out>&);
-TILESIM_TILE_PRODUCT(std::int16_t, std::int8_t)
 TILESIM_TILE_PRODUCT(std::int16_t, std::int16_t)
 TILESIM_TILE_PRODUCT(std::int16_t, std::int32_t)
 TILESIM_TILE_PRODUCT(float, std::uint16_t)
