@@ -47,12 +47,11 @@ Channel::Channel(const MemoryConfig& config, std::size_t index, base::Femtosecon
       timing_(config),
       bursts_(
           static_cast<std::size_t>(config.controller.read_queue + config.controller.write_queue)),
-      reads_(config.banks(), config.controller.read_queue),
-      writes_(config.banks(), config.controller.write_queue),
+      reads_(config.controller.read_queue),
+      writes_(config.controller.write_queue),
       // Channels refresh one after the other, not all at once.
       next_refresh_(config.timing.tREFI.count() * static_cast<std::int64_t>(index + 1) /
-                    config.channels),
-      last_used_(static_cast<std::size_t>(config.banks()), 0) {
+                    config.channels) {
     for (std::int64_t room = reads_.capacity + writes_.capacity; room > 0; --room) {
         free_.push_back(static_cast<std::int32_t>(room - 1));
     }

@@ -110,15 +110,12 @@ class Channel final : public base::EventHandler {
         bool empty() const { return hits.empty() && others.empty(); }
     };
     struct Queue {  // bit masks over banks
-        Queue(std::int64_t bank_count, std::int64_t bursts)
-            : lanes(static_cast<std::size_t>(bank_count)),
-              ages(static_cast<std::size_t>(bank_count)),
-              capacity(bursts) {}
-        std::vector<Lane> lanes;
-        std::vector<Age> ages;    // of the burst each lane would serve next
-        std::uint64_t banks = 0;  // a lane is not empty
-        std::uint64_t hits = 0;   // its next step is a column command: its row is open
-        std::uint64_t owed = 0;   // its open row was opened for a burst that still waits
+        explicit Queue(std::int64_t bursts) : capacity(bursts) {}
+        std::array<Lane, kMaxBanks> lanes;
+        std::array<Age, kMaxBanks> ages;  // of the burst each lane would serve next
+        std::uint64_t banks = 0;          // a lane is not empty
+        std::uint64_t hits = 0;           // its next step is a column command: its row is open
+        std::uint64_t owed = 0;           // its open row was opened for a burst that still waits
         std::int64_t size = 0;
         std::int64_t capacity;
     };
@@ -204,8 +201,8 @@ class Channel final : public base::EventHandler {
     std::uint64_t order_ = 0;
 
     std::int64_t next_refresh_;
-    std::uint64_t open_ = 0;               // bit set where a bank has a row open
-    std::vector<std::int64_t> last_used_;  // CK of each bank's last column command
+    std::uint64_t open_ = 0;                           // bit set where a bank has a row open
+    std::array<std::int64_t, kMaxBanks> last_used_{};  // CK of each bank's last column command
 
     Choice column_plan_;             // the next RD or WR, kept while nothing changes it
     Choice row_plan_;                // the next ACT or PRE, likewise

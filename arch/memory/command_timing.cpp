@@ -14,10 +14,8 @@ constexpr std::int64_t kLongAgo = INT64_MIN / 2;
 CommandTiming::CommandTiming(const MemoryConfig& config)
     : t_(config.timing),
       group_shift_(static_cast<unsigned>(
-          std::countr_zero(static_cast<std::uint64_t>(config.banks_per_group)))),
-      rows_(static_cast<std::size_t>(config.banks()), kNoRow),
-      banks_(static_cast<std::size_t>(config.banks())),
-      groups_(static_cast<std::size_t>(config.bank_groups)) {
+          std::countr_zero(static_cast<std::uint64_t>(config.banks_per_group)))) {
+    rows_.fill(kNoRow);
     activates_.fill(kLongAgo);
 }
 

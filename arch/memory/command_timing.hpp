@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "arch/base/check.hpp"
 #include "arch/memory/memory_config.hpp"
@@ -75,10 +74,10 @@ class CommandTiming {
     void raise(std::int64_t& bound, std::int64_t to) { bound = bound < to ? to : bound; }
 
     DramTiming t_;
-    unsigned group_shift_;            // banks of a group are a power of two
-    std::vector<std::int64_t> rows_;  // open in each bank
-    std::vector<Scope> banks_;
-    std::vector<Scope> groups_;
+    unsigned group_shift_;                      // banks of a group are a power of two
+    std::array<std::int64_t, kMaxBanks> rows_;  // open in each bank
+    std::array<Scope, kMaxBanks> banks_{};
+    std::array<Scope, kMaxBanks> groups_{};
     Scope channel_;
     std::array<std::int64_t, 4> activates_{};  // CKs of the last four
     std::size_t oldest_activate_ = 0;

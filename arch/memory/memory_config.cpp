@@ -159,8 +159,8 @@ MemoryConfig read_memory_config(Node node) {
     node.optional("refresh", config.refresh, "whether rows are refreshed");
     read_timing(node.child("timing", "constraints between commands"), config.timing);
     read_controller(node.child("controller", "queues and policies"), config.controller);
-    if (config.banks() > 64) {
-        node.error("bank_groups", "more than 64 banks a channel");
+    if (config.banks() > static_cast<std::int64_t>(kMaxBanks)) {
+        node.error("bank_groups", fmt::format("more than {} banks a channel", kMaxBanks));
     } else {
         check_mapping(node, config);
     }

@@ -4,6 +4,7 @@
 // the values: the comments in configs/devices/*.yaml.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ class Node;
 }
 
 namespace tilesim::arch::memory {
+
+inline constexpr std::size_t kMaxBanks = 64;  // a channel: sets of banks are bit masks
 
 struct DramTiming {
     base::Cycles burst{8};             // a burst's data on the bus (BL / beats per CK)
