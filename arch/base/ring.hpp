@@ -1,4 +1,4 @@
-// A queue in one piece of memory. std::deque touches two more cache lines an access, and thousands
+// A queue in one piece of memory. std::deque touches two more cache lines an access, and hundreds
 // of streams and channels take turns in the cache.
 #pragma once
 

@@ -53,7 +53,7 @@ class Fabric final : public base::EventHandler, public memory::MemoryClient {
     // Takes the request now; agents bound their own outstanding requests.
     void submit(const FabricRequest& request);
 
-    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;  // a write's answer is back
     void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override;
 
   private:

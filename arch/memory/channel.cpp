@@ -227,7 +227,7 @@ std::int64_t Channel::step(std::int64_t now) {
         next = serve_guest(now);
     } else {
         next = serve_queues(now);
-        next = std::min(next, close_idle_rows(now));  // which may drop the plan
+        next = std::min(next, close_idle_rows(now));  // which may drop a plan
     }
     const bool rows_to_close =
         config_.controller.page_policy != PagePolicy::Open && !timing_.all_closed();
@@ -451,7 +451,6 @@ void Channel::issue_column(Command column, std::size_t bank, std::int64_t now) {
     Lane& lane = queue.lanes[bank];
     lane.overtaken = first_is_older(lane.hits, lane.others) ? 0 : lane.overtaken + 1;
     const std::int32_t index = take_first(lane.hits);
-    free_.push_back(index);
     const Burst& served = burst(index);
     const bool write = column == Command::Write;
     const DramTiming& t = config_.timing;
@@ -477,6 +476,7 @@ void Channel::issue_column(Command column, std::size_t bank, std::int64_t now) {
     if (!write) {
         owner_.on_burst_done(served.request, start + t.burst.count());
     }
+    free_.push_back(index);
 }
 
 void Channel::command(Command command, std::size_t bank, std::int64_t row, std::int64_t now) {

@@ -6,16 +6,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arch/memory/memory_config.hpp"
+
 namespace tilesim::arch::memory {
 
 // A burst's order, lower is older, and the number of its bank in one.
 class Age {
   public:
-    static constexpr int kBankBits = 6;
-
     Age() = default;
-    Age(std::uint64_t order, std::size_t bank) : value_(order << kBankBits | bank) {}
-    std::size_t bank() const { return value_ & ((std::size_t{1} << kBankBits) - 1); }
+    Age(std::uint64_t order, std::size_t bank) : value_(order * kMaxBanks + bank) {}
+    std::size_t bank() const { return value_ % kMaxBanks; }
     // This age with the bits of `mask` from the other one.
     Age blend(Age other, std::uint64_t mask) const {
         other.value_ = value_ ^ ((value_ ^ other.value_) & mask);

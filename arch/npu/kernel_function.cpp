@@ -58,6 +58,9 @@ void with_run(Size size, Action action) {
     }
 }
 
+// The packing functions take a copy of the shape: bytes they store could alias anything, and a
+// reference would be read anew for every element.
+
 // A in rows of k, `stride` apart.
 template <class In, class Packed>
 void pack_a(const In* a, Shape shape, Size stride, Packed* rows) {
@@ -268,8 +271,7 @@ void gather_odd(Size panel_count, Size stride, const std::int8_t* panels, std::u
 template <class In, class Packed>
 void pack(const Shape& shape, Size stride, std::span<const std::byte> a,
           std::span<const std::byte> b, std::vector<Packed>& rows, std::vector<Packed>& panels) {
-    // Rows and columns beyond the matrix are left over and not stored; steps beyond k have a zero
-    // A.
+    // Rows and columns beyond the matrix are not stored; steps beyond k have a zero A.
     rows.resize(round_up(shape.m, kTileRows) * stride);
     if (rows.size() != shape.m * shape.k) {
         std::fill(rows.begin(), rows.end(), Packed{0});
@@ -292,7 +294,7 @@ void multiply_bytes(const Shape& shape, std::span<const std::byte> a, std::span<
     thread_local std::vector<std::uint32_t> odd;
     thread_local Places places;
     const Size stride = round_up(shape.k, kDepth<std::int8_t>);
-    const Size words = (stride + kWordSteps - 1) / kWordSteps;
+    const Size words = round_up(stride, kWordSteps) / kWordSteps;
     const Size row_count = round_up(shape.m, kTileRows);
     const Size panel_count = round_up(shape.n, kTileColumns) / kTileColumns;
     pack<std::int8_t>(shape, stride, a, b, rows, panels);

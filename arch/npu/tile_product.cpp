@@ -65,11 +65,15 @@ TILESIM_AVX2_INLINE void store(__m256 sums, float* to) {
     _mm256_storeu_ps(to, sums);
 }
 
+TILESIM_AVX2_INLINE __m256i in_all_lanes(const void* bits32) {
+    std::int32_t lane = 0;
+    std::memcpy(&lane, bits32, sizeof lane);
+    return _mm256_set1_epi32(lane);
+}
+
 // Step `e` of a row of A in all lanes; a group of columns of B.
 TILESIM_AVX2_INLINE __m256i step_of(const std::int16_t* a) {
-    std::int32_t pair = 0;
-    std::memcpy(&pair, a, sizeof pair);
-    return _mm256_set1_epi32(pair);
+    return in_all_lanes(a);
 }
 TILESIM_AVX2_INLINE __m256 step_of(const float* a) {
     return _mm256_broadcast_ss(a);
@@ -143,11 +147,6 @@ using ByteRow = Row<std::int16_t>;
 TILESIM_AVX2_INLINE ByteRow columns_at(const void* b) {
     const auto* groups = static_cast<const __m256i*>(b);
     return {_mm256_loadu_si256(groups), _mm256_loadu_si256(groups + 1)};
-}
-TILESIM_AVX2_INLINE __m256i in_all_lanes(const void* a) {
-    std::int32_t lane = 0;
-    std::memcpy(&lane, a, sizeof lane);
-    return _mm256_set1_epi32(lane);
 }
 TILESIM_AVX2_INLINE void add_bits(ByteRow& bits, const std::uint32_t* a, const ByteRow& b) {
     const __m256i word = in_all_lanes(a);
