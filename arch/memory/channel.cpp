@@ -104,6 +104,7 @@ void Channel::admit(std::int64_t now) {
 void Channel::enqueue(Queue& queue, Location where, std::uint64_t request, std::int64_t now) {
     if (queued() == 0) {
         busy_since_ = now;
+        order_ = 0;
         catch_up_refreshes(now);
         drop_plans();
     }
@@ -112,6 +113,7 @@ void Channel::enqueue(Queue& queue, Location where, std::uint64_t request, std::
     const std::size_t bank = where.bank();
     Burst& entering = burst(index);
     entering.row = where.row();
+    SIM_CHECK(order_ < Age::kOrders, "channel {} has never been idle for {} bursts", index_, order_);
     entering.order = order_++;
     entering.request = request;
     entering.opened_row = false;
@@ -309,7 +311,7 @@ void Channel::drop_plans() {
 // Whether the list's oldest burst goes before the other one's.
 bool Channel::first_is_older(const List& list, const List& other) const {
     const auto order = [this](const List& of) {
-        return of.empty() ? UINT64_MAX : bursts_[static_cast<std::size_t>(of.head)].order;
+        return of.empty() ? INT64_MAX : bursts_[static_cast<std::size_t>(of.head)].order;
     };
     return order(list) < order(other);
 }
@@ -402,30 +404,43 @@ const Channel::Choice& Channel::choose(std::int64_t now) {
 void Channel::plan_column(std::int64_t now) {
     const Command other_column = draining_ ? Command::Read : Command::Write;
     column_plan_ = Choice{};
-    consider(column_plan_, active(), active().hits, column(), now);
-    consider(column_plan_, passive(), passive().hits & passive().owed, other_column, now);
+    consider_columns(active(), active().hits, column(), now);
+    consider_columns(passive(), passive().hits & passive().owed, other_column, now);
 }
 
-void Channel::plan_row(std::int64_t now) {
-    const std::uint64_t banks = active().banks & ~active().hits & ~passive().owed;
-    row_plan_ = Choice{};
-    consider(row_plan_, active(), banks & ~open_, Command::Activate, now);
-    consider(row_plan_, active(), banks & open_, Command::Precharge, now);
-}
-
-// Takes the banks' command that can go first; of those ready by `now`, the oldest burst's.
-void Channel::consider(Choice& plan, const Queue& queue, std::uint64_t banks, Command command,
-                       std::int64_t now) const {
+// Takes the banks' column command that can go first; of those ready by `now`, the oldest burst's.
+void Channel::consider_columns(const Queue& queue, std::uint64_t banks, Command column,
+                               std::int64_t now) {
     if (banks == 0) {
         return;
     }
-    CommandTiming::Bound bound = timing_.bound_of(command);
-    bound.common = std::max(now, bound.common);
-    Rank first;
+    FirstRank first(std::max(now, timing_.earliest(column)));
     for_each_bank(banks, [&](std::size_t bank) {
-        first.advance_to({timing_.earliest(bound, bank), queue.ages[bank]});
+        first.consider(timing_.bank_earliest(column, bank), queue.ages[bank]);
     });
-    plan.consider({command, first});
+    column_plan_.consider({column, first.rank()});
+}
+
+// The same among banks that have a row to open or to close.
+void Channel::plan_row(std::int64_t now) {
+    const Queue& queue = active();
+    const std::uint64_t banks = queue.banks & ~queue.hits & ~passive().owed;
+    row_plan_ = Choice{};
+    if (banks == 0) {
+        return;
+    }
+    const std::int64_t activate = timing_.earliest(Command::Activate);
+    FirstRank first(std::max(now, timing_.command_bus_free()));
+    for_each_bank(banks, [&](std::size_t bank) {
+        const std::int64_t to_open =
+            std::max(activate, timing_.bank_earliest(Command::Activate, bank));
+        const std::int64_t to_close = timing_.bank_earliest(Command::Precharge, bank);
+        const auto is_open = -static_cast<std::int64_t>((open_ >> bank) & 1);
+        first.consider(to_open ^ ((to_open ^ to_close) & is_open), queue.ages[bank]);
+    });
+    const Rank rank = first.rank();
+    const bool closes = ((open_ >> rank.age.bank()) & 1) != 0;
+    row_plan_ = {closes ? Command::Precharge : Command::Activate, rank};
 }
 
 void Channel::issue(Command issued, std::size_t bank, std::int64_t now) {

@@ -93,7 +93,7 @@ class Channel final : public base::EventHandler {
     static constexpr std::int32_t kNone = -1;
     struct Burst {
         std::int64_t row = 0;
-        std::uint64_t order = 0;  // of those let in; lower is older
+        std::int64_t order = 0;  // of those let in; lower is older
         std::uint64_t request = 0;
         std::int32_t next = kNone;  // of the same list, younger
         bool opened_row = false;    // an ACT was needed for it
@@ -168,8 +168,8 @@ class Channel final : public base::EventHandler {
     const Choice& choose(std::int64_t now);
     void plan_column(std::int64_t now);
     void plan_row(std::int64_t now);
-    void consider(Choice& plan, const Queue& queue, std::uint64_t banks, Command command,
-                  std::int64_t now) const;
+    void consider_columns(const Queue& queue, std::uint64_t banks, Command column,
+                          std::int64_t now);
     void issue(Command issued, std::size_t bank, std::int64_t now);
     void issue_column(Command command, std::size_t bank, std::int64_t now);
     void drop_plans();
@@ -198,7 +198,7 @@ class Channel final : public base::EventHandler {
     Queue reads_;
     Queue writes_;
     bool draining_ = false;
-    std::uint64_t order_ = 0;
+    std::int64_t order_ = 0;
 
     std::int64_t next_refresh_;
     std::uint64_t open_ = 0;                           // bit set where a bank has a row open

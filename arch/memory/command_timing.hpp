@@ -37,31 +37,38 @@ class CommandTiming {
     bool all_closed() const { return open_banks_ == 0; }
     // The first CK in which the command may go to the bank (any bank for Refresh), row state aside.
     std::int64_t earliest(Command command, std::size_t bank) const {
-        return command == Command::Refresh ? earliest_refresh() : earliest(bound_of(command), bank);
+        return command == Command::Refresh
+                   ? earliest_refresh()
+                   : std::max(earliest(command), bank_earliest(command, bank));
     }
-    // The same in two steps, for asking about many banks: what holds for every bank, then the
-    // bank's own and its group's share. Not for Refresh.
-    struct Bound {
-        std::int64_t common = 0;
-        std::int64_t Scope::*member = nullptr;
-    };
-    Bound bound_of(Command command) const {
+    // The same in two steps, for asking about many banks: what holds for every bank, and the bank's
+    // own and its group's share. Not for Refresh.
+    std::int64_t earliest(Command command) const {
         switch (command) {
             case Command::Activate:
-                return {std::max({command_bus_, channel_.activate,
-                                  activates_[oldest_activate_] + t_.tFAW.count()}),
-                        &Scope::activate};
+                return std::max({command_bus_, channel_.activate,
+                                 activates_[oldest_activate_] + t_.tFAW.count()});
             case Command::Read:
-                return {std::max(command_bus_, channel_.read), &Scope::read};
+                return std::max(command_bus_, channel_.read);
             case Command::Write:
-                return {std::max(command_bus_, channel_.write), &Scope::write};
+                return std::max(command_bus_, channel_.write);
             default:
-                return {command_bus_, &Scope::precharge};
+                return command_bus_;
         }
     }
-    std::int64_t earliest(const Bound& bound, std::size_t bank) const {
-        return std::max(bound.common, std::max(banks_[bank].*bound.member,
-                                               groups_[group_of(bank)].*bound.member));
+    std::int64_t bank_earliest(Command command, std::size_t bank) const {
+        const Scope& own = banks_[bank];
+        const Scope& group = groups_[group_of(bank)];
+        switch (command) {
+            case Command::Activate:
+                return std::max(own.activate, group.activate);
+            case Command::Read:
+                return std::max(own.read, group.read);
+            case Command::Write:
+                return std::max(own.write, group.write);
+            default:
+                return own.precharge;
+        }
     }
     void issue(Command command, std::size_t bank, std::int64_t row, std::int64_t now);
     // No command before CK `when`; all banks must be closed.

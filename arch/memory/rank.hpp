@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arch/base/check.hpp"
 #include "arch/memory/memory_config.hpp"
 
 namespace tilesim::arch::memory {
@@ -13,18 +14,20 @@ namespace tilesim::arch::memory {
 // A burst's order, lower is older, and the number of its bank in one.
 class Age {
   public:
-    Age() = default;
-    Age(std::uint64_t order, std::size_t bank) : value_(order * kMaxBanks + bank) {}
-    std::size_t bank() const { return value_ % kMaxBanks; }
-    // This age with the bits of `mask` from the other one.
-    Age blend(Age other, std::uint64_t mask) const {
-        other.value_ = value_ ^ ((value_ ^ other.value_) & mask);
-        return other;
-    }
+    static constexpr unsigned kBits = 44;
+    static constexpr std::int64_t kOrders = (std::int64_t{1} << kBits) / kMaxBanks;
+
+    Age() = default;  // nobody's: older than none
+    // `order` from 0 to below kOrders.
+    Age(std::int64_t order, std::size_t bank)
+        : value_(order * static_cast<std::int64_t>(kMaxBanks) + static_cast<std::int64_t>(bank)) {}
+    std::size_t bank() const { return static_cast<std::size_t>(value_) % kMaxBanks; }
     auto operator<=>(const Age&) const = default;
 
   private:
-    std::uint64_t value_ = UINT64_MAX;
+    friend class FirstRank;
+    explicit Age(std::int64_t value) : value_(value) {}
+    std::int64_t value_ = (std::int64_t{1} << kBits) - 1;
 };
 
 struct Rank {
@@ -34,15 +37,34 @@ struct Rank {
     bool before(const Rank& other) const {
         return when < other.when || (when == other.when && age < other.age);
     }
-    // Becomes the other where that is before it; without a branch, which nobody could predict.
-    void advance_to(const Rank& other) {
-        const auto sooner = -static_cast<std::int64_t>(other.when < when);
-        const auto as_soon = -static_cast<std::int64_t>(other.when == when);
-        const auto older = -static_cast<std::int64_t>(other.age < age);
-        const std::int64_t taken = sooner | (as_soon & older);
-        when ^= (when ^ other.when) & taken;
-        age = age.blend(other.age, static_cast<std::uint64_t>(taken));
+};
+
+// Finds the first of several ranks, of which none can be before CK `from`. No branch depends on
+// which of them it is: nobody could predict it, and the host would lose more time on that than on
+// everything else here.
+class FirstRank {
+  public:
+    explicit FirstRank(std::int64_t from) : from_(from) {}
+
+    // A command of this age can go at CK `when`, or at `from` if that is later.
+    void consider(std::int64_t when, Age age) {
+        const std::int64_t later = when - from_;
+        const std::int64_t wait = later & ~(later >> 63);  // 0 where negative
+        SIM_DCHECK(wait < kLongestWait, "a DRAM command is to wait for {} CK", wait);
+        const std::int64_t key = wait << Age::kBits | age.value_;
+        const std::int64_t gain = key - first_;
+        first_ += gain & (gain >> 63);  // the lesser of both
     }
+    // Of those considered, at least one.
+    Rank rank() const {
+        return {from_ + (first_ >> Age::kBits), Age(first_ & ((std::int64_t{1} << Age::kBits) - 1))};
+    }
+
+  private:
+    static constexpr std::int64_t kLongestWait = std::int64_t{1} << (63 - Age::kBits);
+
+    std::int64_t from_;
+    std::int64_t first_ = INT64_MAX;  // its wait after `from_` and its age in one
 };
 
 }  // namespace tilesim::arch::memory

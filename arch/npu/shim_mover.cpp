@@ -77,6 +77,7 @@ void ShimReader::wake_when_words_leave(std::int64_t bytes) {
             const std::int64_t later = std::max<std::int64_t>(base::ceil_div(bytes, piece) - 1, 0);
             const Cycles when = leaving.end + Cycles{later * leaving.words};
             waking_ = true;
+            room_at_ = when;
             context_.scheduler.at(std::max(when, context_.scheduler.next_edge()), *this);
             return;
         }
@@ -90,6 +91,9 @@ void ShimReader::on_event(std::uint64_t, base::Femtoseconds) {
 }
 
 void ShimReader::issue() {
+    if (waking_ && context_.scheduler.now() < room_at_) {
+        return;
+    }
     while (outstanding_ < context_.config.outstanding_bursts) {
         if (!pending_) {
             if (splitter_.done()) {

@@ -110,6 +110,7 @@ class ShimReader final : public Mover,
     };
     base::Ring<Leaving> leaving_;
     bool waking_ = false;
+    base::Cycles room_at_{0};  // while waking
     base::Cycles memory_wait_{0};
     base::Cycles stream_idle_since_{0};  // all data delivered so far has been pushed
     AddressGenerator addresses_;         // functional mode
