@@ -251,9 +251,10 @@ std::int64_t Channel::step(std::int64_t now) {
 // Issues commands from `now` on while they alone decide what comes next; returns when to look
 // again. Everything is inlined into it: a command takes a dozen small steps, and the calls alone
 // took a tenth of a whole GEMM's run.
-[[gnu::flatten]] std::int64_t Channel::serve_queues(std::int64_t now) {
-    const std::int64_t limit = undisturbed_until(now);
-    const bool one_waits = one_waits_for_room(now);
+[[gnu::flatten]] std::int64_t Channel::serve_queues(std::int64_t& since) {
+    std::int64_t now = since;
+    std::int64_t limit = undisturbed_until(now);
+    bool one_waits = one_waits_for_room(now);
     choose_direction();
     while (true) {
         const Choice& choice = choose(now);  // not copied: it has just been written
@@ -265,10 +266,16 @@ std::int64_t Channel::step(std::int64_t now) {
         issue(command, choice.rank.age.bank(), when);
         now = when + 1;
         const bool has_made_room = command == Command::Read || command == Command::Write;
-        if (now >= limit || queued() == 0 || (one_waits && has_made_room)) {
+        if (now >= limit || queued() == 0) {
             return now;
         }
         if (has_made_room) {
+            if (one_waits) {
+                since = now;
+                admit(now);
+                limit = undisturbed_until(now);
+                one_waits = one_waits_for_room(now);
+            }
             choose_direction();
         }
     }
