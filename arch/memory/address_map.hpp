@@ -54,19 +54,35 @@ class AddressMap {
   public:
     explicit AddressMap(const MemoryConfig& config);
     // `burst`: address / burst size. Addresses beyond the capacity wrap around.
-    Location locate(std::int64_t burst) const {
-        Location location;
-        for (const Digit& digit : digits_) {
-            location = location ^ digit[static_cast<std::size_t>(burst) % kDigit];
-            burst >>= kDigitBits;
+    Location locate(std::int64_t burst) const { return lowest(burst) ^ of_higher_digits(burst); }
+    // Calls `use(location)` for each of these bursts in turn.
+    template <class Use>
+    void locate(std::int64_t first, std::int64_t last, Use use) const {
+        Location higher = of_higher_digits(first);
+        for (std::int64_t burst = first; burst <= last; ++burst) {
+            if (static_cast<std::size_t>(burst) % kDigit == 0) {
+                higher = of_higher_digits(burst);
+            }
+            use(lowest(burst) ^ higher);
         }
-        return location;
     }
 
   private:
     static constexpr int kDigitBits = 8;
     static constexpr std::size_t kDigit = std::size_t{1} << kDigitBits;
     using Digit = std::array<Location, kDigit>;
+
+    Location lowest(std::int64_t burst) const {
+        return digits_.front()[static_cast<std::size_t>(burst) % kDigit];
+    }
+    Location of_higher_digits(std::int64_t burst) const {
+        Location location;
+        for (std::size_t i = 1; i < digits_.size(); ++i) {
+            burst >>= kDigitBits;
+            location = location ^ digits_[i][static_cast<std::size_t>(burst) % kDigit];
+        }
+        return location;
+    }
 
     std::vector<Digit> digits_;  // of a burst's number, lowest first: what each value says
 };

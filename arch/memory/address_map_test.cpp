@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -47,6 +48,10 @@ TEST(AddressMap, EveryBurstHasAPlaceOfItsOwnWhateverWasAskedBefore) {
         const std::int64_t burst = i * kStep % kBursts;
         EXPECT_EQ(map.locate(burst), in_order[static_cast<std::size_t>(burst)]);
     }
+    std::vector<Location> together;
+    map.locate(100, kBursts - 1, [&](Location where) { together.push_back(where); });
+    EXPECT_TRUE(
+        std::equal(together.begin(), together.end(), in_order.begin() + 100, in_order.end()));
 }
 
 }  // namespace

@@ -57,28 +57,22 @@ Channel::Channel(const MemoryConfig& config, std::size_t index, base::Femtosecon
     }
 }
 
-void Channel::submit(std::span<const Location> bursts, bool write, std::uint64_t request,
-                     std::int64_t arrival) {
-    SIM_CHECK(arrival >= decided_, "a burst arrives at CK {}, commands are decided up to {}",
-              arrival, decided_);
-    while (!bursts.empty()) {
-        base::make_room(arrivals_);
-        auto place = arrivals_.end();
-        while (place != arrivals_.begin() && std::prev(place)->when > arrival) {
-            --place;
-        }
-        Arrival& arriving = *arrivals_.insert(place, Arrival{});
-        const std::size_t count = std::min(bursts.size(), arriving.bursts.size());
-        arriving.when = arrival;
-        arriving.request = request;
-        std::copy_n(bursts.begin(), count, arriving.bursts.begin());
-        arriving.count = static_cast<std::uint8_t>(count);
-        arriving.write = write;
-        bursts = bursts.subspan(count);
+Channel::Arrival& Channel::expect(bool write, std::uint64_t request, std::int64_t when) {
+    SIM_CHECK(when >= decided_, "a burst arrives at CK {}, commands are decided up to {}", when,
+              decided_);
+    if (!deciding_ && when < wake_) {
+        wake_at(when);
     }
-    if (!deciding_ && arrival < wake_) {
-        wake_at(arrival);
+    base::make_room(arrivals_);
+    auto place = arrivals_.end();
+    while (place != arrivals_.begin() && std::prev(place)->when > when) {
+        --place;
     }
+    Arrival& arrival = *arrivals_.insert(place, Arrival{});
+    arrival.when = when;
+    arrival.request = request;
+    arrival.write = write;
+    return arrival;
 }
 
 // Lets in, in order of arrival, what has arrived and finds room.
@@ -113,7 +107,8 @@ void Channel::enqueue(Queue& queue, Location where, std::uint64_t request, std::
     const std::size_t bank = where.bank();
     Burst& entering = burst(index);
     entering.row = where.row();
-    SIM_CHECK(order_ < Age::kOrders, "channel {} has never been idle for {} bursts", index_, order_);
+    SIM_CHECK(order_ < Age::kOrders, "channel {} has never been idle for {} bursts", index_,
+              order_);
     entering.order = order_++;
     entering.request = request;
     entering.opened_row = false;

@@ -12,7 +12,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -70,10 +69,18 @@ class Channel final : public base::EventHandler {
     Channel(const MemoryConfig& config, std::size_t index, base::Femtoseconds lookahead,
             base::EventQueue& queue, base::stats::Group& parent, ChannelOwner& owner);
 
-    // A request's bursts for this channel, which reach the controller at CK `arrival`; they wait
-    // there for room in their queue, behind what arrived before them.
-    void submit(std::span<const Location> bursts, bool write, std::uint64_t request,
-                std::int64_t arrival);
+    // Some of a request's bursts, all for this channel.
+    struct Arrival {
+        std::int64_t when = 0;  // CK
+        std::uint64_t request = 0;
+        std::array<Location, 4> bursts{};
+        std::uint8_t count = 0;
+        std::uint8_t let_in = 0;  // of them
+        bool write = false;
+    };
+    // To be filled at once: they reach the controller at CK `when` and wait there for room in their
+    // queue, behind what arrived before them.
+    Arrival& expect(bool write, std::uint64_t request, std::int64_t when);
     // Lends the channel to a guest from CK `from` on: every row is closed first, refreshes come
     // between his turns, requests wait until he has finished. One guest at a time.
     void lend(ChannelGuest& guest, std::int64_t from);
@@ -130,15 +137,6 @@ class Channel final : public base::EventHandler {
                 *this = other;
             }
         }
-    };
-
-    struct Arrival {            // bursts of one request, on their way or waiting for room
-        std::int64_t when = 0;  // CK
-        std::uint64_t request = 0;
-        std::array<Location, 4> bursts{};  // more go into a further arrival
-        std::uint8_t count = 0;
-        std::uint8_t let_in = 0;  // of them
-        bool write = false;
     };
 
     // The direction being served, and the other, whose opened rows are still made use of.

@@ -24,8 +24,8 @@ const std::vector<std::pair<std::string_view, AddressField>> kFields{
     {"row", AddressField::Row}};
 
 void read_timing(Node node, DramTiming& timing) {
-    const Range cycles{0, 1'000'000};
-    const Range positive{1, 1'000'000};
+    const Range cycles{0, kLongestConstraint};
+    const Range positive{1, kLongestConstraint};
     node.optional("burst", timing.burst, positive, "data bus time of a burst");
     node.optional("activate_command", timing.activate_command, positive,
                   "command bus time of an ACT");
@@ -48,7 +48,7 @@ void read_timing(Node node, DramTiming& timing) {
     node.optional("tWTR_S", timing.tWTR_S, cycles, "end of write data to RD, other bank group");
     node.optional("tWTR_L", timing.tWTR_L, cycles, "end of write data to RD, same bank group");
     node.optional("tRTW", timing.tRTW, cycles, "bus gap between read data and write data");
-    node.optional("tREFI", timing.tREFI, positive, "refresh interval");
+    node.optional("tREFI", timing.tREFI, {1, 1'000'000}, "refresh interval");
     node.optional("tRFC", timing.tRFC, positive, "REF to ACT");
     const auto rule = [&node](bool holds, const char* key, const char* relation) {
         if (!holds) {

@@ -18,6 +18,8 @@ class Node;
 namespace tilesim::arch::memory {
 
 inline constexpr std::size_t kMaxBanks = 64;  // a channel: sets of banks are bit masks
+// The largest constraint between two commands, in CK.
+inline constexpr std::int64_t kLongestConstraint = 100'000;
 
 struct DramTiming {
     base::Cycles burst{8};             // a burst's data on the bus (BL / beats per CK)

@@ -8,11 +8,7 @@ namespace tilesim::arch::memory {
 
 MemorySystem::MemorySystem(const MemoryConfig& config, base::Femtoseconds lookahead,
                            base::EventQueue& queue, base::stats::Group& stats)
-    : config_(config),
-      map_(config),
-      clock_(config.clock),
-      group_(stats, "memory"),
-      parts_(static_cast<std::size_t>(config.channels)) {
+    : config_(config), map_(config), clock_(config.clock), group_(stats, "memory") {
     SIM_CHECK(lookahead > base::Femtoseconds{0}, "a memory needs a lookahead");
     for (std::size_t i = 0; i < static_cast<std::size_t>(config.channels); ++i) {
         channels_.push_back(std::make_unique<Channel>(config_, i, lookahead, queue, group_, *this));
@@ -38,19 +34,15 @@ void MemorySystem::submit(const MemoryRequest& request) {
     const std::int64_t arrival = clock_.first_cycle_from(request.arrival).count();
     const std::uint64_t index = slot();
     pending_[index] = {request.client, request.tag, last - first + 1, arrival};
-    for (std::int64_t burst = first; burst <= last; ++burst) {
-        const Location where = map_.locate(burst);
-        const std::size_t channel = where.channel();
-        if (parts_[channel].empty()) {
-            touched_.push_back(channel);
+    std::size_t channel = channels_.size();
+    Channel::Arrival* part = nullptr;
+    map_.locate(first, last, [&](Location where) {
+        if (where.channel() != channel || part->count == part->bursts.size()) {
+            channel = where.channel();
+            part = &channels_[channel]->expect(request.write, index, arrival);
         }
-        parts_[channel].push_back(where);
-    }
-    for (const std::size_t channel : touched_) {
-        channels_[channel]->submit(parts_[channel], request.write, index, arrival);
-        parts_[channel].clear();
-    }
-    touched_.clear();
+        part->bursts[part->count++] = where;
+    });
     bytes_requested_ += request.bytes;
 }
 

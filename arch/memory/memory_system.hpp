@@ -83,8 +83,6 @@ class MemorySystem final : public ChannelOwner {
     base::Clock clock_;
     base::stats::Group group_;
     std::vector<std::unique_ptr<Channel>> channels_;
-    std::vector<std::vector<Location>> parts_;  // of the request being submitted, by channel
-    std::vector<std::size_t> touched_;          // the channels it goes to, in order of address
     std::vector<Pending> pending_;
     std::vector<std::uint64_t> free_;
     std::int64_t bytes_requested_ = 0;

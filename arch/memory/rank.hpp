@@ -17,7 +17,7 @@ class Age {
     static constexpr unsigned kBits = 44;
     static constexpr std::int64_t kOrders = (std::int64_t{1} << kBits) / kMaxBanks;
 
-    Age() = default;  // nobody's: older than none
+    Age() = default;  // nobody's, younger than every other
     // `order` from 0 to below kOrders.
     Age(std::int64_t order, std::size_t bank)
         : value_(order * static_cast<std::int64_t>(kMaxBanks) + static_cast<std::int64_t>(bank)) {}
@@ -57,11 +57,14 @@ class FirstRank {
     }
     // Of those considered, at least one.
     Rank rank() const {
-        return {from_ + (first_ >> Age::kBits), Age(first_ & ((std::int64_t{1} << Age::kBits) - 1))};
+        return {from_ + (first_ >> Age::kBits),
+                Age(first_ & ((std::int64_t{1} << Age::kBits) - 1))};
     }
 
   private:
     static constexpr std::int64_t kLongestWait = std::int64_t{1} << (63 - Age::kBits);
+    // The longest are from a WR to a RD or PRE: latency, data and what has to follow them.
+    static_assert(3 * kLongestConstraint < kLongestWait);
 
     std::int64_t from_;
     std::int64_t first_ = INT64_MAX;  // its wait after `from_` and its age in one
