@@ -243,8 +243,9 @@ std::int64_t Channel::step(std::int64_t now) {
     return std::min(next, next_arrival(now));
 }
 
-// Issues commands from `now` on while they alone decide what comes next; returns when to look
-// again. Everything is inlined into it: a command takes a dozen small steps, and the calls alone
+// Issues commands from `since` on, and lets bursts in where there is room again, while these alone
+// decide what comes next; returns when to look again, `since` is then when bursts were last let in.
+// Everything is inlined into it: a command takes a dozen small steps, and the calls alone
 // took a tenth of a whole GEMM's run.
 [[gnu::flatten]] std::int64_t Channel::serve_queues(std::int64_t& since) {
     std::int64_t now = since;

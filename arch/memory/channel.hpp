@@ -147,11 +147,11 @@ class Channel final : public base::EventHandler {
     std::int64_t queued() const { return reads_.size + writes_.size; }
     Burst& burst(std::int32_t index) { return bursts_[static_cast<std::size_t>(index)]; }
     std::int64_t step(std::int64_t now);
-    std::int64_t serve_queues(std::int64_t& now);
+    std::int64_t serve_queues(std::int64_t& since);
     std::int64_t undisturbed_until(std::int64_t now) const;
     std::int64_t serve_guest(std::int64_t now);
     std::optional<std::int64_t> close_all_rows(std::int64_t now);
-    [[gnu::noinline]] void admit(std::int64_t now);
+    [[gnu::noinline]] void admit(std::int64_t now);  // inlined, it slows serve_queues down
     void enqueue(Queue& queue, Location where, std::uint64_t request, std::int64_t now);
     bool one_waits_for_room(std::int64_t now) const;
     std::int64_t next_arrival(std::int64_t now) const;
