@@ -98,9 +98,12 @@ class StateAccount {
         charge_until(now);
         current_ = static_cast<std::size_t>(state);
     }
-    void charge_until(std::int64_t now) {
+    void charge_until(std::int64_t now) { charge(current_, now); }
+    // Charges the time since the last call to this state, wherever the component is now.
+    template <class Enum>
+    void charge(Enum state, std::int64_t now) {
         SIM_DCHECK(now >= last_, "state account of time {} after {}", now, last_);
-        spent_[current_] += now - last_;
+        spent_[static_cast<std::size_t>(state)] += now - last_;
         last_ = now;
     }
 

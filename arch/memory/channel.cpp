@@ -197,10 +197,9 @@ std::int64_t Channel::serve_guest(std::int64_t now) {
     if (!guest_->finished()) {
         guest_until_ = guest_->run(now, config_.refresh ? next_refresh_ : INT64_MAX);
         timing_.quiet_until(guest_until_);
-        stats_.bus.enter(BusState::Idle, std::max(now, data_end_));
-        stats_.bus.enter(BusState::Guest, std::max(now, data_end_));
+        stats_.bus.charge(BusState::Idle, std::max(now, data_end_));
         data_end_ = guest_until_;
-        stats_.bus.enter(BusState::Idle, data_end_);
+        stats_.bus.charge(BusState::Guest, data_end_);
         return guest_until_;
     }
     ChannelGuest* left = std::exchange(guest_, nullptr);
@@ -226,19 +225,21 @@ std::int64_t Channel::step(std::int64_t now) {
         next = serve_queues(now);
         next = std::min(next, close_idle_rows(now));  // which may drop a plan
     }
+    // One that is due already decides `next` itself.
+    const std::int64_t next_refresh =
+        config_.refresh && next_refresh_ > now ? next_refresh_ : INT64_MAX;
     const bool rows_to_close =
         config_.controller.page_policy != PagePolicy::Open && !timing_.all_closed();
     if (guest_ != nullptr) {
         if (now < guest_from_) {
-            next = std::min(next, guest_from_);
-            next = config_.refresh ? std::min(next, std::max(next_refresh_, now + 1)) : next;
+            next = std::min({next, guest_from_, next_refresh});
         }
         return std::min(next, next_arrival(now));
     }
     if (queued() == 0 && !rows_to_close) {
         next = INT64_MAX;  // refreshed unwatched until a burst arrives
-    } else if (config_.refresh && queued() > 0) {
-        next = std::min(next, std::max(next_refresh_, now + 1));
+    } else if (queued() > 0) {
+        next = std::min(next, next_refresh);
     }
     return std::min(next, next_arrival(now));
 }
@@ -607,17 +608,15 @@ void Channel::account_data(std::int64_t start, bool write, bool opened_row) {
         const std::int64_t idle = std::clamp<std::int64_t>(busy_since_ - data_end_, 0, gap);
         const std::int64_t refreshing =
             std::clamp<std::int64_t>(refresh_end_ + latency - data_end_ - idle, 0, gap - idle);
-        stats_.bus.enter(BusState::Idle, data_end_);
-        stats_.bus.enter(BusState::Refresh, data_end_ + idle);
-        const std::int64_t rest = data_end_ + idle + refreshing;
-        stats_.bus.enter(opened_row                          ? BusState::RowMiss
-                         : write != last_write_ || idle == 0 ? BusState::Turnaround
-                                                             : BusState::Idle,
-                         rest);
+        stats_.bus.charge(BusState::Idle, data_end_ + idle);
+        stats_.bus.charge(BusState::Refresh, data_end_ + idle + refreshing);
+        stats_.bus.charge(opened_row                          ? BusState::RowMiss
+                          : write != last_write_ || idle == 0 ? BusState::Turnaround
+                                                              : BusState::Idle,
+                          start);
     }
-    stats_.bus.enter(write ? BusState::Write : BusState::Read, start);
     data_end_ = start + t.burst.count();
-    stats_.bus.enter(BusState::Idle, data_end_);
+    stats_.bus.charge(write ? BusState::Write : BusState::Read, data_end_);
     last_write_ = write;
 }
 
