@@ -1,7 +1,6 @@
 #include "arch/memory/command_timing.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "arch/base/check.hpp"
 
@@ -12,9 +11,7 @@ constexpr std::int64_t kLongAgo = INT64_MIN / 2;
 }
 
 CommandTiming::CommandTiming(const MemoryConfig& config)
-    : t_(config.timing),
-      group_shift_(static_cast<unsigned>(
-          std::countr_zero(static_cast<std::uint64_t>(config.banks_per_group)))) {
+    : t_(config.timing), group_size_(static_cast<std::size_t>(config.banks_per_group)) {
     rows_.fill(kNoRow);
     activates_.fill(kLongAgo);
 }

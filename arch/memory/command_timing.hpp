@@ -21,7 +21,7 @@ enum class Command { Activate, Read, Write, Precharge, Refresh };
 inline constexpr std::int64_t kNoRow = -1;
 
 class CommandTiming {
-    // Earliest CK of each command for a bank, for a bank group, or for the channel.
+    // Earliest CK of each command for a bank or for the channel.
     struct Scope {
         std::int64_t activate = 0;
         std::int64_t read = 0;
@@ -42,7 +42,7 @@ class CommandTiming {
                    : std::max(earliest(command), bank_earliest(command, bank));
     }
     // The same in two steps, for asking about many banks: what holds for every bank, and the bank's
-    // own and its group's share. Not for Refresh.
+    // and its group's share. Not for Refresh.
     std::int64_t earliest(Command command) const {
         switch (command) {
             case Command::Activate:
@@ -58,14 +58,13 @@ class CommandTiming {
     }
     std::int64_t bank_earliest(Command command, std::size_t bank) const {
         const Scope& own = banks_[bank];
-        const Scope& group = groups_[group_of(bank)];
         switch (command) {
             case Command::Activate:
-                return std::max(own.activate, group.activate);
+                return own.activate;
             case Command::Read:
-                return std::max(own.read, group.read);
+                return own.read;
             case Command::Write:
-                return std::max(own.write, group.write);
+                return own.write;
             default:
                 return own.precharge;
         }
@@ -75,16 +74,21 @@ class CommandTiming {
     void quiet_until(std::int64_t when);
 
   private:
-    std::size_t group_of(std::size_t bank) const { return bank >> group_shift_; }
     std::int64_t earliest_refresh() const;
     std::int64_t command_cycles(Command command) const;
-    void raise(std::int64_t& bound, std::int64_t to) { bound = bound < to ? to : bound; }
+    static void raise(std::int64_t& bound, std::int64_t to) { bound = bound < to ? to : bound; }
+    // For every bank of this bank's group.
+    void raise_group(std::size_t bank, std::int64_t Scope::*bound, std::int64_t to) {
+        const std::size_t first = bank & ~(group_size_ - 1);
+        for (std::size_t i = first; i < first + group_size_; ++i) {
+            raise(banks_[i].*bound, to);
+        }
+    }
 
     DramTiming t_;
-    unsigned group_shift_;                      // banks of a group are a power of two
+    std::size_t group_size_;                    // banks, a power of two
     std::array<std::int64_t, kMaxBanks> rows_;  // open in each bank
-    std::array<Scope, kMaxBanks> banks_{};
-    std::array<Scope, kMaxBanks> groups_{};
+    std::array<Scope, kMaxBanks> banks_{};      // with what their groups share
     Scope channel_;
     std::array<std::int64_t, 4> activates_{};  // CKs of the last four
     std::size_t oldest_activate_ = 0;
@@ -110,7 +114,6 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
     SIM_DCHECK(now >= earliest(command, bank), "DRAM command {} to bank {} at {} is too early",
                static_cast<int>(command), bank, now);
     Scope& b = banks_[bank];
-    Scope& g = groups_[group_of(bank)];
     command_bus_ = now + command_cycles(command);
     switch (command) {
         case Command::Activate:
@@ -120,7 +123,7 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
             raise(b.write, now + t_.tRCD.count());
             raise(b.precharge, now + t_.tRAS.count());
             raise(b.activate, now + t_.tRC.count());
-            raise(g.activate, now + t_.tRRD_L.count());
+            raise_group(bank, &Scope::activate, now + t_.tRRD_L.count());
             raise(channel_.activate, now + t_.tRRD_S.count());
             activates_[oldest_activate_] = now;
             oldest_activate_ = (oldest_activate_ + 1) % activates_.size();
@@ -130,7 +133,7 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
             const std::int64_t write =
                 now + (t_.read_latency + t_.burst + t_.tRTW).count() - t_.write_latency.count();
             raise(b.precharge, now + t_.tRTP.count());
-            raise(g.read, now + t_.tCCD_L.count());
+            raise_group(bank, &Scope::read, now + t_.tCCD_L.count());
             raise(channel_.read, now + t_.tCCD_S.count());
             raise(channel_.write, write);
             break;
@@ -138,9 +141,9 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
         case Command::Write: {
             const std::int64_t data_end = now + (t_.write_latency + t_.burst).count();
             raise(b.precharge, data_end + t_.tWR.count());
-            raise(g.write, now + t_.tCCD_L_WR.count());
+            raise_group(bank, &Scope::write, now + t_.tCCD_L_WR.count());
             raise(channel_.write, now + t_.tCCD_S.count());
-            raise(g.read, data_end + t_.tWTR_L.count());
+            raise_group(bank, &Scope::read, data_end + t_.tWTR_L.count());
             raise(channel_.read, data_end + t_.tWTR_S.count());
             break;
         }
