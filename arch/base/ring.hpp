@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/circular_buffer.hpp>
 #include <cstddef>
+#include <iterator>
 
 namespace tilesim::arch::base {
 
@@ -27,6 +28,17 @@ T& append(Ring<T>& ring) {
     make_room(ring);
     ring.push_back(T{});
     return ring.back();
+}
+
+// Inserts an element, to be filled in by the caller, before those at the end that are `later`.
+template <class T, class Later>
+T& insert_before(Ring<T>& ring, Later later) {
+    append(ring);
+    auto place = std::prev(ring.end());
+    for (; place != ring.begin() && later(*std::prev(place)); --place) {
+        *place = *std::prev(place);
+    }
+    return *place = T{};
 }
 
 }  // namespace tilesim::arch::base

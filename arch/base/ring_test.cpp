@@ -21,5 +21,15 @@ TEST(Ring, GrowsAndKeepsItsElementsInOrder) {
     EXPECT_EQ(next, 100);
 }
 
+TEST(Ring, InsertsBeforeWhatIsLater) {
+    Ring<int> ring;
+    for (const int value : {50, 20, 90, 70, 10, 60, 30, 80, 100, 40}) {
+        insert_before(ring, [value](int other) { return other > value; }) = value;
+    }
+    for (int expected = 10; !ring.empty(); ring.pop_front(), expected += 10) {
+        EXPECT_EQ(ring.front(), expected);
+    }
+}
+
 }  // namespace
 }  // namespace tilesim::arch::base

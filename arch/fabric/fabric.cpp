@@ -92,13 +92,10 @@ void Fabric::on_memory_complete(std::uint64_t slot, base::Femtoseconds when) {
 
 // The memory answers in no order of time.
 void Fabric::expect(Port& port, const Answer& answer) {
-    base::make_room(port.answers);
-    auto place = port.answers.end();
-    while (place != port.answers.begin() && std::prev(place)->arrival > answer.arrival) {
-        --place;
-    }
-    place = port.answers.insert(place, answer);
-    if (!port.crossing && place == port.answers.begin()) {
+    Answer& place = base::insert_before(
+        port.answers, [&](const Answer& other) { return other.arrival > answer.arrival; });
+    place = answer;
+    if (!port.crossing && &place == &port.answers.front()) {
         queue_.at(answer.arrival, port, kArrival);
     }
 }

@@ -63,12 +63,8 @@ Channel::Arrival& Channel::expect(bool write, std::uint64_t request, std::int64_
     if (!deciding_ && when < wake_) {
         wake_at(when);
     }
-    base::make_room(arrivals_);
-    auto place = arrivals_.end();
-    while (place != arrivals_.begin() && std::prev(place)->when > when) {
-        --place;
-    }
-    Arrival& arrival = *arrivals_.insert(place, Arrival{});
+    Arrival& arrival =
+        base::insert_before(arrivals_, [when](const Arrival& other) { return other.when > when; });
     arrival.when = when;
     arrival.request = request;
     arrival.write = write;
