@@ -22,9 +22,6 @@ using Size = std::size_t;
 const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0;
 
 // A group of C as sums, and sums as a group of C.
-TILESIM_AVX2_INLINE __m256i load(const std::int8_t* from) {
-    return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));
-}
 TILESIM_AVX2_INLINE __m256i load(const std::int16_t* from) {
     return _mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
 }
@@ -43,10 +40,6 @@ TILESIM_AVX2_INLINE __m128i low_halves(__m256i lanes) {
     const __m256i words = _mm256_packus_epi32(_mm256_and_si256(lanes, _mm256_set1_epi32(0xFFFF)),
                                               _mm256_setzero_si256());
     return _mm256_castsi256_si128(_mm256_permute4x64_epi64(words, 0x08));
-}
-TILESIM_AVX2_INLINE void store(__m256i sums, std::int8_t* to) {
-    const __m128i words = _mm_and_si128(low_halves(sums), _mm_set1_epi16(0xFF));
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_packus_epi16(words, words));
 }
 TILESIM_AVX2_INLINE void store(__m256i sums, std::int16_t* to) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), low_halves(sums));
@@ -162,10 +155,27 @@ TILESIM_AVX2_INLINE void weigh(ByteRow& bits) {
     bits.left = weight_of_odd(bits.left);
     bits.right = weight_of_odd(bits.right);
 }
-TILESIM_AVX2_INLINE void add_to(const std::array<std::int8_t*, 2>& c, const ByteRow& sums) {
-    const __m256i ones = _mm256_set1_epi16(1);
-    store(_mm256_add_epi32(load(c[0]), _mm256_madd_epi16(sums.left, ones)), c[0]);
-    store(_mm256_add_epi32(load(c[1]), _mm256_madd_epi16(sums.right, ones)), c[1]);
+TILESIM_AVX2_INLINE void add_to(const std::array<std::int8_t*, 2>& c, __m128i left_and_right) {
+    auto* const left = reinterpret_cast<__m128i*>(c[0]);
+    auto* const right = reinterpret_cast<__m128i*>(c[1]);
+    const __m128i old = _mm_unpacklo_epi64(_mm_loadl_epi64(left), _mm_loadl_epi64(right));
+    const __m128i sums = _mm_add_epi8(old, left_and_right);
+    _mm_storel_epi64(left, sums);
+    _mm_storel_epi64(right, _mm_unpackhi_epi64(sums, sums));
+}
+// Two rows, whose sums stand in pairs of 16-bit numbers.
+TILESIM_AVX2_INLINE void add_to(const std::array<std::int8_t*, 2>& c0, const ByteRow& sums0,
+                                const std::array<std::int8_t*, 2>& c1, const ByteRow& sums1) {
+    const __m256i low_byte = _mm256_set1_epi16(0xFF);
+    const __m256i words0 = _mm256_hadd_epi16(sums0.left, sums0.right);
+    const __m256i words1 = _mm256_hadd_epi16(sums1.left, sums1.right);
+    const __m256i bytes =
+        _mm256_packus_epi16(_mm256_and_si256(words0, low_byte), _mm256_and_si256(words1, low_byte));
+    // Each half of `bytes` now has half of both groups of both rows, four bytes each.
+    const __m256i rows =
+        _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    add_to(c0, _mm256_castsi256_si128(rows));
+    add_to(c1, _mm256_extracti128_si256(rows, 1));
 }
 
 TILESIM_AVX2 void add_byte_product_avx2(const ByteOperands& of, const TileOfC<std::int8_t>& c) {
@@ -196,10 +206,8 @@ TILESIM_AVX2 void add_byte_product_avx2(const ByteOperands& of, const TileOfC<st
         add_bytes(row3, a + 3 * of.stride, columns);
         b += kTileColumns * kDepth<std::int8_t>;
     }
-    add_to(c[0], row0);
-    add_to(c[1], row1);
-    add_to(c[2], row2);
-    add_to(c[3], row3);
+    add_to(c[0], row0, c[1], row1);
+    add_to(c[2], row2, c[3], row3);
 }
 
 #endif
