@@ -129,8 +129,9 @@ void Fabric::on_event(std::uint64_t slot, base::Femtoseconds now) {
 }
 
 void Fabric::finish(std::uint64_t slot, base::Femtoseconds now) {
-    const FabricRequest done = requests_[slot];
-    free_slots_.push_back(slot);
+    const FabricRequest& done = requests_[slot];
+    FabricClient* const client = done.client;
+    const std::uint64_t tag = done.tag;
     if (!done.write) {
         for (const std::uint64_t waiting : tracker_.end(done.address)) {
             if (probe_) {
@@ -142,7 +143,8 @@ void Fabric::finish(std::uint64_t slot, base::Femtoseconds now) {
             note(done.port, -1, 0);
         }
     }
-    done.client->on_fabric_complete(done.tag, now);
+    free_slots_.push_back(slot);
+    client->on_fabric_complete(tag, now);
 }
 
 }  // namespace tilesim::arch::fabric
