@@ -35,20 +35,16 @@ void EventQueue::at(Femtoseconds time, EventHandler& handler, std::uint64_t tag)
     heap_[hole] = entry;
 }
 
-EventQueue::Entry EventQueue::pop() {
-    const Entry top = heap_.front();
-    const Entry last = heap_.back();
-    heap_.pop_back();
-    if (heap_.empty()) {
-        return top;
-    }
+void EventQueue::pop() {
+    const Entry& last = heap_.back();
+    const std::size_t size = heap_.size() - 1;
     std::size_t hole = 0;
     while (true) {
         const std::size_t first = hole * kArity + 1;
-        if (first >= heap_.size()) {
+        if (first >= size) {
             break;
         }
-        const std::size_t end = std::min(first + kArity, heap_.size());
+        const std::size_t end = std::min(first + kArity, size);
         std::size_t least = first;
         Key least_key = key_of(heap_[first].time, heap_[first].order);
         for (std::size_t child = first + 1; child < end; ++child) {
@@ -63,15 +59,17 @@ EventQueue::Entry EventQueue::pop() {
         hole = least;
     }
     heap_[hole] = last;
-    return top;
+    heap_.pop_back();
 }
 
 void EventQueue::run_until(Femtoseconds limit) {
     while (!heap_.empty() && heap_.front().time <= limit) {
-        const Entry entry = pop();
-        now_ = entry.time;
+        now_ = heap_.front().time;
+        EventHandler& handler = *heap_.front().handler;
+        const std::uint64_t tag = heap_.front().tag;
+        pop();
         ++executed_;
-        entry.handler->on_event(entry.tag, now_);
+        handler.on_event(tag, now_);
     }
 }
 

@@ -47,7 +47,7 @@ class EventQueue {
     static bool before(const Entry& a, const Entry& b) {
         return a.time != b.time ? a.time < b.time : a.order < b.order;
     }
-    Entry pop();
+    void pop();
 
     std::vector<Entry> heap_;  // 4-ary: children of i are 4i+1..4i+4
     Femtoseconds now_{0};
