@@ -52,15 +52,18 @@ void Fabric::note(std::size_t index, std::int64_t under_way, std::int64_t waitin
     change(port.waiting_lane, "waiting", port.waiting, waiting);
 }
 
-void Fabric::submit(const FabricRequest& request) {
-    std::uint64_t slot = requests_.size();
+std::uint64_t Fabric::free_slot() {
     if (free_slots_.empty()) {
-        requests_.push_back(request);
-    } else {
-        slot = free_slots_.back();
-        free_slots_.pop_back();
-        requests_[slot] = request;
+        requests_.emplace_back();
+        return requests_.size() - 1;
     }
+    const std::uint64_t slot = free_slots_.back();
+    free_slots_.pop_back();
+    return slot;
+}
+
+void Fabric::begin(std::uint64_t slot) {
+    const FabricRequest& request = requests_[slot];
     if (request.write) {
         send(slot, occupy(ports_[request.port].write_free, request.bytes, queue_.now()));
         return;
@@ -91,7 +94,7 @@ void Fabric::on_memory_complete(std::uint64_t slot, base::Femtoseconds when) {
 }
 
 // The memory answers in no order of time.
-void Fabric::expect(Port& port, const Answer& answer) {
+void Fabric::expect(Port& port, Answer answer) {
     Answer& place = base::insert_before(
         port.answers, [&](const Answer& other) { return other.arrival > answer.arrival; });
     place = answer;

@@ -51,7 +51,12 @@ class Fabric final : public base::EventHandler, public memory::MemoryClient {
     // with the memory, "fabric.port(2).waiting" waiting while one of them waits for an entry.
     void connect(base::ProbeListener* listener);
     // Takes the request now; agents bound their own outstanding requests.
-    void submit(const FabricRequest& request);
+    void submit(const FabricRequest& request) {
+        const std::uint64_t slot = free_slot();
+        // Inlined, it is built there: copying one that has just been built would wait for that.
+        requests_[slot] = request;
+        begin(slot);
+    }
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;  // a write's answer is back
     void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override;
@@ -76,8 +81,10 @@ class Fabric final : public base::EventHandler, public memory::MemoryClient {
     };
     static constexpr std::uint64_t kArrival = UINT64_MAX;  // tag of a port's event
 
+    std::uint64_t free_slot();
+    void begin(std::uint64_t slot);
     void send(std::uint64_t slot, base::Femtoseconds from);
-    void expect(Port& port, const Answer& answer);
+    void expect(Port& port, Answer answer);
     void cross(Port& port);
     void finish(std::uint64_t slot, base::Femtoseconds now);
     // Tells the trace of so many more reads of a port under way and waiting.

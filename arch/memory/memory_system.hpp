@@ -48,8 +48,8 @@ struct MemoryRequest {
 class MemorySystem final : public ChannelOwner {
   public:
     // `lookahead` > 0: how long before its arrival every request is submitted, the shortest latency
-    // between any client and the controllers. The longer, the more an event decides; results do not
-    // depend on it. `stats` is the parent of the group "memory".
+    // between any client and the controllers. The longer, the more an event decides; when a
+    // request is complete does not depend on it. `stats` is the parent of the group "memory".
     MemorySystem(const MemoryConfig& config, base::Femtoseconds lookahead, base::EventQueue& queue,
                  base::stats::Group& stats);
 
