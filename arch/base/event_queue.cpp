@@ -36,6 +36,7 @@ void EventQueue::at(Femtoseconds time, EventHandler& handler, std::uint64_t tag)
 }
 
 void EventQueue::pop() {
+    // Moved at the end, not copied first: it may just have been written, and the host would wait.
     const Entry& last = heap_.back();
     const std::size_t size = heap_.size() - 1;
     std::size_t hole = 0;

@@ -84,7 +84,9 @@ class AddressMap {
         return location;
     }
 
-    std::vector<Digit> digits_;  // of a burst's number, lowest first: what each value says
+    // Of a burst's number, lowest first: what each value says. There is one at least, since a bank
+    // has more than one row.
+    std::vector<Digit> digits_;
 };
 
 }  // namespace tilesim::arch::memory

@@ -76,18 +76,19 @@ void Channel::admit(std::int64_t now) {
     while (!arrivals_.empty() && arrivals_.front().when <= now) {
         Arrival& first = arrivals_.front();
         const bool write = first.write;
-        const std::uint64_t request = first.request;
         Queue& queue = write ? writes_ : reads_;
-        while (first.let_in < first.count) {
-            if (queue.size == queue.capacity) {
-                return;
-            }
-            enqueue(queue, first.bursts[first.let_in++], request, now);
-            if (write) {  // taken over: done as far as the client is concerned
-                owner_.on_burst_done(request, now);
-            }
+        if (queue.size == queue.capacity) {
+            return;
         }
-        arrivals_.pop_front();
+        const std::uint64_t request = first.request;
+        const Location where = first.bursts[first.let_in++];
+        if (first.let_in == first.count) {
+            arrivals_.pop_front();
+        }
+        enqueue(queue, where, request, now);
+        if (write) {  // taken over: done as far as the client is concerned, who may submit the next
+            owner_.on_burst_done(request, now);
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "arch/base/config.hpp"
@@ -161,6 +162,50 @@ TEST_P(Devices, MisalignedRequestsCostWholeBursts) {
     const Outcome outcome = run(config, stream);
     EXPECT_EQ(outcome.totals.bytes_requested, 40);
     EXPECT_EQ(outcome.totals.bytes_read, 10 * config.burst.count());
+}
+
+// Submits three further writes as soon as it hears that one is complete.
+class Breeder final : public MemoryClient {
+  public:
+    static constexpr std::uint64_t kWrites = 1000;
+
+    Breeder(const MemoryConfig& config, base::EventQueue& queue, base::stats::Group& stats)
+        : memory(config, kLatency, queue, stats), queue_(queue) {}
+
+    void submit_next() {
+        if (submitted_ < kWrites) {
+            constexpr std::int64_t kFarApart = 1 << 20;
+            const auto address = static_cast<std::int64_t>(submitted_) * kFarApart;
+            memory.submit({address, 256, true, this, submitted_, queue_.now() + 2 * kLatency});
+            ++submitted_;
+        }
+    }
+    void on_memory_complete(std::uint64_t tag, base::Femtoseconds) override {
+        completed.push_back(tag);
+        for (int i = 0; i < 3; ++i) {
+            submit_next();
+        }
+    }
+
+    MemorySystem memory;
+    std::vector<std::uint64_t> completed;
+
+  private:
+    static constexpr base::Femtoseconds kLatency{100'000'000};
+    base::EventQueue& queue_;
+    std::uint64_t submitted_ = 0;
+};
+
+TEST_P(Devices, AClientMaySubmitWhileItIsToldOfAnother) {
+    base::EventQueue queue;
+    base::stats::Group root("");
+    Breeder breeder(device(GetParam()), queue, root);
+    breeder.submit_next();
+    queue.run_until(base::Femtoseconds{1'000'000'000'000});
+    EXPECT_TRUE(breeder.memory.idle());
+    std::vector<std::uint64_t> all(Breeder::kWrites);
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_THAT(breeder.completed, testing::UnorderedElementsAreArray(all));
 }
 
 TEST(MemoryConfig, BrokenRelationsAreNamed) {
