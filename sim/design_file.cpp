@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "arch/npu/mlir/device_names.hpp"
+#include "workloads/npu/mlir/device_names.hpp"
 #include "sim/scenario_amx.hpp"
 
 namespace tilesim::sim {
@@ -17,12 +17,12 @@ using arch::base::config::ConfigError;
 using arch::base::config::Document;
 using arch::base::config::IoError;
 using arch::base::config::Node;
-using arch::npu::mlir::BodylessCore;
-using arch::npu::mlir::CascadeWords;
-using arch::npu::mlir::HostStep;
-using arch::npu::mlir::InlineCosts;
-using arch::npu::mlir::KernelCosts;
-using arch::npu::mlir::RepeatCount;
+using workloads::npu::mlir::BodylessCore;
+using workloads::npu::mlir::CascadeWords;
+using workloads::npu::mlir::HostStep;
+using workloads::npu::mlir::InlineCosts;
+using workloads::npu::mlir::KernelCosts;
+using workloads::npu::mlir::RepeatCount;
 
 namespace {
 
@@ -160,7 +160,7 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
         const std::string text = text_of(path);
         design.text += text;
         const std::string shown = std::filesystem::proximate(path).string();
-        design.source = arch::npu::mlir::parse_design(text, shown, part);
+        design.source = workloads::npu::mlir::parse_design(text, shown, part);
     }
     return design;
 }
@@ -172,7 +172,7 @@ std::string device_of_design(const DesignFile& design, std::vector<std::string>&
             "aie.device({}) is a placeholder: taken as npu2; --set device=xdna for npu1", target));
         return "xdna2";
     }
-    const std::string device = arch::npu::mlir::device_of(target);
+    const std::string device = workloads::npu::mlir::device_of(target);
     if (device.empty()) {
         throw ConfigError(
             fmt::format("{}: no device of ours is meant by aie.device({}); choose "

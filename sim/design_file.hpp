@@ -4,14 +4,14 @@
 
 #include <string>
 
-#include "arch/npu/mlir/design.hpp"
+#include "workloads/npu/mlir/design.hpp"
 #include "sim/program_file.hpp"
 
 namespace tilesim::sim {
 
 struct DesignFile {
-    arch::npu::mlir::Source source;
-    arch::npu::mlir::ReadOptions options;
+    workloads::npu::mlir::Source source;
+    workloads::npu::mlir::ReadOptions options;
     // Text of all files read, for the provenance.
     std::string text;
 };

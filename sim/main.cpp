@@ -8,7 +8,7 @@
 #include <systemc>
 
 #include "arch/base/check.hpp"
-#include "arch/npu/program_fault.hpp"
+#include "arch/npu/program/program_fault.hpp"
 #include "sim/console.hpp"
 #include "sim/describe.hpp"
 #include "sim/exit_code.hpp"
@@ -224,7 +224,7 @@ int sc_main(int argc, char** argv) {
     } catch (const arch::base::config::ConfigError& error) {
         complain(error.what());
         return kBadInput;
-    } catch (const arch::npu::ProgramFault& fault) {
+    } catch (const arch::npu::program::ProgramFault& fault) {
         complain(fmt::format("fault in the simulated program: {}", fault.what()));
         return kDeadlock;
     } catch (const arch::base::config::IoError& error) {

@@ -6,13 +6,13 @@
 #include <random>
 #include <span>
 
-#include "arch/npu/program_reader.hpp"
+#include "arch/npu/program/program_reader.hpp"
 
 namespace tilesim::sim {
 
 using arch::base::config::Node;
 using arch::base::config::Range;
-using arch::npu::Program;
+using arch::npu::program::Program;
 
 namespace {
 
@@ -100,7 +100,7 @@ void store_words(ProgramBytes bytes, BufferName name, const Program& program,
 
 ProgramWorkload read_program_workload(Node& root) {
     ProgramWorkload workload;
-    workload.program = arch::npu::read_program(root);
+    workload.program = arch::npu::program::read_program(root);
     if (workload.program.sequence.empty()) {
         root.error("sequence", "is needed: it starts the shim's transfers and waits for them");
     }

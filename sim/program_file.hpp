@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
-#include "arch/memory/backing_store.hpp"
-#include "arch/npu/program.hpp"
-#include "arch/npu/tile_memory.hpp"
+#include "arch/memory/port/backing_store.hpp"
+#include "arch/npu/program/program.hpp"
+#include "arch/npu/tile/tile_memory.hpp"
 #include "workloads/gemm_data.hpp"
 
 namespace tilesim::sim {
@@ -33,7 +33,7 @@ struct ProgramWorkload {
         std::int64_t plus = 0;
         std::vector<std::int64_t> words;
     };
-    arch::npu::Program program;
+    arch::npu::program::Program program;
     std::vector<Fill> fills;
     std::vector<Expectation> expectations;
     std::vector<std::string> notes;  // what reading it assumed
@@ -47,8 +47,8 @@ ProgramWorkload read_program_workload(arch::base::config::Node& root);
 
 // The bytes of a system: DRAM's and the tiles' memories.
 struct ProgramBytes {
-    arch::memory::BackingStore& store;
-    arch::npu::TileMemory& tiles;
+    arch::memory::port::BackingStore& store;
+    arch::npu::tile::TileMemory& tiles;
 };
 void fill_buffers(const ProgramWorkload& workload, std::uint64_t seed, ProgramBytes bytes);
 workloads::ProductCheck check_buffers(const ProgramWorkload& workload, ProgramBytes bytes);

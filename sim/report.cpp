@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kSchema = "tilesim-result-1";
 constexpr double kPercent = 100.0;
 
-double row_hit_rate(const arch::memory::MemoryTotals& totals) {
+double row_hit_rate(const arch::memory::port::MemoryTotals& totals) {
     return totals.bursts > 0
                ? static_cast<double>(totals.row_hits) / static_cast<double>(totals.bursts)
                : 0.0;
@@ -56,8 +56,8 @@ std::string bounds_table(const RunResult& result) {
 }
 
 // Counts of each channel's banks, row by row; of a command nobody gave, nothing.
-Json to_json(const arch::memory::BankUse& use) {
-    using arch::memory::BankCounts;
+Json to_json(const arch::memory::port::BankUse& use) {
+    using arch::memory::port::BankCounts;
     Json json{{"banks_per_group", use.banks_per_group}};
     for (const auto& [name, counter] : {std::pair{"activates", &BankCounts::activates},
                                         {"reads", &BankCounts::reads},
@@ -287,10 +287,10 @@ Json to_json(const RunResult& result, bool host) {
     if (result.deadlock) {
         Json waits = Json::array();
         Json spinning = Json::array();
-        for (const arch::npu::Spinner& spinner : result.deadlock->spinners) {
+        for (const arch::npu::array::Spinner& spinner : result.deadlock->spinners) {
             spinning.push_back({{"who", spinner.who}, {"calls", spinner.calls}});
         }
-        for (const arch::npu::Wait& wait : result.deadlock->waits) {
+        for (const arch::npu::array::Wait& wait : result.deadlock->waits) {
             waits.push_back({{"who", wait.who},
                              {"what", wait.what},
                              {"on", wait.on},

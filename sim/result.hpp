@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "arch/base/units.hpp"
-#include "arch/memory/bank_counts.hpp"
-#include "arch/memory/memory_totals.hpp"
-#include "arch/memory/stream_source.hpp"
-#include "arch/npu/deadlock.hpp"
+#include "arch/memory/port/bank_counts.hpp"
+#include "arch/memory/port/memory_totals.hpp"
+#include "arch/memory/traffic/stream_source.hpp"
+#include "arch/npu/array/deadlock.hpp"
 #include "workloads/bounds.hpp"
 #include "workloads/gemm_data.hpp"
 
@@ -61,11 +61,11 @@ struct RunResult {
     std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> where;
     // Component -> share of its time in which it did its work.
     std::vector<std::pair<std::string, double>> busy;
-    std::optional<arch::memory::MemoryTotals> memory;
-    std::optional<arch::memory::BankUse> banks;
+    std::optional<arch::memory::port::MemoryTotals> memory;
+    std::optional<arch::memory::port::BankUse> banks;
     std::optional<workloads::ProductCheck> functional;
-    std::optional<arch::memory::StreamResult> stream;
-    std::optional<arch::npu::DeadlockReport> deadlock;
+    std::optional<arch::memory::traffic::StreamResult> stream;
+    std::optional<arch::npu::array::DeadlockReport> deadlock;
     std::vector<std::string> notes;  // what a reader must know: chosen mapping, overridden timing
     std::uint64_t events = 0;
     double wall_s = 0;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "arch/npu/kernel_timing.hpp"
-#include "arch/npu/stream_kernel_timing.hpp"
+#include "arch/npu/core/kernel_timing.hpp"
+#include "arch/npu/core/stream_kernel_timing.hpp"
 #include "sim/design_file.hpp"
 #include "sim/paths.hpp"
 #include "sim/scenario_amx.hpp"
@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::string_view kDevicePrefix = "device.";
 
-arch::npu::Kernel read_core_kernel(Node node) {
-    arch::npu::Kernel kernel;
+arch::npu::program::Kernel read_core_kernel(Node node) {
+    arch::npu::program::Kernel kernel;
     kernel.name = "multiply";
-    kernel.kind = arch::npu::KernelKind::Multiply;
+    kernel.kind = arch::npu::program::KernelKind::Multiply;
     const arch::base::config::Range tile{1, 4096};
     node.required("m", kernel.m, tile, "rows of the C tile");
     node.required("k", kernel.k, tile, "reduced elements");
@@ -54,7 +54,7 @@ void read_prompt_device(Node& node, ModelWorkload& workload) {
         return;
     }
     using arch::base::DataType;
-    const arch::npu::KernelTiming timing(workload.prompt_device->npu->kernels);
+    const arch::npu::core::KernelTiming timing(workload.prompt_device->npu->kernels);
     for (const DataType result :
          {DataType::Int32, DataType::F32, DataType::Int16, DataType::Bf16}) {
         const bool has =
@@ -113,10 +113,10 @@ Workload read_workload(Node node, const std::string& file) {
         workload = CoreKernelWorkload{
             read_core_kernel(node.child("core_kernel", "one kernel call on one core"))};
     } else if (kind == "memory_stream") {
-        workload = arch::memory::read_stream_config(
+        workload = arch::memory::traffic::read_stream_config(
             node.child("memory_stream", "generated requests to the memory alone"));
     } else if (kind == "memory_trace") {
-        arch::memory::StreamConfig stream;
+        arch::memory::traffic::StreamConfig stream;
         node.required("memory_trace", stream.trace, "CSV file of requests: op,address,bytes");
         stream.trace = beside(file, stream.trace);
         workload = stream;
@@ -137,7 +137,7 @@ void check_stream_fed(Node& root, const Scenario& scenario) {
     }
     if (const auto* core = std::get_if<CoreKernelWorkload>(&scenario.workload)) {
         const std::string reason =
-            arch::npu::StreamKernelTiming(scenario.device.npu->kernels).check(core->kernel);
+            arch::npu::core::StreamKernelTiming(scenario.device.npu->kernels).check(core->kernel);
         if (!reason.empty()) {
             root.error("workload", reason);
         }
@@ -180,7 +180,7 @@ void check_workload(Node& root, const Scenario& scenario) {
         }
         return;
     }
-    const bool for_npu = !std::holds_alternative<arch::memory::StreamConfig>(scenario.workload);
+    const bool for_npu = !std::holds_alternative<arch::memory::traffic::StreamConfig>(scenario.workload);
     if (for_npu && !scenario.device.npu) {
         root.error("device",
                    fmt::format("'{}' has no NPU, which this workload needs", scenario.device.name));
@@ -202,13 +202,13 @@ void check_workload(Node& root, const Scenario& scenario) {
     }
     if (const auto* core = std::get_if<CoreKernelWorkload>(&scenario.workload)) {
         const std::string reason =
-            arch::npu::KernelTiming(scenario.device.npu->kernels).check(core->kernel);
+            arch::npu::core::KernelTiming(scenario.device.npu->kernels).check(core->kernel);
         if (!reason.empty()) {
             root.error("workload", reason);
         }
     }
     if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
-        const arch::npu::KernelTiming timing(scenario.device.npu->kernels);
+        const arch::npu::core::KernelTiming timing(scenario.device.npu->kernels);
         if (timing.find_mode(gemm->a, gemm->b, gemm->c) == nullptr) {
             root.error("workload",
                        fmt::format("this device has no {} x {} -> {} multiply", name_of(gemm->a),
@@ -302,7 +302,7 @@ ProgramWorkload read_design_workload(Node& root, const Document& document, const
         root.error("device", fmt::format("'{}' has no NPU, which a design needs", device.name));
         document.finish();
     }
-    auto [program, notes] = arch::npu::mlir::lower(design.source, design.options, *device.npu);
+    auto [program, notes] = workloads::npu::mlir::lower(design.source, design.options, *device.npu);
     ProgramWorkload workload;
     workload.program = std::move(program);
     workload.notes = std::move(notes);
@@ -344,7 +344,7 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
     }
     read_mapping(root, scenario);
     if (root.has("traffic")) {
-        scenario.traffic = arch::memory::read_stream_config(
+        scenario.traffic = arch::memory::traffic::read_stream_config(
             root.child("traffic", "ordinary requests to the memory beside a gemv in its banks"));
     }
     read_run(root.child("run", "how to run"), scenario.run);
@@ -420,7 +420,7 @@ Device load_device(const std::string& name, const Overrides& overrides) {
             std::vector<std::pair<std::string_view, Kind>>{{"memory", Kind::Memory}},
             "the model it is data for");
     }
-    device.memory = arch::memory::read_memory_config(memory_root.child("memory", "the DRAM"));
+    device.memory = arch::memory::device::read_memory_config(memory_root.child("memory", "the DRAM"));
     memory_root.done();
     memory_document.finish();
     device.documents.push_back(document);

@@ -14,8 +14,8 @@
 #include "arch/base/config.hpp"
 #include "arch/fabric/fabric_config.hpp"
 #include "arch/host/host_config.hpp"
-#include "arch/memory/memory_config.hpp"
-#include "arch/memory/stream_source.hpp"
+#include "arch/memory/device/memory_config.hpp"
+#include "arch/memory/traffic/stream_source.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/pim/pim_config.hpp"
 #include "sim/program_file.hpp"
@@ -39,7 +39,7 @@ struct Device {
     std::optional<arch::amx::AmxConfig> amx;
     std::optional<arch::host::HostConfig> host;  // the processor beside an NPU, where stated
     arch::fabric::FabricConfig fabric;
-    arch::memory::MemoryConfig memory;
+    arch::memory::device::MemoryConfig memory;
 };
 
 // The device's cores multiply what a stream feeds them (gotoblas), not tiles in their memory.
@@ -51,7 +51,7 @@ Device load_device(const std::string& name,
 
 // One core alone, operands already in its memory.
 struct CoreKernelWorkload {
-    arch::npu::Kernel kernel;
+    arch::npu::program::Kernel kernel;
 };
 
 // A transformer answering a prompt; its matrices' sizes replace those of `format`.
@@ -88,12 +88,12 @@ struct OffloadMapping {
 // Instructions for AMX cores in their text form (arch/amx/program_text.hpp).
 struct AmxProgramWorkload {
     std::string file;
-    arch::amx::Program program;
+    arch::amx::program::Program program;
     workloads::AmxMapping::DataIn data_in = workloads::AmxMapping::DataIn::L1;
 };
 
 using Workload = std::variant<workloads::GemmProblem, workloads::GemvProblem, ModelWorkload,
-                              CoreKernelWorkload, ProgramWorkload, arch::memory::StreamConfig,
+                              CoreKernelWorkload, ProgramWorkload, arch::memory::traffic::StreamConfig,
                               workloads::ConvolutionProblem, AmxProgramWorkload, TrainingWorkload>;
 
 // monostate: none given; tilesim then chooses one.
@@ -118,7 +118,7 @@ struct Scenario {
     // Overrides the kernel timing model: cycles of every multiply call. The result says so.
     std::optional<std::int64_t> kernel_cycles;
     // Ordinary requests to the memory beside a GEMV in its banks.
-    std::optional<arch::memory::StreamConfig> traffic;
+    std::optional<arch::memory::traffic::StreamConfig> traffic;
     RunOptions run;
     std::vector<std::string> overridden;  // keys changed on the command line
 };

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "arch/amx/program_text.hpp"
+#include "arch/amx/program/program_text.hpp"
 
 namespace tilesim::sim {
 
@@ -79,7 +79,7 @@ AmxProgramWorkload read_amx_program(Node node, const std::string& scenario_file)
     if (!in) {
         node.error("file", fmt::format("{}: cannot be read", workload.file));
     } else {
-        workload.program = arch::amx::read_program(text.str(), workload.file);
+        workload.program = arch::amx::program::read_program(text.str(), workload.file);
         if (workload.program.statements.empty()) {
             node.error("file", fmt::format("{}: holds no instruction", workload.file));
         }

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/core/kernel_timing.hpp"
 #include "sim/paths.hpp"
 
 namespace tilesim::sim {
@@ -21,7 +21,7 @@ constexpr std::int64_t kMostTokens = 1 << 20;
 void check_products(Node& root, const Scenario& scenario, const TrainingWorkload& training) {
     const arch::npu::NpuConfig& npu = *scenario.device.npu;
     const OffloadMapping offload = scenario.offload.value_or(OffloadMapping{});
-    if (arch::npu::KernelTiming(npu.kernels)
+    if (arch::npu::core::KernelTiming(npu.kernels)
             .find_mode(offload.operands, offload.operands, offload.result) == nullptr) {
         root.error("mapping", fmt::format("offload: '{}' has no {} x {} -> {} multiply",
                                           scenario.device.name, name_of(offload.operands),

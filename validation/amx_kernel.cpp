@@ -5,15 +5,15 @@
 #include <array>
 #include <string_view>
 
-#include "arch/amx/instruction_stream.hpp"
-#include "arch/amx/program_text.hpp"
+#include "arch/amx/program/instruction_stream.hpp"
+#include "arch/amx/program/program_text.hpp"
 #include "sim/system/amx.hpp"
 
 namespace tilesim::validation {
 
-using arch::amx::Instruction;
-using arch::amx::Opcode;
-using arch::amx::TileShape;
+using arch::amx::program::Instruction;
+using arch::amx::program::Opcode;
+using arch::amx::program::TileShape;
 
 namespace {
 
@@ -33,7 +33,7 @@ AmxKernelRun run_program(const sim::Scenario& like, const std::string& text,
                          const std::string& file) {
     sim::AmxProgramWorkload workload;
     workload.file = file;
-    workload.program = arch::amx::read_program(text, file);
+    workload.program = arch::amx::program::read_program(text, file);
     if (const std::int64_t instructions = workload.program.dynamic_instructions();
         instructions > kMostInstructions) {
         throw arch::base::config::ConfigError(
@@ -49,24 +49,24 @@ AmxKernelRun run_program(const sim::Scenario& like, const std::string& text,
 
 }  // namespace
 
-AmxKernelRun work_of(const arch::amx::Program& program) {
+AmxKernelRun work_of(const arch::amx::program::Program& program) {
     AmxKernelRun work;
-    std::array<TileShape, arch::amx::kTiles> shapes{};
-    for (arch::amx::InstructionStream stream(program); !stream.finished(); stream.advance()) {
+    std::array<TileShape, arch::amx::program::kTiles> shapes{};
+    for (arch::amx::program::InstructionStream stream(program); !stream.finished(); stream.advance()) {
         const Instruction& instruction = *stream.current().instruction;
         const auto tile = static_cast<std::size_t>(instruction.destination);
         if (instruction.opcode == Opcode::Ldtilecfg) {
             shapes = program.configs.at(static_cast<std::size_t>(instruction.immediate));
-        } else if (arch::amx::is_dot(instruction.opcode)) {
+        } else if (arch::amx::program::is_dot(instruction.opcode)) {
             const TileShape& a = shapes.at(static_cast<std::size_t>(instruction.source_a));
             const std::int64_t bytes = instruction.opcode == Opcode::Tdpbf16ps ? 2 : 1;
             const double columns = static_cast<double>(shapes.at(tile).row_bytes) / sizeof(float);
             work.operations += 2 * elements(a, bytes) * columns;
-        } else if (arch::amx::is_tile_load(instruction.opcode) ||
+        } else if (arch::amx::program::is_tile_load(instruction.opcode) ||
                    instruction.opcode == Opcode::Tilestored) {
             work.bytes += elements(shapes.at(tile), 1);
-        } else if (arch::amx::info_of(instruction.opcode).memory &&
-                   !arch::amx::is_prefetch(instruction.opcode)) {
+        } else if (arch::amx::program::info_of(instruction.opcode).memory &&
+                   !arch::amx::program::is_prefetch(instruction.opcode)) {
             work.bytes += static_cast<double>(stream.current().bytes);
         }
     }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "arch/amx/instruction.hpp"
+#include "arch/amx/program/instruction.hpp"
 #include "sim/scenario.hpp"
 
 namespace tilesim::validation {
@@ -17,7 +17,7 @@ struct AmxKernelRun {
 };
 
 // Operations and bytes of everything the program executes; no cycles.
-AmxKernelRun work_of(const arch::amx::Program& program);
+AmxKernelRun work_of(const arch::amx::program::Program& program);
 
 // `text`: the kernel; `file`: its name in messages; `like`: whose device and data it runs with.
 // Throws ConfigError when the text is no kernel of one thread, faults or is too long to simulate.

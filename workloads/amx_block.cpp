@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-#include "arch/amx/tile_config.hpp"
+#include "arch/amx/program/tile_config.hpp"
 
 namespace tilesim::workloads {
 
-using arch::amx::Address;
-using arch::amx::Instruction;
-using arch::amx::kMaxRows;
-using arch::amx::kRowBytes;
-using arch::amx::kTiles;
-using arch::amx::Opcode;
-using arch::amx::TileShape;
+using arch::amx::program::Address;
+using arch::amx::program::Instruction;
+using arch::amx::program::kMaxRows;
+using arch::amx::program::kRowBytes;
+using arch::amx::program::kTiles;
+using arch::amx::program::Opcode;
+using arch::amx::program::TileShape;
 
 namespace {
 
@@ -20,7 +20,7 @@ constexpr std::int64_t kElementBytes = 4;  // of C in a tile
 
 }  // namespace
 
-BlockWriter::BlockWriter(arch::amx::Program& program, LoopWriter& loops, const TileProblem& problem,
+BlockWriter::BlockWriter(arch::amx::program::Program& program, LoopWriter& loops, const TileProblem& problem,
                          const AmxMapping& mapping)
     : program_(program),
       loops_(loops),

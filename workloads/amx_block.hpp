@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "arch/amx/instruction.hpp"
+#include "arch/amx/program/instruction.hpp"
 #include "workloads/amx_loops.hpp"
 #include "workloads/amx_mapping.hpp"
 #include "workloads/amx_post.hpp"
@@ -40,29 +40,29 @@ struct TileProblem {
     std::int64_t c = 0, c_m = 0, c_n = 64, c_row = 0;
     std::vector<Tap> taps;
     std::vector<Pair> pairs{{}};
-    arch::amx::Opcode dot = arch::amx::Opcode::Tdpbssd;
+    arch::amx::program::Opcode dot = arch::amx::program::Opcode::Tdpbssd;
     PostOperations post;
     // Code in front of a block of columns: re-layout, decompression. Tiles from `first`, `count`.
-    std::function<void(arch::amx::Program&, const arch::amx::Address& first, std::int64_t count)>
+    std::function<void(arch::amx::program::Program&, const arch::amx::program::Address& first, std::int64_t count)>
         prepare_columns;
 };
 
 // A block of accumulators: where it starts, in tiles, and how large it is.
 struct AccumulatorBlock {
-    arch::amx::Address m, n;  // tile indices
+    arch::amx::program::Address m, n;  // tile indices
     std::int64_t m_count = 0, n_count = 0;
-    std::int64_t rows = arch::amx::kMaxRows;  // of its tiles
-    std::int64_t columns = arch::amx::kMaxRows;
-    arch::amx::Address group;  // of rows
+    std::int64_t rows = arch::amx::program::kMaxRows;  // of its tiles
+    std::int64_t columns = arch::amx::program::kMaxRows;
+    arch::amx::program::Address group;  // of rows
     bool k_first = true;       // C starts at zero
-    arch::amx::Address k;      // first k tile
+    arch::amx::program::Address k;      // first k tile
     std::int64_t k_tiles = 0;
 };
 
 class BlockWriter {
   public:
     // Keeps references to all.
-    BlockWriter(arch::amx::Program& program, LoopWriter& loops, const TileProblem& problem,
+    BlockWriter(arch::amx::program::Program& program, LoopWriter& loops, const TileProblem& problem,
                 const AmxMapping& mapping);
 
     // LDTILECFG for full tiles, constants of the post-operations.
@@ -70,35 +70,35 @@ class BlockWriter {
     void write(const AccumulatorBlock& block);
     // Post-operations that wait for products to hide behind.
     void finish_rows() { post_.rest(); }
-    void end() { emit(arch::amx::Opcode::Tilerelease); }
+    void end() { emit(arch::amx::program::Opcode::Tilerelease); }
 
   private:
     // Byte offsets of a k step: `k` counts tiles, `a` and `b` are what the taps and parts add.
     struct Step {
-        arch::amx::Address k, a, b;
+        arch::amx::program::Address k, a, b;
     };
-    std::array<arch::amx::TileShape, arch::amx::kTiles> shapes(std::int64_t rows,
+    std::array<arch::amx::program::TileShape, arch::amx::program::kTiles> shapes(std::int64_t rows,
                                                                std::int64_t columns) const;
     std::int64_t a_registers() const;
     int c_tile(std::int64_t m, std::int64_t n) const;
     int a_tile(std::int64_t m) const;
     int b_tile(std::int64_t n) const;
-    void emit(arch::amx::Opcode opcode, std::int64_t immediate = 0);
-    void tile(arch::amx::Opcode opcode, int reg, arch::amx::Address address,
+    void emit(arch::amx::program::Opcode opcode, std::int64_t immediate = 0);
+    void tile(arch::amx::program::Opcode opcode, int reg, arch::amx::program::Address address,
               std::int64_t row_stride);
-    void prefetch(const arch::amx::Address& address, std::int64_t row_stride, std::int64_t rows,
+    void prefetch(const arch::amx::program::Address& address, std::int64_t row_stride, std::int64_t rows,
                   std::int64_t distance, std::int64_t step);
     void load_a(const AccumulatorBlock& block, const Step& step, std::int64_t m);
     void load_b(const AccumulatorBlock& block, const Step& step, std::int64_t n);
     void multiply(std::int64_t m, std::int64_t n);
-    arch::amx::Address c_address(const AccumulatorBlock& block, std::int64_t m,
+    arch::amx::program::Address c_address(const AccumulatorBlock& block, std::int64_t m,
                                  std::int64_t n) const;
     void start_c(const AccumulatorBlock& block, std::int64_t m, std::int64_t n);
     void store_c(const AccumulatorBlock& block, std::int64_t m, std::int64_t n);
     std::int64_t products(const AccumulatorBlock& block) const;
     void each_accumulator_alone(const AccumulatorBlock& block);
     void all_accumulators(const AccumulatorBlock& block, bool interleaves_stores);
-    void k_steps(std::int64_t count, const arch::amx::Address& from,
+    void k_steps(std::int64_t count, const arch::amx::program::Address& from,
                  const std::function<void(const Step&)>& body);
     void taps(std::size_t index, const Step& outer, const std::function<void(const Step&)>& body);
     void products(const AccumulatorBlock& block, const Step& at, bool store);
@@ -106,7 +106,7 @@ class BlockWriter {
     // Rows of the block's temporary that are to be finished, now or among later products.
     void finish_post(const AccumulatorBlock& block);
 
-    arch::amx::Program& program_;
+    arch::amx::program::Program& program_;
     LoopWriter& loops_;
     const TileProblem& problem_;
     const AmxMapping& map_;

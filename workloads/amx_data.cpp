@@ -7,20 +7,20 @@
 #include <cmath>
 #include <cstring>
 
-#include "arch/amx/tile_machine.hpp"
+#include "arch/amx/core/tile_machine.hpp"
 #include "arch/base/splitmix64.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::workloads {
 
-using arch::amx::flushed;
-using arch::amx::from_bf16;
-using arch::amx::fused_multiply_add;
-using arch::amx::kMaxRows;
-using arch::amx::kRowBytes;
-using arch::amx::round_to_bf16;
+using arch::amx::core::flushed;
+using arch::amx::core::from_bf16;
+using arch::amx::core::fused_multiply_add;
+using arch::amx::program::kMaxRows;
+using arch::amx::program::kRowBytes;
+using arch::amx::core::round_to_bf16;
 using arch::base::ceil_div;
-using arch::memory::BackingStore;
+using arch::memory::port::BackingStore;
 
 namespace {
 

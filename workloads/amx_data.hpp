@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "arch/memory/backing_store.hpp"
+#include "arch/memory/port/backing_store.hpp"
 #include "workloads/amx_gemm.hpp"
 #include "workloads/gemm_data.hpp"
 
@@ -19,10 +19,10 @@ class AmxData {
     AmxData(const ConvolutionProblem& convolution, const AmxMapping& mapping,
             const LoweredAmx& lowered, std::uint64_t seed);
 
-    void fill(arch::memory::BackingStore& store) const;
+    void fill(arch::memory::port::BackingStore& store) const;
     // C against plain loops over the operands: integers modulo 2^32; bf16 in TDPBF16PS's order of
     // additions, tile by tile of k as the programs do. Above 2^28 products, rows spread over C.
-    ProductCheck check(const arch::memory::BackingStore& store) const;
+    ProductCheck check(const arch::memory::port::BackingStore& store) const;
 
   private:
     void generate(std::uint64_t seed);
@@ -37,11 +37,11 @@ class AmxData {
     std::int64_t a_address(std::int64_t y, std::int64_t x, std::int64_t k) const;
     std::int64_t b_address(std::int64_t tap, std::int64_t k, std::int64_t n) const;
     std::int64_t c_address(std::int64_t m, std::int64_t n) const;
-    void fill_a(arch::memory::BackingStore& store) const;
-    void fill_b(arch::memory::BackingStore& store) const;
+    void fill_a(arch::memory::port::BackingStore& store) const;
+    void fill_b(arch::memory::port::BackingStore& store) const;
     void for_sparse_bytes(
         const std::function<void(std::size_t, std::int64_t, std::int64_t)>& visit) const;
-    void fill_sparse(arch::memory::BackingStore& store) const;
+    void fill_sparse(arch::memory::port::BackingStore& store) const;
     std::uint32_t expected(std::int64_t m, std::int64_t n) const;  // bits of C before post
     std::uint32_t sum_int8(std::int64_t m, std::int64_t n) const;
     float sum_bf16(std::int64_t m, std::int64_t n, std::int64_t first, std::int64_t last) const;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "arch/amx/private_caches.hpp"
+#include "arch/amx/caches/private_caches.hpp"
 #include "arch/base/units.hpp"
 #include "workloads/amx_kernel.hpp"
 #include "workloads/amx_relayout.hpp"
@@ -11,13 +11,13 @@
 
 namespace tilesim::workloads {
 
-using arch::amx::Address;
-using arch::amx::Buffer;
-using arch::amx::Instruction;
-using arch::amx::kMaxRows;
-using arch::amx::kRowBytes;
-using arch::amx::Opcode;
-using arch::amx::Program;
+using arch::amx::program::Address;
+using arch::amx::program::Buffer;
+using arch::amx::program::Instruction;
+using arch::amx::program::kMaxRows;
+using arch::amx::program::kRowBytes;
+using arch::amx::program::Opcode;
+using arch::amx::program::Program;
 using arch::base::ceil_div;
 
 namespace {

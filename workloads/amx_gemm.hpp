@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "arch/amx/instruction.hpp"
+#include "arch/amx/program/instruction.hpp"
 #include "workloads/amx_block.hpp"
 #include "workloads/amx_mapping.hpp"
 
@@ -37,7 +37,7 @@ struct AmxRegion {
 };
 
 struct LoweredAmx {
-    std::vector<arch::amx::Program> programs;  // one a thread
+    std::vector<arch::amx::program::Program> programs;  // one a thread
     // Padded sizes: whole tiles.
     std::int64_t m = 0, k = 0, n = 0;
     std::int64_t k_tile = 64;  // elements
@@ -48,7 +48,7 @@ struct LoweredAmx {
     std::int64_t c_copy = 0;  // between the threads' copies of C; 0: one C
     // Sparse B: which bytes of each line are there (bit i: byte i), and where those lie.
     std::vector<std::uint64_t> line_masks;
-    arch::amx::AddressTable lines;
+    arch::amx::program::AddressTable lines;
     std::vector<AmxRegion> warm;   // what is in the caches at the start
     std::vector<AmxRegion> reads;  // operands of each thread
     double padding_waste = 0;      // share of multiply-accumulates

@@ -4,15 +4,15 @@
 
 #include <memory>
 
-#include "arch/amx/socket.hpp"
-#include "arch/amx/tile_machine.hpp"
+#include "arch/amx/socket/socket.hpp"
+#include "arch/amx/core/tile_machine.hpp"
 #include "workloads/amx_data.hpp"
 
 namespace tilesim::workloads {
 namespace {
 
 using arch::amx::AmxConfig;
-using arch::amx::Socket;
+using arch::amx::socket::Socket;
 
 GemmProblem gemm(std::int64_t m, std::int64_t k, std::int64_t n, DataType in = DataType::Int8,
                  DataType out = DataType::Int32) {
@@ -27,27 +27,27 @@ GemmProblem gemm(std::int64_t m, std::int64_t k, std::int64_t n, DataType in = D
 
 struct Outcome {
     std::int64_t cycles = 0;
-    arch::amx::CoreCounters counters;  // of core 0
+    arch::amx::core::CoreCounters counters;  // of core 0
 };
 
-Outcome run(const LoweredAmx& lowered, arch::memory::BackingStore* store,
+Outcome run(const LoweredAmx& lowered, arch::memory::port::BackingStore* store,
             const AmxConfig& config = {}) {
     arch::base::EventQueue queue;
     arch::base::stats::Group root("");
-    arch::memory::MemorySystem memory(arch::memory::MemoryConfig{},
-                                      arch::amx::Uncore::memory_lookahead(config), queue, root);
-    std::vector<std::unique_ptr<arch::amx::TileMachine>> machines;
-    std::vector<arch::amx::InstructionObserver*> observers;
-    for (const arch::amx::Program& program : lowered.programs) {
+    arch::memory::controller::MemorySystem memory(arch::memory::device::MemoryConfig{},
+                                      arch::amx::socket::Uncore::memory_lookahead(config), queue, root);
+    std::vector<std::unique_ptr<arch::amx::core::TileMachine>> machines;
+    std::vector<arch::amx::core::InstructionObserver*> observers;
+    for (const arch::amx::program::Program& program : lowered.programs) {
         if (store != nullptr) {
-            machines.push_back(std::make_unique<arch::amx::TileMachine>(program, *store));
+            machines.push_back(std::make_unique<arch::amx::core::TileMachine>(program, *store));
             observers.push_back(machines.back().get());
         }
     }
     Socket socket(config, lowered.programs, observers, memory, queue);
     for (const AmxRegion& region : lowered.warm) {
         socket.warm(static_cast<std::size_t>(region.thread), region.address, region.bytes,
-                    arch::amx::Level::L2, false);
+                    arch::amx::caches::Level::L2, false);
     }
     socket.start();
     while (!socket.finished() && !queue.empty()) {
@@ -62,7 +62,7 @@ Outcome run(const LoweredAmx& lowered, arch::memory::BackingStore* store,
 void expect_product(const GemmProblem& problem, const AmxMapping& mapping) {
     ASSERT_EQ(problems_of(problem, mapping, 56), std::vector<std::string>{});
     const LoweredAmx lowered = lower(problem, mapping);
-    arch::memory::BackingStore store;
+    arch::memory::port::BackingStore store;
     const AmxData data(problem, mapping, lowered, 7);
     data.fill(store);
     const std::int64_t cycles = run(lowered, &store).cycles;
@@ -227,7 +227,7 @@ TEST(AmxGemm, ConvolutionsGiveTheProduct) {
         mapping.threads = threads;
         mapping.partition = partition;
         const LoweredAmx lowered = lower(conv, mapping);
-        arch::memory::BackingStore store;
+        arch::memory::port::BackingStore store;
         const AmxData data(conv, mapping, lowered, 11);
         data.fill(store);
         const std::int64_t cycles = run(lowered, &store).cycles;

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "arch/amx/tile_config.hpp"
+#include "arch/amx/program/tile_config.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::workloads {
 
-using arch::amx::Address;
-using arch::amx::kMaxRows;
-using arch::amx::kRowBytes;
-using arch::amx::Opcode;
-using arch::amx::Program;
+using arch::amx::program::Address;
+using arch::amx::program::kMaxRows;
+using arch::amx::program::kRowBytes;
+using arch::amx::program::Opcode;
+using arch::amx::program::Program;
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 namespace tilesim::workloads {
 
-using arch::amx::Address;
+using arch::amx::program::Address;
 
 Address scaled(const Address& index, std::int64_t stride, std::int64_t base) {
     Address result;

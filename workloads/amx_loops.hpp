@@ -5,29 +5,29 @@
 #include <functional>
 #include <string>
 
-#include "arch/amx/instruction.hpp"
+#include "arch/amx/program/instruction.hpp"
 
 namespace tilesim::workloads {
 
 // base + index * stride.
-arch::amx::Address scaled(const arch::amx::Address& index, std::int64_t stride, std::int64_t base);
+arch::amx::program::Address scaled(const arch::amx::program::Address& index, std::int64_t stride, std::int64_t base);
 // a + b * scale.
-arch::amx::Address sum(const arch::amx::Address& a, const arch::amx::Address& b,
+arch::amx::program::Address sum(const arch::amx::program::Address& a, const arch::amx::program::Address& b,
                        std::int64_t scale = 1);
 
 class LoopWriter {
   public:
-    explicit LoopWriter(arch::amx::Program& program) : program_(program) {}
+    explicit LoopWriter(arch::amx::program::Program& program) : program_(program) {}
 
     bool unrolls() const { return unroll_; }
     // From now on iterations are written one after the other instead of as loops.
     void set_unroll(bool unroll) { unroll_ = unroll; }
     // `count` times `body` with the loop's index; without a loop when that is once.
     void loop(const std::string& name, std::int64_t count,
-              const std::function<void(const arch::amx::Address&)>& body);
+              const std::function<void(const arch::amx::program::Address&)>& body);
 
   private:
-    arch::amx::Program& program_;
+    arch::amx::program::Program& program_;
     bool unroll_ = false;
 };
 

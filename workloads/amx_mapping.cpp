@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "arch/amx/tile_config.hpp"
+#include "arch/amx/program/tile_config.hpp"
 
 namespace tilesim::workloads {
 
@@ -106,7 +106,7 @@ std::int64_t registers_of(const Map& map) {
             break;
     }
     // With one column each tile of A is used once: it stays no longer than registers are left.
-    const std::int64_t left = arch::amx::kTiles - accumulators - 1;
+    const std::int64_t left = arch::amx::program::kTiles - accumulators - 1;
     return accumulators + 1 +
            (map.n_acc == 1 ? std::clamp<std::int64_t>(left, 1, map.m_acc) : map.m_acc);
 }
@@ -126,10 +126,10 @@ std::vector<std::string> problems_of(const GemmProblem& gemm, const Map& map, st
             "bf16, f32 (to f32); not {} x {} to {}",
             name_of(gemm.a), name_of(gemm.b), name_of(gemm.c)));
     }
-    if (registers_of(map) > arch::amx::kTiles) {
+    if (registers_of(map) > arch::amx::program::kTiles) {
         problems.push_back(fmt::format(
             "{} x {} accumulators and the operands of this order take {} tiles; there are {}",
-            map.m_acc, map.n_acc, registers_of(map), arch::amx::kTiles));
+            map.m_acc, map.n_acc, registers_of(map), arch::amx::program::kTiles));
     }
     constexpr double kMostBytes = 137438953472.0;  // what the caches' tags reach, halved
     const double size = int8 ? 1 : f32 ? 6 : 2;

@@ -1,13 +1,13 @@
 #include "workloads/amx_post.hpp"
 
-#include "arch/amx/tile_config.hpp"
+#include "arch/amx/program/tile_config.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::workloads {
 
-using arch::amx::Address;
-using arch::amx::Instruction;
-using arch::amx::Opcode;
+using arch::amx::program::Address;
+using arch::amx::program::Instruction;
+using arch::amx::program::Opcode;
 
 namespace {
 
@@ -70,7 +70,7 @@ void PostWriter::write(const Row& row) {
     register_ = static_cast<std::int8_t>((register_ + 1) % kRotating);
     const std::int64_t bytes = row.columns * kFloatBytes;
     program_.emit(
-        memory(Opcode::Vmovups, value, Address{}.plus(row.temporary), arch::amx::kRowBytes));
+        memory(Opcode::Vmovups, value, Address{}.plus(row.temporary), arch::amx::program::kRowBytes));
     if (post_.from_int32) {
         program_.emit(vector(Opcode::Vcvtdq2ps, value, value, 0));
         program_.emit(vector(Opcode::Vmulps, value, value, kScale));

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "arch/amx/instruction.hpp"
+#include "arch/amx/program/instruction.hpp"
 #include "workloads/amx_mapping.hpp"
 
 namespace tilesim::workloads {
@@ -25,13 +25,13 @@ class PostWriter {
   public:
     struct Row {
         std::int64_t temporary = 0;
-        arch::amx::Address c;
-        arch::amx::Address bias;
+        arch::amx::program::Address c;
+        arch::amx::program::Address bias;
         std::int64_t columns = 16;
     };
 
     // Keeps references to both.
-    PostWriter(arch::amx::Program& program, const PostOperations& post)
+    PostWriter(arch::amx::program::Program& program, const PostOperations& post)
         : program_(program), post_(post) {}
 
     // Where tile `index` of `tiles` of the current block waits for its post-operations.
@@ -47,7 +47,7 @@ class PostWriter {
   private:
     void write(const Row& row);
 
-    arch::amx::Program& program_;
+    arch::amx::program::Program& program_;
     const PostOperations& post_;
     std::deque<Row> rows_;
     bool upper_ = false;

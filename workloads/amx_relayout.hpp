@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "arch/amx/instruction.hpp"
+#include "arch/amx/program/instruction.hpp"
 
 namespace tilesim::workloads {
 
@@ -21,10 +21,10 @@ struct RelayoutProblem {
 };
 
 // Tiles [first, first + count) across, all k: B as stored.
-void relay(arch::amx::Program& program, const RelayoutProblem& problem,
-           const arch::amx::Address& first, std::int64_t count);
+void relay(arch::amx::program::Program& program, const RelayoutProblem& problem,
+           const arch::amx::program::Address& first, std::int64_t count);
 // As `relay`, from bit masks and non-zero bytes.
-void expand(arch::amx::Program& program, const RelayoutProblem& problem,
-            const arch::amx::Address& first, std::int64_t count);
+void expand(arch::amx::program::Program& program, const RelayoutProblem& problem,
+            const arch::amx::program::Address& first, std::int64_t count);
 
 }  // namespace tilesim::workloads

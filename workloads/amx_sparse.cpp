@@ -1,13 +1,13 @@
 #include "workloads/amx_sparse.hpp"
 
-#include "arch/amx/tile_config.hpp"
+#include "arch/amx/program/tile_config.hpp"
 #include "arch/base/splitmix64.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::workloads {
 
-using arch::amx::kMaxRows;
-using arch::amx::kRowBytes;
+using arch::amx::program::kMaxRows;
+using arch::amx::program::kRowBytes;
 using arch::base::ceil_div;
 
 std::vector<std::uint64_t> random_line_masks(const GemmProblem& gemm, std::int64_t density_percent,

@@ -35,7 +35,7 @@ TEST_P(AnyOrder, GivesTheProduct) {
     map.k_mt = 16;
     map.c_buffers = c_buffers;
     const LoweredGemm lowered = lower(gemm, map, config);
-    arch::memory::BackingStore store;
+    arch::memory::port::BackingStore store;
     fill_operands(gemm, lowered, 3, store);
     ProgramInterpreter interpreter(config, lowered.program, store,
                                    static_cast<std::uint64_t>(seed));

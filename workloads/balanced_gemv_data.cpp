@@ -8,7 +8,7 @@ using arch::pim::PimCommand;
 using arch::pim::PimOp;
 
 BalancedGemv::BalancedGemv(const GemvProblem& gemv, const PimPlacement& placement,
-                           const arch::memory::MemoryConfig& memory,
+                           const arch::memory::device::MemoryConfig& memory,
                            const arch::pim::PimConfig& pim, std::uint64_t seed)
     : gemv_(gemv), placement_(placement), operands_(gemv, seed), banks_(memory, pim) {
     const arch::pim::PimProgram program = lower(gemv, placement, memory, pim);

@@ -19,7 +19,7 @@ class BalancedGemv final : public FunctionalGemv {
   public:
     // Writes matrix and scale factors, random from `seed`, to where the placement wants them.
     BalancedGemv(const GemvProblem& gemv, const PimPlacement& placement,
-                 const arch::memory::MemoryConfig& memory, const arch::pim::PimConfig& pim,
+                 const arch::memory::device::MemoryConfig& memory, const arch::pim::PimConfig& pim,
                  std::uint64_t seed);
 
     void on_pim_command(std::size_t channel, const arch::pim::PimCommand& command) override;

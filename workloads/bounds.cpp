@@ -4,7 +4,7 @@
 #include <optional>
 #include <tuple>
 
-#include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/core/kernel_timing.hpp"
 
 namespace tilesim::workloads {
 
@@ -15,9 +15,9 @@ namespace {
 constexpr double kNanosecondsPerSecond = 1e9;
 constexpr double kStreamBytesPerCycle = 4.0;
 
-Kernel multiply_kernel(const GemmProblem& problem, const OutputStationaryMapping& map) {
+program::Kernel multiply_kernel(const GemmProblem& problem, const OutputStationaryMapping& map) {
     return {
-        "multiply", KernelKind::Multiply,   map.m_ct,    map.k_ct, map.n_ct, problem.a, problem.b,
+        "multiply", program::KernelKind::Multiply,   map.m_ct,    map.k_ct, map.n_ct, problem.a, problem.b,
         problem.c,  problem.b_column_major, std::nullopt};
 }
 
@@ -50,10 +50,10 @@ const char* GemmBounds::binding() const {
 
 GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& map,
                      const LoweredGemm& lowered, const NpuConfig& config,
-                     const arch::memory::MemoryConfig& memory) {
+                     const arch::memory::device::MemoryConfig& memory) {
     GemmBounds bounds;
-    const KernelTiming timing(config.kernels);
-    const Kernel kernel = multiply_kernel(problem, map);
+    const core::KernelTiming timing(config.kernels);
+    const program::Kernel kernel = multiply_kernel(problem, map);
     const double cycle_ns = kNanosecondsPerSecond / static_cast<double>(config.clock.count());
     const auto calls = static_cast<double>(lowered.output_tiles * lowered.calls_per_tile);
     const auto call_cycles = static_cast<double>(timing.cycles(kernel).total().count());
@@ -74,14 +74,14 @@ GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& 
 }
 
 GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& map,
-                     const NpuConfig& config, const arch::memory::MemoryConfig& memory) {
+                     const NpuConfig& config, const arch::memory::device::MemoryConfig& memory) {
     return bounds_of(problem, map, sizes_of(problem, map, config), config, memory);
 }
 
 OutputStationaryMapping choose_mapping(const GemmProblem& problem, const NpuConfig& config,
-                                       const arch::memory::MemoryConfig& memory) {
+                                       const arch::memory::device::MemoryConfig& memory) {
     const MultiplyMode* mode =
-        KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c);
+        core::KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c);
     std::optional<OutputStationaryMapping> best;
     // The binding bound first; at equal bounds the sum of all, then fewer and larger transfers.
     std::tuple<double, double, std::int64_t> best_cost;

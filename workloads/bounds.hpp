@@ -1,7 +1,7 @@
 // Analytical bounds of an output-stationary GEMM, printed beside every simulated result.
 #pragma once
 
-#include "arch/memory/memory_config.hpp"
+#include "arch/memory/device/memory_config.hpp"
 #include "workloads/output_stationary.hpp"
 
 namespace tilesim::workloads {
@@ -20,16 +20,16 @@ struct GemmBounds {
 
 GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& mapping,
                      const LoweredGemm& lowered, const arch::npu::NpuConfig& config,
-                     const arch::memory::MemoryConfig& memory);
+                     const arch::memory::device::MemoryConfig& memory);
 
 // The same before lowering: for searches that look at many mappings.
 GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& mapping,
-                     const arch::npu::NpuConfig& config, const arch::memory::MemoryConfig& memory);
+                     const arch::npu::NpuConfig& config, const arch::memory::device::MemoryConfig& memory);
 
 // A mapping for a scenario that states none: the one with the least bound among tiles that fit,
 // found by enumeration over multiples of the mmul blocks. Throws ConfigError when none fits.
 OutputStationaryMapping choose_mapping(const GemmProblem& problem,
                                        const arch::npu::NpuConfig& config,
-                                       const arch::memory::MemoryConfig& memory);
+                                       const arch::memory::device::MemoryConfig& memory);
 
 }  // namespace tilesim::workloads

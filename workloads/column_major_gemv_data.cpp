@@ -8,7 +8,7 @@ using arch::pim::PimCommand;
 using arch::pim::PimOp;
 
 ColumnMajorGemv::ColumnMajorGemv(const GemvProblem& gemv, const PimPlacement& placement,
-                                 const arch::memory::MemoryConfig& memory,
+                                 const arch::memory::device::MemoryConfig& memory,
                                  const arch::pim::PimConfig& pim, std::uint64_t seed)
     : gemv_(gemv),
       placement_(placement),

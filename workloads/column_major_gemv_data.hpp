@@ -17,7 +17,7 @@ namespace tilesim::workloads {
 class ColumnMajorGemv final : public FunctionalGemv {
   public:
     ColumnMajorGemv(const GemvProblem& gemv, const PimPlacement& placement,
-                    const arch::memory::MemoryConfig& memory, const arch::pim::PimConfig& pim,
+                    const arch::memory::device::MemoryConfig& memory, const arch::pim::PimConfig& pim,
                     std::uint64_t seed);
 
     void on_pim_command(std::size_t channel, const arch::pim::PimCommand& command) override;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "arch/base/config.hpp"
-#include "arch/npu/program.hpp"
+#include "arch/npu/program/program.hpp"
 
 namespace tilesim::workloads {
 

@@ -2,8 +2,8 @@
 #include <benchmark/benchmark.h>
 
 #include "arch/base/config.hpp"
-#include "arch/npu/array.hpp"
-#include "arch/npu/router.hpp"
+#include "arch/npu/array/array.hpp"
+#include "arch/npu/stream/router.hpp"
 #include "workloads/output_stationary.hpp"
 
 namespace tilesim::workloads {
@@ -18,18 +18,18 @@ void gemm(benchmark::State& state) {
     const npu::NpuConfig config = npu::read_npu_config(root.child("npu", ""));
     const fabric::FabricConfig fabric = fabric::read_fabric_config(root.child("fabric", ""));
     auto dram = base::config::Document::load(folder + "ddr5_5600.yaml");
-    const memory::MemoryConfig memory_config =
-        memory::read_memory_config(dram.root().child("memory", ""));
+    const memory::device::MemoryConfig memory_config =
+        memory::device::read_memory_config(dram.root().child("memory", ""));
     const GemmProblem problem{.m = state.range(0), .k = 864, .n = 1152, .c = DataType::Int8};
     const OutputStationaryMapping mapping{.m_ct = 144, .k_ct = 72, .n_ct = 144, .k_mt = 432};
     LoweredGemm lowered = lower(problem, mapping, config);
-    npu::route(lowered.program, config);
+    npu::stream::route(lowered.program, config);
     std::int64_t cycles = 0;
     for (auto _ : state) {
         base::EventQueue queue;
         base::stats::Group stats("");
-        memory::MemorySystem memory(memory_config, fabric.request_latency, queue, stats);
-        npu::Array array(config, fabric, lowered.program, memory, queue, stats, nullptr);
+        memory::controller::MemorySystem memory(memory_config, fabric.request_latency, queue, stats);
+        npu::array::Array array(config, fabric, lowered.program, memory, queue, stats, nullptr);
         array.start();
         while (!array.finished()) {
             queue.run_until(queue.next_time());

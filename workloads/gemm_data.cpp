@@ -13,11 +13,11 @@
 
 #include "arch/base/splitmix64.hpp"
 #include "arch/base/vector_clones.hpp"
-#include "arch/npu/kernel_function.hpp"
+#include "arch/npu/core/kernel_function.hpp"
 
 namespace tilesim::workloads {
 
-using arch::memory::BackingStore;
+using arch::memory::port::BackingStore;
 
 namespace {
 

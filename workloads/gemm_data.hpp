@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "arch/memory/backing_store.hpp"
+#include "arch/memory/port/backing_store.hpp"
 #include "workloads/output_stationary.hpp"
 
 namespace tilesim::workloads {
@@ -12,7 +12,7 @@ namespace tilesim::workloads {
 // Fills A and B, in their DRAM layout and with zeros where padded, from a seed (splitmix64).
 // Integers take all values of their type, bf16 lies in [-1, 1).
 void fill_operands(const GemmProblem& problem, const LoweredGemm& lowered, std::uint64_t seed,
-                   arch::memory::BackingStore& store);
+                   arch::memory::port::BackingStore& store);
 
 struct ProductCheck {
     std::int64_t checked = 0;  // elements compared one by one
@@ -28,6 +28,6 @@ struct ProductCheck {
 // 2^bits), which a wrong row passes with a probability of at most 2^-16.
 ProductCheck check_product(const GemmProblem& problem, const LoweredGemm& lowered,
                            const OutputStationaryMapping& mapping, std::uint64_t seed,
-                           const arch::memory::BackingStore& store);
+                           const arch::memory::port::BackingStore& store);
 
 }  // namespace tilesim::workloads

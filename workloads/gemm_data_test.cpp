@@ -24,21 +24,21 @@ LoweredGemm places_of(const GemmProblem& gemm) {
     return lowered;
 }
 
-ProductCheck check_of(const GemmProblem& gemm, const arch::memory::BackingStore& store) {
+ProductCheck check_of(const GemmProblem& gemm, const arch::memory::port::BackingStore& store) {
     OutputStationaryMapping map;
     map.k_ct = 32;
     return check_product(gemm, places_of(gemm), map, 1, store);
 }
 
 void set_byte_of_c(const GemmProblem& gemm, std::int64_t row, std::int64_t column,
-                   std::uint8_t value, arch::memory::BackingStore& store) {
+                   std::uint8_t value, arch::memory::port::BackingStore& store) {
     const std::array<std::byte, 1> byte{std::byte{value}};
     store.write(kAddressOfC + (row * gemm.n + column) * bytes_of(gemm.c), byte);
 }
 
 TEST(CheckProduct, NamesTheFirstWrongElementInOrderOfRows) {
     const GemmProblem gemm{9, 70, 45, DataType::Int8, DataType::Int8, DataType::Int8, true};
-    arch::memory::BackingStore store;
+    arch::memory::port::BackingStore store;
     EXPECT_TRUE(check_of(gemm, store).match);
     EXPECT_EQ(check_of(gemm, store).checked, 9 * 45);
     set_byte_of_c(gemm, 3, 1, 5, store);  // computed before column 40
@@ -53,7 +53,7 @@ TEST(CheckProduct, ProjectionsSeeOneBitOfAnElementBetweenTheSampledRows) {
     for (const bool column_major : {false, true}) {
         const GemmProblem gemm{2048,           2048,           1025,        DataType::Int8,
                                DataType::Int8, DataType::Int8, column_major};
-        arch::memory::BackingStore store;
+        arch::memory::port::BackingStore store;
         EXPECT_TRUE(check_of(gemm, store).match);
         EXPECT_LT(check_of(gemm, store).checked, gemm.m * gemm.n);
         set_byte_of_c(gemm, 2047, 1024, 0x80, store);
@@ -65,7 +65,7 @@ TEST(CheckProduct, ProjectionsSeeOneBitOfAnElementBetweenTheSampledRows) {
 TEST(CheckProduct, ProjectionsAgreeWithAProductThatIsRight) {
     const GemmProblem gemm{2048, 2048, 1025, DataType::Int8, DataType::Int8, DataType::Int16,
                            false};
-    arch::memory::BackingStore store;
+    arch::memory::port::BackingStore store;
     const LoweredGemm lowered = places_of(gemm);
     fill_operands(gemm, lowered, 7, store);
     const std::vector<std::byte> zeros(static_cast<std::size_t>(gemm.m * gemm.k));

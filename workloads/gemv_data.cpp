@@ -7,7 +7,7 @@ namespace tilesim::workloads {
 
 std::unique_ptr<FunctionalGemv> functional_gemv(const GemvProblem& gemv,
                                                 const PimPlacement& placement,
-                                                const arch::memory::MemoryConfig& memory,
+                                                const arch::memory::device::MemoryConfig& memory,
                                                 const arch::pim::PimConfig& pim,
                                                 std::uint64_t seed) {
     if (placement.mapping.placement == PimMapping::Placement::ColumnMajor) {

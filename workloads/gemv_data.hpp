@@ -20,7 +20,7 @@ class FunctionalGemv : public arch::pim::PimListener {
 // Matrix and scale factors, random from `seed`, lie where the placement wants them.
 std::unique_ptr<FunctionalGemv> functional_gemv(const GemvProblem& gemv,
                                                 const PimPlacement& placement,
-                                                const arch::memory::MemoryConfig& memory,
+                                                const arch::memory::device::MemoryConfig& memory,
                                                 const arch::pim::PimConfig& pim,
                                                 std::uint64_t seed);
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "arch/memory/backing_store.hpp"
-#include "arch/memory/memory_config.hpp"
+#include "arch/memory/port/backing_store.hpp"
+#include "arch/memory/device/memory_config.hpp"
 #include "arch/pim/pim_config.hpp"
 #include "workloads/gemm_data.hpp"
 #include "workloads/gemv.hpp"
@@ -54,7 +54,7 @@ struct BankPlace {
 // banks, then along the rows.
 class BankWords {
   public:
-    BankWords(const arch::memory::MemoryConfig& memory, const arch::pim::PimConfig& pim);
+    BankWords(const arch::memory::device::MemoryConfig& memory, const arch::pim::PimConfig& pim);
 
     std::int64_t channels() const { return channels_; }
     std::int64_t banks_per_channel() const { return banks_per_channel_; }
@@ -79,7 +79,7 @@ class BankWords {
     std::int64_t banks_per_channel_;
     std::int64_t interleave_;  // bytes
     std::int64_t word_bytes_;
-    arch::memory::BackingStore store_;
+    arch::memory::port::BackingStore store_;
 };
 
 }  // namespace tilesim::workloads

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "arch/npu/stream_kernel_timing.hpp"
+#include "arch/npu/core/stream_kernel_timing.hpp"
 
 namespace tilesim::workloads {
 
@@ -59,7 +59,7 @@ class Lowering {
     }
 
   private:
-    Program& program() { return out_.program; }
+    program::Program& program() { return out_.program; }
 
     void storage() {
         std::int64_t address = 0;
@@ -73,7 +73,7 @@ class Lowering {
         external("C_packed", out_.m * out_.n, problem_.c);
         const std::int64_t panel =
             rounded_up(std::min(map_.k_c, problem_.k) * map_.n_r * bytes_of(problem_.b), 32);
-        CoreProgram core;
+        program::CoreProgram core;
         core.tile = core_;
         for (std::int64_t i = 0; i < map_.b_buffers; ++i) {
             const std::string name = fmt::format("B_r{}", i);
@@ -86,18 +86,18 @@ class Lowering {
     }
 
     void routes() {
-        c_in_ = {shim_, Direction::MM2S, 0};
-        c_out_ = {shim_, Direction::S2MM, 0};
-        Route in;
+        c_in_ = {shim_, program::Direction::MM2S, 0};
+        c_out_ = {shim_, program::Direction::S2MM, 0};
+        program::Route in;
         in.name = "C_in";
         in.source = c_in_;
-        in.destinations = {{core_, Direction::S2MM, 1, PortKind::Core}};
-        Route out;
+        in.destinations = {{core_, program::Direction::S2MM, 1, program::PortKind::Core}};
+        program::Route out;
         out.name = "C_out";
-        out.source = {core_, Direction::MM2S, 0, PortKind::Core};
+        out.source = {core_, program::Direction::MM2S, 0, program::PortKind::Core};
         out.destinations = {c_out_};
         program().routes = {in, out};
-        LogicStream a;
+        program::LogicStream a;
         a.name = "A_stream";
         a.tile = core_;
         a.bytes_per_cycle = map_.a_stream == GotoblasMapping::AStream::Port ? kPortBytes : 0;
@@ -133,37 +133,37 @@ class Lowering {
         const std::int64_t panel = block.steps * map_.n_r * bytes_of(problem_.b);
         for (std::int64_t j = 0; j < panels; ++j) {
             const std::int64_t half = (next_panel_ + j) % map_.b_buffers;
-            program().sequence.push_back(AcquireLock{{half, kFree}});
-            program().sequence.push_back(CopyToTile{1, block.b_offset + j * panel, panel, half});
-            program().sequence.push_back(SetLock{half, kFull});
+            program().sequence.push_back(program::AcquireLock{{half, kFree}});
+            program().sequence.push_back(program::CopyToTile{1, block.b_offset + j * panel, panel, half});
+            program().sequence.push_back(program::SetLock{half, kFull});
         }
         // The next block may read C where this one writes it.
-        program().sequence.push_back(WaitIdle{c_out_});
+        program().sequence.push_back(program::WaitIdle{c_out_});
         add_loops(panels, calls, kernel_of(block.steps));
         next_panel_ += panels;
     }
 
-    void transfer_c(const GotoblasBlock& block, std::int64_t id, const ChannelId& channel) {
-        BufferDescriptor descriptor;
+    void transfer_c(const GotoblasBlock& block, std::int64_t id, const program::ChannelId& channel) {
+        program::BufferDescriptor descriptor;
         descriptor.id = id;
         descriptor.buffer = 2;
         descriptor.offset = block.c_offset;
         descriptor.length = block.rows * block.columns * bytes_of(problem_.c) / kWordBytes;
-        program().sequence.push_back(WriteDescriptor{shim_, descriptor});
-        program().sequence.push_back(PushTask{channel, {id, 1, false}});
+        program().sequence.push_back(program::WriteDescriptor{shim_, descriptor});
+        program().sequence.push_back(program::PushTask{channel, {id, 1, false}});
     }
 
     // L4 and L5 of a block on the core: panels take the B_r buffers in turn, from the one the
     // block before left off at.
     void add_loops(std::int64_t panels, std::int64_t calls, std::int64_t kernel) {
-        std::vector<CoreOp>& script = program().cores[0].script;
-        const auto panel = [&](std::int64_t half, std::vector<CoreOp>& into) {
-            into.push_back({AcquireOp{{half, kFull}}});
-            into.push_back({LoopOp{calls, std::nullopt, {{CallOp{kernel, {half}, {}}}}}});
-            into.push_back({ReleaseOp{{half, kFree}}});
+        std::vector<program::CoreOp>& script = program().cores[0].script;
+        const auto panel = [&](std::int64_t half, std::vector<program::CoreOp>& into) {
+            into.push_back({program::AcquireOp{{half, kFull}}});
+            into.push_back({program::LoopOp{calls, std::nullopt, {{program::CallOp{kernel, {half}, {}}}}}});
+            into.push_back({program::ReleaseOp{{half, kFree}}});
         };
         const std::int64_t rounds = panels / map_.b_buffers;
-        LoopOp loop{rounds, std::nullopt, {}};
+        program::LoopOp loop{rounds, std::nullopt, {}};
         for (std::int64_t i = 0; i < map_.b_buffers; ++i) {
             panel((next_panel_ + i) % map_.b_buffers, loop.body);
         }
@@ -188,10 +188,10 @@ class Lowering {
     GotoblasMapping map_;
     const NpuConfig& config_;
     LoweredGotoblas out_;
-    TileCoordinate shim_;
-    TileCoordinate core_;
-    ChannelId c_in_;
-    ChannelId c_out_;
+    program::TileCoordinate shim_;
+    program::TileCoordinate core_;
+    program::ChannelId c_in_;
+    program::ChannelId c_out_;
     std::int64_t next_panel_ = 0;
     std::map<std::int64_t, std::int64_t> kernels_;  // by k steps
 };
@@ -220,10 +220,10 @@ double LoweredGotoblas::padding_waste(const GemmProblem& problem) const {
                      (static_cast<double>(m) * static_cast<double>(n));
 }
 
-Kernel micro_kernel(const GemmProblem& problem, const GotoblasMapping& mapping, std::int64_t k) {
-    Kernel kernel;
+program::Kernel micro_kernel(const GemmProblem& problem, const GotoblasMapping& mapping, std::int64_t k) {
+    program::Kernel kernel;
     kernel.name = fmt::format("micro_kernel_{}", k);
-    kernel.kind = KernelKind::Stream;
+    kernel.kind = program::KernelKind::Stream;
     kernel.m = mapping.m_r;
     kernel.k = k;
     kernel.n = mapping.n_r;
@@ -239,7 +239,7 @@ std::vector<std::string> problems_of(const GemmProblem& problem, const GotoblasM
     std::vector<std::string> problems;
     const std::int64_t steps = std::min(map.k_c, problem.k);
     if (std::string reason =
-            StreamKernelTiming(config.kernels).check(micro_kernel(problem, map, steps));
+            core::StreamKernelTiming(config.kernels).check(micro_kernel(problem, map, steps));
         !reason.empty()) {
         return {reason};
     }
@@ -286,22 +286,22 @@ LoweredGotoblas lower(const GemmProblem& problem, const GotoblasMapping& mapping
 
 GemmBounds bounds_of(const GemmProblem& problem, const GotoblasMapping& map,
                      const LoweredGotoblas& lowered, const NpuConfig& config,
-                     const arch::memory::MemoryConfig& memory) {
+                     const arch::memory::device::MemoryConfig& memory) {
     GemmBounds bounds;
-    const StreamKernelTiming timing(config.kernels);
+    const core::StreamKernelTiming timing(config.kernels);
     const double cycle_ns = kNanosecondsPerSecond / static_cast<double>(config.clock.count());
     const bool port = map.a_stream == GotoblasMapping::AStream::Port;
     const auto a_rate = static_cast<double>(port ? kPortBytes : config.kernels.stream_read.count());
     double cycles = 0;
     double a_total = 0;
     for (const GotoblasBlock& block : lowered.blocks) {
-        const Kernel kernel = micro_kernel(problem, map, block.steps);
+        const program::Kernel kernel = micro_kernel(problem, map, block.steps);
         const std::int64_t panels = block.columns / map.n_r;
         const auto calls = static_cast<double>(panels * (block.rows / map.m_r));
         cycles += calls * static_cast<double>(timing.cycles(kernel).total().count());
-        a_total += calls * static_cast<double>(a_bytes(kernel));
-        bounds.dram_bytes += static_cast<double>(panels * b_bytes(kernel)) +
-                             2 * calls * static_cast<double>(c_words(kernel) * kWordBytes);
+        a_total += calls * static_cast<double>(core::a_bytes(kernel));
+        bounds.dram_bytes += static_cast<double>(panels * core::b_bytes(kernel)) +
+                             2 * calls * static_cast<double>(core::c_words(kernel) * kWordBytes);
     }
     bounds.compute_ns = cycles * cycle_ns;
     bounds.stream_ns = a_total / a_rate * cycle_ns;

@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
-#include "arch/memory/memory_config.hpp"
+#include "arch/memory/device/memory_config.hpp"
 #include "arch/npu/npu_config.hpp"
-#include "arch/npu/program.hpp"
+#include "arch/npu/program/program.hpp"
 #include "workloads/bounds.hpp"
 #include "workloads/gemm.hpp"
 
@@ -48,7 +48,7 @@ struct GotoblasBlock {
 };
 
 struct LoweredGotoblas {
-    arch::npu::Program program;
+    arch::npu::program::Program program;
     std::vector<GotoblasBlock> blocks;  // in order of execution
     std::int64_t m = 0, n = 0;          // padded
     std::int64_t b_panels = 0;          // copied by the host
@@ -63,14 +63,14 @@ LoweredGotoblas lower(const GemmProblem& problem, const GotoblasMapping& mapping
                       const arch::npu::NpuConfig& config);
 
 // The micro-kernel over `k` steps.
-arch::npu::Kernel micro_kernel(const GemmProblem& problem, const GotoblasMapping& mapping,
+arch::npu::program::Kernel micro_kernel(const GemmProblem& problem, const GotoblasMapping& mapping,
                                std::int64_t k);
 
 // Compute: calls back to back; stream: A at the rate the core reads it or, with AStream::Port, its
 // port carries; memory: B once per row block and C both ways per k_c block, at the DRAM's peak.
 GemmBounds bounds_of(const GemmProblem& problem, const GotoblasMapping& mapping,
                      const LoweredGotoblas& lowered, const arch::npu::NpuConfig& config,
-                     const arch::memory::MemoryConfig& memory);
+                     const arch::memory::device::MemoryConfig& memory);
 
 // The 16 x 4 block with the largest cache blocks that fit.
 GotoblasMapping choose_gotoblas(const GemmProblem& problem, const arch::npu::NpuConfig& config);

@@ -5,7 +5,7 @@
 
 namespace tilesim::workloads {
 
-using arch::memory::BackingStore;
+using arch::memory::port::BackingStore;
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "arch/memory/backing_store.hpp"
+#include "arch/memory/port/backing_store.hpp"
 #include "workloads/gemm_data.hpp"
 #include "workloads/gotoblas.hpp"
 
@@ -16,14 +16,14 @@ class GotoblasData {
                  const LoweredGotoblas& lowered);
 
     // Fills A and B from a seed and packs them; C begins as zeros.
-    void fill(std::uint64_t seed, arch::memory::BackingStore& store) const;
+    void fill(std::uint64_t seed, arch::memory::port::BackingStore& store) const;
     // Unpacks C and compares it with a reference product of A and B.
-    ProductCheck check(std::uint64_t seed, arch::memory::BackingStore& store) const;
+    ProductCheck check(std::uint64_t seed, arch::memory::port::BackingStore& store) const;
 
   private:
-    void pack_a(const GotoblasBlock& block, arch::memory::BackingStore& store) const;
-    void pack_b(const GotoblasBlock& block, arch::memory::BackingStore& store) const;
-    void unpack_c(const GotoblasBlock& block, arch::memory::BackingStore& store) const;
+    void pack_a(const GotoblasBlock& block, arch::memory::port::BackingStore& store) const;
+    void pack_b(const GotoblasBlock& block, arch::memory::port::BackingStore& store) const;
+    void unpack_c(const GotoblasBlock& block, arch::memory::port::BackingStore& store) const;
 
     GemmProblem problem_;
     GotoblasMapping mapping_;

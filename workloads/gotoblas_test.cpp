@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "arch/npu/program_verifier.hpp"
-#include "arch/npu/stream_kernel_timing.hpp"
+#include "arch/npu/check/program_verifier.hpp"
+#include "arch/npu/core/stream_kernel_timing.hpp"
 #include "workloads/gotoblas_data.hpp"
 #include "workloads/program_run_testing.hpp"
 
@@ -31,7 +31,7 @@ GotoblasMapping mapping(std::int64_t m_c, std::int64_t n_c, std::int64_t k_c) {
 Outcome run(const GemmProblem& gemm, const GotoblasMapping& map, bool functional) {
     const Machine m = machine();
     LoweredGotoblas lowered = lower(gemm, map, m.npu);
-    EXPECT_TRUE(npu::verify(lowered.program, m.npu).empty());
+    EXPECT_TRUE(npu::check::verify(lowered.program, m.npu).empty());
     const GotoblasData data(gemm, map, lowered);
     const Bytes bytes{[&](auto& store) { data.fill(3, store); },
                       [&](auto& store) { return data.check(3, store); }};
@@ -84,7 +84,7 @@ TEST(Gotoblas, EachPanelOfBIsCopiedOncePerRowBlock) {
 // panels, so that C ends with a whole burst.
 TEST(Gotoblas, MoreRowPanelsCostTheirMicroKernels) {
     const Machine m = machine();
-    const auto kernel = npu::StreamKernelTiming(m.npu.kernels)
+    const auto kernel = npu::core::StreamKernelTiming(m.npu.kernels)
                             .cycles(micro_kernel(problem(0, 0, 0), mapping(0, 0, 0), 100))
                             .total();
     const std::int64_t ten = run(problem(160, 100, 4), mapping(1024, 4, 100), false).cycles;

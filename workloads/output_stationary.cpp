@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/buffer_plan.hpp"
 
 namespace tilesim::workloads {
@@ -47,7 +47,7 @@ class Lowering {
         : problem_(problem),
           map_(mapping),
           config_(config),
-          mode_(*KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c)) {
+          mode_(*core::KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c)) {
         const auto padded = [](std::int64_t x, std::int64_t to) { return ceil_div(x, to) * to; };
         result_.m = padded(problem.m, map_.m_ct * config.core_rows);
         result_.k = padded(problem.k, map_.k_mt);
@@ -64,8 +64,8 @@ class Lowering {
         program_.name = fmt::format("gemm_{}x{}x{}_{}_{}", problem_.m, problem_.k, problem_.n,
                                     name_of(problem_.a), name_of(problem_.c));
         place_operands();
-        program_.kernels = {kernel("zero", KernelKind::Zero),
-                            kernel("multiply", KernelKind::Multiply)};
+        program_.kernels = {kernel("zero", program::KernelKind::Zero),
+                            kernel("multiply", program::KernelKind::Multiply)};
         for (std::int64_t column = 0; column < config_.columns; ++column) {
             lower_memory_tile(column);
         }
@@ -90,7 +90,7 @@ class Lowering {
     // Along K, what a memory tile holds of B: row-major B needs no long runs along K.
     std::int64_t b_block() const { return problem_.b_column_major ? map_.k_mt : map_.k_ct; }
 
-    Kernel kernel(const char* name, KernelKind kind) const {
+    program::Kernel kernel(const char* name, program::KernelKind kind) const {
         return {name,        kind,       map_.m_ct,
                 map_.k_ct,   map_.n_ct,  problem_.a,
                 problem_.b,  problem_.c, problem_.b_column_major,
@@ -108,28 +108,28 @@ class Lowering {
         place("C", result_.m * result_.n * bytes_of(problem_.c));
     }
 
-    std::int64_t add_lock(const std::string& name, TileCoordinate tile, std::int64_t initial) {
+    std::int64_t add_lock(const std::string& name, program::TileCoordinate tile, std::int64_t initial) {
         std::int64_t id = 0;
-        for (const Lock& lock : program_.locks) {
+        for (const program::Lock& lock : program_.locks) {
             id += lock.tile == tile ? 1 : 0;
         }
         program_.locks.push_back({name, tile, id, initial});
         return static_cast<std::int64_t>(program_.locks.size()) - 1;
     }
 
-    FifoLocks add_fifo(const std::string& name, TileCoordinate tile, std::int64_t free) {
+    FifoLocks add_fifo(const std::string& name, program::TileCoordinate tile, std::int64_t free) {
         return {add_lock(name + "_free", tile, free), add_lock(name + "_full", tile, 0)};
     }
 
     void add_buffer(std::vector<std::int64_t>& indexes, const std::string& name,
-                    TileCoordinate tile, std::int64_t address, std::int64_t bytes) {
+                    program::TileCoordinate tile, std::int64_t address, std::int64_t bytes) {
         program_.buffers.push_back(
             {fmt::format("{}_{}", name, indexes.size()), tile, address, bytes});
         indexes.push_back(static_cast<std::int64_t>(program_.buffers.size()) - 1);
     }
 
     // Buffers in a core's memory, and in memory tiles'.
-    std::vector<std::int64_t> add_buffers(const std::string& name, TileCoordinate tile,
+    std::vector<std::int64_t> add_buffers(const std::string& name, program::TileCoordinate tile,
                                           const std::vector<std::int64_t>& addresses,
                                           std::int64_t bytes) {
         std::vector<std::int64_t> indexes;
@@ -149,12 +149,12 @@ class Lowering {
 
     // A ring of descriptors, one a buffer, that repeats for ever on a channel. `shape` gives
     // length, offset and dimensions.
-    void add_ring(TileDma& dma, Direction direction, std::int64_t channel, std::int64_t first_id,
-                  const std::vector<std::int64_t>& buffers, const BufferDescriptor& shape,
-                  LockAction acquire, LockAction release) {
+    void add_ring(program::TileDma& dma, program::Direction direction, std::int64_t channel, std::int64_t first_id,
+                  const std::vector<std::int64_t>& buffers, const program::BufferDescriptor& shape,
+                  program::LockAction acquire, program::LockAction release) {
         const auto count = static_cast<std::int64_t>(buffers.size());
         for (std::int64_t i = 0; i < count; ++i) {
-            BufferDescriptor descriptor = shape;
+            program::BufferDescriptor descriptor = shape;
             descriptor.id = first_id + i;
             descriptor.buffer = buffers[static_cast<std::size_t>(i)];
             descriptor.acquire = acquire;
@@ -165,9 +165,9 @@ class Lowering {
         dma.starts.push_back({direction, channel, {first_id, 1, false}});
     }
 
-    static BufferDescriptor shaped(std::int64_t length, std::vector<Dimension> dimensions,
+    static program::BufferDescriptor shaped(std::int64_t length, std::vector<program::Dimension> dimensions,
                                    std::int64_t offset = 0) {
-        BufferDescriptor descriptor;
+        program::BufferDescriptor descriptor;
         descriptor.length = length;
         descriptor.offset = offset;
         descriptor.dimensions = std::move(dimensions);
@@ -176,9 +176,9 @@ class Lowering {
 
     // A block of `outer` rows (m_ct of A or n_ct of B) by k_mt arrives in rows and is cut into core
     // tiles; it leaves as strips of `outer` x s.
-    void add_strip_operand(TileDma& dma, const std::string& name, std::int64_t channel,
+    void add_strip_operand(program::TileDma& dma, const std::string& name, std::int64_t channel,
                            std::int64_t outer, DataType type, const Places& places) {
-        const TileCoordinate tile = dma.tile;
+        const program::TileCoordinate tile = dma.tile;
         const std::int64_t k = words(map_.k_ct, type);
         const std::int64_t s = words(mode_.s, type);
         const std::int64_t tiles = map_.k_mt / map_.k_ct;
@@ -186,26 +186,26 @@ class Lowering {
         const auto buffers = add_buffers(name, places, length * kWordBytes);
         const FifoLocks locks = add_fifo(name, tile, kBuffers);
         const std::int64_t first = channel % 2 == 0 ? 0 : kOddDescriptors;
-        add_ring(dma, Direction::S2MM, channel, first, buffers,
+        add_ring(dma, program::Direction::S2MM, channel, first, buffers,
                  shaped(length, {{k, 1}, {tiles, outer * k}, {outer, k}}), {locks.free, -1},
                  {locks.full, 1});
-        add_ring(dma, Direction::MM2S, channel, first + kBuffers, buffers,
+        add_ring(dma, program::Direction::MM2S, channel, first + kBuffers, buffers,
                  shaped(length, {{s, 1}, {outer, k}, {k / s, s}, {tiles, outer * k}}),
                  {locks.full, -1}, {locks.free, 1});
     }
 
     // Row-major B: k_ct x n_ct arrives in rows of n_ct and leaves as s x t sub-tiles.
-    void add_row_major_b(TileDma& dma, const std::string& name, const Places& places) {
-        const TileCoordinate tile = dma.tile;
+    void add_row_major_b(program::TileDma& dma, const std::string& name, const Places& places) {
+        const program::TileCoordinate tile = dma.tile;
         const std::int64_t n = words_b(map_.n_ct);
         const std::int64_t t = words_b(mode_.t);
         const std::int64_t length = n * map_.k_ct;
         const auto buffers = add_buffers(name, places, length * kWordBytes);
         const FifoLocks locks = add_fifo(name, tile, kBuffers);
-        add_ring(dma, Direction::S2MM, kChannelB, kOddDescriptors, buffers, shaped(length, {}),
+        add_ring(dma, program::Direction::S2MM, kChannelB, kOddDescriptors, buffers, shaped(length, {}),
                  {locks.free, -1}, {locks.full, 1});
         add_ring(
-            dma, Direction::MM2S, kChannelB, kOddDescriptors + kBuffers, buffers,
+            dma, program::Direction::MM2S, kChannelB, kOddDescriptors + kBuffers, buffers,
             shaped(length, {{t, 1}, {mode_.s, n}, {n / t, t}, {map_.k_ct / mode_.s, mode_.s * n}}),
             {locks.full, -1}, {locks.free, 1});
     }
@@ -213,8 +213,8 @@ class Lowering {
     // The C tiles of the column's cores join here and leave as rows, one core's part after the
     // other. Every part has locks of its own: with common ones a fast core could take a slow one's
     // place.
-    void add_c_join(TileDma& dma, const std::string& name, const Places& places) {
-        const TileCoordinate tile = dma.tile;
+    void add_c_join(program::TileDma& dma, const std::string& name, const Places& places) {
+        const program::TileCoordinate tile = dma.tile;
         const std::int64_t part = words_c(map_.m_ct * map_.n_ct);
         const std::int64_t t = words_c(mode_.t);
         const std::int64_t rows = config_.core_rows;
@@ -227,11 +227,11 @@ class Lowering {
             const std::int64_t offset = row * part * kWordBytes;
             const std::int64_t first =
                 (channel % 2 == 0 ? 0 : kOddDescriptors) + 2 * kBuffers + row / 2 * kBuffers;
-            add_ring(dma, Direction::S2MM, channel, first, buffers, shaped(part, {}, offset),
+            add_ring(dma, program::Direction::S2MM, channel, first, buffers, shaped(part, {}, offset),
                      {locks.free, -1}, {locks.full, 1});
             for (std::int64_t i = 0; i < map_.c_buffers; ++i) {
                 const std::int64_t position = i * rows + row;
-                BufferDescriptor out = shaped(part,
+                program::BufferDescriptor out = shaped(part,
                                               {{t, 1},
                                                {map_.n_ct / mode_.t, mode_.r * t},
                                                {mode_.r, t},
@@ -239,17 +239,17 @@ class Lowering {
                                               offset);
                 out.id = first_out + position;
                 out.buffer = buffers[static_cast<std::size_t>(i)];
-                out.acquire = LockAction{locks.full, -1};
-                out.release = LockAction{locks.free, 1};
+                out.acquire = program::LockAction{locks.full, -1};
+                out.release = program::LockAction{locks.free, 1};
                 out.next = first_out + (position + 1) % out_descriptors;
                 dma.descriptors.push_back(std::move(out));
             }
         }
-        dma.starts.push_back({Direction::MM2S, kChannelC, {first_out, 1, false}});
+        dma.starts.push_back({program::Direction::MM2S, kChannelC, {first_out, 1, false}});
     }
 
     void lower_memory_tile(std::int64_t column) {
-        TileDma dma;
+        program::TileDma dma;
         dma.tile = {column, 1};
         const MemoryTilePlan& plan = memory_plans_[static_cast<std::size_t>(column)];
         if (row_of_a(column, config_)) {
@@ -268,7 +268,7 @@ class Lowering {
     }
 
     void lower_core(std::int64_t column, std::int64_t row) {
-        const TileCoordinate tile{column, row + 2};
+        const program::TileCoordinate tile{column, row + 2};
         const std::string suffix = fmt::format("_{}_{}", column, row + 2);
         const std::int64_t a_words = words_a(map_.m_ct * map_.k_ct);
         const std::int64_t b_words = words_b(map_.k_ct * map_.n_ct);
@@ -283,31 +283,31 @@ class Lowering {
         const std::int64_t go = add_lock("go" + suffix, tile, 0);
         go_locks_.push_back(go);
 
-        TileDma dma;
+        program::TileDma dma;
         dma.tile = tile;
-        add_ring(dma, Direction::S2MM, 0, 0, a,
+        add_ring(dma, program::Direction::S2MM, 0, 0, a,
                  strips_to_sub_tiles(a_words, map_.m_ct, mode_.r, problem_.a), {a_locks.free, -1},
                  {a_locks.full, 1});
-        add_ring(dma, Direction::S2MM, 1, kBuffers, b,
+        add_ring(dma, program::Direction::S2MM, 1, kBuffers, b,
                  problem_.b_column_major
                      ? strips_to_sub_tiles(b_words, map_.n_ct, mode_.t, problem_.b)
                      : shaped(b_words, {}),
                  {b_locks.free, -1}, {b_locks.full, 1});
-        add_ring(dma, Direction::MM2S, 0, 2 * kBuffers, c, shaped(c_words, {}), {c_locks.full, -1},
+        add_ring(dma, program::Direction::MM2S, 0, 2 * kBuffers, c, shaped(c_words, {}), {c_locks.full, -1},
                  {c_locks.free, 1});
         program_.dmas.push_back(std::move(dma));
         program_.cores.push_back(core_program(tile, a, b, c, a_locks, b_locks, c_locks, go));
     }
 
     // Strips of `outer` x s become sub-tiles of h x s, row-major over sub-tiles.
-    BufferDescriptor strips_to_sub_tiles(std::int64_t length, std::int64_t outer, std::int64_t h,
+    program::BufferDescriptor strips_to_sub_tiles(std::int64_t length, std::int64_t outer, std::int64_t h,
                                          DataType type) const {
         const std::int64_t sub_tile = words(h * mode_.s, type);
         const std::int64_t strips = map_.k_ct / mode_.s;
         return shaped(length, {{sub_tile, 1}, {outer / h, strips * sub_tile}, {strips, sub_tile}});
     }
 
-    CoreProgram core_program(TileCoordinate tile, const std::vector<std::int64_t>& a,
+    program::CoreProgram core_program(program::TileCoordinate tile, const std::vector<std::int64_t>& a,
                              const std::vector<std::int64_t>& b, const std::vector<std::int64_t>& c,
                              FifoLocks a_locks, FifoLocks b_locks, FifoLocks c_locks,
                              std::int64_t go) const {
@@ -315,43 +315,43 @@ class Lowering {
         constexpr std::int64_t kB = 1;
         constexpr std::int64_t kC = 2;
         constexpr std::int64_t kZeroed = 3;
-        CoreProgram core;
+        program::CoreProgram core;
         core.tile = tile;
         // Each zeroing moves both C rotations on: the multiplies after it use the buffer it
         // cleared.
         std::vector<std::int64_t> c_before = c;
         std::rotate(c_before.begin(), c_before.end() - 1, c_before.end());
         core.rotations = {{"a", a}, {"b", b}, {"c", c_before}, {"zeroed", c}};
-        LoopOp calls;
+        program::LoopOp calls;
         calls.parameter = kCallsParameter;
-        calls.body = {{AcquireOp{{a_locks.full, -1}}},
-                      {AcquireOp{{b_locks.full, -1}}},
-                      {CallOp{1, {kA, kB, kC}, {kA, kB}}},
-                      {ReleaseOp{{a_locks.free, 1}}},
-                      {ReleaseOp{{b_locks.free, 1}}}};
-        LoopOp tiles;
+        calls.body = {{program::AcquireOp{{a_locks.full, -1}}},
+                      {program::AcquireOp{{b_locks.full, -1}}},
+                      {program::CallOp{1, {kA, kB, kC}, {kA, kB}}},
+                      {program::ReleaseOp{{a_locks.free, 1}}},
+                      {program::ReleaseOp{{b_locks.free, 1}}}};
+        program::LoopOp tiles;
         tiles.parameter = kTilesParameter;
-        tiles.body = {{AcquireOp{{c_locks.free, -1}}},
-                      {CallOp{0, {kZeroed}, {kC, kZeroed}}},
+        tiles.body = {{program::AcquireOp{{c_locks.free, -1}}},
+                      {program::CallOp{0, {kZeroed}, {kC, kZeroed}}},
                       {calls},
-                      {ReleaseOp{{c_locks.full, 1}}}};
-        core.script = {{AcquireOp{{go, -1}}}, {tiles}};
+                      {program::ReleaseOp{{c_locks.full, 1}}}};
+        core.script = {{program::AcquireOp{{go, -1}}}, {tiles}};
         return core;
     }
 
     void make_routes() {
-        const auto add = [this](std::string name, ChannelId from, std::vector<ChannelId> to) {
-            Route route;
+        const auto add = [this](std::string name, program::ChannelId from, std::vector<program::ChannelId> to) {
+            program::Route route;
             route.name = std::move(name);
             route.source = from;
             route.destinations = std::move(to);
             program_.routes.push_back(std::move(route));
         };
-        const auto mm2s = Direction::MM2S;
-        const auto s2mm = Direction::S2MM;
+        const auto mm2s = program::Direction::MM2S;
+        const auto s2mm = program::Direction::S2MM;
         for (std::int64_t row = 0; row < config_.core_rows; ++row) {
             const std::int64_t column = column_of_a(row, config_);
-            std::vector<ChannelId> cores;
+            std::vector<program::ChannelId> cores;
             for (std::int64_t c = 0; c < config_.columns; ++c) {
                 cores.push_back({{c, row + 2}, s2mm, 0});
             }
@@ -360,7 +360,7 @@ class Lowering {
             add(fmt::format("a_row_{}", row), {{column, 1}, mm2s, kChannelA}, cores);
         }
         for (std::int64_t column = 0; column < config_.columns; ++column) {
-            std::vector<ChannelId> cores;
+            std::vector<program::ChannelId> cores;
             for (std::int64_t row = 0; row < config_.core_rows; ++row) {
                 cores.push_back({{column, row + 2}, s2mm, 1});
                 add(fmt::format("c_core_{}_{}", column, row), {{column, row + 2}, mm2s, 0},
@@ -374,16 +374,16 @@ class Lowering {
         }
     }
 
-    BufferDescriptor shim_descriptor(std::int64_t id, std::int64_t buffer, std::int64_t offset,
-                                     std::int64_t length, std::vector<Dimension> dimensions) const {
-        BufferDescriptor descriptor = shaped(length, std::move(dimensions), offset);
+    program::BufferDescriptor shim_descriptor(std::int64_t id, std::int64_t buffer, std::int64_t offset,
+                                     std::int64_t length, std::vector<program::Dimension> dimensions) const {
+        program::BufferDescriptor descriptor = shaped(length, std::move(dimensions), offset);
         descriptor.id = id;
         descriptor.buffer = buffer;
         return descriptor;
     }
 
     // A panel of `outer` rows of K elements as a sequence of outer x k_mt blocks.
-    BufferDescriptor k_panel(std::int64_t id, std::int64_t buffer, std::int64_t first_row,
+    program::BufferDescriptor k_panel(std::int64_t id, std::int64_t buffer, std::int64_t first_row,
                              std::int64_t outer, DataType type) const {
         const std::int64_t k = words(result_.k, type);
         const std::int64_t block = words(map_.k_mt, type);
@@ -391,11 +391,11 @@ class Lowering {
                                {{block, 1}, {outer, k}, {k / block, block}});
     }
 
-    void write_and_push(std::int64_t column, Direction direction, std::int64_t channel,
-                        const BufferDescriptor& descriptor, bool token) {
-        program_.sequence.push_back(WriteDescriptor{{column, 0}, descriptor});
+    void write_and_push(std::int64_t column, program::Direction direction, std::int64_t channel,
+                        const program::BufferDescriptor& descriptor, bool token) {
+        program_.sequence.push_back(program::WriteDescriptor{{column, 0}, descriptor});
         program_.sequence.push_back(
-            PushTask{{{column, 0}, direction, channel}, {descriptor.id, 1, token}});
+            program::PushTask{{{column, 0}, direction, channel}, {descriptor.id, 1, token}});
     }
 
     // The transfers of one output tile of every core.
@@ -407,17 +407,17 @@ class Lowering {
         for (std::int64_t column = 0; column < config_.columns; ++column) {
             if (const auto row = row_of_a(column, config_)) {
                 write_and_push(
-                    column, Direction::MM2S, 0,
+                    column, program::Direction::MM2S, 0,
                     k_panel(slot, 0, (block_row + *row) * map_.m_ct, map_.m_ct, problem_.a), false);
             }
             const std::int64_t first_column = (block_column + column) * map_.n_ct;
-            write_and_push(column, Direction::MM2S, 1, b_panel(kShimSlots + slot, first_column),
+            write_and_push(column, program::Direction::MM2S, 1, b_panel(kShimSlots + slot, first_column),
                            false);
             const std::int64_t n = words_c(result_.n);
             const std::int64_t run = words_c(map_.n_ct);
             const std::int64_t rows = map_.m_ct * config_.core_rows;
             write_and_push(
-                column, Direction::S2MM, 0,
+                column, program::Direction::S2MM, 0,
                 shim_descriptor(2 * kShimSlots + slot, 2,
                                 (block_row * map_.m_ct * n + words_c(first_column)) * kWordBytes,
                                 rows * run, {{run, 1}, {rows, n}}),
@@ -425,7 +425,7 @@ class Lowering {
         }
     }
 
-    BufferDescriptor b_panel(std::int64_t id, std::int64_t first_column) const {
+    program::BufferDescriptor b_panel(std::int64_t id, std::int64_t first_column) const {
         if (problem_.b_column_major) {
             return k_panel(id, 1, first_column, map_.n_ct, problem_.b);
         }
@@ -437,19 +437,19 @@ class Lowering {
 
     void wait_for_output_tile() {
         for (std::int64_t column = 0; column < config_.columns; ++column) {
-            program_.sequence.push_back(WaitToken{{{column, 0}, Direction::S2MM, 0}});
+            program_.sequence.push_back(program::WaitToken{{{column, 0}, program::Direction::S2MM, 0}});
         }
     }
 
     void make_sequence() {
-        for (const CoreProgram& core : program_.cores) {
+        for (const program::CoreProgram& core : program_.cores) {
             program_.sequence.push_back(
-                WriteParameter{core.tile, kCallsParameter, result_.calls_per_tile});
+                program::WriteParameter{core.tile, kCallsParameter, result_.calls_per_tile});
             program_.sequence.push_back(
-                WriteParameter{core.tile, kTilesParameter, result_.output_tiles});
+                program::WriteParameter{core.tile, kTilesParameter, result_.output_tiles});
         }
         for (const std::int64_t lock : go_locks_) {
-            program_.sequence.push_back(SetLock{lock, 1});
+            program_.sequence.push_back(program::SetLock{lock, 1});
         }
         const bool overlapped =
             map_.shim_bds == OutputStationaryMapping::ShimDescriptors::Overlapped;
@@ -474,7 +474,7 @@ class Lowering {
     CorePlan core_plan_;
     std::vector<MemoryTilePlan> memory_plans_;
     LoweredGemm result_;
-    Program& program_ = result_.program;
+    program::Program& program_ = result_.program;
     std::vector<std::int64_t> go_locks_;
 };
 
@@ -513,9 +513,9 @@ std::optional<std::int64_t> row_of_a(std::int64_t column, const NpuConfig& confi
 std::vector<std::string> problems_of(const GemmProblem& problem, const OutputStationaryMapping& map,
                                      const NpuConfig& config) {
     std::vector<std::string> problems;
-    const KernelTiming timing(config.kernels);
-    Kernel kernel;
-    kernel.kind = KernelKind::Multiply;
+    const core::KernelTiming timing(config.kernels);
+    program::Kernel kernel;
+    kernel.kind = program::KernelKind::Multiply;
     kernel.m = map.m_ct;
     kernel.k = map.k_ct;
     kernel.n = map.n_ct;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "arch/npu/npu_config.hpp"
-#include "arch/npu/program.hpp"
+#include "arch/npu/program/program.hpp"
 #include "workloads/gemm.hpp"
 
 namespace tilesim::workloads {
@@ -33,7 +33,7 @@ struct OutputStationaryMapping {
 OutputStationaryMapping read_output_stationary(arch::base::config::Node node);
 
 struct LoweredGemm {
-    arch::npu::Program program;
+    arch::npu::program::Program program;
     std::int64_t m = 0, k = 0, n = 0;    // padded problem
     std::int64_t output_tiles = 0;       // per core
     std::int64_t calls_per_tile = 0;     // K / k_ct

@@ -17,7 +17,7 @@ using arch::base::ceil_div;
 using arch::base::kBitsPerByte;
 using arch::base::config::ConfigError;
 using arch::base::config::Node;
-using arch::memory::MemoryConfig;
+using arch::memory::device::MemoryConfig;
 using arch::pim::PimConfig;
 
 namespace {

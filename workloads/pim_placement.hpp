@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "arch/memory/memory_config.hpp"
+#include "arch/memory/device/memory_config.hpp"
 #include "arch/pim/pim_config.hpp"
 #include "arch/pim/pim_program.hpp"
 #include "workloads/gemv.hpp"
@@ -55,16 +55,16 @@ struct PimPlacement {
 
 // Throws ConfigError with the reason where the matrix cannot be placed.
 PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping,
-                   const arch::memory::MemoryConfig& memory, const arch::pim::PimConfig& pim);
+                   const arch::memory::device::MemoryConfig& memory, const arch::pim::PimConfig& pim);
 
 // What every channel's controller issues: the same for all.
 arch::pim::PimProgram lower(const GemvProblem& gemv, const PimPlacement& placement,
-                            const arch::memory::MemoryConfig& memory,
+                            const arch::memory::device::MemoryConfig& memory,
                             const arch::pim::PimConfig& pim);
 
 // CK of that program without refresh, from counts alone; for balanced placements in one phase.
 std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& placement,
-                                const arch::memory::MemoryConfig& memory,
+                                const arch::memory::device::MemoryConfig& memory,
                                 const arch::pim::PimConfig& pim);
 
 }  // namespace tilesim::workloads

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "arch/base/event_queue.hpp"
-#include "arch/memory/memory_system.hpp"
-#include "arch/memory/stream_driver.hpp"
+#include "arch/memory/controller/memory_system.hpp"
+#include "arch/memory/traffic/stream_driver.hpp"
 #include "workloads/gemv_data.hpp"
 
 namespace tilesim::workloads {
@@ -16,10 +16,10 @@ namespace memory = arch::memory;
 using arch::base::DataType;
 
 // Eight channels of sixteen banks with rows of 2 KiB.
-memory::MemoryConfig lpddr(std::int64_t bank_groups = 4) {
+memory::device::MemoryConfig lpddr(std::int64_t bank_groups = 4) {
     auto document = arch::base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
                                                        "/configs/devices/lpddr5x_7500.yaml");
-    memory::MemoryConfig config = memory::read_memory_config(document.root().child("memory", ""));
+    memory::device::MemoryConfig config = memory::device::read_memory_config(document.root().child("memory", ""));
     config.bank_groups = bank_groups;
     config.refresh = false;
     return config;
@@ -108,12 +108,12 @@ struct Outcome {
 
 Outcome run(const GemvProblem& gemv, const PimMapping& mapping, bool functional,
             const pim::PimConfig& config = {}) {
-    const memory::MemoryConfig dram = lpddr();
+    const memory::device::MemoryConfig dram = lpddr();
     const PimPlacement placement = place(gemv, mapping, dram, config);
     const pim::PimProgram program = lower(gemv, placement, dram, config);
     arch::base::EventQueue queue;
     arch::base::stats::Group root("");
-    memory::MemorySystem system(dram, memory::StreamDriver::latency(dram), queue, root);
+    memory::controller::MemorySystem system(dram, memory::traffic::StreamDriver::latency(dram), queue, root);
     std::unique_ptr<FunctionalGemv> data;
     if (functional) {
         data = functional_gemv(gemv, placement, dram, config, 7);
@@ -123,7 +123,7 @@ Outcome run(const GemvProblem& gemv, const PimMapping& mapping, bool functional,
         units.push_back(
             std::make_unique<pim::PimUnit>(dram.timing, config, program, i, root, data.get()));
         system.lend(i, *units.back(),
-                    memory::StreamDriver::latency(dram) + arch::base::Femtoseconds{1});
+                    memory::traffic::StreamDriver::latency(dram) + arch::base::Femtoseconds{1});
     }
     while (!queue.empty()) {
         queue.run_until(queue.next_time());
@@ -142,7 +142,7 @@ TEST(PimPlacement, TheClosedFormIsTheCommandStream) {
             const GemvProblem gemv{3 * d, d};
             PimMapping mapping;
             mapping.cr_degree = degree;
-            const memory::MemoryConfig dram = lpddr();
+            const memory::device::MemoryConfig dram = lpddr();
             const PimPlacement placement = place(gemv, mapping, dram, {});
             EXPECT_EQ(run(gemv, mapping, false).cycles,
                       closed_form_cycles(gemv, placement, dram, {}))

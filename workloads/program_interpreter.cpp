@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "arch/npu/kernel_function.hpp"
-#include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/core/kernel_function.hpp"
+#include "arch/npu/core/kernel_timing.hpp"
 
 namespace tilesim::workloads {
 
@@ -19,11 +19,11 @@ constexpr std::uint64_t kShuffleEvery = 64;  // steps, on average
 
 // Every run of the descriptor: (byte offset in its buffer, words), in stream order.
 template <class Action>
-void for_each_run(const BufferDescriptor& descriptor, Action action) {
-    AddressGenerator addresses(descriptor, 0);
-    std::int64_t left = stream_words(descriptor);
+void for_each_run(const program::BufferDescriptor& descriptor, Action action) {
+    dma::AddressGenerator addresses(descriptor, 0);
+    std::int64_t left = dma::stream_words(descriptor);
     while (left > 0) {
-        const Run run = addresses.take(left);
+        const dma::Run run = addresses.take(left);
         action(descriptor.offset + run.offset * kWordBytes, run.words);
         left -= run.words;
     }
@@ -31,32 +31,32 @@ void for_each_run(const BufferDescriptor& descriptor, Action action) {
 
 }  // namespace
 
-ProgramInterpreter::ProgramInterpreter(const NpuConfig& config, const Program& program,
-                                       arch::memory::BackingStore& store, std::uint64_t seed)
+ProgramInterpreter::ProgramInterpreter(const NpuConfig& config, const program::Program& program,
+                                       arch::memory::port::BackingStore& store, std::uint64_t seed)
     : config_(config), program_(program), store_(store), random_(seed), memory_(config, program) {
-    on_call = [this](const Kernel& kernel, TileCoordinate,
+    on_call = [this](const program::Kernel& kernel, program::TileCoordinate,
                      const std::vector<std::span<std::byte>>& operands) {
-        if (kernel.kind == KernelKind::Multiply) {
-            const KernelTiming timing(config_.kernels);
+        if (kernel.kind == program::KernelKind::Multiply) {
+            const core::KernelTiming timing(config_.kernels);
             multiply(kernel, timing.mode_of(kernel), operands[0], operands[1], operands[2]);
-        } else if (kernel.kind == KernelKind::Zero) {
+        } else if (kernel.kind == program::KernelKind::Zero) {
             zero(operands[0]);
         }
     };
-    for (const Lock& lock : program.locks) {
+    for (const program::Lock& lock : program.locks) {
         locks_.push_back(lock.initial);
     }
     connect();
-    for (const TileDma& dma : program.dmas) {
-        for (const BufferDescriptor& descriptor : dma.descriptors) {
+    for (const program::TileDma& dma : program.dmas) {
+        for (const program::BufferDescriptor& descriptor : dma.descriptors) {
             table_[dma.tile][descriptor.id] = descriptor;
         }
-        for (const TileDma::Start& start : dma.starts) {
+        for (const program::TileDma::Start& start : dma.starts) {
             channels_[channel_index_.at({dma.tile, start.direction, start.channel})]
                 .queue.push_back(start.task);
         }
     }
-    for (const CoreProgram& core : program.cores) {
+    for (const program::CoreProgram& core : program.cores) {
         cores_.push_back({&core,
                           {{&core.script, 0, 1}},
                           std::vector<std::size_t>(core.rotations.size(), 0),
@@ -68,7 +68,7 @@ ProgramInterpreter::ProgramInterpreter(const NpuConfig& config, const Program& p
 }
 
 void ProgramInterpreter::connect() {
-    const auto channel = [this](const ChannelId& id) -> Channel& {
+    const auto channel = [this](const program::ChannelId& id) -> Channel& {
         const auto [place, added] = channel_index_.emplace(id, channels_.size());
         if (added) {
             Channel fresh;
@@ -77,8 +77,8 @@ void ProgramInterpreter::connect() {
         }
         return channels_[place->second];
     };
-    for (const Route& route : program_.routes) {
-        for (const ChannelId& destination : route.destinations) {
+    for (const program::Route& route : program_.routes) {
+        for (const program::ChannelId& destination : route.destinations) {
             channel(route.source).to.push_back(streams_.size());
             channel(destination).from = streams_.size();
             streams_.emplace_back();
@@ -112,7 +112,7 @@ bool ProgramInterpreter::step_agent(std::size_t agent) {
     return agent < cores_.size() ? step(cores_[agent]) : step_sequence();
 }
 
-bool ProgramInterpreter::try_acquire(const LockAction& action) {
+bool ProgramInterpreter::try_acquire(const program::LockAction& action) {
     std::int64_t& state = locks_[static_cast<std::size_t>(action.lock)];
     if (action.value < 0 ? state < -action.value : state != action.value) {
         return false;
@@ -121,7 +121,7 @@ bool ProgramInterpreter::try_acquire(const LockAction& action) {
     return true;
 }
 
-const BufferDescriptor& ProgramInterpreter::find(const Channel& channel) const {
+const program::BufferDescriptor& ProgramInterpreter::find(const Channel& channel) const {
     return table_.at(channel.id.tile).at(channel.descriptor);
 }
 
@@ -137,12 +137,12 @@ bool ProgramInterpreter::step(Channel& channel) {
         channel.acquired = false;
         return true;
     }
-    const BufferDescriptor& descriptor = find(channel);
+    const program::BufferDescriptor& descriptor = find(channel);
     if (!channel.acquired) {
         channel.acquired = !descriptor.acquire || try_acquire(*descriptor.acquire);
         return channel.acquired;
     }
-    if (channel.id.direction == Direction::MM2S) {
+    if (channel.id.direction == program::Direction::MM2S) {
         if (!receivers_ready(channel)) {
             return false;
         }
@@ -168,7 +168,7 @@ bool ProgramInterpreter::receivers_ready(const Channel& channel) const {
     });
 }
 
-void ProgramInterpreter::send(const Channel& channel, const BufferDescriptor& descriptor) {
+void ProgramInterpreter::send(const Channel& channel, const program::BufferDescriptor& descriptor) {
     std::vector<std::uint32_t> words;
     for_each_run(descriptor, [&](std::int64_t offset, std::int64_t count) {
         const std::size_t place = words.size();
@@ -188,7 +188,7 @@ void ProgramInterpreter::send(const Channel& channel, const BufferDescriptor& de
     }
 }
 
-void ProgramInterpreter::receive(const Channel& channel, const BufferDescriptor& descriptor) {
+void ProgramInterpreter::receive(const Channel& channel, const program::BufferDescriptor& descriptor) {
     auto& stream = streams_[*channel.from].words;
     for_each_run(descriptor, [&](std::int64_t offset, std::int64_t count) {
         const std::vector<std::uint32_t> words(stream.begin(), stream.begin() + count);
@@ -207,7 +207,7 @@ void ProgramInterpreter::receive(const Channel& channel, const BufferDescriptor&
     }
 }
 
-void ProgramInterpreter::finish_descriptor(Channel& channel, const BufferDescriptor& descriptor) {
+void ProgramInterpreter::finish_descriptor(Channel& channel, const program::BufferDescriptor& descriptor) {
     if (descriptor.release) {
         locks_[static_cast<std::size_t>(descriptor.release->lock)] += descriptor.release->value;
     }
@@ -222,12 +222,12 @@ void ProgramInterpreter::finish_descriptor(Channel& channel, const BufferDescrip
     }
 }
 
-bool ProgramInterpreter::in_use(TileCoordinate tile, std::int64_t descriptor) const {
+bool ProgramInterpreter::in_use(program::TileCoordinate tile, std::int64_t descriptor) const {
     return std::any_of(channels_.begin(), channels_.end(), [&](const Channel& channel) {
         return channel.id.tile == tile &&
                ((channel.task && channel.descriptor == descriptor) ||
                 std::any_of(channel.queue.begin(), channel.queue.end(),
-                            [&](const Task& task) { return task.descriptor == descriptor; }));
+                            [&](const program::Task& task) { return task.descriptor == descriptor; }));
     });
 }
 
@@ -235,8 +235,8 @@ bool ProgramInterpreter::step_sequence() {
     if (next_operation_ == program_.sequence.size()) {
         return false;
     }
-    const SequenceOp& op = program_.sequence[next_operation_];
-    if (const auto* wait = std::get_if<WaitToken>(&op)) {
+    const program::SequenceOp& op = program_.sequence[next_operation_];
+    if (const auto* wait = std::get_if<program::WaitToken>(&op)) {
         std::int64_t& tokens = channels_[channel_index_.at(wait->channel)].tokens;
         if (tokens == 0) {
             return false;
@@ -249,14 +249,14 @@ bool ProgramInterpreter::step_sequence() {
     return true;
 }
 
-void ProgramInterpreter::execute(const SequenceOp& op) {
-    if (const auto* write = std::get_if<WriteDescriptor>(&op)) {
+void ProgramInterpreter::execute(const program::SequenceOp& op) {
+    if (const auto* write = std::get_if<program::WriteDescriptor>(&op)) {
         if (in_use(write->tile, write->descriptor.id)) {
             faults_.push_back(fmt::format("descriptor {} of shim {} is rewritten while in use",
                                           write->descriptor.id, write->tile.column));
         }
         table_[write->tile][write->descriptor.id] = write->descriptor;
-    } else if (const auto* push = std::get_if<PushTask>(&op)) {
+    } else if (const auto* push = std::get_if<program::PushTask>(&op)) {
         Channel& channel = channels_[channel_index_.at(push->channel)];
         // An idle channel takes the task at once.
         const auto held = static_cast<std::int64_t>(channel.queue.size()) - (channel.task ? 0 : 1);
@@ -265,13 +265,13 @@ void ProgramInterpreter::execute(const SequenceOp& op) {
                                           push->channel.index, push->channel.tile.column));
         }
         channel.queue.push_back(push->task);
-    } else if (const auto* parameter = std::get_if<WriteParameter>(&op)) {
+    } else if (const auto* parameter = std::get_if<program::WriteParameter>(&op)) {
         for (Core& core : cores_) {
             if (core.script->tile == parameter->tile) {
                 core.parameters[parameter->index] = parameter->value;
             }
         }
-    } else if (const auto* lock = std::get_if<SetLock>(&op)) {
+    } else if (const auto* lock = std::get_if<program::SetLock>(&op)) {
         locks_[static_cast<std::size_t>(lock->lock)] = lock->value;
     }
 }
@@ -292,17 +292,17 @@ bool ProgramInterpreter::step(Core& core) {
     return false;
 }
 
-bool ProgramInterpreter::execute(Core& core, const CoreOp& op) {
-    if (const auto* acquire = std::get_if<AcquireOp>(&op.op);
+bool ProgramInterpreter::execute(Core& core, const program::CoreOp& op) {
+    if (const auto* acquire = std::get_if<program::AcquireOp>(&op.op);
         acquire != nullptr && !try_acquire(acquire->action)) {
         return false;
     }
     ++core.stack.back().next;
-    if (const auto* release = std::get_if<ReleaseOp>(&op.op)) {
+    if (const auto* release = std::get_if<program::ReleaseOp>(&op.op)) {
         locks_[static_cast<std::size_t>(release->action.lock)] += release->action.value;
-    } else if (const auto* operation = std::get_if<CallOp>(&op.op)) {
+    } else if (const auto* operation = std::get_if<program::CallOp>(&op.op)) {
         call(core, *operation);
-    } else if (const auto* loop = std::get_if<LoopOp>(&op.op)) {
+    } else if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
         const std::int64_t count =
             loop->parameter ? core.parameters[*loop->parameter] : loop->count;
         if (count > 0) {
@@ -312,7 +312,7 @@ bool ProgramInterpreter::execute(Core& core, const CoreOp& op) {
     return true;
 }
 
-void ProgramInterpreter::call(Core& core, const CallOp& op) {
+void ProgramInterpreter::call(Core& core, const program::CallOp& op) {
     std::vector<std::span<std::byte>> operands;
     for (const std::int64_t operand : op.operands) {
         const auto rotation = static_cast<std::size_t>(operand);

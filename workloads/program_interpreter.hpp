@@ -19,11 +19,11 @@
 #include <string>
 #include <vector>
 
-#include "arch/memory/backing_store.hpp"
-#include "arch/npu/address_generator.hpp"
+#include "arch/memory/port/backing_store.hpp"
+#include "arch/npu/dma/address_generator.hpp"
 #include "arch/npu/npu_config.hpp"
-#include "arch/npu/program.hpp"
-#include "arch/npu/tile_memory.hpp"
+#include "arch/npu/program/program.hpp"
+#include "arch/npu/tile/tile_memory.hpp"
 
 namespace tilesim::workloads {
 
@@ -31,14 +31,14 @@ class ProgramInterpreter {
   public:
     // A kernel call: the operands' buffers, in the call's order, and the core's tile.
     using Compute =
-        std::function<void(const arch::npu::Kernel& kernel, arch::npu::TileCoordinate tile,
+        std::function<void(const arch::npu::program::Kernel& kernel, arch::npu::program::TileCoordinate tile,
                            const std::vector<std::span<std::byte>>& operands)>;
     // An S2MM descriptor of a core or memory tile has filled its buffer.
     using Received =
-        std::function<void(const arch::npu::ChannelId& channel, std::span<const std::byte> buffer)>;
+        std::function<void(const arch::npu::program::ChannelId& channel, std::span<const std::byte> buffer)>;
 
-    ProgramInterpreter(const arch::npu::NpuConfig& config, const arch::npu::Program& program,
-                       arch::memory::BackingStore& store, std::uint64_t seed);
+    ProgramInterpreter(const arch::npu::NpuConfig& config, const arch::npu::program::Program& program,
+                       arch::memory::port::BackingStore& store, std::uint64_t seed);
 
     Compute on_call;  // what kernels do; by default what the hardware's do
     Received on_received;
@@ -53,9 +53,9 @@ class ProgramInterpreter {
         std::deque<std::uint32_t> words;
     };
     struct Channel {
-        arch::npu::ChannelId id;
-        std::deque<arch::npu::Task> queue;
-        std::optional<arch::npu::Task> task;
+        arch::npu::program::ChannelId id;
+        std::deque<arch::npu::program::Task> queue;
+        std::optional<arch::npu::program::Task> task;
         std::int64_t descriptor = 0;  // of the running task
         std::int64_t runs_left = 0;
         bool acquired = false;
@@ -64,44 +64,44 @@ class ProgramInterpreter {
         std::int64_t tokens = 0;
     };
     struct Frame {
-        const std::vector<arch::npu::CoreOp>* body;
+        const std::vector<arch::npu::program::CoreOp>* body;
         std::size_t next;
         std::int64_t runs_left;
     };
     struct Core {
-        const arch::npu::CoreProgram* script;
+        const arch::npu::program::CoreProgram* script;
         std::vector<Frame> stack;
         std::vector<std::size_t> rotation;
         std::map<std::int64_t, std::int64_t> parameters;
     };
 
     void connect();
-    bool try_acquire(const arch::npu::LockAction& action);
+    bool try_acquire(const arch::npu::program::LockAction& action);
     void shuffle();
     bool step_agent(std::size_t agent);
     bool step(Channel& channel);
     bool step(Core& core);
     bool step_sequence();
-    void execute(const arch::npu::SequenceOp& op);
-    bool execute(Core& core, const arch::npu::CoreOp& op);
-    void call(Core& core, const arch::npu::CallOp& op);
+    void execute(const arch::npu::program::SequenceOp& op);
+    bool execute(Core& core, const arch::npu::program::CoreOp& op);
+    void call(Core& core, const arch::npu::program::CallOp& op);
     bool receivers_ready(const Channel& channel) const;
-    void send(const Channel& channel, const arch::npu::BufferDescriptor& descriptor);
-    void receive(const Channel& channel, const arch::npu::BufferDescriptor& descriptor);
-    void finish_descriptor(Channel& channel, const arch::npu::BufferDescriptor& descriptor);
-    bool in_use(arch::npu::TileCoordinate tile, std::int64_t descriptor) const;
-    const arch::npu::BufferDescriptor& find(const Channel& channel) const;
+    void send(const Channel& channel, const arch::npu::program::BufferDescriptor& descriptor);
+    void receive(const Channel& channel, const arch::npu::program::BufferDescriptor& descriptor);
+    void finish_descriptor(Channel& channel, const arch::npu::program::BufferDescriptor& descriptor);
+    bool in_use(arch::npu::program::TileCoordinate tile, std::int64_t descriptor) const;
+    const arch::npu::program::BufferDescriptor& find(const Channel& channel) const;
 
     const arch::npu::NpuConfig& config_;
-    const arch::npu::Program& program_;
-    arch::memory::BackingStore& store_;
+    const arch::npu::program::Program& program_;
+    arch::memory::port::BackingStore& store_;
     std::mt19937_64 random_;
-    arch::npu::TileMemory memory_;
+    arch::npu::tile::TileMemory memory_;
     std::vector<std::int64_t> locks_;
     std::vector<Stream> streams_;
     std::vector<Channel> channels_;
-    std::map<arch::npu::ChannelId, std::size_t> channel_index_;
-    std::map<arch::npu::TileCoordinate, std::map<std::int64_t, arch::npu::BufferDescriptor>> table_;
+    std::map<arch::npu::program::ChannelId, std::size_t> channel_index_;
+    std::map<arch::npu::program::TileCoordinate, std::map<std::int64_t, arch::npu::program::BufferDescriptor>> table_;
     std::vector<Core> cores_;
     std::size_t next_operation_ = 0;
     std::vector<std::size_t> order_;  // agents, most eager first

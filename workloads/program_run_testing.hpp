@@ -8,8 +8,8 @@
 #include <string>
 
 #include "arch/base/config.hpp"
-#include "arch/npu/array.hpp"
-#include "arch/npu/router.hpp"
+#include "arch/npu/array/array.hpp"
+#include "arch/npu/stream/router.hpp"
 #include "workloads/gemm_data.hpp"
 
 namespace tilesim::workloads {
@@ -17,7 +17,7 @@ namespace tilesim::workloads {
 struct Machine {
     arch::npu::NpuConfig npu;
     arch::fabric::FabricConfig fabric;
-    arch::memory::MemoryConfig memory;
+    arch::memory::device::MemoryConfig memory;
 };
 
 inline Machine load_machine(const std::string& device, const std::string& dram) {
@@ -27,32 +27,32 @@ inline Machine load_machine(const std::string& device, const std::string& dram) 
     auto memory_file = arch::base::config::Document::load(folder + dram + ".yaml");
     return {arch::npu::read_npu_config(root.child("npu", "")),
             arch::fabric::read_fabric_config(root.child("fabric", "")),
-            arch::memory::read_memory_config(memory_file.root().child("memory", ""))};
+            arch::memory::device::read_memory_config(memory_file.root().child("memory", ""))};
 }
 
 struct Outcome {
     std::int64_t cycles = 0;
     ProductCheck check;
-    arch::memory::MemoryTotals totals;
+    arch::memory::port::MemoryTotals totals;
 };
 
 // Fills the operands and checks the product of a functional run; without, a run is timing only.
 struct Bytes {
-    std::function<void(arch::memory::BackingStore&)> fill;
-    std::function<ProductCheck(arch::memory::BackingStore&)> check;
+    std::function<void(arch::memory::port::BackingStore&)> fill;
+    std::function<ProductCheck(arch::memory::port::BackingStore&)> check;
 };
 
-inline Outcome run_program(const Machine& m, arch::npu::Program& program,
+inline Outcome run_program(const Machine& m, arch::npu::program::Program& program,
                            const std::optional<Bytes>& bytes) {
-    arch::npu::route(program, m.npu);
+    arch::npu::stream::route(program, m.npu);
     arch::base::EventQueue queue;
     arch::base::stats::Group root("");
-    arch::memory::BackingStore store;
+    arch::memory::port::BackingStore store;
     if (bytes) {
         bytes->fill(store);
     }
-    arch::memory::MemorySystem memory(m.memory, m.fabric.request_latency, queue, root);
-    arch::npu::Array array(m.npu, m.fabric, program, memory, queue, root, bytes ? &store : nullptr);
+    arch::memory::controller::MemorySystem memory(m.memory, m.fabric.request_latency, queue, root);
+    arch::npu::array::Array array(m.npu, m.fabric, program, memory, queue, root, bytes ? &store : nullptr);
     array.start();
     while (!array.finished() && !queue.empty()) {
         queue.run_until(queue.next_time());

@@ -223,13 +223,13 @@ DmaConfig shim_tile_dma() {
 
 }  // namespace
 
-TileKind NpuConfig::kind_of(TileCoordinate tile) const {
-    return tile.row == 0             ? TileKind::Shim
-           : tile.row <= memory_rows ? TileKind::Memory
-                                     : TileKind::Core;
+program::TileKind NpuConfig::kind_of(program::TileCoordinate tile) const {
+    return tile.row == 0             ? program::TileKind::Shim
+           : tile.row <= memory_rows ? program::TileKind::Memory
+                                     : program::TileKind::Core;
 }
 
-bool NpuConfig::contains(TileCoordinate tile) const {
+bool NpuConfig::contains(program::TileCoordinate tile) const {
     return tile.column >= 0 && tile.column < columns && tile.row >= 0 && tile.row < rows();
 }
 
@@ -243,13 +243,13 @@ std::int64_t NpuConfig::most_lock_value() const {
     return lock_kind == LockKind::Binary ? 1 : kSixBits;
 }
 
-const DmaConfig& NpuConfig::dma_of(TileKind kind) const {
+const DmaConfig& NpuConfig::dma_of(program::TileKind kind) const {
     switch (kind) {
-        case TileKind::Shim:
+        case program::TileKind::Shim:
             return shim_dma;
-        case TileKind::Memory:
+        case program::TileKind::Memory:
             return memory_dma;
-        case TileKind::Core:
+        case program::TileKind::Core:
             return core_dma;
     }
     return core_dma;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "arch/base/units.hpp"
-#include "arch/npu/program.hpp"
+#include "arch/npu/program/program.hpp"
 
 namespace tilesim::arch::base::config {
 class Node;
@@ -156,11 +156,11 @@ struct NpuConfig {
     KernelConfig kernels;
 
     std::int64_t rows() const { return 1 + memory_rows + core_rows; }
-    TileKind kind_of(TileCoordinate tile) const;
-    bool contains(TileCoordinate tile) const;
+    program::TileKind kind_of(program::TileCoordinate tile) const;
+    bool contains(program::TileCoordinate tile) const;
     bool has_shim_dma(std::int64_t column) const;
     std::int64_t most_lock_value() const;
-    const DmaConfig& dma_of(TileKind kind) const;
+    const DmaConfig& dma_of(program::TileKind kind) const;
 };
 
 NpuConfig read_npu_config(base::config::Node node);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "arch/base/check.hpp"
-#include "arch/memory/command_timing.hpp"
+#include "arch/memory/device/command_timing.hpp"
 
 namespace tilesim::arch::pim {
 
@@ -33,25 +33,25 @@ void AllBankTiming::issue(AllBankCommand command, std::int64_t row, std::int64_t
     command_ = now + pim_.command_interval.count();
     switch (command) {
         case AllBankCommand::Activate:
-            SIM_CHECK(row_ == memory::kNoRow, "ACT of all banks while row {} is open", row_);
+            SIM_CHECK(row_ == memory::device::kNoRow, "ACT of all banks while row {} is open", row_);
             row_ = row;
             command_ = now + dram_.activate_command.count();
             column_ = now + dram_.tRCD.count();
             precharge_ = std::max(precharge_, now + dram_.tRAS.count());
             break;
         case AllBankCommand::Precharge:
-            row_ = memory::kNoRow;
+            row_ = memory::device::kNoRow;
             command_ = now + 1;
             activate_ = now + pim_.precharge_all.count();
             break;
         case AllBankCommand::Mac:
         case AllBankCommand::ArrayRead:
-            SIM_CHECK(row_ != memory::kNoRow, "MAC to closed banks");
+            SIM_CHECK(row_ != memory::device::kNoRow, "MAC to closed banks");
             precharge_ = std::max(precharge_, now + pim_.mac_to_precharge.count());
             after_read(now);
             break;
         case AllBankCommand::ArrayWrite:
-            SIM_CHECK(row_ != memory::kNoRow, "array write to closed banks");
+            SIM_CHECK(row_ != memory::device::kNoRow, "array write to closed banks");
             precharge_ =
                 std::max(precharge_, now + (dram_.write_latency + dram_.burst + dram_.tWR).count());
             after_write(now);
@@ -81,7 +81,7 @@ void AllBankTiming::after_write(std::int64_t now) {
 }
 
 void AllBankTiming::begin(std::int64_t now) {
-    SIM_CHECK(row_ == memory::kNoRow, "a turn begins with row {} open", row_);
+    SIM_CHECK(row_ == memory::device::kNoRow, "a turn begins with row {} open", row_);
     command_ = std::max(command_, now);
     activate_ = std::max(activate_, now);
 }

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "arch/memory/memory_config.hpp"
+#include "arch/memory/device/memory_config.hpp"
 #include "arch/pim/pim_config.hpp"
 
 namespace tilesim::arch::pim {
@@ -20,7 +20,7 @@ enum class AllBankCommand { Activate, Precharge, Mac, RegisterWrite, ArrayRead, 
 
 class AllBankTiming {
   public:
-    AllBankTiming(const memory::DramTiming& dram, const PimConfig& pim) : dram_(dram), pim_(pim) {}
+    AllBankTiming(const memory::device::DramTiming& dram, const PimConfig& pim) : dram_(dram), pim_(pim) {}
 
     // The row open in every bank; memory::kNoRow when closed.
     std::int64_t open_row() const { return row_; }
@@ -38,7 +38,7 @@ class AllBankTiming {
     void after_read(std::int64_t now);
     void after_write(std::int64_t now);
 
-    memory::DramTiming dram_;
+    memory::device::DramTiming dram_;
     PimConfig pim_;
     std::int64_t row_ = -1;
     std::int64_t command_ = 0;  // earliest CK of each kind of command

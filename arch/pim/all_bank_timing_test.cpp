@@ -10,8 +10,8 @@ namespace {
 using base::Cycles;
 
 // Pairwise different primes, so that a confused constraint shows.
-memory::DramTiming dram() {
-    memory::DramTiming t;
+memory::device::DramTiming dram() {
+    memory::device::DramTiming t;
     t.activate_command = Cycles{2};
     t.burst = Cycles{3};
     t.read_latency = Cycles{23};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "arch/memory/command_timing.hpp"
+#include "arch/memory/device/command_timing.hpp"
 
 namespace tilesim::arch::pim {
 
@@ -70,7 +70,7 @@ PimStats::PimStats(Group& parent, std::string_view name)
             {"refresh", "between two turns"},
             {"yielded", "the channel serves ordinary requests"}}) {}
 
-PimUnit::PimUnit(const memory::DramTiming& dram, const PimConfig& pim, const PimProgram& program,
+PimUnit::PimUnit(const memory::device::DramTiming& dram, const PimConfig& pim, const PimProgram& program,
                  std::size_t channel, base::stats::Group& parent, PimListener* listener)
     : pim_(pim),
       dram_(dram),
@@ -82,7 +82,7 @@ PimUnit::PimUnit(const memory::DramTiming& dram, const PimConfig& pim, const Pim
 
 // The CK at which all banks would be quiet, were the open row closed as soon as it may be.
 std::int64_t PimUnit::time_of_close() const {
-    if (timing_.open_row() == memory::kNoRow) {
+    if (timing_.open_row() == memory::device::kNoRow) {
         return timing_.command_bus_free();
     }
     return timing_.earliest(AllBankCommand::Precharge) + pim_.precharge_all.count();
@@ -108,7 +108,7 @@ std::int64_t PimUnit::run(std::int64_t now, std::int64_t until) {
            (until == INT64_MAX || next_ == first || time_of_close() + margin <= until)) {
         execute_one();
     }
-    if (timing_.open_row() != memory::kNoRow) {
+    if (timing_.open_row() != memory::device::kNoRow) {
         close();
     }
     // Others may read at once: the bus has turned.
@@ -205,7 +205,7 @@ void PimUnit::count(AllBankCommand command) {
 }
 
 void PimUnit::open(std::int64_t row) {
-    if (timing_.open_row() != memory::kNoRow) {
+    if (timing_.open_row() != memory::device::kNoRow) {
         close();
     }
     issue(AllBankCommand::Activate, row, PimState::RowOpen);
@@ -213,18 +213,18 @@ void PimUnit::open(std::int64_t row) {
 }
 
 void PimUnit::close() {
-    issue(AllBankCommand::Precharge, memory::kNoRow, PimState::RowOpen);
+    issue(AllBankCommand::Precharge, memory::device::kNoRow, PimState::RowOpen);
 }
 
 void PimUnit::mode_visit(std::int64_t writes) {
-    if (timing_.open_row() != memory::kNoRow) {
+    if (timing_.open_row() != memory::device::kNoRow) {
         close();
     }
     issue(AllBankCommand::Activate, kModeRow, PimState::ModeSwitch);
     for (std::int64_t i = 0; i < writes; ++i) {
         issue(AllBankCommand::ArrayWrite, kModeRow, PimState::ModeSwitch);
     }
-    issue(AllBankCommand::Precharge, memory::kNoRow, PimState::ModeSwitch);
+    issue(AllBankCommand::Precharge, memory::device::kNoRow, PimState::ModeSwitch);
 }
 
 }  // namespace tilesim::arch::pim

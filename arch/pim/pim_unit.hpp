@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "arch/base/stats.hpp"
-#include "arch/memory/bank_counts.hpp"
-#include "arch/memory/channel_guest.hpp"
+#include "arch/memory/port/bank_counts.hpp"
+#include "arch/memory/controller/channel_guest.hpp"
 #include "arch/pim/all_bank_timing.hpp"
 #include "arch/pim/pim_program.hpp"
 
@@ -60,10 +60,10 @@ struct PimStats : base::stats::Group {
                                    "activations of a row in all banks"};
 };
 
-class PimUnit final : public memory::ChannelGuest {
+class PimUnit final : public memory::controller::ChannelGuest {
   public:
     // `program` must outlive the unit. `listener` may be null.
-    PimUnit(const memory::DramTiming& dram, const PimConfig& pim, const PimProgram& program,
+    PimUnit(const memory::device::DramTiming& dram, const PimConfig& pim, const PimProgram& program,
             std::size_t channel, base::stats::Group& parent, PimListener* listener);
 
     std::int64_t run(std::int64_t now, std::int64_t until) override;
@@ -77,7 +77,7 @@ class PimUnit final : public memory::ChannelGuest {
     const PimStats& stats() const { return stats_; }
     // What each of the channel's banks has done with its data: the same in all; visits to the mode
     // registers touch none.
-    const memory::BankCounts& bank_counts() const { return bank_counts_; }
+    const memory::port::BankCounts& bank_counts() const { return bank_counts_; }
 
   private:
     bool program_ended() const { return next_ == program_.commands.size(); }
@@ -90,14 +90,14 @@ class PimUnit final : public memory::ChannelGuest {
     std::int64_t time_of_close() const;
 
     PimConfig pim_;
-    memory::DramTiming dram_;
+    memory::device::DramTiming dram_;
     AllBankTiming timing_;
     const PimProgram& program_;
     std::size_t channel_;
     PimListener* listener_;
     AllBankListener* commands_ = nullptr;
     PimStats stats_;
-    memory::BankCounts bank_counts_;
+    memory::port::BankCounts bank_counts_;
     std::size_t next_ = 0;      // command of the program
     std::int64_t done_ = 0;     // of its count
     std::int64_t now_ = 0;      // CK of the last command

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
-#include "arch/memory/legality_checker.hpp"
-#include "arch/memory/memory_system.hpp"
-#include "arch/memory/stream_driver.hpp"
+#include "arch/memory/device/legality_checker.hpp"
+#include "arch/memory/controller/memory_system.hpp"
+#include "arch/memory/traffic/stream_driver.hpp"
 
 namespace tilesim::arch::pim {
 namespace {
@@ -26,30 +26,30 @@ PimProgram macs(std::int64_t words) {
     return program;
 }
 
-memory::MemoryConfig lpddr5x() {
+memory::device::MemoryConfig lpddr5x() {
     auto document = base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
                                                  "/configs/devices/lpddr5x_7500.yaml");
-    return memory::read_memory_config(document.root().child("memory", ""));
+    return memory::device::read_memory_config(document.root().child("memory", ""));
 }
 
 struct Machine {
     explicit Machine(bool refresh) {
         config.refresh = refresh;
-        memory.emplace(config, memory::StreamDriver::latency(config), queue, root);
+        memory.emplace(config, memory::traffic::StreamDriver::latency(config), queue, root);
     }
     void run() {
         while (!queue.empty()) {
             queue.run_until(queue.next_time());
         }
     }
-    memory::MemoryConfig config = lpddr5x();
+    memory::device::MemoryConfig config = lpddr5x();
     base::EventQueue queue;
     base::stats::Group root{""};
-    std::optional<memory::MemorySystem> memory;
+    std::optional<memory::controller::MemorySystem> memory;
 };
 
 base::Femtoseconds soon(const Machine& machine) {
-    return memory::StreamDriver::latency(machine.config) + base::Femtoseconds{1};
+    return memory::traffic::StreamDriver::latency(machine.config) + base::Femtoseconds{1};
 }
 
 TEST(PimUnit, TimeOfEveryCycleHasACause) {
@@ -60,7 +60,7 @@ TEST(PimUnit, TimeOfEveryCycleHasACause) {
     machine.run();
     ASSERT_TRUE(unit.left().has_value());
     EXPECT_EQ(unit.stats().macs.value(), 5000);
-    EXPECT_EQ(unit.bank_counts(), (memory::BankCounts{unit.stats().activates.value(), 5000, 1}));
+    EXPECT_EQ(unit.bank_counts(), (memory::port::BankCounts{unit.stats().activates.value(), 5000, 1}));
     const auto& time = unit.stats().time;
     EXPECT_EQ(time.total(), time.since());
     for (std::size_t state = 0; state < time.states().size(); ++state) {
@@ -88,29 +88,29 @@ TEST(PimUnit, RefreshesComeBetweenTurns) {
 
 // Everything on the command bus of channel 0, the unit's commands and ordinary ones, goes through
 // the one checker of memory commands.
-class OneChecker final : public AllBankListener, public memory::CommandListener {
+class OneChecker final : public AllBankListener, public memory::controller::CommandListener {
   public:
-    OneChecker(const memory::MemoryConfig& config, const PimConfig& pim)
+    OneChecker(const memory::device::MemoryConfig& config, const PimConfig& pim)
         : checker_(config), pim_(pim) {}
 
     void on_all_bank_command(AllBankCommand command, std::int64_t row, std::int64_t now) override {
-        using memory::Command;
+        using memory::device::Command;
         switch (command) {
             case AllBankCommand::Activate:
-                checker_.hear({Command::Activate, memory::kAllBanks, row, now});
+                checker_.hear({Command::Activate, memory::device::kAllBanks, row, now});
                 break;
             case AllBankCommand::Precharge:
-                checker_.hear({Command::Precharge, memory::kAllBanks, row, now});
+                checker_.hear({Command::Precharge, memory::device::kAllBanks, row, now});
                 precharged_ = now;
                 break;
             case AllBankCommand::Mac:
             case AllBankCommand::ArrayRead:
                 checker_.hear(
-                    {Command::Read, memory::kAllBanks, row, now, true, pim_.mac_to_precharge});
+                    {Command::Read, memory::device::kAllBanks, row, now, true, pim_.mac_to_precharge});
                 break;
             case AllBankCommand::RegisterWrite:
             case AllBankCommand::ArrayWrite:
-                checker_.hear({Command::Write, memory::kAllBanks, row, now,
+                checker_.hear({Command::Write, memory::device::kAllBanks, row, now,
                                command == AllBankCommand::ArrayWrite});
                 break;
             case AllBankCommand::Alu:  // touches no bank
@@ -120,18 +120,18 @@ class OneChecker final : public AllBankListener, public memory::CommandListener 
             EXPECT_GE(now - precharged_, pim_.precharge_all.count()) << "tRPab";
         }
     }
-    void on_command(std::size_t channel, memory::Command command, std::size_t bank,
+    void on_command(std::size_t channel, memory::device::Command command, std::size_t bank,
                     std::int64_t row, std::int64_t now) override {
         if (channel == 0) {
             checker_.hear({command, bank, row, now});
             ++ordinary;
         }
     }
-    const memory::LegalityChecker& checker() const { return checker_; }
+    const memory::device::LegalityChecker& checker() const { return checker_; }
     std::int64_t ordinary = 0;
 
   private:
-    memory::LegalityChecker checker_;
+    memory::device::LegalityChecker checker_;
     PimConfig pim_;
     std::int64_t precharged_ = -1000;
 };
@@ -156,11 +156,11 @@ TEST(PimUnit, CommandsAndOrdinaryTrafficAreLegalTogetherWhateverTheProgram) {
         OneChecker both(machine.config, config);
         unit.listen(&both);
         machine.memory->listen(&both);
-        memory::StreamConfig stream;
-        stream.pattern = memory::StreamConfig::Pattern::Random;
+        memory::traffic::StreamConfig stream;
+        stream.pattern = memory::traffic::StreamConfig::Pattern::Random;
         stream.requests = 2000;
         stream.write_permille = 300;
-        memory::StreamDriver driver(stream, *machine.memory);
+        memory::traffic::StreamDriver driver(stream, *machine.memory);
         driver.start();
         machine.memory->lend(0, unit, soon(machine));
         machine.run();
@@ -176,17 +176,17 @@ TEST(PimUnit, RequestsWaitForTheProgramAndThenGoOn) {
     Machine machine(false);
     const PimProgram program = macs(2000);
     PimUnit unit(machine.config.timing, {}, program, 0, machine.root, nullptr);
-    memory::StreamConfig stream;
+    memory::traffic::StreamConfig stream;
     stream.requests = 400;
     stream.outstanding = 400;
-    memory::StreamDriver driver(stream, *machine.memory);
+    memory::traffic::StreamDriver driver(stream, *machine.memory);
     driver.start();
     machine.memory->lend(0, unit, soon(machine));
     machine.run();
     ASSERT_TRUE(unit.left().has_value());
     ASSERT_TRUE(driver.finished());
     const base::Clock clock{machine.config.clock};
-    EXPECT_GT(driver.result().time + memory::StreamDriver::latency(machine.config),
+    EXPECT_GT(driver.result().time + memory::traffic::StreamDriver::latency(machine.config),
               clock.time_of(base::Cycles{*unit.left()}));
 }
 

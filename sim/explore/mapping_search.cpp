@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "arch/npu/kernel_timing.hpp"
+#include "arch/npu/core/kernel_timing.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -42,7 +42,7 @@ void add(std::vector<Candidate>& candidates, const Candidate& candidate) {
 
 // Every block length along K, C single- and double-buffered, of one core tile.
 void add_core_tile(CandidateSet& set, const GemmProblem& problem, OutputStationaryMapping map,
-                   const NpuConfig& config, const arch::memory::MemoryConfig& memory) {
+                   const NpuConfig& config, const arch::memory::device::MemoryConfig& memory) {
     for (const std::int64_t c_buffers : {1, 2}) {
         map.c_buffers = c_buffers;
         for (const std::int64_t blocks : {1, 2, 3, 4, 6, 8, 12, 16}) {
@@ -63,10 +63,10 @@ void add_core_tile(CandidateSet& set, const GemmProblem& problem, OutputStationa
 }  // namespace
 
 CandidateSet candidates_of(const GemmProblem& problem, const NpuConfig& config,
-                           const arch::memory::MemoryConfig& memory) {
+                           const arch::memory::device::MemoryConfig& memory) {
     CandidateSet set;
     const auto* mode =
-        arch::npu::KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c);
+        arch::npu::core::KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c);
     if (mode == nullptr) {
         return set;
     }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "arch/memory/memory_config.hpp"
+#include "arch/memory/device/memory_config.hpp"
 #include "workloads/bounds.hpp"
 #include "workloads/output_stationary.hpp"
 
@@ -25,6 +25,6 @@ struct CandidateSet {
 // One mapping dominates another when no bound, no DRAM traffic and no run length of its is worse.
 CandidateSet candidates_of(const workloads::GemmProblem& problem,
                            const arch::npu::NpuConfig& config,
-                           const arch::memory::MemoryConfig& memory);
+                           const arch::memory::device::MemoryConfig& memory);
 
 }  // namespace tilesim::sim::explore

@@ -1,7 +1,7 @@
 #include "sim/explore/simulate.hpp"
 
 #include "arch/base/config.hpp"
-#include "arch/npu/program_fault.hpp"
+#include "arch/npu/program/program_fault.hpp"
 #include "sim/report.hpp"
 #include "sim/system/run.hpp"
 
@@ -22,7 +22,7 @@ std::string simulate(const std::string& scenario_text, const std::string& file,
     } catch (const arch::base::config::ConfigError& error) {
         answer["status"] = "invalid";
         answer["error"] = error.what();
-    } catch (const arch::npu::ProgramFault& fault) {
+    } catch (const arch::npu::program::ProgramFault& fault) {
         answer["status"] = "fault";
         answer["error"] = fault.what();
     }

@@ -6,7 +6,7 @@
 #include <array>
 #include <set>
 
-#include "arch/amx/instruction.hpp"
+#include "arch/amx/program/instruction.hpp"
 #include "sim/explore/mapping_search.hpp"
 #include "sim/system/pim.hpp"
 
@@ -228,8 +228,8 @@ TuneSpace amx_space(const Scenario& scenario, const workloads::GemmProblem& gemm
                            ceil_div(gemm.n, kTileRows)};
     TuneSpace space;
     AmxMapping map = given;
-    for (map.m_acc = 1; map.m_acc < arch::amx::kTiles; ++map.m_acc) {
-        for (map.n_acc = 1; map.n_acc < arch::amx::kTiles; ++map.n_acc) {
+    for (map.m_acc = 1; map.m_acc < arch::amx::program::kTiles; ++map.m_acc) {
+        for (map.n_acc = 1; map.n_acc < arch::amx::program::kTiles; ++map.n_acc) {
             for (const Order order : {Order::Interleaved, Order::Preloaded, Order::Switched,
                                       Order::Reference, Order::KInnermost}) {
                 map.order = order;

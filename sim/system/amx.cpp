@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "arch/amx/program_text.hpp"
-#include "arch/amx/socket.hpp"
-#include "arch/amx/tile_machine.hpp"
+#include "arch/amx/program/program_text.hpp"
+#include "arch/amx/socket/socket.hpp"
+#include "arch/amx/core/tile_machine.hpp"
 #include "arch/base/check.hpp"
 #include "sim/attribution.hpp"
 #include "sim/system/limits.hpp"
@@ -15,10 +15,10 @@
 
 namespace tilesim::sim::system {
 
-using arch::amx::CoreState;
-using arch::amx::Socket;
+using arch::amx::core::CoreState;
+using arch::amx::socket::Socket;
 using arch::base::EventQueue;
-using arch::base::kernel::Outcome;
+using arch::systemc::Outcome;
 using Json = nlohmann::ordered_json;
 using workloads::AmxMapping;
 
@@ -34,7 +34,7 @@ struct Job {
 
 Json types_of(arch::npu::DataType a, arch::npu::DataType b, arch::npu::DataType c) {
     return {
-        {"a", arch::npu::name_of(a)}, {"b", arch::npu::name_of(b)}, {"c", arch::npu::name_of(c)}};
+        {"a", arch::npu::stream::name_of(a)}, {"b", arch::npu::stream::name_of(b)}, {"c", arch::npu::stream::name_of(c)}};
 }
 
 Json describe(const AmxMapping& map) {
@@ -99,7 +99,7 @@ Job job_of(const Scenario& scenario) {
         const auto& program = std::get<AmxProgramWorkload>(scenario.workload);
         job.lowered.programs = {program.program};
         job.mapping.data_in = program.data_in;
-        for (const arch::amx::Buffer& buffer : program.program.buffers) {
+        for (const arch::amx::program::Buffer& buffer : program.program.buffers) {
             job.lowered.warm.push_back({0, buffer.address, buffer.bytes});
         }
         job.workload["amx_program"] = {{"file", program.file}};
@@ -124,13 +124,13 @@ class Functional {
         if (data_) {
             data_->fill(store_);
         }
-        for (const arch::amx::Program& program : job.lowered.programs) {
-            machines_.push_back(std::make_unique<arch::amx::TileMachine>(program, store_));
+        for (const arch::amx::program::Program& program : job.lowered.programs) {
+            machines_.push_back(std::make_unique<arch::amx::core::TileMachine>(program, store_));
         }
     }
 
-    std::vector<arch::amx::InstructionObserver*> observers() const {
-        std::vector<arch::amx::InstructionObserver*> result;
+    std::vector<arch::amx::core::InstructionObserver*> observers() const {
+        std::vector<arch::amx::core::InstructionObserver*> result;
         for (const auto& machine : machines_) {
             result.push_back(machine.get());
         }
@@ -145,13 +145,13 @@ class Functional {
     }
 
   private:
-    arch::memory::BackingStore store_;
+    arch::memory::port::BackingStore store_;
     std::optional<workloads::AmxData> data_;
-    std::vector<std::unique_ptr<arch::amx::TileMachine>> machines_;
+    std::vector<std::unique_ptr<arch::amx::core::TileMachine>> machines_;
 };
 
 void warm(Socket& socket, const Job& job) {
-    using arch::amx::Level;
+    using arch::amx::caches::Level;
     if (job.mapping.data_in == AmxMapping::DataIn::Memory) {
         return;
     }
@@ -183,7 +183,7 @@ workloads::GemmBounds bounds_of(const Scenario& scenario, const Job& job, const 
     double tmul = 0;
     double lines = 0;
     for (std::size_t i = 0; i < socket.cores(); ++i) {
-        const arch::amx::CoreCounters& counters = socket.core(i).counters();
+        const arch::amx::core::CoreCounters& counters = socket.core(i).counters();
         tmul = std::max(tmul, static_cast<double>(counters.dot_rows));
         lines = std::max(lines, static_cast<double>(counters.tile_load_lines));
     }
@@ -243,13 +243,13 @@ RunResult run_amx(const Scenario& scenario) {
 
     EventQueue queue;
     arch::base::stats::Group root("");
-    arch::memory::MemorySystem memory(scenario.device.memory,
-                                      arch::amx::Uncore::memory_lookahead(config), queue, root);
+    arch::memory::controller::MemorySystem memory(scenario.device.memory,
+                                      arch::amx::socket::Uncore::memory_lookahead(config), queue, root);
     Functional functional(scenario, job);
     Socket socket(config, job.lowered.programs, functional.observers(), memory, queue);
     warm(socket, job);
     socket.start();
-    const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
+    const Outcome outcome = arch::systemc::run(queue, limits_of(scenario.run),
                                                     [&socket] { return socket.finished(); });
     throw_fault(scenario, socket);
     SIM_CHECK(outcome != Outcome::NothingPending, "core 0 waits for {}",
@@ -278,8 +278,8 @@ std::int64_t amx_cycles(const Scenario& scenario) {
     const arch::amx::AmxConfig& config = *scenario.device.amx;
     EventQueue queue;
     arch::base::stats::Group root("");
-    arch::memory::MemorySystem memory(scenario.device.memory,
-                                      arch::amx::Uncore::memory_lookahead(config), queue, root);
+    arch::memory::controller::MemorySystem memory(scenario.device.memory,
+                                      arch::amx::socket::Uncore::memory_lookahead(config), queue, root);
     Socket socket(config, job.lowered.programs, {}, memory, queue);
     warm(socket, job);
     socket.start();
@@ -296,7 +296,7 @@ std::string amx_text(const Scenario& scenario) {
     for (std::size_t i = 0; i < job.lowered.programs.size(); ++i) {
         text += fmt::format("# thread {}: {} instructions\n", i,
                             job.lowered.programs[i].dynamic_instructions()) +
-                arch::amx::print(job.lowered.programs[i]);
+                arch::amx::program::print(job.lowered.programs[i]);
     }
     return text;
 }

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "arch/npu/program_print.hpp"
-#include "arch/npu/program_verifier.hpp"
-#include "arch/npu/router.hpp"
-#include "arch/npu/stream_kernel_timing.hpp"
+#include "arch/npu/program/program_print.hpp"
+#include "arch/npu/check/program_verifier.hpp"
+#include "arch/npu/stream/router.hpp"
+#include "arch/npu/core/stream_kernel_timing.hpp"
 #include "sim/attribution.hpp"
 #include "sim/system/npu.hpp"
 #include "workloads/gotoblas_data.hpp"
@@ -34,15 +34,15 @@ LoweredGotoblas lowered_of(const Scenario& scenario, const GemmProblem& gemm,
                            const GotoblasMapping& mapping) {
     const arch::npu::NpuConfig& config = *scenario.device.npu;
     LoweredGotoblas lowered = workloads::lower(gemm, mapping, config);
-    for (arch::npu::Kernel& kernel : lowered.program.kernels) {
+    for (arch::npu::program::Kernel& kernel : lowered.program.kernels) {
         kernel.cycles = scenario.kernel_cycles;
     }
-    const auto problems = arch::npu::verify(lowered.program, config);
+    const auto problems = arch::npu::check::verify(lowered.program, config);
     if (!problems.empty()) {
         throw arch::base::config::ConfigError(
             fmt::format("the lowered program cannot run: {}", problems[0]));
     }
-    arch::npu::route(lowered.program, config);
+    arch::npu::stream::route(lowered.program, config);
     return lowered;
 }
 
@@ -59,7 +59,7 @@ Json describe(const GotoblasMapping& map) {
 }
 
 // What the register block asks of the core, in the words of the data sheet.
-Json describe(const arch::npu::RegisterUse& use) {
+Json describe(const arch::npu::core::RegisterUse& use) {
     return {{"lanes", use.lanes},
             {"accumulators", use.accumulators},
             {"accumulators_available", use.available},
@@ -80,7 +80,7 @@ double state_of(const RunResult& result, const std::string& component, const std
 
 Json details_of(const Scenario& scenario, const GemmProblem& gemm, const GotoblasMapping& map,
                 const LoweredGotoblas& lowered, const RunResult& result) {
-    const arch::npu::StreamKernelTiming timing(scenario.device.npu->kernels);
+    const arch::npu::core::StreamKernelTiming timing(scenario.device.npu->kernels);
     const auto kernel = workloads::micro_kernel(gemm, map, std::min(map.k_c, gemm.k));
     const double kernels =
         state_of(result, "core", "multiply") + state_of(result, "core", "c_load") +
@@ -154,13 +154,13 @@ std::string lowered_gotoblas_text(const Scenario& scenario, const GemmProblem& g
         gemm.k, k_c, lowered.m, map.m_c, std::min(map.n_c, lowered.n), map.n_r, k_c, map.n_r,
         std::min(map.m_c, lowered.m), map.m_r, map.m_r, map.n_r);
     return text + fmt::format("device: {}\n", scenario.device.name) +
-           arch::npu::print(lowered.program);
+           arch::npu::program::print(lowered.program);
 }
 
 RunResult run_stream_kernel(const Scenario& scenario, const CoreKernelWorkload& workload) {
     const arch::npu::NpuConfig& config = *scenario.device.npu;
-    const arch::npu::StreamKernelTiming timing(config.kernels);
-    const arch::npu::StreamKernelCycles cycles = timing.cycles(workload.kernel);
+    const arch::npu::core::StreamKernelTiming timing(config.kernels);
+    const arch::npu::core::StreamKernelCycles cycles = timing.cycles(workload.kernel);
     const auto share = [](arch::base::Cycles part) { return static_cast<double>(part.count()); };
     RunResult result = kernel_result(scenario, workload, cycles.total());
     result.where = {{"core",

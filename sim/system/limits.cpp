@@ -14,8 +14,8 @@ constexpr std::int64_t kFemtosecondsPerMillisecond = 1'000'000'000'000;
 
 }  // namespace
 
-arch::base::kernel::Limits limits_of(const RunOptions& run) {
-    arch::base::kernel::Limits limits{
+arch::systemc::Limits limits_of(const RunOptions& run) {
+    arch::systemc::Limits limits{
         run.max_time,
         std::chrono::milliseconds{run.max_wall_time.count() / kFemtosecondsPerMillisecond}};
     if (run.show_progress) {

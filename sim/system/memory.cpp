@@ -3,32 +3,32 @@
 #include <optional>
 
 #include "arch/base/clock.hpp"
-#include "arch/memory/command_trace.hpp"
-#include "arch/memory/stream_driver.hpp"
+#include "arch/memory/controller/command_trace.hpp"
+#include "arch/memory/traffic/stream_driver.hpp"
 #include "sim/attribution.hpp"
 #include "sim/system/limits.hpp"
 
 namespace tilesim::sim::system {
 
 using arch::base::EventQueue;
-using arch::base::kernel::Outcome;
+using arch::systemc::Outcome;
 using Json = nlohmann::ordered_json;
 
-RunResult run_stream(const Scenario& scenario, const arch::memory::StreamConfig& stream,
+RunResult run_stream(const Scenario& scenario, const arch::memory::traffic::StreamConfig& stream,
                      arch::base::ProbeListener* listener) {
     RunResult result;
     EventQueue queue;
     arch::base::stats::Group root("");
-    arch::memory::MemorySystem memory(scenario.device.memory,
-                                      arch::memory::StreamDriver::latency(scenario.device.memory),
+    arch::memory::controller::MemorySystem memory(scenario.device.memory,
+                                      arch::memory::traffic::StreamDriver::latency(scenario.device.memory),
                                       queue, root);
-    std::optional<arch::memory::CommandTrace> commands;
+    std::optional<arch::memory::controller::CommandTrace> commands;
     if (listener != nullptr) {
         memory.listen(&commands.emplace(scenario.device.memory, *listener));
     }
-    arch::memory::StreamDriver driver(stream, memory);
+    arch::memory::traffic::StreamDriver driver(stream, memory);
     driver.start();
-    const Outcome outcome = arch::base::kernel::run(queue, limits_of(scenario.run),
+    const Outcome outcome = arch::systemc::run(queue, limits_of(scenario.run),
                                                     [&driver] { return driver.finished(); });
     if (commands) {
         commands->finish();

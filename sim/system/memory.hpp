@@ -8,7 +8,7 @@
 namespace tilesim::sim::system {
 
 // `listener` hears what the channels do; may be null.
-RunResult run_stream(const Scenario& scenario, const arch::memory::StreamConfig& stream,
+RunResult run_stream(const Scenario& scenario, const arch::memory::traffic::StreamConfig& stream,
                      arch::base::ProbeListener* listener = nullptr);
 
 }  // namespace tilesim::sim::system

@@ -8,17 +8,17 @@
 #include <optional>
 
 #include "arch/base/check.hpp"
-#include "arch/memory/backing_store.hpp"
-#include "arch/memory/command_trace.hpp"
-#include "arch/npu/array.hpp"
-#include "arch/npu/buffer_placement.hpp"
-#include "arch/npu/kernel_timing.hpp"
-#include "arch/npu/path_checks.hpp"
-#include "arch/npu/program_graph.hpp"
-#include "arch/npu/program_print.hpp"
-#include "arch/npu/program_verifier.hpp"
-#include "arch/npu/router.hpp"
-#include "arch/npu/transfer_checks.hpp"
+#include "arch/memory/port/backing_store.hpp"
+#include "arch/memory/controller/command_trace.hpp"
+#include "arch/npu/array/array.hpp"
+#include "arch/npu/check/buffer_placement.hpp"
+#include "arch/npu/core/kernel_timing.hpp"
+#include "arch/npu/check/path_checks.hpp"
+#include "arch/npu/check/program_graph.hpp"
+#include "arch/npu/program/program_print.hpp"
+#include "arch/npu/check/program_verifier.hpp"
+#include "arch/npu/stream/router.hpp"
+#include "arch/npu/check/transfer_checks.hpp"
 #include "sim/attribution.hpp"
 #include "sim/console.hpp"
 #include "sim/system/limits.hpp"
@@ -26,7 +26,7 @@
 namespace tilesim::sim::system {
 
 using arch::base::EventQueue;
-using arch::base::kernel::Outcome;
+using arch::systemc::Outcome;
 using Json = nlohmann::ordered_json;
 
 Json describe(const workloads::GemmProblem& gemm) {
@@ -34,9 +34,9 @@ Json describe(const workloads::GemmProblem& gemm) {
              {{"M", gemm.m},
               {"K", gemm.k},
               {"N", gemm.n},
-              {"a", arch::npu::name_of(gemm.a)},
-              {"b", arch::npu::name_of(gemm.b)},
-              {"c", arch::npu::name_of(gemm.c)},
+              {"a", arch::npu::stream::name_of(gemm.a)},
+              {"b", arch::npu::stream::name_of(gemm.b)},
+              {"c", arch::npu::stream::name_of(gemm.c)},
               {"b_layout", gemm.b_column_major ? "column_major" : "row_major"}}}};
 }
 
@@ -59,8 +59,8 @@ Json described(const workloads::OutputStationaryMapping& map) {
 }
 
 // The bound of the steady state and what the run made of it.
-SteadyState compare(const arch::npu::PeriodBound& bound, const arch::npu::Array& array) {
-    const arch::npu::DmaChannel& channel = array.channel(bound.channel);
+SteadyState compare(const arch::npu::check::PeriodBound& bound, const arch::npu::array::Array& array) {
+    const arch::npu::dma::DmaChannel& channel = array.channel(bound.channel);
     SteadyState steady{channel.name(), bound.cycles, std::nullopt, bound.critical};
     const std::int64_t done = channel.descriptors_done();
     if (done > bound.descriptors) {
@@ -79,11 +79,11 @@ SteadyState compare(const arch::npu::PeriodBound& bound, const arch::npu::Array&
 // this long where the scenario names no budget.
 constexpr arch::base::Femtoseconds kUntilQuiet{1'000'000'000'000};
 
-bool runs_until_quiet(const arch::npu::Program& program) {
+bool runs_until_quiet(const arch::npu::program::Program& program) {
     return program.ends_with_sequence && program.sequence.empty();
 }
 
-arch::base::kernel::Limits limits_for(const Scenario& scenario, const arch::npu::Program& program) {
+arch::systemc::Limits limits_for(const Scenario& scenario, const arch::npu::program::Program& program) {
     auto limits = limits_of(scenario.run);
     if (runs_until_quiet(program) && scenario.run.max_time == RunOptions{}.max_time) {
         limits.simulated = kUntilQuiet;
@@ -92,10 +92,10 @@ arch::base::kernel::Limits limits_for(const Scenario& scenario, const arch::npu:
 }
 
 // What a design that came to rest still waits for, should it be for the host.
-void note_host_waits(const arch::npu::DeadlockReport& report, RunResult& result) {
+void note_host_waits(const arch::npu::array::DeadlockReport& report, RunResult& result) {
     constexpr std::size_t kMostNotes = 8;
     std::size_t notes = 0;
-    for (const arch::npu::Wait& wait : report.waits) {
+    for (const arch::npu::array::Wait& wait : report.waits) {
         const bool alone = std::all_of(wait.held_by.begin(), wait.held_by.end(),
                                        [&](const std::string& who) { return who == wait.who; });
         if (wait.on == "lock" && alone && notes++ < kMostNotes) {
@@ -107,18 +107,18 @@ void note_host_waits(const arch::npu::DeadlockReport& report, RunResult& result)
     }
 }
 
-void simulate(const Scenario& scenario, const arch::npu::Program& program,
-              const arch::npu::ProgramAnalysis& analysis, arch::memory::BackingStore* bytes,
+void simulate(const Scenario& scenario, const arch::npu::program::Program& program,
+              const arch::npu::check::ProgramAnalysis& analysis, arch::memory::port::BackingStore* bytes,
               const Contents& contents, double macs, arch::base::ProbeListener* listener,
               RunResult& result) {
     const arch::npu::NpuConfig& config = *scenario.device.npu;
     EventQueue queue;
     arch::base::stats::Group root("");
-    arch::memory::MemorySystem memory(scenario.device.memory,
+    arch::memory::controller::MemorySystem memory(scenario.device.memory,
                                       scenario.device.fabric.request_latency, queue, root);
-    arch::npu::Array array(config, scenario.device.fabric, program, memory, queue, root, bytes);
+    arch::npu::array::Array array(config, scenario.device.fabric, program, memory, queue, root, bytes);
     array.connect(listener);
-    std::optional<arch::memory::CommandTrace> commands;
+    std::optional<arch::memory::controller::CommandTrace> commands;
     if (listener != nullptr) {
         memory.listen(&commands.emplace(scenario.device.memory, *listener));
     }
@@ -130,7 +130,7 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
     constexpr int kStampsPerLook = 1 << 14;
     int stamps = 0;
     const bool until_quiet = runs_until_quiet(program);
-    const Outcome outcome = arch::base::kernel::run(queue, limits_for(scenario, program), [&] {
+    const Outcome outcome = arch::systemc::run(queue, limits_for(scenario, program), [&] {
         return (array.finished() && !until_quiet) ||
                (++stamps % kStampsPerLook == 0 && array.livelocked());
     });
@@ -180,27 +180,27 @@ void simulate(const Scenario& scenario, const arch::npu::Program& program,
 }
 
 // Checked and with every route given its path.
-arch::npu::Program prepared(const arch::npu::Program& program, const arch::npu::NpuConfig& config) {
-    arch::npu::Program ready = program;
-    arch::npu::place_buffers(ready, config);
+arch::npu::program::Program prepared(const arch::npu::program::Program& program, const arch::npu::NpuConfig& config) {
+    arch::npu::program::Program ready = program;
+    arch::npu::check::place_buffers(ready, config);
     const auto refuse = [](const std::vector<std::string>& problems) {
         if (!problems.empty()) {
             throw arch::base::config::ConfigError(
                 fmt::format("the program cannot run:\n  {}", fmt::join(problems, "\n  ")));
         }
     };
-    refuse(arch::npu::verify(ready, config));
-    refuse(arch::npu::check_paths(ready, config));  // before the router takes them as given
-    refuse(arch::npu::check_transfers(ready, config).errors);
-    arch::npu::route(ready, config);
+    refuse(arch::npu::check::verify(ready, config));
+    refuse(arch::npu::check::check_paths(ready, config));  // before the router takes them as given
+    refuse(arch::npu::check::check_transfers(ready, config).errors);
+    arch::npu::stream::route(ready, config);
     return ready;
 }
 
 // What is known before the run: warnings, and deadlocks that are certain.
-std::vector<std::string> findings_of(const arch::npu::Program& program,
-                                     const arch::npu::ProgramAnalysis& analysis,
+std::vector<std::string> findings_of(const arch::npu::program::Program& program,
+                                     const arch::npu::check::ProgramAnalysis& analysis,
                                      const arch::npu::NpuConfig& config) {
-    std::vector<std::string> findings = arch::npu::check_transfers(program, config).warnings;
+    std::vector<std::string> findings = arch::npu::check::check_transfers(program, config).warnings;
     for (const std::string& deadlock : analysis.deadlocks) {
         findings.push_back("certain deadlock: " + deadlock);
     }
@@ -210,21 +210,21 @@ std::vector<std::string> findings_of(const arch::npu::Program& program,
 RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
                       arch::base::ProbeListener* listener) {
     RunResult result;
-    const arch::npu::Program program = prepared(workload.program, *scenario.device.npu);
+    const arch::npu::program::Program program = prepared(workload.program, *scenario.device.npu);
     result.workload = {{"program", program.name}};
     result.mapping = Json::object();
     result.notes = workload.notes;
-    const auto analysis = arch::npu::analyse(program, *scenario.device.npu);
+    const auto analysis = arch::npu::check::analyse(program, *scenario.device.npu);
     result.findings = findings_of(program, analysis, *scenario.device.npu);
     for (const std::string& finding : result.findings) {
         complain("before the run: " + finding);
     }
-    arch::memory::BackingStore store;
-    arch::memory::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
-    const Contents contents{[&](arch::npu::TileMemory& tiles) {
+    arch::memory::port::BackingStore store;
+    arch::memory::port::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
+    const Contents contents{[&](arch::npu::tile::TileMemory& tiles) {
                                 fill_buffers(workload, scenario.run.seed, {store, tiles});
                             },
-                            [&](arch::npu::TileMemory& tiles) {
+                            [&](arch::npu::tile::TileMemory& tiles) {
                                 result.functional = check_buffers(workload, {store, tiles});
                                 result.status =
                                     result.functional->match ? Status::Ok : Status::Mismatch;
@@ -239,12 +239,12 @@ RunResult run_program(const Scenario& scenario, const ProgramWorkload& workload,
 void simulate_product(const Scenario& scenario, const workloads::GemmProblem& gemm,
                       const LoweredProduct& product, arch::base::ProbeListener* listener,
                       RunResult& result) {
-    arch::memory::BackingStore store;
-    arch::memory::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
+    arch::memory::port::BackingStore store;
+    arch::memory::port::BackingStore* bytes = scenario.run.functional ? &store : nullptr;
     if (bytes != nullptr) {
         product.fill(store);
     }
-    simulate(scenario, product.program, arch::npu::analyse(product.program, *scenario.device.npu),
+    simulate(scenario, product.program, arch::npu::check::analyse(product.program, *scenario.device.npu),
              bytes, {}, gemm.macs(), listener, result);
     if (result.status != Status::Ok) {
         return;
@@ -288,15 +288,15 @@ RunResult run_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
 RunResult kernel_result(const Scenario& scenario, const CoreKernelWorkload& workload,
                         arch::base::Cycles cycles) {
     RunResult result;
-    const arch::npu::Kernel& kernel = workload.kernel;
+    const arch::npu::program::Kernel& kernel = workload.kernel;
     const arch::npu::NpuConfig& config = *scenario.device.npu;
     result.workload = {{"core_kernel",
                         {{"m", kernel.m},
                          {"k", kernel.k},
                          {"n", kernel.n},
-                         {"a", arch::npu::name_of(kernel.a)},
-                         {"b", arch::npu::name_of(kernel.b)},
-                         {"c", arch::npu::name_of(kernel.c)}}}};
+                         {"a", arch::npu::stream::name_of(kernel.a)},
+                         {"b", arch::npu::stream::name_of(kernel.b)},
+                         {"c", arch::npu::stream::name_of(kernel.c)}}}};
     result.mapping = Json::object();
     result.cycles = cycles.count();
     result.time_ns = static_cast<double>(arch::base::Clock{config.clock}.time_of(cycles).count()) /
@@ -307,8 +307,8 @@ RunResult kernel_result(const Scenario& scenario, const CoreKernelWorkload& work
 
 // One core alone needs no event: its time is the kernel model's.
 RunResult run_core_kernel(const Scenario& scenario, const CoreKernelWorkload& workload) {
-    const arch::npu::KernelCycles cycles =
-        arch::npu::KernelTiming(scenario.device.npu->kernels).cycles(workload.kernel);
+    const arch::npu::core::KernelCycles cycles =
+        arch::npu::core::KernelTiming(scenario.device.npu->kernels).cycles(workload.kernel);
     RunResult result = kernel_result(scenario, workload, cycles.total());
     const auto share = [](arch::base::Cycles part) { return static_cast<double>(part.count()); };
     result.where = {{"core",
@@ -336,23 +336,23 @@ workloads::OutputStationaryMapping mapping_of(const Scenario& scenario,
 workloads::LoweredGemm lower_gemm(const Scenario& scenario, const workloads::GemmProblem& gemm,
                                   const workloads::OutputStationaryMapping& mapping) {
     workloads::LoweredGemm lowered = workloads::lower(gemm, mapping, *scenario.device.npu);
-    for (arch::npu::Kernel& kernel : lowered.program.kernels) {
-        if (scenario.kernel_cycles && kernel.kind == arch::npu::KernelKind::Multiply) {
+    for (arch::npu::program::Kernel& kernel : lowered.program.kernels) {
+        if (scenario.kernel_cycles && kernel.kind == arch::npu::program::KernelKind::Multiply) {
             kernel.cycles = scenario.kernel_cycles;
         }
     }
-    const auto problems = arch::npu::verify(lowered.program, *scenario.device.npu);
+    const auto problems = arch::npu::check::verify(lowered.program, *scenario.device.npu);
     if (!problems.empty()) {
         throw arch::base::config::ConfigError(
             fmt::format("the lowered program cannot run: {}", problems[0]));
     }
-    arch::npu::route(lowered.program, *scenario.device.npu);
+    arch::npu::stream::route(lowered.program, *scenario.device.npu);
     return lowered;
 }
 
 std::string lowered_program_text(const Scenario& scenario, const ProgramWorkload& workload) {
     return fmt::format("device: {}\n", scenario.device.name) +
-           arch::npu::print(prepared(workload.program, *scenario.device.npu));
+           arch::npu::program::print(prepared(workload.program, *scenario.device.npu));
 }
 
 std::string lowered_gemm_text(const Scenario& scenario, const workloads::GemmProblem& gemm) {
@@ -366,7 +366,7 @@ std::string lowered_gemm_text(const Scenario& scenario, const workloads::GemmPro
         lowered.core_bytes, scenario.device.npu->core.memory.count(), lowered.memory_tile_bytes,
         scenario.device.npu->memory_tile.memory.count());
     return text + fmt::format("device: {}\n", scenario.device.name) +
-           arch::npu::print(lowered.program);
+           arch::npu::program::print(lowered.program);
 }
 
 }  // namespace tilesim::sim::system

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "arch/base/probe.hpp"
-#include "arch/memory/backing_store.hpp"
-#include "arch/npu/program_graph.hpp"
-#include "arch/npu/tile_memory.hpp"
+#include "arch/memory/port/backing_store.hpp"
+#include "arch/npu/check/program_graph.hpp"
+#include "arch/npu/tile/tile_memory.hpp"
 #include "sim/result.hpp"
 #include "sim/scenario.hpp"
 
@@ -27,22 +27,22 @@ nlohmann::ordered_json describe(const workloads::GemmProblem& gemm);
 std::string kernel_cycles_note(std::int64_t cycles);
 // What a functional run does with the array's bytes at start and at the end.
 struct Contents {
-    std::function<void(arch::npu::TileMemory&)> fill;
-    std::function<void(arch::npu::TileMemory&)> check;
+    std::function<void(arch::npu::tile::TileMemory&)> fill;
+    std::function<void(arch::npu::tile::TileMemory&)> check;
 };
 // Runs a verified and routed program; the result's status says how it ended. `bytes`: DRAM in
 // functional mode, else nullptr.
-void simulate(const Scenario& scenario, const arch::npu::Program& program,
-              const arch::npu::ProgramAnalysis& analysis, arch::memory::BackingStore* bytes,
+void simulate(const Scenario& scenario, const arch::npu::program::Program& program,
+              const arch::npu::check::ProgramAnalysis& analysis, arch::memory::port::BackingStore* bytes,
               const Contents& contents, double macs, arch::base::ProbeListener* listener,
               RunResult& result);
 // A matrix product lowered to a program: its bounds, and how a functional run fills the operands
 // and checks C.
 struct LoweredProduct {
-    const arch::npu::Program& program;
+    const arch::npu::program::Program& program;
     workloads::GemmBounds bounds;
-    std::function<void(arch::memory::BackingStore&)> fill;
-    std::function<workloads::ProductCheck(arch::memory::BackingStore&)> check;
+    std::function<void(arch::memory::port::BackingStore&)> fill;
+    std::function<workloads::ProductCheck(arch::memory::port::BackingStore&)> check;
 };
 // simulate() with these; a result with status Ok or Mismatch has its bounds.
 void simulate_product(const Scenario& scenario, const workloads::GemmProblem& gemm,

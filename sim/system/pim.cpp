@@ -7,7 +7,7 @@
 
 #include "arch/base/check.hpp"
 #include "arch/base/clock.hpp"
-#include "arch/memory/stream_driver.hpp"
+#include "arch/memory/traffic/stream_driver.hpp"
 #include "arch/pim/pim_unit.hpp"
 #include "sim/attribution.hpp"
 #include "sim/system/limits.hpp"
@@ -17,7 +17,7 @@
 namespace tilesim::sim::system {
 
 using arch::base::EventQueue;
-using arch::base::kernel::Outcome;
+using arch::systemc::Outcome;
 using Json = nlohmann::ordered_json;
 using workloads::PimMapping;
 using workloads::PimPlacement;
@@ -67,7 +67,7 @@ Json details_of(const PimPlacement& p, const arch::pim::PimConfig& pim) {
 double plain_read_gb_per_s(const Scenario& scenario, const workloads::GemvProblem& gemv) {
     constexpr std::int64_t kMostRequests = 8192;  // the rest would go on at the same pace
     constexpr std::int64_t kRequestBytes = 256;
-    arch::memory::StreamConfig stream;
+    arch::memory::traffic::StreamConfig stream;
     stream.granule = arch::base::Bytes{kRequestBytes};
     stream.requests = std::clamp<std::int64_t>(
         static_cast<std::int64_t>(gemv.bytes()) / kRequestBytes, 1, kMostRequests);
@@ -75,10 +75,10 @@ double plain_read_gb_per_s(const Scenario& scenario, const workloads::GemvProble
     stream.range = scenario.device.memory.capacity();
     EventQueue queue;
     arch::base::stats::Group root("");
-    arch::memory::MemorySystem memory(scenario.device.memory,
-                                      arch::memory::StreamDriver::latency(scenario.device.memory),
+    arch::memory::controller::MemorySystem memory(scenario.device.memory,
+                                      arch::memory::traffic::StreamDriver::latency(scenario.device.memory),
                                       queue, root);
-    arch::memory::StreamDriver driver(stream, memory);
+    arch::memory::traffic::StreamDriver driver(stream, memory);
     driver.start();
     while (!driver.finished() && !queue.empty()) {
         queue.run_until(queue.next_time());
@@ -116,27 +116,27 @@ double reduction_ns(const arch::pim::SocConfig& soc, const workloads::GemvProble
 PimRun simulate_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv,
                      const PimPlacement& placement, workloads::FunctionalGemv* functional) {
     const arch::pim::PimConfig& pim = *scenario.device.pim;
-    const arch::memory::MemoryConfig& dram = scenario.device.memory;
+    const arch::memory::device::MemoryConfig& dram = scenario.device.memory;
     const arch::pim::PimProgram program = workloads::lower(gemv, placement, dram, pim);
     constexpr arch::base::Cycles kCommandLatency{100};
     const arch::base::Clock clock{dram.clock};
     const arch::base::Femtoseconds latency = clock.time_of(kCommandLatency);
     EventQueue queue;
     arch::base::stats::Group root("");
-    arch::memory::MemorySystem memory(dram, latency - arch::base::Femtoseconds{1}, queue, root);
+    arch::memory::controller::MemorySystem memory(dram, latency - arch::base::Femtoseconds{1}, queue, root);
     std::vector<std::unique_ptr<arch::pim::PimUnit>> units;
     for (std::size_t i = 0; i < static_cast<std::size_t>(dram.channels); ++i) {
         units.push_back(
             std::make_unique<arch::pim::PimUnit>(dram.timing, pim, program, i, root, functional));
         memory.lend(i, *units.back(), latency);
     }
-    std::optional<arch::memory::StreamDriver> traffic;
+    std::optional<arch::memory::traffic::StreamDriver> traffic;
     if (scenario.traffic) {
         traffic.emplace(*scenario.traffic, memory);
         traffic->start();
     }
     PimRun run;
-    run.outcome = arch::base::kernel::run(queue, limits_of(scenario.run), [&] {
+    run.outcome = arch::systemc::run(queue, limits_of(scenario.run), [&] {
         return std::all_of(units.begin(), units.end(),
                            [](const auto& unit) { return unit->left().has_value(); }) &&
                (!traffic || traffic->finished());
@@ -145,7 +145,7 @@ PimRun simulate_gemv(const Scenario& scenario, const workloads::GemvProblem& gem
     run.where = where_time_went(root);
     run.banks = memory.bank_use();
     for (std::size_t i = 0; i < units.size(); ++i) {
-        for (arch::memory::BankCounts& bank : run.banks.channels[i]) {
+        for (arch::memory::port::BankCounts& bank : run.banks.channels[i]) {
             bank += units[i]->bank_counts();
         }
     }
@@ -236,7 +236,7 @@ RunResult run_gemm_in_memory(const Scenario& scenario, const workloads::GemmProb
         }
     }
     for (auto& channel : result.banks->channels) {
-        for (arch::memory::BankCounts& bank : channel) {
+        for (arch::memory::port::BankCounts& bank : channel) {
             bank.activates *= gemm.m;
             bank.reads *= gemm.m;
             bank.writes *= gemm.m;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "arch/base/kernel/kernel_module.hpp"
+#include "arch/systemc/kernel_module.hpp"
 #include "sim/result.hpp"
 #include "sim/scenario.hpp"
 #include "workloads/gemv_data.hpp"
@@ -31,14 +31,14 @@ double reduction_ns(const arch::pim::SocConfig& soc, const workloads::GemvProble
                     const workloads::PimPlacement& placement);
 
 struct PimRun {
-    arch::base::kernel::Outcome outcome = arch::base::kernel::Outcome::Finished;
+    arch::systemc::Outcome outcome = arch::systemc::Outcome::Finished;
     std::int64_t cycles = 0;  // CK
     double reduction_ns = 0;  // adding the parts of a split K on the system on chip
     double time_ns = 0;       // both
     std::uint64_t events = 0;
     decltype(RunResult::where) where;
-    arch::memory::BankUse banks;
-    std::optional<arch::memory::StreamResult> traffic;
+    arch::memory::port::BankUse banks;
+    std::optional<arch::memory::traffic::StreamResult> traffic;
 };
 
 // `functional` may be null.

@@ -76,7 +76,7 @@ RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener) {
                                              : run_core_kernel(scenario, *core);
     } else {
         result =
-            run_stream(scenario, std::get<arch::memory::StreamConfig>(scenario.workload), listener);
+            run_stream(scenario, std::get<arch::memory::traffic::StreamConfig>(scenario.workload), listener);
     }
     result.device = scenario.device.name;
     result.provenance = provenance_of(scenario);

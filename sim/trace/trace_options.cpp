@@ -77,7 +77,7 @@ TraceSession::TraceSession(const TraceOptions& options, const Scenario& scenario
     const bool on_array = scenario.device.npu.has_value() &&
                           (std::holds_alternative<workloads::GemmProblem>(scenario.workload) ||
                            std::holds_alternative<ProgramWorkload>(scenario.workload));
-    if (!on_array && !std::holds_alternative<arch::memory::StreamConfig>(scenario.workload)) {
+    if (!on_array && !std::holds_alternative<arch::memory::traffic::StreamConfig>(scenario.workload)) {
         throw ConfigError(
             "--trace and --vcd: only a GEMM or a program on an NPU and a memory stream have "
             "activities to trace");

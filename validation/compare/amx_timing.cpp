@@ -136,7 +136,7 @@ class Kernels {
     }
     AmxKernelRun run_scenario() const {
         AmxKernelRun run;
-        for (const arch::amx::Program& program :
+        for (const arch::amx::program::Program& program :
              amx::read_kernel(sim::system::amx_text(scenario_), scenario_name_, 1)) {
             const AmxKernelRun work = work_of(program);
             run.operations += work.operations;

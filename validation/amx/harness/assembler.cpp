@@ -9,11 +9,11 @@
 
 namespace tilesim::validation::amx {
 
-using arch::amx::Address;
-using arch::amx::Instruction;
-using arch::amx::kRowBytes;
-using arch::amx::Opcode;
-using arch::amx::Statement;
+using arch::amx::program::Address;
+using arch::amx::program::Instruction;
+using arch::amx::program::kRowBytes;
+using arch::amx::program::Opcode;
+using arch::amx::program::Statement;
 using arch::base::config::ConfigError;
 
 namespace {
@@ -60,7 +60,7 @@ std::int64_t masked_elements(const Instruction& each) {
 
 }  // namespace
 
-Assembler::Assembler(const arch::amx::Program& program, const Placement& placement)
+Assembler::Assembler(const arch::amx::program::Program& program, const Placement& placement)
     : program_(program), placement_(placement), constants_(program) {
     for (std::size_t i = 0; i < kRegisters.size(); ++i) {
         free_.insert(static_cast<int>(i));
@@ -424,7 +424,7 @@ bool Assembler::vector_memory(const Instruction& each) {
     constexpr VectorForm kNarrow{OpcodeMap::Of38, Prefix::Pf3, 0x21};
     const int reg = each.destination;
     if (each.opcode == Opcode::VpmovsdbStore || moves_floats(each.opcode)) {
-        if (each.bytes < 1 || each.bytes > arch::amx::default_bytes(each.opcode)) {
+        if (each.bytes < 1 || each.bytes > arch::amx::program::default_bytes(each.opcode)) {
             throw ConfigError(
                 fmt::format("{} of {} bytes", info_of(each.opcode).mnemonic, each.bytes));
         }

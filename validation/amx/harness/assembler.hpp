@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "arch/amx/instruction.hpp"
+#include "arch/amx/program/instruction.hpp"
 #include "validation/amx/harness/constant_pool.hpp"
 #include "validation/amx/harness/encoder.hpp"
 
@@ -31,7 +31,7 @@ struct Placement {
 class Assembler {
   public:
     // Throws ConfigError for what it cannot encode.
-    Assembler(const arch::amx::Program& program, const Placement& placement);
+    Assembler(const arch::amx::program::Program& program, const Placement& placement);
 
     // A function without arguments and result.
     const std::vector<std::uint8_t>& code() const { return encoder_.code(); }
@@ -39,33 +39,33 @@ class Assembler {
   private:
     using Pattern = std::vector<std::pair<int, std::int64_t>>;  // loop variable, stride
 
-    static Pattern pattern_of(const arch::amx::Address& address);
-    void note_pattern(const arch::amx::Address& address);
+    static Pattern pattern_of(const arch::amx::program::Address& address);
+    void note_pattern(const arch::amx::program::Address& address);
     void analyse();
     std::size_t registers_needed() const;
-    bool counts_in_memory(const arch::amx::Statement& statement) const;
+    bool counts_in_memory(const arch::amx::program::Statement& statement) const;
     MemoryOperand counter_memory() const;  // of the innermost loop that counts in memory
     void load_constants();
     int take_register();
     void give_register(int reg) { free_.insert(reg); }
-    MemoryOperand memory_of(const arch::amx::Address& address) const;
-    MemoryOperand tile_memory(const arch::amx::Instruction& instruction) const;
-    MemoryOperand piece_start(const arch::amx::Address& address) const;
+    MemoryOperand memory_of(const arch::amx::program::Address& address) const;
+    MemoryOperand tile_memory(const arch::amx::program::Instruction& instruction) const;
+    MemoryOperand piece_start(const arch::amx::program::Address& address) const;
     WriteMask mask_of(std::int64_t elements, bool zeroes) const;
     void begin_loop(std::size_t at);
-    void end_loop(const arch::amx::Statement& statement);
+    void end_loop(const arch::amx::program::Statement& statement);
     void step_patterns(int variable, std::int64_t factor);
     // Returns how many of the statements from `at` it encoded.
     std::size_t instruction(std::size_t at);
-    bool tile(const arch::amx::Instruction& instruction);
-    bool vector_memory(const arch::amx::Instruction& instruction);
-    bool vector(const arch::amx::Instruction& instruction);
-    void masked(const arch::amx::Instruction& instruction);
-    void interleave(const arch::amx::Instruction& instruction);
-    std::size_t expand(const arch::amx::Instruction& instruction);
+    bool tile(const arch::amx::program::Instruction& instruction);
+    bool vector_memory(const arch::amx::program::Instruction& instruction);
+    bool vector(const arch::amx::program::Instruction& instruction);
+    void masked(const arch::amx::program::Instruction& instruction);
+    void interleave(const arch::amx::program::Instruction& instruction);
+    std::size_t expand(const arch::amx::program::Instruction& instruction);
     void barrier();
 
-    const arch::amx::Program& program_;
+    const arch::amx::program::Program& program_;
     Placement placement_;
     ConstantPool constants_;
     Encoder encoder_;
@@ -75,13 +75,13 @@ class Assembler {
     std::map<std::int64_t, int> strides_;      // of tile rows
     std::map<int, int> counters_;              // of each open loop
     std::map<int, std::size_t> tops_;          // of each loop: where its body starts
-    std::map<std::size_t, arch::amx::Address> counted_;  // loops that follow a table by a pointer
+    std::map<std::size_t, arch::amx::program::Address> counted_;  // loops that follow a table by a pointer
     std::map<std::int64_t, int> masks_;                  // mask register, by elements
-    std::map<std::pair<arch::amx::Opcode, std::int64_t>, int> shuffles_;  // vector register
+    std::map<std::pair<arch::amx::program::Opcode, std::int64_t>, int> shuffles_;  // vector register
     bool spills_ = false;       // outer loops count in memory
     std::int64_t spilled_ = 0;  // open loops that do
     int pointer_ = -1;          // of the counted loop that is open
-    const arch::amx::Instruction* last_mask_ = nullptr;
+    const arch::amx::program::Instruction* last_mask_ = nullptr;
 };
 
 }  // namespace tilesim::validation::amx

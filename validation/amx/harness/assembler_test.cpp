@@ -8,7 +8,7 @@
 #include <sstream>
 #include <thread>
 
-#include "arch/amx/program_text.hpp"
+#include "arch/amx/program/program_text.hpp"
 #include "arch/base/config.hpp"
 #include "sim/system/amx.hpp"
 #include "validation/amx/harness/counted_expands.hpp"
@@ -18,7 +18,7 @@
 namespace tilesim::validation::amx {
 namespace {
 
-using arch::amx::Opcode;
+using arch::amx::program::Opcode;
 
 constexpr std::int64_t kConfigs = 0x200000;
 constexpr Placement kPlacement{kConfigs - 64, 0x1FF000, 4};
@@ -29,7 +29,7 @@ constexpr std::size_t kMove = 7;       // a register set to a 32-bit constant
 std::vector<std::uint8_t> code_of(const std::string& instruction, std::size_t moves = 0) {
     const std::string text =
         "buffer a 0x100000 65536\nconfig 0 1x4 1x4 1x4 1x4 1x4 1x4 1x4 1x4\n" + instruction + "\n";
-    const arch::amx::Program program = arch::amx::read_program(text, "test");
+    const arch::amx::program::Program program = arch::amx::program::read_program(text, "test");
     const std::vector<std::uint8_t> code = Assembler(program, kPlacement).code();
     constexpr std::size_t kEpilogue = kPrologue + 1;
     return {code.begin() + static_cast<std::ptrdiff_t>(kPrologue + moves * kMove),
@@ -126,7 +126,7 @@ TEST(Assembler, FollowsATableByCountingBits) {
                            0x48, 0x01, 0xD0,                                         // add rax, rdx
                            0x48, 0x81, 0xC1, 0xFF, 0xFF, 0xFF, 0xFF,                 // add rcx, -1
                            0x0F, 0x85, 0xD1, 0xFF, 0xFF, 0xFF}));                    // jnz
-    const arch::amx::Program program = arch::amx::read_program(
+    const arch::amx::program::Program program = arch::amx::program::read_program(
         "buffer a 0x100000 64\ntable lines 0x200000 0 64 3\nloop i 3\n"
         "kmovq k1, [a + 8*i]\nvpexpandb zmm1, [lines[i]]\nend\n",
         "test");
@@ -146,7 +146,7 @@ TEST(Assembler, ShufflesBytesThroughIndices) {
     EXPECT_EQ(code_of("vpermt2w zmm18, zmm18, zmm5, 1"),
               (Bytes{0x62, 0x61, 0x7C, 0x48, 0x10, 0x3C, 0x25, 0, 0x01, 0x20, 0,  //
                      0x62, 0xE2, 0x85, 0x40, 0x7D, 0xD5}));
-    const ConstantPool constants{arch::amx::Program{}};
+    const ConstantPool constants{arch::amx::program::Program{}};
     const auto byte_at = [&](Opcode opcode, std::int64_t half, std::size_t i) {
         const auto start = static_cast<std::size_t>(constants.shuffle(opcode, half));
         return std::to_integer<int>(constants.image().at(start + i));
@@ -178,7 +178,7 @@ TEST(Assembler, SaysWhatItCannotEncode) {
 
 // Each thread's program.
 void expect_code(const std::string& text, const std::string& name) {
-    for (const arch::amx::Program& program : read_kernel(text, name, 3)) {
+    for (const arch::amx::program::Program& program : read_kernel(text, name, 3)) {
         EXPECT_GT(Assembler(program, kPlacement).code().size(), 2 * kPrologue) << name;
     }
 }
@@ -230,7 +230,7 @@ TEST(Assembler, EncodesRelayoutsInEveryBlocking) {
 }
 
 TEST(Measure, RunsLoopsOnTheHost) {
-    const arch::amx::Program program = arch::amx::read_program(
+    const arch::amx::program::Program program = arch::amx::program::read_program(
         "buffer a 0x10000000 8192\n"
         "loop i 1000\n  loop k 7\n    prefetcht0 [a + 64*k + 512*i]\n    scalar\n  end\nend\n",
         "test");
@@ -255,7 +255,7 @@ TEST(Measure, RunsDeepLoopsOnTheHost) {
     for (int depth = 0; depth < 9; ++depth) {
         text += "end\n";
     }
-    const arch::amx::Program program = arch::amx::read_program(text, "test");
+    const arch::amx::program::Program program = arch::amx::program::read_program(text, "test");
     const ProgramMemory memory({program});
     const Assembler assembler(program, memory.placement(0));
     for (const Sample& sample : measure({assembler.code()}, {0}, 2)) {
@@ -264,7 +264,7 @@ TEST(Measure, RunsDeepLoopsOnTheHost) {
 }
 
 TEST(Measure, ThreadsMeetAtEveryBarrier) {
-    const std::vector<arch::amx::Program> programs = read_kernel(
+    const std::vector<arch::amx::program::Program> programs = read_kernel(
         "# thread 0\nbuffer a 0x10000000 8192\nloop i 50\n  barrier\nend\n"
         "# thread 1\nloop i 50\n  loop k 1000\n    scalar\n  end\n  barrier\nend\n",
         "test", 1);
@@ -292,7 +292,7 @@ TEST(Measure, TilesAreUsableOrThereIsAReason) {
                                            testing::HasSubstr("x86-64")));
         return;
     }
-    const arch::amx::Program program = arch::amx::read_program(
+    const arch::amx::program::Program program = arch::amx::program::read_program(
         "buffer a 0x10000000 8192\nconfig 0 1x4 1x4 1x4 1x4 1x4 1x4 1x4 1x4\nldtilecfg 0\n"
         "tileloadd tmm1, [a], 64\ntdpbssd tmm0, tmm1, tmm2\ntilerelease\n",
         "test");

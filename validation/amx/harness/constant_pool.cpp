@@ -4,8 +4,8 @@
 
 namespace tilesim::validation::amx {
 
-using arch::amx::kRowBytes;
-using arch::amx::Opcode;
+using arch::amx::program::kRowBytes;
+using arch::amx::program::Opcode;
 
 namespace {
 
@@ -29,10 +29,10 @@ void append_interleaving(std::vector<std::byte>& image, int half) {
 
 }  // namespace
 
-ConstantPool::ConstantPool(const arch::amx::Program& program)
+ConstantPool::ConstantPool(const arch::amx::program::Program& program)
     : image_(static_cast<std::size_t>(kLine)) {
     for (const auto& shapes : program.configs) {
-        const arch::amx::TileConfigImage image = arch::amx::make_image(shapes);
+        const arch::amx::program::TileConfigImage image = arch::amx::program::make_image(shapes);
         append(image_, image.data(), image.size());
     }
     shuffles_ = static_cast<std::int64_t>(image_.size());
@@ -42,14 +42,14 @@ ConstantPool::ConstantPool(const arch::amx::Program& program)
     for (int half = 0; half < 2; ++half) {
         append_interleaving<std::uint16_t>(image_, half);
     }
-    for (const arch::amx::AddressTable& table : program.tables) {
+    for (const arch::amx::program::AddressTable& table : program.tables) {
         tables_.push_back(static_cast<std::int64_t>(image_.size()));
         append(image_, table.starts.data(), table.starts.size() * sizeof(std::int64_t));
     }
 }
 
 std::int64_t ConstantPool::config(std::int64_t index) const {
-    return kLine + index * arch::amx::kTileConfigBytes;
+    return kLine + index * arch::amx::program::kTileConfigBytes;
 }
 
 std::int64_t ConstantPool::shuffle(Opcode opcode, std::int64_t half) const {

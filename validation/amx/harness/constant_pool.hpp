@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "arch/amx/instruction.hpp"
+#include "arch/amx/program/instruction.hpp"
 
 namespace tilesim::validation::amx {
 
 class ConstantPool {
   public:
-    explicit ConstantPool(const arch::amx::Program& program);
+    explicit ConstantPool(const arch::amx::program::Program& program);
 
     // What must lie in memory; offsets below are into it. Starts at a cache line.
     const std::vector<std::byte>& image() const { return image_; }
@@ -23,7 +23,7 @@ class ConstantPool {
     std::int64_t loop_counter(std::int64_t index) const { return 8 + index * 8; }
     std::int64_t config(std::int64_t index) const;
     // Indices with which VPERMT2B or VPERMT2W interleaves the lower or upper halves.
-    std::int64_t shuffle(arch::amx::Opcode opcode, std::int64_t half) const;
+    std::int64_t shuffle(arch::amx::program::Opcode opcode, std::int64_t half) const;
     std::int64_t starts(int table) const;  // 8 bytes an entry
 
   private:

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "arch/amx/instruction_stream.hpp"
+#include "arch/amx/program/instruction_stream.hpp"
 
 namespace tilesim::validation::amx {
 
-using arch::amx::Address;
-using arch::amx::Instruction;
-using arch::amx::Opcode;
-using arch::amx::Program;
-using arch::amx::Statement;
+using arch::amx::program::Address;
+using arch::amx::program::Instruction;
+using arch::amx::program::Opcode;
+using arch::amx::program::Program;
+using arch::amx::program::Statement;
 
 namespace {
 
@@ -89,7 +89,7 @@ std::map<std::int64_t, std::uint64_t> line_masks(const Program& program) {
         return masks;
     }
     std::int64_t mask_at = -1;
-    for (arch::amx::InstructionStream stream(program); !stream.finished(); stream.advance()) {
+    for (arch::amx::program::InstructionStream stream(program); !stream.finished(); stream.advance()) {
         const auto& [instruction, address, bytes] = stream.current();
         if (instruction->opcode == Opcode::Kmovq) {
             mask_at = address;

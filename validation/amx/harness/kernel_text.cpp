@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <string_view>
 
-#include "arch/amx/program_text.hpp"
+#include "arch/amx/program/program_text.hpp"
 #include "arch/base/config.hpp"
 
 namespace tilesim::validation::amx {
 
-using arch::amx::Opcode;
-using arch::amx::Program;
-using arch::amx::Statement;
+using arch::amx::program::Opcode;
+using arch::amx::program::Program;
+using arch::amx::program::Statement;
 using arch::base::config::ConfigError;
 
 namespace {
@@ -73,7 +73,7 @@ std::vector<Program> read_kernel(const std::string& text, const std::string& fil
         if (const std::size_t at = part.find(kCount); at != std::string::npos) {
             part.replace(at, kCount.size(), std::to_string(count));
         }
-        programs.push_back(arch::amx::read_program(part, file));
+        programs.push_back(arch::amx::program::read_program(part, file));
         // A thread without work comes to no barrier; all others meet.
         const std::int64_t barriers = barriers_of(programs.back());
         if (barriers > 0 && expected > 0 && barriers != expected) {

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "arch/amx/instruction.hpp"
+#include "arch/amx/program/instruction.hpp"
 
 namespace tilesim::validation::amx {
 
 // A comment that starts with "# thread " begins the program of another thread. `count` stands for
 // COUNT. Throws ConfigError with `file` and line where the text is no program, or where one thread
 // would come to a barrier more often than another.
-std::vector<arch::amx::Program> read_kernel(const std::string& text, const std::string& file,
+std::vector<arch::amx::program::Program> read_kernel(const std::string& text, const std::string& file,
                                             std::int64_t count);
 
 bool has_count(const std::string& text);

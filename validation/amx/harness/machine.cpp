@@ -66,10 +66,10 @@ void pin(int processor) {
     }
 }
 
-bool has_barrier(const arch::amx::Program& program) {
+bool has_barrier(const arch::amx::program::Program& program) {
     return std::any_of(program.statements.begin(), program.statements.end(), [](const auto& each) {
-        return each.kind == arch::amx::Statement::Kind::Instruction &&
-               each.instruction.opcode == arch::amx::Opcode::Barrier;
+        return each.kind == arch::amx::program::Statement::Kind::Instruction &&
+               each.instruction.opcode == arch::amx::program::Opcode::Barrier;
     });
 }
 
@@ -180,13 +180,13 @@ std::string host_name() {
     return name + microcode;
 }
 
-ProgramMemory::ProgramMemory(const std::vector<arch::amx::Program>& programs) {
+ProgramMemory::ProgramMemory(const std::vector<arch::amx::program::Program>& programs) {
     std::int64_t first = INT64_MAX;
     std::int64_t last = 0;
     Placement placement;
     placement.parties = 0;
-    for (const arch::amx::Program& program : programs) {
-        for (const arch::amx::Buffer& buffer : program.buffers) {
+    for (const arch::amx::program::Program& program : programs) {
+        for (const arch::amx::program::Buffer& buffer : program.buffers) {
             first = std::min(first, buffer.address / kPage * kPage);
             last = std::max(last, buffer.address + buffer.bytes);
         }
@@ -197,7 +197,7 @@ ProgramMemory::ProgramMemory(const std::vector<arch::amx::Program>& programs) {
     placement.barrier = (std::max(last, first) / kPage + 2) * kPage;
     std::int64_t end = placement.barrier + kPage;
     std::vector<ConstantPool> pools;
-    for (const arch::amx::Program& program : programs) {
+    for (const arch::amx::program::Program& program : programs) {
         pools.emplace_back(program);
         placement.constants = end;
         placements_.push_back(placement);
@@ -214,7 +214,7 @@ ProgramMemory::ProgramMemory(const std::vector<arch::amx::Program>& programs) {
         std::memcpy(reinterpret_cast<void*>(placements_[i].constants), image.data(), image.size());
     }
     try {
-        for (const arch::amx::Program& program : programs) {
+        for (const arch::amx::program::Program& program : programs) {
             fill_masks(program, first, last);
         }
     } catch (...) {
@@ -223,7 +223,7 @@ ProgramMemory::ProgramMemory(const std::vector<arch::amx::Program>& programs) {
     }
 }
 
-void ProgramMemory::fill_masks(const arch::amx::Program& program, std::int64_t first,
+void ProgramMemory::fill_masks(const arch::amx::program::Program& program, std::int64_t first,
                                std::int64_t last) {
     for (const auto& [address, mask] : line_masks(program)) {
         if (address < first || address + static_cast<std::int64_t>(sizeof mask) > last) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "arch/amx/instruction.hpp"
+#include "arch/amx/program/instruction.hpp"
 #include "validation/amx/harness/assembler.hpp"
 
 namespace tilesim::validation::amx {
@@ -21,14 +21,14 @@ std::string host_name();  // model name and microcode of the first processor
 // address is taken, or a mask lies in no buffer.
 class ProgramMemory {
   public:
-    explicit ProgramMemory(const std::vector<arch::amx::Program>& programs);
+    explicit ProgramMemory(const std::vector<arch::amx::program::Program>& programs);
     ~ProgramMemory();
     ProgramMemory(const ProgramMemory&) = delete;
     ProgramMemory& operator=(const ProgramMemory&) = delete;
     const Placement& placement(std::size_t program) const { return placements_[program]; }
 
   private:
-    void fill_masks(const arch::amx::Program& program, std::int64_t first, std::int64_t last);
+    void fill_masks(const arch::amx::program::Program& program, std::int64_t first, std::int64_t last);
 
     void* start_ = nullptr;
     std::size_t bytes_ = 0;

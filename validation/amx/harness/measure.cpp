@@ -60,7 +60,7 @@ std::vector<int> processors_of(std::vector<int> named, std::size_t threads) {
     return named;
 }
 
-Result run(const std::vector<arch::amx::Program>& programs, const std::vector<int>& processors) {
+Result run(const std::vector<arch::amx::program::Program>& programs, const std::vector<int>& processors) {
     const validation::amx::ProgramMemory memory(programs);
     std::vector<validation::amx::Code> codes;
     for (std::size_t i = 0; i < programs.size(); ++i) {

@@ -1,0 +1,116 @@
+#include "arch/amx/caches/cache.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "arch/base/check.hpp"
+#include "arch/base/splitmix64.hpp"
+
+namespace tilesim::arch::amx::caches {
+
+namespace {
+
+constexpr std::size_t kGuesses = 1 << 16;
+
+std::size_t index(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+Cache::Cache(const CacheConfig& config)
+    : sets_(config.size.count() / (kLineBytes * config.ways)),
+      ways_(config.ways),
+      power_of_two_((sets_ & (sets_ - 1)) == 0),
+      random_(config.random_replacement),
+      scattered_(config.scattered_pages),
+      tags_(index(sets_ * ways_), 0),
+      used_(index(sets_ * ways_), 0),
+      dirty_(index(sets_ * ways_), 0),
+      guess_(std::min(std::bit_ceil(4 * tags_.size()), kGuesses), 0),
+      guess_mask_(guess_.size() - 1) {}
+
+std::int64_t Cache::set_of(Line line) const {
+    if (scattered_) {  // any page may lie anywhere; within it lines keep their places
+        std::uint64_t page = static_cast<std::uint64_t>(line) / kLinesPerPage;
+        line = static_cast<Line>(base::next_splitmix64(page) >> 32U) * kLinesPerPage +
+               line % kLinesPerPage;
+    }
+    return power_of_two_ ? (line & (sets_ - 1)) : line % sets_;
+}
+
+std::int64_t Cache::search(Line line) const {
+    SIM_DCHECK(line >= 0 && line < UINT32_MAX, "line {} is beyond the tags", line);
+    const std::uint32_t tag = tag_of(line);
+    const std::int64_t first = set_of(line) * ways_;
+    const std::uint32_t* tags = &tags_[index(first)];
+    std::int64_t way = -1;
+    for (std::int64_t i = 0; i < ways_; ++i) {  // no early end: the compiler makes vectors of it
+        way = tags[i] == tag ? i : way;
+    }
+    return way < 0 ? -1 : first + way;
+}
+
+bool Cache::dirty(Line line) const {
+    const std::int64_t at = find(line);
+    return at >= 0 && dirty_[index(at)] != 0;
+}
+
+bool Cache::write(Line line) {
+    const std::int64_t at = find(line);
+    if (at < 0) {
+        return false;
+    }
+    used_[index(at)] = ++clock_;
+    dirty_[index(at)] = 1;
+    return true;
+}
+
+Cache::Victim Cache::install(Line line, bool dirty) {
+    if (const std::int64_t at = find(line); at >= 0) {
+        used_[index(at)] = ++clock_;
+        dirty_[index(at)] = static_cast<std::uint8_t>(dirty_[index(at)] != 0 || dirty);
+        return {};
+    }
+    const std::int64_t first = set_of(line) * ways_;
+    std::int64_t way = first;
+    bool empty = false;
+    // Ages, not times of use: the clock starts again after 2^32 uses.
+    const auto age = [this](std::int64_t i) { return clock_ - used_[index(i)]; };
+    for (std::int64_t i = first; i < first + ways_ && !empty; ++i) {
+        empty = tags_[index(i)] == 0;
+        way = empty || age(i) > age(way) ? i : way;
+    }
+    if (random_ && !empty) {
+        random_state_ ^= random_state_ << 13U;
+        random_state_ ^= random_state_ >> 7U;
+        random_state_ ^= random_state_ << 17U;
+        way = first + static_cast<std::int64_t>(random_state_ % static_cast<std::uint64_t>(ways_));
+    }
+    Victim victim;
+    if (!empty) {
+        victim = {static_cast<Line>(tags_[index(way)]) - 1, dirty_[index(way)] != 0};
+    }
+    tags_[index(way)] = tag_of(line);
+    guess_[index(line) & guess_mask_] = static_cast<std::uint32_t>(way);
+    used_[index(way)] = ++clock_;
+    dirty_[index(way)] = static_cast<std::uint8_t>(dirty);
+    return victim;
+}
+
+bool Cache::remove(Line line) {
+    const std::int64_t at = find(line);
+    if (at < 0) {
+        return false;
+    }
+    tags_[index(at)] = 0;
+    return dirty_[index(at)] != 0;
+}
+
+void Cache::clean(Line line) {
+    if (const std::int64_t at = find(line); at >= 0) {
+        dirty_[index(at)] = 0;
+    }
+}
+
+}  // namespace tilesim::arch::amx::caches

@@ -1,0 +1,144 @@
+// L1D and L2 of one core: fill buffers, the path between them, prefetchers.
+//
+// A load that misses the L1 takes a fill buffer until its line arrives. Lines the L2 holds reach
+// the L1 in the order in which they are ready, over a path of `fill_width`; two in a row from the
+// same half of the L2 (address bit 6) cost `same_half_percent` more. Misses of the L2 leave through
+// `outbox` and come back by `deliver`.
+//
+// Models:  fill buffers, path occupancy, write-backs, allocation, ownership requests of stores,
+//          outstanding L2 misses, next-line, adjacent-line and stream prefetchers.
+// Ignores: bandwidth of write-backs, TLBs, coherence beyond what the uncore answers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/amx/caches/stream_table.hpp"
+
+namespace tilesim::arch::amx::caches {
+
+enum class Level : std::uint8_t { L1, L2, L3, Memory };
+
+inline constexpr std::int64_t kUnknownCycle = INT64_MAX;
+
+// What a core sends to the uncore.
+struct UncoreRequest {
+    enum class Kind : std::uint8_t { Read, Own, CleanVictim, DirtyVictim };
+    Kind kind = Kind::Read;
+    Line line = 0;
+    std::int64_t cycle = 0;
+};
+
+struct CacheCounters {
+    std::int64_t l1_hits = 0;
+    std::int64_t l1_misses = 0;  // loads; one a line, merged ones included
+    std::int64_t l2_hits = 0;
+    std::int64_t l2_misses = 0;
+    std::int64_t ownerships = 0;  // stores whose line was not in the L1
+    std::int64_t fills = 0;
+    std::int64_t no_buffer = 0;  // attempts that found all fill buffers taken
+};
+
+class PrivateCaches {
+  public:
+    explicit PrivateCaches(const PrivateCacheConfig& config);
+
+    enum class Outcome { Hit, Waiting, NoBuffer };
+    // A line has reached the core: `waiter` is what `load` was told.
+    struct Arrival {
+        std::uint32_t waiter = 0;
+        Level level = Level::L2;
+    };
+
+    bool contains_l1(Line line) const { return l1_.contains(line); }
+    bool contains_l2(Line line) const { return l2_.contains(line); }
+    bool has_or_awaits(Line line) const {
+        return l1_.contains(line) || l2_.contains(line) || pending(line);
+    }
+    bool dirty(Line line) const { return l1_.dirty(line) || l2_.dirty(line); }
+    // Where a line that is on its way comes from.
+    Level level_of(Line line) const;
+    // Changes whenever a refused request may succeed.
+    std::uint64_t version() const { return version_; }
+    const CacheCounters& counters() const { return counters_; }
+    // Next cycle at which `advance` has something to do; kUnknownCycle when the uncore decides.
+    std::int64_t next_event(std::int64_t now) const;
+
+    // As `load` of line_of(0), line_of(1), ... below `count` up to the first that is not in the L1,
+    // to which nothing happens; how many were.
+    template <class LineOf>
+    std::int64_t load_hits(std::int64_t count, LineOf line_of) {
+        const std::int64_t hits = l1_.touch_run(count, line_of);
+        counters_.l1_hits += hits;
+        return hits;
+    }
+    Outcome load(Line line, std::int64_t now, std::uint32_t waiter, bool fills_l1);
+    // A store wants to write: asks for the line when it is not in the L1.
+    Outcome own(Line line, std::int64_t now);
+    // Writes into the L1; false when the line is not there.
+    bool commit(Line line) { return l1_.write(line); }
+    Outcome prefetch(Line line, bool into_l1, std::int64_t now);
+
+    // `advance` has nothing to do until something is asked for or delivered.
+    bool idle() const { return busy_ == 0 && deliveries_.empty(); }
+    // Moves fills whose time has come; arrivals are appended to `arrivals`.
+    void advance(std::int64_t now, std::vector<Arrival>& arrivals);
+    std::vector<UncoreRequest>& outbox() { return outbox_; }
+    void deliver(Line line, std::int64_t cycle);
+    void located(Line line, Level level);
+    // Takes a line away because another core writes it; true when it was dirty here.
+    bool give_up(Line line);
+    // Puts a line in place before the run starts.
+    void warm(Line line, Level level, bool dirty);
+
+  private:
+    struct FillBuffer {
+        Line line = 0;
+        bool busy = false;
+        bool asked = false;  // the L2 or the uncore knows of it
+        bool fills_l1 = true;
+        bool own = false;
+        std::int64_t ready_at = kUnknownCycle;  // at the L2's end of the path
+        std::uint64_t order = 0;
+        Level level = Level::L2;
+        std::vector<std::uint32_t> waiters;
+    };
+    struct Pending {  // a miss of the L2
+        Line line = 0;
+        Level level = Level::L3;
+        bool own = false;
+    };
+    struct Delivery {
+        Line line = 0;
+        std::int64_t cycle = 0;
+    };
+
+    FillBuffer* buffer_of(Line line);
+    Outcome take_buffer(Line line, std::int64_t now, bool fills_l1, bool own, FillBuffer*& taken);
+    void ask(FillBuffer& buffer, std::int64_t now);
+    bool request(Line line, bool own, std::int64_t now);
+    bool pending(Line line) const;
+    void receive(std::int64_t now);
+    void arrive(FillBuffer& buffer, std::vector<Arrival>& arrivals);
+    FillBuffer* next_fill(std::int64_t now);
+    void install_l2(Line line, bool dirty, std::int64_t now);
+    void prefetch_l2(Line line, bool miss, std::int64_t now);
+
+    PrivateCacheConfig config_;
+    Cache l1_;
+    Cache l2_;
+    std::vector<FillBuffer> buffers_;
+    std::int64_t busy_ = 0;
+    std::int64_t unasked_ = 0;
+    std::uint64_t order_ = 0;
+    std::uint64_t version_ = 0;
+    std::int64_t path_free_ = 0;  // in kPathUnits a cycle
+    std::int64_t last_half_ = -1;
+    std::vector<Pending> pending_;
+    std::vector<Delivery> deliveries_;  // in order of arrival
+    std::vector<UncoreRequest> outbox_;
+    StreamTable streams_{false};
+    CacheCounters counters_;
+};
+
+}  // namespace tilesim::arch::amx::caches

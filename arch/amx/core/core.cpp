@@ -1,0 +1,328 @@
+#include "arch/amx/core/core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::amx::core {
+
+namespace {
+
+struct StateText {
+    const char* name;
+    const char* description;
+};
+constexpr std::array<StateText, kCoreStates> kStates{{
+    {"multiply", "TMUL multiplies"},
+    {"store_read", "TMUL gives a result to a tile store"},
+    {"load_l1", "a TDP waits for a tile from the L1"},
+    {"load_l2", "a TDP waits for a tile from the L2"},
+    {"load_l3", "a TDP waits for a tile from the L3"},
+    {"load_memory", "a TDP waits for a tile from DRAM"},
+    {"store_conflict", "a TDP waits for a tile whose lines are still in the store buffer"},
+    {"accumulator", "a TDP waits for C"},
+    {"tiles", "no physical tile is free"},
+    {"window", "the window, a scheduler or a queue is full"},
+    {"ports", "AVX-512 or scalar instructions, no TDP in the window"},
+    {"configure", "LDTILECFG or TILERELEASE"},
+    {"drain", "the last instructions and stores complete"},
+    {"barrier", "waits for other cores"},
+    {"finished", "done before the others"},
+}};
+
+}  // namespace
+
+const char* name_of(CoreState state) {
+    return kStates[static_cast<std::size_t>(state)].name;
+}
+const char* description_of(CoreState state) {
+    return kStates[static_cast<std::size_t>(state)].description;
+}
+
+Core::Core(const AmxConfig& config, const program::Program& program, InstructionObserver* observer)
+    : config_(config),
+      program_(program),
+      observer_(observer),
+      stream_(program),
+      checked_(program.statements.size(), 0),
+      window_(config.window, config.tiles),
+      caches_(config.caches),
+      stores_(config.window.store_buffer, config.access.tile_load_after_store.count()),
+      loads_(config, window_, caches_, stores_),
+      ports_(config, window_, stores_) {}
+
+void Core::advance(std::int64_t limit) {
+    while (now_ < limit) {
+        if (finished() || fault_) {
+            spent_[static_cast<std::size_t>(CoreState::Finished)] += limit - now_;
+            now_ = limit;
+            return;
+        }
+        const std::int64_t next = std::min(limit, step());
+        charge(next);
+        now_ = next;
+    }
+}
+
+// Stages from the end of the pipeline to its start, so that nothing passes two of them in a cycle.
+std::int64_t Core::step() {
+    if (!caches_.idle()) {
+        receive();
+    }
+    const bool stores_moved = !stores_.idle() && stores_.step(now_, caches_);
+    if (!window_.empty() && window_.head().done_at <= now_) {
+        retire();
+    }
+    for (EntryId id = window_.pop_due(now_); id != kNoEntry; id = window_.at(id).next_in_slot) {
+        if (program::info_of(window_.at(id).instruction->opcode).unit == program::Unit::Load) {
+            loads_.start(id);
+        } else {
+            ports_.start(id);
+        }
+    }
+    if (!loads_.empty()) {
+        loads_.step(now_);
+    }
+    ports_.step(now_);
+    allocate();
+    if (stream_.finished() && window_.empty() && stores_.empty()) {
+        finished_at_ = now_;
+    }
+    return stores_moved ? now_ + 1 : next_event();
+}
+
+void Core::receive() {
+    arrivals_.clear();
+    caches_.advance(now_, arrivals_);
+    for (const caches::PrivateCaches::Arrival& arrival : arrivals_) {
+        loads_.arrive(arrival.waiter, now_);
+    }
+}
+
+// What frees a resource comes before `allocate` in a cycle: an instruction that is still refused
+// then needs another event first.
+std::int64_t Core::next_event() const {
+    const std::int64_t soon = now_ + 1;
+    if (blocked_ == Blocked::No && configured_at_ <= now_ && may_allocate()) {
+        return soon;
+    }
+    const std::int64_t retires = window_.empty() ? caches::kUnknownCycle : window_.head().done_at;
+    if (retires <= soon || window_.due(soon)) {
+        return soon;
+    }
+    std::int64_t next = std::min(window_.next_due(now_), ports_.next_event(now_));
+    next = std::min(next, retires);
+    next = caches_.idle() ? next : std::min(next, caches_.next_event(now_));
+    next = stores_.idle() ? next : std::min(next, stores_.next_event(now_));
+    next = loads_.empty() ? next : std::min(next, loads_.next_event(now_));
+    return configured_at_ > now_ ? std::min(next, configured_at_) : next;
+}
+
+void Core::retire() {
+    std::int64_t budget = config_.window.retire;
+    while (budget > 0 && !window_.empty()) {
+        const Entry& head = window_.head();
+        if (head.done_at > now_) {
+            return;
+        }
+        if (retire_left_ == 0) {
+            retire_left_ = head.uops;
+        }
+        const std::int64_t taken = std::min(budget, retire_left_);
+        budget -= taken;
+        retire_left_ -= taken;
+        if (retire_left_ > 0) {
+            return;
+        }
+        if (program::is_store(head.instruction->opcode)) {
+            stores_.set_senior(head.store + head.lines);
+        }
+        window_.retire();
+    }
+}
+
+void Core::allocate() {
+    if (blocked_ != Blocked::No && blocked_ != Blocked::StoreBuffer &&
+        refused_ == window_.releases()) {
+        return;
+    }
+    std::int64_t budget = config_.window.allocate;
+    blocked_ = Blocked::No;
+    while (budget > 0 && configured_at_ <= now_ && may_allocate() && allocate_one(budget)) {
+    }
+}
+
+// An instruction of more uops than are left of a cycle's budget enters over several cycles; it
+// counts as entered with its last uop.
+bool Core::allocate_one(std::int64_t& budget) {
+    const program::DynamicInstruction& dynamic = stream_.current();
+    const std::int64_t uops = uops_of(*dynamic.instruction);
+    if (uops_left_ == 0) {
+        blocked_ = window_.blocked(*dynamic.instruction, uops);
+        if (blocked_ == Blocked::No && program::is_store(dynamic.instruction->opcode) &&
+            stores_.room() < lines_of(dynamic)) {
+            blocked_ = Blocked::StoreBuffer;
+        }
+        if (blocked_ != Blocked::No) {
+            refused_ = window_.releases();
+            return false;
+        }
+        uops_left_ = uops;
+    }
+    const std::int64_t taken = std::min(budget, uops_left_);
+    budget -= taken;
+    uops_left_ -= taken;
+    return uops_left_ > 0 || enter(dynamic, uops);
+}
+
+bool Core::enter(const program::DynamicInstruction& dynamic, std::int64_t uops) {
+    const program::Instruction& instruction = *dynamic.instruction;
+    if (!allowed(instruction)) {
+        return false;
+    }
+    if (instruction.opcode == program::Opcode::Barrier) {
+        if (!window_.empty() || !stores_.empty()) {
+            return false;
+        }
+        at_barrier_ = true;
+        ++counters_.instructions;
+        return false;
+    }
+    if (observer_ != nullptr) {
+        observer_->on_instruction(dynamic);
+    }
+    ++counters_.instructions;
+    const EntryId id = window_.allocate(dynamic, uops, now_);
+    if (program::info_of(instruction.opcode).memory) {
+        prepare_memory(id);
+    } else {
+        prepare_others(id);
+    }
+    stream_.advance();
+    return true;
+}
+
+void Core::pass_barrier() {
+    at_barrier_ = false;
+    stream_.advance();
+}
+
+void Core::prepare_memory(EntryId id) {
+    Entry& entry = window_.at(id);
+    const program::Instruction& instruction = *entry.instruction;
+    const bool tile = program::is_tile_load(instruction.opcode) || instruction.opcode == program::Opcode::Tilestored;
+    entry.rows = 1;
+    std::int64_t bytes = instruction.bytes;
+    if (tile) {
+        const program::TileShape& shape = tiles_.shape(instruction.destination);
+        entry.rows = static_cast<std::int8_t>(shape.rows);
+        bytes = shape.row_bytes;
+    }
+    entry.lines = static_cast<std::int8_t>(lines_of({&instruction, entry.address, entry.bytes}));
+    if (!program::is_store(instruction.opcode)) {
+        counters_.tile_loads += tile ? 1 : 0;
+        counters_.tile_load_lines += tile ? entry.lines : 0;
+        return;
+    }
+    counters_.tile_stores += tile ? 1 : 0;
+    for (std::int64_t row = 0; row < entry.rows; ++row) {
+        std::int64_t from = entry.address + row * instruction.row_stride;
+        const std::int64_t end = from + bytes;
+        for (std::int64_t part = 0; part < entry.lines / entry.rows; ++part) {
+            const std::int64_t line_end = (from / caches::kLineBytes + 1) * caches::kLineBytes;
+            const std::int64_t length = std::max<std::int64_t>(std::min(end, line_end) - from, 1);
+            const std::int64_t store = stores_.push(from, length, entry.sequence, tile);
+            entry.store = row + part == 0 ? store : entry.store;
+            from = line_end;
+        }
+    }
+}
+
+void Core::prepare_others(EntryId id) {
+    Entry& entry = window_.at(id);
+    const program::Opcode opcode = entry.instruction->opcode;
+    if (program::is_dot(opcode)) {
+        entry.rows = static_cast<std::int8_t>(tiles_.shape(entry.instruction->destination).rows);
+        ++counters_.dots;
+        counters_.dot_rows += entry.rows;
+        dots_.push_back(id);
+        return;
+    }
+    if (program::info_of(opcode).unit != program::Unit::None) {
+        return;
+    }
+    std::int64_t latency = 0;
+    if (opcode == program::Opcode::Tilezero) {
+        latency = config_.tiles.zero_latency.count();
+    } else if (opcode == program::Opcode::Ldtilecfg || opcode == program::Opcode::Tilerelease) {
+        latency = (opcode == program::Opcode::Ldtilecfg ? config_.tiles.load_config : config_.tiles.release)
+                      .count();
+        configured_at_ = now_ + latency;
+        window_.reset_tiles(configured_at_);
+    }
+    entry.done_at = now_ + 1;
+    window_.complete(id, now_ + latency);
+}
+
+// Whether an instruction may execute depends on the tile configuration alone: one look at each
+// under each configuration does.
+bool Core::allowed(const program::Instruction& instruction) {
+    std::uint32_t& checked = checked_[stream_.position()];
+    if (checked == configuration_) {
+        return true;
+    }
+    checked = configuration_;  // LDTILECFG, which sets another, is looked at every time
+    fault_ = check(instruction);
+    return !fault_;
+}
+
+std::optional<program::Fault> Core::check(const program::Instruction& instruction) {
+    const program::Opcode opcode = instruction.opcode;
+    if (program::is_dot(opcode)) {
+        return tiles_.check_dot(instruction.destination, instruction.source_a,
+                                instruction.source_b);
+    }
+    if (program::is_tile_load(opcode) || opcode == program::Opcode::Tilestored) {
+        return tiles_.check_memory(instruction.destination);
+    }
+    if (opcode == program::Opcode::Tilezero) {
+        return tiles_.check_tile(instruction.destination);
+    }
+    if (opcode == program::Opcode::Ldtilecfg) {
+        ++configuration_;
+        return tiles_.load(
+            program::make_image(program_.configs[static_cast<std::size_t>(instruction.immediate)]));
+    }
+    if (opcode == program::Opcode::Tilerelease) {
+        ++configuration_;
+        tiles_.release();
+    }
+    return std::nullopt;
+}
+
+std::int64_t Core::uops_of(const program::Instruction& instruction) const {
+    if (program::is_tile_load(instruction.opcode)) {
+        return config_.access.tile_load_uops;
+    }
+    return instruction.opcode == program::Opcode::Tilestored ? config_.access.tile_store_uops
+                                                    : program::info_of(instruction.opcode).uops;
+}
+
+// Lines the instruction touches: rows that do not start on a line may take two.
+std::int64_t Core::lines_of(const program::DynamicInstruction& dynamic) const {
+    const program::Instruction& instruction = *dynamic.instruction;
+    std::int64_t rows = 1;
+    std::int64_t bytes = dynamic.bytes;
+    bool crosses = false;
+    if (program::is_tile_load(instruction.opcode) || instruction.opcode == program::Opcode::Tilestored) {
+        rows = tiles_.shape(instruction.destination).rows;
+        bytes = tiles_.shape(instruction.destination).row_bytes;
+        crosses = instruction.row_stride % caches::kLineBytes + bytes > caches::kLineBytes;
+    }
+    crosses = crosses || dynamic.address % caches::kLineBytes + bytes > caches::kLineBytes;
+    return program::is_prefetch(instruction.opcode) ? 1 : rows * (crosses ? 2 : 1);
+}
+
+}  // namespace tilesim::arch::amx::core

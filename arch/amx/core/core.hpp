@@ -1,0 +1,137 @@
+// One core: takes a program's instructions through window, ports and caches, cycle by cycle.
+//
+// `advance` executes cycles up to a limit and skips those in which nothing can happen. What misses
+// the L2 waits in `caches().outbox()` for whoever stands for the rest of the socket; answers come
+// back through `caches().deliver`. Every cycle is charged to one state of CoreState.
+//
+// Models:  see the parts: Scoreboard, Ports, LoadUnit, StoreBuffer, PrivateCaches.
+// Ignores: instruction fetch, branch misprediction, TLBs, the second hardware thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arch/amx/core/load_unit.hpp"
+#include "arch/amx/core/ports.hpp"
+#include "arch/amx/program/tile_config.hpp"
+
+namespace tilesim::arch::amx::core {
+
+// Where a cycle went. While TMUL multiplies that is the answer; else what the oldest TDP in the
+// window waits for; without one, what keeps the next from coming.
+enum class CoreState : std::uint8_t {
+    Multiply,
+    StoreRead,  // TMUL gives a result to a tile store
+    LoadL1,     // a tile on its way from the L1
+    LoadL2,
+    LoadL3,
+    LoadMemory,
+    StoreConflict,  // a tile load waits for a store to its line
+    Accumulator,    // C still in the multiplier, or TILEZERO
+    Tiles,          // no physical tile free
+    Window,         // reorder buffer, a scheduler or a queue full
+    Ports,          // AVX-512 or scalar work
+    Configure,      // LDTILECFG, TILERELEASE
+    Drain,          // the last stores reach the L1
+    Barrier,
+    Finished,
+    Count_
+};
+inline constexpr std::size_t kCoreStates = static_cast<std::size_t>(CoreState::Count_);
+const char* name_of(CoreState state);
+const char* description_of(CoreState state);
+
+struct CoreCounters {
+    std::int64_t instructions = 0;
+    std::int64_t dots = 0;
+    std::int64_t dot_rows = 0;  // cycles of TMUL they take
+    std::int64_t tile_load_lines = 0;
+    std::int64_t tile_loads = 0;
+    std::int64_t tile_stores = 0;
+};
+
+// Executes instructions on data as they enter the window; timing does not depend on it.
+class InstructionObserver {
+  public:
+    virtual void on_instruction(const program::DynamicInstruction& instruction) = 0;
+
+  protected:
+    ~InstructionObserver() = default;
+};
+
+class Core {
+  public:
+    // Keeps references to both; `observer` may be null.
+    Core(const AmxConfig& config, const program::Program& program, InstructionObserver* observer = nullptr);
+
+    bool finished() const { return finished_at_ != caches::kUnknownCycle; }
+    // The cycle in which the last store had reached the L1.
+    std::int64_t finished_at() const { return finished_at_; }
+    bool at_barrier() const { return at_barrier_; }
+    // The rule an instruction broke: nothing after it was executed.
+    const std::optional<program::Fault>& fault() const { return fault_; }
+    const program::Statement& faulting() const { return program_.statements[stream_.position()]; }
+    const CoreCounters& counters() const { return counters_; }
+    std::int64_t spent(CoreState state) const { return spent_[static_cast<std::size_t>(state)]; }
+    caches::PrivateCaches& caches() { return caches_; }
+    const caches::PrivateCaches& caches() const { return caches_; }
+    std::int64_t now() const { return now_; }
+
+    // Cycles [now, limit); stops early when finished.
+    void advance(std::int64_t limit);
+    void pass_barrier();
+    // What the oldest instruction waits for, for messages.
+    std::string waiting_for() const;
+
+  private:
+    std::int64_t step();  // one cycle; the next one with something to do
+    void receive();
+    void retire();
+    bool may_allocate() const { return !stream_.finished() && !at_barrier_ && !fault_; }
+    void allocate();
+    bool allocate_one(std::int64_t& budget);
+    bool enter(const program::DynamicInstruction& dynamic, std::int64_t uops);
+    void prepare_memory(EntryId id);
+    void prepare_others(EntryId id);
+    bool allowed(const program::Instruction& instruction);
+    std::optional<program::Fault> check(const program::Instruction& instruction);
+    std::int64_t uops_of(const program::Instruction& instruction) const;
+    std::int64_t lines_of(const program::DynamicInstruction& dynamic) const;
+    std::int64_t next_event() const;
+    void charge(std::int64_t until);
+    CoreState cause(std::int64_t at, std::int64_t& end) const;
+    CoreState cause_of_dot(const Entry& dot, std::int64_t at, std::int64_t& end) const;
+    CoreState cause_of_load(const Entry& load) const;
+
+    const AmxConfig& config_;
+    const program::Program& program_;
+    InstructionObserver* observer_;
+    program::InstructionStream stream_;
+    program::TileConfig tiles_;
+    std::uint32_t configuration_ = 1;     // counts LDTILECFG and TILERELEASE
+    std::vector<std::uint32_t> checked_;  // of each statement: under which it was found legal
+    Scoreboard window_;
+    caches::PrivateCaches caches_;
+    StoreBuffer stores_;
+    LoadUnit loads_;
+    Ports ports_;
+    std::vector<caches::PrivateCaches::Arrival> arrivals_;
+    std::vector<EntryId> dots_;  // not yet started, in program order, from first_dot_ on
+    std::size_t first_dot_ = 0;
+    std::int64_t now_ = 0;
+    std::int64_t uops_left_ = 0;      // of an instruction that needs several cycles to enter
+    std::int64_t retire_left_ = 0;    // as above, to leave
+    std::int64_t configured_at_ = 0;  // end of LDTILECFG
+    bool at_barrier_ = false;
+    Blocked blocked_ = Blocked::No;
+    std::uint64_t refused_ = 0;  // the window's releases when it was blocked
+    std::int64_t finished_at_ = caches::kUnknownCycle;
+    std::optional<program::Fault> fault_;
+    CoreCounters counters_;
+    std::array<std::int64_t, kCoreStates> spent_{};
+};
+
+}  // namespace tilesim::arch::amx::core

@@ -1,0 +1,103 @@
+// Where a core's cycles go.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/amx/core/core.hpp"
+
+namespace tilesim::arch::amx::core {
+
+namespace {
+
+constexpr std::size_t kOperands = 3;
+
+}  // namespace
+
+void Core::charge(std::int64_t until) {
+    while (first_dot_ < dots_.size() && window_.at(dots_[first_dot_]).issued) {
+        ++first_dot_;
+    }
+    if (first_dot_ == dots_.size()) {
+        dots_.clear();
+        first_dot_ = 0;
+    }
+    std::int64_t at = std::clamp(ports_.tmul_free(), now_, until);
+    const CoreState use =
+        ports_.tmul_use() == TmulUse::Multiply ? CoreState::Multiply : CoreState::StoreRead;
+    spent_[static_cast<std::size_t>(use)] += at - now_;
+    while (at < until) {
+        std::int64_t end = until;
+        const CoreState state = cause(at, end);
+        spent_[static_cast<std::size_t>(state)] += end - at;
+        at = end;
+    }
+}
+
+// Why TMUL is idle at `at`; `end` comes down to where that changes.
+CoreState Core::cause(std::int64_t at, std::int64_t& end) const {
+    if (at_barrier_) {
+        return CoreState::Barrier;
+    }
+    if (first_dot_ < dots_.size()) {
+        return cause_of_dot(window_.at(dots_[first_dot_]), at, end);
+    }
+    if (configured_at_ > at) {
+        return CoreState::Configure;
+    }
+    if (stream_.finished()) {
+        return CoreState::Drain;
+    }
+    if (blocked_ == Blocked::Tiles) {
+        return CoreState::Tiles;
+    }
+    return blocked_ == Blocked::No ? CoreState::Ports : CoreState::Window;
+}
+
+CoreState Core::cause_of_dot(const Entry& dot, std::int64_t at, std::int64_t& end) const {
+    CoreState cause = CoreState::Ports;
+    for (std::size_t slot = 0; slot < kOperands; ++slot) {
+        const EntryId late = window_.late_producer(dot, slot, at);
+        if (late == kNoEntry) {
+            continue;
+        }
+        const Entry& producer = window_.at(late);
+        end = std::min(end, producer.result_at);
+        if (program::is_tile_load(producer.instruction->opcode)) {
+            cause = cause_of_load(producer);
+            continue;
+        }
+        cause = cause == CoreState::Ports ? CoreState::Accumulator : cause;
+    }
+    return cause;
+}
+
+CoreState Core::cause_of_load(const Entry& load) const {
+    if (load.store >= 0) {
+        return CoreState::StoreConflict;
+    }
+    if (load.missed < 0) {
+        return CoreState::LoadL1;
+    }
+    switch (caches_.level_of(load.missed)) {
+        case caches::Level::L1:
+        case caches::Level::L2:
+            return CoreState::LoadL2;
+        case caches::Level::L3:
+            return CoreState::LoadL3;
+        case caches::Level::Memory:
+            return CoreState::LoadMemory;
+    }
+    return CoreState::LoadL1;
+}
+
+std::string Core::waiting_for() const {
+    if (window_.empty()) {
+        return at_barrier_ ? "a barrier" : "stores to reach the L1";
+    }
+    const Entry& head = window_.head();
+    return fmt::format("{} at {:#x} (line {} of {}, {} under way)",
+                       program::info_of(head.instruction->opcode).mnemonic, head.address, head.next_line,
+                       head.lines, head.waiting);
+}
+
+}  // namespace tilesim::arch::amx::core

@@ -1,0 +1,202 @@
+#include "arch/amx/core/load_unit.hpp"
+
+#include <algorithm>
+
+namespace tilesim::arch::amx::core {
+
+LoadUnit::LoadUnit(const AmxConfig& config, Scoreboard& window, caches::PrivateCaches& caches,
+                   StoreBuffer& stores)
+    : config_(config),
+      window_(window),
+      caches_(caches),
+      stores_(stores),
+      lines_a_cycle_(config.access.load_lines) {}
+
+void LoadUnit::start(EntryId id) {
+    const std::uint64_t sequence = window_.at(id).sequence;
+    auto place = active_.end();
+    while (place != active_.begin() && window_.at(*(place - 1)).sequence > sequence) {
+        --place;
+    }
+    active_.insert(place, id);
+}
+
+void LoadUnit::step(std::int64_t now) {
+    wake_ = caches::kUnknownCycle;
+    slot_ = std::max(slot_, now * lines_a_cycle_);
+    bool sent = false;
+    for (const EntryId id : active_) {
+        Entry& entry = window_.at(id);
+        while (slots_left(now) && entry.next_line < entry.lines &&
+               access(id, now) == Access::Done) {
+            ++slot_;
+        }
+        sent = sent || entry.next_line == entry.lines;
+        if (!slots_left(now)) {
+            break;
+        }
+    }
+    if (sent) {
+        std::erase_if(active_, [this](EntryId id) {
+            const Entry& entry = window_.at(id);
+            return entry.next_line == entry.lines;
+        });
+    }
+    run_ahead(now);
+    if (!active_.empty() && !slots_left(now)) {
+        wake_ = std::min(wake_, slot_ / lines_a_cycle_);
+    }
+}
+
+// The lines of the oldest load that hit and that no store blocks, each in its own slot.
+void LoadUnit::run_ahead(std::int64_t now) {
+    if (active_.empty() || slots_left(now)) {
+        return;
+    }
+    const EntryId id = active_.front();
+    Entry& entry = window_.at(id);
+    if (entry.instruction->opcode != program::Opcode::Tileloadd || entry.store >= 0) {
+        return;
+    }
+    const Lines lines(entry);
+    const std::int64_t first = entry.next_line;
+    const std::int64_t hits = caches_.load_hits(
+        unblocked(entry, lines), [&lines, first](std::int64_t i) { return lines(first + i); });
+    if (hits > 0) {
+        entry.next_line = static_cast<std::int8_t>(first + hits);
+        slot_ += hits;
+        entry.latest_line = std::max(
+            entry.latest_line, (slot_ - 1) / lines_a_cycle_ + config_.caches.l1_latency.count());
+    }
+    if (entry.next_line < entry.lines) {
+        return;
+    }
+    active_.erase(active_.begin());
+    finish(id);
+}
+
+// How many lines there are from the next one on to the first that a store blocks.
+std::int64_t LoadUnit::unblocked(const Entry& entry, const Lines& lines) const {
+    if (stores_.idle()) {
+        return entry.lines - entry.next_line;
+    }
+    std::int64_t next = entry.next_line;
+    while (next < entry.lines &&
+           stores_.conflict(lines(next), entry.sequence) == StoreBuffer::kNone) {
+        ++next;
+    }
+    return next - entry.next_line;
+}
+
+bool LoadUnit::forwards(const Entry& entry, std::int64_t store) const {
+    return !program::is_tile_load(entry.instruction->opcode) && entry.lines == 1 &&
+           stores_.forwards(store, entry.address, entry.bytes);
+}
+
+LoadUnit::Access LoadUnit::access(EntryId id, std::int64_t now) {
+    Entry& entry = window_.at(id);
+    if (entry.refused == caches_.version()) {
+        return Access::Blocked;
+    }
+    const caches::Line line = line_of(entry, entry.next_line);
+    const program::Opcode opcode = entry.instruction->opcode;
+    if (program::is_prefetch(opcode)) {
+        return access_cache(id, line, now);
+    }
+    if (entry.store == StoreBuffer::kNone) {
+        entry.store = stores_.conflict(line, entry.sequence);
+    }
+    if (entry.store == StoreBuffer::kNone) {
+        return access_cache(id, line, now);
+    }
+    const std::int64_t store = entry.store;
+    const bool tile = program::is_tile_load(opcode);
+    if (tile ? stores_.released(store) : stores_.committed(store)) {
+        entry.store = StoreBuffer::kNone;
+        return access_cache(id, line, now);
+    }
+    if (forwards(entry, store)) {
+        if (stores_.data_at(store) <= now) {
+            entry.latest_line = now + config_.access.forward_latency.count();
+            ++entry.next_line;
+            finish(id);
+            return Access::Done;
+        }
+        wake_ = std::min(wake_, stores_.data_at(store));
+    }
+    return Access::Blocked;
+}
+
+LoadUnit::Access LoadUnit::access_cache(EntryId id, caches::Line line, std::int64_t now) {
+    Entry& entry = window_.at(id);
+    const program::Opcode opcode = entry.instruction->opcode;
+    if (program::is_prefetch(opcode)) {
+        if (caches_.prefetch(line, opcode == program::Opcode::Prefetcht0, now) ==
+            caches::PrivateCaches::Outcome::NoBuffer) {
+            entry.refused = caches_.version();
+            return Access::Blocked;
+        }
+        ++entry.next_line;
+        entry.latest_line = now;
+        finish(id);
+        return Access::Done;
+    }
+    const bool nontemporal = opcode == program::Opcode::Tileloaddt1;
+    if (nontemporal && nontemporal_free_ > now) {
+        wake_ = std::min(wake_, nontemporal_free_);
+        return Access::Blocked;
+    }
+    const bool fills = !nontemporal || config_.access.nontemporal_fills_l1;
+    const auto outcome = caches_.load(line, now, id, fills);
+    if (outcome == caches::PrivateCaches::Outcome::NoBuffer) {
+        entry.refused = caches_.version();
+        return Access::Blocked;
+    }
+    ++entry.next_line;
+    if (nontemporal) {
+        const bool last = entry.next_line == entry.lines;
+        nontemporal_free_ = now + config_.access.nontemporal_line.count() +
+                            (last ? config_.access.nontemporal_gap.count() : 0);
+    }
+    if (outcome == caches::PrivateCaches::Outcome::Hit) {
+        entry.latest_line = std::max(entry.latest_line, now + config_.caches.l1_latency.count());
+    } else {
+        ++entry.waiting;
+        entry.missed = line;
+    }
+    finish(id);
+    return Access::Done;
+}
+
+void LoadUnit::arrive(EntryId id, std::int64_t now) {
+    Entry& entry = window_.at(id);
+    --entry.waiting;
+    entry.latest_line = std::max(entry.latest_line, now);
+    finish(id);
+}
+
+// When every line is there the register follows after the time its kind takes.
+void LoadUnit::finish(EntryId id) {
+    Entry& entry = window_.at(id);
+    if (entry.next_line < entry.lines || entry.waiting > 0) {
+        return;
+    }
+    const program::Opcode opcode = entry.instruction->opcode;
+    std::int64_t to_use = config_.access.vector_load_to_use.count();
+    if (opcode == program::Opcode::Tileloadd) {
+        to_use = config_.access.tile_load_to_use.count();
+    } else if (opcode == program::Opcode::Tileloaddt1) {
+        to_use = config_.access.nontemporal_to_use.count();
+    } else if (program::is_prefetch(opcode)) {
+        to_use = 1;
+    }
+    entry.done_at = entry.latest_line + to_use;
+    window_.issue(id);
+    window_.complete(id, entry.done_at);
+}
+
+std::int64_t LoadUnit::next_event(std::int64_t now) const {
+    return wake_ == caches::kUnknownCycle ? wake_ : std::max(wake_, now + 1);
+}
+
+}  // namespace tilesim::arch::amx::core

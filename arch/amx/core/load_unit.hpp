@@ -1,0 +1,70 @@
+// The load ports: two lines a cycle, oldest load first, a tile row by row.
+//
+// A load whose next line finds no fill buffer, or lies in a store that is not yet in the L1, steps
+// aside; younger loads go on. TILELOADDT1 takes a line every `nontemporal_line` cycles,
+// `nontemporal_gap` more at its end, and leaves the L1 alone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/amx/core/scoreboard.hpp"
+#include "arch/amx/core/store_buffer.hpp"
+
+namespace tilesim::arch::amx::core {
+
+class LoadUnit {
+  public:
+    LoadUnit(const AmxConfig& config, Scoreboard& window, caches::PrivateCaches& caches,
+             StoreBuffer& stores);
+
+    bool empty() const { return active_.empty(); }
+    // Line `index` of an entry, rows first.
+    static caches::Line line_of(const Entry& entry, std::int64_t index) { return Lines(entry)(index); }
+    // Next cycle with something to do, as far as is known here.
+    std::int64_t next_event(std::int64_t now) const;
+
+    void start(EntryId id);
+    // A line the caches had to fetch is there.
+    void arrive(EntryId id, std::int64_t now);
+    // One cycle. The oldest load has every slot until it is blocked: its lines that hit are taken
+    // at once, and the slots with them.
+    void step(std::int64_t now);
+
+  private:
+    struct Lines {
+        explicit Lines(const Entry& entry)
+            : address(entry.address),
+              stride(entry.instruction->row_stride),
+              split(entry.lines != entry.rows) {}
+        caches::Line operator()(std::int64_t index) const {
+            if (split) {  // rows that do not start on a line take two
+                return caches::line_at(address + index / 2 * stride) + index % 2;
+            }
+            return caches::line_at(address + index * stride);
+        }
+        std::int64_t address;
+        std::int64_t stride;
+        bool split;
+    };
+    enum class Access { Done, Blocked };
+    Access access(EntryId id, std::int64_t now);
+    void run_ahead(std::int64_t now);
+    bool slots_left(std::int64_t now) const { return slot_ < (now + 1) * lines_a_cycle_; }
+    Access access_cache(EntryId id, caches::Line line, std::int64_t now);
+    std::int64_t unblocked(const Entry& entry, const Lines& lines) const;
+    bool forwards(const Entry& entry, std::int64_t store) const;
+    void finish(EntryId id);
+
+    const AmxConfig& config_;
+    Scoreboard& window_;
+    caches::PrivateCaches& caches_;
+    StoreBuffer& stores_;
+    std::vector<EntryId> active_;  // in order of age, with lines to ask for
+    std::int64_t lines_a_cycle_;
+    std::int64_t slot_ = 0;  // next free one: cycle * lines_a_cycle_ + slot of the cycle
+    std::int64_t nontemporal_free_ = 0;
+    std::int64_t wake_ = caches::kUnknownCycle;  // earliest known end of a block
+};
+
+}  // namespace tilesim::arch::amx::core

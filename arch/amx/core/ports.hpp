@@ -1,0 +1,71 @@
+// The execution ports: TMUL, the store-data line, port 0, port 5 and the scalar ports.
+//
+// Each takes the oldest instruction whose operands are there and which it can execute. A TDP holds
+// TMUL a cycle for each row of A; a store of a tile that a TDP wrote holds TMUL and the store line
+// together. 512-bit arithmetic runs on ports 0 and 5; port 5 is closed to it while a TDP is
+// younger than `port5_closed`.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/amx/core/scoreboard.hpp"
+#include "arch/amx/core/store_buffer.hpp"
+
+namespace tilesim::arch::amx::core {
+
+// What TMUL is doing.
+enum class TmulUse : std::uint8_t { Multiply, StoreRead };
+
+class Ports {
+  public:
+    Ports(const AmxConfig& config, Scoreboard& window, StoreBuffer& stores);
+
+    // Until `tmul_free`.
+    TmulUse tmul_use() const { return tmul_use_; }
+    std::int64_t tmul_free() const { return tmul_free_; }
+    std::int64_t next_event(std::int64_t now) const;
+
+    void start(EntryId id);
+    // One cycle.
+    void step(std::int64_t now) {
+        if (now >= tmul_free_ && !tmul_.empty()) {
+            issue_tmul(now);
+        }
+        if (now >= store_free_ && !store_.empty()) {
+            issue_store(now);
+        }
+        if (!vector_.empty()) {
+            issue_vector(now);
+        }
+        if (!scalar_.empty()) {
+            issue_scalar(now);
+        }
+    }
+
+  private:
+    void insert(std::vector<EntryId>& list, EntryId id);
+    void issue_tmul(std::int64_t now);
+    void issue_store(std::int64_t now);
+    void issue_vector(std::int64_t now);
+    void issue_scalar(std::int64_t now);
+    void execute(EntryId id, std::int64_t now, std::int64_t latency);
+    void execute_store(EntryId id, std::int64_t now, std::int64_t latency);
+
+    const AmxConfig& config_;
+    Scoreboard& window_;
+    StoreBuffer& stores_;
+    // Waiting with their operands there, in order of age.
+    std::vector<EntryId> tmul_;
+    std::vector<EntryId> store_;
+    std::vector<EntryId> vector_;
+    std::vector<EntryId> scalar_;
+    std::int64_t tmul_free_ = 0;
+    std::int64_t store_free_ = 0;
+    std::int64_t port0_free_ = 0;
+    std::int64_t port5_free_ = 0;
+    std::int64_t port5_closed_ = 0;
+    TmulUse tmul_use_ = TmulUse::Multiply;
+};
+
+}  // namespace tilesim::arch::amx::core

@@ -1,0 +1,138 @@
+// The bounded out-of-order window: what has been allocated and not yet retired, who waits for whom,
+// and which tile registers are free.
+//
+// Registers are renamed: an instruction knows the producers of its operands when it enters. Vector
+// and scalar registers are never short; tiles come from a pool of `physical_tiles`, one taken by
+// every instruction that writes a tile (TILEZERO, a zero idiom, takes none) and given back when the
+// next writer of the same name retires. An instruction whose operands are all there at a known
+// cycle lies in a time wheel until then.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "arch/amx/amx_config.hpp"
+#include "arch/amx/program/instruction_stream.hpp"
+#include "arch/amx/caches/private_caches.hpp"
+
+namespace tilesim::arch::amx::core {
+
+using EntryId = std::uint32_t;
+inline constexpr EntryId kNoEntry = UINT32_MAX;
+
+// 128 bytes: two lines of the host's cache.
+struct alignas(128) Entry {
+    const program::Instruction* instruction = nullptr;
+    std::uint64_t sequence = 0;
+    std::int64_t address = 0;
+    std::int64_t operands_at = 0;  // latest operand, of those known
+    std::int64_t result_at = caches::kUnknownCycle;
+    std::int64_t done_at = caches::kUnknownCycle;  // may retire from this cycle on
+    std::int64_t store = -1;               // number of its first store; of a load: that blocks it
+    std::int64_t latest_line = 0;          // when its latest line came
+    std::uint64_t refused = UINT64_MAX;    // caches' version that had no buffer for its next line
+    caches::Line missed = -1;                      // its latest miss
+    std::array<EntryId, 3> producers{kNoEntry, kNoEntry, kNoEntry};
+    std::array<std::uint32_t, 3> next_consumer{};
+    std::uint32_t consumers = UINT32_MAX;  // list of entry * 4 + operand
+    EntryId next_in_slot = kNoEntry;
+    std::int16_t uops = 1;
+    std::int8_t bytes = 0;  // of a vector load or store
+    std::int8_t rows = 0;
+    std::int8_t lines = 0;            // of a load or store
+    std::int8_t next_line = 0;        // first not yet asked for
+    std::int8_t waiting = 0;          // lines under way
+    std::uint8_t target = UINT8_MAX;  // register it writes
+    std::uint8_t pending : 4 = 0;     // operands whose time is not known
+    bool issued : 1 = false;
+    bool frees_tile : 1 = false;  // at retirement
+    bool stores_dot : 1 = false;  // a store whose tile a TDP wrote last
+};
+static_assert(sizeof(Entry) == 128);
+
+// Why nothing more can be allocated.
+enum class Blocked : std::uint8_t { No, Window, Scheduler, LoadQueue, StoreBuffer, Tiles };
+
+class Scoreboard {
+  public:
+    Scoreboard(const WindowConfig& window, const TileConfigTiming& tiles);
+
+    bool empty() const { return head_ == tail_; }
+    Entry& at(EntryId id) { return entries_[id]; }
+    const Entry& at(EntryId id) const { return entries_[id]; }
+    const Entry& head() const { return entries_[id_of(head_)]; }
+    EntryId head_id() const { return id_of(head_); }
+    // Changes whenever an instruction that was blocked may be so no longer.
+    std::uint64_t releases() const { return releases_; }
+    // May an instruction of so many uops enter? Loads and stores have queues of their own.
+    Blocked blocked(const program::Instruction& instruction, std::int64_t uops) const;
+    // A waiting instruction's operands come at `cycle`, no more than a turn of the wheel ahead.
+    bool due(std::int64_t cycle) const {
+        return wheel_[static_cast<std::size_t>(cycle) % kWheel] != kNoEntry;
+    }
+    // Next cycle with a waiting instruction whose operands come; kUnknownCycle: none.
+    std::int64_t next_due(std::int64_t now) const;
+    // Is the producer of operand `slot` still to deliver at `now`? Its entry, else kNoEntry.
+    EntryId late_producer(const Entry& entry, std::size_t slot, std::int64_t now) const;
+
+    EntryId allocate(const program::DynamicInstruction& dynamic, std::int64_t uops, std::int64_t now);
+    // The entry's result is there from `cycle` on.
+    void complete(EntryId id, std::int64_t cycle);
+    // It has left its scheduler.
+    void issue(EntryId id);
+    // Takes the head out of the window.
+    void retire();
+    // LDTILECFG and TILERELEASE: every tile is zero from `cycle` on and stands in no register.
+    void reset_tiles(std::int64_t cycle);
+    // Takes what is due at `now`, each unit's in an order of its own: a list by `next_in_slot`.
+    EntryId pop_due(std::int64_t now) {
+        now_ = now;
+        const std::size_t slot = static_cast<std::size_t>(now) % kWheel;
+        const EntryId first = wheel_[slot];
+        if (first != kNoEntry) {
+            wheel_[slot] = kNoEntry;
+            occupied_[slot / kWordBits] &= ~(std::uint64_t{1} << (slot % kWordBits));
+        }
+        return first;
+    }
+
+  private:
+    struct Register {
+        std::uint64_t producer = 0;  // sequence; 0: none
+        std::int64_t ready_at = 0;
+        bool by_dot = false;
+        bool in_pool = false;  // a physical tile stands behind it
+    };
+    static constexpr std::size_t kWheel = 1024;
+    static constexpr std::size_t kWordBits = 64;
+    static constexpr std::size_t kVectors = 32;
+    static constexpr std::size_t kMask = program::kTiles + kVectors;  // k1
+    static constexpr std::size_t kRegisters = kMask + 1;
+
+    EntryId id_of(std::uint64_t sequence) const { return static_cast<EntryId>(sequence & mask_); }
+    void rename(Entry& entry, EntryId id, const program::OpcodeInfo& info);
+    void use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot);
+    void write(Entry& entry, std::size_t reg, const program::OpcodeInfo& info);
+    bool takes_tile(const program::Instruction& instruction) const;
+    void schedule(EntryId id, std::int64_t cycle);
+
+    WindowConfig window_;
+    std::vector<Entry> entries_;  // a ring, by sequence
+    std::uint64_t mask_;
+    std::array<Register, kRegisters> registers_{};
+    std::array<EntryId, kWheel> wheel_{};
+    std::array<std::uint64_t, kWheel / kWordBits> occupied_{};
+    std::uint64_t releases_ = 0;
+    std::uint64_t head_ = 1;
+    std::uint64_t tail_ = 1;
+    std::int64_t now_ = 0;
+    std::int64_t uops_ = 0;
+    std::int64_t waiting_ = 0;         // uops in the compute scheduler
+    std::int64_t memory_waiting_ = 0;  // in the memory scheduler
+    std::int64_t loads_ = 0;           // uops in the load queue
+    std::int64_t free_tiles_ = 0;
+    bool dot_in_place_ = false;
+};
+
+}  // namespace tilesim::arch::amx::core

@@ -1,0 +1,90 @@
+#include "arch/amx/core/store_buffer.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::amx::core {
+
+StoreBuffer::StoreBuffer(std::int64_t entries, std::int64_t tile_load_after_store)
+    : entries_(entries),
+      after_store_(tile_load_after_store),
+      ring_(std::bit_ceil(static_cast<std::size_t>(entries + tile_load_after_store + 2))),
+      mask_(ring_.size() - 1) {}
+
+std::int64_t StoreBuffer::search(caches::Line line, std::uint64_t sequence) const {
+    for (std::int64_t store = tail_ - 1; store >= release_; --store) {
+        const Entry& entry = at(store);
+        if (entry.sequence < sequence && line_of(entry) == line) {
+            return store;
+        }
+    }
+    return kNone;
+}
+
+bool StoreBuffer::forwards(std::int64_t store, std::int64_t address, std::int64_t bytes) const {
+    const Entry& entry = at(store);
+    if (entry.tile && bytes != caches::kLineBytes) {
+        return false;
+    }
+    return entry.address <= address && address + bytes <= entry.address + entry.bytes;
+}
+
+std::int64_t StoreBuffer::push(std::int64_t address, std::int64_t bytes, std::uint64_t sequence,
+                               bool tile) {
+    SIM_DCHECK(room() > 0, "store buffer is full");
+    at(tail_) = {address, bytes, sequence, tile, caches::kUnknownCycle, caches::kUnknownCycle};
+    ++filter_[slot_of(caches::line_at(address))];
+    return tail_++;
+}
+
+bool StoreBuffer::step(std::int64_t now, caches::PrivateCaches& caches) {
+    bool moved = false;
+    while (release_ < commit_ && at(release_).committed_at + after_store_ <= now) {
+        --filter_[slot_of(line_of(at(release_)))];
+        ++release_;
+        moved = true;
+    }
+    if (commit_ < senior_ && at(commit_).data_at <= now) {
+        if (caches.commit(line_of(at(commit_)))) {
+            at(commit_++).committed_at = now;
+            moved = true;
+        } else {
+            lineless_ = commit_;
+        }
+    }
+    asked_ = std::max(asked_, commit_);
+    // A line that was evicted again before its turn is asked for once more.
+    const bool head_lost = asked_ > commit_ && commit_ < senior_ &&
+                           !caches.contains_l1(line_of(at(commit_))) &&
+                           caches.level_of(line_of(at(commit_))) == caches::Level::L1;
+    const std::int64_t wanted = head_lost ? commit_ : asked_;
+    if (wanted < senior_ && refused_ != caches.version()) {
+        const auto outcome = caches.own(line_of(at(wanted)), now);
+        if (outcome == caches::PrivateCaches::Outcome::NoBuffer) {
+            refused_ = caches.version();
+        } else {
+            asked_ += wanted == asked_ ? 1 : 0;
+            moved = true;
+        }
+    }
+    refused_now_ = refused_ == caches.version();
+    return moved;
+}
+
+std::int64_t StoreBuffer::next_event(std::int64_t now) const {
+    std::int64_t next = caches::kUnknownCycle;
+    if (release_ < commit_) {
+        next = at(release_).committed_at + after_store_;
+    }
+    if (asked_ < senior_ && !refused_now_) {
+        return now + 1;
+    }
+    if (commit_ < senior_ && lineless_ != commit_) {
+        next = std::min(next, at(commit_).data_at);
+    }
+    return next == caches::kUnknownCycle ? next : std::max(next, now + 1);
+}
+
+}  // namespace tilesim::arch::amx::core

@@ -1,0 +1,83 @@
+// Stores between the window and the L1: a line an entry, committed in program order.
+//
+// An entry is taken when the store enters the window, gets its data when the store executes,
+// becomes senior when it retires, and is written to the L1 one a cycle once the line is there.
+// Lines of senior stores are asked for ahead, one a cycle. A tile load of the line waits until
+// `tile_load_after_store` cycles after that; an AVX-512 load may take its data from the entry, of a
+// tile store a full line only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "arch/amx/caches/private_caches.hpp"
+
+namespace tilesim::arch::amx::core {
+
+class StoreBuffer {
+  public:
+    StoreBuffer(std::int64_t entries, std::int64_t tile_load_after_store);
+
+    static constexpr std::int64_t kNone = -1;
+
+    std::int64_t room() const { return entries_ - (tail_ - commit_); }
+    bool empty() const { return tail_ == commit_; }
+    // `step` has nothing to do, and `next_event` to say.
+    bool idle() const { return tail_ == release_; }
+    // The youngest store before `sequence` to the line that a tile load must still wait for.
+    std::int64_t conflict(caches::Line line, std::uint64_t sequence) const {
+        return filter_[slot_of(line)] == 0 ? kNone : search(line, sequence);
+    }
+    bool released(std::int64_t store) const { return store < release_; }
+    bool committed(std::int64_t store) const { return store < commit_; }
+    // May a load of [address, address + bytes) take its data from the store? It must lie within,
+    // and be the whole line where a tile store wrote it.
+    bool forwards(std::int64_t store, std::int64_t address, std::int64_t bytes) const;
+    std::int64_t data_at(std::int64_t store) const { return at(store).data_at; }
+    // Next cycle with something to do, as far as is known here.
+    std::int64_t next_event(std::int64_t now) const;
+
+    // The part of a store that lies in one line; returns its number.
+    std::int64_t push(std::int64_t address, std::int64_t bytes, std::uint64_t sequence, bool tile);
+    void set_data(std::int64_t store, std::int64_t cycle) { at(store).data_at = cycle; }
+    // Every entry below `end` belongs to a retired store.
+    void set_senior(std::int64_t end) { senior_ = end; }
+    // One cycle; true when something moved.
+    bool step(std::int64_t now, caches::PrivateCaches& caches);
+
+  private:
+    struct Entry {
+        std::int64_t address = 0;
+        std::int64_t bytes = 0;
+        std::uint64_t sequence = 0;
+        bool tile = false;
+        std::int64_t data_at = caches::kUnknownCycle;
+        std::int64_t committed_at = caches::kUnknownCycle;
+    };
+    static constexpr std::size_t kFilter = 256;
+    static std::size_t slot_of(caches::Line line) { return static_cast<std::size_t>(line) % kFilter; }
+    static caches::Line line_of(const Entry& entry) { return caches::line_at(entry.address); }
+    std::int64_t search(caches::Line line, std::uint64_t sequence) const;
+    Entry& at(std::int64_t store) { return ring_[static_cast<std::size_t>(store) & mask_]; }
+    const Entry& at(std::int64_t store) const {
+        return ring_[static_cast<std::size_t>(store) & mask_];
+    }
+
+    std::int64_t entries_;
+    std::int64_t after_store_;
+    std::vector<Entry> ring_;
+    std::size_t mask_;
+    std::array<std::uint16_t, kFilter> filter_{};  // stores held of each slot's lines
+    // Store numbers, release <= commit <= asked, senior <= tail.
+    std::int64_t release_ = 0;
+    std::int64_t commit_ = 0;
+    std::int64_t asked_ = 0;
+    std::int64_t senior_ = 0;
+    std::int64_t tail_ = 0;
+    std::int64_t lineless_ = kNone;  // a store that found its line missing: a fill wakes it
+    bool refused_now_ = false;
+    std::uint64_t refused_ = UINT64_MAX;  // version of the caches that had no fill buffer
+};
+
+}  // namespace tilesim::arch::amx::core

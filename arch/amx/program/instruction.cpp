@@ -1,0 +1,82 @@
+#include "arch/amx/program/instruction.hpp"
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::amx::program {
+
+Address Address::plus(std::int64_t bytes) const {
+    Address result = *this;
+    result.base += bytes;
+    return result;
+}
+
+Address Address::per(int variable, std::int64_t stride) const {
+    Address result = *this;
+    if (variable >= 0 && stride != 0) {
+        result.terms.push_back({variable, stride});
+    }
+    return result;
+}
+
+int Program::open_loop(std::string name, std::int64_t count) {
+    Statement begin;
+    begin.kind = Statement::Kind::LoopBegin;
+    begin.variable = static_cast<int>(variables.size());
+    begin.count = count;
+    variables.push_back(std::move(name));
+    open_.push_back(static_cast<int>(statements.size()));
+    statements.push_back(begin);
+    return begin.variable;
+}
+
+void Program::close_loop() {
+    SIM_CHECK(!open_.empty(), "a loop is closed that was not opened");
+    Statement& begin = statements[static_cast<std::size_t>(open_.back())];
+    begin.partner = static_cast<int>(statements.size());
+    Statement end;
+    end.kind = Statement::Kind::LoopEnd;
+    end.variable = begin.variable;
+    end.count = begin.count;
+    end.partner = open_.back();
+    end.instruction.opcode = Opcode::Loop;
+    open_.pop_back();
+    statements.push_back(end);
+}
+
+void Program::emit(Instruction instruction) {
+    Statement statement;
+    statement.instruction = std::move(instruction);
+    statements.push_back(std::move(statement));
+}
+
+int Program::add_config(const std::array<TileShape, kTiles>& shapes) {
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+        if (configs[i] == shapes) {
+            return static_cast<int>(i);
+        }
+    }
+    configs.push_back(shapes);
+    return static_cast<int>(configs.size()) - 1;
+}
+
+std::int64_t Program::dynamic_instructions() const {
+    std::int64_t total = 0;
+    std::vector<std::int64_t> repeats{1};
+    for (const Statement& statement : statements) {
+        switch (statement.kind) {
+            case Statement::Kind::LoopBegin:
+                repeats.push_back(repeats.back() * statement.count);
+                break;
+            case Statement::Kind::LoopEnd:
+                total += repeats.back();
+                repeats.pop_back();
+                break;
+            case Statement::Kind::Instruction:
+                total += repeats.back();
+                break;
+        }
+    }
+    return total;
+}
+
+}  // namespace tilesim::arch::amx::program

@@ -1,0 +1,152 @@
+#include "arch/amx/program/program_text.hpp"
+
+#include <gmock/gmock.h>
+
+#include "arch/amx/program/instruction_stream.hpp"
+#include "arch/base/config.hpp"
+
+namespace tilesim::arch::amx::program {
+namespace {
+
+constexpr const char* kText = R"(buffer a 0x100000 65536
+table lines 0x120000 31 0 64
+config 0 16x64 13x28 16x64 16x64 16x64 16x64 16x64 16x64
+ldtilecfg 0
+loop m 3
+  loop k 5
+    tileloadd tmm4, [a + 192 + 1088*m + 64*k], 1088
+    tileloaddt1 tmm6, [a + 64*k], 64
+    tdpbusd tmm0, tmm4, tmm6
+    prefetcht1 [a + 4096 + 64*k]
+  end
+  tilestored [a + 2048 - 64*m], 128, tmm0
+  vmovups zmm3, [a + 64], 32
+  vpermt2b zmm4, zmm3, zmm2, 1
+  vfmadd231ps zmm4, zmm3, zmm2
+  vpmovsdb [a], zmm4, 8
+  kmovq k1, [a + 8]
+  vpexpandb zmm7, [a + 17], 31
+  scalar
+end
+sttilecfg [0x200000]
+barrier
+vpexpandb zmm1, [lines[2]]
+loop l 3
+  vpexpandb zmm1, [lines[0 + 1*l]]
+end
+tilerelease
+)";
+
+TEST(ProgramText, TablesGiveAddressAndLength) {
+    const Program program = read_program(
+        "table lines 0x120000 31 0 64\nloop l 3\n  vpexpandb zmm1, [lines[2 - 1*l]]\nend\n", "t");
+    std::vector<std::pair<std::int64_t, std::int64_t>> pieces;
+    for (InstructionStream stream(program); !stream.finished(); stream.advance()) {
+        if (stream.current().instruction->opcode == Opcode::Vpexpandb) {
+            pieces.emplace_back(stream.current().address, stream.current().bytes);
+        }
+    }
+    EXPECT_THAT(pieces,
+                testing::ElementsAre(testing::Pair(0x12001f, 64), testing::Pair(0x12001f, 0),
+                                     testing::Pair(0x120000, 31)));
+    const auto message = [](const std::string& line) -> std::string {
+        try {
+            read_program("table lines 0x120000 31\n" + line, "t");
+        } catch (const base::config::ConfigError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(message("vpexpandb zmm1, [lines[1]]"), testing::HasSubstr("t:2:17: indices 1..1"));
+    EXPECT_THAT(message("vmovups zmm1, [lines[0]]"), testing::HasSubstr("only vpexpandb"));
+    EXPECT_THAT(message("vpexpandb zmm1, [other[0]]"), testing::HasSubstr("a table's name"));
+}
+
+TEST(ProgramText, WhatIsPrintedReadsBackTheSame) {
+    const Program program = read_program(kText, "test");
+    const std::string printed = print(program);
+    EXPECT_EQ(print(read_program(printed, "again")), printed);
+    EXPECT_THAT(printed, testing::HasSubstr("vpmovsdb [a], zmm4, 8"));
+    EXPECT_THAT(printed, testing::HasSubstr("[a + 192 + 1088*m + 64*k], 1088"));
+}
+
+TEST(ProgramText, LoopsRunTheirCountsAndEndWithABranch) {
+    const Program program = read_program(kText, "test");
+    // Per m: five times four instructions and a branch, eight more and a branch; four outside.
+    EXPECT_EQ(program.dynamic_instructions(), 3 * (5 * (4 + 1) + 8 + 1) + 4 + 1 + 3 * (1 + 1));
+    InstructionStream stream(program);
+    std::int64_t count = 0;
+    std::int64_t last_store = 0;
+    for (; !stream.finished(); stream.advance()) {
+        ++count;
+        if (stream.current().instruction->opcode == Opcode::Tilestored) {
+            last_store = stream.current().address;
+        }
+    }
+    EXPECT_EQ(count, program.dynamic_instructions());
+    EXPECT_EQ(last_store, 0x100000 + 2048 - 2 * 64);
+}
+
+void expect_error(const std::string& text, const std::string& what) {
+    try {
+        read_program(text, "file.amx");
+        FAIL() << text;
+    } catch (const base::config::ConfigError& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr(what)) << text;
+    }
+}
+
+TEST(ProgramText, SaysWhatIsWrongAndWhere) {
+    expect_error("scalar\nfoo tmm0", "file.amx:2:1: unknown instruction 'foo'");
+    expect_error("  tdpbsd tmm0, tmm1, tmm2",
+                 "file.amx:1:3: unknown instruction 'tdpbsd'; did you mean 'tdpbssd'?");
+    expect_error("tilezero tmm8", "file.amx:1:13: 8 is beyond 0..7");
+    expect_error("tilezero zmm1", "file.amx:1:10: 'zmm1': a tmm register must stand here");
+    expect_error("vaddps zmm1, zmm2", "file.amx:1:1: 2 operands; 3 expected");
+    expect_error("buffer aa 0 64\ntileloadd tmm0, [ab + 64], 64",
+                 "file.amx:2:18: 'ab' is neither a buffer nor a loop around this line; did you "
+                 "mean 'aa'?");
+    expect_error("tileloadd tmm0, 64, 64", "file.amx:1:17: '64': an address in brackets");
+    expect_error("ldtilecfg 0", "file.amx:1:11: there is no config 0");
+    expect_error("config 0 16x64", "file.amx:1:1: config NUMBER and eight shapes");
+    expect_error("config 0 16x64 16 16x64 16x64 16x64 16x64 16x64 16x64",
+                 "file.amx:1:16: '16' is no shape");
+    expect_error("end", "file.amx:1:1: end without a loop");
+    expect_error("scalar\nloop k 3\nscalar", "file.amx:2:1: loop 'k' has no end");
+    expect_error("loop k three\nend", "file.amx:1:8: 'three' is no number");
+    expect_error("loop\nend", "file.amx:1:1: loop NAME COUNT");
+}
+
+TEST(ProgramText, AddressesAndCountsThatLeaveTheirRangeAreRefused) {
+    expect_error("vmovups zmm0, [64 - 65]", "file.amx:1:15: '[64 - 65]' leaves the addresses");
+    expect_error("loop k 3\nvmovups zmm0, [64 - 64*k]\nend", "leaves the addresses");
+    expect_error("loop k 1099511627776\nvmovups zmm0, [137438953472*k]\nend",
+                 "leaves the addresses");
+    expect_error("tileloadd tmm0, [0], 137438953472", "leaves the addresses");
+    expect_error("vmovups zmm0, [99999999999999999999]", "is beyond 0..");
+    expect_error("loop a 1099511627776\nloop b 2\nscalar\nend\nend",
+                 "file.amx:2:8: with the loops around it this one runs more than");
+}
+
+TEST(ProgramText, AllErrorsAreReportedTogether) {
+    try {
+        read_program("xyzzy\nscalar\nloop k x\n  xyzzy\nend\n", "f");
+        FAIL();
+    } catch (const base::config::ConfigError& error) {
+        EXPECT_STREQ(error.what(),
+                     "f:1:1: unknown instruction 'xyzzy'\nf:3:8: 'x' is no number\n"
+                     "f:4:3: unknown instruction 'xyzzy'");
+    }
+}
+
+TEST(ProgramText, OperandsHaveTheirUsualLengthWhereNoneIsGiven) {
+    const Program program =
+        read_program("vbroadcastss zmm0, [0]\nkmovq k1, [8]\nvpmovsdb [64], zmm1\n", "t");
+    EXPECT_EQ(program.statements[0].instruction.bytes, 4);
+    EXPECT_EQ(program.statements[1].instruction.bytes, 8);
+    EXPECT_EQ(program.statements[2].instruction.bytes, 16);
+    EXPECT_THAT(print(program), testing::HasSubstr("vpmovsdb [0x40], zmm1\n"));
+}
+
+}  // namespace
+}  // namespace tilesim::arch::amx::program

@@ -1,0 +1,139 @@
+#include "arch/amx/socket/socket.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tilesim::arch::amx::socket {
+
+using base::Cycles;
+using base::Femtoseconds;
+
+Socket::Socket(const AmxConfig& config, const std::vector<program::Program>& programs,
+               const std::vector<core::InstructionObserver*>& observers, memory::controller::MemorySystem& memory,
+               base::EventQueue& queue)
+    : config_(config), queue_(queue), clock_(config.clock) {
+    std::vector<core::Core*> all;
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+        core::InstructionObserver* observer = observers.empty() ? nullptr : observers[i];
+        cores_.push_back(std::make_unique<core::Core>(config_, programs[i], observer));
+        all.push_back(cores_.back().get());
+    }
+    uncore_ = std::make_unique<Uncore>(config_, memory, queue, all);
+    slice_ = std::max<std::int64_t>(1, clock_.cycle_at(uncore_->lookahead()).count());
+}
+
+bool Socket::finished() const {
+    return std::all_of(cores_.begin(), cores_.end(), [](const auto& core) {
+        return core->finished() || core->fault().has_value();
+    });
+}
+
+std::int64_t Socket::finish_cycle() const {
+    std::int64_t last = 0;
+    for (const auto& core : cores_) {
+        last = std::max(last, core->finished() ? core->finished_at() : core->now());
+    }
+    return last;
+}
+
+Femtoseconds Socket::finish_time() const {
+    return clock_.time_of(Cycles{finish_cycle()});
+}
+
+std::string Socket::fault() const {
+    int line = 0;
+    return fault(line);
+}
+
+std::string Socket::fault(int& line) const {
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+        if (const auto& fault = cores_[i]->fault()) {
+            const program::Statement& statement = cores_[i]->faulting();
+            line = statement.line;
+            return fmt::format("core {}: {} {}: {}", i, name_of(fault->kind),
+                               program::info_of(statement.instruction.opcode).mnemonic, fault->reason);
+        }
+    }
+    return "";
+}
+
+void Socket::warm(std::int64_t address, std::int64_t bytes, caches::Level level, bool dirty) {
+    for (std::size_t core = 0; core < cores_.size(); ++core) {
+        warm(core, address, bytes, level, dirty && cores_.size() == 1);
+    }
+}
+
+void Socket::warm(std::size_t core, std::int64_t address, std::int64_t bytes, caches::Level level,
+                  bool dirty) {
+    const caches::Line end = (address + bytes + caches::kLineBytes - 1) / caches::kLineBytes;
+    // Of more than all caches hold, the end is left in them.
+    const caches::Line held =
+        (config_.caches.l1.size + config_.caches.l2.size + config_.uncore.l3.size).count() /
+        caches::kLineBytes;
+    for (caches::Line line = std::max(address / caches::kLineBytes, end - held); line < end; ++line) {
+        if (level <= caches::Level::L2) {
+            cores_[core]->caches().warm(line, level, dirty);
+        } else if (level == caches::Level::L3) {
+            uncore_->warm(line);
+        }
+    }
+    // What did not fit went to the L3 before the run started.
+    for (const caches::UncoreRequest& request : cores_[core]->caches().outbox()) {
+        uncore_->warm(request.line);
+    }
+    cores_[core]->caches().outbox().clear();
+}
+
+void Socket::start() {
+    queue_.at(queue_.now(), *this);
+}
+
+void Socket::on_event(std::uint64_t, Femtoseconds) {
+    at_ += slice_;
+    for (const auto& core : cores_) {
+        core->advance(at_);
+    }
+    uncore_->collect();
+    release_barrier();
+    if (!finished()) {
+        queue_.at(clock_.time_of(Cycles{at_}), *this);
+    }
+}
+
+void Socket::release_barrier() {
+    const bool all = std::all_of(cores_.begin(), cores_.end(), [](const auto& core) {
+        return core->at_barrier() || core->finished() || core->fault().has_value();
+    });
+    for (const auto& core : cores_) {
+        if (all && core->at_barrier()) {
+            core->pass_barrier();
+        }
+    }
+}
+
+void Socket::write_statistics(base::stats::Group& parent) {
+    std::vector<base::stats::StateAccount::State> states;
+    for (std::size_t i = 0; i < core::kCoreStates; ++i) {
+        const auto state = static_cast<core::CoreState>(i);
+        states.push_back({name_of(state), core::description_of(state)});
+    }
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+        groups_.push_back(
+            std::make_unique<base::stats::Group>(parent, fmt::format("amx({}).core", i)));
+        accounts_.push_back(std::make_unique<base::stats::StateAccount>(
+            *groups_.back(), "state", base::stats::Unit::Cycle, states));
+        std::int64_t until = 0;
+        for (std::size_t s = 0; s < core::kCoreStates; ++s) {
+            const auto state = static_cast<core::CoreState>(s);
+            accounts_.back()->enter(s, until);
+            // Slices end after the last core: what lies beyond is no part of the run.
+            until += state == core::CoreState::Finished
+                         ? std::max<std::int64_t>(0, finish_cycle() - until)
+                         : cores_[i]->spent(state);
+        }
+        accounts_.back()->charge_until(until);
+    }
+}
+
+}  // namespace tilesim::arch::amx::socket

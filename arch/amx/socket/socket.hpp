@@ -1,0 +1,59 @@
+// Cores running their programs together, over one uncore and one memory.
+//
+// Cores run in slices of time no longer than an answer of the uncore takes, so that nothing a core
+// does can reach another within a slice; between slices the uncore takes their requests. Results do
+// not depend on the order of cores within a slice.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arch/amx/socket/uncore.hpp"
+#include "arch/base/stats.hpp"
+
+namespace tilesim::arch::amx::socket {
+
+class Socket final : public base::EventHandler {
+  public:
+    // `observers`: one a program, or empty. Keeps references to everything.
+    Socket(const AmxConfig& config, const std::vector<program::Program>& programs,
+           const std::vector<core::InstructionObserver*>& observers, memory::controller::MemorySystem& memory,
+           base::EventQueue& queue);
+
+    bool finished() const;
+    // Latest core; valid when finished.
+    std::int64_t finish_cycle() const;
+    base::Femtoseconds finish_time() const;
+    std::size_t cores() const { return cores_.size(); }
+    const core::Core& core(std::size_t index) const { return *cores_[index]; }
+    const Uncore& uncore() const { return *uncore_; }
+    // "core 3: #UD ...": the first fault; empty when there was none. `line`: of the program's text
+    // with the instruction, 0 where there is none.
+    std::string fault(int& line) const;
+    std::string fault() const;
+
+    // Puts [address, address + bytes) into every core's caches of `level`, or into the L3.
+    void warm(std::int64_t address, std::int64_t bytes, caches::Level level, bool dirty);
+    void warm(std::size_t core, std::int64_t address, std::int64_t bytes, caches::Level level, bool dirty);
+    void start();
+    // Adds an account of each core's cycles under `parent`.
+    void write_statistics(base::stats::Group& parent);
+
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+
+  private:
+    void release_barrier();
+
+    AmxConfig config_;
+    base::EventQueue& queue_;
+    base::Clock clock_;
+    std::vector<std::unique_ptr<core::Core>> cores_;
+    std::unique_ptr<Uncore> uncore_;
+    std::int64_t slice_ = 1;  // cycles
+    std::int64_t at_ = 0;
+    std::vector<std::unique_ptr<base::stats::Group>> groups_;
+    std::vector<std::unique_ptr<base::stats::StateAccount>> accounts_;
+};
+
+}  // namespace tilesim::arch::amx::socket

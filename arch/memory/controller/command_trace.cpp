@@ -1,0 +1,78 @@
+#include "arch/memory/controller/command_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tilesim::arch::memory::controller {
+
+CommandTrace::CommandTrace(const device::MemoryConfig& config, base::ProbeListener& listener)
+    : timing_(config.timing), clock_(config.clock), listener_(listener) {
+    for (std::int64_t i = 0; i < config.channels; ++i) {
+        const std::string channel = fmt::format("memory.channel({})", i);
+        Lanes lanes;
+        lanes.bus = channel + ".bus";
+        lanes.refresh = channel + ".refresh";
+        for (std::int64_t bank = 0; bank < config.banks(); ++bank) {
+            lanes.banks.push_back(fmt::format("{}.bank({})", channel, bank));
+        }
+        lanes_.push_back(std::move(lanes));
+    }
+}
+
+void CommandTrace::activity(const std::string& component, std::string_view name, std::int64_t begin,
+                            std::int64_t end) {
+    listener_.begin(component, name, clock_.time_of(base::Cycles{begin}));
+    listener_.end(component, name, clock_.time_of(base::Cycles{end}));
+}
+
+void CommandTrace::on_command(std::size_t channel, device::Command command, std::size_t bank, std::int64_t,
+                              std::int64_t now) {
+    constexpr std::string_view kRowOpen = "row_open";
+    Lanes& lanes = lanes_[channel];
+    switch (command) {
+        case device::Command::Activate:
+            listener_.begin(lanes.banks[bank], kRowOpen, clock_.time_of(base::Cycles{now}));
+            break;
+        case device::Command::Precharge:
+            listener_.end(lanes.banks[bank], kRowOpen, clock_.time_of(base::Cycles{now}));
+            break;
+        case device::Command::Read:
+            burst(lanes, false, now + timing_.read_latency.count());
+            break;
+        case device::Command::Write:
+            burst(lanes, true, now + timing_.write_latency.count());
+            break;
+        case device::Command::Refresh:
+            activity(lanes.refresh, "refresh", now, now + timing_.tRFC.count());
+            break;
+    }
+}
+
+void CommandTrace::burst(Lanes& lanes, bool write, std::int64_t start) {
+    const std::int64_t end = start + timing_.burst.count();
+    if (lanes.begin >= 0 && lanes.write == write && start == lanes.end) {
+        lanes.end = end;
+        return;
+    }
+    if (lanes.begin >= 0) {
+        activity(lanes.bus, lanes.write ? "write" : "read", lanes.begin, lanes.end);
+        if (lanes.write != write) {
+            const base::Cycles least = write ? timing_.tRTW : timing_.tWTR_L + timing_.read_latency;
+            activity(lanes.bus, "turnaround", std::max(lanes.end, start - least.count()), start);
+        }
+    }
+    lanes.write = write;
+    lanes.begin = start;
+    lanes.end = end;
+}
+
+void CommandTrace::finish() {
+    for (const Lanes& lanes : lanes_) {
+        if (lanes.begin >= 0) {
+            activity(lanes.bus, lanes.write ? "write" : "read", lanes.begin, lanes.end);
+        }
+    }
+}
+
+}  // namespace tilesim::arch::memory::controller

@@ -1,0 +1,112 @@
+#include "arch/memory/controller/memory_system.hpp"
+
+#include <algorithm>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::memory::controller {
+
+MemorySystem::MemorySystem(const device::MemoryConfig& config, base::Femtoseconds lookahead,
+                           base::EventQueue& queue, base::stats::Group& stats)
+    : config_(config), map_(config), clock_(config.clock), group_(stats, "memory") {
+    SIM_CHECK(lookahead > base::Femtoseconds{0}, "a memory needs a lookahead");
+    for (std::size_t i = 0; i < static_cast<std::size_t>(config.channels); ++i) {
+        channels_.push_back(std::make_unique<Channel>(config_, i, lookahead, queue, group_, *this));
+    }
+}
+
+std::uint64_t MemorySystem::slot() {
+    if (free_.empty()) {
+        pending_.emplace_back();
+        return pending_.size() - 1;
+    }
+    const std::uint64_t index = free_.back();
+    free_.pop_back();
+    return index;
+}
+
+void MemorySystem::submit(const MemoryRequest& request) {
+    SIM_CHECK(request.bytes > 0 && request.address >= 0, "memory request of {} bytes at {}",
+              request.bytes, request.address);
+    const std::int64_t size = config_.burst.count();
+    const std::int64_t first = request.address / size;
+    const std::int64_t last = (request.address + request.bytes - 1) / size;
+    const std::int64_t arrival = clock_.first_cycle_from(request.arrival).count();
+    const std::uint64_t index = slot();
+    pending_[index] = {request.client, request.tag, last - first + 1, arrival};
+    std::size_t channel = channels_.size();
+    Channel::Arrival* part = nullptr;
+    map_.locate(first, last, [&](device::Location where) {
+        if (where.channel() != channel || part->count == part->bursts.size()) {
+            channel = where.channel();
+            part = &channels_[channel]->expect(request.write, index, arrival);
+        }
+        part->bursts[part->count++] = where;
+    });
+    bytes_requested_ += request.bytes;
+}
+
+void MemorySystem::lend(std::size_t channel, ChannelGuest& guest, base::Femtoseconds from) {
+    channels_[channel]->lend(guest, clock_.first_cycle_from(from).count());
+}
+
+void MemorySystem::on_burst_done(std::uint64_t request, std::int64_t when) {
+    Pending& pending = pending_[request];
+    pending.last = std::max(pending.last, when);
+    if (--pending.bursts_left == 0) {
+        const Pending done = pending;
+        free_.push_back(request);
+        done.client->on_memory_complete(done.tag, clock_.time_of(base::Cycles{done.last}));
+    }
+}
+
+base::Femtoseconds MemorySystem::busy_until() const {
+    base::Femtoseconds latest{0};
+    for (const auto& channel : channels_) {
+        latest = std::max(latest, channel->busy_until());
+    }
+    return latest;
+}
+
+bool MemorySystem::idle() const {
+    return free_.size() == pending_.size() &&
+           std::all_of(channels_.begin(), channels_.end(),
+                       [](const auto& channel) { return channel->idle(); });
+}
+
+port::MemoryTotals MemorySystem::totals() const {
+    port::MemoryTotals totals;
+    totals.bytes_requested = bytes_requested_;
+    for (const auto& channel : channels_) {
+        const ChannelStats& stats = channel->stats();
+        totals.bytes_read += stats.reads.value() * config_.burst.count();
+        totals.bytes_written += stats.writes.value() * config_.burst.count();
+        totals.row_hits += stats.row_hits.value();
+        totals.bursts += stats.reads.value() + stats.writes.value();
+        totals.activates += stats.activates.value();
+        totals.refreshes += stats.refreshes.value();
+    }
+    return totals;
+}
+
+port::BankUse MemorySystem::bank_use() const {
+    port::BankUse use{config_.banks_per_group, {}};
+    for (const auto& channel : channels_) {
+        use.channels.push_back(channel->bank_counts());
+    }
+    return use;
+}
+
+void MemorySystem::listen(CommandListener* listener) {
+    for (const auto& channel : channels_) {
+        channel->listen(listener);
+    }
+}
+
+void MemorySystem::finish_statistics() {
+    for (const auto& channel : channels_) {
+        channel->finish_statistics();
+    }
+}
+
+}  // namespace tilesim::arch::memory::controller

@@ -1,0 +1,226 @@
+#include "arch/memory/controller/memory_system.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "arch/base/config.hpp"
+#include "arch/memory/device/legality_checker.hpp"
+#include "arch/memory/traffic/stream_driver.hpp"
+
+namespace tilesim::arch::memory::controller {
+namespace {
+
+device::MemoryConfig device(const std::string& name) {
+    auto document = base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
+                                                 "/configs/devices/" + name + ".yaml");
+    return device::read_memory_config(document.root().child("memory", ""));
+}
+
+// Each channel's commands, checked.
+class Checkers final : public CommandListener {
+  public:
+    explicit Checkers(const device::MemoryConfig& config)
+        : checkers_(static_cast<std::size_t>(config.channels), device::LegalityChecker(config)) {}
+
+    void on_command(std::size_t channel, device::Command command, std::size_t bank, std::int64_t row,
+                    std::int64_t now) override {
+        checkers_[channel].hear({command, bank, row, now});
+    }
+    std::int64_t commands() const {
+        std::int64_t sum = 0;
+        for (const device::LegalityChecker& checker : checkers_) {
+            EXPECT_THAT(checker.violations(), testing::IsEmpty());
+            sum += checker.commands();
+        }
+        return sum;
+    }
+
+  private:
+    std::vector<device::LegalityChecker> checkers_;
+};
+
+struct Outcome {
+    traffic::StreamResult result;
+    port::MemoryTotals totals;
+    std::int64_t commands;
+    port::BankUse banks;
+};
+
+Outcome run(const device::MemoryConfig& config, const traffic::StreamConfig& stream, bool check = false) {
+    base::EventQueue queue;
+    base::stats::Group root("");
+    MemorySystem memory(config, traffic::StreamDriver::latency(config), queue, root);
+    Checkers checkers(config);
+    if (check) {
+        memory.listen(&checkers);
+    }
+    traffic::StreamDriver driver(stream, memory);
+    driver.start();
+    while (!driver.finished() && !queue.empty()) {
+        queue.run_until(queue.next_time());
+    }
+    EXPECT_TRUE(driver.finished());
+    memory.finish_statistics();
+    for (const auto& channel : memory.channels()) {
+        EXPECT_GE(channel->stats().bus.spent(0), 0);
+        port::BankCounts sum;
+        for (const port::BankCounts& bank : channel->bank_counts()) {
+            sum += bank;
+        }
+        EXPECT_EQ(sum.activates, channel->stats().activates.value());
+        EXPECT_EQ(sum.reads, channel->stats().reads.value());
+        EXPECT_EQ(sum.writes, channel->stats().writes.value());
+    }
+    return {driver.result(), memory.totals(), checkers.commands(), memory.bank_use()};
+}
+
+class Devices : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Shipped, Devices, testing::Values("ddr5_5600", "lpddr5x_7500"));
+
+TEST_P(Devices, IdleReadTakesExactlyActivateColumnAndBurst) {
+    const device::MemoryConfig config = device(GetParam());
+    traffic::StreamConfig stream;
+    stream.requests = 1;
+    stream.granule = config.burst;
+    const device::DramTiming& t = config.timing;
+    const base::Clock clock{config.clock};
+    EXPECT_EQ(clock.cycle_at(run(config, stream).result.latency_max + base::Femtoseconds{1}),
+              t.tRCD + t.read_latency + t.burst);
+}
+
+TEST_P(Devices, SequentialReadsReachThePeakWithoutRefresh) {
+    device::MemoryConfig config = device(GetParam());
+    config.refresh = false;
+    traffic::StreamConfig stream;
+    stream.requests = 200'000;
+    stream.granule = config.burst;
+    stream.outstanding = 1024;
+    const Outcome outcome = run(config, stream);
+    const double seconds = static_cast<double>(outcome.result.time.count()) * 1e-15;
+    const double share =
+        static_cast<double>(outcome.result.bytes) / seconds / config.peak_bytes_per_second();
+    EXPECT_LE(share, 1.0);
+    EXPECT_GE(share, 0.97);
+}
+
+TEST_P(Devices, CommandsAreLegalUnderEveryPagePolicy) {
+    for (const device::PagePolicy policy : {device::PagePolicy::Open, device::PagePolicy::Closed, device::PagePolicy::Timeout}) {
+        device::MemoryConfig config = device(GetParam());
+        config.controller.page_policy = policy;
+        traffic::StreamConfig stream;
+        stream.pattern = traffic::StreamConfig::Pattern::Random;
+        stream.requests = 6'000;
+        stream.granule = config.burst;
+        stream.range = base::Bytes{1 << 20};
+        stream.write_permille = 300;
+        const Outcome outcome = run(config, stream, true);
+        EXPECT_GT(outcome.commands, stream.requests);
+        EXPECT_EQ(outcome.totals.bytes_read + outcome.totals.bytes_written,
+                  outcome.totals.bytes_requested);
+    }
+}
+
+TEST_P(Devices, EveryCommandIsCountedAtItsBank) {
+    const device::MemoryConfig config = device(GetParam());
+    traffic::StreamConfig stream;
+    stream.requests = 7;
+    stream.granule = config.burst;
+    std::vector<std::vector<port::BankCounts>> expected(
+        static_cast<std::size_t>(config.channels),
+        std::vector<port::BankCounts>(static_cast<std::size_t>(config.banks())));
+    const device::AddressMap map(config);
+    for (std::int64_t burst = 0; burst < stream.requests; ++burst) {
+        const device::Location where = map.locate(burst);
+        port::BankCounts& bank = expected[where.channel()][where.bank()];
+        bank.activates = 1;  // all lie in row 0
+        ++bank.reads;
+    }
+    const port::BankUse use = run(config, stream).banks;
+    EXPECT_EQ(use.banks_per_group, config.banks_per_group);
+    EXPECT_EQ(use.channels, expected);
+}
+
+TEST_P(Devices, RunsRepeatBitForBit) {
+    traffic::StreamConfig stream;
+    stream.pattern = traffic::StreamConfig::Pattern::Random;
+    stream.requests = 5'000;
+    stream.write_permille = 300;
+    EXPECT_EQ(run(device(GetParam()), stream).result.time,
+              run(device(GetParam()), stream).result.time);
+}
+
+TEST_P(Devices, MisalignedRequestsCostWholeBursts) {
+    const device::MemoryConfig config = device(GetParam());
+    traffic::StreamConfig stream;
+    stream.requests = 10;
+    stream.granule = base::Bytes{4};
+    stream.pattern = traffic::StreamConfig::Pattern::Strided;
+    const Outcome outcome = run(config, stream);
+    EXPECT_EQ(outcome.totals.bytes_requested, 40);
+    EXPECT_EQ(outcome.totals.bytes_read, 10 * config.burst.count());
+}
+
+// Submits three further writes as soon as it hears that one is complete.
+class Breeder final : public MemoryClient {
+  public:
+    static constexpr std::uint64_t kWrites = 1000;
+
+    Breeder(const device::MemoryConfig& config, base::EventQueue& queue, base::stats::Group& stats)
+        : memory(config, kLatency, queue, stats), queue_(queue) {}
+
+    void submit_next() {
+        if (submitted_ < kWrites) {
+            constexpr std::int64_t kFarApart = 1 << 20;
+            const auto address = static_cast<std::int64_t>(submitted_) * kFarApart;
+            memory.submit({address, 256, true, this, submitted_, queue_.now() + 2 * kLatency});
+            ++submitted_;
+        }
+    }
+    void on_memory_complete(std::uint64_t tag, base::Femtoseconds) override {
+        completed.push_back(tag);
+        for (int i = 0; i < 3; ++i) {
+            submit_next();
+        }
+    }
+
+    MemorySystem memory;
+    std::vector<std::uint64_t> completed;
+
+  private:
+    static constexpr base::Femtoseconds kLatency{100'000'000};
+    base::EventQueue& queue_;
+    std::uint64_t submitted_ = 0;
+};
+
+TEST_P(Devices, AClientMaySubmitWhileItIsToldOfAnother) {
+    base::EventQueue queue;
+    base::stats::Group root("");
+    Breeder breeder(device(GetParam()), queue, root);
+    breeder.submit_next();
+    queue.run_until(base::Femtoseconds{1'000'000'000'000});
+    EXPECT_TRUE(breeder.memory.idle());
+    std::vector<std::uint64_t> all(Breeder::kWrites);
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_THAT(breeder.completed, testing::UnorderedElementsAreArray(all));
+}
+
+TEST(MemoryConfig, BrokenRelationsAreNamed) {
+    auto document = base::config::Document::parse(
+        "memory: {timing: {tRAS: 12 cycle, tREFI: 100 cycle}}\n", "f.yaml");
+    device::read_memory_config(document.root().child("memory", ""));
+    try {
+        document.finish();
+        FAIL();
+    } catch (const base::config::ConfigError& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find("tRCD <= tRAS"), std::string::npos);
+        EXPECT_NE(text.find("tRFC < tREFI"), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace tilesim::arch::memory::controller

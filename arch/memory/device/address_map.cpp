@@ -1,0 +1,84 @@
+#include "arch/memory/device/address_map.hpp"
+
+#include <array>
+#include <bit>
+
+namespace tilesim::arch::memory::device {
+
+namespace {
+
+constexpr std::size_t kFields = 5;
+
+struct Piece {  // where some bits of the burst number go
+    std::size_t field = 0;
+    int from = 0;
+    std::int64_t mask = 0;  // of its bits, moved to bit 0
+    int to = 0;
+};
+
+int bits_of(std::int64_t power_of_two) {
+    return std::countr_zero(static_cast<std::uint64_t>(power_of_two));
+}
+
+std::int64_t low_bits(std::int64_t value, int bits) {
+    return value & ((std::int64_t{1} << bits) - 1);
+}
+
+// Where the configuration puts a burst.
+class Rule {
+  public:
+    explicit Rule(const MemoryConfig& config)
+        : group_bits_(bits_of(config.bank_groups)),
+          bank_bits_(bits_of(config.banks_per_group)),
+          hash_(config.bank_hash) {
+        std::array<int, kFields> filled{};
+        for (const AddressBits& entry : config.mapping) {
+            const auto field = static_cast<std::size_t>(entry.field);
+            const int bits = static_cast<int>(entry.bits);
+            pieces_.push_back({field, bits_, (std::int64_t{1} << bits) - 1, filled[field]});
+            filled[field] += bits;
+            bits_ += bits;
+        }
+    }
+
+    int bits() const { return bits_; }  // of a burst's number that count
+
+    Location locate(std::int64_t burst) const {
+        std::array<std::int64_t, kFields> value{};
+        for (const Piece& piece : pieces_) {
+            value[piece.field] |= ((burst >> piece.from) & piece.mask) << piece.to;
+        }
+        const auto of = [&value](AddressField f) { return value[static_cast<std::size_t>(f)]; };
+        const std::int64_t row = of(AddressField::Row);
+        std::int64_t group = of(AddressField::BankGroup);
+        std::int64_t bank = of(AddressField::Bank);
+        if (hash_) {  // rows that would share a bank spread over banks
+            group ^= low_bits(row, group_bits_);
+            bank ^= low_bits(row >> group_bits_, bank_bits_);
+        }
+        return {of(AddressField::Channel), (group << bank_bits_) + bank, row,
+                of(AddressField::Column)};
+    }
+
+  private:
+    std::vector<Piece> pieces_;
+    int bits_ = 0;
+    // Both counts are powers of two.
+    int group_bits_;
+    int bank_bits_;
+    bool hash_;
+};
+
+}  // namespace
+
+AddressMap::AddressMap(const MemoryConfig& config) {
+    const Rule rule(config);
+    for (int from = 0; from < rule.bits(); from += kDigitBits) {
+        Digit& digit = digits_.emplace_back();
+        for (std::size_t value = 0; value < kDigit; ++value) {
+            digit[value] = rule.locate(static_cast<std::int64_t>(value) << from);
+        }
+    }
+}
+
+}  // namespace tilesim::arch::memory::device

@@ -1,0 +1,126 @@
+#include "arch/memory/device/command_timing.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tilesim::arch::memory::device {
+namespace {
+
+// Pairwise different primes, so that a confused constraint shows.
+MemoryConfig primes() {
+    using base::Cycles;
+    MemoryConfig config;
+    config.bank_groups = 4;
+    config.banks_per_group = 4;
+    DramTiming& t = config.timing;
+    t.burst = Cycles{4};
+    t.activate_command = Cycles{2};
+    t.column_command = Cycles{3};
+    t.read_latency = Cycles{23};
+    t.write_latency = Cycles{19};
+    t.tRCD = Cycles{29};
+    t.tRP = Cycles{31};
+    t.tRAS = Cycles{67};
+    t.tRC = Cycles{101};
+    t.tRRD_S = Cycles{5};
+    t.tRRD_L = Cycles{7};
+    t.tFAW = Cycles{43};
+    t.tCCD_S = Cycles{11};
+    t.tCCD_L = Cycles{13};
+    t.tCCD_L_WR = Cycles{37};
+    t.tRTP = Cycles{17};
+    t.tWR = Cycles{41};
+    t.tWTR_S = Cycles{3};
+    t.tWTR_L = Cycles{47};
+    t.tRTW = Cycles{2};
+    t.tRFC = Cycles{307};
+    return config;
+}
+
+constexpr std::size_t kBank = 0;
+constexpr std::size_t kSameGroup = 1;
+constexpr std::size_t kOtherGroup = 5;
+constexpr std::int64_t kStart = 1000;
+
+struct Opened : CommandTiming {
+    Opened() : CommandTiming(primes()) { issue(Command::Activate, kBank, 7, kStart); }
+};
+
+TEST(CommandTiming, ColumnCommandsWaitTrcdAfterActivate) {
+    const Opened bank;
+    EXPECT_EQ(bank.earliest(Command::Read, kBank), kStart + 29);
+    EXPECT_EQ(bank.earliest(Command::Write, kBank), kStart + 29);
+    EXPECT_EQ(bank.open_row(kBank), 7);
+}
+
+TEST(CommandTiming, CommandsHoldTheCommandBus) {
+    Opened bank;
+    EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 2);
+    bank.issue(Command::Read, kBank, 7, kStart + 29);
+    EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 29 + 3);
+    bank.issue(Command::Precharge, kOtherGroup, kNoRow, kStart + 40);
+    EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 41);
+}
+
+TEST(CommandTiming, PrechargeWaitsTrasAndActivateTrc) {
+    Opened bank;
+    EXPECT_EQ(bank.earliest(Command::Precharge, kBank), kStart + 67);
+    bank.issue(Command::Precharge, kBank, kNoRow, kStart + 67);
+    EXPECT_EQ(bank.earliest(Command::Activate, kBank), kStart + 101);
+}
+
+TEST(CommandTiming, ActivateWaitsTrpAfterALatePrecharge) {
+    Opened bank;
+    bank.issue(Command::Precharge, kBank, kNoRow, kStart + 200);
+    EXPECT_EQ(bank.earliest(Command::Activate, kBank), kStart + 231);
+}
+
+TEST(CommandTiming, ActivatesOfOtherBanksWaitTrrdByBankGroup) {
+    const Opened bank;
+    EXPECT_EQ(bank.earliest(Command::Activate, kSameGroup), kStart + 7);
+    EXPECT_EQ(bank.earliest(Command::Activate, kOtherGroup), kStart + 5);
+}
+
+TEST(CommandTiming, AFifthActivateWaitsForTheWindow) {
+    CommandTiming banks{primes()};
+    for (std::int64_t i = 0; i < 4; ++i) {
+        banks.issue(Command::Activate, static_cast<std::size_t>(4 * i), 0, kStart + 10 * i);
+    }
+    EXPECT_EQ(banks.earliest(Command::Activate, 1), kStart + 43);
+}
+
+TEST(CommandTiming, ReadsAreSpacedByTccdByBankGroup) {
+    Opened bank;
+    bank.issue(Command::Read, kBank, 7, kStart + 100);
+    EXPECT_EQ(bank.earliest(Command::Read, kSameGroup), kStart + 113);
+    EXPECT_EQ(bank.earliest(Command::Read, kOtherGroup), kStart + 111);
+    EXPECT_EQ(bank.earliest(Command::Precharge, kBank), kStart + 117);
+}
+
+TEST(CommandTiming, WritesAreSpacedByTccdAndHoldTheRowUntilTwr) {
+    Opened bank;
+    bank.issue(Command::Write, kBank, 7, kStart + 100);
+    EXPECT_EQ(bank.earliest(Command::Write, kSameGroup), kStart + 137);
+    EXPECT_EQ(bank.earliest(Command::Write, kOtherGroup), kStart + 111);
+    EXPECT_EQ(bank.earliest(Command::Precharge, kBank), kStart + 100 + 19 + 4 + 41);
+}
+
+TEST(CommandTiming, TheBusTurnsBetweenReadsAndWrites) {
+    Opened read;
+    read.issue(Command::Read, kBank, 7, kStart + 100);
+    EXPECT_EQ(read.earliest(Command::Write, kOtherGroup), kStart + 100 + 23 + 4 + 2 - 19);
+    Opened write;
+    write.issue(Command::Write, kBank, 7, kStart + 100);
+    EXPECT_EQ(write.earliest(Command::Read, kSameGroup), kStart + 100 + 19 + 4 + 47);
+    EXPECT_EQ(write.earliest(Command::Read, kOtherGroup), kStart + 100 + 19 + 4 + 3);
+}
+
+TEST(CommandTiming, RefreshWaitsForEveryBankAndBlocksThemTrfc) {
+    Opened bank;
+    bank.issue(Command::Precharge, kBank, kNoRow, kStart + 200);
+    EXPECT_EQ(bank.earliest(Command::Refresh, kBank), kStart + 231);
+    bank.issue(Command::Refresh, kBank, kNoRow, kStart + 231);
+    EXPECT_EQ(bank.earliest(Command::Activate, kOtherGroup), kStart + 231 + 307);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::memory::device

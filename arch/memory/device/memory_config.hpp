@@ -1,0 +1,92 @@
+// Numbers of a DRAM device and its controller: DDR5 and LPDDR5X are two files over this structure.
+//
+// Timing constraints are in cycles of the command clock (CK), as data sheets list them. Sources of
+// the values: the comments in configs/devices/*.yaml.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arch/base/units.hpp"
+
+namespace tilesim::arch::base::config {
+class Node;
+}
+
+namespace tilesim::arch::memory::device {
+
+inline constexpr std::size_t kMaxBanks = 64;  // a channel: sets of banks are bit masks
+// The largest constraint between two commands, in CK.
+inline constexpr std::int64_t kLongestConstraint = 100'000;
+
+struct DramTiming {
+    base::Cycles burst{8};             // a burst's data on the bus (BL / beats per CK)
+    base::Cycles activate_command{2};  // ACT on the command bus
+    base::Cycles column_command{2};    // RD or WR on the command bus
+    base::Cycles read_latency{40};     // RL, CL
+    base::Cycles write_latency{38};    // WL, CWL
+    base::Cycles tRCD{40};             // ACT to RD or WR
+    base::Cycles tRP{40};              // PRE to ACT
+    base::Cycles tRAS{90};             // ACT to PRE
+    base::Cycles tRC{130};             // ACT to ACT, same bank
+    base::Cycles tRRD_S{8};            // ACT to ACT, other bank group
+    base::Cycles tRRD_L{14};           // ACT to ACT, same bank group
+    base::Cycles tFAW{32};             // window of four ACTs
+    base::Cycles tCCD_S{8};            // column to column, other bank group
+    base::Cycles tCCD_L{14};           // RD to RD, same bank group
+    base::Cycles tCCD_L_WR{56};        // WR to WR, same bank group
+    base::Cycles tRTP{21};             // RD to PRE
+    base::Cycles tWR{84};              // end of write data to PRE
+    base::Cycles tWTR_S{7};            // end of write data to RD, other bank group
+    base::Cycles tWTR_L{28};           // end of write data to RD, same bank group
+    base::Cycles tRTW{2};              // bus bubble between read and write data
+    base::Cycles tREFI{10920};         // refresh interval
+    base::Cycles tRFC{826};            // REF to ACT
+};
+
+enum class AddressField { Column, BankGroup, Bank, Channel, Row };
+struct AddressBits {
+    AddressField field = AddressField::Column;
+    std::int64_t bits = 0;
+};
+
+enum class PagePolicy { Open, Closed, Timeout };
+
+struct ControllerConfig {
+    std::int64_t read_queue = 64;  // bursts, per channel
+    std::int64_t write_queue = 64;
+    std::int64_t write_high = 48;      // start draining writes
+    std::int64_t write_low = 16;       // stop, when reads wait
+    std::int64_t starvation_cap = 64;  // row hits that may overtake an older request of their bank
+    PagePolicy page_policy = PagePolicy::Open;
+    base::Cycles page_timeout{500};  // idle row closes after this, with the timeout policy
+};
+
+struct MemoryConfig {
+    base::Hertz clock{2'800'000'000};  // CK
+    std::int64_t channels = 4;         // independent (sub-)channels
+    std::int64_t bank_groups = 8;
+    std::int64_t banks_per_group = 4;
+    std::int64_t rows = 65536;
+    base::Bytes row{4096};  // per bank and channel
+    base::Bytes burst{64};
+    std::vector<AddressBits> mapping{{AddressField::BankGroup, 1}, {AddressField::Column, 1},
+                                     {AddressField::Channel, 2},   {AddressField::BankGroup, 2},
+                                     {AddressField::Column, 5},    {AddressField::Bank, 2},
+                                     {AddressField::Row, 16}};
+    bool bank_hash = true;  // XOR bank and group bits with low row bits
+    bool refresh = true;
+    DramTiming timing;
+    ControllerConfig controller;
+
+    std::int64_t banks() const { return bank_groups * banks_per_group; }
+    base::Bytes capacity() const { return row * (rows * banks() * channels); }
+    // Bytes a second when every channel's data bus is busy.
+    double peak_bytes_per_second() const;
+};
+
+MemoryConfig read_memory_config(base::config::Node node);
+
+}  // namespace tilesim::arch::memory::device

@@ -1,0 +1,19 @@
+// What a memory has done: for reports, which need not know how it works.
+#pragma once
+
+#include <cstdint>
+
+namespace tilesim::arch::memory::port {
+
+// What the memory has done so far, over all channels.
+struct MemoryTotals {
+    std::int64_t bytes_requested = 0;
+    std::int64_t bytes_read = 0;  // on the DRAM bus: whole bursts
+    std::int64_t bytes_written = 0;
+    std::int64_t row_hits = 0;  // bursts that found their row open
+    std::int64_t bursts = 0;
+    std::int64_t activates = 0;
+    std::int64_t refreshes = 0;
+};
+
+}  // namespace tilesim::arch::memory::port

@@ -1,0 +1,74 @@
+#include "arch/memory/traffic/stream_driver.hpp"
+
+#include <algorithm>
+
+namespace tilesim::arch::memory::traffic {
+
+namespace {
+constexpr std::uint64_t kWriteTag = UINT64_MAX;
+constexpr base::Cycles kLatency{100};  // CK, so that requests arrive on clock edges
+}  // namespace
+
+StreamDriver::StreamDriver(const StreamConfig& config, controller::MemorySystem& memory)
+    : config_(config), source_(config), memory_(memory), clock_(memory.config().clock) {}
+
+base::Femtoseconds StreamDriver::latency(const device::MemoryConfig& memory) {
+    // Edges are rounded up to femtoseconds: two of them may lie that much closer.
+    return base::Clock{memory.clock}.time_of(kLatency) - base::Femtoseconds{1};
+}
+
+void StreamDriver::start() {
+    while (issued_ < source_.size() && issued_ < config_.outstanding) {
+        issue(kLatency);
+    }
+}
+
+void StreamDriver::issue(base::Cycles arrival) {
+    const base::Femtoseconds when = clock_.time_of(arrival);
+    const StreamRequest request = source_.request(issued_);
+    std::uint64_t tag = kWriteTag;
+    if (!request.write) {
+        if (free_tags_.empty()) {
+            free_tags_.push_back(arrived_.size());
+            arrived_.emplace_back();
+        }
+        tag = free_tags_.back();
+        free_tags_.pop_back();
+        arrived_[tag] = when;
+    }
+    memory_.submit({request.address, request.bytes, request.write, this, tag, when});
+    bytes_ += request.bytes;
+    ++issued_;
+}
+
+void StreamDriver::on_memory_complete(std::uint64_t tag, base::Femtoseconds when) {
+    ++completed_;
+    last_ = std::max(last_, when);
+    if (tag != kWriteTag) {
+        latencies_.push_back(when - arrived_[tag]);
+        free_tags_.push_back(tag);
+    }
+    if (issued_ < source_.size()) {
+        issue(clock_.cycle_at(when) + kLatency);
+    }
+}
+
+StreamResult StreamDriver::result() {
+    StreamResult result;
+    result.time = std::max(last_, memory_.busy_until()) - clock_.time_of(kLatency);
+    result.requests = completed_;
+    result.bytes = bytes_;
+    std::sort(latencies_.begin(), latencies_.end());
+    if (!latencies_.empty()) {
+        const auto rank = [this](std::size_t permille) {
+            return latencies_[(latencies_.size() - 1) * permille / 1000];
+        };
+        result.latency_p50 = rank(500);
+        result.latency_p90 = rank(900);
+        result.latency_p99 = rank(990);
+        result.latency_max = latencies_.back();
+    }
+    return result;
+}
+
+}  // namespace tilesim::arch::memory::traffic

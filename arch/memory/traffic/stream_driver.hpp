@@ -1,0 +1,44 @@
+// Feeds a request stream to a memory, keeping a number of requests under way, and measures.
+#pragma once
+
+#include <vector>
+
+#include "arch/base/clock.hpp"
+#include "arch/memory/controller/memory_system.hpp"
+#include "arch/memory/traffic/stream_source.hpp"
+
+namespace tilesim::arch::memory::traffic {
+
+class StreamDriver final : public controller::MemoryClient {
+  public:
+    // From the driver to the controllers, the lookahead the memory may count on.
+    static base::Femtoseconds latency(const device::MemoryConfig& memory);
+
+    StreamDriver(const StreamConfig& config, controller::MemorySystem& memory);
+
+    // Submits the first requests, which arrive after `latency`; the time of the stream counts from
+    // there.
+    void start();
+    bool finished() const { return completed_ == source_.size() && memory_.idle(); }
+    // Call when finished.
+    StreamResult result();
+
+    void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override;
+
+  private:
+    void issue(base::Cycles arrival);
+
+    StreamConfig config_;
+    StreamSource source_;
+    controller::MemorySystem& memory_;
+    base::Clock clock_;
+    std::int64_t issued_ = 0;
+    std::int64_t completed_ = 0;
+    std::int64_t bytes_ = 0;
+    base::Femtoseconds last_{0};               // latest completion
+    std::vector<base::Femtoseconds> arrived_;  // by tag
+    std::vector<std::uint64_t> free_tags_;
+    std::vector<base::Femtoseconds> latencies_;
+};
+
+}  // namespace tilesim::arch::memory::traffic

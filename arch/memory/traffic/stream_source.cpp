@@ -1,0 +1,122 @@
+#include "arch/memory/traffic/stream_source.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "arch/base/config.hpp"
+#include "arch/base/quantity.hpp"
+#include "arch/base/splitmix64.hpp"
+
+namespace tilesim::arch::memory::traffic {
+
+namespace {
+
+constexpr std::uint64_t kWriteSalt = std::uint64_t{1} << 32U;
+constexpr std::int64_t kMostRequestBytes = 1 << 16;
+
+StreamRequest parse_line(const std::string& line, const std::string& where, std::int64_t granule) {
+    std::vector<std::string> fields;
+    std::istringstream in(line);
+    for (std::string field; std::getline(in, field, ',');) {
+        fields.push_back(field);
+    }
+    const auto number = [&](std::size_t field, std::int64_t least, std::int64_t most) {
+        const auto parsed = base::config::parse_integer(fields[field]);
+        const auto* value = std::get_if<std::int64_t>(&parsed);
+        if (value == nullptr || *value < least || *value > most) {
+            throw base::config::ConfigError(
+                fmt::format("{}: field {} must be an integer {}..{}, got '{}'", where, field + 1,
+                            least, most, fields[field]));
+        }
+        return *value;
+    };
+    if (fields.size() < 2 || fields.size() > 3 || (fields[0] != "R" && fields[0] != "W")) {
+        throw base::config::ConfigError(fmt::format(
+            "{}: must be R or W, an address and optionally bytes, got '{}'", where, line));
+    }
+    return {number(1, 0, INT64_MAX / 2),
+            fields.size() == 3 ? number(2, 1, kMostRequestBytes) : granule, fields[0] == "W"};
+}
+
+}  // namespace
+
+StreamConfig read_stream_config(base::config::Node node) {
+    StreamConfig config;
+    using Pattern = StreamConfig::Pattern;
+    node.optional("pattern", config.pattern,
+                  {{"sequential", Pattern::Sequential},
+                   {"strided", Pattern::Strided},
+                   {"random", Pattern::Random}},
+                  "order of addresses");
+    node.optional("requests", config.requests, {1, 1'000'000'000}, "requests in all");
+    node.optional("granule", config.granule, {1, kMostRequestBytes}, "size of a request");
+    node.optional("stride", config.stride, {1, std::int64_t{1} << 40}, "of the strided pattern");
+    node.optional("range", config.range, {64, std::int64_t{1} << 45}, "addresses wrap here");
+    node.optional("write_permille", config.write_permille, {0, 1000}, "writes in a thousand");
+    node.optional("outstanding", config.outstanding, {1, 65536}, "requests kept under way");
+    if (config.granule > config.range) {
+        node.error("range", "must hold a granule");
+    }
+    node.done();
+    return config;
+}
+
+StreamSource::StreamSource(const StreamConfig& config) : config_(config) {
+    if (config.trace.empty()) {
+        return;
+    }
+    std::ifstream in(config.trace);
+    if (!in) {
+        throw base::config::IoError(fmt::format("{}: cannot be read", config.trace));
+    }
+    std::int64_t line_number = 0;
+    for (std::string line; std::getline(in, line);) {
+        ++line_number;
+        if (line.ends_with('\r')) {
+            line.pop_back();
+        }
+        const bool header = line_number == 1 && line.starts_with("op,");
+        if (!line.empty() && line[0] != '#' && !header) {
+            trace_.push_back(parse_line(line, fmt::format("{}:{}:1", config.trace, line_number),
+                                        config.granule.count()));
+        }
+    }
+    if (trace_.empty()) {
+        throw base::config::ConfigError(
+            fmt::format("{}:1:1: the trace holds no request", config.trace));
+    }
+}
+
+std::int64_t StreamSource::size() const {
+    return trace_.empty() ? config_.requests : static_cast<std::int64_t>(trace_.size());
+}
+
+StreamRequest StreamSource::request(std::int64_t index) const {
+    if (!trace_.empty()) {
+        return trace_[static_cast<std::size_t>(index)];
+    }
+    const std::int64_t granule = config_.granule.count();
+    const std::int64_t range = config_.range.count();
+    const auto i = static_cast<std::uint64_t>(index);
+    std::int64_t address = 0;
+    switch (config_.pattern) {
+        case StreamConfig::Pattern::Sequential:
+            address = index * granule % range;
+            break;
+        case StreamConfig::Pattern::Strided:
+            address = index * config_.stride.count() % range;
+            break;
+        case StreamConfig::Pattern::Random:
+            address = static_cast<std::int64_t>(base::splitmix64(i) %
+                                                static_cast<std::uint64_t>(range / granule)) *
+                      granule;
+            break;
+    }
+    const bool write = base::splitmix64(i + kWriteSalt) % 1000 <
+                       static_cast<std::uint64_t>(config_.write_permille);
+    return {address, granule, write};
+}
+
+}  // namespace tilesim::arch::memory::traffic

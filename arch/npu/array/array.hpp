@@ -1,0 +1,119 @@
+// The array: builds tiles, channels, streams and the command processor from a program and runs them
+// on the common time line.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "arch/base/event_queue.hpp"
+#include "arch/base/probe.hpp"
+#include "arch/base/stats.hpp"
+#include "arch/fabric/fabric.hpp"
+#include "arch/memory/port/backing_store.hpp"
+#include "arch/memory/controller/memory_system.hpp"
+#include "arch/npu/control/command_processor.hpp"
+#include "arch/npu/core/core_tile.hpp"
+#include "arch/npu/array/deadlock.hpp"
+#include "arch/npu/dma/dma_channel.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "arch/npu/program/program.hpp"
+#include "arch/npu/dma/shim_mover.hpp"
+
+namespace tilesim::arch::npu::array {
+
+// The host's reads of DRAM: their time is part of its copies, they only load the memory.
+class HostReads final : public fabric::FabricClient {
+  public:
+    void on_fabric_complete(std::uint64_t, base::Femtoseconds) override {}
+};
+
+class Array final : public control::ControlTarget {
+  public:
+    // `program` must have been verified and routed and outlive the array, as must the rest.
+    // `store`: DRAM's bytes, which makes the run functional; nullptr is timing mode.
+    Array(const NpuConfig& config, const fabric::FabricConfig& fabric, const program::Program& program,
+          memory::controller::MemorySystem& memory, base::EventQueue& queue, base::stats::Group& parent,
+          memory::port::BackingStore* store);
+
+    // Every component's activities go to `listener` from now on.
+    void connect(base::ProbeListener* listener);
+
+    // Puts the first events on the time line: launch.
+    void start();
+    // The run-time sequence has ended and the shim tiles' tasks are done.
+    bool finished() const;
+    // The run-time sequence has ended, whatever else is still under way.
+    bool sequence_done() const { return command_processor_.done(); }
+    // Shim channels with a task that has not ended.
+    std::vector<std::string> busy_shim_channels() const;
+    // Cycle and time of the end; call when finished.
+    base::Cycles finish_cycle() const { return finish_cycle_; }
+    base::Femtoseconds finish_time() const { return scheduler_.clock().time_of(finish_cycle_); }
+    // Who waits for whom. Meaningful when no event is left and the array has not finished.
+    DeadlockReport deadlock() const;
+    // Charges every component's present state until now; call once, at the end.
+    void finish_statistics();
+
+    const std::vector<std::unique_ptr<core::CoreTile>>& cores() const { return cores_; }
+    // The bytes of the tiles' memories; nullptr in timing mode.
+    tile::TileMemory* memory() { return memory_.get(); }
+    // A channel the program uses.
+    const dma::DmaChannel& channel(const program::ChannelId& id) const { return *channels_.at(id); }
+    // When a component last finished something others see: a descriptor, an operation of the
+    // sequence. Cores that only compute do not count.
+    base::Cycles last_progress() const;
+    // Nothing can ever finish although events go on: whatever does not wait spins in a loop without
+    // end that gives nobody anything.
+    bool livelocked() const;
+
+    void write_descriptor(const program::WriteDescriptor& operation) override;
+    void push_task(const program::PushTask& operation) override;
+    void write_parameter(const program::WriteParameter& operation) override;
+    void set_lock(const program::SetLock& operation) override;
+    bool acquire_lock(const program::LockAction& action, tile::LockClient& client) override;
+    void copy(const program::CopyToTile& operation) override;
+    bool idle(const program::ChannelId& channel) const override;
+
+  private:
+    friend class DeadlockFinder;
+
+    base::stats::Group& tile_group(program::TileCoordinate tile);
+    dma::DescriptorTable& table(program::TileCoordinate tile);
+    std::set<program::ChannelId> channels_used() const;
+    void build_channels(memory::port::BackingStore* store);
+    void register_core_ports();
+    void build_flows(bool functional);
+    void build_cores(const memory::port::BackingStore* store);
+    stream::StreamArbiter& arbiter(program::TileCoordinate tile, const std::string& name);
+    void build_cascades();
+    std::vector<core::CoreTile::LockRole> lock_roles() const;
+    void add_flow(dma::DmaChannel& source, std::optional<std::int64_t> packet_id, stream::StreamFlow& flow);
+
+    const NpuConfig& config_;
+    const program::Program& program_;
+    CycleScheduler scheduler_;
+    base::stats::Group group_;
+    std::map<program::TileCoordinate, std::unique_ptr<base::stats::Group>> tile_groups_;
+    tile::LockUnit locks_;
+    core::KernelTiming kernel_timing_;
+    fabric::Fabric fabric_;
+    std::unique_ptr<tile::TileMemory> memory_;  // functional mode
+    const memory::port::BackingStore* store_;   // functional mode
+    HostReads host_reads_;
+    std::map<program::TileCoordinate, dma::DescriptorTable> tables_;
+    std::map<program::ChannelId, std::unique_ptr<dma::DmaChannel>> channels_;
+    std::map<program::ChannelId, stream::StreamSourceClient*> sources_;
+    std::map<program::ChannelId, stream::StreamSink*> sinks_;
+    std::map<std::string, std::unique_ptr<stream::StreamArbiter>> arbiters_;
+    std::vector<std::unique_ptr<stream::StreamFlow>> flows_;  // one a route, in the program's order
+    std::vector<std::unique_ptr<core::CascadeLink>> cascades_;
+    std::vector<std::unique_ptr<core::CoreTile>> cores_;
+    control::CommandProcessor command_processor_;
+    base::Cycles finish_cycle_{0};
+};
+
+}  // namespace tilesim::arch::npu::array

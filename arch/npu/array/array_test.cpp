@@ -1,0 +1,214 @@
+// Small hand-written programs on the whole array model.
+#include "arch/npu/array/array.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/stream/router.hpp"
+
+namespace tilesim::arch::npu::array {
+namespace {
+
+constexpr program::TileCoordinate kShim{0, 0};
+constexpr program::TileCoordinate kMemory{0, 1};
+constexpr std::int64_t kWords = 16;
+
+// DRAM "in" -> shim -> memory tile -> shim -> DRAM "out"; one buffer, guarded by two locks.
+program::Program copy_program(std::int64_t free_buffers) {
+    program::Program program;
+    program.external_buffers = {{"in", 0, 4096}, {"out", 8192, 4096}};
+    program.buffers = {{"buffer", kMemory, 0, kWords * 4}};
+    program.locks = {{"free", kMemory, 0, free_buffers}, {"full", kMemory, 1, 0}};
+    program::BufferDescriptor in;
+    in.id = 0;
+    in.length = kWords;
+    in.acquire = program::LockAction{0, -1};
+    in.release = program::LockAction{1, 1};
+    program::BufferDescriptor out = in;
+    out.id = 1;
+    out.acquire = program::LockAction{1, -1};
+    out.release = program::LockAction{0, 1};
+    program.dmas = {{kMemory,
+                     {in, out},
+                     {{program::Direction::S2MM, 0, {0, 1, false}}, {program::Direction::MM2S, 0, {1, 1, false}}}}};
+    program::Route up;
+    up.name = "up";
+    up.source = {kShim, program::Direction::MM2S, 0};
+    up.destinations = {{kMemory, program::Direction::S2MM, 0}};
+    program::Route down;
+    down.name = "down";
+    down.source = {kMemory, program::Direction::MM2S, 0};
+    down.destinations = {{kShim, program::Direction::S2MM, 0}};
+    program.routes = {up, down};
+    program::BufferDescriptor read;
+    read.id = 0;
+    read.buffer = 0;
+    read.length = kWords;
+    program::BufferDescriptor write = read;
+    write.id = 1;
+    write.buffer = 1;
+    program.sequence = {program::WriteDescriptor{kShim, read}, program::PushTask{up.source, {0, 1, false}},
+                        program::WriteDescriptor{kShim, write}, program::PushTask{down.destinations[0], {1, 1, true}},
+                        program::WaitToken{down.destinations[0]}};
+    return program;
+}
+
+struct System {
+    explicit System(program::Program p) : program(std::move(p)) {
+        config.memory_dma.channels = 6;
+        config.memory_dma.descriptors = 48;
+        stream::route(program, config);
+        array.emplace(config, fabric::FabricConfig{}, program, memory, queue, root, &store);
+    }
+    void run() {
+        array->start();
+        while (!array->finished() && !queue.empty()) {
+            queue.run_until(queue.next_time());
+        }
+        array->finish_statistics();
+    }
+    NpuConfig config;
+    program::Program program;
+    base::EventQueue queue;
+    base::stats::Group root{""};
+    memory::controller::MemorySystem memory{memory::device::MemoryConfig{}, fabric::FabricConfig{}.request_latency,
+                                queue, root};
+    memory::port::BackingStore store;
+    std::optional<Array> array;
+};
+
+TEST(Array, MovesBytesThroughAMemoryTile) {
+    System system(copy_program(1));
+    std::array<std::byte, kWords * 4> bytes{};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<std::byte>(3 * i + 1);
+    }
+    system.store.write(0, bytes);
+    system.run();
+    ASSERT_TRUE(system.array->finished());
+    std::array<std::byte, kWords * 4> copied{};
+    system.store.read(8192, copied);
+    EXPECT_EQ(bytes, copied);
+}
+
+// Two shims send a packet each; their headers name the descriptor of the other half of the buffer.
+TEST(Array, OutOfOrderPacketsGoWhereTheirHeadersSay) {
+    program::Program program = copy_program(1);
+    program.buffers[0].bytes = 2 * kWords * 4;
+    program::BufferDescriptor low;
+    low.id = 2;
+    low.length = kWords;
+    low.release = program::LockAction{1, 1};
+    program::BufferDescriptor high = low;
+    high.id = 3;
+    high.offset = kWords * 4;
+    program::BufferDescriptor out;
+    out.id = 1;
+    out.length = 2 * kWords;
+    out.acquire = program::LockAction{1, -2};
+    program.dmas = {
+        {kMemory,
+         {low, high, out},
+         {{program::Direction::S2MM, 0, {2, 2, false, true}}, {program::Direction::MM2S, 0, {1, 1, false}}}}};
+    program::Route first = program.routes[0];
+    first.packet_id = 1;
+    first.keep_header = true;
+    program::Route second = first;
+    second.name = "second";
+    second.source.tile = {1, 0};  // the same id: merged on their way
+    program.routes = {first, second, program.routes[1]};
+    program::BufferDescriptor send;
+    send.length = kWords;
+    send.packet = program::Packet{1, 0, 3};
+    program::BufferDescriptor send_rest = send;
+    send_rest.offset = kWords * 4;
+    send_rest.packet = program::Packet{1, 0, 2};
+    program::BufferDescriptor receive;
+    receive.id = 1;
+    receive.buffer = 1;
+    receive.length = 2 * kWords;
+    const program::ChannelId end{kShim, program::Direction::S2MM, 0};
+    program.sequence = {program::WriteDescriptor{kShim, send},
+                        program::PushTask{first.source, {0, 1, false}},
+                        program::WriteDescriptor{second.source.tile, send_rest},
+                        program::PushTask{second.source, {0, 1, false}},
+                        program::WriteDescriptor{kShim, receive},
+                        program::PushTask{end, {1, 1, true}},
+                        program::WaitToken{end}};
+    System system(program);
+    std::array<std::byte, 2 * kWords * 4> bytes{};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<std::byte>(i + 1);
+    }
+    system.store.write(0, bytes);
+    system.run();
+    ASSERT_TRUE(system.array->finished());
+    std::array<std::byte, 2 * kWords * 4> moved{};
+    system.store.read(8192, moved);
+    std::rotate(bytes.begin(), bytes.begin() + kWords * 4, bytes.end());
+    EXPECT_EQ(bytes, moved);
+}
+
+TEST(Array, AWrongInitialValueIsAStandstillThatNamesTheLock) {
+    System system(copy_program(0));
+    system.run();
+    EXPECT_FALSE(system.array->finished());
+    const DeadlockReport report = system.array->deadlock();
+    EXPECT_TRUE(report.cycle);  // the two channels wait for each other's lock
+    EXPECT_NE(report.text().find("npu.tile(0,1).s2mm0 waits for lock free (tile 0,1 id 0) >= 1, "
+                                 "which is 0"),
+              std::string::npos)
+        << report.text();
+    EXPECT_NE(report.graphviz().find("digraph"), std::string::npos);
+}
+
+TEST(Array, PushesToAFullQueueAreDroppedAndNamed) {
+    program::Program program = copy_program(0);  // nothing moves, so the queue fills
+    for (int i = 0; i < 6; ++i) {       // with the first: one runs, four queue, two are lost
+        program.sequence.insert(program.sequence.begin() + 2,
+                                program::PushTask{{kShim, program::Direction::MM2S, 0}, {0, 1, false}});
+    }
+    System system(program);
+    system.run();
+    const DeadlockReport report = system.array->deadlock();
+    ASSERT_EQ(report.dropped_pushes.size(), 1U);
+    EXPECT_NE(report.text().find("npu.tile(0,0).mm2s0 dropped 2 pushes, the last of descriptor 0"),
+              std::string::npos)
+        << report.text();
+}
+
+TEST(Array, EveryComponentsStatesAddUpToTheRun) {
+    System system(copy_program(1));
+    system.run();
+    const std::function<void(const base::stats::Group&)> check =
+        [&](const base::stats::Group& group) {
+            for (const base::stats::StateAccount* account : group.accounts()) {
+                if (group.path().starts_with("npu")) {
+                    EXPECT_EQ(account->total(), system.array->finish_cycle().count())
+                        << group.path();
+                }
+            }
+            for (const base::stats::Group* child : group.children()) {
+                check(*child);
+            }
+        };
+    check(system.root);
+}
+
+TEST(Router, RefusesWhatThePortsCannotCarry) {
+    program::Program program = copy_program(1);
+    program::Route again = program.routes[0];
+    again.name = "again";
+    again.source.index = 1;
+    program.routes.push_back(again);  // a second circuit into the same S2MM channel
+    NpuConfig config;
+    EXPECT_THROW(stream::route(program, config), base::config::ConfigError);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::array

@@ -1,0 +1,241 @@
+#include "arch/npu/check/core_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "arch/npu/core/kernel_timing.hpp"
+#include "arch/npu/tile/lock_unit.hpp"
+#include "arch/npu/check/problem_list.hpp"
+#include "arch/npu/core/stream_kernel_timing.hpp"
+#include "arch/npu/check/tile_reach.hpp"
+
+namespace tilesim::arch::npu::check {
+
+namespace {
+
+std::string core_name(program::TileCoordinate tile) {
+    return fmt::format("core {},{}", tile.column, tile.row);
+}
+
+// Bytes of each operand of a kernel, in the order of a call; empty for kernels without operands.
+std::vector<std::int64_t> operand_bytes(const program::Kernel& kernel) {
+    const auto bytes = [](std::int64_t elements, DataType type) {
+        return elements * bits_of(type) / base::kBitsPerByte;
+    };
+    const std::int64_t c = bytes(kernel.m * kernel.n, kernel.c);
+    switch (kernel.kind) {
+        case program::KernelKind::Multiply:
+            return {bytes(kernel.m * kernel.k, kernel.a), bytes(kernel.k * kernel.n, kernel.b), c};
+        case program::KernelKind::Stream:
+            return {bytes(kernel.k * kernel.n, kernel.b)};
+        case program::KernelKind::Zero:
+            return {c};
+        case program::KernelKind::Add:
+            return {c, c, c};
+        case program::KernelKind::AddValue:
+            return {c, c};
+        default:
+            return {};
+    }
+}
+
+class CoreChecks : private ProblemList {
+  public:
+    CoreChecks(const program::Program& program, const NpuConfig& config)
+        : program_(program), config_(config) {
+        for (const program::SequenceOp& op : program.sequence) {
+            if (const auto* write = std::get_if<program::WriteParameter>(&op)) {
+                written_.insert({write->tile, write->index});
+            }
+        }
+    }
+
+    std::vector<std::string> run() {
+        const core::KernelTiming timing(config_.kernels);
+        const core::StreamKernelTiming stream_timing(config_.kernels);
+        for (const program::Kernel& kernel : program_.kernels) {
+            const std::string problem = kernel.kind == program::KernelKind::Stream
+                                            ? stream_timing.check(kernel)
+                                            : timing.check(kernel);
+            require(problem.empty(), "kernel {}: {}", kernel.name, problem);
+        }
+        std::set<program::TileCoordinate> tiles;
+        for (const program::CoreProgram& core : program_.cores) {
+            require(tiles.insert(core.tile).second, "{}: has two scripts", core_name(core.tile));
+            if (!config_.contains(core.tile) || config_.kind_of(core.tile) != program::TileKind::Core) {
+                require(false, "tile {},{}: has no core", core.tile.column, core.tile.row);
+                continue;
+            }
+            for (const program::Rotation& rotation : core.rotations) {
+                check_rotation(core, rotation);
+            }
+            waited_ = false;
+            check_script(core, core.script);
+        }
+        for (const auto& [tile, index] : written_) {
+            require(tiles.contains(tile), "write_parameter: {} has no script", core_name(tile));
+        }
+        check_cascades();
+        return take_problems();
+    }
+
+  private:
+    void check_rotation(const program::CoreProgram& core, const program::Rotation& rotation) {
+        for (const std::int64_t index : rotation.buffers) {
+            const program::Buffer& buffer = program_.buffers[static_cast<std::size_t>(index)];
+            require(core_reaches(config_, core.tile, buffer.tile),
+                    "{}: does not reach buffer {} of tile {},{}", core_name(core.tile), buffer.name,
+                    buffer.tile.column, buffer.tile.row);
+        }
+    }
+
+    void check_script(const program::CoreProgram& core, const std::vector<program::CoreOp>& script) {
+        for (const program::CoreOp& op : script) {
+            if (const auto* acquire = std::get_if<program::AcquireOp>(&op.op)) {
+                check_lock(core, acquire->action);
+                waited_ = true;
+            } else if (const auto* release = std::get_if<program::ReleaseOp>(&op.op)) {
+                check_lock(core, release->action);
+            } else if (const auto* call = std::get_if<program::CallOp>(&op.op)) {
+                check_call(core, *call);
+            } else if (const auto* put = std::get_if<program::PutCascadeOp>(&op.op)) {
+                check_cascade_op(core, &program::Cascade::from, "puts on", put->words, put->operand);
+            } else if (const auto* get = std::get_if<program::GetCascadeOp>(&op.op)) {
+                check_cascade_op(core, &program::Cascade::to, "gets from", get->words, get->operand);
+            } else if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
+                require(!loop->parameter || written_.contains({core.tile, *loop->parameter}),
+                        "{}: a loop's count is parameter {}, which the sequence never writes",
+                        core_name(core.tile), loop->parameter.value_or(0));
+                require(!loop->parameter || waited_,
+                        "{}: reads parameter {} before it has acquired any lock, when the sequence "
+                        "has not written it; let it acquire one that the sequence sets",
+                        core_name(core.tile), loop->parameter.value_or(0));
+                check_script(core, loop->body);
+            }
+        }
+    }
+
+    void check_lock(const program::CoreProgram& core, const program::LockAction& action) {
+        const program::Lock& lock = program_.locks[static_cast<std::size_t>(action.lock)];
+        require(core_reaches(config_, core.tile, lock.tile),
+                "{}: does not reach lock {} of tile {},{}", core_name(core.tile), lock.name,
+                lock.tile.column, lock.tile.row);
+        require(config_.lock_kind == LockKind::Binary ||
+                    (action.value >= -tile::LockUnit::kMost - 1 && action.value <= tile::LockUnit::kMost),
+                "{}: value {} for lock {} is not -64..63", core_name(core.tile), action.value,
+                lock.name);
+    }
+
+    void check_call(const program::CoreProgram& core, const program::CallOp& call) {
+        const program::Kernel& kernel = program_.kernels[static_cast<std::size_t>(call.kernel)];
+        const auto bytes = operand_bytes(kernel);
+        if (call.operands.size() != bytes.size() && kernel.kind != program::KernelKind::Fixed) {
+            require(false, "{}: calls {} with {} operands, it takes {}", core_name(core.tile),
+                    kernel.name, call.operands.size(), bytes.size());
+            return;
+        }
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
+            check_size(core, call.operands[i], bytes[i],
+                       fmt::format("operand {} of {}", i + 1, kernel.name));
+        }
+    }
+
+    void check_size(const program::CoreProgram& core, std::int64_t rotation, std::int64_t bytes,
+                    const std::string& what) {
+        for (const std::int64_t index :
+             core.rotations[static_cast<std::size_t>(rotation)].buffers) {
+            const program::Buffer& buffer = program_.buffers[static_cast<std::size_t>(index)];
+            require(bytes <= buffer.bytes, "{}: {} is {} B, buffer {} has {} B",
+                    core_name(core.tile), what, bytes, buffer.name, buffer.bytes);
+        }
+    }
+
+    void check_cascade_op(const program::CoreProgram& core, program::TileCoordinate program::Cascade::*end, const char* what,
+                          std::int64_t words, const std::optional<std::int64_t>& operand) {
+        const bool there =
+            std::any_of(program_.cascades.begin(), program_.cascades.end(),
+                        [&](const program::Cascade& cascade) { return cascade.*end == core.tile; });
+        require(there, "{}: {} a cascade, but none is declared there", core_name(core.tile), what);
+        if (operand) {
+            check_size(core, *operand, words * config_.cascade.width.count(),
+                       fmt::format("what it {} the cascade", what));
+        }
+    }
+
+    // Words a script puts or gets in all; nothing when a loop has no end or no constant count.
+    template <class Op>
+    static std::optional<std::int64_t> words_of(const std::vector<program::CoreOp>& script) {
+        std::int64_t words = 0;
+        for (const program::CoreOp& op : script) {
+            if (const auto* cascade = std::get_if<Op>(&op.op)) {
+                words += cascade->words;
+            } else if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
+                const auto body = words_of<Op>(loop->body);
+                if (!body || (*body > 0 && (loop->parameter || loop->count < 0))) {
+                    return std::nullopt;
+                }
+                words += *body > 0 ? *body * loop->count : 0;
+            }
+        }
+        return words;
+    }
+
+    const program::CoreProgram* script_of(program::TileCoordinate tile) const {
+        const auto place = std::find_if(program_.cores.begin(), program_.cores.end(),
+                                        [&](const program::CoreProgram& core) { return core.tile == tile; });
+        return place == program_.cores.end() ? nullptr : &*place;
+    }
+
+    void check_cascades() {
+        std::set<program::TileCoordinate> outs;
+        std::set<program::TileCoordinate> ins;
+        for (const program::Cascade& cascade : program_.cascades) {
+            const program::TileCoordinate from = cascade.from;
+            const program::TileCoordinate to = cascade.to;
+            // AIE1: a snake that begins in the west of the lowest row.
+            const bool snakes = config_.core.alternating_sides;
+            const std::int64_t ahead = snakes && from.row % 2 == 0 ? -1 : 1;
+            const bool beside = to.row == from.row && to.column == from.column + ahead;
+            const bool end = from.column + ahead < 0 || from.column + ahead >= config_.columns;
+            const bool vertical =
+                to.column == from.column && to.row == from.row + (snakes ? 1 : -1);
+            const bool cores = config_.contains(from) && config_.contains(to) &&
+                               config_.kind_of(from) == program::TileKind::Core &&
+                               config_.kind_of(to) == program::TileKind::Core;
+            require(cores && (beside || (vertical && (!snakes || end))),
+                    "cascade {}: leads from tile {},{} to {},{}; it must lead from a core to the "
+                    "one {}",
+                    cascade.name, from.column, from.row, to.column, to.row,
+                    !snakes     ? "east or south of it"
+                    : ahead > 0 ? "east of it, at the end of its row north"
+                                : "west of it, at the end of its row north");
+            require(outs.insert(from).second, "cascade {}: {} has another outgoing cascade",
+                    cascade.name, core_name(from));
+            require(ins.insert(to).second, "cascade {}: {} has another incoming cascade",
+                    cascade.name, core_name(to));
+            const program::CoreProgram* sender = script_of(from);
+            const program::CoreProgram* receiver = script_of(to);
+            const auto put = sender == nullptr ? 0 : words_of<program::PutCascadeOp>(sender->script);
+            const auto got = receiver == nullptr ? 0 : words_of<program::GetCascadeOp>(receiver->script);
+            require(!put || !got || *put == *got, "cascade {}: {} puts {} words, {} gets {}",
+                    cascade.name, core_name(from), put.value_or(0), core_name(to), got.value_or(0));
+        }
+    }
+
+    const program::Program& program_;
+    const NpuConfig& config_;
+    std::set<std::pair<program::TileCoordinate, std::int64_t>> written_;  // run-time parameters
+    bool waited_ = false;  // the script being checked has acquired a lock
+};
+
+}  // namespace
+
+std::vector<std::string> check_cores(const program::Program& program, const NpuConfig& config) {
+    return CoreChecks(program, config).run();
+}
+
+}  // namespace tilesim::arch::npu::check

@@ -1,0 +1,32 @@
+// What a check found wrong: sentences that name the place and what is allowed there.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tilesim::arch::npu::check {
+
+class ProblemList {
+  public:
+    // Adds a problem, in these words, unless `holds`.
+    template <class... Parts>
+    void require(bool holds, fmt::format_string<Parts...> text, Parts&&... parts) {
+        if (!holds) {
+            problems_.push_back(fmt::format(text, std::forward<Parts>(parts)...));
+        }
+    }
+    void add(std::vector<std::string> others) {
+        problems_.insert(problems_.end(), std::make_move_iterator(others.begin()),
+                         std::make_move_iterator(others.end()));
+    }
+    std::vector<std::string> take_problems() { return std::move(problems_); }
+
+  private:
+    std::vector<std::string> problems_;
+};
+
+}  // namespace tilesim::arch::npu::check

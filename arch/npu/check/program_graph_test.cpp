@@ -1,0 +1,210 @@
+// What is known of a program before it runs.
+#include "arch/npu/check/program_graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include "arch/npu/check/marked_graph.hpp"
+#include "arch/npu/stream/router.hpp"
+#include "arch/npu/check/transfer_checks.hpp"
+
+namespace tilesim::arch::npu::check {
+namespace {
+
+constexpr program::TileCoordinate kCore{0, 2};
+constexpr std::int64_t kWords = 300;
+constexpr std::int64_t kWork = 700;
+
+// A core that works on blocks: `buffers` of them arrive and leave.
+program::Program stage(std::int64_t buffers, std::int64_t loops) {
+    program::Program p;
+    p.locks = {{"in_free", kCore, 0, buffers},
+               {"in_full", kCore, 1, 0},
+               {"out_free", kCore, 2, buffers},
+               {"out_full", kCore, 3, 0}};
+    for (std::int64_t i = 0; i < 2; ++i) {
+        p.buffers.push_back({"b" + std::to_string(i), kCore, 4096 * (i + 1), kWords * 4});
+    }
+    program::TileDma dma;
+    dma.tile = kCore;
+    program::BufferDescriptor bd;
+    bd.length = kWords;
+    bd.acquire = program::LockAction{0, -1};
+    bd.release = program::LockAction{1, 1};
+    bd.next = 0;
+    dma.descriptors.push_back(bd);
+    bd.id = 1;
+    bd.buffer = 1;
+    bd.acquire = program::LockAction{3, -1};
+    bd.release = program::LockAction{2, 1};
+    bd.next = 1;
+    dma.descriptors.push_back(bd);
+    dma.starts = {{program::Direction::S2MM, 0, {0, 1, false}}, {program::Direction::MM2S, 0, {1, 1, false}}};
+    p.dmas = {dma};
+    program::Kernel work;
+    work.name = "work";
+    work.cycles = kWork;
+    p.kernels = {work};
+    program::LoopOp loop;
+    loop.count = loops;
+    loop.body = {{program::AcquireOp{{1, -1}}},
+                 {program::AcquireOp{{2, -1}}},
+                 {program::CallOp{0, {}, {}}},
+                 {program::ReleaseOp{{0, 1}}},
+                 {program::ReleaseOp{{3, 1}}}};
+    p.cores = {{kCore, {}, {{loop}}}};
+    return p;
+}
+
+// Of the core's operations at least: the call and its kernel, and the lock operations between.
+constexpr std::int64_t kCall = 10 + kWork;
+constexpr std::int64_t kLock = 4;
+
+TEST(ProgramGraph, TheTighterOfWorkAndTransferBoundsTheDoubleBufferedPeriod) {
+    const auto analysis = analyse(stage(2, -1), NpuConfig{});
+    EXPECT_TRUE(analysis.deadlocks.empty());
+    ASSERT_TRUE(analysis.period.has_value());
+    EXPECT_NEAR(analysis.period->cycles, kCall + 4 * kLock, 1e-6);
+}
+
+TEST(ProgramGraph, WithOneBufferWorkAndTransferTakeTurns) {
+    const auto analysis = analyse(stage(1, -1), NpuConfig{});
+    ASSERT_TRUE(analysis.period.has_value());
+    // From the output's free lock to its release again: the call, two releases, and the transfer.
+    EXPECT_NEAR(analysis.period->cycles, kCall + 3 * kLock + kWords, 1e-6);
+}
+
+TEST(ProgramGraph, AnOuterLoopCountsItsInnerRounds) {
+    program::Program p = stage(2, 5);
+    program::LoopOp outer;
+    outer.count = -1;
+    outer.body = {{program::AcquireOp{{4, -1}}}, p.cores[0].script[0], {program::ReleaseOp{{5, 1}}}};
+    p.cores[0].script = {{outer}};
+    p.locks.push_back({"more", kCore, 4, 3});
+    p.locks.push_back({"over", kCore, 5, 0});
+    const auto analysis = analyse(p, NpuConfig{});
+    ASSERT_TRUE(analysis.period.has_value());
+    // A block every fifth of: the inner rounds and two more lock operations.
+    EXPECT_NEAR(analysis.period->cycles, kCall + 4 * kLock + 2.0 * kLock / 5, 1e-6);
+}
+
+TEST(ProgramGraph, ACycleWithoutATokenIsACertainDeadlock) {
+    program::Program p = stage(1, -1);
+    p.locks[2].initial = 0;  // nothing is free, and only what leaves frees it
+    const auto analysis = analyse(p, NpuConfig{});
+    ASSERT_EQ(analysis.deadlocks.size(), 1U);
+    EXPECT_NE(analysis.deadlocks[0].find("tile(0,2).core acquires out_free"), std::string::npos)
+        << analysis.deadlocks[0];
+    EXPECT_NE(analysis.deadlocks[0].find("tile(0,2).mm2s0"), std::string::npos);
+}
+
+TEST(ProgramGraph, ALockNobodyReleasesStarvesWhoWaitsForIt) {
+    program::Program p = stage(1, -1);
+    p.cores.clear();
+    const auto analysis = analyse(p, NpuConfig{});
+    ASSERT_EQ(analysis.deadlocks.size(), 1U);
+    EXPECT_EQ(analysis.deadlocks[0],
+              "tile(0,2).mm2s0 waits for lock out_full >= 1, which starts at 0 and which nobody "
+              "releases");
+}
+
+TEST(ProgramGraph, LocksTheSequenceSetsSayNothing) {
+    program::Program p = stage(1, -1);
+    p.locks[2].initial = 0;
+    p.sequence = {program::SetLock{2, 1}};
+    EXPECT_TRUE(analyse(p, NpuConfig{}).deadlocks.empty());
+}
+
+TEST(MarkedGraph, TheRatioIsTimeOverTokensOfTheTightestCycle) {
+    MarkedGraph graph;
+    const auto frame = graph.add_frame();
+    const auto a = graph.add_node(frame, "a");
+    const auto b = graph.add_node(frame, "b");
+    graph.add_edge(a, b, 7, 0, true);
+    graph.add_edge(b, a, 4, 2, false);
+    graph.add_edge(a, a, 5, 1, false);
+    graph.solve_rates();
+    EXPECT_TRUE(graph.stuck_cycle().empty());
+    ASSERT_TRUE(graph.period(frame).has_value());
+    EXPECT_NEAR(graph.period(frame)->cycles, 5.5, 1e-9);
+    graph.add_edge(b, a, 1, 0, false);
+    EXPECT_FALSE(graph.period(frame).has_value());
+}
+
+// --- transfers ---
+
+program::Program copy() {
+    program::Program p;
+    p.external_buffers = {{"in", 0, 4096}, {"out", 8192, 4096}};
+    p.buffers = {{"b", {0, 1}, 0, 4096}};
+    program::BufferDescriptor bd;
+    bd.length = 1000;
+    program::TileDma dma{{0, 1},
+                {bd, bd},
+                {{program::Direction::S2MM, 0, {0, 1, false}}, {program::Direction::MM2S, 0, {1, 1, false}}}};
+    dma.descriptors[1].id = 1;
+    p.dmas = {dma};
+    const program::ChannelId read{{0, 0}, program::Direction::MM2S, 0};
+    const program::ChannelId write{{0, 0}, program::Direction::S2MM, 0};
+    p.routes = {{"up", read, {{{0, 1}, program::Direction::S2MM, 0}}, std::nullopt, false, {}},
+                {"down", {{0, 1}, program::Direction::MM2S, 0}, {write}, std::nullopt, false, {}}};
+    program::BufferDescriptor half = bd;
+    half.length = 500;  // in two pieces: fine
+    program::BufferDescriptor whole = bd;
+    whole.id = 1;
+    whole.buffer = 1;
+    p.sequence = {program::WriteDescriptor{{0, 0}, half}, program::PushTask{read, {0, 2, false}},
+                  program::WriteDescriptor{{0, 0}, whole}, program::PushTask{write, {1, 1, true}}, program::WaitToken{write}};
+    return p;
+}
+
+TransferFindings findings(program::Program p) {
+    NpuConfig config;
+    config.memory_dma.channels = 6;
+    stream::route(p, config);
+    return check_transfers(p, config);
+}
+
+TEST(TransferChecks, DifferentPiecesOfTheSameTotalAreFine) {
+    EXPECT_TRUE(findings(copy()).errors.empty());
+    EXPECT_TRUE(findings(copy()).warnings.empty());
+}
+
+TEST(TransferChecks, NameBothEndsWhereTotalsDiffer) {
+    program::Program p = copy();
+    std::get<program::PushTask>(p.sequence[1]).task.repeat = 1;
+    EXPECT_EQ(findings(p).errors[0], "tile 0,1 s2mm0 expects 1000 words, tile 0,0 mm2s0 sends 500");
+    p = copy();
+    p.dmas[0].descriptors[1].length = 1005;  // five more fit in the stream
+    EXPECT_EQ(findings(p).warnings[0],
+              "tile 0,0 s2mm0 expects 1000 words, tile 0,1 mm2s0 sends 1005");
+    p = copy();
+    p.dmas[0].descriptors[1].length = 999;
+    EXPECT_EQ(findings(p).errors[0], "tile 0,0 s2mm0 expects 1000 words, tile 0,1 mm2s0 sends 999");
+    p = copy();
+    std::get<program::PushTask>(p.sequence[1]).task.repeat = 3;
+    EXPECT_EQ(findings(p).errors[0],
+              "tile 0,1 s2mm0 expects 1000 words, tile 0,0 mm2s0 sends 1500");
+}
+
+TEST(TransferChecks, TokensDescriptorsAndQueues) {
+    program::Program p = copy();
+    std::get<program::PushTask>(p.sequence[3]).task.token = false;
+    EXPECT_EQ(findings(p).errors[0],
+              "the sequence waits for 1 tokens of tile 0,0 s2mm0, whose tasks send 0");
+    p = copy();
+    p.sequence.erase(p.sequence.begin());
+    EXPECT_EQ(findings(p).errors[0],
+              "tile 0,0 mm2s0: a task leads to descriptor 0, which nobody has written");
+    p = copy();
+    std::get<program::PushTask>(p.sequence[1]).task.repeat = 1;
+    p.dmas[0].descriptors[0].length = 1000;
+    std::get<program::WriteDescriptor>(p.sequence[0]).descriptor.length = 100;
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_TRUE(findings(p).warnings.empty() || i < 5);
+        p.sequence.insert(p.sequence.begin() + 2, p.sequence[1]);
+    }
+    EXPECT_NE(findings(p).warnings[0].find("tile 0,0 mm2s0: more than 5 tasks"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::check

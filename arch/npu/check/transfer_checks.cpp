@@ -1,0 +1,238 @@
+#include "arch/npu/check/transfer_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "arch/npu/dma/address_generator.hpp"
+#include "arch/npu/stream/router.hpp"
+
+namespace tilesim::arch::npu::check {
+
+namespace {
+
+std::string place_of(const program::ChannelId& id) {
+    return fmt::format("tile {},{} {}{}", id.tile.column, id.tile.row,
+                       id.direction == program::Direction::S2MM ? "s2mm" : "mm2s", id.index);
+}
+
+// What a channel moves, of all packets or of one packet id (-1: no packet).
+struct Moved {
+    std::int64_t words = 0;
+    std::int64_t packets = 0;
+    bool endless = false;            // a chain that leads to itself
+    std::int64_t endless_words = 0;  // of one round of it
+    std::set<std::int64_t> ends;     // words after which a descriptor ends, for endless ones
+};
+
+class TransferChecks {
+  public:
+    TransferChecks(const program::Program& program, const NpuConfig& config)
+        : program_(program), config_(config) {}
+
+    TransferFindings run() {
+        for (const program::TileDma& dma : program_.dmas) {
+            for (const program::BufferDescriptor& descriptor : dma.descriptors) {
+                written_[{dma.tile, descriptor.id}] = &descriptor;
+            }
+        }
+        for (const program::TileDma& dma : program_.dmas) {
+            for (const program::TileDma::Start& start : dma.starts) {
+                count({dma.tile, start.direction, start.channel}, start.task);
+            }
+        }
+        walk_sequence();
+        for (const auto& [channel, waited] : waits_) {
+            if (tokens_[channel] < waited) {
+                error(fmt::format("the sequence waits for {} tokens of {}, whose tasks send {}",
+                                  waited, place_of(channel), tokens_[channel]));
+            }
+        }
+        for (const auto& [channel, by_packet] : moved_) {
+            if (channel.direction == program::Direction::S2MM) {
+                compare(channel, total(by_packet));
+            } else {
+                check_routes_of(channel, by_packet);
+            }
+        }
+        return std::move(findings_);
+    }
+
+  private:
+    void error(std::string text) { findings_.errors.push_back(std::move(text)); }
+    void warn(std::string text) { findings_.warnings.push_back(std::move(text)); }
+
+    void walk_sequence() {
+        std::map<program::ChannelId, std::int64_t> pushed;  // since the last wait
+        std::set<program::ChannelId> warned;
+        for (const program::SequenceOp& op : program_.sequence) {
+            if (const auto* write = std::get_if<program::WriteDescriptor>(&op)) {
+                written_[{write->tile, write->descriptor.id}] = &write->descriptor;
+            } else if (const auto* push = std::get_if<program::PushTask>(&op)) {
+                count(push->channel, push->task);
+                const std::int64_t depth =
+                    config_.dma_of(config_.kind_of(push->channel.tile)).task_queue_depth;
+                // One task runs, the others queue.
+                if (++pushed[push->channel] > depth + 1 && warned.insert(push->channel).second) {
+                    warn(fmt::format(
+                        "{}: more than {} tasks are pushed without a wait between; its queue holds "
+                        "{} behind the one that runs, and a push that finds it full is dropped",
+                        place_of(push->channel), depth + 1, depth));
+                }
+            } else if (const auto* wait = std::get_if<program::WaitToken>(&op)) {
+                ++waits_[wait->channel];
+                pushed.clear();
+            } else if (std::holds_alternative<program::WaitIdle>(op)) {
+                pushed.clear();
+            }
+        }
+    }
+
+    void count(const program::ChannelId& channel, const program::Task& task) {
+        tokens_[channel] += task.token ? 1 : 0;
+        std::set<std::int64_t> seen;
+        std::vector<const program::BufferDescriptor*> chain;
+        std::optional<std::int64_t> id = task.descriptor;
+        while (id && seen.insert(*id).second) {
+            const auto place = written_.find({channel.tile, *id});
+            if (place == written_.end()) {
+                error(fmt::format("{}: a task leads to descriptor {}, which nobody has written",
+                                  place_of(channel), *id));
+                return;
+            }
+            chain.push_back(place->second);
+            id = place->second->next;
+        }
+        for (const program::BufferDescriptor* descriptor : chain) {
+            Moved& moved = moved_[channel][descriptor->packet ? descriptor->packet->id : -1];
+            const std::int64_t words = dma::stream_words(*descriptor);
+            if (task.out_of_order) {  // as many packets as come, each as long as its descriptor
+                moved.endless = true;
+                moved.endless_words = 1;
+            } else if (id) {
+                moved.endless = true;
+                moved.endless_words += words;
+                moved.ends.insert(moved.endless_words);
+            } else {
+                moved.words += words * task.repeat;
+                moved.packets += task.repeat;
+            }
+        }
+    }
+
+    static Moved total(const std::map<std::int64_t, Moved>& by_packet) {
+        Moved sum;
+        for (const auto& [id, moved] : by_packet) {
+            sum.words += moved.words;
+            sum.endless = sum.endless || moved.endless;
+            sum.endless_words += moved.endless_words;
+            sum.ends.insert(moved.ends.begin(), moved.ends.end());
+        }
+        return sum;
+    }
+
+    bool shim(const program::ChannelId& channel) const {
+        return config_.kind_of(channel.tile) == program::TileKind::Shim;
+    }
+
+    // Words every circuit or packet route leads to a receiver.
+    void compare(const program::ChannelId& to, const Moved& expected) {
+        std::int64_t sent = 0;
+        std::int64_t room = 0;  // words that fit between the ends
+        std::vector<std::string> senders;
+        for (const program::Route& route : program_.routes) {
+            const auto place = std::find(route.destinations.begin(), route.destinations.end(), to);
+            if (place == route.destinations.end()) {
+                continue;
+            }
+            const auto sender = moved_.find(route.source);
+            if (route.source.port == program::PortKind::Core) {
+                return;  // as many words as its script writes
+            }
+            senders.push_back(place_of(route.source));
+            if (sender == moved_.end()) {
+                continue;
+            }
+            const auto moved = sender->second.find(route.packet_id.value_or(-1));
+            if (moved == sender->second.end()) {
+                continue;
+            }
+            if (moved->second.endless) {
+                return;  // as many words as are wanted
+            }
+            sent += moved->second.words + (route.keep_header ? moved->second.packets : 0);
+            room += config_.stream.sink_fifo +
+                    config_.stream.hop_latency.count() *
+                        stream::hops(route, static_cast<std::size_t>(place - route.destinations.begin()));
+        }
+        report(to, expected, sent, senders, room);
+    }
+
+    void report(const program::ChannelId& to, const Moved& expected, std::int64_t sent,
+                const std::vector<std::string>& senders, std::int64_t room) {
+        std::string from;
+        for (const std::string& sender : senders) {
+            from += (from.empty() ? "" : " and ") + sender;
+        }
+        if (from.empty()) {
+            from = "no route";
+        }
+        if (expected.endless) {
+            const std::int64_t rest =
+                sent < expected.words ? 0 : (sent - expected.words) % expected.endless_words;
+            if (rest != 0 && !expected.ends.contains(rest)) {
+                warn(fmt::format("{}: {} sends {} words, which ends in the middle of a descriptor",
+                                 place_of(to), from, sent));
+            }
+            return;
+        }
+        if (sent == expected.words) {
+            return;
+        }
+        const std::string text = fmt::format("{} expects {} words, {} sends {}", place_of(to),
+                                             expected.words, from, sent);
+        const bool starves = sent < expected.words;
+        // A run that ends with its sequence needs only the transfers the sequence waits for.
+        const bool needed = !program_.ends_with_sequence || (starves && waits_.contains(to));
+        const bool certain =
+            needed && (starves ? shim(to) || sent > 0 : sent - expected.words > room);
+        certain ? error(text) : warn(text);
+    }
+
+    // Every packet id a channel sends has a route; what it sends without one, a circuit.
+    void check_routes_of(const program::ChannelId& from, const std::map<std::int64_t, Moved>& by_packet) {
+        for (const auto& [id, moved] : by_packet) {
+            const bool there = std::any_of(program_.routes.begin(), program_.routes.end(),
+                                           [&, packet = id](const auto& route) {
+                                               return route.source == from &&
+                                                      route.packet_id.value_or(-1) == packet;
+                                           });
+            if (!there) {
+                error(id < 0 ? fmt::format("{}: sends words, but no route leaves it", place_of(from))
+                             : fmt::format("{}: sends packet {}, but no route takes that id",
+                                           place_of(from), id));
+            }
+        }
+    }
+
+    const program::Program& program_;
+    const NpuConfig& config_;
+    std::map<std::pair<program::TileCoordinate, std::int64_t>, const program::BufferDescriptor*> written_;
+    std::map<program::ChannelId, std::map<std::int64_t, Moved>> moved_;  // by channel and packet id
+    std::map<program::ChannelId, std::int64_t> tokens_;
+    std::map<program::ChannelId, std::int64_t> waits_;
+    TransferFindings findings_;
+};
+
+}  // namespace
+
+TransferFindings check_transfers(const program::Program& program, const NpuConfig& config) {
+    return TransferChecks(program, config).run();
+}
+
+}  // namespace tilesim::arch::npu::check

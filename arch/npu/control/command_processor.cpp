@@ -1,0 +1,176 @@
+#include "arch/npu/control/command_processor.hpp"
+
+namespace tilesim::arch::npu::control {
+
+using base::Cycles;
+
+namespace {
+
+constexpr std::uint64_t kDispatched = 0;
+constexpr std::uint64_t kOperationDone = 1;
+constexpr std::uint64_t kGranted = 2;  // the lock the processor has waited for
+
+template <class... Functions>
+struct Overloaded : Functions... {
+    using Functions::operator()...;
+};
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
+
+std::vector<base::stats::StateAccount::State> command_states() {
+    return {{"dispatch", "the launch's fixed cost"},
+            {"writing", "writing descriptors, task queues and parameters"},
+            {"syncing", "taking a completion token that is there"},
+            {"waiting_for_token", "stopped until a transfer has completed"},
+            {"copying", "writing a tile's memory word by word"},
+            {"waiting_for_lock", "stopped at a lock"},
+            {"done", "sequence finished"}};
+}
+
+}  // namespace
+
+CommandStats::CommandStats(Group& parent)
+    : Group(parent, "command_processor"),
+      time(*this, "time", base::stats::Unit::Cycle, command_states()) {}
+
+CommandProcessor::CommandProcessor(const CommandProcessorConfig& config, const program::Program& program,
+                                   ControlTarget& target, CycleScheduler& scheduler,
+                                   base::stats::Group& parent)
+    : config_(config), program_(program), target_(target), scheduler_(scheduler), stats_(parent) {}
+
+void CommandProcessor::set_state(CommandState state) {
+    static const auto states = command_states();
+    if (probe_) {
+        const base::Femtoseconds now = scheduler_.queue().now();
+        probe_.end(name(), states[stats_.time.current()].name, now);
+        probe_.begin(name(), states[static_cast<std::size_t>(state)].name, now);
+    }
+    stats_.time.enter(state, scheduler_.now().count());
+}
+
+void CommandProcessor::start() {
+    probe_.begin(name(), command_states().front().name, scheduler_.queue().now());
+    const base::Femtoseconds ready = scheduler_.queue().now() + config_.dispatch;
+    scheduler_.at(scheduler_.clock().first_cycle_from(ready), *this, kDispatched);
+}
+
+const program::ChannelId* CommandProcessor::waiting_for() const {
+    if (state() != CommandState::WaitingForToken) {
+        return nullptr;
+    }
+    const program::SequenceOp& operation = program_.sequence[next_];
+    const auto* token = std::get_if<program::WaitToken>(&operation);
+    return token != nullptr ? &token->channel : &std::get<program::WaitIdle>(operation).channel;
+}
+
+bool CommandProcessor::waits_for_token() const {
+    return std::holds_alternative<program::WaitToken>(program_.sequence[next_]);
+}
+
+const program::LockAction* CommandProcessor::waiting_for_lock() const {
+    return state() == CommandState::WaitingForLock
+               ? &std::get<program::AcquireLock>(program_.sequence[next_]).action
+               : nullptr;
+}
+
+base::Femtoseconds CommandProcessor::copy_time(const program::CopyToTile& copy) const {
+    constexpr std::int64_t kWordBytes = 4;
+    return config_.copy_start + config_.copy_word * base::ceil_div(copy.bytes, kWordBytes);
+}
+
+Cycles CommandProcessor::cost_of(const program::SequenceOp& operation) const {
+    return std::visit(
+        Overloaded{[this](const program::WriteDescriptor&) { return config_.descriptor_cycles; },
+                   [this](const program::WaitToken&) { return config_.sync_cycles; },
+                   [this](const program::WaitIdle&) { return config_.sync_cycles; },
+                   [this](const program::CopyToTile& copy) {
+                       const auto& clock = scheduler_.clock();
+                       return clock.first_cycle_from(scheduler_.queue().now() + copy_time(copy)) -
+                              scheduler_.now();
+                   },
+                   [this](const auto&) { return config_.write_cycles; }},
+        operation);
+}
+
+void CommandProcessor::begin_operation() {
+    const Cycles now = scheduler_.now();
+    if (next_ == program_.sequence.size()) {
+        set_state(CommandState::Done);
+        finished_at_ = now;
+        return;
+    }
+    if (enter(program_.sequence[next_])) {
+        run_operation();
+    }
+}
+
+bool CommandProcessor::enter(const program::SequenceOp& operation) {
+    CommandState state = CommandState::Writing;
+    bool ready = true;
+    if (const auto* token = std::get_if<program::WaitToken>(&operation)) {
+        std::int64_t& tokens = tokens_[token->channel];
+        ready = tokens > 0;
+        tokens -= ready ? 1 : 0;
+        state = ready ? CommandState::Syncing : CommandState::WaitingForToken;
+    } else if (const auto* idle = std::get_if<program::WaitIdle>(&operation)) {
+        ready = target_.idle(idle->channel);
+        state = ready ? CommandState::Syncing : CommandState::WaitingForToken;
+    } else if (const auto* lock = std::get_if<program::AcquireLock>(&operation)) {
+        ready = target_.acquire_lock(lock->action, *this);
+        state = ready ? CommandState::Writing : CommandState::WaitingForLock;
+    } else if (std::holds_alternative<program::CopyToTile>(operation)) {
+        state = CommandState::Copying;
+    }
+    set_state(state);
+    return ready;
+}
+
+void CommandProcessor::run_operation() {
+    scheduler_.at(scheduler_.now() + cost_of(program_.sequence[next_]), *this, kOperationDone);
+}
+
+void CommandProcessor::finish_operation() {
+    std::visit(
+        Overloaded{[this](const program::WriteDescriptor& op) { target_.write_descriptor(op); },
+                   [this](const program::PushTask& op) { target_.push_task(op); }, [](const program::WaitToken&) {},
+                   [this](const program::WriteParameter& op) { target_.write_parameter(op); },
+                   [this](const program::SetLock& op) { target_.set_lock(op); }, [](const program::WaitIdle&) {},
+                   [](const program::AcquireLock&) {}, [this](const program::CopyToTile& op) { target_.copy(op); }},
+        program_.sequence[next_]);
+    ++stats_.operations;
+    last_progress_ = scheduler_.now();
+    ++next_;
+}
+
+void CommandProcessor::on_event(std::uint64_t tag, base::Femtoseconds) {
+    if (tag == kGranted) {
+        set_state(CommandState::Writing);
+        run_operation();
+        return;
+    }
+    if (tag == kOperationDone) {
+        finish_operation();
+    }
+    begin_operation();
+}
+
+void CommandProcessor::on_token(const program::ChannelId& channel) {
+    ++tokens_[channel];
+    const program::ChannelId* waiting = waiting_for();
+    if (waiting != nullptr && *waiting == channel) {
+        begin_operation();
+    }
+}
+
+void CommandProcessor::on_idle(const program::ChannelId& channel) {
+    const program::ChannelId* waiting = waiting_for();
+    if (waiting != nullptr && *waiting == channel) {
+        begin_operation();
+    }
+}
+
+void CommandProcessor::on_lock_granted(Cycles when) {
+    scheduler_.at(when, *this, kGranted);
+}
+
+}  // namespace tilesim::arch::npu::control

@@ -1,0 +1,138 @@
+#include "arch/npu/core/kernel_timing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::npu::core {
+
+using base::ceil_div;
+using base::Cycles;
+using base::kBitsPerByte;
+
+namespace {
+
+std::int64_t bytes_of(std::int64_t elements, DataType type) {
+    return elements * bits_of(type) / kBitsPerByte;
+}
+
+KernelCycles scaled(const KernelCycles& cycles, std::int64_t times) {
+    return {cycles.issue * times, cycles.loop_extra * times, cycles.c_load * times,
+            cycles.c_store * times, cycles.fill_drain * times};
+}
+
+KernelCycles sum(const KernelCycles& a, const KernelCycles& b) {
+    return {a.issue + b.issue, a.loop_extra + b.loop_extra, a.c_load + b.c_load,
+            a.c_store + b.c_store, a.fill_drain + b.fill_drain};
+}
+
+}  // namespace
+
+const MultiplyMode* KernelTiming::find_mode(DataType a, DataType b, DataType c) const {
+    const auto place = std::find_if(
+        config_.modes.begin(), config_.modes.end(),
+        [&](const MultiplyMode& mode) { return mode.a == a && mode.b == b && mode.c == c; });
+    return place == config_.modes.end() ? nullptr : &*place;
+}
+
+const MultiplyMode& KernelTiming::mode_of(const program::Kernel& kernel) const {
+    const MultiplyMode* mode = find_mode(kernel.a, kernel.b, kernel.c);
+    SIM_CHECK(mode != nullptr, "kernel {} has no multiply mode", kernel.name);
+    return *mode;
+}
+
+double KernelTiming::peak_macs(const MultiplyMode& mode) const {
+    return static_cast<double>(mode.r * mode.s * mode.t) / static_cast<double>(mode.issue_slots);
+}
+
+std::string KernelTiming::check(const program::Kernel& kernel) const {
+    if (kernel.kind == program::KernelKind::Add || kernel.kind == program::KernelKind::AddValue) {
+        const bool known = kernel.c == DataType::Int8 || kernel.c == DataType::Int16 ||
+                           kernel.c == DataType::Int32 || kernel.c == DataType::F32;
+        return !known ? fmt::format("adds int8, int16, int32 or f32, not {}", name_of(kernel.c))
+               : kernel.m <= 0 || kernel.n <= 0 ? "needs the numbers of elements, `m` and `n`"
+                                                : "";
+    }
+    if (kernel.kind == program::KernelKind::Zero) {
+        return kernel.m <= 0 || kernel.n <= 0 ? "needs the numbers of elements, `m` and `n`" : "";
+    }
+    if (kernel.kind != program::KernelKind::Multiply) {
+        return kernel.kind != program::KernelKind::Zero && !kernel.cycles ? "needs `cycles`" : "";
+    }
+    const MultiplyMode* mode = find_mode(kernel.a, kernel.b, kernel.c);
+    if (mode == nullptr) {
+        return fmt::format("this device has no {} x {} -> {} multiply", name_of(kernel.a),
+                           name_of(kernel.b), name_of(kernel.c));
+    }
+    if (kernel.m <= 0 || kernel.k <= 0 || kernel.n <= 0 || kernel.m % mode->r != 0 ||
+        kernel.k % mode->s != 0 || kernel.n % mode->t != 0) {
+        return fmt::format(
+            "tile {} x {} x {} (m x k x n) must be multiples of the mmul shape "
+            "{} x {} x {}",
+            kernel.m, kernel.k, kernel.n, mode->r, mode->s, mode->t);
+    }
+    return "";
+}
+
+KernelCycles KernelTiming::block_cycles(const MultiplyMode& mode, const program::Kernel& kernel,
+                                        std::int64_t rows, std::int64_t columns) const {
+    const std::int64_t mmuls = rows * columns;
+    const std::int64_t steps = kernel.k / mode.s;
+    // One k step: issue the block's mmuls, load its A and B sub-tiles, wait for accumulators.
+    const std::int64_t issue = mmuls * mode.issue_slots;
+    const std::int64_t loads =
+        rows * ceil_div(bytes_of(mode.r * mode.s, mode.a), config_.load_width.count()) +
+        columns * ceil_div(bytes_of(mode.s * mode.t, mode.b), config_.load_width.count());
+    const std::int64_t step =
+        std::max({issue, ceil_div(loads, config_.load_slots), mode.accumulate_interval.count()});
+    const std::int64_t lost = mode.extra_every > 0 ? ceil_div(steps * mmuls, mode.extra_every) : 0;
+
+    const std::int64_t c_loads =
+        mmuls * ceil_div(bytes_of(mode.r * mode.t, mode.c), config_.load_width.count());
+    const std::int64_t c_stores =
+        mmuls * ceil_div(bytes_of(mode.r * mode.t, mode.c), config_.store_width.count());
+    const std::int64_t c_load_slots = mode.converting_load ? 1 : config_.load_slots;
+    return {Cycles{steps * issue}, Cycles{steps * (step - issue) + lost},
+            Cycles{ceil_div(c_loads, c_load_slots)}, Cycles{c_stores}, mode.fill_drain};
+}
+
+KernelCycles KernelTiming::cycles(const program::Kernel& kernel) const {
+    if (kernel.kind == program::KernelKind::Zero) {
+        const base::Bytes tile{bytes_of(kernel.m * kernel.n, kernel.c)};
+        return {.c_store = base::transfer_time(tile, config_.store_width)};
+    }
+    if (kernel.kind == program::KernelKind::Add || kernel.kind == program::KernelKind::AddValue) {
+        // One vector of C a cycle, or as fast as the load slots bring the vectors of A and B.
+        const std::int64_t bytes = bytes_of(kernel.m * kernel.n, kernel.c);
+        const std::int64_t operands = kernel.kind == program::KernelKind::Add ? 2 : 1;
+        const std::int64_t loads =
+            ceil_div(operands * ceil_div(bytes, config_.load_width.count()), config_.load_slots);
+        const std::int64_t stores = ceil_div(bytes, config_.store_width.count());
+        return {.loop_extra = Cycles{std::max<std::int64_t>(0, loads - stores)},
+                .c_store = Cycles{stores}};
+    }
+    SIM_CHECK(kernel.kind == program::KernelKind::Multiply, "kernel {} states its own cycles", kernel.name);
+    const MultiplyMode& mode = mode_of(kernel);
+    // Whole blocks, and smaller ones at the right and lower edges.
+    const std::int64_t rows = kernel.m / mode.r;
+    const std::int64_t columns = kernel.n / mode.t;
+    const std::int64_t full_rows = rows / mode.block_rows;
+    const std::int64_t full_columns = columns / mode.block_columns;
+    const std::int64_t edge_rows = rows % mode.block_rows;
+    const std::int64_t edge_columns = columns % mode.block_columns;
+    KernelCycles total;
+    const auto add = [&](std::int64_t r, std::int64_t c, std::int64_t times) {
+        if (r > 0 && c > 0 && times > 0) {
+            total = sum(total, scaled(block_cycles(mode, kernel, r, c), times));
+        }
+    };
+    add(mode.block_rows, mode.block_columns, full_rows * full_columns);
+    add(edge_rows, mode.block_columns, full_columns);
+    add(mode.block_rows, edge_columns, full_rows);
+    add(edge_rows, edge_columns, 1);
+    return total;
+}
+
+}  // namespace tilesim::arch::npu::core

@@ -1,0 +1,111 @@
+#include "arch/npu/core/stream_kernel_timing.hpp"
+
+#include <gtest/gtest.h>
+
+#include "arch/npu/core/stream_kernel_function.hpp"
+
+namespace tilesim::arch::npu::core {
+namespace {
+
+// A register file of four accumulators of 16 lanes; load and store as on AIE1.
+KernelConfig config() {
+    KernelConfig c;
+    c.stream_modes = {{}};
+    return c;
+}
+
+program::Kernel kernel(std::int64_t m, std::int64_t k, std::int64_t n) {
+    program::Kernel result;
+    result.kind = program::KernelKind::Stream;
+    result.m = m;
+    result.k = k;
+    result.n = n;
+    result.a = result.b = result.c = DataType::Int16;
+    return result;
+}
+
+TEST(StreamKernelTiming, EightInstructionsForFourStepsOfSixteenByFour) {
+    const KernelConfig c = config();
+    const StreamKernelCycles cycles = StreamKernelTiming(c).cycles(kernel(16, 64, 4));
+    EXPECT_EQ(cycles.issue.count(), 64 / 4 * 8);
+    EXPECT_EQ(cycles.loop_extra.count(), 0);
+    EXPECT_EQ(cycles.spill.count(), 0);
+    // 16 x 4 int16 are 32 words; the first of each direction is hidden.
+    EXPECT_EQ(cycles.c_load.count(), 31);
+    EXPECT_EQ(cycles.c_store.count(), 31);
+}
+
+TEST(StreamKernelTiming, RemainderOfKTakesItsOwnInstructions) {
+    const KernelConfig c = config();
+    const StreamKernelTiming timing(c);
+    const auto whole = timing.cycles(kernel(16, 64, 4));
+    EXPECT_EQ((timing.cycles(kernel(16, 66, 4)).issue - whole.issue).count(), 4);
+    EXPECT_EQ((timing.cycles(kernel(16, 65, 4)).issue - whole.issue).count(), 4);
+    EXPECT_EQ((timing.cycles(kernel(16, 68, 4)).issue - whole.issue).count(), 8);
+}
+
+TEST(StreamKernelTiming, NarrowBlocksWaitForTheStream) {
+    const KernelConfig c = config();
+    const StreamKernelCycles cycles = StreamKernelTiming(c).cycles(kernel(16, 64, 2));
+    // A's 4 x 16 int16 take eight reads of 16 B, the body's multiplications four cycles.
+    EXPECT_EQ(cycles.issue.count(), 16 * 4);
+    EXPECT_EQ(cycles.loop_extra.count(), 16 * (8 - 4));
+}
+
+TEST(StreamKernelTiming, HalfAccumulatorsServeBlocksOfEightRows) {
+    const KernelConfig c = config();
+    const StreamKernelTiming timing(c);
+    const RegisterUse use = timing.registers(kernel(8, 64, 8));
+    EXPECT_EQ(use.lanes, 8);
+    EXPECT_EQ(use.accumulators, 8);
+    EXPECT_EQ(use.available, 8);
+    EXPECT_EQ(timing.cycles(kernel(8, 64, 8)).spill.count(), 0);
+    EXPECT_GT(timing.cycles(kernel(8, 64, 12)).spill.count(), 0);
+}
+
+TEST(StreamKernelTiming, BlocksBeyondTheRegisterFileSpillThroughTheStoreSlot) {
+    const KernelConfig c = config();
+    const StreamKernelTiming timing(c);
+    const program::Kernel wide = kernel(16, 64, 8);
+    const RegisterUse use = timing.registers(wide);
+    EXPECT_EQ(use.accumulators, 8);
+    EXPECT_EQ(use.available, 4);
+    // One stays in its register, seven take turns in the other three. Two halves of 48 B take four
+    // stores of 32 B, which bind the body of 16 instructions; a register is taken by loads (2),
+    // instructions (2), their latency (4) and stores (4), so that the turns take as long.
+    EXPECT_EQ(use.spilled, 7);
+    const StreamKernelCycles cycles = timing.cycles(wide);
+    EXPECT_EQ(cycles.issue.count(), 16 * 16);
+    EXPECT_EQ(cycles.spill.count(), 16 * (7 * 4 - 16));
+}
+
+TEST(StreamKernelTiming, MoreAccumulatorsEndTheSpilling) {
+    KernelConfig c = config();
+    c.accumulators = 8;
+    EXPECT_EQ(StreamKernelTiming(c).cycles(kernel(16, 64, 8)).spill.count(), 0);
+}
+
+TEST(StreamKernelTiming, SaysWhatItCannotRun) {
+    const KernelConfig c = config();
+    const StreamKernelTiming timing(c);
+    EXPECT_NE(timing.check(kernel(12, 64, 4)).find("m a multiple of 8"), std::string::npos);
+    program::Kernel other = kernel(16, 64, 4);
+    other.c = DataType::F32;
+    EXPECT_NE(timing.check(other).find("no stream-fed int16 x int16 -> f32"), std::string::npos);
+    EXPECT_NE(timing.check(kernel(8, 0, 4)), "");
+}
+
+TEST(StreamKernelFunction, AddsProductsModuloTheWidthOfC) {
+    const program::Kernel k = kernel(8, 2, 1);
+    std::vector<std::int16_t> a(16, 300);
+    a[3] = -1;  // row 3 of the first column of A
+    const std::vector<std::int16_t> b{300, 2};
+    std::vector<std::int16_t> c(8, 5);
+    multiply_stream(k, std::as_bytes(std::span{a}), std::as_bytes(std::span{b}),
+                    std::as_writable_bytes(std::span{c}));
+    EXPECT_EQ(c[0], static_cast<std::int16_t>(5 + 300 * 300 + 300 * 2));
+    EXPECT_EQ(c[3], static_cast<std::int16_t>(5 - 300 + 600));
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::core

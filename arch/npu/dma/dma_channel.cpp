@@ -1,0 +1,274 @@
+#include "arch/npu/dma/dma_channel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "arch/npu/program/program_fault.hpp"
+
+namespace tilesim::arch::npu::dma {
+
+using base::Cycles;
+
+namespace {
+
+constexpr std::uint64_t kFetched = 0;
+constexpr std::uint64_t kGranted = 1;
+
+std::vector<base::stats::StateAccount::State> channel_states() {
+    return {{"idle", "no task"},
+            {"fetching", "starting a task: reading its descriptor, first request under way"},
+            {"waiting_for_lock", "stopped at a descriptor's lock acquire"},
+            {"streaming", "moving a word a cycle"},
+            {"waiting_for_stream", "S2MM: nothing arrives; MM2S: the receiver does not take words"},
+            {"waiting_for_memory", "DRAM has not delivered or taken the data"}};
+}
+
+// The next execution uses what `alternate` says now, the one after it what the descriptor did.
+void swap_halves(program::BufferDescriptor& descriptor) {
+    std::swap(descriptor.buffer, descriptor.alternate->buffer);
+    std::swap(descriptor.offset, descriptor.alternate->offset);
+    std::swap(descriptor.acquire, descriptor.alternate->acquire);
+    std::swap(descriptor.release, descriptor.alternate->release);
+}
+
+}  // namespace
+
+// --- DescriptorTable -----------------------------------------------------------------------------
+
+void DescriptorTable::write(const program::BufferDescriptor& descriptor) {
+    entries_.at(static_cast<std::size_t>(descriptor.id)) =
+        Entry{descriptor, descriptor.iteration ? descriptor.iteration->current : 0,
+              stream_words(descriptor)};
+}
+
+DescriptorTable::Entry* DescriptorTable::find(std::int64_t id) {
+    const auto index = static_cast<std::size_t>(id);
+    return index < entries_.size() && entries_[index] ? &*entries_[index] : nullptr;
+}
+
+// --- DmaChannel ----------------------------------------------------------------------------------
+
+DmaStats::DmaStats(Group& parent, std::string_view name)
+    : Group(parent, name), time(*this, "time", base::stats::Unit::Cycle, channel_states()) {}
+
+DmaChannel::DmaChannel(const program::ChannelId& id, const Timing& timing, CycleScheduler& scheduler,
+                       tile::LockUnit& locks, DescriptorTable& table, base::stats::Group& parent,
+                       TokenSink on_token)
+    : id_(id),
+      timing_(timing),
+      scheduler_(scheduler),
+      locks_(locks),
+      table_(table),
+      on_token_(std::move(on_token)),
+      stats_(parent,
+             fmt::format("{}{}", id.direction == program::Direction::S2MM ? "s2mm" : "mm2s", id.index)) {}
+
+const program::BufferDescriptor* DmaChannel::descriptor() const {
+    return entry_ != nullptr ? &entry_->descriptor : nullptr;
+}
+
+void DmaChannel::enter(ChannelState state, Cycles now) {
+    static const auto states = channel_states();
+    if (probe_) {
+        probe_.end(name(), states[stats_.time.current()].name, scheduler_.queue().now());
+        probe_.begin(name(), states[static_cast<std::size_t>(state)].name,
+                     scheduler_.queue().now());
+    }
+    stats_.time.enter(state, now.count());
+}
+
+void DmaChannel::push(const program::Task& task) {
+    if (static_cast<std::int64_t>(queue_.size()) >= timing_.queue_depth) {
+        ++stats_.dropped_pushes;
+        dropped_ = task;
+        return;
+    }
+    queue_.push_back(task);
+    if (!current_) {
+        start_next_task();
+    }
+}
+
+void DmaChannel::start_next_task() {
+    const Cycles now = present();
+    entry_ = nullptr;
+    if (queue_.empty()) {
+        current_.reset();
+        enter(ChannelState::Idle, now);
+        return;
+    }
+    current_ = queue_.front();
+    queue_.pop_front();
+    runs_left_ = current_->repeat;
+    enter(ChannelState::Fetching, now);
+    scheduler_.at(now + timing_.task_start, *this, kFetched);
+}
+
+void DmaChannel::on_event(std::uint64_t tag, base::Femtoseconds) {
+    const Cycles now = scheduler_.now();
+    if (tag == kGranted) {
+        transfer(now);
+        return;
+    }
+    if (current_->out_of_order) {
+        await_packet();
+        return;
+    }
+    entry_ = table_.find(current_->descriptor);
+    if (entry_ == nullptr) {
+        throw program::ProgramFault(
+            fmt::format("cycle {}: {} starts descriptor {}, which nobody has written", now.count(),
+                        name(), current_->descriptor));
+    }
+    request_lock(now);
+}
+
+void DmaChannel::await_packet() {
+    entry_ = nullptr;
+    enter(ChannelState::WaitingForStream, present());
+    mover_->await_packet();
+}
+
+void DmaChannel::on_packet(std::int64_t descriptor) {
+    const Cycles now = scheduler_.now();
+    entry_ = table_.find(descriptor);
+    if (entry_ == nullptr) {
+        throw program::ProgramFault(
+            fmt::format("cycle {}: a packet for {} names descriptor {}, which nobody has written",
+                        now.count(), name(), descriptor));
+    }
+    request_lock(now);
+}
+
+void DmaChannel::request_lock(Cycles from) {
+    const auto& acquire = entry_->descriptor.acquire;
+    if (!acquire || locks_.acquire(*acquire, *this)) {
+        transfer(from);
+        return;
+    }
+    enter(ChannelState::WaitingForLock, present());
+}
+
+void DmaChannel::on_lock_granted(Cycles when) {
+    scheduler_.at(when + timing_.grant_to_stream, *this, kGranted);
+}
+
+void DmaChannel::transfer(Cycles from) {
+    transfer_begin_ = present();
+    enter(ChannelState::Streaming, transfer_begin_);
+    mover_->begin(*entry_, from);
+}
+
+void DmaChannel::finish_transfer(Cycles now) {
+    // What the transfer took beyond a word a cycle, it waited: for memory, or else for the stream.
+    edge_ = now;
+    const std::int64_t waited = (now - transfer_begin_).count() - entry_->stream_words;
+    stats_.time.charge_until(now.count());
+    if (waited > 0) {
+        const std::int64_t memory = std::min(waited, mover_->memory_wait().count());
+        stats_.time.reclassify(ChannelState::Streaming, ChannelState::WaitingForMemory, memory);
+        stats_.time.reclassify(ChannelState::Streaming, ChannelState::WaitingForStream,
+                               waited - memory);
+    }
+    stats_.words += entry_->stream_words;
+    ++stats_.descriptors;
+    first_end_ = first_end_.value_or(now);
+    last_end_ = now;
+
+    DescriptorTable::Entry& done = *entry_;
+    if (done.descriptor.iteration) {
+        done.iteration = (done.iteration + 1) % done.descriptor.iteration->size;
+    }
+    if (done.descriptor.release) {
+        locks_.release(*done.descriptor.release, now);
+    }
+    if (done.descriptor.alternate) {
+        swap_halves(done.descriptor);
+    }
+    const bool chained = done.descriptor.next.has_value() && !current_->out_of_order;
+    if (!chained && --runs_left_ == 0) {
+        finish_task(now);
+        return;
+    }
+    if (current_->out_of_order) {
+        await_packet();
+        return;
+    }
+    const std::int64_t next = chained ? *done.descriptor.next : current_->descriptor;
+    entry_ = table_.find(next);
+    if (entry_ == nullptr) {
+        throw program::ProgramFault(
+            fmt::format("cycle {}: {} chains to descriptor {}, which nobody has written",
+                        now.count(), name(), next));
+    }
+    request_lock(id_.direction == program::Direction::S2MM ? now + timing_.boundary_bubble : now);
+}
+
+void DmaChannel::finish_task(Cycles now) {
+    ++stats_.tasks;
+    const bool token = current_->token;
+    start_next_task();
+    if (token) {
+        on_token_(id_, now);
+    }
+    if (idle() && on_idle) {
+        on_idle(id_);
+    }
+}
+
+// --- TileReader ----------------------------------------------------------------------------------
+
+stream::StreamFlow& flow_of(const std::vector<std::pair<std::int64_t, stream::StreamFlow*>>& flows,
+                    const program::BufferDescriptor& descriptor, const std::string& channel) {
+    const std::int64_t wanted = descriptor.packet ? descriptor.packet->id : -1;
+    for (const auto& [packet_id, flow] : flows) {
+        if (packet_id == wanted) {
+            return *flow;
+        }
+    }
+    throw program::ProgramFault(
+        wanted < 0 ? fmt::format("{}: descriptor {} sends without a packet, but no circuit route "
+                                 "leaves this channel",
+                                 channel, descriptor.id)
+                   : fmt::format("{}: descriptor {} sends packet {}, but no route takes that id",
+                                 channel, descriptor.id, wanted));
+}
+
+void TileReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
+    if (memory_ != nullptr) {
+        addresses_ = AddressGenerator(entry.descriptor, entry.iteration);
+        buffer_ = entry.descriptor.buffer;
+        offset_ = entry.descriptor.offset;
+    }
+    flow_of(flows_, entry.descriptor, channel_.name())
+        .begin(entry.stream_words, entry.stream_words, from, named_descriptor(entry.descriptor));
+}
+
+void TileReader::read_words(std::span<std::uint32_t> into) {
+    addresses_.read(memory_->buffer(buffer_).data() + offset_, into);
+}
+
+// --- TileWriter ----------------------------------------------------------------------------------
+
+void TileWriter::begin(const DescriptorTable::Entry& entry, Cycles from) {
+    entry_ = &entry;
+    sink_.begin(entry.stream_words + (channel_.out_of_order() ? 1 : 0), from);
+}
+
+void TileWriter::on_stream_received(Cycles now) {
+    if (memory_ != nullptr) {
+        const program::BufferDescriptor& descriptor = entry_->descriptor;
+        AddressGenerator addresses(descriptor, entry_->iteration);
+        std::byte* bytes = memory_->buffer(descriptor.buffer).data() + descriptor.offset;
+        sink_.take_words(
+            [&, header = channel_.out_of_order()](std::span<const std::uint32_t> words) mutable {
+                addresses.write(words.subspan(header ? 1 : 0), bytes);
+                header = false;
+            });
+    }
+    channel_.finish_transfer(now);
+}
+
+}  // namespace tilesim::arch::npu::dma

@@ -1,0 +1,215 @@
+// One DMA channel: takes tasks from its queue and walks their chains of buffer descriptors.
+//
+// Models:  task queue of bounded depth (a push to a full queue is dropped), repeat counts,
+// chaining,
+//          out-of-order descriptors (the packet's header names one), iteration state kept in the
+//          descriptor, lock acquire before and release after each descriptor, one cycle not ready
+//          at each S2MM descriptor boundary, completion tokens.
+// Ignores: memory bank conflicts (second order on silicon: a lost arbitration costs a DMA nothing),
+//          compression, finish-on-TLAST.
+// Source:  Xilinx aie-rt, AMD AM020, mlir-aie; docs/modelling.md.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arch/base/probe.hpp"
+#include "arch/base/stats.hpp"
+#include "arch/npu/dma/address_generator.hpp"
+#include "arch/npu/cycle_scheduler.hpp"
+#include "arch/npu/tile/lock_unit.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "arch/npu/stream/stream_flow.hpp"
+#include "arch/npu/tile/tile_memory.hpp"
+
+namespace tilesim::arch::npu::dma {
+
+// A tile's descriptor registers, shared by its channels.
+class DescriptorTable {
+  public:
+    struct Entry {
+        program::BufferDescriptor descriptor;
+        std::int64_t iteration = 0;  // the "current" field
+        std::int64_t stream_words = 0;
+    };
+    explicit DescriptorTable(std::int64_t descriptors)
+        : entries_(static_cast<std::size_t>(descriptors)) {}
+    void write(const program::BufferDescriptor& descriptor);
+    // Stays valid; nullptr where nobody has written.
+    Entry* find(std::int64_t id);
+
+  private:
+    std::vector<std::optional<Entry>> entries_;
+};
+
+enum class ChannelState : std::size_t {
+    Idle,
+    Fetching,
+    WaitingForLock,
+    Streaming,
+    WaitingForStream,
+    WaitingForMemory
+};
+
+struct DmaStats : base::stats::Group {
+    DmaStats(Group& parent, std::string_view name);
+    base::stats::StateAccount time;
+    base::stats::Counter words{*this, "words", base::stats::Unit::Count,
+                               "32-bit words moved between stream and memory"};
+    base::stats::Counter descriptors{*this, "descriptors", base::stats::Unit::Count,
+                                     "buffer descriptors finished"};
+    base::stats::Counter tasks{*this, "tasks", base::stats::Unit::Count, "tasks finished"};
+    base::stats::Counter dropped_pushes{*this, "dropped_pushes", base::stats::Unit::Count,
+                                        "pushes lost because the task queue was full"};
+};
+
+class DmaChannel;
+
+// How a channel moves a descriptor's words: between tile memory and stream, or DRAM and stream.
+class Mover {
+  public:
+    virtual ~Mover() = default;
+    // Moves the words of the descriptor; calls DmaChannel::finish_transfer at the end.
+    virtual void begin(const DescriptorTable::Entry& entry, base::Cycles from) = 0;
+    // S2MM: calls DmaChannel::on_packet when the next packet begins to arrive.
+    virtual void await_packet() {}
+    // Cycles of the finished transfer the channel waited for memory rather than for its stream.
+    virtual base::Cycles memory_wait() const { return base::Cycles{0}; }
+};
+
+class DmaChannel final : public base::EventHandler, public tile::LockClient {
+  public:
+    struct Timing {
+        base::Cycles task_start;       // task to first lock request
+        base::Cycles boundary_bubble;  // S2MM: not ready between descriptors
+        base::Cycles grant_to_stream;  // from a lock that was waited for to the first word
+        std::int64_t queue_depth;
+    };
+    using TokenSink = std::function<void(const program::ChannelId&, base::Cycles)>;
+
+    DmaChannel(const program::ChannelId& id, const Timing& timing, CycleScheduler& scheduler,
+               tile::LockUnit& locks, DescriptorTable& table, base::stats::Group& parent,
+               TokenSink on_token);
+
+    void set_mover(std::unique_ptr<Mover> mover) { mover_ = std::move(mover); }
+    void connect(base::ProbeListener* listener) { probe_.connect(listener); }
+
+    const program::ChannelId& id() const { return id_; }
+    const std::string& name() const { return stats_.path(); }
+    bool idle() const { return !current_ && queue_.empty(); }
+    ChannelState state() const { return static_cast<ChannelState>(stats_.time.current()); }
+    base::Cycles since() const { return base::Cycles{stats_.time.since()}; }
+    std::int64_t queued() const { return static_cast<std::int64_t>(queue_.size()); }
+    // The descriptor being executed or waited for.
+    const program::BufferDescriptor* descriptor() const;
+    // What the push that was dropped last would have started, for reports.
+    const std::optional<program::Task>& dropped() const { return dropped_; }
+    std::int64_t dropped_pushes() const { return stats_.dropped_pushes.value(); }
+
+    std::function<void(const program::ChannelId&)> on_idle;  // called when the last task has ended
+    // When the first descriptor ended and when the last one did; nothing before.
+    std::optional<base::Cycles> first_end() const { return first_end_; }
+    base::Cycles last_progress() const { return last_end_; }
+    std::int64_t descriptors_done() const { return stats_.descriptors.value(); }
+    std::int64_t words_done() const { return stats_.words.value(); }
+
+    void push(const program::Task& task);
+    void finish_statistics(base::Cycles now) { stats_.time.charge_until(now.count()); }
+
+    void finish_transfer(base::Cycles now);
+    // The task takes packets by their headers, one word each in front of the data.
+    bool out_of_order() const { return current_ && current_->out_of_order; }
+    void on_packet(std::int64_t descriptor);
+
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+    void on_lock_granted(base::Cycles when) override;
+
+  private:
+    void start_next_task();
+    void await_packet();
+    void request_lock(base::Cycles from);
+    void transfer(base::Cycles from);
+    void finish_task(base::Cycles now);
+    void enter(ChannelState state, base::Cycles now);
+    // The present cycle: what happens between two edges of the clock takes effect at the later.
+    base::Cycles present() const { return std::max(scheduler_.now(), edge_); }
+
+    program::ChannelId id_;
+    Timing timing_;
+    CycleScheduler& scheduler_;
+    tile::LockUnit& locks_;
+    DescriptorTable& table_;
+    TokenSink on_token_;
+    DmaStats stats_;
+    base::Probe probe_;
+    std::unique_ptr<Mover> mover_;
+
+    std::deque<program::Task> queue_;
+    std::optional<program::Task> current_;
+    std::optional<program::Task> dropped_;
+    std::int64_t runs_left_ = 0;
+    DescriptorTable::Entry* entry_ = nullptr;
+    base::Cycles transfer_begin_{0};
+    base::Cycles edge_{0};  // of the end of the last transfer
+    std::optional<base::Cycles> first_end_;
+    base::Cycles last_end_{0};
+};
+
+// MM2S of a core or memory tile.
+class TileReader final : public Mover, public stream::StreamSourceClient {
+  public:
+    // `flows`: by packet id; the circuit-switched one, if any, under -1.
+    TileReader(DmaChannel& channel, tile::TileMemory* memory) : channel_(channel), memory_(memory) {}
+    void add_flow(std::int64_t packet_id, stream::StreamFlow& flow) {
+        flows_.push_back({packet_id, &flow});
+    }
+
+    void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
+    void on_stream_pushed(std::int64_t, std::int64_t, base::Cycles) override {}
+    void on_stream_sent(base::Cycles now) override { channel_.finish_transfer(now); }
+    void read_words(std::span<std::uint32_t> into) override;
+
+  private:
+    DmaChannel& channel_;
+    tile::TileMemory* memory_;
+    std::vector<std::pair<std::int64_t, stream::StreamFlow*>> flows_;
+    AddressGenerator addresses_;
+    std::int64_t buffer_ = 0;
+    std::int64_t offset_ = 0;
+};
+
+// S2MM of a core or memory tile.
+class TileWriter final : public Mover, public stream::StreamSinkClient {
+  public:
+    TileWriter(DmaChannel& channel, CycleScheduler& scheduler, tile::TileMemory* memory)
+        : channel_(channel), memory_(memory), sink_(scheduler, *this) {}
+    stream::StreamSink& sink() { return sink_; }
+
+    void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
+    void await_packet() override { sink_.await_packet(); }
+    void on_packet(std::int64_t descriptor) override { channel_.on_packet(descriptor); }
+    void on_stream_received(base::Cycles now) override;
+
+  private:
+    DmaChannel& channel_;
+    tile::TileMemory* memory_;
+    stream::StreamSink sink_;
+    const DescriptorTable::Entry* entry_ = nullptr;
+};
+
+// What the header of the descriptor's packet tells an out-of-order receiver.
+inline std::int64_t named_descriptor(const program::BufferDescriptor& descriptor) {
+    return descriptor.packet ? descriptor.packet->descriptor : 0;
+}
+
+// The flow a descriptor's words go to: by its packet id. Throws ProgramFault when there is none.
+stream::StreamFlow& flow_of(const std::vector<std::pair<std::int64_t, stream::StreamFlow*>>& flows,
+                    const program::BufferDescriptor& descriptor, const std::string& channel);
+
+}  // namespace tilesim::arch::npu::dma

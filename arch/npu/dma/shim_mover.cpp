@@ -1,0 +1,218 @@
+#include "arch/npu/dma/shim_mover.hpp"
+
+#include <algorithm>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::npu::dma {
+
+using base::Cycles;
+
+namespace {
+constexpr std::int64_t kWordBytes = 4;
+}
+
+Burst BurstSplitter::next() {
+    if (run_bytes_ == 0) {
+        const Run run = addresses_.take(words_left_);
+        words_left_ -= run.words;
+        run_address_ = base_ + run.offset * kWordBytes;
+        run_bytes_ = run.words * kWordBytes;
+    }
+    const std::int64_t to_boundary = limit_ - run_address_ % limit_;
+    const Burst burst{run_address_, std::min(run_bytes_, to_boundary)};
+    run_address_ += burst.bytes;
+    run_bytes_ -= burst.bytes;
+    return burst;
+}
+
+std::int64_t ShimContext::base_of(const program::BufferDescriptor& descriptor) const {
+    return buffers[static_cast<std::size_t>(descriptor.buffer)].address + descriptor.offset;
+}
+
+std::int64_t ShimContext::burst_of(const program::BufferDescriptor& descriptor) const {
+    return descriptor.burst_bytes > 0 ? descriptor.burst_bytes : config.burst.count();
+}
+
+// --- ShimReader ----------------------------------------------------------------------------------
+
+void ShimReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
+    base_ = context_.base_of(entry.descriptor);
+    splitter_ = BurstSplitter(entry, base_, context_.burst_of(entry.descriptor));
+    if (context_.store != nullptr) {
+        addresses_ = AddressGenerator(entry.descriptor, entry.iteration);
+    }
+    memory_wait_ = Cycles{0};
+    stream_idle_since_ = from;
+    flow_ = &flow_of(flows_, entry.descriptor, channel_.name());
+    flow_->begin(entry.stream_words, 0, from, named_descriptor(entry.descriptor));
+    issue();
+}
+
+bool ShimReader::fifo_has_room(std::int64_t bytes) {
+    const Cycles now = context_.scheduler.now();
+    while (!leaving_.empty() && leaving_.front().end <= now) {
+        Leaving& first = leaving_.front();
+        reserved_ -= first.words * kWordBytes;
+        first.end += Cycles{first.words};
+        if (--first.pieces == 0) {
+            leaving_.pop_front();
+        }
+    }
+    if (reserved_ + bytes <= context_.config.data_fifo.count()) {
+        return true;
+    }
+    wake_when_words_leave(reserved_ + bytes - context_.config.data_fifo.count());
+    return false;
+}
+
+// Wakes once so many bytes have left, if it is known when.
+void ShimReader::wake_when_words_leave(std::int64_t bytes) {
+    if (waking_) {
+        return;
+    }
+    for (const Leaving& leaving : leaving_) {
+        const std::int64_t piece = leaving.words * kWordBytes;
+        if (bytes <= leaving.pieces * piece) {
+            const std::int64_t later = std::max<std::int64_t>(base::ceil_div(bytes, piece) - 1, 0);
+            const Cycles when = leaving.end + Cycles{later * leaving.words};
+            waking_ = true;
+            room_at_ = when;
+            context_.scheduler.at(std::max(when, context_.scheduler.next_edge()), *this);
+            return;
+        }
+        bytes -= leaving.pieces * piece;
+    }
+}
+
+void ShimReader::on_event(std::uint64_t, base::Femtoseconds) {
+    waking_ = false;
+    issue();
+}
+
+void ShimReader::issue() {
+    if (waking_ && context_.scheduler.now() < room_at_) {
+        return;
+    }
+    while (outstanding_ < context_.config.outstanding_bursts) {
+        if (!pending_) {
+            if (splitter_.done()) {
+                return;
+            }
+            pending_ = splitter_.next();
+        }
+        if (!fifo_has_room(pending_->bytes)) {
+            return;
+        }
+        const std::uint64_t tag = first_sent_ + sent_.size();
+        base::append(sent_).bytes = pending_->bytes;
+        ++outstanding_;
+        reserved_ += pending_->bytes;
+        const std::int64_t page = pending_->address / context_.config.page.count();
+        const auto translation = std::exchange(page_, page) == page ? base::Femtoseconds{0}
+                                                                    : context_.config.translation;
+        context_.fabric.submit(
+            {pending_->address, pending_->bytes, false, context_.port, translation, this, tag});
+        pending_.reset();
+    }
+}
+
+void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds) {
+    sent_[tag - first_sent_].answered = true;
+    --outstanding_;
+    std::int64_t bytes = 0;
+    while (!sent_.empty() && sent_.front().answered) {
+        bytes += sent_.front().bytes;
+        sent_.pop_front();
+        ++first_sent_;
+    }
+    issue();
+    if (bytes > 0) {
+        const Cycles now = context_.scheduler.next_edge();
+        if (!flow_->blocked()) {
+            memory_wait_ += std::max(Cycles{0}, now - stream_idle_since_);
+        }
+        flow_->supply(bytes / kWordBytes, now);
+    }
+}
+
+void ShimReader::on_stream_pushed(std::int64_t pieces, std::int64_t words, Cycles end) {
+    Leaving& leaving = base::append(leaving_);
+    leaving.pieces = pieces;
+    leaving.words = words;
+    leaving.end = end;
+    stream_idle_since_ = end + Cycles{(pieces - 1) * words};
+    if (pending_ && outstanding_ < context_.config.outstanding_bursts) {
+        wake_when_words_leave(reserved_ + pending_->bytes - context_.config.data_fifo.count());
+    }
+}
+
+void ShimReader::on_stream_sent(Cycles now) {
+    channel_.finish_transfer(now);
+}
+
+void ShimReader::read_words(std::span<std::uint32_t> into) {
+    while (!into.empty()) {
+        const Run run = addresses_.take(static_cast<std::int64_t>(into.size()));
+        const auto words = static_cast<std::size_t>(run.words);
+        context_.store->read(base_ + run.offset * kWordBytes,
+                             std::as_writable_bytes(into.first(words)));
+        into = into.subspan(words);
+    }
+}
+
+// --- ShimWriter ----------------------------------------------------------------------------------
+
+void ShimWriter::begin(const DescriptorTable::Entry& entry, Cycles from) {
+    splitter_ = BurstSplitter(entry, context_.base_of(entry.descriptor),
+                              context_.burst_of(entry.descriptor));
+    memory_wait_ = Cycles{0};
+    header_ = channel_.out_of_order();
+    accept(from);
+}
+
+void ShimWriter::accept(Cycles from) {
+    if (receiving_ || splitter_.done()) {
+        return;
+    }
+    if (outstanding_ >= context_.config.outstanding_writes) {
+        blocked_since_ = from;
+        return;
+    }
+    burst_ = splitter_.next();
+    receiving_ = true;
+    sink_.begin(burst_.bytes / kWordBytes + (header_ ? 1 : 0), from);
+}
+
+void ShimWriter::on_stream_received(Cycles now) {
+    receiving_ = false;
+    if (context_.store != nullptr) {
+        std::int64_t address = burst_.address;
+        sink_.take_words([&, header = header_](std::span<const std::uint32_t> words) mutable {
+            words = words.subspan(header ? 1 : 0);
+            header = false;
+            context_.store->write(address, std::as_bytes(words));
+            address += static_cast<std::int64_t>(words.size_bytes());
+        });
+    }
+    header_ = false;
+    ++outstanding_;
+    context_.fabric.submit(
+        {burst_.address, burst_.bytes, true, context_.port, base::Femtoseconds{0}, this, 0});
+    accept(now);
+}
+
+void ShimWriter::on_fabric_complete(std::uint64_t, base::Femtoseconds) {
+    const Cycles now = context_.scheduler.next_edge();
+    --outstanding_;
+    if (splitter_.done() && outstanding_ == 0 && !receiving_) {
+        channel_.finish_transfer(now);
+        return;
+    }
+    if (!receiving_ && !splitter_.done()) {
+        memory_wait_ += now - blocked_since_;
+        accept(now);
+    }
+}
+
+}  // namespace tilesim::arch::npu::dma

@@ -1,0 +1,150 @@
+// How a shim tile's channels move words between DRAM and their stream.
+//
+// Models:  a descriptor's contiguous runs cut into bursts of at most the device's burst length that
+//          do not cross that length's natural alignment; a bounded number of bursts outstanding per
+//          channel; a data FIFO between the AXI port and the stream; answers used in order; address
+//          translation as extra latency at each change of page.
+// Ignores: AxCache and QoS settings, secure accesses, the SMMU.
+// Source:  Xilinx aie-rt (burst encodings), AMD AM020; the bounds are calibrated, see the device
+// file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "arch/base/ring.hpp"
+#include "arch/fabric/fabric.hpp"
+#include "arch/memory/port/backing_store.hpp"
+#include "arch/npu/dma/dma_channel.hpp"
+
+namespace tilesim::arch::npu::dma {
+
+// One AXI burst of a descriptor.
+struct Burst {
+    std::int64_t address = 0;  // bytes
+    std::int64_t bytes = 0;
+};
+
+// Cuts a descriptor's runs into bursts.
+class BurstSplitter {
+  public:
+    BurstSplitter() = default;
+    // `base`: physical address of the descriptor's offset 0.
+    BurstSplitter(const DescriptorTable::Entry& entry, std::int64_t base, std::int64_t limit)
+        : addresses_(entry.descriptor, entry.iteration),
+          base_(base),
+          limit_(limit),
+          words_left_(entry.stream_words) {}
+
+    bool done() const { return words_left_ == 0 && run_bytes_ == 0; }
+    Burst next();
+
+  private:
+    AddressGenerator addresses_;
+    std::int64_t base_ = 0;
+    std::int64_t limit_ = 0;
+    std::int64_t words_left_ = 0;
+    std::int64_t run_address_ = 0;  // what is left of the present run
+    std::int64_t run_bytes_ = 0;
+};
+
+struct ShimContext {
+    const ShimConfig& config;
+    CycleScheduler& scheduler;
+    fabric::Fabric& fabric;
+    std::size_t port;  // the column's fabric port
+    const std::vector<program::ExternalBuffer>& buffers;
+    memory::port::BackingStore* store;  // functional mode only
+
+    // Physical address of a descriptor's first byte, and its burst length.
+    std::int64_t base_of(const program::BufferDescriptor& descriptor) const;
+    std::int64_t burst_of(const program::BufferDescriptor& descriptor) const;
+};
+
+// MM2S: reads DRAM.
+class ShimReader final : public Mover,
+                         public stream::StreamSourceClient,
+                         public fabric::FabricClient,
+                         public base::EventHandler {
+  public:
+    ShimReader(DmaChannel& channel, const ShimContext& context)
+        : channel_(channel), context_(context) {}
+    void add_flow(std::int64_t packet_id, stream::StreamFlow& flow) {
+        flows_.push_back({packet_id, &flow});
+    }
+
+    void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
+    base::Cycles memory_wait() const override { return memory_wait_; }
+    void on_fabric_complete(std::uint64_t tag, base::Femtoseconds now) override;
+    void on_stream_pushed(std::int64_t pieces, std::int64_t words, base::Cycles end) override;
+    void on_stream_sent(base::Cycles now) override;
+    void read_words(std::span<std::uint32_t> into) override;
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+
+  private:
+    void issue();
+    bool fifo_has_room(std::int64_t bytes);
+    void wake_when_words_leave(std::int64_t bytes);
+
+    DmaChannel& channel_;
+    ShimContext context_;
+    std::vector<std::pair<std::int64_t, stream::StreamFlow*>> flows_;
+    stream::StreamFlow* flow_ = nullptr;
+    BurstSplitter splitter_;
+    std::int64_t page_ = -1;        // of the last burst
+    std::optional<Burst> pending_;  // cut, but no room for it yet
+    struct Sent {
+        std::int64_t bytes = 0;
+        bool answered = false;
+    };
+    base::Ring<Sent> sent_;         // outstanding bursts
+    std::uint64_t first_sent_ = 0;  // tag of sent_.front()
+    std::int64_t outstanding_ = 0;
+    std::int64_t reserved_ = 0;  // bytes of FIFO taken, in flight included
+    struct Leaving {             // pieces that leave the FIFO, a word a cycle
+        std::int64_t pieces = 0;
+        std::int64_t words = 0;  // of each
+        base::Cycles end{0};     // of the first
+    };
+    base::Ring<Leaving> leaving_;
+    bool waking_ = false;
+    base::Cycles room_at_{0};  // while waking
+    base::Cycles memory_wait_{0};
+    base::Cycles stream_idle_since_{0};  // all data delivered so far has been pushed
+    AddressGenerator addresses_;         // functional mode
+    std::int64_t base_ = 0;
+    std::vector<std::byte> bytes_;
+};
+
+// S2MM: writes DRAM.
+class ShimWriter final : public Mover, public stream::StreamSinkClient, public fabric::FabricClient {
+  public:
+    ShimWriter(DmaChannel& channel, const ShimContext& context)
+        : channel_(channel), context_(context), sink_(context.scheduler, *this) {}
+    stream::StreamSink& sink() { return sink_; }
+
+    void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
+    void await_packet() override { sink_.await_packet(); }
+    void on_packet(std::int64_t descriptor) override { channel_.on_packet(descriptor); }
+    base::Cycles memory_wait() const override { return memory_wait_; }
+    void on_stream_received(base::Cycles now) override;
+    void on_fabric_complete(std::uint64_t tag, base::Femtoseconds now) override;
+
+  private:
+    void accept(base::Cycles from);
+
+    DmaChannel& channel_;
+    ShimContext context_;
+    stream::StreamSink sink_;
+    BurstSplitter splitter_;
+    Burst burst_;
+    bool receiving_ = false;
+    bool header_ = false;  // the next words begin with the header of an out-of-order packet
+    std::int64_t outstanding_ = 0;
+    base::Cycles memory_wait_{0};
+    base::Cycles blocked_since_{0};
+};
+
+}  // namespace tilesim::arch::npu::dma

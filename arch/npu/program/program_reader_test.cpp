@@ -1,0 +1,113 @@
+#include "arch/npu/program/program_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include "arch/npu/program/program_print.hpp"
+
+namespace tilesim::arch::npu::program {
+namespace {
+
+using base::config::ConfigError;
+using base::config::Document;
+
+constexpr const char* kProgram = R"(program: everything
+external_buffers:
+  - {name: A, address: 0, bytes: 4096}
+locks:
+  - {name: free, tile: [0, 1], id: 0, initial: 1}
+buffers:
+  - {name: box, tile: [0, 1], address: 0, bytes: 4096}
+  - {name: tile, tile: [0, 2], address: 1024, bytes: 64}
+dmas:
+  - tile: [0, 1]
+    descriptors:
+      - {id: 0, buffer: box, offset: 64, length: 8, dimensions: [[4, 1], [2, 8]], iteration: [3, 16], iteration_current: 1, padding: [[1, 2]], acquire: {lock: free, value: -1}, release: {lock: free, value: 1}, packet: {id: 5, type: 1}, next: 0}
+    starts:
+      - {channel: mm2s0, descriptor: 0, repeat: 7, token: on}
+routes:
+  - name: out
+    from: {tile: [0, 1], channel: mm2s0}
+    to: [{tile: [0, 2], channel: s2mm0}, {tile: [0, 3], channel: s2mm1}]
+    packet_id: 5
+    keep_header: on
+    path: [{tile: [0, 1], in: dma0, out: north0, arbiter: 3}]
+kernels:
+  - {name: work, kind: fixed, m: 0, k: 0, n: 0, a: int8, b: int8, c: int8, b_layout: column_major, cycles: 9}
+cores:
+  - tile: [0, 2]
+    rotations:
+      - {name: x, buffers: [tile]}
+    script:
+      - loop: {count: -1}
+        body:
+          - acquire: {lock: free, value: 1}
+          - loop: {parameter: 2}
+            body:
+              - call: {kernel: work, operands: [x], advance: [x]}
+          - release: {lock: free, value: 1}
+sequence:
+  - write_descriptor: {tile: [0, 0], descriptor: {id: 3, buffer: A, offset: 0, length: 16}}
+  - push: {to: {tile: [0, 0], channel: s2mm1}, descriptor: 3, repeat: 1, token: off}
+  - wait: {tile: [0, 0], channel: s2mm1}
+  - write_parameter: {tile: [0, 2], index: 2, value: 11}
+  - set_lock: {lock: free, value: 3}
+)";
+
+TEST(ProgramReader, ReadsWhatIsPrinted) {
+    auto document = Document::parse(kProgram, "p.yaml");
+    auto root = document.root();
+    const Program program = read_program(root);
+    root.done();
+    document.finish();
+    EXPECT_EQ(print(program), kProgram);
+}
+
+std::string complaint(std::string from, const std::string& to) {
+    std::string text = kProgram;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    auto document = Document::parse(text, "p.yaml");
+    auto root = document.root();
+    read_program(root);
+    root.done();
+    try {
+        document.finish();
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(ProgramReader, ReadsAnEmptyProgramAsPrinted) {
+    Program program;
+    program.name = "nothing";
+    program.cores.push_back({{0, 2}, {}, {}});
+    auto document = Document::parse(print(program), "p.yaml");
+    auto root = document.root();
+    EXPECT_EQ(print(read_program(root)), print(program));
+    document.finish();
+}
+
+TEST(ProgramReader, SaysWhereAndWhatIsWrong) {
+    EXPECT_NE(complaint("acquire: {lock: free,", "acquire: {lock: fre,").find("p.yaml:12:"),
+              std::string::npos);
+    EXPECT_NE(
+        complaint("acquire: {lock: free,", "acquire: {lock: fre,").find("did you mean 'free'?"),
+        std::string::npos);
+    EXPECT_NE(complaint("channel: mm2s0, desc", "channel: mm2t0, desc").find("got 'mm2t0'"),
+              std::string::npos);
+    EXPECT_NE(complaint("[[4, 1], [2, 8]]", "[[4, 1], [2]]").find("two integers"),
+              std::string::npos);
+    EXPECT_NE(complaint("{name: tile, tile", "{name: box, tile").find("declared twice"),
+              std::string::npos);
+    EXPECT_NE(complaint(", cycles: 9", "").find("cycles"), std::string::npos);
+    EXPECT_NE(complaint("set_lock:", "unset_lock:").find("must be write_descriptor"),
+              std::string::npos);
+    EXPECT_NE(complaint("repeat: 7", "repeat: 257").find("1..256"), std::string::npos);
+    EXPECT_NE(complaint("length: 8,", "lenght: 8,").find("did you mean 'length'?"),
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::program

@@ -1,0 +1,317 @@
+#include "arch/npu/stream/router.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/astar_search.hpp>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "arch/base/check.hpp"
+#include "arch/base/config.hpp"
+#include "arch/npu/stream/stream_switch.hpp"
+#include "arch/npu/stream/switch_port.hpp"
+
+namespace tilesim::arch::npu::stream {
+
+namespace {
+
+using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
+                                    boost::property<boost::edge_weight_t, std::int64_t>>;
+using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
+using Edge = boost::graph_traits<Graph>::edge_descriptor;
+
+// Weights. A route takes as few new wires as it can, and among those ways the shortest; packets
+// share a wire rather than go round.
+constexpr std::int64_t kStep = 1;            // a wire the route has already
+constexpr std::int64_t kWire = 1'000;        // a new one
+constexpr std::int64_t kShared = 2'000;      // one other packets pass
+constexpr std::int64_t kFull = 100'000'000;  // taken
+
+// A port of a tile's switch.
+struct TilePort {
+    program::TileCoordinate tile;
+    SwitchPort port;
+    auto operator<=>(const TilePort&) const = default;
+};
+
+struct Headings {
+    Heading heading;
+    Bundle leaves, enters;  // as a master here, as a slave of the neighbour
+};
+constexpr Headings kHeadings[] = {{Heading::North, Bundle::North, Bundle::South},
+                                  {Heading::South, Bundle::South, Bundle::North},
+                                  {Heading::East, Bundle::East, Bundle::West},
+                                  {Heading::West, Bundle::West, Bundle::East}};
+
+SwitchPort channel_port(const program::ChannelId& channel, program::TileKind kind) {
+    return *parse_port(dma_port(channel, kind));
+}
+
+struct Arrived {};  // thrown to end a search
+
+// Steps to a port of a tile; what a search must still pay at least.
+class Distance : public boost::astar_heuristic<Graph, std::int64_t> {
+  public:
+    Distance(const std::vector<TilePort>& ports, program::TileCoordinate to) : ports_(ports), to_(to) {}
+    std::int64_t operator()(Vertex vertex) const {
+        const program::TileCoordinate at = ports_[vertex].tile;
+        return kStep * (std::abs(at.column - to_.column) + std::abs(at.row - to_.row));
+    }
+
+  private:
+    const std::vector<TilePort>& ports_;
+    program::TileCoordinate to_;
+};
+
+// Ends a search at the first slave port of the tile from which its destination can be reached.
+template <class Ends>
+class Arrival : public boost::default_astar_visitor {
+  public:
+    Arrival(Ends ends, Vertex& at) : ends_(ends), at_(at) {}
+    template <class AnyGraph>
+    void examine_vertex(Vertex vertex, const AnyGraph&) {
+        if (ends_(vertex)) {
+            at_ = vertex;
+            throw Arrived{};
+        }
+    }
+
+  private:
+    Ends ends_;
+    Vertex& at_;
+};
+
+class Router {
+  public:
+    Router(program::Program& program, const NpuConfig& config) : program_(program), config_(config) {
+        add_ports();
+        add_wires();
+    }
+
+    void run() {
+        for (const program::Route& route : program_.routes) {
+            for (const program::Hop& hop : route.path) {  // pinned by the user
+                const auto port = parse_port(hop.out);
+                SIM_CHECK(port.has_value(), "{}: {} is no port", route.name, hop.out);
+                take({hop.tile, *port}, route);
+            }
+        }
+        for (program::Route& route : program_.routes) {
+            if (route.path.empty()) {
+                make(route);
+            }
+        }
+    }
+
+  private:
+    // The slave ports words can enter a switch by: graph vertices.
+    void add_ports() {
+        for (std::int64_t column = 0; column < config_.columns; ++column) {
+            for (std::int64_t row = 0; config_.contains({column, row}); ++row) {
+                const program::TileCoordinate tile{column, row};
+                for (const Bundle bundle : {Bundle::Core, Bundle::Dma, Bundle::South, Bundle::West,
+                                            Bundle::North, Bundle::East}) {
+                    const std::int64_t count =
+                        ports_of(config_, config_.kind_of(tile), bundle, PortSide::Slave);
+                    for (std::int64_t index = 0; index < count; ++index) {
+                        vertices_[{tile, {bundle, index}}] = boost::add_vertex(graph_);
+                        ports_.push_back({tile, {bundle, index}});
+                    }
+                }
+            }
+        }
+    }
+
+    // A way through a switch and over the wire behind it: graph edges.
+    void add_wires() {
+        for (Vertex from = 0; from < ports_.size(); ++from) {
+            const auto [tile, slave] = ports_[from];
+            const program::TileKind kind = config_.kind_of(tile);
+            for (const Headings& way : kHeadings) {
+                const std::int64_t count = ports_of(config_, kind, way.leaves, PortSide::Master);
+                for (std::int64_t index = 0; index < count; ++index) {
+                    const SwitchPort master{way.leaves, index};
+                    const auto to =
+                        vertices_.find({neighbour(tile, way.heading), {way.enters, index}});
+                    if (to != vertices_.end() && can_cross(kind, slave, master)) {
+                        const Edge edge = boost::add_edge(from, to->second, kWire, graph_).first;
+                        wires_[{tile, master}].push_back(edge);
+                    }
+                }
+            }
+        }
+    }
+
+    void weigh(TilePort master, std::int64_t weight) {
+        const auto wires = wires_.find(master);
+        if (wires != wires_.end()) {
+            for (const Edge& edge : wires->second) {
+                boost::put(boost::edge_weight, graph_, edge, weight);
+            }
+        }
+    }
+
+    void take(TilePort master, const program::Route& route) {
+        owners_[master].push_back(&route);
+        weigh(master, kFull);
+    }
+
+    bool shareable(TilePort master, const program::Route& route) const {
+        const auto owners = owners_.find(master);
+        return owners == owners_.end() ||
+               std::all_of(owners->second.begin(), owners->second.end(),
+                           [&](const program::Route* other) { return can_share(route, *other); });
+    }
+
+    void make(program::Route& route) {
+        std::vector<TilePort> opened;
+        for (const auto& [master, owners] : owners_) {
+            if (shareable(master, route)) {
+                weigh(master, kShared);
+                opened.push_back(master);
+            }
+        }
+        tree_.clear();
+        for (const program::ChannelId& destination : route.destinations) {
+            reach(route, destination);
+        }
+        for (const TilePort& master : opened) {
+            weigh(master, kFull);
+        }
+        for (const program::Hop& hop : route.path) {
+            take({hop.tile, *parse_port(hop.out)}, route);
+        }
+    }
+
+    void reach(program::Route& route, const program::ChannelId& destination) {
+        const TilePort out{destination.tile,
+                           channel_port(destination, config_.kind_of(destination.tile))};
+        if (!shareable(out, route)) {
+            std::vector<std::string> names;
+            for (const program::Route* owner : owners_.at(out)) {
+                names.push_back(owner->name);
+            }
+            fail(route, destination.tile,
+                 fmt::format("its port {} already belongs to {}", name_of(out.port),
+                             fmt::join(names, ", ")));
+        }
+        std::vector<Vertex> before(ports_.size());
+        const Vertex end = search(route, out, before);
+        // The way back to the source; what the route has already is not added again.
+        std::vector<program::Hop> added{{out.tile, name_of(ports_[end].port), name_of(out.port)}};
+        for (Vertex at = end; before[at] != at; at = before[at]) {
+            const TilePort& from = ports_[before[at]];
+            const SwitchPort master = master_between(from.tile, ports_[at]);
+            if (!tree_.insert({from, master}).second) {
+                break;
+            }
+            added.push_back({from.tile, name_of(from.port), name_of(master)});
+            weigh({from.tile, master}, kFull);  // bound to one slave
+            boost::put(boost::edge_weight, graph_, boost::edge(before[at], at, graph_).first,
+                       kStep);
+        }
+        route.path.insert(route.path.end(), added.rbegin(), added.rend());
+    }
+
+    static SwitchPort master_between(program::TileCoordinate from, const TilePort& to) {
+        for (const Headings& way : kHeadings) {
+            if (neighbour(from, way.heading) == to.tile && way.enters == to.port.bundle) {
+                return {way.leaves, to.port.index};
+            }
+        }
+        return to.port;
+    }
+
+    // The slave port of the destination's tile the best way ends at.
+    Vertex search(const program::Route& route, const TilePort& out, std::vector<Vertex>& before) {
+        const TilePort start{route.source.tile,
+                             channel_port(route.source, config_.kind_of(route.source.tile))};
+        const program::TileKind kind = config_.kind_of(out.tile);
+        const auto ends = [&](Vertex vertex) {
+            return ports_[vertex].tile == out.tile &&
+                   can_cross(kind, ports_[vertex].port, out.port) && distance_[vertex] < kFull;
+        };
+        distance_.assign(ports_.size(), 0);
+        Vertex at = 0;
+        try {
+            boost::astar_search(
+                graph_, vertices_.at(start), Distance(ports_, out.tile),
+                boost::predecessor_map(boost::make_iterator_property_map(
+                                           before.begin(), boost::get(boost::vertex_index, graph_)))
+                    .distance_map(boost::make_iterator_property_map(
+                        distance_.begin(), boost::get(boost::vertex_index, graph_)))
+                    .visitor(Arrival(ends, at)));
+        } catch (const Arrived&) {
+            return at;
+        }
+        fail(route, out.tile, "every stream on the way is taken");
+    }
+
+    [[noreturn]] void fail(const program::Route& route, program::TileCoordinate tile, const std::string& why) const {
+        throw base::config::ConfigError(fmt::format("route {}: no way into tile {},{}: {}",
+                                                    route.name, tile.column, tile.row, why));
+    }
+
+    program::Program& program_;
+    const NpuConfig& config_;
+    Graph graph_;
+    std::vector<TilePort> ports_;  // by vertex
+    std::map<TilePort, Vertex> vertices_;
+    std::map<TilePort, std::vector<Edge>> wires_;           // by the master they leave by
+    std::map<TilePort, std::vector<const program::Route*>> owners_;  // by master
+    std::set<std::pair<TilePort, SwitchPort>> tree_;        // crossings the present route has
+    std::vector<std::int64_t> distance_;
+};
+
+// The tile behind a port such as "north3"; nothing when the port is no neighbour's.
+std::optional<program::Hop> hop_into(const program::Route& route, program::TileCoordinate tile, const std::string& in) {
+    for (const program::Hop& hop : route.path) {
+        for (const Heading heading :
+             {Heading::North, Heading::South, Heading::East, Heading::West}) {
+            const std::string name = name_of(heading);
+            if (hop.out.starts_with(name) && neighbour(hop.tile, heading) == tile &&
+                in == name_of(opposite(heading)) + hop.out.substr(name.size())) {
+                return hop;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+bool can_share(const program::Route& a, const program::Route& b) {
+    return a.packet_id && b.packet_id &&
+           (a.packet_id != b.packet_id || a.destinations == b.destinations);
+}
+
+void route(program::Program& program, const NpuConfig& config) {
+    Router(program, config).run();
+}
+
+std::int64_t hops(const program::Route& route, std::size_t destination) {
+    const program::TileCoordinate tile = route.destinations[destination].tile;
+    std::optional<program::Hop> hop;
+    for (const program::Hop& candidate : route.path) {
+        const bool into_dma = candidate.out.starts_with("dma") ||
+                              candidate.out.starts_with("core") ||
+                              (tile.row == 0 && candidate.out.starts_with("south"));
+        if (candidate.tile == tile && into_dma) {
+            hop = candidate;
+        }
+    }
+    std::int64_t count = 0;
+    while (hop && count <= static_cast<std::int64_t>(route.path.size())) {
+        ++count;
+        hop = hop_into(route, hop->tile, hop->in);
+    }
+    return count;
+}
+
+}  // namespace tilesim::arch::npu::stream

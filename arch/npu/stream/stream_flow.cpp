@@ -1,0 +1,426 @@
+#include "arch/npu/stream/stream_flow.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::npu::stream {
+
+using base::Cycles;
+
+namespace {
+
+// Tags of a receiver's events: the end of a transfer, or from here on a packet and what it names.
+constexpr std::uint64_t kPacket = 1;
+
+}  // namespace
+
+// --- StreamSink ----------------------------------------------------------------------------------
+
+void StreamSink::begin(std::int64_t words, Cycles from) {
+    SIM_CHECK(remaining_ == 0, "a receiver began a transfer before the last one had ended");
+    remaining_ = words;
+    parts_.clear();
+    free_ = std::max(free_, from);
+    if (feeds_.size() > 1) {  // what arrived first is taken first
+        std::stable_sort(feeds_.begin(), feeds_.end(), [this](auto* a, auto* b) {
+            return a->first_arrival(*this) < b->first_arrival(*this);
+        });
+    }
+    for (StreamFlow* flow : feeds_) {
+        flow->sink_ready();
+    }
+}
+
+void StreamSink::await_packet() {
+    awaiting_packet_ = true;
+    const StreamFlow* first = nullptr;
+    for (const StreamFlow* flow : feeds_) {
+        const Cycles arrival = flow->first_arrival(*this);
+        const bool earlier = first == nullptr || arrival < first->first_arrival(*this);
+        first = arrival < Cycles{INT64_MAX} && earlier ? flow : first;
+    }
+    if (first != nullptr) {
+        announce(first->first_arrival(*this), first->descriptor_of_first(*this));
+    }
+}
+
+void StreamSink::announce(Cycles arrival, std::int64_t descriptor) {
+    awaiting_packet_ = false;
+    scheduler_.at(std::max(scheduler_.now(), arrival), *this,
+                  kPacket + static_cast<std::uint64_t>(descriptor));
+}
+
+StreamSink::Taken StreamSink::consume(StreamFlow& flow, std::size_t branch, std::int64_t words,
+                                      Cycles arrival) {
+    const std::int64_t taken = std::min(words, remaining_);
+    const Cycles start = std::max(free_, arrival);
+    if (taken > 0) {
+        free_ = start + Cycles{taken};
+        remaining_ -= taken;
+        if (functional_) {
+            add_part(flow, branch, taken);
+        }
+        if (remaining_ == 0) {
+            scheduler_.at(free_, *this);
+        }
+    }
+    return {taken, start};
+}
+
+void StreamSink::add_part(StreamFlow& flow, std::size_t branch, std::int64_t words) {
+    if (parts_.empty() || parts_.back().flow != &flow || parts_.back().branch != branch) {
+        parts_.push_back({&flow, branch, 0});
+    }
+    parts_.back().words += words;
+}
+
+void StreamSink::take_words(const std::function<void(std::span<const std::uint32_t>)>& use) {
+    for (const Part& part : parts_) {
+        use(part.flow->take_words(part.branch, part.words));
+    }
+    parts_.clear();
+}
+
+void StreamSink::on_event(std::uint64_t tag, base::Femtoseconds) {
+    if (tag >= kPacket) {
+        client_.on_packet(static_cast<std::int64_t>(tag - kPacket));
+    } else {
+        client_.on_stream_received(scheduler_.now());
+    }
+}
+
+// --- StreamFlow ----------------------------------------------------------------------------------
+
+StreamFlow::StreamFlow(std::string name, CycleScheduler& scheduler, StreamSourceClient& source,
+                       const std::vector<Branch>& branches, std::vector<StreamArbiter*> arbiters,
+                       std::optional<std::uint32_t> header, bool keep_header, bool functional)
+    : name_(std::move(name)),
+      scheduler_(scheduler),
+      source_(source),
+      arbiters_(std::move(arbiters)),
+      header_(header),
+      keep_header_(keep_header),
+      functional_(functional) {
+    for (const Branch& branch : branches) {
+        branches_.push_back({.branch = branch});
+        branch.sink->feeds_.push_back(this);
+        branch.sink->functional_ = functional;
+    }
+}
+
+void StreamFlow::begin(std::int64_t words, std::int64_t available, Cycles from,
+                       std::int64_t descriptor) {
+    SIM_CHECK(!active_, "{}: a transfer began before the last one had ended", name_);
+    if (header_) {
+        std::int64_t taken = pushed_;
+        for (const BranchState& state : branches_) {
+            taken = std::min(taken, state.taken);
+        }
+        while (packets_.size() > 1 && packets_[1].from <= taken) {
+            packets_.pop_front();
+        }
+        packets_.push_back({pushed_, descriptor});
+    }
+    active_ = true;
+    unsent_ = words;
+    available_ = available;
+    transfer_unpumped_ = words;
+    push_free_ = std::max(push_free_, from);
+    if (header_ && keep_header_) {
+        ++unsent_;
+        ++available_;
+        header_unpumped_ = true;
+    } else if (header_) {
+        push_free_ += Cycles{1};  // the header passes the switches and is dropped at the end
+    }
+    if (!tail_pending_ && hold_arbiters(push_free_)) {
+        progress();
+    }
+}
+
+void StreamFlow::supply(std::int64_t words, Cycles from) {
+    available_ += words;
+    push_free_ = std::max(push_free_, from);
+    progress();
+}
+
+bool StreamFlow::hold_arbiters(Cycles now) {
+    push_free_ = std::max(push_free_, now);
+    while (arbiters_held_ < arbiters_.size()) {
+        if (!arbiters_[arbiters_held_]->request(*this)) {
+            return false;
+        }
+        ++arbiters_held_;
+    }
+    return true;
+}
+
+void StreamFlow::on_arbiter_granted(Cycles when) {
+    ++arbiters_held_;
+    if (hold_arbiters(when)) {
+        progress();
+    }
+}
+
+// Adds a segment, as part of the last one where it follows without a gap.
+void StreamFlow::append(base::Ring<Segment>& segments, std::int64_t words, Cycles start) {
+    if (!segments.empty() && segments.back().start + Cycles{segments.back().words} == start) {
+        segments.back().words += words;
+    } else {
+        Segment& segment = base::append(segments);
+        segment.words = words;
+        segment.start = start;
+    }
+}
+
+// Hands arriving words to a receiver that accepts them.
+void StreamFlow::deliver(BranchState& state, std::size_t index) {
+    StreamSink& sink = *state.branch.sink;
+    while (!state.arriving.empty() && sink.waiting()) {
+        Segment& segment = state.arriving.front();
+        const auto [words, start] = sink.consume(*this, index, segment.words, segment.start);
+        state.taken += words;
+        append(state.taken_at, words, start);
+        if (words == segment.words) {
+            state.arriving.pop_front();
+        } else {
+            segment = {segment.words - words, segment.start + Cycles{words}};
+        }
+    }
+}
+
+// Words the receivers leave room for: what they have asked for and what fits in between.
+std::int64_t StreamFlow::pushable() const {
+    std::int64_t words = std::min(unsent_, available_);
+    for (const BranchState& state : branches_) {
+        const std::int64_t asked = state.branch.sink->remaining_;
+        words = std::min(words, state.taken + asked + state.branch.capacity - pushed_);
+    }
+    return words;
+}
+
+// Pushes the longest piece that moves without a gap; false when nothing can move.
+bool StreamFlow::push_piece() {
+    std::int64_t words = pushable();
+    if (words <= 0) {
+        return false;
+    }
+    Cycles start = push_free_;
+    for (BranchState& state : branches_) {
+        // Word w enters when word w - window has left: look up when that one is taken.
+        const std::int64_t leaving = pushed_ - state.window();
+        std::int64_t& begin = state.taken_at_begin;
+        while (!state.taken_at.empty() && begin + state.taken_at.front().words <= leaving) {
+            begin += state.taken_at.front().words;
+            state.taken_at.pop_front();
+        }
+        if (leaving >= begin && !state.taken_at.empty()) {
+            const Segment& segment = state.taken_at.front();
+            const std::int64_t into = leaving - begin;
+            start = std::max(start, segment.start + Cycles{into + 1});
+            words = std::min(words, segment.words - into);
+        }
+    }
+    // A receiver that starts later than the words arrive fills its FIFO first.
+    for (const BranchState& state : branches_) {
+        const StreamSink& sink = *state.branch.sink;
+        if (sink.free_ > start + state.branch.latency) {
+            words = std::min(words, state.window());
+        }
+    }
+    for (BranchState& state : branches_) {
+        append(state.arriving, words, start + state.branch.latency);
+        if (state.branch.sink->awaiting_packet()) {
+            state.branch.sink->announce(state.arriving.front().start,
+                                        descriptor_of_first(*state.branch.sink));
+        }
+    }
+    push_free_ = start + Cycles{words};
+    pushed_ += words;
+    unsent_ -= words;
+    available_ -= words;
+    source_.on_stream_pushed(1, words, push_free_);
+    return true;
+}
+
+bool StreamFlow::BranchState::keeps_up(std::int64_t pushed, Cycles next) const {
+    const Cycles arrival = next + branch.latency;
+    return taken == pushed && branch.capacity > 0 && !taken_at.empty() &&
+           taken_at.back().words >= window() &&
+           taken_at.back().start + Cycles{taken_at.back().words} == arrival &&
+           branch.sink->free_ <= arrival;
+}
+
+// While every receiver keeps up, each piece is as long as the shortest window and follows without a
+// gap: moves all of them at once but the last, with which something ends.
+void StreamFlow::push_steady_pieces() {
+    std::int64_t words = std::min(unsent_, available_);
+    std::int64_t piece = INT64_MAX;
+    for (const BranchState& state : branches_) {
+        if (!state.keeps_up(pushed_, push_free_)) {
+            return;
+        }
+        words = std::min(words, state.branch.sink->remaining_);
+        piece = std::min(piece, state.window());
+    }
+    const std::int64_t pieces = (words - 1) / piece;
+    if (pieces <= 0) {
+        return;
+    }
+    words = pieces * piece;
+    for (std::size_t i = 0; i < branches_.size(); ++i) {
+        BranchState& state = branches_[i];
+        state.branch.sink->consume(*this, i, words, push_free_ + state.branch.latency);
+        state.taken += words;
+        state.taken_at.back().words += words;
+    }
+    const Cycles first_end = push_free_ + Cycles{piece};
+    push_free_ += Cycles{words};
+    pushed_ += words;
+    unsent_ -= words;
+    available_ -= words;
+    source_.on_stream_pushed(pieces, piece, first_end);
+}
+
+// The words nobody has taken or asked for yet find room behind the last arbiter.
+bool StreamFlow::tail_fits() const {
+    return std::all_of(branches_.begin(), branches_.end(), [this](const BranchState& state) {
+        return state.taken + state.branch.sink->remaining_ + state.branch.arbiter_capacity >=
+               pushed_;
+    });
+}
+
+// The end of the packet has passed; the next one, if it has begun, queues behind those who wait.
+void StreamFlow::release_arbiters(Cycles now) {
+    tail_pending_ = false;
+    const std::size_t held = std::exchange(arbiters_held_, 0);
+    for (std::size_t i = 0; i < held; ++i) {
+        arbiters_[i]->release(now);
+    }
+    if (active_) {
+        hold_arbiters(now);
+    }
+}
+
+void StreamFlow::progress() {
+    if (in_progress_) {
+        return;
+    }
+    in_progress_ = true;
+    push_free_ = std::max(push_free_, active_ && unsent_ > 0 ? scheduler_.now() : push_free_);
+    bool moved = true;
+    while (moved) {
+        for (std::size_t i = 0; i < branches_.size(); ++i) {
+            deliver(branches_[i], i);
+        }
+        if (tail_pending_ && tail_fits()) {
+            release_arbiters(scheduler_.now());
+        }
+        const bool passing = !tail_pending_ && arbiters_held_ == arbiters_.size();
+        moved = false;
+        if (passing && active_ && unsent_ > 0) {
+            push_steady_pieces();
+            moved = push_piece();
+        }
+        if (moved && unsent_ == 0) {
+            scheduler_.at(push_free_, *this);
+        }
+    }
+    in_progress_ = false;
+}
+
+void StreamFlow::on_event(std::uint64_t, base::Femtoseconds) {
+    const Cycles now = scheduler_.now();
+    if (functional_) {
+        pump(transfer_unpumped_);
+    }
+    active_ = false;
+    if (tail_fits()) {
+        release_arbiters(now);
+    } else {
+        tail_pending_ = !arbiters_.empty();
+    }
+    source_.on_stream_sent(now);
+}
+
+std::vector<const StreamSink*> StreamFlow::blocked_by() const {
+    std::vector<const StreamSink*> result;
+    for (const BranchState& state : branches_) {
+        if (holds_back(state)) {
+            result.push_back(state.branch.sink);
+        }
+    }
+    return result;
+}
+
+bool StreamFlow::blocked() const {
+    return std::any_of(branches_.begin(), branches_.end(),
+                       [this](const BranchState& state) { return holds_back(state); });
+}
+
+bool StreamFlow::holds_back(const BranchState& state) const {
+    const std::int64_t asked = state.branch.sink->remaining_;
+    const std::int64_t room =
+        tail_pending_ ? state.branch.arbiter_capacity : state.branch.capacity - 1;
+    return (active_ || tail_pending_) && state.taken + asked + room < pushed_;
+}
+
+const StreamArbiter* StreamFlow::waiting_arbiter() const {
+    return active_ && !tail_pending_ && arbiters_held_ < arbiters_.size()
+               ? arbiters_[arbiters_held_]
+               : nullptr;
+}
+
+Cycles StreamFlow::first_arrival(const StreamSink& sink) const {
+    for (const BranchState& state : branches_) {
+        if (state.branch.sink == &sink && !state.arriving.empty()) {
+            return state.arriving.front().start;
+        }
+    }
+    return Cycles{INT64_MAX};
+}
+
+std::int64_t StreamFlow::descriptor_of_first(const StreamSink& sink) const {
+    std::int64_t descriptor = 0;
+    for (const BranchState& state : branches_) {
+        for (const Named& packet : packets_) {
+            if (state.branch.sink == &sink && packet.from <= state.taken) {
+                descriptor = packet.descriptor;
+            }
+        }
+    }
+    return descriptor;
+}
+
+// --- functional mode -----------------------------------------------------------------------------
+
+void StreamFlow::pump(std::int64_t words) {
+    std::int64_t read_by_all = words_.end();
+    for (const BranchState& state : branches_) {
+        read_by_all = std::min(read_by_all, state.read_position);
+    }
+    words_.drop_before(read_by_all);
+    if (header_unpumped_) {
+        words_.append(1)[0] = *header_;
+        header_unpumped_ = false;
+    }
+    if (words > 0) {
+        source_.read_words(words_.append(words));
+        transfer_unpumped_ -= words;
+    }
+}
+
+std::span<const std::uint32_t> StreamFlow::take_words(std::size_t branch, std::int64_t words) {
+    BranchState& state = branches_[branch];
+    const std::int64_t begin = state.read_position;
+    const std::int64_t end = begin + words;
+    if (end > words_.end()) {
+        pump(std::min(transfer_unpumped_, end - words_.end()));
+    }
+    state.read_position = end;
+    return words_.words(begin, words);
+}
+
+}  // namespace tilesim::arch::npu::stream

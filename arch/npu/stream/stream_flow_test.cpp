@@ -1,0 +1,287 @@
+#include "arch/npu/stream/stream_flow.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace tilesim::arch::npu::stream {
+namespace {
+
+using namespace base::literals;
+using base::Cycles;
+
+constexpr Cycles kLatency{7};
+constexpr std::int64_t kCapacity = 5;
+constexpr std::int64_t kArbiterCapacity = 3;  // of these, behind the last arbiter
+// A receiver that starts again finds kCapacity words; the next ones are kLatency away.
+constexpr Cycles kRestartGap{7 - 5};
+
+struct Source final : StreamSourceClient {
+    std::vector<Cycles> sent;
+    CycleScheduler* scheduler = nullptr;
+    std::uint32_t next_word = 0;
+    std::vector<std::pair<std::int64_t, Cycles>> pieces;  // words, and when the last has left
+    void on_stream_pushed(std::int64_t count, std::int64_t words, Cycles end) override {
+        for (std::int64_t i = 0; i < count; ++i) {
+            pieces.emplace_back(words, end + Cycles{i * words});
+        }
+    }
+    void on_stream_sent(Cycles now) override { sent.push_back(now); }
+    void read_words(std::span<std::uint32_t> into) override {
+        for (std::uint32_t& word : into) {
+            word = next_word++;
+        }
+    }
+};
+
+struct Receiver final : StreamSinkClient {
+    explicit Receiver(CycleScheduler& scheduler) : sink(scheduler, *this) {}
+    StreamSink sink;
+    std::vector<Cycles> received;
+    std::vector<std::uint32_t> words;
+    void on_stream_received(Cycles now) override {
+        received.push_back(now);
+        sink.take_words([this](std::span<const std::uint32_t> taken) {
+            words.insert(words.end(), taken.begin(), taken.end());
+        });
+    }
+};
+
+// Lets a test act at a cycle.
+struct At final : base::EventHandler {
+    std::function<void()> action;
+    void on_event(std::uint64_t, base::Femtoseconds) override { action(); }
+};
+
+struct Bench {
+    base::EventQueue queue;
+    CycleScheduler scheduler{queue, base::Clock{base::Hertz{1'000'000'000}}};
+    std::vector<std::unique_ptr<At>> actions;
+
+    void at(Cycles cycle, std::function<void()> action) {
+        actions.push_back(std::make_unique<At>());
+        actions.back()->action = std::move(action);
+        scheduler.at(cycle, *actions.back());
+    }
+    void run() { queue.run_until(1'000'000_ns); }
+};
+
+std::unique_ptr<StreamFlow> flow_to(Bench& bench, Source& source, std::vector<Receiver*> to,
+                                    std::vector<StreamArbiter*> arbiters = {},
+                                    std::optional<std::uint32_t> header = {}) {
+    std::vector<StreamFlow::Branch> branches;
+    for (Receiver* receiver : to) {
+        branches.push_back({&receiver->sink, kLatency, kCapacity, kArbiterCapacity});
+    }
+    return std::make_unique<StreamFlow>("flow", bench.scheduler, source, branches,
+                                        std::move(arbiters), header, false, true);
+}
+
+TEST(StreamFlow, MovesOneWordACycleAfterItsLatency) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(3_cyc, [&] {
+        receiver.sink.begin(100, 3_cyc);
+        flow->begin(100, 100, 3_cyc);
+    });
+    bench.run();
+    ASSERT_EQ(source.sent.size(), 1U);
+    EXPECT_EQ(source.sent[0], 103_cyc);
+    EXPECT_EQ(receiver.received.at(0), 103_cyc + kLatency);
+    EXPECT_EQ(receiver.words.size(), 100U);
+}
+
+TEST(StreamFlow, PiecesFollowWithoutAGapAndAreNoLongerThanWhatIsBetweenTheEnds) {
+    Bench bench;
+    Source source;
+    Receiver one{bench.scheduler};
+    Receiver other{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&one, &other});
+    const auto transfer = [&](std::int64_t words, Cycles from) {
+        one.sink.begin(words, from);
+        other.sink.begin(words, from);
+        flow->begin(words, words, from);
+    };
+    bench.at(0_cyc, [&] { transfer(100, 0_cyc); });
+    bench.at(200_cyc, [&] {
+        source.pieces.clear();
+        transfer(503, 200_cyc);
+    });
+    bench.run();
+    Cycles end = 200_cyc;
+    for (const auto& [words, left] : source.pieces) {
+        EXPECT_LE(Cycles{words}, kLatency + Cycles{kCapacity});
+        end += Cycles{words};
+        EXPECT_EQ(left, end);
+    }
+    EXPECT_EQ(end, 703_cyc);
+    EXPECT_EQ(one.received, (std::vector{100_cyc + kLatency, 703_cyc + kLatency}));
+    EXPECT_EQ(other.received, one.received);
+    EXPECT_EQ(one.words.size(), 603U);
+    EXPECT_EQ(other.words, one.words);
+}
+
+TEST(StreamFlow, AReceiverThatStopsInSteadyFlowHoldsBackTheOthers) {
+    Bench bench;
+    Source source;
+    Receiver stops{bench.scheduler};
+    Receiver takes_all{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&stops, &takes_all});
+    bench.at(0_cyc, [&] {
+        stops.sink.begin(10, 0_cyc);
+        takes_all.sink.begin(10, 0_cyc);
+        flow->begin(10, 10, 0_cyc);
+    });
+    bench.at(100_cyc, [&] {
+        stops.sink.begin(200, 100_cyc);
+        takes_all.sink.begin(300, 100_cyc);
+        flow->begin(300, 300, 100_cyc);
+    });
+    bench.at(1000_cyc, [&] { stops.sink.begin(100, 1000_cyc); });
+    bench.run();
+    EXPECT_EQ(stops.received.at(1), 300_cyc + kLatency);
+    EXPECT_EQ(stops.received.at(2), 1100_cyc + kRestartGap);
+    EXPECT_GT(takes_all.received.at(1), 1000_cyc);
+    EXPECT_EQ(stops.words, takes_all.words);
+}
+
+TEST(StreamFlow, SourceRunsAheadOfAStoppedReceiverByTheCapacityOnly) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(0_cyc, [&] { flow->begin(kCapacity, kCapacity, 0_cyc); });
+    bench.run();
+    EXPECT_EQ(source.sent.size(), 1U);
+
+    Bench other;
+    Source blocked;
+    Receiver never{other.scheduler};
+    const auto stuck = flow_to(other, blocked, {&never});
+    other.at(0_cyc, [&] { stuck->begin(kCapacity + 1, kCapacity + 1, 0_cyc); });
+    other.run();
+    EXPECT_TRUE(blocked.sent.empty());
+    ASSERT_EQ(stuck->blocked_by().size(), 1U);
+    EXPECT_EQ(stuck->blocked_by()[0], &never.sink);
+}
+
+TEST(StreamFlow, BroadcastGoesAtThePaceOfTheLastReceiver) {
+    Bench bench;
+    Source source;
+    Receiver early{bench.scheduler};
+    Receiver late{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&early, &late});
+    bench.at(0_cyc, [&] {
+        early.sink.begin(50, 0_cyc);
+        flow->begin(50, 50, 0_cyc);
+    });
+    bench.at(1000_cyc, [&] { late.sink.begin(50, 1000_cyc); });
+    bench.run();
+    EXPECT_EQ(late.received.at(0), 1050_cyc + kRestartGap);
+    EXPECT_GT(early.received.at(0), 1000_cyc);
+    EXPECT_EQ(early.words, late.words);
+}
+
+TEST(StreamFlow, DescriptorsOfBothEndsNeedNotAgree) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(30, 0_cyc);
+        flow->begin(60, 60, 0_cyc);
+    });
+    bench.at(200_cyc, [&] { receiver.sink.begin(30, 200_cyc); });
+    bench.run();
+    ASSERT_EQ(receiver.received.size(), 2U);
+    EXPECT_EQ(receiver.received[0], 30_cyc + kLatency);
+    EXPECT_EQ(receiver.received[1], 230_cyc + kRestartGap);
+    ASSERT_EQ(receiver.words.size(), 60U);
+    EXPECT_EQ(receiver.words[59], 59U);
+}
+
+TEST(StreamFlow, WordsLeaveNoEarlierThanTheyAreSupplied) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(20, 0_cyc);
+        flow->begin(20, 0, 0_cyc);
+    });
+    bench.at(100_cyc, [&] { flow->supply(10, 100_cyc); });
+    bench.at(300_cyc, [&] { flow->supply(10, 300_cyc); });
+    bench.run();
+    EXPECT_EQ(source.sent.at(0), 310_cyc);
+    EXPECT_EQ(receiver.received.at(0), 310_cyc + kLatency);
+}
+
+TEST(StreamArbiter, IsHeldUntilTheEndOfThePacket) {
+    Bench bench;
+    Source first;
+    Source second;
+    Receiver receiver{bench.scheduler};
+    StreamArbiter arbiter{"arbiter"};
+    const auto a = flow_to(bench, first, {&receiver}, {&arbiter}, 1);
+    const auto b = flow_to(bench, second, {&receiver}, {&arbiter}, 2);
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(80, 0_cyc);
+        a->begin(40, 40, 0_cyc);
+        b->begin(40, 40, 0_cyc);
+    });
+    bench.run();
+    EXPECT_EQ(first.sent.at(0), 41_cyc);  // the header goes first
+    EXPECT_GE(second.sent.at(0), 81_cyc);
+    EXPECT_EQ(receiver.words.size(), 80U);
+}
+
+// A's packet is longer than what its receiver takes; B shares the arbiter but not the receiver.
+std::size_t packets_of_b(std::int64_t surplus) {
+    Bench bench;
+    Source first;
+    Source second;
+    Receiver for_a{bench.scheduler};
+    Receiver for_b{bench.scheduler};
+    StreamArbiter arbiter{"arbiter"};
+    const auto a = flow_to(bench, first, {&for_a}, {&arbiter}, 1);
+    const auto b = flow_to(bench, second, {&for_b}, {&arbiter}, 2);
+    bench.at(0_cyc, [&] {
+        for_a.sink.begin(20, 0_cyc);
+        for_b.sink.begin(20, 0_cyc);
+        a->begin(20 + surplus, 20 + surplus, 0_cyc);
+    });
+    bench.at(100_cyc, [&] { b->begin(20, 20, 100_cyc); });
+    bench.run();
+    EXPECT_EQ(first.sent.size(), surplus <= kCapacity ? 1U : 0U);
+    return for_b.received.size();
+}
+
+TEST(StreamArbiter, PassesOthersWhenTheSurplusFitsBehindIt) {
+    EXPECT_EQ(packets_of_b(kArbiterCapacity), 1U);
+    EXPECT_EQ(packets_of_b(kArbiterCapacity + 1), 0U);  // though the sender has finished
+    EXPECT_EQ(packets_of_b(kCapacity + 1), 0U);
+}
+
+TEST(StreamArbiter, TheEndOfAPacketIsDeliveredAfterItHasGivenTheArbiterBack) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    StreamArbiter arbiter{"arbiter"};
+    const auto flow = flow_to(bench, source, {&receiver}, {&arbiter}, 1);
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(10, 0_cyc);
+        flow->begin(10 + kCapacity, 10 + kCapacity, 0_cyc);
+    });
+    bench.at(100_cyc, [&] { receiver.sink.begin(kCapacity, 100_cyc); });
+    bench.run();
+    EXPECT_EQ(receiver.received.size(), 2U);
+    EXPECT_EQ(arbiter.owner(), nullptr);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::stream

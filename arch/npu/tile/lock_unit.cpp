@@ -1,0 +1,75 @@
+#include "arch/npu/tile/lock_unit.hpp"
+
+#include <fmt/format.h>
+
+#include "arch/npu/program/program_fault.hpp"
+
+namespace tilesim::arch::npu::tile {
+
+LockUnit::LockUnit(const std::vector<program::Lock>& locks, LockKind kind) : kind_(kind), names_(locks) {
+    for (const program::Lock& lock : locks) {
+        states_.push_back({lock.initial, {}, false});
+    }
+}
+
+void LockUnit::take(State& lock, std::int64_t request) const {
+    lock.held = kind_ == LockKind::Binary;
+    lock.value += request < 0 ? request : 0;
+}
+
+bool LockUnit::available(const program::LockAction& action) const {
+    return satisfied(action.value, state(action.lock));
+}
+
+bool LockUnit::acquire(const program::LockAction& action, LockClient& client) {
+    State& lock = state(action.lock);
+    // Who waits for the other state of a binary lock is not overtaken.
+    const bool first = lock.waiters.empty() || kind_ == LockKind::Binary;
+    if (first && satisfied(action.value, lock)) {
+        take(lock, action.value);
+        return true;
+    }
+    lock.waiters.push_back({action.value, &client});
+    return false;
+}
+
+void LockUnit::release(const program::LockAction& action, base::Cycles now) {
+    if (kind_ == LockKind::Binary) {
+        set(action.lock, action.value, now);
+        return;
+    }
+    State& lock = state(action.lock);
+    const std::int64_t value = lock.value + action.value;
+    if (value < 0 || value > kMost) {
+        const program::Lock& name = names_[static_cast<std::size_t>(action.lock)];
+        throw program::ProgramFault(fmt::format(
+            "cycle {}: lock {} (tile {},{} id {}) is {}; releasing {:+} leaves 0..{}", now.count(),
+            name.name, name.tile.column, name.tile.row, name.id, lock.value, action.value, kMost));
+    }
+    lock.value = value;
+    grant_waiters(action.lock, now);
+}
+
+void LockUnit::set(std::int64_t lock, std::int64_t value, base::Cycles now) {
+    state(lock).value = value;
+    state(lock).held = false;
+    grant_waiters(lock, now);
+}
+
+void LockUnit::grant_waiters(std::int64_t id, base::Cycles now) {
+    State& lock = state(id);
+    base::Cycles when = now;
+    for (std::size_t i = 0; i < lock.waiters.size();) {
+        const Waiter waiter = lock.waiters[i];
+        if (!satisfied(waiter.value, lock)) {
+            ++i;
+            continue;
+        }
+        take(lock, waiter.value);
+        lock.waiters.erase(lock.waiters.begin() + static_cast<std::ptrdiff_t>(i));
+        waiter.client->on_lock_granted(when);
+        when += base::Cycles{1};
+    }
+}
+
+}  // namespace tilesim::arch::npu::tile

@@ -1,0 +1,99 @@
+#include "arch/npu/tile/lock_unit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "arch/npu/program/program_fault.hpp"
+
+namespace tilesim::arch::npu::tile {
+namespace {
+
+using namespace base::literals;
+
+struct Waiter final : LockClient {
+    std::vector<base::Cycles> granted;
+    void on_lock_granted(base::Cycles when) override { granted.push_back(when); }
+};
+
+LockUnit one_lock(std::int64_t initial) {
+    return LockUnit{{{"lock", {0, 2}, 3, initial}}};
+}
+
+TEST(LockUnit, AcquireGreaterEqualWaitsForTheCountAndSubtractsIt) {
+    LockUnit locks = one_lock(1);
+    Waiter waiter;
+    EXPECT_FALSE(locks.acquire({0, -2}, waiter));
+    EXPECT_EQ(locks.value(0), 1);
+    locks.release({0, 2}, 17_cyc);
+    EXPECT_EQ(locks.value(0), 1);
+    ASSERT_EQ(waiter.granted.size(), 1U);
+    EXPECT_EQ(waiter.granted[0], 17_cyc);
+}
+
+TEST(LockUnit, AcquireEqualWaitsForTheExactValueAndKeepsIt) {
+    LockUnit locks = one_lock(5);
+    Waiter waiter;
+    EXPECT_FALSE(locks.acquire({0, 3}, waiter));
+    locks.release({0, -2}, 4_cyc);
+    EXPECT_EQ(waiter.granted.size(), 1U);
+    EXPECT_EQ(locks.value(0), 3);
+    EXPECT_TRUE(locks.acquire({0, 3}, waiter));
+}
+
+TEST(LockUnit, GrantsOneRequestACycle) {
+    LockUnit locks = one_lock(0);
+    Waiter first;
+    Waiter second;
+    EXPECT_FALSE(locks.acquire({0, -1}, first));
+    EXPECT_FALSE(locks.acquire({0, -1}, second));
+    locks.release({0, 2}, 11_cyc);
+    EXPECT_EQ(first.granted.at(0), 11_cyc);
+    EXPECT_EQ(second.granted.at(0), 12_cyc);
+}
+
+TEST(LockUnit, LaterRequestsDoNotOvertakeWaitingOnes) {
+    LockUnit locks = one_lock(1);
+    Waiter big;
+    Waiter small;
+    EXPECT_FALSE(locks.acquire({0, -2}, big));
+    EXPECT_FALSE(locks.acquire({0, -1}, small));
+}
+
+TEST(LockUnit, BinaryAcquireWaitsForTheStateAndHoldsTheLock) {
+    LockUnit locks{{{"lock", {0, 2}, 3, 0}}, LockKind::Binary};
+    Waiter reader;
+    Waiter other;
+    EXPECT_FALSE(locks.acquire({0, 1}, reader));
+    EXPECT_TRUE(locks.acquire({0, 0}, other));
+    EXPECT_TRUE(locks.held(0));
+    locks.release({0, 1}, 5_cyc);
+    ASSERT_EQ(reader.granted.size(), 1U);
+    EXPECT_EQ(reader.granted[0], 5_cyc);
+    EXPECT_EQ(locks.value(0), 1);
+    EXPECT_FALSE(locks.available({0, 1}));  // held by the reader
+}
+
+TEST(LockUnit, BinaryReleaseSetsTheStateAndServesOneWaiter) {
+    LockUnit locks{{{"lock", {0, 2}, 3, 0}}, LockKind::Binary};
+    Waiter first;
+    Waiter second;
+    EXPECT_FALSE(locks.acquire({0, 1}, first));
+    EXPECT_FALSE(locks.acquire({0, 1}, second));
+    locks.release({0, 1}, 7_cyc);
+    EXPECT_EQ(first.granted.size(), 1U);
+    EXPECT_TRUE(second.granted.empty());
+    locks.release({0, 1}, 9_cyc);
+    EXPECT_EQ(second.granted.size(), 1U);
+}
+
+TEST(LockUnit, CounterHoldsSixBits) {
+    LockUnit locks = one_lock(LockUnit::kMost - 1);
+    locks.release({0, 1}, 1_cyc);
+    EXPECT_EQ(locks.value(0), 63);
+    EXPECT_THROW(locks.release({0, 1}, 2_cyc), program::ProgramFault);
+    EXPECT_THROW(locks.release({0, -64}, 2_cyc), program::ProgramFault);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::tile

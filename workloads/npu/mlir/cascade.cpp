@@ -1,0 +1,142 @@
+// Cascades between cores: aie.cascade_flow, or the two ends aie.configure_cascade selects; where
+// neither is stated, the wires a core that puts words has anyway.
+//
+// Source:  AM009 (AIE1: a snake through the rows), aie-rt (AIE-ML: after reset from the core north
+//          to the one south), mlir-aie's pass lower-cascade-flows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "workloads/npu/mlir/lowering.hpp"
+#include "arch/npu/stream/stream_switch.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+namespace {
+
+struct Ends {
+    arch::npu::stream::Heading in = arch::npu::stream::Heading::North;
+    arch::npu::stream::Heading out = arch::npu::stream::Heading::South;
+};
+
+arch::npu::stream::Heading read_heading(Cursor& cursor) {
+    static constexpr std::array<std::pair<std::string_view, arch::npu::stream::Heading>, 4> kNames{
+        {{"North", arch::npu::stream::Heading::North},
+         {"South", arch::npu::stream::Heading::South},
+         {"East", arch::npu::stream::Heading::East},
+         {"West", arch::npu::stream::Heading::West}}};
+    const Location where = cursor.where();
+    const std::string word = cursor.word();
+    const auto place = std::find_if(kNames.begin(), kNames.end(),
+                                    [&word](const auto& entry) { return entry.first == word; });
+    if (place == kNames.end()) {
+        throw ReadError(where,
+                        fmt::format("expected North, South, East or West, found '{}'", word));
+    }
+    return place->second;
+}
+
+class Cascades {
+  public:
+    explicit Cascades(Lowering& lowering) : lowering_(lowering) {}
+
+    void run() {
+        for (const Operation& operation : lowering_.body()) {
+            lowering_.attempt([&] { read(operation); });
+        }
+        for (const auto& [from, ends] : configured_) {
+            const arch::npu::program::TileCoordinate to = arch::npu::stream::neighbour(from, ends.out);
+            const auto receiver = configured_.find(to);
+            if (receiver != configured_.end() && receiver->second.in == arch::npu::stream::opposite(ends.out)) {
+                add(from, to);
+            }
+        }
+        for (const arch::npu::program::CoreProgram& core : lowering_.program.cores) {
+            if (puts(core.script) && !has_exit(core.tile) && !configured_.contains(core.tile)) {
+                add(core.tile, wired(core.tile));
+            }
+        }
+        for (const arch::npu::program::Cascade& cascade : lowering_.program.cascades) {
+            note_silent(cascade);
+        }
+    }
+
+  private:
+    void read(const Operation& operation) {
+        const bool flow = operation.name == "aie.cascade_flow";
+        if (!flow && operation.name != "aie.configure_cascade") {
+            return;
+        }
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const arch::npu::program::TileCoordinate tile = lowering_.tile(inside);
+        inside.expect(",");
+        if (flow) {
+            add(tile, lowering_.tile(inside));
+            return;
+        }
+        Ends ends;
+        ends.in = read_heading(inside);
+        inside.expect(",");
+        ends.out = read_heading(inside);
+        configured_[tile] = ends;
+    }
+
+    void add(arch::npu::program::TileCoordinate from, arch::npu::program::TileCoordinate to) {
+        auto& cascades = lowering_.program.cascades;
+        arch::npu::program::Cascade cascade;
+        cascade.name = unique_name(cascades, fmt::format("cascade_{}_{}_to_{}_{}", from.column,
+                                                         from.row, to.column, to.row));
+        cascade.from = from;
+        cascade.to = to;
+        cascades.push_back(cascade);
+    }
+
+    bool has_exit(arch::npu::program::TileCoordinate tile) const {
+        const auto& cascades = lowering_.program.cascades;
+        return std::any_of(cascades.begin(), cascades.end(),
+                           [tile](const arch::npu::program::Cascade& cascade) { return cascade.from == tile; });
+    }
+
+    // Where a core's cascade leads when nothing says so.
+    arch::npu::program::TileCoordinate wired(arch::npu::program::TileCoordinate tile) const {
+        if (!lowering_.config.core.alternating_sides) {
+            return arch::npu::stream::neighbour(tile, arch::npu::stream::Heading::South);
+        }
+        const arch::npu::program::TileCoordinate ahead =
+            arch::npu::stream::neighbour(tile, tile.row % 2 == 0 ? arch::npu::stream::Heading::West : arch::npu::stream::Heading::East);
+        return lowering_.config.contains(ahead) ? ahead : arch::npu::stream::neighbour(tile, arch::npu::stream::Heading::North);
+    }
+
+    static bool puts(const std::vector<arch::npu::program::CoreOp>& script) {
+        return std::any_of(script.begin(), script.end(), [](const arch::npu::program::CoreOp& op) {
+            const auto* loop = std::get_if<arch::npu::program::LoopOp>(&op.op);
+            return std::holds_alternative<arch::npu::program::PutCascadeOp>(op.op) ||
+                   (loop != nullptr && puts(loop->body));
+        });
+    }
+
+    void note_silent(const arch::npu::program::Cascade& cascade) {
+        const auto& cores = lowering_.program.cores;
+        const bool used = std::any_of(cores.begin(), cores.end(), [&](const arch::npu::program::CoreProgram& core) {
+            return core.tile == cascade.from && puts(core.script);
+        });
+        if (!used) {
+            lowering_.note(
+                "what kernels exchange over a cascade is left out where nothing says how many "
+                "words; state it under `cascade` of the side file");
+        }
+    }
+
+    Lowering& lowering_;
+    std::map<arch::npu::program::TileCoordinate, Ends> configured_;
+};
+
+}  // namespace
+
+void lower_cascades(Lowering& lowering) {
+    Cascades(lowering).run();
+}
+
+}  // namespace tilesim::workloads::npu::mlir

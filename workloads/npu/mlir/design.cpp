@@ -1,0 +1,285 @@
+#include "workloads/npu/mlir/design.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/base/config.hpp"
+#include "workloads/npu/mlir/lowering.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+namespace {
+
+using arch::base::config::ConfigError;
+
+constexpr std::size_t kMostErrors = 20;
+
+std::string located(const Source& source, Location where, const std::string& message) {
+    return fmt::format("{}:{}:{}: {}", source.file, where.line, where.column, message);
+}
+
+// Routing results and the like have nothing but these.
+bool only_routes(const Operation& device) {
+    static const std::set<std::string> kRouting{"aie.tile", "aie.switchbox", "aie.shim_mux",
+                                                "aie.wire", "aie.end"};
+    const auto& operations = region_of(device).blocks.front().operations;
+    return std::all_of(operations.begin(), operations.end(), [](const Operation& operation) {
+        return kRouting.contains(operation.name);
+    });
+}
+
+std::string symbol_of(const Operation& device) {
+    for (const Item& item : device.items) {
+        if (item.is(TokenKind::Symbol)) {
+            return item.token.text;
+        }
+    }
+    return text_attribute(device, "sym_name");
+}
+
+bool has_sequence(const Operation& device) {
+    const auto& operations = region_of(device).blocks.front().operations;
+    return std::any_of(operations.begin(), operations.end(), [](const Operation& operation) {
+        return operation.name.ends_with(".runtime_sequence");
+    });
+}
+
+// Files of before 2023 have no aie.device; the compiler puts their module into one of this target
+// (its pass canonicalize-device).
+constexpr std::string_view kImplicitTarget = "xcvc1902";
+
+bool is_implicit_device(const Operation& operation) {
+    if (operation.name != "module" || operation.regions().empty()) {
+        return false;
+    }
+    const auto& operations = region_of(operation).blocks.front().operations;
+    return std::any_of(operations.begin(), operations.end(),
+                       [](const Operation& each) { return each.name == "aie.tile"; });
+}
+
+struct Devices {
+    const Operation* design = nullptr;
+    const Operation* routed = nullptr;  // whose switchboxes count
+};
+
+Devices devices_of(const Source& source, const ReadOptions& options) {
+    std::vector<const Operation*> designs;
+    Devices chosen;
+    walk(source.operations, [&](const Operation& operation) {
+        if (operation.name != "aie.device" && !is_implicit_device(operation)) {
+            return;
+        }
+        if (!designs.empty() && only_routes(operation)) {
+            chosen.routed = &operation;
+        } else if (options.device.empty() || symbol_of(operation) == options.device) {
+            designs.push_back(&operation);
+        }
+    });
+    if (designs.empty()) {
+        throw ReadError({}, options.device.empty()
+                                ? "the file has no aie.device"
+                                : fmt::format("no aie.device is named @{}", options.device));
+    }
+    // Devices that only configurations load have no sequence of their own.
+    std::vector<const Operation*> with_sequence;
+    std::copy_if(designs.begin(), designs.end(), std::back_inserter(with_sequence),
+                 [](const Operation* design) { return has_sequence(*design); });
+    if (with_sequence.size() == 1) {
+        designs = with_sequence;
+    }
+    if (designs.size() > 1) {
+        std::string names;
+        for (const Operation* design : designs) {
+            names += fmt::format("{}@{}", names.empty() ? "" : ", ", symbol_of(*design));
+        }
+        throw ReadError(designs[1]->where,
+                        fmt::format("the file has several devices ({}); choose one with "
+                                    "--set design.symbol=NAME, or a part of a file that lines "
+                                    "\"// -----\" cut with --set design.part=1",
+                                    names));
+    }
+    chosen.design = designs.front();
+    chosen.routed = chosen.routed == nullptr ? chosen.design : chosen.routed;
+    return chosen;
+}
+
+// iree-amd-aie prints port bundles in capitals (SOUTH : 3), mlir-aie does not (South : 3).
+bool printed_by_iree(const Operation& device) {
+    bool capitals = false;
+    walk({device}, [&capitals](const Operation& operation) {
+        if (operation.name != "aie.connect" || operation.items.empty()) {
+            return;
+        }
+        for (const Item& item : operation.items.front().items) {
+            capitals = capitals || item.is_word("NORTH") || item.is_word("SOUTH") ||
+                       item.is_word("EAST") || item.is_word("WEST");
+        }
+    });
+    return capitals;
+}
+
+void choose_repeat_count(Lowering& lowering) {
+    const RepeatCount stated = lowering.options.repeat_count;
+    lowering.repeat_counts_runs = stated == RepeatCount::Runs || (stated == RepeatCount::Detect &&
+                                                                  printed_by_iree(lowering.device));
+    bool used = false;
+    walk({lowering.device}, [&used](const Operation& operation) {
+        const bool start = operation.name == "aie.dma_start" || operation.name == "aie.dma";
+        for (const Item& group : operation.items) {
+            for (const Item& item : group.items) {
+                used = used || (start && item.is_word("repeat_count"));
+            }
+        }
+    });
+    if (used) {
+        lowering.note(fmt::format("repeat_count = n runs a chain {} times ({})",
+                                  lowering.repeat_counts_runs ? "n" : "n + 1",
+                                  stated != RepeatCount::Detect ? "as design.repeat_count says"
+                                  : lowering.repeat_counts_runs
+                                      ? "the file prints ports as iree-amd-aie does"
+                                      : "mlir-aie's convention"));
+    }
+}
+
+// Operations of the device that no part of the lowering reads.
+void check_operations(Lowering& lowering) {
+    static const std::set<std::string> kKnown{"aie.tile",
+                                              "aie.buffer",
+                                              "aie.lock",
+                                              "aie.external_buffer",
+                                              "aie.mem",
+                                              "aie.memtile_dma",
+                                              "aie.shim_dma",
+                                              "aie.core",
+                                              "aie.flow",
+                                              "aie.packet_flow",
+                                              "aie.switchbox",
+                                              "aie.shim_mux",
+                                              "aie.wire",
+                                              "aie.end",
+                                              "func.func",
+                                              "memref.global",
+                                              "arith.constant",
+                                              "aie.shim_dma_allocation",
+                                              "aiex.multicast",
+                                              "aiex.broadcast_packet",
+                                              "aie.bd_chain",
+                                              "aie.cascade_flow",
+                                              "aie.configure_cascade"};
+    for (const Operation& operation : lowering.body()) {
+        const std::string& name = operation.name;
+        if (name.starts_with("aie.objectfifo")) {
+            lowering.errors.emplace_back(
+                operation.where,
+                fmt::format("{} is not lowered: run the compiler's lowering first (aie-opt "
+                            "--aie-objectFifo-stateful-transform) and read its output",
+                            name));
+            return;
+        }
+        if (name.starts_with("aie.trace")) {
+            lowering.note("trace set-up is left out");
+        } else if (!kKnown.contains(name) && !name.ends_with(".runtime_sequence")) {
+            lowering.errors.emplace_back(operation.where, fmt::format("{} is not modelled", name));
+        }
+    }
+}
+
+arch::npu::program::Program lowered(Lowering& lowering, const Operation& routed) {
+    choose_repeat_count(lowering);
+    check_operations(lowering);
+    if (lowering.errors.empty()) {
+        lower_storage(lowering);
+    }
+    if (lowering.errors.empty()) {
+        lower_dmas(lowering);
+        lower_cores(lowering);
+        lower_cascades(lowering);
+        lowering.attempt([&] { lower_sequence(lowering); });
+        lower_routes(lowering, routed);
+    }
+    if (lowering.errors.empty()) {
+        add_bodyless_cores(lowering);
+    }
+    place_external_buffers(lowering);
+    const std::string symbol = symbol_of(lowering.device);
+    lowering.program.name = symbol.empty() ? "design" : plain_name(symbol);
+    lowering.program.ends_with_sequence = true;
+    return std::move(lowering.program);
+}
+
+// The text with all but one part left blank, so that lines keep their numbers.
+std::string only_part(const std::string& text, const std::string& file, std::int64_t part) {
+    constexpr std::string_view kCut = "// -----";
+    std::string only = text;
+    std::int64_t number = 1;
+    for (std::size_t line = 0; line < text.size();) {
+        const std::size_t end = std::min(text.find('\n', line), text.size());
+        number += std::string_view{text}.substr(line).starts_with(kCut) ? 1 : 0;
+        if (number != part) {
+            std::fill(only.begin() + static_cast<std::ptrdiff_t>(line),
+                      only.begin() + static_cast<std::ptrdiff_t>(end), ' ');
+        }
+        line = end + 1;
+    }
+    if (part > number) {
+        throw ConfigError(fmt::format("{}: lines \"{}\" cut it into {} parts, there is no part {}",
+                                      file, kCut, number, part));
+    }
+    return only;
+}
+
+}  // namespace
+
+Source parse_design(const std::string& text, const std::string& file, std::int64_t part) {
+    Source source{file, {}};
+    try {
+        source.operations = parse(part == 0 ? text : only_part(text, file, part));
+    } catch (const ReadError& error) {
+        throw ConfigError(located(source, error.where(), error.what()));
+    }
+    return source;
+}
+
+std::string target_of(const Source& source, const ReadOptions& options) {
+    try {
+        const Operation& design = *devices_of(source, options).design;
+        if (design.name == "module") {
+            return std::string{kImplicitTarget};
+        }
+        Cursor cursor(design);
+        Cursor inside(cursor.group("("));
+        return inside.word();
+    } catch (const ReadError& error) {
+        throw ConfigError(located(source, error.where(), error.what()));
+    }
+}
+
+Design lower(const Source& source, const ReadOptions& options, const arch::npu::NpuConfig& config) {
+    try {
+        const Devices devices = devices_of(source, options);
+        Lowering lowering{config, options, *devices.design};
+        if (devices.design->name == "module") {
+            lowering.note(
+                fmt::format("the module has no aie.device: taken as {}, as the compiler "
+                            "does",
+                            kImplicitTarget));
+        }
+        Design design;
+        design.program = lowered(lowering, *devices.routed);
+        design.notes = std::move(lowering.notes);
+        if (!lowering.errors.empty()) {
+            std::string text;
+            for (std::size_t i = 0; i < std::min(kMostErrors, lowering.errors.size()); ++i) {
+                const auto& [where, message] = lowering.errors[i];
+                text += fmt::format("{}{}", i > 0 ? "\n" : "", located(source, where, message));
+            }
+            throw ConfigError(text);
+        }
+        return design;
+    } catch (const ReadError& error) {
+        throw ConfigError(located(source, error.where(), error.what()));
+    }
+}
+
+}  // namespace tilesim::workloads::npu::mlir

@@ -1,0 +1,91 @@
+// Reads a lowered AIE-dialect design (MLIR text) into a program.
+//
+// Models:  the physical form mlir-aie and iree-amd-aie print after their lowering: tiles, buffers,
+//          locks, DMA regions, flows or switchboxes, core bodies as scripts of lock operations and
+//          kernel calls, and the run-time sequence. docs/designs.md lists the operations.
+// Ignores: what a core computes (its time only), trace set-up, task-complete-token routes.
+// Source:  the operation definitions and test designs of Xilinx/mlir-aie and nod-ai/iree-amd-aie.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workloads/npu/mlir/syntax.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "arch/npu/program/program.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+// Cycles of the scalar operations between lock operations: one issues a cycle, in order, when its
+// operands are there. Source: llvm-aie scheduling tables (AIE2Schedule.td).
+struct InlineCosts {
+    std::int64_t load = 7;      // issue to use
+    std::int64_t multiply = 2;  // issue to use
+    std::int64_t other = 1;     // add, store, compare ...
+    std::int64_t branch = 6;    // closing a loop: compare, then the branch with 5 delay slots
+};
+
+// A core whose body is not in the file: it takes `inputs_per_output` blocks of every input channel,
+// works `cycles` on each round, and fills a block of every output channel at the end.
+struct BodylessCore {
+    std::int64_t cycles = 0;
+    std::int64_t inputs_per_output = 1;
+};
+
+// Words of a function's cascade accesses: it gets before it works and puts after.
+struct CascadeWords {
+    std::int64_t get = 0;
+    std::int64_t put = 0;
+};
+
+// What the host does besides the run-time sequence, after it.
+struct HostStep {
+    bool wait = false;  // until the lock has the value (a counting lock: at least); else set it
+    std::string lock;
+    std::int64_t value = 0;
+};
+
+// What a design does not say: the side file's content, read by sim.
+struct KernelCosts {
+    std::map<std::string, std::int64_t> kernels;  // cycles of a call, by function
+    std::map<std::string, CascadeWords> cascade;  // by function
+    std::optional<std::int64_t> default_kernel;   // of functions not listed
+    std::optional<BodylessCore> default_core;
+    InlineCosts inline_code;
+};
+
+// How often dma_start {repeat_count = n} runs its chain: mlir-aie writes the runs after the first,
+// iree-amd-aie the runs. Detect: by the way the file prints ports.
+enum class RepeatCount { Detect, AfterFirst, arch::npu::Runs };
+
+struct ReadOptions {
+    std::string device;    // symbol of the aie.device to run, where the file holds several
+    std::string sequence;  // symbol of the run-time sequence, likewise
+    RepeatCount repeat_count = RepeatCount::Detect;
+    KernelCosts costs;
+    std::vector<HostStep> host;
+};
+
+// A parsed file.
+struct Source {
+    std::string file;
+    std::vector<Operation> operations;
+};
+
+struct Design {
+    arch::npu::program::Program program;
+    std::vector<std::string> notes;  // what was assumed or left out, a sentence each
+};
+
+// `part`: of a file that lines "// -----" cut into several, counted from 1; 0: all of it.
+// Throws ConfigError, "file:line:column: what is wrong".
+Source parse_design(const std::string& text, const std::string& file, std::int64_t part = 0);
+// The target of the design's aie.device ("npu1_4col"). Throws ConfigError.
+std::string target_of(const Source& source, const ReadOptions& options);
+// Throws ConfigError with every error found, one a line.
+Design lower(const Source& source, const ReadOptions& options, const arch::npu::NpuConfig& config);
+
+}  // namespace tilesim::workloads::npu::mlir

@@ -1,0 +1,31 @@
+// libFuzzer target: any bytes as a design. It must be read or refused, and what was read must be
+// verified and routed or refused.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "arch/base/config.hpp"
+#include "workloads/npu/mlir/design.hpp"
+#include "arch/npu/program/program_print.hpp"
+#include "arch/npu/check/program_verifier.hpp"
+#include "arch/npu/stream/router.hpp"
+#include "arch/npu/shipped_config.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace tilesim::arch;
+    try {
+        static const npu::NpuConfig config = npu::shipped_config("xdna");
+        npu::mlir::ReadOptions options;
+        options.costs.default_core = npu::mlir::BodylessCore{100, 1};
+        const auto source =
+            npu::mlir::parse_design({reinterpret_cast<const char*>(data), size}, "fuzz.mlir");
+        auto [program, notes] = npu::mlir::lower(source, options, config);
+        if (npu::check::verify(program, config).empty()) {
+            npu::stream::route(program, config);
+            npu::program::print(program);
+        }
+    } catch (const arch::base::config::ConfigError&) {
+        // Refused: fine.
+    }
+    return 0;
+}

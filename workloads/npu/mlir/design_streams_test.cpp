@@ -1,0 +1,227 @@
+// Streams, cascades and chains of designs, and what is different on the first generation.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/base/config.hpp"
+#include "workloads/npu/mlir/design.hpp"
+#include "arch/npu/check/program_verifier.hpp"
+#include "arch/npu/shipped_config.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+namespace {
+
+using arch::base::config::ConfigError;
+using testing::HasSubstr;
+
+Design read_for(const std::string& device, const std::string& text,
+                const ReadOptions& options = {}) {
+    return lower(parse_design(text, "d.mlir"), options, shipped_config(device));
+}
+
+arch::npu::program::Program read_npu(const std::string& body, const ReadOptions& options = {}) {
+    return read_for("xdna", "module { aie.device(npu1) {\n" + body + "} }", options).program;
+}
+
+Design read_aie1(const std::string& body, const ReadOptions& options = {}) {
+    return read_for("vck190", "module @m {\n" + body + "}", options);
+}
+
+std::string error_of(const std::string& body) {
+    try {
+        read_npu(body);
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(DesignStreams, AModuleWithoutDeviceIsTheFirstGeneration) {
+    const std::string text = "module @m { %t = aie.tile(1, 3) }";
+    EXPECT_EQ(target_of(parse_design(text, "d.mlir"), {}), "xcvc1902");
+    EXPECT_THAT(read_for("vck190", text).notes, testing::Contains(HasSubstr("no aie.device")));
+}
+
+TEST(DesignStreams, BinaryLocksKeepTheStateTheyAreAskedFor) {
+    const arch::npu::program::Program program = read_aie1(
+                                "%t = aie.tile(7, 3) %b = aie.buffer(%t) : memref<16xi32>\n"
+                                "%l = aie.lock(%t, 3)\n"
+                                "aie.mem(%t) { aie.dma_start(\"S2MM\", 0, ^a, ^e)\n"
+                                "^a: aie.use_lock(%l, \"Acquire\", 0)\n"
+                                "aie.dma_bd(%b : memref<16xi32>, 0, 16)\n"
+                                "aie.use_lock(%l, \"Release\", 1) aie.next_bd ^a\n"
+                                "^e: aie.end }")
+                                .program;
+    const arch::npu::program::BufferDescriptor& bd = program.dmas.at(0).descriptors.at(0);
+    EXPECT_EQ(bd.acquire->value, 0);
+    EXPECT_EQ(bd.release->value, 1);
+}
+
+// AM009: in even rows the core lies east of its memory and reaches the one east of it.
+TEST(DesignStreams, CoresOfTheFirstGenerationReachByRow) {
+    const auto problems = [](const std::string& lock_tile, const std::string& core_tile) {
+        return arch::npu::check::verify(read_aie1("%a = aie.tile" + lock_tile + " %b = aie.tile" + core_tile +
+                                "\n%l = aie.lock(%a, 3)\n"
+                                "aie.core(%b) { aie.use_lock(%l, \"Acquire\", 0) aie.end }")
+                          .program,
+                      shipped_config("vck190"));
+    };
+    EXPECT_TRUE(problems("(5, 4)", "(4, 4)").empty());
+    EXPECT_FALSE(problems("(4, 4)", "(5, 4)").empty());
+    EXPECT_TRUE(problems("(4, 3)", "(5, 3)").empty());
+    EXPECT_FALSE(problems("(5, 3)", "(4, 3)").empty());
+}
+
+TEST(DesignStreams, LocalizedLocksAreWindowsOfSixteen) {
+    const auto lock_of = [](int number) {
+        const arch::npu::program::Program program = read_npu(fmt::format(
+            "%o = aie.tile(1, 3) %s = aie.tile(1, 2) %w = aie.tile(0, 3) %n = aie.tile(1, 4)\n"
+            "%a = aie.lock(%s, 5) %b = aie.lock(%w, 5) %c = aie.lock(%n, 5) %d = aie.lock(%o, 5)\n"
+            "aie.core(%o) {{ %i = arith.constant {} : index\n"
+            "aie.use_lock(%i, AcquireGreaterEqual, 1) aie.end }}",
+            number));
+        return std::get<arch::npu::program::AcquireOp>(program.cores.at(0).script.at(0).op).action.lock;
+    };
+    EXPECT_EQ(lock_of(5), 0);
+    EXPECT_EQ(lock_of(16 + 5), 1);
+    EXPECT_EQ(lock_of(32 + 5), 2);
+    EXPECT_EQ(lock_of(48 + 5), 3);
+}
+
+TEST(DesignStreams, AWireBetweenSwitchboxesJoinsThem) {
+    const arch::npu::program::Program program = read_aie1(
+                                "%s = aie.tile(7, 0) %o = aie.tile(7, 1) %c = aie.tile(7, 3)\n"
+                                "aie.flow(%o, South : 3, %c, DMA : 0)\n"
+                                "aie.flow(%c, DMA : 1, %o, South : 2)\n"
+                                "aie.switchbox(%s) { aie.connect<South : 3, North : 3>\n"
+                                "aie.connect<North : 2, South : 2> }\n"
+                                "aie.shim_mux(%s) { aie.connect<DMA : 0, North : 3>\n"
+                                "aie.connect<North : 2, DMA : 0> }")
+                                .program;
+    ASSERT_EQ(program.routes.size(), 2U);
+    EXPECT_EQ(program.routes[0].source, (arch::npu::program::ChannelId{{7, 0}, arch::npu::program::Direction::MM2S, 0}));
+    EXPECT_EQ(program.routes[0].destinations[0], (arch::npu::program::ChannelId{{7, 3}, arch::npu::program::Direction::S2MM, 0}));
+    EXPECT_TRUE(program.routes[0].path.empty());  // the router's
+    EXPECT_EQ(program.routes[1].source, (arch::npu::program::ChannelId{{7, 3}, arch::npu::program::Direction::MM2S, 1}));
+    EXPECT_EQ(program.routes[1].destinations[0], (arch::npu::program::ChannelId{{7, 0}, arch::npu::program::Direction::S2MM, 0}));
+}
+
+TEST(DesignStreams, BroadcastsAreStreamsWithSeveralReceivers) {
+    const arch::npu::program::Program program = read_npu(
+        "%a = aie.tile(0, 2) %b = aie.tile(1, 2) %c = aie.tile(2, 2)\n"
+        "aiex.multicast(%a, DMA : 0) { aiex.multi_dest<%b, DMA : 0> aiex.multi_dest<%c, DMA : 1> "
+        "}\n"
+        "aiex.broadcast_packet(%a, DMA : 1) { aiex.bp_id(0xD) { aiex.bp_dest<%b, DMA : 1> } }");
+    ASSERT_EQ(program.routes.size(), 2U);
+    EXPECT_EQ(program.routes[0].destinations.size(), 2U);
+    EXPECT_FALSE(program.routes[0].packet_id.has_value());
+    EXPECT_EQ(program.routes[1].packet_id, 13);
+}
+
+constexpr const char* kCascade =
+    "%w = aie.tile(0, 3) %e = aie.tile(1, 3) %x = aie.buffer(%w) : memref<32xbf16>\n"
+    "func.func private @k(memref<32xbf16>)\n"
+    "aie.core(%w) { func.call @k(%x) : (memref<32xbf16>) -> () aie.end }\n";
+
+TEST(DesignStreams, CascadesComeFromFlowsOrFromTheTwoEnds) {
+    const std::string puts =
+        "%w = aie.tile(0, 3) %e = aie.tile(1, 3)\n"
+        "aie.core(%w) { aie.put_cascade(%v : vector<32xbf16>) aie.end }\n"
+        "aie.core(%e) { %v = aie.get_cascade() : vector<32xbf16> aie.end }\n";
+    for (const char* stated :
+         {"aie.cascade_flow(%w, %e)",
+          "aie.configure_cascade(%w, North, East) aie.configure_cascade(%e, West, South)"}) {
+        const arch::npu::program::Program program = read_npu(puts + stated);
+        ASSERT_EQ(program.cascades.size(), 1U) << stated;
+        EXPECT_EQ(program.cascades[0].from, (arch::npu::program::TileCoordinate{0, 3}));
+        EXPECT_EQ(program.cascades[0].to, (arch::npu::program::TileCoordinate{1, 3}));
+    }
+    // Unconfigured, AIE-ML's cascade leads south.
+    EXPECT_EQ(read_npu(puts).cascades.at(0).to, (arch::npu::program::TileCoordinate{0, 2}));
+    ReadOptions options;
+    options.costs.cascade["k"] = {3, 5};
+    const auto script =
+        read_npu(std::string{kCascade} + "aie.cascade_flow(%w, %e)", options).cores.at(0).script;
+    ASSERT_EQ(script.size(), 3U);
+    EXPECT_EQ(std::get<arch::npu::program::GetCascadeOp>(script[0].op).words, 3);
+    EXPECT_EQ(std::get<arch::npu::program::PutCascadeOp>(script[2].op).words, 5);
+}
+
+// AM009: from west to east in the lowest row of cores, back in the next.
+TEST(DesignStreams, TheFirstGenerationsCascadeIsASnake) {
+    const auto next = [](int column, int row) {
+        return read_aie1(fmt::format("%t = aie.tile({}, {})\n"
+                                     "aie.core(%t) {{ aie.put_cascade(%v : i384) aie.end }}",
+                                     column, row))
+            .program.cascades.at(0)
+            .to;
+    };
+    EXPECT_EQ(next(4, 1), (arch::npu::program::TileCoordinate{5, 1}));
+    EXPECT_EQ(next(4, 2), (arch::npu::program::TileCoordinate{3, 2}));
+    EXPECT_EQ(next(49, 1), (arch::npu::program::TileCoordinate{49, 2}));
+    EXPECT_EQ(next(0, 2), (arch::npu::program::TileCoordinate{0, 3}));
+}
+
+constexpr const char* kChain =
+    "%s = aie.tile(0, 0) %c = aie.tile(0, 2) %l = aie.lock(%s, 4)\n"
+    "aie.shim_dma_allocation @out(%s, S2MM, 1)\n"
+    "aie.bd_chain @pair(%x: memref<8xi32>, %m: index) {\n"
+    "aie.use_lock(%m, Acquire, 1) aie.dma_bd(%x : memref<8xi32>, 0, 6) aie.next_bd ^b\n"
+    "^b: aie.dma_bd(%x : memref<8xi32>, 6, 2) aie.end }\n";
+
+TEST(DesignStreams, AChainIsWrittenWhereItIsStarted) {
+    const arch::npu::program::Program program = read_npu(
+        std::string{kChain} +
+        "aie.runtime_sequence(%a: memref<8xi32>) {\n"
+        "%t = aiex.dma_start_bd_chain @pair(%a, %l) : (memref<8xi32>, index) on (%s, MM2S, 0)\n"
+        "%u = aiex.dma_start_bd_chain_for @pair(%a, %l) : (memref<8xi32>, index) for @out "
+        "{issue_token = true}\n"
+        "aiex.dma_await_task(%u) }");
+    ASSERT_EQ(program.sequence.size(), 7U);
+    const auto& first = std::get<arch::npu::program::WriteDescriptor>(program.sequence[0]).descriptor;
+    EXPECT_EQ(first.length, 6);
+    EXPECT_EQ(first.acquire->value, 1);
+    EXPECT_EQ(first.next, std::get<arch::npu::program::WriteDescriptor>(program.sequence[1]).descriptor.id);
+    const auto& push = std::get<arch::npu::program::PushTask>(program.sequence[5]);
+    EXPECT_EQ(push.channel, (arch::npu::program::ChannelId{{0, 0}, arch::npu::program::Direction::S2MM, 1}));
+    EXPECT_TRUE(push.task.token);
+    EXPECT_THAT(error_of(std::string{kChain} +
+                         "aie.runtime_sequence(%a: memref<8xi32>) {\n"
+                         "%t = aiex.dma_start_bd_chain @pare(%a, %l) : () on (%s, MM2S, 0) }"),
+                HasSubstr("no aie.bd_chain is named @pare"));
+}
+
+TEST(DesignStreams, OutOfOrderPacketsNameTheirDescriptor) {
+    const arch::npu::program::Program program = read_npu(
+        "%m = aie.tile(0, 1) %b = aie.buffer(%m) : memref<64xi32>\n"
+        "aie.memtile_dma(%m) { %0 = aie.dma_start(S2MM, 0, ^a, ^n, repeat_count = 2) "
+        "{out_of_order}\n"
+        "^a: aie.dma_bd(%b : memref<64xi32>, 0, 16) {bd_id = 3 : i32} aie.next_bd ^a\n"
+        "^n: %1 = aie.dma_start(MM2S, 0, ^b, ^e)\n"
+        "^b: aie.dma_bd(%b : memref<64xi32>, 0, 16) {packet = #aie.packet_info<pkt_type = 0, "
+        "pkt_id = 2>, out_of_order_id = 9 : i32} aie.next_bd ^e\n^e: aie.end }");
+    const arch::npu::program::TileDma& dma = program.dmas.at(0);
+    EXPECT_TRUE(dma.starts.at(0).task.out_of_order);
+    EXPECT_EQ(dma.starts.at(0).task.repeat, 3);
+    EXPECT_FALSE(dma.starts.at(1).task.out_of_order);
+    EXPECT_EQ(dma.descriptors.at(1).packet->descriptor, 9);
+}
+
+TEST(DesignStreams, TheHostsStepsFollowTheSequence) {
+    ReadOptions options;
+    options.host = {{false, "in", 1}, {true, "out", 1}};
+    const std::string body =
+        "%t = aie.tile(7, 0) %i = aie.lock(%t, 1) {sym_name = \"in\"}\n"
+        "aie.lock(%t, 2) {sym_name = \"out\"}";
+    const arch::npu::program::Program program = read_aie1(body, options).program;
+    ASSERT_EQ(program.sequence.size(), 2U);
+    EXPECT_EQ(std::get<arch::npu::program::SetLock>(program.sequence[0]).value, 1);
+    EXPECT_EQ(std::get<arch::npu::program::AcquireLock>(program.sequence[1]).action.value, 1);
+    options.host = {{false, "inn", 1}};
+    EXPECT_THROW(read_aie1(body, options), ConfigError);
+    options.host = {{false, "in", 2}};
+    EXPECT_THROW(read_aie1(body, options), ConfigError);
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::npu::mlir

@@ -1,0 +1,378 @@
+#include "workloads/npu/mlir/design.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/base/config.hpp"
+#include "workloads/npu/mlir/device_names.hpp"
+#include "arch/npu/check/program_verifier.hpp"
+#include "arch/npu/shipped_config.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+namespace {
+
+using arch::base::config::ConfigError;
+using testing::HasSubstr;
+
+const arch::npu::NpuConfig& config() {
+    static const arch::npu::NpuConfig kConfig = shipped_config("xdna");
+    return kConfig;
+}
+
+Design read(const std::string& body, const ReadOptions& options = {}) {
+    const auto source = parse_design("module { aie.device(npu1) {\n" + body + "\n} }", "d.mlir");
+    return lower(source, options, config());
+}
+
+std::string error_of(const std::string& body, const ReadOptions& options = {}) {
+    try {
+        read(body, options);
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+constexpr const char* kTiles =
+    "%s = aie.tile(0, 0) %m = aie.tile(0, 1) %c = aie.tile(0, 2)\n"
+    "%b = aie.buffer(%m) : memref<64xi32> %b8 = aie.buffer(%m) : memref<64x64xi8>\n"
+    "%p = aie.lock(%m, 3) {init = 2 : i32} %q = aie.lock(%m)\n"
+    "%x = aie.buffer(%c) : memref<16xi32> %l = aie.lock(%c, 5)\n"
+    "aie.flow(%s, DMA : 0, %m, DMA : 0) aie.shim_dma_allocation @in(%s, MM2S, 0)\n";
+
+// The descriptor of one block of the memory tile's MM2S 0.
+arch::npu::program::BufferDescriptor block(const std::string& operations) {
+    const Design design = read(std::string{kTiles} +
+                               "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n^a:\n" +
+                               operations + "\naie.next_bd ^e\n^e: aie.end }");
+    return design.program.dmas.at(0).descriptors.at(0);
+}
+
+TEST(Design, LocksAndBuffersGetIdsAndAddresses) {
+    const arch::npu::program::Program program = read(kTiles).program;
+    EXPECT_EQ(program.locks[0].id, 3);
+    EXPECT_EQ(program.locks[0].initial, 2);
+    EXPECT_EQ(program.locks[1].id, 0);  // the lowest free one
+    // The larger buffer takes the first bank (64 KiB), the smaller the next.
+    EXPECT_EQ(program.buffers[1].address, 0);
+    EXPECT_EQ(program.buffers[0].address, 65536);
+    EXPECT_EQ(program.buffers[2].address, 0);  // no core on this tile, no stack
+}
+
+TEST(Design, BothSyntaxesOfADescriptorSayTheSame) {
+    const arch::npu::program::BufferDescriptor old = block(
+        "aie.use_lock(%q, AcquireGreaterEqual, 1)\n"
+        "aie.dma_bd(%b : memref<64xi32>, 8, 24, [<size = 3, stride = 16>, <size = 8, stride = 1>])"
+        "{packet = #aie.packet_info<pkt_type = 2, pkt_id = 7>, bd_id = 5 : i32}\n"
+        "aie.use_lock(%p, Release, 2)");
+    const arch::npu::program::BufferDescriptor present = block(
+        "%one = arith.constant 1 : i32\n%two = arith.constant 2 : i32\n"
+        "aie.use_lock(%q, AcquireGreaterEqual, %one)\naie.dma_bd_packet(2, 7)\n"
+        "aie.dma_bd(%b : memref<64xi32> offset = 8 len = 24 sizes = [3, 8] strides = [16, 1])"
+        "{bd_id = 5 : i32}\naie.use_lock(%p, Release, %two)");
+    for (const arch::npu::program::BufferDescriptor& d : {old, present}) {
+        EXPECT_EQ(d.id, 5);
+        EXPECT_EQ(d.offset, 32);
+        EXPECT_EQ(d.length, 24);
+        ASSERT_EQ(d.dimensions.size(), 2U);
+        EXPECT_EQ(d.dimensions[0].size, 8);  // innermost first
+        EXPECT_EQ(d.dimensions[1].stride, 16);
+        EXPECT_EQ(d.acquire->value, -1);
+        EXPECT_EQ(d.release->value, 2);
+        EXPECT_EQ(d.packet->id, 7);
+        EXPECT_EQ(d.packet->type, 2);
+    }
+}
+
+TEST(Design, NarrowElementsBecomeWords) {
+    const arch::npu::program::BufferDescriptor d = block(
+        "aie.dma_bd(%b8 : memref<64x64xi8>, 4, 1024, [<size = 32, stride = 64>, "
+        "<size = 32, stride = 1>])");
+    EXPECT_EQ(d.offset, 4);
+    EXPECT_EQ(d.length, 256);
+    EXPECT_EQ(d.dimensions[0].size, 8);
+    EXPECT_EQ(d.dimensions[1].stride, 16);
+    EXPECT_THAT(error_of(std::string{kTiles} +
+                         "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n"
+                         "^a: aie.dma_bd(%b8 : memref<64x64xi8>, 0, 6)\n aie.next_bd ^e\n^e: "
+                         "aie.end }"),
+                HasSubstr("6 elements of 8 bits are no whole number"));
+}
+
+TEST(Design, TheStatedLengthCountsPadding) {
+    const arch::npu::program::BufferDescriptor d = block(
+        "aie.dma_bd(%b : memref<64xi32>, 0, 16, [<size = 13, stride = 1>], "
+        "[<const_pad_before = 2, const_pad_after = 1>])");
+    EXPECT_EQ(d.length, 13);
+    EXPECT_EQ(d.padding[0].before, 2);
+    EXPECT_EQ(d.padding[0].after, 1);
+}
+
+TEST(Design, BlocksAreFollowedNotReadInOrder) {
+    const arch::npu::program::Program program =
+        read(std::string{kTiles} +
+             "aie.memtile_dma(%m) { %0 = aie.dma_start(S2MM, 0, ^late, ^more, repeat_count = 4)\n"
+             "^early: aie.dma_bd(%b : memref<64xi32>, 32, 8)\n aie.next_bd ^e\n"
+             "^more: %1 = aie.dma_start(S2MM, 0, ^early, ^e)\n"
+             "^late: aie.dma_bd(%b : memref<64xi32>, 0, 16)\n aie.next_bd ^early\n"
+             "^e: aie.end }")
+            .program;
+    const arch::npu::program::TileDma& dma = program.dmas.at(0);
+    ASSERT_EQ(dma.starts.size(), 2U);
+    EXPECT_EQ(dma.starts[0].task.repeat, 5);
+    EXPECT_EQ(dma.descriptors[0].length, 16);
+    EXPECT_EQ(dma.descriptors[0].next, dma.descriptors[1].id);
+    EXPECT_EQ(dma.starts[1].task.descriptor, dma.descriptors[1].id);
+    EXPECT_FALSE(dma.descriptors[1].next.has_value());
+}
+
+TEST(Design, RepeatCountFollowsTheProducer) {
+    const std::string dma =
+        std::string{kTiles} +
+        "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e, repeat_count = 3)\n"
+        "^a: aie.dma_bd(%b : memref<64xi32>)\n aie.next_bd ^e\n^e: aie.end }";
+    ReadOptions runs;
+    runs.repeat_count = RepeatCount::Runs;
+    EXPECT_EQ(read(dma).program.dmas[0].starts[0].task.repeat, 4);
+    EXPECT_EQ(read(dma, runs).program.dmas[0].starts[0].task.repeat, 3);
+    const Design iree = read(dma + "aie.switchbox(%m) {aie.connect<DMA : 0, NORTH : 0>}");
+    EXPECT_EQ(iree.program.dmas[0].starts[0].task.repeat, 3);
+    EXPECT_THAT(iree.notes, testing::Contains(HasSubstr("iree-amd-aie")));
+}
+
+TEST(Design, ACoreBecomesAScript) {
+    const arch::npu::program::Program program = read(std::string{kTiles} +
+                                 "func.func private @k()\n"
+                                 "aie.core(%c) { %0 = arith.constant 0 : index\n"
+                                 "%n = arith.constant 6 : index %1 = arith.constant 1 : index\n"
+                                 "scf.for %i = %0 to %n step %1 {\n"
+                                 "aie.use_lock(%l, Acquire, 1) func.call @k() : () -> ()\n"
+                                 "scf.for %j = %0 to %n step %1 {\n"
+                                 "%v = memref.load %x[%j] : memref<16xi32>\n"
+                                 "%w = arith.addi %v, %v : i32\n"
+                                 "memref.store %w, %x[%j] : memref<16xi32> }\n"
+                                 "aie.use_lock(%l, Release, 1) } aie.end }")
+                                .program;
+    const auto& loop = std::get<arch::npu::program::LoopOp>(program.cores.at(0).script.at(0).op);
+    EXPECT_EQ(loop.count, 6);
+    ASSERT_EQ(loop.body.size(), 5U);  // acquire, call, work, release, and the loop's own branch
+    EXPECT_EQ(std::get<arch::npu::program::AcquireOp>(loop.body[0].op).action.value, 1);
+    const auto& work =
+        program.kernels[static_cast<std::size_t>(std::get<arch::npu::program::CallOp>(loop.body[2].op).kernel)];
+    // A run of the inner loop: load at 0, add when it is there (7), store at 8, done at 9,
+    // branch 6.
+    EXPECT_EQ(work.cycles, 6 * (7 + 1 + 1 + 6));
+    EXPECT_EQ(work.kind, arch::npu::program::KernelKind::Inline);
+}
+
+TEST(Design, EndlessAndUnrolledControlFlow) {
+    const auto script = [](const std::string& body) {
+        return read(std::string{kTiles} + "aie.core(%c) {" + body + "}").program.cores.at(0).script;
+    };
+    const auto endless =
+        script("cf.br ^a\n^a: aie.use_lock(%l, Acquire, 1) aie.use_lock(%l, Release, 1) cf.br ^a");
+    EXPECT_EQ(std::get<arch::npu::program::LoopOp>(endless.back().op).count, -1);
+    // A bound that is the outer variable: unrolled, 0 + 1 + 2 acquires.
+    const auto triangle = script(
+        "%0 = arith.constant 0 : index %3 = arith.constant 3 : index %1 = arith.constant 1 : "
+        "index scf.for %i = %0 to %3 step %1 { scf.for %j = %0 to %i step %1 { "
+        "aie.use_lock(%l, Acquire, 1) } } aie.end");
+    std::int64_t acquires = 0;
+    for (const arch::npu::program::CoreOp& op : triangle) {
+        if (const auto* loop = std::get_if<arch::npu::program::LoopOp>(&op.op)) {
+            acquires += loop->count;
+        }
+    }
+    EXPECT_EQ(acquires, 3);
+    EXPECT_THAT(
+        error_of(std::string{kTiles} + "aie.core(%c) { %v = memref.load %x[%y] : memref<16xi32>\n"
+                                       "scf.if %v { aie.use_lock(%l, Acquire, 1) } aie.end }"),
+        HasSubstr("d.mlir:8:1: whether this branch is taken depends on data"));
+}
+
+TEST(Design, KernelCostsAreStatedOrEstimated) {
+    const std::string body = std::string{kTiles} +
+                             "func.func private @k(memref<16xi32>)\n"
+                             "aie.core(%c) { func.call @k(%x) : (memref<16xi32>) -> () aie.end }";
+    const Design estimated = read(body);
+    EXPECT_EQ(estimated.program.kernels.at(0).cycles, 2);  // 64 B through 32 B a cycle
+    EXPECT_THAT(estimated.notes, testing::Contains(HasSubstr("no cost is stated")));
+    ReadOptions options;
+    options.costs.kernels["k"] = 77;
+    EXPECT_EQ(read(body, options).program.kernels.at(0).cycles, 77);
+}
+
+TEST(Design, BodylessCoresFollowTheirLocks) {
+    const std::string body =
+        std::string{kTiles} +
+        "%f = aie.lock(%c, 1) {init = 1 : i32}\n"
+        "aie.mem(%c) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n"
+        "^a: aie.use_lock(%f, AcquireGreaterEqual, 1) aie.dma_bd(%x : memref<16xi32>) "
+        "aie.use_lock(%l, Release, 1) aie.next_bd ^a\n^e: aie.end }";
+    EXPECT_THAT(error_of(body), HasSubstr("has no body in this file"));
+    ReadOptions options;
+    options.costs.default_core = BodylessCore{50, 3};
+    const arch::npu::program::Program program = read(body, options).program;
+    const auto& loop = std::get<arch::npu::program::LoopOp>(program.cores.at(0).script[0].op);
+    EXPECT_EQ(loop.body.size(), 9U);  // three times: take, work, give
+}
+
+TEST(Design, TheSequenceStatesTransfers) {
+    const arch::npu::program::Program program =
+        read(std::string{kTiles} +
+             "aie.runtime_sequence(%a: memref<8x64xi32>, %n: i32) {\n"
+             "aiex.npu.dma_memcpy_nd(%a[0, 0, 1, 2][4, 1, 2, 8][128, 0, 64, 1]) "
+             "{id = 2 : i64, metadata = @in, issue_token = true} : memref<8x64xi32>\n"
+             "aiex.npu.dma_wait {symbol = @in} aiex.set_lock(%p, 7) }")
+            .program;
+    ASSERT_EQ(program.sequence.size(), 4U);
+    const auto& bd = std::get<arch::npu::program::WriteDescriptor>(program.sequence[0]).descriptor;
+    EXPECT_EQ(bd.offset, 4 * (64 + 2));
+    EXPECT_EQ(bd.length, 16);
+    EXPECT_EQ(bd.iteration->size, 4);
+    EXPECT_EQ(bd.iteration->stride, 128);
+    const auto& push = std::get<arch::npu::program::PushTask>(program.sequence[1]);
+    EXPECT_EQ(push.task.repeat, 4);
+    EXPECT_TRUE(push.task.token);
+    EXPECT_EQ(std::get<arch::npu::program::WaitToken>(program.sequence[2]).channel.direction, arch::npu::program::Direction::MM2S);
+    EXPECT_EQ(std::get<arch::npu::program::SetLock>(program.sequence[3]).value, 7);
+}
+
+// The words of 33828896 come from a compiler's listing: release lock 1 by 1, acquire lock 0 at 1,
+// valid.
+TEST(Design, RegisterWritesAreDescriptors) {
+    const arch::npu::program::Program program =
+        read(std::string{kTiles} +
+             "%l0 = aie.lock(%c, 0) %l1 = aie.lock(%c, 1)\n"
+             "memref.global \"private\" constant @w : memref<6xi32> = dense<[16, 0, 0, 0, 0, "
+             "33828896]>\naie.runtime_sequence(%a: memref<8xi32>) {\n"
+             "%0 = memref.get_global @w : memref<6xi32>\n"
+             "aiex.npu.blockwrite(%0) {address = 2215968 : ui32} : memref<6xi32>\n"
+             "aiex.npu.write32 {address = 2219524 : ui32, value = 2147549185 : ui32} }")
+            .program;
+    const auto& bd = std::get<arch::npu::program::WriteDescriptor>(program.sequence.at(0)).descriptor;
+    EXPECT_EQ(bd.id, 1);
+    EXPECT_EQ(bd.length, 16);
+    EXPECT_EQ(bd.acquire->value, 1);
+    EXPECT_EQ(program.locks[static_cast<std::size_t>(bd.acquire->lock)].id, 0);
+    EXPECT_EQ(program.locks[static_cast<std::size_t>(bd.release->lock)].id, 1);
+    const auto& push = std::get<arch::npu::program::PushTask>(program.sequence.at(1));
+    EXPECT_EQ(push.channel, (arch::npu::program::ChannelId{{0, 2}, arch::npu::program::Direction::S2MM, 0}));
+    EXPECT_EQ(push.task.descriptor, 1);
+    EXPECT_EQ(push.task.repeat, 2);
+    EXPECT_TRUE(push.task.token);
+}
+
+TEST(Design, OperandsOfRegisterWritesStandInOrder) {
+    const arch::npu::program::Program program = read(std::string{kTiles} +
+                                 "aie.runtime_sequence(%a: memref<64xi32>) {\n"
+                                 "%n = arith.constant 8 : i32 %w = arith.constant 118784 : i32\n"
+                                 "%p = arith.constant 64 : i32\n"
+                                 "aiex.npu.write32(%w, %n) {column = 1 : i32, row = 0 : i32}\n"
+                                 "aiex.npu.address_patch(%p : i32) {addr = 33673220 : ui32, "
+                                 "arg_idx = 0 : i32}\n"
+                                 "aiex.npu.push_queue(1, 0, MM2S : 0) {bd_id = 0 : i32} }")
+                                .program;
+    const auto& write = std::get<arch::npu::program::WriteDescriptor>(program.sequence.at(0));
+    EXPECT_EQ(write.tile, (arch::npu::program::TileCoordinate{1, 0}));
+    EXPECT_EQ(write.descriptor.length, 8);
+    EXPECT_EQ(write.descriptor.offset, 64);
+}
+
+// CORE_CONTROL of a core tile is 0x32000, its bit 1 resets; 0x1DE00 controls S2MM 0.
+TEST(Design, ResetsOfWhatRunsAreRefused) {
+    const auto reset = [](const std::string& before, int address) {
+        return error_of(std::string{kTiles} + before +
+                        fmt::format("aie.runtime_sequence(%a: memref<8xi32>) {{\n"
+                                    "aiex.npu.maskwrite32 {{address = {} : ui32, value = 2 : ui32, "
+                                    "mask = 2 : ui32, column = 0 : i32, row = 2 : i32}} }}",
+                                    address));
+    };
+    EXPECT_EQ(reset("", 0x32000), "");
+    EXPECT_THAT(reset("aie.core(%c) { aie.use_lock(%l, Acquire, 1) aie.end }\n", 0x32000),
+                HasSubstr("resetting a core that runs is not modelled"));
+    EXPECT_EQ(reset("", 0x1DE00), "");
+    EXPECT_THAT(reset("aie.mem(%c) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n^a: aie.dma_bd(%x : "
+                      "memref<16xi32>) aie.next_bd ^a\n^e: aie.end }\n",
+                      0x1DE00),
+                HasSubstr("resetting a channel that has tasks is not modelled"));
+}
+
+TEST(Design, SwitchboxesPinRoutesAndArbiters) {
+    const std::string routed =
+        "module { aie.device(npu1) { %m = aie.tile(0, 1) %c = aie.tile(0, 2)\n"
+        "aie.switchbox(%m) { %0 = aie.amsel<2> (0) %1 = aie.masterset(North : 4, %0)\n"
+        "aie.packet_rules(DMA : 0) { aie.rule(28, 4, %0) } }\n"
+        "aie.switchbox(%c) { %0 = aie.amsel<1> (3)\n"
+        "%1 = aie.masterset(DMA : 1, %0) {keep_pkt_header = true}\n"
+        "aie.packet_rules(South : 4) { aie.rule(31, 6, %0) } } } }";
+    const std::string design =
+        std::string{"module { aie.device(npu1) {\n"} + kTiles +
+        "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n"
+        "^a: aie.dma_bd(%b : memref<64xi32>) {packet = #aie.packet_info<pkt_type = 0, pkt_id = "
+        "6>} aie.next_bd ^e\n^e: aie.end } } }\n// -----\n" +
+        routed;
+    const arch::npu::program::Program program = lower(parse_design(design, "d.mlir"), ReadOptions{}, config()).program;
+    ASSERT_EQ(program.routes.size(), 1U);
+    const arch::npu::program::Route& route = program.routes[0];
+    EXPECT_EQ(route.packet_id, 6);
+    EXPECT_TRUE(route.keep_header);
+    EXPECT_EQ(route.destinations[0], (arch::npu::program::ChannelId{{0, 2}, arch::npu::program::Direction::S2MM, 1}));
+    ASSERT_EQ(route.path.size(), 2U);
+    EXPECT_EQ(route.path[0].arbiter, 2);
+    EXPECT_EQ(route.path[0].out, "north4");
+    EXPECT_EQ(route.path[1].arbiter, 1);
+    EXPECT_EQ(route.path[1].in, "south4");
+}
+
+TEST(Design, SaysWhereAndWhatItDoesNotRead) {
+    EXPECT_THAT(error_of("aie.objectfifo @f(%a, {%b}, 2 : i32)"),
+                HasSubstr("d.mlir:2:1: aie.objectfifo is not lowered"));
+    EXPECT_THAT(error_of(" aie.novelty(%a)"), HasSubstr("d.mlir:2:2: aie.novelty is not modelled"));
+    EXPECT_THAT(error_of("%t = aie.tile(9, 0)"), HasSubstr("tile 9,0 is outside the array"));
+    EXPECT_THAT(error_of(std::string{kTiles} + "aie.flow(%s, DMA : 0, %nobody, DMA : 0)"),
+                HasSubstr("%nobody is not known here; a tile is expected"));
+    EXPECT_THAT(error_of(std::string{kTiles} + "aie.runtime_sequence(%a: memref<8xi32>) {\n"
+                                               "aiex.npu.dma_wait {symbol = @inn}\naiex.novelty }"),
+                testing::AllOf(HasSubstr("did you mean @in?"),
+                               HasSubstr("aiex.novelty is not modelled in a run-time sequence")));
+}
+
+TEST(Design, SeveralDevicesNeedAChoice) {
+    const auto source = parse_design(
+        "module { aie.device(npu1) @one { %t = aie.tile(0, 2) %b = aie.buffer(%t) : memref<1xi32> }"
+        " aie.device(npu2) @two { %t = aie.tile(0, 2) %b = aie.buffer(%t) : memref<1xi32> } }",
+        "d.mlir");
+    EXPECT_THROW(target_of(source, {}), ConfigError);
+    ReadOptions options;
+    options.device = "two";
+    EXPECT_EQ(target_of(source, options), "npu2");
+}
+
+TEST(Design, APartOfACutFileKeepsItsLineNumbers) {
+    const std::string text =
+        "module { aie.device(npu1) {} }\n// -----\nmodule { aie.device(npu2) { aie.novelty(%a) } "
+        "}\n";
+    EXPECT_EQ(target_of(parse_design(text, "d.mlir", 1), {}), "npu1");
+    const Source second = parse_design(text, "d.mlir", 2);
+    EXPECT_EQ(target_of(second, {}), "npu2");
+    try {
+        lower(second, {}, config());
+        FAIL();
+    } catch (const ConfigError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("d.mlir:3:29: aie.novelty"));
+    }
+    EXPECT_THROW(parse_design(text, "d.mlir", 3), ConfigError);
+}
+
+TEST(DeviceNames, PartitionsMeanTheirArray) {
+    EXPECT_EQ(device_of("npu1_4col"), "xdna");
+    EXPECT_EQ(device_of("npu"), "xdna");
+    EXPECT_EQ(device_of("npu2_1col"), "xdna2");
+    EXPECT_EQ(device_of("xcvc1902"), "vck190");
+    EXPECT_EQ(device_of("NPUDEVICE"), "");
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::npu::mlir

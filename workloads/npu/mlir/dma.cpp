@@ -1,0 +1,189 @@
+// aie.mem, aie.memtile_dma and aie.shim_dma regions: descriptors, and the tasks queued at start.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "workloads/npu/mlir/descriptor.hpp"
+#include "workloads/npu/mlir/lowering.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+namespace {
+
+class DmaRegion {
+  public:
+    DmaRegion(Lowering& lowering, const Operation& operation, DescriptorIds& ids)
+        : lowering_(lowering), region_(region_of(operation)), ids_(ids), scope_(&lowering.names) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        tile_ = lowering.tile(inside);
+        walk(region_, [this](const Operation& each) {
+            if (const auto id = integer_attribute(each, "bd_id"); id && each.name == "aie.dma_bd") {
+                ids_.take(tile_, *id);
+            }
+            define_constant(each, scope_);
+        });
+    }
+
+    // dma_start names the block of its transfers and the block that goes on. Blocks nothing leads
+    // to, as hand-edited files have them, count in the order of the text, as in the compiler.
+    void run() {
+        channels_from(&region_.blocks.front());
+        for (const Block& block : region_.blocks) {
+            const bool starts =
+                std::any_of(block.operations.begin(), block.operations.end(),
+                            [](const Operation& each) { return each.name == "aie.dma_start"; });
+            if (starts) {
+                channels_from(&block);
+            }
+        }
+    }
+
+  private:
+    void channels_from(const Block* block) {
+        while (block != nullptr && !ids_by_block_.contains(block) && seen_.insert(block).second) {
+            const Block* next = nullptr;
+            for (const Operation& operation : block->operations) {
+                if (operation.name == "aie.dma_bd" || operation.name == "aie.next_bd") {
+                    return;  // a transfer, of a chain that is read where it starts
+                }
+                if (operation.name == "aie.dma_start") {
+                    next = dma_start(operation);
+                } else if (operation.name == "aie.dma") {
+                    dma(operation);
+                } else if (operation.name != "aie.use_lock") {
+                    check(operation);
+                }
+            }
+            block = next;
+        }
+    }
+
+    static void check(const Operation& operation) {
+        static const std::set<std::string> kDeclarations{"aie.end",        "aie.buffer",
+                                                         "aie.lock",       "aie.external_buffer",
+                                                         "arith.constant", "aie.tile"};
+        if (!kDeclarations.contains(operation.name)) {
+            throw ReadError(operation.where, fmt::format("{} is not modelled between the channels "
+                                                         "of a DMA",
+                                                         operation.name));
+        }
+    }
+
+    static void check_modes(const Operation& operation) {
+        if (operation.attribute("fot_mode")) {
+            throw ReadError(operation.where,
+                            "'fot_mode' is not modelled: a transfer ends with its "
+                            "descriptor's length");
+        }
+    }
+
+    void note_pad_value(const Operation& operation) {
+        if (integer_attribute(operation, "pad_value").value_or(0) != 0) {
+            lowering_.note("what channels pad with is zero here, whatever pad_value says");
+        }
+    }
+
+    // aie.dma_start(S2MM, 0, ^transfers, ^onwards, repeat_count = 1)
+    const Block* dma_start(const Operation& operation) {
+        check_modes(operation);
+        note_pad_value(operation);
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const arch::npu::program::ChannelId channel = read_channel(inside, tile_);
+        const Block* targets[2] = {nullptr, nullptr};
+        for (const Block*& target : targets) {
+            inside.expect(",");
+            if (inside.done() || !inside.peek()->is(TokenKind::BlockLabel)) {
+                inside.fail("a ^block");
+            }
+            const Item& label = inside.take();
+            target = &block_of(region_, label.token.text, label.token.where);
+        }
+        std::int64_t runs = 1;
+        if (inside.skip(",") && inside.skip_word("repeat_count")) {
+            inside.expect("=");
+            runs = runs_of(lowering_, inside.integer());
+        }
+        if (const auto count = integer_attribute(operation, "repeat_count")) {
+            runs = runs_of(lowering_, *count);
+        }
+        add(read_chain(lowering_, region_, *targets[0], channel, scope_, ids_, ids_by_block_),
+            *targets[0], channel, runs, operation);
+        return targets[1];
+    }
+
+    // aie.dma(S2MM, 0) {loop = false, repeat_count = 1} [{...}, {...}]: the blocks in a row, and
+    // from the last back to the first unless told not to.
+    void dma(const Operation& operation) {
+        check_modes(operation);
+        note_pad_value(operation);
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const arch::npu::program::ChannelId channel = read_channel(inside, tile_);
+        const std::int64_t runs =
+            runs_of(lowering_, integer_attribute(operation, "repeat_count")
+                                   .value_or(lowering_.repeat_counts_runs ? 1 : 0));
+        arch::npu::program::TileDma& tile = lowering_.dma_of(tile_);
+        const std::size_t first = tile.descriptors.size();
+        for (const Item* region : operation.regions()) {
+            Chain part = read_chain(lowering_, *region, region->blocks.front(), channel, scope_,
+                                    ids_, ids_by_block_);
+            for (arch::npu::program::BufferDescriptor& descriptor : part.descriptors) {
+                if (tile.descriptors.size() > first) {
+                    tile.descriptors.back().next = descriptor.id;
+                }
+                tile.descriptors.push_back(std::move(descriptor));
+            }
+        }
+        if (tile.descriptors.size() == first) {
+            throw ReadError(operation.where, "this channel has no transfer");
+        }
+        if (text_attribute(operation, "loop") != "false") {
+            tile.descriptors.back().next = tile.descriptors[first].id;
+        }
+        start(operation, channel, tile.descriptors[first].id, runs);
+    }
+
+    void add(Chain chain, const Block& first, const arch::npu::program::ChannelId& channel, std::int64_t runs,
+             const Operation& operation) {
+        const auto id = ids_by_block_.find(&first);
+        if (id == ids_by_block_.end()) {
+            throw ReadError(operation.where, "this channel has no transfer");
+        }
+        arch::npu::program::TileDma& tile = lowering_.dma_of(tile_);
+        tile.descriptors.insert(tile.descriptors.end(), chain.descriptors.begin(),
+                                chain.descriptors.end());
+        start(operation, channel, id->second, runs * chain.repeat);
+    }
+
+    void start(const Operation& operation, const arch::npu::program::ChannelId& channel, std::int64_t descriptor,
+               std::int64_t runs) {
+        lowering_.dma_of(tile_).starts.push_back(
+            {channel.direction,
+             channel.index,
+             {descriptor, runs, false, is_out_of_order(operation)}});
+    }
+
+    Lowering& lowering_;
+    const Item& region_;
+    DescriptorIds& ids_;
+    Scope scope_;
+    arch::npu::program::TileCoordinate tile_;
+    std::map<const Block*, std::int64_t> ids_by_block_;
+    std::set<const Block*> seen_;
+};
+
+}  // namespace
+
+void lower_dmas(Lowering& lowering) {
+    DescriptorIds ids(lowering);
+    for (const Operation& operation : lowering.body()) {
+        if (operation.name == "aie.mem" || operation.name == "aie.memtile_dma" ||
+            operation.name == "aie.shim_dma") {
+            lowering.attempt([&] { DmaRegion(lowering, operation, ids).run(); });
+        }
+    }
+}
+
+}  // namespace tilesim::workloads::npu::mlir

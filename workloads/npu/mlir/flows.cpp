@@ -1,0 +1,241 @@
+#include "workloads/npu/mlir/flows.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "arch/npu/stream/stream_switch.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+namespace {
+
+class FlowReader {
+  public:
+    explicit FlowReader(Lowering& lowering) : lowering_(lowering) {}
+
+    Flows run() {
+        for (const Operation& operation : lowering_.body()) {
+            lowering_.attempt([this, &operation] {
+                if (operation.name == "aie.flow") {
+                    circuit(operation);
+                } else if (operation.name == "aie.packet_flow") {
+                    packet(operation);
+                } else if (operation.name == "aiex.multicast") {
+                    multicast(operation);
+                } else if (operation.name == "aiex.broadcast_packet") {
+                    broadcast_packet(operation);
+                }
+            });
+        }
+        return std::move(flows_);
+    }
+
+  private:
+    // %tile, DMA : 0
+    TilePort end(Cursor& cursor) const {
+        const arch::npu::program::TileCoordinate tile = lowering_.tile(cursor);
+        cursor.expect(",");
+        return {tile, read_port(cursor)};
+    }
+
+    void left_out(const TilePort& port) {
+        lowering_.note(fmt::format("streams from or to {} ports are left out", port.second.bundle));
+    }
+
+    // An end of a stream; notes and nothing for ends that are no channel.
+    std::optional<arch::npu::program::ChannelId> channel(const TilePort& port, arch::npu::program::Direction direction) {
+        const auto id = channel_at(lowering_.config, port, direction);
+        if (!id) {
+            left_out(port);
+        }
+        return id;
+    }
+
+    static bool is_wire_end(const TilePort& port) {
+        const std::string& bundle = port.second.bundle;
+        return bundle == "north" || bundle == "south" || bundle == "east" || bundle == "west";
+    }
+
+    void circuit(const Operation& operation) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const TilePort source = end(inside);
+        inside.expect(",");
+        const TilePort destination = end(inside);
+        const auto from = channel_at(lowering_.config, source, arch::npu::program::Direction::MM2S);
+        const auto to = channel_at(lowering_.config, destination, arch::npu::program::Direction::S2MM);
+        if (from && to) {
+            add({*from, {*to}, std::nullopt, false, operation.where});
+        } else if ((from || is_wire_end(source)) && (to || is_wire_end(destination))) {
+            flows_.wires[source].push_back(destination);
+        } else {
+            left_out(from || is_wire_end(source) ? destination : source);
+        }
+    }
+
+    std::int64_t packet_id(Cursor& cursor) const {
+        const Location where = cursor.where();
+        const std::int64_t id = cursor.integer();
+        if (id < 0 || id > 31) {
+            throw ReadError(where, fmt::format("a packet id must be 0..31, got {}", id));
+        }
+        return id;
+    }
+
+    void packet(const Operation& operation) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        Flow flow;
+        flow.packet_id = packet_id(inside);
+        flow.keep_header = is_true(operation, "keep_pkt_header");
+        flow.where = operation.where;
+        bool from_channel = false;
+        bool to_control = false;
+        for (const Block& block : region_of(operation).blocks) {
+            for (const Operation& each : block.operations) {
+                const bool source = each.name == "aie.packet_source";
+                if (!source && each.name != "aie.packet_dest") {
+                    continue;
+                }
+                Cursor words(each);
+                Cursor port(words.group("<"));
+                const TilePort at = end(port);
+                to_control |= !source && is_control(at);
+                const auto id = channel(at, source ? arch::npu::program::Direction::MM2S : arch::npu::program::Direction::S2MM);
+                if (id && source) {
+                    flow.source = *id;
+                    from_channel = true;
+                } else if (id) {
+                    flow.destinations.push_back(*id);
+                }
+            }
+        }
+        if (from_channel && to_control && sent_[flow.source.tile].contains(*flow.packet_id)) {
+            throw ReadError(operation.where,
+                            "control packets (a stream into a tile's control port) are not "
+                            "modelled");
+        }
+        if (from_channel && !flow.destinations.empty()) {
+            add(std::move(flow));
+        }
+    }
+
+    static bool is_control(const TilePort& port) {
+        return port.second.bundle == "tilecontrol" || port.second.bundle == "ctrl";
+    }
+
+    // aiex.multicast(%tile, DMA : 0) {aiex.multi_dest<%tile, DMA : 0> ...}
+    void multicast(const Operation& operation) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        if (const auto from = channel(end(inside), arch::npu::program::Direction::MM2S)) {
+            add_destinations(region_of(operation),
+                             {*from, {}, std::nullopt, false, operation.where});
+        }
+    }
+
+    // aiex.broadcast_packet(%tile, DMA : 0) {aiex.bp_id(1) {aiex.bp_dest<%tile, DMA : 0> ...} ...}
+    void broadcast_packet(const Operation& operation) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const auto from = channel(end(inside), arch::npu::program::Direction::MM2S);
+        for (const Operation& each : region_of(operation).blocks.front().operations) {
+            if (from && each.name == "aiex.bp_id") {
+                Cursor words(each);
+                Cursor number(words.group("("));
+                add_destinations(region_of(each),
+                                 {*from, {}, packet_id(number), false, operation.where});
+            }
+        }
+    }
+
+    void add_destinations(const Item& region, Flow flow) {
+        for (const Operation& each : region.blocks.front().operations) {
+            if (each.name == "aiex.multi_dest" || each.name == "aiex.bp_dest") {
+                Cursor words(each);
+                Cursor port(words.group("<"));
+                if (const auto to = channel(end(port), arch::npu::program::Direction::S2MM)) {
+                    flow.destinations.push_back(*to);
+                }
+            }
+        }
+        if (!flow.destinations.empty()) {
+            add(std::move(flow));
+        }
+    }
+
+    // Flows of one source and packet id are one stream with several receivers.
+    void add(Flow flow) {
+        for (Flow& other : flows_.flows) {
+            if (other.source == flow.source && other.packet_id == flow.packet_id) {
+                for (const arch::npu::program::ChannelId& to : flow.destinations) {
+                    if (std::find(other.destinations.begin(), other.destinations.end(), to) ==
+                        other.destinations.end()) {
+                        other.destinations.push_back(to);
+                    }
+                }
+                return;
+            }
+        }
+        flows_.flows.push_back(std::move(flow));
+    }
+
+    Lowering& lowering_;
+    std::map<arch::npu::program::TileCoordinate, std::set<std::int64_t>> sent_ = packet_ids_sent(lowering_.program);
+    Flows flows_;
+};
+
+}  // namespace
+
+Port read_port(Cursor& cursor) {
+    Port port;
+    port.bundle = cursor.word();
+    for (char& c : port.bundle) {
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    cursor.expect(":");
+    port.index = cursor.integer();
+    return port;
+}
+
+std::optional<arch::npu::program::ChannelId> channel_at(const arch::npu::NpuConfig& config, const TilePort& port,
+                                    arch::npu::program::Direction direction) {
+    const auto& [tile, at] = port;
+    const arch::npu::program::TileKind kind = config.kind_of(tile);
+    arch::npu::program::ChannelId id{tile, direction, at.index};
+    if (at.bundle == "dma") {
+        return id;
+    }
+    if (at.bundle == "south" && kind == arch::npu::program::TileKind::Shim) {
+        for (id.index = 0; id.index < config.shim_dma.channels; ++id.index) {
+            if (arch::npu::stream::dma_port(id, kind) == at.name()) {
+                return id;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+std::map<arch::npu::program::TileCoordinate, std::set<std::int64_t>> packet_ids_sent(const arch::npu::program::Program& program) {
+    std::map<arch::npu::program::TileCoordinate, std::set<std::int64_t>> ids;
+    for (const arch::npu::program::TileDma& dma : program.dmas) {
+        for (const arch::npu::program::BufferDescriptor& descriptor : dma.descriptors) {
+            if (descriptor.packet) {
+                ids[dma.tile].insert(descriptor.packet->id);
+            }
+        }
+    }
+    for (const arch::npu::program::SequenceOp& operation : program.sequence) {
+        if (const auto* write = std::get_if<arch::npu::program::WriteDescriptor>(&operation);
+            write != nullptr && write->descriptor.packet) {
+            ids[write->tile].insert(write->descriptor.packet->id);
+        }
+    }
+    return ids;
+}
+
+Flows read_flows(Lowering& lowering) {
+    return FlowReader(lowering).run();
+}
+
+}  // namespace tilesim::workloads::npu::mlir

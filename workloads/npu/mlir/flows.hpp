@@ -1,0 +1,53 @@
+// Streams a design states end to end: what the router has to make, or the switchboxes contain.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "workloads/npu/mlir/lowering.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+// A port of a tile's switch as designs name it.
+struct Port {
+    std::string bundle;  // "dma", "north", "south", "east", "west", "core", "tilecontrol", ...
+    std::int64_t index = 0;
+    std::string name() const { return fmt::format("{}{}", bundle, index); }
+    auto operator<=>(const Port&) const = default;
+};
+using TilePort = std::pair<arch::npu::program::TileCoordinate, Port>;
+
+// DMA : 0. Throws ReadError.
+Port read_port(Cursor& cursor);
+// The DMA channel behind a port.
+std::optional<arch::npu::program::ChannelId> channel_at(const arch::npu::NpuConfig& config, const TilePort& port,
+                                    arch::npu::program::Direction direction);
+
+// The packet ids the descriptors of each tile send.
+std::map<arch::npu::program::TileCoordinate, std::set<std::int64_t>> packet_ids_sent(const arch::npu::program::Program& program);
+
+struct Flow {
+    arch::npu::program::ChannelId source;
+    std::vector<arch::npu::program::ChannelId> destinations;
+    std::optional<std::int64_t> packet_id;
+    bool keep_header = false;
+    Location where;
+};
+
+struct Flows {
+    std::vector<Flow> flows;
+    // aie.flow between ports that are no channels, as where a shim's switchbox is written out and
+    // the rest of the way is not: a wire from one port to the others.
+    std::map<TilePort, std::vector<TilePort>> wires;
+};
+
+// aie.flow, aie.packet_flow, and the broadcasts aiex.multicast and aiex.broadcast_packet.
+Flows read_flows(Lowering& lowering);
+
+}  // namespace tilesim::workloads::npu::mlir

@@ -1,0 +1,111 @@
+// What the parts of the lowering share: the program being built and the names of the device.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "workloads/npu/mlir/design.hpp"
+#include "workloads/npu/mlir/memref_type.hpp"
+#include "workloads/npu/mlir/scope.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+constexpr std::int64_t kWordBits = 32;
+constexpr std::int64_t kWordBytes = 4;
+
+struct Lowering {
+    const arch::npu::NpuConfig& config;
+    const ReadOptions& options;
+    const Operation& device;
+    Scope names{};  // of the device's region
+    arch::npu::program::Program program{};
+    std::vector<arch::npu::program::TileCoordinate> tiles{};
+    std::vector<MemrefType> buffer_types{};          // of Program::buffers
+    std::vector<MemrefType> external_types{};        // of Program::external_buffers
+    std::map<std::string, arch::npu::program::ChannelId> allocations{};  // aie.shim_dma_allocation by symbol
+    std::vector<std::vector<std::uint32_t>> globals{};
+    std::map<std::string, std::int64_t> global_symbols{};
+    std::map<std::string, const Operation*> functions{};
+    bool repeat_counts_runs = false;  // see RepeatCount
+    // Run-time parameters: a word (second) of a buffer (first) by its number in the core.
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> parameters{};
+
+    std::vector<std::pair<Location, std::string>> errors{};
+    std::vector<std::string> notes{};
+
+    // Runs `step`, and turns what it throws into an entry of `errors`.
+    void attempt(const std::function<void()>& step);
+    // Adds a note unless it has been said.
+    void note(const std::string& sentence);
+    arch::npu::program::TileCoordinate tile(Cursor& cursor) const {
+        return tiles[static_cast<std::size_t>(names.index_of(cursor, Value::Kind::Tile))];
+    }
+    arch::npu::program::TileDma& dma_of(arch::npu::program::TileCoordinate tile);
+    // The operations of the device's region.
+    const std::vector<Operation>& body() const;
+};
+
+// Parts of the lowering, in the order they run; a file each.
+void lower_storage(Lowering& lowering);
+// Once their sizes are known.
+void place_external_buffers(Lowering& lowering);
+void lower_dmas(Lowering& lowering);
+void lower_cores(Lowering& lowering);
+// The ways between cores' cascade ports; after the cores.
+void lower_cascades(Lowering& lowering);
+void lower_sequence(Lowering& lowering);
+// Scripts for cores whose locks nobody serves: KernelCosts::default_core, or an error.
+void add_bodyless_cores(Lowering& lowering);
+// `routed`: the device whose switchboxes say the routes; usually the same one.
+void lower_routes(Lowering& lowering, const Operation& routed);
+
+// A column, a comma and a row where the cursor stands.
+arch::npu::program::TileCoordinate read_coordinate(Cursor& cursor);
+// MM2S or S2MM where the cursor stands, then a comma and the channel's number.
+arch::npu::program::ChannelId read_channel(Cursor& cursor, arch::npu::program::TileCoordinate tile);
+// aie.use_lock: the lock and its request; `acquire` tells which.
+struct LockUse {
+    arch::npu::program::LockAction action;
+    bool acquire = false;
+};
+LockUse read_lock_use(const Operation& operation, const Scope& scope);
+// The one region of an operation that must have one.
+const Item& region_of(const Operation& operation);
+// An integer attribute, when it is there.
+std::optional<std::int64_t> integer_attribute(const Operation& operation, std::string_view key);
+// Whether an attribute stands there and is not false.
+bool is_true(const Operation& operation, std::string_view key);
+// Whether a channel's start or task takes its packets out of order.
+bool is_out_of_order(const Operation& operation);
+// A string, symbol or word attribute; empty when it is not there.
+std::string text_attribute(const Operation& operation, std::string_view key);
+// Defines what arith.constant and the integer arithmetic on constants yield; false for other
+// operations.
+bool define_constant(const Operation& operation, Scope& scope);
+// The number of a task's runs from a repeat_count attribute.
+std::int64_t runs_of(const Lowering& lowering, std::int64_t repeat_count);
+std::string plain_name(const std::string& name);
+// `wanted` with whatever a program file could not hold unquoted replaced, and a number behind it
+// where an entry of `list` has the name already.
+template <class Named>
+std::string unique_name(const std::vector<Named>& list, const std::string& wanted) {
+    const std::string plain = plain_name(wanted);
+    std::string name = plain;
+    const auto taken = [&list, &name] {
+        return std::any_of(list.begin(), list.end(),
+                           [&name](const Named& each) { return each.name == name; });
+    };
+    for (int number = 2; taken(); ++number) {
+        name = fmt::format("{}_{}", plain, number);
+    }
+    return name;
+}
+
+}  // namespace tilesim::workloads::npu::mlir

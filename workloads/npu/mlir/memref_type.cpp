@@ -1,0 +1,75 @@
+#include "workloads/npu/mlir/memref_type.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace tilesim::workloads::npu::mlir {
+
+namespace {
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+
+void flatten(const Item& item, std::string& text) {
+    text += item.token.text;
+    for (const Item& inner : item.items) {
+        flatten(inner, text);
+    }
+    if (item.kind == Item::Kind::Group) {
+        text += item.token.is("<") ? ">" : "]";
+    }
+}
+
+}  // namespace
+
+std::optional<std::int64_t> bits_of_type(std::string_view name) {
+    if (name == "index") {
+        return 32;
+    }
+    const std::string_view digits =
+        name.substr(std::min(name.find_first_of("0123456789"), name.size()));
+    const std::string_view prefix = name.substr(0, name.size() - digits.size());
+    const auto bits = to_integer(digits);
+    const bool known =
+        prefix == "i" || prefix == "ui" || prefix == "si" || prefix == "f" || prefix == "bf";
+    return known && bits && *bits >= 1 && *bits <= 1024 ? bits : std::nullopt;
+}
+
+MemrefType read_memref(Cursor& cursor) {
+    if (!cursor.skip_word("memref")) {
+        cursor.fail("memref<...>");
+    }
+    const Item& group = cursor.group("<");
+    std::string
+        text;  // "64x32xi8": shape and element type, which older printers separate by blanks
+    for (const Item& item : group.items) {
+        if (item.is(",")) {
+            break;
+        }
+        flatten(item, text);
+    }
+    MemrefType type;
+    std::string_view rest = text;
+    for (std::size_t x = rest.find('x');
+         x != std::string_view::npos && rest.find_first_not_of("0123456789") == x;
+         x = rest.find('x')) {
+        const auto size = to_integer(rest.substr(0, x));
+        if (!size || *size < 1 || type.elements > kMostElements / *size) {
+            throw ReadError(group.token.where,
+                            fmt::format("memref<{}>: no size of a buffer", text));
+        }
+        type.elements *= *size;
+        rest.remove_prefix(x + 1);
+    }
+    const auto bits = bits_of_type(rest);
+    if (!bits) {
+        throw ReadError(group.token.where,
+                        fmt::format("memref<{}>: '{}' is no element type with a known size; known "
+                                    "are i8, i16, i32, bf16, f32 and the like",
+                                    text, rest));
+    }
+    type.element_bits = *bits;
+    return type;
+}
+
+}  // namespace tilesim::workloads::npu::mlir

@@ -1,0 +1,25 @@
+// The type of a buffer: memref<64x32xi8>, with an optional layout and memory space.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "workloads/npu/mlir/cursor.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+struct MemrefType {
+    std::int64_t elements = 1;
+    std::int64_t element_bits = 32;
+    std::int64_t bytes() const { return (elements * element_bits + 7) / 8; }
+};
+
+// The width of i8, ui32, bf16, f32, index (32 on these cores); nothing for anything else.
+std::optional<std::int64_t> bits_of_type(std::string_view name);
+
+// Reads "memref<...>" where the cursor stands. Throws ReadError: unknown element type, a size that
+// is not known, more than 2^40 elements.
+MemrefType read_memref(Cursor& cursor);
+
+}  // namespace tilesim::workloads::npu::mlir

@@ -1,0 +1,61 @@
+// Register writes of the run-time sequence (npu.write32, blockwrite, maskwrite32) as what they do:
+// descriptors, queue pushes, locks, words of a core's memory.
+//
+// Source:  register maps and descriptor fields of AIE-ML and AIE2P in Xilinx/aie-rt
+//          (xaiemlgbl_params.h), checked against the compiler's own listings.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "workloads/npu/mlir/lowering.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+class Registers {
+  public:
+    explicit Registers(Lowering& lowering) : lowering_(lowering) {}
+
+    // A 32-bit write. `address`: the array's, tile included. Throws ReadError.
+    void write(std::uint64_t address, std::uint32_t value, Location where);
+    void write(std::uint64_t address, std::uint32_t value, std::uint32_t mask, Location where);
+    // The descriptor whose address word lies at `address` starts in an argument of the kernel.
+    void patch(std::uint64_t address, std::int64_t argument, std::int64_t bytes, Location where);
+    // A descriptor stated field by field has taken this id: the words written before are stale.
+    void forget(arch::npu::program::TileCoordinate tile, std::int64_t id);
+
+  private:
+    struct Fields;  // where a kind of tile has its descriptors, queues and locks
+    struct Written {
+        std::array<std::uint32_t, 8> words{};
+        std::optional<std::int64_t> argument;  // external buffer
+        std::int64_t argument_bytes = 0;       // offset into it
+        bool changed = false;
+        Location where{};
+    };
+    static const Fields& fields_of(arch::npu::program::TileKind kind);
+
+    void refuse_reset(std::uint64_t address, std::uint32_t value, Location where) const;
+    void push(const arch::npu::program::ChannelId& channel, std::uint32_t value);
+    arch::npu::program::BufferDescriptor decode(arch::npu::program::TileCoordinate tile, std::int64_t id, const Written& written);
+    void decode_core(std::span<const std::uint32_t> words, arch::npu::program::BufferDescriptor& descriptor,
+                     std::int64_t& address) const;
+    void decode_memory_tile(std::span<const std::uint32_t> words, arch::npu::program::BufferDescriptor& descriptor,
+                            std::int64_t& address) const;
+    void decode_shim(std::span<const std::uint32_t> words, arch::npu::program::BufferDescriptor& descriptor) const;
+    void set_buffer(arch::npu::program::TileCoordinate tile, std::int64_t address, arch::npu::program::BufferDescriptor& descriptor,
+                    Location where);
+    void grow_argument(const arch::npu::program::BufferDescriptor& descriptor);
+    std::int64_t lock_of(arch::npu::program::TileCoordinate tile, std::int64_t id);
+    void memory_word(arch::npu::program::TileCoordinate tile, std::int64_t address, std::uint32_t value,
+                     Location where);
+
+    Lowering& lowering_;
+    std::map<std::pair<arch::npu::program::TileCoordinate, std::int64_t>, Written> descriptors_;
+};
+
+}  // namespace tilesim::workloads::npu::mlir

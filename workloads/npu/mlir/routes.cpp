@@ -1,0 +1,379 @@
+// Streams: aie.flow and aie.packet_flow, left to the router, or the switchboxes' own settings,
+// followed port by port from every sending DMA channel.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "workloads/npu/mlir/flows.hpp"
+#include "arch/npu/stream/stream_switch.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+namespace {
+
+struct Select {  // an arbiter and one of its selectors
+    std::int64_t arbiter = 0;
+    std::int64_t msel = 0;
+    auto operator<=>(const Select&) const = default;
+};
+struct Rule {
+    std::int64_t mask = 0;
+    std::int64_t value = 0;
+    Select select;
+};
+struct Master {
+    Port port;
+    bool keep_header = false;
+};
+struct Switch {
+    std::map<Port, std::vector<Port>> circuits;
+    std::map<Port, std::vector<Rule>> rules;
+    std::map<Select, std::vector<Master>> masters;
+};
+// Which South ports of the switch the shim's DMA channels are on.
+struct ShimMux {
+    std::map<std::int64_t, std::int64_t> entry;  // MM2S channel to South port
+    std::map<std::int64_t, std::int64_t> exit;   // South port to S2MM channel
+};
+
+class Switches {
+  public:
+    // `routed`: its tiles have names of their own. `wires`: stretches between switchboxes that are
+    // stated by their ends alone.
+    Switches(Lowering& lowering, const Operation& routed,
+             const std::map<TilePort, std::vector<TilePort>>& wires)
+        : lowering_(lowering), wires_(wires) {
+        const auto& operations = region_of(routed).blocks.front().operations;
+        for (const Operation& operation : operations) {
+            lowering.attempt([&] {
+                if (operation.name == "aie.tile") {
+                    Cursor cursor(operation);
+                    Cursor inside(cursor.group("("));
+                    const arch::npu::program::TileCoordinate at = read_coordinate(inside);
+                    if (operation.results.size() == 1) {
+                        tiles_[operation.results[0]] = at;
+                    }
+                }
+            });
+        }
+        for (const Operation& operation : operations) {
+            lowering.attempt([&] {
+                if (operation.name == "aie.switchbox") {
+                    switchbox(operation);
+                } else if (operation.name == "aie.shim_mux") {
+                    shim_mux(operation);
+                }
+            });
+        }
+    }
+
+    // Adds a route for every stream that leaves a DMA channel.
+    void trace_all() {
+        const auto packet_ids = packet_ids_sent(lowering_.program);
+        std::set<arch::npu::program::TileCoordinate> tiles;
+        for (const auto& entry : switches_) {
+            tiles.insert(entry.first);
+        }
+        for (const auto& entry : wires_) {
+            tiles.insert(entry.first.first);
+        }
+        for (const arch::npu::program::TileCoordinate at : tiles) {
+            const arch::npu::program::TileKind kind = lowering_.config.kind_of(at);
+            const std::int64_t channels = lowering_.config.dma_of(kind).channels;
+            for (std::int64_t index = 0; index < channels; ++index) {
+                const arch::npu::program::ChannelId source{at, arch::npu::program::Direction::MM2S, index};
+                const auto port = entry_of(source, kind);
+                // What enters by a circuit may meet packet rules further on.
+                if (!port || trace(source, *port, std::nullopt)) {
+                    continue;
+                }
+                const auto ids = packet_ids.find(at);
+                for (const std::int64_t id :
+                     ids == packet_ids.end() ? std::set<std::int64_t>{} : ids->second) {
+                    trace(source, *port, id);
+                }
+            }
+        }
+    }
+
+  private:
+    struct Step {
+        arch::npu::program::TileCoordinate tile;
+        Port in;
+    };
+
+    arch::npu::program::TileCoordinate tile_of(const Operation& operation) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const Location where = inside.where();
+        const auto place = tiles_.find(inside.value());
+        if (place == tiles_.end() || !lowering_.config.contains(place->second)) {
+            throw ReadError(where, "this is no tile of the array");
+        }
+        return place->second;
+    }
+
+    static std::pair<Port, Port> connection(const Operation& operation) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("<"));
+        const Port from = read_port(inside);
+        inside.expect(",");
+        return {from, read_port(inside)};
+    }
+
+    void switchbox(const Operation& operation) {
+        Switch& box = switches_[tile_of(operation)];
+        std::map<std::string, Select> selects;
+        for (const Operation& each : region_of(operation).blocks.front().operations) {
+            if (each.name == "aie.connect") {
+                const auto [from, to] = connection(each);
+                box.circuits[from].push_back(to);
+            } else if (each.name == "aie.amsel") {
+                amsel(each, selects);
+            } else if (each.name == "aie.masterset") {
+                masterset(each, selects, box);
+            } else if (each.name == "aie.packet_rules") {
+                packet_rules(each, selects, box);
+            } else if (each.name != "aie.end") {
+                throw ReadError(each.where,
+                                fmt::format("{} is not modelled in a switchbox", each.name));
+            }
+        }
+    }
+
+    // %0 = aie.amsel<1> (2): arbiter 1, selector 2
+    static void amsel(const Operation& operation, std::map<std::string, Select>& selects) {
+        Cursor cursor(operation);
+        Select select;
+        select.arbiter = Cursor(cursor.group("<")).integer();
+        select.msel = Cursor(cursor.group("(")).integer();
+        if (operation.results.size() == 1) {
+            selects[operation.results[0]] = select;
+        }
+    }
+
+    static Select select_of(Cursor& cursor, const std::map<std::string, Select>& selects) {
+        const Location where = cursor.where();
+        const auto place = selects.find(cursor.value());
+        if (place == selects.end()) {
+            throw ReadError(where, "this is no amsel of the switchbox");
+        }
+        return place->second;
+    }
+
+    static void masterset(const Operation& operation, const std::map<std::string, Select>& selects,
+                          Switch& box) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const Master master{read_port(inside), is_true(operation, "keep_pkt_header")};
+        while (inside.skip(",")) {
+            box.masters[select_of(inside, selects)].push_back(master);
+        }
+    }
+
+    static void packet_rules(const Operation& operation,
+                             const std::map<std::string, Select>& selects, Switch& box) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        auto& rules = box.rules[read_port(inside)];
+        for (const Operation& each : region_of(operation).blocks.front().operations) {
+            if (each.name != "aie.rule") {
+                continue;
+            }
+            Cursor words(each);
+            Cursor rule(words.group("("));
+            Rule entry;
+            entry.mask = rule.integer();
+            rule.expect(",");
+            entry.value = rule.integer();
+            rule.expect(",");
+            entry.select = select_of(rule, selects);
+            rules.push_back(entry);
+        }
+    }
+
+    // aie.connect<DMA : 0, North : 3> in a shim_mux: MM2S 0 enters the switch on South 3;
+    // <North : 2, DMA : 0>: what leaves the switch on South 2 goes to S2MM 0.
+    void shim_mux(const Operation& operation) {
+        ShimMux& mux = muxes_[tile_of(operation)];
+        for (const Operation& each : region_of(operation).blocks.front().operations) {
+            if (each.name != "aie.connect") {
+                continue;
+            }
+            const auto [from, to] = connection(each);
+            if (from.bundle == "dma") {
+                mux.entry[from.index] = to.index;
+            } else if (to.bundle == "dma") {
+                mux.exit[from.index] = to.index;
+            }
+        }
+    }
+
+    std::optional<Port> entry_of(const arch::npu::program::ChannelId& source, arch::npu::program::TileKind kind) const {
+        if (kind != arch::npu::program::TileKind::Shim) {
+            return Port{"dma", source.index};
+        }
+        const auto mux = muxes_.find(source.tile);
+        if (mux == muxes_.end()) {
+            return std::nullopt;
+        }
+        const auto entry = mux->second.entry.find(source.index);
+        return entry == mux->second.entry.end() ? std::nullopt
+                                                : std::optional{Port{"south", entry->second}};
+    }
+
+    // Whether the stream arrives anywhere.
+    bool trace(const arch::npu::program::ChannelId& source, const Port& entry, std::optional<std::int64_t> packet_id) {
+        arch::npu::program::Route route;
+        route.source = source;
+        route.packet_id = packet_id;
+        std::deque<Step> open{{source.tile, entry}};
+        std::set<std::pair<arch::npu::program::TileCoordinate, Port>> seen;
+        bool wired = false;
+        while (!open.empty()) {
+            const Step step = open.front();
+            open.pop_front();
+            if (!seen.insert({step.tile, step.in}).second) {
+                continue;
+            }
+            const auto wires = wires_.find({step.tile, step.in});
+            if (wires != wires_.end()) {
+                wired = true;
+                for (const TilePort& end : wires->second) {
+                    leave(route, {end.first, step.in}, end.second, std::nullopt, open);
+                }
+                continue;
+            }
+            const auto box = switches_.find(step.tile);
+            if (box == switches_.end()) {
+                continue;
+            }
+            const auto circuits = box->second.circuits.find(step.in);
+            if (circuits != box->second.circuits.end()) {
+                for (const Port& out : circuits->second) {
+                    leave(route, step, out, std::nullopt, open);
+                }
+            } else if (packet_id) {
+                follow_rules(route, step, box->second, *packet_id, open);
+            }
+        }
+        if (route.destinations.empty()) {
+            return false;
+        }
+        if (wired) {
+            route.path.clear();  // the router's, all of it: a part of the way is not stated
+        }
+        route.name = unique_name(lowering_.program.routes,
+                                 packet_id ? fmt::format("packet{}", *packet_id) : "stream");
+        lowering_.program.routes.push_back(std::move(route));
+        return true;
+    }
+
+    void follow_rules(arch::npu::program::Route& route, const Step& step, const Switch& box, std::int64_t packet_id,
+                      std::deque<Step>& open) {
+        const auto rules = box.rules.find(step.in);
+        if (rules == box.rules.end()) {
+            return;
+        }
+        for (const Rule& rule : rules->second) {
+            if ((packet_id & rule.mask) != (rule.value & rule.mask)) {
+                continue;
+            }
+            const auto masters = box.masters.find(rule.select);
+            if (masters != box.masters.end()) {
+                for (const Master& master : masters->second) {
+                    route.keep_header |= master.keep_header && master.port.bundle == "dma";
+                    leave(route, step, master.port, rule.select.arbiter, open);
+                }
+            }
+            return;  // the first match wins
+        }
+    }
+
+    void leave(arch::npu::program::Route& route, const Step& step, const Port& out, std::optional<std::int64_t> arbiter,
+               std::deque<Step>& open) {
+        const arch::npu::program::TileKind kind = lowering_.config.kind_of(step.tile);
+        const arch::npu::program::Hop hop{step.tile, step.in.name(), out.name(), arbiter};
+        std::optional<arch::npu::program::ChannelId> destination;
+        if (kind == arch::npu::program::TileKind::Shim && out.bundle == "south") {
+            const auto mux = muxes_.find(step.tile);
+            if (mux != muxes_.end() && mux->second.exit.contains(out.index)) {
+                destination = {step.tile, arch::npu::program::Direction::S2MM, mux->second.exit.at(out.index)};
+            }
+        } else if (out.bundle == "dma") {
+            destination = {step.tile, arch::npu::program::Direction::S2MM, out.index};
+        }
+        if (destination) {
+            route.destinations.push_back(*destination);
+            route.path.push_back(hop);
+            return;
+        }
+        for (const arch::npu::stream::Heading heading :
+             {arch::npu::stream::Heading::North, arch::npu::stream::Heading::South, arch::npu::stream::Heading::East, arch::npu::stream::Heading::West}) {
+            const arch::npu::program::TileCoordinate to = arch::npu::stream::neighbour(step.tile, heading);
+            if (out.bundle == name_of(heading) && lowering_.config.contains(to)) {
+                route.path.push_back(hop);
+                open.push_back({to, {name_of(arch::npu::stream::opposite(heading)), out.index}});
+            }
+        }
+    }
+
+    Lowering& lowering_;
+    const std::map<TilePort, std::vector<TilePort>>& wires_;
+    std::map<std::string, arch::npu::program::TileCoordinate> tiles_;
+    std::map<arch::npu::program::TileCoordinate, Switch> switches_;
+    std::map<arch::npu::program::TileCoordinate, ShimMux> muxes_;
+};
+
+// The receivers of a flow that no route made by the switchboxes reaches.
+std::vector<arch::npu::program::ChannelId> unreached(const arch::npu::program::Program& program, const Flow& flow) {
+    std::vector<arch::npu::program::ChannelId> missing;
+    for (const arch::npu::program::ChannelId& to : flow.destinations) {
+        const bool made =
+            std::any_of(program.routes.begin(), program.routes.end(), [&](const arch::npu::program::Route& route) {
+                return route.source == flow.source && route.packet_id == flow.packet_id &&
+                       std::find(route.destinations.begin(), route.destinations.end(), to) !=
+                           route.destinations.end();
+            });
+        if (!made) {
+            missing.push_back(to);
+        }
+    }
+    return missing;
+}
+
+// A flow as a route for the router to make.
+arch::npu::program::Route unrouted(const arch::npu::program::Program& program, const Flow& flow) {
+    arch::npu::program::Route route;
+    route.name = unique_name(program.routes,
+                             flow.packet_id ? fmt::format("packet{}", *flow.packet_id) : "stream");
+    route.source = flow.source;
+    route.destinations = flow.destinations;
+    route.packet_id = flow.packet_id;
+    route.keep_header = flow.keep_header;
+    return route;
+}
+
+}  // namespace
+
+void lower_routes(Lowering& lowering, const Operation& routed) {
+    const auto [flows, wires] = read_flows(lowering);
+    Switches switches(lowering, routed, wires);
+    switches.trace_all();
+    const bool result_of_routing = &routed != &lowering.device;
+    for (const Flow& flow : flows) {
+        const auto missing = unreached(lowering.program, flow);
+        if (missing.size() == flow.destinations.size() && !result_of_routing) {
+            lowering.program.routes.push_back(unrouted(lowering.program, flow));
+        } else if (!missing.empty()) {
+            lowering.note(fmt::format(
+                "line {}: the switchboxes do not carry this flow from tile {},{} to tile {},{}, or "
+                "nothing sends it",
+                flow.where.line, flow.source.tile.column, flow.source.tile.row,
+                missing.front().tile.column, missing.front().tile.row));
+        }
+    }
+}
+
+}  // namespace tilesim::workloads::npu::mlir

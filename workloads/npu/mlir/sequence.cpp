@@ -1,0 +1,502 @@
+// The run-time sequence: what the command processor executes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "arch/base/config.hpp"
+#include "workloads/npu/mlir/descriptor.hpp"
+#include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/register_writes.hpp"
+#include "workloads/npu/mlir/registers.hpp"
+#include "workloads/npu/mlir/sequence_operands.hpp"
+#include "workloads/npu/mlir/sequence_tasks.hpp"
+#include "workloads/npu/mlir/transfer.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+namespace {
+
+constexpr std::size_t kMostSteps = 1'000'000;  // unrolled
+constexpr int kMostNesting = 32;
+
+class Sequence {
+  public:
+    explicit Sequence(Lowering& lowering)
+        : lowering_(lowering), scope_(&lowering.names), registers_(lowering), ids_(lowering) {
+        for (const arch::npu::program::TileDma& dma : lowering.program.dmas) {
+            for (const arch::npu::program::BufferDescriptor& descriptor : dma.descriptors) {
+                ids_.take(dma.tile, descriptor.id);
+            }
+        }
+    }
+
+    void run(const Operation& operation) {
+        arguments(operation);
+        block(region_of(operation), scope_);
+    }
+
+  private:
+    template <class Part>
+    using Handles = void (Part::*)(const Operation&, Scope&);
+    void call(Handles<Sequence> handles, const Operation& operation, Scope& scope) {
+        (this->*handles)(operation, scope);
+    }
+    void call(Handles<RegisterWrites> handles, const Operation& operation, Scope& scope) {
+        (register_writes_.*handles)(operation, scope);
+    }
+    void call(Handles<SequenceTasks> handles, const Operation& operation, Scope& scope) {
+        (tasks_.*handles)(operation, scope);
+    }
+
+    // (%a: memref<64xi32>, %n: i32)
+    void arguments(const Operation& operation) {
+        Cursor cursor(operation);
+        while (!cursor.done() && !cursor.peek()->opens("(")) {
+            cursor.take();
+        }
+        Cursor list(cursor.group("("));
+        while (!list.done()) {
+            const std::string name = list.value();
+            list.expect(":");
+            if (list.peek() != nullptr && list.peek()->is_word("memref")) {
+                register_writes_.add_argument(add_buffer(name, read_memref(list)));
+            } else {
+                register_writes_.add_argument(std::nullopt);
+            }
+            while (!list.done() && !list.skip(",")) {
+                list.take();
+            }
+        }
+    }
+
+    // The number of the external buffer that an argument becomes.
+    std::int64_t add_buffer(const std::string& name, const MemrefType& type) {
+        auto& buffers = lowering_.program.external_buffers;
+        const auto number = static_cast<std::int64_t>(buffers.size());
+        arch::npu::program::ExternalBuffer buffer;
+        buffer.name = unique_name(buffers, name);
+        buffer.bytes = (type.bytes() + kWordBytes - 1) / kWordBytes * kWordBytes;
+        scope_.define(name, {Value::Kind::External, number});
+        buffers.push_back(buffer);
+        lowering_.external_types.push_back(type);
+        return number;
+    }
+
+    void block(const Item& region, Scope& scope) {
+        if (region.blocks.size() > 1) {
+            throw ReadError(region.token.where, "blocks in a run-time sequence are not modelled");
+        }
+        for (const Operation& operation : region.blocks.front().operations) {
+            lowering_.attempt([&] { step(operation, scope); });
+        }
+    }
+
+    void step(const Operation& operation, Scope& scope) {
+        if (++steps_ > kMostSteps) {
+            throw ReadError(operation.where, fmt::format("the run-time sequence is longer than {} "
+                                                         "operations",
+                                                         kMostSteps));
+        }
+        using Handler =
+            std::variant<Handles<Sequence>, Handles<RegisterWrites>, Handles<SequenceTasks>>;
+        static const std::map<std::string_view, Handler> kHandlers{
+            {"dma_memcpy_nd", &Sequence::memcpy_nd},
+            {"dma_wait", &Sequence::dma_wait},
+            {"sync", &Sequence::sync},
+            {"write32", &RegisterWrites::write32},
+            {"maskwrite32", &RegisterWrites::maskwrite32},
+            {"blockwrite", &RegisterWrites::blockwrite},
+            {"writebd", &RegisterWrites::writebd},
+            {"writebd_shimtile", &RegisterWrites::writebd},
+            {"address_patch", &RegisterWrites::address_patch},
+            {"push_queue", &RegisterWrites::push_queue},
+            {"rtp_write", &Sequence::rtp_write},
+            {"set_lock", &Sequence::set_lock},
+            {"dma_configure_task", &SequenceTasks::configure_task},
+            {"dma_configure_task_for", &SequenceTasks::configure_task},
+            {"dma_start_task", &SequenceTasks::start_task},
+            {"dma_start_bd_chain", &SequenceTasks::start_bd_chain},
+            {"dma_start_bd_chain_for", &SequenceTasks::start_bd_chain},
+            {"dma_bd_pool_pop", &SequenceTasks::pool_pop},
+            {"dma_bd_pool_push", &SequenceTasks::pool_push},
+            {"dma_await_task", &SequenceTasks::await_task},
+            {"dma_free_task", &SequenceTasks::free_task},
+            {"memref.get_global", &Sequence::get_global},
+            {"memref.subview", &Sequence::view},
+            {"memref.reinterpret_cast", &Sequence::view},
+            {"memref.cast", &Sequence::view},
+            {"scf.for", &Sequence::loop},
+        };
+        static const std::set<std::string_view> kNothing{
+            "aie.end", "return",   "func.return", "scf.yield", "memref.assume_alignment",
+            "preempt", "cf.assert"};
+        const std::string_view name = operation_name(operation);
+        const auto handler = kHandlers.find(name);
+        if (handler != kHandlers.end()) {
+            std::visit([&](auto handles) { call(handles, operation, scope); }, handler->second);
+        } else if (operation.name.starts_with("aie.trace")) {
+            lowering_.note("trace set-up is left out");
+        } else if (!kNothing.contains(name) && !define_constant(operation, scope)) {
+            throw ReadError(operation.where, fmt::format("{} is not modelled in a run-time "
+                                                         "sequence",
+                                                         operation.name));
+        }
+    }
+
+    // (%arg[offsets][sizes][strides], packet = <...>) {id, metadata = @x, issue_token}; before 2025
+    // two coordinates stood in front and the innermost stride was left out.
+    void memcpy_nd(const Operation& operation, Scope& scope) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        while (inside.peek() != nullptr && inside.peek()->is(TokenKind::Number)) {
+            inside.take();
+            inside.expect(",");
+        }
+        const std::string argument = inside.peek() != nullptr ? inside.peek()->token.text : "";
+        const std::int64_t buffer = scope.index_of(inside, Value::Kind::External);
+        const auto offsets = numbers(inside, scope);
+        const auto sizes = numbers(inside, scope);
+        auto strides = numbers(inside, scope);
+        if (strides.size() == 3) {
+            strides.push_back(1);
+        }
+        if (offsets.size() != 4 || sizes.size() != 4 || strides.size() != 4) {
+            throw ReadError(operation.where, "expected 4 offsets, 4 sizes and 3 or 4 strides");
+        }
+        const arch::npu::program::ChannelId channel =
+            allocation(lowering_, text_attribute(operation, "metadata"), operation.where);
+        Transfer transfer;
+        transfer.type = lowering_.external_types[static_cast<std::size_t>(buffer)];
+        transfer.length = 1;
+        transfer.offset = scope.find(argument)->offset;
+        for (std::size_t i = 0; i < 4; ++i) {
+            const bool sane = std::abs(offsets[i]) < (1LL << 31) &&
+                              std::abs(sizes[i]) < (1 << 30) && std::abs(strides[i]) < (1LL << 31);
+            if (!sane || sizes[i] < 1) {
+                throw ReadError(operation.where, fmt::format("size {} is out of range", sizes[i]));
+            }
+            transfer.offset += offsets[i] * strides[i];
+            if (i > 0) {
+                transfer.length = std::min<std::int64_t>(transfer.length * sizes[i], 1LL << 40);
+                transfer.dimensions.push_back({sizes[i], strides[i]});
+            }
+        }
+        arch::npu::program::WriteDescriptor write{channel.tile, {}};
+        write.descriptor.id = integer_attribute(operation, "id").value_or(0);
+        write.descriptor.buffer = buffer;
+        write.descriptor.burst_bytes = integer_attribute(operation, "burst_length").value_or(0);
+        packet_of(operation, inside, write.descriptor);
+        no_padding(operation);
+        set_transfer(write.descriptor, transfer, operation.where);
+        if (sizes[0] > 1 && strides[0] != 0) {
+            write.descriptor.iteration =
+                arch::npu::program::Iteration{sizes[0], words_of(strides[0], transfer.type, operation.where)};
+        }
+        registers_.forget(channel.tile, write.descriptor.id);
+        lowering_.program.sequence.push_back(write);
+        arch::npu::program::PushTask push{channel, {}};
+        push.task.descriptor = write.descriptor.id;
+        push.task.repeat = sizes[0];
+        // The compiler lets every receiving transfer issue its token.
+        push.task.token = channel.direction == arch::npu::program::Direction::S2MM || is_true(operation, "issue_token");
+        lowering_.program.sequence.push_back(push);
+    }
+
+    static void packet_of(const Operation& operation, Cursor& inside,
+                          arch::npu::program::BufferDescriptor& descriptor) {
+        if (inside.skip(",") && inside.skip_word("packet")) {
+            inside.expect("=");
+            std::vector<Item> items;
+            while (!inside.done()) {
+                items.push_back(inside.take());
+            }
+            descriptor.packet = read_packet(items, operation.where);
+        } else if (const auto value = operation.attribute("packet")) {
+            descriptor.packet = read_packet(*value, operation.where);
+        }
+    }
+
+    static void no_padding(const Operation& operation) {
+        for (const char* key : {"d0_zero_before", "d1_zero_before", "d2_zero_before",
+                                "d0_zero_after", "d1_zero_after", "d2_zero_after"}) {
+            if (integer_attribute(operation, key).value_or(0) != 0) {
+                throw ReadError(operation.where,
+                                fmt::format("{}: a shim tile's DMA cannot pad", key));
+            }
+        }
+    }
+
+    static std::vector<std::int64_t> numbers(Cursor& cursor, const Scope& scope) {
+        std::vector<std::int64_t> values;
+        Cursor list(cursor.group("["));
+        while (!list.done()) {
+            values.push_back(scope.integer(list));
+            list.skip(",");
+        }
+        return values;
+    }
+
+    void wait(const arch::npu::program::ChannelId& channel) {
+        lowering_.program.sequence.push_back(arch::npu::program::WaitToken{channel});
+    }
+
+    void dma_wait(const Operation& operation, Scope&) {
+        wait(allocation(lowering_, text_attribute(operation, "symbol"), operation.where));
+    }
+
+    void sync(const Operation& operation, Scope& scope) {
+        std::map<std::string_view, std::int64_t> values;
+        static constexpr std::string_view kOrder[] = {"column",  "row",        "direction",
+                                                      "channel", "column_num", "row_num"};
+        Cursor cursor(operation);
+        if (cursor.peek() != nullptr && cursor.peek()->opens("(") &&
+            operation.attribute("column") == std::nullopt && is_positional(*cursor.peek())) {
+            Cursor inside(cursor.group("("));
+            for (const std::string_view key : kOrder) {
+                values[key] = inside.done() ? 1 : scope.integer(inside);
+                inside.skip(",");
+            }
+        } else {
+            for (const std::string_view key : kOrder) {
+                const bool count = key.ends_with("_num");
+                values[key] = field(operation, scope, key, count ? std::optional{1} : std::nullopt);
+            }
+        }
+        const auto sane = [](std::int64_t first, std::int64_t number, std::int64_t most) {
+            return first >= 0 && number >= 1 && first + number <= most;
+        };
+        if (!sane(values["column"], values["column_num"], lowering_.config.columns) ||
+            !sane(values["row"], values["row_num"], lowering_.config.rows())) {
+            throw ReadError(operation.where, "this sync waits for tiles outside the array");
+        }
+        for (std::int64_t column = 0; column < values["column_num"]; ++column) {
+            for (std::int64_t row = 0; row < values["row_num"]; ++row) {
+                wait({{values["column"] + column, values["row"] + row},
+                      values["direction"] == 0 ? arch::npu::program::Direction::S2MM : arch::npu::program::Direction::MM2S,
+                      values["channel"]});
+            }
+        }
+    }
+
+    void get_global(const Operation& operation, Scope& scope) {
+        Cursor cursor(operation);
+        const Location where = cursor.where();
+        const std::string symbol = cursor.symbol();
+        const auto place = lowering_.global_symbols.find(symbol);
+        if (place == lowering_.global_symbols.end() || operation.results.size() != 1) {
+            throw ReadError(where, fmt::format("no memref.global is named @{}", symbol));
+        }
+        scope.define(operation.results[0], {Value::Kind::Global, place->second});
+    }
+
+    // memref.subview %x[o] [s] [1], memref.reinterpret_cast %x to offset: [o], ...: the same buffer
+    // further on. Offsets count dimensions of contiguous buffers.
+    void view(const Operation& operation, Scope& scope) {
+        Cursor cursor(operation);
+        const std::string source = cursor.peek() != nullptr ? cursor.peek()->token.text : "";
+        const std::int64_t buffer = scope.index_of(cursor, Value::Kind::External);
+        std::vector<std::int64_t> offsets;
+        for (const Item& item : operation.items) {
+            if (item.opens("[") && operation.name != "memref.cast") {
+                Cursor list(item);
+                while (!list.done()) {
+                    offsets.push_back(scope.integer(list));
+                    list.skip(",");
+                }
+                break;
+            }
+        }
+        const bool linear = offsets.size() <= 1;
+        const bool moved = std::any_of(offsets.begin(), offsets.end(),
+                                       [](std::int64_t offset) { return offset != 0; });
+        if ((moved && !linear) || operation.results.size() != 1) {
+            throw ReadError(operation.where,
+                            fmt::format("{} of several dimensions with an offset is not modelled; "
+                                        "put the offset into the transfer",
+                                        operation.name));
+        }
+        const std::int64_t before = scope.find(source)->offset;
+        scope.define(operation.results[0],
+                     {Value::Kind::External, buffer, before + (moved ? offsets[0] : 0)});
+    }
+
+    // (@buffer, index, value); before 2025 (column, row, index, value) {buffer_sym_name = "x"}
+    void rtp_write(const Operation& operation, Scope& scope) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const Location where = inside.where();
+        std::string name = text_attribute(operation, "buffer_sym_name");
+        if (name.empty()) {
+            name = inside.peek() != nullptr && inside.peek()->is(TokenKind::Symbol)
+                       ? inside.symbol()
+                       : inside.word();
+        } else {
+            inside.integer();
+            inside.expect(",");
+            inside.integer();
+        }
+        inside.expect(",");
+        const std::int64_t index = scope.integer(inside);
+        inside.expect(",");
+        const std::int64_t value = scope.integer(inside);
+        const auto& buffers = lowering_.program.buffers;
+        const auto place = std::find_if(buffers.begin(), buffers.end(), [&name](const arch::npu::program::Buffer& b) {
+            return b.name == plain_name(name);
+        });
+        if (place == buffers.end()) {
+            throw ReadError(where, fmt::format("no buffer is named '{}'", name));
+        }
+        const auto parameter = lowering_.parameters.find({place - buffers.begin(), index});
+        if (parameter == lowering_.parameters.end()) {
+            lowering_.note("run-time parameters that bound no loop are left out");
+            return;
+        }
+        lowering_.program.sequence.push_back(arch::npu::program::WriteParameter{place->tile, parameter->second, value});
+    }
+
+    void set_lock(const Operation& operation, Scope& scope) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        arch::npu::program::SetLock set;
+        set.lock = scope.index_of(inside, Value::Kind::Lock);
+        inside.expect(",");
+        const Location where = inside.where();
+        set.value = scope.integer(inside);
+        if (set.value < 0 || set.value > 63) {
+            throw ReadError(where, fmt::format("a lock's value must be 0..63, got {}", set.value));
+        }
+        lowering_.program.sequence.push_back(set);
+    }
+
+    void loop(const Operation& operation, Scope& scope) {
+        Cursor cursor(operation);
+        const std::string variable = cursor.value();
+        cursor.expect("=");
+        const std::int64_t from = scope.integer(cursor);
+        if (!cursor.skip_word("to")) {
+            cursor.fail("'to'");
+        }
+        const std::int64_t to = scope.integer(cursor);
+        if (!cursor.skip_word("step")) {
+            cursor.fail("'step'");
+        }
+        const std::int64_t step = scope.integer(cursor);
+        if (step <= 0 || ++nesting_ > kMostNesting) {
+            throw ReadError(operation.where, "a loop's step must be above 0");
+        }
+        for (std::int64_t i = from; i < to; i += step) {
+            Scope inner(&scope);
+            inner.define(variable, {Value::Kind::Constant, i});
+            const std::size_t errors = lowering_.errors.size();
+            block(region_of(operation), inner);
+            if (lowering_.errors.size() > errors) {
+                break;  // every run would say the same
+            }
+            if (++steps_ > kMostSteps) {
+                throw ReadError(operation.where, "the run-time sequence is too long");
+            }
+        }
+        --nesting_;
+    }
+
+    Lowering& lowering_;
+    Scope scope_;
+    Registers registers_;
+    DescriptorIds ids_;
+    RegisterWrites register_writes_{lowering_, registers_};
+    SequenceTasks tasks_{lowering_, registers_, ids_};
+    std::size_t steps_ = 0;
+    int nesting_ = 0;
+};
+
+bool is_sequence(const Operation& operation) {
+    if (operation.name.ends_with(".runtime_sequence")) {
+        return true;
+    }
+    bool commands = false;
+    if (operation.name == "func.func") {
+        walk({operation}, [&commands](const Operation& each) {
+            commands = commands || each.name.starts_with("aiex.npu.") ||
+                       each.name.starts_with("aiex.ipu.") || each.name.starts_with("aiex.dma_");
+        });
+    }
+    return commands;
+}
+
+std::string symbol_of(const Operation& operation) {
+    for (const Item& item : operation.items) {
+        if (item.is(TokenKind::Symbol)) {
+            return item.token.text;
+        }
+    }
+    return text_attribute(operation, "sym_name");
+}
+
+void add_host_steps(Lowering& lowering) {
+    std::vector<std::string> names;
+    for (const arch::npu::program::Lock& lock : lowering.program.locks) {
+        names.push_back(lock.name);
+    }
+    for (const HostStep& step : lowering.options.host) {
+        const auto place = std::find(names.begin(), names.end(), step.lock);
+        if (place == names.end()) {
+            const std::string near = arch::base::config::nearest_name(step.lock, names);
+            throw ReadError(
+                lowering.device.where,
+                fmt::format("design.host: no lock is named '{}'{}", step.lock,
+                            near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+        }
+        const std::int64_t most = lowering.config.most_lock_value();
+        if (step.value > most) {
+            throw ReadError(lowering.device.where,
+                            fmt::format("design.host: lock '{}' holds 0..{}, got {}", step.lock,
+                                        most, step.value));
+        }
+        const std::int64_t lock = place - names.begin();
+        const bool counting = lowering.config.lock_kind == arch::npu::LockKind::Counting;
+        if (step.wait) {
+            lowering.program.sequence.push_back(
+                arch::npu::program::AcquireLock{{lock, counting ? -step.value : step.value}});
+        } else {
+            lowering.program.sequence.push_back(arch::npu::program::SetLock{lock, step.value});
+        }
+    }
+}
+
+}  // namespace
+
+void lower_sequence(Lowering& lowering) {
+    const Operation* chosen = nullptr;
+    std::vector<std::string> others;
+    for (const Operation& operation : lowering.body()) {
+        if (!is_sequence(operation)) {
+            continue;
+        }
+        const std::string& wanted = lowering.options.sequence;
+        const bool fits = wanted.empty() ? chosen == nullptr : symbol_of(operation) == wanted;
+        if (fits) {
+            chosen = &operation;
+        } else {
+            others.push_back(fmt::format("@{}", symbol_of(operation)));
+        }
+    }
+    if (chosen == nullptr) {
+        if (!lowering.options.sequence.empty()) {
+            throw ReadError(lowering.device.where, fmt::format("no run-time sequence is named @{}",
+                                                               lowering.options.sequence));
+        }
+        if (lowering.options.host.empty()) {
+            lowering.note("the device has no run-time sequence: only what starts by itself runs");
+        }
+        add_host_steps(lowering);
+        return;
+    }
+    for (const std::string& other : others) {
+        lowering.note(fmt::format("run-time sequence {} is left out", other));
+    }
+    Sequence(lowering).run(*chosen);
+    add_host_steps(lowering);
+}
+
+}  // namespace tilesim::workloads::npu::mlir

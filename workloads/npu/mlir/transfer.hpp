@@ -1,0 +1,29 @@
+// A transfer as designs state it, in elements and outermost dimension first, and its conversion to
+// a descriptor's fields, in 32-bit words and innermost first.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "workloads/npu/mlir/location.hpp"
+#include "workloads/npu/mlir/memref_type.hpp"
+#include "arch/npu/program/program.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+struct Transfer {
+    MemrefType type;
+    std::int64_t offset = 0;            // elements
+    std::int64_t length = 0;            // elements, padding included
+    std::vector<arch::npu::program::Dimension> dimensions;  // elements, outermost first; empty is linear
+    std::vector<arch::npu::program::Padding> padding;       // elements, outermost first
+};
+
+// Elements of this type as 32-bit words. Throws ReadError where they are no whole number.
+std::int64_t words_of(std::int64_t elements, const MemrefType& type, Location where);
+
+// Fills in offset, length, dimensions and padding. Throws ReadError: part of a word, single
+// elements narrower than a word that are not contiguous.
+void set_transfer(arch::npu::program::BufferDescriptor& descriptor, const Transfer& transfer, Location where);
+
+}  // namespace tilesim::workloads::npu::mlir
