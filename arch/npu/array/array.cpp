@@ -13,6 +13,22 @@ namespace tilesim::arch::npu::array {
 
 using base::Cycles;
 
+namespace {
+
+std::string_view class_of(program::TileKind kind) {
+    switch (kind) {
+        case program::TileKind::Shim:
+            return "shim";
+        case program::TileKind::Memory:
+            return "memory_tile";
+        case program::TileKind::Core:
+            return "core";
+    }
+    return "";
+}
+
+}  // namespace
+
 Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric,
              const program::Program& program, memory::controller::MemorySystem& memory,
              base::EventQueue& queue, base::stats::Group& parent, memory::port::BackingStore* store)
@@ -38,7 +54,8 @@ base::stats::Group& Array::tile_group(program::TileCoordinate tile) {
     auto& group = tile_groups_[tile];
     if (!group) {
         group = std::make_unique<base::stats::Group>(
-            group_, fmt::format("tile({},{})", tile.column, tile.row));
+            group_, fmt::format("tile({},{})", tile.column, tile.row),
+            class_of(config_.kind_of(tile)));
     }
     return *group;
 }

@@ -16,15 +16,6 @@ namespace {
 constexpr std::uint64_t kFetched = 0;
 constexpr std::uint64_t kGranted = 1;
 
-std::vector<base::stats::StateAccount::State> channel_states() {
-    return {{"idle", "no task"},
-            {"fetching", "starting a task: reading its descriptor, first request under way"},
-            {"waiting_for_lock", "stopped at a descriptor's lock acquire"},
-            {"streaming", "moving a word a cycle"},
-            {"waiting_for_stream", "S2MM: nothing arrives; MM2S: the receiver does not take words"},
-            {"waiting_for_memory", "DRAM has not delivered or taken the data"}};
-}
-
 // The next execution uses what `alternate` says now, the one after it what the descriptor did.
 void swap_halves(program::BufferDescriptor& descriptor) {
     std::swap(descriptor.buffer, descriptor.alternate->buffer);
@@ -50,8 +41,9 @@ DescriptorTable::Entry* DescriptorTable::find(std::int64_t id) {
 
 // --- DmaChannel ----------------------------------------------------------------------------------
 
-DmaStats::DmaStats(Group& parent, std::string_view name)
-    : Group(parent, name), time(*this, "time", base::stats::Unit::Cycle, channel_states()) {}
+DmaStats::DmaStats(Group& tile, std::string_view name)
+    : Group(tile, name, fmt::format("{}_{}", tile.component_class(), name)),
+      time(*this, "time", base::stats::Unit::Cycle, kChannelStates) {}
 
 DmaChannel::DmaChannel(const program::ChannelId& id, const Timing& timing,
                        CycleScheduler& scheduler, tile::LockUnit& locks, DescriptorTable& table,
@@ -70,11 +62,9 @@ const program::BufferDescriptor* DmaChannel::descriptor() const {
 }
 
 void DmaChannel::enter(ChannelState state, Cycles now) {
-    static const auto states = channel_states();
     if (probe_) {
-        probe_.end(name(), states[stats_.time.current()].name, scheduler_.queue().now());
-        probe_.begin(name(), states[static_cast<std::size_t>(state)].name,
-                     scheduler_.queue().now());
+        probe_.end(name(), kChannelStates[this->state()].name, scheduler_.queue().now());
+        probe_.begin(name(), kChannelStates[state].name, scheduler_.queue().now());
     }
     stats_.time.enter(state, now.count());
 }

@@ -57,9 +57,21 @@ enum class ChannelState : std::size_t {
     WaitingForStream,
     WaitingForMemory
 };
+inline constexpr base::stats::StateTable<ChannelState> kChannelStates{{
+    {ChannelState::Idle, "idle", "no task"},
+    {ChannelState::Fetching, "fetching",
+     "starting a task: reading its descriptor, first request under way"},
+    {ChannelState::WaitingForLock, "waiting_for_lock", "stopped at a descriptor's lock acquire"},
+    {ChannelState::Streaming, "streaming", "moving a word a cycle"},
+    {ChannelState::WaitingForStream, "waiting_for_stream",
+     "S2MM: nothing arrives; MM2S: the receiver does not take words"},
+    {ChannelState::WaitingForMemory, "waiting_for_memory",
+     "DRAM has not delivered or taken the data"},
+}};
 
 struct DmaStats : base::stats::Group {
-    DmaStats(Group& parent, std::string_view name);
+    // `tile`: its class tells a shim's channels from a core's.
+    DmaStats(Group& tile, std::string_view name);
     base::stats::StateAccount time;
     base::stats::Counter words{*this, "words", base::stats::Unit::Count,
                                "32-bit words moved between stream and memory"};
