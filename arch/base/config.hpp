@@ -121,6 +121,8 @@ class Node {
     }
 
     bool has(std::string_view key) const;
+    // Of a describing document: there is nothing to read, and no file to look into.
+    bool describing() const;
     // The map under `key`; an empty one, whose keys all keep their defaults, when it is not there.
     Node child(std::string_view key, std::string_view description);
     // The entries of the list under `key`; none when it is not there.
@@ -178,6 +180,10 @@ class Document {
     // Throws IoError when the file cannot be read, ConfigError when it is no single YAML map.
     static Document load(const std::string& file);
     static Document parse(const std::string& text, const std::string& file_name);
+    // Of no file: a reader called on its root lists its keys with the values it holds. Nothing is
+    // missing or wrong, every alternative is there, a list has one entry, and a map whose keys are
+    // names of the user's choice has the key "*".
+    static Document describing();
 
     // Replaces or adds the value at a dotted path before reading ("mapping.output_stationary.k_mt",
     // "864"); `origin` names where it came from in errors ("--set").

@@ -58,6 +58,9 @@ Document::Impl::Mark mark_of(const YAML::Node& node) {
 }
 
 void Document::Impl::report(Mark mark, const std::string& path, const std::string& message) {
+    if (describing) {
+        return;
+    }
     const auto overridden_at = std::find_if(overridden.begin(), overridden.end(), [&](auto& entry) {
         return path == entry.first || path.starts_with(entry.first + ".") ||
                entry.first.starts_with(path + ".");
@@ -119,6 +122,12 @@ Document Document::parse(const std::string& text, const std::string& file_name) 
         throw ConfigError(located(file_name, 1, 1, "must be a map of keys"));
     }
     find_duplicate_keys(*impl, impl->root, "");
+    return Document{impl};
+}
+
+Document Document::describing() {
+    auto impl = std::make_shared<Impl>();
+    impl->describing = true;
     return Document{impl};
 }
 

@@ -86,12 +86,15 @@ struct NodeAccess {
     static std::vector<Node> entries(const Node::State& parent, const YAML::Node& list,
                                      const std::string& path) {
         std::vector<Node> entries;
-        for (std::size_t i = 0; i < list.size(); ++i) {
+        const std::size_t count = parent.document->describing ? 1 : list.size();
+        for (std::size_t i = 0; i < count; ++i) {
             auto state = std::make_shared<Node::State>();
             state->document = parent.document;
             state->path = fmt::format("{}[{}]", path, i);
-            state->yaml = list[i];
-            state->mark = mark_of(list[i]);
+            if (!parent.document->describing) {
+                state->yaml = list[i];
+                state->mark = mark_of(list[i]);
+            }
             entries.push_back(Node{state});
         }
         return entries;
@@ -301,8 +304,13 @@ void Node::require(std::string_view key) {
 }
 
 bool Node::has(std::string_view key) const {
-    return state_->yaml.IsDefined() && state_->yaml.IsMap() &&
-           state_->yaml[std::string{key}].IsDefined();
+    return state_->document->describing ||
+           (state_->yaml.IsDefined() && state_->yaml.IsMap() &&
+            state_->yaml[std::string{key}].IsDefined());
+}
+
+bool Node::describing() const {
+    return state_->document->describing;
 }
 
 Node Node::child(std::string_view key, std::string_view description) {
@@ -332,11 +340,14 @@ std::vector<Node> Node::list(std::string_view key, std::string_view description)
                                  fmt::format("must be a list, got {}", kind_of(found.value)));
         return {};
     }
-    return found.present ? NodeAccess::entries(*state_, found.value, state_->path_of(key))
+    return found.present || describing() ? NodeAccess::entries(*state_, found.value, state_->path_of(key))
                          : std::vector<Node>{};
 }
 
 std::vector<Node> Node::entries() {
+    if (describing()) {
+        return NodeAccess::entries(*state_, state_->yaml, state_->path);
+    }
     if (!state_->yaml.IsDefined() || !state_->yaml.IsSequence()) {
         state_->document->report(state_->mark, state_->path, "must be a list");
         return {};
@@ -345,6 +356,9 @@ std::vector<Node> Node::entries() {
 }
 
 std::vector<std::string> Node::keys() const {
+    if (describing()) {
+        return {"*"};
+    }
     std::vector<std::string> result;
     if (state_->yaml.IsDefined() && state_->yaml.IsMap()) {
         for (const auto& entry : state_->yaml) {

@@ -1,0 +1,136 @@
+// A dataflow: how problems run on a machine. All that is known of one is in its folder; everybody
+// else knows this interface.
+//
+// Adding one is a folder and a line in catalogue/catalogue.cpp: its keys are then read, printed,
+// described, swept and put into the schema, `tune` searches its candidates, `lower` prints its
+// program, and every command runs it.
+#pragma once
+
+#include <any>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arch/base/config.hpp"
+#include "arch/memory/traffic/stream_source.hpp"
+#include "workloads/bounds.hpp"
+#include "workloads/device.hpp"
+#include "workloads/problem.hpp"
+#include "workloads/result.hpp"
+#include "workloads/run.hpp"
+
+namespace tilesim::workloads {
+
+class Dataflow;
+
+// A dataflow's own mapping struct; only its dataflow looks inside. Empty: none was given.
+class Mapping {
+  public:
+    Mapping() = default;
+    template <class Value>
+    Mapping(const Dataflow& dataflow, Value value)
+        : dataflow_(&dataflow), value_(std::move(value)) {}
+
+    bool empty() const { return dataflow_ == nullptr; }
+    const Dataflow& dataflow() const { return *dataflow_; }
+    template <class Value>
+    const Value& get() const {
+        return *std::any_cast<Value>(&value_);
+    }
+
+  private:
+    const Dataflow* dataflow_ = nullptr;
+    std::any value_;
+};
+
+struct RunOptions {
+    bool functional = false;
+    bool show_progress = false;  // on stderr; not a key of the file
+    std::uint64_t seed = 1;
+    static constexpr arch::base::Femtoseconds kMostTime{10'000'000'000'000'000};
+    arch::base::Femtoseconds max_time = kMostTime;  // simulated
+    arch::base::Femtoseconds max_wall_time{3'600'000'000'000'000'000};
+};
+
+// What is to be run.
+struct Case {
+    Device device;
+    Problem problem;
+    Mapping mapping;
+    // Ordinary requests to the memory beside a GEMV in its banks.
+    std::optional<arch::memory::traffic::StreamConfig> traffic;
+    RunOptions run;
+};
+
+// A case made ready: run once, or printed.
+class Job {
+  public:
+    virtual ~Job() = default;
+    // Runs it by means of `runner` and fills in the result, whose problem and mapping are there.
+    virtual void run(Runner& runner, RunResult& result) = 0;
+    // The physical program for `tilesim lower`; empty: there is none to print.
+    virtual std::string text() const { return ""; }
+};
+
+// What a case cannot mean: the key at fault, and why.
+struct Refusal {
+    std::string key;  // "mapping", "workload", "device", "run"
+    std::string reason;
+};
+
+// A mapping `tune` may try.
+struct Candidate {
+    std::string name;  // as a row of a table calls it
+    Mapping mapping;
+    GemmBounds bounds;  // none of its simulations is faster
+};
+
+struct CandidateList {
+    std::int64_t legal = 0;             // mappings that fit
+    std::vector<Candidate> candidates;  // of them, those no other one dominates
+};
+
+// A smaller problem that says how fast the whole one is: some rounds show what each costs.
+struct Excerpt {
+    Overrides settings;   // make a scenario compute it; none where it is the whole problem
+    double fixed_ns = 0;  // of a launch
+    double scale = 1;     // rounds of the whole over rounds of this
+    double whole_ns(double time_ns) const { return fixed_ns + (time_ns - fixed_ns) * scale; }
+    bool whole() const { return settings.empty(); }
+};
+
+class Dataflow {
+  public:
+    virtual ~Dataflow() = default;
+    // The key below `mapping`; empty for what has no mapping.
+    virtual std::string_view name() const = 0;
+    virtual std::string_view summary() const { return ""; }
+    // Whether it is for such problems on such devices; the catalogue's first that is, runs a case
+    // without a mapping.
+    virtual bool serves(const Problem& problem, const Device& device) const = 0;
+    // Whether `mapping` holds it; the dataflows are asked in their order.
+    virtual bool found(const arch::base::config::Node& mapping) const {
+        return !name().empty() && mapping.has(name());
+    }
+    // Reads its keys below `mapping`.
+    virtual Mapping read(arch::base::config::Node& mapping) const = 0;
+    // As results print it: {"output_stationary": {"m_ct": ...}}.
+    virtual nlohmann::ordered_json describe(const Mapping& mapping) const = 0;
+    // Why the case cannot run.
+    virtual std::vector<Refusal> refusals(const Case&) const { return {}; }
+    // Ready to run; where the case gives no mapping, with one chosen. `result` gets the mapping,
+    // and a note where it was chosen. Throws ConfigError.
+    virtual std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const = 0;
+
+    // For `tune`; none: there is nothing to search.
+    virtual CandidateList candidates(const Case&) const { return {}; }
+    virtual Excerpt excerpt(const Case&, const Mapping&) const { return {}; }
+    // The mapping with less of what costs room: from these the smallest that saturates is chosen.
+    virtual std::vector<Candidate> reduced(const Case&, const Mapping&) const { return {}; }
+};
+
+}  // namespace tilesim::workloads

@@ -1,0 +1,50 @@
+// A device: what its file says, one section for each machine in it, over its memory.
+#pragma once
+
+#include <any>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arch/base/config.hpp"
+#include "arch/memory/device/memory_config.hpp"
+
+namespace tilesim::workloads {
+
+using Overrides = std::vector<std::pair<std::string, std::string>>;  // key path, value
+
+class Device {
+  public:
+    std::string name;
+    std::vector<arch::base::config::Document> documents;  // the device's file, its memory's
+    arch::memory::device::MemoryConfig memory;
+
+    // The section a machine has read (NpuConfig, PimConfig, AmxConfig ...); nullptr: not there.
+    template <class Section>
+    const Section* find() const {
+        for (const std::any& section : sections_) {
+            if (const auto* found = std::any_cast<Section>(&section)) {
+                return found;
+            }
+        }
+        return nullptr;
+    }
+    template <class Section>
+    bool has() const {
+        return find<Section>() != nullptr;
+    }
+    // The same where it is known to be there.
+    template <class Section>
+    const Section& get() const {
+        return *find<Section>();
+    }
+    template <class Section>
+    void put(Section section) {
+        sections_.emplace_back(std::move(section));
+    }
+
+  private:
+    std::vector<std::any> sections_;
+};
+
+}  // namespace tilesim::workloads
