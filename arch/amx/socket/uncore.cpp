@@ -9,8 +9,8 @@ namespace tilesim::arch::amx::socket {
 using base::Cycles;
 using base::Femtoseconds;
 
-Uncore::Uncore(const AmxConfig& config, memory::controller::MemorySystem& memory, base::EventQueue& queue,
-               std::vector<core::Core*> cores)
+Uncore::Uncore(const AmxConfig& config, memory::controller::MemorySystem& memory,
+               base::EventQueue& queue, std::vector<core::Core*> cores)
     : config_(config),
       memory_(memory),
       queue_(queue),
@@ -116,8 +116,9 @@ void Uncore::prefetch(std::size_t core, caches::Line line, Femtoseconds now) {
 
 // Somebody's L2 answers for it, or has asked for it already.
 bool Uncore::held_by_a_core(caches::Line line) const {
-    return std::any_of(cores_.begin(), cores_.end(),
-                       [line](const core::Core* core) { return core->caches().has_or_awaits(line); });
+    return std::any_of(cores_.begin(), cores_.end(), [line](const core::Core* core) {
+        return core->caches().has_or_awaits(line);
+    });
 }
 
 void Uncore::prefetched(std::uint64_t tag, Femtoseconds when) {

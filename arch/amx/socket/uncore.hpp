@@ -29,8 +29,8 @@ struct UncoreCounters {
 
 class Uncore final : public base::EventHandler, public memory::controller::MemoryClient {
   public:
-    Uncore(const AmxConfig& config, memory::controller::MemorySystem& memory, base::EventQueue& queue,
-           std::vector<core::Core*> cores);
+    Uncore(const AmxConfig& config, memory::controller::MemorySystem& memory,
+           base::EventQueue& queue, std::vector<core::Core*> cores);
 
     // A core may run ahead of the others by as much as no answer can come sooner.
     base::Femtoseconds lookahead() const;
@@ -78,7 +78,7 @@ class Uncore final : public base::EventHandler, public memory::controller::Memor
     std::vector<std::uint64_t> free_;
     std::int64_t flights_ = 0;
     std::vector<base::Femtoseconds> port_free_;  // of each core
-    std::vector<caches::StreamTable> streams_;           // of each core
+    std::vector<caches::StreamTable> streams_;   // of each core
     // Lines on their way into the L3, and the flights that wait for each.
     std::unordered_map<caches::Line, std::vector<std::uint64_t>> coming_;
     UncoreCounters counters_;
