@@ -69,7 +69,7 @@ inline constexpr base::stats::StateTable<PimState> kPimStates{{
 }};
 
 struct PimStats : base::stats::Group {
-    using Group::Group;
+    PimStats(Group& parent, std::string_view name) : Group(parent, name, "pim") {}
     base::stats::StateAccount time{*this, "time", base::stats::Unit::Cycle, kPimStates};
     base::stats::Counter macs{*this, "macs", base::stats::Unit::Count, "all-bank MAC commands"};
     base::stats::Counter activates{*this, "activates", base::stats::Unit::Count,

@@ -154,7 +154,7 @@ std::string Socket::standstill() const {
 void Socket::write_statistics(base::stats::Group& parent) {
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         cores_[i]->finish_trace(finish_cycle());
-        groups_.push_back(std::make_unique<base::stats::Group>(parent, name_of_core(i)));
+        groups_.push_back(std::make_unique<base::stats::Group>(parent, name_of_core(i), "core"));
         accounts_.push_back(std::make_unique<base::stats::StateAccount>(
             *groups_.back(), "state", base::stats::Unit::Cycle, core::kCoreStates));
         std::int64_t until = 0;
