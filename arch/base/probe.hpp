@@ -2,8 +2,12 @@
 // one branch.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
+#include "arch/base/clock.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::arch::base {
@@ -36,6 +40,39 @@ class Probe {
 
   private:
     ProbeListener* listener_ = nullptr;
+};
+
+// The states of one component that counts in cycles, each from when it begins to when another does.
+// To be asked before it is told, which is the one branch: `if (probe_) { probe_.enter(...); }`.
+class StateProbe {
+  public:
+    void connect(ProbeListener* listener, std::string component, Clock clock) {
+        listener_ = listener;
+        component_ = std::move(component);
+        clock_ = clock;
+    }
+    explicit operator bool() const { return listener_ != nullptr; }
+    // Texts must outlive the probe. A state that is entered again goes on.
+    void enter(std::string_view state, Cycles now) {
+        if (state != state_) {
+            leave(now);
+            listener_->begin(component_, state, clock_->time_of(now));
+            state_ = state;
+        }
+    }
+    // No state holds until the next is entered.
+    void leave(Cycles now) {
+        if (!state_.empty()) {
+            listener_->end(component_, state_, clock_->time_of(now));
+            state_ = {};
+        }
+    }
+
+  private:
+    ProbeListener* listener_ = nullptr;
+    std::string component_;
+    std::optional<Clock> clock_;
+    std::string_view state_;  // the one that holds; empty: none
 };
 
 }  // namespace tilesim::arch::base

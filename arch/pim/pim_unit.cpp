@@ -1,5 +1,7 @@
 #include "arch/pim/pim_unit.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -54,24 +56,9 @@ bool touches_array(PimOp op) {
 
 }  // namespace
 
-PimStats::PimStats(Group& parent, std::string_view name)
-    : Group(parent, name, "pim"),
-      time(*this, "time", base::stats::Unit::Cycle,
-           {{"idle", "the channel is not the program's"},
-            {"mode_switch", "visits to the mode registers"},
-            {"input_broadcast", "writing input registers"},
-            {"mac", "multiply-accumulate commands"},
-            {"row_open", "closing and opening rows"},
-            {"turnaround", "the data bus changes direction, the ALU drains"},
-            {"fold", "summing the lanes of an output"},
-            {"scale", "applying scale factors"},
-            {"spill", "writing outputs to the array"},
-            {"refill", "reading outputs back from the array"},
-            {"refresh", "between two turns"},
-            {"yielded", "the channel serves ordinary requests"}}) {}
-
-PimUnit::PimUnit(const memory::device::DramTiming& dram, const PimConfig& pim, const PimProgram& program,
-                 std::size_t channel, base::stats::Group& parent, PimListener* listener)
+PimUnit::PimUnit(const memory::device::DramTiming& dram, const PimConfig& pim,
+                 const PimProgram& program, std::size_t channel, base::stats::Group& parent,
+                 PimListener* listener)
     : pim_(pim),
       dram_(dram),
       timing_(dram, pim),
@@ -79,6 +66,40 @@ PimUnit::PimUnit(const memory::device::DramTiming& dram, const PimConfig& pim, c
       channel_(channel),
       listener_(listener),
       stats_(parent, "pim(" + std::to_string(channel) + ")") {}
+
+void PimUnit::connect(base::ProbeListener* listener, base::Clock memory) {
+    probe_.connect(listener, stats_.path(), memory);
+}
+
+// Charges what has passed to the state that held, then changes state.
+void PimUnit::enter(PimState state, std::int64_t now) {
+    if (probe_) [[unlikely]] {
+        tell(now);
+    }
+    stats_.time.enter(state, now);
+}
+
+// The state that held until `now`, if it took any time.
+void PimUnit::tell(std::int64_t now) {
+    const auto state = static_cast<PimState>(stats_.time.current());
+    const base::Cycles since{stats_.time.since()};
+    if (now == since.count()) {
+        return;
+    }
+    if (state == PimState::Idle) {
+        probe_.leave(since);
+    } else {
+        probe_.enter(kPimStates[state].name, since);
+    }
+}
+
+std::string PimUnit::waiting_for() const {
+    if (program_ended()) {
+        return "its channel to take the end of the program";
+    }
+    return fmt::format("its channel to take command {} of {} ({})", next_ + 1,
+                       program_.commands.size(), name_of(program_.commands[next_].op));
+}
 
 // The CK at which all banks would be quiet, were the open row closed as soon as it may be.
 std::int64_t PimUnit::time_of_close() const {
@@ -91,13 +112,12 @@ std::int64_t PimUnit::time_of_close() const {
 std::int64_t PimUnit::run(std::int64_t now, std::int64_t until) {
     if (!began_) {
         began_ = now;
-        stats_.time.enter(PimState::Idle, now);
+        enter(PimState::Idle, now);
     } else {
-        stats_.time.enter(std::exchange(away_, false) ? PimState::Yielded : PimState::Refresh,
-                          now_);
+        enter(std::exchange(away_, false) ? PimState::Yielded : PimState::Refresh, now_);
     }
     now_ = now;
-    stats_.time.enter(PimState::Idle, now);
+    enter(PimState::Idle, now);
     timing_.begin(now);
     const std::size_t first = next_;
     // A margin for one more command, its row switch and its write recovery.
@@ -114,7 +134,7 @@ std::int64_t PimUnit::run(std::int64_t now, std::int64_t until) {
     // Others may read at once: the bus has turned.
     const std::int64_t quiet =
         std::max({now_ + 1, timing_.earliest(AllBankCommand::Activate), timing_.turned()});
-    stats_.time.enter(PimState::Idle, quiet);
+    enter(PimState::Idle, quiet);
     now_ = quiet;
     return quiet;
 }
@@ -125,6 +145,9 @@ std::optional<std::int64_t> PimUnit::on_left(std::int64_t now) {
         return now + std::exchange(yielded_, 0);
     }
     left_ = now;
+    if (probe_) {
+        probe_.leave(base::Cycles{now_});
+    }
     return std::nullopt;
 }
 
@@ -165,18 +188,17 @@ void PimUnit::issue(AllBankCommand command, std::int64_t row, PimState state) {
     const bool row_command =
         command == AllBankCommand::Activate || command == AllBankCommand::Precharge;
     const std::int64_t turned = std::clamp(timing_.turned(), slot_end, when);
-    stats_.time.charge_until(slot_end);
     if (state == PimState::ModeSwitch) {
-        stats_.time.enter(PimState::ModeSwitch, slot_end);
+        enter(PimState::ModeSwitch, slot_end);
     } else if (row_command) {
-        stats_.time.enter(PimState::Turnaround, slot_end);
-        stats_.time.enter(PimState::RowOpen, turned);
+        enter(PimState::Turnaround, slot_end);
+        enter(PimState::RowOpen, turned);
     } else {
         const bool waits_for_row = turned < when && (command == AllBankCommand::Mac ||
                                                      command == AllBankCommand::ArrayRead);
-        stats_.time.enter(waits_for_row ? PimState::RowOpen : PimState::Turnaround, slot_end);
+        enter(waits_for_row ? PimState::RowOpen : PimState::Turnaround, slot_end);
     }
-    stats_.time.enter(state, when);
+    enter(state, when);
     timing_.issue(command, row, when);
     now_ = when;
     if (row != kModeRow) {

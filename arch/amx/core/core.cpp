@@ -1,45 +1,10 @@
 #include "arch/amx/core/core.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "arch/base/check.hpp"
 
 namespace tilesim::arch::amx::core {
-
-namespace {
-
-struct StateText {
-    const char* name;
-    const char* description;
-};
-constexpr std::array<StateText, kCoreStates> kStates{{
-    {"multiply", "TMUL multiplies"},
-    {"store_read", "TMUL gives a result to a tile store"},
-    {"load_l1", "a TDP waits for a tile from the L1"},
-    {"load_l2", "a TDP waits for a tile from the L2"},
-    {"load_l3", "a TDP waits for a tile from the L3"},
-    {"load_memory", "a TDP waits for a tile from DRAM"},
-    {"store_conflict", "a TDP waits for a tile whose lines are still in the store buffer"},
-    {"accumulator", "a TDP waits for C"},
-    {"tiles", "no physical tile is free"},
-    {"window", "the window, a scheduler or a queue is full"},
-    {"ports", "AVX-512 or scalar instructions, no TDP in the window"},
-    {"configure", "LDTILECFG or TILERELEASE"},
-    {"drain", "the last instructions and stores complete"},
-    {"barrier", "waits for other cores"},
-    {"finished", "done before the others"},
-}};
-
-}  // namespace
-
-const char* name_of(CoreState state) {
-    return kStates[static_cast<std::size_t>(state)].name;
-}
-const char* description_of(CoreState state) {
-    return kStates[static_cast<std::size_t>(state)].description;
-}
 
 Core::Core(const AmxConfig& config, const program::Program& program, InstructionObserver* observer)
     : config_(config),
@@ -56,11 +21,16 @@ Core::Core(const AmxConfig& config, const program::Program& program, Instruction
 void Core::advance(std::int64_t limit) {
     while (now_ < limit) {
         if (finished() || fault_) {
-            spent_[static_cast<std::size_t>(CoreState::Finished)] += limit - now_;
+            charge(CoreState::Finished, now_, limit);
             now_ = limit;
             return;
         }
-        const std::int64_t next = std::min(limit, step());
+        const std::int64_t event = step();
+        if (finished()) {
+            continue;
+        }
+        asleep_ = event == caches::kUnknownCycle;
+        const std::int64_t next = std::min(limit, event);
         charge(next);
         now_ = next;
     }
@@ -206,13 +176,15 @@ bool Core::enter(const program::DynamicInstruction& dynamic, std::int64_t uops) 
 
 void Core::pass_barrier() {
     at_barrier_ = false;
+    asleep_ = false;
     stream_.advance();
 }
 
 void Core::prepare_memory(EntryId id) {
     Entry& entry = window_.at(id);
     const program::Instruction& instruction = *entry.instruction;
-    const bool tile = program::is_tile_load(instruction.opcode) || instruction.opcode == program::Opcode::Tilestored;
+    const bool tile = program::is_tile_load(instruction.opcode) ||
+                      instruction.opcode == program::Opcode::Tilestored;
     entry.rows = 1;
     std::int64_t bytes = instruction.bytes;
     if (tile) {
@@ -257,7 +229,8 @@ void Core::prepare_others(EntryId id) {
     if (opcode == program::Opcode::Tilezero) {
         latency = config_.tiles.zero_latency.count();
     } else if (opcode == program::Opcode::Ldtilecfg || opcode == program::Opcode::Tilerelease) {
-        latency = (opcode == program::Opcode::Ldtilecfg ? config_.tiles.load_config : config_.tiles.release)
+        latency = (opcode == program::Opcode::Ldtilecfg ? config_.tiles.load_config
+                                                        : config_.tiles.release)
                       .count();
         configured_at_ = now_ + latency;
         window_.reset_tiles(configured_at_);
@@ -306,8 +279,9 @@ std::int64_t Core::uops_of(const program::Instruction& instruction) const {
     if (program::is_tile_load(instruction.opcode)) {
         return config_.access.tile_load_uops;
     }
-    return instruction.opcode == program::Opcode::Tilestored ? config_.access.tile_store_uops
-                                                    : program::info_of(instruction.opcode).uops;
+    return instruction.opcode == program::Opcode::Tilestored
+               ? config_.access.tile_store_uops
+               : program::info_of(instruction.opcode).uops;
 }
 
 // Lines the instruction touches: rows that do not start on a line may take two.
@@ -316,7 +290,8 @@ std::int64_t Core::lines_of(const program::DynamicInstruction& dynamic) const {
     std::int64_t rows = 1;
     std::int64_t bytes = dynamic.bytes;
     bool crosses = false;
-    if (program::is_tile_load(instruction.opcode) || instruction.opcode == program::Opcode::Tilestored) {
+    if (program::is_tile_load(instruction.opcode) ||
+        instruction.opcode == program::Opcode::Tilestored) {
         rows = tiles_.shape(instruction.destination).rows;
         bytes = tiles_.shape(instruction.destination).row_bytes;
         crosses = instruction.row_stride % caches::kLineBytes + bytes > caches::kLineBytes;

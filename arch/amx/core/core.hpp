@@ -17,6 +17,8 @@
 #include "arch/amx/core/load_unit.hpp"
 #include "arch/amx/core/ports.hpp"
 #include "arch/amx/program/tile_config.hpp"
+#include "arch/base/probe.hpp"
+#include "arch/base/stats.hpp"
 
 namespace tilesim::arch::amx::core {
 
@@ -37,12 +39,26 @@ enum class CoreState : std::uint8_t {
     Configure,      // LDTILECFG, TILERELEASE
     Drain,          // the last stores reach the L1
     Barrier,
-    Finished,
-    Count_
+    Finished
 };
-inline constexpr std::size_t kCoreStates = static_cast<std::size_t>(CoreState::Count_);
-const char* name_of(CoreState state);
-const char* description_of(CoreState state);
+inline constexpr base::stats::StateTable<CoreState> kCoreStates{{
+    {CoreState::Multiply, "multiply", "TMUL multiplies"},
+    {CoreState::StoreRead, "store_read", "TMUL gives a result to a tile store"},
+    {CoreState::LoadL1, "load_l1", "a TDP waits for a tile from the L1"},
+    {CoreState::LoadL2, "load_l2", "a TDP waits for a tile from the L2"},
+    {CoreState::LoadL3, "load_l3", "a TDP waits for a tile from the L3"},
+    {CoreState::LoadMemory, "load_memory", "a TDP waits for a tile from DRAM"},
+    {CoreState::StoreConflict, "store_conflict",
+     "a TDP waits for a tile whose lines are still in the store buffer"},
+    {CoreState::Accumulator, "accumulator", "a TDP waits for C"},
+    {CoreState::Tiles, "tiles", "no physical tile is free"},
+    {CoreState::Window, "window", "the window, a scheduler or a queue is full"},
+    {CoreState::Ports, "ports", "AVX-512 or scalar instructions, no TDP in the window"},
+    {CoreState::Configure, "configure", "LDTILECFG or TILERELEASE"},
+    {CoreState::Drain, "drain", "the last instructions and stores complete"},
+    {CoreState::Barrier, "barrier", "waits for other cores"},
+    {CoreState::Finished, "finished", "done before the others"},
+}};
 
 struct CoreCounters {
     std::int64_t instructions = 0;
@@ -65,7 +81,8 @@ class InstructionObserver {
 class Core {
   public:
     // Keeps references to both; `observer` may be null.
-    Core(const AmxConfig& config, const program::Program& program, InstructionObserver* observer = nullptr);
+    Core(const AmxConfig& config, const program::Program& program,
+         InstructionObserver* observer = nullptr);
 
     bool finished() const { return finished_at_ != caches::kUnknownCycle; }
     // The cycle in which the last store had reached the L1.
@@ -79,11 +96,22 @@ class Core {
     caches::PrivateCaches& caches() { return caches_; }
     const caches::PrivateCaches& caches() const { return caches_; }
     std::int64_t now() const { return now_; }
+    // Grows whenever an instruction retires or a stored line reaches the L1.
+    std::uint64_t progress() const {
+        return window_.retired() + static_cast<std::uint64_t>(stores_.committed());
+    }
+    // Nothing happens here until a line is delivered or the barrier is passed; for ever, when
+    // neither is to come.
+    bool asleep() const { return asleep_; }
 
+    // Its states go to `listener` from now on, as the component `name`.
+    void connect(base::ProbeListener* listener, std::string name);
+    // The run has ended in `cycle`: so has the state the listener knows of.
+    void finish_trace(std::int64_t cycle);
     // Cycles [now, limit); stops early when finished.
     void advance(std::int64_t limit);
     void pass_barrier();
-    // What the oldest instruction waits for, for messages.
+    // Why nothing more enters or leaves the window, for messages.
     std::string waiting_for() const;
 
   private:
@@ -102,6 +130,7 @@ class Core {
     std::int64_t lines_of(const program::DynamicInstruction& dynamic) const;
     std::int64_t next_event() const;
     void charge(std::int64_t until);
+    void charge(CoreState state, std::int64_t from, std::int64_t until);
     CoreState cause(std::int64_t at, std::int64_t& end) const;
     CoreState cause_of_dot(const Entry& dot, std::int64_t at, std::int64_t& end) const;
     CoreState cause_of_load(const Entry& load) const;
@@ -109,6 +138,7 @@ class Core {
     const AmxConfig& config_;
     const program::Program& program_;
     InstructionObserver* observer_;
+    base::StateProbe probe_;
     program::InstructionStream stream_;
     program::TileConfig tiles_;
     std::uint32_t configuration_ = 1;     // counts LDTILECFG and TILERELEASE
@@ -126,12 +156,13 @@ class Core {
     std::int64_t retire_left_ = 0;    // as above, to leave
     std::int64_t configured_at_ = 0;  // end of LDTILECFG
     bool at_barrier_ = false;
+    bool asleep_ = false;
     Blocked blocked_ = Blocked::No;
     std::uint64_t refused_ = 0;  // the window's releases when it was blocked
     std::int64_t finished_at_ = caches::kUnknownCycle;
     std::optional<program::Fault> fault_;
     CoreCounters counters_;
-    std::array<std::int64_t, kCoreStates> spent_{};
+    std::array<std::int64_t, kCoreStates.kStates> spent_{};
 };
 
 }  // namespace tilesim::arch::amx::core

@@ -24,12 +24,31 @@ void Core::charge(std::int64_t until) {
     std::int64_t at = std::clamp(ports_.tmul_free(), now_, until);
     const CoreState use =
         ports_.tmul_use() == TmulUse::Multiply ? CoreState::Multiply : CoreState::StoreRead;
-    spent_[static_cast<std::size_t>(use)] += at - now_;
+    if (at > now_) {
+        charge(use, now_, at);
+    }
     while (at < until) {
         std::int64_t end = until;
         const CoreState state = cause(at, end);
-        spent_[static_cast<std::size_t>(state)] += end - at;
+        charge(state, at, end);
         at = end;
+    }
+}
+
+void Core::charge(CoreState state, std::int64_t from, std::int64_t until) {
+    spent_[static_cast<std::size_t>(state)] += until - from;
+    if (probe_) [[unlikely]] {
+        probe_.enter(kCoreStates[state].name, base::Cycles{from});
+    }
+}
+
+void Core::connect(base::ProbeListener* listener, std::string name) {
+    probe_.connect(listener, std::move(name), base::Clock{config_.clock});
+}
+
+void Core::finish_trace(std::int64_t cycle) {
+    if (probe_) {
+        probe_.leave(base::Cycles{cycle});
     }
 }
 
@@ -91,13 +110,21 @@ CoreState Core::cause_of_load(const Entry& load) const {
 }
 
 std::string Core::waiting_for() const {
-    if (window_.empty()) {
-        return at_barrier_ ? "a barrier" : "stores to reach the L1";
+    if (at_barrier_) {
+        return "the others at a barrier";
     }
-    const Entry& head = window_.head();
-    return fmt::format("{} at {:#x} (line {} of {}, {} under way)",
-                       program::info_of(head.instruction->opcode).mnemonic, head.address, head.next_line,
-                       head.lines, head.waiting);
+    if (!window_.empty()) {
+        const Entry& head = window_.head();
+        return fmt::format("{} at {:#x} (line {} of {}, {} under way)",
+                           program::info_of(head.instruction->opcode).mnemonic, head.address,
+                           head.next_line, head.lines, head.waiting);
+    }
+    if (blocked_ != Blocked::No) {
+        const program::Statement& refused = program_.statements[stream_.position()];
+        return fmt::format("{} that {} needs", kBlocked[blocked_].description,
+                           program::info_of(refused.instruction.opcode).mnemonic);
+    }
+    return "stores to reach the L1";
 }
 
 }  // namespace tilesim::arch::amx::core

@@ -8,7 +8,8 @@ namespace {
 constexpr std::int64_t kPage = 1 << 20;
 
 // Appends a configuration of these tiles.
-void configure(program::Program& program, const std::array<program::TileShape, program::kTiles>& shapes) {
+void configure(program::Program& program,
+               const std::array<program::TileShape, program::kTiles>& shapes) {
     program::Instruction instruction;
     instruction.opcode = program::Opcode::Ldtilecfg;
     instruction.immediate = program.add_config(shapes);
@@ -32,7 +33,8 @@ program::Program looped(std::int64_t count, Body body) {
     return program;
 }
 
-void load(program::Program& program, int tile, std::int64_t address, program::Opcode opcode = program::Opcode::Tileloadd) {
+void load(program::Program& program, int tile, std::int64_t address,
+          program::Opcode opcode = program::Opcode::Tileloadd) {
     program::Instruction instruction;
     instruction.opcode = opcode;
     instruction.destination = static_cast<std::int8_t>(tile);
@@ -53,11 +55,12 @@ void dot(program::Program& program, int c, int a, int b) {
 
 struct Run {
     std::int64_t cycles = 0;
-    std::array<std::int64_t, kCoreStates> spent{};
+    std::array<std::int64_t, kCoreStates.kStates> spent{};
 };
 
 // With the first 32 KiB after 0 and after kPage in the L1 where they fit.
-Run run(const program::Program& program, const AmxConfig& config = {}, caches::Level level = caches::Level::L1) {
+Run run(const program::Program& program, const AmxConfig& config = {},
+        caches::Level level = caches::Level::L1) {
     Core core(config, program);
     for (caches::Line line = 0; line < 256; ++line) {
         core.caches().warm(line, level, false);
@@ -69,7 +72,7 @@ Run run(const program::Program& program, const AmxConfig& config = {}, caches::L
     EXPECT_FALSE(core.fault()) << core.fault()->reason;
     Run result{core.finished_at(), {}};
     std::int64_t sum = 0;
-    for (std::size_t i = 0; i < kCoreStates; ++i) {
+    for (std::size_t i = 0; i < kCoreStates.kStates; ++i) {
         result.spent[i] = core.spent(static_cast<CoreState>(i));
         sum += result.spent[i];
     }
@@ -79,7 +82,8 @@ Run run(const program::Program& program, const AmxConfig& config = {}, caches::L
 
 // Cycles an iteration in the long run.
 template <class Body>
-double per_iteration(Body body, const AmxConfig& config = {}, caches::Level level = caches::Level::L1) {
+double per_iteration(Body body, const AmxConfig& config = {},
+                     caches::Level level = caches::Level::L1) {
     constexpr std::int64_t kFew = 100;
     constexpr std::int64_t kMany = 500;
     return static_cast<double>(run(looped(kMany, body), config, level).cycles -
@@ -194,7 +198,9 @@ TEST(Core, AVectorLoadOfPartOfATileStoresLineWaitsForTheL1) {
     const auto cycles = [](bool tile, std::int64_t bytes) {
         return run(looped(1,
                           [=](program::Program& p) {
-                              load(p, 1, kPage, tile ? program::Opcode::Tilestored : program::Opcode::VmovupsStore);
+                              load(p, 1, kPage,
+                                   tile ? program::Opcode::Tilestored
+                                        : program::Opcode::VmovupsStore);
                               vector_load(p, 2, kPage);
                               p.statements.back().instruction.bytes = bytes;
                               for (int i = 0; i < 30; ++i) {
@@ -300,10 +306,10 @@ TEST(Core, SleepingAndSteppingEveryCycleAgree) {
         stepping.advance(stepping.now() + 1);
     }
     EXPECT_EQ(sleeping.finished_at(), stepping.finished_at());
-    for (std::size_t i = 0; i + 1 < kCoreStates; ++i) {  // all but Finished
+    for (std::size_t i = 0; i < kCoreStates.kStates; ++i) {
         const auto state = static_cast<CoreState>(i);
         if (state != CoreState::Finished) {
-            EXPECT_EQ(sleeping.spent(state), stepping.spent(state)) << name_of(state);
+            EXPECT_EQ(sleeping.spent(state), stepping.spent(state)) << kCoreStates[state].name;
         }
     }
 }

@@ -20,7 +20,9 @@ class LoadUnit {
 
     bool empty() const { return active_.empty(); }
     // Line `index` of an entry, rows first.
-    static caches::Line line_of(const Entry& entry, std::int64_t index) { return Lines(entry)(index); }
+    static caches::Line line_of(const Entry& entry, std::int64_t index) {
+        return Lines(entry)(index);
+    }
     // Next cycle with something to do, as far as is known here.
     std::int64_t next_event(std::int64_t now) const;
 

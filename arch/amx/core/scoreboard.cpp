@@ -103,9 +103,11 @@ void Scoreboard::rename(Entry& entry, EntryId id, const program::OpcodeInfo& inf
     }
     if (instruction.opcode == program::Opcode::Kmovq) {
         write(entry, kMask, info);
-    } else if (info.tile || (info.unit != program::Unit::Store && info.unit != program::Unit::Scalar &&
-                             !program::is_prefetch(instruction.opcode) &&
-                             (info.unit != program::Unit::None || instruction.opcode == program::Opcode::Vpxord))) {
+    } else if (info.tile ||
+               (info.unit != program::Unit::Store && info.unit != program::Unit::Scalar &&
+                !program::is_prefetch(instruction.opcode) &&
+                (info.unit != program::Unit::None ||
+                 instruction.opcode == program::Opcode::Vpxord))) {
         write(entry, reg(instruction.destination), info);
     }
 }
@@ -184,7 +186,8 @@ void Scoreboard::retire() {
     ++head_;
     ++releases_;
     uops_ -= entry.uops;
-    loads_ -= program::info_of(entry.instruction->opcode).unit == program::Unit::Load ? entry.uops : 0;
+    loads_ -=
+        program::info_of(entry.instruction->opcode).unit == program::Unit::Load ? entry.uops : 0;
     free_tiles_ += entry.frees_tile ? 1 : 0;
 }
 

@@ -13,8 +13,9 @@
 #include <vector>
 
 #include "arch/amx/amx_config.hpp"
-#include "arch/amx/program/instruction_stream.hpp"
 #include "arch/amx/caches/private_caches.hpp"
+#include "arch/amx/program/instruction_stream.hpp"
+#include "arch/base/stats.hpp"
 
 namespace tilesim::arch::amx::core {
 
@@ -29,10 +30,10 @@ struct alignas(128) Entry {
     std::int64_t operands_at = 0;  // latest operand, of those known
     std::int64_t result_at = caches::kUnknownCycle;
     std::int64_t done_at = caches::kUnknownCycle;  // may retire from this cycle on
-    std::int64_t store = -1;               // number of its first store; of a load: that blocks it
-    std::int64_t latest_line = 0;          // when its latest line came
-    std::uint64_t refused = UINT64_MAX;    // caches' version that had no buffer for its next line
-    caches::Line missed = -1;                      // its latest miss
+    std::int64_t store = -1;             // number of its first store; of a load: that blocks it
+    std::int64_t latest_line = 0;        // when its latest line came
+    std::uint64_t refused = UINT64_MAX;  // caches' version that had no buffer for its next line
+    caches::Line missed = -1;            // its latest miss
     std::array<EntryId, 3> producers{kNoEntry, kNoEntry, kNoEntry};
     std::array<std::uint32_t, 3> next_consumer{};
     std::uint32_t consumers = UINT32_MAX;  // list of entry * 4 + operand
@@ -53,12 +54,21 @@ static_assert(sizeof(Entry) == 128);
 
 // Why nothing more can be allocated.
 enum class Blocked : std::uint8_t { No, Window, Scheduler, LoadQueue, StoreBuffer, Tiles };
+inline constexpr base::stats::StateTable<Blocked> kBlocked{{
+    {Blocked::No, "nothing", "instructions enter"},
+    {Blocked::Window, "window", "room in the reorder buffer"},
+    {Blocked::Scheduler, "scheduler", "room in its scheduler"},
+    {Blocked::LoadQueue, "load_queue", "room in the load queue"},
+    {Blocked::StoreBuffer, "store_buffer", "room in the store buffer"},
+    {Blocked::Tiles, "tiles", "a free physical tile"},
+}};
 
 class Scoreboard {
   public:
     Scoreboard(const WindowConfig& window, const TileConfigTiming& tiles);
 
     bool empty() const { return head_ == tail_; }
+    std::uint64_t retired() const { return head_ - 1; }
     Entry& at(EntryId id) { return entries_[id]; }
     const Entry& at(EntryId id) const { return entries_[id]; }
     const Entry& head() const { return entries_[id_of(head_)]; }
@@ -76,7 +86,8 @@ class Scoreboard {
     // Is the producer of operand `slot` still to deliver at `now`? Its entry, else kNoEntry.
     EntryId late_producer(const Entry& entry, std::size_t slot, std::int64_t now) const;
 
-    EntryId allocate(const program::DynamicInstruction& dynamic, std::int64_t uops, std::int64_t now);
+    EntryId allocate(const program::DynamicInstruction& dynamic, std::int64_t uops,
+                     std::int64_t now);
     // The entry's result is there from `cycle` on.
     void complete(EntryId id, std::int64_t cycle);
     // It has left its scheduler.

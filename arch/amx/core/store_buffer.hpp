@@ -23,6 +23,8 @@ class StoreBuffer {
 
     std::int64_t room() const { return entries_ - (tail_ - commit_); }
     bool empty() const { return tail_ == commit_; }
+    // Stores that have reached the L1.
+    std::int64_t committed() const { return commit_; }
     // `step` has nothing to do, and `next_event` to say.
     bool idle() const { return tail_ == release_; }
     // The youngest store before `sequence` to the line that a tile load must still wait for.
@@ -56,7 +58,9 @@ class StoreBuffer {
         std::int64_t committed_at = caches::kUnknownCycle;
     };
     static constexpr std::size_t kFilter = 256;
-    static std::size_t slot_of(caches::Line line) { return static_cast<std::size_t>(line) % kFilter; }
+    static std::size_t slot_of(caches::Line line) {
+        return static_cast<std::size_t>(line) % kFilter;
+    }
     static caches::Line line_of(const Entry& entry) { return caches::line_at(entry.address); }
     std::int64_t search(caches::Line line, std::uint64_t sequence) const;
     Entry& at(std::int64_t store) { return ring_[static_cast<std::size_t>(store) & mask_]; }

@@ -39,8 +39,8 @@ std::int8_t saturated(std::int32_t value) {
 }
 
 // Element `i` of a vector result; `before` is what the destination held.
-void compute_lane(const program::Instruction& instruction, std::size_t i, const Row& a, const Row& b,
-                  const Row& before, Row& out) {
+void compute_lane(const program::Instruction& instruction, std::size_t i, const Row& a,
+                  const Row& b, const Row& before, Row& out) {
     const auto x = get<float>(a, i);
     const auto y = get<float>(b, i);
     switch (instruction.opcode) {
@@ -134,8 +134,8 @@ void TileMachine::on_instruction(const program::DynamicInstruction& dynamic) {
         case program::Opcode::Tdpbf16ps:
             return dot_bf16(instruction);
         case program::Opcode::Ldtilecfg:
-            config_.load(
-                program::make_image(program_.configs[static_cast<std::size_t>(instruction.immediate)]));
+            config_.load(program::make_image(
+                program_.configs[static_cast<std::size_t>(instruction.immediate)]));
             tiles_ = {};
             return;
         case program::Opcode::Sttilecfg:
@@ -287,8 +287,8 @@ void TileMachine::vector_math(const program::Instruction& instruction) {
     if (opcode == program::Opcode::Vpermt2b || opcode == program::Opcode::Vpermt2w) {
         return interleave(instruction, opcode == program::Opcode::Vpermt2b ? 1 : 2);
     }
-    if (opcode == program::Opcode::Scalar || opcode == program::Opcode::Loop || opcode == program::Opcode::Barrier ||
-        program::is_prefetch(opcode)) {
+    if (opcode == program::Opcode::Scalar || opcode == program::Opcode::Loop ||
+        opcode == program::Opcode::Barrier || program::is_prefetch(opcode)) {
         return;
     }
     const Row a = vector(instruction.source_a);

@@ -34,7 +34,8 @@ void L1Resident(benchmark::State& state) {
         core::Core core(config, program);
         for (const program::Buffer& buffer : program.buffers) {
             for (std::int64_t line = 0; line < buffer.bytes / caches::kLineBytes; ++line) {
-                core.caches().warm(buffer.address / caches::kLineBytes + line, caches::Level::L1, false);
+                core.caches().warm(buffer.address / caches::kLineBytes + line, caches::Level::L1,
+                                   false);
             }
         }
         while (!core.finished()) {

@@ -10,8 +10,8 @@ using base::Cycles;
 using base::Femtoseconds;
 
 Socket::Socket(const AmxConfig& config, const std::vector<program::Program>& programs,
-               const std::vector<core::InstructionObserver*>& observers, memory::controller::MemorySystem& memory,
-               base::EventQueue& queue)
+               const std::vector<core::InstructionObserver*>& observers,
+               memory::controller::MemorySystem& memory, base::EventQueue& queue)
     : config_(config), queue_(queue), clock_(config.clock) {
     std::vector<core::Core*> all;
     for (std::size_t i = 0; i < programs.size(); ++i) {
@@ -52,7 +52,8 @@ std::string Socket::fault(int& line) const {
             const program::Statement& statement = cores_[i]->faulting();
             line = statement.line;
             return fmt::format("core {}: {} {}: {}", i, name_of(fault->kind),
-                               program::info_of(statement.instruction.opcode).mnemonic, fault->reason);
+                               program::info_of(statement.instruction.opcode).mnemonic,
+                               fault->reason);
         }
     }
     return "";
@@ -71,7 +72,8 @@ void Socket::warm(std::size_t core, std::int64_t address, std::int64_t bytes, ca
     const caches::Line held =
         (config_.caches.l1.size + config_.caches.l2.size + config_.uncore.l3.size).count() /
         caches::kLineBytes;
-    for (caches::Line line = std::max(address / caches::kLineBytes, end - held); line < end; ++line) {
+    for (caches::Line line = std::max(address / caches::kLineBytes, end - held); line < end;
+         ++line) {
         if (level <= caches::Level::L2) {
             cores_[core]->caches().warm(line, level, dirty);
         } else if (level == caches::Level::L3) {
@@ -85,6 +87,16 @@ void Socket::warm(std::size_t core, std::int64_t address, std::int64_t bytes, ca
     cores_[core]->caches().outbox().clear();
 }
 
+std::string Socket::name_of_core(std::size_t index) {
+    return fmt::format("amx({}).core", index);
+}
+
+void Socket::connect(base::ProbeListener* listener) {
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+        cores_[i]->connect(listener, name_of_core(i));
+    }
+}
+
 void Socket::start() {
     queue_.at(queue_.now(), *this);
 }
@@ -96,7 +108,8 @@ void Socket::on_event(std::uint64_t, Femtoseconds) {
     }
     uncore_->collect();
     release_barrier();
-    if (!finished()) {
+    note_progress();
+    if (!finished() && !stands_still()) {
         queue_.at(clock_.time_of(Cycles{at_}), *this);
     }
 }
@@ -112,19 +125,40 @@ void Socket::release_barrier() {
     }
 }
 
-void Socket::write_statistics(base::stats::Group& parent) {
-    std::vector<base::stats::StateAccount::State> states;
-    for (std::size_t i = 0; i < core::kCoreStates; ++i) {
-        const auto state = static_cast<core::CoreState>(i);
-        states.push_back({name_of(state), core::description_of(state)});
+void Socket::note_progress() {
+    std::uint64_t progress = 0;
+    for (const auto& core : cores_) {
+        progress += core->progress();
     }
+    last_progress_ = progress == progress_ ? last_progress_ : at_;
+    progress_ = progress;
+}
+
+// Every core waits for a line, and none is on its way.
+bool Socket::stands_still() const {
+    return uncore_->idle() && std::all_of(cores_.begin(), cores_.end(), [](const auto& core) {
+               return core->asleep() || core->finished() || core->fault().has_value();
+           });
+}
+
+std::string Socket::standstill() const {
+    std::string text;
     for (std::size_t i = 0; i < cores_.size(); ++i) {
-        groups_.push_back(
-            std::make_unique<base::stats::Group>(parent, fmt::format("amx({}).core", i), "core"));
+        if (!cores_[i]->finished()) {
+            text += fmt::format("{} waits for {}\n", name_of_core(i), cores_[i]->waiting_for());
+        }
+    }
+    return text;
+}
+
+void Socket::write_statistics(base::stats::Group& parent) {
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+        cores_[i]->finish_trace(finish_cycle());
+        groups_.push_back(std::make_unique<base::stats::Group>(parent, name_of_core(i), "core"));
         accounts_.push_back(std::make_unique<base::stats::StateAccount>(
-            *groups_.back(), "state", base::stats::Unit::Cycle, states));
+            *groups_.back(), "state", base::stats::Unit::Cycle, core::kCoreStates));
         std::int64_t until = 0;
-        for (std::size_t s = 0; s < core::kCoreStates; ++s) {
+        for (std::size_t s = 0; s < core::kCoreStates.kStates; ++s) {
             const auto state = static_cast<core::CoreState>(s);
             accounts_.back()->enter(s, until);
             // Slices end after the last core: what lies beyond is no part of the run.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arch/amx/socket/uncore.hpp"
+#include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
 
 namespace tilesim::arch::amx::socket {
@@ -18,8 +19,8 @@ class Socket final : public base::EventHandler {
   public:
     // `observers`: one a program, or empty. Keeps references to everything.
     Socket(const AmxConfig& config, const std::vector<program::Program>& programs,
-           const std::vector<core::InstructionObserver*>& observers, memory::controller::MemorySystem& memory,
-           base::EventQueue& queue);
+           const std::vector<core::InstructionObserver*>& observers,
+           memory::controller::MemorySystem& memory, base::EventQueue& queue);
 
     bool finished() const;
     // Latest core; valid when finished.
@@ -33,17 +34,29 @@ class Socket final : public base::EventHandler {
     std::string fault(int& line) const;
     std::string fault() const;
 
+    // When a core last retired an instruction or wrote a line, to within a slice.
+    base::Cycles last_progress() const { return base::Cycles{last_progress_}; }
+    // Who waits for what, a core a line. Meaningful when no event is left and it has not finished.
+    std::string standstill() const;
+
+    // Every core's states go to `listener` from now on.
+    void connect(base::ProbeListener* listener);
     // Puts [address, address + bytes) into every core's caches of `level`, or into the L3.
     void warm(std::int64_t address, std::int64_t bytes, caches::Level level, bool dirty);
-    void warm(std::size_t core, std::int64_t address, std::int64_t bytes, caches::Level level, bool dirty);
+    void warm(std::size_t core, std::int64_t address, std::int64_t bytes, caches::Level level,
+              bool dirty);
     void start();
-    // Adds an account of each core's cycles under `parent`.
+    // Adds an account of each core's cycles under `parent` and ends the trace; call once, at the
+    // end.
     void write_statistics(base::stats::Group& parent);
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
 
   private:
+    static std::string name_of_core(std::size_t index);
     void release_barrier();
+    void note_progress();
+    bool stands_still() const;
 
     AmxConfig config_;
     base::EventQueue& queue_;
@@ -52,6 +65,8 @@ class Socket final : public base::EventHandler {
     std::unique_ptr<Uncore> uncore_;
     std::int64_t slice_ = 1;  // cycles
     std::int64_t at_ = 0;
+    std::uint64_t progress_ = 0;  // of all cores
+    std::int64_t last_progress_ = 0;
     std::vector<std::unique_ptr<base::stats::Group>> groups_;
     std::vector<std::unique_ptr<base::stats::StateAccount>> accounts_;
 };

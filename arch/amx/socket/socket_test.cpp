@@ -1,8 +1,10 @@
 #include "arch/amx/socket/socket.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "arch/amx/program/program_text.hpp"
+#include "arch/base/probe_testing.hpp"
 
 namespace tilesim::arch::amx::socket {
 namespace {
@@ -10,6 +12,35 @@ namespace {
 constexpr const char* kTiles64 =
     "config 0 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64\nldtilecfg 0\n";
 constexpr std::int64_t kData = 0x1000000;
+
+// A socket and its memory.
+struct Machine {
+    Machine(const AmxConfig& config, const std::vector<std::string>& texts)
+        : programs(read(texts)),
+          memory(memory::device::MemoryConfig{}, Uncore::memory_lookahead(config), queue, root),
+          socket(config, programs, {}, memory, queue) {}
+    static std::vector<program::Program> read(const std::vector<std::string>& texts) {
+        std::vector<program::Program> programs;
+        for (const std::string& text : texts) {
+            programs.push_back(program::read_program(kTiles64 + text, "test"));
+        }
+        return programs;
+    }
+    // False: events go on after a millisecond.
+    bool run() {
+        socket.start();
+        const base::Femtoseconds most{1'000'000'000'000};
+        while (!queue.empty() && queue.now() < most) {
+            queue.run_until(queue.next_time());
+        }
+        return queue.empty();
+    }
+    base::EventQueue queue;
+    base::stats::Group root{""};
+    std::vector<program::Program> programs;
+    memory::controller::MemorySystem memory;
+    Socket socket;
+};
 
 struct Outcome {
     std::int64_t cycles = 0;
@@ -20,27 +51,16 @@ struct Outcome {
 // Runs a program a core; [kData, kData + warm) lies in `level` of core 0 before.
 Outcome run(const AmxConfig& config, const std::vector<std::string>& texts, std::int64_t warm = 0,
             caches::Level level = caches::Level::L3, bool dirty = false) {
-    base::EventQueue queue;
-    base::stats::Group root("");
-    memory::controller::MemorySystem memory(memory::device::MemoryConfig{}, Uncore::memory_lookahead(config), queue,
-                                root);
-    std::vector<program::Program> programs;
-    for (const std::string& text : texts) {
-        programs.push_back(program::read_program(kTiles64 + text, "test"));
-    }
-    Socket socket(config, programs, {}, memory, queue);
+    Machine machine(config, texts);
     if (warm > 0) {
-        socket.warm(0, kData, warm, level, dirty);
+        machine.socket.warm(0, kData, warm, level, dirty);
     }
-    socket.start();
-    while (!socket.finished() && !queue.empty()) {
-        queue.run_until(queue.next_time());
-    }
-    EXPECT_TRUE(socket.finished());
-    EXPECT_EQ(socket.fault(), "");
-    Outcome outcome{socket.finish_cycle(), socket.uncore().counters(), {}};
-    for (std::size_t i = 0; i < socket.cores(); ++i) {
-        outcome.in_barrier.push_back(socket.core(i).spent(core::CoreState::Barrier));
+    EXPECT_TRUE(machine.run());
+    EXPECT_TRUE(machine.socket.finished());
+    EXPECT_EQ(machine.socket.fault(), "");
+    Outcome outcome{machine.socket.finish_cycle(), machine.socket.uncore().counters(), {}};
+    for (std::size_t i = 0; i < machine.socket.cores(); ++i) {
+        outcome.in_barrier.push_back(machine.socket.core(i).spent(core::CoreState::Barrier));
     }
     return outcome;
 }
@@ -98,7 +118,8 @@ TEST(Socket, EveryLineIsReadFromDramOnce) {
 TEST(Socket, LinesAnotherCoreHasWrittenComeFromItAndLater) {
     constexpr std::int64_t kTiles = 64;  // 64 KiB: in core 0's L2
     const auto second = [&](bool dirty) {
-        return run(AmxConfig{}, {"scalar\n", loads(kTiles)}, kTiles * 1024, caches::Level::L2, dirty);
+        return run(AmxConfig{}, {"scalar\n", loads(kTiles)}, kTiles * 1024, caches::Level::L2,
+                   dirty);
     };
     EXPECT_EQ(second(true).uncore.from_cores, kTiles * 16);
     EXPECT_EQ(second(false).uncore.from_cores, 0);
@@ -106,8 +127,9 @@ TEST(Socket, LinesAnotherCoreHasWrittenComeFromItAndLater) {
     EXPECT_EQ(second(true).uncore.memory_reads, 0);
     AmxConfig slower;
     slower.uncore.dirty_elsewhere = base::Cycles{200};
-    EXPECT_GT(run(slower, {"scalar\n", loads(kTiles)}, kTiles * 1024, caches::Level::L2, true).cycles,
-              second(true).cycles);
+    EXPECT_GT(
+        run(slower, {"scalar\n", loads(kTiles)}, kTiles * 1024, caches::Level::L2, true).cycles,
+        second(true).cycles);
 }
 
 TEST(Socket, PrefetchesIntoTheL2WaitForRoomAmongItsMissesAndGoOn) {
@@ -126,6 +148,52 @@ TEST(Socket, ABarrierHoldsTheFastCoreUntilTheSlowOneIsThere) {
         run(AmxConfig{}, {"barrier\nscalar\n", "loop i 1000\n  scalar\nend\nbarrier\nscalar\n"});
     EXPECT_GT(outcome.in_barrier[0], 300);
     EXPECT_LT(outcome.in_barrier[1], outcome.in_barrier[0]);
+}
+
+TEST(Socket, ProbesHearEveryCoresStatesAtTheirTimes) {
+    AmxConfig config;
+    config.tiles.load_config = base::Cycles{199};
+    Machine machine(config, {"tdpbssd tmm0, tmm4, tmm6\ntdpbssd tmm0, tmm4, tmm6\n", "scalar\n"});
+    base::ProbeRecorder recorder{base::Clock{config.clock}};
+    machine.socket.connect(&recorder);
+    EXPECT_TRUE(machine.run());
+    machine.socket.write_statistics(machine.root);
+    // LDTILECFG enters in cycle 0, the product when it is over; it starts a cycle later, the next
+    // when C is there, which retires in the cycle after its start.
+    const std::int64_t first = 199 + 1;
+    const std::int64_t second = first + 16 + config.tiles.dot_latency.count();
+    using Activity = base::ProbeRecorder::Activity;
+    EXPECT_THAT(recorder.of("amx(0).core"),
+                testing::ElementsAre(Activity{"amx(0).core", "configure", 0, 199},
+                                     Activity{"amx(0).core", "ports", 199, first},
+                                     Activity{"amx(0).core", "multiply", first, first + 16},
+                                     Activity{"amx(0).core", "accumulator", first + 16, second},
+                                     Activity{"amx(0).core", "multiply", second, second + 1},
+                                     Activity{"amx(0).core", "finished", second + 1, second + 1}));
+    EXPECT_EQ(machine.socket.finish_cycle(), second + 1);
+    EXPECT_THAT(recorder.of("amx(1).core"),
+                testing::Contains(testing::Field(&Activity::end, second + 1)));
+    const base::stats::StateAccount& account = *machine.root.children()[1]->accounts()[0];
+    EXPECT_EQ(account.total(), second + 1);
+}
+
+TEST(Socket, ACoreThatCanNeverGoOnLeavesNoEventAndSaysWhatItWaitsFor) {
+    AmxConfig config;
+    config.window.memory_scheduler = 15;  // of a tile store's 16 uops
+    Machine machine(config, {"tilestored [0x2000], 64, tmm0\nbarrier\n", "barrier\nscalar\n"});
+    EXPECT_TRUE(machine.run());
+    EXPECT_FALSE(machine.socket.finished());
+    EXPECT_EQ(machine.socket.standstill(),
+              "amx(0).core waits for room in its scheduler that tilestored needs\n"
+              "amx(1).core waits for the others at a barrier\n");
+    // LDTILECFG has retired long before, the store never will; to within a slice.
+    EXPECT_LE(machine.socket.last_progress().count(), config.uncore.answer.count());
+    config.window.memory_scheduler = 16;
+    Machine goes_on(config, {"tilestored [0x2000], 64, tmm0\nbarrier\n", "barrier\nscalar\n"});
+    EXPECT_TRUE(goes_on.run());
+    EXPECT_TRUE(goes_on.socket.finished());
+    EXPECT_EQ(goes_on.socket.standstill(), "");
+    EXPECT_GT(goes_on.socket.last_progress().count(), 204);
 }
 
 TEST(Socket, CoresShareTheMemoryTheyRead) {

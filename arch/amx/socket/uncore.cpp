@@ -9,8 +9,8 @@ namespace tilesim::arch::amx::socket {
 using base::Cycles;
 using base::Femtoseconds;
 
-Uncore::Uncore(const AmxConfig& config, memory::controller::MemorySystem& memory, base::EventQueue& queue,
-               std::vector<core::Core*> cores)
+Uncore::Uncore(const AmxConfig& config, memory::controller::MemorySystem& memory,
+               base::EventQueue& queue, std::vector<core::Core*> cores)
     : config_(config),
       memory_(memory),
       queue_(queue),
@@ -34,14 +34,8 @@ void Uncore::warm(caches::Line line) {
 }
 
 std::uint64_t Uncore::take_flight(const caches::UncoreRequest& request, std::size_t core) {
-    ++flights_;
-    if (free_.empty()) {
-        flight_.push_back({request, core});
-        return flight_.size() - 1;
-    }
-    const std::uint64_t tag = free_.back();
-    free_.pop_back();
-    flight_[tag] = {request, core};
+    const std::size_t tag = flights_.take();
+    flights_[tag] = {request, core};
     return tag;
 }
 
@@ -57,9 +51,9 @@ void Uncore::collect() {
 }
 
 void Uncore::on_event(std::uint64_t tag, Femtoseconds now) {
-    if (flight_[tag].prefetch) {
+    if (flights_[tag].prefetch) {
         prefetched(tag, now);
-    } else if (flight_[tag].answered) {
+    } else if (flights_[tag].answered) {
         answer(tag, now);
     } else {
         look_up(tag, now);
@@ -67,13 +61,12 @@ void Uncore::on_event(std::uint64_t tag, Femtoseconds now) {
 }
 
 void Uncore::look_up(std::uint64_t tag, Femtoseconds now) {
-    const Flight flight = flight_[tag];
+    const Flight flight = flights_[tag];
     const caches::UncoreRequest& request = flight.request;
     if (request.kind == caches::UncoreRequest::Kind::CleanVictim ||
         request.kind == caches::UncoreRequest::Kind::DirtyVictim) {
         install(request.line, request.kind == caches::UncoreRequest::Kind::DirtyVictim, now);
-        free_.push_back(tag);
-        --flights_;
+        flights_.give_back(tag);
         return;
     }
     ++counters_.requests;
@@ -108,7 +101,7 @@ void Uncore::prefetch(std::size_t core, caches::Line line, Femtoseconds now) {
         }
         coming_[ahead];
         const std::uint64_t tag = take_flight({caches::UncoreRequest::Kind::Read, ahead, 0}, core);
-        flight_[tag].prefetch = true;
+        flights_[tag].prefetch = true;
         ++counters_.prefetches;
         ask_memory(tag, now);
     }
@@ -116,17 +109,17 @@ void Uncore::prefetch(std::size_t core, caches::Line line, Femtoseconds now) {
 
 // Somebody's L2 answers for it, or has asked for it already.
 bool Uncore::held_by_a_core(caches::Line line) const {
-    return std::any_of(cores_.begin(), cores_.end(),
-                       [line](const core::Core* core) { return core->caches().has_or_awaits(line); });
+    return std::any_of(cores_.begin(), cores_.end(), [line](const core::Core* core) {
+        return core->caches().has_or_awaits(line);
+    });
 }
 
 void Uncore::prefetched(std::uint64_t tag, Femtoseconds when) {
-    const caches::Line line = flight_[tag].request.line;
+    const caches::Line line = flights_[tag].request.line;
     install(line, false, when);
     const std::vector<std::uint64_t> waiting = std::move(coming_[line]);
     coming_.erase(line);
-    free_.push_back(tag);
-    --flights_;
+    flights_.give_back(tag);
     for (const std::uint64_t waiter : waiting) {
         answer(waiter, when);
     }
@@ -152,7 +145,7 @@ bool Uncore::take_from_core(const Flight& flight) {
 }
 
 void Uncore::answer(std::uint64_t tag, Femtoseconds at) {
-    const Flight& flight = flight_[tag];
+    const Flight& flight = flights_[tag];
     Femtoseconds& free = port_free_[flight.core];
     const Femtoseconds start = std::max(at, free);
     // 64 bytes at `port_width` of the core's clock: 21 B/cycle is no whole number of cycles.
@@ -161,12 +154,11 @@ void Uncore::answer(std::uint64_t tag, Femtoseconds at) {
     const Femtoseconds there = start + cycles(config_.uncore.answer);
     cores_[flight.core]->caches().deliver(flight.request.line,
                                           core_clock_.first_cycle_from(there).count());
-    free_.push_back(tag);
-    --flights_;
+    flights_.give_back(tag);
 }
 
 void Uncore::ask_memory(std::uint64_t tag, Femtoseconds now) {
-    const Flight& flight = flight_[tag];
+    const Flight& flight = flights_[tag];
     memory::controller::MemoryRequest request;
     request.address = flight.request.line * caches::kLineBytes;
     request.bytes = caches::kLineBytes;
@@ -180,12 +172,11 @@ void Uncore::ask_memory(std::uint64_t tag, Femtoseconds now) {
 
 // Said as soon as the controller knows: the answer leaves when the data is there.
 void Uncore::on_memory_complete(std::uint64_t tag, Femtoseconds when) {
-    if (flight_[tag].memory_write) {
-        free_.push_back(tag);
-        --flights_;
+    if (flights_[tag].memory_write) {
+        flights_.give_back(tag);
         return;
     }
-    flight_[tag].answered = true;
+    flights_[tag].answered = true;
     queue_.at(std::max(when, queue_.now()), *this, tag);
 }
 
@@ -198,7 +189,7 @@ void Uncore::install(caches::Line line, bool dirty, Femtoseconds now) {
 
 void Uncore::write_back(caches::Line line, Femtoseconds now) {
     const std::uint64_t tag = take_flight({caches::UncoreRequest::Kind::DirtyVictim, line, 0}, 0);
-    flight_[tag].memory_write = true;
+    flights_[tag].memory_write = true;
     ask_memory(tag, now);
 }
 

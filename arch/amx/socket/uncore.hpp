@@ -14,6 +14,7 @@
 
 #include "arch/amx/core/core.hpp"
 #include "arch/base/clock.hpp"
+#include "arch/base/slot_pool.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 
 namespace tilesim::arch::amx::socket {
@@ -29,8 +30,8 @@ struct UncoreCounters {
 
 class Uncore final : public base::EventHandler, public memory::controller::MemoryClient {
   public:
-    Uncore(const AmxConfig& config, memory::controller::MemorySystem& memory, base::EventQueue& queue,
-           std::vector<core::Core*> cores);
+    Uncore(const AmxConfig& config, memory::controller::MemorySystem& memory,
+           base::EventQueue& queue, std::vector<core::Core*> cores);
 
     // A core may run ahead of the others by as much as no answer can come sooner.
     base::Femtoseconds lookahead() const;
@@ -38,7 +39,7 @@ class Uncore final : public base::EventHandler, public memory::controller::Memor
     static base::Femtoseconds memory_lookahead(const AmxConfig& config);
     const UncoreCounters& counters() const { return counters_; }
     // Nothing is on its way.
-    bool idle() const { return flights_ == 0; }
+    bool idle() const { return flights_.in_use() == 0; }
 
     // Takes what the cores have put into their outboxes.
     void collect();
@@ -74,11 +75,9 @@ class Uncore final : public base::EventHandler, public memory::controller::Memor
     base::Clock uncore_;
     std::vector<core::Core*> cores_;
     caches::Cache l3_;
-    std::vector<Flight> flight_;
-    std::vector<std::uint64_t> free_;
-    std::int64_t flights_ = 0;
+    base::SlotPool<Flight> flights_;
     std::vector<base::Femtoseconds> port_free_;  // of each core
-    std::vector<caches::StreamTable> streams_;           // of each core
+    std::vector<caches::StreamTable> streams_;   // of each core
     // Lines on their way into the L3, and the flights that wait for each.
     std::unordered_map<caches::Line, std::vector<std::uint64_t>> coming_;
     UncoreCounters counters_;

@@ -1,0 +1,60 @@
+// The PIM system: one unit a channel of the memory, all executing the same program.
+//
+// Models:  the latency from the processor that starts the program to the channels' controllers.
+// Ignores: who starts it; what becomes of the outputs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arch/base/clock.hpp"
+#include "arch/base/probe.hpp"
+#include "arch/base/stats.hpp"
+#include "arch/memory/controller/memory_system.hpp"
+#include "arch/pim/pim_unit.hpp"
+
+namespace tilesim::arch::pim {
+
+class PimController {
+  public:
+    // From the start to the channels, which are lent from then on.
+    static constexpr base::Cycles kCommandLatency{100};
+    // How long before its arrival at the controllers a memory may be told of anything, so that it
+    // can still be told of the program.
+    static base::Femtoseconds memory_lookahead(const memory::device::MemoryConfig& config);
+
+    // `program` and `memory` must outlive the controller. `listener` may be null.
+    PimController(const PimConfig& config, const PimProgram& program,
+                  memory::controller::MemorySystem& memory, base::stats::Group& parent,
+                  PimListener* listener);
+
+    // Every unit's states go to `listener` from now on.
+    void connect(base::ProbeListener* listener);
+    // Asks for every channel; `now`: of the queue.
+    void start(base::Femtoseconds now);
+
+    // Every channel has been given back for good.
+    bool finished() const;
+    // CK and time at which the last channel was; call when finished.
+    base::Cycles finish_cycle() const;
+    base::Femtoseconds finish_time() const { return clock_.time_of(finish_cycle()); }
+    // CK of the program itself, without the latency of its start; call when finished.
+    base::Cycles program_cycles() const { return finish_cycle() - lent_at_; }
+    // CK of the latest command, which a channel decides ahead of the queue's time.
+    base::Cycles last_progress() const;
+    // Who waits for what, a unit a line. Meaningful when no event is left and it has not finished.
+    std::string standstill() const;
+    // Adds what the units have done to what ordinary requests have.
+    void add_to(memory::port::BankUse& use) const;
+    const std::vector<std::unique_ptr<PimUnit>>& units() const { return units_; }
+
+  private:
+    memory::controller::MemorySystem& memory_;
+    base::Clock clock_;
+    std::vector<std::unique_ptr<PimUnit>> units_;  // one a channel
+    base::Cycles lent_at_{0};
+};
+
+}  // namespace tilesim::arch::pim
