@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "sim/design_file.hpp"
-#include "sim/paths.hpp"
+#include "workloads/npu/mlir/design_file.hpp"
+#include "workloads/paths.hpp"
 
 namespace tilesim::sim {
 

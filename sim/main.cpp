@@ -17,10 +17,10 @@
 #include "sim/explore/sweep_file.hpp"
 #include "sim/page/report_command.hpp"
 #include "sim/report.hpp"
-#include "sim/system/run.hpp"
+#include "sim/session/session.hpp"
 #include "sim/trace/trace_options.hpp"
 #include "sim/version.hpp"
-#include "validation/compare/compare_command.hpp"
+#include "sim/compare/compare_command.hpp"
 #include "validation/validate_command.hpp"
 
 namespace {

@@ -287,10 +287,10 @@ Json to_json(const RunResult& result, bool host) {
     if (result.deadlock) {
         Json waits = Json::array();
         Json spinning = Json::array();
-        for (const arch::npu::array::Spinner& spinner : result.deadlock->spinners) {
+        for (const arch::base::Spinner& spinner : result.deadlock->spinners) {
             spinning.push_back({{"who", spinner.who}, {"calls", spinner.calls}});
         }
-        for (const arch::npu::array::Wait& wait : result.deadlock->waits) {
+        for (const arch::base::Wait& wait : result.deadlock->waits) {
             waits.push_back({{"who", wait.who},
                              {"what", wait.what},
                              {"on", wait.on},

@@ -5,7 +5,7 @@
 #include <iosfwd>
 #include <string>
 
-#include "sim/result.hpp"
+#include "workloads/result.hpp"
 
 namespace tilesim::sim {
 

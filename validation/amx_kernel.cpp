@@ -7,7 +7,7 @@
 
 #include "arch/amx/program/instruction_stream.hpp"
 #include "arch/amx/program/program_text.hpp"
-#include "sim/system/amx.hpp"
+#include "workloads/amx/tiles/amx.hpp"
 
 namespace tilesim::validation {
 

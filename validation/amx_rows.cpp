@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "arch/base/config.hpp"
-#include "sim/system/amx.hpp"
+#include "workloads/amx/tiles/amx.hpp"
 #include "validation/amx_kernel.hpp"
 #include "validation/rows.hpp"
 

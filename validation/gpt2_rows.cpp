@@ -4,8 +4,8 @@
 #include <set>
 
 #include "arch/base/config.hpp"
-#include "sim/paths.hpp"
-#include "sim/system/run.hpp"
+#include "workloads/paths.hpp"
+#include "sim/session/session.hpp"
 #include "validation/rows.hpp"
 
 namespace tilesim::validation {

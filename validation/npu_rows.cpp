@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "sim/system/run.hpp"
+#include "sim/session/session.hpp"
 #include "validation/rows.hpp"
 
 namespace tilesim::validation {

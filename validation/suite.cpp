@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "arch/base/check.hpp"
-#include "sim/paths.hpp"
+#include "workloads/paths.hpp"
 
 namespace tilesim::validation {
 

@@ -1,12 +1,12 @@
-#include "sim/attribution.hpp"
+#include "workloads/attribution.hpp"
 
 #include <algorithm>
 #include <map>
 
 #include "arch/base/check.hpp"
-#include "sim/result.hpp"
+#include "workloads/result.hpp"
 
-namespace tilesim::sim {
+namespace tilesim::workloads {
 
 using arch::base::stats::Group;
 using arch::base::stats::StateAccount;
@@ -66,94 +66,6 @@ void add_busy(const Group& group, std::vector<std::pair<std::string, double>>& s
     }
 }
 
-double state_of(const RunResult& result, const std::string& name, const std::string& state) {
-    for (const auto& [component, states] : result.where) {
-        for (const auto& [key, cycles] : states) {
-            if (component == name && key == state) {
-                return cycles;
-            }
-        }
-    }
-    return 0;
-}
-
-using Cause = std::pair<double, std::string>;  // cycles, and what a reader would change
-
-bool has_class(const RunResult& result, std::string_view name) {
-    return std::any_of(result.where.begin(), result.where.end(),
-                       [&](const auto& entry) { return entry.first == name; });
-}
-
-void take_longest(RunResult& result, std::vector<Cause> causes) {
-    std::erase_if(causes, [](const Cause& cause) { return cause.first <= 0; });
-    std::stable_sort(causes.begin(), causes.end(),
-                     [](const Cause& a, const Cause& b) { return a.first > b.first; });
-    causes.resize(2, {0, "none"});
-    result.bottleneck = causes[0].second;
-    result.next_bottleneck = causes[1].second;
-}
-
-// An array's time as its cores see it. The dispatch passes while they wait for the host or for
-// their first input; waiting for input is split by whom the shim's reads wait for.
-std::vector<Cause> causes_of_cores(const RunResult& result) {
-    const auto core = [&](const char* state) { return state_of(result, "core", state); };
-    const double dispatch = state_of(result, "command_processor", "dispatch");
-    const double host = core("waiting_for_host");
-    const double starved = core("waiting_for_input") - std::max(0.0, dispatch - host);
-    const auto readers = [&](const char* state, double less) {
-        double sum = 0;
-        for (const auto& [name, states] : result.where) {
-            if (name.starts_with("shim_mm2s")) {
-                sum += std::max(0.0, state_of(result, name, state) - less);
-            }
-        }
-        return sum;
-    };
-    const double memory = readers("waiting_for_memory", 0);
-    const double stream = readers("waiting_for_stream", 0);
-    const double idle = readers("idle", dispatch);
-    const bool from_memory = memory >= stream && memory >= idle;
-    const bool from_commands = idle > stream && idle > memory;
-    return {{core("multiply"), "core kernel: multiply"},
-            {starved, from_memory     ? "shim reads waiting for DRAM and its fabric"
-                      : from_commands ? "shim descriptors not programmed in time"
-                                      : "streams between memory tiles and cores"},
-            {core("waiting_for_output"), "C drain"},
-            {core("zero"), "core kernel: zero"},
-            {core("add"), "core kernel: add"},
-            {core("fixed_kernel"), "core kernels of stated cost"},
-            {core("lock_operation") + core("call"), "lock operations and kernel calls"},
-            {dispatch, "dispatch"},
-            {host - dispatch, result.mapping.contains("gotoblas")
-                                  ? "host copies of B"
-                                  : "parameters and locks not written in time"},
-            {core("c_load") + core("c_store"), "C transfer"},
-            {core("waiting_for_stream"), "streams of A and C"},
-            {core("cascade") + core("waiting_for_cascade"), "cascade"},
-            {core("waiting_for_lock"), "locks between cores"}};
-}
-
-// An array's that only moves data.
-std::vector<Cause> causes_of_shims(const RunResult& result) {
-    const auto shims = [&](const char* state) {
-        double most = 0;
-        for (const auto& [name, states] : result.where) {
-            if (name.starts_with("shim_")) {
-                most = std::max(most, state_of(result, name, state));
-            }
-        }
-        return most;
-    };
-    const auto processor = [&](const char* state) {
-        return state_of(result, "command_processor", state);
-    };
-    return {{processor("dispatch"), "dispatch"},
-            {processor("writing") + processor("syncing"), "command processor: writes"},
-            {shims("waiting_for_memory"), "shim channels waiting for DRAM and its fabric"},
-            {shims("streaming"), "streams, a word a cycle"},
-            {shims("fetching"), "descriptor fetches"}};
-}
-
 }  // namespace
 
 std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> where_time_went(
@@ -181,17 +93,29 @@ std::vector<std::pair<std::string, double>> busy_shares(const Group& root) {
     return shares;
 }
 
-void name_bottlenecks(RunResult& result) {
-    if (result.speedup_over_soc) {
-        name_bottlenecks(result, "pim", "PIM: ");
-    } else if (result.stream) {
-        name_bottlenecks(result, "dram_channel", "DRAM data bus: ");
-    } else if (!result.memory) {
-        name_bottlenecks(result, "core", "core kernel: ");
-    } else {
-        take_longest(result,
-                     has_class(result, "core") ? causes_of_cores(result) : causes_of_shims(result));
+double state_of(const RunResult& result, const std::string& component, const std::string& state) {
+    for (const auto& [name, states] : result.where) {
+        for (const auto& [key, cycles] : states) {
+            if (name == component && key == state) {
+                return cycles;
+            }
+        }
     }
+    return 0;
+}
+
+bool has_class(const RunResult& result, std::string_view component) {
+    return std::any_of(result.where.begin(), result.where.end(),
+                       [&](const auto& entry) { return entry.first == component; });
+}
+
+void take_longest(RunResult& result, std::vector<Cause> causes) {
+    std::erase_if(causes, [](const Cause& cause) { return cause.first <= 0; });
+    std::stable_sort(causes.begin(), causes.end(),
+                     [](const Cause& a, const Cause& b) { return a.first > b.first; });
+    causes.resize(2, {0, "none"});
+    result.bottleneck = causes[0].second;
+    result.next_bottleneck = causes[1].second;
 }
 
 void name_bottlenecks(RunResult& result, std::string_view component, const std::string& prefix) {
@@ -206,4 +130,4 @@ void name_bottlenecks(RunResult& result, std::string_view component, const std::
     take_longest(result, std::move(causes));
 }
 
-}  // namespace tilesim::sim
+}  // namespace tilesim::workloads

@@ -8,7 +8,7 @@
 
 #include "arch/base/stats.hpp"
 
-namespace tilesim::sim {
+namespace tilesim::workloads {
 
 struct RunResult;
 
@@ -20,9 +20,14 @@ std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>>
 // Share of its time in which each component did its work: kernels, streaming, data on the bus.
 std::vector<std::pair<std::string, double>> busy_shares(const arch::base::stats::Group& root);
 
-// Fills in bottleneck and next_bottleneck from `where`; "none" where nothing took time.
-void name_bottlenecks(RunResult& result);
-// The same from the states of one component class alone: "<prefix><state>".
+// Cycles a component class spent in a state; 0 where it was never in it.
+double state_of(const RunResult& result, const std::string& component, const std::string& state);
+bool has_class(const RunResult& result, std::string_view component);
+
+using Cause = std::pair<double, std::string>;  // cycles, and what a reader would change
+// The two longest become bottleneck and next_bottleneck; "none" where nothing took time.
+void take_longest(RunResult& result, std::vector<Cause> causes);
+// The causes are the states of one component class: "<prefix><state>".
 void name_bottlenecks(RunResult& result, std::string_view component, const std::string& prefix);
 
-}  // namespace tilesim::sim
+}  // namespace tilesim::workloads

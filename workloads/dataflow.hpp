@@ -82,6 +82,12 @@ struct Refusal {
     std::string reason;
 };
 
+// A mapping for a case that gives none, and what the result says of it.
+struct Choice {
+    Mapping mapping;
+    std::string note;
+};
+
 // A mapping `tune` may try.
 struct Candidate {
     std::string name;  // as a row of a table calls it
@@ -116,14 +122,25 @@ class Dataflow {
     virtual bool found(const arch::base::config::Node& mapping) const {
         return !name().empty() && mapping.has(name());
     }
+    // Whether it can run under such a mapping: its own, unless it says otherwise, or none.
+    virtual bool takes(const Mapping& mapping) const {
+        return mapping.empty() || &mapping.dataflow() == this;
+    }
+    // Whether another dataflow's keys may stand beside its own, being part of it.
+    virtual bool holds(const Dataflow&) const { return false; }
+    // Whether ordinary requests may go on beside it.
+    virtual bool takes_traffic() const { return false; }
     // Reads its keys below `mapping`.
     virtual Mapping read(arch::base::config::Node& mapping) const = 0;
     // As results print it: {"output_stationary": {"m_ct": ...}}.
     virtual nlohmann::ordered_json describe(const Mapping& mapping) const = 0;
+    // Whether the mapping leaves nothing open that `choose` would fill in.
+    virtual bool complete(const Mapping& mapping) const { return !mapping.empty(); }
+    // A mapping for a case whose own is not complete. Throws ConfigError where none fits.
+    virtual Choice choose(const Case&, Runner&) const { return {}; }
     // Why the case cannot run.
     virtual std::vector<Refusal> refusals(const Case&) const { return {}; }
-    // Ready to run; where the case gives no mapping, with one chosen. `result` gets the mapping,
-    // and a note where it was chosen. Throws ConfigError.
+    // Ready to run. `result` gets what is known before the run. Throws ConfigError.
     virtual std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const = 0;
 
     // For `tune`; none: there is nothing to search.

@@ -5,6 +5,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/program/program.hpp"
+#include "workloads/problem.hpp"
 
 namespace tilesim::workloads {
 
@@ -23,6 +24,8 @@ struct GemmProblem {
 // Bytes of one element; types below a byte have no memory layout of their own here.
 std::int64_t bytes_of(DataType type);
 
-GemmProblem read_gemm(arch::base::config::Node node);
+void read_gemm(arch::base::config::Node& node, GemmProblem& gemm);
+// `workload.gemm`.
+const ProblemKind& gemm_kind();
 
 }  // namespace tilesim::workloads

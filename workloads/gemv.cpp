@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "workloads/keys.hpp"
+
 namespace tilesim::workloads {
 
 using arch::base::DataType;
@@ -47,14 +49,35 @@ void read_gemv_format(arch::base::config::Node& node, GemvProblem& gemv) {
     }
 }
 
-GemvProblem read_gemv(arch::base::config::Node node) {
-    GemvProblem gemv;
+void read_gemv(arch::base::config::Node& node, GemvProblem& gemv) {
     const arch::base::config::Range size{1, 1 << 24};
     node.required("M", gemv.m, size, "rows of the matrix, elements of the result");
     node.required("K", gemv.k, size, "columns of the matrix, elements of the vector");
     read_gemv_format(node, gemv);
     node.done();
-    return gemv;
+}
+
+namespace {
+
+class GemvKind final : public ProblemKind {
+  public:
+    std::string_view key() const override { return "gemv"; }
+    Problem read(ProblemSource& source) const override {
+        GemvProblem gemv;
+        auto node = source.node.child(key(), "y = W x");
+        read_gemv(node, gemv);
+        return {*this, gemv};
+    }
+    nlohmann::ordered_json describe(const Problem& problem) const override {
+        return {{key(), keys_of(problem.get<GemvProblem>(), read_gemv)}};
+    }
+};
+
+}  // namespace
+
+const ProblemKind& gemv_kind() {
+    static const GemvKind kind;
+    return kind;
 }
 
 }  // namespace tilesim::workloads

@@ -5,6 +5,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/base/data_type.hpp"
+#include "workloads/problem.hpp"
 
 namespace tilesim::workloads {
 
@@ -23,6 +24,8 @@ struct GemvProblem {
 
 // Types and scale block; M and K stay.
 void read_gemv_format(arch::base::config::Node& node, GemvProblem& gemv);
-GemvProblem read_gemv(arch::base::config::Node node);
+void read_gemv(arch::base::config::Node& node, GemvProblem& gemv);
+// `workload.gemv`.
+const ProblemKind& gemv_kind();
 
 }  // namespace tilesim::workloads

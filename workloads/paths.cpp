@@ -1,4 +1,4 @@
-#include "sim/paths.hpp"
+#include "workloads/paths.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
-#include "sim/version.hpp"
+#include "workloads/source_folders.hpp"
 
-namespace tilesim::sim {
+namespace tilesim::workloads {
 
 namespace fs = std::filesystem;
 
@@ -63,4 +63,10 @@ std::string model_file(const std::string& name) {
     return shipped_file("model", "models", name);
 }
 
-}  // namespace tilesim::sim
+std::string beside(const std::string& file, const std::string& path) {
+    const std::size_t slash = file.rfind('/');
+    return path.starts_with('/') || slash == std::string::npos ? path
+                                                               : file.substr(0, slash + 1) + path;
+}
+
+}  // namespace tilesim::workloads

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace tilesim::sim {
+namespace tilesim::workloads {
 
 std::string configs_folder();
 std::string validation_folder();
@@ -11,5 +11,7 @@ std::string validation_folder();
 std::string device_file(const std::string& name);
 // The same for the transformer models.
 std::string model_file(const std::string& name);
+// A path that a file names is beside that file, unless it is absolute.
+std::string beside(const std::string& file, const std::string& path);
 
-}  // namespace tilesim::sim
+}  // namespace tilesim::workloads

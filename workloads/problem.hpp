@@ -2,6 +2,7 @@
 #pragma once
 
 #include <any>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -43,6 +44,8 @@ struct ProblemSource {
     arch::base::config::Node& node;  // the map that holds the kind's key
     std::string file;                // which relative names lie beside
     std::string& device;             // the scenario's; a design may name its own
+    // Other devices a problem names. Throws ConfigError.
+    std::function<Device(const std::string&)> load_device;
 };
 
 class ProblemKind {
@@ -54,8 +57,12 @@ class ProblemKind {
     // Whether the map holds a problem of this kind; the kinds are asked in their order.
     virtual bool found(const arch::base::config::Node& node) const { return node.has(key()); }
     virtual Problem read(ProblemSource& source) const = 0;
-    // Once the device is known: what of it the problem depends on. Errors go to `root`.
+    // Whether it depends on the device: then `bind` is called once that is known. Errors go to
+    // `root`.
+    virtual bool binds() const { return false; }
     virtual void bind(Problem&, arch::base::config::Node& /*root*/, const Device&) const {}
+    // What to say where no dataflow of the device runs it.
+    virtual std::string hint() const { return ""; }
     // As results print it: {"gemm": {"M": ...}}.
     virtual nlohmann::ordered_json describe(const Problem& problem) const = 0;
     // Text of files it was read from beside the scenario, for the provenance.

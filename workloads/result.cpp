@@ -1,6 +1,6 @@
-#include "sim/result.hpp"
+#include "workloads/result.hpp"
 
-namespace tilesim::sim {
+namespace tilesim::workloads {
 
 namespace {
 
@@ -29,4 +29,4 @@ void set_rates(RunResult& result, double macs, arch::base::Hertz clock) {
     result.tops = result.time_ns > 0 ? 2 * macs / result.time_ns * 1e-3 : 0;
 }
 
-}  // namespace tilesim::sim
+}  // namespace tilesim::workloads

@@ -12,11 +12,11 @@
 #include "arch/memory/port/bank_counts.hpp"
 #include "arch/memory/port/memory_totals.hpp"
 #include "arch/memory/traffic/stream_source.hpp"
-#include "arch/npu/array/deadlock.hpp"
+#include "arch/base/deadlock.hpp"
 #include "workloads/bounds.hpp"
-#include "workloads/gemm_data.hpp"
+#include "workloads/product_check.hpp"
 
-namespace tilesim::sim {
+namespace tilesim::workloads {
 
 constexpr double kFemtosecondsPerNanosecond = 1e6;
 
@@ -49,7 +49,7 @@ struct RunResult {
     double tops = 0;
     double macs_per_cycle = 0;  // of the whole device
     double padding_waste = 0;   // share of the multiply-accumulates spent on padding
-    std::optional<workloads::GemmBounds> bounds;
+    std::optional<GemmBounds> bounds;
     std::optional<SteadyState> steady_state;
     std::vector<std::string> findings;       // what the checks before the run said
     std::optional<double> speedup_over_soc;  // PIM
@@ -63,9 +63,10 @@ struct RunResult {
     std::vector<std::pair<std::string, double>> busy;
     std::optional<arch::memory::port::MemoryTotals> memory;
     std::optional<arch::memory::port::BankUse> banks;
-    std::optional<workloads::ProductCheck> functional;
+    std::optional<ProductCheck> functional;
     std::optional<arch::memory::traffic::StreamResult> stream;
-    std::optional<arch::npu::array::DeadlockReport> deadlock;
+    std::optional<arch::base::DeadlockReport> deadlock;
+    std::vector<std::string> not_exercised;  // keys read that could not matter to this run
     std::vector<std::string> notes;  // what a reader must know: chosen mapping, overridden timing
     std::uint64_t events = 0;
     double wall_s = 0;
@@ -75,4 +76,4 @@ struct RunResult {
 // Clock and the rates that follow from cycles, time and the multiply-accumulates done.
 void set_rates(RunResult& result, double macs, arch::base::Hertz clock);
 
-}  // namespace tilesim::sim
+}  // namespace tilesim::workloads

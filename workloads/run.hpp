@@ -15,9 +15,12 @@
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/memory/controller/memory_system.hpp"
+#include "arch/base/deadlock.hpp"
 #include "workloads/result.hpp"
 
 namespace tilesim::workloads {
+
+struct Case;
 
 // What a model is built on.
 struct Bench {
@@ -33,12 +36,14 @@ class Model {
     virtual void connect(arch::base::ProbeListener* listener) = 0;
     virtual void start() = 0;
     virtual bool finished() const = 0;
+    // Stopped now, it would have left nothing undone: for what has no end of its own.
+    virtual bool done_so_far() const { return finished(); }
     // Events go on, but nothing can ever finish. Asked now and then.
     virtual bool livelocked() const { return false; }
     // A run that has nothing left to do although `finished` does not hold is at its end, not dead.
     virtual bool may_rest() const { return false; }
     // Who waits for whom. Meaningful when no event is left and it has not finished.
-    virtual arch::npu::array::DeadlockReport deadlock() const = 0;
+    virtual arch::base::DeadlockReport deadlock() const = 0;
     // Charges every component's present state until now.
     virtual void finish_statistics() = 0;
     // Of the end; call when finished.
@@ -48,6 +53,15 @@ class Model {
     virtual void add_bank_use(arch::memory::port::BankUse&) const {}
 };
 
+// How a plan's run has ended.
+enum class RunEnd {
+    Finished,
+    Rested,      // nothing is left to do, and that is its end
+    Stopped,     // by its budget, with nothing undone
+    Standstill,  // dead, or alive without an end in sight
+    TimeLimit
+};
+
 struct Plan {
     const arch::memory::device::MemoryConfig& memory;
     // How long before its arrival every request to the memory is submitted.
@@ -55,23 +69,22 @@ struct Plan {
     arch::base::Hertz clock;  // of the cycles reported
     double macs = 0;
     std::function<std::unique_ptr<Model>(Bench&)> build;
-    // Called with the model at the end, however it ended; may be empty.
-    std::function<void(Model&)> collect = {};
-    // Instead of the run's own where that is not given; kNever: none.
+    // Called at the end, however it ended, while the model is there; may be empty.
+    std::function<void(RunEnd)> collect = {};
+    // Not what the result is of: nobody listens.
+    bool aside = false;
+    // The simulated-time budget where the case leaves that at its default.
     arch::base::Femtoseconds quiet_time = arch::base::kNever;
 };
-
-// How a plan's run has ended.
-enum class RunEnd { Finished, Rested, Standstill, TimeLimit };
 
 class Runner {
   public:
     virtual ~Runner() = default;
-    // Fills in time, rates, states, memory and status of the result. Where the run did not
-    // finish, the status says so and `deadlock` who waits for whom.
-    virtual RunEnd run(const Plan& plan, RunResult& result) = 0;
+    // Fills in time, rates, states, memory and status of the result, under the limits of the case.
+    // Where the run did not end well, the status says so and `deadlock` who waits for whom.
+    virtual RunEnd run(const Case& a_case, const Plan& plan, RunResult& result) = 0;
     // A run of another case, as part of this one.
-    virtual RunResult run(const struct Case& part) = 0;
+    virtual RunResult run(const Case& part) = 0;
 };
 
 }  // namespace tilesim::workloads

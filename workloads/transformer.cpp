@@ -1,5 +1,7 @@
 #include "workloads/transformer.hpp"
 
+#include "workloads/paths.hpp"
+
 namespace tilesim::workloads {
 
 std::vector<TransformerModel::Matrix> TransformerModel::layer_matrices() const {
@@ -24,6 +26,21 @@ TransformerModel read_transformer(arch::base::config::Node node) {
         node.error("heads", "must divide hidden");
     }
     node.done();
+    return model;
+}
+
+TransformerModel load_transformer(arch::base::config::Node& node, const std::string& name) {
+    TransformerModel model;
+    if (name.empty()) {
+        return model;  // already reported
+    }
+    try {
+        auto document = arch::base::config::Document::load(model_file(name));
+        model = read_transformer(document.root());
+        document.finish();
+    } catch (const arch::base::config::ConfigError& error) {
+        node.error("model", error.what());
+    }
     return model;
 }
 

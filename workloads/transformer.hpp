@@ -29,5 +29,8 @@ struct TransformerModel {
 };
 
 TransformerModel read_transformer(arch::base::config::Node node);
+// The transformer `name` stands for; an empty one, with an error at the key `model` of `node`, when
+// there is none.
+TransformerModel load_transformer(arch::base::config::Node& node, const std::string& name);
 
 }  // namespace tilesim::workloads

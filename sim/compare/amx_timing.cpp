@@ -1,4 +1,4 @@
-#include "validation/compare/amx_timing.hpp"
+#include "sim/compare/amx_timing.hpp"
 
 #include <fmt/format.h>
 
@@ -11,13 +11,13 @@
 #include <sstream>
 
 #include "arch/base/config.hpp"
-#include "sim/paths.hpp"
-#include "sim/system/amx.hpp"
+#include "workloads/paths.hpp"
+#include "workloads/amx/tiles/amx.hpp"
 #include "validation/amx/harness/kernel_text.hpp"
 #include "validation/amx_kernel.hpp"
-#include "validation/compare/csv_line.hpp"
+#include "sim/compare/csv_line.hpp"
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 namespace fs = std::filesystem;
 using arch::base::config::ConfigError;
@@ -343,4 +343,4 @@ nlohmann::ordered_json to_json(const AmxComparison& comparison) {
             {"worst_error_percent", comparison.worst_error_percent}};
 }
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

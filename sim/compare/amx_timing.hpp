@@ -11,7 +11,7 @@
 
 #include "sim/scenario.hpp"
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 struct AmxMeasurement {
     int line = 0;
@@ -57,4 +57,4 @@ AmxComparison compare_amx(const sim::Scenario& scenario, const std::string& scen
 std::string to_table(const AmxComparison& comparison);
 nlohmann::ordered_json to_json(const AmxComparison& comparison);
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

@@ -1,5 +1,5 @@
 // A CSV file in the harness's format, made by hand: cycles near the documented ones.
-#include "validation/compare/amx_timing.hpp"
+#include "sim/compare/amx_timing.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "arch/base/config.hpp"
 #include "arch/base/temporary_folder.hpp"
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 namespace {
 
 using testing::HasSubstr;
@@ -113,4 +113,4 @@ TEST(AmxTiming, OtherDevicesAreRefused) {
 }
 
 }  // namespace
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

@@ -1,4 +1,4 @@
-#include "validation/compare/compare_command.hpp"
+#include "sim/compare/compare_command.hpp"
 
 #include <fmt/format.h>
 
@@ -15,14 +15,14 @@
 #include "sim/explore/settings.hpp"
 #include "sim/page/page.hpp"
 #include "sim/report.hpp"
-#include "sim/system/run.hpp"
+#include "sim/session/session.hpp"
 #include "sim/trace/activity_log.hpp"
 #include "sim/trace/chrome_trace.hpp"
-#include "validation/compare/amx_timing.hpp"
-#include "validation/compare/timing_file.hpp"
-#include "validation/compare/trace_compare.hpp"
+#include "sim/compare/amx_timing.hpp"
+#include "sim/compare/timing_file.hpp"
+#include "sim/compare/trace_compare.hpp"
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 using arch::base::config::ConfigError;
 
@@ -164,4 +164,4 @@ void add_compare(CLI::App& app, std::optional<int>& exit_code) {
     command->callback([arguments, &exit_code] { exit_code = compare(*arguments); });
 }
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

@@ -7,9 +7,9 @@ namespace CLI {
 class App;
 }
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 // Adds the subcommand; when it is called, its exit code stands in `exit_code`.
 void add_compare(CLI::App& app, std::optional<int>& exit_code);
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

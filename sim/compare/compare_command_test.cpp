@@ -10,7 +10,7 @@
 
 #include "arch/base/temporary_folder.hpp"
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,4 +82,4 @@ TEST_F(CompareCommand, WhatIsNotComparableIsSaid) {
 }
 
 }  // namespace
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

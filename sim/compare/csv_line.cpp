@@ -1,10 +1,10 @@
-#include "validation/compare/csv_line.hpp"
+#include "sim/compare/csv_line.hpp"
 
 #include <charconv>
 #include <cmath>
 #include <sstream>
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 std::vector<std::string> fields_of(const std::string& line) {
     std::vector<std::string> fields;
@@ -26,4 +26,4 @@ std::optional<double> positive_number(const std::string& text) {
                : std::nullopt;
 }
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 // Split at commas; blanks, quotes and the carriage return around a field are dropped.
 std::vector<std::string> fields_of(const std::string& line);
@@ -13,4 +13,4 @@ std::vector<std::string> fields_of(const std::string& line);
 // A finite number above 0; nothing where the text is none.
 std::optional<double> positive_number(const std::string& text);
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

@@ -1,4 +1,4 @@
-#include "validation/compare/timing_file.hpp"
+#include "sim/compare/timing_file.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "arch/base/config.hpp"
-#include "validation/compare/csv_line.hpp"
+#include "sim/compare/csv_line.hpp"
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 using arch::base::config::ConfigError;
 
@@ -105,4 +105,4 @@ double median(std::vector<double> values) {
     return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

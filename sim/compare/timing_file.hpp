@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 struct Timing {
     std::vector<double> runs_ns;  // one a repetition
@@ -17,4 +17,4 @@ Timing parse_timing(const std::string& text, const std::string& file);
 
 double median(std::vector<double> values);
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

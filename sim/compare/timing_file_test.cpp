@@ -1,11 +1,11 @@
-#include "validation/compare/timing_file.hpp"
+#include "sim/compare/timing_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "arch/base/config.hpp"
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 namespace {
 
 using testing::ElementsAre;
@@ -45,4 +45,4 @@ TEST(TimingFile, TheMedianIgnoresOutliers) {
 }
 
 }  // namespace
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

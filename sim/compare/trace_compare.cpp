@@ -1,4 +1,4 @@
-#include "validation/compare/trace_compare.hpp"
+#include "sim/compare/trace_compare.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 #include "arch/base/config.hpp"
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 namespace {
 
@@ -326,4 +326,4 @@ nlohmann::ordered_json to_json(const TraceComparison& comparison) {
             {"cause", comparison.cause}};
 }
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

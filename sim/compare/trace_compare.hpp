@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "validation/compare/trace_file.hpp"
+#include "sim/compare/trace_file.hpp"
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 // One event of one kind of unit, over all tiles that both sides have.
 struct EventRow {
@@ -59,4 +59,4 @@ nlohmann::ordered_json timelines(const TraceFile& measured, const TraceFile& sim
 std::string to_table(const TraceComparison& comparison);
 nlohmann::ordered_json to_json(const TraceComparison& comparison);
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

@@ -1,4 +1,4 @@
-#include "validation/compare/trace_compare.hpp"
+#include "sim/compare/trace_compare.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -6,7 +6,7 @@
 
 #include "arch/base/config.hpp"
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 namespace {
 
 using testing::ElementsAre;
@@ -117,4 +117,4 @@ TEST(CompareTraces, TracesOfOtherTilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

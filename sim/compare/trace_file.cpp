@@ -1,4 +1,4 @@
-#include "validation/compare/trace_file.hpp"
+#include "sim/compare/trace_file.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "arch/base/config.hpp"
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 using arch::base::config::ConfigError;
 using nlohmann::json;
@@ -174,4 +174,4 @@ TraceFile parse_trace(const std::string& text, const std::string& file) {
     return trace;
 }
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

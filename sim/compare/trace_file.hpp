@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 struct Interval {
     std::int64_t begin = 0, end = 0;  // cycles
@@ -26,4 +26,4 @@ struct TraceFile {
 // goes, and says so.
 TraceFile parse_trace(const std::string& text, const std::string& file);
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

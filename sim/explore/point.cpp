@@ -11,9 +11,9 @@
 
 #include "sim/digest.hpp"
 #include "sim/explore/base_values.hpp"
-#include "sim/paths.hpp"
+#include "workloads/paths.hpp"
 #include "sim/scenario.hpp"
-#include "sim/scenario_amx.hpp"
+#include "workloads/amx/tiles/scenario_amx.hpp"
 
 namespace tilesim::sim::explore {
 

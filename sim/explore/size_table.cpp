@@ -7,7 +7,7 @@
 
 #include "arch/base/config.hpp"
 #include "sim/explore/device_table.hpp"
-#include "sim/scenario_training.hpp"
+#include "workloads/npu/training/scenario_training.hpp"
 
 namespace tilesim::sim::explore {
 

@@ -15,7 +15,7 @@
 #include "sim/explore/simulate.hpp"
 #include "sim/explore/store.hpp"
 #include "sim/report.hpp"
-#include "sim/system/run.hpp"
+#include "sim/session/session.hpp"
 
 namespace tilesim::sim::explore {
 

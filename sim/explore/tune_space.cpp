@@ -7,8 +7,8 @@
 #include <set>
 
 #include "arch/amx/program/instruction.hpp"
-#include "sim/explore/mapping_search.hpp"
-#include "sim/system/pim.hpp"
+#include "workloads/npu/output_stationary/mapping_search.hpp"
+#include "workloads/pim/gemv/pim.hpp"
 
 namespace tilesim::sim::explore {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sim/system/run.hpp"
+#include "sim/session/session.hpp"
 
 namespace tilesim::sim::explore {
 namespace {

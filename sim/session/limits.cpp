@@ -1,4 +1,4 @@
-#include "sim/system/limits.hpp"
+#include "sim/session/limits.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "sim/console.hpp"
 
-namespace tilesim::sim::system {
+namespace tilesim::sim::session {
 
 namespace {
 
@@ -14,7 +14,7 @@ constexpr std::int64_t kFemtosecondsPerMillisecond = 1'000'000'000'000;
 
 }  // namespace
 
-arch::systemc::Limits limits_of(const RunOptions& run) {
+arch::systemc::Limits limits_of(const workloads::RunOptions& run) {
     arch::systemc::Limits limits{
         run.max_time,
         std::chrono::milliseconds{run.max_wall_time.count() / kFemtosecondsPerMillisecond}};
@@ -27,4 +27,4 @@ arch::systemc::Limits limits_of(const RunOptions& run) {
     return limits;
 }
 
-}  // namespace tilesim::sim::system
+}  // namespace tilesim::sim::session

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "arch/systemc/kernel_module.hpp"
-#include "sim/scenario.hpp"
+#include "workloads/dataflow.hpp"
 
-namespace tilesim::sim::system {
+namespace tilesim::sim::session {
 
-arch::systemc::Limits limits_of(const RunOptions& run);
+arch::systemc::Limits limits_of(const workloads::RunOptions& run);
 
-}  // namespace tilesim::sim::system
+}  // namespace tilesim::sim::session

@@ -1,20 +1,32 @@
-#include "sim/system/run.hpp"
+#include "sim/session/session.hpp"
+
+#include <fmt/format.h>
 
 #include <chrono>
+#include <memory>
+#include <optional>
 
+#include "arch/memory/controller/command_trace.hpp"
+#include "arch/systemc/kernel_module.hpp"
+#include "sim/console.hpp"
 #include "sim/digest.hpp"
-#include "sim/system/amx.hpp"
-#include "sim/system/gotoblas.hpp"
-#include "sim/system/memory.hpp"
-#include "sim/system/model.hpp"
-#include "sim/system/npu.hpp"
-#include "sim/system/pim.hpp"
-#include "sim/system/training.hpp"
+#include "sim/session/limits.hpp"
 #include "sim/version.hpp"
+#include "workloads/attribution.hpp"
+#include "workloads/catalogue/catalogue.hpp"
 
-namespace tilesim::sim::system {
+namespace tilesim::sim::session {
 
+using arch::systemc::Outcome;
 using Json = nlohmann::ordered_json;
+using workloads::Case;
+using workloads::Dataflow;
+using workloads::Job;
+using workloads::Model;
+using workloads::Plan;
+using workloads::RunEnd;
+using workloads::RunResult;
+using workloads::Status;
 
 namespace {
 
@@ -27,61 +39,157 @@ Json provenance_of(const Scenario& scenario) {
                        {"scenario_sha1", sha1(scenario.document->text())},
                        {"device_sha1", sha1(device_text)},
                        {"overridden", scenario.overridden}};
-    if (const auto* program = std::get_if<ProgramWorkload>(&scenario.workload);
-        program != nullptr && !program->source_text.empty()) {
-        provenance["design_sha1"] = sha1(program->source_text);
+    if (const std::string source = scenario.problem.kind().source_text(scenario.problem);
+        !source.empty()) {
+        provenance["design_sha1"] = sha1(source);
     }
     return provenance;
 }
 
+const Dataflow& dataflow_of(const Case& a_case) {
+    const Dataflow* dataflow = workloads::catalogue::dataflow_of(a_case);
+    if (dataflow == nullptr) {
+        throw arch::base::config::ConfigError(
+            fmt::format("nothing runs this workload on '{}'", a_case.device.name));
+    }
+    return *dataflow;
+}
+
+arch::systemc::Limits limits_for(const Case& a_case, const Plan& plan,
+                                 std::chrono::steady_clock::duration gone) {
+    auto limits = limits_of(a_case.run);
+    limits.wall -= std::chrono::duration_cast<std::chrono::milliseconds>(gone);
+    if (plan.quiet_time != arch::base::kNever &&
+        a_case.run.max_time == workloads::RunOptions::kMostTime) {
+        limits.simulated = plan.quiet_time;
+    }
+    return limits;
+}
+
+RunEnd end_of(Outcome outcome, const Model& model) {
+    switch (outcome) {
+        case Outcome::Finished:
+            return model.finished() ? RunEnd::Finished : RunEnd::Standstill;
+        case Outcome::NothingPending:
+            return model.may_rest() ? RunEnd::Rested : RunEnd::Standstill;
+        case Outcome::SimulatedTimeLimit:
+        case Outcome::WallTimeLimit:
+            break;
+    }
+    return model.done_so_far() ? RunEnd::Stopped : RunEnd::TimeLimit;
+}
+
+void note_end(RunEnd end, const Model& model, RunResult& result) {
+    if (end == RunEnd::Standstill) {
+        result.status = Status::Deadlock;
+        result.deadlock = model.deadlock();
+    } else if (end == RunEnd::TimeLimit) {
+        result.status = Status::TimeLimit;
+        result.notes.push_back("stopped by its budget, not dead: " + model.deadlock().progress());
+    } else {
+        result.status = Status::Ok;
+        result.cycles = model.finish_cycle().count();
+        result.time_ns = static_cast<double>(model.finish_time().count()) /
+                         workloads::kFemtosecondsPerNanosecond;
+    }
+}
+
+// A case with nothing left open, and its job.
+struct Prepared {
+    Case a_case;
+    const Dataflow& dataflow;
+
+    Prepared(const Case& given, workloads::Runner& runner, RunResult& result)
+        : a_case(given), dataflow(dataflow_of(given)) {
+        result.device = a_case.device.name;
+        result.workload = a_case.problem.kind().describe(a_case.problem);
+        if (!dataflow.complete(a_case.mapping)) {
+            workloads::Choice choice = dataflow.choose(a_case, runner);
+            if (!choice.note.empty()) {
+                result.notes.push_back(choice.note);
+            }
+            if (!choice.mapping.empty()) {
+                a_case.mapping = std::move(choice.mapping);
+            }
+        }
+        result.mapping = a_case.mapping.empty()
+                             ? Json::object()
+                             : a_case.mapping.dataflow().describe(a_case.mapping);
+    }
+};
+
 }  // namespace
 
-std::string lowered_text(const Scenario& scenario) {
-    if (scenario.device.amx) {
-        return amx_text(scenario);
+RunEnd Session::run(const Case& a_case, const Plan& plan, RunResult& result) {
+    arch::base::EventQueue queue;
+    arch::base::stats::Group root("");
+    arch::memory::controller::MemorySystem memory(plan.memory, plan.lookahead, queue, root);
+    workloads::Bench bench{queue, root, memory};
+    const std::unique_ptr<Model> model = plan.build(bench);
+    arch::base::ProbeListener* listener = plan.aside ? nullptr : listener_;
+    std::optional<arch::memory::controller::CommandTrace> commands;
+    if (listener != nullptr) {
+        model->connect(listener);
+        memory.listen(&commands.emplace(plan.memory, *listener));
     }
-    if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
-        return scenario.device.pim           ? lowered_gemv_text(scenario, vector_of(*gemm))
-               : stream_fed(scenario.device) ? lowered_gotoblas_text(scenario, *gemm)
-                                             : lowered_gemm_text(scenario, *gemm);
+    model->start();
+    // Time stamps between two looks for a livelock, a matter of structure and not of speed.
+    constexpr int kStampsPerLook = 1 << 14;
+    int stamps = 0;
+    const Outcome outcome = arch::systemc::run(queue, limits_for(a_case, plan, HostClock::now() - began_), [&] {
+        return model->finished() || (++stamps % kStampsPerLook == 0 && model->livelocked());
+    });
+    if (commands) {
+        commands->finish();
     }
-    if (const auto* gemv = std::get_if<workloads::GemvProblem>(&scenario.workload)) {
-        return lowered_gemv_text(scenario, *gemv);
+    const RunEnd end = end_of(outcome, *model);
+    model->finish_statistics();
+    if (plan.collect) {
+        plan.collect(end);
     }
-    if (const auto* program = std::get_if<ProgramWorkload>(&scenario.workload)) {
-        return lowered_program_text(scenario, *program);
+    memory.finish_statistics();
+    note_end(end, *model, result);
+    result.events += queue.executed();
+    result.memory = memory.totals();
+    result.banks = memory.bank_use();
+    model->add_bank_use(*result.banks);
+    workloads::set_rates(result, plan.macs, plan.clock);
+    result.where = workloads::where_time_went(root);
+    result.busy = workloads::busy_shares(root);
+    return end;
+}
+
+RunResult Session::run(const Case& part) {
+    return Session(nullptr, began_).run_whole(part);
+}
+
+RunResult Session::run_whole(const Case& a_case) {
+    RunResult result;
+    const Prepared prepared(a_case, *this, result);
+    const std::unique_ptr<Job> job = prepared.dataflow.lower(prepared.a_case, result);
+    for (const std::string& finding : result.findings) {
+        complain("before the run: " + finding);
     }
-    throw arch::base::config::ConfigError("this workload has no program to print");
+    job->run(*this, result);
+    return result;
+}
+
+std::string Session::lowered_text(const Case& a_case) {
+    RunResult result;
+    const Prepared prepared(a_case, *this, result);
+    std::string text = prepared.dataflow.lower(prepared.a_case, result)->text();
+    if (text.empty()) {
+        throw arch::base::config::ConfigError("this workload has no program to print");
+    }
+    return text;
 }
 
 RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener) {
     const auto began = std::chrono::steady_clock::now();
-    RunResult result;
-    if (scenario.device.amx) {
-        result = run_amx(scenario);
-    } else if (const auto* gemm = std::get_if<workloads::GemmProblem>(&scenario.workload)) {
-        result = scenario.device.pim           ? run_gemm_in_memory(scenario, *gemm)
-                 : stream_fed(scenario.device) ? run_gotoblas(scenario, *gemm, listener)
-                                               : run_gemm(scenario, *gemm, listener);
-    } else if (const auto* gemv = std::get_if<workloads::GemvProblem>(&scenario.workload)) {
-        result = run_gemv(scenario, *gemv);
-    } else if (const auto* model = std::get_if<ModelWorkload>(&scenario.workload)) {
-        result = run_model(scenario, *model);
-    } else if (const auto* training = std::get_if<TrainingWorkload>(&scenario.workload)) {
-        result = run_training(scenario, *training);
-    } else if (const auto* program = std::get_if<ProgramWorkload>(&scenario.workload)) {
-        result = run_program(scenario, *program, listener);
-    } else if (const auto* core = std::get_if<CoreKernelWorkload>(&scenario.workload)) {
-        result = stream_fed(scenario.device) ? run_stream_kernel(scenario, *core)
-                                             : run_core_kernel(scenario, *core);
-    } else {
-        result =
-            run_stream(scenario, std::get<arch::memory::traffic::StreamConfig>(scenario.workload), listener);
-    }
-    result.device = scenario.device.name;
+    RunResult result = Session(listener).run_whole(scenario);
     result.provenance = provenance_of(scenario);
     result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return result;
 }
 
-}  // namespace tilesim::sim::system
+}  // namespace tilesim::sim::session

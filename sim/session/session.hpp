@@ -1,18 +1,42 @@
-// Builds the system a scenario names, runs it under SystemC and collects the result.
+// A session builds and runs a case: time line, statistics, memory, limits, probes, standstill,
+// collection. There is no other place that runs a system.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "arch/base/probe.hpp"
-#include "sim/result.hpp"
 #include "sim/scenario.hpp"
+#include "workloads/dataflow.hpp"
+#include "workloads/result.hpp"
 
-namespace tilesim::sim::system {
+namespace tilesim::sim::session {
 
-// Once per process when the scenario needs simulation (SystemC elaborates once). `listener` hears
-// the components' activities; it changes nothing.
-RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener = nullptr);
-// The physical program of a scenario, with what it uses of the device.
-std::string lowered_text(const Scenario& scenario);
+class Session final : public workloads::Runner {
+  public:
+    // `listener` hears the components' activities; it changes nothing. May be null.
+    explicit Session(arch::base::ProbeListener* listener = nullptr) : listener_(listener) {}
 
-}  // namespace tilesim::sim::system
+    workloads::RunResult run_whole(const workloads::Case& a_case);
+    // The case's physical program. Throws ConfigError where it has none.
+    std::string lowered_text(const workloads::Case& a_case);
+
+    workloads::RunEnd run(const workloads::Case& a_case, const workloads::Plan& plan,
+                          workloads::RunResult& result) override;
+    // Unheard, within what is left of the host's time.
+    workloads::RunResult run(const workloads::Case& part) override;
+
+  private:
+    using HostClock = std::chrono::steady_clock;
+    Session(arch::base::ProbeListener* listener, HostClock::time_point began)
+        : listener_(listener), began_(began) {}
+
+    arch::base::ProbeListener* listener_;
+    HostClock::time_point began_ = HostClock::now();
+};
+
+// With provenance and host time. Once per process when the scenario needs simulation (SystemC
+// elaborates once).
+workloads::RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener = nullptr);
+
+}  // namespace tilesim::sim::session

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "sim/result.hpp"
+#include "workloads/result.hpp"
 #include "sim/scenario.hpp"
 #include "sim/trace/activity_log.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "sim/report.hpp"
 #include "sim/scenario.hpp"
-#include "sim/system/run.hpp"
+#include "sim/session/session.hpp"
 #include "sim/trace/activity_log.hpp"
 
 namespace tilesim::sim::trace {

@@ -17,7 +17,7 @@
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/npu/control/command_processor.hpp"
 #include "arch/npu/core/core_tile.hpp"
-#include "arch/npu/array/deadlock.hpp"
+#include "arch/base/deadlock.hpp"
 #include "arch/npu/dma/dma_channel.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
@@ -54,7 +54,7 @@ class Array final : public control::ControlTarget {
     base::Cycles finish_cycle() const { return finish_cycle_; }
     base::Femtoseconds finish_time() const { return scheduler_.clock().time_of(finish_cycle_); }
     // Who waits for whom. Meaningful when no event is left and the array has not finished.
-    DeadlockReport deadlock() const;
+    base::DeadlockReport deadlock() const;
     // Charges every component's present state until now; call once, at the end.
     void finish_statistics();
 

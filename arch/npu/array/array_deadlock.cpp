@@ -14,8 +14,8 @@ class DeadlockFinder {
   public:
     explicit DeadlockFinder(const Array& array) : array_(array) { find_releasers(); }
 
-    DeadlockReport report() const {
-        DeadlockReport result;
+    base::DeadlockReport report() const {
+        base::DeadlockReport result;
         for (const auto& core : array_.cores_) {
             if (const program::LockAction* action = core->waiting_for()) {
                 result.waits.push_back(lock_wait(core->name(), "", *action, core->since()));
@@ -52,7 +52,7 @@ class DeadlockFinder {
                  processor.since().count()});
         }
         find_last_progress(result);
-        find_cycles(result);
+        base::find_cycles(result);
         return result;
     }
 
@@ -124,7 +124,7 @@ class DeadlockFinder {
         return place == array_.channels_.end() ? "an unused channel" : place->second->name();
     }
 
-    void find_last_progress(DeadlockReport& report) const {
+    void find_last_progress(base::DeadlockReport& report) const {
         report.last_progress = array_.last_progress().count();
         report.last_progress_by = array_.command_processor_.name();
         for (const auto& [id, channel] : array_.channels_) {
@@ -135,7 +135,7 @@ class DeadlockFinder {
     }
 
     // `task`: what the agent wants the lock for.
-    Wait lock_wait(const std::string& who, const std::string& task,
+    base::Wait lock_wait(const std::string& who, const std::string& task,
                    const program::LockAction& action, base::Cycles since) const {
         const program::Lock& lock = array_.program_.locks[static_cast<std::size_t>(action.lock)];
         const std::string condition = action.value < 0 ? fmt::format(">= {}", -action.value)
@@ -149,7 +149,7 @@ class DeadlockFinder {
     }
 
     void add_channel(const program::ChannelId& id, const dma::DmaChannel& channel,
-                     DeadlockReport& report) const {
+                     base::DeadlockReport& report) const {
         if (channel.dropped()) {
             const std::int64_t count = channel.dropped_pushes();
             report.dropped_pushes.push_back(fmt::format(
@@ -188,7 +188,7 @@ class DeadlockFinder {
     }
 
     // The cores at the other ends of the cascades a core puts on or gets from.
-    void add_cascade(const core::CoreTile& core, DeadlockReport& report) const {
+    void add_cascade(const core::CoreTile& core, base::DeadlockReport& report) const {
         const bool puts = core.putting() != nullptr;
         if (!puts && core.getting() == nullptr) {
             return;
@@ -268,7 +268,7 @@ class DeadlockFinder {
     std::vector<std::vector<std::string>> releasers_;
 };
 
-DeadlockReport Array::deadlock() const {
+base::DeadlockReport Array::deadlock() const {
     return DeadlockFinder(*this).report();
 }
 

@@ -158,7 +158,7 @@ TEST(Array, AWrongInitialValueIsAStandstillThatNamesTheLock) {
     System system(copy_program(0));
     system.run();
     EXPECT_FALSE(system.array->finished());
-    const DeadlockReport report = system.array->deadlock();
+    const base::DeadlockReport report = system.array->deadlock();
     EXPECT_TRUE(report.cycle);  // the two channels wait for each other's lock
     EXPECT_NE(report.text().find("npu.tile(0,1).s2mm0 waits for lock free (tile 0,1 id 0) >= 1, "
                                  "which is 0"),
@@ -175,7 +175,7 @@ TEST(Array, PushesToAFullQueueAreDroppedAndNamed) {
     }
     System system(program);
     system.run();
-    const DeadlockReport report = system.array->deadlock();
+    const base::DeadlockReport report = system.array->deadlock();
     ASSERT_EQ(report.dropped_pushes.size(), 1U);
     EXPECT_NE(report.text().find("npu.tile(0,0).mm2s0 dropped 2 pushes, the last of descriptor 0"),
               std::string::npos)

@@ -10,7 +10,7 @@
 
 #include "arch/amx/program/program_text.hpp"
 #include "arch/base/config.hpp"
-#include "sim/system/amx.hpp"
+#include "workloads/amx/tiles/amx.hpp"
 #include "validation/amx/harness/counted_expands.hpp"
 #include "validation/amx/harness/kernel_text.hpp"
 #include "validation/amx/harness/machine.hpp"

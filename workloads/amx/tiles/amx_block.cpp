@@ -1,10 +1,10 @@
-#include "workloads/amx_block.hpp"
+#include "workloads/amx/tiles/amx_block.hpp"
 
 #include <algorithm>
 
 #include "arch/amx/program/tile_config.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 using arch::amx::program::Address;
 using arch::amx::program::Instruction;
@@ -303,4 +303,4 @@ void BlockWriter::finish_post(const AccumulatorBlock& block) {
     }
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "arch/amx/program/instruction.hpp"
-#include "workloads/amx_loops.hpp"
-#include "workloads/amx_mapping.hpp"
-#include "workloads/amx_post.hpp"
+#include "workloads/amx/tiles/amx_loops.hpp"
+#include "workloads/amx/tiles/amx_mapping.hpp"
+#include "workloads/amx/tiles/amx_post.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 struct TileProblem {
     // A loop around the k loop, as a convolution's filter taps.
@@ -115,4 +115,4 @@ class BlockWriter {
     std::int64_t products_left_ = 1;
 };
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

@@ -1,4 +1,4 @@
-#include "workloads/amx_data.hpp"
+#include "workloads/amx/tiles/amx_data.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "arch/base/splitmix64.hpp"
 #include "arch/base/units.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 using arch::amx::core::flushed;
 using arch::amx::core::from_bf16;
@@ -341,4 +341,4 @@ ProductCheck AmxData::check(const BackingStore& store) const {
     return result;
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "arch/memory/port/backing_store.hpp"
-#include "workloads/amx_gemm.hpp"
-#include "workloads/gemm_data.hpp"
+#include "workloads/amx/tiles/amx_gemm.hpp"
+#include "workloads/npu/output_stationary/gemm_data.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 class AmxData {
   public:
@@ -58,4 +58,4 @@ class AmxData {
     float scale_ = 1.0F / 512.0F;
 };
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

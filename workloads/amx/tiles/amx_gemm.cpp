@@ -1,15 +1,15 @@
-#include "workloads/amx_gemm.hpp"
+#include "workloads/amx/tiles/amx_gemm.hpp"
 
 #include <algorithm>
 #include <bit>
 
 #include "arch/amx/caches/private_caches.hpp"
 #include "arch/base/units.hpp"
-#include "workloads/amx_kernel.hpp"
-#include "workloads/amx_relayout.hpp"
-#include "workloads/amx_sparse.hpp"
+#include "workloads/amx/tiles/amx_kernel.hpp"
+#include "workloads/amx/tiles/amx_relayout.hpp"
+#include "workloads/amx/tiles/amx_sparse.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 using arch::amx::program::Address;
 using arch::amx::program::Buffer;
@@ -323,8 +323,7 @@ std::int64_t c_row_of(const GemmProblem& gemm, const AmxMapping& map, std::int64
 
 }  // namespace
 
-ConvolutionProblem read_convolution(arch::base::config::Node node) {
-    ConvolutionProblem p;
+void read_convolution(arch::base::config::Node& node, ConvolutionProblem& p) {
     const arch::base::config::Range size{1, 1 << 14};
     const arch::base::config::Range tap{1, 16};
     node.required("height", p.height, size, "rows of the output");
@@ -338,7 +337,6 @@ ConvolutionProblem read_convolution(arch::base::config::Node node) {
     node.required("b", p.b, arch::npu::kDataTypes, "type of the weights");
     node.required("c", p.c, arch::npu::kDataTypes, "type of the output");
     node.done();
-    return p;
 }
 
 LoweredAmx lower(const GemmProblem& gemm, const AmxMapping& map, std::uint64_t seed) {
@@ -403,4 +401,4 @@ LoweredAmx lower(const ConvolutionProblem& conv, const AmxMapping& map) {
     return l;
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

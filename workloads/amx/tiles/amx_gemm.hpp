@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "arch/amx/program/instruction.hpp"
-#include "workloads/amx_block.hpp"
-#include "workloads/amx_mapping.hpp"
+#include "workloads/amx/tiles/amx_block.hpp"
+#include "workloads/amx/tiles/amx_mapping.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 // C[h][w][n] = sum over kh, kw, c of A[h * stride + kh][w * stride + kw][c] * B[kh][kw][c][n].
 struct ConvolutionProblem {
@@ -27,7 +27,7 @@ struct ConvolutionProblem {
     }
 };
 
-ConvolutionProblem read_convolution(arch::base::config::Node node);
+void read_convolution(arch::base::config::Node& node, ConvolutionProblem& convolution);
 
 // Bytes a thread reads or writes.
 struct AmxRegion {
@@ -58,4 +58,4 @@ struct LoweredAmx {
 LoweredAmx lower(const GemmProblem& gemm, const AmxMapping& mapping, std::uint64_t seed = 1);
 LoweredAmx lower(const ConvolutionProblem& convolution, const AmxMapping& mapping);
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

@@ -1,4 +1,4 @@
-#include "workloads/amx_gemm.hpp"
+#include "workloads/amx/tiles/amx_gemm.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 
 #include "arch/amx/socket/socket.hpp"
 #include "arch/amx/core/tile_machine.hpp"
-#include "workloads/amx_data.hpp"
+#include "workloads/amx/tiles/amx_data.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 namespace {
 
 using arch::amx::AmxConfig;
@@ -275,4 +275,4 @@ TEST(AmxGemm, SaysWhyAMappingCannotRun) {
 }
 
 }  // namespace
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

@@ -1,11 +1,11 @@
-#include "workloads/amx_kernel.hpp"
+#include "workloads/amx/tiles/amx_kernel.hpp"
 
 #include <algorithm>
 
 #include "arch/amx/program/tile_config.hpp"
 #include "arch/base/units.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 using arch::amx::program::Address;
 using arch::amx::program::kMaxRows;
@@ -222,4 +222,4 @@ void generate(Program& program, const TileProblem& problem, const AmxMapping& ma
     Generator(program, problem, mapping).all(finish);
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

@@ -1,6 +1,6 @@
-#include "workloads/amx_loops.hpp"
+#include "workloads/amx/tiles/amx_loops.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 using arch::amx::program::Address;
 
@@ -37,4 +37,4 @@ void LoopWriter::loop(const std::string& name, std::int64_t count,
     }
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

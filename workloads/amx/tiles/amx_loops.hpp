@@ -7,7 +7,7 @@
 
 #include "arch/amx/program/instruction.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 // base + index * stride.
 arch::amx::program::Address scaled(const arch::amx::program::Address& index, std::int64_t stride, std::int64_t base);
@@ -31,4 +31,4 @@ class LoopWriter {
     bool unroll_ = false;
 };
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

@@ -1,4 +1,4 @@
-#include "workloads/amx_mapping.hpp"
+#include "workloads/amx/tiles/amx_mapping.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "arch/amx/program/tile_config.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 namespace {
 
@@ -61,8 +61,7 @@ void read_data_in(arch::base::config::Node& node, Map::DataIn& data_in) {
     node.optional("data_in", data_in, kLevels, "where the operands are when the run starts");
 }
 
-AmxMapping read_amx_mapping(arch::base::config::Node node) {
-    Map map;
+void read_amx_mapping(arch::base::config::Node& node, AmxMapping& map) {
     const arch::base::config::Range size{0, 1 << 20};
     node.optional("m_acc", map.m_acc, {1, 6}, "accumulator tiles down");
     node.optional("n_acc", map.n_acc, {1, 6}, "accumulator tiles across");
@@ -89,7 +88,6 @@ AmxMapping read_amx_mapping(arch::base::config::Node node) {
     node.optional("b_signed", map.b_signed, "int8 B is signed");
     node.optional("repeat", map.repeat, {1, 100'000}, "times the product is computed");
     node.done();
-    return map;
 }
 
 std::int64_t registers_of(const Map& map) {
@@ -182,4 +180,4 @@ std::string name_of(Map::DataIn data_in) {
     return name_in(kLevels, data_in);
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

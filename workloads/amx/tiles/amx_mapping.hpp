@@ -8,7 +8,7 @@
 #include "arch/base/config.hpp"
 #include "workloads/gemm.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 struct AmxMapping {
     // Loop orders of the optimization manual's examples 20-8 to 20-12, inside the k loop:
@@ -58,7 +58,8 @@ struct AmxMapping {
 };
 
 void read_data_in(arch::base::config::Node& node, AmxMapping::DataIn& data_in);
-AmxMapping read_amx_mapping(arch::base::config::Node node);
+// The keys below `mapping.amx`.
+void read_amx_mapping(arch::base::config::Node& node, AmxMapping& mapping);
 
 // Why the mapping cannot run; empty when it can.
 std::vector<std::string> problems_of(const GemmProblem& gemm, const AmxMapping& mapping,
@@ -70,4 +71,4 @@ std::string name_of(AmxMapping::Order order);
 std::string name_of(AmxMapping::BLayout layout);
 std::string name_of(AmxMapping::DataIn data_in);
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

@@ -1,9 +1,9 @@
-#include "workloads/amx_post.hpp"
+#include "workloads/amx/tiles/amx_post.hpp"
 
 #include "arch/amx/program/tile_config.hpp"
 #include "arch/base/units.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 using arch::amx::program::Address;
 using arch::amx::program::Instruction;
@@ -91,4 +91,4 @@ void PostWriter::write(const Row& row) {
     }
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

@@ -6,9 +6,9 @@
 #include <deque>
 
 #include "arch/amx/program/instruction.hpp"
-#include "workloads/amx_mapping.hpp"
+#include "workloads/amx/tiles/amx_mapping.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 // What happens to a result before it is stored.
 struct PostOperations {
@@ -54,4 +54,4 @@ class PostWriter {
     std::int8_t register_ = 0;
 };
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

@@ -1,11 +1,11 @@
-#include "workloads/amx_relayout.hpp"
+#include "workloads/amx/tiles/amx_relayout.hpp"
 
 #include <algorithm>
 
 #include "arch/amx/program/tile_config.hpp"
-#include "workloads/amx_loops.hpp"
+#include "workloads/amx/tiles/amx_loops.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 using arch::amx::program::Address;
 using arch::amx::program::Instruction;
@@ -110,4 +110,4 @@ void expand(Program& program, const RelayoutProblem& problem, const Address& fir
     }
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

@@ -6,7 +6,7 @@
 
 #include "arch/amx/program/instruction.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 struct RelayoutProblem {
     std::int64_t k_tiles = 0;
@@ -27,4 +27,4 @@ void relay(arch::amx::program::Program& program, const RelayoutProblem& problem,
 void expand(arch::amx::program::Program& program, const RelayoutProblem& problem,
             const arch::amx::program::Address& first, std::int64_t count);
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

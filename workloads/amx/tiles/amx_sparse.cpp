@@ -1,10 +1,10 @@
-#include "workloads/amx_sparse.hpp"
+#include "workloads/amx/tiles/amx_sparse.hpp"
 
 #include "arch/amx/program/tile_config.hpp"
 #include "arch/base/splitmix64.hpp"
 #include "arch/base/units.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 using arch::amx::program::kMaxRows;
 using arch::amx::program::kRowBytes;
@@ -33,4 +33,4 @@ std::vector<std::uint64_t> random_line_masks(const GemmProblem& gemm, std::int64
     return masks;
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

@@ -6,7 +6,7 @@
 
 #include "workloads/gemm.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::amx::tiles {
 
 // One mask for each line of 64 bytes of the tile layout (four of k for 16 columns), column of tiles
 // by column of tiles, k inside; bit i: byte i is kept. Every byte inside B is kept on its own with
@@ -14,4 +14,4 @@ namespace tilesim::workloads {
 std::vector<std::uint64_t> random_line_masks(const GemmProblem& gemm, std::int64_t density_percent,
                                              std::uint64_t seed);
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::amx::tiles

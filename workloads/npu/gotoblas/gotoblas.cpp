@@ -1,4 +1,4 @@
-#include "workloads/gotoblas.hpp"
+#include "workloads/npu/gotoblas/gotoblas.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 
 #include "arch/npu/core/stream_kernel_timing.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::gotoblas {
 
 using namespace arch::npu;
 using arch::base::ceil_div;
@@ -198,8 +198,7 @@ class Lowering {
 
 }  // namespace
 
-GotoblasMapping read_gotoblas(arch::base::config::Node node) {
-    GotoblasMapping map;
+void read_keys(Node& node, GotoblasMapping& map) {
     const arch::base::config::Range size{1, 1 << 20};
     node.optional("m_r", map.m_r, {1, 1024}, "rows of the register block");
     node.optional("n_r", map.n_r, {1, 1024}, "columns of the register block");
@@ -212,7 +211,6 @@ GotoblasMapping read_gotoblas(arch::base::config::Node node) {
     node.optional("a_stream", map.a_stream, {{"as_read", AStream::AsRead}, {"port", AStream::Port}},
                   "A arrives as fast as the core reads it, or at the rate of its stream port");
     node.done();
-    return map;
 }
 
 double LoweredGotoblas::padding_waste(const GemmProblem& problem) const {
@@ -324,4 +322,4 @@ GotoblasMapping choose_gotoblas(const GemmProblem& problem, const NpuConfig& con
     return map;
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::gotoblas

@@ -25,7 +25,7 @@
 #include "workloads/bounds.hpp"
 #include "workloads/gemm.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::gotoblas {
 
 struct GotoblasMapping {
     std::int64_t m_r = 16, n_r = 4;          // register block
@@ -37,7 +37,8 @@ struct GotoblasMapping {
     } a_stream = AStream::AsRead;
 };
 
-GotoblasMapping read_gotoblas(arch::base::config::Node node);
+// The keys below `mapping.gotoblas`.
+void read_keys(arch::base::config::Node& node, GotoblasMapping& mapping);
 
 // A block of the loops L1 to L3: which part of the operands, and where it lies packed.
 struct GotoblasBlock {
@@ -75,4 +76,4 @@ GemmBounds bounds_of(const GemmProblem& problem, const GotoblasMapping& mapping,
 // The 16 x 4 block with the largest cache blocks that fit.
 GotoblasMapping choose_gotoblas(const GemmProblem& problem, const arch::npu::NpuConfig& config);
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::gotoblas

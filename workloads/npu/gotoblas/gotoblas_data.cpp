@@ -1,9 +1,9 @@
-#include "workloads/gotoblas_data.hpp"
+#include "workloads/npu/gotoblas/gotoblas_data.hpp"
 
 #include <cstring>
 #include <vector>
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::gotoblas {
 
 using arch::memory::port::BackingStore;
 
@@ -139,4 +139,4 @@ ProductCheck GotoblasData::check(std::uint64_t seed, BackingStore& store) const 
     return check_product(problem_, plain_, order, seed, store);
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::gotoblas

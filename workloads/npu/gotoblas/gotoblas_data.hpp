@@ -4,10 +4,10 @@
 #include <cstdint>
 
 #include "arch/memory/port/backing_store.hpp"
-#include "workloads/gemm_data.hpp"
-#include "workloads/gotoblas.hpp"
+#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/npu/gotoblas/gotoblas.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::gotoblas {
 
 // A, B and C as the user has them lie beyond the packed copies the program works on.
 class GotoblasData {
@@ -28,7 +28,7 @@ class GotoblasData {
     GemmProblem problem_;
     GotoblasMapping mapping_;
     const LoweredGotoblas& lowered_;
-    LoweredGemm plain_;  // where A, B and C lie as the user has them
+    output_stationary::LoweredGemm plain_;  // where A, B and C lie as the user has them
 };
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::gotoblas

@@ -1,13 +1,13 @@
-#include "workloads/gotoblas.hpp"
+#include "workloads/npu/gotoblas/gotoblas.hpp"
 
 #include <gtest/gtest.h>
 
 #include "arch/npu/check/program_verifier.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
-#include "workloads/gotoblas_data.hpp"
-#include "workloads/program_run_testing.hpp"
+#include "workloads/npu/gotoblas/gotoblas_data.hpp"
+#include "workloads/npu/program_file/program_run_testing.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::gotoblas {
 namespace {
 
 using namespace arch;
@@ -147,4 +147,4 @@ TEST(Gotoblas, ChoosesTheLargestBlocksThatFit) {
 }
 
 }  // namespace
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::gotoblas

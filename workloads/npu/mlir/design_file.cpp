@@ -1,4 +1,4 @@
-#include "sim/design_file.hpp"
+#include "workloads/npu/mlir/design_file.hpp"
 
 #include <fmt/format.h>
 
@@ -8,21 +8,15 @@
 #include <sstream>
 
 #include "workloads/npu/mlir/device_names.hpp"
-#include "sim/scenario_amx.hpp"
+#include "workloads/paths.hpp"
 
-namespace tilesim::sim {
+namespace tilesim::workloads::npu::mlir {
 
 using arch::base::Cycles;
 using arch::base::config::ConfigError;
 using arch::base::config::Document;
 using arch::base::config::IoError;
 using arch::base::config::Node;
-using workloads::npu::mlir::BodylessCore;
-using workloads::npu::mlir::CascadeWords;
-using workloads::npu::mlir::HostStep;
-using workloads::npu::mlir::InlineCosts;
-using workloads::npu::mlir::KernelCosts;
-using workloads::npu::mlir::RepeatCount;
 
 namespace {
 
@@ -160,7 +154,7 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
         const std::string text = text_of(path);
         design.text += text;
         const std::string shown = std::filesystem::proximate(path).string();
-        design.source = workloads::npu::mlir::parse_design(text, shown, part);
+        design.source = parse_design(text, shown, part);
     }
     return design;
 }
@@ -172,7 +166,7 @@ std::string device_of_design(const DesignFile& design, std::vector<std::string>&
             "aie.device({}) is a placeholder: taken as npu2; --set device=xdna for npu1", target));
         return "xdna2";
     }
-    const std::string device = workloads::npu::mlir::device_of(target);
+    const std::string device = device_of(target);
     if (device.empty()) {
         throw ConfigError(
             fmt::format("{}: no device of ours is meant by aie.device({}); choose "
@@ -182,4 +176,4 @@ std::string device_of_design(const DesignFile& design, std::vector<std::string>&
     return device;
 }
 
-}  // namespace tilesim::sim
+}  // namespace tilesim::workloads::npu::mlir

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "workloads/npu/mlir/design.hpp"
-#include "sim/program_file.hpp"
+#include "workloads/npu/program_file/program_file.hpp"
 
-namespace tilesim::sim {
+namespace tilesim::workloads::npu::mlir {
 
 struct DesignFile {
-    workloads::npu::mlir::Source source;
-    workloads::npu::mlir::ReadOptions options;
+    Source source;
+    ReadOptions options;
     // Text of all files read, for the provenance.
     std::string text;
 };
@@ -27,4 +27,4 @@ DesignFile read_design_file(arch::base::config::Node node, const std::string& sc
 // The device the design's own target means. Throws ConfigError where it is none of ours.
 std::string device_of_design(const DesignFile& design, std::vector<std::string>& notes);
 
-}  // namespace tilesim::sim
+}  // namespace tilesim::workloads::npu::mlir

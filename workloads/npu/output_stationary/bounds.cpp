@@ -1,4 +1,4 @@
-#include "workloads/bounds.hpp"
+#include "workloads/npu/output_stationary/bounds.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -6,7 +6,7 @@
 
 #include "arch/npu/core/kernel_timing.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::output_stationary {
 
 using namespace arch::npu;
 
@@ -38,15 +38,6 @@ LoweredGemm sizes_of(const GemmProblem& problem, const OutputStationaryMapping& 
 }
 
 }  // namespace
-
-double GemmBounds::tightest_ns() const {
-    return std::max({compute_ns, stream_ns, memory_ns});
-}
-
-const char* GemmBounds::binding() const {
-    const double tightest = tightest_ns();
-    return tightest == compute_ns ? "compute" : tightest == stream_ns ? "stream" : "memory";
-}
 
 GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& map,
                      const LoweredGemm& lowered, const NpuConfig& config,
@@ -118,4 +109,4 @@ OutputStationaryMapping choose_mapping(const GemmProblem& problem, const NpuConf
     return *best;
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::output_stationary

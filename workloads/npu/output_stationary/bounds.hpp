@@ -1,22 +1,11 @@
-// Analytical bounds of an output-stationary GEMM, printed beside every simulated result.
+// The analytical bounds of an output-stationary GEMM, and the mapping they would choose.
 #pragma once
 
 #include "arch/memory/device/memory_config.hpp"
-#include "workloads/output_stationary.hpp"
+#include "workloads/bounds.hpp"
+#include "workloads/npu/output_stationary/output_stationary.hpp"
 
-namespace tilesim::workloads {
-
-struct GemmBounds {
-    double compute_ns = 0;  // kernel calls alone, back to back on every core
-    double stream_ns = 0;   // the A or B stream of a core at its full rate
-    double memory_ns = 0;   // A, B and C bytes at the DRAM's peak rate
-    double dram_bytes = 0;
-    double kernel_macs_per_cycle = 0;  // of one call
-    double peak_macs_per_cycle = 0;    // of a core's mmul
-
-    double tightest_ns() const;
-    const char* binding() const;
-};
+namespace tilesim::workloads::npu::output_stationary {
 
 GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& mapping,
                      const LoweredGemm& lowered, const arch::npu::NpuConfig& config,
@@ -32,4 +21,4 @@ OutputStationaryMapping choose_mapping(const GemmProblem& problem,
                                        const arch::npu::NpuConfig& config,
                                        const arch::memory::device::MemoryConfig& memory);
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::output_stationary

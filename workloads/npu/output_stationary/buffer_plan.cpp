@@ -1,9 +1,9 @@
-#include "workloads/buffer_plan.hpp"
+#include "workloads/npu/output_stationary/buffer_plan.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::output_stationary {
 
 using arch::npu::NpuConfig;
 
@@ -181,4 +181,4 @@ std::optional<std::vector<MemoryTilePlan>> plan_memory_tiles(const BufferSizes& 
     return plans;
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::output_stationary

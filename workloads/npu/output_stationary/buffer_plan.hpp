@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "arch/npu/npu_config.hpp"
-#include "workloads/output_stationary.hpp"
+#include "workloads/npu/output_stationary/output_stationary.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::output_stationary {
 
 // Bytes of one buffer of each kind.
 struct BufferSizes {
@@ -44,4 +44,4 @@ std::optional<std::vector<MemoryTilePlan>> plan_memory_tiles(const BufferSizes& 
                                                              const OutputStationaryMapping& mapping,
                                                              const arch::npu::NpuConfig& config);
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::output_stationary

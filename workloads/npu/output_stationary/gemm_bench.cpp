@@ -4,9 +4,9 @@
 #include "arch/base/config.hpp"
 #include "arch/npu/array/array.hpp"
 #include "arch/npu/stream/router.hpp"
-#include "workloads/output_stationary.hpp"
+#include "workloads/npu/output_stationary/output_stationary.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::output_stationary {
 namespace {
 
 using namespace arch;
@@ -42,4 +42,4 @@ void gemm(benchmark::State& state) {
 BENCHMARK(gemm)->Arg(576)->Arg(2304)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::output_stationary

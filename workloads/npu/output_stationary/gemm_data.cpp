@@ -1,4 +1,4 @@
-#include "workloads/gemm_data.hpp"
+#include "workloads/npu/output_stationary/gemm_data.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "arch/base/vector_clones.hpp"
 #include "arch/npu/core/kernel_function.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::output_stationary {
 
 using arch::memory::port::BackingStore;
 
@@ -316,4 +316,4 @@ ProductCheck check_product(const GemmProblem& problem, const LoweredGemm& lowere
     return check;
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::output_stationary

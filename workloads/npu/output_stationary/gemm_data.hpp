@@ -5,21 +5,15 @@
 #include <string>
 
 #include "arch/memory/port/backing_store.hpp"
-#include "workloads/output_stationary.hpp"
+#include "workloads/npu/output_stationary/output_stationary.hpp"
+#include "workloads/product_check.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::output_stationary {
 
 // Fills A and B, in their DRAM layout and with zeros where padded, from a seed (splitmix64).
 // Integers take all values of their type, bf16 lies in [-1, 1).
 void fill_operands(const GemmProblem& problem, const LoweredGemm& lowered, std::uint64_t seed,
                    arch::memory::port::BackingStore& store);
-
-struct ProductCheck {
-    std::int64_t checked = 0;  // elements compared one by one
-    std::string method;        // how the rest was covered
-    bool match = false;
-    std::string first_mismatch;  // empty when all match
-};
 
 // Compares C in DRAM with a reference product computed from A and B in DRAM by plain loops.
 // Integers modulo 2^bits; bf16 with f32 sums in order of k, rounded to C's type every k_ct products
@@ -30,4 +24,4 @@ ProductCheck check_product(const GemmProblem& problem, const LoweredGemm& lowere
                            const OutputStationaryMapping& mapping, std::uint64_t seed,
                            const arch::memory::port::BackingStore& store);
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::output_stationary

@@ -1,4 +1,4 @@
-#include "workloads/gemm_data.hpp"
+#include "workloads/npu/output_stationary/gemm_data.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::output_stationary {
 namespace {
 
 constexpr std::int64_t kAddressOfB = 1 << 26;
@@ -85,4 +85,4 @@ TEST(CheckProduct, ProjectionsAgreeWithAProductThatIsRight) {
 }
 
 }  // namespace
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::output_stationary

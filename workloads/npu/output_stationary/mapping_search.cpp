@@ -1,14 +1,12 @@
-#include "sim/explore/mapping_search.hpp"
+#include "workloads/npu/output_stationary/mapping_search.hpp"
 
 #include <algorithm>
 
 #include "arch/npu/core/kernel_timing.hpp"
 
-namespace tilesim::sim::explore {
+namespace tilesim::workloads::npu::output_stationary {
 
 using arch::npu::NpuConfig;
-using workloads::GemmProblem;
-using workloads::OutputStationaryMapping;
 
 namespace {
 
@@ -18,25 +16,25 @@ constexpr std::int64_t kMostTile = 256;
 constexpr std::int64_t kLongRun = 1024;
 
 std::int64_t run_bytes(const GemmProblem& problem, const OutputStationaryMapping& map) {
-    const std::int64_t a = map.k_mt * workloads::bytes_of(problem.a);
+    const std::int64_t a = map.k_mt * bytes_of(problem.a);
     const std::int64_t b =
-        (problem.b_column_major ? map.k_mt : map.n_ct) * workloads::bytes_of(problem.b);
+        (problem.b_column_major ? map.k_mt : map.n_ct) * bytes_of(problem.b);
     return std::min({a, b, kLongRun});
 }
 
-bool dominates(const Candidate& a, const Candidate& b) {
+bool dominates(const TileCandidate& a, const TileCandidate& b) {
     return a.bounds.compute_ns <= b.bounds.compute_ns && a.bounds.stream_ns <= b.bounds.stream_ns &&
            a.bounds.dram_bytes <= b.bounds.dram_bytes && a.run_bytes >= b.run_bytes &&
            a.mapping.c_buffers >= b.mapping.c_buffers;
 }
 
 // Keeps `candidates` free of dominated ones.
-void add(std::vector<Candidate>& candidates, const Candidate& candidate) {
+void add(std::vector<TileCandidate>& candidates, const TileCandidate& candidate) {
     if (std::any_of(candidates.begin(), candidates.end(),
-                    [&](const Candidate& other) { return dominates(other, candidate); })) {
+                    [&](const TileCandidate& other) { return dominates(other, candidate); })) {
         return;
     }
-    std::erase_if(candidates, [&](const Candidate& other) { return dominates(candidate, other); });
+    std::erase_if(candidates, [&](const TileCandidate& other) { return dominates(candidate, other); });
     candidates.push_back(candidate);
 }
 
@@ -47,7 +45,7 @@ void add_core_tile(CandidateSet& set, const GemmProblem& problem, OutputStationa
         map.c_buffers = c_buffers;
         for (const std::int64_t blocks : {1, 2, 3, 4, 6, 8, 12, 16}) {
             map.k_mt = map.k_ct * blocks;
-            if (!workloads::problems_of(problem, map, config).empty()) {
+            if (!problems_of(problem, map, config).empty()) {
                 if (blocks == 1) {
                     return;  // what does not fit now fits with nothing more
                 }
@@ -55,7 +53,7 @@ void add_core_tile(CandidateSet& set, const GemmProblem& problem, OutputStationa
             }
             ++set.legal;
             add(set.candidates,
-                {map, workloads::bounds_of(problem, map, config, memory), run_bytes(problem, map)});
+                {map, bounds_of(problem, map, config, memory), run_bytes(problem, map)});
         }
     }
 }
@@ -74,9 +72,9 @@ CandidateSet candidates_of(const GemmProblem& problem, const NpuConfig& config,
     for (std::int64_t m = kTileStep; m <= kMostTile; m += kTileStep) {
         for (std::int64_t n = kTileStep; n <= kMostTile; n += kTileStep) {
             for (std::int64_t k = mode->s; k <= kMostTile; k += mode->s) {
-                const std::int64_t least = 2 * m * k * workloads::bytes_of(problem.a) +
-                                           2 * k * n * workloads::bytes_of(problem.b) +
-                                           m * n * workloads::bytes_of(problem.c);
+                const std::int64_t least = 2 * m * k * bytes_of(problem.a) +
+                                           2 * k * n * bytes_of(problem.b) +
+                                           m * n * bytes_of(problem.c);
                 if (least > core_memory) {
                     break;
                 }
@@ -91,4 +89,4 @@ CandidateSet candidates_of(const GemmProblem& problem, const NpuConfig& config,
     return set;
 }
 
-}  // namespace tilesim::sim::explore
+}  // namespace tilesim::workloads::npu::output_stationary

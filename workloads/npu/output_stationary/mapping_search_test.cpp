@@ -1,4 +1,4 @@
-#include "sim/explore/mapping_search.hpp"
+#include "workloads/npu/output_stationary/mapping_search.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "sim/scenario.hpp"
 
-namespace tilesim::sim::explore {
+namespace tilesim::workloads::npu::output_stationary {
 namespace {
 
 CandidateSet candidates(const std::string& scenario) {
@@ -49,4 +49,4 @@ TEST(MappingSearch, NoCandidateIsWorseThanAnotherInEveryRespect) {
 }
 
 }  // namespace
-}  // namespace tilesim::sim::explore
+}  // namespace tilesim::workloads::npu::output_stationary

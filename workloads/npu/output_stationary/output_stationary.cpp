@@ -1,4 +1,4 @@
-#include "workloads/output_stationary.hpp"
+#include "workloads/npu/output_stationary/output_stationary.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "arch/npu/core/kernel_timing.hpp"
-#include "workloads/buffer_plan.hpp"
+#include "workloads/npu/output_stationary/buffer_plan.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::output_stationary {
 
 using namespace arch::npu;
 using arch::base::ceil_div;
@@ -480,13 +480,12 @@ class Lowering {
 
 }  // namespace
 
-OutputStationaryMapping read_output_stationary(Node node) {
-    OutputStationaryMapping map;
+void read_keys(Node& node, OutputStationaryMapping& map) {
     const arch::base::config::Range tile{1, 4096};
     node.required("m_ct", map.m_ct, tile, "rows of a core's C tile");
     node.required("k_ct", map.k_ct, tile, "reduced elements of a kernel call");
     node.required("n_ct", map.n_ct, tile, "columns of a core's C tile");
-    map.k_mt = map.k_ct;
+    map.k_mt = map.k_mt > 0 ? map.k_mt : map.k_ct;
     node.optional("k_mt", map.k_mt, {1, 1 << 20}, "memory tile block along K");
     node.optional("c_buffers", map.c_buffers, {1, 2}, "C tiles per core");
     using Shim = OutputStationaryMapping::ShimDescriptors;
@@ -494,7 +493,6 @@ OutputStationaryMapping read_output_stationary(Node node) {
                   {{"overlapped", Shim::Overlapped}, {"sequential", Shim::Sequential}},
                   "when shim descriptors are rewritten");
     node.done();
-    return map;
 }
 
 std::int64_t column_of_a(std::int64_t row, const NpuConfig& config) {
@@ -570,4 +568,4 @@ LoweredGemm lower(const GemmProblem& problem, const OutputStationaryMapping& map
     return Lowering(problem, mapping, config).lower();
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::output_stationary

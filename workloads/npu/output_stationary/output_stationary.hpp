@@ -18,7 +18,7 @@
 #include "arch/npu/program/program.hpp"
 #include "workloads/gemm.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::output_stationary {
 
 struct OutputStationaryMapping {
     std::int64_t m_ct = 0, k_ct = 0, n_ct = 0;  // core tile
@@ -30,7 +30,8 @@ struct OutputStationaryMapping {
     } shim_bds = ShimDescriptors::Overlapped;
 };
 
-OutputStationaryMapping read_output_stationary(arch::base::config::Node node);
+// The keys below `mapping.output_stationary`.
+void read_keys(arch::base::config::Node& node, OutputStationaryMapping& mapping);
 
 struct LoweredGemm {
     arch::npu::program::Program program;
@@ -60,4 +61,4 @@ std::int64_t column_of_a(std::int64_t row, const arch::npu::NpuConfig& config);
 // The row of cores whose A tiles a column's memory tile holds; nothing when it holds none.
 std::optional<std::int64_t> row_of_a(std::int64_t column, const arch::npu::NpuConfig& config);
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::output_stationary

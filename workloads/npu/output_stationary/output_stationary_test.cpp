@@ -1,4 +1,4 @@
-#include "workloads/output_stationary.hpp"
+#include "workloads/npu/output_stationary/output_stationary.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 
 #include "arch/npu/check/program_verifier.hpp"
 #include "workloads/bounds.hpp"
-#include "workloads/gemm_data.hpp"
-#include "workloads/program_run_testing.hpp"
+#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/npu/program_file/program_run_testing.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::output_stationary {
 namespace {
 
 using namespace arch;
@@ -175,4 +175,4 @@ TEST(OutputStationary, AMappingIsChosenWhenNoneIsGiven) {
 }
 
 }  // namespace
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::output_stationary

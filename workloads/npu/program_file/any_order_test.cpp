@@ -5,11 +5,11 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/npu_config.hpp"
-#include "workloads/gemm_data.hpp"
-#include "workloads/output_stationary.hpp"
-#include "workloads/program_interpreter.hpp"
+#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/npu/output_stationary/output_stationary.hpp"
+#include "workloads/npu/program_file/program_interpreter.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::program_file {
 namespace {
 
 arch::npu::NpuConfig device(const std::string& name) {
@@ -46,4 +46,4 @@ TEST_P(AnyOrder, GivesTheProduct) {
 }
 
 }  // namespace
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::program_file

@@ -1,4 +1,4 @@
-#include "sim/program_file.hpp"
+#include "workloads/npu/program_file/program_file.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "arch/npu/program/program_reader.hpp"
 
-namespace tilesim::sim {
+namespace tilesim::workloads::npu::program_file {
 
 using arch::base::config::Node;
 using arch::base::config::Range;
@@ -202,4 +202,4 @@ workloads::ProductCheck check_buffers(const ProgramWorkload& workload, ProgramBy
     return check;
 }
 
-}  // namespace tilesim::sim
+}  // namespace tilesim::workloads::npu::program_file

@@ -10,9 +10,9 @@
 #include "arch/memory/port/backing_store.hpp"
 #include "arch/npu/program/program.hpp"
 #include "arch/npu/tile/tile_memory.hpp"
-#include "workloads/gemm_data.hpp"
+#include "workloads/npu/output_stationary/gemm_data.hpp"
 
-namespace tilesim::sim {
+namespace tilesim::workloads::npu::program_file {
 
 struct ProgramWorkload {
     // A buffer in DRAM or in a tile's memory: index into Program::external_buffers or ::buffers.
@@ -53,4 +53,4 @@ struct ProgramBytes {
 void fill_buffers(const ProgramWorkload& workload, std::uint64_t seed, ProgramBytes bytes);
 workloads::ProductCheck check_buffers(const ProgramWorkload& workload, ProgramBytes bytes);
 
-}  // namespace tilesim::sim
+}  // namespace tilesim::workloads::npu::program_file

@@ -1,4 +1,4 @@
-#include "workloads/program_interpreter.hpp"
+#include "workloads/npu/program_file/program_interpreter.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "arch/npu/core/kernel_function.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::program_file {
 
 using namespace arch::npu;
 
@@ -325,4 +325,4 @@ void ProgramInterpreter::call(Core& core, const program::CallOp& op) {
     }
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::program_file

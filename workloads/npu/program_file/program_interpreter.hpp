@@ -25,7 +25,7 @@
 #include "arch/npu/program/program.hpp"
 #include "arch/npu/tile/tile_memory.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::program_file {
 
 class ProgramInterpreter {
   public:
@@ -108,4 +108,4 @@ class ProgramInterpreter {
     std::vector<std::string> faults_;
 };
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::program_file

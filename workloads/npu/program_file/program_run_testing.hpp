@@ -10,9 +10,9 @@
 #include "arch/base/config.hpp"
 #include "arch/npu/array/array.hpp"
 #include "arch/npu/stream/router.hpp"
-#include "workloads/gemm_data.hpp"
+#include "workloads/npu/output_stationary/gemm_data.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::program_file {
 
 struct Machine {
     arch::npu::NpuConfig npu;
@@ -68,4 +68,4 @@ inline Outcome run_program(const Machine& m, arch::npu::program::Program& progra
     return outcome;
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::program_file

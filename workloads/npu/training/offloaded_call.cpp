@@ -1,8 +1,8 @@
-#include "sim/system/offloaded_call.hpp"
+#include "workloads/npu/training/offloaded_call.hpp"
 
 #include <numeric>
 
-namespace tilesim::sim::system {
+namespace tilesim::workloads::npu::training {
 
 using arch::host::Work;
 
@@ -36,7 +36,7 @@ CallTimes& CallTimes::operator+=(const CallTimes& other) {
 }
 
 CallTimes host_stages(const arch::host::HostConfig& host, const OffloadMapping& offload,
-                      const workloads::TrainingProduct& product) {
+                      const TrainingProduct& product) {
     CallTimes times;
     const auto bring_in = [&](double elements, bool across) {
         Work work;
@@ -66,4 +66,4 @@ CallTimes host_stages(const arch::host::HostConfig& host, const OffloadMapping& 
     return times;
 }
 
-}  // namespace tilesim::sim::system
+}  // namespace tilesim::workloads::npu::training

@@ -4,9 +4,10 @@
 #include <array>
 #include <cstddef>
 
-#include "sim/scenario.hpp"
+#include "arch/host/host_config.hpp"
+#include "workloads/npu/training/offload.hpp"
 
-namespace tilesim::sim::system {
+namespace tilesim::workloads::npu::training {
 
 enum class CallStage : std::size_t {
     CopyIn,          // operands that lie as the array reads them, converted to its type
@@ -30,6 +31,6 @@ struct CallTimes {
 
 // Without dispatch, run and reconfiguration.
 CallTimes host_stages(const arch::host::HostConfig& host, const OffloadMapping& offload,
-                      const workloads::TrainingProduct& product);
+                      const TrainingProduct& product);
 
-}  // namespace tilesim::sim::system
+}  // namespace tilesim::workloads::npu::training

@@ -1,8 +1,8 @@
-#include "workloads/training_step.hpp"
+#include "workloads/npu/training/training_step.hpp"
 
 #include <algorithm>
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::training {
 
 using arch::host::MatrixLoop;
 using arch::host::Work;
@@ -249,4 +249,4 @@ std::vector<TrainingOperator> training_step(const TransformerModel& model, Train
     return Step(model, shape).operators();
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::training

@@ -16,7 +16,7 @@
 #include "arch/host/roofline.hpp"
 #include "workloads/transformer.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::training {
 
 enum class TrainingPhase { Forward, Backward, Update };
 const char* name_of(TrainingPhase phase);
@@ -60,4 +60,4 @@ std::int64_t activations_of(const TransformerModel& model, TrainingShape shape);
 // All operators of a step in the order in which they run.
 std::vector<TrainingOperator> training_step(const TransformerModel& model, TrainingShape shape);
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::training

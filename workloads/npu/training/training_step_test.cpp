@@ -1,11 +1,11 @@
-#include "workloads/training_step.hpp"
+#include "workloads/npu/training/training_step.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu::training {
 namespace {
 
 // Pairwise different, so that a confused extent shows.
@@ -129,4 +129,4 @@ TEST(TrainingStep, AttentionLooksAtThePairsOfTheCausalTriangle) {
 }
 
 }  // namespace
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::npu::training

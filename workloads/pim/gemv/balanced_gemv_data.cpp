@@ -1,6 +1,6 @@
-#include "workloads/balanced_gemv_data.hpp"
+#include "workloads/pim/gemv/balanced_gemv_data.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::pim::gemv {
 
 using arch::base::ceil_div;
 using arch::base::DataType;
@@ -230,4 +230,4 @@ ProductCheck BalancedGemv::check() const {
     return check;
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::pim::gemv

@@ -10,10 +10,10 @@
 #include <map>
 #include <vector>
 
-#include "workloads/gemv_data.hpp"
-#include "workloads/gemv_operands.hpp"
+#include "workloads/pim/gemv/gemv_data.hpp"
+#include "workloads/pim/gemv/gemv_operands.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::pim::gemv {
 
 class BalancedGemv final : public FunctionalGemv {
   public:
@@ -54,4 +54,4 @@ class BalancedGemv final : public FunctionalGemv {
     std::map<std::int64_t, std::int64_t> results_;  // row block of a bank -> word of its results
 };
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::pim::gemv

@@ -1,6 +1,6 @@
-#include "workloads/column_major_gemv_data.hpp"
+#include "workloads/pim/gemv/column_major_gemv_data.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::pim::gemv {
 
 using arch::base::bits_of;
 using arch::base::ceil_div;
@@ -151,4 +151,4 @@ ProductCheck ColumnMajorGemv::check() const {
     return check;
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::pim::gemv

@@ -9,10 +9,10 @@
 #include <map>
 #include <vector>
 
-#include "workloads/gemv_data.hpp"
-#include "workloads/gemv_operands.hpp"
+#include "workloads/pim/gemv/gemv_data.hpp"
+#include "workloads/pim/gemv/gemv_operands.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::pim::gemv {
 
 class ColumnMajorGemv final : public FunctionalGemv {
   public:
@@ -58,4 +58,4 @@ class ColumnMajorGemv final : public FunctionalGemv {
     std::map<std::int64_t, Spilled> results_;
 };
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::pim::gemv

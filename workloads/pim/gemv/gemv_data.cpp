@@ -1,9 +1,9 @@
-#include "workloads/gemv_data.hpp"
+#include "workloads/pim/gemv/gemv_data.hpp"
 
-#include "workloads/balanced_gemv_data.hpp"
-#include "workloads/column_major_gemv_data.hpp"
+#include "workloads/pim/gemv/balanced_gemv_data.hpp"
+#include "workloads/pim/gemv/column_major_gemv_data.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::pim::gemv {
 
 std::unique_ptr<FunctionalGemv> functional_gemv(const GemvProblem& gemv,
                                                 const PimPlacement& placement,
@@ -16,4 +16,4 @@ std::unique_ptr<FunctionalGemv> functional_gemv(const GemvProblem& gemv,
     return std::make_unique<BalancedGemv>(gemv, placement, memory, pim, seed);
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::pim::gemv

@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "arch/pim/pim_unit.hpp"
-#include "workloads/gemm_data.hpp"
-#include "workloads/pim_placement.hpp"
+#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/pim/gemv/pim_placement.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::pim::gemv {
 
 class FunctionalGemv : public arch::pim::PimListener {
   public:
@@ -24,4 +24,4 @@ std::unique_ptr<FunctionalGemv> functional_gemv(const GemvProblem& gemv,
                                                 const arch::pim::PimConfig& pim,
                                                 std::uint64_t seed);
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::pim::gemv

@@ -1,4 +1,4 @@
-#include "workloads/gemv_operands.hpp"
+#include "workloads/pim/gemv/gemv_operands.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "arch/base/splitmix64.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::pim::gemv {
 
 using arch::base::bits_of;
 using arch::base::DataType;
@@ -155,4 +155,4 @@ void BankWords::write(const BankPlace& place, std::int64_t word,
     }
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::pim::gemv

@@ -10,10 +10,10 @@
 #include "arch/memory/port/backing_store.hpp"
 #include "arch/memory/device/memory_config.hpp"
 #include "arch/pim/pim_config.hpp"
-#include "workloads/gemm_data.hpp"
+#include "workloads/npu/output_stationary/gemm_data.hpp"
 #include "workloads/gemv.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::pim::gemv {
 
 class GemvOperands {
   public:
@@ -82,4 +82,4 @@ class BankWords {
     arch::memory::port::BackingStore store_;
 };
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::pim::gemv

@@ -1,4 +1,4 @@
-#include "workloads/pim_placement.hpp"
+#include "workloads/pim/gemv/pim_placement.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "arch/base/clock.hpp"
 #include "arch/base/quantity.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::pim::gemv {
 
 using arch::base::bits_of;
 using arch::base::ceil_div;
@@ -256,36 +256,30 @@ void add_phases(const std::vector<arch::pim::PimCommand>& work, std::int64_t pha
 
 }  // namespace
 
-PimMapping read_pimnast(Node node) {
-    PimMapping mapping;
+void read_pimnast(Node& node, PimMapping& mapping) {
     read_phases(node, mapping);
     node.optional("input_registers", mapping.input_registers, {1, 4096},
                   "registers that hold the input vector");
-    if (node.has("cr_degree")) {
-        std::string degree;
-        node.optional("cr_degree", degree, "row blocks of a pass, or max");
-        const auto parsed = arch::base::config::parse_integer(degree);
-        const auto* number = std::get_if<std::int64_t>(&parsed);
-        if (degree != "max" && (number == nullptr || *number < 1)) {
-            node.error("cr_degree", fmt::format("must be max or at least 1, got '{}'", degree));
-        }
-        mapping.cr_degree = degree == "max" || number == nullptr ? 0 : *number;
+    std::string degree = mapping.cr_degree == 0 ? "max" : std::to_string(mapping.cr_degree);
+    node.optional("cr_degree", degree, "row blocks of a pass, or max");
+    const auto parsed = arch::base::config::parse_integer(degree);
+    const auto* number = std::get_if<std::int64_t>(&parsed);
+    if (degree != "max" && (number == nullptr || *number < 1)) {
+        node.error("cr_degree", fmt::format("must be max or at least 1, got '{}'", degree));
     }
+    mapping.cr_degree = degree == "max" || number == nullptr ? 0 : *number;
     node.optional("split_k", mapping.split_k, {1, 64}, "parts of K on their own channels");
     if (!std::has_single_bit(static_cast<std::uint64_t>(mapping.split_k))) {
         node.error("split_k", "must be a power of two");
     }
     node.done();
-    return mapping;
 }
 
-PimMapping read_column_major(Node node) {
-    PimMapping mapping;
+void read_column_major(Node& node, PimMapping& mapping) {
     mapping.placement = PimMapping::Placement::ColumnMajor;
     mapping.input_registers = 1;
     read_phases(node, mapping);
     node.done();
-    return mapping;
 }
 
 PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const MemoryConfig& memory,
@@ -419,4 +413,4 @@ std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& p,
            recovery - slot - hidden;
 }
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::pim::gemv

@@ -18,7 +18,7 @@
 #include "arch/pim/pim_program.hpp"
 #include "workloads/gemv.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::pim::gemv {
 
 struct PimMapping {
     enum class Placement { Balanced, ColumnMajor } placement = Placement::Balanced;
@@ -29,8 +29,9 @@ struct PimMapping {
     arch::base::Femtoseconds between{2'000'000'000};  // phases
 };
 
-PimMapping read_pimnast(arch::base::config::Node node);
-PimMapping read_column_major(arch::base::config::Node node);
+// The keys below `mapping.pimnast` and `mapping.column_major`.
+void read_pimnast(arch::base::config::Node& node, PimMapping& mapping);
+void read_column_major(arch::base::config::Node& node, PimMapping& mapping);
 
 struct PimPlacement {
     PimMapping mapping;
@@ -67,4 +68,4 @@ std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& pla
                                 const arch::memory::device::MemoryConfig& memory,
                                 const arch::pim::PimConfig& pim);
 
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::pim::gemv

@@ -1,4 +1,4 @@
-#include "workloads/pim_placement.hpp"
+#include "workloads/pim/gemv/pim_placement.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,9 @@
 #include "arch/base/event_queue.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
-#include "workloads/gemv_data.hpp"
+#include "workloads/pim/gemv/gemv_data.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::pim::gemv {
 namespace {
 
 namespace pim = arch::pim;
@@ -195,4 +195,4 @@ TEST_P(Functional, MatchesTheReferenceAndTimingModeAgrees) {
 }
 
 }  // namespace
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::pim::gemv

@@ -1,10 +1,10 @@
-#include "sim/attribution.hpp"
+#include "workloads/attribution.hpp"
 
 #include <gtest/gtest.h>
 
-#include "sim/result.hpp"
+#include "workloads/result.hpp"
 
-namespace tilesim::sim {
+namespace tilesim::workloads {
 namespace {
 
 RunResult array_run(decltype(RunResult::where) where) {
@@ -12,7 +12,7 @@ RunResult array_run(decltype(RunResult::where) where) {
     result.mapping = nlohmann::ordered_json::object();
     result.memory.emplace();
     result.where = std::move(where);
-    name_bottlenecks(result);
+    name_array_bottlenecks(result);
     return result;
 }
 
@@ -52,4 +52,4 @@ TEST(Bottlenecks, NothingIsNamedThatTookNoTime) {
 }
 
 }  // namespace
-}  // namespace tilesim::sim
+}  // namespace tilesim::workloads::npu

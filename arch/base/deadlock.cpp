@@ -1,4 +1,4 @@
-#include "arch/npu/array/deadlock.hpp"
+#include "arch/base/deadlock.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,7 @@
 #include <map>
 #include <sstream>
 
-namespace tilesim::arch::npu::array {
+namespace tilesim::arch::base {
 
 namespace {
 
@@ -128,4 +128,4 @@ std::string DeadlockReport::graphviz() const {
     return out.str();
 }
 
-}  // namespace tilesim::arch::npu::array
+}  // namespace tilesim::arch::base

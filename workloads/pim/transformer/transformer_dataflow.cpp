@@ -1,16 +1,25 @@
-#include "sim/system/model.hpp"
+#include "workloads/pim/transformer/transformer_dataflow.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "arch/base/clock.hpp"
-#include "sim/attribution.hpp"
-#include "sim/system/npu.hpp"
-#include "sim/system/pim.hpp"
+#include "arch/npu/core/kernel_timing.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "arch/pim/pim_config.hpp"
+#include "workloads/attribution.hpp"
+#include "workloads/gemm.hpp"
+#include "workloads/pim/gemv/gemv_dataflow.hpp"
+#include "workloads/pim/gemv/pim_run.hpp"
 
-namespace tilesim::sim::system {
+namespace tilesim::workloads::pim::transformer {
 
+using arch::base::config::ConfigError;
+using arch::base::config::Node;
 using Json = nlohmann::ordered_json;
-using workloads::TransformerModel;
 
 namespace {
 
@@ -31,9 +40,9 @@ struct Costs {
     double attention_macs_a_token = 0;
 };
 
-workloads::GemvProblem gemv_of(const ModelWorkload& workload, std::int64_t rows,
+GemvProblem gemv_of(const ModelWorkload& workload, std::int64_t rows,
                                std::int64_t columns) {
-    workloads::GemvProblem gemv = workload.format;
+    GemvProblem gemv = workload.format;
     gemv.m = rows;
     gemv.k = columns;
     return gemv;
@@ -88,7 +97,7 @@ Value& value_of(std::vector<std::pair<std::string, Value>>& list, const std::str
     return found != list.end() ? found->second : list.emplace_back(name, Value{}).second;
 }
 
-void add_states(RunResult& result, const PimRun& run, double times) {
+void add_states(RunResult& result, const RunResult& run, double times) {
     for (const auto& [component, states] : run.where) {
         auto& sums = value_of(result.where, component);
         for (const auto& [state, cycles] : states) {
@@ -97,27 +106,35 @@ void add_states(RunResult& result, const PimRun& run, double times) {
     }
 }
 
-// The prompt's matrices on an NPU, each product simulated with the mapping the bounds choose.
-double npu_layer_ns(const ModelWorkload& workload, Json& products) {
+// The prompt's matrices on an NPU, each product simulated with the mapping chosen for it.
+double npu_layer_ns(Runner& runner, const ModelWorkload& workload, Json& products) {
     double total = 0;
     for (const TransformerModel::Matrix& matrix : workload.model.layer_matrices()) {
-        Scenario npu;
-        npu.device = *workload.prompt_device;
-        const workloads::GemmProblem gemm{
-            workload.prompt,       matrix.columns,          matrix.rows,
-            workload.format.input, workload.format.weights, *workload.prompt_result};
-        const RunResult run = run_gemm(npu, gemm, nullptr);
+        Case part;
+        part.device = *workload.prompt_device;
+        part.problem = {gemm_kind(),
+                        GemmProblem{workload.prompt, matrix.columns, matrix.rows,
+                                    workload.format.input, workload.format.weights,
+                                    *workload.prompt_result}};
+        const RunResult run = runner.run(part);
         products.push_back({{"name", matrix.name}, {"time_ns", run.time_ns}, {"tops", run.tops}});
         total += run.time_ns;
     }
     return total;
 }
 
-}  // namespace
+class ModelJob final : public Job {
+  public:
+    explicit ModelJob(const Case& a_case) : case_(a_case) {}
+    void run(Runner& runner, RunResult& result) override;
 
-RunResult run_model(const Scenario& scenario, const ModelWorkload& workload) {
-    RunResult result;
-    const arch::pim::SocConfig& soc = scenario.device.soc;
+  private:
+    const Case& case_;
+};
+
+void ModelJob::run(Runner& runner, RunResult& result) {
+    const auto& workload = case_.problem.get<ModelWorkload>();
+    const arch::pim::SocConfig& soc = case_.device.get<arch::pim::SocConfig>();
     const Costs costs = costs_of(workload);
     const auto layers = static_cast<double>(workload.model.layers);
     const auto generated = static_cast<double>(workload.generate);
@@ -126,9 +143,14 @@ RunResult run_model(const Scenario& scenario, const ModelWorkload& workload) {
     Json matrices = Json::array();
     for (const TransformerModel::Matrix& matrix : workload.model.layer_matrices()) {
         const auto gemv = gemv_of(workload, matrix.rows, matrix.columns);
-        const auto placement = placement_of(scenario, gemv);
-        const PimRun run = simulate_gemv(scenario, gemv, placement, nullptr);
-        const double on_soc = soc_gemv_ns(soc, gemv);
+        RunResult run;
+        gemv::run_gemv(runner, case_, gemv, gemv::placement_of(case_, gemv), nullptr, run);
+        if (run.status != Status::Ok) {
+            result.status = run.status;
+            result.deadlock = std::move(run.deadlock);
+            return;
+        }
+        const double on_soc = gemv::soc_gemv_ns(soc, gemv);
         matrices.push_back({{"name", matrix.name},
                             {"M", matrix.rows},
                             {"K", matrix.columns},
@@ -148,7 +170,7 @@ RunResult run_model(const Scenario& scenario, const ModelWorkload& workload) {
         soc, costs.layer_macs * static_cast<double>(workload.prompt), costs.layer_bytes);
     Json npu_products = Json::array();
     const double layer = workload.prompt_device && workload.prompt > 0
-                             ? npu_layer_ns(workload, npu_products)
+                             ? npu_layer_ns(runner, workload, npu_products)
                              : soc_layer;
     const auto whole_prompt = [&](double layer_ns) {
         return workload.prompt > 0 ? prompt_ns(workload, costs, soc, layer_ns) : 0;
@@ -157,19 +179,15 @@ RunResult run_model(const Scenario& scenario, const ModelWorkload& workload) {
     const double in_banks = layers * generated * matrices_ns;
     const double soc_alone =
         whole_prompt(soc_layer) + soc_part + layers * generated * soc_matrices_ns;
-    result.workload = {{"model", workload.model.name},
-                       {"prompt", workload.prompt},
-                       {"generate", workload.generate}};
-    result.mapping = Json::object();
     result.time_ns = prompt + soc_part + in_banks;
-    const arch::base::Clock clock{scenario.device.memory.clock};
+    const arch::base::Clock clock{case_.device.memory.clock};
     result.cycles = clock
                         .cycle_at(arch::base::Femtoseconds{
                             static_cast<std::int64_t>(result.time_ns * kFemtosecondsPerNanosecond)})
                         .count();
     const auto tokens = static_cast<double>(workload.prompt + workload.generate);
     set_rates(result, (layers * costs.layer_macs + costs.head_macs) * tokens,
-              scenario.device.memory.clock);
+              case_.device.memory.clock);
     result.speedup_over_soc = soc_alone / result.time_ns;
     const double per_token = generated > 0 ? (soc_part + in_banks) / generated : 0;
     result.details = {{"prompt_ns", prompt},
@@ -182,8 +200,107 @@ RunResult run_model(const Scenario& scenario, const ModelWorkload& workload) {
         result.details["prompt_on"] = workload.prompt_device->name;
         result.details["prompt_layer_products"] = npu_products;
     }
-    name_bottlenecks(result);
-    return result;
+    name_bottlenecks(result, "pim", "PIM: ");
 }
 
-}  // namespace tilesim::sim::system
+// The NPU that takes the prompt's matrices, and the widest type its products can have.
+void read_prompt_device(ProblemSource& source, ModelWorkload& workload) {
+    Node& node = source.node;
+    std::string name;
+    node.optional("prompt_device", name, "NPU for the prompt's matrices; left out: roofline");
+    if (name.empty()) {
+        return;
+    }
+    try {
+        workload.prompt_device = source.load_device(name);
+    } catch (const ConfigError& error) {
+        node.error("prompt_device", error.what());
+        return;
+    }
+    const auto* npu = workload.prompt_device->find<arch::npu::NpuConfig>();
+    if (npu == nullptr) {
+        node.error("prompt_device", fmt::format("'{}' is no NPU", name));
+        return;
+    }
+    using arch::base::DataType;
+    const arch::npu::core::KernelTiming timing(npu->kernels);
+    for (const DataType result :
+         {DataType::Int32, DataType::F32, DataType::Int16, DataType::Bf16}) {
+        const bool has =
+            timing.find_mode(workload.format.input, workload.format.weights, result) != nullptr;
+        if (has && !workload.prompt_result) {
+            workload.prompt_result = result;
+        }
+    }
+    if (!workload.prompt_result) {
+        node.error("prompt_device", fmt::format("'{}' does not multiply {} by {}", name,
+                                                arch::base::name_of(workload.format.input),
+                                                arch::base::name_of(workload.format.weights)));
+    }
+}
+
+class ModelKind final : public ProblemKind {
+  public:
+    std::string_view key() const override { return "model"; }
+    std::string hint() const override {
+        return ", which has no processing in memory; a training step on an NPU says batch and "
+               "sequence";
+    }
+
+    Problem read(ProblemSource& source) const override {
+        Node& node = source.node;
+        ModelWorkload workload;
+        std::string name;
+        node.required("model", name, "a shipped transformer, or the path of a model file");
+        const arch::base::config::Range tokens{0, 1 << 20};
+        node.optional("prompt", workload.prompt, tokens, "tokens given, worked on at once");
+        node.optional("generate", workload.generate, tokens, "tokens generated, one by one");
+        read_gemv_format(node, workload.format);
+        read_prompt_device(source, workload);
+        workload.model = load_transformer(node, name);
+        return {*this, std::move(workload)};
+    }
+
+    Json describe(const Problem& problem) const override {
+        const auto& workload = problem.get<ModelWorkload>();
+        return {{"model", workload.model.name},
+                {"prompt", workload.prompt},
+                {"generate", workload.generate}};
+    }
+};
+
+// Its mapping is that of its GEMVs.
+class ModelDataflow final : public Dataflow {
+  public:
+    std::string_view name() const override { return ""; }
+    bool serves(const Problem& problem, const Device& device) const override {
+        return problem.find<ModelWorkload>() != nullptr &&
+               device.has<arch::pim::PimConfig>();
+    }
+    bool takes(const Mapping& mapping) const override {
+        return mapping.empty() || &mapping.dataflow() == &gemv::pimnast_dataflow() ||
+               &mapping.dataflow() == &gemv::column_major_dataflow();
+    }
+    Mapping read(Node&) const override { return {}; }
+    Json describe(const Mapping&) const override { return Json::object(); }
+    std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
+        if (!a_case.mapping.empty()) {
+            result.mapping = a_case.mapping.dataflow().describe(a_case.mapping);
+        }
+        return std::make_unique<ModelJob>(a_case);
+    }
+};
+
+}  // namespace
+
+const ProblemKind& model_kind() {
+    static const ModelKind kind;
+    return kind;
+}
+
+const Dataflow& model_dataflow() {
+    static const ModelDataflow dataflow;
+    return dataflow;
+}
+
+}  // namespace tilesim::workloads::pim::transformer

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tilesim::arch::npu::array {
+namespace tilesim::arch::base {
 
 // One agent that waits.
 struct Wait {
@@ -13,7 +13,7 @@ struct Wait {
     std::string what;                  // "lock A_full (id 1) >= 1, is 0"
     std::string on;                    // lock, stream, arbiter, cascade or token
     std::vector<std::string> held_by;  // the agents that could end the wait
-    std::int64_t since = 0;            // cycles of the array's clock
+    std::int64_t since = 0;            // cycles of the system's clock
     bool in_cycle = false;             // part of a cycle of waits
 };
 
@@ -40,4 +40,4 @@ struct DeadlockReport {
 // Marks the waits that lie on a cycle of the wait-for graph (strongly connected components).
 void find_cycles(DeadlockReport& report);
 
-}  // namespace tilesim::arch::npu::array
+}  // namespace tilesim::arch::base

@@ -1,0 +1,169 @@
+#include "workloads/catalogue/catalogue.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arch/memory/device/memory_config.hpp"
+#include "workloads/amx/amx_machine.hpp"
+#include "workloads/amx/tiles/amx_dataflow.hpp"
+#include "workloads/gemm.hpp"
+#include "workloads/gemv.hpp"
+#include "workloads/memory/memory_machine.hpp"
+#include "workloads/memory/streams/streams.hpp"
+#include "workloads/npu/core_kernel/core_kernel.hpp"
+#include "workloads/npu/gotoblas/gotoblas_dataflow.hpp"
+#include "workloads/npu/mlir/design_kind.hpp"
+#include "workloads/npu/npu_machine.hpp"
+#include "workloads/npu/output_stationary/output_stationary_dataflow.hpp"
+#include "workloads/npu/program_file/program_dataflow.hpp"
+#include "workloads/npu/training/offload.hpp"
+#include "workloads/paths.hpp"
+#include "workloads/pim/gemv/gemv_dataflow.hpp"
+#include "workloads/pim/pim_machine.hpp"
+#include "workloads/pim/transformer/transformer_dataflow.hpp"
+
+namespace tilesim::workloads::catalogue {
+
+using arch::base::config::Document;
+using arch::base::config::Node;
+
+std::span<const Machine* const> machines() {
+    static const std::array kMachines{
+        &memory::memory_machine(),
+        &npu::npu_machine(),
+        &pim::pim_machine(),
+        &amx::amx_machine(),
+    };
+    return kMachines;
+}
+
+std::span<const ProblemKind* const> problem_kinds() {
+    static const std::array kKinds{
+        &gemm_kind(),
+        &gemv_kind(),
+        &amx::tiles::convolution_kind(),
+        &npu::training::training_kind(),
+        &pim::transformer::model_kind(),
+        &npu::core_kernel::core_kernel_kind(),
+        &amx::tiles::amx_program_kind(),
+        &memory::streams::trace_kind(),
+        &memory::streams::stream_kind(),
+        &npu::program_file::program_kind(),
+        &npu::mlir::design_kind(),
+    };
+    return kKinds;
+}
+
+// Offload wraps output_stationary, so it is looked for first.
+std::span<const Dataflow* const> dataflows() {
+    static const std::array kDataflows{
+        &npu::training::offload_dataflow(),
+        &npu::output_stationary::output_stationary_dataflow(),
+        &npu::gotoblas::gotoblas_dataflow(),
+        &amx::tiles::amx_dataflow(),
+        &pim::gemv::pimnast_dataflow(),
+        &pim::gemv::column_major_dataflow(),
+        &pim::gemv::row_major_dataflow(),
+        &pim::transformer::model_dataflow(),
+        &npu::core_kernel::core_kernel_dataflow(),
+        &amx::tiles::amx_program_dataflow(),
+        &npu::program_file::program_dataflow(),
+        &memory::streams::stream_dataflow(),
+    };
+    return kDataflows;
+}
+
+const Dataflow* dataflow_of(const Case& a_case) {
+    const Dataflow* of_mapping = a_case.mapping.empty() ? nullptr : &a_case.mapping.dataflow();
+    if (of_mapping != nullptr && of_mapping->serves(a_case.problem, a_case.device)) {
+        return of_mapping;
+    }
+    for (const Dataflow* dataflow : dataflows()) {
+        if (dataflow->takes(a_case.mapping) && dataflow->serves(a_case.problem, a_case.device)) {
+            return dataflow;
+        }
+    }
+    return nullptr;
+}
+
+namespace {
+
+// `name` and `kind`, which every device file has.
+const Machine& read_head(Node& root, Device& device) {
+    root.required("name", device.name, "the device's name");
+    std::vector<std::pair<std::string_view, const Machine*>> kinds;
+    for (const Machine* each : machines()) {
+        kinds.emplace_back(each->kind(), each);
+    }
+    const Machine* machine = machines().front();
+    root.required("kind", machine, kinds, "the model it is data for");
+    return *machine;
+}
+
+void read_memory(Node& root, Device& device) {
+    device.memory = arch::memory::device::read_memory_config(root.child("memory", "the DRAM"));
+}
+
+std::string read_memory_name(Node& root) {
+    std::string name;
+    root.required("memory", name, "the memory device under it");
+    return name;
+}
+
+void override_values(Document& document, const Overrides& overrides) {
+    for (const auto& [key, value] : overrides) {
+        document.override_value(key, value, "--set device.");
+    }
+}
+
+}  // namespace
+
+void describe_device(Node& root, const Machine& machine) {
+    Device device;
+    read_head(root, device);
+    if (machine.is_memory()) {
+        read_memory(root, device);
+    } else {
+        read_memory_name(root);
+        machine.read(root, device);
+    }
+}
+
+Device load_device(const std::string& name, const Overrides& overrides) {
+    Device device;
+    Overrides own;
+    Overrides of_memory;
+    for (const auto& override : overrides) {
+        (override.first.starts_with("memory.") ? of_memory : own).push_back(override);
+    }
+    Document document = Document::load(device_file(name));
+    override_values(document, own);
+    Node root = document.root();
+    const Machine& machine = read_head(root, device);
+    device.documents = {document};
+    if (machine.is_memory()) {
+        override_values(document, of_memory);
+        read_memory(root, device);
+        root.done();
+        document.finish();
+        return device;
+    }
+    const std::string memory_name = read_memory_name(root);
+    machine.read(root, device);
+    root.done();
+    document.finish();
+    Document memory = Document::load(device_file(memory_name));
+    override_values(memory, of_memory);
+    Node memory_root = memory.root();
+    Device file;
+    read_head(memory_root, file);
+    read_memory(memory_root, device);
+    memory_root.done();
+    memory.finish();
+    device.documents.push_back(memory);
+    return device;
+}
+
+}  // namespace tilesim::workloads::catalogue

@@ -1,0 +1,132 @@
+#include "workloads/memory/streams/streams.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "arch/base/clock.hpp"
+#include "arch/memory/traffic/stream_driver.hpp"
+#include "workloads/attribution.hpp"
+#include "workloads/paths.hpp"
+
+namespace tilesim::workloads::memory::streams {
+
+using arch::base::config::Node;
+using arch::memory::traffic::StreamConfig;
+using arch::memory::traffic::StreamDriver;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+class StreamKind final : public ProblemKind {
+  public:
+    std::string_view key() const override { return "memory_stream"; }
+    Problem read(ProblemSource& source) const override {
+        return {*this, arch::memory::traffic::read_stream_config(source.node.child(
+                           key(), "generated requests to the memory alone"))};
+    }
+    Json describe(const Problem& problem) const override {
+        return {{key(), {{"requests", problem.get<StreamConfig>().requests}}}};
+    }
+};
+
+class TraceKind final : public ProblemKind {
+  public:
+    std::string_view key() const override { return "memory_trace"; }
+    Problem read(ProblemSource& source) const override {
+        StreamConfig stream;
+        source.node.required(key(), stream.trace, "CSV file of requests: op,address,bytes");
+        stream.trace = beside(source.file, stream.trace);
+        return {*this, stream};
+    }
+    Json describe(const Problem& problem) const override {
+        const std::string& file = problem.get<StreamConfig>().trace;
+        return {{key(), file.substr(file.rfind('/') + 1)}};
+    }
+};
+
+class StreamModel final : public Model {
+  public:
+    StreamModel(const StreamConfig& stream, Bench& bench, arch::base::Hertz clock)
+        : driver_(stream, bench.memory), clock_(clock) {}
+
+    const StreamDriver& driver() const { return driver_; }
+
+    void connect(arch::base::ProbeListener*) override {}
+    void start() override { driver_.start(); }
+    bool finished() const override { return driver_.finished(); }
+    arch::base::DeadlockReport deadlock() const override {
+        arch::base::DeadlockReport report;
+        report.waits.push_back({.who = "memory_stream",
+                                .what = "answers of the memory",
+                                .on = "memory",
+                                .held_by = {"memory"}});
+        return report;
+    }
+    void finish_statistics() override {}
+    arch::base::Cycles finish_cycle() const override {
+        return clock_.cycle_at(driver_.result().time);
+    }
+    arch::base::Femtoseconds finish_time() const override { return driver_.result().time; }
+
+  private:
+    StreamDriver driver_;
+    arch::base::Clock clock_;
+};
+
+class StreamJob final : public Job {
+  public:
+    explicit StreamJob(const Case& a_case) : case_(a_case) {}
+
+    void run(Runner& runner, RunResult& result) override {
+        const auto& stream = case_.problem.get<StreamConfig>();
+        const auto& memory = case_.device.memory;
+        StreamModel* model = nullptr;
+        Plan plan{.memory = memory,
+                  .lookahead = StreamDriver::latency(memory),
+                  .clock = memory.clock};
+        plan.build = [&](Bench& bench) {
+            auto built = std::make_unique<StreamModel>(stream, bench, memory.clock);
+            model = built.get();
+            return built;
+        };
+        plan.collect = [&](RunEnd) { result.stream = model->driver().result(); };
+        runner.run(case_, plan, result);
+        name_bottlenecks(result, "dram_channel", "DRAM data bus: ");
+    }
+
+  private:
+    const Case& case_;
+};
+
+class StreamDataflow final : public Dataflow {
+  public:
+    std::string_view name() const override { return ""; }
+    bool serves(const Problem& problem, const Device&) const override {
+        return problem.find<StreamConfig>() != nullptr;
+    }
+    Mapping read(Node&) const override { return {}; }
+    Json describe(const Mapping&) const override { return Json::object(); }
+    std::unique_ptr<Job> lower(const Case& a_case, RunResult&) const override {
+        return std::make_unique<StreamJob>(a_case);
+    }
+};
+
+}  // namespace
+
+const ProblemKind& stream_kind() {
+    static const StreamKind kind;
+    return kind;
+}
+
+const ProblemKind& trace_kind() {
+    static const TraceKind kind;
+    return kind;
+}
+
+const Dataflow& stream_dataflow() {
+    static const StreamDataflow dataflow;
+    return dataflow;
+}
+
+}  // namespace tilesim::workloads::memory::streams

@@ -1,0 +1,11 @@
+// What bound an array's run, from where its components' time went.
+#pragma once
+
+#include "workloads/result.hpp"
+
+namespace tilesim::workloads::npu {
+
+// Fills in bottleneck and next_bottleneck from `where`.
+void name_array_bottlenecks(RunResult& result);
+
+}  // namespace tilesim::workloads::npu

@@ -1,0 +1,145 @@
+#include "workloads/npu/core_kernel/core_kernel.hpp"
+
+#include <memory>
+
+#include "arch/base/clock.hpp"
+#include "arch/npu/core/kernel_timing.hpp"
+#include "arch/npu/core/stream_kernel_timing.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "workloads/attribution.hpp"
+#include "workloads/keys.hpp"
+#include "workloads/npu/npu_machine.hpp"
+#include "workloads/npu/register_use.hpp"
+
+namespace tilesim::workloads::npu::core_kernel {
+
+using arch::base::config::Node;
+using arch::npu::NpuConfig;
+using arch::npu::program::Kernel;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+void read_keys(Node& node, Kernel& kernel) {
+    const arch::base::config::Range tile{1, 4096};
+    node.required("m", kernel.m, tile, "rows of the C tile");
+    node.required("k", kernel.k, tile, "reduced elements");
+    node.required("n", kernel.n, tile, "columns of the C tile");
+    node.required("a", kernel.a, arch::npu::kDataTypes, "type of A");
+    node.required("b", kernel.b, arch::npu::kDataTypes, "type of B");
+    node.required("c", kernel.c, arch::npu::kDataTypes, "type of C");
+    node.done();
+}
+
+class CoreKernelKind final : public ProblemKind {
+  public:
+    std::string_view key() const override { return "core_kernel"; }
+    Problem read(ProblemSource& source) const override {
+        Kernel kernel;
+        kernel.name = "multiply";
+        kernel.kind = arch::npu::program::KernelKind::Multiply;
+        Node node = source.node.child(key(), "one kernel call on one core");
+        read_keys(node, kernel);
+        return {*this, kernel};
+    }
+    Json describe(const Problem& problem) const override {
+        return {{key(), keys_of(problem.get<Kernel>(), read_keys)}};
+    }
+};
+
+double share(arch::base::Cycles part) {
+    return static_cast<double>(part.count());
+}
+
+// No event is needed: the time is the kernel model's.
+arch::base::Cycles time_tile_kernel(const Kernel& kernel, const NpuConfig& config,
+                                    RunResult& result) {
+    const arch::npu::core::KernelCycles cycles =
+        arch::npu::core::KernelTiming(config.kernels).cycles(kernel);
+    result.where = {{"core",
+                     {{"issue", share(cycles.issue)},
+                      {"loop_extra", share(cycles.loop_extra)},
+                      {"c_load", share(cycles.c_load)},
+                      {"c_store", share(cycles.c_store)},
+                      {"fill_drain", share(cycles.fill_drain)}}}};
+    return cycles.total();
+}
+
+arch::base::Cycles time_stream_kernel(const Kernel& kernel, const NpuConfig& config,
+                                      RunResult& result) {
+    const arch::npu::core::StreamKernelTiming timing(config.kernels);
+    const arch::npu::core::StreamKernelCycles cycles = timing.cycles(kernel);
+    result.where = {{"core",
+                     {{"issue", share(cycles.issue)},
+                      {"loop_extra", share(cycles.loop_extra)},
+                      {"spill", share(cycles.spill)},
+                      {"fill_drain", share(cycles.fill_drain)},
+                      {"c_load", share(cycles.c_load)},
+                      {"c_store", share(cycles.c_store)}}}};
+    const double macs = static_cast<double>(kernel.m * kernel.k * kernel.n);
+    result.details = {{"fraction_of_peak", macs / share(cycles.total()) /
+                                               static_cast<double>(timing.mode_of(kernel).macs)},
+                      {"multiply_cycles", cycles.multiply().count()},
+                      {"register_block", npu::describe(timing.registers(kernel))}};
+    return cycles.total();
+}
+
+class KernelJob final : public Job {
+  public:
+    explicit KernelJob(const Case& a_case) : case_(a_case) {}
+
+    void run(Runner&, RunResult& result) override {
+        const auto& kernel = case_.problem.get<Kernel>();
+        const auto& config = case_.device.get<NpuConfig>();
+        const arch::base::Cycles cycles = stream_fed(case_.device)
+                                              ? time_stream_kernel(kernel, config, result)
+                                              : time_tile_kernel(kernel, config, result);
+        result.cycles = cycles.count();
+        result.time_ns =
+            static_cast<double>(arch::base::Clock{config.clock}.time_of(cycles).count()) /
+            kFemtosecondsPerNanosecond;
+        set_rates(result, static_cast<double>(kernel.m * kernel.k * kernel.n), config.clock);
+        name_bottlenecks(result, "core", "core kernel: ");
+    }
+
+  private:
+    const Case& case_;
+};
+
+class CoreKernelDataflow final : public Dataflow {
+  public:
+    std::string_view name() const override { return ""; }
+    bool serves(const Problem& problem, const Device& device) const override {
+        return &problem.kind() == &core_kernel_kind() && device.has<NpuConfig>();
+    }
+    Mapping read(Node&) const override { return {}; }
+    Json describe(const Mapping&) const override { return Json::object(); }
+
+    std::vector<Refusal> refusals(const Case& a_case) const override {
+        const auto& kernel = a_case.problem.get<Kernel>();
+        const auto& kernels = a_case.device.get<NpuConfig>().kernels;
+        std::string reason = stream_fed(a_case.device)
+                                 ? arch::npu::core::StreamKernelTiming(kernels).check(kernel)
+                                 : arch::npu::core::KernelTiming(kernels).check(kernel);
+        return reason.empty() ? std::vector<Refusal>{}
+                              : std::vector<Refusal>{{"workload", std::move(reason)}};
+    }
+
+    std::unique_ptr<Job> lower(const Case& a_case, RunResult&) const override {
+        return std::make_unique<KernelJob>(a_case);
+    }
+};
+
+}  // namespace
+
+const ProblemKind& core_kernel_kind() {
+    static const CoreKernelKind kind;
+    return kind;
+}
+
+const Dataflow& core_kernel_dataflow() {
+    static const CoreKernelDataflow dataflow;
+    return dataflow;
+}
+
+}  // namespace tilesim::workloads::npu::core_kernel

@@ -1,0 +1,160 @@
+#include "workloads/npu/gotoblas/gotoblas_dataflow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "arch/npu/core/stream_kernel_timing.hpp"
+#include "workloads/attribution.hpp"
+#include "workloads/keys.hpp"
+#include "workloads/npu/array_job.hpp"
+#include "workloads/npu/gotoblas/gotoblas.hpp"
+#include "workloads/npu/gotoblas/gotoblas_data.hpp"
+#include "workloads/npu/npu_machine.hpp"
+#include "workloads/npu/register_use.hpp"
+
+namespace tilesim::workloads::npu::gotoblas {
+
+using arch::base::config::Node;
+using arch::npu::NpuConfig;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+struct WithKernelCycles {
+    GotoblasMapping mapping;
+    KernelCycles kernel_cycles;
+};
+
+Json details_of(const arch::npu::NpuConfig& config, const GemmProblem& gemm,
+                const GotoblasMapping& map, const LoweredGotoblas& lowered,
+                const RunResult& result) {
+    const arch::npu::core::StreamKernelTiming timing(config.kernels);
+    const auto kernel = micro_kernel(gemm, map, std::min(map.k_c, gemm.k));
+    const double kernels =
+        state_of(result, "core", "multiply") + state_of(result, "core", "c_load") +
+        state_of(result, "core", "c_store") + state_of(result, "core", "waiting_for_stream");
+    const double copies = state_of(result, "command_processor", "copying");
+    return {{"fraction_of_peak",
+             result.macs_per_cycle / static_cast<double>(timing.mode_of(kernel).macs)},
+            {"micro_kernel_cycles", timing.cycles(kernel).total().count()},
+            {"micro_kernel_calls", lowered.kernel_calls},
+            {"micro_kernels_total_cycles", kernels},
+            {"c_transfer_cycles",
+             state_of(result, "core", "c_load") + state_of(result, "core", "c_store")},
+            {"b_copies", lowered.b_panels},
+            {"b_copy_cycles", copies},
+            {"b_copy_wait_cycles", state_of(result, "core", "waiting_for_host")},
+            {"register_block", describe(timing.registers(kernel))}};
+}
+
+// A's rate is the one thing the published simulation does not say; both answers are shown.
+std::string note_on_a(const GotoblasMapping& map, const arch::npu::NpuConfig& config) {
+    return map.a_stream == GotoblasMapping::AStream::Port
+               ? "A arrives at 4 B/cycle, the rate of its stream port"
+               : fmt::format(
+                     "A is there whenever the core reads it ({} B/cycle), as in the published "
+                     "simulation; a stream port carries 4 B/cycle: mapping.gotoblas.a_stream=port",
+                     config.kernels.stream_read.count());
+}
+
+std::string loops_of(const GemmProblem& gemm, const GotoblasMapping& map,
+                     const LoweredGotoblas& lowered) {
+    const std::int64_t k_c = std::min(map.k_c, gemm.k);
+    return fmt::format(
+        "# padded to {} x {} x {} (M x K x N); {} copies of B_r, {} micro-kernel calls\n"
+        "# for j_c in 0..{} step {}:\n"
+        "#   for p_c in 0..{} step {}:            B_c = B[p_c.., j_c..], packed in DRAM\n"
+        "#     for i_c in 0..{} step {}:          A_c = A[i_c.., p_c..], packed in logic RAM\n"
+        "#       for j_r in 0..{} step {}:        host copies B_r ({} x {})\n"
+        "#         for i_r in 0..{} step {}:      C_r ({} x {}) += A_r * B_r\n",
+        lowered.m, gemm.k, lowered.n, lowered.b_panels, lowered.kernel_calls, lowered.n, map.n_c,
+        gemm.k, k_c, lowered.m, map.m_c, std::min(map.n_c, lowered.n), map.n_r, k_c, map.n_r,
+        std::min(map.m_c, lowered.m), map.m_r, map.m_r, map.n_r);
+}
+
+class Gotoblas final : public Dataflow {
+  public:
+    std::string_view name() const override { return "gotoblas"; }
+    std::string_view summary() const override { return "five loops around a micro-kernel"; }
+
+    bool serves(const Problem& problem, const Device& device) const override {
+        return problem.find<GemmProblem>() != nullptr && stream_fed(device);
+    }
+
+    Mapping read(Node& mapping) const override {
+        WithKernelCycles read;
+        Node node = mapping.child(name(), summary());
+        read_keys(node, read.mapping);
+        read.kernel_cycles = read_kernel_cycles(mapping);
+        return {*this, read};
+    }
+
+    Json describe(const Mapping& mapping) const override {
+        const auto& given = mapping.get<WithKernelCycles>();
+        Json json{{name(), keys_of(given.mapping, read_keys)}};
+        describe_kernel_cycles(given.kernel_cycles, json);
+        return json;
+    }
+
+    Choice choose(const Case& a_case, Runner&) const override {
+        return {{*this, mapping_of(a_case)},
+                "no mapping given: the largest blocks that fit, see `mapping`"};
+    }
+
+    std::vector<Refusal> refusals(const Case& a_case) const override {
+        const auto& gemm = a_case.problem.get<GemmProblem>();
+        const auto& config = a_case.device.get<NpuConfig>();
+        std::vector<Refusal> refusals;
+        for (std::string& problem : problems_of(gemm, mapping_of(a_case).mapping, config)) {
+            refusals.push_back({"mapping", std::move(problem)});
+        }
+        return refusals;
+    }
+
+    std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
+        const auto& gemm = a_case.problem.get<GemmProblem>();
+        const auto& config = a_case.device.get<NpuConfig>();
+        const auto& map = a_case.mapping.get<WithKernelCycles>();
+        result.notes.push_back(note_on_a(map.mapping, config));
+        auto lowered = std::make_shared<LoweredGotoblas>(
+            gotoblas::lower(gemm, map.mapping, config));
+        LoweredProduct product;
+        product.bounds = bounds_of(gemm, map.mapping, *lowered, config, a_case.device.memory);
+        product.padding_waste = lowered->padding_waste(gemm);
+        product.kernel_cycles = map.kernel_cycles;
+        product.summary = loops_of(gemm, map.mapping, *lowered);
+        product.program = std::move(lowered->program);
+        auto data = std::make_shared<GotoblasData>(gemm, map.mapping, *lowered);
+        product.contents = {[&a_case, data, lowered](auto& store, auto&) {
+                                data->fill(a_case.run.seed, store);
+                            },
+                            [&a_case, data, lowered](auto& store, auto&) {
+                                return data->check(a_case.run.seed, store);
+                            }};
+        product.details = [&config, &gemm, &map, lowered](RunResult& ended) {
+            ended.details = details_of(config, gemm, map.mapping, *lowered, ended);
+        };
+        return product_job(a_case, std::move(product), result);
+    }
+
+  private:
+    static WithKernelCycles mapping_of(const Case& a_case) {
+        return a_case.mapping.empty()
+                   ? WithKernelCycles{choose_gotoblas(a_case.problem.get<GemmProblem>(),
+                                                      a_case.device.get<NpuConfig>()),
+                                      std::nullopt}
+                   : a_case.mapping.get<WithKernelCycles>();
+    }
+};
+
+}  // namespace
+
+const Dataflow& gotoblas_dataflow() {
+    static const Gotoblas dataflow;
+    return dataflow;
+}
+
+}  // namespace tilesim::workloads::npu::gotoblas

@@ -1,0 +1,324 @@
+#include "workloads/pim/gemv/gemv_dataflow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "workloads/attribution.hpp"
+#include "workloads/gemm.hpp"
+#include "workloads/keys.hpp"
+#include "workloads/pim/gemv/pim_run.hpp"
+
+namespace tilesim::workloads::pim::gemv {
+
+using arch::base::config::ConfigError;
+using arch::base::config::Node;
+using arch::pim::PimConfig;
+using arch::pim::SocConfig;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr double kNanosecondsPerSecond = 1e9;
+
+// C = A B with B in the banks: every row of A is a vector of its own, for which the whole of B is
+// used again.
+struct Product {
+    GemvProblem gemv;
+    std::int64_t vectors = 1;
+};
+
+Product product_of(const Problem& problem) {
+    if (const auto* gemm = problem.find<GemmProblem>()) {
+        return {{gemm->n, gemm->k, gemm->b, gemm->a, gemm->c}, gemm->m};
+    }
+    return {problem.get<GemvProblem>(), 1};
+}
+
+Json details_of(const PimPlacement& p, const PimConfig& pim) {
+    return {{"tile", fmt::format("{}x{}", p.m, p.k)}, {"cr_degree", p.degree},
+            {"row_blocks_per_bank", p.row_blocks},    {"banks", p.banks},
+            {"registers_used", p.registers_used()},   {"registers", pim.registers},
+            {"page_needed_bytes", p.page_needed}};
+}
+
+// One vector's run stands for all.
+void repeat(RunResult& result, std::int64_t vectors) {
+    const auto times = static_cast<double>(vectors);
+    result.cycles *= vectors;
+    result.time_ns *= times;
+    for (auto& [component, states] : result.where) {
+        for (auto& [state, cycles] : states) {
+            cycles *= times;
+        }
+    }
+    for (auto& channel : result.banks->channels) {
+        for (arch::memory::port::BankCounts& bank : channel) {
+            bank.activates *= vectors;
+            bank.reads *= vectors;
+            bank.writes *= vectors;
+        }
+    }
+}
+
+class GemvJob final : public Job {
+  public:
+    GemvJob(const Case& a_case, PimPlacement placement)
+        : case_(a_case),
+          product_(product_of(a_case.problem)),
+          placement_(std::move(placement)) {}
+
+    void run(Runner& runner, RunResult& result) override {
+        const auto& pim = case_.device.get<PimConfig>();
+        const auto& soc = case_.device.get<SocConfig>();
+        const GemvProblem& gemv = product_.gemv;
+        std::unique_ptr<FunctionalGemv> functional;
+        if (case_.run.functional) {
+            functional =
+                functional_gemv(gemv, placement_, case_.device.memory, pim, case_.run.seed);
+        }
+        run_gemv(runner, case_, gemv, placement_, functional.get(), result);
+        if (result.status != Status::Ok) {
+            return;
+        }
+        const double soc_ns = soc_product_ns(soc);
+        repeat(result, product_.vectors);
+        set_rates(result, gemv.macs() * static_cast<double>(product_.vectors),
+                  case_.device.memory.clock);
+        result.speedup_over_soc = soc_ns / result.time_ns;
+        result.details["soc_ns"] = soc_ns;
+        result.details["reduction_on_soc_ns"] = reduction_ns(soc, gemv, placement_);
+        if (result.stream) {
+            result.details["traffic_gb_per_s"] = static_cast<double>(result.stream->bytes) *
+                                                 kFemtosecondsPerNanosecond /
+                                                 static_cast<double>(result.stream->time.count());
+        }
+        result.details["plain_read_gb_per_s"] = plain_read_gb_per_s(runner, case_, gemv);
+        if (case_.problem.find<GemmProblem>() != nullptr) {
+            result.details["vectors"] = product_.vectors;
+        }
+        name_bottlenecks(result, "pim", "PIM: ");
+        if (functional) {
+            result.functional = functional->check();
+            result.status = result.functional->match ? Status::Ok : Status::Mismatch;
+        }
+    }
+
+    // Tile, order, registers and the first commands.
+    std::string text() const override {
+        constexpr std::size_t kCommandsShown = 64;
+        const PimPlacement& p = placement_;
+        const auto& pim = case_.device.get<PimConfig>();
+        const arch::pim::PimProgram program =
+            gemv::lower(product_.gemv, p, case_.device.memory, pim);
+        return fmt::format(
+                   "# tile {} x {} (m x k), column-row order of degree {}, {} row blocks a bank\n"
+                   "# registers: {} of {} ({} input, {} x {} output); page of {} bytes needed\n"
+                   "# {} commands a channel, all banks at once; the first {}:\n",
+                   p.m, p.k, p.degree, p.row_blocks, p.registers_used(), pim.registers,
+                   p.mapping.input_registers, p.degree * p.accumulator_sets, p.output_registers,
+                   p.page_needed, program.commands.size(),
+                   std::min(kCommandsShown, program.commands.size())) +
+               program.print(kCommandsShown);
+    }
+
+  private:
+    // The weights are read once for all vectors.
+    double soc_product_ns(const SocConfig& soc) const {
+        const double macs = product_.gemv.macs() * static_cast<double>(product_.vectors);
+        return std::max(2 * macs / static_cast<double>(soc.compute.count()),
+                        product_.gemv.bytes() / static_cast<double>(soc.bandwidth.count())) *
+               kNanosecondsPerSecond;
+    }
+
+    const Case& case_;
+    Product product_;
+    PimPlacement placement_;
+};
+
+// A placement differs from another when this does: what does not fit is reduced by `place`.
+using PlacementKey = std::array<std::int64_t, 3>;
+
+// Its commands counted without refresh, so that no simulation is faster.
+double bound_ns(const Case& a_case, const GemvProblem& gemv, const PimPlacement& placement) {
+    const std::int64_t cycles = closed_form_cycles(gemv, placement, a_case.device.memory,
+                                                   a_case.device.get<PimConfig>());
+    const auto clock = static_cast<double>(a_case.device.memory.clock.count());
+    return static_cast<double>(cycles) / clock * kNanosecondsPerSecond +
+           reduction_ns(a_case.device.get<SocConfig>(), gemv, placement);
+}
+
+class PlacementDataflow : public Dataflow {
+  public:
+    bool takes_traffic() const override { return true; }
+    bool serves(const Problem& problem, const Device& device) const override {
+        return device.has<PimConfig>() && (problem.find<GemvProblem>() != nullptr ||
+                                           problem.find<GemmProblem>() != nullptr);
+    }
+
+    std::vector<Refusal> refusals(const Case& a_case) const override {
+        if (a_case.run.functional && a_case.problem.find<GemmProblem>() != nullptr) {
+            return {{"run", "functional mode needs a gemv on this device"}};
+        }
+        return {};
+    }
+
+    std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
+        const Product product = product_of(a_case.problem);
+        PimPlacement placement = placement_of(a_case, product.gemv);
+        result.details = details_of(placement, a_case.device.get<PimConfig>());
+        result.notes = placement.notes;
+        result.padding_waste =
+            1.0 - product.gemv.macs() / (static_cast<double>(placement.padded_m) *
+                                         static_cast<double>(placement.part_k) *
+                                         static_cast<double>(placement.mapping.split_k));
+        return std::make_unique<GemvJob>(a_case, std::move(placement));
+    }
+
+    CandidateList candidates(const Case& a_case) const override;
+};
+
+class Pimnast final : public PlacementDataflow {
+  public:
+    Choice choose(const Case&, Runner&) const override { return {{*this, PimMapping{}}, ""}; }
+    std::string_view name() const override { return "pimnast"; }
+    std::string_view summary() const override { return "balanced placement"; }
+    Mapping read(Node& mapping) const override {
+        PimMapping read;
+        Node node = mapping.child(name(), summary());
+        read_pimnast(node, read);
+        return {*this, read};
+    }
+    Json describe(const Mapping& mapping) const override {
+        const auto& given = mapping.get<PimMapping>();
+        return given.placement == PimMapping::Placement::Balanced
+                   ? Json{{name(), keys_of(given, read_pimnast)}}
+                   : column_major_dataflow().describe(mapping);
+    }
+};
+
+class ColumnMajor final : public PlacementDataflow {
+  public:
+    std::string_view name() const override { return "column_major"; }
+    std::string_view summary() const override { return "columns of 256 rows over banks"; }
+    Mapping read(Node& mapping) const override {
+        PimMapping read;
+        Node node = mapping.child(name(), summary());
+        read_column_major(node, read);
+        return {*this, read};
+    }
+    Json describe(const Mapping& mapping) const override {
+        return {{name(), keys_of(mapping.get<PimMapping>(), read_column_major)}};
+    }
+};
+
+class RowMajor final : public Dataflow {
+  public:
+    std::string_view name() const override { return "row_major"; }
+    std::string_view summary() const override { return "refused: see column_major"; }
+    bool serves(const Problem&, const Device&) const override { return false; }
+    Mapping read(Node& mapping) const override {
+        mapping.error(name(),
+                      "spreads every row over the banks, whose partial sums only communication "
+                      "between banks could add; take pimnast or column_major");
+        mapping.child(name(), summary());
+        return {};
+    }
+    Json describe(const Mapping&) const override { return Json::object(); }
+    std::unique_ptr<Job> lower(const Case&, RunResult&) const override { return nullptr; }
+};
+
+void add_placement(CandidateList& list, std::set<PlacementKey>& seen, const Case& a_case,
+                   const Product& product, const PimMapping& mapping) {
+    PimPlacement placement;
+    try {
+        placement = place(product.gemv, mapping, a_case.device.memory,
+                          a_case.device.get<PimConfig>());
+    } catch (const ConfigError&) {
+        return;  // does not fit
+    }
+    PimMapping placed = mapping;
+    placed.input_registers = placement.mapping.input_registers;
+    placed.cr_degree = placement.degree;
+    const PlacementKey key{placed.input_registers, placed.cr_degree, placed.split_k};
+    if (!seen.insert(key).second) {
+        return;
+    }
+    ++list.legal;
+    Candidate candidate{
+        fmt::format("{} input registers, degree {}, K in {}", key[0], key[1], key[2]),
+        {pimnast_dataflow(), placed},
+        {}};
+    candidate.bounds.compute_ns = bound_ns(a_case, product.gemv, placement) *
+                                  static_cast<double>(product.vectors);  // a gemv for each
+    list.candidates.push_back(std::move(candidate));
+}
+
+// Every bank multiplies a word an interval at best.
+double column_major_bound_ns(const Case& a_case, const Product& product) {
+    const auto& pim = a_case.device.get<PimConfig>();
+    const auto& memory = a_case.device.memory;
+    const double banks = static_cast<double>(memory.channels * memory.banks());
+    const double lanes =
+        static_cast<double>(pim.register_bits / arch::base::bits_of(product.gemv.weights));
+    return product.gemv.macs() * static_cast<double>(product.vectors) / (banks * lanes) *
+           static_cast<double>(pim.command_interval.count()) /
+           static_cast<double>(memory.clock.count()) * kNanosecondsPerSecond;
+}
+
+CandidateList PlacementDataflow::candidates(const Case& a_case) const {
+    CandidateList list;
+    const auto& pim = a_case.device.get<PimConfig>();
+    const Product product = product_of(a_case.problem);
+    std::set<PlacementKey> seen;
+    for (std::int64_t split = 1; split <= a_case.device.memory.channels; split *= 2) {
+        for (std::int64_t inputs = 1; inputs < pim.registers; ++inputs) {
+            // More row blocks in a pass than registers for their outputs do not fit.
+            for (std::int64_t degree = 1; degree <= pim.registers; ++degree) {
+                PimMapping mapping;
+                mapping.input_registers = inputs;
+                mapping.cr_degree = degree;
+                mapping.split_k = split;
+                add_placement(list, seen, a_case, product, mapping);
+            }
+        }
+    }
+    if (!a_case.run.functional) {
+        ++list.legal;
+        PimMapping mapping;
+        mapping.placement = PimMapping::Placement::ColumnMajor;
+        mapping.input_registers = 1;
+        Candidate columns{"column-major", {column_major_dataflow(), mapping}, {}};
+        columns.bounds.compute_ns = column_major_bound_ns(a_case, product);
+        list.candidates.push_back(std::move(columns));
+    }
+    return list;
+}
+
+}  // namespace
+
+PimPlacement placement_of(const Case& a_case, const GemvProblem& gemv) {
+    return place(gemv, a_case.mapping.empty() ? PimMapping{} : a_case.mapping.get<PimMapping>(),
+                 a_case.device.memory, a_case.device.get<PimConfig>());
+}
+
+const Dataflow& pimnast_dataflow() {
+    static const Pimnast dataflow;
+    return dataflow;
+}
+
+const Dataflow& column_major_dataflow() {
+    static const ColumnMajor dataflow;
+    return dataflow;
+}
+
+const Dataflow& row_major_dataflow() {
+    static const RowMajor dataflow;
+    return dataflow;
+}
+
+}  // namespace tilesim::workloads::pim::gemv

@@ -1,0 +1,17 @@
+// `mapping.pimnast` and `mapping.column_major`: a matrix-vector product in the banks.
+#pragma once
+
+#include "workloads/dataflow.hpp"
+#include "workloads/pim/gemv/pim_placement.hpp"
+
+namespace tilesim::workloads::pim::gemv {
+
+const Dataflow& pimnast_dataflow();
+const Dataflow& column_major_dataflow();
+// Refused: rows spread over the banks, whose partial sums nobody could add.
+const Dataflow& row_major_dataflow();
+
+// The placement of a product under the case's mapping, or the default one.
+PimPlacement placement_of(const Case& a_case, const GemvProblem& gemv);
+
+}  // namespace tilesim::workloads::pim::gemv

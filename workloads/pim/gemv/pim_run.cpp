@@ -1,0 +1,163 @@
+#include "workloads/pim/gemv/pim_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "arch/base/clock.hpp"
+#include "arch/memory/traffic/stream_driver.hpp"
+#include "arch/pim/pim_controller.hpp"
+
+namespace tilesim::workloads::pim::gemv {
+
+using arch::memory::traffic::StreamDriver;
+
+namespace {
+
+constexpr double kNanosecondsPerSecond = 1e9;
+
+class PimModel final : public Model {
+  public:
+    PimModel(const Case& a_case, const arch::pim::PimProgram& program, Bench& bench,
+             FunctionalGemv* functional)
+        : queue_(bench.queue),
+          controller_(a_case.device.get<arch::pim::PimConfig>(), program, bench.memory, bench.root,
+                      functional) {
+        if (a_case.traffic) {
+            traffic_.emplace(*a_case.traffic, bench.memory);
+        }
+    }
+
+    const arch::pim::PimController& controller() const { return controller_; }
+    const std::optional<StreamDriver>& traffic() const { return traffic_; }
+
+    void connect(arch::base::ProbeListener* listener) override { controller_.connect(listener); }
+    void start() override {
+        controller_.start(queue_.now());
+        if (traffic_) {
+            traffic_->start();
+        }
+    }
+    bool finished() const override {
+        return controller_.finished() && (!traffic_ || traffic_->finished());
+    }
+    arch::base::DeadlockReport deadlock() const override {
+        arch::base::DeadlockReport report;
+        report.waits.push_back({.who = "pim", .what = controller_.standstill(), .on = "channel"});
+        report.last_progress = controller_.last_progress().count();
+        report.last_progress_by = "pim";
+        return report;
+    }
+    void finish_statistics() override {}
+    arch::base::Cycles finish_cycle() const override { return controller_.program_cycles(); }
+    arch::base::Femtoseconds finish_time() const override { return controller_.finish_time(); }
+    void add_bank_use(arch::memory::port::BankUse& use) const override { controller_.add_to(use); }
+
+  private:
+    arch::base::EventQueue& queue_;
+    arch::pim::PimController controller_;
+    std::optional<StreamDriver> traffic_;
+};
+
+class ReadModel final : public Model {
+  public:
+    ReadModel(const arch::memory::traffic::StreamConfig& stream, Bench& bench)
+        : driver_(stream, bench.memory) {}
+    const StreamDriver& driver() const { return driver_; }
+    void connect(arch::base::ProbeListener*) override {}
+    void start() override { driver_.start(); }
+    bool finished() const override { return driver_.finished(); }
+    arch::base::DeadlockReport deadlock() const override { return {}; }
+    void finish_statistics() override {}
+    arch::base::Cycles finish_cycle() const override { return arch::base::Cycles{0}; }
+    arch::base::Femtoseconds finish_time() const override { return driver_.result().time; }
+
+  private:
+    StreamDriver driver_;
+};
+
+}  // namespace
+
+double soc_gemv_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv) {
+    const double compute = 2 * gemv.macs() / static_cast<double>(soc.compute.count());
+    const double memory = gemv.bytes() / static_cast<double>(soc.bandwidth.count());
+    return std::max(compute, memory) * kNanosecondsPerSecond;
+}
+
+// The system on chip reads every part's results and adds them.
+double reduction_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv,
+                    const PimPlacement& p) {
+    if (p.mapping.split_k == 1) {
+        return 0;
+    }
+    const double bytes = static_cast<double>(p.mapping.split_k * gemv.m) *
+                         static_cast<double>(arch::base::bits_of(gemv.accumulate)) /
+                         arch::base::kBitsPerByte;
+    return bytes / static_cast<double>(soc.bandwidth.count()) * kNanosecondsPerSecond;
+}
+
+void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
+              const PimPlacement& placement, FunctionalGemv* functional, RunResult& result) {
+    const auto& pim = a_case.device.get<arch::pim::PimConfig>();
+    const auto& dram = a_case.device.memory;
+    const arch::pim::PimProgram program = lower(gemv, placement, dram, pim);
+    PimModel* model = nullptr;
+    Plan plan{.memory = dram,
+              .lookahead = arch::pim::PimController::memory_lookahead(dram),
+              .clock = dram.clock,
+              .macs = gemv.macs()};
+    plan.build = [&](Bench& bench) {
+        auto built = std::make_unique<PimModel>(a_case, program, bench, functional);
+        model = built.get();
+        return built;
+    };
+    plan.collect = [&](RunEnd) {
+        if (model->traffic()) {
+            result.stream = model->traffic()->result();
+        }
+    };
+    runner.run(a_case, plan, result);
+    result.memory.reset();  // the commands are the units'; `banks` counts them
+    if (result.status != Status::Ok) {
+        return;
+    }
+    const arch::base::Clock clock{dram.clock};
+    result.time_ns =
+        static_cast<double>(clock.time_of(arch::base::Cycles{result.cycles}).count()) /
+            kFemtosecondsPerNanosecond +
+        reduction_ns(a_case.device.get<arch::pim::SocConfig>(), gemv, placement);
+    set_rates(result, gemv.macs(), dram.clock);
+}
+
+double plain_read_gb_per_s(Runner& runner, const Case& a_case, const GemvProblem& gemv) {
+    constexpr std::int64_t kMostRequests = 8192;  // the rest would go on at the same pace
+    constexpr std::int64_t kRequestBytes = 256;
+    const auto& dram = a_case.device.memory;
+    arch::memory::traffic::StreamConfig stream;
+    stream.granule = arch::base::Bytes{kRequestBytes};
+    stream.requests = std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(gemv.bytes()) / kRequestBytes, 1, kMostRequests);
+    stream.outstanding = 1024;
+    stream.range = dram.capacity();
+    ReadModel* model = nullptr;
+    double rate = 0;
+    Plan plan{.memory = dram, .lookahead = StreamDriver::latency(dram), .clock = dram.clock};
+    plan.aside = true;
+    plan.build = [&](Bench& bench) {
+        auto built = std::make_unique<ReadModel>(stream, bench);
+        model = built.get();
+        return built;
+    };
+    plan.collect = [&](RunEnd) {
+        const auto read = model->driver().result();
+        rate = static_cast<double>(read.bytes) * kFemtosecondsPerNanosecond /
+               static_cast<double>(read.time.count());
+    };
+    RunResult aside;
+    runner.run(a_case, plan, aside);
+    return rate;
+}
+
+}  // namespace tilesim::workloads::pim::gemv

@@ -1,0 +1,25 @@
+// One GEMV in the banks, simulated: what dataflows and models in memory share.
+#pragma once
+
+#include "workloads/dataflow.hpp"
+#include "workloads/gemv.hpp"
+#include "workloads/pim/gemv/gemv_data.hpp"
+#include "workloads/pim/gemv/pim_placement.hpp"
+
+namespace tilesim::workloads::pim::gemv {
+
+// The product on the system on chip: its roofline.
+double soc_gemv_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv);
+// Adding up the parts of a split K there.
+double reduction_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv,
+                    const PimPlacement& placement);
+
+// Runs it, with the ordinary requests beside it where the case has any. Cycles and time are those
+// of the program and the reduction; `functional` may be null.
+void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
+              const PimPlacement& placement, FunctionalGemv* functional, RunResult& result);
+
+// GB/s the DRAM model gives to reading the matrix in order, as the system on chip would.
+double plain_read_gb_per_s(Runner& runner, const Case& a_case, const GemvProblem& gemv);
+
+}  // namespace tilesim::workloads::pim::gemv

@@ -1,0 +1,27 @@
+// `workload.model`: a transformer answering a prompt, its matrices in the banks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "workloads/dataflow.hpp"
+#include "workloads/gemv.hpp"
+#include "workloads/transformer.hpp"
+
+namespace tilesim::workloads::pim::transformer {
+
+// A transformer answering a prompt; its matrices' sizes replace those of `format`.
+struct ModelWorkload {
+    TransformerModel model;
+    GemvProblem format;
+    std::int64_t prompt = 0;  // tokens given
+    // The NPU that takes the prompt's matrices, and the type of its products; none: roofline.
+    std::optional<Device> prompt_device;
+    std::optional<arch::base::DataType> prompt_result;
+    std::int64_t generate = 1;  // tokens generated, one by one
+};
+
+const ProblemKind& model_kind();
+const Dataflow& model_dataflow();
+
+}  // namespace tilesim::workloads::pim::transformer

@@ -1,0 +1,16 @@
+// What a functional run's comparison with a reference has found.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tilesim::workloads {
+
+struct ProductCheck {
+    std::int64_t checked = 0;  // elements compared one by one
+    std::string method;        // how the rest was covered
+    bool match = false;
+    std::string first_mismatch;  // empty when all match
+};
+
+}  // namespace tilesim::workloads
