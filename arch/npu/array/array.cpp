@@ -163,12 +163,12 @@ void Array::build_flows(bool functional) {
         if (route.packet_id) {
             header = static_cast<std::uint32_t>(*route.packet_id);
             // The sending port is one itself: a packet waits until the one before has passed.
-            const std::string sender =
-                stream::dma_port(route.source, config_.kind_of(route.source.tile));
-            arbiters.push_back(&arbiter(route.source.tile, "from_" + sender));
+            const auto sender = stream::port_of(route.source, config_.kind_of(route.source.tile));
+            arbiters.push_back(&arbiter(route.source.tile, "from_" + name_of(sender)));
             for (const program::Hop& hop : route.path) {
-                stream::StreamArbiter& next = arbiter(
-                    hop.tile, hop.arbiter ? fmt::format("arbiter{}", *hop.arbiter) : hop.out);
+                stream::StreamArbiter& next =
+                    arbiter(hop.tile, hop.arbiter ? fmt::format("arbiter{}", *hop.arbiter)
+                                                  : name_of(hop.out));
                 if (std::find(arbiters.begin(), arbiters.end(), &next) == arbiters.end()) {
                     arbiters.push_back(&next);
                 }
