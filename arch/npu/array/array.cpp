@@ -13,7 +13,7 @@ namespace tilesim::arch::npu::array {
 using base::Cycles;
 
 Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric, const program::Program& program,
-             memory::controller::MemorySystem& memory, base::EventQueue& queue, base::stats::Group& parent,
+             memory::port::MemoryPort& memory, base::EventQueue& queue, base::stats::Group& parent,
              memory::port::BackingStore* store)
     : config_(config),
       program_(program),
