@@ -22,15 +22,19 @@ std::string_view name_of(Unit unit);
 class Counter;
 class StateAccount;
 
-// A node of the tree; `path()` is the hierarchical name, e.g. "npu.tile(2,3).mm2s0".
+// A node of the tree; `path()` is the hierarchical name, e.g. "npu.tile(2,3).mm2s0". Components of
+// one class are reported together: the third "dram_channel" is "memory.channel(2)". A component
+// that is the only one of its kind is a class by its name.
 class Group {
   public:
-    explicit Group(std::string name) : path_(std::move(name)) {}
-    Group(Group& parent, std::string_view name);
+    explicit Group(std::string name) : path_(name), component_class_(std::move(name)) {}
+    Group(Group& parent, std::string_view name) : Group(parent, name, name) {}
+    Group(Group& parent, std::string_view name, std::string_view component_class);
     Group(const Group&) = delete;
     Group& operator=(const Group&) = delete;
 
     const std::string& path() const { return path_; }
+    const std::string& component_class() const { return component_class_; }
     const std::vector<Group*>& children() const { return children_; }
     const std::vector<Counter*>& counters() const { return counters_; }
     const std::vector<StateAccount*>& accounts() const { return accounts_; }
@@ -39,6 +43,7 @@ class Group {
     friend class Counter;
     friend class StateAccount;
     std::string path_;
+    std::string component_class_;
     std::vector<Group*> children_;
     std::vector<Counter*> counters_;
     std::vector<StateAccount*> accounts_;

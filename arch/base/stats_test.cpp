@@ -39,6 +39,15 @@ TEST(StateAccount, StatesAddUpToTheElapsedTime) {
     EXPECT_EQ(account.spent(2), 7);
 }
 
+TEST(Group, IsOfTheClassItWasBuiltAsOrElseOneByItsName) {
+    Group root{""};
+    Group memory{root, "memory"};
+    Group channel{memory, "channel(3)", "dram_channel"};
+    EXPECT_EQ(channel.path(), "memory.channel(3)");
+    EXPECT_EQ(channel.component_class(), "dram_channel");
+    EXPECT_EQ(memory.component_class(), "memory");
+}
+
 TEST(Group, KnowsItsPathAndMembers) {
     Group root{"npu"};
     Group tile{root, "tile(2,3)"};

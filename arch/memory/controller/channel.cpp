@@ -9,7 +9,7 @@ namespace tilesim::arch::memory::controller {
 
 Channel::Channel(const device::MemoryConfig& config, std::size_t index, base::stats::Group& parent)
     : index_(index),
-      stats_(parent, fmt::format("channel({})", index)),
+      stats_(parent, fmt::format("channel({})", index), "dram_channel"),
       bank_counts_(static_cast<std::size_t>(config.banks())) {}
 
 std::unique_ptr<Channel> make_channel(const device::MemoryConfig& config, std::size_t index,

@@ -25,16 +25,6 @@ MemorySystem::MemorySystem(const device::MemoryConfig& config, base::Femtosecond
     }
 }
 
-std::uint64_t MemorySystem::slot() {
-    if (free_.empty()) {
-        pending_.emplace_back();
-        return pending_.size() - 1;
-    }
-    const std::uint64_t index = free_.back();
-    free_.pop_back();
-    return index;
-}
-
 void MemorySystem::submit(const port::MemoryRequest& request) {
     SIM_CHECK(request.bytes > 0 && request.address >= 0, "memory request of {} bytes at {}",
               request.bytes, request.address);
@@ -42,7 +32,7 @@ void MemorySystem::submit(const port::MemoryRequest& request) {
     const std::int64_t first = request.address / size;
     const std::int64_t last = (request.address + request.bytes - 1) / size;
     const std::int64_t arrival = clock_.first_cycle_from(request.arrival).count();
-    const std::uint64_t index = slot();
+    const std::uint64_t index = pending_.take();
     pending_[index] = {request.client, request.tag, last - first + 1, arrival};
     std::size_t channel = channels_.size();
     Arrival* part = nullptr;
@@ -68,7 +58,7 @@ void MemorySystem::on_burst_done(std::uint64_t request, std::int64_t when) {
     pending.last = std::max(pending.last, when);
     if (--pending.bursts_left == 0) {
         const Pending done = pending;
-        free_.push_back(request);
+        pending_.give_back(request);
         done.client->on_memory_complete(done.tag, clock_.time_of(base::Cycles{done.last}));
     }
 }
@@ -82,7 +72,7 @@ base::Femtoseconds MemorySystem::busy_until() const {
 }
 
 bool MemorySystem::idle() const {
-    return free_.size() == pending_.size() &&
+    return pending_.in_use() == 0 &&
            std::all_of(channels_.begin(), channels_.end(),
                        [](const auto& channel) { return channel->idle(); });
 }

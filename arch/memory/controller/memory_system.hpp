@@ -15,6 +15,7 @@
 
 #include "arch/base/clock.hpp"
 #include "arch/base/event_queue.hpp"
+#include "arch/base/slot_pool.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/base/units.hpp"
 #include "arch/memory/controller/channel.hpp"
@@ -61,7 +62,6 @@ class MemorySystem final : public port::MemoryPort, private ChannelOwner {
         std::int64_t bursts_left = 0;
         std::int64_t last = 0;  // CK its latest burst is done
     };
-    std::uint64_t slot();
 
     device::MemoryConfig config_;
     device::AddressMap map_;
@@ -72,8 +72,7 @@ class MemorySystem final : public port::MemoryPort, private ChannelOwner {
     std::vector<std::unique_ptr<Channel>> channels_;
     std::vector<std::unique_ptr<ChannelGroup>> groups_;
     std::size_t per_group_;
-    std::vector<Pending> pending_;
-    std::vector<std::uint64_t> free_;
+    base::SlotPool<Pending> pending_;  // by request
     std::int64_t bytes_requested_ = 0;
 };
 
