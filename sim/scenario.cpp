@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "arch/memory/controller/memory_config_reader.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "sim/design_file.hpp"
@@ -420,7 +421,7 @@ Device load_device(const std::string& name, const Overrides& overrides) {
             std::vector<std::pair<std::string_view, Kind>>{{"memory", Kind::Memory}},
             "the model it is data for");
     }
-    device.memory = arch::memory::device::read_memory_config(memory_root.child("memory", "the DRAM"));
+    device.memory = arch::memory::controller::read_memory_config(memory_root.child("memory", "the DRAM"));
     memory_root.done();
     memory_document.finish();
     device.documents.push_back(document);

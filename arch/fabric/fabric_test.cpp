@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "arch/memory/controller/memory_system.hpp"
+
 namespace tilesim::arch::fabric {
 namespace {
 

@@ -10,7 +10,7 @@ using base::Cycles;
 using base::Femtoseconds;
 
 Socket::Socket(const AmxConfig& config, const std::vector<program::Program>& programs,
-               const std::vector<core::InstructionObserver*>& observers, memory::controller::MemorySystem& memory,
+               const std::vector<core::InstructionObserver*>& observers, memory::port::MemoryPort& memory,
                base::EventQueue& queue)
     : config_(config), queue_(queue), clock_(config.clock) {
     std::vector<core::Core*> all;

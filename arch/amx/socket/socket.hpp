@@ -18,7 +18,7 @@ class Socket final : public base::EventHandler {
   public:
     // `observers`: one a program, or empty. Keeps references to everything.
     Socket(const AmxConfig& config, const std::vector<program::Program>& programs,
-           const std::vector<core::InstructionObserver*>& observers, memory::controller::MemorySystem& memory,
+           const std::vector<core::InstructionObserver*>& observers, memory::port::MemoryPort& memory,
            base::EventQueue& queue);
 
     bool finished() const;

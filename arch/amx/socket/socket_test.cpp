@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "arch/amx/program/program_text.hpp"
+#include "arch/memory/controller/memory_system.hpp"
 
 namespace tilesim::arch::amx::socket {
 namespace {

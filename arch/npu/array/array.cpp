@@ -30,7 +30,7 @@ std::string_view class_of(program::TileKind kind) {
 }  // namespace
 
 Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric,
-             const program::Program& program, memory::controller::MemorySystem& memory,
+             const program::Program& program, memory::port::MemoryPort& memory,
              base::EventQueue& queue, base::stats::Group& parent, memory::port::BackingStore* store)
     : config_(config),
       program_(program),

@@ -13,8 +13,8 @@
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/fabric/fabric.hpp"
-#include "arch/memory/controller/memory_system.hpp"
 #include "arch/memory/port/backing_store.hpp"
+#include "arch/memory/port/memory_port.hpp"
 #include "arch/npu/array/deadlock.hpp"
 #include "arch/npu/control/command_processor.hpp"
 #include "arch/npu/core/core_tile.hpp"
@@ -37,7 +37,7 @@ class Array final : public control::ControlTarget {
     // `program` must have been verified and routed and outlive the array, as must the rest.
     // `store`: DRAM's bytes, which makes the run functional; nullptr is timing mode.
     Array(const NpuConfig& config, const fabric::FabricConfig& fabric,
-          const program::Program& program, memory::controller::MemorySystem& memory,
+          const program::Program& program, memory::port::MemoryPort& memory,
           base::EventQueue& queue, base::stats::Group& parent, memory::port::BackingStore* store);
 
     // Every component's activities go to `listener` from now on.

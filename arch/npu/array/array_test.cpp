@@ -10,6 +10,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/stream/router.hpp"
+#include "arch/memory/controller/memory_system.hpp"
 
 namespace tilesim::arch::npu::array {
 namespace {

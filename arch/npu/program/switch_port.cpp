@@ -15,6 +15,10 @@ constexpr std::array<std::string_view, 9> kBundleNames{
 
 }  // namespace
 
+std::string_view name_of(Bundle bundle) {
+    return kBundleNames[static_cast<std::size_t>(bundle)];
+}
+
 std::optional<SwitchPort> parse_port(std::string_view text) {
     for (std::size_t i = 0; i < kBundleNames.size(); ++i) {
         if (!text.starts_with(kBundleNames[i]) || text.size() == kBundleNames[i].size()) {
@@ -31,7 +35,7 @@ std::optional<SwitchPort> parse_port(std::string_view text) {
 }
 
 std::string name_of(SwitchPort port) {
-    return fmt::format("{}{}", kBundleNames[static_cast<std::size_t>(port.bundle)], port.index);
+    return fmt::format("{}{}", name_of(port.bundle), port.index);
 }
 
 }  // namespace tilesim::arch::npu::program

@@ -20,6 +20,7 @@ struct SwitchPort {
     auto operator<=>(const SwitchPort&) const = default;
 };
 
+std::string_view name_of(Bundle bundle);
 // "south3"; nothing when the text names no port.
 std::optional<SwitchPort> parse_port(std::string_view text);
 std::string name_of(SwitchPort port);
