@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "arch/npu/test_bench.hpp"
+#include "arch/npu/bench_testing.hpp"
 
 namespace tilesim::arch::npu::control {
 namespace {

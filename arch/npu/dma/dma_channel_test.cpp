@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "arch/npu/program/program_fault.hpp"
-#include "arch/npu/test_bench.hpp"
+#include "arch/npu/bench_testing.hpp"
 
 namespace tilesim::arch::npu::dma {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "arch/npu/test_bench.hpp"
+#include "arch/npu/bench_testing.hpp"
 
 namespace tilesim::arch::npu::stream {
 namespace {
