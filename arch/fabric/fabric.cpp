@@ -8,7 +8,7 @@
 namespace tilesim::arch::fabric {
 
 Fabric::Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_clock,
-               base::BytesPerCycle port_width, memory::controller::MemorySystem& memory,
+               base::BytesPerCycle port_width, memory::port::MemoryPort& memory,
                base::EventQueue& queue)
     : config_(config),
       clock_(port_clock),

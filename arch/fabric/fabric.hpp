@@ -20,7 +20,7 @@
 #include "arch/base/units.hpp"
 #include "arch/fabric/fabric_config.hpp"
 #include "arch/fabric/read_tracker.hpp"
-#include "arch/memory/controller/memory_system.hpp"
+#include "arch/memory/port/memory_port.hpp"
 
 namespace tilesim::arch::fabric {
 
@@ -43,10 +43,10 @@ struct FabricRequest {
     std::uint64_t tag = 0;
 };
 
-class Fabric final : public base::EventHandler, public memory::controller::MemoryClient {
+class Fabric final : public base::EventHandler, public memory::port::MemoryClient {
   public:
     Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_clock,
-           base::BytesPerCycle port_width, memory::controller::MemorySystem& memory,
+           base::BytesPerCycle port_width, memory::port::MemoryPort& memory,
            base::EventQueue& queue);
 
     // Activities from now on: "fabric.port(2).reads" under_way while any of the port's reads is
@@ -96,7 +96,7 @@ class Fabric final : public base::EventHandler, public memory::controller::Memor
     FabricConfig config_;
     base::Clock clock_;
     base::BytesPerCycle width_;
-    memory::controller::MemorySystem& memory_;
+    memory::port::MemoryPort& memory_;
     base::EventQueue& queue_;
     ReadTracker tracker_;
     std::vector<Port> ports_;

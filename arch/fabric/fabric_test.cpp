@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "arch/memory/controller/memory_system.hpp"
+#include "arch/memory/port/stub_memory_testing.hpp"
+
 namespace tilesim::arch::fabric {
 namespace {
 
@@ -35,15 +38,120 @@ struct Bench {
     }
 };
 
-TEST(Fabric, LongerReadsTakeTheirPortLonger) {
-    const auto short_read = Bench{}.time_of_one(64, false);
-    const auto long_read = Bench{}.time_of_one(256, false);
-    EXPECT_GE(long_read - short_read, 24_ns);  // 192 B more at 8 B/ns, plus the DRAM's own
+// A cycle of the ports is a nanosecond; the memory answers after a fixed time.
+constexpr base::Femtoseconds kRequest = 71_ns;
+constexpr base::Femtoseconds kMemory = 31_ns;
+constexpr base::Femtoseconds kResponse = 53_ns;
+constexpr base::Femtoseconds kWay = kRequest + kMemory + kResponse;
+constexpr std::int64_t kWidth = 8;  // bytes a cycle
+constexpr std::int64_t kBytes = 11 * kWidth;
+constexpr base::Femtoseconds kCrossing = 11_ns;
+constexpr std::int64_t kBlock = 256;
+
+struct ExactBench {
+    explicit ExactBench(std::int64_t read_blocks = 64)
+        : fabric({.request_latency = kRequest,
+                  .response_latency = kResponse,
+                  .read_blocks = read_blocks,
+                  .block = base::Bytes{kBlock}},
+                 2, base::Clock{base::Hertz{1'000'000'000}}, base::BytesPerCycle{kWidth}, memory,
+                 queue) {}
+
+    void submit(std::int64_t address, std::int64_t bytes, bool write, std::size_t port,
+                base::Femtoseconds extra = 0_ns) {
+        fabric.submit({address, bytes, write, port, extra, &listener, submitted++});
+    }
+    void read(std::int64_t block, std::size_t port = 0) {
+        submit(block * kBlock, kBytes, false, port);
+    }
+    void write(std::int64_t block, std::size_t port = 0) {
+        submit(block * kBlock, kBytes, true, port);
+    }
+    // When each request was complete, by order of submission.
+    std::vector<base::Femtoseconds> run() {
+        queue.run_until(1'000'000_ns);
+        std::vector<base::Femtoseconds> times(submitted, base::Femtoseconds{-1});
+        for (const auto& [tag, when] : listener.done) {
+            times[tag] = when;
+        }
+        return times;
+    }
+
+    base::EventQueue queue;
+    memory::port::StubMemory memory{queue, kMemory};
+    Listener listener;
+    std::uint64_t submitted = 0;
+    Fabric fabric;
+};
+
+using Times = std::vector<base::Femtoseconds>;
+
+TEST(Fabric, AReadTakesBothLatenciesTheMemorysAndThenItsPort) {
+    ExactBench bench;
+    bench.read(0);
+    EXPECT_EQ(bench.run(), Times{kWay + kCrossing});
+    EXPECT_EQ(bench.memory.reads[0].arrival, kRequest);
 }
 
-TEST(Fabric, EveryAnswerTakesBothLatenciesAtLeast) {
-    EXPECT_GT(Bench{}.time_of_one(64, false), 120_ns);
-    EXPECT_GT(Bench{}.time_of_one(64, true), 120_ns);
+TEST(Fabric, AWriteTakesItsPortAndThenTheSame) {
+    ExactBench bench;
+    bench.write(0);
+    EXPECT_EQ(bench.run(), Times{kCrossing + kWay});
+    EXPECT_EQ(bench.memory.writes[0].arrival, kCrossing + kRequest);
+}
+
+TEST(Fabric, PartOfAPortsWidthCostsACycle) {
+    ExactBench bench;
+    bench.submit(0, kBytes + 1, false, 0);
+    bench.submit(0, 1, true, 0);
+    EXPECT_EQ(bench.run(), (Times{kWay + kCrossing + 1_ns, kWay + 1_ns}));
+}
+
+TEST(Fabric, TranslationDelaysTheRequestOnItsWay) {
+    ExactBench bench;
+    bench.submit(0, kBytes, false, 0, 29_ns);
+    EXPECT_EQ(bench.run(), Times{29_ns + kWay + kCrossing});
+}
+
+TEST(Fabric, APortCarriesOneAnswerAtATimeWithoutAGap) {
+    ExactBench bench;
+    bench.read(0);
+    bench.read(1);
+    bench.read(2);
+    EXPECT_EQ(bench.run(), (Times{kWay + kCrossing, kWay + kCrossing * 2, kWay + kCrossing * 3}));
+}
+
+TEST(Fabric, ReadsAndWritesOfAPortAndOfTwoPortsDoNotDelayEachOther) {
+    ExactBench bench;
+    bench.read(0, 0);
+    bench.read(1, 1);
+    bench.write(2, 0);
+    bench.write(3, 1);
+    const base::Femtoseconds alone = kWay + kCrossing;
+    EXPECT_EQ(bench.run(), (Times{alone, alone, alone, alone}));
+}
+
+TEST(Fabric, AReadWithoutAnEntryGoesWhenAnotherHasCrossedItsPort) {
+    ExactBench bench(2);
+    bench.read(0, 0);
+    bench.read(1, 1);
+    bench.read(2, 0);
+    const base::Femtoseconds alone = kWay + kCrossing;
+    EXPECT_EQ(bench.run(), (Times{alone, alone, alone * 2}));
+    ExactBench room(3);
+    room.read(0, 0);
+    room.read(1, 1);
+    room.read(2, 0);
+    EXPECT_EQ(room.run()[2], kWay + kCrossing * 2);
+}
+
+TEST(Fabric, ReadsOfABlockShareItsEntryAndWritesNeedNone) {
+    ExactBench bench(1);
+    bench.submit(0, kBytes, false, 0);
+    bench.submit(kBytes, kBytes, false, 1);  // of the same block
+    bench.write(5);
+    const base::Femtoseconds alone = kWay + kCrossing;
+    EXPECT_EQ(bench.run(), (Times{alone, alone, alone}));
 }
 
 TEST(Fabric, AnswersEveryRequestOnceUnderBackPressure) {

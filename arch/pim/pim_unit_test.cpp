@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
-#include "arch/memory/device/legality_checker.hpp"
+#include "arch/memory/controller/memory_config_reader.hpp"
 #include "arch/memory/controller/memory_system.hpp"
+#include "arch/memory/device/legality_checker.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 
 namespace tilesim::arch::pim {
@@ -29,7 +30,7 @@ PimProgram macs(std::int64_t words) {
 memory::device::MemoryConfig lpddr5x() {
     auto document = base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
                                                  "/configs/devices/lpddr5x_7500.yaml");
-    return memory::device::read_memory_config(document.root().child("memory", ""));
+    return memory::controller::read_memory_config(document.root().child("memory", ""));
 }
 
 struct Machine {
@@ -60,7 +61,8 @@ TEST(PimUnit, TimeOfEveryCycleHasACause) {
     machine.run();
     ASSERT_TRUE(unit.left().has_value());
     EXPECT_EQ(unit.stats().macs.value(), 5000);
-    EXPECT_EQ(unit.bank_counts(), (memory::port::BankCounts{unit.stats().activates.value(), 5000, 1}));
+    EXPECT_EQ(unit.bank_counts(),
+              (memory::port::BankCounts{unit.stats().activates.value(), 5000, 1}));
     const auto& time = unit.stats().time;
     EXPECT_EQ(time.total(), time.since());
     for (std::size_t state = 0; state < time.states().size(); ++state) {
@@ -105,8 +107,8 @@ class OneChecker final : public AllBankListener, public memory::controller::Comm
                 break;
             case AllBankCommand::Mac:
             case AllBankCommand::ArrayRead:
-                checker_.hear(
-                    {Command::Read, memory::device::kAllBanks, row, now, true, pim_.mac_to_precharge});
+                checker_.hear({Command::Read, memory::device::kAllBanks, row, now, true,
+                               pim_.mac_to_precharge});
                 break;
             case AllBankCommand::RegisterWrite:
             case AllBankCommand::ArrayWrite:

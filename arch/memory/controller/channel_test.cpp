@@ -13,7 +13,7 @@ namespace {
 using namespace base::literals;
 
 // Requests of one burst to one bank of one channel, all of which arrive together.
-class OneBank : public MemoryClient, public CommandListener {
+class OneBank : public port::MemoryClient, public CommandListener {
   public:
     OneBank() {
         config.bank_hash = false;
@@ -35,7 +35,7 @@ class OneBank : public MemoryClient, public CommandListener {
         base::stats::Group stats{"test"};
         MemorySystem memory(config, 100_ns, queue, stats);
         memory.listen(this);
-        for (const MemoryRequest& each : requests_) {
+        for (const port::MemoryRequest& each : requests_) {
             memory.submit(each);
         }
         queue.run_until(1'000'000_ns);
@@ -58,7 +58,7 @@ class OneBank : public MemoryClient, public CommandListener {
 
   private:
     std::int64_t column_ = 0;
-    std::vector<MemoryRequest> requests_;
+    std::vector<port::MemoryRequest> requests_;
     std::vector<std::pair<device::Command, std::int64_t>> columns_;
 };
 
@@ -95,8 +95,10 @@ TEST(Channel, WritesWaitUntilTheirQueueFillsOrReadsEnd) {
     bank.request(5, true);
     bank.request(5);
     bank.request(5);
-    EXPECT_EQ(bank.run(), (std::vector<std::pair<device::Command, std::int64_t>>{
-                              {device::Command::Read, 5}, {device::Command::Read, 5}, {device::Command::Write, 5}}));
+    EXPECT_EQ(
+        bank.run(),
+        (std::vector<std::pair<device::Command, std::int64_t>>{
+            {device::Command::Read, 5}, {device::Command::Read, 5}, {device::Command::Write, 5}}));
 
     OneBank full;
     full.config.controller.write_high = 2;
@@ -104,8 +106,10 @@ TEST(Channel, WritesWaitUntilTheirQueueFillsOrReadsEnd) {
     full.request(5, true);
     full.request(5, true);
     full.request(5);
-    EXPECT_EQ(full.run(), (std::vector<std::pair<device::Command, std::int64_t>>{
-                              {device::Command::Write, 5}, {device::Command::Read, 5}, {device::Command::Write, 5}}));
+    EXPECT_EQ(
+        full.run(),
+        (std::vector<std::pair<device::Command, std::int64_t>>{
+            {device::Command::Write, 5}, {device::Command::Read, 5}, {device::Command::Write, 5}}));
 }
 
 }  // namespace

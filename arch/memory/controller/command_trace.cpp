@@ -26,8 +26,8 @@ void CommandTrace::activity(const std::string& component, std::string_view name,
     listener_.end(component, name, clock_.time_of(base::Cycles{end}));
 }
 
-void CommandTrace::on_command(std::size_t channel, device::Command command, std::size_t bank, std::int64_t,
-                              std::int64_t now) {
+void CommandTrace::on_command(std::size_t channel, device::Command command, std::size_t bank,
+                              std::int64_t, std::int64_t now) {
     constexpr std::string_view kRowOpen = "row_open";
     Lanes& lanes = lanes_[channel];
     switch (command) {

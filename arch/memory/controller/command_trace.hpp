@@ -24,8 +24,8 @@ class CommandTrace final : public CommandListener {
   public:
     CommandTrace(const device::MemoryConfig& config, base::ProbeListener& listener);
 
-    void on_command(std::size_t channel, device::Command command, std::size_t bank, std::int64_t row,
-                    std::int64_t now) override;
+    void on_command(std::size_t channel, device::Command command, std::size_t bank,
+                    std::int64_t row, std::int64_t now) override;
     // Ends the bursts still under way; call once, after the run.
     void finish();
 

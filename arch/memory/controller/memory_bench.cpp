@@ -2,6 +2,8 @@
 #include <benchmark/benchmark.h>
 
 #include "arch/base/config.hpp"
+#include "arch/memory/controller/memory_config_reader.hpp"
+#include "arch/memory/controller/memory_system.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 
 namespace tilesim::arch::memory::controller {
@@ -11,7 +13,7 @@ void stream(benchmark::State& state, const char* name, traffic::StreamConfig::Pa
             std::int64_t writes) {
     auto document = base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
                                                  "/configs/devices/" + name + ".yaml");
-    const device::MemoryConfig config = device::read_memory_config(document.root().child("memory", ""));
+    const device::MemoryConfig config = read_memory_config(document.root().child("memory", ""));
     traffic::StreamConfig requests;
     requests.pattern = pattern;
     requests.requests = 200'000;

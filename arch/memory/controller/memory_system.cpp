@@ -8,38 +8,39 @@ namespace tilesim::arch::memory::controller {
 
 MemorySystem::MemorySystem(const device::MemoryConfig& config, base::Femtoseconds lookahead,
                            base::EventQueue& queue, base::stats::Group& stats)
-    : config_(config), map_(config), clock_(config.clock), group_(stats, "memory") {
+    : config_(config),
+      map_(config),
+      clock_(config.clock),
+      lookahead_(lookahead),
+      queue_(queue),
+      group_(stats, "memory"),
+      per_group_(static_cast<std::size_t>(config.pseudo_channels)) {
     SIM_CHECK(lookahead > base::Femtoseconds{0}, "a memory needs a lookahead");
     for (std::size_t i = 0; i < static_cast<std::size_t>(config.channels); ++i) {
-        channels_.push_back(std::make_unique<Channel>(config_, i, lookahead, queue, group_, *this));
+        if (member_of(i) == 0) {
+            groups_.push_back(std::make_unique<ChannelGroup>(clock_, lookahead, queue));
+        }
+        channels_.push_back(make_channel(config_, i, group_, *this));
+        group_of(i).add(*channels_.back());
     }
 }
 
-std::uint64_t MemorySystem::slot() {
-    if (free_.empty()) {
-        pending_.emplace_back();
-        return pending_.size() - 1;
-    }
-    const std::uint64_t index = free_.back();
-    free_.pop_back();
-    return index;
-}
-
-void MemorySystem::submit(const MemoryRequest& request) {
+void MemorySystem::submit(const port::MemoryRequest& request) {
     SIM_CHECK(request.bytes > 0 && request.address >= 0, "memory request of {} bytes at {}",
               request.bytes, request.address);
     const std::int64_t size = config_.burst.count();
     const std::int64_t first = request.address / size;
     const std::int64_t last = (request.address + request.bytes - 1) / size;
     const std::int64_t arrival = clock_.first_cycle_from(request.arrival).count();
-    const std::uint64_t index = slot();
+    const std::uint64_t index = pending_.take();
     pending_[index] = {request.client, request.tag, last - first + 1, arrival};
     std::size_t channel = channels_.size();
-    Channel::Arrival* part = nullptr;
+    Arrival* part = nullptr;
     map_.locate(first, last, [&](device::Location where) {
         if (where.channel() != channel || part->count == part->bursts.size()) {
             channel = where.channel();
-            part = &channels_[channel]->expect(request.write, index, arrival);
+            group_of(channel).expect(member_of(channel), arrival);
+            part = &channels_[channel]->arrivals().expect(request.write, index, arrival);
         }
         part->bursts[part->count++] = where;
     });
@@ -47,7 +48,9 @@ void MemorySystem::submit(const MemoryRequest& request) {
 }
 
 void MemorySystem::lend(std::size_t channel, ChannelGuest& guest, base::Femtoseconds from) {
-    channels_[channel]->lend(guest, clock_.first_cycle_from(from).count());
+    const std::int64_t cycle = clock_.first_cycle_from(from).count();
+    group_of(channel).expect(member_of(channel), cycle);
+    channels_[channel]->invite(guest, cycle);
 }
 
 void MemorySystem::on_burst_done(std::uint64_t request, std::int64_t when) {
@@ -55,21 +58,21 @@ void MemorySystem::on_burst_done(std::uint64_t request, std::int64_t when) {
     pending.last = std::max(pending.last, when);
     if (--pending.bursts_left == 0) {
         const Pending done = pending;
-        free_.push_back(request);
+        pending_.give_back(request);
         done.client->on_memory_complete(done.tag, clock_.time_of(base::Cycles{done.last}));
     }
 }
 
 base::Femtoseconds MemorySystem::busy_until() const {
-    base::Femtoseconds latest{0};
+    std::int64_t latest = 0;
     for (const auto& channel : channels_) {
-        latest = std::max(latest, channel->busy_until());
+        latest = std::max(latest, channel->data_end());
     }
-    return latest;
+    return clock_.time_of(base::Cycles{latest});
 }
 
 bool MemorySystem::idle() const {
-    return free_.size() == pending_.size() &&
+    return pending_.in_use() == 0 &&
            std::all_of(channels_.begin(), channels_.end(),
                        [](const auto& channel) { return channel->idle(); });
 }
@@ -105,7 +108,7 @@ void MemorySystem::listen(CommandListener* listener) {
 
 void MemorySystem::finish_statistics() {
     for (const auto& channel : channels_) {
-        channel->finish_statistics();
+        channel->finish_statistics(clock_.cycle_at(queue_.now()).count());
     }
 }
 

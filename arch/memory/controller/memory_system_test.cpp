@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
+#include "arch/memory/controller/memory_config_reader.hpp"
 #include "arch/memory/device/legality_checker.hpp"
+#include "arch/memory/policy/page_policies.hpp"
+#include "arch/memory/policy/schedulers.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 
 namespace tilesim::arch::memory::controller {
@@ -17,7 +20,7 @@ namespace {
 device::MemoryConfig device(const std::string& name) {
     auto document = base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
                                                  "/configs/devices/" + name + ".yaml");
-    return device::read_memory_config(document.root().child("memory", ""));
+    return read_memory_config(document.root().child("memory", ""));
 }
 
 // Each channel's commands, checked.
@@ -26,8 +29,8 @@ class Checkers final : public CommandListener {
     explicit Checkers(const device::MemoryConfig& config)
         : checkers_(static_cast<std::size_t>(config.channels), device::LegalityChecker(config)) {}
 
-    void on_command(std::size_t channel, device::Command command, std::size_t bank, std::int64_t row,
-                    std::int64_t now) override {
+    void on_command(std::size_t channel, device::Command command, std::size_t bank,
+                    std::int64_t row, std::int64_t now) override {
         checkers_[channel].hear({command, bank, row, now});
     }
     std::int64_t commands() const {
@@ -50,7 +53,8 @@ struct Outcome {
     port::BankUse banks;
 };
 
-Outcome run(const device::MemoryConfig& config, const traffic::StreamConfig& stream, bool check = false) {
+Outcome run(const device::MemoryConfig& config, const traffic::StreamConfig& stream,
+            bool check = false) {
     base::EventQueue queue;
     base::stats::Group root("");
     MemorySystem memory(config, traffic::StreamDriver::latency(config), queue, root);
@@ -108,9 +112,9 @@ TEST_P(Devices, SequentialReadsReachThePeakWithoutRefresh) {
 }
 
 TEST_P(Devices, CommandsAreLegalUnderEveryPagePolicy) {
-    for (const device::PagePolicy policy : {device::PagePolicy::Open, device::PagePolicy::Closed, device::PagePolicy::Timeout}) {
+    for (const auto& [name, each] : policy::PagePolicies::names()) {
         device::MemoryConfig config = device(GetParam());
-        config.controller.page_policy = policy;
+        config.controller.page_policy = each;
         traffic::StreamConfig stream;
         stream.pattern = traffic::StreamConfig::Pattern::Random;
         stream.requests = 6'000;
@@ -165,7 +169,7 @@ TEST_P(Devices, MisalignedRequestsCostWholeBursts) {
 }
 
 // Submits three further writes as soon as it hears that one is complete.
-class Breeder final : public MemoryClient {
+class Breeder final : public port::MemoryClient {
   public:
     static constexpr std::uint64_t kWrites = 1000;
 
@@ -211,7 +215,7 @@ TEST_P(Devices, AClientMaySubmitWhileItIsToldOfAnother) {
 TEST(MemoryConfig, BrokenRelationsAreNamed) {
     auto document = base::config::Document::parse(
         "memory: {timing: {tRAS: 12 cycle, tREFI: 100 cycle}}\n", "f.yaml");
-    device::read_memory_config(document.root().child("memory", ""));
+    read_memory_config(document.root().child("memory", ""));
     try {
         document.finish();
         FAIL();

@@ -3,7 +3,7 @@
 // Models:  every constraint of DramTiming between ACT, RD, WR, PRE and REF of one channel and rank:
 //          per bank, per bank group, per channel, the four-activate window, the data bus; the
 //          command bus, which ACT, RD and WR may hold for several CK.
-// Ignores: ranks beyond one; power-down; per-bank refresh.
+// Ignores: ranks beyond one; power-down.
 // `earliest` asks and changes nothing; `issue` does, and doing what `earliest` forbids is a bug.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "arch/base/check.hpp"
+#include "arch/memory/device/command_bus.hpp"
 #include "arch/memory/device/memory_config.hpp"
 
 namespace tilesim::arch::memory::device {
@@ -33,27 +34,29 @@ class CommandTiming {
     explicit CommandTiming(const MemoryConfig& config);
 
     std::int64_t open_row(std::size_t bank) const { return rows_[bank]; }
-    std::int64_t command_bus_free() const { return command_bus_; }
-    bool all_closed() const { return open_banks_ == 0; }
-    // The first CK in which the command may go to the bank (any bank for Refresh), row state aside.
+    // Pseudo-channels hand it to the one that goes next.
+    CommandBus& bus() { return bus_; }
+    const CommandBus& bus() const { return bus_; }
+    std::uint64_t open_banks() const { return open_; }  // bit set where a row is open
+    // The first CK in which the command may go to the bank, row state aside. Not for Refresh.
     std::int64_t earliest(Command command, std::size_t bank) const {
-        return command == Command::Refresh
-                   ? earliest_refresh()
-                   : std::max(earliest(command), bank_earliest(command, bank));
+        return std::max(earliest(command), bank_earliest(command, bank));
     }
+    // The first CK in which these banks, all closed, can be refreshed together.
+    std::int64_t earliest_refresh(std::uint64_t banks) const;
     // The same in two steps, for asking about many banks: what holds for every bank, and the bank's
-    // and its group's share. Not for Refresh.
+    // and its group's share.
     std::int64_t earliest(Command command) const {
         switch (command) {
             case Command::Activate:
-                return std::max({command_bus_, channel_.activate,
+                return std::max({bus_.free_for_rows(), channel_.activate,
                                  activates_[oldest_activate_] + t_.tFAW.count()});
             case Command::Read:
-                return std::max(command_bus_, channel_.read);
+                return std::max(bus_.free_for_columns(), channel_.read);
             case Command::Write:
-                return std::max(command_bus_, channel_.write);
+                return std::max(bus_.free_for_columns(), channel_.write);
             default:
-                return command_bus_;
+                return bus_.free_for_rows();
         }
     }
     std::int64_t bank_earliest(Command command, std::size_t bank) const {
@@ -69,13 +72,14 @@ class CommandTiming {
                 return own.precharge;
         }
     }
+    // ACT, RD, WR or PRE.
     void issue(Command command, std::size_t bank, std::int64_t row, std::int64_t now);
+    // REF to these banks, which takes them until CK `until`.
+    void refresh(std::uint64_t banks, std::int64_t now, std::int64_t until);
     // No command before CK `when`; all banks must be closed.
     void quiet_until(std::int64_t when);
 
   private:
-    std::int64_t earliest_refresh() const;
-    std::int64_t command_cycles(Command command) const;
     static void raise(std::int64_t& bound, std::int64_t to) { bound = bound < to ? to : bound; }
     // For every bank of this bank's group.
     void raise_group(std::size_t bank, std::int64_t Scope::*bound, std::int64_t to) {
@@ -92,33 +96,22 @@ class CommandTiming {
     Scope channel_;
     std::array<std::int64_t, 4> activates_{};  // CKs of the last four
     std::size_t oldest_activate_ = 0;
-    std::int64_t command_bus_ = 0;
-    std::int64_t open_banks_ = 0;
+    CommandBus bus_;
+    std::uint64_t open_ = 0;
 };
 
 // Here, not in the .cpp: the scheduler knows which command it issues, and the rest folds away.
-inline std::int64_t CommandTiming::command_cycles(Command command) const {
-    switch (command) {
-        case Command::Activate:
-            return t_.activate_command.count();
-        case Command::Read:
-        case Command::Write:
-            return t_.column_command.count();
-        default:
-            return 1;
-    }
-}
-
 inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t row,
                                  std::int64_t now) {
     SIM_DCHECK(now >= earliest(command, bank), "DRAM command {} to bank {} at {} is too early",
                static_cast<int>(command), bank, now);
     Scope& b = banks_[bank];
-    command_bus_ = now + command_cycles(command);
+    const std::uint64_t bit = std::uint64_t{1} << bank;
     switch (command) {
         case Command::Activate:
+            bus_.carry_row(now + t_.activate_command.count());
             rows_[bank] = row;
-            ++open_banks_;
+            open_ |= bit;
             raise(b.read, now + t_.tRCD.count());
             raise(b.write, now + t_.tRCD.count());
             raise(b.precharge, now + t_.tRAS.count());
@@ -132,6 +125,7 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
             // Write data may follow read data after the bus has turned.
             const std::int64_t write =
                 now + (t_.read_latency + t_.burst + t_.tRTW).count() - t_.write_latency.count();
+            bus_.carry_column(now + t_.column_command.count());
             raise(b.precharge, now + t_.tRTP.count());
             raise_group(bank, &Scope::read, now + t_.tCCD_L.count());
             raise(channel_.read, now + t_.tCCD_S.count());
@@ -140,6 +134,7 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
         }
         case Command::Write: {
             const std::int64_t data_end = now + (t_.write_latency + t_.burst).count();
+            bus_.carry_column(now + t_.column_command.count());
             raise(b.precharge, data_end + t_.tWR.count());
             raise_group(bank, &Scope::write, now + t_.tCCD_L_WR.count());
             raise(channel_.write, now + t_.tCCD_S.count());
@@ -148,15 +143,13 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
             break;
         }
         case Command::Precharge:
+            bus_.carry_row(now + 1);
             rows_[bank] = kNoRow;
-            --open_banks_;
+            open_ &= ~bit;
             raise(b.activate, now + t_.tRP.count());
             break;
         case Command::Refresh:
-            for (Scope& each : banks_) {
-                raise(each.activate, now + t_.tRFC.count());
-            }
-            break;
+            SIM_CHECK(false, "banks are refreshed together, by refresh()");
     }
 }
 

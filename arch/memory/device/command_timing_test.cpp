@@ -114,12 +114,35 @@ TEST(CommandTiming, TheBusTurnsBetweenReadsAndWrites) {
     EXPECT_EQ(write.earliest(Command::Read, kOtherGroup), kStart + 100 + 19 + 4 + 3);
 }
 
-TEST(CommandTiming, RefreshWaitsForEveryBankAndBlocksThemTrfc) {
+TEST(CommandTiming, RefreshWaitsForItsBanksAndTakesThemTheirTime) {
     Opened bank;
     bank.issue(Command::Precharge, kBank, kNoRow, kStart + 200);
-    EXPECT_EQ(bank.earliest(Command::Refresh, kBank), kStart + 231);
-    bank.issue(Command::Refresh, kBank, kNoRow, kStart + 231);
+    constexpr std::uint64_t kAll = 0xFFFF;
+    EXPECT_EQ(bank.earliest_refresh(kAll), kStart + 231);
+    EXPECT_EQ(bank.earliest_refresh(kAll & ~std::uint64_t{1}), kStart + 201);
+    bank.refresh(kAll, kStart + 231, kStart + 231 + 307);
     EXPECT_EQ(bank.earliest(Command::Activate, kOtherGroup), kStart + 231 + 307);
+    EXPECT_EQ(bank.earliest(Command::Precharge, kBank), kStart + 232);  // one CK on the bus
+}
+
+TEST(CommandTiming, ABankAloneIsRefreshedBesideTheOthers) {
+    Opened bank;
+    bank.issue(Command::Precharge, kBank, kNoRow, kStart + 200);
+    bank.refresh(1U << kSameGroup, kStart + 300, kStart + 300 + 151);
+    EXPECT_EQ(bank.earliest(Command::Activate, kSameGroup), kStart + 300 + 151);
+    EXPECT_EQ(bank.earliest(Command::Activate, kBank), kStart + 301);
+}
+
+TEST(CommandTiming, ASplitBusCarriesARowAndAColumnCommandAtATime) {
+    MemoryConfig config = primes();
+    config.split_command_bus = true;
+    CommandTiming bank{config};
+    bank.issue(Command::Activate, kBank, 7, kStart);
+    EXPECT_EQ(bank.bus().free_for_rows(), kStart + 2);
+    EXPECT_EQ(bank.bus().free_for_columns(), 0);
+    bank.issue(Command::Read, kBank, 7, kStart + 29);
+    EXPECT_EQ(bank.bus().free_for_columns(), kStart + 29 + 3);
+    EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 2);
 }
 
 }  // namespace

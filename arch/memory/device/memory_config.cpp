@@ -66,30 +66,6 @@ void read_timing(Node node, DramTiming& timing) {
     node.done();
 }
 
-void read_controller(Node node, ControllerConfig& controller) {
-    const Range queue{1, 1024};
-    node.optional("read_queue", controller.read_queue, queue, "bursts a channel can queue");
-    node.optional("write_queue", controller.write_queue, queue, "bursts a channel can queue");
-    node.optional("write_high", controller.write_high, queue, "queued writes that start a drain");
-    node.optional("write_low", controller.write_low, {0, 1024}, "queued writes that end a drain");
-    node.optional("starvation_cap", controller.starvation_cap, {1, 1'000'000},
-                  "row hits that may overtake an older request of their bank");
-    node.optional("page_policy", controller.page_policy,
-                  {{"open", PagePolicy::Open},
-                   {"closed", PagePolicy::Closed},
-                   {"timeout", PagePolicy::Timeout}},
-                  "when an idle row is closed");
-    node.optional("page_timeout", controller.page_timeout, {1, 1'000'000},
-                  "idle time after which the timeout policy closes a row");
-    if (controller.write_low >= controller.write_high) {
-        node.error("write_low", "must be below write_high");
-    }
-    if (controller.write_high > controller.write_queue) {
-        node.error("write_high", "must not exceed write_queue");
-    }
-    node.done();
-}
-
 // "bank_group:2" is a field and its number of address bits.
 std::vector<AddressBits> read_mapping(std::vector<Node> entries) {
     constexpr std::int64_t kMostBits = 40;
@@ -116,22 +92,26 @@ std::vector<AddressBits> read_mapping(std::vector<Node> entries) {
 }
 
 void check_mapping(Node& node, const MemoryConfig& config) {
-    const auto expect = [&](AddressField field, std::int64_t values, const char* name) {
+    const auto expect = [&](AddressField field, std::int64_t values, std::string_view name) {
         std::int64_t bits = 0;
         for (const AddressBits& entry : config.mapping) {
             bits += entry.field == field ? entry.bits : 0;
         }
-        if (!std::has_single_bit(static_cast<std::uint64_t>(values)) ||
-            (std::int64_t{1} << bits) != values) {
-            node.error("mapping",
-                       fmt::format("has {} {} bits, but there are {} of them", bits, name, values));
+        const auto count = static_cast<std::uint64_t>(values);
+        if (!std::has_single_bit(count)) {
+            node.error("mapping", fmt::format("cannot share addresses out to {} {}: a number of "
+                                              "bits needs a power of two",
+                                              values, name));
+        } else if (bits != std::countr_zero(count)) {
+            node.error("mapping", fmt::format("has {} bits for {} {}, which need {}", bits, values,
+                                              name, std::countr_zero(count)));
         }
     };
-    expect(AddressField::Column, config.row / config.burst, "column (bursts a row)");
-    expect(AddressField::BankGroup, config.bank_groups, "bank_group");
-    expect(AddressField::Bank, config.banks_per_group, "bank");
-    expect(AddressField::Channel, config.channels, "channel");
-    expect(AddressField::Row, config.rows, "row");
+    expect(AddressField::Column, config.row / config.burst, "columns (bursts a row)");
+    expect(AddressField::BankGroup, config.bank_groups, "bank groups");
+    expect(AddressField::Bank, config.banks_per_group, "banks a group");
+    expect(AddressField::Channel, config.channels, "channels");
+    expect(AddressField::Row, config.rows, "rows");
 }
 
 }  // namespace
@@ -141,7 +121,7 @@ double MemoryConfig::peak_bytes_per_second() const {
            static_cast<double>(timing.tCCD_S.count());
 }
 
-MemoryConfig read_memory_config(Node node) {
+MemoryConfig read_device(Node& node) {
     MemoryConfig config;
     constexpr std::int64_t kMega = 1'000'000;
     node.optional("clock", config.clock, {kMega, 100'000 * kMega}, "command clock CK");
@@ -157,14 +137,19 @@ MemoryConfig read_memory_config(Node node) {
     }
     node.optional("bank_hash", config.bank_hash, "XOR of bank and group bits with low row bits");
     node.optional("refresh", config.refresh, "whether rows are refreshed");
+    node.optional("split_command_bus", config.split_command_bus,
+                  "row and column commands have a command bus each");
+    node.optional("pseudo_channels", config.pseudo_channels, {1, 64},
+                  "neighbouring channels that share command buses");
     read_timing(node.child("timing", "constraints between commands"), config.timing);
-    read_controller(node.child("controller", "queues and policies"), config.controller);
     if (config.banks() > static_cast<std::int64_t>(kMaxBanks)) {
         node.error("bank_groups", fmt::format("more than {} banks a channel", kMaxBanks));
     } else {
         check_mapping(node, config);
     }
-    node.done();
+    if (config.channels % config.pseudo_channels != 0) {
+        node.error("pseudo_channels", fmt::format("must divide the {} channels", config.channels));
+    }
     return config;
 }
 

@@ -52,16 +52,17 @@ struct AddressBits {
     std::int64_t bits = 0;
 };
 
-enum class PagePolicy { Open, Closed, Timeout };
-
 struct ControllerConfig {
     std::int64_t read_queue = 64;  // bursts, per channel
     std::int64_t write_queue = 64;
     std::int64_t write_high = 48;      // start draining writes
     std::int64_t write_low = 16;       // stop, when reads wait
     std::int64_t starvation_cap = 64;  // row hits that may overtake an older request of their bank
-    PagePolicy page_policy = PagePolicy::Open;
-    base::Cycles page_timeout{500};  // idle row closes after this, with the timeout policy
+    // Names of the tables in arch/memory/policy.
+    std::string scheduler = "fr_fcfs";
+    std::string page_policy = "open";
+    std::string refresh_policy = "all_bank";
+    base::Cycles page_timeout{500};  // an idle row closes after this, with the timeout policy
 };
 
 struct MemoryConfig {
@@ -78,15 +79,21 @@ struct MemoryConfig {
                                      {AddressField::Row, 16}};
     bool bank_hash = true;  // XOR bank and group bits with low row bits
     bool refresh = true;
+    bool split_command_bus = false;    // row and column commands have a bus each
+    std::int64_t pseudo_channels = 1;  // neighbouring channels that share command buses
     DramTiming timing;
     ControllerConfig controller;
 
     std::int64_t banks() const { return bank_groups * banks_per_group; }
+    std::uint64_t all_banks() const {  // as a set
+        return ~std::uint64_t{0} >> (kMaxBanks - static_cast<std::size_t>(banks()));
+    }
     base::Bytes capacity() const { return row * (rows * banks() * channels); }
     // Bytes a second when every channel's data bus is busy.
     double peak_bytes_per_second() const;
 };
 
-MemoryConfig read_memory_config(base::config::Node node);
+// The keys of `memory` but for those of its controller: more may be read from the node.
+MemoryConfig read_device(base::config::Node& node);
 
 }  // namespace tilesim::arch::memory::device

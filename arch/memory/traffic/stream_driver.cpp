@@ -9,8 +9,8 @@ constexpr std::uint64_t kWriteTag = UINT64_MAX;
 constexpr base::Cycles kLatency{100};  // CK, so that requests arrive on clock edges
 }  // namespace
 
-StreamDriver::StreamDriver(const StreamConfig& config, controller::MemorySystem& memory)
-    : config_(config), source_(config), memory_(memory), clock_(memory.config().clock) {}
+StreamDriver::StreamDriver(const StreamConfig& config, port::MemoryPort& memory)
+    : config_(config), source_(config), memory_(memory), clock_(memory.clock()) {}
 
 base::Femtoseconds StreamDriver::latency(const device::MemoryConfig& memory) {
     // Edges are rounded up to femtoseconds: two of them may lie that much closer.

@@ -4,17 +4,18 @@
 #include <vector>
 
 #include "arch/base/clock.hpp"
-#include "arch/memory/controller/memory_system.hpp"
+#include "arch/memory/device/memory_config.hpp"
+#include "arch/memory/port/memory_port.hpp"
 #include "arch/memory/traffic/stream_source.hpp"
 
 namespace tilesim::arch::memory::traffic {
 
-class StreamDriver final : public controller::MemoryClient {
+class StreamDriver final : public port::MemoryClient {
   public:
     // From the driver to the controllers, the lookahead the memory may count on.
     static base::Femtoseconds latency(const device::MemoryConfig& memory);
 
-    StreamDriver(const StreamConfig& config, controller::MemorySystem& memory);
+    StreamDriver(const StreamConfig& config, port::MemoryPort& memory);
 
     // Submits the first requests, which arrive after `latency`; the time of the stream counts from
     // there.
@@ -30,7 +31,7 @@ class StreamDriver final : public controller::MemoryClient {
 
     StreamConfig config_;
     StreamSource source_;
-    controller::MemorySystem& memory_;
+    port::MemoryPort& memory_;
     base::Clock clock_;
     std::int64_t issued_ = 0;
     std::int64_t completed_ = 0;

@@ -30,7 +30,7 @@ std::string_view class_of(program::TileKind kind) {
 }  // namespace
 
 Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric,
-             const program::Program& program, memory::controller::MemorySystem& memory,
+             const program::Program& program, memory::port::MemoryPort& memory,
              base::EventQueue& queue, base::stats::Group& parent, memory::port::BackingStore* store)
     : config_(config),
       program_(program),
@@ -89,54 +89,60 @@ std::set<program::ChannelId> Array::channels_used() const {
 }
 
 void Array::build_channels(memory::port::BackingStore* store) {
-    const auto on_token = [this](const program::ChannelId& channel, Cycles) {
-        command_processor_.on_token(channel);
-    };
     for (const program::ChannelId& id : channels_used()) {
-        const program::TileKind kind = config_.kind_of(id.tile);
-        const DmaConfig& dma = config_.dma_of(kind);
-        const Cycles start = kind == program::TileKind::Shim
-                                 ? dma.descriptor_latency + config_.shim.task_start
-                                 : dma.descriptor_latency;
-        const dma::DmaChannel::Timing timing{start, dma.boundary_bubble, dma.grant_to_stream,
-                                             dma.task_queue_depth};
-        auto channel = std::make_unique<dma::DmaChannel>(
-            id, timing, scheduler_, locks_, table(id.tile), tile_group(id.tile), on_token);
-        const dma::ShimContext shim{config_.shim,
-                                    scheduler_,
-                                    fabric_,
-                                    static_cast<std::size_t>(id.tile.column),
-                                    program_.external_buffers,
-                                    store};
-        std::unique_ptr<dma::Mover> mover;
-        if (id.direction == program::Direction::MM2S && kind == program::TileKind::Shim) {
-            auto reader = std::make_unique<dma::ShimReader>(*channel, shim);
-            sources_[id] = reader.get();
-            mover = std::move(reader);
-        } else if (id.direction == program::Direction::MM2S) {
-            auto reader = std::make_unique<dma::TileReader>(*channel, memory_.get());
-            sources_[id] = reader.get();
-            mover = std::move(reader);
-        } else if (kind == program::TileKind::Shim) {
-            auto writer = std::make_unique<dma::ShimWriter>(*channel, shim);
-            sinks_[id] = &writer->sink();
-            mover = std::move(writer);
-        } else {
-            auto writer = std::make_unique<dma::TileWriter>(*channel, scheduler_, memory_.get());
-            sinks_[id] = &writer->sink();
-            mover = std::move(writer);
-        }
-        channel->set_mover(std::move(mover));
-        channel->on_idle = [this](const program::ChannelId& idle) {
-            command_processor_.on_idle(idle);
-        };
-        channels_.emplace(id, std::move(channel));
+        build_channel(id, store);
     }
     for (const program::TileDma& dma : program_.dmas) {
         for (const program::BufferDescriptor& descriptor : dma.descriptors) {
             table(dma.tile).write(descriptor);
         }
     }
+}
+
+void Array::build_channel(const program::ChannelId& id, memory::port::BackingStore* store) {
+    const program::TileKind kind = config_.kind_of(id.tile);
+    const DmaConfig& dma = config_.dma_of(kind);
+    const Cycles start = kind == program::TileKind::Shim
+                             ? dma.descriptor_latency + config_.shim.task_start
+                             : dma.descriptor_latency;
+    const dma::DmaChannel::Timing timing{start, dma.boundary_bubble, dma.grant_to_stream,
+                                         dma.task_queue_depth};
+    const auto on_token = [this](const program::ChannelId& channel, Cycles) {
+        command_processor_.on_token(channel);
+    };
+    auto channel = std::make_unique<dma::DmaChannel>(id, timing, scheduler_, locks_, table(id.tile),
+                                                     tile_group(id.tile), on_token);
+    channel->set_mover(make_mover(*channel, kind, store));
+    channel->on_idle = [this](const program::ChannelId& idle) { command_processor_.on_idle(idle); };
+    channels_.emplace(id, std::move(channel));
+}
+
+std::unique_ptr<dma::Mover> Array::make_mover(dma::DmaChannel& channel, program::TileKind kind,
+                                              memory::port::BackingStore* store) {
+    const program::ChannelId& id = channel.id();
+    const auto reads = [&](auto reader) -> std::unique_ptr<dma::Mover> {
+        sources_[id] = reader.get();
+        channel_flows_[id] = &reader->flows();
+        return reader;
+    };
+    const auto writes = [&](auto writer) -> std::unique_ptr<dma::Mover> {
+        sinks_[id] = &writer->sink();
+        return writer;
+    };
+    const bool is_reader = id.direction == program::Direction::MM2S;
+    if (kind == program::TileKind::Shim) {
+        const dma::ShimContext shim{config_.shim,
+                                    scheduler_,
+                                    fabric_,
+                                    static_cast<std::size_t>(id.tile.column),
+                                    program_.external_buffers,
+                                    store};
+        return is_reader ? reads(std::make_unique<dma::ShimReader>(channel, shim))
+                         : writes(std::make_unique<dma::ShimWriter>(channel, shim));
+    }
+    return is_reader
+               ? reads(std::make_unique<dma::TileReader>(channel, memory_.get()))
+               : writes(std::make_unique<dma::TileWriter>(channel, scheduler_, memory_.get()));
 }
 
 // One arbiter passes the packets of all switch outputs that share it; where a route does not say
@@ -150,6 +156,25 @@ stream::StreamArbiter& Array::arbiter(program::TileCoordinate tile, const std::s
     return *entry;
 }
 
+// What a packet passes, in the order of its path; circuits pass no arbiter.
+std::vector<stream::StreamArbiter*> Array::arbiters_of(const program::Route& route) {
+    std::vector<stream::StreamArbiter*> arbiters;
+    if (!route.packet_id) {
+        return arbiters;
+    }
+    // The sending port is one itself: a packet waits until the one before has passed.
+    const auto sender = stream::port_of(route.source, config_.kind_of(route.source.tile));
+    arbiters.push_back(&arbiter(route.source.tile, "from_" + name_of(sender)));
+    for (const program::Hop& hop : route.path) {
+        stream::StreamArbiter& next = arbiter(
+            hop.tile, hop.arbiter ? fmt::format("arbiter{}", *hop.arbiter) : name_of(hop.out));
+        if (std::find(arbiters.begin(), arbiters.end(), &next) == arbiters.end()) {
+            arbiters.push_back(&next);
+        }
+    }
+    return arbiters;
+}
+
 void Array::build_flows(bool functional) {
     for (const program::Route& route : program_.routes) {
         std::vector<stream::StreamFlow::Branch> branches;
@@ -158,32 +183,17 @@ void Array::build_flows(bool functional) {
                                 config_.stream.hop_latency * stream::hops(route, i),
                                 config_.stream.sink_fifo, config_.stream.arbiter_fifo});
         }
-        std::vector<stream::StreamArbiter*> arbiters;
         std::optional<std::uint32_t> header;
         if (route.packet_id) {
             header = static_cast<std::uint32_t>(*route.packet_id);
-            // The sending port is one itself: a packet waits until the one before has passed.
-            const std::string sender =
-                stream::dma_port(route.source, config_.kind_of(route.source.tile));
-            arbiters.push_back(&arbiter(route.source.tile, "from_" + sender));
-            for (const program::Hop& hop : route.path) {
-                stream::StreamArbiter& next = arbiter(
-                    hop.tile, hop.arbiter ? fmt::format("arbiter{}", *hop.arbiter) : hop.out);
-                if (std::find(arbiters.begin(), arbiters.end(), &next) == arbiters.end()) {
-                    arbiters.push_back(&next);
-                }
-            }
         }
         flows_.push_back(std::make_unique<stream::StreamFlow>(
-            route.name, scheduler_, *sources_.at(route.source), branches, std::move(arbiters),
+            route.name, scheduler_, *sources_.at(route.source), branches, arbiters_of(route),
             header, route.keep_header, functional));
-        const std::int64_t packet_id = route.packet_id.value_or(-1);
-        if (auto* shim = dynamic_cast<dma::ShimReader*>(sources_.at(route.source))) {
-            shim->add_flow(packet_id, *flows_.back());
-        } else if (auto* tile = dynamic_cast<dma::TileReader*>(sources_.at(route.source))) {
-            tile->add_flow(packet_id, *flows_.back());
-        } else if (auto* core = dynamic_cast<core::CoreOutput*>(sources_.at(route.source))) {
-            core->set_flow(*flows_.back());
+        if (route.source.port == program::PortKind::Core) {
+            core_outputs_.at(route.source)->set_flow(*flows_.back());
+        } else {
+            channel_flows_.at(route.source)->add(route.packet_id, *flows_.back());
         }
     }
 }
@@ -229,8 +239,10 @@ void Array::register_core_ports() {
                 &core->input(i).sink();
         }
         for (std::int64_t i = 0; i < config_.core.stream_outputs; ++i) {
-            sources_[{core->tile(), program::Direction::MM2S, i, program::PortKind::Core}] =
-                &core->output(i);
+            const program::ChannelId id{core->tile(), program::Direction::MM2S, i,
+                                        program::PortKind::Core};
+            core_outputs_[id] = &core->output(i);
+            sources_[id] = &core->output(i);
         }
     }
 }

@@ -11,17 +11,18 @@
 
 #include "arch/base/event_queue.hpp"
 #include "arch/base/probe.hpp"
+#include "arch/base/deadlock.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/fabric/fabric.hpp"
 #include "arch/memory/port/backing_store.hpp"
-#include "arch/memory/controller/memory_system.hpp"
+#include "arch/memory/port/memory_port.hpp"
 #include "arch/npu/control/command_processor.hpp"
 #include "arch/npu/core/core_tile.hpp"
-#include "arch/base/deadlock.hpp"
 #include "arch/npu/dma/dma_channel.hpp"
+#include "arch/npu/dma/shim_mover.hpp"
+#include "arch/npu/dma/tile_mover.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
-#include "arch/npu/dma/shim_mover.hpp"
 
 namespace tilesim::arch::npu::array {
 
@@ -35,9 +36,9 @@ class Array final : public control::ControlTarget {
   public:
     // `program` must have been verified and routed and outlive the array, as must the rest.
     // `store`: DRAM's bytes, which makes the run functional; nullptr is timing mode.
-    Array(const NpuConfig& config, const fabric::FabricConfig& fabric, const program::Program& program,
-          memory::controller::MemorySystem& memory, base::EventQueue& queue, base::stats::Group& parent,
-          memory::port::BackingStore* store);
+    Array(const NpuConfig& config, const fabric::FabricConfig& fabric,
+          const program::Program& program, memory::port::MemoryPort& memory,
+          base::EventQueue& queue, base::stats::Group& parent, memory::port::BackingStore* store);
 
     // Every component's activities go to `listener` from now on.
     void connect(base::ProbeListener* listener);
@@ -85,13 +86,16 @@ class Array final : public control::ControlTarget {
     dma::DescriptorTable& table(program::TileCoordinate tile);
     std::set<program::ChannelId> channels_used() const;
     void build_channels(memory::port::BackingStore* store);
+    void build_channel(const program::ChannelId& id, memory::port::BackingStore* store);
+    std::unique_ptr<dma::Mover> make_mover(dma::DmaChannel& channel, program::TileKind kind,
+                                           memory::port::BackingStore* store);
     void register_core_ports();
     void build_flows(bool functional);
     void build_cores(const memory::port::BackingStore* store);
+    std::vector<stream::StreamArbiter*> arbiters_of(const program::Route& route);
     stream::StreamArbiter& arbiter(program::TileCoordinate tile, const std::string& name);
     void build_cascades();
     std::vector<core::CoreTile::LockRole> lock_roles() const;
-    void add_flow(dma::DmaChannel& source, std::optional<std::int64_t> packet_id, stream::StreamFlow& flow);
 
     const NpuConfig& config_;
     const program::Program& program_;
@@ -108,6 +112,8 @@ class Array final : public control::ControlTarget {
     std::map<program::ChannelId, std::unique_ptr<dma::DmaChannel>> channels_;
     std::map<program::ChannelId, stream::StreamSourceClient*> sources_;
     std::map<program::ChannelId, stream::StreamSink*> sinks_;
+    std::map<program::ChannelId, dma::ChannelFlows*> channel_flows_;  // of MM2S channels
+    std::map<program::ChannelId, core::CoreOutput*> core_outputs_;
     std::map<std::string, std::unique_ptr<stream::StreamArbiter>> arbiters_;
     std::vector<std::unique_ptr<stream::StreamFlow>> flows_;  // one a route, in the program's order
     std::vector<std::unique_ptr<core::CascadeLink>> cascades_;

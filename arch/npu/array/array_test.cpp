@@ -10,6 +10,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/stream/router.hpp"
+#include "arch/memory/controller/memory_system.hpp"
 
 namespace tilesim::arch::npu::array {
 namespace {
@@ -35,7 +36,8 @@ program::Program copy_program(std::int64_t free_buffers) {
     out.release = program::LockAction{0, 1};
     program.dmas = {{kMemory,
                      {in, out},
-                     {{program::Direction::S2MM, 0, {0, 1, false}}, {program::Direction::MM2S, 0, {1, 1, false}}}}};
+                     {{program::Direction::S2MM, 0, {0, 1, false}},
+                      {program::Direction::MM2S, 0, {1, 1, false}}}}};
     program::Route up;
     up.name = "up";
     up.source = {kShim, program::Direction::MM2S, 0};
@@ -52,8 +54,10 @@ program::Program copy_program(std::int64_t free_buffers) {
     program::BufferDescriptor write = read;
     write.id = 1;
     write.buffer = 1;
-    program.sequence = {program::WriteDescriptor{kShim, read}, program::PushTask{up.source, {0, 1, false}},
-                        program::WriteDescriptor{kShim, write}, program::PushTask{down.destinations[0], {1, 1, true}},
+    program.sequence = {program::WriteDescriptor{kShim, read},
+                        program::PushTask{up.source, {0, 1, false}},
+                        program::WriteDescriptor{kShim, write},
+                        program::PushTask{down.destinations[0], {1, 1, true}},
                         program::WaitToken{down.destinations[0]}};
     return program;
 }
@@ -76,8 +80,8 @@ struct System {
     program::Program program;
     base::EventQueue queue;
     base::stats::Group root{""};
-    memory::controller::MemorySystem memory{memory::device::MemoryConfig{}, fabric::FabricConfig{}.request_latency,
-                                queue, root};
+    memory::controller::MemorySystem memory{memory::device::MemoryConfig{},
+                                            fabric::FabricConfig{}.request_latency, queue, root};
     memory::port::BackingStore store;
     std::optional<Array> array;
 };
@@ -111,10 +115,10 @@ TEST(Array, OutOfOrderPacketsGoWhereTheirHeadersSay) {
     out.id = 1;
     out.length = 2 * kWords;
     out.acquire = program::LockAction{1, -2};
-    program.dmas = {
-        {kMemory,
-         {low, high, out},
-         {{program::Direction::S2MM, 0, {2, 2, false, true}}, {program::Direction::MM2S, 0, {1, 1, false}}}}};
+    program.dmas = {{kMemory,
+                     {low, high, out},
+                     {{program::Direction::S2MM, 0, {2, 2, false, true}},
+                      {program::Direction::MM2S, 0, {1, 1, false}}}}};
     program::Route first = program.routes[0];
     first.packet_id = 1;
     first.keep_header = true;
@@ -169,9 +173,10 @@ TEST(Array, AWrongInitialValueIsAStandstillThatNamesTheLock) {
 
 TEST(Array, PushesToAFullQueueAreDroppedAndNamed) {
     program::Program program = copy_program(0);  // nothing moves, so the queue fills
-    for (int i = 0; i < 6; ++i) {       // with the first: one runs, four queue, two are lost
-        program.sequence.insert(program.sequence.begin() + 2,
-                                program::PushTask{{kShim, program::Direction::MM2S, 0}, {0, 1, false}});
+    for (int i = 0; i < 6; ++i) {  // with the first: one runs, four queue, two are lost
+        program.sequence.insert(
+            program.sequence.begin() + 2,
+            program::PushTask{{kShim, program::Direction::MM2S, 0}, {0, 1, false}});
     }
     System system(program);
     system.run();

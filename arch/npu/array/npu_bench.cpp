@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "arch/npu/dma/address_generator.hpp"
 #include "arch/npu/core/kernel_function.hpp"
+#include "arch/npu/dma/address_generator.hpp"
 #include "arch/npu/tile/lock_unit.hpp"
 
 namespace tilesim::arch::npu::array {

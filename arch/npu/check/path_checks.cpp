@@ -11,7 +11,6 @@
 #include "arch/npu/check/problem_list.hpp"
 #include "arch/npu/stream/router.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
-#include "arch/npu/stream/switch_port.hpp"
 
 namespace tilesim::arch::npu::check {
 
@@ -21,32 +20,22 @@ constexpr std::size_t kRuleSlots = 4;  // per slave port
 constexpr std::size_t kArbiters = 6;   // per switch
 constexpr std::size_t kSelects = 4;    // msel values per arbiter
 
-struct Place {
-    program::TileCoordinate tile;
-    std::string port;
-    auto operator<=>(const Place&) const = default;
-};
+using Place = stream::TilePort;
 
 std::string text_of(const Place& place) {
-    return fmt::format("tile {},{} {}", place.tile.column, place.tile.row, place.port);
+    return fmt::format("tile {},{} {}", place.tile.column, place.tile.row, name_of(place.port));
 }
 
-// Where words that leave by a master port enter; nothing for ports that do not lead to a neighbour.
+// Where words that leave by a master port enter; nothing for ports that do not lead to a tile.
 std::optional<Place> beyond(const Place& master, const NpuConfig& config) {
-    for (const stream::Heading heading : {stream::Heading::North, stream::Heading::South, stream::Heading::East, stream::Heading::West}) {
-        const std::string name = name_of(heading);
-        const program::TileCoordinate to = stream::neighbour(master.tile, heading);
-        if (master.port.starts_with(name) && config.contains(to)) {
-            return Place{to, name_of(stream::opposite(heading)) + master.port.substr(name.size())};
-        }
-    }
-    return std::nullopt;
+    const auto slave = stream::wire_from(master);
+    return slave && config.contains(slave->tile) ? slave : std::nullopt;
 }
 
 // What one packet route does in one switch.
 struct Packets {
     std::int64_t id = 0;
-    std::set<std::string> masters;
+    std::set<program::SwitchPort> masters;
 };
 
 class PathChecks : private ProblemList {
@@ -69,7 +58,7 @@ class PathChecks : private ProblemList {
 
   private:
     Place place_of(const program::ChannelId& channel) const {
-        return {channel.tile, stream::dma_port(channel, config_.kind_of(channel.tile))};
+        return {channel.tile, stream::port_of(channel, config_.kind_of(channel.tile))};
     }
 
     void check(const program::Route& route) {
@@ -135,21 +124,19 @@ class PathChecks : private ProblemList {
             return false;
         }
         const program::TileKind kind = config_.kind_of(hop.tile);
-        const auto known = [&](const std::string& name, stream::PortSide side, const char* what) {
-            const auto port = stream::parse_port(name);
-            const bool there = port && port->index < stream::ports_of(config_, kind, port->bundle, side);
+        const auto known = [&](program::SwitchPort port, stream::PortSide side, const char* what) {
+            const bool there = port.index < stream::ports_of(config_, kind, port.bundle, side);
             require(there, "route {}: the switch of tile {},{} has no {} {}", route.name,
-                    hop.tile.column, hop.tile.row, what, name);
-            return there ? port : std::nullopt;
+                    hop.tile.column, hop.tile.row, what, name_of(port));
+            return there;
         };
-        const auto in = known(hop.in, stream::PortSide::Slave, "input");
-        const auto out = known(hop.out, stream::PortSide::Master, "output");
-        if (!in || !out) {
+        const bool has_in = known(hop.in, stream::PortSide::Slave, "input");
+        if (!known(hop.out, stream::PortSide::Master, "output") || !has_in) {
             return false;
         }
-        const bool legal = stream::can_cross(kind, *in, *out);
+        const bool legal = stream::can_cross(kind, hop.in, hop.out);
         require(legal, "route {}: the switch of tile {},{} cannot connect {} to {}", route.name,
-                hop.tile.column, hop.tile.row, hop.in, hop.out);
+                hop.tile.column, hop.tile.row, name_of(hop.in), name_of(hop.out));
         return legal;
     }
 
@@ -157,8 +144,8 @@ class PathChecks : private ProblemList {
         auto& users = users_[master];
         for (const auto& [other, from] : users) {
             if (other == &route) {
-                require(from == slave.port, "route {}: both {} and {} lead to {}", route.name, from,
-                        slave.port, text_of(master));
+                require(from == slave.port, "route {}: both {} and {} lead to {}", route.name,
+                        name_of(from), name_of(slave.port), text_of(master));
                 continue;
             }
             const bool packets = route.packet_id && other->packet_id;
@@ -166,7 +153,7 @@ class PathChecks : private ProblemList {
                     other->name);
             require(!packets || stream::can_share(route, *other) || from != slave.port,
                     "routes {} and {}: both send packet {} from {} to {}", other->name, route.name,
-                    route.packet_id.value_or(0), slave.port, text_of(master));
+                    route.packet_id.value_or(0), name_of(slave.port), text_of(master));
         }
         users.push_back({&route, slave.port});
         if (route.packet_id) {
@@ -182,7 +169,7 @@ class PathChecks : private ProblemList {
     // A rule matches ids whose masked bits equal a value; the ids of one set of masters share a
     // rule where it matches no others. The largest such set may come last and match everything.
     void check_rules(const Place& slave, const std::vector<Packets>& packets) {
-        std::map<std::set<std::string>, std::vector<std::int64_t>> by_masters;
+        std::map<std::set<program::SwitchPort>, std::vector<std::int64_t>> by_masters;
         for (const Packets& each : packets) {
             by_masters[each.masters].push_back(each.id);
         }
@@ -207,7 +194,7 @@ class PathChecks : private ProblemList {
     // Masters that share a packet share an arbiter; each combination of an arbiter's masters takes
     // one of its selects.
     void check_arbiters() {
-        std::map<program::TileCoordinate, std::set<std::set<std::string>>> combinations;
+        std::map<program::TileCoordinate, std::set<std::set<program::SwitchPort>>> combinations;
         for (const auto& [slave, packets] : packets_) {
             for (const Packets& each : packets) {
                 combinations[slave.tile].insert(each.masters);
@@ -238,7 +225,8 @@ class PathChecks : private ProblemList {
         }
     }
 
-    using Group = std::pair<std::set<std::string>, std::size_t>;  // masters, selects they need
+    using Group =
+        std::pair<std::set<program::SwitchPort>, std::size_t>;  // masters, selects they need
 
     // First fit, largest first, which is best for groups of at most four.
     static bool arbiters_hold(const std::vector<Group>& groups) {
@@ -262,7 +250,7 @@ class PathChecks : private ProblemList {
     const program::Program& program_;
     const NpuConfig& config_;
     // Master port -> routes that use it and the slave ports they come from.
-    std::map<Place, std::vector<std::pair<const program::Route*, std::string>>> users_;
+    std::map<Place, std::vector<std::pair<const program::Route*, program::SwitchPort>>> users_;
     std::map<Place, std::vector<Packets>> packets_;  // by slave port
 };
 

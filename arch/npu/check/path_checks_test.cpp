@@ -4,7 +4,6 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/stream/router.hpp"
-#include "arch/npu/stream/switch_port.hpp"
 
 namespace tilesim::arch::npu::check {
 namespace {
@@ -19,9 +18,21 @@ NpuConfig device() {
     return config;
 }
 
-program::Route make(const char* name, program::ChannelId from, std::vector<program::ChannelId> to, std::vector<program::Hop> path = {},
-           std::optional<std::int64_t> packet = std::nullopt) {
-    return {name, from, std::move(to), packet, false, std::move(path)};
+// A hop with its ports by name.
+struct Crossing {
+    program::TileCoordinate tile;
+    std::string in, out;
+};
+
+program::Route make(const char* name, program::ChannelId from, std::vector<program::ChannelId> to,
+                    const std::vector<Crossing>& path = {},
+                    std::optional<std::int64_t> packet = std::nullopt) {
+    program::Route route{name, from, std::move(to), packet, false, {}};
+    for (const auto& [tile, in, out] : path) {
+        route.path.push_back(
+            {tile, program::parse_port(in).value(), program::parse_port(out).value()});
+    }
+    return route;
 }
 
 std::string problem(std::vector<program::Route> routes) {
@@ -44,27 +55,6 @@ std::vector<std::size_t> routed(std::vector<program::Route> routes) {
     return sizes;
 }
 
-TEST(SwitchPort, CountsAndCrossingsAreTheHardwares) {
-    using enum stream::Bundle;
-    EXPECT_EQ(stream::ports_of(NpuConfig{}, program::TileKind::Core, South, stream::PortSide::Slave), 6);
-    EXPECT_EQ(stream::ports_of(NpuConfig{}, program::TileKind::Core, South, stream::PortSide::Master), 4);
-    EXPECT_EQ(stream::ports_of(NpuConfig{}, program::TileKind::Shim, South, stream::PortSide::Slave), 8);
-    EXPECT_EQ(stream::ports_of(NpuConfig{}, program::TileKind::Memory, East, stream::PortSide::Master), 0);
-    EXPECT_EQ(stream::ports_of(NpuConfig{}, program::TileKind::Memory, Dma, stream::PortSide::Master), 6);
-    EXPECT_TRUE(stream::can_cross(program::TileKind::Core, {South, 5}, {East, 0}));
-    EXPECT_TRUE(stream::can_cross(program::TileKind::Core, {South, 2}, {South, 2}));  // loop-back
-    EXPECT_FALSE(stream::can_cross(program::TileKind::Core, {South, 2}, {South, 3}));
-    EXPECT_FALSE(stream::can_cross(program::TileKind::Core, {Core, 0}, {Core, 0}));
-    EXPECT_TRUE(stream::can_cross(program::TileKind::Memory, {South, 3}, {North, 3}));
-    EXPECT_FALSE(stream::can_cross(program::TileKind::Memory, {South, 3}, {North, 2}));
-    EXPECT_FALSE(stream::can_cross(program::TileKind::Memory, {Dma, 1}, {Dma, 2}));
-    EXPECT_TRUE(stream::can_cross(program::TileKind::Memory, {Dma, 1}, {North, 5}));
-    EXPECT_FALSE(stream::can_cross(program::TileKind::Core, {Trace, 0}, {Dma, 1}));
-    EXPECT_EQ(stream::parse_port("north11"), (stream::SwitchPort{North, 11}));
-    EXPECT_FALSE(stream::parse_port("north").has_value());
-    EXPECT_FALSE(stream::parse_port("up1").has_value());
-}
-
 TEST(PathChecks, AcceptAPinnedBroadcast) {
     EXPECT_EQ(problem({make("r", {{0, 0}, kMm2s, 0}, {{{0, 1}, kS2mm, 4}, {{0, 2}, kS2mm, 1}},
                             {{{0, 0}, "south3", "north2"},
@@ -77,7 +67,9 @@ TEST(PathChecks, AcceptAPinnedBroadcast) {
 TEST(PathChecks, NameEachBrokenRule) {
     const program::ChannelId from{{0, 0}, kMm2s, 0};
     const program::ChannelId to{{0, 2}, kS2mm, 0};
-    const auto path = [&](std::vector<program::Hop> hops) { return problem({make("r", from, {to}, hops)}); };
+    const auto path = [&](const std::vector<Crossing>& hops) {
+        return problem({make("r", from, {to}, hops)});
+    };
     EXPECT_EQ(path({{{0, 0}, "south3", "north6"}}),
               "route r: the switch of tile 0,0 has no output north6");
     EXPECT_EQ(path({{{0, 0}, "south9", "north1"}}),
@@ -149,7 +141,7 @@ TEST(Router, UsesEveryStreamOfABundleAndThenGoesRound) {
     // tiles have no way sideways.
     std::vector<program::Route> routes;
     const program::ChannelId cores[] = {{{0, 2}, kS2mm, 0}, {{0, 2}, kS2mm, 1}, {{0, 3}, kS2mm, 0},
-                               {{0, 3}, kS2mm, 1}, {{0, 4}, kS2mm, 0}, {{0, 4}, kS2mm, 1}};
+                                        {{0, 3}, kS2mm, 1}, {{0, 4}, kS2mm, 0}, {{0, 4}, kS2mm, 1}};
     for (std::int64_t i = 0; i < 6; ++i) {
         routes.push_back(make(("r" + std::to_string(i)).c_str(), {{0, 1}, kMm2s, i}, {cores[i]}));
     }

@@ -13,7 +13,6 @@
 #include "arch/npu/check/tile_reach.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "arch/npu/program/descriptor_chain.hpp"
-#include "arch/npu/stream/stream_switch.hpp"
 #include "arch/npu/tile/lock_unit.hpp"
 
 namespace tilesim::arch::npu::check {

@@ -9,6 +9,8 @@
 namespace tilesim::arch::npu::check {
 namespace {
 
+using enum program::Bundle;
+
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -81,14 +83,14 @@ TEST(ReadyProgram, NeedsRoomForItsBuffers) {
 
 TEST(ReadyProgram, NeedsSoundPathsWhereTheyAreGiven) {
     program::Program program = transfer(kWords, kWords);
-    program.routes[0].path = {{kFrom, "dma0", "north3"}};
+    program.routes[0].path = {{kFrom, {Dma, 0}, {North, 3}, {}}};
     EXPECT_THAT(refusal(program), HasSubstr("the program cannot run:\n  route way: "));
 }
 
 TEST(ReadyProgram, NeedsAWayForEveryStream) {
     // The circuit has the receiver's port to itself: there is no way left for packets.
     program::Program program = transfer(kWords, kWords);
-    program.routes[0].path = {{kFrom, "dma0", "north0"}, {kTo, "south0", "dma0"}};
+    program.routes[0].path = {{kFrom, {Dma, 0}, {North, 0}, {}}, {kTo, {South, 0}, {Dma, 0}, {}}};
     program.routes.push_back(program.routes[0]);
     program.routes[1].name = "other";
     program.routes[1].packet_id = 7;

@@ -60,7 +60,8 @@ void copy_each(std::int64_t count, std::int64_t bytes, const std::byte* from,
 
 }  // namespace
 
-AddressGenerator::AddressGenerator(const program::BufferDescriptor& descriptor, std::int64_t execution) {
+AddressGenerator::AddressGenerator(const program::BufferDescriptor& descriptor,
+                                   std::int64_t execution) {
     const std::vector<program::Dimension> dimensions = full_dimensions(descriptor);
     SIM_CHECK(dimensions.size() <= kMostDimensions, "descriptor {} has {} dimensions",
               descriptor.id, dimensions.size());
@@ -171,7 +172,8 @@ std::int64_t stream_words(const program::BufferDescriptor& descriptor) {
     std::int64_t words = 1;
     const std::vector<program::Dimension> dimensions = full_dimensions(descriptor);
     for (std::size_t i = 0; i < dimensions.size(); ++i) {
-        const program::Padding padding = i < descriptor.padding.size() ? descriptor.padding[i] : program::Padding{};
+        const program::Padding padding =
+            i < descriptor.padding.size() ? descriptor.padding[i] : program::Padding{};
         words *= padding.before + dimensions[i].size + padding.after;
     }
     return words;

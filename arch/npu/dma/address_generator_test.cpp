@@ -11,8 +11,8 @@ namespace tilesim::arch::npu::dma {
 namespace {
 
 // Word offsets in stream order, -1 for inserted zeros.
-std::vector<std::int64_t> walk(const program::BufferDescriptor& descriptor, std::int64_t execution = 0,
-                               std::int64_t most = INT64_MAX) {
+std::vector<std::int64_t> walk(const program::BufferDescriptor& descriptor,
+                               std::int64_t execution = 0, std::int64_t most = INT64_MAX) {
     AddressGenerator addresses(descriptor, execution);
     std::vector<std::int64_t> offsets;
     std::int64_t left = stream_words(descriptor);
@@ -26,7 +26,8 @@ std::vector<std::int64_t> walk(const program::BufferDescriptor& descriptor, std:
     return offsets;
 }
 
-program::BufferDescriptor descriptor(std::int64_t length, std::vector<program::Dimension> dimensions) {
+program::BufferDescriptor descriptor(std::int64_t length,
+                                     std::vector<program::Dimension> dimensions) {
     program::BufferDescriptor result;
     result.length = length;
     result.dimensions = std::move(dimensions);

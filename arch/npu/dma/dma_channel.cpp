@@ -26,21 +26,6 @@ void swap_halves(program::BufferDescriptor& descriptor) {
 
 }  // namespace
 
-// --- DescriptorTable -----------------------------------------------------------------------------
-
-void DescriptorTable::write(const program::BufferDescriptor& descriptor) {
-    entries_.at(static_cast<std::size_t>(descriptor.id)) =
-        Entry{descriptor, descriptor.iteration ? descriptor.iteration->current : 0,
-              stream_words(descriptor)};
-}
-
-DescriptorTable::Entry* DescriptorTable::find(std::int64_t id) {
-    const auto index = static_cast<std::size_t>(id);
-    return index < entries_.size() && entries_[index] ? &*entries_[index] : nullptr;
-}
-
-// --- DmaChannel ----------------------------------------------------------------------------------
-
 DmaStats::DmaStats(Group& tile, std::string_view name)
     : Group(tile, name, fmt::format("{}_{}", tile.component_class(), name)),
       time(*this, "time", base::stats::Unit::Cycle, kChannelStates) {}
@@ -205,60 +190,6 @@ void DmaChannel::finish_task(Cycles now) {
     if (idle() && on_idle) {
         on_idle(id_);
     }
-}
-
-// --- TileReader ----------------------------------------------------------------------------------
-
-stream::StreamFlow& flow_of(const std::vector<std::pair<std::int64_t, stream::StreamFlow*>>& flows,
-                            const program::BufferDescriptor& descriptor,
-                            const std::string& channel) {
-    const std::int64_t wanted = descriptor.packet ? descriptor.packet->id : -1;
-    for (const auto& [packet_id, flow] : flows) {
-        if (packet_id == wanted) {
-            return *flow;
-        }
-    }
-    throw program::ProgramFault(
-        wanted < 0 ? fmt::format("{}: descriptor {} sends without a packet, but no circuit route "
-                                 "leaves this channel",
-                                 channel, descriptor.id)
-                   : fmt::format("{}: descriptor {} sends packet {}, but no route takes that id",
-                                 channel, descriptor.id, wanted));
-}
-
-void TileReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
-    if (memory_ != nullptr) {
-        addresses_ = AddressGenerator(entry.descriptor, entry.iteration);
-        buffer_ = entry.descriptor.buffer;
-        offset_ = entry.descriptor.offset;
-    }
-    flow_of(flows_, entry.descriptor, channel_.name())
-        .begin(entry.stream_words, entry.stream_words, from, named_descriptor(entry.descriptor));
-}
-
-void TileReader::read_words(std::span<std::uint32_t> into) {
-    addresses_.read(memory_->buffer(buffer_).data() + offset_, into);
-}
-
-// --- TileWriter ----------------------------------------------------------------------------------
-
-void TileWriter::begin(const DescriptorTable::Entry& entry, Cycles from) {
-    entry_ = &entry;
-    sink_.begin(entry.stream_words + (channel_.out_of_order() ? 1 : 0), from);
-}
-
-void TileWriter::on_stream_received(Cycles now) {
-    if (memory_ != nullptr) {
-        const program::BufferDescriptor& descriptor = entry_->descriptor;
-        AddressGenerator addresses(descriptor, entry_->iteration);
-        std::byte* bytes = memory_->buffer(descriptor.buffer).data() + descriptor.offset;
-        sink_.take_words(
-            [&, header = channel_.out_of_order()](std::span<const std::uint32_t> words) mutable {
-                addresses.write(words.subspan(header ? 1 : 0), bytes);
-                header = false;
-            });
-    }
-    channel_.finish_transfer(now);
 }
 
 }  // namespace tilesim::arch::npu::dma

@@ -5,8 +5,7 @@
 //          out-of-order descriptors (the packet's header names one), iteration state kept in the
 //          descriptor, lock acquire before and release after each descriptor, one cycle not ready
 //          at each S2MM descriptor boundary, completion tokens.
-// Ignores: memory bank conflicts (second order on silicon: a lost arbitration costs a DMA nothing),
-//          compression, finish-on-TLAST.
+// Ignores: compression, finish-on-TLAST.
 // Source:  Xilinx aie-rt, AMD AM020, mlir-aie; docs/modelling.md.
 #pragma once
 
@@ -17,37 +16,16 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/npu/cycle_scheduler.hpp"
-#include "arch/npu/dma/address_generator.hpp"
+#include "arch/npu/dma/descriptor_table.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/descriptor_chain.hpp"
-#include "arch/npu/stream/stream_flow.hpp"
 #include "arch/npu/tile/lock_unit.hpp"
-#include "arch/npu/tile/tile_memory.hpp"
 
 namespace tilesim::arch::npu::dma {
-
-// A tile's descriptor registers, shared by its channels.
-class DescriptorTable {
-  public:
-    struct Entry {
-        program::BufferDescriptor descriptor;
-        std::int64_t iteration = 0;  // the "current" field
-        std::int64_t stream_words = 0;
-    };
-    explicit DescriptorTable(std::int64_t descriptors)
-        : entries_(static_cast<std::size_t>(descriptors)) {}
-    void write(const program::BufferDescriptor& descriptor);
-    // Stays valid; nullptr where nobody has written.
-    Entry* find(std::int64_t id);
-
-  private:
-    std::vector<std::optional<Entry>> entries_;
-};
 
 enum class ChannelState : std::size_t {
     Idle,
@@ -172,58 +150,5 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     std::optional<base::Cycles> first_end_;
     base::Cycles last_end_{0};
 };
-
-// MM2S of a core or memory tile.
-class TileReader final : public Mover, public stream::StreamSourceClient {
-  public:
-    // `flows`: by packet id; the circuit-switched one, if any, under -1.
-    TileReader(DmaChannel& channel, tile::TileMemory* memory)
-        : channel_(channel), memory_(memory) {}
-    void add_flow(std::int64_t packet_id, stream::StreamFlow& flow) {
-        flows_.push_back({packet_id, &flow});
-    }
-
-    void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
-    void on_stream_pushed(std::int64_t, std::int64_t, base::Cycles) override {}
-    void on_stream_sent(base::Cycles now) override { channel_.finish_transfer(now); }
-    void read_words(std::span<std::uint32_t> into) override;
-
-  private:
-    DmaChannel& channel_;
-    tile::TileMemory* memory_;
-    std::vector<std::pair<std::int64_t, stream::StreamFlow*>> flows_;
-    AddressGenerator addresses_;
-    std::int64_t buffer_ = 0;
-    std::int64_t offset_ = 0;
-};
-
-// S2MM of a core or memory tile.
-class TileWriter final : public Mover, public stream::StreamSinkClient {
-  public:
-    TileWriter(DmaChannel& channel, CycleScheduler& scheduler, tile::TileMemory* memory)
-        : channel_(channel), memory_(memory), sink_(scheduler, *this) {}
-    stream::StreamSink& sink() { return sink_; }
-
-    void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
-    void await_packet() override { sink_.await_packet(); }
-    void on_packet(std::int64_t descriptor) override { channel_.on_packet(descriptor); }
-    void on_stream_received(base::Cycles now) override;
-
-  private:
-    DmaChannel& channel_;
-    tile::TileMemory* memory_;
-    stream::StreamSink sink_;
-    const DescriptorTable::Entry* entry_ = nullptr;
-};
-
-// What the header of the descriptor's packet tells an out-of-order receiver.
-inline std::int64_t named_descriptor(const program::BufferDescriptor& descriptor) {
-    return descriptor.packet ? descriptor.packet->descriptor : 0;
-}
-
-// The flow a descriptor's words go to: by its packet id. Throws ProgramFault when there is none.
-stream::StreamFlow& flow_of(const std::vector<std::pair<std::int64_t, stream::StreamFlow*>>& flows,
-                            const program::BufferDescriptor& descriptor,
-                            const std::string& channel);
 
 }  // namespace tilesim::arch::npu::dma

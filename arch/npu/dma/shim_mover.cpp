@@ -12,20 +12,6 @@ namespace {
 constexpr std::int64_t kWordBytes = 4;
 }
 
-Burst BurstSplitter::next() {
-    if (run_bytes_ == 0) {
-        const Run run = addresses_.take(words_left_);
-        words_left_ -= run.words;
-        run_address_ = base_ + run.offset * kWordBytes;
-        run_bytes_ = run.words * kWordBytes;
-    }
-    const std::int64_t to_boundary = limit_ - run_address_ % limit_;
-    const Burst burst{run_address_, std::min(run_bytes_, to_boundary)};
-    run_address_ += burst.bytes;
-    run_bytes_ -= burst.bytes;
-    return burst;
-}
-
 std::int64_t ShimContext::base_of(const program::BufferDescriptor& descriptor) const {
     return buffers[static_cast<std::size_t>(descriptor.buffer)].address + descriptor.offset;
 }
@@ -44,7 +30,7 @@ void ShimReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
     }
     memory_wait_ = Cycles{0};
     stream_idle_since_ = from;
-    flow_ = &flow_of(flows_, entry.descriptor, channel_.name());
+    flow_ = &flows_.of(entry.descriptor, channel_.name());
     flow_->begin(entry.stream_words, 0, from, named_descriptor(entry.descriptor));
     issue();
 }

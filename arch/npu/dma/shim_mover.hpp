@@ -1,11 +1,11 @@
 // How a shim tile's channels move words between DRAM and their stream.
 //
-// Models:  a descriptor's contiguous runs cut into bursts of at most the device's burst length that
-//          do not cross that length's natural alignment; a bounded number of bursts outstanding per
-//          channel; a data FIFO between the AXI port and the stream; answers used in order; address
-//          translation as extra latency at each change of page.
+// Models:  a descriptor cut into bursts (burst_splitter.hpp); a bounded number of bursts
+// outstanding
+//          per channel; a data FIFO between the AXI port and the stream; answers used in order;
+//          address translation as extra latency at each change of page.
 // Ignores: AxCache and QoS settings, secure accesses, the SMMU.
-// Source:  Xilinx aie-rt (burst encodings), AMD AM020; the bounds are calibrated, see the device
+// Source:  AMD AM020; the bounds are calibrated, see the device
 // file.
 #pragma once
 
@@ -17,38 +17,11 @@
 #include "arch/base/ring.hpp"
 #include "arch/fabric/fabric.hpp"
 #include "arch/memory/port/backing_store.hpp"
+#include "arch/npu/dma/burst_splitter.hpp"
+#include "arch/npu/dma/channel_flows.hpp"
 #include "arch/npu/dma/dma_channel.hpp"
 
 namespace tilesim::arch::npu::dma {
-
-// One AXI burst of a descriptor.
-struct Burst {
-    std::int64_t address = 0;  // bytes
-    std::int64_t bytes = 0;
-};
-
-// Cuts a descriptor's runs into bursts.
-class BurstSplitter {
-  public:
-    BurstSplitter() = default;
-    // `base`: physical address of the descriptor's offset 0.
-    BurstSplitter(const DescriptorTable::Entry& entry, std::int64_t base, std::int64_t limit)
-        : addresses_(entry.descriptor, entry.iteration),
-          base_(base),
-          limit_(limit),
-          words_left_(entry.stream_words) {}
-
-    bool done() const { return words_left_ == 0 && run_bytes_ == 0; }
-    Burst next();
-
-  private:
-    AddressGenerator addresses_;
-    std::int64_t base_ = 0;
-    std::int64_t limit_ = 0;
-    std::int64_t words_left_ = 0;
-    std::int64_t run_address_ = 0;  // what is left of the present run
-    std::int64_t run_bytes_ = 0;
-};
 
 struct ShimContext {
     const ShimConfig& config;
@@ -71,9 +44,7 @@ class ShimReader final : public Mover,
   public:
     ShimReader(DmaChannel& channel, const ShimContext& context)
         : channel_(channel), context_(context) {}
-    void add_flow(std::int64_t packet_id, stream::StreamFlow& flow) {
-        flows_.push_back({packet_id, &flow});
-    }
+    ChannelFlows& flows() { return flows_; }
 
     void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
     base::Cycles memory_wait() const override { return memory_wait_; }
@@ -90,7 +61,7 @@ class ShimReader final : public Mover,
 
     DmaChannel& channel_;
     ShimContext context_;
-    std::vector<std::pair<std::int64_t, stream::StreamFlow*>> flows_;
+    ChannelFlows flows_;
     stream::StreamFlow* flow_ = nullptr;
     BurstSplitter splitter_;
     std::int64_t page_ = -1;        // of the last burst
@@ -119,7 +90,9 @@ class ShimReader final : public Mover,
 };
 
 // S2MM: writes DRAM.
-class ShimWriter final : public Mover, public stream::StreamSinkClient, public fabric::FabricClient {
+class ShimWriter final : public Mover,
+                         public stream::StreamSinkClient,
+                         public fabric::FabricClient {
   public:
     ShimWriter(DmaChannel& channel, const ShimContext& context)
         : channel_(channel), context_(context), sink_(context.scheduler, *this) {}

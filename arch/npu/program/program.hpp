@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "arch/base/data_type.hpp"
+#include "arch/npu/program/switch_port.hpp"
 
 namespace tilesim::arch::npu {
 
@@ -166,8 +167,8 @@ struct TileDma {
 // `path`: the switches it crosses; filled in by the router when empty.
 struct Hop {
     TileCoordinate tile;
-    std::string in;   // "dma0", "south3", ...
-    std::string out;  // "north0", "dma1", ...
+    SwitchPort in;
+    SwitchPort out;
     // Packet-switched: which of the switch's arbiters passes it; left out: one of its own per port.
     std::optional<std::int64_t> arbiter = {};
 };

@@ -5,7 +5,6 @@
 
 #include <vector>
 
-
 namespace tilesim::arch::npu::program {
 
 namespace {
@@ -151,7 +150,8 @@ class Printer {
             std::vector<std::string> path;
             for (const Hop& hop : r.path) {
                 path.push_back(
-                    fmt::format("{{tile: {}, in: {}, out: {}{}}}", tile(hop.tile), hop.in, hop.out,
+                    fmt::format("{{tile: {}, in: {}, out: {}{}}}", tile(hop.tile), name_of(hop.in),
+                                name_of(hop.out),
                                 hop.arbiter ? fmt::format(", arbiter: {}", *hop.arbiter) : ""));
             }
             line(fmt::format("name: {}", r.name));

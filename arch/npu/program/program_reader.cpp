@@ -74,6 +74,16 @@ ChannelId read_channel(Node node, bool core_ports = false) {
     return id;
 }
 
+SwitchPort read_port(Node& node, std::string_view key) {
+    std::string text;
+    node.required(key, text, "port of the switch");
+    const auto port = parse_port(text);
+    if (!port) {
+        node.error(key, fmt::format("must be a port such as south3 or dma0, got '{}'", text));
+    }
+    return port.value_or(SwitchPort{});
+}
+
 // A list's entries by name.
 template <class Named>
 std::int64_t find_name(Node& node, std::string_view key, const std::vector<Named>& list,
@@ -300,8 +310,8 @@ class Reader {
         for (Node& each : entry.list("path", "switches crossed; left out: routed")) {
             Hop hop;
             hop.tile = read_tile(each);
-            each.required("in", hop.in, "port");
-            each.required("out", hop.out, "port");
+            hop.in = read_port(each, "in");
+            hop.out = read_port(each, "out");
             if (each.has("arbiter")) {
                 std::int64_t arbiter = 0;
                 each.optional("arbiter", arbiter, {0, 5}, "of a packet switch");

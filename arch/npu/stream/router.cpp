@@ -15,7 +15,6 @@
 #include "arch/base/check.hpp"
 #include "arch/base/config.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
-#include "arch/npu/stream/switch_port.hpp"
 
 namespace tilesim::arch::npu::stream {
 
@@ -33,32 +32,16 @@ constexpr std::int64_t kWire = 1'000;        // a new one
 constexpr std::int64_t kShared = 2'000;      // one other packets pass
 constexpr std::int64_t kFull = 100'000'000;  // taken
 
-// A port of a tile's switch.
-struct TilePort {
-    program::TileCoordinate tile;
-    SwitchPort port;
-    auto operator<=>(const TilePort&) const = default;
-};
-
-struct Headings {
-    Heading heading;
-    Bundle leaves, enters;  // as a master here, as a slave of the neighbour
-};
-constexpr Headings kHeadings[] = {{Heading::North, Bundle::North, Bundle::South},
-                                  {Heading::South, Bundle::South, Bundle::North},
-                                  {Heading::East, Bundle::East, Bundle::West},
-                                  {Heading::West, Bundle::West, Bundle::East}};
-
-SwitchPort channel_port(const program::ChannelId& channel, program::TileKind kind) {
-    return *parse_port(dma_port(channel, kind));
-}
+// Those that lead to a neighbour.
+constexpr Bundle kWires[] = {Bundle::North, Bundle::South, Bundle::East, Bundle::West};
 
 struct Arrived {};  // thrown to end a search
 
 // Steps to a port of a tile; what a search must still pay at least.
 class Distance : public boost::astar_heuristic<Graph, std::int64_t> {
   public:
-    Distance(const std::vector<TilePort>& ports, program::TileCoordinate to) : ports_(ports), to_(to) {}
+    Distance(const std::vector<TilePort>& ports, program::TileCoordinate to)
+        : ports_(ports), to_(to) {}
     std::int64_t operator()(Vertex vertex) const {
         const program::TileCoordinate at = ports_[vertex].tile;
         return kStep * (std::abs(at.column - to_.column) + std::abs(at.row - to_.row));
@@ -89,7 +72,8 @@ class Arrival : public boost::default_astar_visitor {
 
 class Router {
   public:
-    Router(program::Program& program, const NpuConfig& config) : program_(program), config_(config) {
+    Router(program::Program& program, const NpuConfig& config)
+        : program_(program), config_(config) {
         add_ports();
         add_wires();
     }
@@ -97,9 +81,7 @@ class Router {
     void run() {
         for (const program::Route& route : program_.routes) {
             for (const program::Hop& hop : route.path) {  // pinned by the user
-                const auto port = parse_port(hop.out);
-                SIM_CHECK(port.has_value(), "{}: {} is no port", route.name, hop.out);
-                take({hop.tile, *port}, route);
+                take({hop.tile, hop.out}, route);
             }
         }
         for (program::Route& route : program_.routes) {
@@ -133,12 +115,11 @@ class Router {
         for (Vertex from = 0; from < ports_.size(); ++from) {
             const auto [tile, slave] = ports_[from];
             const program::TileKind kind = config_.kind_of(tile);
-            for (const Headings& way : kHeadings) {
-                const std::int64_t count = ports_of(config_, kind, way.leaves, PortSide::Master);
+            for (const Bundle bundle : kWires) {
+                const std::int64_t count = ports_of(config_, kind, bundle, PortSide::Master);
                 for (std::int64_t index = 0; index < count; ++index) {
-                    const SwitchPort master{way.leaves, index};
-                    const auto to =
-                        vertices_.find({neighbour(tile, way.heading), {way.enters, index}});
+                    const SwitchPort master{bundle, index};
+                    const auto to = vertices_.find(*wire_from({tile, master}));
                     if (to != vertices_.end() && can_cross(kind, slave, master)) {
                         const Edge edge = boost::add_edge(from, to->second, kWire, graph_).first;
                         wires_[{tile, master}].push_back(edge);
@@ -185,13 +166,13 @@ class Router {
             weigh(master, kFull);
         }
         for (const program::Hop& hop : route.path) {
-            take({hop.tile, *parse_port(hop.out)}, route);
+            take({hop.tile, hop.out}, route);
         }
     }
 
     void reach(program::Route& route, const program::ChannelId& destination) {
         const TilePort out{destination.tile,
-                           channel_port(destination, config_.kind_of(destination.tile))};
+                           port_of(destination, config_.kind_of(destination.tile))};
         if (!shareable(out, route)) {
             std::vector<std::string> names;
             for (const program::Route* owner : owners_.at(out)) {
@@ -204,14 +185,14 @@ class Router {
         std::vector<Vertex> before(ports_.size());
         const Vertex end = search(route, out, before);
         // The way back to the source; what the route has already is not added again.
-        std::vector<program::Hop> added{{out.tile, name_of(ports_[end].port), name_of(out.port)}};
+        std::vector<program::Hop> added{{out.tile, ports_[end].port, out.port}};
         for (Vertex at = end; before[at] != at; at = before[at]) {
             const TilePort& from = ports_[before[at]];
             const SwitchPort master = master_between(from.tile, ports_[at]);
             if (!tree_.insert({from, master}).second) {
                 break;
             }
-            added.push_back({from.tile, name_of(from.port), name_of(master)});
+            added.push_back({from.tile, from.port, master});
             weigh({from.tile, master}, kFull);  // bound to one slave
             boost::put(boost::edge_weight, graph_, boost::edge(before[at], at, graph_).first,
                        kStep);
@@ -220,9 +201,10 @@ class Router {
     }
 
     static SwitchPort master_between(program::TileCoordinate from, const TilePort& to) {
-        for (const Headings& way : kHeadings) {
-            if (neighbour(from, way.heading) == to.tile && way.enters == to.port.bundle) {
-                return {way.leaves, to.port.index};
+        for (const Bundle bundle : kWires) {
+            const SwitchPort master{bundle, to.port.index};
+            if (wire_from({from, master}) == to) {
+                return master;
             }
         }
         return to.port;
@@ -231,7 +213,7 @@ class Router {
     // The slave port of the destination's tile the best way ends at.
     Vertex search(const program::Route& route, const TilePort& out, std::vector<Vertex>& before) {
         const TilePort start{route.source.tile,
-                             channel_port(route.source, config_.kind_of(route.source.tile))};
+                             port_of(route.source, config_.kind_of(route.source.tile))};
         const program::TileKind kind = config_.kind_of(out.tile);
         const auto ends = [&](Vertex vertex) {
             return ports_[vertex].tile == out.tile &&
@@ -253,7 +235,8 @@ class Router {
         fail(route, out.tile, "every stream on the way is taken");
     }
 
-    [[noreturn]] void fail(const program::Route& route, program::TileCoordinate tile, const std::string& why) const {
+    [[noreturn]] void fail(const program::Route& route, program::TileCoordinate tile,
+                           const std::string& why) const {
         throw base::config::ConfigError(fmt::format("route {}: no way into tile {},{}: {}",
                                                     route.name, tile.column, tile.row, why));
     }
@@ -263,25 +246,19 @@ class Router {
     Graph graph_;
     std::vector<TilePort> ports_;  // by vertex
     std::map<TilePort, Vertex> vertices_;
-    std::map<TilePort, std::vector<Edge>> wires_;           // by the master they leave by
+    std::map<TilePort, std::vector<Edge>> wires_;                    // by the master they leave by
     std::map<TilePort, std::vector<const program::Route*>> owners_;  // by master
-    std::set<std::pair<TilePort, SwitchPort>> tree_;        // crossings the present route has
+    std::set<std::pair<TilePort, SwitchPort>> tree_;  // crossings the present route has
     std::vector<std::int64_t> distance_;
 };
 
-// The tile behind a port such as "north3"; nothing when the port is no neighbour's.
-std::optional<program::Hop> hop_into(const program::Route& route, program::TileCoordinate tile, const std::string& in) {
-    for (const program::Hop& hop : route.path) {
-        for (const Heading heading :
-             {Heading::North, Heading::South, Heading::East, Heading::West}) {
-            const std::string name = name_of(heading);
-            if (hop.out.starts_with(name) && neighbour(hop.tile, heading) == tile &&
-                in == name_of(opposite(heading)) + hop.out.substr(name.size())) {
-                return hop;
-            }
-        }
-    }
-    return std::nullopt;
+// The crossing before one; nothing where that begins with the source.
+const program::Hop* hop_before(const program::Route& route, const program::Hop& hop) {
+    const auto place =
+        std::find_if(route.path.begin(), route.path.end(), [&hop](const program::Hop& each) {
+            return wire_from({each.tile, each.out}) == TilePort{hop.tile, hop.in};
+        });
+    return place == route.path.end() ? nullptr : &*place;
 }
 
 }  // namespace
@@ -297,19 +274,19 @@ void route(program::Program& program, const NpuConfig& config) {
 
 std::int64_t hops(const program::Route& route, std::size_t destination) {
     const program::TileCoordinate tile = route.destinations[destination].tile;
-    std::optional<program::Hop> hop;
+    const program::Hop* hop = nullptr;
     for (const program::Hop& candidate : route.path) {
-        const bool into_dma = candidate.out.starts_with("dma") ||
-                              candidate.out.starts_with("core") ||
-                              (tile.row == 0 && candidate.out.starts_with("south"));
+        const Bundle bundle = candidate.out.bundle;
+        const bool into_dma = bundle == Bundle::Dma || bundle == Bundle::Core ||
+                              (tile.row == 0 && bundle == Bundle::South);
         if (candidate.tile == tile && into_dma) {
-            hop = candidate;
+            hop = &candidate;
         }
     }
     std::int64_t count = 0;
-    while (hop && count <= static_cast<std::int64_t>(route.path.size())) {
+    while (hop != nullptr && count <= static_cast<std::int64_t>(route.path.size())) {
         ++count;
-        hop = hop_into(route, hop->tile, hop->in);
+        hop = hop_before(route, *hop);
     }
     return count;
 }

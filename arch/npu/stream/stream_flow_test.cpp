@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <array>
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "arch/npu/bench_testing.hpp"
 
 namespace tilesim::arch::npu::stream {
 namespace {
@@ -50,24 +52,7 @@ struct Receiver final : StreamSinkClient {
     }
 };
 
-// Lets a test act at a cycle.
-struct At final : base::EventHandler {
-    std::function<void()> action;
-    void on_event(std::uint64_t, base::Femtoseconds) override { action(); }
-};
-
-struct Bench {
-    base::EventQueue queue;
-    CycleScheduler scheduler{queue, base::Clock{base::Hertz{1'000'000'000}}};
-    std::vector<std::unique_ptr<At>> actions;
-
-    void at(Cycles cycle, std::function<void()> action) {
-        actions.push_back(std::make_unique<At>());
-        actions.back()->action = std::move(action);
-        scheduler.at(cycle, *actions.back());
-    }
-    void run() { queue.run_until(1'000'000_ns); }
-};
+using Bench = TestBench;
 
 std::unique_ptr<StreamFlow> flow_to(Bench& bench, Source& source, std::vector<Receiver*> to,
                                     std::vector<StreamArbiter*> arbiters = {},
@@ -187,6 +172,46 @@ TEST(StreamFlow, BroadcastGoesAtThePaceOfTheLastReceiver) {
     EXPECT_EQ(early.words, late.words);
 }
 
+TEST(StreamFlow, EachReceiverOfABroadcastIsAsFarAwayAsItsOwnPath) {
+    constexpr Cycles kFar{13};
+    Bench bench;
+    Source source;
+    Receiver near{bench.scheduler};
+    Receiver far{bench.scheduler};
+    StreamFlow flow("flow", bench.scheduler, source,
+                    {{&near.sink, kLatency, kCapacity, 0}, {&far.sink, kFar, kCapacity, 0}}, {}, {},
+                    false, true);
+    bench.at(0_cyc, [&] {
+        near.sink.begin(50, 0_cyc);
+        far.sink.begin(50, 0_cyc);
+        flow.begin(50, 50, 0_cyc);
+    });
+    bench.run();
+    EXPECT_EQ(near.received.at(0), 50_cyc + kLatency);
+    EXPECT_EQ(far.received.at(0), 50_cyc + kFar);
+}
+
+TEST(StreamFlow, AHeaderCostsACycleAndIsDroppedUnlessItIsKept) {
+    const auto received = [](bool keep, std::int64_t expected) {
+        Bench bench;
+        Source source;
+        Receiver receiver{bench.scheduler};
+        StreamFlow flow("flow", bench.scheduler, source,
+                        {{&receiver.sink, kLatency, kCapacity, kArbiterCapacity}}, {}, 29, keep,
+                        true);
+        bench.at(0_cyc, [&] {
+            receiver.sink.begin(expected, 0_cyc);
+            flow.begin(40, 40, 0_cyc);
+        });
+        bench.run();
+        EXPECT_EQ(source.sent.at(0), 41_cyc);
+        EXPECT_EQ(receiver.received.at(0), 41_cyc + kLatency);
+        return receiver.words;
+    };
+    EXPECT_EQ(received(false, 40).front(), 0U);
+    EXPECT_EQ(received(true, 41).front(), 29U);
+}
+
 TEST(StreamFlow, DescriptorsOfBothEndsNeedNotAgree) {
     Bench bench;
     Source source;
@@ -236,8 +261,60 @@ TEST(StreamArbiter, IsHeldUntilTheEndOfThePacket) {
     });
     bench.run();
     EXPECT_EQ(first.sent.at(0), 41_cyc);  // the header goes first
-    EXPECT_GE(second.sent.at(0), 81_cyc);
-    EXPECT_EQ(receiver.words.size(), 80U);
+    // The second packet's header waits at the arbiter; its words follow without a gap.
+    EXPECT_EQ(second.sent.at(0), 81_cyc);
+    EXPECT_EQ(receiver.received.at(0), 81_cyc + kLatency);
+    ASSERT_EQ(receiver.words.size(), 80U);
+    for (std::uint32_t i = 0; i < 40; ++i) {
+        EXPECT_EQ(receiver.words[i], i);       // of the first, whole,
+        EXPECT_EQ(receiver.words[40 + i], i);  // then of the second
+    }
+}
+
+TEST(StreamArbiter, ServesPacketsInOrderOfTheirArrival) {
+    Bench bench;
+    std::array<Source, 3> sources;
+    Receiver receiver{bench.scheduler};
+    StreamArbiter arbiter{"arbiter"};
+    std::vector<std::unique_ptr<StreamFlow>> flows;
+    for (Source& source : sources) {
+        flows.push_back(flow_to(bench, source, {&receiver}, {&arbiter}, 1));
+    }
+    constexpr std::array<std::size_t, 3> kOrder{1, 2, 0};  // not the order they were built in
+    bench.at(0_cyc, [&] { receiver.sink.begin(3 * 40, 0_cyc); });
+    for (std::size_t i = 0; i < kOrder.size(); ++i) {
+        const Cycles arrives{static_cast<std::int64_t>(3 * i)};
+        bench.at(arrives, [&, i, arrives] { flows[kOrder[i]]->begin(40, 40, arrives); });
+    }
+    bench.run();
+    EXPECT_EQ(sources[1].sent.at(0), 41_cyc);
+    EXPECT_EQ(sources[2].sent.at(0), 81_cyc);
+    EXPECT_EQ(sources[0].sent.at(0), 121_cyc);
+}
+
+TEST(StreamArbiter, APacketHoldsEveryArbiterOnItsWay) {
+    Bench bench;
+    std::array<Source, 3> sources;
+    Receiver receiver{bench.scheduler};
+    Receiver other{bench.scheduler};
+    StreamArbiter first{"first"};
+    StreamArbiter second{"second"};
+    const auto both = flow_to(bench, sources[0], {&receiver}, {&first, &second}, 1);
+    const auto behind_first = flow_to(bench, sources[1], {&receiver}, {&first}, 2);
+    const auto behind_second = flow_to(bench, sources[2], {&other}, {&second}, 3);
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(80, 0_cyc);
+        other.sink.begin(40, 0_cyc);
+        both->begin(40, 40, 0_cyc);
+        behind_first->begin(40, 40, 0_cyc);
+        behind_second->begin(40, 40, 0_cyc);
+        EXPECT_EQ(behind_first->waiting_arbiter(), &first);
+        EXPECT_EQ(behind_second->waiting_arbiter(), &second);
+    });
+    bench.run();
+    EXPECT_EQ(sources[0].sent.at(0), 41_cyc);
+    EXPECT_EQ(sources[1].sent.at(0), 81_cyc);
+    EXPECT_EQ(sources[2].sent.at(0), 81_cyc);
 }
 
 // A's packet is longer than what its receiver takes; B shares the arbiter but not the receiver.

@@ -1,26 +1,43 @@
-// Ports of the stream switches.
+// The stream switch of a tile: its ports, the ways through it and the wires to its neighbours.
 //
-// Source: Xilinx aie-rt xaie_ss_aieml.c, mlir-aie AIETargetModel; the same on AIE-ML and AIE2P.
+// Source: Xilinx aie-rt xaie_ss_aieml.c, mlir-aie AIETargetModel (isLegalTileConnection); the same
+// on AIE-ML and AIE2P.
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <optional>
 
 #include "arch/npu/npu_config.hpp"
+#include "arch/npu/program/program.hpp"
+#include "arch/npu/program/switch_port.hpp"
 
 namespace tilesim::arch::npu::stream {
 
-enum class Heading { North, South, East, West };
+using program::Bundle;
+using program::SwitchPort;
 
-// Streams a tile's switch can send to its neighbour in a direction.
-std::int64_t streams_towards(program::TileKind kind, Heading heading);
-// A memory tile passes streams straight through only at equal port index.
-bool keeps_index(program::TileKind kind);
+enum class PortSide { Slave, Master };  // into the switch, out of it
+
+struct TilePort {
+    program::TileCoordinate tile;
+    SwitchPort port;
+    auto operator<=>(const TilePort&) const = default;
+};
+
+// Ports of a bundle a tile's switch has; how many the core itself and the DMA have is the device's.
+std::int64_t ports_of(const NpuConfig& config, program::TileKind kind, Bundle bundle,
+                      PortSide side);
+// Whether the switch can connect the two.
+bool can_cross(program::TileKind kind, SwitchPort slave, SwitchPort master);
+// The port a tile's DMA channel or a core's own stream hangs on. A shim's channels are behind its
+// South ports.
+SwitchPort port_of(const program::ChannelId& channel, program::TileKind kind);
+
+enum class Heading { North, South, East, West };
 program::TileCoordinate neighbour(program::TileCoordinate tile, Heading heading);
 Heading opposite(Heading heading);
-const char* name_of(Heading heading);
-// The switch port a tile's DMA channel hangs on: "dma0"; for shim tiles the South port behind the
-// shim multiplexer ("south3"); for a core's own stream port "core0".
-std::string dma_port(const program::ChannelId& channel, program::TileKind kind);
+// The neighbour's slave port that words enter when they leave by a master port; nothing for ports
+// that do not lead to a neighbour. Whether the array has that tile is not asked.
+std::optional<TilePort> wire_from(const TilePort& master);
 
 }  // namespace tilesim::arch::npu::stream

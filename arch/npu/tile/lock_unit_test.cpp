@@ -52,6 +52,47 @@ TEST(LockUnit, GrantsOneRequestACycle) {
     EXPECT_EQ(second.granted.at(0), 12_cyc);
 }
 
+TEST(LockUnit, ServesWaitingRequestsInOrderOfTheirArrival) {
+    LockUnit locks = one_lock(0);
+    Waiter first;
+    Waiter second;
+    Waiter third;
+    for (Waiter* waiter : {&second, &first, &third}) {
+        EXPECT_FALSE(locks.acquire({0, -1}, *waiter));
+    }
+    locks.release({0, 2}, 11_cyc);
+    EXPECT_EQ(second.granted, std::vector{11_cyc});
+    EXPECT_EQ(first.granted, std::vector{12_cyc});
+    EXPECT_TRUE(third.granted.empty());
+    locks.release({0, 1}, 29_cyc);
+    EXPECT_EQ(third.granted, std::vector{29_cyc});
+}
+
+TEST(LockUnit, AWaitingRequestWhoseConditionHoldsPassesOneWhoseDoesNot) {
+    LockUnit locks = one_lock(0);
+    Waiter big;
+    Waiter small;
+    EXPECT_FALSE(locks.acquire({0, -3}, big));
+    EXPECT_FALSE(locks.acquire({0, -1}, small));
+    locks.release({0, 1}, 11_cyc);
+    EXPECT_TRUE(big.granted.empty());
+    EXPECT_EQ(small.granted, std::vector{11_cyc});  // the first grant of this cycle
+    locks.release({0, 3}, 29_cyc);
+    EXPECT_EQ(big.granted, std::vector{29_cyc});
+}
+
+TEST(LockUnit, WhatTheProcessorWritesGrantsWaitingRequests) {
+    LockUnit locks = one_lock(0);
+    Waiter first;
+    Waiter second;
+    EXPECT_FALSE(locks.acquire({0, -1}, first));
+    EXPECT_FALSE(locks.acquire({0, -1}, second));
+    locks.set(0, 2, 17_cyc);
+    EXPECT_EQ(first.granted, std::vector{17_cyc});
+    EXPECT_EQ(second.granted, std::vector{18_cyc});
+    EXPECT_EQ(locks.value(0), 0);
+}
+
 TEST(LockUnit, LaterRequestsDoNotOvertakeWaitingOnes) {
     LockUnit locks = one_lock(1);
     Waiter big;

@@ -209,7 +209,7 @@ std::optional<program::ChannelId> channel_at(const NpuConfig& config, const Tile
     }
     if (at.bundle == "south" && kind == program::TileKind::Shim) {
         for (id.index = 0; id.index < config.shim_dma.channels; ++id.index) {
-            if (stream::dma_port(id, kind) == at.name()) {
+            if (stream::port_of(id, kind) == at.of_switch()) {
                 return id;
             }
         }

@@ -19,7 +19,10 @@ namespace tilesim::workloads::npu::mlir {
 struct Port {
     std::string bundle;  // "dma", "north", "south", "east", "west", "core", "tilecontrol", ...
     std::int64_t index = 0;
-    std::string name() const { return fmt::format("{}{}", bundle, index); }
+    // Nothing for ports that lead out of the array's streams.
+    std::optional<program::SwitchPort> of_switch() const {
+        return program::parse_port(fmt::format("{}{}", bundle, index));
+    }
     auto operator<=>(const Port&) const = default;
 };
 using TilePort = std::pair<program::TileCoordinate, Port>;
@@ -28,10 +31,11 @@ using TilePort = std::pair<program::TileCoordinate, Port>;
 Port read_port(Cursor& cursor);
 // The DMA channel behind a port.
 std::optional<program::ChannelId> channel_at(const NpuConfig& config, const TilePort& port,
-                                    program::Direction direction);
+                                             program::Direction direction);
 
 // The packet ids the descriptors of each tile send.
-std::map<program::TileCoordinate, std::set<std::int64_t>> packet_ids_sent(const program::Program& program);
+std::map<program::TileCoordinate, std::set<std::int64_t>> packet_ids_sent(
+    const program::Program& program);
 
 struct Flow {
     program::ChannelId source;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "workloads/npu/mlir/flows.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
+#include "workloads/npu/mlir/flows.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
@@ -225,7 +225,8 @@ class Switches {
     }
 
     // Whether the stream arrives anywhere.
-    bool trace(const program::ChannelId& source, const Port& entry, std::optional<std::int64_t> packet_id) {
+    bool trace(const program::ChannelId& source, const Port& entry,
+               std::optional<std::int64_t> packet_id) {
         program::Route route;
         route.source = source;
         route.packet_id = packet_id;
@@ -271,8 +272,8 @@ class Switches {
         return true;
     }
 
-    void follow_rules(program::Route& route, const Step& step, const Switch& box, std::int64_t packet_id,
-                      std::deque<Step>& open) {
+    void follow_rules(program::Route& route, const Step& step, const Switch& box,
+                      std::int64_t packet_id, std::deque<Step>& open) {
         const auto rules = box.rules.find(step.in);
         if (rules == box.rules.end()) {
             return;
@@ -292,10 +293,15 @@ class Switches {
         }
     }
 
-    void leave(program::Route& route, const Step& step, const Port& out, std::optional<std::int64_t> arbiter,
-               std::deque<Step>& open) {
+    void leave(program::Route& route, const Step& step, const Port& out,
+               std::optional<std::int64_t> arbiter, std::deque<Step>& open) {
         const program::TileKind kind = lowering_.config.kind_of(step.tile);
-        const program::Hop hop{step.tile, step.in.name(), out.name(), arbiter};
+        const auto slave = step.in.of_switch();
+        const auto master = out.of_switch();
+        if (!slave || !master) {
+            return;
+        }
+        const program::Hop hop{step.tile, *slave, *master, arbiter};
         std::optional<program::ChannelId> destination;
         if (kind == program::TileKind::Shim && out.bundle == "south") {
             const auto mux = muxes_.find(step.tile);
@@ -310,13 +316,11 @@ class Switches {
             route.path.push_back(hop);
             return;
         }
-        for (const stream::Heading heading :
-             {stream::Heading::North, stream::Heading::South, stream::Heading::East, stream::Heading::West}) {
-            const program::TileCoordinate to = stream::neighbour(step.tile, heading);
-            if (out.bundle == name_of(heading) && lowering_.config.contains(to)) {
-                route.path.push_back(hop);
-                open.push_back({to, {name_of(stream::opposite(heading)), out.index}});
-            }
+        const auto next = stream::wire_from({step.tile, *master});
+        if (next && lowering_.config.contains(next->tile)) {
+            route.path.push_back(hop);
+            open.push_back(
+                {next->tile, {std::string{name_of(next->port.bundle)}, next->port.index}});
         }
     }
 
@@ -331,8 +335,8 @@ class Switches {
 std::vector<program::ChannelId> unreached(const program::Program& program, const Flow& flow) {
     std::vector<program::ChannelId> missing;
     for (const program::ChannelId& to : flow.destinations) {
-        const bool made =
-            std::any_of(program.routes.begin(), program.routes.end(), [&](const program::Route& route) {
+        const bool made = std::any_of(
+            program.routes.begin(), program.routes.end(), [&](const program::Route& route) {
                 return route.source == flow.source && route.packet_id == flow.packet_id &&
                        std::find(route.destinations.begin(), route.destinations.end(), to) !=
                            route.destinations.end();

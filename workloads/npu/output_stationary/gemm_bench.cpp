@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "arch/base/config.hpp"
+#include "arch/memory/controller/memory_config_reader.hpp"
 #include "arch/npu/array/array.hpp"
 #include "arch/npu/stream/router.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
@@ -19,7 +20,7 @@ void gemm(benchmark::State& state) {
     const fabric::FabricConfig fabric = fabric::read_fabric_config(root.child("fabric", ""));
     auto dram = base::config::Document::load(folder + "ddr5_5600.yaml");
     const memory::device::MemoryConfig memory_config =
-        memory::device::read_memory_config(dram.root().child("memory", ""));
+        memory::controller::read_memory_config(dram.root().child("memory", ""));
     const GemmProblem problem{.m = state.range(0), .k = 864, .n = 1152, .c = DataType::Int8};
     const OutputStationaryMapping mapping{.m_ct = 144, .k_ct = 72, .n_ct = 144, .k_mt = 432};
     LoweredGemm lowered = lower(problem, mapping, config);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "arch/base/config.hpp"
+#include "arch/memory/controller/memory_config_reader.hpp"
 #include "arch/npu/array/array.hpp"
 #include "arch/npu/stream/router.hpp"
 #include "workloads/npu/output_stationary/gemm_data.hpp"
@@ -27,7 +28,7 @@ inline Machine load_machine(const std::string& device, const std::string& dram) 
     auto memory_file = arch::base::config::Document::load(folder + dram + ".yaml");
     return {arch::npu::read_npu_config(root.child("npu", "")),
             arch::fabric::read_fabric_config(root.child("fabric", "")),
-            arch::memory::device::read_memory_config(memory_file.root().child("memory", ""))};
+            arch::memory::controller::read_memory_config(memory_file.root().child("memory", ""))};
 }
 
 struct Outcome {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "arch/base/event_queue.hpp"
+#include "arch/memory/controller/memory_config_reader.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "workloads/pim/gemv/gemv_data.hpp"
@@ -19,7 +20,7 @@ using arch::base::DataType;
 memory::device::MemoryConfig lpddr(std::int64_t bank_groups = 4) {
     auto document = arch::base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
                                                        "/configs/devices/lpddr5x_7500.yaml");
-    memory::device::MemoryConfig config = memory::device::read_memory_config(document.root().child("memory", ""));
+    memory::device::MemoryConfig config = memory::controller::read_memory_config(document.root().child("memory", ""));
     config.bank_groups = bank_groups;
     config.refresh = false;
     return config;

@@ -1,11 +1,11 @@
-#include "arch/memory/controller/rank.hpp"
+#include "arch/memory/policy/rank.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-namespace tilesim::arch::memory::controller {
+namespace tilesim::arch::memory::policy {
 namespace {
 
 TEST(Age, KnowsItsBank) {
@@ -51,4 +51,4 @@ TEST(FirstRank, IsTheOneBeforeAllOthersWhicheverOrderTheyComeIn) {
 }
 
 }  // namespace
-}  // namespace tilesim::arch::memory::controller
+}  // namespace tilesim::arch::memory::policy

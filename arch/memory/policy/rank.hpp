@@ -9,7 +9,7 @@
 #include "arch/base/check.hpp"
 #include "arch/memory/device/memory_config.hpp"
 
-namespace tilesim::arch::memory::controller {
+namespace tilesim::arch::memory::policy {
 
 // A burst's order, lower is older, and the number of its bank in one.
 class Age {
@@ -20,7 +20,8 @@ class Age {
     Age() = default;  // nobody's, younger than every other
     // `order` from 0 to below kOrders.
     Age(std::int64_t order, std::size_t bank)
-        : value_(order * static_cast<std::int64_t>(device::kMaxBanks) + static_cast<std::int64_t>(bank)) {}
+        : value_(order * static_cast<std::int64_t>(device::kMaxBanks) +
+                 static_cast<std::int64_t>(bank)) {}
     std::size_t bank() const { return static_cast<std::size_t>(value_) % device::kMaxBanks; }
     auto operator<=>(const Age&) const = default;
 
@@ -70,4 +71,4 @@ class FirstRank {
     std::int64_t first_ = INT64_MAX;  // its wait after `from_` and its age in one
 };
 
-}  // namespace tilesim::arch::memory::controller
+}  // namespace tilesim::arch::memory::policy

@@ -1,0 +1,76 @@
+#include "arch/memory/controller/channel_group.hpp"
+
+#include <algorithm>
+
+#include "arch/base/check.hpp"
+
+namespace tilesim::arch::memory::controller {
+
+void ChannelGroup::add(Channel& channel) {
+    members_.push_back({&channel});
+}
+
+void ChannelGroup::expect(std::size_t member, std::int64_t when) {
+    SIM_CHECK(when >= decided_, "a channel hears of CK {}, commands are decided up to {}", when,
+              decided_);
+    Member& it = members_[member];
+    it.next = std::min(it.next, when);
+    if (!deciding_ && when < wake_) {
+        wake_at(when);
+    }
+}
+
+void ChannelGroup::wake_at(std::int64_t cycle) {
+    wake_ = cycle;
+    queue_.at(clock_.time_of(base::Cycles{cycle}), *this, static_cast<std::uint64_t>(cycle));
+}
+
+void ChannelGroup::on_event(std::uint64_t tag, base::Femtoseconds time) {
+    const auto now = static_cast<std::int64_t>(tag);
+    if (now != wake_) {
+        return;  // an earlier wake has taken this one's place
+    }
+    wake_ = INT64_MAX;
+    decided_ = clock_.first_cycle_from(time + lookahead_).count();
+    deciding_ = true;
+    std::int64_t next = INT64_MAX;
+    if (members_.size() == 1) {
+        next = members_.front().next = members_.front().channel->run(now, decided_);
+    } else {
+        decide_in_turns();
+        for (const Member& each : members_) {
+            next = std::min(next, each.next);
+        }
+    }
+    deciding_ = false;
+    if (next != INT64_MAX) {
+        wake_at(next);
+    }
+}
+
+// The one that has something to do first goes on until another has, and hands the buses over.
+void ChannelGroup::decide_in_turns() {
+    while (true) {
+        const auto first =
+            std::min_element(members_.begin(), members_.end(),
+                             [](const Member& a, const Member& b) { return a.next < b.next; });
+        const std::int64_t now = first->next;
+        if (now >= decided_) {
+            return;
+        }
+        first->next = INT64_MAX;
+        std::int64_t until = decided_;
+        for (const Member& each : members_) {
+            until = std::min(until, each.next);
+        }
+        const std::int64_t next = first->channel->run(now, std::max(until, now + 1));
+        first->next = std::min(first->next, next);
+        for (const Member& each : members_) {
+            if (&each != &*first) {
+                each.channel->command_bus() = first->channel->command_bus();
+            }
+        }
+    }
+}
+
+}  // namespace tilesim::arch::memory::controller

@@ -1,0 +1,46 @@
+// Channels that share their command buses, mostly one alone: wakes them when something is due and
+// lets them decide, in order of time, what happens within the lookahead.
+//
+// Models:  pseudo-channels, which have banks, queues and data pins of their own and take turns on
+//          the command buses; of two that could go in the same CK the one before goes first.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/base/clock.hpp"
+#include "arch/base/event_queue.hpp"
+#include "arch/memory/controller/channel.hpp"
+
+namespace tilesim::arch::memory::controller {
+
+class ChannelGroup final : public base::EventHandler {
+  public:
+    // `lookahead`: bursts come in at least this long before they arrive.
+    ChannelGroup(base::Clock clock, base::Femtoseconds lookahead, base::EventQueue& queue)
+        : clock_(clock), lookahead_(lookahead), queue_(queue) {}
+
+    void add(Channel& channel);
+    // Something reaches a member at CK `when`.
+    void expect(std::size_t member, std::int64_t when);
+
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+
+  private:
+    void decide_in_turns();
+    void wake_at(std::int64_t cycle);
+
+    struct Member {
+        Channel* channel = nullptr;
+        std::int64_t next = INT64_MAX;  // CK at which it has something to do
+    };
+    base::Clock clock_;
+    base::Femtoseconds lookahead_;
+    base::EventQueue& queue_;
+    std::vector<Member> members_;
+    std::int64_t wake_ = INT64_MAX;  // CK of the event that counts
+    std::int64_t decided_ = 0;       // every command before this CK has been decided
+    bool deciding_ = false;
+};
+
+}  // namespace tilesim::arch::memory::controller

@@ -1,0 +1,50 @@
+#include "arch/memory/controller/memory_config_reader.hpp"
+
+#include "arch/base/config.hpp"
+#include "arch/memory/policy/page_policies.hpp"
+#include "arch/memory/policy/refresh_policies.hpp"
+#include "arch/memory/policy/schedulers.hpp"
+
+namespace tilesim::arch::memory::controller {
+
+using base::config::Node;
+using base::config::Range;
+
+namespace {
+
+void read_controller(Node node, device::ControllerConfig& controller) {
+    const Range queue{1, 1024};
+    node.optional("read_queue", controller.read_queue, queue, "bursts a channel can queue");
+    node.optional("write_queue", controller.write_queue, queue, "bursts a channel can queue");
+    node.optional("write_high", controller.write_high, queue, "queued writes that start a drain");
+    node.optional("write_low", controller.write_low, {0, 1024}, "queued writes that end a drain");
+    node.optional("starvation_cap", controller.starvation_cap, {1, 1'000'000},
+                  "row hits that may overtake an older request of their bank");
+    node.optional("scheduler", controller.scheduler, policy::Schedulers::names(),
+                  "which command goes next");
+    node.optional("page_policy", controller.page_policy, policy::PagePolicies::names(),
+                  "when an idle row is closed");
+    node.optional("refresh_policy", controller.refresh_policy, policy::RefreshPolicies::names(),
+                  "which banks are refreshed together");
+    node.optional(
+        "page_timeout", controller.page_timeout, {1, 1'000'000},
+        "idle time after which the timeout policy closes a row; the adaptive one begins there");
+    if (controller.write_low >= controller.write_high) {
+        node.error("write_low", "must be below write_high");
+    }
+    if (controller.write_high > controller.write_queue) {
+        node.error("write_high", "must not exceed write_queue");
+    }
+    node.done();
+}
+
+}  // namespace
+
+device::MemoryConfig read_memory_config(Node node) {
+    device::MemoryConfig config = device::read_device(node);
+    read_controller(node.child("controller", "queues and policies"), config.controller);
+    node.done();
+    return config;
+}
+
+}  // namespace tilesim::arch::memory::controller

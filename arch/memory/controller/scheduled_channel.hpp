@@ -1,0 +1,98 @@
+// A channel's controller: its parts and the order in which they have their say.
+//
+// Models:  separate read and write queues with watermark draining, filled in order of arrival; a
+// row
+//          opened for a burst stays open for it when the direction changes; refresh before all
+//          else, then the guest, then the queues, then the page policy.
+// Ignores: forwarding from the write queue to reads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "arch/memory/controller/bus_account.hpp"
+#include "arch/memory/controller/channel.hpp"
+#include "arch/memory/controller/page_keeper.hpp"
+#include "arch/memory/controller/refresh_engine.hpp"
+#include "arch/memory/policy/bursts.hpp"
+#include "arch/memory/policy/choice.hpp"
+
+namespace tilesim::arch::memory::controller {
+
+template <class Scheduler>
+class ScheduledChannel final : public Channel {
+  public:
+    ScheduledChannel(const device::MemoryConfig& config, std::size_t index,
+                     base::stats::Group& parent, ChannelOwner& owner)
+        : Channel(config, index, parent),
+          dram_(config.timing),
+          owner_(owner),
+          timing_(config),
+          bursts_(config.controller),
+          scheduler_(config.controller),
+          pages_(config),
+          refresh_(config, index),
+          account_(stats_.bus),
+          pause_(config.split_command_bus ? 0 : 1) {}
+
+    bool idle() const override {
+        return bursts_.size() == 0 && arrivals_.empty() && !guest_.expected();
+    }
+    std::int64_t data_end() const override { return account_.data_end(); }
+    device::CommandBus& command_bus() override { return timing_.bus(); }
+    std::int64_t run(std::int64_t now, std::int64_t until) override {
+        until_ = until;
+        while (now < until) {
+            now = step(now);
+        }
+        return now;
+    }
+    void finish_statistics(std::int64_t now) override { account_.finish(now); }
+
+  private:
+    using Command = device::Command;
+    static constexpr std::uint64_t kEveryBank = ~std::uint64_t{0};
+
+    std::int64_t step(std::int64_t now);
+    std::int64_t next_after(std::int64_t next, std::int64_t now) const;
+    [[gnu::noinline]] void admit(std::int64_t now);  // inlined, it slows serve_queues down
+    void enqueue(bool write, device::Location where, std::uint64_t request, std::int64_t now);
+    std::int64_t serve_queues(std::int64_t& since);
+    std::int64_t undisturbed_until(std::int64_t now) const;
+    void turn_if_due() {
+        if (bursts_.choose_direction()) {
+            scheduler_.on_turn();
+        }
+    }
+    void find_next_step(policy::BurstQueue& queue, std::size_t bank, std::int64_t now);
+    void issue(Command command, std::size_t bank, std::int64_t now);
+    void issue_column(bool write, std::size_t bank, std::int64_t now);
+    void activate(std::size_t bank, std::int64_t now);
+    void precharge(std::size_t bank, std::int64_t now);
+    void tell(Command command, std::size_t bank, std::int64_t row, std::int64_t now) {
+        if (listener_ != nullptr) {
+            listener_->on_command(index_, command, bank, row, now);
+        }
+    }
+    std::int64_t close_idle_rows(std::int64_t now);
+    std::optional<std::int64_t> close_rows(std::uint64_t banks, std::int64_t now);
+    std::int64_t refresh(std::int64_t now);
+    void catch_up_refreshes(std::int64_t now);
+    std::int64_t serve_guest(std::int64_t now);
+
+    const device::DramTiming dram_;
+    ChannelOwner& owner_;
+    device::CommandTiming timing_;
+    policy::Bursts bursts_;
+    Scheduler scheduler_;
+    PageKeeper pages_;
+    RefreshEngine refresh_;
+    BusAccount account_;
+    const std::int64_t pause_;  // CK after a command before another can go, on whichever bus
+    std::int64_t until_ = 0;    // decisions end there
+};
+
+}  // namespace tilesim::arch::memory::controller
+
+#include "arch/memory/controller/scheduled_channel_steps.hpp"

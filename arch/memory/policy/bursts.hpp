@@ -1,0 +1,194 @@
+// The bursts that wait in a channel, read and write queue, sorted by what a scheduler asks: which
+// banks have work, which of them have its row open, which burst of a bank is the oldest.
+//
+// A queue is a lane for each bank; a lane is two lists, of the bursts to the row that is open and
+// of the others, so that no burst is looked at again before its turn.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "arch/base/check.hpp"
+#include "arch/memory/device/memory_config.hpp"
+#include "arch/memory/policy/rank.hpp"
+
+namespace tilesim::arch::memory::policy {
+
+inline constexpr std::int32_t kNone = -1;
+
+struct Burst {
+    std::int64_t row = 0;
+    std::int64_t order = 0;  // of those let in; lower is older
+    std::uint64_t request = 0;
+    std::int32_t next = kNone;  // of the same list, younger
+    bool opened_row = false;    // an ACT was needed for it
+};
+
+struct BurstList {  // oldest first
+    std::int32_t head = kNone;
+    std::int32_t tail = kNone;
+    bool empty() const { return head == kNone; }
+};
+
+struct Lane {        // a bank's bursts of one direction
+    BurstList hits;  // to the row that is open
+    BurstList others;
+    std::int64_t overtaken = 0;  // row hits since the oldest burst came first
+    bool empty() const { return hits.empty() && others.empty(); }
+};
+
+struct BurstQueue {  // bit masks over banks
+    explicit BurstQueue(std::int64_t bursts) : capacity(bursts) {}
+
+    std::array<Lane, device::kMaxBanks> lanes;
+    std::array<Age, device::kMaxBanks> ages;  // of the burst each lane would serve next
+    std::uint64_t banks = 0;                  // a lane is not empty
+    std::uint64_t hits = 0;                   // its next step is a column command: its row is open
+    std::uint64_t owed = 0;  // its open row was opened for a burst that still waits
+    std::int64_t size = 0;
+    std::int64_t capacity;
+};
+
+class Bursts {
+  public:
+    explicit Bursts(const device::ControllerConfig& config);
+
+    const BurstQueue& queue(bool write) const { return write ? writes_ : reads_; }
+    BurstQueue& queue(bool write) { return write ? writes_ : reads_; }
+    // The direction being served, and the other, whose opened rows are still made use of.
+    const BurstQueue& active() const { return queue(draining_); }
+    BurstQueue& active() { return queue(draining_); }
+    const BurstQueue& passive() const { return queue(!draining_); }
+    BurstQueue& passive() { return queue(!draining_); }
+    bool draining() const { return draining_; }  // writes
+    std::int64_t size() const { return reads_.size + writes_.size; }
+    std::uint64_t banks() const { return reads_.banks | writes_.banks; }
+    const Burst& operator[](std::int32_t index) const {
+        return bursts_[static_cast<std::size_t>(index)];
+    }
+    Burst& operator[](std::int32_t index) { return bursts_[static_cast<std::size_t>(index)]; }
+    // Whether the list's oldest burst goes before the other one's.
+    bool first_is_older(const BurstList& list, const BurstList& other) const {
+        const auto order = [this](const BurstList& of) {
+            return of.empty() ? INT64_MAX : (*this)[of.head].order;
+        };
+        return order(list) < order(other);
+    }
+
+    // Puts a burst at the end of its lane; true: it is the first of its list. There must be room.
+    bool enter(bool write, std::size_t bank, std::int64_t row, std::uint64_t request, bool is_hit);
+    // Takes the lane's oldest hit, to be given back once it has been read.
+    std::int32_t take_hit(BurstQueue& queue, std::size_t bank);
+    void give_back(std::int32_t index) { free_.push_back(index); }
+    // Numbers bursts from 0 again; nothing may wait.
+    void restart() { order_ = 0; }
+    // Serves writes from one watermark down to the other, and while no read waits; true: turned.
+    bool choose_direction();
+    // The bank's row has opened: moves the bursts to it to the hits.
+    void pick_hits(Lane& lane, std::int64_t row);
+    // It has closed: there are no hits any more.
+    void return_hits(Lane& lane);
+
+  private:
+    void append(BurstList& list, std::int32_t index);
+    std::int32_t take_first(BurstList& list) {
+        const std::int32_t first = list.head;
+        list.head = (*this)[first].next;
+        return first;
+    }
+
+    std::int64_t write_high_;
+    std::int64_t write_low_;
+    std::vector<Burst> bursts_;
+    std::vector<std::int32_t> free_;  // indices of these that are none's
+    BurstQueue reads_;
+    BurstQueue writes_;
+    bool draining_ = false;
+    std::int64_t order_ = 0;
+};
+
+// Here, not in a .cpp: the channel's loop takes a dozen of these small steps a command.
+
+inline void Bursts::append(BurstList& list, std::int32_t index) {
+    (*this)[index].next = kNone;
+    if (list.empty()) {
+        list.head = index;
+    } else {
+        (*this)[list.tail].next = index;
+    }
+    list.tail = index;
+}
+
+inline bool Bursts::enter(bool write, std::size_t bank, std::int64_t row, std::uint64_t request,
+                          bool is_hit) {
+    BurstQueue& to = queue(write);
+    const std::int32_t index = free_.back();
+    free_.pop_back();
+    SIM_CHECK(order_ < Age::kOrders, "a channel has never been idle for {} bursts", order_);
+    (*this)[index] = {row, order_++, request, kNone, false};
+    Lane& lane = to.lanes[bank];
+    if (lane.empty()) {
+        lane.overtaken = 0;
+    }
+    BurstList& list = is_hit ? lane.hits : lane.others;
+    const bool is_first = list.empty();
+    append(list, index);
+    to.banks |= std::uint64_t{1} << bank;
+    ++to.size;
+    return is_first;
+}
+
+inline std::int32_t Bursts::take_hit(BurstQueue& from, std::size_t bank) {
+    Lane& lane = from.lanes[bank];
+    lane.overtaken = first_is_older(lane.hits, lane.others) ? 0 : lane.overtaken + 1;
+    const std::int32_t index = take_first(lane.hits);
+    const std::uint64_t bit = std::uint64_t{1} << bank;
+    --from.size;
+    from.banks &= ~(lane.empty() ? bit : 0);
+    from.owed &= ~((*this)[index].opened_row ? bit : 0);
+    return index;
+}
+
+inline bool Bursts::choose_direction() {
+    const bool was_draining = draining_;
+    if (draining_) {
+        draining_ = writes_.size > 0 && (reads_.size == 0 || writes_.size > write_low_);
+    } else {
+        draining_ = writes_.size >= write_high_ || (reads_.size == 0 && writes_.size > 0);
+    }
+    return draining_ != was_draining;
+}
+
+inline void Bursts::pick_hits(Lane& lane, std::int64_t row) {
+    std::int32_t last_other = kNone;
+    for (std::int32_t index = lane.others.head; index != kNone;) {
+        const std::int32_t next = (*this)[index].next;
+        if ((*this)[index].row == row) {
+            if (last_other == kNone) {
+                lane.others.head = next;
+            } else {
+                (*this)[last_other].next = next;
+            }
+            append(lane.hits, index);
+        } else {
+            last_other = index;
+        }
+        index = next;
+    }
+    lane.others.tail = last_other;
+}
+
+inline void Bursts::return_hits(Lane& lane) {
+    if (lane.hits.empty()) {
+        return;
+    }
+    BurstList hits = std::exchange(lane.hits, BurstList{});
+    BurstList others = std::exchange(lane.others, BurstList{});
+    while (!hits.empty() || !others.empty()) {
+        append(lane.others, take_first(first_is_older(hits, others) ? hits : others));
+    }
+}
+
+}  // namespace tilesim::arch::memory::policy

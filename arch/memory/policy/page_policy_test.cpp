@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include "arch/memory/policy/page_policies.hpp"
+
+namespace tilesim::arch::memory::policy {
+namespace {
+
+constexpr std::size_t kBank = 3;
+constexpr std::size_t kOther = 5;
+constexpr std::int64_t kRow = 7;
+
+device::ControllerConfig controller() {
+    device::ControllerConfig config;
+    config.page_timeout = base::Cycles{320};
+    return config;
+}
+
+TEST(PagePolicies, AreListedByName) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : PagePolicies::names()) {
+        names.push_back(value);
+    }
+    EXPECT_EQ(names, (std::vector<std::string>{"open", "closed", "timeout", "adaptive"}));
+}
+
+TEST(PagePolicies, FixedOnesWaitForEverNotAtAllOrAsLongAsAsked) {
+    EXPECT_TRUE(OpenPage{controller()}.always_open());
+    EXPECT_EQ(ClosedPage{controller()}.idle_limit(kBank), 0);
+    EXPECT_EQ(TimeoutPage{controller()}.idle_limit(kBank), 320);
+}
+
+// Four conflicts lie between the middle of the counter and its upper threshold.
+TEST(AdaptivePage, HalvesABanksTimeoutAfterFourConflictsThere) {
+    AdaptivePage policy{controller()};
+    for (int i = 0; i < 3; ++i) {
+        policy.on_conflict(kBank);
+    }
+    EXPECT_EQ(policy.idle_limit(kBank), 320);
+    policy.on_conflict(kBank);
+    EXPECT_EQ(policy.idle_limit(kBank), 160);
+    EXPECT_EQ(policy.idle_limit(kOther), 320);
+}
+
+TEST(AdaptivePage, DoublesABanksTimeoutAfterFourRowsThatWereWantedAgain) {
+    AdaptivePage policy{controller()};
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_EQ(policy.idle_limit(kBank), 320);
+        policy.on_idle_close(kBank, kRow);
+        policy.on_open(kBank, kRow);
+    }
+    EXPECT_EQ(policy.idle_limit(kBank), 640);
+    EXPECT_EQ(policy.idle_limit(kOther), 320);
+}
+
+TEST(AdaptivePage, ARowClosedInTimeIsNoMistake) {
+    AdaptivePage policy{controller()};
+    for (int i = 0; i < 100; ++i) {
+        policy.on_idle_close(kBank, kRow);
+        policy.on_open(kBank, kRow + 1);
+    }
+    EXPECT_EQ(policy.idle_limit(kBank), 320);
+}
+
+TEST(AdaptivePage, OppositeMistakesCancel) {
+    AdaptivePage policy{controller()};
+    for (int i = 0; i < 100; ++i) {
+        policy.on_conflict(kBank);
+        policy.on_idle_close(kBank, kRow);
+        policy.on_open(kBank, kRow);
+    }
+    EXPECT_EQ(policy.idle_limit(kBank), 320);
+}
+
+TEST(AdaptivePage, StaysWithinASixteenthAndSixteenTimesOfWhereItBegan) {
+    AdaptivePage policy{controller()};
+    for (int i = 0; i < 100; ++i) {
+        policy.on_conflict(kBank);
+        policy.on_idle_close(kOther, kRow);
+        policy.on_open(kOther, kRow);
+    }
+    EXPECT_EQ(policy.idle_limit(kBank), 320 / 16);
+    EXPECT_EQ(policy.idle_limit(kOther), 320 * 16);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::memory::policy

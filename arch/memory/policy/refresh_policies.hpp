@@ -1,0 +1,11 @@
+// The refresh policies a configuration may choose from.
+#pragma once
+
+#include "arch/memory/policy/all_bank_refresh.hpp"
+#include "arch/memory/policy/policy_table.hpp"
+
+namespace tilesim::arch::memory::policy {
+
+using RefreshPolicies = PolicyTable<AllBankRefresh>;
+
+}  // namespace tilesim::arch::memory::policy

@@ -1,0 +1,27 @@
+// Which banks are refreshed when, and for how long.
+#pragma once
+
+#include <cstdint>
+
+namespace tilesim::arch::memory::policy {
+
+// One refresh command's share.
+struct RefreshRound {
+    std::uint64_t banks = 0;    // closed before it, busy with it
+    std::int64_t length = 0;    // CK until they can be activated again
+    std::int64_t interval = 1;  // CK to the next round
+};
+
+class RefreshPolicy {
+  public:
+    virtual ~RefreshPolicy() = default;
+
+    // CK at which the first round is due.
+    virtual std::int64_t first() const = 0;
+    // The round that is due, or the next one.
+    virtual RefreshRound round() const = 0;
+    // It has been done, and maybe some more at once, of which nobody needs to know the banks.
+    virtual void advance(std::int64_t rounds) = 0;
+};
+
+}  // namespace tilesim::arch::memory::policy

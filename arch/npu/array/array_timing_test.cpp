@@ -1,0 +1,198 @@
+// Every number of the device reaches the block it belongs to: small programs whose cycles follow
+// from them.
+#include <gtest/gtest.h>
+
+#include "arch/memory/port/stub_memory_testing.hpp"
+#include "arch/npu/array/array.hpp"
+#include "arch/npu/bench_testing.hpp"
+
+namespace tilesim::arch::npu::array {
+namespace {
+
+using namespace base::literals;
+using base::Cycles;
+using program::Direction;
+using enum program::Bundle;
+
+constexpr program::TileCoordinate kShim{0, 0};
+constexpr program::TileCoordinate kMemory{0, 1};
+constexpr program::TileCoordinate kCore{0, 3};
+constexpr program::ChannelId kSender{kMemory, Direction::MM2S, 0};
+constexpr program::ChannelId kReceiver{kCore, Direction::S2MM, 0};
+
+constexpr std::int64_t kWords = 97;
+constexpr Cycles kMoved{kWords};
+
+// All different: a number that goes to another block shows.
+NpuConfig device() {
+    NpuConfig config;
+    config.clock = base::Hertz{1'000'000'000};
+    config.memory_dma.channels = 6;
+    config.memory_dma.descriptor_latency = 31_cyc;
+    config.memory_dma.grant_to_stream = 13_cyc;
+    config.memory_dma.task_queue_depth = 3;
+    config.memory_dma.boundary_bubble = 2_cyc;
+    config.core_dma.descriptor_latency = 5_cyc;
+    config.core_dma.boundary_bubble = 3_cyc;
+    config.core_dma.grant_to_stream = 23_cyc;
+    config.core_dma.task_queue_depth = 2;
+    config.shim_dma.descriptor_latency = 7_cyc;
+    config.shim.task_start = 211_cyc;
+    config.stream = {.hop_latency = 11_cyc, .sink_fifo = 17, .arbiter_fifo = 6};
+    config.command_processor.write_cycles = 109_cyc;
+    return config;
+}
+
+program::BufferDescriptor descriptor(std::int64_t id, std::int64_t words = kWords) {
+    program::BufferDescriptor result;
+    result.id = id;
+    result.length = words;
+    return result;
+}
+
+// A route over the switches of column 0 from the memory tile up.
+program::Route up(const char* name, std::int64_t channel, program::ChannelId to) {
+    program::Route route;
+    route.name = name;
+    route.source = {kMemory, Direction::MM2S, channel};
+    route.destinations = {to};
+    const program::SwitchPort north{North, channel};
+    const program::SwitchPort south{South, channel};
+    route.path = {{kMemory, {Dma, channel}, north, {}}};
+    for (std::int64_t row = 2; row < to.tile.row; ++row) {
+        route.path.push_back({{0, row}, south, north, {}});
+    }
+    route.path.push_back({to.tile, south, {Dma, to.index}, {}});
+    return route;
+}
+
+struct ArrayBench : TestBench {
+    ArrayBench(program::Program run, const NpuConfig& on) : config(on), program(std::move(run)) {
+        array.emplace(config, fabric::FabricConfig{}, program, memory, queue, root, nullptr);
+        array->start();
+    }
+    Cycles end_of(const program::ChannelId& id) const { return array->channel(id).last_progress(); }
+    std::int64_t done(const program::ChannelId& id) const {
+        return array->channel(id).descriptors_done();
+    }
+
+    NpuConfig config;
+    program::Program program;
+    base::stats::Group root{""};
+    memory::port::StubMemory memory{queue, 41_ns};
+    std::optional<Array> array;
+};
+
+// A memory tile sends to a core two rows up: three switches.
+program::Program send_up(std::int64_t repeat = 1) {
+    program::Program program;
+    program.routes = {up("up", 0, kReceiver)};
+    program.dmas = {{kMemory, {descriptor(0)}, {{Direction::MM2S, 0, {0, repeat}}}},
+                    {kCore, {descriptor(1)}, {{Direction::S2MM, 0, {1, repeat}}}}};
+    return program;
+}
+
+TEST(ArrayTiming, ATransferTakesItsTaskStartAWordACycleAndALatencyASwitch) {
+    const NpuConfig config = device();
+    ArrayBench bench(send_up(), config);
+    bench.run();
+    const Cycles sent = config.memory_dma.descriptor_latency + kMoved;
+    EXPECT_EQ(bench.end_of(kSender), sent);
+    EXPECT_EQ(bench.end_of(kReceiver), sent + config.stream.hop_latency * 3);
+}
+
+TEST(ArrayTiming, AReceiversBubbleDelaysWhatFollows) {
+    const NpuConfig config = device();
+    ArrayBench bench(send_up(2), config);
+    bench.run();
+    EXPECT_EQ(bench.end_of(kReceiver), config.memory_dma.descriptor_latency + kMoved * 2 +
+                                           config.stream.hop_latency * 3 +
+                                           config.core_dma.boundary_bubble);
+}
+
+TEST(ArrayTiming, ALockTheSequenceGivesStartsTheStreamTheGrantToStreamLater) {
+    const NpuConfig config = device();
+    program::Program program = send_up();
+    program.locks = {{"go", kMemory, 0, 0}};
+    program.dmas[0].descriptors[0].acquire = program::LockAction{0, -1};
+    program.sequence = {program::SetLock{0, 1}};
+    ArrayBench bench(program, config);
+    bench.run();
+    EXPECT_EQ(bench.end_of(kSender),
+              config.command_processor.write_cycles + config.memory_dma.grant_to_stream + kMoved);
+}
+
+TEST(ArrayTiming, AShimsTaskStartsLaterThanATiles) {
+    const NpuConfig config = device();
+    program::Program program;
+    program.external_buffers = {{"in", 0, 4 * kWords}};
+    program::Route route;
+    route.name = "in";
+    route.source = {kShim, Direction::MM2S, 0};
+    route.destinations = {{kMemory, Direction::S2MM, 0}};
+    route.path = {{kShim, {South, 3}, {North, 0}, {}}, {kMemory, {South, 0}, {Dma, 0}, {}}};
+    program.routes = {route};
+    program.dmas = {{kShim, {descriptor(0)}, {{Direction::MM2S, 0, {0, 1}}}}};
+    ArrayBench bench(program, config);
+    bench.run();
+    ASSERT_FALSE(bench.memory.reads.empty());
+    EXPECT_EQ(bench.memory.reads[0].arrival,
+              218_ns + fabric::FabricConfig{}.request_latency);  // 7 + 211 cycles
+}
+
+TEST(ArrayTiming, AQueueIsAsDeepAsItsKindOfTileHasIt) {
+    const NpuConfig config = device();
+    const auto dropped_of = [&config](std::int64_t pushes) {
+        program::Program program = send_up();
+        program.dmas[0].starts.assign(static_cast<std::size_t>(pushes),
+                                      {Direction::MM2S, 0, {0, 1}});
+        return ArrayBench(program, config).array->channel(kSender).dropped_pushes();
+    };
+    EXPECT_EQ(dropped_of(1 + config.memory_dma.task_queue_depth), 0);
+    EXPECT_EQ(dropped_of(1 + config.memory_dma.task_queue_depth + 1), 1);
+}
+
+// The core's channel never starts: its FIFO takes what the device gives it.
+TEST(ArrayTiming, ASenderRunsAheadOfAStoppedReceiverByTheFifosOfItsStream) {
+    const NpuConfig config = device();
+    const auto sends = [&config](std::int64_t words) {
+        program::Program program = send_up();
+        program.dmas = {{kMemory, {descriptor(0, words)}, {{Direction::MM2S, 0, {0, 1}}}}};
+        ArrayBench bench(program, config);
+        bench.run();
+        return bench.done(kSender) == 1;
+    };
+    EXPECT_TRUE(sends(config.stream.sink_fifo));
+    EXPECT_FALSE(sends(config.stream.sink_fifo + 1));
+}
+
+// Two packets pass one arbiter of the memory tile's switch. The first is for a core whose channel
+// never starts; the second gets past it when the first fits behind the arbiter.
+TEST(ArrayTiming, APacketKeepsItsArbiterUntilItsLastWordFitsBehindIt) {
+    const NpuConfig config = device();
+    const auto second_arrives = [&config](std::int64_t words, std::int64_t other_arbiter) {
+        program::Program program;
+        program.routes = {up("stopped", 0, {{0, 2}, Direction::S2MM, 0}), up("up", 1, kReceiver)};
+        for (program::Route& route : program.routes) {
+            route.packet_id = 5;
+            route.path[0].arbiter = 2;
+        }
+        program.routes[1].path[0].arbiter = other_arbiter;
+        program::BufferDescriptor first = descriptor(0, words);
+        program::BufferDescriptor second = descriptor(1);
+        first.packet = second.packet = program::Packet{5, 0, 0};
+        program.dmas = {{kMemory,
+                         {first, second},
+                         {{Direction::MM2S, 0, {0, 1}}, {Direction::MM2S, 1, {1, 1}}}},
+                        {kCore, {descriptor(1)}, {{Direction::S2MM, 0, {1, 1}}}}};
+        ArrayBench bench(program, config);
+        bench.run();
+        return bench.done(kReceiver) == 1;
+    };
+    EXPECT_TRUE(second_arrives(config.stream.arbiter_fifo, 2));
+    EXPECT_FALSE(second_arrives(config.stream.arbiter_fifo + 1, 2));
+    EXPECT_TRUE(second_arrives(config.stream.arbiter_fifo + 1, 3));  // an arbiter of its own
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::array

@@ -1,0 +1,307 @@
+// A shim's channels between a stream and a memory that answers after a fixed time. A cycle is a
+// nanosecond.
+#include "arch/npu/dma/shim_mover.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/memory/port/stub_memory_testing.hpp"
+#include "arch/npu/bench_testing.hpp"
+
+namespace tilesim::arch::npu::dma {
+namespace {
+
+using namespace base::literals;
+using base::Cycles;
+using program::Direction;
+
+constexpr Cycles kTaskStart{17};
+constexpr Cycles kRequest{71};  // way to the memory
+constexpr Cycles kMemory{31};
+constexpr Cycles kResponse{53};
+constexpr Cycles kTranslation{29};
+constexpr std::int64_t kBurst = 64;        // bytes
+constexpr Cycles kPort{kBurst / 8};        // a burst crosses the AXI port, 8 B a cycle
+constexpr Cycles kBurstWords{kBurst / 4};  // and the stream, a word a cycle
+constexpr std::int64_t kPage = 4096;
+constexpr Cycles kLatency{7};  // of the stream
+constexpr std::int64_t kCapacity = 5;
+constexpr Cycles kRestartGap{7 -
+                             5};  // after a stop, kCapacity words are there, the next kLatency away
+
+struct Source final : stream::StreamSourceClient {
+    void on_stream_pushed(std::int64_t, std::int64_t, Cycles) override {}
+    void on_stream_sent(Cycles) override {}
+    void read_words(std::span<std::uint32_t>) override {}
+};
+struct Receiver final : stream::StreamSinkClient {
+    std::vector<Cycles> received;
+    void on_stream_received(Cycles now) override { received.push_back(now); }
+};
+
+struct ShimBench : TestBench {
+    ShimBench(Direction direction, ShimConfig config)
+        : shim(config),
+          channel({{0, 0}, direction, 0}, {kTaskStart, 1_cyc, 0_cyc, 4}, scheduler, locks, table,
+                  group, [](const program::ChannelId&, Cycles) {}) {}
+
+    void write_descriptor(std::int64_t id, std::int64_t bytes, std::int64_t offset = 0) {
+        program::BufferDescriptor descriptor;
+        descriptor.id = id;
+        descriptor.length = bytes / 4;
+        descriptor.offset = offset;
+        table.write(descriptor);
+    }
+    void push_at(Cycles cycle, program::Task task = {}) {
+        at(cycle, [this, task] { channel.push(task); });
+    }
+    ShimContext context() { return {shim, scheduler, fabric, 0, buffers, nullptr}; }
+    // When a request reaches the memory.
+    static Cycles arrival(const memory::port::MemoryRequest& request) {
+        return base::Clock{base::Hertz{1'000'000'000}}.first_cycle_from(request.arrival);
+    }
+
+    ShimConfig shim;
+    memory::port::StubMemory memory{queue, 31_ns};
+    fabric::Fabric fabric{{.request_latency = 71_ns, .response_latency = 53_ns},
+                          1,
+                          base::Clock{base::Hertz{1'000'000'000}},
+                          base::BytesPerCycle{8},
+                          memory,
+                          queue};
+    std::vector<program::ExternalBuffer> buffers{{"buffer", 0, 1 << 20}};
+    tile::LockUnit locks{{}};
+    DescriptorTable table{16};
+    base::stats::Group group{"tile"};
+    DmaChannel channel;
+};
+
+ShimConfig config_with(std::int64_t outstanding, std::int64_t fifo = 1 << 20) {
+    return {.burst = base::Bytes{kBurst},
+            .outstanding_bursts = outstanding,
+            .outstanding_writes = outstanding,
+            .data_fifo = base::Bytes{fifo},
+            .page = base::Bytes{kPage},
+            .translation = 29_ns};
+}
+
+// --- reads ---------------------------------------------------------------------------------------
+
+struct ReaderBench : ShimBench {
+    explicit ReaderBench(ShimConfig config, std::int64_t capacity = kCapacity)
+        : ShimBench(Direction::MM2S, config),
+          reader(new ShimReader(channel, context())),
+          flow("flow", scheduler, *reader, {{&sink, kLatency, capacity, 0}}, {}, {}, false, false) {
+        channel.set_mover(std::unique_ptr<Mover>(reader));
+        reader->flows().add({}, flow);
+    }
+    void take(std::int64_t bytes) {
+        at(0_cyc, [this, bytes] { sink.begin(bytes / 4, 0_cyc); });
+    }
+
+    Receiver receiver;
+    stream::StreamSink sink{scheduler, receiver};
+    ShimReader* reader;
+    stream::StreamFlow flow;
+};
+
+// When the answer of the first burst, which pays for its page, has crossed the port.
+constexpr Cycles kFirstAnswer = kTaskStart + kTranslation + kRequest + kMemory + kResponse + kPort;
+
+TEST(ShimReader, TheFirstRequestLeavesAtTheTasksStart) {
+    ReaderBench bench(config_with(3));
+    bench.shim.translation = 0_ns;
+    bench.write_descriptor(0, kBurst);
+    bench.push_at(5_cyc);
+    bench.run();
+    ASSERT_EQ(bench.memory.reads.size(), 1U);
+    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[0]), 5_cyc + kTaskStart + kRequest);
+}
+
+TEST(ShimReader, ABurstInAnotherPageThanTheLastOnePaysForItsTranslation) {
+    ReaderBench bench(config_with(7));
+    bench.write_descriptor(0, 4 * kBurst, kPage - 2 * kBurst);
+    bench.push_at(0_cyc);
+    bench.push_at(0_cyc);  // from the beginning: back to the first page
+    bench.take(8 * kBurst);
+    bench.run();
+    ASSERT_EQ(bench.memory.reads.size(), 8U);
+    const Cycles sent = kTaskStart + kRequest;
+    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[0]), sent + kTranslation);
+    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[1]), sent);
+    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[2]), sent + kTranslation);
+    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[3]), sent);
+    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[4]),
+              ShimBench::arrival(bench.memory.reads[5]) + kTranslation);
+}
+
+TEST(ShimReader, TheNextTaskInTheSamePageDoesNotPayAgain) {
+    ReaderBench bench(config_with(3));
+    bench.write_descriptor(0, kBurst);
+    bench.push_at(0_cyc);
+    bench.push_at(1009_cyc);
+    bench.take(2 * kBurst);
+    bench.run();
+    ASSERT_EQ(bench.memory.reads.size(), 2U);
+    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[1]), 1009_cyc + kTaskStart + kRequest);
+}
+
+TEST(ShimReader, KeepsNoMoreReadsUnderWayThanItMay) {
+    for (const std::int64_t most : {1, 3, 5}) {
+        ReaderBench bench(config_with(most));
+        bench.memory.answers = false;
+        bench.write_descriptor(0, 11 * kBurst);
+        bench.push_at(0_cyc);
+        bench.run();
+        EXPECT_EQ(std::ssize(bench.memory.reads), most);
+    }
+}
+
+TEST(ShimReader, AnAnswerThatHasCrossedThePortLetsTheNextReadGo) {
+    ReaderBench bench(config_with(1));
+    bench.write_descriptor(0, 2 * kBurst);
+    bench.push_at(0_cyc);
+    bench.take(2 * kBurst);
+    bench.run();
+    ASSERT_EQ(bench.memory.reads.size(), 2U);
+    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[1]), kFirstAnswer + kRequest);
+}
+
+TEST(ShimReader, ReadsNoMoreThanItsDataFifoHolds) {
+    const auto reads_with = [](std::int64_t fifo) {
+        ReaderBench bench(config_with(7, fifo), 0);  // nobody takes a word
+        bench.write_descriptor(0, 11 * kBurst);
+        bench.push_at(0_cyc);
+        bench.run();
+        return bench.memory.reads.size();
+    };
+    EXPECT_EQ(reads_with(3 * kBurst - 1), 2U);
+    EXPECT_EQ(reads_with(3 * kBurst), 3U);
+}
+
+TEST(ShimReader, ABurstGoesOnceSoManyWordsHaveLeftTheDataFifo) {
+    ReaderBench bench(config_with(7, kBurst));
+    bench.write_descriptor(0, 2 * kBurst);
+    bench.push_at(0_cyc);
+    bench.take(2 * kBurst);
+    bench.run();
+    ASSERT_EQ(bench.memory.reads.size(), 2U);
+    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[1]), kFirstAnswer + kBurstWords + kRequest);
+}
+
+TEST(ShimReader, AnswersAreUsedInOrderAndTheirWordsFollowWithoutAGap) {
+    ReaderBench bench(config_with(3));
+    bench.write_descriptor(0, 2 * kBurst);  // the second does not pay and is answered first
+    bench.push_at(0_cyc);
+    bench.take(2 * kBurst);
+    bench.run();
+    EXPECT_EQ(bench.channel.last_progress(), kFirstAnswer + kBurstWords * 2);
+    EXPECT_EQ(bench.receiver.received.at(0), kFirstAnswer + kBurstWords * 2 + kLatency);
+}
+
+TEST(ShimReader, TheCyclesUntilTheFirstAnswerAreAWaitForMemory) {
+    ReaderBench bench(config_with(3));
+    bench.write_descriptor(0, kBurst);
+    bench.push_at(0_cyc);
+    bench.take(kBurst);
+    bench.run();
+    EXPECT_EQ(bench.reader->memory_wait(), kFirstAnswer - kTaskStart);
+}
+
+TEST(ShimReader, ADescriptorMayAskForShorterBursts) {
+    ReaderBench bench(config_with(7));
+    program::BufferDescriptor descriptor;
+    descriptor.length = 2 * kBurst / 4;
+    descriptor.burst_bytes = kBurst / 2;
+    bench.table.write(descriptor);
+    bench.push_at(0_cyc);
+    bench.run();
+    EXPECT_EQ(bench.memory.reads.size(), 4U);
+}
+
+// --- writes --------------------------------------------------------------------------------------
+
+struct WriterBench : ShimBench {
+    explicit WriterBench(ShimConfig config, std::optional<std::uint32_t> kept_header = {})
+        : ShimBench(Direction::S2MM, config),
+          writer(new ShimWriter(channel, context())),
+          flow("flow", scheduler, source, {{&writer->sink(), kLatency, kCapacity, 0}}, {},
+               kept_header, kept_header.has_value(), false) {
+        channel.set_mover(std::unique_ptr<Mover>(writer));
+    }
+    // The words begin to leave their source as the task starts.
+    void send(std::int64_t bytes, std::int64_t descriptor = 0) {
+        at(kTaskStart,
+           [this, bytes, descriptor] { flow.begin(bytes / 4, bytes / 4, kTaskStart, descriptor); });
+    }
+
+    Source source;
+    ShimWriter* writer;
+    stream::StreamFlow flow;
+};
+
+constexpr Cycles kFirstBurst = kTaskStart + kLatency + kBurstWords;  // has been received
+constexpr Cycles kFirstWritten = kFirstBurst + kPort + kRequest + kMemory + kResponse;
+
+TEST(ShimWriter, ABurstGoesWhenItsLastWordHasArrivedAndTheNextIsReceivedWithoutABubble) {
+    WriterBench bench(config_with(7));
+    bench.write_descriptor(0, 2 * kBurst, 3 * kBurst);
+    bench.push_at(0_cyc);
+    bench.send(2 * kBurst);
+    bench.run();
+    ASSERT_EQ(bench.memory.writes.size(), 2U);
+    EXPECT_EQ(bench.memory.writes[1].address, 4 * kBurst);
+    const Cycles way = kPort + kRequest;
+    EXPECT_EQ(ShimBench::arrival(bench.memory.writes[0]), kFirstBurst + way);
+    EXPECT_EQ(ShimBench::arrival(bench.memory.writes[1]), kFirstBurst + kBurstWords + way);
+}
+
+TEST(ShimWriter, ATaskEndsWhenItsLastWriteIsAnswered) {
+    WriterBench bench(config_with(7));
+    bench.write_descriptor(0, kBurst);
+    bench.push_at(0_cyc);
+    bench.send(kBurst);
+    bench.run();
+    EXPECT_EQ(bench.channel.last_progress(), kFirstWritten);
+}
+
+TEST(ShimWriter, KeepsNoMoreWritesUnderWayThanItMay) {
+    for (const std::int64_t most : {1, 2, 5}) {
+        WriterBench bench(config_with(most));
+        bench.memory.answers = false;
+        bench.write_descriptor(0, 11 * kBurst);
+        bench.push_at(0_cyc);
+        bench.send(11 * kBurst);
+        bench.run();
+        EXPECT_EQ(std::ssize(bench.memory.writes), most);
+        EXPECT_FALSE(bench.writer->sink().waiting());  // it takes no word it could not send
+    }
+}
+
+TEST(ShimWriter, AnAnswerLetsItTakeWordsAgain) {
+    WriterBench bench(config_with(1));
+    bench.write_descriptor(0, 2 * kBurst);
+    bench.push_at(0_cyc);
+    bench.send(2 * kBurst);
+    bench.run();
+    ASSERT_EQ(bench.memory.writes.size(), 2U);
+    EXPECT_EQ(ShimBench::arrival(bench.memory.writes[1]),
+              kFirstWritten + kBurstWords + kRestartGap + kPort + kRequest);
+    EXPECT_EQ(bench.writer->memory_wait(), kFirstWritten - kFirstBurst);
+}
+
+TEST(ShimWriter, AnOutOfOrderPacketsHeaderIsTakenWithItsFirstBurst) {
+    WriterBench bench(config_with(7), 29);
+    bench.write_descriptor(3, 2 * kBurst);
+    bench.push_at(0_cyc, {.descriptor = 0, .repeat = 1, .out_of_order = true});
+    bench.send(2 * kBurst, 3);
+    bench.run();
+    ASSERT_EQ(bench.memory.writes.size(), 2U);
+    const Cycles way = kPort + kRequest;
+    EXPECT_EQ(ShimBench::arrival(bench.memory.writes[0]), kFirstBurst + 1_cyc + way);
+    EXPECT_EQ(ShimBench::arrival(bench.memory.writes[1]), kFirstBurst + 1_cyc + kBurstWords + way);
+    EXPECT_TRUE(bench.channel.idle());
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::dma
