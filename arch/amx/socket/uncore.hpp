@@ -14,6 +14,7 @@
 
 #include "arch/amx/core/core.hpp"
 #include "arch/base/clock.hpp"
+#include "arch/base/event_queue.hpp"
 #include "arch/memory/port/memory_port.hpp"
 
 namespace tilesim::arch::amx::socket {

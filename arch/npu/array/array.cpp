@@ -13,9 +13,25 @@ namespace tilesim::arch::npu::array {
 
 using base::Cycles;
 
-Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric, const program::Program& program,
-             memory::port::MemoryPort& memory, base::EventQueue& queue, base::stats::Group& parent,
-             memory::port::BackingStore* store)
+namespace {
+
+std::string_view class_of(program::TileKind kind) {
+    switch (kind) {
+        case program::TileKind::Shim:
+            return "shim";
+        case program::TileKind::Memory:
+            return "memory_tile";
+        case program::TileKind::Core:
+            return "core";
+    }
+    return "";
+}
+
+}  // namespace
+
+Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric,
+             const program::Program& program, memory::port::MemoryPort& memory,
+             base::EventQueue& queue, base::stats::Group& parent, memory::port::BackingStore* store)
     : config_(config),
       program_(program),
       scheduler_(queue, base::Clock{config.clock}),
