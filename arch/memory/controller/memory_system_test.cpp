@@ -83,7 +83,8 @@ Outcome run(const device::MemoryConfig& config, const traffic::StreamConfig& str
 }
 
 class Devices : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Shipped, Devices, testing::Values("ddr5_5600", "lpddr5x_7500"));
+INSTANTIATE_TEST_SUITE_P(Shipped, Devices,
+                         testing::Values("ddr5_5600", "lpddr5x_7500", "hbm3_6400"));
 
 TEST_P(Devices, IdleReadTakesExactlyActivateColumnAndBurst) {
     const device::MemoryConfig config = device(GetParam());
@@ -102,7 +103,7 @@ TEST_P(Devices, SequentialReadsReachThePeakWithoutRefresh) {
     traffic::StreamConfig stream;
     stream.requests = 200'000;
     stream.granule = config.burst;
-    stream.outstanding = 1024;
+    stream.outstanding = 256 * config.channels;  // hides the latency of the fastest
     const Outcome outcome = run(config, stream);
     const double seconds = static_cast<double>(outcome.result.time.count()) * 1e-15;
     const double share =
@@ -111,21 +112,64 @@ TEST_P(Devices, SequentialReadsReachThePeakWithoutRefresh) {
     EXPECT_GE(share, 0.97);
 }
 
-TEST_P(Devices, CommandsAreLegalUnderEveryPagePolicy) {
-    for (const auto& [name, each] : policy::PagePolicies::names()) {
-        device::MemoryConfig config = device(GetParam());
-        config.controller.page_policy = each;
-        traffic::StreamConfig stream;
-        stream.pattern = traffic::StreamConfig::Pattern::Random;
-        stream.requests = 6'000;
-        stream.granule = config.burst;
-        stream.range = base::Bytes{1 << 20};
-        stream.write_permille = 300;
-        const Outcome outcome = run(config, stream, true);
-        EXPECT_GT(outcome.commands, stream.requests);
-        EXPECT_EQ(outcome.totals.bytes_read + outcome.totals.bytes_written,
-                  outcome.totals.bytes_requested);
+TEST_P(Devices, CommandsAreLegalUnderEveryPolicy) {
+    for (const auto& [scheduler_name, scheduler] : policy::Schedulers::names()) {
+        for (const auto& [page_name, page] : policy::PagePolicies::names()) {
+            SCOPED_TRACE(scheduler + " and " + page);
+            device::MemoryConfig config = device(GetParam());
+            config.controller.scheduler = scheduler;
+            config.controller.page_policy = page;
+            traffic::StreamConfig stream;
+            stream.pattern = traffic::StreamConfig::Pattern::Random;
+            stream.requests = 3'000;
+            stream.granule = config.burst;
+            stream.range = base::Bytes{1 << 20};
+            stream.write_permille = 300;
+            const Outcome outcome = run(config, stream, true);
+            EXPECT_GT(outcome.commands, stream.requests);
+            EXPECT_EQ(outcome.totals.bytes_read + outcome.totals.bytes_written,
+                      outcome.totals.bytes_requested);
+        }
     }
+}
+
+// One DDR burst on every data bus of the stack: 16 channels x 64 bit x 6.4 Gb/s.
+TEST(Hbm3, PeaksAt819GigabytesASecond) {
+    EXPECT_DOUBLE_EQ(device("hbm3_6400").peak_bytes_per_second(), 16 * 8 * 6.4e9);
+}
+
+// First come, first served in a closed form: every burst opens a row of its own bank.
+TEST(Schedulers, StrictOrderCostsARowCycleABurst) {
+    device::MemoryConfig config = device("ddr5_5600");
+    config.channels = 1;
+    config.mapping = {{device::AddressField::Column, 6},
+                      {device::AddressField::BankGroup, 3},
+                      {device::AddressField::Bank, 2},
+                      {device::AddressField::Row, 16}};
+    config.refresh = false;
+    config.bank_hash = false;
+    traffic::StreamConfig stream;
+    stream.pattern = traffic::StreamConfig::Pattern::Strided;
+    stream.granule = config.burst;
+    stream.stride = config.row * config.banks();  // the next row of the same bank
+    stream.requests = 1000;
+    const device::DramTiming& t = config.timing;
+    const base::Clock clock{config.clock};
+    for (const char* scheduler : {"fcfs", "fr_fcfs"}) {
+        config.controller.scheduler = scheduler;
+        EXPECT_EQ(clock.cycle_at(run(config, stream).result.time + base::Femtoseconds{1}),
+                  t.tRC * 999 + t.tRCD + t.read_latency + t.burst);
+    }
+    // The next bank group's row: only strict order still waits for each read before the next ACT.
+    stream.stride = config.row;
+    stream.requests = 8;
+    config.controller.scheduler = "fcfs";
+    EXPECT_EQ(clock.cycle_at(run(config, stream).result.time + base::Femtoseconds{1}),
+              (t.tRCD + t.column_command) * 7 + t.tRCD + t.read_latency + t.burst);
+    config.controller.scheduler = "fr_fcfs";
+    EXPECT_EQ(clock.cycle_at(run(config, stream).result.time + base::Femtoseconds{1}),
+              // The first RD is due with the sixth ACT (5 x tRRD_S = tRCD), which gives way to it.
+              t.tRRD_S * 7 + t.column_command + t.tRCD + t.read_latency + t.burst);
 }
 
 TEST_P(Devices, EveryCommandIsCountedAtItsBank) {
@@ -224,6 +268,40 @@ TEST(MemoryConfig, BrokenRelationsAreNamed) {
         EXPECT_NE(text.find("tRCD <= tRAS"), std::string::npos);
         EXPECT_NE(text.find("tRFC < tREFI"), std::string::npos);
     }
+}
+
+std::string errors_of(const std::string& memory) {
+    auto document = base::config::Document::parse("memory: " + memory + "\n", "f.yaml");
+    read_memory_config(document.root().child("memory", ""));
+    try {
+        document.finish();
+    } catch (const base::config::ConfigError& error) {
+        return error.what();
+    }
+    return {};
+}
+
+TEST(MemoryConfig, AMappingWithTheWrongNumberOfBitsIsToldHowManyItNeeds) {
+    EXPECT_THAT(errors_of("{channels: 2}"),
+                testing::HasSubstr("has 2 bits for 2 channels, which need 1"));
+    EXPECT_THAT(errors_of("{rows: 131072}"),
+                testing::HasSubstr("has 16 bits for 131072 rows, which need 17"));
+    EXPECT_THAT(errors_of("{channels: 6}"),
+                testing::HasSubstr("cannot share addresses out to 6 channels"));
+    EXPECT_EQ(errors_of("{channels: 4}"), "");
+}
+
+TEST(MemoryConfig, PseudoChannelsDivideTheChannels) {
+    EXPECT_THAT(errors_of("{pseudo_channels: 3}"),
+                testing::HasSubstr("pseudo_channels: must divide the 4 channels"));
+}
+
+TEST(MemoryConfig, PoliciesAreThoseOfTheTables) {
+    EXPECT_THAT(errors_of("{controller: {scheduler: fifo}}"),
+                testing::AllOf(testing::HasSubstr("fr_fcfs"), testing::HasSubstr("fcfs")));
+    EXPECT_THAT(errors_of("{controller: {page_policy: shut}}"), testing::HasSubstr("adaptive"));
+    EXPECT_THAT(errors_of("{controller: {refresh_policy: none}}"), testing::HasSubstr("all_bank"));
+    EXPECT_EQ(errors_of("{controller: {scheduler: fcfs, page_policy: adaptive}}"), "");
 }
 
 }  // namespace

@@ -2,39 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "arch/memory/device/prime_timing_testing.hpp"
+
 namespace tilesim::arch::memory::device {
 namespace {
-
-// Pairwise different primes, so that a confused constraint shows.
-MemoryConfig primes() {
-    using base::Cycles;
-    MemoryConfig config;
-    config.bank_groups = 4;
-    config.banks_per_group = 4;
-    DramTiming& t = config.timing;
-    t.burst = Cycles{4};
-    t.activate_command = Cycles{2};
-    t.column_command = Cycles{3};
-    t.read_latency = Cycles{23};
-    t.write_latency = Cycles{19};
-    t.tRCD = Cycles{29};
-    t.tRP = Cycles{31};
-    t.tRAS = Cycles{67};
-    t.tRC = Cycles{101};
-    t.tRRD_S = Cycles{5};
-    t.tRRD_L = Cycles{7};
-    t.tFAW = Cycles{43};
-    t.tCCD_S = Cycles{11};
-    t.tCCD_L = Cycles{13};
-    t.tCCD_L_WR = Cycles{37};
-    t.tRTP = Cycles{17};
-    t.tWR = Cycles{41};
-    t.tWTR_S = Cycles{3};
-    t.tWTR_L = Cycles{47};
-    t.tRTW = Cycles{2};
-    t.tRFC = Cycles{307};
-    return config;
-}
 
 constexpr std::size_t kBank = 0;
 constexpr std::size_t kSameGroup = 1;
@@ -42,7 +13,7 @@ constexpr std::size_t kOtherGroup = 5;
 constexpr std::int64_t kStart = 1000;
 
 struct Opened : CommandTiming {
-    Opened() : CommandTiming(primes()) { issue(Command::Activate, kBank, 7, kStart); }
+    Opened() : CommandTiming(prime_device()) { issue(Command::Activate, kBank, 7, kStart); }
 };
 
 TEST(CommandTiming, ColumnCommandsWaitTrcdAfterActivate) {
@@ -81,7 +52,7 @@ TEST(CommandTiming, ActivatesOfOtherBanksWaitTrrdByBankGroup) {
 }
 
 TEST(CommandTiming, AFifthActivateWaitsForTheWindow) {
-    CommandTiming banks{primes()};
+    CommandTiming banks{prime_device()};
     for (std::int64_t i = 0; i < 4; ++i) {
         banks.issue(Command::Activate, static_cast<std::size_t>(4 * i), 0, kStart + 10 * i);
     }
@@ -134,7 +105,7 @@ TEST(CommandTiming, ABankAloneIsRefreshedBesideTheOthers) {
 }
 
 TEST(CommandTiming, ASplitBusCarriesARowAndAColumnCommandAtATime) {
-    MemoryConfig config = primes();
+    MemoryConfig config = prime_device();
     config.split_command_bus = true;
     CommandTiming bank{config};
     bank.issue(Command::Activate, kBank, 7, kStart);

@@ -57,10 +57,12 @@ void LegalityChecker::check_pair(const HeardCommand& old, const HeardCommand& no
     const auto at_least = [&](base::Cycles bound, const char* name) {
         require(age >= bound.count(), name, now);
     };
-    at_least(old.command == Command::Activate ? t.activate_command
-             : is_column(old)                 ? t.column_command
-                                              : base::Cycles{1},
-             "one command at a time");
+    if (!config_.split_command_bus || is_column(old) == is_column(now)) {
+        at_least(old.command == Command::Activate ? t.activate_command
+                 : is_column(old)                 ? t.column_command
+                                                  : base::Cycles{1},
+                 "one command at a time");
+    }
     switch (now.command) {
         case Command::Activate:
             if (old.command == Command::Activate && same_bank) {

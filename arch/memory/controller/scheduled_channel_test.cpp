@@ -1,0 +1,456 @@
+// A channel by itself: bursts in at stated CKs, commands out at exact ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <ostream>
+#include <vector>
+
+#include "arch/memory/controller/channel.hpp"
+#include "arch/memory/device/prime_timing_testing.hpp"
+
+namespace tilesim::arch::memory::controller {
+
+struct Heard {
+    device::Command command = device::Command::Activate;
+    std::size_t bank = 0;
+    std::int64_t when = 0;
+    bool operator==(const Heard&) const = default;
+};
+
+void PrintTo(const Heard& heard, std::ostream* out) {
+    constexpr const char* kNames[] = {"ACT", "RD", "WR", "PRE", "REF"};
+    *out << kNames[static_cast<int>(heard.command)] << " of bank " << heard.bank << " at "
+         << heard.when;
+}
+
+namespace {
+
+using testing::ElementsAre;
+
+Heard act(std::int64_t when, std::size_t bank = 0) {
+    return {device::Command::Activate, bank, when};
+}
+Heard rd(std::int64_t when, std::size_t bank = 0) {
+    return {device::Command::Read, bank, when};
+}
+Heard wr(std::int64_t when, std::size_t bank = 0) {
+    return {device::Command::Write, bank, when};
+}
+Heard pre(std::int64_t when, std::size_t bank = 0) {
+    return {device::Command::Precharge, bank, when};
+}
+Heard ref(std::int64_t when) {
+    return {device::Command::Refresh, 0, when};
+}
+
+constexpr std::int64_t kStart = 1000;
+constexpr std::size_t kOtherGroup = 4;
+
+class Bench : private CommandListener, private ChannelOwner {
+  public:
+    Bench() { config.refresh = false; }
+
+    void arrive(std::int64_t when, std::size_t bank, std::int64_t row, bool write = false) {
+        Arrival& arrival = channel().arrivals().expect(write, next_request_++, when);
+        arrival.bursts[arrival.count++] =
+            device::Location(0, static_cast<std::int64_t>(bank), row, 0);
+        first_ = std::min(first_, when);
+    }
+    Channel& channel() {
+        if (!channel_) {
+            channel_ = make_channel(config, index, stats_, *this);
+            channel_->listen(this);
+        }
+        return *channel_;
+    }
+    const std::vector<Heard>& run(std::int64_t until = 100'000) {
+        channel().run(first_, until);
+        return heard;
+    }
+    std::int64_t spent(BusState state) {
+        return channel().stats().bus.spent(static_cast<std::size_t>(state));
+    }
+
+    device::MemoryConfig config = device::prime_device();
+    std::size_t index = 0;
+    std::vector<Heard> heard;
+    std::vector<std::pair<std::uint64_t, std::int64_t>> done;  // requests, by number
+
+  private:
+    void on_command(std::size_t, device::Command command, std::size_t bank, std::int64_t,
+                    std::int64_t now) override {
+        heard.push_back({command, bank, now});
+    }
+    void on_burst_done(std::uint64_t request, std::int64_t when) override {
+        done.emplace_back(request, when);
+    }
+
+    base::stats::Group stats_{"test"};
+    std::unique_ptr<Channel> channel_;
+    std::uint64_t next_request_ = 0;
+    std::int64_t first_ = INT64_MAX;
+};
+
+TEST(Channel, AReadOpensItsRowAndIsDoneWithItsLastData) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7);
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29)));
+    EXPECT_THAT(bench.done, ElementsAre(std::pair(0U, kStart + 29 + 23 + 4)));
+}
+
+TEST(Channel, AWriteIsDoneOnceItIsQueued) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7, true);
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), wr(kStart + 29)));
+    EXPECT_THAT(bench.done, ElementsAre(std::pair(0U, kStart)));
+}
+
+TEST(Channel, BanksWorkSideBySide) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, kOtherGroup, 7);
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), act(kStart + 5, kOtherGroup), rd(kStart + 29),
+                                         rd(kStart + 29 + 11, kOtherGroup)));
+}
+
+TEST(Channel, AnotherRowWaitsForItsBankToCloseAndOpen) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, 0, 8);
+    // PRE after tRAS, ACT after tRC (more than tRAS + tRP).
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), pre(kStart + 67),
+                                         act(kStart + 101), rd(kStart + 101 + 29)));
+}
+
+// --- queues --------------------------------------------------------------------------------------
+
+TEST(Channel, AReadForWhichThereIsNoRoomComesInAfterOneHasLeft) {
+    Bench bench;
+    bench.config.controller.read_queue = 2;
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, 4, 7);
+    bench.arrive(kStart, 8, 7);
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kStart), act(kStart + 5, 4), rd(kStart + 29),
+                            act(kStart + 29 + 3, 8),  // the RD holds the command bus for 3
+                            rd(kStart + 29 + 11, 4), rd(kStart + 32 + 29, 8)));
+}
+
+TEST(Channel, AWriteForWhichThereIsNoRoomIsTakenOverAfterOneHasLeft) {
+    Bench bench;
+    bench.config.controller.write_queue = 2;
+    bench.config.controller.write_high = 2;
+    bench.config.controller.write_low = 1;
+    for (const std::size_t bank : {0U, 4U, 8U}) {
+        bench.arrive(kStart, bank, 7, true);
+    }
+    bench.run();
+    EXPECT_THAT(bench.done, ElementsAre(std::pair(0U, kStart), std::pair(1U, kStart),
+                                        std::pair(2U, kStart + 29 + 1)));
+}
+
+std::vector<device::Command> columns(const std::vector<Heard>& heard) {
+    std::vector<device::Command> found;
+    for (const Heard& each : heard) {
+        if (each.command == device::Command::Read || each.command == device::Command::Write) {
+            found.push_back(each.command);
+        }
+    }
+    return found;
+}
+
+struct Drain : Bench {
+    Drain() {
+        config.controller.write_high = 5;
+        config.controller.write_low = 2;
+    }
+    void arrive_together(int writes, int reads) {
+        for (int i = 0; i < writes; ++i) {
+            arrive(kStart, 0, 7, true);
+        }
+        for (int i = 0; i < reads; ++i) {
+            arrive(kStart, 0, 7);
+        }
+    }
+};
+constexpr device::Command kRead = device::Command::Read;
+constexpr device::Command kWrite = device::Command::Write;
+
+TEST(Channel, WritesBelowTheUpperWatermarkWaitForTheReadsToEnd) {
+    Drain bench;
+    bench.arrive_together(4, 2);
+    EXPECT_THAT(columns(bench.run()), ElementsAre(kRead, kRead, kWrite, kWrite, kWrite, kWrite));
+}
+
+TEST(Channel, AtTheUpperWatermarkTheyDrainDownToTheLower) {
+    Drain bench;
+    bench.arrive_together(5, 2);
+    EXPECT_THAT(columns(bench.run()),
+                ElementsAre(kWrite, kWrite, kWrite, kRead, kRead, kWrite, kWrite));
+}
+
+TEST(Channel, DirectionsAreATurnaroundApart) {
+    Drain bench;
+    bench.arrive_together(5, 1);
+    const std::int64_t last_write = kStart + 29 + 2 * 37;
+    const std::int64_t read = last_write + 19 + 4 + 47;      // tWTR_L
+    const std::int64_t next_write = read + 23 + 4 + 2 - 19;  // tRTW
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kStart), wr(kStart + 29), wr(kStart + 29 + 37), wr(last_write),
+                            rd(read), wr(next_write), wr(next_write + 37)));
+}
+
+TEST(Channel, ARowOpenedForAReadStaysOpenForItWhileWritesDrain) {
+    Drain bench;
+    bench.arrive(kStart, 0, 7);
+    for (int i = 0; i < 5; ++i) {
+        bench.arrive(kStart + 1, 0, 8, true);
+    }
+    EXPECT_THAT(bench.run(kStart + 150), ElementsAre(act(kStart), rd(kStart + 29), pre(kStart + 67),
+                                                     act(kStart + 101), wr(kStart + 101 + 29)));
+}
+
+TEST(Channel, FirstComeFirstServedOpensNoRowAheadAndLetsNoHitOvertake) {
+    Bench bench;
+    bench.config.controller.scheduler = "fcfs";
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, kOtherGroup, 9);
+    bench.arrive(kStart, kOtherGroup, 8);
+    bench.arrive(kStart, kOtherGroup, 9);
+    bench.arrive(kStart, 0, 7);
+    const std::int64_t second = kStart + 29 + 3;  // the first RD holds the command bus
+    const std::int64_t third = second + 101;      // tRC
+    const std::int64_t fourth = third + 101;
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), act(second, 4),
+                                         rd(second + 29, 4), pre(second + 67, 4), act(third, 4),
+                                         rd(third + 29, 4), pre(third + 67, 4), act(fourth, 4),
+                                         rd(fourth + 29, 4), rd(fourth + 29 + 11)));
+}
+
+TEST(Channel, FirstReadyServesTheSameBurstsOutOfOrder) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, kOtherGroup, 9);
+    bench.arrive(kStart, kOtherGroup, 8);
+    bench.arrive(kStart, kOtherGroup, 9);
+    bench.arrive(kStart, 0, 7);
+    const std::int64_t second = kStart + 5;
+    const std::int64_t third = second + 101;
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kStart), act(second, 4), rd(kStart + 29), rd(kStart + 40, 4),
+                            rd(kStart + 51), rd(kStart + 62, 4), pre(kStart + 62 + 17, 4),
+                            act(std::max(third, kStart + 79 + 31), 4),
+                            rd(std::max(third, kStart + 79 + 31) + 29, 4)));
+}
+
+// --- pages ---------------------------------------------------------------------------------------
+
+TEST(Channel, AnIdleRowClosesWhenItsTimeIsUpAndNotBefore) {
+    Bench bench;
+    bench.config.controller.page_policy = "timeout";
+    bench.config.controller.page_timeout = base::Cycles{499};
+    bench.arrive(kStart, 0, 7);
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), pre(kStart + 29 + 499)));
+}
+
+TEST(Channel, EveryUseOfARowStartsItsTimeAnew) {
+    Bench bench;
+    bench.config.controller.page_policy = "timeout";
+    bench.config.controller.page_timeout = base::Cycles{499};
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart + 400, 0, 7);
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), rd(kStart + 400),
+                                         pre(kStart + 400 + 499)));
+}
+
+TEST(Channel, ARowSomebodyWaitsForDoesNotTimeOut) {
+    Bench bench;
+    bench.config.controller.page_policy = "timeout";
+    bench.config.controller.page_timeout = base::Cycles{11};  // less than tRCD
+    bench.arrive(kStart, 0, 7);
+    // Used at 29, closed as soon as tRAS allows.
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), pre(kStart + 67)));
+}
+
+TEST(Channel, UnderTheClosedPolicyARowClosesAsSoonAsItMay) {
+    Bench bench;
+    bench.config.controller.page_policy = "closed";
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart + 60, 0, 7);
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), rd(kStart + 60),
+                                         pre(kStart + 60 + 17)));  // tRTP
+}
+
+TEST(Channel, UnderTheOpenPolicyARowStaysOpen) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart + 90'000, 0, 7);
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), rd(kStart + 90'000)));
+}
+
+TEST(Channel, TheAdaptivePolicyClosesABanksRowsSoonerAfterFourConflicts) {
+    Bench bench;
+    bench.config.controller.page_policy = "adaptive";
+    bench.config.controller.page_timeout = base::Cycles{600};
+    for (int row = 0; row < 5; ++row) {
+        bench.arrive(kStart, 0, row);
+    }
+    const std::int64_t last = kStart + 4 * 101 + 29;
+    EXPECT_EQ(bench.run().back(), pre(last + 300));
+}
+
+// --- refresh -------------------------------------------------------------------------------------
+
+struct Refreshed : Bench {
+    Refreshed() {
+        config.refresh = true;
+        config.channels = 3;
+    }
+    static constexpr std::int64_t kInterval = 10'007;
+};
+
+TEST(Channel, ChannelsRefreshOneAfterTheOther) {
+    for (const std::size_t index : {0U, 1U, 2U}) {
+        Refreshed bench;
+        bench.index = index;
+        const std::int64_t due = Refreshed::kInterval * static_cast<std::int64_t>(index + 1) / 3;
+        bench.arrive(due, 0, 7);
+        EXPECT_THAT(bench.run(due + 500), ElementsAre(ref(due), act(due + 307), rd(due + 307 + 29)))
+            << "channel " << index;
+    }
+}
+
+TEST(Channel, ABurstThatComesJustBeforeARefreshLosesItsRowToIt) {
+    Refreshed bench;
+    const std::int64_t due = Refreshed::kInterval / 3;
+    bench.arrive(due - 1, 0, 7);
+    const std::int64_t closed = due - 1 + 67;      // tRAS
+    const std::int64_t refreshed = due - 1 + 101;  // tRC: more than tRAS + tRP
+    EXPECT_THAT(bench.run(due + 1000), ElementsAre(act(due - 1), pre(closed), ref(refreshed),
+                                                   act(refreshed + 307), rd(refreshed + 307 + 29)));
+}
+
+TEST(Channel, RefreshesAreAnIntervalApart) {
+    Refreshed bench;
+    const std::int64_t first = Refreshed::kInterval / 3;
+    for (int i = 0; i < 3; ++i) {
+        bench.arrive(first + i * Refreshed::kInterval, 0, i);
+    }
+    std::vector<std::int64_t> when;
+    for (const Heard& each : bench.run()) {
+        if (each.command == device::Command::Refresh) {
+            when.push_back(each.when);
+        }
+    }
+    // Rows stay open, so that the later ones have to close one first: PRE, then tRP.
+    EXPECT_THAT(when, ElementsAre(first, first + Refreshed::kInterval + 31,
+                                  first + 2 * Refreshed::kInterval + 31));
+}
+
+TEST(Channel, AnIdleChannelsRefreshesAreCountedWhenSomebodyLooks) {
+    Refreshed bench;
+    const std::int64_t first = Refreshed::kInterval / 3;
+    bench.arrive(first + 6 * Refreshed::kInterval + 5000, 0, 7);
+    bench.run();
+    EXPECT_EQ(bench.channel().stats().refreshes.value(), 7);
+}
+
+TEST(Channel, ABurstWaitsForTheRefreshAnIdleChannelIsIn) {
+    Refreshed bench;
+    const std::int64_t due = Refreshed::kInterval / 3;
+    bench.arrive(due + 200, 0, 7);
+    EXPECT_THAT(bench.run(due + 1000), ElementsAre(ref(due), act(due + 307), rd(due + 307 + 29)));
+}
+
+// --- the data bus's time -------------------------------------------------------------------------
+
+TEST(Channel, TheDataBusIsIdleThenWaitsForTheRowThenReads) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7);
+    bench.run();
+    EXPECT_EQ(bench.spent(BusState::Idle), kStart);
+    EXPECT_EQ(bench.spent(BusState::RowMiss), 29 + 23);
+    EXPECT_EQ(bench.spent(BusState::Read), 4);
+    EXPECT_EQ(bench.channel().data_end(), kStart + 29 + 23 + 4);
+}
+
+TEST(Channel, SpacingBetweenColumnCommandsIsTurnaround) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, 0, 7);
+    bench.run();
+    EXPECT_EQ(bench.spent(BusState::Turnaround), 13 - 4);  // tCCD_L less the burst
+    EXPECT_EQ(bench.spent(BusState::Read), 8);
+}
+
+TEST(Channel, ABurstBehindARefreshChargesItsPart) {
+    Refreshed bench;
+    const std::int64_t due = Refreshed::kInterval / 3;
+    bench.arrive(due, 0, 7);
+    bench.run(due + 1000);
+    EXPECT_EQ(bench.spent(BusState::Idle), due);
+    EXPECT_EQ(bench.spent(BusState::Refresh), 307 + 23);
+    EXPECT_EQ(bench.spent(BusState::RowMiss), 29);
+}
+
+TEST(Channel, EveryCycleOfTheDataBusHasOneCause) {
+    Refreshed bench;
+    for (int i = 0; i < 300; ++i) {
+        bench.arrive(kStart + 53 * i, static_cast<std::size_t>(i * 7 % 16), i % 5, i % 3 == 0);
+    }
+    bench.run();
+    EXPECT_EQ(bench.spent(BusState::Read) + bench.spent(BusState::Write), 300 * 4);
+    bench.channel().finish_statistics(100'000);
+    EXPECT_EQ(bench.channel().stats().bus.total(), 100'000);
+}
+
+// --- guests --------------------------------------------------------------------------------------
+
+struct Guest : ChannelGuest {
+    std::int64_t run(std::int64_t now, std::int64_t until) override {
+        turns.emplace_back(now, until);
+        --left;
+        return now + length;
+    }
+    bool finished() const override { return left == 0; }
+    std::optional<std::int64_t> on_left(std::int64_t now) override {
+        gone = now;
+        return std::nullopt;
+    }
+    int left = 1;
+    std::int64_t length = 211;
+    std::int64_t gone = 0;
+    std::vector<std::pair<std::int64_t, std::int64_t>> turns;  // from, next refresh
+};
+
+TEST(Channel, AGuestGetsItOnceEveryRowIsClosedAndRequestsWaitForHim) {
+    Bench bench;
+    Guest guest;
+    bench.arrive(kStart, 0, 7);
+    bench.channel().invite(guest, kStart + 500);
+    bench.arrive(kStart + 510, 0, 7);
+    const std::int64_t quiet = kStart + 500 + 31;  // PRE, tRP
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), pre(kStart + 500),
+                                         act(quiet + 211 + 1), rd(quiet + 211 + 1 + 29)));
+    EXPECT_THAT(guest.turns, ElementsAre(std::pair(quiet, INT64_MAX)));
+    EXPECT_EQ(guest.gone, quiet + 211);
+    EXPECT_EQ(bench.spent(BusState::Guest), 211);
+    EXPECT_TRUE(bench.channel().idle());
+}
+
+TEST(Channel, RefreshesComeBetweenAGuestsTurns) {
+    Refreshed bench;
+    Guest guest;
+    guest.left = 2;
+    const std::int64_t due = Refreshed::kInterval / 3;
+    guest.length = due - kStart;
+    bench.channel().invite(guest, kStart);
+    bench.channel().run(kStart, 2 * due);
+    EXPECT_THAT(bench.heard, ElementsAre(ref(due)));
+    EXPECT_THAT(guest.turns, ElementsAre(std::pair(kStart, due),
+                                         std::pair(due + 307, due + Refreshed::kInterval)));
+}
+
+}  // namespace
+}  // namespace tilesim::arch::memory::controller
