@@ -5,20 +5,23 @@
 namespace tilesim::arch::npu::core {
 namespace {
 
-// Every number different, so that a confused one shows.
+constexpr std::int64_t kSteps = 7;  // of k
+constexpr std::int64_t kFillDrain = 31;
+
+// Mmuls of 2 x 3 x 5 int8 in blocks of 3 x 2. A sub-tile of A has 6 B, of B 15 B, of C 10 B.
 KernelConfig sample() {
     KernelConfig config;
-    config.load_width = base::BytesPerCycle{32};
-    config.store_width = base::BytesPerCycle{16};
+    config.load_width = base::BytesPerCycle{7};
+    config.load_slots = 2;
+    config.store_width = base::BytesPerCycle{3};
     MultiplyMode mode;
-    mode.a = mode.b = mode.c = DataType::Int8;
-    mode.r = 4;
-    mode.s = 8;
-    mode.t = 8;
-    mode.block_rows = 4;
+    mode.r = 2;
+    mode.s = 3;
+    mode.t = 5;
+    mode.block_rows = 3;
     mode.block_columns = 2;
-    mode.fill_drain = base::Cycles{7};
-    mode.converting_load = true;
+    mode.accumulate_interval = base::Cycles{5};
+    mode.fill_drain = base::Cycles{kFillDrain};
     config.modes = {mode};
     return config;
 }
@@ -33,57 +36,178 @@ program::Kernel kernel(std::int64_t m, std::int64_t k, std::int64_t n) {
     return result;
 }
 
-TEST(KernelTiming, ABlockIssuesItsMmulsAndMovesItsC) {
-    // 16 x 16 block: 8 mmuls a step, 5 steps; C 32 B an mmul: 8 loads, 16 stores of 16 B.
-    const KernelConfig config = sample();
-    const KernelCycles cycles = KernelTiming(config).cycles(kernel(16, 40, 16));
-    EXPECT_EQ(cycles.issue.count(), 40);
-    EXPECT_EQ(cycles.loop_extra.count(), 0);
-    EXPECT_EQ(cycles.c_load.count(), 8);
-    EXPECT_EQ(cycles.c_store.count(), 16);
-    EXPECT_EQ(cycles.fill_drain.count(), 7);
+// So many mmuls down and to the right.
+program::Kernel mmuls(std::int64_t rows, std::int64_t columns) {
+    return kernel(2 * rows, 3 * kSteps, 5 * columns);
 }
 
-TEST(KernelTiming, BlocksAddUpAndEdgesAreSmaller) {
-    const KernelConfig config = sample();
-    const KernelTiming timing(config);
-    const auto whole = timing.cycles(kernel(16, 40, 16)).total();
-    EXPECT_EQ(timing.cycles(kernel(48, 40, 32)).total(), whole * 6);
-    EXPECT_EQ(timing.cycles(kernel(20, 40, 16)).issue.count(), 40 + 10);
+KernelCycles cycles(const KernelConfig& config, const program::Kernel& kernel) {
+    return KernelTiming(config).cycles(kernel);
 }
 
-TEST(KernelTiming, ThinBlocksWaitForLoadsAndAccumulators) {
+TEST(KernelTiming, ABlockIssuesAnMmulASlotInEachStep) {
+    const KernelCycles block = cycles(sample(), mmuls(3, 2));
+    EXPECT_EQ(block.issue.count(), kSteps * 3 * 2);
+    EXPECT_EQ(block.loop_extra.count(), 0);
+}
+
+TEST(KernelTiming, AnMmulTakesItsIssueSlots) {
     KernelConfig config = sample();
-    config.modes[0].block_rows = config.modes[0].block_columns = 1;
-    config.modes[0].accumulate_interval = base::Cycles{3};
-    EXPECT_EQ(KernelTiming(config).cycles(kernel(4, 40, 8)).loop_extra.count(), 5 * (3 - 1));
-    config.load_slots = 1;  // one A and two B loads
-    config.load_width = base::BytesPerCycle{8};
-    EXPECT_EQ(KernelTiming(config).cycles(kernel(4, 40, 8)).loop_extra.count(), 5 * (12 - 1));
+    config.modes[0].issue_slots = 13;
+    const KernelCycles block = cycles(config, mmuls(3, 2));
+    EXPECT_EQ(block.issue.count(), kSteps * 3 * 2 * 13);
+    EXPECT_EQ(block.loop_extra.count(), 0);
+    EXPECT_DOUBLE_EQ(KernelTiming(config).peak_macs(config.modes[0]), 2 * 3 * 5 / 13.0);
 }
 
-TEST(KernelTiming, ModesMayLoseSlots) {
+TEST(KernelTiming, AStepWaitsForTheLoadsOfItsSubTiles) {
+    // Three sub-tiles of A and two of B, each in whole loads.
     KernelConfig config = sample();
-    config.modes[0].extra_every = 8;
-    EXPECT_EQ(KernelTiming(config).cycles(kernel(16, 40, 16)).loop_extra.count(), 5);
+    config.load_slots = 1;  // of 7 B: 1 each of A and 3 each of B
+    EXPECT_EQ(cycles(config, mmuls(3, 2)).loop_extra.count(), kSteps * (3 * 1 + 2 * 3 - 6));
+    config.load_slots = 2;  // of 4 B: 2 and 4
+    config.load_width = base::BytesPerCycle{4};
+    EXPECT_EQ(cycles(config, mmuls(3, 2)).loop_extra.count(), kSteps * ((3 * 2 + 2 * 4) / 2 - 6));
+    config.load_width = base::BytesPerCycle{5};  // 2 and 3: as many as the mmuls
+    EXPECT_EQ(cycles(config, mmuls(3, 2)).loop_extra.count(), 0);
 }
 
-TEST(KernelTiming, ZeroStoresOneVectorACycle) {
-    program::Kernel zero = kernel(10, 0, 16);
+TEST(KernelTiming, LoadsFillTheirSlotsUnevenly) {
+    KernelConfig config = sample();
+    config.modes[0].accumulate_interval = base::Cycles{1};
+    // Of the 1 x 2 block: 1 load of A and 3 each of B, 7 in two slots.
+    EXPECT_EQ(cycles(config, mmuls(1, 2)).loop_extra.count(), kSteps * (4 - 2));
+}
+
+TEST(KernelTiming, AnAccumulatorTakesItsNextSumAfterTheInterval) {
+    KernelConfig config = sample();
+    config.modes[0].accumulate_interval = base::Cycles{6};  // as long as the block's mmuls
+    EXPECT_EQ(cycles(config, mmuls(3, 2)).loop_extra.count(), 0);
+    config.modes[0].accumulate_interval = base::Cycles{7};
+    EXPECT_EQ(cycles(config, mmuls(3, 2)).loop_extra.count(), kSteps * 1);
+}
+
+TEST(KernelTiming, AModeMayLoseASlotEverySoManyMmuls) {
+    const auto lost = [](std::int64_t every) {
+        KernelConfig config = sample();
+        config.modes[0].extra_every = every;
+        return cycles(config, mmuls(3, 2)).loop_extra.count();
+    };
+    EXPECT_EQ(lost(kSteps * 6 - 1), 2);  // the second one is begun
+    EXPECT_EQ(lost(kSteps * 6), 1);
+    EXPECT_EQ(lost(11), 4);
+    EXPECT_EQ(lost(0), 0);
+}
+
+TEST(KernelTiming, CIsLoadedThroughAllLoadSlotsUnlessItIsConverted) {
+    KernelConfig config = sample();
+    // 10 B of C in loads of 7 B: two an mmul.
+    EXPECT_EQ(cycles(config, mmuls(3, 2)).c_load.count(), 3 * 2 * 2 / 2);
+    config.modes[0].converting_load = true;
+    EXPECT_EQ(cycles(config, mmuls(3, 2)).c_load.count(), 3 * 2 * 2);
+    config.modes[0].converting_load = false;
+    config.load_width = base::BytesPerCycle{4};  // three loads in two slots
+    EXPECT_EQ(cycles(config, mmuls(1, 1)).c_load.count(), 2);
+}
+
+TEST(KernelTiming, CIsStoredAVectorACycle) {
+    KernelConfig config = sample();
+    EXPECT_EQ(cycles(config, mmuls(3, 2)).c_store.count(), 3 * 2 * 4);  // 10 B, 3 at a time
+    config.store_width = base::BytesPerCycle{10};
+    EXPECT_EQ(cycles(config, mmuls(3, 2)).c_store.count(), 3 * 2);
+}
+
+TEST(KernelTiming, EveryBlockFillsAndDrainsThePipeline) {
+    EXPECT_EQ(cycles(sample(), mmuls(3, 2)).fill_drain.count(), kFillDrain);
+    EXPECT_EQ(cycles(sample(), mmuls(3 * 2, 2 * 5)).fill_drain.count(), 2 * 5 * kFillDrain);
+}
+
+TEST(KernelTiming, BlocksAtTheLowerAndRightEdgesAreSmaller) {
+    // 2 x 3 blocks of 3 x 2 mmuls; 3 of 1 x 2 below, 2 of 3 x 1 to the right, 1 of 1 x 1.
+    const KernelCycles all = cycles(sample(), mmuls(2 * 3 + 1, 3 * 2 + 1));
+    EXPECT_EQ(all.issue.count(), kSteps * 7 * 7);
+    // In a step the small ones wait for their accumulators: 5 cycles instead of 2, 3 and 1.
+    EXPECT_EQ(all.loop_extra.count(), kSteps * (3 * (5 - 2) + 2 * (5 - 3) + 1 * (5 - 1)));
+    EXPECT_EQ(all.fill_drain.count(), (6 + 3 + 2 + 1) * kFillDrain);
+}
+
+TEST(KernelTiming, TheTotalIsTheSumOfItsParts) {
+    const KernelCycles block = cycles(sample(), mmuls(3, 2));
+    EXPECT_EQ(block.total().count(), kSteps * 6 + 0 + 6 + 24 + kFillDrain);
+    const KernelCycles parts{base::Cycles{2}, base::Cycles{3}, base::Cycles{5}, base::Cycles{7},
+                             base::Cycles{11}};
+    EXPECT_EQ(parts.total().count(), 2 + 3 + 5 + 7 + 11);
+}
+
+TEST(KernelTiming, ZeroStoresAVectorACycle) {
+    program::Kernel zero = kernel(3, 0, 7);
     zero.kind = program::KernelKind::Zero;
-    const KernelConfig config = sample();
-    EXPECT_EQ(KernelTiming(config).cycles(zero).total().count(), 10);
+    zero.c = DataType::Int16;
+    KernelConfig config = sample();
+    EXPECT_EQ(cycles(config, zero).total().count(), 3 * 7 * 2 / 3);
+    config.store_width = base::BytesPerCycle{4};  // the last store is half empty
+    EXPECT_EQ(cycles(config, zero).total().count(), 11);
 }
 
-TEST(KernelTiming, RefusesShapesTheMmulDoesNotDivide) {
+TEST(KernelTiming, AddingTakesAsLongAsItsStoresOrItsLoads) {
+    program::Kernel add = kernel(1, 0, 43);
+    add.kind = program::KernelKind::Add;
+    program::Kernel add_value = add;
+    add_value.kind = program::KernelKind::AddValue;
+    KernelConfig config = sample();
+    // 43 B: 15 stores of 3 B; 7 loads an operand, two a cycle.
+    EXPECT_EQ(cycles(config, add).c_store.count(), 15);
+    EXPECT_EQ(cycles(config, add).total().count(), 15);
+    config.store_width = base::BytesPerCycle{17};  // 3 stores
+    EXPECT_EQ(cycles(config, add).c_store.count(), 3);
+    EXPECT_EQ(cycles(config, add).loop_extra.count(), 7 * 2 / 2 - 3);
+    EXPECT_EQ(cycles(config, add_value).loop_extra.count(), 4 - 3);
+}
+
+TEST(KernelTiming, AModeIsOfThreeTypes) {
+    KernelConfig config = sample();
+    const KernelTiming timing(config);
+    using enum DataType;
+    EXPECT_EQ(timing.find_mode(Int8, Int8, Int8), &config.modes[0]);
+    EXPECT_EQ(timing.find_mode(Int16, Int8, Int8), nullptr);
+    EXPECT_EQ(timing.find_mode(Int8, Int16, Int8), nullptr);
+    EXPECT_EQ(timing.find_mode(Int8, Int8, Int16), nullptr);
+}
+
+TEST(KernelTiming, ElementsHaveTheSizesOfTheirTypes) {
+    KernelConfig config = sample();
+    config.modes[0].a = DataType::Int32;  // 24 B: 4 loads of 7 B
+    config.modes[0].c = DataType::Int16;  // 20 B: 3 loads, 7 stores of 3 B
+    program::Kernel wide = mmuls(3, 2);
+    wide.a = DataType::Int32;
+    wide.c = DataType::Int16;
+    const KernelCycles block = cycles(config, wide);
+    EXPECT_EQ(block.loop_extra.count(), kSteps * ((3 * 4 + 2 * 3) / 2 - 6));
+    EXPECT_EQ(block.c_load.count(), 6 * 3 / 2);
+    EXPECT_EQ(block.c_store.count(), 6 * 7);
+}
+
+TEST(KernelTiming, SaysWhatItCannotRun) {
     const KernelConfig config = sample();
     const KernelTiming timing(config);
-    EXPECT_EQ(timing.check(kernel(16, 40, 16)), "");
-    EXPECT_NE(timing.check(kernel(17, 40, 16)).find("multiples of the mmul shape 4 x 8 x 8"),
-              std::string::npos);
-    program::Kernel other = kernel(16, 40, 16);
+    EXPECT_EQ(timing.check(mmuls(3, 2)), "");
+    for (const auto& uneven :
+         {kernel(3, 3, 5), kernel(2, 4, 5), kernel(2, 3, 6), kernel(0, 3, 5)}) {
+        EXPECT_NE(timing.check(uneven).find("multiples of the mmul shape 2 x 3 x 5"),
+                  std::string::npos);
+    }
+    program::Kernel other = mmuls(3, 2);
     other.c = DataType::F32;
-    EXPECT_NE(timing.check(other).find("no int8 x int8 -> f32"), std::string::npos);
+    EXPECT_EQ(timing.check(other), "this device has no int8 x int8 -> f32 multiply");
+    other.kind = program::KernelKind::Add;
+    EXPECT_EQ(timing.check(other), "");
+    other.c = DataType::Bf16;
+    EXPECT_EQ(timing.check(other), "adds int8, int16, int32 or f32, not bf16");
+    other.kind = program::KernelKind::Zero;
+    other.n = 0;
+    EXPECT_EQ(timing.check(other), "needs the numbers of elements, `m` and `n`");
+    other.kind = program::KernelKind::Fixed;
+    EXPECT_EQ(timing.check(other), "needs `cycles`");
 }
 
 }  // namespace

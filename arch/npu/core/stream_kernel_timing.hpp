@@ -16,7 +16,7 @@
 // Around the loop: `fill_drain` of the pipeline; C read from its stream and written to its stream,
 // a word a cycle each, of which the first cycle lies under what goes before.
 //
-// Ignores: bank conflicts, instruction fetch; A's stream running dry (core_tile.hpp).
+// Ignores: bank conflicts, instruction fetch; A's stream running dry (stream_fed_call.hpp).
 // Source:  Lei, Flich, Quintana-Orti, PDP 2023 (loop body); AMD AM009 (registers, slots, widths).
 #pragma once
 

@@ -50,6 +50,56 @@ TEST(StreamKernelTiming, NarrowBlocksWaitForTheStream) {
     // A's 4 x 16 int16 take eight reads of 16 B, the body's multiplications four cycles.
     EXPECT_EQ(cycles.issue.count(), 16 * 4);
     EXPECT_EQ(cycles.loop_extra.count(), 16 * (8 - 4));
+    KernelConfig slow = config();
+    slow.stream_read = base::BytesPerCycle{13};  // ten reads
+    EXPECT_EQ(StreamKernelTiming(slow).cycles(kernel(16, 64, 2)).loop_extra.count(), 16 * (10 - 4));
+}
+
+TEST(StreamKernelTiming, BlocksWideAlongNWaitForTheLoadsOfB) {
+    KernelConfig c = config();
+    c.vector_registers = 64;
+    c.load_width = base::BytesPerCycle{3};
+    // B's 4 x 8 int16 take 22 loads of 3 B in two slots, the body's multiplications eight cycles.
+    const StreamKernelCycles cycles = StreamKernelTiming(c).cycles(kernel(8, 64, 8));
+    EXPECT_EQ(cycles.issue.count(), 16 * 8);
+    EXPECT_EQ(cycles.loop_extra.count(), 16 * (11 - 8));
+    EXPECT_EQ(cycles.spill.count(), 0);
+    c.load_slots = 1;
+    EXPECT_EQ(StreamKernelTiming(c).cycles(kernel(8, 64, 8)).loop_extra.count(), 16 * (22 - 8));
+}
+
+TEST(StreamKernelTiming, AnInstructionMultipliesItsMacs) {
+    KernelConfig c = config();
+    c.stream_modes[0].macs = 13;
+    // Four steps of 16 lanes: 64 products in five instructions an accumulator.
+    EXPECT_EQ(StreamKernelTiming(c).cycles(kernel(16, 64, 4)).issue.count(), 16 * 4 * 5);
+}
+
+TEST(StreamKernelTiming, EveryCallFillsAndDrainsThePipeline) {
+    KernelConfig c = config();
+    c.stream_modes[0].fill_drain = base::Cycles{37};
+    const StreamKernelCycles cycles = StreamKernelTiming(c).cycles(kernel(16, 128, 4));
+    EXPECT_EQ(cycles.fill_drain.count(), 37);
+    EXPECT_EQ(cycles.multiply().count(), 128 / 4 * 8 + 37);
+    EXPECT_EQ(cycles.total().count(), 128 / 4 * 8 + 37 + 2 * 31);
+}
+
+TEST(StreamKernelTiming, VectorsWithoutARegisterAreStoredAndLoadedOnceMore) {
+    KernelConfig c = config();
+    c.load_width = base::BytesPerCycle{8};  // 16 vectors of A and 4 of B
+    const auto spilled = [&c](std::int64_t registers, std::int64_t load_slots) {
+        c.vector_registers = registers;
+        c.load_slots = load_slots;
+        const program::Kernel block = kernel(16, 64, 4);
+        EXPECT_EQ(StreamKernelTiming(c).registers(block).vectors, 20);
+        return StreamKernelTiming(c).cycles(block).spill.count();
+    };
+    // The body of 8 cycles has room for eight stores.
+    EXPECT_EQ(spilled(20, 2), 0);
+    EXPECT_EQ(spilled(12, 2), 0);
+    EXPECT_EQ(spilled(11, 2), 16 * (9 - 8));
+    EXPECT_EQ(spilled(3, 2), 16 * (17 - 8));
+    EXPECT_EQ(spilled(3, 1), 16 * (17 + 4 - 8));  // as many loads, and B's
 }
 
 TEST(StreamKernelTiming, HalfAccumulatorsServeBlocksOfEightRows) {
@@ -60,7 +110,10 @@ TEST(StreamKernelTiming, HalfAccumulatorsServeBlocksOfEightRows) {
     EXPECT_EQ(use.accumulators, 8);
     EXPECT_EQ(use.available, 8);
     EXPECT_EQ(timing.cycles(kernel(8, 64, 8)).spill.count(), 0);
-    EXPECT_GT(timing.cycles(kernel(8, 64, 12)).spill.count(), 0);
+    // Twelve of eight: four stay, eight take turns in four. One is a single half: two stores of
+    // 32 B; its register is taken for 1 + 1 + 4 + 2 cycles.
+    EXPECT_EQ(timing.registers(kernel(8, 64, 12)).spilled, 8);
+    EXPECT_EQ(timing.cycles(kernel(8, 64, 12)).spill.count(), 16 * (8 * 2 - 12));
 }
 
 TEST(StreamKernelTiming, BlocksBeyondTheRegisterFileSpillThroughTheStoreSlot) {
@@ -77,6 +130,22 @@ TEST(StreamKernelTiming, BlocksBeyondTheRegisterFileSpillThroughTheStoreSlot) {
     const StreamKernelCycles cycles = timing.cycles(wide);
     EXPECT_EQ(cycles.issue.count(), 16 * 16);
     EXPECT_EQ(cycles.spill.count(), 16 * (7 * 4 - 16));
+}
+
+TEST(StreamKernelTiming, ARegisterIsTakenUntilItsSumIsStored) {
+    KernelConfig c = config();
+    c.accumulate_latency = base::Cycles{5};
+    // Loads (2), instructions (2), latency (5), stores (4): seven in turn in three registers.
+    EXPECT_EQ(StreamKernelTiming(c).cycles(kernel(16, 64, 8)).spill.count(),
+              16 * ((7 * 13 + 2) / 3 - 16));
+}
+
+TEST(StreamKernelTiming, SpilledSumsShareTheLoadSlotsWithB) {
+    KernelConfig c = config();
+    c.load_slots = 1;
+    c.accumulate_latency = base::Cycles{1};
+    // Seven in turn: four loads each and B's two vectors; four stores each are fewer.
+    EXPECT_EQ(StreamKernelTiming(c).cycles(kernel(16, 64, 8)).spill.count(), 16 * (7 * 4 + 2 - 16));
 }
 
 TEST(StreamKernelTiming, MoreAccumulatorsEndTheSpilling) {

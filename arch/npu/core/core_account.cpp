@@ -1,0 +1,25 @@
+#include "arch/npu/core/core_account.hpp"
+
+namespace tilesim::arch::npu::core {
+
+void CoreAccount::enter(CoreState next) {
+    if (probe_) {
+        const base::Femtoseconds now = scheduler_.queue().now();
+        probe_.end(name(), kCoreStates[state()].name, now);
+        probe_.begin(name(), kCoreStates[next].name, now);
+    }
+    stats_.time.enter(next, scheduler_.now().count());
+}
+
+void CoreAccount::charge_words(std::int64_t words, base::Cycles begin, CoreState waiting) {
+    const base::Cycles now = scheduler_.now();
+    stats_.time.charge_until(now.count());
+    stats_.time.reclassify(state(), waiting, (now - begin).count() - words);
+}
+
+void CoreAccount::count_call(std::int64_t macs) {
+    ++stats_.calls;
+    stats_.macs += macs;
+}
+
+}  // namespace tilesim::arch::npu::core

@@ -1,0 +1,54 @@
+// A core's lock operations: acquires that may have to wait, and releases.
+//
+// Models:  an acquire that finds its lock, and a release, occupy the core for `lock_cycles`, and a
+//          release takes effect at their end; an acquire that had to wait goes on `lock_wake` after
+//          its lock was granted.
+// Ignores: the distance to the lock's tile.
+// Source:  mlir-aie trace captures; docs/modelling.md.
+#pragma once
+
+#include <vector>
+
+#include "arch/npu/core/core_account.hpp"
+#include "arch/npu/core/core_operation.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "arch/npu/tile/lock_unit.hpp"
+
+namespace tilesim::arch::npu::core {
+
+// Which side releases a lock, and with it why a core waits for it.
+enum class LockRole { Input, Output, Host, Other };
+
+class CoreLocks final : public base::EventHandler, public tile::LockClient {
+  public:
+    // `roles`: of the program's locks.
+    CoreLocks(const CoreConfig& config, std::vector<LockRole> roles, CycleScheduler& scheduler,
+              tile::LockUnit& locks, CoreAccount& account, OperationClient& core)
+        : config_(config),
+          roles_(std::move(roles)),
+          scheduler_(scheduler),
+          locks_(locks),
+          account_(account),
+          core_(core) {}
+
+    // The action the core stands at, when it waits.
+    const program::LockAction* waiting_for() const { return waiting_; }
+
+    void acquire(const program::LockAction& action);
+    void release(const program::LockAction& action);
+
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+    void on_lock_granted(base::Cycles when) override;
+
+  private:
+    const CoreConfig& config_;
+    std::vector<LockRole> roles_;
+    CycleScheduler& scheduler_;
+    tile::LockUnit& locks_;
+    CoreAccount& account_;
+    OperationClient& core_;
+    const program::LockAction* waiting_ = nullptr;
+    const program::LockAction* releasing_ = nullptr;
+};
+
+}  // namespace tilesim::arch::npu::core

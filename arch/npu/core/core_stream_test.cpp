@@ -1,0 +1,95 @@
+#include "arch/npu/core/core_stream.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+
+#include "arch/npu/core/core_testing.hpp"
+
+namespace tilesim::arch::npu::core {
+namespace {
+
+using base::Cycles;
+using ::testing::ElementsAre;
+
+constexpr std::int64_t kWords = 13;
+constexpr std::int64_t kLatency = 5;
+constexpr std::int64_t kFit = 7;  // words the stream holds when nobody takes them
+
+struct Client final : CoreStreamClient {
+    explicit Client(testing::Timeline& line) : time(line) {}
+    void on_core_stream(Cycles now) override {
+        EXPECT_EQ(now.count(), time.now());
+        done.push_back(now.count());
+    }
+    testing::Timeline& time;
+    std::vector<std::int64_t> done;
+};
+
+// One core's output leads to another's input.
+struct Bench {
+    Bench() { output.set_flow(flow); }
+    testing::Timeline time;
+    Client sender{time};
+    Client receiver{time};
+    CoreOutput output{sender};
+    CoreInput input{time.scheduler, receiver};
+    stream::StreamFlow flow{
+        "stream", time.scheduler, output, {{&input.sink(), Cycles{kLatency}, kFit}},
+        {},       std::nullopt,   false,  true};
+};
+
+std::array<std::uint32_t, 2 * kWords> numbers() {
+    std::array<std::uint32_t, 2 * kWords> words{};
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        words[i] = static_cast<std::uint32_t>(7 * i + 1);
+    }
+    return words;
+}
+
+TEST(CoreStream, AWordACycleLeavesAndArrives) {
+    Bench b;
+    const auto words = numbers();
+    b.input.begin(kWords, Cycles{0});
+    b.output.begin(kWords, std::as_bytes(std::span{words}).first(4 * kWords), Cycles{2});
+    b.time.run();
+    EXPECT_THAT(b.sender.done, ElementsAre(2 + kWords));
+    EXPECT_THAT(b.receiver.done, ElementsAre(2 + kLatency + kWords));
+}
+
+TEST(CoreStream, WordsThatWaitAreReadOneACycle) {
+    Bench b;
+    const auto words = numbers();
+    b.output.begin(kFit, std::as_bytes(std::span{words}), Cycles{0});
+    b.time.at(31, [&] { b.input.begin(kFit, Cycles{31}); });
+    b.time.run();
+    EXPECT_THAT(b.sender.done, ElementsAre(kFit));
+    EXPECT_THAT(b.receiver.done, ElementsAre(31 + kFit));
+}
+
+TEST(CoreStream, ASenderStopsWhenTheStreamIsFull) {
+    Bench b;
+    const auto words = numbers();
+    b.output.begin(kFit + 1, std::as_bytes(std::span{words}), Cycles{0});
+    b.time.at(31, [&] { b.input.begin(kFit + 1, Cycles{31}); });
+    b.time.run();
+    EXPECT_THAT(b.sender.done, ElementsAre(31 + 1));  // in the place of the first word
+}
+
+TEST(CoreStream, TransfersKeepTheOrderOfTheirWords) {
+    Bench b;
+    const auto words = numbers();
+    const auto bytes = std::as_bytes(std::span{words});
+    std::vector<std::uint32_t> got;
+    for (std::size_t half = 0; half < 2; ++half) {
+        b.input.begin(kWords, b.time.scheduler.now());
+        b.output.begin(kWords, bytes.subspan(4 * kWords * half, 4 * kWords),
+                       b.time.scheduler.now());
+        b.time.run();
+        b.input.take_words(got);
+    }
+    EXPECT_THAT(got, ::testing::ElementsAreArray(words));
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::core

@@ -1,0 +1,171 @@
+// A core as the array sees it: its units in the order of its script.
+#include "arch/npu/core/core_tile.hpp"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "arch/npu/core/core_testing.hpp"
+
+namespace tilesim::arch::npu::core {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::kTile;
+using ::testing::Pair;
+using testing::spent;
+
+constexpr std::int64_t kLock = 7;  // an acquire or release occupies the core
+constexpr std::int64_t kWake = 11;
+constexpr std::int64_t kCall = 13;
+constexpr std::int64_t kWork = 29;
+constexpr std::int64_t kRound = kLock + kCall + kWork + kLock;
+
+constexpr std::int64_t kFull = 0;   // locks: of a buffer that arrives,
+constexpr std::int64_t kDone = 1;   // and one the core releases
+constexpr std::int64_t kStart = 2;  // and the host's
+
+using Script = std::vector<program::CoreOp>;
+
+program::CoreOp loop(std::int64_t count, Script body) {
+    program::LoopOp op;
+    op.count = count;
+    op.body = std::move(body);
+    return {op};
+}
+
+program::CoreOp loop_of_parameter(std::int64_t parameter, Script body) {
+    program::LoopOp op;
+    op.parameter = parameter;
+    op.body = std::move(body);
+    return {op};
+}
+
+Script round_of_work() {
+    return {{program::AcquireOp{{kFull, -1}}},
+            {program::CallOp{0, {}, {}}},
+            {program::ReleaseOp{{kDone, 1}}}};
+}
+
+struct Bench {
+    explicit Bench(Script body, std::int64_t full = 0)
+        : script{kTile, {}, std::move(body)},
+          locks({{"full", kTile, 0, full}, {"done", kTile, 1, 0}, {"start", kTile, 2, 0}}) {
+        program::Kernel work;
+        work.cycles = kWork;
+        program.kernels = {work};
+        core.emplace(script, program, config, timing,
+                     std::vector<LockRole>{LockRole::Input, LockRole::Output, LockRole::Host},
+                     time.scheduler, locks, root, nullptr, nullptr);
+        core->connect(&states);
+    }
+    void release(std::int64_t cycle, std::int64_t lock) {
+        time.at(cycle, [this, lock] { locks.release({lock, 1}, time.scheduler.now()); });
+    }
+    // Returns when nothing happens any more.
+    std::int64_t run() {
+        core->start();
+        time.run();
+        core->finish_statistics(time.scheduler.now());
+        return time.now();
+    }
+    NpuConfig config = testing::core_config();
+    program::Program program;
+    program::CoreProgram script;
+    testing::Timeline time;
+    testing::States states{time};
+    base::stats::Group root{""};
+    tile::LockUnit locks;
+    KernelTiming timing{config.kernels};
+    std::optional<CoreTile> core;
+};
+
+TEST(CoreTile, ExecutesItsScriptOneOperationAfterTheOther) {
+    Bench b(round_of_work(), 1);
+    EXPECT_TRUE(b.core->done());
+    EXPECT_EQ(b.run(), kRound);
+    EXPECT_THAT(b.states.entered,
+                ElementsAre(Pair(0, "lock_operation"), Pair(0, "lock_operation"),
+                            Pair(kLock, "call"), Pair(kLock + kCall, "fixed_kernel"),
+                            Pair(kLock + kCall + kWork, "lock_operation"), Pair(kRound, "done")));
+    EXPECT_TRUE(b.core->done());
+    EXPECT_EQ(b.locks.value(kDone), 1);
+}
+
+TEST(CoreTile, ItsStatesAddUpToItsCycles) {
+    constexpr std::int64_t kArrival = 101;
+    Bench b({loop(3, round_of_work())}, 2);
+    b.release(3 * kRound + kArrival, kFull);
+    const std::int64_t end = b.run();
+    // Two rounds without a wait; the third's buffer is late and its acquire a wake-up instead.
+    EXPECT_EQ(end, 3 * kRound + kArrival + kWake + kRound - kLock);
+    const CoreStats& stats = b.core->stats();
+    EXPECT_EQ(spent(stats, CoreState::LockOperation), 5 * kLock);
+    EXPECT_EQ(spent(stats, CoreState::Call), 3 * kCall);
+    EXPECT_EQ(spent(stats, CoreState::Fixed), 3 * kWork);
+    EXPECT_EQ(spent(stats, CoreState::WaitingForInput), kRound + kArrival + kWake);
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < kCoreStates.kStates; ++i) {
+        sum += stats.time.spent(i);
+    }
+    EXPECT_EQ(sum, end);
+    EXPECT_EQ(b.core->calls(), 3);
+}
+
+TEST(CoreTile, ALoopRunsAsOftenAsTheHostsParameterSaysWhenItIsEntered) {
+    constexpr std::int64_t kGo = 19;
+    Bench b({{program::AcquireOp{{kStart, -1}}}, loop_of_parameter(1, round_of_work())}, 5);
+    b.time.at(kGo, [&b] {
+        b.core->write_parameter(1, 4);
+        b.locks.release({kStart, 1}, b.time.scheduler.now());
+    });
+    EXPECT_EQ(b.run(), kGo + kWake + 4 * kRound);
+    EXPECT_EQ(spent(b.core->stats(), CoreState::WaitingForHost), kGo + kWake);
+}
+
+TEST(CoreTile, WaitsForALockAsLongAsNobodyReleasesIt) {
+    Bench b({{program::AcquireOp{{kFull, -1}}}});
+    b.run();
+    EXPECT_FALSE(b.core->done());
+    EXPECT_EQ(b.core->state(), CoreState::WaitingForInput);
+    ASSERT_NE(b.core->waiting_for(), nullptr);
+    EXPECT_EQ(b.core->waiting_for()->lock, kFull);
+    EXPECT_EQ(b.core->since().count(), 0);
+}
+
+TEST(CoreTile, WaitsForTheOtherEndOfItsCascade) {
+    Bench b({{program::PutCascadeOp{5, {}}}});
+    const program::Cascade cascade{"east", kTile, {1, 2}};
+    CascadeLink link(cascade, b.config.cascade, b.time.scheduler);
+    b.core->connect_cascades(nullptr, &link);
+    EXPECT_EQ(b.run(), 5);  // its two FIFOs take six words
+    EXPECT_TRUE(b.core->done());
+    Bench other({{program::GetCascadeOp{5, {}}}});
+    CascadeLink empty(cascade, other.config.cascade, other.time.scheduler);
+    other.core->connect_cascades(&empty, nullptr);
+    other.run();
+    EXPECT_FALSE(other.core->done());
+    ASSERT_NE(other.core->getting(), nullptr);
+    EXPECT_EQ(other.core->getting()->words, 5);
+}
+
+TEST(CoreTile, SpinsWhenItsLoopForEverGivesNobodyAnything) {
+    Bench spinning({loop(-1, {{program::CallOp{0, {}, {}}}})});
+    spinning.core->start();
+    spinning.time.run_to(kCall);
+    EXPECT_TRUE(spinning.core->spins());
+    Bench working({loop(-1, round_of_work())}, 1);
+    working.core->start();
+    working.time.run_to(kCall);
+    EXPECT_FALSE(working.core->spins());
+}
+
+TEST(CoreTile, HasAsManyStreamPortsAsTheDevice) {
+    Bench b({});
+    b.core->input(0).begin(1, base::Cycles{0});
+    EXPECT_TRUE(b.core->input(0).sink().waiting());
+    EXPECT_FALSE(b.core->streaming().has_value());
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::core

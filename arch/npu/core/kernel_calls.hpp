@@ -1,0 +1,48 @@
+// A core's kernel calls: what calling costs, how long the kernel runs, and what it does.
+//
+// Models:  `call_cycles` for a call and its return, none for a script's own instructions; a
+//          kernel's cycles from the timing model, or as it states them; its operands' rotation.
+// Ignores: instruction fetch, and conflicts of the core with DMAs on memory banks (the core wins
+//          98 % of them on silicon).
+// Source:  llvm-aie scheduling tables, mlir-aie trace captures; docs/modelling.md.
+#pragma once
+
+#include <vector>
+
+#include "arch/npu/core/stream_fed_call.hpp"
+
+namespace tilesim::arch::npu::core {
+
+class KernelCalls final : public base::EventHandler, public OperationClient {
+  public:
+    KernelCalls(const program::Program& program, program::TileCoordinate tile,
+                const NpuConfig& config, const KernelTiming& timing, CycleScheduler& scheduler,
+                CoreOperands& operands, const memory::port::BackingStore* store,
+                CoreAccount& account, OperationClient& core);
+
+    StreamFedCall& stream_fed() { return stream_fed_; }
+    const StreamFedCall& stream_fed() const { return stream_fed_; }
+
+    void begin(const program::CallOp& call);
+
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+    // The stream-fed call has ended.
+    void on_operation_done() override { finish(); }
+
+  private:
+    const program::Kernel& kernel() const;
+    void run();
+    void finish();
+
+    const program::Program& program_;
+    const CoreConfig& config_;
+    CycleScheduler& scheduler_;
+    CoreOperands& operands_;
+    CoreAccount& account_;
+    OperationClient& core_;
+    StreamFedCall stream_fed_;
+    std::vector<base::Cycles> cycles_;  // of the program's kernels: the same in each call
+    const program::CallOp* call_ = nullptr;
+};
+
+}  // namespace tilesim::arch::npu::core

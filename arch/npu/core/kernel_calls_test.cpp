@@ -1,0 +1,135 @@
+#include "arch/npu/core/kernel_calls.hpp"
+
+#include <gmock/gmock.h>
+
+#include "arch/npu/core/core_testing.hpp"
+
+namespace tilesim::arch::npu::core {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::kTile;
+using ::testing::Pair;
+
+constexpr std::int64_t kCall = 13;
+constexpr std::int64_t kStated = 29;
+constexpr std::int64_t kStoreWidth = 19;  // bytes
+
+program::Kernel kernel(program::KernelKind kind, std::optional<std::int64_t> cycles = {}) {
+    program::Kernel result;
+    result.kind = kind;
+    result.m = 4;
+    result.k = 24;
+    result.n = 8;
+    result.cycles = cycles;
+    return result;
+}
+
+struct Bench {
+    // `buffers`: one rotation of them is the kernel's every operand; functional mode then.
+    explicit Bench(const program::Kernel& kernel, std::vector<program::Buffer> buffers = {})
+        : program(testing::with_buffers(std::move(buffers))) {
+        config.kernels.store_width = base::BytesPerCycle{kStoreWidth};
+        config.kernels.modes = {{}};
+        config.kernels.modes[0].fill_drain = base::Cycles{31};
+        program.kernels = {kernel};
+        account.connect(&states);
+        if (!program.buffers.empty()) {
+            memory.emplace(config, program);
+            rotations.rotations = {{"c", {0, 1}}};
+            call.operands = {0};
+            call.advance = {0};
+        }
+        operands.emplace(rotations, timing, memory ? &*memory : nullptr);
+        calls.emplace(program, kTile, config, timing, time.scheduler, *operands, nullptr, account,
+                      core);
+    }
+    void run() {
+        calls->begin(call);
+        time.run();
+        account.finish(time.scheduler.now());
+    }
+    NpuConfig config = testing::core_config();
+    program::Program program;
+    program::CoreProgram rotations{kTile, {}, {}};
+    program::CallOp call{0, {}, {}};
+    testing::Timeline time;
+    testing::States states{time};
+    base::stats::Group root{""};
+    CoreAccount account{time.scheduler, root};
+    testing::Core core{time};
+    KernelTiming timing{config.kernels};
+    std::optional<tile::TileMemory> memory;
+    std::optional<CoreOperands> operands;
+    std::optional<KernelCalls> calls;
+};
+
+TEST(KernelCalls, AKernelRunsAfterItsCallForAsLongAsItStates) {
+    Bench b(kernel(program::KernelKind::Fixed, kStated));
+    b.run();
+    EXPECT_THAT(b.states.entered, ElementsAre(Pair(0, "call"), Pair(kCall, "fixed_kernel")));
+    EXPECT_THAT(b.core.done, ElementsAre(kCall + kStated));
+}
+
+TEST(KernelCalls, TheScriptsOwnInstructionsAreNotCalled) {
+    Bench b(kernel(program::KernelKind::Inline, kStated));
+    b.run();
+    EXPECT_THAT(b.states.entered, ElementsAre(Pair(0, "call"), Pair(0, "fixed_kernel")));
+    EXPECT_THAT(b.core.done, ElementsAre(kStated));
+}
+
+TEST(KernelCalls, ZeroStoresItsTileAVectorACycle) {
+    Bench b(kernel(program::KernelKind::Zero));
+    b.run();
+    EXPECT_THAT(b.states.entered, ElementsAre(Pair(0, "call"), Pair(kCall, "zero")));
+    EXPECT_THAT(b.core.done, ElementsAre(kCall + 2));  // 32 B, 19 a cycle
+}
+
+TEST(KernelCalls, AddingIsCountedByItself) {
+    for (const auto kind : {program::KernelKind::Add, program::KernelKind::AddValue}) {
+        Bench b(kernel(kind));
+        b.run();
+        EXPECT_THAT(b.states.entered, ElementsAre(Pair(0, "call"), Pair(kCall, "add")));
+        EXPECT_THAT(b.core.done, ElementsAre(kCall + 2));
+        EXPECT_EQ(b.account.stats().macs.value(), 0);
+    }
+}
+
+TEST(KernelCalls, AMultiplicationTakesWhatItsLoopsTake) {
+    Bench b(kernel(program::KernelKind::Multiply));
+    b.run();
+    EXPECT_THAT(b.states.entered, ElementsAre(Pair(0, "call"), Pair(kCall, "multiply")));
+    // One 4 x 8 x 8 mmul in each of 3 steps, which wait 2 cycles for their accumulator; C's 32 B
+    // loaded in one cycle and stored in two; filling and draining the pipeline.
+    EXPECT_THAT(b.core.done, ElementsAre(kCall + 3 * 2 + 1 + 2 + 31));
+    EXPECT_EQ(b.account.stats().calls.value(), 1);
+    EXPECT_EQ(b.account.stats().macs.value(), 4 * 24 * 8);
+}
+
+TEST(KernelCalls, AKernelMayStateItsCyclesInsteadOfTheTimingModels) {
+    Bench b(kernel(program::KernelKind::Multiply, kStated));
+    b.run();
+    EXPECT_THAT(b.states.entered, ElementsAre(Pair(0, "call"), Pair(kCall, "multiply")));
+    EXPECT_THAT(b.core.done, ElementsAre(kCall + kStated));
+    EXPECT_EQ(b.account.stats().macs.value(), 4 * 24 * 8);
+}
+
+TEST(KernelCalls, ItsOperandsRotateWhenItHasFinished) {
+    Bench b(kernel(program::KernelKind::Zero), {{"ping", kTile, 0, 32}, {"pong", kTile, 64, 32}});
+    b.memory->buffer(0)[3] = std::byte{5};
+    b.memory->buffer(1)[3] = std::byte{7};
+    b.calls->begin(b.call);
+    b.time.run_to(kCall + 1);
+    EXPECT_EQ(b.operands->buffer(0), 0);
+    EXPECT_EQ(b.memory->buffer(0)[3], std::byte{5});
+    b.time.run();
+    EXPECT_EQ(b.operands->buffer(0), 1);
+    EXPECT_EQ(b.memory->buffer(0)[3], std::byte{0});
+    EXPECT_EQ(b.memory->buffer(1)[3], std::byte{7});
+    b.run();
+    EXPECT_EQ(b.memory->buffer(1)[3], std::byte{0});
+    EXPECT_EQ(b.account.stats().calls.value(), 2);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::core

@@ -1,0 +1,119 @@
+#include "arch/npu/core/stream_fed_call.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "arch/npu/core/stream_kernel_function.hpp"
+
+namespace tilesim::arch::npu::core {
+
+using base::Cycles;
+
+namespace {
+
+constexpr std::uint64_t kMultiplied = 0;  // the multiplications are done,
+constexpr std::uint64_t kFed = 1;         // and their A has arrived
+
+// Where C comes from and goes to.
+constexpr std::int64_t kInputOfC = 1;
+constexpr std::int64_t kOutputOfC = 0;
+
+}  // namespace
+
+StreamFedCall::StreamFedCall(const program::Program& program, program::TileCoordinate tile,
+                             const NpuConfig& config, CycleScheduler& scheduler,
+                             CoreOperands& operands, const memory::port::BackingStore* store,
+                             CoreAccount& account, OperationClient& client)
+    : tile_(tile),
+      timing_(config.kernels),
+      scheduler_(scheduler),
+      operands_(operands),
+      store_(store),
+      account_(account),
+      client_(client) {
+    for (std::int64_t i = 0; i < config.core.stream_inputs; ++i) {
+        inputs_.push_back(std::make_unique<CoreInput>(scheduler, *this));
+    }
+    for (std::int64_t i = 0; i < config.core.stream_outputs; ++i) {
+        outputs_.push_back(std::make_unique<CoreOutput>(*this));
+    }
+    for (const program::LogicStream& stream : program.logic_streams) {
+        if (stream.tile == tile) {
+            a_stream_.emplace(program, stream);
+        }
+    }
+}
+
+std::optional<program::ChannelId> StreamFedCall::streaming() const {
+    if (account_.state() == CoreState::ReadingC) {
+        return program::ChannelId{tile_, program::Direction::S2MM, kInputOfC,
+                                  program::PortKind::Core};
+    }
+    if (account_.state() == CoreState::WritingC) {
+        return program::ChannelId{tile_, program::Direction::MM2S, kOutputOfC,
+                                  program::PortKind::Core};
+    }
+    return std::nullopt;
+}
+
+void StreamFedCall::look_up(const program::Kernel& kernel) {
+    kernel_ = &kernel;
+    c_words_ = c_words(kernel);
+    // The streams take a cycle a word of C, each way; what the kernel hides of that comes off here.
+    const Cycles whole = kernel.cycles ? Cycles{*kernel.cycles} : timing_.cycles(kernel).total();
+    multiply_ = std::max(Cycles{0}, whole - Cycles{2 * c_words_});
+    const Cycles arrival = a_stream_ ? a_stream_->time_of(a_bytes(kernel)) : Cycles{0};
+    starved_ = std::max(Cycles{0}, arrival - multiply_);
+}
+
+void StreamFedCall::begin(const program::Kernel& kernel, const program::CallOp& call) {
+    if (kernel_ != &kernel) {
+        look_up(kernel);
+    }
+    call_ = &call;
+    account_.enter(CoreState::Multiply);
+    scheduler_.at(scheduler_.now() + multiply_, *this, kMultiplied);
+}
+
+void StreamFedCall::on_event(std::uint64_t tag, base::Femtoseconds) {
+    if (tag == kMultiplied && starved_ > Cycles{0}) {
+        account_.enter(CoreState::WaitingForStream);
+        scheduler_.at(scheduler_.now() + starved_, *this, kFed);
+    } else {
+        read_c();
+    }
+}
+
+// The sums are added to C, whose words have been waiting on their stream or come now.
+void StreamFedCall::read_c() {
+    transfer_begin_ = scheduler_.now();
+    account_.enter(CoreState::ReadingC);
+    inputs_[kInputOfC]->begin(c_words_, transfer_begin_);
+}
+
+void StreamFedCall::write_c() {
+    if (operands_.functional()) {
+        a_.resize(static_cast<std::size_t>(a_bytes(*kernel_)));
+        c_.clear();
+        inputs_[kInputOfC]->take_words(c_);
+    }
+    a_stream_->play(a_bytes(*kernel_), store_, a_, scheduler_.now());
+    if (operands_.functional()) {
+        multiply_stream(*kernel_, a_, operands_.bytes(call_->operands[0]),
+                        std::as_writable_bytes(std::span{c_}));
+    }
+    transfer_begin_ = scheduler_.now();
+    account_.enter(CoreState::WritingC);
+    outputs_[kOutputOfC]->begin(c_words_, std::as_bytes(std::span{c_}), transfer_begin_);
+}
+
+void StreamFedCall::on_core_stream(Cycles) {
+    account_.charge_words(c_words_, transfer_begin_, CoreState::WaitingForStream);
+    if (account_.state() == CoreState::ReadingC) {
+        write_c();
+    } else {
+        client_.on_operation_done();
+    }
+}
+
+}  // namespace tilesim::arch::npu::core
