@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
-#include "arch/memory/device/legality_checker.hpp"
 #include "arch/memory/controller/memory_system.hpp"
+#include "arch/memory/device/legality_checker.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 
 namespace tilesim::arch::pim {
@@ -60,7 +60,8 @@ TEST(PimUnit, TimeOfEveryCycleHasACause) {
     machine.run();
     ASSERT_TRUE(unit.left().has_value());
     EXPECT_EQ(unit.stats().macs.value(), 5000);
-    EXPECT_EQ(unit.bank_counts(), (memory::port::BankCounts{unit.stats().activates.value(), 5000, 1}));
+    EXPECT_EQ(unit.bank_counts(),
+              (memory::port::BankCounts{unit.stats().activates.value(), 5000, 1}));
     const auto& time = unit.stats().time;
     EXPECT_EQ(time.total(), time.since());
     for (std::size_t state = 0; state < time.states().size(); ++state) {
@@ -105,8 +106,8 @@ class OneChecker final : public AllBankListener, public memory::controller::Comm
                 break;
             case AllBankCommand::Mac:
             case AllBankCommand::ArrayRead:
-                checker_.hear(
-                    {Command::Read, memory::device::kAllBanks, row, now, true, pim_.mac_to_precharge});
+                checker_.hear({Command::Read, memory::device::kAllBanks, row, now, true,
+                               pim_.mac_to_precharge});
                 break;
             case AllBankCommand::RegisterWrite:
             case AllBankCommand::ArrayWrite:

@@ -242,13 +242,15 @@ TEST(PrivateCaches, ADirtyLineOfTheL1AloneDisplacesOneOfTheL2) {
     EXPECT_EQ(asked(caches), (std::vector<Line>{1}));
 }
 
-TEST(PrivateCaches, ALineANontemporalLoadAskedForStaysWhenAnotherLoadJoins) {
-    PrivateCaches caches(sample());
-    caches.warm(5, Level::L2, false);
-    caches.load(5, 0, 0, false);
-    caches.load(5, 1, 0, true);
-    pass(caches, 0, 18);
-    EXPECT_TRUE(caches.contains_l1(5));
+TEST(PrivateCaches, ALineANontemporalLoadSharesWithAnotherStays) {
+    for (const bool first : {false, true}) {
+        PrivateCaches caches(sample());
+        caches.warm(5, Level::L2, false);
+        caches.load(5, 0, 0, first);
+        caches.load(5, 1, 0, !first);
+        pass(caches, 0, 18);
+        EXPECT_TRUE(caches.contains_l1(5));
+    }
 }
 
 TEST(PrivateCaches, APrefetchIntoTheL2TakesNoFillBuffer) {
