@@ -3,40 +3,16 @@
 #include <gtest/gtest.h>
 
 #include "arch/base/check.hpp"
+#include "arch/memory/device/command_timing.hpp"
+#include "arch/pim/pim_testing.hpp"
 
 namespace tilesim::arch::pim {
 namespace {
 
-using base::Cycles;
-
-// Pairwise different primes, so that a confused constraint shows.
-memory::device::DramTiming dram() {
-    memory::device::DramTiming t;
-    t.activate_command = Cycles{2};
-    t.burst = Cycles{3};
-    t.read_latency = Cycles{23};
-    t.write_latency = Cycles{13};
-    t.tRCD = Cycles{29};
-    t.tRAS = Cycles{67};
-    t.tWR = Cycles{41};
-    t.tWTR_L = Cycles{47};
-    t.tRTW = Cycles{5};
-    return t;
-}
-
-PimConfig pim() {
-    PimConfig config;
-    config.command_interval = Cycles{7};
-    config.mac_to_precharge = Cycles{11};
-    config.precharge_all = Cycles{31};
-    config.drain = Cycles{17};
-    return config;
-}
-
 constexpr std::int64_t kStart = 1000;
 
 struct Opened : AllBankTiming {
-    explicit Opened(const PimConfig& config = pim()) : AllBankTiming(dram(), config) {
+    explicit Opened(const PimConfig& config = prime_pim()) : AllBankTiming(prime_dram(), config) {
         begin(kStart);
         issue(AllBankCommand::Activate, 7, kStart);
     }
@@ -68,7 +44,7 @@ TEST(AllBankTiming, MacAndRowSwitchWaitForTheBusAfterARegisterWrite) {
     banks.issue(AllBankCommand::RegisterWrite, 7, kStart + 100);
     EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 100 + 13 + 3 + 47);
     EXPECT_EQ(banks.earliest(AllBankCommand::Precharge), kStart + 100 + 13 + 3 + 47);
-    PimConfig overlapping = pim();
+    PimConfig overlapping = prime_pim();
     overlapping.overlap_row_switch = true;
     Opened free(overlapping);
     free.issue(AllBankCommand::RegisterWrite, 7, kStart + 100);
@@ -79,7 +55,7 @@ TEST(AllBankTiming, PrechargeWaitsForTheWriteRecoveryOfAnArrayWrite) {
     Opened banks;
     banks.issue(AllBankCommand::ArrayWrite, 7, kStart + 100);
     EXPECT_EQ(banks.earliest(AllBankCommand::Precharge), kStart + 100 + 13 + 3 + 47);
-    PimConfig without_bus = pim();
+    PimConfig without_bus = prime_pim();
     without_bus.bus_turnaround = false;
     Opened other(without_bus);
     other.issue(AllBankCommand::ArrayWrite, 7, kStart + 100);
@@ -88,8 +64,71 @@ TEST(AllBankTiming, PrechargeWaitsForTheWriteRecoveryOfAnArrayWrite) {
     EXPECT_EQ(other.earliest(AllBankCommand::Activate), kStart + 231);
 }
 
+TEST(AllBankTiming, EveryCommandTakesTheBusForAsLongAsItsKindDoes) {
+    Opened banks;
+    EXPECT_EQ(banks.command_bus_free(), kStart + 2);  // ACT is two commands
+    const auto next = [](AllBankCommand command) {
+        Opened opened;
+        opened.issue(command, 7, kStart + 500);
+        return opened.command_bus_free();
+    };
+    for (const AllBankCommand command :
+         {AllBankCommand::Mac, AllBankCommand::RegisterWrite, AllBankCommand::ArrayRead,
+          AllBankCommand::ArrayWrite, AllBankCommand::Alu}) {
+        EXPECT_EQ(next(command), kStart + 507);
+    }
+    EXPECT_EQ(next(AllBankCommand::Precharge), kStart + 501);
+}
+
+TEST(AllBankTiming, RegisterWritesAndAluCommandsFollowAtTheCommandInterval) {
+    Opened banks;
+    banks.issue(AllBankCommand::RegisterWrite, 7, kStart + 100);
+    EXPECT_EQ(banks.earliest(AllBankCommand::RegisterWrite), kStart + 107);
+    banks.issue(AllBankCommand::Alu, 7, kStart + 200);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Alu), kStart + 207);
+}
+
+TEST(AllBankTiming, AnArrayReadWaitsAsAMacDoesAnArrayWriteForTheOtherDirection) {
+    Opened banks;
+    EXPECT_EQ(banks.earliest(AllBankCommand::ArrayRead), kStart + 29);
+    EXPECT_EQ(banks.earliest(AllBankCommand::ArrayWrite), kStart + 29);
+    banks.issue(AllBankCommand::ArrayRead, 7, kStart + 100);
+    EXPECT_EQ(banks.earliest(AllBankCommand::ArrayWrite), kStart + 100 + 23 + 3 + 5 + 17 - 13);
+    EXPECT_EQ(banks.earliest(AllBankCommand::ArrayRead), kStart + 107);
+    Opened written;
+    written.issue(AllBankCommand::ArrayWrite, 7, kStart + 100);
+    EXPECT_EQ(written.earliest(AllBankCommand::ArrayRead), kStart + 100 + 13 + 3 + 47);
+    EXPECT_EQ(written.turned(), kStart + 100 + 13 + 3 + 47);
+}
+
+TEST(AllBankTiming, WithoutTurnaroundsOnlyTheCommandIntervalSeparates) {
+    PimConfig config = prime_pim();
+    config.bus_turnaround = false;
+    Opened banks(config);
+    banks.issue(AllBankCommand::Mac, 7, kStart + 100);
+    EXPECT_EQ(banks.earliest(AllBankCommand::RegisterWrite), kStart + 107);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Alu), kStart + 107);
+    banks.issue(AllBankCommand::RegisterWrite, 7, kStart + 200);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 207);
+}
+
+TEST(AllBankTiming, ATurnStartsWithQuietBanks) {
+    AllBankTiming banks(prime_dram(), prime_pim());
+    banks.begin(kStart);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Activate), kStart);
+    EXPECT_EQ(banks.earliest(AllBankCommand::RegisterWrite), kStart);
+    banks.issue(AllBankCommand::RegisterWrite, memory::device::kNoRow, kStart);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Activate), kStart + 13 + 3 + 47);
+    PimConfig overlapping = prime_pim();
+    overlapping.overlap_row_switch = true;
+    AllBankTiming free(prime_dram(), overlapping);
+    free.begin(kStart);
+    free.issue(AllBankCommand::RegisterWrite, memory::device::kNoRow, kStart);
+    EXPECT_EQ(free.earliest(AllBankCommand::Activate), kStart + 7);
+}
+
 TEST(AllBankTiming, CommandsToClosedBanksAreProtocolErrors) {
-    AllBankTiming banks(dram(), pim());
+    AllBankTiming banks(prime_dram(), prime_pim());
     banks.begin(kStart);
     EXPECT_THROW(banks.issue(AllBankCommand::Mac, 7, kStart), std::exception);
     Opened open;

@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
+<<<<<<< HEAD
 #include "arch/memory/controller/memory_config_reader.hpp"
+=======
+>>>>>>> amxpim
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/memory/device/legality_checker.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"

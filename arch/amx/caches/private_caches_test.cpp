@@ -78,80 +78,262 @@ TEST(PrivateCaches, ANontemporalLineDoesNotStay) {
     EXPECT_FALSE(caches.contains_l1(5));
 }
 
-TEST(PrivateCaches, PrefetchersRunAheadWhenTheyAreOn) {
+std::vector<Line> asked(PrivateCaches& caches) {
+    std::vector<Line> lines;
+    for (const UncoreRequest& request : caches.outbox()) {
+        lines.push_back(request.line);
+    }
+    caches.outbox().clear();
+    return lines;
+}
+
+// All that arrives in [from, to).
+std::vector<PrivateCaches::Arrival> pass(PrivateCaches& caches, std::int64_t from,
+                                         std::int64_t to) {
+    std::vector<PrivateCaches::Arrival> here;
+    for (std::int64_t cycle = from; cycle < to; ++cycle) {
+        caches.advance(cycle, here);
+    }
+    return here;
+}
+
+TEST(PrivateCaches, ALineArrivesTheLatencyOfTheL2AfterItIsAskedFor) {
+    PrivateCaches caches(sample());
+    caches.warm(5, Level::L2, false);
+    EXPECT_EQ(caches.load(5, 100, 23, true), PrivateCaches::Outcome::Waiting);
+    EXPECT_EQ(caches.level_of(5), Level::L2);
+    EXPECT_EQ(caches.next_event(100), 117);
+    EXPECT_TRUE(pass(caches, 100, 117).empty());
+    const auto here = pass(caches, 117, 118);
+    ASSERT_EQ(here.size(), 1U);
+    EXPECT_EQ(here[0].waiter, 23U);
+    EXPECT_EQ(here[0].level, Level::L2);
+    EXPECT_EQ(caches.load(5, 118, 0, true), PrivateCaches::Outcome::Hit);
+    EXPECT_TRUE(caches.outbox().empty());
+}
+
+TEST(PrivateCaches, TheSameHalfCostsNothingAfterACycleWithoutAFill) {
+    PrivateCacheConfig config = sample();
+    config.same_half_percent = 200;
+    const auto second = [&](std::int64_t asked_at) {
+        PrivateCaches caches(config);
+        caches.warm(2, Level::L2, false);
+        caches.warm(4, Level::L2, false);
+        caches.load(2, 0, 0, true);
+        caches.load(4, asked_at, 1, true);
+        std::int64_t cycle = 18;
+        pass(caches, 0, 18);
+        while (pass(caches, cycle, cycle + 1).empty()) {
+            ++cycle;
+        }
+        return cycle;
+    };
+    // The path is taken from 17 to 18 1/3, and lost for two cycles more.
+    EXPECT_EQ(second(1), 20);
+    EXPECT_EQ(second(2), 20);
+    EXPECT_EQ(second(4), 17 + 4);
+}
+
+TEST(PrivateCaches, MissesOfTheL2BeyondTheOutstandingOnesWaitForAnAnswer) {
+    PrivateCacheConfig config = sample();
+    config.l2_outstanding = 2;
+    PrivateCaches caches(config);
+    for (const Line line : {10, 20, 30}) {  // each with a fill buffer
+        EXPECT_EQ(caches.load(line, 3, 0, true), PrivateCaches::Outcome::Waiting);
+    }
+    EXPECT_EQ(asked(caches), (std::vector<Line>{10, 20}));
+    caches.deliver(10, 29);
+    pass(caches, 3, 29);
+    EXPECT_TRUE(asked(caches).empty());
+    pass(caches, 29, 30);
+    ASSERT_EQ(caches.outbox().size(), 1U);
+    EXPECT_EQ(caches.outbox()[0].cycle, 29);
+    EXPECT_EQ(asked(caches), (std::vector<Line>{30}));
+}
+
+TEST(PrivateCaches, ALineThatIsComingIsAskedForOnce) {
+    PrivateCaches caches(sample());
+    caches.load(10, 0, 1, true);
+    caches.load(10, 1, 2, true);
+    EXPECT_EQ(asked(caches), (std::vector<Line>{10}));
+    caches.deliver(10, 29);
+    EXPECT_EQ(pass(caches, 2, 30).size(), 2U);  // for both
+    EXPECT_EQ(caches.counters().fills, 1);
+}
+
+TEST(PrivateCaches, AStoreOwnsItsLineBeforeItWrites) {
+    PrivateCaches caches(sample());
+    EXPECT_FALSE(caches.commit(7));
+    EXPECT_EQ(caches.own(7, 5), PrivateCaches::Outcome::Waiting);
+    ASSERT_EQ(caches.outbox().size(), 1U);
+    EXPECT_EQ(caches.outbox()[0].kind, UncoreRequest::Kind::Own);
+    EXPECT_EQ(caches.outbox()[0].cycle, 5);
+    EXPECT_FALSE(caches.commit(7));
+    caches.deliver(7, 29);
+    pass(caches, 5, 30);
+    EXPECT_FALSE(caches.dirty(7));
+    EXPECT_TRUE(caches.commit(7));
+    EXPECT_TRUE(caches.dirty(7));
+    EXPECT_EQ(caches.own(7, 31), PrivateCaches::Outcome::Hit);
+}
+
+// One set each: an L1 of 2 lines, an L2 of 3.
+PrivateCacheConfig tiny() {
+    PrivateCacheConfig config = sample();
+    config.l1 = {base::Bytes{2 * kLineBytes}, 2, false};
+    config.l2 = {base::Bytes{3 * kLineBytes}, 3, false};
+    return config;
+}
+
+TEST(PrivateCaches, ADirtyLineThatLeavesTheL1IsWrittenToTheL2) {
+    for (const bool written : {false, true}) {
+        PrivateCaches caches(tiny());
+        for (const Line line : {1, 2}) {
+            caches.warm(line, Level::L1, false);
+        }
+        caches.warm(3, Level::L2, false);
+        if (written) {
+            caches.commit(1);
+        }
+        caches.load(2, 0, 0, true);  // line 1 was used before it
+        caches.load(3, 0, 0, true);
+        pass(caches, 0, 20);
+        EXPECT_FALSE(caches.contains_l1(1));
+        EXPECT_TRUE(caches.contains_l2(1));
+        EXPECT_EQ(caches.dirty(1), written);
+        EXPECT_TRUE(caches.outbox().empty());
+    }
+}
+
+TEST(PrivateCaches, WhatLeavesTheL2GoesToTheUncoreCleanOrDirty) {
+    for (const bool dirty : {false, true}) {
+        PrivateCaches caches(tiny());
+        caches.warm(1, Level::L2, dirty);
+        caches.warm(2, Level::L2, false);
+        caches.warm(3, Level::L2, false);
+        caches.load(4, 0, 0, true);
+        caches.outbox().clear();
+        caches.deliver(4, 29);
+        pass(caches, 0, 29);
+        EXPECT_TRUE(caches.outbox().empty());
+        pass(caches, 29, 30);
+        ASSERT_EQ(caches.outbox().size(), 1U);
+        EXPECT_EQ(caches.outbox()[0].line, 1);
+        EXPECT_EQ(caches.outbox()[0].cycle, 29);
+        EXPECT_EQ(caches.outbox()[0].kind,
+                  dirty ? UncoreRequest::Kind::DirtyVictim : UncoreRequest::Kind::CleanVictim);
+    }
+}
+
+TEST(PrivateCaches, ADirtyLineOfTheL1AloneDisplacesOneOfTheL2) {
+    PrivateCaches caches(tiny());
+    caches.warm(9, Level::L1, false);
+    for (const Line line : {1, 2, 3}) {
+        caches.warm(line, Level::L2, false);
+    }
+    caches.outbox().clear();  // line 9 has left the L2
+    ASSERT_FALSE(caches.contains_l2(9));
+    caches.commit(9);
+    caches.load(2, 0, 0, true);
+    caches.load(3, 0, 0, true);
+    pass(caches, 0, 20);
+    EXPECT_FALSE(caches.contains_l1(9));
+    EXPECT_TRUE(caches.contains_l2(9));
+    EXPECT_EQ(asked(caches), (std::vector<Line>{1}));
+}
+
+TEST(PrivateCaches, ALineANontemporalLoadSharesWithAnotherStays) {
+    for (const bool first : {false, true}) {
+        PrivateCaches caches(sample());
+        caches.warm(5, Level::L2, false);
+        caches.load(5, 0, 0, first);
+        caches.load(5, 1, 0, !first);
+        pass(caches, 0, 18);
+        EXPECT_TRUE(caches.contains_l1(5));
+    }
+}
+
+TEST(PrivateCaches, APrefetchIntoTheL2TakesNoFillBuffer) {
+    PrivateCacheConfig config = sample();
+    config.fill_buffers = 1;
+    config.l2_outstanding = 2;
+    PrivateCaches caches(config);
+    EXPECT_EQ(caches.prefetch(1, false, 0), PrivateCaches::Outcome::Waiting);
+    EXPECT_EQ(caches.prefetch(2, false, 0), PrivateCaches::Outcome::Waiting);
+    EXPECT_EQ(caches.prefetch(3, false, 0), PrivateCaches::Outcome::NoBuffer);
+    EXPECT_EQ(caches.prefetch(9, true, 0), PrivateCaches::Outcome::Waiting);
+    EXPECT_EQ(caches.prefetch(8, true, 0), PrivateCaches::Outcome::NoBuffer);
+    const std::uint64_t refused = caches.version();
+    caches.deliver(1, 29);
+    pass(caches, 0, 30);
+    EXPECT_NE(caches.version(), refused);
+    EXPECT_TRUE(caches.contains_l2(1));
+    EXPECT_FALSE(caches.contains_l1(1));
+    EXPECT_EQ(caches.prefetch(1, false, 30), PrivateCaches::Outcome::Hit);
+}
+
+TEST(PrivateCaches, AnotherCoreTakesALineFromBothCaches) {
+    PrivateCaches caches(sample());
+    caches.warm(1, Level::L1, false);
+    caches.warm(2, Level::L2, true);
+    EXPECT_FALSE(caches.give_up(1));
+    EXPECT_TRUE(caches.give_up(2));
+    EXPECT_FALSE(caches.has_or_awaits(1));
+    EXPECT_FALSE(caches.has_or_awaits(2));
+    caches.load(3, 0, 0, true);
+    EXPECT_TRUE(caches.has_or_awaits(3));
+}
+
+TEST(PrivateCaches, TheNextLinePrefetcherFetchesTheLineAfterAMissOfTheL1) {
+    PrivateCacheConfig config = sample();
+    PrivateCaches off(config);
+    off.load(10, 0, 0, true);
+    EXPECT_EQ(asked(off), (std::vector<Line>{10}));
+    config.l1_next_line = true;
+    PrivateCaches on(config);
+    on.warm(20, Level::L1, false);
+    on.warm(31, Level::L1, false);
+    on.load(20, 0, 0, true);  // a hit starts none
+    EXPECT_TRUE(asked(on).empty());
+    on.load(10, 0, 7, true);
+    EXPECT_EQ(asked(on), (std::vector<Line>{10, 11}));
+    on.load(30, 0, 8, true);  // line 31 is there
+    EXPECT_EQ(asked(on), (std::vector<Line>{30}));
+    on.deliver(11, 29);
+    EXPECT_TRUE(pass(on, 0, 30).empty());  // nobody waits for it
+    EXPECT_TRUE(on.contains_l1(11));
+}
+
+TEST(PrivateCaches, TheAdjacentLineOfAMissOfTheL2IsFetchedIntoTheL2) {
     PrivateCacheConfig config = sample();
     config.l2_adjacent_line = true;
-    PrivateCaches pair(config);
-    pair.load(7, 0, 0, true);
-    EXPECT_EQ(pair.outbox().size(), 2U);
-    EXPECT_EQ(pair.outbox()[1].line, 6);
-    config.l2_adjacent_line = false;
+    PrivateCaches caches(config);
+    caches.warm(21, Level::L2, false);
+    caches.warm(30, Level::L2, false);
+    caches.load(7, 0, 0, true);
+    EXPECT_EQ(asked(caches), (std::vector<Line>{7, 6}));
+    caches.load(20, 0, 0, true);  // its pair is there
+    EXPECT_EQ(asked(caches), (std::vector<Line>{20}));
+    caches.load(30, 0, 0, true);  // no miss
+    EXPECT_TRUE(asked(caches).empty());
+    caches.deliver(6, 29);
+    pass(caches, 0, 30);
+    EXPECT_TRUE(caches.contains_l2(6));
+    EXPECT_FALSE(caches.contains_l1(6));
+}
+
+TEST(PrivateCaches, TheStreamerFollowsAscendingAccessesOfTheL2WithinThePage) {
+    PrivateCacheConfig config = sample();
     config.l2_streamer = 3;
-    PrivateCaches stream(config);
-    stream.load(64, 0, 0, true);
-    EXPECT_EQ(stream.outbox().size(), 1U);
-    stream.load(65, 0, 0, true);  // ascending: 66, 67, 68 follow
-    EXPECT_EQ(stream.outbox().size(), 5U);
-}
-
-TEST(Cache, TheLeastRecentlyUsedLineOfASetLeaves) {
-    Cache cache({base::Bytes{64 * 3 * 4}, 3, false});  // 4 sets of 3 ways
-    EXPECT_EQ(cache.sets(), 4);
-    for (const Line line : {0, 4, 8}) {
-        EXPECT_EQ(cache.install(line, line == 4).line, Cache::kNone);
-    }
-    EXPECT_TRUE(cache.touch(0));
-    const Cache::Victim victim = cache.install(12, false);
-    EXPECT_EQ(victim.line, 4);
-    EXPECT_TRUE(victim.dirty);
-    EXPECT_FALSE(cache.contains(4));
-    EXPECT_EQ(cache.install(1, false).line, Cache::kNone);  // another set
-    EXPECT_EQ(cache.install(16, false).line, 8);
-}
-
-TEST(StreamTable, FetchesBehindAnAscendingAccessAndNotBeyondThePage) {
-    StreamTable streams(false);
-    const auto range = [&](Line line) {
-        const auto [first, end] = streams.access(line, 20);
-        return std::pair{first, end};
-    };
-    EXPECT_EQ(range(640), (std::pair<Line, Line>{0, 0}));  // a page's first access
-    EXPECT_EQ(range(642), (std::pair<Line, Line>{643, 663}));
-    EXPECT_EQ(range(641), (std::pair<Line, Line>{0, 0}));  // descends
-    EXPECT_EQ(range(690), (std::pair<Line, Line>{691, 704}));
-    EXPECT_EQ(range(705), (std::pair<Line, Line>{0, 0}));  // the next page
-    EXPECT_EQ(range(767).first, 768);                      // its last line: nothing behind it
-    EXPECT_EQ(range(768), (std::pair<Line, Line>{769, 789}));
-    StreamTable beyond(true);
-    beyond.access(700, 20);
-    EXPECT_EQ(beyond.access(701, 20).end, 722);
-}
-
-TEST(Cache, ScatteredPagesSpreadALargeStrideOverTheSets) {
-    // 64 lines 128 KiB apart share one set of 16 ways where pages lie in order.
-    const auto kept = [](bool scattered) {
-        CacheConfig config{base::Bytes{2097152}, 16, false, scattered};
-        Cache cache(config);
-        std::int64_t count = 0;
-        for (Line line = 0; line < 64 * 2048; line += 2048) {
-            cache.install(line, false);
-        }
-        for (Line line = 0; line < 64 * 2048; line += 2048) {
-            count += cache.contains(line) ? 1 : 0;
-        }
-        return count;
-    };
-    EXPECT_EQ(kept(false), 16);
-    EXPECT_EQ(kept(true), 64);
-}
-
-TEST(Cache, LeastRecentlyUsedHoldsWhenTheClockOfUsesStartsAgain) {
-    Cache cache(CacheConfig{base::Bytes{128}, 2, false});
-    cache.install(1, false);
-    cache.install(2, false);
-    const auto one = [](std::int64_t) { return Line{1}; };
-    EXPECT_EQ(cache.touch_run(2000, one), 2000);  // it starts 1000 uses before
-    EXPECT_EQ(cache.install(3, false).line, 2);
+    PrivateCaches caches(config);
+    caches.warm(65, Level::L2, false);
+    caches.warm(67, Level::L2, false);
+    caches.load(64, 0, 0, true);
+    EXPECT_EQ(asked(caches), (std::vector<Line>{64}));
+    caches.load(65, 0, 0, true);  // a hit of the L2 trains it too; 67 is there
+    EXPECT_EQ(asked(caches), (std::vector<Line>{66, 68}));
+    caches.load(126, 0, 0, true);  // the page ends with line 127
+    EXPECT_EQ(asked(caches), (std::vector<Line>{126, 127}));
 }
 
 }  // namespace

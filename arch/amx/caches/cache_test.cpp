@@ -1,0 +1,134 @@
+#include "arch/amx/caches/cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace tilesim::arch::amx::caches {
+namespace {
+
+// `sets` of `ways`.
+CacheConfig cache_of(std::int64_t sets, std::int64_t ways) {
+    return {base::Bytes{kLineBytes * ways * sets}, ways, false};
+}
+
+TEST(Cache, HoldsAsManyLinesOfASetAsItHasWays) {
+    for (const std::int64_t ways : {1, 3, 7}) {
+        Cache cache(cache_of(5, ways));  // sets need be no power of two
+        ASSERT_EQ(cache.sets(), 5);
+        for (Line line = 2; line < 2 + 5 * ways; line += 5) {
+            EXPECT_EQ(cache.install(line, false).line, Cache::kNone);
+        }
+        EXPECT_EQ(cache.install(2 + 5 * ways, false).line, 2);
+        EXPECT_EQ(cache.install(3, false).line, Cache::kNone);  // the next set
+    }
+}
+
+TEST(Cache, ALineThatIsInstalledAgainStaysAndIsTheMostRecent) {
+    Cache cache(cache_of(1, 2));
+    cache.install(1, true);
+    cache.install(2, false);
+    EXPECT_EQ(cache.install(1, false).line, Cache::kNone);
+    EXPECT_TRUE(cache.dirty(1));  // and as dirty as it was
+    EXPECT_EQ(cache.install(3, false).line, 2);
+}
+
+TEST(Cache, OnlyLinesThatWereWrittenLeaveDirty) {
+    Cache cache(cache_of(1, 2));
+    cache.install(1, false);
+    cache.install(2, false);
+    EXPECT_FALSE(cache.write(3));  // not there
+    EXPECT_TRUE(cache.write(1));   // and is the most recent
+    Cache::Victim victim = cache.install(3, false);
+    EXPECT_EQ(victim.line, 2);
+    EXPECT_FALSE(victim.dirty);
+    victim = cache.install(4, false);
+    EXPECT_EQ(victim.line, 1);
+    EXPECT_TRUE(victim.dirty);
+}
+
+TEST(Cache, ALineThatIsTakenOutLeavesRoomAndSaysWhetherItWasDirty) {
+    Cache cache(cache_of(1, 2));
+    cache.install(1, true);
+    cache.install(2, true);
+    cache.clean(2);
+    EXPECT_TRUE(cache.remove(1));
+    EXPECT_FALSE(cache.remove(2));
+    EXPECT_FALSE(cache.remove(2));
+    EXPECT_FALSE(cache.contains(1));
+    EXPECT_EQ(cache.install(3, false).line, Cache::kNone);
+}
+
+TEST(Cache, ARunOfTouchesEndsAtTheFirstLineThatIsNotThere) {
+    Cache cache(cache_of(1, 4));
+    for (const Line line : {0, 1, 3}) {
+        cache.install(line, false);
+    }
+    EXPECT_EQ(cache.touch_run(4, [](std::int64_t i) { return i; }), 2);
+    EXPECT_EQ(cache.touch_run(1, [](std::int64_t i) { return i; }), 1);
+}
+
+TEST(Cache, RandomReplacementEvictsEveryWayOfASetSooner) {
+    // Lines are touched in their order: least recently used evicts the oldest every time.
+    const auto victims = [](bool random) {
+        CacheConfig config = cache_of(1, 4);
+        config.random_replacement = random;
+        Cache cache(config);
+        std::set<Line> ages;
+        for (Line line = 0; line < 100; ++line) {
+            const Line victim = cache.install(line, false).line;
+            if (victim != Cache::kNone) {
+                ages.insert(line - victim);
+            }
+        }
+        return ages;
+    };
+    EXPECT_EQ(victims(false), (std::set<Line>{4}));
+    EXPECT_EQ(*victims(true).begin(), 1);
+    EXPECT_GT(*victims(true).rbegin(), 4);
+}
+
+TEST(Cache, TheLeastRecentlyUsedLineOfASetLeaves) {
+    Cache cache({base::Bytes{64 * 3 * 4}, 3, false});  // 4 sets of 3 ways
+    EXPECT_EQ(cache.sets(), 4);
+    for (const Line line : {0, 4, 8}) {
+        EXPECT_EQ(cache.install(line, line == 4).line, Cache::kNone);
+    }
+    EXPECT_TRUE(cache.touch(0));
+    const Cache::Victim victim = cache.install(12, false);
+    EXPECT_EQ(victim.line, 4);
+    EXPECT_TRUE(victim.dirty);
+    EXPECT_FALSE(cache.contains(4));
+    EXPECT_EQ(cache.install(1, false).line, Cache::kNone);  // another set
+    EXPECT_EQ(cache.install(16, false).line, 8);
+}
+
+TEST(Cache, ScatteredPagesSpreadALargeStrideOverTheSets) {
+    // 64 lines 128 KiB apart share one set of 16 ways where pages lie in order.
+    const auto kept = [](bool scattered) {
+        CacheConfig config{base::Bytes{2097152}, 16, false, scattered};
+        Cache cache(config);
+        std::int64_t count = 0;
+        for (Line line = 0; line < 64 * 2048; line += 2048) {
+            cache.install(line, false);
+        }
+        for (Line line = 0; line < 64 * 2048; line += 2048) {
+            count += cache.contains(line) ? 1 : 0;
+        }
+        return count;
+    };
+    EXPECT_EQ(kept(false), 16);
+    EXPECT_EQ(kept(true), 64);
+}
+
+TEST(Cache, LeastRecentlyUsedHoldsWhenTheClockOfUsesStartsAgain) {
+    Cache cache(CacheConfig{base::Bytes{128}, 2, false});
+    cache.install(1, false);
+    cache.install(2, false);
+    const auto one = [](std::int64_t) { return Line{1}; };
+    EXPECT_EQ(cache.touch_run(2000, one), 2000);  // it starts 1000 uses before
+    EXPECT_EQ(cache.install(3, false).line, 2);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::amx::caches

@@ -1,0 +1,205 @@
+#include "arch/amx/core/load_unit.hpp"
+
+#include <gtest/gtest.h>
+
+#include "arch/amx/core/window_testing.hpp"
+
+namespace tilesim::arch::amx::core {
+namespace {
+
+// Pairwise different primes.
+AmxConfig sample() {
+    AmxConfig config;
+    config.access.tile_load_to_use = base::Cycles{31};
+    config.access.nontemporal_line = base::Cycles{3};
+    config.access.nontemporal_gap = base::Cycles{7};
+    config.access.nontemporal_to_use = base::Cycles{13};
+    config.access.tile_load_after_store = base::Cycles{19};
+    config.access.forward_latency = base::Cycles{11};
+    config.access.vector_load_to_use = base::Cycles{2};
+    config.caches.l1_latency = base::Cycles{5};
+    config.caches.l2_latency = base::Cycles{17};
+    config.caches.same_half_percent = 0;
+    return config;
+}
+
+constexpr std::int64_t kCold = 0x100000;
+
+// The first 16 KiB are in the L1; the L2 holds them too, and 16 KiB from kCold on.
+struct Bench : Window {
+    explicit Bench(const std::string& text, const AmxConfig& given = sample())
+        : Window(text, given) {
+        for (caches::Line line = 0; line < 256; ++line) {
+            caches.warm(line, caches::Level::L1, false);
+            caches.warm(caches::line_at(kCold) + line, caches::Level::L2, false);
+        }
+    }
+    // Everything enters in cycle 0, tiles of `rows`; cycles up to and including `last`.
+    void run(std::int64_t last, std::int64_t rows = 16) {
+        while (!stream.finished()) {
+            ids.push_back(enter(0, 1, rows));
+        }
+        for (; now <= last; ++now) {
+            step();
+        }
+    }
+    void step() {
+        arrivals.clear();
+        caches.advance(now, arrivals);
+        for (const caches::PrivateCaches::Arrival& arrival : arrivals) {
+            loads.arrive(arrival.waiter, now);
+        }
+        stores.step(now, caches);
+        for (EntryId id = window.pop_due(now); id != kNoEntry; id = window.at(id).next_in_slot) {
+            if (program::info_of(window.at(id).instruction->opcode).unit == program::Unit::Load) {
+                loads.start(id);
+            }
+        }
+        loads.step(now);
+    }
+    std::int64_t result(std::size_t index) const { return window.at(ids[index]).result_at; }
+
+    LoadUnit loads{config, window, caches, stores};
+    std::vector<EntryId> ids;
+    std::vector<caches::PrivateCaches::Arrival> arrivals;
+    std::int64_t now = 1;
+};
+
+TEST(LoadUnit, ATileLoadTakesItsLinesAtTheWidthOfThePorts) {
+    for (const std::int64_t width : {1, 2, 3}) {
+        AmxConfig config = sample();
+        config.access.load_lines = width;
+        Bench bench("tileloadd tmm0, [0x1000], 64\ntileloadd tmm1, [0x1400], 64\n", config);
+        bench.run(60);
+        // From cycle 1 on; the last line 5 cycles later, the tile 31 after it.
+        EXPECT_EQ(bench.result(0), 1 + 15 / width + 5 + 31) << width;
+        EXPECT_EQ(bench.result(1), 1 + 31 / width + 5 + 31) << width;
+        EXPECT_EQ(bench.window.at(bench.ids[0]).done_at, bench.result(0));
+    }
+}
+
+TEST(LoadUnit, ATileOfFewerRowsTakesFewerLines) {
+    Bench bench("tileloadd tmm0, [0x1000], 64\n");
+    bench.run(20, 7);
+    EXPECT_EQ(bench.result(0), 1 + 6 / 2 + 5 + 31);
+}
+
+TEST(LoadUnit, RowsThatDoNotStartOnALineTakeTwo) {
+    Bench bench("tileloadd tmm0, [0x1020], 64\n");
+    bench.run(30);
+    EXPECT_EQ(bench.result(0), 1 + 31 / 2 + 5 + 31);
+    const Entry& entry = bench.window.at(bench.ids[0]);
+    EXPECT_EQ(LoadUnit::line_of(entry, 0), 0x1000 / 64);
+    EXPECT_EQ(LoadUnit::line_of(entry, 1), 0x1000 / 64 + 1);
+    EXPECT_EQ(LoadUnit::line_of(entry, 2), 0x1000 / 64 + 1);
+}
+
+TEST(LoadUnit, ANontemporalLoadTakesALineEverySoManyCyclesAndPausesAtItsEnd) {
+    Bench bench(
+        "tileloaddt1 tmm0, [0x1000], 64\ntileloaddt1 tmm1, [0x1400], 64\n"
+        "tileloadd tmm2, [0x1800], 64\n");
+    bench.run(150);
+    const std::int64_t last = 1 + 15 * 3;
+    EXPECT_EQ(bench.result(0), last + 5 + 13);
+    EXPECT_EQ(bench.result(1), last + 3 + 7 + 15 * 3 + 5 + 13);
+    // The slots it leaves go to younger loads: one of two in every third cycle, both in the others.
+    EXPECT_EQ(bench.result(2), 10 + 5 + 31);
+}
+
+TEST(LoadUnit, ANontemporalLoadLeavesTheL1Alone) {
+    const std::string text = "tileloaddt1 tmm0, [0x100000], 64\n";
+    Bench bench(text);
+    bench.run(150);
+    EXPECT_FALSE(bench.caches.contains_l1(caches::line_at(kCold)));
+    AmxConfig config = sample();
+    config.access.nontemporal_fills_l1 = true;
+    Bench fills(text, config);
+    fills.run(150);
+    EXPECT_TRUE(fills.caches.contains_l1(caches::line_at(kCold)));
+}
+
+TEST(LoadUnit, ATileIsThereSoLongAfterItsLastLine) {
+    Bench bench("tileloadd tmm0, [0x100000], 64\n");
+    bench.run(80);
+    // Two lines a cycle are asked for in cycles 1 to 8; from 1 + 17 on three of four cycles bring
+    // one: the 16th starts 15 * 4/3 = 20 cycles later.
+    EXPECT_EQ(bench.result(0), 1 + 17 + 20 + 31);
+}
+
+TEST(LoadUnit, AVectorLoadFollowsItsLine) {
+    for (const std::string form :
+         {"vmovups zmm1, [", "vbroadcastss zmm1, [", "kmovq k1, [", "vpexpandb zmm1, ["}) {
+        Bench bench(form + "0x1000]\n" + form + "0x100000]\n");
+        bench.run(40);
+        EXPECT_EQ(bench.result(0), 1 + 5 + 2) << form;
+        EXPECT_EQ(bench.result(1), 1 + 17 + 2) << form;
+    }
+}
+
+TEST(LoadUnit, OlderLoadsTakeTheSlotsFirst) {
+    AmxConfig config = sample();
+    config.access.load_lines = 1;
+    Bench bench("vmovups zmm1, [0x1000]\nvmovups zmm2, [0x1040]\nvmovups zmm3, [0x1080]\n", config);
+    bench.run(20);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(bench.result(i), 1 + static_cast<std::int64_t>(i) + 5 + 2);
+    }
+}
+
+TEST(LoadUnit, ALoadWithoutAFillBufferStepsAside) {
+    AmxConfig config = sample();
+    config.caches.fill_buffers = 1;
+    Bench bench("vmovups zmm1, [0x100000]\nvmovups zmm2, [0x100040]\nvmovups zmm3, [0x1000]\n",
+                config);
+    bench.run(60);
+    EXPECT_EQ(bench.result(0), 1 + 17 + 2);
+    EXPECT_EQ(bench.result(2), 1 + 5 + 2);
+    // Asked for in the cycle in which the first arrives.
+    EXPECT_EQ(bench.result(1), 1 + 17 + 17 + 2);
+}
+
+// A store whose data comes in cycle 23, then a load. A retired store reaches the L1 in that cycle.
+std::int64_t after_store(const std::string& store, const std::string& load, bool retired) {
+    Bench bench(store + load);
+    bench.run(0, 1);
+    bench.stores.set_data(0, 23);
+    bench.stores.set_senior(retired ? 1 : 0);
+    bench.run(100);
+    return bench.result(1);
+}
+
+TEST(LoadUnit, ATileLoadWaitsForAStoreOfItsLineToBeInTheL1) {
+    const std::string store = "tilestored [0x1000], 64, tmm0\n";
+    const auto tile = [&](const std::string& load, bool retired) {
+        return after_store(store, load, retired);
+    };
+    EXPECT_EQ(tile("tileloadd tmm1, [0x1000], 64\n", true), 23 + 19 + 5 + 31);
+    EXPECT_EQ(tile("tileloaddt1 tmm1, [0x1000], 64\n", true), 23 + 19 + 5 + 13);
+    EXPECT_EQ(tile("tileloadd tmm1, [0x1000], 64\n", false), caches::kUnknownCycle);
+    EXPECT_EQ(tile("tileloadd tmm1, [0x1040], 64\n", false), 1 + 5 + 31);
+}
+
+TEST(LoadUnit, AVectorLoadTakesItsDataFromTheStoreBufferOrWaitsForTheL1) {
+    const std::string tile = "tilestored [0x1000], 64, tmm0\n";
+    const std::string vector = "vmovups [0x1000], zmm0, 32\n";
+    EXPECT_EQ(after_store(tile, "vmovups zmm1, [0x1000]\n", false), 23 + 11 + 2);
+    EXPECT_EQ(after_store(tile, "vmovups zmm1, [0x1000], 32\n", false), caches::kUnknownCycle);
+    EXPECT_EQ(after_store(tile, "vmovups zmm1, [0x1000], 32\n", true), 23 + 5 + 2);
+    EXPECT_EQ(after_store(vector, "vmovups zmm1, [0x1008], 24\n", false), 23 + 11 + 2);
+    EXPECT_EQ(after_store(vector, "vmovups zmm1, [0x1010], 32\n", false), caches::kUnknownCycle);
+    EXPECT_EQ(after_store(vector, "vmovups zmm1, [0x1010], 32\n", true), 23 + 5 + 2);
+}
+
+TEST(LoadUnit, APrefetchWaitsForNothing) {
+    Bench bench("prefetcht0 [0x100000]\nprefetcht1 [0x200000]\n");
+    bench.run(3);
+    EXPECT_EQ(bench.window.at(bench.ids[0]).done_at, 1 + 1);
+    EXPECT_EQ(bench.window.at(bench.ids[1]).done_at, 1 + 1);
+    ASSERT_EQ(bench.caches.outbox().size(), 1U);
+    EXPECT_EQ(bench.caches.outbox()[0].line, caches::line_at(0x200000));
+    bench.run(1 + 17);
+    EXPECT_TRUE(bench.caches.contains_l1(caches::line_at(kCold)));
+}
+
+}  // namespace
+}  // namespace tilesim::arch::amx::core

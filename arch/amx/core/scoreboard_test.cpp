@@ -1,0 +1,215 @@
+#include "arch/amx/core/scoreboard.hpp"
+
+#include <gtest/gtest.h>
+
+#include "arch/amx/core/window_testing.hpp"
+
+namespace tilesim::arch::amx::core {
+namespace {
+
+// Pairwise different primes.
+AmxConfig sample() {
+    AmxConfig config;
+    config.window.reorder_buffer = 41;
+    config.window.scheduler = 13;
+    config.window.memory_scheduler = 17;
+    config.window.load_queue = 11;
+    config.tiles.physical_tiles = 5;
+    return config;
+}
+
+constexpr const char* kLoads = "loop i 50\n  vmovups zmm1, [0x1000]\nend\n";
+constexpr const char* kStores = "loop i 50\n  vmovups [0x1000], zmm1\nend\n";
+constexpr const char* kMath = "loop i 50\n  vaddps zmm1, zmm2, zmm3\nend\n";
+
+// One kind of instruction, whatever its loop.
+program::Instruction only(const Window& parts) {
+    return parts.program.statements.at(1).instruction;
+}
+
+struct Filled : Window {
+    explicit Filled(const char* text) : Window(text, sample()), instruction(only(*this)) {}
+    Blocked blocked(std::int64_t uops) const { return window.blocked(instruction, uops); }
+    EntryId put(std::int64_t uops) { return window.allocate({&instruction, 0x1000, 64}, uops, 0); }
+    program::Instruction instruction;
+};
+
+TEST(Scoreboard, TheReorderBufferHoldsItsUops) {
+    Filled parts(kMath);
+    for (const std::int64_t uops : {13, 13, 12}) {  // each leaves its scheduler
+        parts.window.issue(parts.put(uops));
+    }
+    EXPECT_EQ(parts.blocked(41 - 38), Blocked::No);
+    EXPECT_EQ(parts.blocked(41 - 38 + 1), Blocked::Window);
+    const std::uint64_t releases = parts.window.releases();
+    parts.window.retire();
+    EXPECT_NE(parts.window.releases(), releases);
+    EXPECT_EQ(parts.window.retired(), 1U);
+    EXPECT_EQ(parts.blocked(13), Blocked::No);  // 41 - 25 - 13 = 3 are left
+}
+
+TEST(Scoreboard, AnInstructionHoldsItsSchedulerUntilItIsIssued) {
+    Filled math(kMath);
+    const EntryId first = math.put(7);
+    EXPECT_EQ(math.blocked(13 - 7), Blocked::No);
+    EXPECT_EQ(math.blocked(13 - 7 + 1), Blocked::Scheduler);
+    math.window.issue(first);
+    EXPECT_EQ(math.blocked(13), Blocked::No);
+    Filled stores(kStores);
+    const EntryId store = stores.put(7);
+    EXPECT_EQ(stores.blocked(17 - 7), Blocked::No);
+    EXPECT_EQ(stores.blocked(17 - 7 + 1), Blocked::Scheduler);
+    stores.window.issue(store);
+    EXPECT_EQ(stores.blocked(17), Blocked::No);
+}
+
+TEST(Scoreboard, MemoryAndComputeHaveSchedulersOfTheirOwn) {
+    Filled parts(kMath);
+    parts.put(13);
+    const Filled stores(kStores);
+    EXPECT_EQ(parts.window.blocked(stores.instruction, 17), Blocked::No);
+    EXPECT_EQ(parts.window.blocked(stores.instruction, 18), Blocked::Scheduler);
+}
+
+TEST(Scoreboard, WhatExecutesNowhereTakesNoScheduler) {
+    Filled parts(kMath);
+    parts.put(13);
+    const program::Program zero = program::read_program("tilezero tmm0\n", "test");
+    EXPECT_EQ(parts.window.blocked(zero.statements[0].instruction, 1), Blocked::No);
+}
+
+TEST(Scoreboard, ALoadHoldsTheLoadQueueUntilItRetires) {
+    Filled parts(kLoads);
+    const EntryId first = parts.put(7);
+    EXPECT_EQ(parts.blocked(11 - 7), Blocked::No);
+    EXPECT_EQ(parts.blocked(11 - 7 + 1), Blocked::LoadQueue);
+    parts.window.issue(first);
+    EXPECT_EQ(parts.blocked(11 - 7 + 1), Blocked::LoadQueue);
+    parts.window.retire();
+    EXPECT_EQ(parts.blocked(11), Blocked::No);
+}
+
+// How many loads of different tiles enter beside what `text` says first.
+std::int64_t tiles_left(const std::string& text, bool in_place) {
+    AmxConfig config = sample();
+    config.window.load_queue = 40;
+    config.tiles.dot_in_place = in_place;
+    Window parts(text, config);
+    while (!parts.stream.finished()) {
+        parts.enter(0);
+    }
+    const program::Program loads = program::read_program(
+        "tileloadd tmm1, [0x1000], 64\ntileloadd tmm2, [0x1000], 64\ntileloadd tmm3, [0x1000], 64\n"
+        "tileloadd tmm4, [0x1000], 64\ntileloadd tmm5, [0x1000], 64\ntileloadd tmm7, [0x1000], "
+        "64\n",
+        "test");
+    std::int64_t count = 0;
+    for (program::InstructionStream stream(loads); !stream.finished(); stream.advance()) {
+        if (parts.window.blocked(*stream.current().instruction, 1) != Blocked::No) {
+            break;
+        }
+        parts.window.allocate(stream.current(), 1, 0);
+        ++count;
+    }
+    return count;
+}
+
+TEST(Scoreboard, EveryTileThatIsWrittenTakesOneOfThePoolButAZeroedOne) {
+    EXPECT_EQ(tiles_left("", false), 5);
+    EXPECT_EQ(tiles_left("tileloadd tmm0, [0x1000], 64\n", false), 4);
+    EXPECT_EQ(tiles_left("tilezero tmm0\n", false), 5);
+    EXPECT_EQ(tiles_left("tdpbssd tmm0, tmm1, tmm2\n", false), 4);
+    EXPECT_EQ(tiles_left("tilestored [0x1000], 64, tmm0\n", false), 5);
+    // In place: once C stands in a tile it stays there.
+    const std::string twice = "tdpbssd tmm0, tmm1, tmm2\ntdpbssd tmm0, tmm1, tmm2\n";
+    EXPECT_EQ(tiles_left(twice, false), 3);
+    EXPECT_EQ(tiles_left(twice, true), 4);
+    EXPECT_EQ(tiles_left("tilezero tmm0\n" + twice, true), 4);
+}
+
+TEST(Scoreboard, ATileIsFreeWhenTheNextWriterOfItsNameRetires) {
+    for (const std::string next : {"tileloadd tmm0, [0x1000], 64\n", "tilezero tmm0\n"}) {
+        AmxConfig config = sample();
+        config.tiles.physical_tiles = 2;
+        Window parts("tileloadd tmm0, [0x1000], 64\n" + next, config);
+        parts.enter(0);
+        parts.enter(0);
+        const bool zero = next.starts_with("tilezero");
+        const program::Program load = program::read_program("tileloadd tmm5, [0], 64\n", "test");
+        const auto blocked = [&] {
+            return parts.window.blocked(load.statements[0].instruction, 1);
+        };
+        EXPECT_EQ(blocked(), zero ? Blocked::No : Blocked::Tiles);
+        parts.window.retire();  // the first: its tile is still read
+        EXPECT_EQ(blocked(), zero ? Blocked::No : Blocked::Tiles);
+        parts.window.retire();
+        EXPECT_EQ(blocked(), Blocked::No);
+        parts.window.allocate({&load.statements[0].instruction, 0, 64}, 1, 0);
+        EXPECT_EQ(blocked(), zero ? Blocked::No : Blocked::Tiles);
+    }
+}
+
+TEST(Scoreboard, LdtilecfgGivesEveryTileBack) {
+    Window parts("tileloadd tmm0, [0x1000], 64\ntdpbssd tmm1, tmm0, tmm0\n", sample());
+    parts.enter(0);
+    parts.window.reset_tiles(31);
+    const EntryId dot = parts.enter(5);
+    EXPECT_EQ(parts.window.at(dot).pending, 0);  // nobody to wait for but the configuration
+    EXPECT_EQ(parts.window.at(dot).operands_at, 5 + 1);
+}
+
+TEST(Scoreboard, AnInstructionLeavesTheWheelACycleAfterItEnters) {
+    Window parts("vaddps zmm1, zmm2, zmm3\n", sample());
+    EXPECT_EQ(parts.window.next_due(7), caches::kUnknownCycle);
+    const EntryId id = parts.enter(7);
+    EXPECT_EQ(parts.window.next_due(7), 8);
+    EXPECT_EQ(parts.window.pop_due(7), kNoEntry);
+    EXPECT_EQ(parts.window.pop_due(8), id);
+    EXPECT_EQ(parts.window.pop_due(8), kNoEntry);
+}
+
+TEST(Scoreboard, AConsumerIsDueWhenItsLastProducerDelivers) {
+    Window parts(
+        "vaddps zmm1, zmm8, zmm9\nvaddps zmm2, zmm8, zmm9\nvfmadd231ps zmm3, zmm1, zmm2\n"
+        "vaddps zmm3, zmm8, zmm9\n",
+        sample());
+    const EntryId first = parts.enter(0);
+    const EntryId second = parts.enter(0);
+    const EntryId consumer = parts.enter(0);
+    const EntryId overwrites = parts.enter(0);  // names alone do not make it wait
+    parts.window.pop_due(1);
+    EXPECT_EQ(parts.window.at(overwrites).pending, 0);
+    EXPECT_EQ(parts.window.late_producer(parts.window.at(consumer), 1, 22), first);
+    parts.window.complete(first, 23);
+    EXPECT_EQ(parts.window.late_producer(parts.window.at(consumer), 1, 22), first);
+    EXPECT_EQ(parts.window.late_producer(parts.window.at(consumer), 1, 23), kNoEntry);
+    EXPECT_EQ(parts.window.next_due(1), caches::kUnknownCycle);
+    parts.window.complete(second, 19);
+    EXPECT_EQ(parts.window.next_due(1), 23);
+    EXPECT_EQ(parts.window.pop_due(23), consumer);
+}
+
+TEST(Scoreboard, TheMaskOfVpexpandbIsAnOperand) {
+    Window parts("kmovq k1, [0x1000]\nvpexpandb zmm1, [0x2000]\n", sample());
+    const EntryId mask = parts.enter(0);
+    const EntryId expand = parts.enter(0);
+    EXPECT_EQ(parts.window.at(expand).pending, 1);
+    parts.window.pop_due(1);
+    parts.window.complete(mask, 9);
+    EXPECT_EQ(parts.window.next_due(1), 9);
+}
+
+TEST(Scoreboard, OnlyAStoreOfATdpsOwnResultReadsTmul) {
+    Window parts(
+        "tdpbssd tmm0, tmm4, tmm6\ntilestored [0x1000], 64, tmm0\ntilestored [0x1000], 64, tmm4\n"
+        "tileloadd tmm0, [0x1000], 64\ntilestored [0x1000], 64, tmm0\n",
+        sample());
+    parts.enter(0);
+    EXPECT_TRUE(parts.window.at(parts.enter(0)).stores_dot);
+    EXPECT_FALSE(parts.window.at(parts.enter(0)).stores_dot);
+    parts.enter(0);
+    EXPECT_FALSE(parts.window.at(parts.enter(0)).stores_dot);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::amx::core

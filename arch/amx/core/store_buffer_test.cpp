@@ -1,0 +1,156 @@
+#include "arch/amx/core/store_buffer.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tilesim::arch::amx::core {
+namespace {
+
+constexpr std::int64_t kAfter = 13;  // cycles from the L1 to a tile load
+
+struct Buffer {
+    // Lines 0, 1, 2 ... of the address space are in the L1, `warm` of them.
+    explicit Buffer(caches::Line warm = 16) {
+        for (caches::Line line = 0; line < warm; ++line) {
+            caches.warm(line, caches::Level::L1, false);
+        }
+    }
+    std::int64_t push(caches::Line line, std::uint64_t sequence, bool tile = true) {
+        return stores.push(line * caches::kLineBytes, caches::kLineBytes, sequence, tile);
+    }
+    caches::PrivateCaches caches{caches_config()};
+    StoreBuffer stores{7, kAfter};
+
+  private:
+    static PrivateCacheConfig caches_config() {
+        PrivateCacheConfig config;
+        config.l2_latency = base::Cycles{17};
+        return config;
+    }
+};
+
+TEST(StoreBuffer, ALineTakesAnEntryUntilItReachesTheL1) {
+    Buffer buffer;
+    EXPECT_EQ(buffer.stores.room(), 7);
+    EXPECT_TRUE(buffer.stores.empty());
+    const std::int64_t store = buffer.push(0, 1);
+    EXPECT_EQ(buffer.stores.room(), 6);
+    buffer.stores.set_data(store, 5);
+    buffer.stores.set_senior(1);
+    buffer.stores.step(5, buffer.caches);
+    EXPECT_EQ(buffer.stores.room(), 7);
+    EXPECT_EQ(buffer.stores.committed(), 1);
+    EXPECT_TRUE(buffer.caches.dirty(0));
+    EXPECT_FALSE(buffer.stores.idle());  // a tile load may still have to wait
+}
+
+TEST(StoreBuffer, AStoreWaitsForItsDataAndItsRetirement) {
+    Buffer buffer;
+    const std::int64_t store = buffer.push(0, 1);
+    buffer.stores.set_data(store, 5);
+    for (std::int64_t cycle = 0; cycle < 10; ++cycle) {
+        buffer.stores.step(cycle, buffer.caches);
+        EXPECT_FALSE(buffer.stores.committed(store));
+    }
+    buffer.stores.set_senior(1);
+    buffer.stores.step(10, buffer.caches);
+    EXPECT_TRUE(buffer.stores.committed(store));
+    const std::int64_t late = buffer.push(1, 2);
+    buffer.stores.set_senior(2);
+    buffer.stores.step(11, buffer.caches);
+    buffer.stores.set_data(late, 15);
+    EXPECT_EQ(buffer.stores.next_event(11), 15);
+    buffer.stores.step(14, buffer.caches);
+    EXPECT_FALSE(buffer.stores.committed(late));
+    buffer.stores.step(15, buffer.caches);
+    EXPECT_TRUE(buffer.stores.committed(late));
+}
+
+TEST(StoreBuffer, OneLineACycleReachesTheL1InTheOrderOfTheProgram) {
+    Buffer buffer;
+    for (std::int64_t i = 0; i < 3; ++i) {
+        buffer.push(i, 1);
+    }
+    buffer.stores.set_senior(3);
+    buffer.stores.set_data(1, 2);  // the second is there first
+    buffer.stores.set_data(2, 2);
+    for (std::int64_t cycle = 0; cycle < 5; ++cycle) {
+        buffer.stores.step(cycle, buffer.caches);
+    }
+    EXPECT_EQ(buffer.stores.committed(), 0);
+    buffer.stores.set_data(0, 5);
+    for (std::int64_t i = 0; i < 3; ++i) {
+        buffer.stores.step(5 + i, buffer.caches);
+        EXPECT_EQ(buffer.stores.committed(), i + 1);
+    }
+}
+
+TEST(StoreBuffer, LinesOfSeniorStoresAreAskedForAheadOneACycle) {
+    Buffer buffer(0);
+    for (std::int64_t i = 0; i < 4; ++i) {
+        buffer.push(20 + i, 1);
+    }
+    buffer.stores.set_senior(3);
+    for (std::int64_t cycle = 0; cycle < 6; ++cycle) {
+        buffer.stores.step(cycle, buffer.caches);
+        EXPECT_EQ(buffer.caches.outbox().size(), std::min<std::size_t>(3, std::size_t(cycle) + 1));
+    }
+    EXPECT_EQ(buffer.caches.outbox()[2].line, 22);
+    EXPECT_EQ(buffer.caches.outbox()[2].kind, caches::UncoreRequest::Kind::Own);
+}
+
+TEST(StoreBuffer, ATileLoadWaitsForALineUntilSoLongAfterItReachedTheL1) {
+    Buffer buffer;
+    const std::int64_t store = buffer.push(3, 5);
+    EXPECT_EQ(buffer.stores.conflict(3, 6), store);
+    EXPECT_EQ(buffer.stores.conflict(3, 5), StoreBuffer::kNone);  // an older load
+    EXPECT_EQ(buffer.stores.conflict(4, 6), StoreBuffer::kNone);
+    EXPECT_EQ(buffer.stores.conflict(3 + 256, 6), StoreBuffer::kNone);
+    buffer.stores.set_data(store, 7);
+    buffer.stores.set_senior(1);
+    for (std::int64_t cycle = 0; cycle < 7 + kAfter; ++cycle) {
+        buffer.stores.step(cycle, buffer.caches);
+        EXPECT_FALSE(buffer.stores.released(store)) << cycle;
+        EXPECT_EQ(buffer.stores.conflict(3, 6), store) << cycle;
+    }
+    EXPECT_EQ(buffer.stores.next_event(7), 7 + kAfter);
+    buffer.stores.step(7 + kAfter, buffer.caches);
+    EXPECT_TRUE(buffer.stores.released(store));
+    EXPECT_EQ(buffer.stores.conflict(3, 6), StoreBuffer::kNone);
+    EXPECT_TRUE(buffer.stores.idle());
+}
+
+TEST(StoreBuffer, TheYoungestOlderStoreOfALineIsTheOneToWaitFor) {
+    Buffer buffer;
+    buffer.push(3, 5);
+    const std::int64_t second = buffer.push(3, 6);
+    buffer.push(3, 8);
+    EXPECT_EQ(buffer.stores.conflict(3, 7), second);
+}
+
+TEST(StoreBuffer, AVectorStoreHandsOnAnyPartATileStoreTheWholeLine) {
+    Buffer buffer;
+    const std::int64_t tile = buffer.stores.push(128, 64, 1, true);
+    const std::int64_t vector = buffer.stores.push(256, 32, 1, false);
+    EXPECT_TRUE(buffer.stores.forwards(tile, 128, 64));
+    EXPECT_FALSE(buffer.stores.forwards(tile, 128, 32));
+    EXPECT_TRUE(buffer.stores.forwards(vector, 256, 32));
+    EXPECT_TRUE(buffer.stores.forwards(vector, 264, 24));
+    EXPECT_FALSE(buffer.stores.forwards(vector, 264, 25));  // beyond what was stored
+    EXPECT_FALSE(buffer.stores.forwards(vector, 252, 8));   // before it
+}
+
+TEST(StoreBuffer, ALineThatWasLostIsAskedForAgain) {
+    Buffer buffer(1);
+    const std::int64_t store = buffer.push(0, 1);
+    buffer.stores.set_senior(1);
+    buffer.stores.step(0, buffer.caches);  // it is there
+    buffer.caches.give_up(0);
+    buffer.stores.set_data(store, 3);
+    buffer.stores.step(3, buffer.caches);
+    EXPECT_FALSE(buffer.stores.committed(store));
+    ASSERT_EQ(buffer.caches.outbox().size(), 1U);
+    EXPECT_EQ(buffer.caches.outbox()[0].line, 0);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::amx::core

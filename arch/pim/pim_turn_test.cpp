@@ -1,0 +1,190 @@
+// One unit alone with its channel: every command of a turn at its cycle.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "arch/pim/pim_testing.hpp"
+#include "arch/pim/pim_unit.hpp"
+
+namespace tilesim::arch::pim {
+namespace {
+
+using testing::ElementsAre;
+using enum AllBankCommand;
+
+constexpr std::int64_t kStart = 1000;
+constexpr std::int64_t kWordsPerRow = 100;
+// Of prime_dram() and prime_pim(), from the commands' own cycles.
+constexpr std::int64_t kToWrite = 23 + 3 + 5 + 17 - 13;  // MAC to a write or ALU: bus and drain
+constexpr std::int64_t kToMac = 13 + 3 + 47;             // write to a MAC
+constexpr std::int64_t kRecovery = 13 + 3 + 41;          // array write to PRE
+
+using Issued = std::pair<AllBankCommand, std::int64_t>;
+
+struct Bench final : AllBankListener {
+    explicit Bench(std::vector<PimCommand> commands, const PimConfig& config = prime_pim())
+        : program{kWordsPerRow, std::move(commands)},
+          unit(prime_dram(), config, program, 0, root, nullptr) {
+        unit.listen(this);
+    }
+    void on_all_bank_command(AllBankCommand command, std::int64_t, std::int64_t now) override {
+        issued.emplace_back(command, now - kStart);
+    }
+    // One turn from kStart on; the CK, from there, at which the banks are quiet again.
+    std::int64_t run(std::int64_t until = INT64_MAX) { return unit.run(kStart, until) - kStart; }
+    std::int64_t spent(PimState state) const {
+        return unit.stats().time.spent(static_cast<std::size_t>(state));
+    }
+    std::int64_t commands_of(AllBankCommand command) const {
+        return std::count_if(issued.begin(), issued.end(),
+                             [command](const Issued& each) { return each.first == command; });
+    }
+
+    PimProgram program;
+    base::stats::Group root{""};
+    PimUnit unit;
+    std::vector<Issued> issued;
+};
+
+TEST(PimTurn, MacsRunAtTheCommandIntervalAndARowIsSwitchedWhereTheNextWordNeedsOne) {
+    Bench bench({{PimOp::Mac, 3, kWordsPerRow - 2}});
+    const std::int64_t quiet = bench.run();
+    // tRCD 29, interval 7, tRAS 67, tRPab 31.
+    EXPECT_THAT(bench.issued, ElementsAre(Issued{Activate, 0}, Issued{Mac, 29}, Issued{Mac, 29 + 7},
+                                          Issued{Precharge, 67}, Issued{Activate, 67 + 31},
+                                          Issued{Mac, 98 + 29}, Issued{Precharge, 98 + 67}));
+    EXPECT_EQ(quiet, 98 + 67 + 31);
+    EXPECT_EQ(bench.unit.bank_counts(), (memory::port::BankCounts{2, 3, 0}));
+    EXPECT_EQ(bench.spent(PimState::Mac), 3 * 7);
+    EXPECT_EQ(bench.spent(PimState::RowOpen), quiet - 3 * 7);
+}
+
+TEST(PimTurn, ARowClosesSoLongAfterItsLastMac) {
+    Bench bench({{PimOp::Mac, 10}});
+    EXPECT_EQ(bench.run(), 29 + 9 * 7 + 11 + 31);  // beyond tRAS
+    EXPECT_EQ(bench.issued.back(), (Issued{Precharge, 29 + 9 * 7 + 11}));
+}
+
+TEST(PimTurn, InputsAreBroadcastBeforeTheBusTurnsForTheMacs) {
+    Bench bench({{PimOp::WriteInputs, 2}, {PimOp::Mac, 1}});
+    bench.run();
+    const std::int64_t turned = 7 + kToMac;
+    EXPECT_THAT(bench.issued, ElementsAre(Issued{RegisterWrite, 0}, Issued{RegisterWrite, 7},
+                                          Issued{Activate, turned}, Issued{Mac, turned + 29},
+                                          Issued{Precharge, turned + 67}));
+    EXPECT_EQ(bench.spent(PimState::InputBroadcast), 2 * 7);
+    EXPECT_EQ(bench.spent(PimState::Turnaround), turned - 2 * 7);
+}
+
+TEST(PimTurn, RowsMayOpenWhileTheBusTurnsWhereTheyOverlap) {
+    PimConfig config = prime_pim();
+    config.overlap_row_switch = true;
+    Bench bench({{PimOp::WriteInputs, 2}, {PimOp::Mac, 1}}, config);
+    bench.run();
+    EXPECT_THAT(bench.issued, ElementsAre(Issued{RegisterWrite, 0}, Issued{RegisterWrite, 7},
+                                          Issued{Activate, 14}, Issued{Mac, 7 + kToMac},
+                                          Issued{Precharge, 14 + 67}));
+}
+
+TEST(PimTurn, TheAluDrainsBeforeSumsAreFolded) {
+    Bench bench({{PimOp::Mac, 1},
+                 {PimOp::Alu, 2, 0, 0, 0, PimCommand::Purpose::Fold},
+                 {PimOp::Alu, 3, 0, 0, 0, PimCommand::Purpose::Scale}});
+    bench.run();
+    const std::int64_t drained = 29 + kToWrite;
+    EXPECT_EQ(bench.issued[2], (Issued{Alu, drained}));
+    EXPECT_EQ(bench.issued[6], (Issued{Alu, drained + 4 * 7}));
+    EXPECT_EQ(bench.spent(PimState::Fold), 2 * 7);
+    EXPECT_EQ(bench.spent(PimState::Scale), 3 * 7);
+}
+
+TEST(PimTurn, OutputsAreSpilledAndReadBack) {
+    Bench bench({{PimOp::Mac, 1}, {PimOp::Spill, 2, 5}, {PimOp::LoadOutputs, 1, 5}});
+    const std::int64_t quiet = bench.run();
+    const std::int64_t spill = 29 + kToWrite;
+    const std::int64_t refill = spill + 7 + kToMac;
+    EXPECT_THAT(bench.issued,
+                ElementsAre(Issued{Activate, 0}, Issued{Mac, 29}, Issued{ArrayWrite, spill},
+                            Issued{ArrayWrite, spill + 7}, Issued{ArrayRead, refill},
+                            Issued{Precharge, refill + 11}));
+    EXPECT_EQ(quiet, refill + 11 + 31);
+    EXPECT_EQ(bench.spent(PimState::Spill), 2 * 7);
+    EXPECT_EQ(bench.spent(PimState::Refill), 7);
+    EXPECT_EQ(bench.unit.bank_counts(), (memory::port::BankCounts{1, 2, 2}));
+}
+
+TEST(PimTurn, AVisitToTheModeRegistersOpensTheirRowWritesAndClosesIt) {
+    Bench bench({{PimOp::ModeWrite, 3}});
+    const std::int64_t quiet = bench.run();
+    const std::int64_t last = 29 + 2 * 7;
+    EXPECT_THAT(bench.issued,
+                ElementsAre(Issued{Activate, 0}, Issued{ArrayWrite, 29}, Issued{ArrayWrite, 29 + 7},
+                            Issued{ArrayWrite, last}, Issued{Precharge, last + kToMac}));
+    EXPECT_EQ(quiet, last + kToMac + 31);
+    EXPECT_EQ(bench.spent(PimState::ModeSwitch), quiet);
+    EXPECT_EQ(bench.unit.bank_counts(), memory::port::BankCounts{});  // none of the data's
+    PimConfig config = prime_pim();
+    config.bus_turnaround = false;
+    Bench recovers({{PimOp::ModeWrite, 3}}, config);
+    recovers.run();
+    EXPECT_EQ(recovers.issued.back(), (Issued{Precharge, last + kRecovery}));
+}
+
+TEST(PimTurn, AParkingVisitOpensAndClosesAllBanks) {
+    Bench bench({{PimOp::ModeWrite, 0}, {PimOp::ModeWrite, 0}});
+    EXPECT_EQ(bench.run(), 2 * (67 + 31));
+    EXPECT_THAT(bench.issued, ElementsAre(Issued{Activate, 0}, Issued{Precharge, 67},
+                                          Issued{Activate, 98}, Issued{Precharge, 98 + 67}));
+}
+
+TEST(PimTurn, ADataRowIsClosedBeforeAVisitToTheModeRegisters) {
+    Bench bench({{PimOp::Mac, 1}, {PimOp::ModeWrite, 0}});
+    bench.run();
+    EXPECT_THAT(bench.issued,
+                ElementsAre(Issued{Activate, 0}, Issued{Mac, 29}, Issued{Precharge, 67},
+                            Issued{Activate, 67 + 31}, Issued{Precharge, 98 + 67}));
+}
+
+TEST(PimTurn, ATurnEndsWhereTheNextCommandAndItsRowMightNotFitBeforeTheRefresh) {
+    const std::vector<PimCommand> macs(40, PimCommand{PimOp::Mac, 1});
+    // After n of them the banks could be quiet at this CK; a row, its writes and two closings more
+    // must fit: tRCD + tRAS + write latency + burst + tWR + 2 tRPab.
+    const auto close = [](std::int64_t n) { return 29 + (n - 1) * 7 + 11 + 31; };
+    constexpr std::int64_t kMargin = 29 + 67 + 13 + 3 + 41 + 2 * 31;
+    for (const std::int64_t more : {0, 1}) {
+        Bench bench(macs);
+        const std::int64_t quiet = bench.run(kStart + close(17) + kMargin - 1 + more);
+        EXPECT_EQ(bench.commands_of(Mac), 17 + more);
+        EXPECT_EQ(quiet, close(17 + more));
+        EXPECT_FALSE(bench.unit.finished());
+        // The refresh takes 97 CK; the row is opened again.
+        const std::int64_t again = quiet + 97;
+        bench.issued.clear();
+        bench.unit.run(kStart + again, INT64_MAX);
+        EXPECT_EQ(bench.issued[0], (Issued{Activate, again}));
+        EXPECT_EQ(bench.commands_of(Mac), 40 - 17 - more);
+        EXPECT_EQ(bench.spent(PimState::Refresh), 97);
+        EXPECT_TRUE(bench.unit.finished());
+    }
+    Bench short_turn(macs);
+    short_turn.run(kStart + 1);  // one command goes in any case
+    EXPECT_EQ(short_turn.commands_of(Mac), 1);
+}
+
+TEST(PimTurn, AYieldGivesTheChannelBackForSoLong) {
+    Bench bench({{PimOp::Mac, 1}, {PimOp::Yield, 211}, {PimOp::Mac, 1}});
+    const std::int64_t quiet = bench.run();
+    EXPECT_EQ(bench.commands_of(Mac), 1);
+    EXPECT_TRUE(bench.unit.finished());
+    EXPECT_EQ(bench.unit.on_left(kStart + quiet), kStart + quiet + 211);
+    EXPECT_FALSE(bench.unit.left());
+    EXPECT_FALSE(bench.unit.finished());
+    const std::int64_t end = bench.unit.run(kStart + quiet + 223, INT64_MAX);  // when it could
+    EXPECT_EQ(bench.spent(PimState::Yielded), 223);
+    EXPECT_EQ(bench.unit.on_left(end), std::nullopt);
+    EXPECT_EQ(bench.unit.left(), end);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::pim
