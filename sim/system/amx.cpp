@@ -7,6 +7,8 @@
 
 #include "arch/amx/program/program_text.hpp"
 #include "arch/amx/socket/socket.hpp"
+#include "arch/amx/socket/socket_use.hpp"
+#include "arch/memory/controller/memory_use.hpp"
 #include "arch/amx/core/tile_machine.hpp"
 #include "arch/base/check.hpp"
 #include "sim/attribution.hpp"
@@ -260,6 +262,9 @@ RunResult run_amx(const Scenario& scenario) {
     result.events = queue.executed();
     result.memory = memory.totals();
     result.banks = memory.bank_use();
+    add_not_exercised(result, arch::amx::socket::not_exercised(config, job.lowered.programs, socket));
+    add_not_exercised(result, arch::memory::controller::not_exercised(scenario.device.memory,
+                                                                      memory.totals(), false));
     result.where = where_time_went(root);
     if (outcome != Outcome::Finished) {
         result.status = Status::TimeLimit;

@@ -4,6 +4,7 @@
 
 #include "arch/base/clock.hpp"
 #include "arch/memory/controller/command_trace.hpp"
+#include "arch/memory/controller/memory_use.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "sim/attribution.hpp"
 #include "sim/system/limits.hpp"
@@ -49,6 +50,8 @@ RunResult run_stream(const Scenario& scenario, const arch::memory::traffic::Stre
     result.events = queue.executed();
     result.memory = memory.totals();
     result.banks = memory.bank_use();
+    add_not_exercised(result, arch::memory::controller::not_exercised(scenario.device.memory,
+                                                                      memory.totals(), false));
     result.where = where_time_went(root);
     result.busy = busy_shares(root);
     name_bottlenecks(result);

@@ -10,8 +10,10 @@
 #include "arch/base/check.hpp"
 #include "arch/memory/port/backing_store.hpp"
 #include "arch/memory/controller/command_trace.hpp"
+#include "arch/memory/controller/memory_use.hpp"
 #include "arch/npu/array/array.hpp"
 #include "arch/npu/check/buffer_placement.hpp"
+#include "arch/npu/check/device_use.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/check/path_checks.hpp"
 #include "arch/npu/check/program_graph.hpp"
@@ -147,6 +149,15 @@ void simulate(const Scenario& scenario, const arch::npu::program::Program& progr
     result.events = queue.executed();
     result.memory = memory.totals();
     result.banks = memory.bank_use();
+    using arch::npu::program::TileKind;
+    add_not_exercised(result, arch::npu::check::not_exercised(
+                                  program, config,
+                                  {array.most_queued(TileKind::Core),
+                                   array.most_queued(TileKind::Memory),
+                                   array.most_queued(TileKind::Shim)}));
+    add_not_exercised(result, array.fabric().not_exercised());
+    add_not_exercised(result, arch::memory::controller::not_exercised(
+                                  scenario.device.memory, memory.totals(), false));
     set_rates(result, macs, config.clock);
     result.where = where_time_went(root);
     result.busy = busy_shares(root);

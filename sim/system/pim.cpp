@@ -7,8 +7,10 @@
 
 #include "arch/base/check.hpp"
 #include "arch/base/clock.hpp"
+#include "arch/memory/controller/memory_use.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "arch/pim/pim_unit.hpp"
+#include "arch/pim/pim_use.hpp"
 #include "sim/attribution.hpp"
 #include "sim/system/limits.hpp"
 #include "workloads/gemv_data.hpp"
@@ -144,6 +146,11 @@ PimRun simulate_gemv(const Scenario& scenario, const workloads::GemvProblem& gem
     run.events = queue.executed();
     run.where = where_time_went(root);
     run.banks = memory.bank_use();
+    run.not_exercised = arch::pim::not_exercised(pim, program);
+    for (std::string& key :
+         arch::memory::controller::not_exercised(dram, memory.totals(), true)) {
+        run.not_exercised.push_back(std::move(key));
+    }
     for (std::size_t i = 0; i < units.size(); ++i) {
         for (arch::memory::port::BankCounts& bank : run.banks.channels[i]) {
             bank += units[i]->bank_counts();
@@ -187,6 +194,7 @@ RunResult run_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv)
     result.events = run.events;
     result.where = run.where;
     result.banks = run.banks;
+    add_not_exercised(result, run.not_exercised);
     result.status = run.outcome == Outcome::Finished ? Status::Ok : Status::TimeLimit;
     if (run.outcome != Outcome::Finished) {
         return result;

@@ -38,6 +38,7 @@ struct PimRun {
     std::uint64_t events = 0;
     decltype(RunResult::where) where;
     arch::memory::port::BankUse banks;
+    std::vector<std::string> not_exercised;
     std::optional<arch::memory::traffic::StreamResult> traffic;
 };
 
