@@ -309,6 +309,7 @@ Json to_json(const RunResult& result, bool host) {
                             {"graphviz", result.deadlock->graphviz()}};
     }
     json["notes"] = result.notes;
+    json["not_exercised"] = result.not_exercised;
     json["events"] = result.events;
     if (host) {
         json["wall_s"] = result.wall_s;

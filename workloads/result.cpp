@@ -22,6 +22,10 @@ const char* name_of(Status status) {
     return "";
 }
 
+void add_not_exercised(RunResult& result, const std::vector<std::string>& keys) {
+    result.not_exercised.insert(result.not_exercised.end(), keys.begin(), keys.end());
+}
+
 void set_rates(RunResult& result, double macs, arch::base::Hertz clock) {
     result.clock_ghz = static_cast<double>(clock.count()) / kHertzPerGigahertz;
     result.macs_per_cycle = result.cycles > 0 ? macs / static_cast<double>(result.cycles) : 0;

@@ -68,11 +68,14 @@ struct RunResult {
     std::optional<arch::base::DeadlockReport> deadlock;
     std::vector<std::string> not_exercised;  // keys read that could not matter to this run
     std::vector<std::string> notes;  // what a reader must know: chosen mapping, overridden timing
+    // Keys of the device that were read but could not matter: "npu.cascade.fifo".
+    std::vector<std::string> not_exercised;
     std::uint64_t events = 0;
     double wall_s = 0;
     nlohmann::ordered_json provenance;
 };
 
+void add_not_exercised(RunResult& result, const std::vector<std::string>& keys);
 // Clock and the rates that follow from cycles, time and the multiply-accumulates done.
 void set_rates(RunResult& result, double macs, arch::base::Hertz clock);
 

@@ -31,6 +31,7 @@ class SlotPool {
     T& operator[](std::size_t index) { return elements_[index]; }
     const T& operator[](std::size_t index) const { return elements_[index]; }
     std::size_t in_use() const { return elements_.size() - unused_.size(); }
+    std::size_t most_in_use() const { return elements_.size(); }  // at a time, so far
 
   private:
     std::vector<T> elements_;

@@ -30,6 +30,17 @@ TEST(SlotPool, WhatIsGivenBackIsUsedAgainBeforeThePoolGrows) {
     EXPECT_EQ(pool[second], 5);
 }
 
+TEST(SlotPool, KnowsHowManyWereInUseAtMost) {
+    SlotPool<int> pool;
+    for (int i = 0; i < 3; ++i) {
+        pool.give_back(pool.take());
+    }
+    EXPECT_EQ(pool.most_in_use(), 1U);
+    pool.take();
+    pool.give_back(pool.take());
+    EXPECT_EQ(pool.most_in_use(), 2U);
+}
+
 TEST(SlotPool, AnElementKeepsWhatItsLastUserAllocated) {
     SlotPool<std::vector<int>> pool;
     const std::size_t index = pool.take();

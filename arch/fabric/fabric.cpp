@@ -28,6 +28,17 @@ base::Femtoseconds Fabric::occupy(base::Cycles& free, std::int64_t bytes, base::
     return clock_.time_of(free);
 }
 
+std::vector<std::string> Fabric::not_exercised() const {
+    std::vector<std::string> names;
+    if (requests_.most_in_use() == 0) {
+        names = {"fabric.request_latency", "fabric.response_latency"};
+    }
+    if (tracker_.most_blocks() < config_.read_blocks) {  // no read has waited for an entry
+        names.insert(names.end(), {"fabric.read_blocks", "fabric.block"});
+    }
+    return names;
+}
+
 void Fabric::connect(base::ProbeListener* listener) {
     probe_.connect(listener);
     for (std::size_t i = 0; i < ports_.size(); ++i) {

@@ -60,6 +60,9 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
         begin(slot);
     }
 
+    // Keys of its configuration that cannot have mattered so far ("fabric.read_blocks").
+    std::vector<std::string> not_exercised() const;
+
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;  // a write's answer is back
     void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override;
 

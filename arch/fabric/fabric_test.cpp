@@ -170,6 +170,26 @@ TEST(Fabric, AnswersEveryRequestOnceUnderBackPressure) {
     EXPECT_EQ(std::count(answers.begin(), answers.end(), 1), static_cast<long>(kRequests));
 }
 
+TEST(Fabric, NamesItsBlocksUntilARunHasTakenAllOfThem) {
+    const auto named = [](std::int64_t reads, std::int64_t limit) {
+        Bench bench;
+        Fabric fabric{{.read_blocks = limit},
+                      1,
+                      base::Clock{base::Hertz{1'000'000'000}},
+                      base::BytesPerCycle{8},
+                      bench.memory,
+                      bench.queue};
+        for (std::int64_t i = 0; i < reads; ++i) {
+            fabric.submit({i * 8192, 64, false, 0, 0_ns, &bench.listener, 0});
+        }
+        return fabric.not_exercised();
+    };
+    const std::vector<std::string> blocks{"fabric.read_blocks", "fabric.block"};
+    EXPECT_EQ(named(4, 5), blocks);
+    EXPECT_TRUE(named(5, 5).empty());
+    EXPECT_EQ(named(0, 5).size(), 4U);  // no request: the ways to memory and back as well
+}
+
 TEST(Fabric, AnAnswerThatArrivesFirstCrossesFirst) {
     const base::Femtoseconds alone = Bench{}.time_of_one(64, false);
     Bench bench;

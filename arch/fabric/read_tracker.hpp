@@ -25,6 +25,8 @@ class ReadTracker {
 
     // True: the read goes now. Otherwise it is kept until `end` lets it go.
     bool begin(std::int64_t address, std::uint64_t read);
+    // Blocks with reads under way or waiting, at most so far.
+    std::int64_t most_blocks() const { return static_cast<std::int64_t>(blocks_.most_in_use()); }
     // A read of this address has ended; returns those that go now, valid until the next call.
     const std::vector<std::uint64_t>& end(std::int64_t address);
 

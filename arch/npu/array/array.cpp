@@ -304,6 +304,14 @@ std::vector<std::string> Array::busy_shim_channels() const {
     return busy;
 }
 
+std::int64_t Array::most_queued(program::TileKind kind) const {
+    std::int64_t most = 0;
+    for (const auto& [id, channel] : channels_) {
+        most = config_.kind_of(id.tile) == kind ? std::max(most, channel->most_queued()) : most;
+    }
+    return most;
+}
+
 Cycles Array::last_progress() const {
     Cycles last = command_processor_.last_progress();
     for (const auto& [id, channel] : channels_) {

@@ -64,6 +64,9 @@ class Array final : public control::ControlTarget {
     tile::TileMemory* memory() { return memory_.get(); }
     // A channel the program uses.
     const dma::DmaChannel& channel(const program::ChannelId& id) const { return *channels_.at(id); }
+    // Tasks that waited in one channel's queue, at most, in tiles of this kind.
+    std::int64_t most_queued(program::TileKind kind) const;
+    const fabric::Fabric& fabric() const { return fabric_; }
     // When a component last finished something others see: a descriptor, an operation of the
     // sequence. Cores that only compute do not count.
     base::Cycles last_progress() const;

@@ -64,6 +64,7 @@ void DmaChannel::push(const program::Task& task) {
     if (!current_) {
         start_next_task();
     }
+    most_queued_ = std::max(most_queued_, queued());
 }
 
 void DmaChannel::start_next_task() {

@@ -97,6 +97,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     ChannelState state() const { return static_cast<ChannelState>(stats_.time.current()); }
     base::Cycles since() const { return base::Cycles{stats_.time.since()}; }
     std::int64_t queued() const { return static_cast<std::int64_t>(queue_.size()); }
+    std::int64_t most_queued() const { return most_queued_; }  // at a time, so far
     // The descriptor being executed or waited for.
     const program::BufferDescriptor* descriptor() const;
     // What the push that was dropped last would have started, for reports.
@@ -142,6 +143,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     std::unique_ptr<Mover> mover_;
 
     std::deque<program::Task> queue_;
+    std::int64_t most_queued_ = 0;
     std::optional<program::RunningTask> current_;
     std::optional<program::Task> dropped_;
     DescriptorTable::Entry* entry_ = nullptr;

@@ -1,0 +1,115 @@
+#include "arch/amx/socket/socket_use.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace tilesim::arch::amx::socket {
+
+namespace {
+
+using program::Opcode;
+using program::Unit;
+
+class SocketUse {
+  public:
+    SocketUse(const AmxConfig& config, const std::vector<program::Program>& programs,
+              const Socket& socket)
+        : config_(config), programs_(programs), socket_(socket) {}
+
+    std::vector<std::string> unused() {
+        name_if(std::ssize(programs_) < config_.cores, {"amx.cores"});
+        name_tiles();
+        name_accesses();
+        name_caches();
+        name_uncore();
+        return std::move(names_);
+    }
+
+  private:
+    template <class Holds>
+    bool any(Holds holds) const {
+        const auto has = [&holds](const program::Program& program) {
+            return std::any_of(program.statements.begin(), program.statements.end(),
+                               [&holds](const program::Statement& statement) {
+                                   return statement.kind == program::Statement::Kind::Instruction &&
+                                          holds(statement.instruction.opcode);
+                               });
+        };
+        return std::any_of(programs_.begin(), programs_.end(), has);
+    }
+    bool has(Opcode opcode) const {
+        return any([opcode](Opcode other) { return other == opcode; });
+    }
+    template <class Count>
+    bool some(Count count) const {
+        for (std::size_t i = 0; i < socket_.cores(); ++i) {
+            if (count(socket_.core(i)) > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+    void name_if(bool unused, std::initializer_list<const char*> keys) {
+        if (unused) {
+            names_.insert(names_.end(), keys.begin(), keys.end());
+        }
+    }
+
+    void name_tiles() {
+        name_if(!any(program::is_dot), {"amx.tiles.dot_latency", "amx.vector.port5_closed"});
+        name_if(!has(Opcode::Tilezero), {"amx.tiles.zero_latency"});
+        name_if(!has(Opcode::Ldtilecfg), {"amx.tiles.load_config"});
+        name_if(!has(Opcode::Sttilecfg), {"amx.tiles.store_config"});
+        name_if(!has(Opcode::Tilerelease), {"amx.tiles.release"});
+    }
+
+    void name_accesses() {
+        const bool tile_loads = any(program::is_tile_load);
+        const bool vector_loads = any([](Opcode opcode) {
+            return program::info_of(opcode).unit == Unit::Load && !program::is_tile_load(opcode) &&
+                   !program::is_prefetch(opcode);
+        });
+        const bool stores = any(program::is_store);
+        name_if(!has(Opcode::Tileloadd), {"amx.access.tile_load_to_use"});
+        name_if(!tile_loads, {"amx.access.tile_load_uops"});
+        name_if(!has(Opcode::Tileloaddt1),
+                {"amx.access.nontemporal_line", "amx.access.nontemporal_gap",
+                 "amx.access.nontemporal_to_use"});
+        name_if(!has(Opcode::Tilestored), {"amx.access.tile_store_uops"});
+        name_if(!tile_loads || !stores, {"amx.access.tile_load_after_store"});
+        name_if(!vector_loads || !stores, {"amx.access.forward_latency"});
+        name_if(!vector_loads, {"amx.access.vector_load_to_use"});
+    }
+
+    void name_caches() {
+        name_if(!some([](const core::Core& core) { return core.caches().counters().l1_hits; }),
+                {"amx.caches.l1_latency"});
+        name_if(!some([](const core::Core& core) { return core.caches().counters().l2_hits; }),
+                {"amx.caches.l2_latency"});
+        name_if(!some([](const core::Core& core) { return core.caches().counters().fills; }),
+                {"amx.caches.fill_width", "amx.caches.same_half_percent"});
+    }
+
+    void name_uncore() {
+        const UncoreCounters& uncore = socket_.uncore().counters();
+        name_if(uncore.requests == 0, {"amx.uncore.answer", "amx.uncore.port_width"});
+        name_if(uncore.memory_reads + uncore.memory_writes == 0, {"amx.uncore.to_memory"});
+        name_if(uncore.prefetches == 0 && uncore.memory_reads == 0, {"amx.uncore.streamer"});
+        name_if(uncore.from_cores == 0, {"amx.uncore.dirty_elsewhere"});
+    }
+
+    const AmxConfig& config_;
+    const std::vector<program::Program>& programs_;
+    const Socket& socket_;
+    std::vector<std::string> names_;
+};
+
+}  // namespace
+
+std::vector<std::string> not_exercised(const AmxConfig& config,
+                                       const std::vector<program::Program>& programs,
+                                       const Socket& socket) {
+    return SocketUse(config, programs, socket).unused();
+}
+
+}  // namespace tilesim::arch::amx::socket

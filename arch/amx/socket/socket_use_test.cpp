@@ -1,0 +1,65 @@
+#include "arch/amx/socket/socket_use.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "arch/amx/program/program_text.hpp"
+
+namespace tilesim::arch::amx::socket {
+namespace {
+
+// What a program, alone on a socket of two cores, does not exercise; its data lie in the L2.
+std::vector<std::string> unused(const std::string& text) {
+    constexpr std::int64_t kData = 0x1000000;
+    AmxConfig config;
+    config.cores = 2;
+    const std::vector<program::Program> programs{program::read_program(
+        "config 0 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64\nldtilecfg 0\n" + text, "test")};
+    base::EventQueue queue;
+    base::stats::Group root("");
+    memory::controller::MemorySystem memory(memory::device::MemoryConfig{},
+                                            Uncore::memory_lookahead(config), queue, root);
+    Socket socket(config, programs, {}, memory, queue);
+    socket.warm(0, kData, 4096, caches::Level::L2, false);
+    socket.start();
+    while (!socket.finished() && !queue.empty()) {
+        queue.run_until(queue.next_time());
+    }
+    return not_exercised(config, programs, socket);
+}
+
+bool names(const std::vector<std::string>& keys, const char* key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+TEST(SocketUse, InstructionsThatAProgramDoesNotHaveAreNamed) {
+    const auto loads = unused("tileloadd tmm0, [0x1000000], 64\n");
+    EXPECT_TRUE(names(loads, "amx.tiles.dot_latency"));
+    EXPECT_TRUE(names(loads, "amx.access.nontemporal_gap"));
+    EXPECT_FALSE(names(loads, "amx.access.tile_load_to_use"));
+    EXPECT_FALSE(names(loads, "amx.tiles.load_config"));
+    const auto others = unused("tileloaddt1 tmm0, [0x1000000], 64\ntdpbssd tmm1, tmm0, tmm0\n");
+    EXPECT_FALSE(names(others, "amx.tiles.dot_latency"));
+    EXPECT_FALSE(names(others, "amx.access.nontemporal_gap"));
+    EXPECT_TRUE(names(others, "amx.access.tile_load_to_use"));
+}
+
+TEST(SocketUse, LevelsThatNobodyAskedAreNamed) {
+    const auto near = unused("tileloadd tmm0, [0x1000000], 64\n");
+    EXPECT_FALSE(names(near, "amx.caches.l2_latency"));
+    EXPECT_TRUE(names(near, "amx.caches.l1_latency"));
+    EXPECT_TRUE(names(near, "amx.uncore.answer"));
+    EXPECT_TRUE(names(near, "amx.uncore.to_memory"));
+    const auto far = unused("tileloadd tmm0, [0x2000000], 64\n");
+    EXPECT_FALSE(names(far, "amx.uncore.answer"));
+    EXPECT_FALSE(names(far, "amx.uncore.to_memory"));
+    EXPECT_TRUE(names(far, "amx.caches.l2_latency"));
+}
+
+TEST(SocketUse, CoresWithoutAProgramAreNamed) {
+    EXPECT_TRUE(names(unused(""), "amx.cores"));
+}
+
+}  // namespace
+}  // namespace tilesim::arch::amx::socket

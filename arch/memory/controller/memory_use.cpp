@@ -1,0 +1,46 @@
+#include "arch/memory/controller/memory_use.hpp"
+
+#include <initializer_list>
+
+namespace tilesim::arch::memory::controller {
+
+std::vector<std::string> not_exercised(const device::MemoryConfig& config,
+                                       const port::MemoryTotals& totals, bool guest) {
+    std::vector<std::string> names;
+    const auto name_if = [&names](bool unused, const char* map,
+                                  std::initializer_list<const char*> keys) {
+        for (const char* key : keys) {
+            if (unused) {
+                names.push_back(std::string{map} + key);
+            }
+        }
+    };
+    const bool reads = totals.bytes_read > 0;
+    const bool writes = totals.bytes_written > 0;
+    const bool any = totals.bursts > 0;
+    const char* timing = "memory.timing.";
+    // What a guest keeps to as well: rows, latencies and the turns of the bus.
+    name_if(!any && !guest, timing,
+            {"burst", "activate_command", "column_command", "tRCD", "tRP", "tRAS", "tRC"});
+    name_if(!reads && !guest, timing, {"read_latency"});
+    name_if(!writes && !guest, timing, {"write_latency", "tWR", "tWTR_L"});
+    name_if(!(reads && writes) && !guest, timing, {"tRTW"});
+    name_if(totals.refreshes == 0, timing, {"tREFI", "tRFC"});
+    name_if(totals.activates < 2, timing, {"tRRD_S", "tRRD_L"});
+    name_if(totals.activates < 5, timing, {"tFAW"});  // the fifth is the first to wait for it
+    name_if(!any, timing, {"tCCD_S"});
+    name_if(!reads, timing, {"tCCD_L", "tRTP"});
+    name_if(!writes, timing, {"tCCD_L_WR"});
+    name_if(!(reads && writes), timing, {"tWTR_S"});
+
+    const char* controller = "memory.controller.";
+    name_if(!reads, controller, {"read_queue"});
+    name_if(!writes, controller, {"write_queue", "write_high", "write_low"});
+    // A burst is overtaken by row hits only where there are any.
+    name_if(totals.row_hits == 0, controller, {"starvation_cap"});
+    name_if(!any || config.controller.page_policy != device::PagePolicy::Timeout, controller,
+            {"page_timeout"});
+    return names;
+}
+
+}  // namespace tilesim::arch::memory::controller

@@ -1,0 +1,322 @@
+#include "arch/npu/check/device_use.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <initializer_list>
+#include <map>
+#include <variant>
+
+#include "arch/npu/core/stream_kernel_timing.hpp"
+
+namespace tilesim::arch::npu::check {
+
+namespace {
+
+using program::TileKind;
+
+void raise(std::int64_t& most, std::int64_t to) {
+    most = std::max(most, to);
+}
+
+std::int64_t bits_for(std::int64_t value) {
+    return std::bit_width(static_cast<std::uint64_t>(value));
+}
+
+// What the DMAs of one kind of tile are asked for.
+struct DmaUse {
+    bool used = false;
+    bool chained = false;
+    bool acquires = false;        // a descriptor waits for a lock
+    bool receives_again = false;  // S2MM: a descriptor may follow another at once
+    std::int64_t channels = 0;
+    std::int64_t descriptors = 0;
+    std::int64_t dimensions = 0;
+    std::int64_t length_bits = 0;
+    std::int64_t step_bits = 0;
+    std::int64_t wrap_bits = 0;
+    std::int64_t repeats = 0;
+};
+
+// What the tiles of one kind hold.
+struct TileUse {
+    std::int64_t bytes = 0;
+    std::int64_t locks = 0;
+};
+
+class DeviceUse {
+  public:
+    DeviceUse(const program::Program& program, const NpuConfig& config)
+        : program_(program), config_(config) {
+        for (const program::TileDma& dma : program.dmas) {
+            look_at(dma);
+        }
+        for (const program::SequenceOp& op : program.sequence) {
+            std::visit([this](const auto& operation) { look_at(operation); }, op);
+        }
+        for (const program::Route& route : program.routes) {
+            look_at(route);
+        }
+        for (const program::Buffer& buffer : program.buffers) {
+            raise(tiles_[reach(buffer.tile)].bytes, buffer.address + buffer.bytes);
+        }
+        for (const program::Lock& lock : program.locks) {
+            raise(tiles_[reach(lock.tile)].locks, lock.id + 1);
+        }
+        for (const program::CoreProgram& core : program.cores) {
+            reach(core.tile);
+            look_at(core.script);
+        }
+    }
+
+    std::vector<std::string> unused(const NpuPeaks& peaks) {
+        spare("npu.columns", columns_, config_.columns);
+        spare("npu.core_rows", core_rows_, config_.core_rows);
+        name_dma("npu.core_dma.", TileKind::Core, peaks.core_tasks);
+        name_dma("npu.memory_dma.", TileKind::Memory, peaks.memory_tasks);
+        name_dma("npu.shim_dma.", TileKind::Shim, peaks.shim_tasks);
+        name_tiles();
+        name_ways();
+        name_processor();
+        name_kernels();
+        return std::move(names_);
+    }
+
+  private:
+    TileKind reach(program::TileCoordinate tile) {
+        const TileKind kind = config_.kind_of(tile);
+        raise(columns_, tile.column + 1);
+        raise(core_rows_, tile.row - config_.memory_rows);
+        tiles_[kind];
+        return kind;
+    }
+    DmaUse& dma_of(program::TileCoordinate tile) { return dmas_[reach(tile)]; }
+
+    // --- what the program says ---
+
+    void look_at(const program::TileDma& dma) {
+        for (const program::BufferDescriptor& descriptor : dma.descriptors) {
+            look_at(dma.tile, descriptor);
+        }
+        for (const program::TileDma::Start& start : dma.starts) {
+            look_at(program::ChannelId{dma.tile, start.direction, start.channel}, start.task);
+        }
+    }
+    void look_at(program::TileCoordinate tile, const program::BufferDescriptor& descriptor) {
+        DmaUse& use = dma_of(tile);
+        use.used = true;
+        use.acquires = use.acquires || descriptor.acquire;
+        use.chained = use.chained || descriptor.next;
+        raise(use.descriptors, std::max(descriptor.id, descriptor.next.value_or(0)) + 1);
+        raise(use.dimensions, std::ssize(descriptor.dimensions));
+        raise(use.length_bits, bits_for(descriptor.length));
+        for (std::size_t i = 0; i < descriptor.dimensions.size(); ++i) {
+            raise(use.step_bits, bits_for(descriptor.dimensions[i].stride - 1));
+            if (i + 1 < descriptor.dimensions.size()) {  // the outermost follows from the length
+                raise(use.wrap_bits, bits_for(descriptor.dimensions[i].size));
+            }
+        }
+        if (descriptor.iteration) {
+            raise(use.step_bits,
+                  bits_for(std::max<std::int64_t>(0, descriptor.iteration->stride - 1)));
+        }
+    }
+    void look_at(const program::ChannelId& channel, const program::Task& task) {
+        DmaUse& use = dma_of(channel.tile);
+        raise(use.channels, channel.index + 1);
+        raise(use.repeats, task.repeat);
+        use.receives_again = use.receives_again || (channel.direction == program::Direction::S2MM &&
+                                                    (task.repeat > 1 || use.chained));
+    }
+    void look_at(const program::ChannelId& channel) {
+        reach(channel.tile);
+        if (channel.port == program::PortKind::Dma) {
+            raise(dmas_[config_.kind_of(channel.tile)].channels, channel.index + 1);
+        } else {
+            raise(channel.direction == program::Direction::S2MM ? stream_inputs_ : stream_outputs_,
+                  channel.index + 1);
+        }
+    }
+    void look_at(const program::Route& route) {
+        packets_ = packets_ || route.packet_id;
+        look_at(route.source);
+        for (const program::ChannelId& to : route.destinations) {
+            look_at(to);
+        }
+    }
+
+    void look_at(const program::WriteDescriptor& op) {
+        writes_descriptors_ = true;
+        look_at(op.tile, op.descriptor);
+    }
+    void look_at(const program::PushTask& op) {
+        writes_registers_ = true;
+        look_at(op.channel, op.task);
+    }
+    void look_at(const program::WaitToken&) { syncs_ = true; }
+    void look_at(const program::WaitIdle&) { syncs_ = true; }
+    void look_at(const program::CopyToTile&) { copies_ = true; }
+    void look_at(const auto&) { writes_registers_ = true; }  // parameters and locks
+
+    void look_at(const std::vector<program::CoreOp>& script) {
+        for (const program::CoreOp& op : script) {
+            if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
+                look_at(loop->body);
+            } else if (const auto* call = std::get_if<program::CallOp>(&op.op)) {
+                look_at(program_.kernels[static_cast<std::size_t>(call->kernel)]);
+            } else {
+                locks_ = locks_ || std::holds_alternative<program::AcquireOp>(op.op) ||
+                         std::holds_alternative<program::ReleaseOp>(op.op);
+            }
+        }
+    }
+    void look_at(const program::Kernel& kernel) {
+        calls_ = calls_ || kernel.kind != program::KernelKind::Inline;
+        if (kernel.cycles) {
+            return;
+        }
+        if (kernel.kind == program::KernelKind::Stream) {
+            stream_kernels_ = true;
+            const auto registers = core::StreamKernelTiming(config_.kernels).registers(kernel);
+            spills_ = spills_ || registers.spilled > 0;
+            raise(vectors_, registers.vectors);
+        } else {
+            stored_kernels_ = true;
+        }
+    }
+
+    // --- which keys that leaves ---
+
+    void name_if(bool unused, std::initializer_list<const char*> keys) {
+        if (unused) {
+            names_.insert(names_.end(), keys.begin(), keys.end());
+        }
+    }
+    // A limit that the program stays below.
+    void spare(const std::string& key, std::int64_t need, std::int64_t limit) {
+        if (need < limit) {
+            names_.push_back(key);
+        }
+    }
+
+    void name_dma(const std::string& map, TileKind kind, std::int64_t tasks) {
+        const DmaConfig& dma = config_.dma_of(kind);
+        const DmaUse& use = dmas_[kind];
+        spare(map + "channels", use.channels, dma.channels);
+        // Bound to halves of the table, descriptors change their channel with its size.
+        if (!use.used || !dma.parity_bound_descriptors) {
+            spare(map + "descriptors", use.descriptors, dma.descriptors);
+        }
+        spare(map + "dimensions", use.dimensions, dma.dimensions);
+        spare(map + "length_bits", use.length_bits, dma.length_bits);
+        spare(map + "step_bits", use.step_bits, dma.step_bits);
+        spare(map + "wrap_bits", use.wrap_bits, dma.wrap_bits);
+        names_.push_back(map + "address_bits");  // buffers are checked against the memories' sizes
+        spare(map + "task_queue_depth", tasks, dma.task_queue_depth);
+        if (!use.used) {
+            names_.push_back(map + "descriptor_latency");
+        }
+        if (!use.receives_again) {
+            names_.push_back(map + "boundary_bubble");
+        }
+        if (!use.acquires) {
+            names_.push_back(map + "grant_to_stream");
+        }
+        spare(map + "repeats", use.repeats, dma.repeats);
+    }
+
+    void name_tiles() {
+        const TileUse& core = tiles_[TileKind::Core];
+        spare("npu.core.memory", core.bytes, config_.core.memory.count());
+        // Where a buffer lies takes no time.
+        name_if(true, {"npu.core.stack", "npu.core.bank"});
+        spare("npu.core.locks", core.locks, config_.core.locks);
+        name_if(!locks_, {"npu.core.lock_cycles", "npu.core.lock_wake"});
+        name_if(!calls_, {"npu.core.call_cycles"});
+        spare("npu.core.stream_inputs", stream_inputs_, config_.core.stream_inputs);
+        spare("npu.core.stream_outputs", stream_outputs_, config_.core.stream_outputs);
+        const TileUse& memory = tiles_[TileKind::Memory];
+        spare("npu.memory_tile.memory", memory.bytes, config_.memory_tile.memory.count());
+        spare("npu.memory_tile.locks", memory.locks, config_.memory_tile.locks);
+        spare("npu.memory_tile.neighbour_channels", neighbour_channels(),
+              config_.memory_tile.neighbour_channels);
+        spare("npu.shim.locks", tiles_[TileKind::Shim].locks, config_.shim.locks);
+        name_if(!dmas_[TileKind::Shim].used,
+                {"npu.shim.burst", "npu.shim.outstanding_bursts", "npu.shim.outstanding_writes",
+                 "npu.shim.port_width", "npu.shim.data_fifo", "npu.shim.page",
+                 "npu.shim.translation", "npu.shim.task_start"});
+    }
+
+    // Channels of memory tiles up to the last one that reaches into a neighbour.
+    std::int64_t neighbour_channels() const {
+        bool crosses = false;
+        for (const program::TileDma& dma : program_.dmas) {
+            crosses = crosses ||
+                      (config_.kind_of(dma.tile) == TileKind::Memory &&
+                       std::any_of(
+                           dma.descriptors.begin(), dma.descriptors.end(),
+                           [&](const program::BufferDescriptor& descriptor) {
+                               return program_.buffers[static_cast<std::size_t>(descriptor.buffer)]
+                                          .tile != dma.tile;
+                           }));
+        }
+        return crosses ? config_.memory_tile.neighbour_channels : 0;
+    }
+
+    void name_ways() {
+        name_if(program_.routes.empty(), {"npu.stream.hop_latency", "npu.stream.sink_fifo"});
+        name_if(!packets_, {"npu.stream.arbiter_fifo"});
+        name_if(program_.cascades.empty(),
+                {"npu.cascade.width", "npu.cascade.fifo", "npu.cascade.read_latency"});
+    }
+
+    void name_processor() {
+        name_if(!writes_registers_, {"npu.command_processor.write_cycles"});
+        name_if(!writes_descriptors_, {"npu.command_processor.descriptor_cycles"});
+        name_if(!syncs_, {"npu.command_processor.sync_cycles"});
+        // A launch finds the array configured.
+        name_if(true, {"npu.command_processor.reconfiguration"});
+        name_if(!copies_, {"npu.command_processor.copy_start", "npu.command_processor.copy_word"});
+        name_if(program_.logic_streams.empty(), {"npu.programmable_logic.ram"});
+    }
+
+    void name_kernels() {
+        name_if(!stored_kernels_ && !stream_kernels_,
+                {"npu.kernels.load_width", "npu.kernels.load_slots"});
+        name_if(!stored_kernels_ && !spills_, {"npu.kernels.store_width"});
+        name_if(!stream_kernels_, {"npu.kernels.stream_read", "npu.kernels.accumulators",
+                                   "npu.kernels.accumulator_bits"});
+        spare("npu.kernels.vector_registers", vectors_, config_.kernels.vector_registers);
+        name_if(!spills_, {"npu.kernels.accumulate_latency"});
+        name_if(!stream_kernels_, {"npu.kernels.panel_memory"});
+    }
+
+    const program::Program& program_;
+    const NpuConfig& config_;
+    std::map<TileKind, DmaUse> dmas_;
+    std::map<TileKind, TileUse> tiles_;
+    std::int64_t columns_ = 0;
+    std::int64_t core_rows_ = 0;
+    std::int64_t stream_inputs_ = 0;
+    std::int64_t stream_outputs_ = 0;
+    std::int64_t vectors_ = 0;
+    bool packets_ = false;
+    bool writes_registers_ = false;
+    bool writes_descriptors_ = false;
+    bool syncs_ = false;
+    bool copies_ = false;
+    bool locks_ = false;
+    bool calls_ = false;
+    bool stored_kernels_ = false;
+    bool stream_kernels_ = false;
+    bool spills_ = false;
+    std::vector<std::string> names_;
+};
+
+}  // namespace
+
+std::vector<std::string> not_exercised(const program::Program& program, const NpuConfig& config,
+                                       const NpuPeaks& peaks) {
+    return DeviceUse(program, config).unused(peaks);
+}
+
+}  // namespace tilesim::arch::npu::check

@@ -1,0 +1,100 @@
+#include "arch/npu/check/device_use.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tilesim::arch::npu::check {
+namespace {
+
+constexpr program::TileCoordinate kCore{1, 2};
+
+bool names(const std::vector<std::string>& keys, const std::string& key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+bool unused(const program::Program& program, const std::string& key, const NpuPeaks& peaks = {}) {
+    return names(not_exercised(program, NpuConfig{}, peaks), key);
+}
+
+// A core's DMA that receives what one descriptor says, over and over.
+program::Program receiving(const program::BufferDescriptor& descriptor, std::int64_t channel = 0) {
+    program::Program program;
+    program.buffers = {{"buffer", kCore, 1024, 4096}};
+    program.dmas = {{kCore, {descriptor}, {{program::Direction::S2MM, channel, {descriptor.id}}}}};
+    return program;
+}
+
+program::BufferDescriptor of_length(std::int64_t words) {
+    program::BufferDescriptor descriptor;
+    descriptor.length = words;
+    return descriptor;
+}
+
+TEST(DeviceUse, WhatNoProgramPartNeedsIsNamed) {
+    const auto keys = not_exercised({}, NpuConfig{}, {});
+    for (const char* key :
+         {"npu.cascade.fifo", "npu.stream.hop_latency", "npu.shim.translation",
+          "npu.core_dma.descriptor_latency", "npu.command_processor.copy_word",
+          "npu.kernels.load_slots", "npu.kernels.accumulate_latency", "npu.core.lock_wake"}) {
+        EXPECT_TRUE(names(keys, key)) << key;
+    }
+    EXPECT_FALSE(names(keys, "npu.clock"));
+    EXPECT_FALSE(names(keys, "npu.command_processor.dispatch"));
+}
+
+TEST(DeviceUse, ALimitIsNamedUntilTheProgramReachesIt) {
+    // NpuConfig's core DMA: 2 channels, 16 descriptors, lengths of 14 bits.
+    EXPECT_TRUE(unused(receiving(of_length(64), 0), "npu.core_dma.channels"));
+    EXPECT_FALSE(unused(receiving(of_length(64), 1), "npu.core_dma.channels"));
+    EXPECT_TRUE(unused(receiving(of_length((1 << 13) - 1)), "npu.core_dma.length_bits"));
+    EXPECT_FALSE(unused(receiving(of_length(1 << 13)), "npu.core_dma.length_bits"));
+    program::BufferDescriptor last = of_length(64);
+    last.id = 14;
+    EXPECT_TRUE(unused(receiving(last), "npu.core_dma.descriptors"));
+    last.id = 15;
+    EXPECT_FALSE(unused(receiving(last), "npu.core_dma.descriptors"));
+}
+
+TEST(DeviceUse, ADescriptorsTimesAreNamedWhereNoneSuffersThem) {
+    program::BufferDescriptor descriptor = of_length(64);
+    EXPECT_FALSE(unused(receiving(descriptor), "npu.core_dma.descriptor_latency"));
+    EXPECT_TRUE(unused(receiving(descriptor), "npu.memory_dma.descriptor_latency"));
+    EXPECT_TRUE(unused(receiving(descriptor), "npu.core_dma.boundary_bubble"));
+    EXPECT_TRUE(unused(receiving(descriptor), "npu.core_dma.grant_to_stream"));
+    descriptor.next = 0;
+    descriptor.acquire = program::LockAction{0, -1};
+    program::Program program = receiving(descriptor);
+    program.locks = {{"lock", kCore, 3, 1}};
+    EXPECT_FALSE(unused(program, "npu.core_dma.boundary_bubble"));
+    EXPECT_FALSE(unused(program, "npu.core_dma.grant_to_stream"));
+}
+
+TEST(DeviceUse, AQueueIsNamedUnlessARunFilledIt) {
+    const program::Program program = receiving(of_length(64));
+    EXPECT_TRUE(unused(program, "npu.core_dma.task_queue_depth", {.core_tasks = 3}));
+    EXPECT_FALSE(unused(program, "npu.core_dma.task_queue_depth", {.core_tasks = 4}));
+}
+
+TEST(DeviceUse, OnlySpilledAccumulatorsFeelTheirLatency) {
+    program::Program program;
+    program::Kernel kernel;
+    kernel.kind = program::KernelKind::Stream;
+    kernel.a = kernel.b = kernel.c = DataType::Int16;
+    kernel.m = 16;
+    kernel.k = 4;
+    NpuConfig config;
+    config.kernels.stream_modes = {{}};
+    program.cores = {{kCore, {}, {{program::CallOp{0, {}, {}}}}}};
+    // 16 lanes of 48 bits fill a register: one for each column, and there are four.
+    for (const std::int64_t columns : {4, 5}) {
+        kernel.n = columns;
+        program.kernels = {kernel};
+        const auto keys = not_exercised(program, config, {});
+        EXPECT_EQ(names(keys, "npu.kernels.accumulate_latency"), columns == 4);
+        EXPECT_FALSE(names(keys, "npu.kernels.accumulators"));
+    }
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::check
