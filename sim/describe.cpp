@@ -7,7 +7,8 @@
 #include <filesystem>
 
 #include "workloads/npu/mlir/design_file.hpp"
-#include "workloads/paths.hpp"
+#include "sim/scenario.hpp"
+#include "workloads/catalogue/catalogue.hpp"
 
 namespace tilesim::sim {
 
@@ -34,8 +35,14 @@ std::string table_of(const Document& document) {
     return text;
 }
 
-// The schema at one step of a key's path: a property, or the entries of a list ("modes[0]").
+// The schema at one step of a key's path: a property, the entries of a list ("modes[0]"), or what a
+// map holds under names of the user's choice ("*").
 Json& step(Json& schema, std::string_view name) {
+    if (name == "*") {
+        return schema["additionalProperties"].is_boolean() ? schema["additionalProperties"] =
+                                                                 Json::object()
+                                                           : schema["additionalProperties"];
+    }
     const std::size_t bracket = name.find('[');
     Json& property = schema["properties"][std::string{name.substr(0, bracket)}];
     return bracket == std::string_view::npos ? property : property["items"];
@@ -80,24 +87,13 @@ void insert(Json& schema, const KeyDescription& key) {
     }
 }
 
-// The files of a folder of shipped configurations, in order of their names.
-std::vector<std::string> shipped(const char* folder) {
-    std::vector<std::string> files;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::filesystem::path{configs_folder()} / folder)) {
-        files.push_back(entry.path().string());
-    }
-    std::sort(files.begin(), files.end());
-    return files;
-}
-
 }  // namespace
 
 std::string description(const std::string& device_or_file,
                         const std::vector<std::pair<std::string, std::string>>& overrides) {
     std::vector<Document> documents;
     bool scenario = false;
-    if (is_design_file(device_or_file)) {
+    if (workloads::npu::mlir::is_design_file(device_or_file)) {
         scenario = true;
     } else if (device_or_file.find('/') != std::string::npos || device_or_file.ends_with(".yaml")) {
         const Document probe = Document::load(device_or_file);
@@ -110,7 +106,7 @@ std::string description(const std::string& device_or_file,
         text += table_of(*loaded.document);
         documents = loaded.device.documents;
     } else {
-        documents = load_device(device_or_file, overrides).documents;
+        documents = workloads::catalogue::load_device(device_or_file, overrides).documents;
     }
     for (const Document& document : documents) {
         text += table_of(document);
@@ -128,19 +124,21 @@ Json schema_of(const std::vector<Document>& documents) {
     return schema;
 }
 
-// What a reader asks for depends on the file, so every shipped one adds the keys of its kind.
+// From the readers themselves: each is asked for every key it may read.
 Json json_schema() {
     std::vector<Document> devices;
-    for (const std::string& file : shipped("devices")) {
-        const Device device = load_device(file, {});
-        devices.insert(devices.end(), device.documents.begin(), device.documents.end());
+    for (const workloads::Machine* machine : workloads::catalogue::machines()) {
+        Document document = Document::describing();
+        auto root = document.root();
+        workloads::catalogue::describe_device(root, *machine);
+        devices.push_back(document);
     }
-    std::vector<Document> scenarios;
-    for (const std::string& file : shipped("scenarios")) {
-        scenarios.push_back(*load_scenario(file, {}).document);
-    }
+    Document scenario = Document::describing();
+    auto root = scenario.root();
+    describe_scenario(root);
     return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-            {"$defs", {{"device", schema_of(devices)}, {"scenario", schema_of(scenarios)}}}};
+            {"$ref", "#/$defs/scenario"},
+            {"$defs", {{"device", schema_of(devices)}, {"scenario", schema_of({scenario})}}}};
 }
 
 }  // namespace tilesim::sim

@@ -63,7 +63,7 @@ std::vector<std::pair<std::string, std::string>> overrides_of(const Arguments& a
     return overrides;
 }
 
-std::string formatted(const sim::RunResult& result, const std::string& format) {
+std::string formatted(const workloads::RunResult& result, const std::string& format) {
     if (format == "json") {
         return sim::to_json(result, true).dump(2) + "\n";
     }
@@ -71,7 +71,7 @@ std::string formatted(const sim::RunResult& result, const std::string& format) {
 }
 
 void write_folder(const std::string& folder, const sim::Scenario& scenario,
-                  const sim::RunResult& result) {
+                  const workloads::RunResult& result) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) {
@@ -91,8 +91,8 @@ int run(const Arguments& arguments) {
     }
     sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
     scenario.run.show_progress = sim::shows_progress();
-    sim::trace::TraceSession trace(arguments.trace, scenario);
-    const sim::RunResult result = sim::system::run(scenario, trace.listener());
+    sim::trace::TraceSession trace(arguments.trace);
+    const workloads::RunResult result = sim::session::run(scenario, trace.listener());
     if (scenario.run.show_progress) {
         sim::show_progress("");
     }
@@ -107,14 +107,14 @@ int run(const Arguments& arguments) {
     }
     print(formatted(result, arguments.format));
     switch (result.status) {
-        case sim::Status::Ok:
+        case workloads::Status::Ok:
             return kFine;
-        case sim::Status::Mismatch:
+        case workloads::Status::Mismatch:
             return kCheckFailed;
-        case sim::Status::Deadlock:
+        case workloads::Status::Deadlock:
             complain(result.deadlock->text());
             return kDeadlock;
-        case sim::Status::TimeLimit:
+        case workloads::Status::TimeLimit:
             complain("the time budget (run.max_time, run.max_wall_time) is exceeded");
             for (const std::string& note : result.notes) {
                 complain(note);
@@ -126,7 +126,7 @@ int run(const Arguments& arguments) {
 
 int lower(const Arguments& arguments) {
     const sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
-    print(sim::system::lowered_text(scenario));
+    print(sim::session::Session().lowered_text(scenario));
     return kFine;
 }
 
@@ -174,7 +174,7 @@ int command_line(int argc, char** argv) {
     std::optional<int> explored;
     sim::explore::add_commands(app, explored);
     sim::page::add_report(app, explored);
-    validation::add_compare(app, explored);
+    sim::compare::add_compare(app, explored);
     validation::add_validate(app, explored);
     try {
         app.parse(argc, argv);

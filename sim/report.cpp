@@ -26,7 +26,7 @@ double row_hit_rate(const arch::memory::port::MemoryTotals& totals) {
                : 0.0;
 }
 
-double gb_per_s(const RunResult& result) {  // bytes a ns are GB/s
+double gb_per_s(const workloads::RunResult& result) {  // bytes a ns are GB/s
     return result.memory && result.time_ns > 0
                ? static_cast<double>(result.memory->bytes_read + result.memory->bytes_written) /
                      result.time_ns
@@ -37,7 +37,7 @@ std::string line(const std::string& label, const std::string& value) {
     return fmt::format("  {:<18}{}\n", label, value);
 }
 
-std::string bounds_table(const RunResult& result) {
+std::string bounds_table(const workloads::RunResult& result) {
     const workloads::GemmBounds& bounds = *result.bounds;
     std::string text;
     const auto bound = [&](const char* label, double ns) {
@@ -88,7 +88,7 @@ std::string critical_text(const std::vector<std::string>& nodes) {
     return text + (nodes.size() > kShown ? fmt::format(" -> {} more", nodes.size() - kShown) : "");
 }
 
-std::string where_table(const RunResult& result) {
+std::string where_table(const workloads::RunResult& result) {
     std::string text = "where time went (cycles of each clock, mean of a class)\n";
     for (const auto& [component, states] : result.where) {
         double total = 0;
@@ -108,7 +108,7 @@ std::string where_table(const RunResult& result) {
 }
 
 // The first column to the left, the others to the right.
-std::string aligned(const ResultTable& table) {
+std::string aligned(const workloads::ResultTable& table) {
     std::vector<std::size_t> widths;
     for (const std::string& name : table.header) {
         widths.push_back(name.size());
@@ -133,7 +133,7 @@ std::string aligned(const ResultTable& table) {
 
 }  // namespace
 
-std::string to_table(const RunResult& result) {
+std::string to_table(const workloads::RunResult& result) {
     std::string text = fmt::format("{}: {}\n", result.device, result.workload.dump());
     if (!result.mapping.empty()) {
         text += line("mapping", result.mapping.dump());
@@ -149,7 +149,7 @@ std::string to_table(const RunResult& result) {
         text += bounds_table(result);
     }
     if (result.steady_state) {
-        const SteadyState& steady = *result.steady_state;
+        const workloads::SteadyState& steady = *result.steady_state;
         text +=
             line("steady state",
                  fmt::format(
@@ -203,13 +203,13 @@ std::string to_table(const RunResult& result) {
     for (const std::string& note : result.notes) {
         text += line("note", note);
     }
-    for (const ResultTable& table : result.tables) {
+    for (const workloads::ResultTable& table : result.tables) {
         text += aligned(table);
     }
     return text + where_table(result);
 }
 
-Json to_json(const RunResult& result, bool host) {
+Json to_json(const workloads::RunResult& result, bool host) {
     Json json{{"schema", kSchema},
               {"status", name_of(result.status)},
               {"device", result.device},
@@ -230,7 +230,7 @@ Json to_json(const RunResult& result, bool host) {
                           {"dram_bytes", result.bounds->dram_bytes}};
     }
     if (result.steady_state) {
-        const SteadyState& steady = *result.steady_state;
+        const workloads::SteadyState& steady = *result.steady_state;
         json["bounds"]["period"] = {
             {"channel", steady.channel},
             {"cycles", steady.bound},
@@ -318,7 +318,7 @@ Json to_json(const RunResult& result, bool host) {
     return json;
 }
 
-std::string to_csv(const RunResult& result) {
+std::string to_csv(const workloads::RunResult& result) {
     return "schema,device,status,time_ns,cycles,tops,macs_per_cycle,gb_per_s,row_hit_rate,"
            "bottleneck,next_bottleneck\n" +
            fmt::format("{},{},{},{},{},{},{},{},{},\"{}\",\"{}\"\n", kSchema, result.device,

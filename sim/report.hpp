@@ -9,11 +9,11 @@
 
 namespace tilesim::sim {
 
-std::string to_table(const RunResult& result);
+std::string to_table(const workloads::RunResult& result);
 // One object; `host`: with the numbers that depend on the host (wall_s).
-nlohmann::ordered_json to_json(const RunResult& result, bool host);
+nlohmann::ordered_json to_json(const workloads::RunResult& result, bool host);
 // A header line and one line of values.
-std::string to_csv(const RunResult& result);
+std::string to_csv(const workloads::RunResult& result);
 
 // Writes text to a file through a temporary and a rename; throws IoError when it cannot be written
 // whole, leaving nothing behind.

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "arch/base/config.hpp"
-#include "workloads/amx/tiles/amx.hpp"
-#include "validation/amx_kernel.hpp"
+#include "sim/session/session.hpp"
+#include "sim/compare/amx_kernel.hpp"
 #include "validation/rows.hpp"
 
 namespace tilesim::validation {
@@ -41,7 +41,7 @@ std::string read_file(const std::string& file) {
 double iteration(const std::string& file) {
     const sim::Scenario any =
         sim::parse_scenario(std::string{kDevice} + kAnyGemm, "reference row", {});
-    return run_amx_kernel(any, read_file(file), file).cycles;
+    return sim::compare::run_amx_kernel(any, read_file(file), file).cycles;
 }
 
 // "M: 256; K: 256" as YAML writes it.
@@ -59,7 +59,9 @@ double product(const Record& r) {
             "repeat: {}}}}}\n",
             kDevice, with_commas(r.at("what")), with_commas(r.at("mapping")), repeat);
         return static_cast<double>(
-            sim::system::amx_cycles(sim::parse_scenario(text, "reference row", {})));
+            sim::session::Session()
+                .run_whole(sim::parse_scenario(text, "reference row", {}))
+                .cycles);
     };
     return r.at("level") == "l3" ? run(1) : slope(run, kFewProducts, kManyProducts);
 }

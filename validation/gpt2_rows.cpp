@@ -7,27 +7,29 @@
 #include "workloads/paths.hpp"
 #include "sim/session/session.hpp"
 #include "validation/rows.hpp"
+#include "workloads/npu/training/offload.hpp"
 
 namespace tilesim::validation {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
+using namespace workloads::npu::training;
 
 sim::Scenario scenario(const char* phase) {
-    return sim::load_scenario(sim::configs_folder() + "/scenarios/gpt2_step_xdna.yaml",
+    return sim::load_scenario(workloads::configs_folder() + "/scenarios/gpt2_step_xdna.yaml",
                               {{"workload.phase", phase}});
 }
 
 Json simulated(const char* phase) {
-    return sim::system::run(scenario(phase)).details;
+    return sim::session::run(scenario(phase)).details;
 }
 
 // What follows from the model's shape alone.
-std::vector<workloads::TrainingOperator> operators() {
+std::vector<TrainingOperator> operators() {
     const sim::Scenario step = scenario("step");
-    const auto& training = std::get<sim::TrainingWorkload>(step.workload);
-    return workloads::training_step(training.model, training.shape);
+    const auto& training = step.problem.get<TrainingWorkload>();
+    return training_step(training.model, training.shape);
 }
 
 double gflop() {
@@ -40,7 +42,7 @@ double gflop() {
 }
 
 double sizes() {
-    std::set<workloads::TrainingProduct::Size> found;
+    std::set<TrainingProduct::Size> found;
     for (const auto& each : operators()) {
         if (each.product) {
             found.insert(each.product->size());
@@ -61,7 +63,7 @@ std::string text_of(std::int64_t m, std::int64_t k, std::int64_t n) {
 const char* phase_of(const std::string& size) {
     for (const auto& each : operators()) {
         if (each.product && text_of(each.product->m, each.product->k, each.product->n) == size) {
-            return workloads::name_of(each.phase);
+            return name_of(each.phase);
         }
     }
     throw arch::base::config::ConfigError(fmt::format("the step has no product of size {}", size));

@@ -26,7 +26,7 @@ std::vector<Task> memory_tasks(const std::string& folder) {
         task.parts = {[text, requests = std::stod(r.at("requests"))] {
             return requests /
                    static_cast<double>(
-                       sim::system::run(sim::parse_scenario(text, "reference row", {})).cycles);
+                       sim::session::run(sim::parse_scenario(text, "reference row", {})).cycles);
         }};
         tasks.push_back(std::move(task));
     }

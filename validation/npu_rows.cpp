@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include "sim/session/session.hpp"
+#include "arch/npu/npu_config.hpp"
 #include "validation/rows.hpp"
+#include "workloads/catalogue/catalogue.hpp"
 
 namespace tilesim::validation {
 
@@ -20,12 +22,12 @@ std::string gemm_scenario(const Record& r, const std::string& extra) {
 }
 
 double throughput(const std::string& text) {
-    return sim::system::run(sim::parse_scenario(text, "reference row", {})).tops;
+    return sim::session::run(sim::parse_scenario(text, "reference row", {})).tops;
 }
 
 // The row's transfers with idle cores: A, B and C bytes over the run's time.
 double bandwidth(const std::string& text) {
-    const sim::RunResult result = sim::system::run(sim::parse_scenario(text, "reference row", {}));
+    const workloads::RunResult result = sim::session::run(sim::parse_scenario(text, "reference row", {}));
     return result.bounds->dram_bytes / result.time_ns;
 }
 
@@ -44,7 +46,7 @@ Task single_core_task(const Record& r) {
         r.at("device"), r.at("m_ct"), r.at("k_ct"), r.at("n_ct"), r.at("a_dtype"), r.at("b_dtype"),
         r.at("c_dtype"));
     task.parts = {[text] {
-        return sim::system::run(sim::parse_scenario(text, "reference row", {})).macs_per_cycle;
+        return sim::session::run(sim::parse_scenario(text, "reference row", {})).macs_per_cycle;
     }};
     return task;
 }
@@ -75,8 +77,9 @@ std::vector<Task> whole_array_tasks(const std::vector<Record>& records) {
         } else {  // a parameter of the device, shown for completeness
             task.parts = {[device = r.at("device")] {
                 constexpr double kFemtosecondsPerMillisecond = 1e12;
-                return static_cast<double>(sim::load_device(device, {})
-                                               .npu->command_processor.reconfiguration.count()) /
+                return static_cast<double>(workloads::catalogue::load_device(device, {})
+                                               .get<arch::npu::NpuConfig>()
+                                               .command_processor.reconfiguration.count()) /
                        kFemtosecondsPerMillisecond;
             }};
         }

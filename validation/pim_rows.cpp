@@ -41,17 +41,17 @@ Design design_of(const std::string& name) {
     return design;
 }
 
-sim::RunResult run(const Design& design, std::int64_t rows, std::int64_t columns) {
+workloads::RunResult run(const Design& design, std::int64_t rows, std::int64_t columns) {
     const std::string text = fmt::format(
         "device: lpddr5x_pim\nworkload: {{gemv: {{M: {}, K: {}{}}}}}\nmapping: {{{}}}\n", rows,
         columns, design.workload, design.mapping);
-    return sim::system::run(sim::parse_scenario(text, "reference row", design.overrides));
+    return sim::session::run(sim::parse_scenario(text, "reference row", design.overrides));
 }
 
 // Speed-ups of the four GEMVs of each model, one part each.
 void add_models(Task& task, const std::string& design, const std::vector<std::string>& models) {
     for (const std::string& name : models) {
-        auto document = arch::base::config::Document::load(sim::model_file(name));
+        auto document = arch::base::config::Document::load(workloads::model_file(name));
         for (const auto& matrix : workloads::read_transformer(document.root()).layer_matrices()) {
             task.parts.push_back([design = design_of(design), matrix] {
                 return *run(design, matrix.rows, matrix.columns).speedup_over_soc;
@@ -81,7 +81,7 @@ double largest(const Values& values) {
 double bound(bool with_rows) {
     constexpr std::int64_t kRows = 28672;
     constexpr std::int64_t kColumns = 7168;
-    const sim::RunResult result = run(Design{}, kRows, kColumns);
+    const workloads::RunResult result = run(Design{}, kRows, kColumns);
     double cycles = 0;
     for (const auto& [component, states] : result.where) {
         for (const auto& [state, spent] : states) {

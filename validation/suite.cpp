@@ -128,13 +128,13 @@ std::vector<std::string> suite_names() {
 }
 
 std::string bounds_file(const std::string& suite) {
-    return sim::validation_folder() + "/" + suite + "/bounds.csv";
+    return workloads::validation_folder() + "/" + suite + "/bounds.csv";
 }
 
 SuiteResult run_suite(const std::string& name) {
     const Suite& suite = *std::find_if(std::begin(kSuites), std::end(kSuites),
                                        [&name](const Suite& each) { return each.name == name; });
-    std::vector<Task> tasks = suite.tasks(sim::validation_folder() + "/" + name);
+    std::vector<Task> tasks = suite.tasks(workloads::validation_folder() + "/" + name);
     std::vector<const std::function<double()>*> parts;
     for (const Task& task : tasks) {
         for (const auto& part : task.parts) {

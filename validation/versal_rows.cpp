@@ -25,7 +25,7 @@ std::string panel_scenario(const Record& r) {
         at("m_r"), at("n_r"), at("k_c"));
 }
 
-double issue_fraction(const sim::RunResult& kernel) {
+double issue_fraction(const workloads::RunResult& kernel) {
     for (const auto& [state, cycles] : kernel.where.front().second) {
         if (state == "issue") {
             return cycles / static_cast<double>(kernel.cycles);
@@ -34,7 +34,7 @@ double issue_fraction(const sim::RunResult& kernel) {
     return 0;
 }
 
-double quantity_of(const std::string& quantity, const sim::RunResult& run) {
+double quantity_of(const std::string& quantity, const workloads::RunResult& run) {
     if (quantity == "total_cycles") {
         return static_cast<double>(run.cycles);
     }
@@ -68,7 +68,7 @@ std::vector<Task> versal_tasks(const std::string& folder) {
                     "micro_kernel"};
         task.parts = {[quantity, text = panel ? panel_scenario(r) : kernel_scenario(r)] {
             return quantity_of(quantity,
-                               sim::system::run(sim::parse_scenario(text, "reference row", {})));
+                               sim::session::run(sim::parse_scenario(text, "reference row", {})));
         }};
         tasks.push_back(task);
     }

@@ -143,6 +143,8 @@ class Dataflow {
     // Ready to run. `result` gets what is known before the run. Throws ConfigError.
     virtual std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const = 0;
 
+    // Whether `tune` searches it beside the one the scenario names.
+    virtual bool alike(const Dataflow& named) const { return &named == this; }
     // For `tune`; none: there is nothing to search.
     virtual CandidateList candidates(const Case&) const { return {}; }
     virtual Excerpt excerpt(const Case&, const Mapping&) const { return {}; }

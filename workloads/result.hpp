@@ -66,7 +66,6 @@ struct RunResult {
     std::optional<ProductCheck> functional;
     std::optional<arch::memory::traffic::StreamResult> stream;
     std::optional<arch::base::DeadlockReport> deadlock;
-    std::vector<std::string> not_exercised;  // keys read that could not matter to this run
     std::vector<std::string> notes;  // what a reader must know: chosen mapping, overridden timing
     // Keys of the device that were read but could not matter: "npu.cascade.fifo".
     std::vector<std::string> not_exercised;

@@ -49,6 +49,10 @@ class Model {
     // Of the end; call when finished.
     virtual arch::base::Cycles finish_cycle() const = 0;
     virtual arch::base::Femtoseconds finish_time() const = 0;
+    // Its keys that cannot have mattered to the run: "npu.cascade.fifo".
+    virtual std::vector<std::string> not_exercised() const { return {}; }
+    // Whether somebody was lent channels of the memory and kept to their timing.
+    virtual bool borrows_channels() const { return false; }
     // Adds to what the memory has counted.
     virtual void add_bank_use(arch::memory::port::BankUse&) const {}
 };

@@ -12,9 +12,11 @@
 
 #include "arch/base/config.hpp"
 #include "workloads/paths.hpp"
-#include "workloads/amx/tiles/amx.hpp"
-#include "validation/amx/harness/kernel_text.hpp"
-#include "validation/amx_kernel.hpp"
+#include "workloads/amx/tiles/amx_dataflow.hpp"
+#include "arch/amx/amx_config.hpp"
+#include "sim/session/session.hpp"
+#include "workloads/amx/tiles/kernel_text.hpp"
+#include "sim/compare/amx_kernel.hpp"
 #include "sim/compare/csv_line.hpp"
 
 namespace tilesim::sim::compare {
@@ -94,10 +96,10 @@ class Kernels {
             const std::string& measured_file)
         : scenario_(scenario) {
         fs::path beside = fs::path(measured_file).parent_path();
-        add_folder(fs::path(sim::validation_folder()) / "amx" / "kernels");
+        add_folder(fs::path(workloads::validation_folder()) / "amx" / "kernels");
         add_folder(beside.empty() ? fs::path(".") : beside);
         scenario_name_ = fs::path(scenario_file).stem().string() + kExtension;
-        if (const auto* program = std::get_if<sim::AmxProgramWorkload>(&scenario.workload)) {
+        if (const auto* program = scenario.problem.find<workloads::amx::tiles::AmxProgramWorkload>()) {
             scenario_name_ = fs::path(program->file).filename().string();
         }
     }
@@ -137,12 +139,13 @@ class Kernels {
     AmxKernelRun run_scenario() const {
         AmxKernelRun run;
         for (const arch::amx::program::Program& program :
-             amx::read_kernel(sim::system::amx_text(scenario_), scenario_name_, 1)) {
+             workloads::amx::tiles::read_kernel(session::Session().lowered_text(scenario_),
+                                                 scenario_name_, 1)) {
             const AmxKernelRun work = work_of(program);
             run.operations += work.operations;
             run.bytes += work.bytes;
         }
-        run.cycles = static_cast<double>(sim::system::amx_cycles(scenario_));
+        run.cycles = static_cast<double>(session::Session().run_whole(scenario_).cycles);
         return run;
     }
     std::string nearest(const std::string& kernel) const {
@@ -236,14 +239,15 @@ std::vector<AmxMeasurement> parse_amx_timing(const std::string& text, const std:
 AmxComparison compare_amx(const sim::Scenario& scenario, const std::string& scenario_file,
                           const std::vector<AmxMeasurement>& measured, const std::string& file) {
     constexpr double kGiga = 1e9;
-    if (!scenario.device.amx) {
+    const auto* amx = scenario.device.find<arch::amx::AmxConfig>();
+    if (amx == nullptr) {
         throw ConfigError(fmt::format(
             "not comparable: {} was measured on AMX cores, the scenario's device {} has none", file,
             scenario.device.name));
     }
     AmxComparison result;
     result.device = scenario.device.name;
-    result.clock_ghz = static_cast<double>(scenario.device.amx->clock.count()) / kGiga;
+    result.clock_ghz = static_cast<double>(amx->clock.count()) / kGiga;
     Kernels kernels(scenario, scenario_file, file);
     std::map<std::string, std::pair<std::optional<AmxKernelRun>, std::string>> runs;
     for (const AmxMeasurement& m : measured) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <sstream>
 
+#include "arch/npu/npu_config.hpp"
 #include "arch/base/config.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
@@ -57,7 +58,7 @@ int compare_timing(const CompareArguments& arguments, const sim::Scenario& scena
                                   arguments.against, timing.device, scenario.device.name));
         return sim::kCheckFailed;
     }
-    const double predicted = sim::system::run(scenario).time_ns;
+    const double predicted = sim::session::run(scenario).time_ns;
     const double measured = median(timing.runs_ns);
     const double error = kPercent * (predicted / measured - 1);
     if (arguments.format == "json") {
@@ -90,23 +91,23 @@ int compare_amx_timing(const CompareArguments& arguments, const sim::Scenario& s
 
 int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenario,
                   const TraceFile& measured) {
-    if (!scenario.device.npu) {
+    const auto* npu = scenario.device.find<arch::npu::NpuConfig>();
+    if (npu == nullptr) {
         throw ConfigError("not comparable: a trace is of an NPU, the scenario's device is not");
     }
-    const arch::npu::NpuConfig& npu = *scenario.device.npu;
-    if (const auto tile = foreign_tile(measured, npu.rows(), npu.columns)) {
+    if (const auto tile = foreign_tile(measured, npu->rows(), npu->columns)) {
         throw ConfigError(
             fmt::format("not comparable: {} has {} rows of {} tiles, and the trace holds '{}': it "
                         "is of another "
                         "device",
-                        scenario.device.name, npu.rows(), npu.columns, *tile));
+                        scenario.device.name, npu->rows(), npu->columns, *tile));
     }
     sim::trace::ActivityLog log({}, kMostActivities);
-    const sim::RunResult result = sim::system::run(scenario, &log);
+    const workloads::RunResult result = sim::session::run(scenario, &log);
     log.finish(arch::base::Femtoseconds{
-        static_cast<std::int64_t>(result.time_ns * sim::kFemtosecondsPerNanosecond)});
+        static_cast<std::int64_t>(result.time_ns * workloads::kFemtosecondsPerNanosecond)});
     const TraceFile simulated =
-        parse_trace(sim::trace::to_chrome_trace(log, scenario.device.npu->clock), "the simulation");
+        parse_trace(sim::trace::to_chrome_trace(log, npu->clock), "the simulation");
     const TraceComparison comparison = compare_traces(measured, simulated);
     sim::print(arguments.format == "json" ? to_json(comparison).dump(2) + "\n"
                                           : to_table(comparison));

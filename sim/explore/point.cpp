@@ -13,7 +13,6 @@
 #include "sim/explore/base_values.hpp"
 #include "workloads/paths.hpp"
 #include "sim/scenario.hpp"
-#include "workloads/amx/tiles/scenario_amx.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -97,7 +96,7 @@ std::vector<std::string> shipped_devices() {
     std::vector<std::string> names;
     std::error_code error;
     for (const auto& file : std::filesystem::directory_iterator(
-             std::filesystem::path{configs_folder()} / "devices", error)) {
+             std::filesystem::path{workloads::configs_folder()} / "devices", error)) {
         names.push_back(file.path().string());
     }
     std::sort(names.begin(), names.end());
@@ -185,11 +184,11 @@ std::string PointHasher::named_texts(Node root) {
     for (const std::string& file :
          {named(workload, "memory_trace"), named(workload.child("amx_program", ""), "file"),
           named(design, "file"), named(design, "kernels_file")}) {
-        texts += file.empty() ? "\n" : file_text(beside(sweep_.base_file, file)) + "\n";
+        texts += file.empty() ? "\n" : file_text(workloads::beside(sweep_.base_file, file)) + "\n";
     }
     try {
         const std::string model = named(workload, "model");
-        texts += model.empty() ? "\n" : file_text(model_file(model)) + "\n";
+        texts += model.empty() ? "\n" : file_text(workloads::model_file(model)) + "\n";
     } catch (const ConfigError&) {  // the point itself will say that there is no such model
     }
     const std::string device = named(root, "device");

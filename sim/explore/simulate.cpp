@@ -15,7 +15,7 @@ std::string simulate(const std::string& scenario_text, const std::string& file,
     try {
         const Scenario scenario = parse_scenario(scenario_text, file, overrides);
         answer["scenario"] = scenario.document->resolved();
-        const RunResult result = system::run(scenario);
+        const workloads::RunResult result = session::run(scenario);
         answer["status"] = name_of(result.status);
         answer["error"] = result.deadlock ? result.deadlock->text() : "";
         answer["result"] = to_json(result, true);

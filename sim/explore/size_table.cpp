@@ -7,7 +7,11 @@
 
 #include "arch/base/config.hpp"
 #include "sim/explore/device_table.hpp"
-#include "workloads/npu/training/scenario_training.hpp"
+#include "workloads/catalogue/catalogue.hpp"
+#include "workloads/gemm.hpp"
+#include "workloads/gemv.hpp"
+#include "workloads/pim/transformer/transformer_dataflow.hpp"
+#include "workloads/transformer.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -36,7 +40,7 @@ LayerList read_layers(Document& document) {
     node.optional("generate", layers.generate, tokens, "tokens generated, one by one");
     node.optional("prompt_device", prompt_device, "NPU for the prompt's matrices");
     workloads::read_gemv_format(node, layers.format);
-    layers.model = load_model(node, name);
+    layers.model = workloads::load_transformer(node, name);
     node.done();
     document.finish();
     return layers;
@@ -158,6 +162,20 @@ bool SizeTable::complete() const {
     return std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.fastest; });
 }
 
+namespace {
+
+// The kind of problem the map holds; nullptr: none that is known.
+const workloads::ProblemKind* kind_in(const Node& workload) {
+    for (const workloads::ProblemKind* kind : workloads::catalogue::problem_kinds()) {
+        if (!kind->at_root() && kind->found(workload)) {
+            return kind;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
 std::vector<Size> sizes_of(const Job& base, const std::vector<std::int64_t>& rows) {
     Document document = Document::parse(base.text, base.file);
     for (const auto& [key, value] : base.overrides) {
@@ -167,7 +185,8 @@ std::vector<Size> sizes_of(const Job& base, const std::vector<std::int64_t>& row
     }
     Node root = document.root();
     Node workload = root.child("workload", "what is computed");
-    if (workload.has("model") && !is_training(workload)) {
+    const workloads::ProblemKind* kind = kind_in(workload);
+    if (kind == &workloads::pim::transformer::model_kind()) {
         return layer_sizes(base, document, rows);
     }
     if (rows.empty()) {
@@ -176,7 +195,9 @@ std::vector<Size> sizes_of(const Job& base, const std::vector<std::int64_t>& row
     if (!workload.has("gemm")) {
         throw ConfigError("--rows: only a gemm and a model's layers have rows to change");
     }
-    const workloads::GemmProblem gemm = workloads::read_gemm(workload.child("gemm", "C = A x B"));
+    workloads::GemmProblem gemm;
+    Node keys = workload.child("gemm", "C = A x B");
+    workloads::read_gemm(keys, gemm);
     document.finish();
     std::vector<Size> sizes;
     for (const std::int64_t m : rows) {

@@ -48,8 +48,8 @@ int rerun(const StoreArguments& arguments) {
         throw ConfigError(
             fmt::format("point {} never ran: {}: {}", point->id, point->status, point->error));
     }
-    const RunResult result =
-        system::run(parse_scenario(point->scenario, point->base_file, overrides));
+    const workloads::RunResult result =
+        session::run(parse_scenario(point->scenario, point->base_file, overrides));
     print(to_table(result));
     const Json then = Json::parse(point->result);
     const bool same = then.value("cycles", std::int64_t{-1}) == result.cycles &&

@@ -32,7 +32,7 @@ std::string yaml_of(const Json& mapping) {
 
 Json in_json(const Trial& trial) {
     const auto& bounds = trial.candidate.bounds;
-    return {{"mapping", trial.candidate.mapping},
+    return {{"mapping", trial.candidate.described()},
             {"status", trial.status},
             {"time_ns", trial.time_ns},
             {"estimated", trial.estimated},
@@ -76,12 +76,12 @@ std::string rival(const TuneResult& result, const char* what, Quantity quantity)
 
 // From which block along K on the winner's tile is about as fast.
 std::string saturation_text(const TuneResult& result) {
-    if (!result.trials[0].candidate.output_stationary) {
+    if (result.shorter.empty()) {
         return "";
     }
-    std::string text = "\nk_mt of this tile, TOPS (~: of an excerpt):";
+    std::string text = "\nwith shorter blocks, TOPS (~: of an excerpt):";
     const auto add = [&text](const Trial& trial) {
-        text += fmt::format(" {}: {}{:.3f}", trial.candidate.output_stationary->k_mt,
+        text += fmt::format("\n  {}: {}{:.3f}", trial.candidate.name,
                             trial.estimated ? "~" : "", trial.tops);
     };
     std::for_each(result.shorter.begin(), result.shorter.end(), add);
@@ -91,9 +91,8 @@ std::string saturation_text(const TuneResult& result) {
     }
     const Trial& chosen = result.shorter[*result.saturated];
     return text +
-           fmt::format("\nthe smallest within 1 %: {}\n",
-                       chosen.candidate.output_stationary->k_mt) +
-           yaml_of(chosen.candidate.mapping);
+           fmt::format("\nthe smallest within 1 %: {}\n", chosen.candidate.name) +
+           yaml_of(chosen.candidate.described());
 }
 
 }  // namespace
@@ -129,7 +128,7 @@ std::string to_table(const TuneResult& result) {
                       [](const TuneCandidate& c) { return c.bounds.dram_bytes; });
     }
     text += '\n';
-    text += yaml_of(winner.candidate.mapping);
+    text += yaml_of(winner.candidate.described());
     text += saturation_text(result);
     return text;
 }
@@ -147,7 +146,7 @@ Json to_json(const TuneResult& result) {
               {"ruled_out", result.cut},
               {"left", result.left},
               {"trials", all(result.trials)}};
-    if (result.trials[0].candidate.output_stationary) {
+    if (!result.shorter.empty()) {
         json["shorter_k_mt"] = all(result.shorter);
         json["saturated"] =
             in_json(result.saturated ? result.shorter[*result.saturated] : result.trials[0]);

@@ -19,8 +19,8 @@ const std::string kAmx =
     "mapping: {amx: {data_in: l1, threads: 1}}\n";
 
 void expect_bound_holds(const std::string& text, const TuneCandidate& candidate) {
-    const RunResult result = system::run(parse_scenario(text, "test", candidate.settings));
-    ASSERT_EQ(result.status, Status::Ok);
+    const workloads::RunResult result = session::run(parse_scenario(text, "test", candidate.settings));
+    ASSERT_EQ(result.status, workloads::Status::Ok);
     EXPECT_GE(result.time_ns, candidate.bounds.tightest_ns()) << candidate.name;
 }
 

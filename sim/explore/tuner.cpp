@@ -78,7 +78,7 @@ class Search {
 };
 
 // What a simulation of an excerpt, or of the whole, says of a candidate.
-Trial trial_of(const TuneCandidate& candidate, const Simulated& simulated, const Excerpt& excerpt) {
+Trial trial_of(const TuneCandidate& candidate, const Simulated& simulated, const workloads::Excerpt& excerpt) {
     Trial trial;
     trial.candidate = candidate;
     trial.status = simulated.status;
@@ -94,9 +94,10 @@ Trial trial_of(const TuneCandidate& candidate, const Simulated& simulated, const
 }
 
 Settings settings_of(const Settings& overrides, const TuneCandidate& candidate,
-                     const Excerpt& excerpt) {
+                     const workloads::Excerpt& excerpt) {
     Settings all = overrides;
-    all.insert(all.end(), candidate.settings.begin(), candidate.settings.end());
+    const Settings chosen = candidate.settings();
+    all.insert(all.end(), chosen.begin(), chosen.end());
     all.insert(all.end(), excerpt.settings.begin(), excerpt.settings.end());
     return all;
 }
@@ -106,7 +107,7 @@ std::vector<Trial> run_trials(Search& search, const Scenario& scenario, const Jo
                               const TuneOptions& options) {
     std::vector<Trial> trials;
     std::vector<TuneCandidate> started;
-    std::vector<Excerpt> excerpts;
+    std::vector<workloads::Excerpt> excerpts;
     const auto most = static_cast<std::size_t>(options.simulations);
     Progress progress(std::min(search.left(), options.simulations), options.quiet);
     const InterruptGuard interrupt;
@@ -117,7 +118,7 @@ std::vector<Trial> run_trials(Search& search, const Scenario& scenario, const Jo
             if (!candidate) {
                 return;  // for now: what still runs may teach otherwise
             }
-            excerpts.push_back(excerpt_of(scenario, *candidate));
+            excerpts.push_back(candidate->excerpt(scenario));
             pool.start(started.size(), {}, [&] {
                 return simulate(base.text, base.file,
                                 settings_of(base.overrides, *candidate, excerpts.back()));
@@ -149,7 +150,7 @@ void sort(std::vector<Trial>& trials) {
 
 // Tries candidates side by side, on excerpts or whole.
 std::vector<Trial> try_all(const std::vector<TuneCandidate>& candidates,
-                           const std::vector<Excerpt>& excerpts, const Job& base,
+                           const std::vector<workloads::Excerpt>& excerpts, const Job& base,
                            std::size_t processes) {
     std::vector<Job> jobs;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -170,7 +171,7 @@ void simulate_whole(const std::vector<Trial*>& trials, const Job& base, std::siz
         candidates.push_back(trial->candidate);
     }
     const std::vector<Trial> whole =
-        try_all(candidates, std::vector<Excerpt>(candidates.size()), base, processes);
+        try_all(candidates, std::vector<workloads::Excerpt>(candidates.size()), base, processes);
     for (std::size_t i = 0; i < trials.size(); ++i) {
         const double estimate = trials[i]->estimate_ns;
         *trials[i] = whole[i];
@@ -217,10 +218,13 @@ void promote_faster_block(TuneResult& result, const Job& base, std::size_t proce
 // blocks leave memory tiles room, and DRAM's runs need be no longer than they help.
 void find_saturation(TuneResult& result, const Scenario& scenario, const Job& base,
                      std::size_t processes) {
-    const auto candidates = shorter_blocks(scenario, result.trials[0].candidate);
-    std::vector<Excerpt> excerpts;
+    const auto candidates = reduced(scenario, result.trials[0].candidate);
+    if (candidates.empty()) {
+        return;
+    }
+    std::vector<workloads::Excerpt> excerpts;
     for (const TuneCandidate& candidate : candidates) {
-        excerpts.push_back(excerpt_of(scenario, candidate));
+        excerpts.push_back(candidate.excerpt(scenario));
     }
     result.shorter = try_all(candidates, excerpts, base, processes);
     promote_faster_block(result, base, processes);
@@ -244,11 +248,6 @@ void find_saturation(TuneResult& result, const Scenario& scenario, const Job& ba
 
 TuneResult tune(const Scenario& scenario, const std::string& text, const std::string& file,
                 const Settings& overrides, const TuneOptions& options) {
-    if (stream_fed(scenario.device)) {
-        throw ConfigError(
-            "tune: searches output_stationary mappings; without one gotoblas takes the largest "
-            "blocks that fit, others are swept (configs/sweeps/vck190_*.yaml)");
-    }
     const TuneSpace space = tune_space(scenario);
     TuneResult result;
     result.legal = space.legal;
@@ -265,9 +264,7 @@ TuneResult tune(const Scenario& scenario, const std::string& text, const std::st
         throw ConfigError("tune: no mapping could be simulated: " +
                           (result.trials.empty() ? "interrupted" : result.trials[0].error));
     }
-    if (result.trials[0].candidate.output_stationary) {
-        find_saturation(result, scenario, base, options.jobs);
-    }
+    find_saturation(result, scenario, base, options.jobs);
     return result;
 }
 

@@ -34,7 +34,7 @@ struct TuneResult {
     std::int64_t cut = 0;         // of those, ruled out by their bounds
     std::int64_t left = 0;        // of those, neither simulated nor ruled out
     std::vector<Trial> trials;    // best first, those simulated whole before those estimated
-    // On an NPU: the winner's tile with shorter blocks along K, the shortest first.
+    // The winner with less of what costs room (on an NPU shorter blocks along K), least first.
     std::vector<Trial> shorter;
     std::optional<std::size_t> saturated;  // of `shorter`, the first that is about as fast, whole
 };

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "arch/memory/controller/command_trace.hpp"
+#include "arch/memory/controller/memory_use.hpp"
 #include "arch/systemc/kernel_module.hpp"
 #include "sim/console.hpp"
 #include "sim/digest.hpp"
@@ -79,15 +80,15 @@ RunEnd end_of(Outcome outcome, const Model& model) {
     return model.done_so_far() ? RunEnd::Stopped : RunEnd::TimeLimit;
 }
 
-void note_end(RunEnd end, const Model& model, RunResult& result) {
+void note_end(RunEnd end, const Model& model, workloads::RunResult& result) {
     if (end == RunEnd::Standstill) {
-        result.status = Status::Deadlock;
+        result.status = workloads::Status::Deadlock;
         result.deadlock = model.deadlock();
     } else if (end == RunEnd::TimeLimit) {
-        result.status = Status::TimeLimit;
+        result.status = workloads::Status::TimeLimit;
         result.notes.push_back("stopped by its budget, not dead: " + model.deadlock().progress());
     } else {
-        result.status = Status::Ok;
+        result.status = workloads::Status::Ok;
         result.cycles = model.finish_cycle().count();
         result.time_ns = static_cast<double>(model.finish_time().count()) /
                          workloads::kFemtosecondsPerNanosecond;
@@ -99,7 +100,7 @@ struct Prepared {
     Case a_case;
     const Dataflow& dataflow;
 
-    Prepared(const Case& given, workloads::Runner& runner, RunResult& result)
+    Prepared(const Case& given, workloads::Runner& runner, workloads::RunResult& result)
         : a_case(given), dataflow(dataflow_of(given)) {
         result.device = a_case.device.name;
         result.workload = a_case.problem.kind().describe(a_case.problem);
@@ -120,7 +121,7 @@ struct Prepared {
 
 }  // namespace
 
-RunEnd Session::run(const Case& a_case, const Plan& plan, RunResult& result) {
+RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& result) {
     arch::base::EventQueue queue;
     arch::base::stats::Group root("");
     arch::memory::controller::MemorySystem memory(plan.memory, plan.lookahead, queue, root);
@@ -154,17 +155,21 @@ RunEnd Session::run(const Case& a_case, const Plan& plan, RunResult& result) {
     result.banks = memory.bank_use();
     model->add_bank_use(*result.banks);
     workloads::set_rates(result, plan.macs, plan.clock);
+    workloads::add_not_exercised(result, model->not_exercised());
+    workloads::add_not_exercised(
+        result, arch::memory::controller::not_exercised(plan.memory, memory.totals(),
+                                                        model->borrows_channels()));
     result.where = workloads::where_time_went(root);
     result.busy = workloads::busy_shares(root);
     return end;
 }
 
-RunResult Session::run(const Case& part) {
+workloads::RunResult Session::run(const Case& part) {
     return Session(nullptr, began_).run_whole(part);
 }
 
-RunResult Session::run_whole(const Case& a_case) {
-    RunResult result;
+workloads::RunResult Session::run_whole(const Case& a_case) {
+    workloads::RunResult result;
     const Prepared prepared(a_case, *this, result);
     const std::unique_ptr<Job> job = prepared.dataflow.lower(prepared.a_case, result);
     for (const std::string& finding : result.findings) {
@@ -175,7 +180,7 @@ RunResult Session::run_whole(const Case& a_case) {
 }
 
 std::string Session::lowered_text(const Case& a_case) {
-    RunResult result;
+    workloads::RunResult result;
     const Prepared prepared(a_case, *this, result);
     std::string text = prepared.dataflow.lower(prepared.a_case, result)->text();
     if (text.empty()) {
@@ -184,9 +189,9 @@ std::string Session::lowered_text(const Case& a_case) {
     return text;
 }
 
-RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener) {
+workloads::RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener) {
     const auto began = std::chrono::steady_clock::now();
-    RunResult result = Session(listener).run_whole(scenario);
+    workloads::RunResult result = Session(listener).run_whole(scenario);
     result.provenance = provenance_of(scenario);
     result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return result;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <ostream>
 
 #include "arch/base/config.hpp"
@@ -21,6 +22,7 @@ namespace {
 // Text of a begin and an end in the file, on the long side.
 constexpr std::int64_t kBytesPerActivity = 250;
 constexpr std::int64_t kBytesPerMb = 1'000'000;
+constexpr double kHertzPerGigahertz = 1e9;
 
 Femtoseconds parse_time(const std::string& text, const std::string& window) {
     const std::size_t first = text.find_first_not_of(' ');
@@ -65,8 +67,7 @@ void TraceOptions::add_to(CLI::App& command) {
         ->check(CLI::Range(1, 100'000));
 }
 
-TraceSession::TraceSession(const TraceOptions& options, const Scenario& scenario)
-    : options_(options) {
+TraceSession::TraceSession(const TraceOptions& options) : options_(options) {
     const Window window = parse_window(options.window);
     if (!options.wanted()) {
         if (!options.window.empty()) {
@@ -74,28 +75,23 @@ TraceSession::TraceSession(const TraceOptions& options, const Scenario& scenario
         }
         return;
     }
-    const bool on_array = scenario.device.npu.has_value() &&
-                          (std::holds_alternative<workloads::GemmProblem>(scenario.workload) ||
-                           std::holds_alternative<ProgramWorkload>(scenario.workload));
-    if (!on_array && !std::holds_alternative<arch::memory::traffic::StreamConfig>(scenario.workload)) {
-        throw ConfigError(
-            "--trace and --vcd: only a GEMM or a program on an NPU and a memory stream have "
-            "activities to trace");
-    }
-    clock_ = on_array ? scenario.device.npu->clock : scenario.device.memory.clock;
     log_.emplace(window,
                  static_cast<std::size_t>(options.limit_mb * kBytesPerMb / kBytesPerActivity));
 }
 
-std::string TraceSession::write(const RunResult& result) {
+std::string TraceSession::write(const workloads::RunResult& result) {
     if (!log_) {
         return "";
     }
+    if (log_->components().empty()) {
+        return "nothing to trace: this workload is no single run (trace one of its parts)";
+    }
+    const arch::base::Hertz clock{std::llround(result.clock_ghz * kHertzPerGigahertz)};
     log_->finish(
-        Femtoseconds{static_cast<std::int64_t>(result.time_ns * kFemtosecondsPerNanosecond)});
+        Femtoseconds{static_cast<std::int64_t>(result.time_ns * workloads::kFemtosecondsPerNanosecond)});
     if (!options_.chrome_file.empty()) {
-        write_file(options_.chrome_file, [this](std::ostream& out) {
-            write_chrome_trace(*log_, clock_, [&out](std::string_view piece) { out << piece; });
+        write_file(options_.chrome_file, [this, clock](std::ostream& out) {
+            write_chrome_trace(*log_, clock, [&out](std::string_view piece) { out << piece; });
         });
     }
     if (!options_.vcd_file.empty()) {

@@ -28,16 +28,15 @@ struct TraceOptions {
 
 class TraceSession {
   public:
-    // Throws ConfigError when the options make no sense for the scenario.
-    TraceSession(const TraceOptions& options, const Scenario& scenario);
+    // Throws ConfigError when the options make no sense.
+    explicit TraceSession(const TraceOptions& options);
 
     arch::base::ProbeListener* listener() { return log_ ? &*log_ : nullptr; }
     // Writes the files; returns what the user must know, or nothing.
-    std::string write(const RunResult& result);
+    std::string write(const workloads::RunResult& result);
 
   private:
     TraceOptions options_;
-    arch::base::Hertz clock_{0};
     std::optional<ActivityLog> log_;
 };
 

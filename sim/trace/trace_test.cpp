@@ -21,7 +21,7 @@ std::string plain_result() {
     int ends[2] = {-1, -1};
     EXPECT_EQ(::pipe(ends), 0);
     if (::fork() == 0) {
-        const std::string text = to_json(system::run(load_scenario(kScenario, {})), false).dump();
+        const std::string text = to_json(session::run(load_scenario(kScenario, {})), false).dump();
         const ssize_t written = ::write(ends[1], text.data(), text.size());
         ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
     }
@@ -38,7 +38,7 @@ std::string plain_result() {
 TEST(Trace, ChangesNothingAndAgreesWithTheStatistics) {
     const std::string plain = plain_result();
     ActivityLog log({}, 10'000'000);
-    const RunResult result = system::run(load_scenario(kScenario, {}), &log);
+    const workloads::RunResult result = session::run(load_scenario(kScenario, {}), &log);
     EXPECT_EQ(to_json(result, false).dump(), plain);
 
     const arch::base::Femtoseconds end{static_cast<std::int64_t>(result.time_ns * 1e6)};

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "arch/memory/device/memory_config.hpp"
+#include "arch/memory/controller/memory_config_reader.hpp"
 #include "workloads/amx/amx_machine.hpp"
 #include "workloads/amx/tiles/amx_dataflow.hpp"
 #include "workloads/gemm.hpp"
@@ -103,7 +103,7 @@ const Machine& read_head(Node& root, Device& device) {
 }
 
 void read_memory(Node& root, Device& device) {
-    device.memory = arch::memory::device::read_memory_config(root.child("memory", "the DRAM"));
+    device.memory = arch::memory::controller::read_memory_config(root.child("memory", "the DRAM"));
 }
 
 std::string read_memory_name(Node& root) {

@@ -8,6 +8,7 @@
 #include "arch/base/check.hpp"
 #include "arch/fabric/fabric_config.hpp"
 #include "arch/npu/array/array.hpp"
+#include "arch/npu/check/device_use.hpp"
 #include "arch/npu/program/program_print.hpp"
 #include "workloads/npu/array_attribution.hpp"
 
@@ -31,7 +32,8 @@ bool runs_until_quiet(const Program& program) {
 class ArrayModel final : public Model {
   public:
     ArrayModel(const Case& a_case, const Program& program, Bench& bench, BackingStore* bytes)
-        : program_(program),
+        : config_(a_case.device.get<arch::npu::NpuConfig>()),
+          program_(program),
           array_(a_case.device.get<arch::npu::NpuConfig>(),
                  a_case.device.get<arch::fabric::FabricConfig>(), program, bench.memory,
                  bench.queue, bench.root, bytes) {}
@@ -51,7 +53,19 @@ class ArrayModel final : public Model {
     arch::base::Cycles finish_cycle() const override { return array_.finish_cycle(); }
     arch::base::Femtoseconds finish_time() const override { return array_.finish_time(); }
 
+    std::vector<std::string> not_exercised() const override {
+        using arch::npu::program::TileKind;
+        std::vector<std::string> keys = arch::npu::check::not_exercised(
+            program_, config_,
+            {array_.most_queued(TileKind::Core), array_.most_queued(TileKind::Memory),
+             array_.most_queued(TileKind::Shim)});
+        const std::vector<std::string> fabric = array_.fabric().not_exercised();
+        keys.insert(keys.end(), fabric.begin(), fabric.end());
+        return keys;
+    }
+
   private:
+    const arch::npu::NpuConfig& config_;
     const Program& program_;
     Array array_;
 };

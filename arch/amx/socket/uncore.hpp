@@ -14,13 +14,8 @@
 
 #include "arch/amx/core/core.hpp"
 #include "arch/base/clock.hpp"
-<<<<<<< HEAD
 #include "arch/base/slot_pool.hpp"
 #include "arch/memory/controller/memory_system.hpp"
-=======
-#include "arch/base/event_queue.hpp"
-#include "arch/memory/port/memory_port.hpp"
->>>>>>> memory
 
 namespace tilesim::arch::amx::socket {
 

@@ -38,7 +38,7 @@ std::vector<std::string> not_exercised(const device::MemoryConfig& config,
     name_if(!writes, controller, {"write_queue", "write_high", "write_low"});
     // A burst is overtaken by row hits only where there are any.
     name_if(totals.row_hits == 0, controller, {"starvation_cap"});
-    name_if(!any || config.controller.page_policy != device::PagePolicy::Timeout, controller,
+    name_if(!any || config.controller.page_policy != "timeout", controller,
             {"page_timeout"});
     return names;
 }

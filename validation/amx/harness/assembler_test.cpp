@@ -10,9 +10,9 @@
 
 #include "arch/amx/program/program_text.hpp"
 #include "arch/base/config.hpp"
-#include "workloads/amx/tiles/amx.hpp"
+#include "workloads/amx/tiles/amx_dataflow.hpp"
 #include "validation/amx/harness/counted_expands.hpp"
-#include "validation/amx/harness/kernel_text.hpp"
+#include "workloads/amx/tiles/kernel_text.hpp"
 #include "validation/amx/harness/machine.hpp"
 
 namespace tilesim::validation::amx {

@@ -18,7 +18,7 @@
 
 #include "arch/base/config.hpp"
 #include "validation/amx/harness/assembler.hpp"
-#include "validation/amx/harness/kernel_text.hpp"
+#include "workloads/amx/tiles/kernel_text.hpp"
 #include "validation/amx/harness/machine.hpp"
 
 namespace {

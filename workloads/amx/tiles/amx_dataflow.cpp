@@ -12,6 +12,7 @@
 
 #include "arch/amx/program/program_text.hpp"
 #include "arch/amx/socket/socket.hpp"
+#include "arch/amx/socket/socket_use.hpp"
 #include "arch/base/check.hpp"
 #include "workloads/amx/tiles/amx_data.hpp"
 #include "workloads/amx/tiles/amx_tuning.hpp"
@@ -144,7 +145,9 @@ void note_reads(RunResult& result, const Work& job) {
 class SocketModel final : public Model {
   public:
     SocketModel(const Case& a_case, const Work& work, const Functional& functional, Bench& bench)
-        : root_(bench.root),
+        : config_(a_case.device.get<AmxConfig>()),
+          work_(work),
+          root_(bench.root),
           observers_(functional.observers()),
           socket_(a_case.device.get<AmxConfig>(), work.lowered.programs, observers_, bench.memory,
                   bench.queue) {
@@ -168,8 +171,13 @@ class SocketModel final : public Model {
         return arch::base::Cycles{socket_.finish_cycle()};
     }
     arch::base::Femtoseconds finish_time() const override { return socket_.finish_time(); }
+    std::vector<std::string> not_exercised() const override {
+        return arch::amx::socket::not_exercised(config_, work_.lowered.programs, socket_);
+    }
 
   private:
+    const AmxConfig& config_;
+    const Work& work_;
     arch::base::stats::Group& root_;
     std::vector<arch::amx::core::InstructionObserver*> observers_;
     Socket socket_;

@@ -179,11 +179,15 @@ class PlacementDataflow : public Dataflow {
         return std::make_unique<GemvJob>(a_case, std::move(placement));
     }
 
-    CandidateList candidates(const Case& a_case) const override;
 };
 
 class Pimnast final : public PlacementDataflow {
   public:
+    CandidateList candidates(const Case& a_case) const override;
+    // Placements of both kinds are searched together.
+    bool alike(const Dataflow& named) const override {
+        return &named == this || &named == &column_major_dataflow();
+    }
     Choice choose(const Case&, Runner&) const override { return {{*this, PimMapping{}}, ""}; }
     std::string_view name() const override { return "pimnast"; }
     std::string_view summary() const override { return "balanced placement"; }
@@ -270,7 +274,7 @@ double column_major_bound_ns(const Case& a_case, const Product& product) {
            static_cast<double>(memory.clock.count()) * kNanosecondsPerSecond;
 }
 
-CandidateList PlacementDataflow::candidates(const Case& a_case) const {
+CandidateList Pimnast::candidates(const Case& a_case) const {
     CandidateList list;
     const auto& pim = a_case.device.get<PimConfig>();
     const Product product = product_of(a_case.problem);

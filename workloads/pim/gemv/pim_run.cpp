@@ -9,6 +9,7 @@
 #include "arch/base/clock.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "arch/pim/pim_controller.hpp"
+#include "arch/pim/pim_use.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 
@@ -22,7 +23,9 @@ class PimModel final : public Model {
   public:
     PimModel(const Case& a_case, const arch::pim::PimProgram& program, Bench& bench,
              FunctionalGemv* functional)
-        : queue_(bench.queue),
+        : config_(a_case.device.get<arch::pim::PimConfig>()),
+          program_(program),
+          queue_(bench.queue),
           controller_(a_case.device.get<arch::pim::PimConfig>(), program, bench.memory, bench.root,
                       functional) {
         if (a_case.traffic) {
@@ -54,8 +57,14 @@ class PimModel final : public Model {
     arch::base::Cycles finish_cycle() const override { return controller_.program_cycles(); }
     arch::base::Femtoseconds finish_time() const override { return controller_.finish_time(); }
     void add_bank_use(arch::memory::port::BankUse& use) const override { controller_.add_to(use); }
+    bool borrows_channels() const override { return true; }
+    std::vector<std::string> not_exercised() const override {
+        return arch::pim::not_exercised(config_, program_);
+    }
 
   private:
+    const arch::pim::PimConfig& config_;
+    const arch::pim::PimProgram& program_;
     arch::base::EventQueue& queue_;
     arch::pim::PimController controller_;
     std::optional<StreamDriver> traffic_;

@@ -1,4 +1,4 @@
-#include "validation/amx_kernel.hpp"
+#include "sim/compare/amx_kernel.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,10 @@
 
 #include "arch/amx/program/instruction_stream.hpp"
 #include "arch/amx/program/program_text.hpp"
-#include "workloads/amx/tiles/amx.hpp"
+#include "sim/session/session.hpp"
+#include "workloads/amx/tiles/amx_dataflow.hpp"
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 using arch::amx::program::Instruction;
 using arch::amx::program::Opcode;
@@ -31,7 +32,7 @@ double elements(const TileShape& shape, std::int64_t bytes_an_element) {
 
 AmxKernelRun run_program(const sim::Scenario& like, const std::string& text,
                          const std::string& file) {
-    sim::AmxProgramWorkload workload;
+    workloads::amx::tiles::AmxProgramWorkload workload;
     workload.file = file;
     workload.program = arch::amx::program::read_program(text, file);
     if (const std::int64_t instructions = workload.program.dynamic_instructions();
@@ -42,8 +43,9 @@ AmxKernelRun run_program(const sim::Scenario& like, const std::string& text,
     }
     AmxKernelRun run = work_of(workload.program);
     sim::Scenario scenario = like;
-    scenario.workload = workload;
-    run.cycles = static_cast<double>(sim::system::amx_cycles(scenario));
+    scenario.problem = {workloads::amx::tiles::amx_program_kind(), std::move(workload)};
+    scenario.mapping = {};
+    run.cycles = static_cast<double>(session::Session().run_whole(scenario).cycles);
     return run;
 }
 
@@ -95,4 +97,4 @@ AmxKernelRun run_amx_kernel(const sim::Scenario& like, const std::string& text,
             (many.bytes - few.bytes) / kIterations};
 }
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare

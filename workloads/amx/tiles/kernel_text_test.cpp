@@ -1,10 +1,10 @@
-#include "validation/amx/harness/kernel_text.hpp"
+#include "workloads/amx/tiles/kernel_text.hpp"
 
 #include <gmock/gmock.h>
 
 #include "arch/base/config.hpp"
 
-namespace tilesim::validation::amx {
+namespace tilesim::workloads::amx::tiles {
 namespace {
 
 // The message with which `text` is refused.
@@ -41,4 +41,4 @@ TEST(KernelText, RefusesThreadsThatWouldWaitForever) {
 }
 
 }  // namespace
-}  // namespace tilesim::validation::amx
+}  // namespace tilesim::workloads::amx::tiles

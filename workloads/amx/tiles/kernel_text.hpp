@@ -7,7 +7,7 @@
 
 #include "arch/amx/program/instruction.hpp"
 
-namespace tilesim::validation::amx {
+namespace tilesim::workloads::amx::tiles {
 
 // A comment that starts with "# thread " begins the program of another thread. `count` stands for
 // COUNT. Throws ConfigError with `file` and line where the text is no program, or where one thread
@@ -17,4 +17,4 @@ std::vector<arch::amx::program::Program> read_kernel(const std::string& text, co
 
 bool has_count(const std::string& text);
 
-}  // namespace tilesim::validation::amx
+}  // namespace tilesim::workloads::amx::tiles

@@ -1,4 +1,4 @@
-#include "validation/amx/harness/kernel_text.hpp"
+#include "workloads/amx/tiles/kernel_text.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "arch/amx/program/program_text.hpp"
 #include "arch/base/config.hpp"
 
-namespace tilesim::validation::amx {
+namespace tilesim::workloads::amx::tiles {
 
 using arch::amx::program::Opcode;
 using arch::amx::program::Program;
@@ -86,4 +86,4 @@ std::vector<Program> read_kernel(const std::string& text, const std::string& fil
     return programs;
 }
 
-}  // namespace tilesim::validation::amx
+}  // namespace tilesim::workloads::amx::tiles

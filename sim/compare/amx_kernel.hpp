@@ -6,7 +6,7 @@
 #include "arch/amx/program/instruction.hpp"
 #include "sim/scenario.hpp"
 
-namespace tilesim::validation {
+namespace tilesim::sim::compare {
 
 // Of an iteration of the kernel's outermost loop where its file leaves the count open (COUNT),
 // otherwise of one run.
@@ -24,4 +24,4 @@ AmxKernelRun work_of(const arch::amx::program::Program& program);
 AmxKernelRun run_amx_kernel(const sim::Scenario& like, const std::string& text,
                             const std::string& file);
 
-}  // namespace tilesim::validation
+}  // namespace tilesim::sim::compare
