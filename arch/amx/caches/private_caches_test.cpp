@@ -299,6 +299,7 @@ TEST(PrivateCaches, TheNextLinePrefetcherFetchesTheLineAfterAMissOfTheL1) {
     EXPECT_EQ(asked(on), (std::vector<Line>{10, 11}));
     on.load(30, 0, 8, true);  // line 31 is there
     EXPECT_EQ(asked(on), (std::vector<Line>{30}));
+    EXPECT_EQ(on.level_of(31), Level::L1);  // and not on its way
     on.deliver(11, 29);
     EXPECT_TRUE(pass(on, 0, 30).empty());  // nobody waits for it
     EXPECT_TRUE(on.contains_l1(11));
