@@ -114,7 +114,7 @@ TEST(PrivateCaches, ALineArrivesTheLatencyOfTheL2AfterItIsAskedFor) {
 
 TEST(PrivateCaches, TheSameHalfCostsNothingAfterACycleWithoutAFill) {
     PrivateCacheConfig config = sample();
-    config.same_half_percent = 200;
+    config.same_half_percent = 400;
     const auto second = [&](std::int64_t asked_at) {
         PrivateCaches caches(config);
         caches.warm(2, Level::L2, false);
@@ -128,9 +128,10 @@ TEST(PrivateCaches, TheSameHalfCostsNothingAfterACycleWithoutAFill) {
         }
         return cycle;
     };
-    // The path is taken from 17 to 18 1/3, and lost for two cycles more.
-    EXPECT_EQ(second(1), 20);
-    EXPECT_EQ(second(2), 20);
+    // The path is taken from 17 to 18 1/3, and lost for four cycles more.
+    EXPECT_EQ(second(1), 22);
+    EXPECT_EQ(second(2), 22);
+    EXPECT_EQ(second(3), 17 + 3);
     EXPECT_EQ(second(4), 17 + 4);
 }
 
@@ -299,6 +300,7 @@ TEST(PrivateCaches, TheNextLinePrefetcherFetchesTheLineAfterAMissOfTheL1) {
     EXPECT_EQ(asked(on), (std::vector<Line>{10, 11}));
     on.load(30, 0, 8, true);  // line 31 is there
     EXPECT_EQ(asked(on), (std::vector<Line>{30}));
+    EXPECT_EQ(on.level_of(31), Level::L1);  // and not on its way
     on.deliver(11, 29);
     EXPECT_TRUE(pass(on, 0, 30).empty());  // nobody waits for it
     EXPECT_TRUE(on.contains_l1(11));
