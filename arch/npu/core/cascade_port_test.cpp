@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "arch/npu/core/core_testing.hpp"
 
 namespace tilesim::arch::npu::core {
@@ -115,6 +117,24 @@ TEST(CascadePort, CarriesTheBytesOfItsOperands) {
     for (std::size_t i = 0; i < 3 * kWidth; ++i) {
         EXPECT_EQ(b.memory.buffer(1)[i], i < 2 * kWidth ? b.memory.buffer(0)[i] : std::byte{0xff});
     }
+}
+
+TEST(CascadePort, AWordIsAsWideAsTheCascade) {
+    // Two words of a buffer of three, then one of another content: nothing of the third between.
+    Bench b(true);
+    const auto pass = [&b](std::int64_t words, std::byte content) {
+        std::ranges::fill(b.memory.buffer(0), content);
+        const program::PutCascadeOp put{words, 0};
+        const program::GetCascadeOp get{words, 1};
+        b.west.port.put(put);
+        b.east.port.get(get);
+        b.time.run();
+    };
+    pass(2, std::byte{3});
+    pass(1, std::byte{5});
+    EXPECT_EQ(b.memory.buffer(1)[kWidth - 1], std::byte{5});
+    EXPECT_EQ(b.memory.buffer(1)[kWidth], std::byte{3});
+    EXPECT_EQ(b.memory.buffer(1)[2 * kWidth], std::byte{0});
 }
 
 TEST(CascadePort, WordsWithoutAnOperandAreZeroAndAreDropped) {

@@ -82,11 +82,14 @@ TEST(CoreStream, TransfersKeepTheOrderOfTheirWords) {
     const auto bytes = std::as_bytes(std::span{words});
     std::vector<std::uint32_t> got;
     for (std::size_t half = 0; half < 2; ++half) {
-        b.input.begin(kWords, b.time.scheduler.now());
+        // Received in two transfers.
         b.output.begin(kWords, bytes.subspan(4 * kWords * half, 4 * kWords),
                        b.time.scheduler.now());
-        b.time.run();
-        b.input.take_words(got);
+        for (const std::int64_t part : {std::int64_t{5}, kWords - 5}) {
+            b.input.begin(part, b.time.scheduler.now());
+            b.time.run();
+            b.input.take_words(got);
+        }
     }
     EXPECT_THAT(got, ::testing::ElementsAreArray(words));
 }
