@@ -8,7 +8,7 @@ namespace tilesim::workloads {
 
 struct GemmBounds {
     double compute_ns = 0;  // kernel calls alone, back to back on every core
-    double stream_ns = 0;   // the A or B stream of a core at its full rate
+    double stream_ns = 0;   // the A or B stream of a core or its shim at its full rate
     double memory_ns = 0;   // A, B and C bytes at the DRAM's peak rate
     double dram_bytes = 0;
     double kernel_macs_per_cycle = 0;  // of one call
@@ -24,7 +24,8 @@ GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& 
 
 // The same before lowering: for searches that look at many mappings.
 GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& mapping,
-                     const arch::npu::NpuConfig& config, const arch::memory::device::MemoryConfig& memory);
+                     const arch::npu::NpuConfig& config,
+                     const arch::memory::device::MemoryConfig& memory);
 
 // A mapping for a scenario that states none: the one with the least bound among tiles that fit,
 // found by enumeration over multiples of the mmul blocks. Throws ConfigError when none fits.

@@ -50,7 +50,9 @@ TEST(SwitchPort, CountsAndCrossingsAreTheHardwares) {
     EXPECT_EQ(stream::ports_of(NpuConfig{}, program::TileKind::Core, South, stream::PortSide::Master), 4);
     EXPECT_EQ(stream::ports_of(NpuConfig{}, program::TileKind::Shim, South, stream::PortSide::Slave), 8);
     EXPECT_EQ(stream::ports_of(NpuConfig{}, program::TileKind::Memory, East, stream::PortSide::Master), 0);
-    EXPECT_EQ(stream::ports_of(NpuConfig{}, program::TileKind::Memory, Dma, stream::PortSide::Master), 6);
+    NpuConfig seven;
+    seven.memory_dma.channels = 7;  // a DMA has one port a channel
+    EXPECT_EQ(stream::ports_of(seven, program::TileKind::Memory, Dma, stream::PortSide::Master), 7);
     EXPECT_TRUE(stream::can_cross(program::TileKind::Core, {South, 5}, {East, 0}));
     EXPECT_TRUE(stream::can_cross(program::TileKind::Core, {South, 2}, {South, 2}));  // loop-back
     EXPECT_FALSE(stream::can_cross(program::TileKind::Core, {South, 2}, {South, 3}));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace tilesim::arch::npu::stream {
 
 std::int64_t streams_towards(program::TileKind kind, Heading heading) {
@@ -67,9 +69,14 @@ std::string dma_port(const program::ChannelId& channel, program::TileKind kind) 
     if (kind != program::TileKind::Shim) {
         return fmt::format("dma{}", channel.index);
     }
-    // MM2S 0/1 enter on South 3/7, S2MM 0/1 leave by South 2/3.
-    const std::int64_t port =
-        channel.direction == program::Direction::MM2S ? 3 + 4 * channel.index : 2 + channel.index;
+    // MM2S 0/1 enter on South 3/7, S2MM 0/1 leave by South 2/3. A shim with more channels has them
+    // on the other ports of the multiplexer.
+    constexpr std::array<std::int64_t, 8> kEntered{3, 7, 2, 6, 1, 5, 0, 4};
+    constexpr std::array<std::int64_t, 6> kLeft{2, 3, 4, 5, 0, 1};
+    const auto index = static_cast<std::size_t>(channel.index);
+    const std::int64_t port = channel.direction == program::Direction::MM2S
+                                  ? kEntered[index % kEntered.size()]
+                                  : kLeft[index % kLeft.size()];
     return fmt::format("south{}", port);
 }
 

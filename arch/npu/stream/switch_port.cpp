@@ -19,7 +19,7 @@ struct BundlePorts {
 // clang-format off
 constexpr std::array<BundlePorts, 9> kBundles{{
     {Bundle::Core,    "core",  {0, 0}, {0, 0}, {0, 0}},
-    {Bundle::Dma,     "dma",   {2, 2}, {6, 6}, {0, 0}},
+    {Bundle::Dma,     "dma",   {0, 0}, {0, 0}, {0, 0}},  // as many as the device has channels
     {Bundle::Control, "ctrl",  {1, 1}, {1, 1}, {1, 1}},
     {Bundle::Fifo,    "fifo",  {1, 1}, {0, 0}, {1, 1}},
     {Bundle::South,   "south", {6, 4}, {6, 4}, {8, 6}},
@@ -66,6 +66,9 @@ std::string name_of(SwitchPort port) {
 std::int64_t ports_of(const NpuConfig& config, program::TileKind kind, Bundle bundle, PortSide side) {
     if (kind == program::TileKind::Core && bundle == Bundle::Core) {
         return side == PortSide::Slave ? config.core.stream_outputs : config.core.stream_inputs;
+    }
+    if (kind != program::TileKind::Shim && bundle == Bundle::Dma) {
+        return config.dma_of(kind).channels;
     }
     const BundlePorts& ports = entry(bundle);
     const auto& counts = kind == program::TileKind::Core     ? ports.core

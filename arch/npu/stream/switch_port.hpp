@@ -29,8 +29,9 @@ struct SwitchPort {
 std::optional<SwitchPort> parse_port(std::string_view text);
 std::string name_of(SwitchPort port);
 
-// Ports of a bundle a tile's switch has; how many the core itself has is the device's.
-std::int64_t ports_of(const NpuConfig& config, program::TileKind kind, Bundle bundle, PortSide side);
+// Ports of a bundle a tile's switch has; how many the core itself and the DMA have is the device's.
+std::int64_t ports_of(const NpuConfig& config, program::TileKind kind, Bundle bundle,
+                      PortSide side);
 // Whether the switch can connect the two. A shim's DMA channels are behind its South ports.
 bool can_cross(program::TileKind kind, SwitchPort slave, SwitchPort master);
 
