@@ -13,33 +13,15 @@ using arch::base::stats::StateAccount;
 
 namespace {
 
-// "npu.tile(2,0).mm2s1" is a "shim_mm2s1", "memory.channel(3)" a "dram_channel".
-std::string class_of(const std::string& path, std::int64_t memory_rows) {
-    const std::string last = path.substr(path.rfind('.') + 1);
-    if (last.starts_with("channel(")) {
-        return "dram_channel";
-    }
-    if (last.starts_with("pim(")) {
-        return "pim";
-    }
-    const std::size_t tile = path.find("tile(");
-    if (tile == std::string::npos || last == "core") {
-        return last;
-    }
-    const std::size_t comma = path.find(',', tile);
-    const std::int64_t row = std::stoll(path.substr(comma + 1));
-    return (row == 0 ? "shim_" : row <= memory_rows ? "memory_tile_" : "core_") + last;
-}
-
 struct ClassTotals {
     std::vector<std::pair<std::string, double>> states;
     double members = 0;
 };
 
-void add(const Group& group, std::int64_t memory_rows, std::vector<std::string>& order,
+void add(const Group& group, std::vector<std::string>& order,
          std::map<std::string, ClassTotals>& classes) {
     for (const StateAccount* account : group.accounts()) {
-        const std::string name = class_of(group.path(), memory_rows);
+        const std::string& name = group.component_class();
         if (!classes.contains(name)) {
             order.push_back(name);
             for (const auto& state : account->states()) {
@@ -55,7 +37,7 @@ void add(const Group& group, std::int64_t memory_rows, std::vector<std::string>&
         }
     }
     for (const Group* child : group.children()) {
-        add(*child, memory_rows, order, classes);
+        add(*child, order, classes);
     }
 }
 
@@ -65,10 +47,9 @@ bool works(std::string_view state) {
            state == "streaming" || state == "read" || state == "write";
 }
 
-void add_busy(const Group& group, std::int64_t memory_rows,
-              std::vector<std::pair<std::string, double>>& shares) {
+void add_busy(const Group& group, std::vector<std::pair<std::string, double>>& shares) {
     for (const StateAccount* account : group.accounts()) {
-        if (class_of(group.path(), memory_rows).starts_with("core_")) {
+        if (group.component_class().starts_with("core_")) {
             continue;  // the channels of a core do what its memory tile's do
         }
         std::int64_t busy = 0;
@@ -81,7 +62,7 @@ void add_busy(const Group& group, std::int64_t memory_rows,
         }
     }
     for (const Group* child : group.children()) {
-        add_busy(*child, memory_rows, shares);
+        add_busy(*child, shares);
     }
 }
 
@@ -121,8 +102,10 @@ std::vector<Cause> causes_of_cores(const RunResult& result) {
     const double starved = core("waiting_for_input") - std::max(0.0, dispatch - host);
     const auto readers = [&](const char* state, double less) {
         double sum = 0;
-        for (const char* name : {"shim_mm2s0", "shim_mm2s1"}) {
-            sum += std::max(0.0, state_of(result, name, state) - less);
+        for (const auto& [name, states] : result.where) {
+            if (name.starts_with("shim_mm2s")) {
+                sum += std::max(0.0, state_of(result, name, state) - less);
+            }
         }
         return sum;
     };
@@ -174,10 +157,10 @@ std::vector<Cause> causes_of_shims(const RunResult& result) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> where_time_went(
-    const Group& root, std::int64_t memory_rows) {
+    const Group& root) {
     std::vector<std::string> order;
     std::map<std::string, ClassTotals> classes;
-    add(root, memory_rows, order, classes);
+    add(root, order, classes);
     std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> result;
     std::sort(order.begin(), order.end());
     for (const std::string& name : order) {
@@ -192,10 +175,9 @@ std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>>
     return result;
 }
 
-std::vector<std::pair<std::string, double>> busy_shares(const Group& root,
-                                                        std::int64_t memory_rows) {
+std::vector<std::pair<std::string, double>> busy_shares(const Group& root) {
     std::vector<std::pair<std::string, double>> shares;
-    add_busy(root, memory_rows, shares);
+    add_busy(root, shares);
     return shares;
 }
 

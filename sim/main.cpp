@@ -21,7 +21,7 @@
 #include "sim/trace/trace_options.hpp"
 #include "sim/version.hpp"
 #include "validation/compare/compare_command.hpp"
-#include "validation/suite.hpp"
+#include "validation/validate_command.hpp"
 
 namespace {
 
@@ -39,7 +39,6 @@ struct Arguments {
     std::string kernels;
     std::string deadlock_graph;
     bool functional = false;
-    std::string suite = "npu";
     sim::trace::TraceOptions trace;
     sim::explore::ManyRuns many;
 };
@@ -143,14 +142,6 @@ int schema() {
     return kFine;
 }
 
-int validate(const Arguments& arguments) {
-    const validation::SuiteResult result = validation::run_suite(arguments.suite);
-    print(arguments.format == "json"  ? validation::to_json(result).dump(2) + "\n"
-          : arguments.format == "csv" ? validation::to_csv(result)
-                                      : validation::to_table(result));
-    return result.within_targets ? kFine : kCheckFailed;
-}
-
 // Parses the command line and dispatches; CLI11's own exit codes become ours.
 int command_line(int argc, char** argv) {
     CLI::App app{"tilesim: predicts how long a matrix product takes on tiled hardware, and why"};
@@ -179,16 +170,12 @@ int command_line(int argc, char** argv) {
     add_file(lower_command, "scenario file");
     CLI::App* describe_command = app.add_subcommand("describe", "list every parameter");
     add_file(describe_command, "device name or scenario file");
-    CLI::App* schema_command = app.add_subcommand("schema", "print the JSON Schema of the files");
-    CLI::App* validate_command = app.add_subcommand("validate", "predicted against measured");
-    validate_command->add_option("suite", arguments.suite, "default: npu")
-        ->check(CLI::IsMember(validation::suite_names()));
-    validate_command->add_option("--format", arguments.format, "table, json or csv")
-        ->check(CLI::IsMember({"table", "json", "csv"}));
+    app.add_subcommand("schema", "print the JSON Schema of the files");
     std::optional<int> explored;
     sim::explore::add_commands(app, explored);
     sim::page::add_report(app, explored);
     validation::add_compare(app, explored);
+    validation::add_validate(app, explored);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -206,7 +193,7 @@ int command_line(int argc, char** argv) {
     if (*describe_command) {
         return describe(arguments);
     }
-    return *schema_command ? schema() : validate(arguments);
+    return schema();
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ constexpr Suite kSuites[] = {{"npu", npu_tasks, 2.0, 5.0},
                              {"memory", memory_tasks, 2.0, 2.0},
                              {"pim", pim_tasks, 3.0, 3.0},
                              {"amx", amx_tasks, 5.0, 5.0},
-                              {"versal", versal_tasks, 2.0, 2.0},
+                             {"versal", versal_tasks, 2.0, 2.0},
                              {"gpt2", gpt2_tasks, kNoTarget, kNoTarget,
                               "from_shapes: counted from the model's shape, no timing. predicted: "
                               "array simulated, its host stages and the processor alone from the "
@@ -127,6 +127,10 @@ std::vector<std::string> suite_names() {
     return names;
 }
 
+std::string bounds_file(const std::string& suite) {
+    return sim::validation_folder() + "/" + suite + "/bounds.csv";
+}
+
 SuiteResult run_suite(const std::string& name) {
     const Suite& suite = *std::find_if(std::begin(kSuites), std::end(kSuites),
                                        [&name](const Suite& each) { return each.name == name; });
@@ -147,6 +151,8 @@ SuiteResult run_suite(const std::string& name) {
         result.rows.push_back(task.row);
     }
     summarize(result, suite);
+    result.bounds = read_bounds(bounds_file(name));
+    result.check = check(result.bounds, result.rows);
     result.note = suite.note;
     return result;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "validation/bounds.hpp"
 #include "validation/rows.hpp"
 
 namespace tilesim::validation {
@@ -21,12 +22,15 @@ struct SuiteResult {
     std::vector<Row> rows;
     std::vector<Summary> summaries;
     bool within_targets = true;  // validate rows, mean and worst
+    Bounds bounds;               // of the suite's file
+    BoundsCheck check;           // of the rows against them
     std::string note;            // what a reader of the rows must know
 };
 
 std::vector<std::string> suite_names();
 // One of `suite_names()`. Every row runs in a process of its own, two at a time.
 SuiteResult run_suite(const std::string& suite);
+std::string bounds_file(const std::string& suite);
 
 std::string to_table(const SuiteResult& result);
 std::string to_csv(const SuiteResult& result);

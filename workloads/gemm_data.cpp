@@ -72,7 +72,7 @@ Element random_element(std::uint64_t& state) {
     const std::uint64_t bits = arch::base::next_splitmix64(state);
     if constexpr (std::is_same_v<Element, std::uint16_t>) {
         constexpr float kScale = 1.0F / 128.0F;
-        return arch::npu::to_bf16((static_cast<float>(bits & 0xFFU) - 128.0F) * kScale);
+        return arch::base::to_bf16((static_cast<float>(bits & 0xFFU) - 128.0F) * kScale);
     } else if constexpr (std::is_same_v<Element, float>) {
         return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     } else {
@@ -97,7 +97,7 @@ void fill(const Matrix& matrix, std::uint64_t& state, BackingStore& store) {
 template <class Value, class Element>
 Value widen(Element element) {
     if constexpr (std::is_same_v<Element, std::uint16_t>) {
-        return static_cast<Value>(arch::npu::from_bf16(element));
+        return static_cast<Value>(arch::base::from_bf16(element));
     } else {
         return static_cast<Value>(element);
     }
@@ -170,7 +170,7 @@ std::int32_t stored(std::uint32_t sum, DataType type) {
                                      : static_cast<std::int32_t>(sum);
 }
 float stored(float sum, DataType type) {
-    return type == DataType::Bf16 ? arch::npu::from_bf16(arch::npu::to_bf16(sum)) : sum;
+    return type == DataType::Bf16 ? arch::base::from_bf16(arch::base::to_bf16(sum)) : sum;
 }
 
 // A row of A times a panel of B.

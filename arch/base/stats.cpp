@@ -18,8 +18,9 @@ std::string_view name_of(Unit unit) {
     return "count";
 }
 
-Group::Group(Group& parent, std::string_view name)
-    : path_(parent.path_.empty() ? std::string{name} : parent.path_ + "." + std::string{name}) {
+Group::Group(Group& parent, std::string_view name, std::string_view component_class)
+    : path_(parent.path_.empty() ? std::string{name} : parent.path_ + "." + std::string{name}),
+      component_class_(component_class) {
     parent.children_.push_back(this);
 }
 

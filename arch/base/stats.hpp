@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arch/base/check.hpp"
+#include "arch/base/enumerators.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::arch::base::stats {
@@ -21,15 +22,19 @@ std::string_view name_of(Unit unit);
 class Counter;
 class StateAccount;
 
-// A node of the tree; `path()` is the hierarchical name, e.g. "npu.tile(2,3).mm2s0".
+// A node of the tree; `path()` is the hierarchical name, e.g. "npu.tile(2,3).mm2s0". Components of
+// one class are reported together: the third "dram_channel" is "memory.channel(2)". A component
+// that is the only one of its kind is a class by its name.
 class Group {
   public:
-    explicit Group(std::string name) : path_(std::move(name)) {}
-    Group(Group& parent, std::string_view name);
+    explicit Group(std::string name) : path_(name), component_class_(std::move(name)) {}
+    Group(Group& parent, std::string_view name) : Group(parent, name, name) {}
+    Group(Group& parent, std::string_view name, std::string_view component_class);
     Group(const Group&) = delete;
     Group& operator=(const Group&) = delete;
 
     const std::string& path() const { return path_; }
+    const std::string& component_class() const { return component_class_; }
     const std::vector<Group*>& children() const { return children_; }
     const std::vector<Counter*>& counters() const { return counters_; }
     const std::vector<StateAccount*>& accounts() const { return accounts_; }
@@ -38,6 +43,7 @@ class Group {
     friend class Counter;
     friend class StateAccount;
     std::string path_;
+    std::string component_class_;
     std::vector<Group*> children_;
     std::vector<Counter*> counters_;
     std::vector<StateAccount*> accounts_;
@@ -70,16 +76,63 @@ class Counter {
     std::int64_t value_ = 0;
 };
 
+// What a component's time can be charged to.
+struct State {
+    std::string_view name;         // "waiting_for_lock"
+    std::string_view description;  // "stopped at a lock acquire"
+};
+
+// The texts of an enum of states, beside the enum and nowhere else. A row too few, too many or out
+// of order does not compile:
+//
+//     enum class BusState { Idle, Read };
+//     inline constexpr StateTable<BusState> kBusStates{{
+//         {BusState::Idle, "idle", "nothing queued"},
+//         {BusState::Read, "read", "read data on the bus"},
+//     }};
+template <class Enum>
+class StateTable {
+  public:
+    static constexpr std::size_t kStates = enumerators<Enum>();
+    struct Row {
+        Enum state;
+        std::string_view name;
+        std::string_view description;
+    };
+
+    template <std::size_t rows>
+    consteval explicit StateTable(const Row (&table)[rows]) {
+        static_assert(rows == kStates, "one row for each value of the enum");
+        for (std::size_t i = 0; i < rows; ++i) {
+            if (table[i].state != static_cast<Enum>(i)) {
+                throw "the rows stand in the order of the enum";
+            }
+            states_[i] = {table[i].name, table[i].description};
+        }
+    }
+
+    constexpr const State& operator[](Enum state) const {
+        return states_[static_cast<std::size_t>(state)];
+    }
+    constexpr const std::array<State, kStates>& states() const { return states_; }
+
+  private:
+    std::array<State, kStates> states_{};
+};
+
 // Where a component's time went. Exactly one state holds at a time, so the states add up to the
 // elapsed time by construction. Times are in cycles of the component's own clock, or in
 // femtoseconds for a component without one; `unit()` says which.
 class StateAccount {
   public:
-    struct State {
-        std::string_view name;         // "waiting_for_lock"
-        std::string_view description;  // "stopped at a lock acquire"
-    };
+    using State = stats::State;
 
+    template <class Enum>
+    StateAccount(Group& group, std::string_view name, Unit unit, const StateTable<Enum>& table,
+                 Enum initial = Enum{})
+        : StateAccount(group, name, unit,
+                       std::vector<State>(table.states().begin(), table.states().end()),
+                       static_cast<std::size_t>(initial)) {}
     StateAccount(Group& group, std::string_view name, Unit unit, std::vector<State> states,
                  std::size_t initial = 0)
         : name_(name),

@@ -5,22 +5,47 @@
 namespace tilesim::arch::base::stats {
 namespace {
 
-enum class State { Idle, Busy, Stalled };
+enum class Phase { Idle, Busy, Stalled };
+constexpr StateTable<Phase> kPhases{{
+    {Phase::Idle, "idle", "nothing to do"},
+    {Phase::Busy, "busy", "at work"},
+    {Phase::Stalled, "stalled", "held up"},
+}};
+static_assert(enumerators<Phase>() == 3);
+static_assert(enumerators<Unit>() == 4);
+
+TEST(StateTable, NamesEveryStateBesideItsEnum) {
+    Group group{"unit"};
+    const StateAccount account{group, "time", Unit::Cycle, kPhases, Phase::Busy};
+    ASSERT_EQ(account.states().size(), 3U);
+    EXPECT_EQ(account.states()[2].name, "stalled");
+    EXPECT_EQ(account.current(), 1U);
+    EXPECT_EQ(kPhases[Phase::Stalled].description, "held up");
+}
 
 TEST(StateAccount, StatesAddUpToTheElapsedTime) {
     Group group{"unit"};
-    StateAccount account{group, "time", Unit::Cycle, {{"idle", ""}, {"busy", ""}, {"stalled", ""}}};
-    account.enter(State::Busy, 3);
-    account.enter(State::Stalled, 10);
-    account.enter(State::Busy, 12);
+    StateAccount account{group, "time", Unit::Cycle, kPhases};
+    account.enter(Phase::Busy, 3);
+    account.enter(Phase::Stalled, 10);
+    account.enter(Phase::Busy, 12);
     account.charge_until(29);
     EXPECT_EQ(account.spent(0), 3);
     EXPECT_EQ(account.spent(1), 7 + 17);
     EXPECT_EQ(account.spent(2), 2);
     EXPECT_EQ(account.total(), 29);
-    account.reclassify(State::Busy, State::Stalled, 5);
+    account.reclassify(Phase::Busy, Phase::Stalled, 5);
     EXPECT_EQ(account.total(), 29);
     EXPECT_EQ(account.spent(2), 7);
+}
+
+TEST(Group, IsOfTheClassItWasBuiltAsOrElseOneByItsName) {
+    Group root{""};
+    Group memory{root, "memory"};
+    Group channel{memory, "channel(3)", "dram_channel"};
+    EXPECT_EQ(channel.path(), "memory.channel(3)");
+    EXPECT_EQ(channel.component_class(), "dram_channel");
+    EXPECT_EQ(memory.component_class(), "memory");
 }
 
 TEST(Group, KnowsItsPathAndMembers) {

@@ -52,16 +52,6 @@ void Fabric::note(std::size_t index, std::int64_t under_way, std::int64_t waitin
     change(port.waiting_lane, "waiting", port.waiting, waiting);
 }
 
-std::uint64_t Fabric::free_slot() {
-    if (free_slots_.empty()) {
-        requests_.emplace_back();
-        return requests_.size() - 1;
-    }
-    const std::uint64_t slot = free_slots_.back();
-    free_slots_.pop_back();
-    return slot;
-}
-
 void Fabric::begin(std::uint64_t slot) {
     const FabricRequest& request = requests_[slot];
     if (request.write) {
@@ -146,7 +136,7 @@ void Fabric::finish(std::uint64_t slot, base::Femtoseconds now) {
             note(done.port, -1, 0);
         }
     }
-    free_slots_.push_back(slot);
+    requests_.give_back(slot);
     client->on_fabric_complete(tag, now);
 }
 

@@ -16,6 +16,7 @@
 #include "arch/base/event_queue.hpp"
 #include "arch/base/probe.hpp"
 #include "arch/base/ring.hpp"
+#include "arch/base/slot_pool.hpp"
 #include "arch/base/units.hpp"
 #include "arch/fabric/fabric_config.hpp"
 #include "arch/fabric/read_tracker.hpp"
@@ -45,14 +46,15 @@ struct FabricRequest {
 class Fabric final : public base::EventHandler, public memory::controller::MemoryClient {
   public:
     Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_clock,
-           base::BytesPerCycle port_width, memory::controller::MemorySystem& memory, base::EventQueue& queue);
+           base::BytesPerCycle port_width, memory::controller::MemorySystem& memory,
+           base::EventQueue& queue);
 
     // Activities from now on: "fabric.port(2).reads" under_way while any of the port's reads is
     // with the memory, "fabric.port(2).waiting" waiting while one of them waits for an entry.
     void connect(base::ProbeListener* listener);
     // Takes the request now; agents bound their own outstanding requests.
     void submit(const FabricRequest& request) {
-        const std::uint64_t slot = free_slot();
+        const std::uint64_t slot = requests_.take();
         // Inlined, it is built there: copying one that has just been built would wait for that.
         requests_[slot] = request;
         begin(slot);
@@ -81,7 +83,6 @@ class Fabric final : public base::EventHandler, public memory::controller::Memor
     };
     static constexpr std::uint64_t kArrival = UINT64_MAX;  // tag of a port's event
 
-    std::uint64_t free_slot();
     void begin(std::uint64_t slot);
     void send(std::uint64_t slot, base::Femtoseconds from);
     void expect(Port& port, Answer answer);
@@ -99,8 +100,7 @@ class Fabric final : public base::EventHandler, public memory::controller::Memor
     base::EventQueue& queue_;
     ReadTracker tracker_;
     std::vector<Port> ports_;
-    std::vector<FabricRequest> requests_;  // under way, indexed by slot
-    std::vector<std::uint64_t> free_slots_;
+    base::SlotPool<FabricRequest> requests_;  // under way
     base::Probe probe_;
 };
 

@@ -21,7 +21,8 @@ struct Bench {
     base::EventQueue queue;
     base::stats::Group stats{"test"};
     FabricConfig config{.request_latency = 70_ns, .response_latency = 50_ns};
-    memory::controller::MemorySystem memory{memory::device::MemoryConfig{}, config.request_latency, queue, stats};
+    memory::controller::MemorySystem memory{memory::device::MemoryConfig{}, config.request_latency,
+                                            queue, stats};
     Listener listener;
 
     Fabric fabric{config, 2,    base::Clock{base::Hertz{1'000'000'000}}, base::BytesPerCycle{8},

@@ -13,6 +13,7 @@
 #include <deque>
 #include <vector>
 
+#include "arch/base/slot_pool.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::arch::fabric {
@@ -28,32 +29,30 @@ class ReadTracker {
     const std::vector<std::uint64_t>& end(std::int64_t address);
 
   private:
-    static constexpr std::int32_t kNone = -1;
+    static constexpr std::uint32_t kNone = UINT32_MAX;
     static constexpr std::size_t kBuckets = 1024;
     struct Block {
         std::int64_t number = 0;
         std::int64_t under_way = 0;
-        std::int32_t next = kNone;  // of the same bucket
+        std::uint32_t next = kNone;  // of the same bucket
         std::vector<std::uint64_t> waiting{};
     };
 
-    Block& block(std::int32_t index) { return blocks_[static_cast<std::size_t>(index)]; }
-    std::int32_t& bucket_of(std::int64_t number) {
+    std::uint32_t& bucket_of(std::int64_t number) {
         return buckets_[static_cast<std::size_t>(number) % kBuckets];
     }
     // The link that leads to the block: in its bucket or in the block before it there; kNone where
     // reads of the block are neither under way nor waiting.
-    std::int32_t& link_to(std::int64_t number);
-    std::int32_t new_block(std::int64_t number);
+    std::uint32_t& link_to(std::int64_t number);
+    std::uint32_t new_block(std::int64_t number);
 
     std::int64_t free_;  // entries
     base::Bytes block_;
     // A hash table that allocates nothing once it has grown: a block lives for a few hundred
     // cycles.
-    std::vector<std::int32_t> buckets_;
-    std::vector<Block> blocks_;
-    std::vector<std::int32_t> unused_;  // of blocks_
-    std::deque<std::int32_t> waiting_;  // blocks without an entry
+    std::vector<std::uint32_t> buckets_;
+    base::SlotPool<Block> blocks_;
+    std::deque<std::uint32_t> waiting_;  // blocks without an entry
     std::vector<std::uint64_t> going_;
 };
 

@@ -55,7 +55,7 @@ bool touches_array(PimOp op) {
 }  // namespace
 
 PimStats::PimStats(Group& parent, std::string_view name)
-    : Group(parent, name),
+    : Group(parent, name, "pim"),
       time(*this, "time", base::stats::Unit::Cycle,
            {{"idle", "the channel is not the program's"},
             {"mode_switch", "visits to the mode registers"},

@@ -148,8 +148,8 @@ void simulate(const Scenario& scenario, const arch::npu::program::Program& progr
     result.memory = memory.totals();
     result.banks = memory.bank_use();
     set_rates(result, macs, config.clock);
-    result.where = where_time_went(root, config.memory_rows);
-    result.busy = busy_shares(root, config.memory_rows);
+    result.where = where_time_went(root);
+    result.busy = busy_shares(root);
     const bool left_behind =
         outcome == Outcome::NothingPending && program.ends_with_sequence && array.sequence_done();
     if (left_behind) {

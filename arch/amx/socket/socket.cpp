@@ -120,7 +120,7 @@ void Socket::write_statistics(base::stats::Group& parent) {
     }
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         groups_.push_back(
-            std::make_unique<base::stats::Group>(parent, fmt::format("amx({}).core", i)));
+            std::make_unique<base::stats::Group>(parent, fmt::format("amx({}).core", i), "core"));
         accounts_.push_back(std::make_unique<base::stats::StateAccount>(
             *groups_.back(), "state", base::stats::Unit::Cycle, states));
         std::int64_t until = 0;

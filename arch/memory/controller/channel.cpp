@@ -24,7 +24,7 @@ void for_each_bank(std::uint64_t banks, Action action) {
 }  // namespace
 
 ChannelStats::ChannelStats(Group& parent, std::string_view name)
-    : Group(parent, name),
+    : Group(parent, name, "dram_channel"),
       bus(*this, "data_bus", base::stats::Unit::Cycle,
           {{"idle", "nothing queued"},
            {"read", "read data on the bus"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "arch/npu/program/descriptor_chain.hpp"
 #include "arch/npu/program/program_fault.hpp"
 #include "arch/npu/stream/router.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
@@ -12,9 +13,25 @@ namespace tilesim::arch::npu::array {
 
 using base::Cycles;
 
-Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric, const program::Program& program,
-             memory::controller::MemorySystem& memory, base::EventQueue& queue, base::stats::Group& parent,
-             memory::port::BackingStore* store)
+namespace {
+
+std::string_view class_of(program::TileKind kind) {
+    switch (kind) {
+        case program::TileKind::Shim:
+            return "shim";
+        case program::TileKind::Memory:
+            return "memory_tile";
+        case program::TileKind::Core:
+            return "core";
+    }
+    return "";
+}
+
+}  // namespace
+
+Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric,
+             const program::Program& program, memory::controller::MemorySystem& memory,
+             base::EventQueue& queue, base::stats::Group& parent, memory::port::BackingStore* store)
     : config_(config),
       program_(program),
       scheduler_(queue, base::Clock{config.clock}),
@@ -37,7 +54,8 @@ base::stats::Group& Array::tile_group(program::TileCoordinate tile) {
     auto& group = tile_groups_[tile];
     if (!group) {
         group = std::make_unique<base::stats::Group>(
-            group_, fmt::format("tile({},{})", tile.column, tile.row));
+            group_, fmt::format("tile({},{})", tile.column, tile.row),
+            class_of(config_.kind_of(tile)));
     }
     return *group;
 }
@@ -53,7 +71,8 @@ std::set<program::ChannelId> Array::channels_used() const {
         used.insert(route.source);
         used.insert(route.destinations.begin(), route.destinations.end());
     }
-    std::erase_if(used, [](const program::ChannelId& id) { return id.port == program::PortKind::Core; });
+    std::erase_if(used,
+                  [](const program::ChannelId& id) { return id.port == program::PortKind::Core; });
     for (const program::TileDma& dma : program_.dmas) {
         for (const program::TileDma::Start& start : dma.starts) {
             used.insert({dma.tile, start.direction, start.channel});
@@ -80,15 +99,15 @@ void Array::build_channels(memory::port::BackingStore* store) {
                                  ? dma.descriptor_latency + config_.shim.task_start
                                  : dma.descriptor_latency;
         const dma::DmaChannel::Timing timing{start, dma.boundary_bubble, dma.grant_to_stream,
-                                        dma.task_queue_depth};
-        auto channel = std::make_unique<dma::DmaChannel>(id, timing, scheduler_, locks_, table(id.tile),
-                                                    tile_group(id.tile), on_token);
+                                             dma.task_queue_depth};
+        auto channel = std::make_unique<dma::DmaChannel>(
+            id, timing, scheduler_, locks_, table(id.tile), tile_group(id.tile), on_token);
         const dma::ShimContext shim{config_.shim,
-                               scheduler_,
-                               fabric_,
-                               static_cast<std::size_t>(id.tile.column),
-                               program_.external_buffers,
-                               store};
+                                    scheduler_,
+                                    fabric_,
+                                    static_cast<std::size_t>(id.tile.column),
+                                    program_.external_buffers,
+                                    store};
         std::unique_ptr<dma::Mover> mover;
         if (id.direction == program::Direction::MM2S && kind == program::TileKind::Shim) {
             auto reader = std::make_unique<dma::ShimReader>(*channel, shim);
@@ -108,7 +127,9 @@ void Array::build_channels(memory::port::BackingStore* store) {
             mover = std::move(writer);
         }
         channel->set_mover(std::move(mover));
-        channel->on_idle = [this](const program::ChannelId& idle) { command_processor_.on_idle(idle); };
+        channel->on_idle = [this](const program::ChannelId& idle) {
+            command_processor_.on_idle(idle);
+        };
         channels_.emplace(id, std::move(channel));
     }
     for (const program::TileDma& dma : program_.dmas) {
@@ -142,7 +163,8 @@ void Array::build_flows(bool functional) {
         if (route.packet_id) {
             header = static_cast<std::uint32_t>(*route.packet_id);
             // The sending port is one itself: a packet waits until the one before has passed.
-            const std::string sender = stream::dma_port(route.source, config_.kind_of(route.source.tile));
+            const std::string sender =
+                stream::dma_port(route.source, config_.kind_of(route.source.tile));
             arbiters.push_back(&arbiter(route.source.tile, "from_" + sender));
             for (const program::Hop& hop : route.path) {
                 stream::StreamArbiter& next = arbiter(
@@ -168,28 +190,23 @@ void Array::build_flows(bool functional) {
 
 // A lock is an input's when an arriving stream releases it, an output's when a leaving one does.
 std::vector<core::CoreTile::LockRole> Array::lock_roles() const {
-    std::vector<core::CoreTile::LockRole> roles(program_.locks.size(), core::CoreTile::LockRole::Other);
+    std::vector<core::CoreTile::LockRole> roles(program_.locks.size(),
+                                                core::CoreTile::LockRole::Other);
     for (const program::SequenceOp& operation : program_.sequence) {
         if (const auto* set = std::get_if<program::SetLock>(&operation)) {
             roles[static_cast<std::size_t>(set->lock)] = core::CoreTile::LockRole::Host;
         }
     }
     for (const program::TileDma& dma : program_.dmas) {
-        std::map<std::int64_t, const program::BufferDescriptor*> by_id;
-        for (const program::BufferDescriptor& descriptor : dma.descriptors) {
-            by_id[descriptor.id] = &descriptor;
-        }
         for (const program::TileDma::Start& start : dma.starts) {
-            const auto role = start.direction == program::Direction::S2MM ? core::CoreTile::LockRole::Input
-                                                                 : core::CoreTile::LockRole::Output;
-            std::set<std::int64_t> seen;
-            std::optional<std::int64_t> id = start.task.descriptor;
-            while (id && by_id.contains(*id) && seen.insert(*id).second) {
-                const program::BufferDescriptor& descriptor = *by_id.at(*id);
-                if (descriptor.release) {
-                    roles[static_cast<std::size_t>(descriptor.release->lock)] = role;
+            const auto role = start.direction == program::Direction::S2MM
+                                  ? core::CoreTile::LockRole::Input
+                                  : core::CoreTile::LockRole::Output;
+            const auto chain = program::chain_from(start.task.descriptor, dma);
+            for (const program::BufferDescriptor* descriptor : chain.descriptors) {
+                if (descriptor->release) {
+                    roles[static_cast<std::size_t>(descriptor->release->lock)] = role;
                 }
-                id = descriptor.next;
             }
         }
     }
@@ -199,26 +216,29 @@ std::vector<core::CoreTile::LockRole> Array::lock_roles() const {
 void Array::build_cores(const memory::port::BackingStore* store) {
     const auto roles = lock_roles();
     for (const program::CoreProgram& core : program_.cores) {
-        cores_.push_back(std::make_unique<core::CoreTile>(core, program_, config_, kernel_timing_, roles,
-                                                    scheduler_, locks_, tile_group(core.tile),
-                                                    memory_.get(), store));
+        cores_.push_back(std::make_unique<core::CoreTile>(
+            core, program_, config_, kernel_timing_, roles, scheduler_, locks_,
+            tile_group(core.tile), memory_.get(), store));
     }
 }
 
 void Array::register_core_ports() {
     for (const auto& core : cores_) {
         for (std::int64_t i = 0; i < config_.core.stream_inputs; ++i) {
-            sinks_[{core->tile(), program::Direction::S2MM, i, program::PortKind::Core}] = &core->input(i).sink();
+            sinks_[{core->tile(), program::Direction::S2MM, i, program::PortKind::Core}] =
+                &core->input(i).sink();
         }
         for (std::int64_t i = 0; i < config_.core.stream_outputs; ++i) {
-            sources_[{core->tile(), program::Direction::MM2S, i, program::PortKind::Core}] = &core->output(i);
+            sources_[{core->tile(), program::Direction::MM2S, i, program::PortKind::Core}] =
+                &core->output(i);
         }
     }
 }
 
 void Array::build_cascades() {
     for (const program::Cascade& cascade : program_.cascades) {
-        cascades_.push_back(std::make_unique<core::CascadeLink>(cascade, config_.cascade, scheduler_));
+        cascades_.push_back(
+            std::make_unique<core::CascadeLink>(cascade, config_.cascade, scheduler_));
     }
     for (const auto& core : cores_) {
         const auto link = [&](auto end) -> core::CascadeLink* {
@@ -257,7 +277,8 @@ void Array::start() {
 bool Array::finished() const {
     return command_processor_.done() &&
            std::all_of(channels_.begin(), channels_.end(), [this](const auto& entry) {
-               return config_.kind_of(entry.first.tile) != program::TileKind::Shim || entry.second->idle();
+               return config_.kind_of(entry.first.tile) != program::TileKind::Shim ||
+                      entry.second->idle();
            });
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "arch/npu/array/array.hpp"
+#include "arch/npu/program/descriptor_chain.hpp"
 
 namespace tilesim::arch::npu::array {
 
@@ -62,14 +63,9 @@ class DeadlockFinder {
         for (const program::TileDma& dma : array_.program_.dmas) {
             for (const program::TileDma::Start& start : dma.starts) {
                 const program::ChannelId id{dma.tile, start.direction, start.channel};
-                for (const program::BufferDescriptor& descriptor : dma.descriptors) {
-                    if (descriptor.alternate && descriptor.alternate->release &&
-                        reaches(dma, start.task.descriptor, descriptor.id)) {
-                        add_releaser(descriptor.alternate->release->lock, name_of_channel(id));
-                    }
-                    if (descriptor.release && reaches(dma, start.task.descriptor, descriptor.id)) {
-                        add_releaser(descriptor.release->lock, name_of_channel(id));
-                    }
+                const auto chain = program::chain_from(start.task.descriptor, dma);
+                for (const program::BufferDescriptor* descriptor : chain.descriptors) {
+                    add_descriptor(*descriptor, name_of_channel(id));
                 }
             }
         }
@@ -83,6 +79,15 @@ class DeadlockFinder {
         }
     }
 
+    void add_descriptor(const program::BufferDescriptor& descriptor, const std::string& channel) {
+        if (descriptor.release) {
+            add_releaser(descriptor.release->lock, channel);
+        }
+        if (descriptor.alternate && descriptor.alternate->release) {
+            add_releaser(descriptor.alternate->release->lock, channel);
+        }
+    }
+
     // What the sequence does to locks counts as the command processor's.
     void add_sequence() {
         for (const program::SequenceOp& operation : array_.program_.sequence) {
@@ -90,21 +95,6 @@ class DeadlockFinder {
                 add_releaser(set->lock, array_.command_processor_.name());
             }
         }
-    }
-
-    static bool reaches(const program::TileDma& dma, std::int64_t from, std::int64_t to) {
-        std::set<std::int64_t> seen;
-        std::optional<std::int64_t> id = from;
-        while (id && seen.insert(*id).second) {
-            if (*id == to) {
-                return true;
-            }
-            const auto place =
-                std::find_if(dma.descriptors.begin(), dma.descriptors.end(),
-                             [&id](const program::BufferDescriptor& d) { return d.id == *id; });
-            id = place == dma.descriptors.end() ? std::nullopt : place->next;
-        }
-        return false;
     }
 
     void add_script(const std::vector<program::CoreOp>& script, const std::string& core) {
@@ -145,8 +135,8 @@ class DeadlockFinder {
     }
 
     // `task`: what the agent wants the lock for.
-    Wait lock_wait(const std::string& who, const std::string& task, const program::LockAction& action,
-                   base::Cycles since) const {
+    Wait lock_wait(const std::string& who, const std::string& task,
+                   const program::LockAction& action, base::Cycles since) const {
         const program::Lock& lock = array_.program_.locks[static_cast<std::size_t>(action.lock)];
         const std::string condition = action.value < 0 ? fmt::format(">= {}", -action.value)
                                                        : fmt::format("== {}", action.value);
@@ -158,7 +148,8 @@ class DeadlockFinder {
                 "lock", releasers_[static_cast<std::size_t>(action.lock)], since.count()};
     }
 
-    void add_channel(const program::ChannelId& id, const dma::DmaChannel& channel, DeadlockReport& report) const {
+    void add_channel(const program::ChannelId& id, const dma::DmaChannel& channel,
+                     DeadlockReport& report) const {
         if (channel.dropped()) {
             const std::int64_t count = channel.dropped_pushes();
             report.dropped_pushes.push_back(fmt::format(

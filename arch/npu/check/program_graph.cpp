@@ -8,11 +8,12 @@
 #include <numeric>
 #include <set>
 
-#include "arch/npu/dma/address_generator.hpp"
-#include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/check/marked_graph.hpp"
-#include "arch/npu/stream/router.hpp"
+#include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
+#include "arch/npu/dma/address_generator.hpp"
+#include "arch/npu/program/descriptor_chain.hpp"
+#include "arch/npu/stream/router.hpp"
 
 namespace tilesim::arch::npu::check {
 
@@ -141,48 +142,31 @@ class Builder {
         std::set<std::int64_t> used;
         for (const program::TileDma::Start& start : dma.starts) {
             const program::ChannelId channel{dma.tile, start.direction, start.channel};
-            const auto chain = chain_of(dma, start.task.descriptor);
-            const bool cyclic = !chain.empty() && chain.back()->next;
-            const bool whole = !cyclic || *chain.back()->next == chain.front()->id;
+            const auto chain = program::chain_from(start.task.descriptor, dma);
+            const bool whole = !chain.missing && (!chain.endless() || chain.is_ring());
             const bool once = starts[channel] == 1 && !pushed_.contains(channel) && whole &&
                               !start.task.out_of_order;
-            for (const program::BufferDescriptor* descriptor : chain) {
+            for (const program::BufferDescriptor* descriptor : chain.descriptors) {
                 if (!once || !used.insert(descriptor->id).second) {
                     leave_out(*descriptor);
                 }
             }
             if (once) {
-                add_chain(channel, chain, cyclic || start.task.repeat > 1);
+                add_chain(channel, chain.descriptors, chain.endless() || start.task.repeat > 1);
             }
         }
         for (const program::BufferDescriptor& descriptor : dma.descriptors) {
             if (!used.contains(descriptor.id) &&
-                std::any_of(pushed_.begin(), pushed_.end(),
-                            [&](const program::ChannelId& each) { return each.tile == dma.tile; })) {
+                std::any_of(pushed_.begin(), pushed_.end(), [&](const program::ChannelId& each) {
+                    return each.tile == dma.tile;
+                })) {
                 leave_out(descriptor);
             }
         }
     }
 
-    static std::vector<const program::BufferDescriptor*> chain_of(const program::TileDma& dma, std::int64_t first) {
-        std::vector<const program::BufferDescriptor*> chain;
-        std::optional<std::int64_t> id = first;
-        while (id) {
-            const auto place =
-                std::find_if(dma.descriptors.begin(), dma.descriptors.end(),
-                             [&](const program::BufferDescriptor& each) { return each.id == *id; });
-            if (place == dma.descriptors.end() ||
-                std::find(chain.begin(), chain.end(), &*place) != chain.end()) {
-                break;
-            }
-            chain.push_back(&*place);
-            id = place->next;
-        }
-        return chain;
-    }
-
-    void add_chain(const program::ChannelId& channel, const std::vector<const program::BufferDescriptor*>& chain,
-                   bool repeats) {
+    void add_chain(const program::ChannelId& channel,
+                   const std::vector<const program::BufferDescriptor*>& chain, bool repeats) {
         const bool receives = channel.direction == program::Direction::S2MM;
         const std::string agent = fmt::format("{}.{}{}", tile_name(channel.tile),
                                               receives ? "s2mm" : "mm2s", channel.index);
@@ -245,7 +229,8 @@ class Builder {
     }
 
     // A loop's count; nothing when it is a parameter the sequence does not write exactly once.
-    std::optional<std::int64_t> count_of(const program::CoreProgram& core, const program::LoopOp& loop) const {
+    std::optional<std::int64_t> count_of(const program::CoreProgram& core,
+                                         const program::LoopOp& loop) const {
         if (!loop.parameter) {
             return loop.count;
         }
@@ -253,7 +238,8 @@ class Builder {
         return place == parameters_.end() ? std::nullopt : place->second;
     }
 
-    bool counts_known(const program::CoreProgram& core, const std::vector<program::CoreOp>& ops) const {
+    bool counts_known(const program::CoreProgram& core,
+                      const std::vector<program::CoreOp>& ops) const {
         return std::all_of(ops.begin(), ops.end(), [&](const program::CoreOp& op) {
             const auto* loop = std::get_if<program::LoopOp>(&op.op);
             return loop == nullptr || (count_of(core, *loop) && counts_known(core, loop->body));
@@ -362,7 +348,8 @@ class Builder {
             return {begin, {end, 0}, cycles(core.lock_cycles)};
         }
         if (const auto* call = std::get_if<program::CallOp>(&op.op)) {
-            const program::Kernel& kernel = program_.kernels[static_cast<std::size_t>(call->kernel)];
+            const program::Kernel& kernel =
+                program_.kernels[static_cast<std::size_t>(call->kernel)];
             const Node node = graph_.add_node(frame, agent_ + " calls " + kernel.name);
             const base::Cycles time = kernel.cycles ? base::Cycles{*kernel.cycles}
                                       : kernel.kind == program::KernelKind::Stream
@@ -466,7 +453,8 @@ class Builder {
                 const auto from = chains_.find(route.source);
                 const auto to = chains_.find(route.destinations[i]);
                 const std::int64_t room =
-                    config_.stream.sink_fifo + config_.stream.hop_latency.count() * stream::hops(route, i);
+                    config_.stream.sink_fifo +
+                    config_.stream.hop_latency.count() * stream::hops(route, i);
                 if (from != chains_.end() && to != chains_.end() && !route.keep_header &&
                     routes[route.source] == 1 && senders[route.destinations[i]] == 1) {
                     add_stream(from->second.ends, to->second.ends, room);
@@ -508,7 +496,8 @@ class Builder {
     std::map<program::ChannelId, Chain> chains_;
     std::map<program::TileCoordinate, Ends> puts_, gets_;
     std::set<program::ChannelId> pushed_;  // channels the sequence starts
-    std::map<std::pair<program::TileCoordinate, std::int64_t>, std::optional<std::int64_t>> parameters_;
+    std::map<std::pair<program::TileCoordinate, std::int64_t>, std::optional<std::int64_t>>
+        parameters_;
     std::vector<std::string> starved_;
     const program::CoreProgram* core_ = nullptr;  // whose script is being added
     std::string agent_;

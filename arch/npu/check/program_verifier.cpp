@@ -9,11 +9,12 @@
 #include <set>
 
 #include "arch/npu/check/core_checks.hpp"
-#include "arch/npu/tile/lock_unit.hpp"
 #include "arch/npu/check/problem_list.hpp"
-#include "arch/npu/core/stream_kernel_timing.hpp"
-#include "arch/npu/stream/stream_switch.hpp"
 #include "arch/npu/check/tile_reach.hpp"
+#include "arch/npu/core/stream_kernel_timing.hpp"
+#include "arch/npu/program/descriptor_chain.hpp"
+#include "arch/npu/stream/stream_switch.hpp"
+#include "arch/npu/tile/lock_unit.hpp"
 
 namespace tilesim::arch::npu::check {
 
@@ -113,7 +114,9 @@ class Verifier : private ProblemList {
         }
         for (auto& [tile, buffers] : by_tile) {
             std::sort(buffers.begin(), buffers.end(),
-                      [](const program::Buffer* a, const program::Buffer* b) { return a->address < b->address; });
+                      [](const program::Buffer* a, const program::Buffer* b) {
+                          return a->address < b->address;
+                      });
             for (std::size_t i = 1; i < buffers.size(); ++i) {
                 require(buffers[i - 1]->address + buffers[i - 1]->bytes <= buffers[i]->address,
                         "buffers {} and {} of {} overlap", buffers[i - 1]->name, buffers[i]->name,
@@ -130,9 +133,10 @@ class Verifier : private ProblemList {
                 continue;
             }
             const program::TileKind kind = config_.kind_of(lock.tile);
-            const std::int64_t count = kind == program::TileKind::Core     ? config_.core.locks
-                                       : kind == program::TileKind::Memory ? config_.memory_tile.locks
-                                                                  : config_.shim.locks;
+            const std::int64_t count = kind == program::TileKind::Core ? config_.core.locks
+                                       : kind == program::TileKind::Memory
+                                           ? config_.memory_tile.locks
+                                           : config_.shim.locks;
             require(lock.id >= 0 && lock.id < count, "lock {}: {} has locks 0..{}, not {}",
                     lock.name, tile_name(lock.tile), count - 1, lock.id);
             require(lock.initial >= 0 && lock.initial <= config_.most_lock_value(),
@@ -144,11 +148,11 @@ class Verifier : private ProblemList {
     }
 
     void check_dma(const program::TileDma& dma) {
-        std::map<std::int64_t, const program::BufferDescriptor*> by_id;
+        std::set<std::int64_t> written;
         for (const program::BufferDescriptor& descriptor : dma.descriptors) {
             check_descriptor(dma.tile, descriptor);
-            require(by_id.emplace(descriptor.id, &descriptor).second,
-                    "{}: descriptor {} is written twice", tile_name(dma.tile), descriptor.id);
+            require(written.insert(descriptor.id).second, "{}: descriptor {} is written twice",
+                    tile_name(dma.tile), descriptor.id);
         }
         std::map<program::ChannelId, std::int64_t> queued;
         for (const program::TileDma::Start& start : dma.starts) {
@@ -158,18 +162,12 @@ class Verifier : private ProblemList {
             // One task runs at once, the others queue.
             require(++queued[id] <= config_.dma_of(config_.kind_of(dma.tile)).task_queue_depth + 1,
                     "{}: more tasks at start than its queue holds", name(id));
-            std::set<std::int64_t> seen;
-            std::optional<std::int64_t> next = start.task.descriptor;
-            while (next && seen.insert(*next).second) {
-                const auto place = by_id.find(*next);
-                if (place == by_id.end()) {
-                    require(false, "{}: its chain leads to descriptor {}, which does not exist",
-                            name(id), *next);
-                    break;
-                }
-                check_use(id, *place->second);
-                next = place->second->next;
+            const auto chain = program::chain_from(start.task.descriptor, dma);
+            for (const program::BufferDescriptor* descriptor : chain.descriptors) {
+                check_use(id, *descriptor);
             }
+            require(!chain.missing, "{}: its chain leads to descriptor {}, which does not exist",
+                    name(id), chain.missing.value_or(0));
         }
     }
 
@@ -253,7 +251,8 @@ class Verifier : private ProblemList {
         check_range(kind, bd, who);
     }
 
-    void check_fields(program::TileCoordinate tile, const program::BufferDescriptor& bd, const std::string& who) {
+    void check_fields(program::TileCoordinate tile, const program::BufferDescriptor& bd,
+                      const std::string& who) {
         const program::TileKind kind = config_.kind_of(tile);
         const DmaConfig& dma = config_.dma_of(kind);
         if (bd.iteration) {
@@ -279,7 +278,8 @@ class Verifier : private ProblemList {
         require(bd.burst_bytes == 0 || (kind == program::TileKind::Shim && burst),
                 "{}: bursts of {} B; a shim's are 64, 128 ... up to {} B", who, bd.burst_bytes,
                 config_.shim.burst.count());
-        const auto check_lock = [&](const std::optional<program::LockAction>& action, const char* what) {
+        const auto check_lock = [&](const std::optional<program::LockAction>& action,
+                                    const char* what) {
             if (!action) {
                 return;
             }
@@ -294,16 +294,19 @@ class Verifier : private ProblemList {
         check_lock(bd.release, "release");
     }
 
-    void check_range(program::TileKind kind, const program::BufferDescriptor& bd, const std::string& who) {
-        const auto count = static_cast<std::int64_t>(
-            kind == program::TileKind::Shim ? program_.external_buffers.size() : program_.buffers.size());
+    void check_range(program::TileKind kind, const program::BufferDescriptor& bd,
+                     const std::string& who) {
+        const auto count = static_cast<std::int64_t>(kind == program::TileKind::Shim
+                                                         ? program_.external_buffers.size()
+                                                         : program_.buffers.size());
         if (bd.buffer < 0 || bd.buffer >= count) {
             require(false, "{}: names no buffer", who);
             return;
         }
         const auto index = static_cast<std::size_t>(bd.buffer);
-        const std::int64_t bytes = kind == program::TileKind::Shim ? program_.external_buffers[index].bytes
-                                                          : program_.buffers[index].bytes;
+        const std::int64_t bytes = kind == program::TileKind::Shim
+                                       ? program_.external_buffers[index].bytes
+                                       : program_.buffers[index].bytes;
         std::int64_t last = bd.dimensions.empty() ? bd.length - 1 : 0;  // words
         std::int64_t inner = 1;
         for (std::size_t i = 0; i < bd.dimensions.size(); ++i) {
@@ -336,8 +339,9 @@ class Verifier : private ProblemList {
                         id.index < (in ? config_.core.stream_inputs : config_.core.stream_outputs),
                     "{}: no such port; cores have {} stream inputs and {} outputs", name(id),
                     config_.core.stream_inputs, config_.core.stream_outputs);
-            require(std::any_of(program_.cores.begin(), program_.cores.end(),
-                                [&id](const program::CoreProgram& core) { return core.tile == id.tile; }),
+            require(std::any_of(
+                        program_.cores.begin(), program_.cores.end(),
+                        [&id](const program::CoreProgram& core) { return core.tile == id.tile; }),
                     "{}: the core has no script", name(id));
             return;
         }
@@ -356,8 +360,8 @@ class Verifier : private ProblemList {
         require(!task.token || dma.tokens,
                 "{}: this device's DMAs send no completion tokens; use wait_idle", name(id));
         if (task.out_of_order) {
-            require(id.direction == program::Direction::S2MM, "{}: only S2MM takes packets out of order",
-                    name(id));
+            require(id.direction == program::Direction::S2MM,
+                    "{}: only S2MM takes packets out of order", name(id));
             for (const program::Route& route : program_.routes) {
                 const bool ends_here =
                     std::find(route.destinations.begin(), route.destinations.end(), id) !=
@@ -388,7 +392,8 @@ class Verifier : private ProblemList {
                                      id.index < config_.memory_tile.neighbour_channels);
         };
         const auto check_reach = [&](std::int64_t buffer) {
-            const program::TileCoordinate at = program_.buffers[static_cast<std::size_t>(buffer)].tile;
+            const program::TileCoordinate at =
+                program_.buffers[static_cast<std::size_t>(buffer)].tile;
             require(reaches(at), "{}: does not reach the memory of {} (descriptor {})", name(id),
                     tile_name(at), bd.id);
         };
@@ -397,7 +402,8 @@ class Verifier : private ProblemList {
             check_reach(bd.alternate->buffer);
         }
         for (const auto& action : {bd.acquire, bd.release}) {
-            const auto index = static_cast<std::size_t>(action.value_or(program::LockAction{}).lock);
+            const auto index =
+                static_cast<std::size_t>(action.value_or(program::LockAction{}).lock);
             require(!action || reaches(program_.locks[index].tile),
                     "{}: does not reach lock {} (descriptor {})", name(id),
                     action ? program_.locks[index].name : "", bd.id);
@@ -420,8 +426,8 @@ class Verifier : private ProblemList {
             require(!route.destinations.empty(), "route {}: has no destination", route.name);
             std::set<program::ChannelId> ends;
             check_channel(route.source);
-            require(route.source.direction == program::Direction::MM2S, "route {}: must start at an MM2S",
-                    route.name);
+            require(route.source.direction == program::Direction::MM2S,
+                    "route {}: must start at an MM2S", route.name);
             for (const program::ChannelId& to : route.destinations) {
                 check_channel(to);
                 require(ends.insert(to).second, "route {}: names {} twice", route.name, name(to));
@@ -439,7 +445,8 @@ class Verifier : private ProblemList {
     void check_logic_streams() {
         std::set<program::TileCoordinate> fed;
         for (const program::LogicStream& stream : program_.logic_streams) {
-            const program::ChannelId port{stream.tile, program::Direction::S2MM, 0, program::PortKind::Core};
+            const program::ChannelId port{stream.tile, program::Direction::S2MM, 0,
+                                          program::PortKind::Core};
             check_channel(port);
             require(config_.programmable_logic.ram.count() > 0,
                     "stream {}: this device has no programmable logic", stream.name);
@@ -454,7 +461,8 @@ class Verifier : private ProblemList {
         }
     }
 
-    void check_script(const program::CoreProgram& core, const std::vector<program::CoreOp>& script) {
+    void check_script(const program::CoreProgram& core,
+                      const std::vector<program::CoreOp>& script) {
         for (const program::CoreOp& op : script) {
             if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
                 check_script(core, loop->body);
@@ -463,7 +471,8 @@ class Verifier : private ProblemList {
             } else if (const auto* release = std::get_if<program::ReleaseOp>(&op.op)) {
                 check_action(tile_name(core.tile) + " core", release->action);
             } else if (const auto* call = std::get_if<program::CallOp>(&op.op)) {
-                const program::Kernel& kernel = program_.kernels[static_cast<std::size_t>(call->kernel)];
+                const program::Kernel& kernel =
+                    program_.kernels[static_cast<std::size_t>(call->kernel)];
                 if (kernel.kind == program::KernelKind::Stream) {
                     check_stream_call(core, kernel, *call);
                 }
@@ -471,14 +480,17 @@ class Verifier : private ProblemList {
         }
     }
 
-    void check_stream_call(const program::CoreProgram& core, const program::Kernel& kernel, const program::CallOp& call) {
+    void check_stream_call(const program::CoreProgram& core, const program::Kernel& kernel,
+                           const program::CallOp& call) {
         const std::string who =
             fmt::format("{} core: kernel {}", tile_name(core.tile), kernel.name);
         require(std::any_of(program_.logic_streams.begin(), program_.logic_streams.end(),
                             [&core](const program::LogicStream& s) { return s.tile == core.tile; }),
                 "{} reads A from core_in0, which no logic stream feeds", who);
-        const program::ChannelId in{core.tile, program::Direction::S2MM, 1, program::PortKind::Core};
-        const program::ChannelId out{core.tile, program::Direction::MM2S, 0, program::PortKind::Core};
+        const program::ChannelId in{core.tile, program::Direction::S2MM, 1,
+                                    program::PortKind::Core};
+        const program::ChannelId out{core.tile, program::Direction::MM2S, 0,
+                                     program::PortKind::Core};
         const auto routed = [this](auto holds) {
             return std::any_of(program_.routes.begin(), program_.routes.end(), holds);
         };

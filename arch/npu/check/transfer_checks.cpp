@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "arch/npu/dma/address_generator.hpp"
+#include "arch/npu/program/descriptor_chain.hpp"
 #include "arch/npu/stream/router.hpp"
 
 namespace tilesim::arch::npu::check {
@@ -95,26 +96,22 @@ class TransferChecks {
 
     void count(const program::ChannelId& channel, const program::Task& task) {
         tokens_[channel] += task.token ? 1 : 0;
-        std::set<std::int64_t> seen;
-        std::vector<const program::BufferDescriptor*> chain;
-        std::optional<std::int64_t> id = task.descriptor;
-        while (id && seen.insert(*id).second) {
-            const auto place = written_.find({channel.tile, *id});
-            if (place == written_.end()) {
-                error(fmt::format("{}: a task leads to descriptor {}, which nobody has written",
-                                  place_of(channel), *id));
-                return;
-            }
-            chain.push_back(place->second);
-            id = place->second->next;
+        const auto chain = program::chain_from(task.descriptor, [&](std::int64_t id) {
+            const auto place = written_.find({channel.tile, id});
+            return place == written_.end() ? nullptr : place->second;
+        });
+        if (chain.missing) {
+            error(fmt::format("{}: a task leads to descriptor {}, which nobody has written",
+                              place_of(channel), *chain.missing));
+            return;
         }
-        for (const program::BufferDescriptor* descriptor : chain) {
+        for (const program::BufferDescriptor* descriptor : chain.descriptors) {
             Moved& moved = moved_[channel][descriptor->packet ? descriptor->packet->id : -1];
             const std::int64_t words = dma::stream_words(*descriptor);
             if (task.out_of_order) {  // as many packets as come, each as long as its descriptor
                 moved.endless = true;
                 moved.endless_words = 1;
-            } else if (id) {
+            } else if (chain.endless()) {
                 moved.endless = true;
                 moved.endless_words += words;
                 moved.ends.insert(moved.endless_words);
@@ -168,7 +165,8 @@ class TransferChecks {
             sent += moved->second.words + (route.keep_header ? moved->second.packets : 0);
             room += config_.stream.sink_fifo +
                     config_.stream.hop_latency.count() *
-                        stream::hops(route, static_cast<std::size_t>(place - route.destinations.begin()));
+                        stream::hops(route,
+                                     static_cast<std::size_t>(place - route.destinations.begin()));
         }
         report(to, expected, sent, senders, room);
     }
@@ -205,7 +203,8 @@ class TransferChecks {
     }
 
     // Every packet id a channel sends has a route; what it sends without one, a circuit.
-    void check_routes_of(const program::ChannelId& from, const std::map<std::int64_t, Moved>& by_packet) {
+    void check_routes_of(const program::ChannelId& from,
+                         const std::map<std::int64_t, Moved>& by_packet) {
         for (const auto& [id, moved] : by_packet) {
             const bool there = std::any_of(program_.routes.begin(), program_.routes.end(),
                                            [&, packet = id](const auto& route) {
@@ -213,16 +212,18 @@ class TransferChecks {
                                                       route.packet_id.value_or(-1) == packet;
                                            });
             if (!there) {
-                error(id < 0 ? fmt::format("{}: sends words, but no route leaves it", place_of(from))
-                             : fmt::format("{}: sends packet {}, but no route takes that id",
-                                           place_of(from), id));
+                error(id < 0
+                          ? fmt::format("{}: sends words, but no route leaves it", place_of(from))
+                          : fmt::format("{}: sends packet {}, but no route takes that id",
+                                        place_of(from), id));
             }
         }
     }
 
     const program::Program& program_;
     const NpuConfig& config_;
-    std::map<std::pair<program::TileCoordinate, std::int64_t>, const program::BufferDescriptor*> written_;
+    std::map<std::pair<program::TileCoordinate, std::int64_t>, const program::BufferDescriptor*>
+        written_;
     std::map<program::ChannelId, std::map<std::int64_t, Moved>> moved_;  // by channel and packet id
     std::map<program::ChannelId, std::int64_t> tokens_;
     std::map<program::ChannelId, std::int64_t> waits_;

@@ -17,39 +17,28 @@ struct Overloaded : Functions... {
 template <class... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
 
-std::vector<base::stats::StateAccount::State> command_states() {
-    return {{"dispatch", "the launch's fixed cost"},
-            {"writing", "writing descriptors, task queues and parameters"},
-            {"syncing", "taking a completion token that is there"},
-            {"waiting_for_token", "stopped until a transfer has completed"},
-            {"copying", "writing a tile's memory word by word"},
-            {"waiting_for_lock", "stopped at a lock"},
-            {"done", "sequence finished"}};
-}
-
 }  // namespace
 
 CommandStats::CommandStats(Group& parent)
     : Group(parent, "command_processor"),
-      time(*this, "time", base::stats::Unit::Cycle, command_states()) {}
+      time(*this, "time", base::stats::Unit::Cycle, kCommandStates) {}
 
-CommandProcessor::CommandProcessor(const CommandProcessorConfig& config, const program::Program& program,
-                                   ControlTarget& target, CycleScheduler& scheduler,
-                                   base::stats::Group& parent)
+CommandProcessor::CommandProcessor(const CommandProcessorConfig& config,
+                                   const program::Program& program, ControlTarget& target,
+                                   CycleScheduler& scheduler, base::stats::Group& parent)
     : config_(config), program_(program), target_(target), scheduler_(scheduler), stats_(parent) {}
 
 void CommandProcessor::set_state(CommandState state) {
-    static const auto states = command_states();
     if (probe_) {
         const base::Femtoseconds now = scheduler_.queue().now();
-        probe_.end(name(), states[stats_.time.current()].name, now);
-        probe_.begin(name(), states[static_cast<std::size_t>(state)].name, now);
+        probe_.end(name(), kCommandStates[this->state()].name, now);
+        probe_.begin(name(), kCommandStates[state].name, now);
     }
     stats_.time.enter(state, scheduler_.now().count());
 }
 
 void CommandProcessor::start() {
-    probe_.begin(name(), command_states().front().name, scheduler_.queue().now());
+    probe_.begin(name(), kCommandStates[CommandState::Dispatch].name, scheduler_.queue().now());
     const base::Femtoseconds ready = scheduler_.queue().now() + config_.dispatch;
     scheduler_.at(scheduler_.clock().first_cycle_from(ready), *this, kDispatched);
 }
@@ -132,10 +121,12 @@ void CommandProcessor::run_operation() {
 void CommandProcessor::finish_operation() {
     std::visit(
         Overloaded{[this](const program::WriteDescriptor& op) { target_.write_descriptor(op); },
-                   [this](const program::PushTask& op) { target_.push_task(op); }, [](const program::WaitToken&) {},
+                   [this](const program::PushTask& op) { target_.push_task(op); },
+                   [](const program::WaitToken&) {},
                    [this](const program::WriteParameter& op) { target_.write_parameter(op); },
-                   [this](const program::SetLock& op) { target_.set_lock(op); }, [](const program::WaitIdle&) {},
-                   [](const program::AcquireLock&) {}, [this](const program::CopyToTile& op) { target_.copy(op); }},
+                   [this](const program::SetLock& op) { target_.set_lock(op); },
+                   [](const program::WaitIdle&) {}, [](const program::AcquireLock&) {},
+                   [this](const program::CopyToTile& op) { target_.copy(op); }},
         program_.sequence[next_]);
     ++stats_.operations;
     last_progress_ = scheduler_.now();

@@ -15,9 +15,9 @@
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/npu/cycle_scheduler.hpp"
-#include "arch/npu/tile/lock_unit.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
+#include "arch/npu/tile/lock_unit.hpp"
 
 namespace tilesim::arch::npu::control {
 
@@ -46,6 +46,15 @@ enum class CommandState : std::size_t {
     WaitingForLock,
     Done
 };
+inline constexpr base::stats::StateTable<CommandState> kCommandStates{{
+    {CommandState::Dispatch, "dispatch", "the launch's fixed cost"},
+    {CommandState::Writing, "writing", "writing descriptors, task queues and parameters"},
+    {CommandState::Syncing, "syncing", "taking a completion token that is there"},
+    {CommandState::WaitingForToken, "waiting_for_token", "stopped until a transfer has completed"},
+    {CommandState::Copying, "copying", "writing a tile's memory word by word"},
+    {CommandState::WaitingForLock, "waiting_for_lock", "stopped at a lock"},
+    {CommandState::Done, "done", "sequence finished"},
+}};
 
 struct CommandStats : base::stats::Group {
     explicit CommandStats(Group& parent);

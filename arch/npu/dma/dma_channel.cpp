@@ -16,15 +16,6 @@ namespace {
 constexpr std::uint64_t kFetched = 0;
 constexpr std::uint64_t kGranted = 1;
 
-std::vector<base::stats::StateAccount::State> channel_states() {
-    return {{"idle", "no task"},
-            {"fetching", "starting a task: reading its descriptor, first request under way"},
-            {"waiting_for_lock", "stopped at a descriptor's lock acquire"},
-            {"streaming", "moving a word a cycle"},
-            {"waiting_for_stream", "S2MM: nothing arrives; MM2S: the receiver does not take words"},
-            {"waiting_for_memory", "DRAM has not delivered or taken the data"}};
-}
-
 // The next execution uses what `alternate` says now, the one after it what the descriptor did.
 void swap_halves(program::BufferDescriptor& descriptor) {
     std::swap(descriptor.buffer, descriptor.alternate->buffer);
@@ -50,31 +41,30 @@ DescriptorTable::Entry* DescriptorTable::find(std::int64_t id) {
 
 // --- DmaChannel ----------------------------------------------------------------------------------
 
-DmaStats::DmaStats(Group& parent, std::string_view name)
-    : Group(parent, name), time(*this, "time", base::stats::Unit::Cycle, channel_states()) {}
+DmaStats::DmaStats(Group& tile, std::string_view name)
+    : Group(tile, name, fmt::format("{}_{}", tile.component_class(), name)),
+      time(*this, "time", base::stats::Unit::Cycle, kChannelStates) {}
 
-DmaChannel::DmaChannel(const program::ChannelId& id, const Timing& timing, CycleScheduler& scheduler,
-                       tile::LockUnit& locks, DescriptorTable& table, base::stats::Group& parent,
-                       TokenSink on_token)
+DmaChannel::DmaChannel(const program::ChannelId& id, const Timing& timing,
+                       CycleScheduler& scheduler, tile::LockUnit& locks, DescriptorTable& table,
+                       base::stats::Group& parent, TokenSink on_token)
     : id_(id),
       timing_(timing),
       scheduler_(scheduler),
       locks_(locks),
       table_(table),
       on_token_(std::move(on_token)),
-      stats_(parent,
-             fmt::format("{}{}", id.direction == program::Direction::S2MM ? "s2mm" : "mm2s", id.index)) {}
+      stats_(parent, fmt::format("{}{}", id.direction == program::Direction::S2MM ? "s2mm" : "mm2s",
+                                 id.index)) {}
 
 const program::BufferDescriptor* DmaChannel::descriptor() const {
     return entry_ != nullptr ? &entry_->descriptor : nullptr;
 }
 
 void DmaChannel::enter(ChannelState state, Cycles now) {
-    static const auto states = channel_states();
     if (probe_) {
-        probe_.end(name(), states[stats_.time.current()].name, scheduler_.queue().now());
-        probe_.begin(name(), states[static_cast<std::size_t>(state)].name,
-                     scheduler_.queue().now());
+        probe_.end(name(), kChannelStates[this->state()].name, scheduler_.queue().now());
+        probe_.begin(name(), kChannelStates[state].name, scheduler_.queue().now());
     }
     stats_.time.enter(state, now.count());
 }
@@ -99,9 +89,8 @@ void DmaChannel::start_next_task() {
         enter(ChannelState::Idle, now);
         return;
     }
-    current_ = queue_.front();
+    current_.emplace(queue_.front());
     queue_.pop_front();
-    runs_left_ = current_->repeat;
     enter(ChannelState::Fetching, now);
     scheduler_.at(now + timing_.task_start, *this, kFetched);
 }
@@ -112,15 +101,16 @@ void DmaChannel::on_event(std::uint64_t tag, base::Femtoseconds) {
         transfer(now);
         return;
     }
-    if (current_->out_of_order) {
+    if (out_of_order()) {
         await_packet();
         return;
     }
-    entry_ = table_.find(current_->descriptor);
+    const std::int64_t first = current_->task().descriptor;
+    entry_ = table_.find(first);
     if (entry_ == nullptr) {
         throw program::ProgramFault(
             fmt::format("cycle {}: {} starts descriptor {}, which nobody has written", now.count(),
-                        name(), current_->descriptor));
+                        name(), first));
     }
     request_lock(now);
 }
@@ -187,28 +177,27 @@ void DmaChannel::finish_transfer(Cycles now) {
     if (done.descriptor.alternate) {
         swap_halves(done.descriptor);
     }
-    const bool chained = done.descriptor.next.has_value() && !current_->out_of_order;
-    if (!chained && --runs_left_ == 0) {
+    const auto next = current_->after(done.descriptor);
+    if (!next) {
         finish_task(now);
         return;
     }
-    if (current_->out_of_order) {
+    if (out_of_order()) {
         await_packet();
         return;
     }
-    const std::int64_t next = chained ? *done.descriptor.next : current_->descriptor;
-    entry_ = table_.find(next);
+    entry_ = table_.find(*next);
     if (entry_ == nullptr) {
         throw program::ProgramFault(
             fmt::format("cycle {}: {} chains to descriptor {}, which nobody has written",
-                        now.count(), name(), next));
+                        now.count(), name(), *next));
     }
     request_lock(id_.direction == program::Direction::S2MM ? now + timing_.boundary_bubble : now);
 }
 
 void DmaChannel::finish_task(Cycles now) {
     ++stats_.tasks;
-    const bool token = current_->token;
+    const bool token = current_->task().token;
     start_next_task();
     if (token) {
         on_token_(id_, now);
@@ -221,7 +210,8 @@ void DmaChannel::finish_task(Cycles now) {
 // --- TileReader ----------------------------------------------------------------------------------
 
 stream::StreamFlow& flow_of(const std::vector<std::pair<std::int64_t, stream::StreamFlow*>>& flows,
-                    const program::BufferDescriptor& descriptor, const std::string& channel) {
+                            const program::BufferDescriptor& descriptor,
+                            const std::string& channel) {
     const std::int64_t wanted = descriptor.packet ? descriptor.packet->id : -1;
     for (const auto& [packet_id, flow] : flows) {
         if (packet_id == wanted) {

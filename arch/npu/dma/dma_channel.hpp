@@ -21,11 +21,12 @@
 
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
-#include "arch/npu/dma/address_generator.hpp"
 #include "arch/npu/cycle_scheduler.hpp"
-#include "arch/npu/tile/lock_unit.hpp"
+#include "arch/npu/dma/address_generator.hpp"
 #include "arch/npu/npu_config.hpp"
+#include "arch/npu/program/descriptor_chain.hpp"
 #include "arch/npu/stream/stream_flow.hpp"
+#include "arch/npu/tile/lock_unit.hpp"
 #include "arch/npu/tile/tile_memory.hpp"
 
 namespace tilesim::arch::npu::dma {
@@ -56,9 +57,21 @@ enum class ChannelState : std::size_t {
     WaitingForStream,
     WaitingForMemory
 };
+inline constexpr base::stats::StateTable<ChannelState> kChannelStates{{
+    {ChannelState::Idle, "idle", "no task"},
+    {ChannelState::Fetching, "fetching",
+     "starting a task: reading its descriptor, first request under way"},
+    {ChannelState::WaitingForLock, "waiting_for_lock", "stopped at a descriptor's lock acquire"},
+    {ChannelState::Streaming, "streaming", "moving a word a cycle"},
+    {ChannelState::WaitingForStream, "waiting_for_stream",
+     "S2MM: nothing arrives; MM2S: the receiver does not take words"},
+    {ChannelState::WaitingForMemory, "waiting_for_memory",
+     "DRAM has not delivered or taken the data"},
+}};
 
 struct DmaStats : base::stats::Group {
-    DmaStats(Group& parent, std::string_view name);
+    // `tile`: its class tells a shim's channels from a core's.
+    DmaStats(Group& tile, std::string_view name);
     base::stats::StateAccount time;
     base::stats::Counter words{*this, "words", base::stats::Unit::Count,
                                "32-bit words moved between stream and memory"};
@@ -124,7 +137,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
 
     void finish_transfer(base::Cycles now);
     // The task takes packets by their headers, one word each in front of the data.
-    bool out_of_order() const { return current_ && current_->out_of_order; }
+    bool out_of_order() const { return current_ && current_->task().out_of_order; }
     void on_packet(std::int64_t descriptor);
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
@@ -151,9 +164,8 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     std::unique_ptr<Mover> mover_;
 
     std::deque<program::Task> queue_;
-    std::optional<program::Task> current_;
+    std::optional<program::RunningTask> current_;
     std::optional<program::Task> dropped_;
-    std::int64_t runs_left_ = 0;
     DescriptorTable::Entry* entry_ = nullptr;
     base::Cycles transfer_begin_{0};
     base::Cycles edge_{0};  // of the end of the last transfer
@@ -165,7 +177,8 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
 class TileReader final : public Mover, public stream::StreamSourceClient {
   public:
     // `flows`: by packet id; the circuit-switched one, if any, under -1.
-    TileReader(DmaChannel& channel, tile::TileMemory* memory) : channel_(channel), memory_(memory) {}
+    TileReader(DmaChannel& channel, tile::TileMemory* memory)
+        : channel_(channel), memory_(memory) {}
     void add_flow(std::int64_t packet_id, stream::StreamFlow& flow) {
         flows_.push_back({packet_id, &flow});
     }
@@ -210,6 +223,7 @@ inline std::int64_t named_descriptor(const program::BufferDescriptor& descriptor
 
 // The flow a descriptor's words go to: by its packet id. Throws ProgramFault when there is none.
 stream::StreamFlow& flow_of(const std::vector<std::pair<std::int64_t, stream::StreamFlow*>>& flows,
-                    const program::BufferDescriptor& descriptor, const std::string& channel);
+                            const program::BufferDescriptor& descriptor,
+                            const std::string& channel);
 
 }  // namespace tilesim::arch::npu::dma

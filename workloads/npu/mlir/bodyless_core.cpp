@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -12,37 +13,37 @@ namespace {
 
 constexpr std::int64_t kMostRounds = 64;  // unrolled until the chains begin again together
 
-void add_released(const std::vector<arch::npu::program::CoreOp>& script, std::set<std::int64_t>& released) {
-    for (const arch::npu::program::CoreOp& op : script) {
-        if (const auto* release = std::get_if<arch::npu::program::ReleaseOp>(&op.op)) {
+void add_released(const std::vector<program::CoreOp>& script, std::set<std::int64_t>& released) {
+    for (const program::CoreOp& op : script) {
+        if (const auto* release = std::get_if<program::ReleaseOp>(&op.op)) {
             released.insert(release->action.lock);
-        } else if (const auto* loop = std::get_if<arch::npu::program::LoopOp>(&op.op)) {
+        } else if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
             add_released(loop->body, released);
         }
     }
 }
 
-void add_released(const arch::npu::program::BufferDescriptor& descriptor, std::set<std::int64_t>& released) {
+void add_released(const program::BufferDescriptor& descriptor, std::set<std::int64_t>& released) {
     if (descriptor.release) {
         released.insert(descriptor.release->lock);
     }
 }
 
 // Locks that something in the program gives.
-std::set<std::int64_t> released_locks(const arch::npu::program::Program& program) {
+std::set<std::int64_t> released_locks(const program::Program& program) {
     std::set<std::int64_t> released;
-    for (const arch::npu::program::CoreProgram& core : program.cores) {
+    for (const program::CoreProgram& core : program.cores) {
         add_released(core.script, released);
     }
-    for (const arch::npu::program::TileDma& dma : program.dmas) {
-        for (const arch::npu::program::BufferDescriptor& descriptor : dma.descriptors) {
+    for (const program::TileDma& dma : program.dmas) {
+        for (const program::BufferDescriptor& descriptor : dma.descriptors) {
             add_released(descriptor, released);
         }
     }
-    for (const arch::npu::program::SequenceOp& operation : program.sequence) {
-        if (const auto* set = std::get_if<arch::npu::program::SetLock>(&operation)) {
+    for (const program::SequenceOp& operation : program.sequence) {
+        if (const auto* set = std::get_if<program::SetLock>(&operation)) {
             released.insert(set->lock);
-        } else if (const auto* write = std::get_if<arch::npu::program::WriteDescriptor>(&operation)) {
+        } else if (const auto* write = std::get_if<program::WriteDescriptor>(&operation)) {
             add_released(write->descriptor, released);
         }
     }
@@ -51,24 +52,24 @@ std::set<std::int64_t> released_locks(const arch::npu::program::Program& program
 
 // A run of descriptors from one that acquires to one that releases: what the core hands over whole.
 struct HandOver {
-    arch::npu::program::LockAction taken;  // by the channel
-    arch::npu::program::LockAction given;
+    program::LockAction taken;  // by the channel
+    program::LockAction given;
 };
 struct Port {  // a channel as the core sees it
     bool input = false;
     std::vector<HandOver> chain;
 };
 
-std::vector<Port> arch::npu::stream::ports_of(const arch::npu::program::TileDma& dma) {
+std::vector<Port> ports_of(const program::TileDma& dma) {
     std::vector<Port> ports;
-    for (const arch::npu::program::TileDma::Start& start : dma.starts) {
-        Port port{start.direction == arch::npu::program::Direction::S2MM, {}};
+    for (const program::TileDma::Start& start : dma.starts) {
+        Port port{start.direction == program::Direction::S2MM, {}};
         std::set<std::int64_t> seen;
         std::optional<std::int64_t> id = start.task.descriptor;
-        std::optional<arch::npu::program::LockAction> taken;
+        std::optional<program::LockAction> taken;
         while (id && seen.insert(*id).second) {
             std::optional<std::int64_t> next;
-            for (const arch::npu::program::BufferDescriptor& descriptor : dma.descriptors) {
+            for (const program::BufferDescriptor& descriptor : dma.descriptors) {
                 if (descriptor.id == *id) {
                     next = descriptor.next;
                     taken = descriptor.acquire ? descriptor.acquire : taken;
@@ -87,15 +88,15 @@ std::vector<Port> arch::npu::stream::ports_of(const arch::npu::program::TileDma&
     return ports;
 }
 
-arch::npu::program::CoreOp take(const arch::npu::program::LockAction& given) {
-    return {arch::npu::program::AcquireOp{{given.lock, -std::abs(given.value)}}};
+program::CoreOp take(const program::LockAction& given) {
+    return {program::AcquireOp{{given.lock, -std::abs(given.value)}}};
 }
-arch::npu::program::CoreOp give(const arch::npu::program::LockAction& taken) {
-    return {arch::npu::program::ReleaseOp{{taken.lock, std::abs(taken.value)}}};
+program::CoreOp give(const program::LockAction& taken) {
+    return {program::ReleaseOp{{taken.lock, std::abs(taken.value)}}};
 }
 
-arch::npu::program::CoreProgram script_of(const arch::npu::program::TileDma& dma, const BodylessCore& core, std::int64_t kernel) {
-    const std::vector<Port> ports = arch::npu::stream::ports_of(dma);
+program::CoreProgram script_of(const program::TileDma& dma, const BodylessCore& core, std::int64_t kernel) {
+    const std::vector<Port> ports = ports_of(dma);
     std::int64_t rounds = 1;
     for (const Port& port : ports) {
         rounds =
@@ -104,7 +105,7 @@ arch::npu::program::CoreProgram script_of(const arch::npu::program::TileDma& dma
     const auto at = [](const Port& port, std::int64_t number) -> const HandOver& {
         return port.chain[static_cast<std::size_t>(number) % port.chain.size()];
     };
-    arch::npu::program::LoopOp loop;
+    program::LoopOp loop;
     loop.count = -1;
     for (std::int64_t round = 0; round < rounds; ++round) {
         for (const Port& port : ports) {
@@ -119,7 +120,7 @@ arch::npu::program::CoreProgram script_of(const arch::npu::program::TileDma& dma
                     loop.body.push_back(take(at(port, number).given));
                 }
             }
-            loop.body.push_back({arch::npu::program::CallOp{kernel, {}, {}}});
+            loop.body.push_back({program::CallOp{kernel, {}, {}}});
             for (const Port& port : ports) {
                 if (port.input) {
                     loop.body.push_back(give(at(port, number).taken));
@@ -132,7 +133,7 @@ arch::npu::program::CoreProgram script_of(const arch::npu::program::TileDma& dma
             }
         }
     }
-    arch::npu::program::CoreProgram program;
+    program::CoreProgram program;
     program.tile = dma.tile;
     program.script.push_back({std::move(loop)});
     return program;
@@ -142,15 +143,15 @@ arch::npu::program::CoreProgram script_of(const arch::npu::program::TileDma& dma
 
 void add_bodyless_cores(Lowering& lowering) {
     const auto released = released_locks(lowering.program);
-    std::set<arch::npu::program::TileCoordinate> with_script;
-    for (const arch::npu::program::CoreProgram& core : lowering.program.cores) {
+    std::set<program::TileCoordinate> with_script;
+    for (const program::CoreProgram& core : lowering.program.cores) {
         with_script.insert(core.tile);
     }
     std::optional<std::int64_t> kernel;
-    for (const arch::npu::program::TileDma& dma : lowering.program.dmas) {
-        const bool core = lowering.config.kind_of(dma.tile) == arch::npu::program::TileKind::Core;
-        const arch::npu::program::BufferDescriptor* waiting = nullptr;
-        for (const arch::npu::program::BufferDescriptor& descriptor : dma.descriptors) {
+    for (const program::TileDma& dma : lowering.program.dmas) {
+        const bool core = lowering.config.kind_of(dma.tile) == program::TileKind::Core;
+        const program::BufferDescriptor* waiting = nullptr;
+        for (const program::BufferDescriptor& descriptor : dma.descriptors) {
             if (descriptor.acquire && !released.contains(descriptor.acquire->lock)) {
                 waiting = &descriptor;
             }
@@ -171,7 +172,7 @@ void add_bodyless_cores(Lowering& lowering) {
         const BodylessCore& stated = *lowering.options.costs.default_core;
         if (!kernel) {
             kernel = static_cast<std::int64_t>(lowering.program.kernels.size());
-            arch::npu::program::Kernel fixed;
+            program::Kernel fixed;
             fixed.name = unique_name(lowering.program.kernels, "default_core");
             fixed.cycles = stated.cycles;
             lowering.program.kernels.push_back(fixed);

@@ -10,22 +10,23 @@
 
 #include "workloads/npu/mlir/lowering.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
 namespace {
 
 struct Ends {
-    arch::npu::stream::Heading in = arch::npu::stream::Heading::North;
-    arch::npu::stream::Heading out = arch::npu::stream::Heading::South;
+    stream::Heading in = stream::Heading::North;
+    stream::Heading out = stream::Heading::South;
 };
 
-arch::npu::stream::Heading read_heading(Cursor& cursor) {
-    static constexpr std::array<std::pair<std::string_view, arch::npu::stream::Heading>, 4> kNames{
-        {{"North", arch::npu::stream::Heading::North},
-         {"South", arch::npu::stream::Heading::South},
-         {"East", arch::npu::stream::Heading::East},
-         {"West", arch::npu::stream::Heading::West}}};
+stream::Heading read_heading(Cursor& cursor) {
+    static constexpr std::array<std::pair<std::string_view, stream::Heading>, 4> kNames{
+        {{"North", stream::Heading::North},
+         {"South", stream::Heading::South},
+         {"East", stream::Heading::East},
+         {"West", stream::Heading::West}}};
     const Location where = cursor.where();
     const std::string word = cursor.word();
     const auto place = std::find_if(kNames.begin(), kNames.end(),
@@ -46,18 +47,18 @@ class Cascades {
             lowering_.attempt([&] { read(operation); });
         }
         for (const auto& [from, ends] : configured_) {
-            const arch::npu::program::TileCoordinate to = arch::npu::stream::neighbour(from, ends.out);
+            const program::TileCoordinate to = stream::neighbour(from, ends.out);
             const auto receiver = configured_.find(to);
-            if (receiver != configured_.end() && receiver->second.in == arch::npu::stream::opposite(ends.out)) {
+            if (receiver != configured_.end() && receiver->second.in == stream::opposite(ends.out)) {
                 add(from, to);
             }
         }
-        for (const arch::npu::program::CoreProgram& core : lowering_.program.cores) {
+        for (const program::CoreProgram& core : lowering_.program.cores) {
             if (puts(core.script) && !has_exit(core.tile) && !configured_.contains(core.tile)) {
                 add(core.tile, wired(core.tile));
             }
         }
-        for (const arch::npu::program::Cascade& cascade : lowering_.program.cascades) {
+        for (const program::Cascade& cascade : lowering_.program.cascades) {
             note_silent(cascade);
         }
     }
@@ -70,7 +71,7 @@ class Cascades {
         }
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
-        const arch::npu::program::TileCoordinate tile = lowering_.tile(inside);
+        const program::TileCoordinate tile = lowering_.tile(inside);
         inside.expect(",");
         if (flow) {
             add(tile, lowering_.tile(inside));
@@ -83,9 +84,9 @@ class Cascades {
         configured_[tile] = ends;
     }
 
-    void add(arch::npu::program::TileCoordinate from, arch::npu::program::TileCoordinate to) {
+    void add(program::TileCoordinate from, program::TileCoordinate to) {
         auto& cascades = lowering_.program.cascades;
-        arch::npu::program::Cascade cascade;
+        program::Cascade cascade;
         cascade.name = unique_name(cascades, fmt::format("cascade_{}_{}_to_{}_{}", from.column,
                                                          from.row, to.column, to.row));
         cascade.from = from;
@@ -93,33 +94,33 @@ class Cascades {
         cascades.push_back(cascade);
     }
 
-    bool has_exit(arch::npu::program::TileCoordinate tile) const {
+    bool has_exit(program::TileCoordinate tile) const {
         const auto& cascades = lowering_.program.cascades;
         return std::any_of(cascades.begin(), cascades.end(),
-                           [tile](const arch::npu::program::Cascade& cascade) { return cascade.from == tile; });
+                           [tile](const program::Cascade& cascade) { return cascade.from == tile; });
     }
 
     // Where a core's cascade leads when nothing says so.
-    arch::npu::program::TileCoordinate wired(arch::npu::program::TileCoordinate tile) const {
+    program::TileCoordinate wired(program::TileCoordinate tile) const {
         if (!lowering_.config.core.alternating_sides) {
-            return arch::npu::stream::neighbour(tile, arch::npu::stream::Heading::South);
+            return stream::neighbour(tile, stream::Heading::South);
         }
-        const arch::npu::program::TileCoordinate ahead =
-            arch::npu::stream::neighbour(tile, tile.row % 2 == 0 ? arch::npu::stream::Heading::West : arch::npu::stream::Heading::East);
-        return lowering_.config.contains(ahead) ? ahead : arch::npu::stream::neighbour(tile, arch::npu::stream::Heading::North);
+        const program::TileCoordinate ahead =
+            stream::neighbour(tile, tile.row % 2 == 0 ? stream::Heading::West : stream::Heading::East);
+        return lowering_.config.contains(ahead) ? ahead : stream::neighbour(tile, stream::Heading::North);
     }
 
-    static bool puts(const std::vector<arch::npu::program::CoreOp>& script) {
-        return std::any_of(script.begin(), script.end(), [](const arch::npu::program::CoreOp& op) {
-            const auto* loop = std::get_if<arch::npu::program::LoopOp>(&op.op);
-            return std::holds_alternative<arch::npu::program::PutCascadeOp>(op.op) ||
+    static bool puts(const std::vector<program::CoreOp>& script) {
+        return std::any_of(script.begin(), script.end(), [](const program::CoreOp& op) {
+            const auto* loop = std::get_if<program::LoopOp>(&op.op);
+            return std::holds_alternative<program::PutCascadeOp>(op.op) ||
                    (loop != nullptr && puts(loop->body));
         });
     }
 
-    void note_silent(const arch::npu::program::Cascade& cascade) {
+    void note_silent(const program::Cascade& cascade) {
         const auto& cores = lowering_.program.cores;
-        const bool used = std::any_of(cores.begin(), cores.end(), [&](const arch::npu::program::CoreProgram& core) {
+        const bool used = std::any_of(cores.begin(), cores.end(), [&](const program::CoreProgram& core) {
             return core.tile == cascade.from && puts(core.script);
         });
         if (!used) {
@@ -130,7 +131,7 @@ class Cascades {
     }
 
     Lowering& lowering_;
-    std::map<arch::npu::program::TileCoordinate, Ends> configured_;
+    std::map<program::TileCoordinate, Ends> configured_;
 };
 
 }  // namespace

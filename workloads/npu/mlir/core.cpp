@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -94,14 +95,14 @@ class CoreReader {
         core_.tile = lowering.tile(inside);
     }
 
-    arch::npu::program::CoreProgram run() {
+    program::CoreProgram run() {
         Scope scope(&lowering_.names);
         core_.script = script(region_of(operation_), scope);
         return std::move(core_);
     }
 
   private:
-    using Script = std::vector<arch::npu::program::CoreOp>;
+    using Script = std::vector<program::CoreOp>;
 
     // The blocks of a region, as control flows through them.
     Script script(const Item& region, Scope& scope) {
@@ -129,7 +130,7 @@ class CoreReader {
     }
 
     static void close_endless(Script& ops, std::size_t from) {
-        arch::npu::program::LoopOp loop;
+        program::LoopOp loop;
         loop.count = -1;
         loop.body.assign(ops.begin() + static_cast<std::ptrdiff_t>(from), ops.end());
         ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(from), ops.end());
@@ -137,16 +138,16 @@ class CoreReader {
     }
 
     // A core that only computes for ever is never heard of again: its loop is left out.
-    static void add_endless(Script& ops, arch::npu::program::LoopOp loop) {
+    static void add_endless(Script& ops, program::LoopOp loop) {
         if (touches_locks(loop.body)) {
             ops.push_back({std::move(loop)});
         }
     }
     static bool touches_locks(const Script& ops) {
-        return std::any_of(ops.begin(), ops.end(), [](const arch::npu::program::CoreOp& entry) {
-            const auto* inner = std::get_if<arch::npu::program::LoopOp>(&entry.op);
+        return std::any_of(ops.begin(), ops.end(), [](const program::CoreOp& entry) {
+            const auto* inner = std::get_if<program::LoopOp>(&entry.op);
             return inner != nullptr ? touches_locks(inner->body)
-                                    : !std::holds_alternative<arch::npu::program::CallOp>(entry.op);
+                                    : !std::holds_alternative<program::CallOp>(entry.op);
         });
     }
 
@@ -161,19 +162,19 @@ class CoreReader {
             const LockUse use = lock_use(operation, scope);
             flush(ops);
             if (use.acquire) {
-                ops.push_back({arch::npu::program::AcquireOp{use.action}});
+                ops.push_back({program::AcquireOp{use.action}});
             } else {
-                ops.push_back({arch::npu::program::ReleaseOp{use.action}});
+                ops.push_back({program::ReleaseOp{use.action}});
             }
         } else if (name == "func.call") {
             call(operation, scope, ops);
         } else if (name == "aie.put_cascade") {
             flush(ops);
-            ops.push_back({arch::npu::program::PutCascadeOp{1, std::nullopt}});
+            ops.push_back({program::PutCascadeOp{1, std::nullopt}});
         } else if (name == "aie.get_cascade") {
             name_results(operation, scope);
             flush(ops);
-            ops.push_back({arch::npu::program::GetCascadeOp{1, std::nullopt}});
+            ops.push_back({program::GetCascadeOp{1, std::nullopt}});
         } else if (name == "scf.for" || name == "affine.for") {
             loop(operation, scope, ops);
         } else if (name == "scf.if" || name == "scf.while") {
@@ -209,7 +210,7 @@ class CoreReader {
 
     std::int64_t lock_seen_as(std::int64_t number, Location where) {
         const arch::npu::CoreConfig& core = lowering_.config.core;
-        arch::npu::program::TileCoordinate at = core_.tile;
+        program::TileCoordinate at = core_.tile;
         const bool own_west = core.alternating_sides && at.row % 2 == 0;
         constexpr std::int64_t kSouth = 0, kWest = 1, kNorth = 2, kEast = 3;
         const std::int64_t window = number / kLockWindow;
@@ -220,13 +221,13 @@ class CoreReader {
                                                4 * kLockWindow - 1));
         }
         auto& locks = lowering_.program.locks;
-        const auto place = std::find_if(locks.begin(), locks.end(), [&](const arch::npu::program::Lock& lock) {
+        const auto place = std::find_if(locks.begin(), locks.end(), [&](const program::Lock& lock) {
             return lock.tile == at && lock.id == number % kLockWindow;
         });
         if (place != locks.end()) {
             return place - locks.begin();
         }
-        arch::npu::program::Lock lock;  // every tile has them all, declared or not
+        program::Lock lock;  // every tile has them all, declared or not
         lock.tile = at;
         lock.id = number % kLockWindow;
         lock.name = unique_name(locks, fmt::format("lock_{}_{}_{}", at.column, at.row, lock.id));
@@ -430,7 +431,7 @@ class CoreReader {
         const InlineClock outside = clock_;
         clock_ = InlineClock(lowering_.options.costs.inline_code);
         try {
-            arch::npu::program::LoopOp loop;
+            program::LoopOp loop;
             loop.parameter = parameter;
             loop.count = runs.value_or(0);
             loop.body = script_with_branch(region, scope);
@@ -457,7 +458,7 @@ class CoreReader {
         flush(ops);
         // Work before and behind the loop's events stays apart; without events it is one piece.
         std::int64_t cycles = 0;
-        for (const arch::npu::program::CoreOp& op : ops) {
+        for (const program::CoreOp& op : ops) {
             if (!is_inline(op)) {
                 return ops;
             }
@@ -507,7 +508,7 @@ class CoreReader {
             clock_ = InlineClock(lowering_.options.costs.inline_code);
             Scope inner(&scope);
             std::int64_t cycles = 0;
-            for (const arch::npu::program::CoreOp& op : script(*region, inner)) {
+            for (const program::CoreOp& op : script(*region, inner)) {
                 cycles += is_inline(op) ? work_of(op) : 0;
             }
             longest = std::max(longest, cycles);
@@ -535,7 +536,7 @@ class CoreReader {
                                 "how often this loop runs depends on data, which is not modelled");
         }
         flush(ops);
-        arch::npu::program::LoopOp loop;
+        program::LoopOp loop;
         loop.count = -1;
         loop.body = script(*regions[1], inner);
         add_endless(ops, std::move(loop));
@@ -556,13 +557,13 @@ class CoreReader {
         const auto words = cascades.find(symbol);
         const CascadeWords cascade = words == cascades.end() ? CascadeWords{} : words->second;
         if (cascade.get > 0) {
-            ops.push_back({arch::npu::program::GetCascadeOp{cascade.get, std::nullopt}});
+            ops.push_back({program::GetCascadeOp{cascade.get, std::nullopt}});
         }
-        arch::npu::program::CallOp op;
+        program::CallOp op;
         op.kernel = kernel(symbol, operation);
         ops.push_back({op});
         if (cascade.put > 0) {
-            ops.push_back({arch::npu::program::PutCascadeOp{cascade.put, std::nullopt}});
+            ops.push_back({program::PutCascadeOp{cascade.put, std::nullopt}});
         }
     }
 
@@ -601,7 +602,7 @@ class CoreReader {
         }
         const KernelCosts& costs = lowering_.options.costs;
         const auto stated = costs.kernels.find(symbol);
-        arch::npu::program::Kernel kernel;
+        program::Kernel kernel;
         kernel.name = plain_name(symbol);
         if (stated != costs.kernels.end()) {
             kernel.cycles = stated->second;
@@ -641,30 +642,30 @@ class CoreReader {
         }
     }
 
-    bool is_inline(const arch::npu::program::CoreOp& op) const {
-        const auto* call = std::get_if<arch::npu::program::CallOp>(&op.op);
+    bool is_inline(const program::CoreOp& op) const {
+        const auto* call = std::get_if<program::CallOp>(&op.op);
         return call != nullptr &&
                lowering_.program.kernels[static_cast<std::size_t>(call->kernel)].kind ==
-                   arch::npu::program::KernelKind::Inline;
+                   program::KernelKind::Inline;
     }
-    std::int64_t work_of(const arch::npu::program::CoreOp& op) const {
-        const auto& call = std::get<arch::npu::program::CallOp>(op.op);
+    std::int64_t work_of(const program::CoreOp& op) const {
+        const auto& call = std::get<program::CallOp>(op.op);
         return *lowering_.program.kernels[static_cast<std::size_t>(call.kernel)].cycles;
     }
 
     // One kernel per number of cycles: "inline_12".
-    arch::npu::program::CoreOp inline_call(std::int64_t cycles) {
-        arch::npu::program::CallOp call;
+    program::CoreOp inline_call(std::int64_t cycles) {
+        program::CallOp call;
         const std::string name = fmt::format("inline_{}", cycles);
         auto& kernels = lowering_.program.kernels;
-        const auto place = std::find_if(kernels.begin(), kernels.end(), [&name](const arch::npu::program::Kernel& k) {
-            return k.kind == arch::npu::program::KernelKind::Inline && k.name == name;
+        const auto place = std::find_if(kernels.begin(), kernels.end(), [&name](const program::Kernel& k) {
+            return k.kind == program::KernelKind::Inline && k.name == name;
         });
         call.kernel = place - kernels.begin();
         if (place == kernels.end()) {
-            arch::npu::program::Kernel kernel;
+            program::Kernel kernel;
             kernel.name = name;
-            kernel.kind = arch::npu::program::KernelKind::Inline;
+            kernel.kind = program::KernelKind::Inline;
             kernel.cycles = cycles;
             kernels.push_back(kernel);
         }
@@ -682,7 +683,7 @@ class CoreReader {
 
     Lowering& lowering_;
     const Operation& operation_;
-    arch::npu::program::CoreProgram core_;
+    program::CoreProgram core_;
     InlineClock clock_{lowering_.options.costs.inline_code};
     const Block* target_ = nullptr;
     std::size_t steps_ = 0;
@@ -695,7 +696,7 @@ void lower_cores(Lowering& lowering) {
     for (const Operation& operation : lowering.body()) {
         if (operation.name == "aie.core" && !operation.regions().empty()) {
             lowering.attempt([&] {
-                arch::npu::program::CoreProgram core = CoreReader(lowering, operation).run();
+                program::CoreProgram core = CoreReader(lowering, operation).run();
                 if (!core.script.empty()) {
                     lowering.program.cores.push_back(std::move(core));
                 }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "workloads/npu/mlir/transfer.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -35,8 +36,8 @@ void read_layout(const Item& list, const Scope& scope, Transfer& transfer) {
     Cursor cursor(list);
     while (!cursor.done()) {
         Cursor entry(cursor.group("<"));
-        arch::npu::program::Dimension dimension{0, 0};
-        arch::npu::program::Padding padding;
+        program::Dimension dimension{0, 0};
+        program::Padding padding;
         bool pads = false;
         while (!entry.done()) {
             const Location where = entry.where();
@@ -130,8 +131,8 @@ std::vector<Field> read_fields(const std::vector<Item>& items, Location where) {
 }
 
 // #aie.bd_iteration<size = 4, stride = 1024, current = 2>; the stride still in elements.
-arch::npu::program::Iteration read_iteration(const std::vector<Item>& items, Location where) {
-    arch::npu::program::Iteration iteration;
+program::Iteration read_iteration(const std::vector<Item>& items, Location where) {
+    program::Iteration iteration;
     for (const auto& [key, number, at] : read_fields(items, where)) {
         if ((key != "size" && key != "stride" && key != "current") || number < 0) {
             throw ReadError(at, fmt::format("an iteration has size, stride and current, not {} = "
@@ -191,21 +192,21 @@ void read_attributes(const Operation& operation, const Scope& scope, Parts& part
 }
 
 // What a shim or core descriptor has no dimension for becomes its iteration.
-void split_outer(const Lowering& lowering, arch::npu::program::TileKind kind, const MemrefType& type, Location where,
+void split_outer(const Lowering& lowering, program::TileKind kind, const MemrefType& type, Location where,
                  Transfer& transfer, StatedDescriptor& stated) {
     const auto most = static_cast<std::size_t>(lowering.config.dma_of(kind).dimensions);
-    if (transfer.dimensions.size() != most + 1 || kind == arch::npu::program::TileKind::Memory) {
+    if (transfer.dimensions.size() != most + 1 || kind == program::TileKind::Memory) {
         return;
     }
-    const arch::npu::program::Dimension outer = transfer.dimensions.front();
+    const program::Dimension outer = transfer.dimensions.front();
     transfer.dimensions.erase(transfer.dimensions.begin());
     stated.repeat = std::max<std::int64_t>(1, outer.size);
     if (outer.size > 1 && outer.stride != 0) {
-        stated.descriptor.iteration = arch::npu::program::Iteration{outer.size, words_of(outer.stride, type, where)};
+        stated.descriptor.iteration = program::Iteration{outer.size, words_of(outer.stride, type, where)};
     }
     if (outer.size > 1 && transfer.length % outer.size == 0) {
         std::int64_t inner = 1;
-        for (const arch::npu::program::Dimension& d : transfer.dimensions) {
+        for (const program::Dimension& d : transfer.dimensions) {
             inner *= std::clamp<std::int64_t>(d.size, 1, transfer.length);
             inner = std::min(inner, transfer.length);
         }
@@ -216,8 +217,8 @@ void split_outer(const Lowering& lowering, arch::npu::program::TileKind kind, co
 
 }  // namespace
 
-arch::npu::program::Packet read_packet(const std::vector<Item>& items, Location where) {
-    arch::npu::program::Packet packet;
+program::Packet read_packet(const std::vector<Item>& items, Location where) {
+    program::Packet packet;
     for (const auto& [key, number, at] : read_fields(items, where)) {
         const bool id = key == "pkt_id";
         if ((!id && key != "pkt_type") || number < 0 || number > (id ? 31 : 7)) {
@@ -231,13 +232,13 @@ arch::npu::program::Packet read_packet(const std::vector<Item>& items, Location 
 }
 
 StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operation,
-                             const Scope& scope, arch::npu::program::TileCoordinate tile) {
+                             const Scope& scope, program::TileCoordinate tile) {
     StatedDescriptor stated;
     Parts parts;
-    const arch::npu::program::TileKind kind = lowering.config.kind_of(tile);
+    const program::TileKind kind = lowering.config.kind_of(tile);
     Cursor cursor(operation);
     Cursor inside(cursor.group("("));
-    const bool shim = kind == arch::npu::program::TileKind::Shim;
+    const bool shim = kind == program::TileKind::Shim;
     const std::string name = inside.peek() != nullptr ? inside.peek()->token.text : "";
     stated.descriptor.buffer =
         scope.index_of(inside, shim ? Value::Kind::External : Value::Kind::Buffer);
@@ -282,8 +283,8 @@ StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operatio
     return stated;
 }
 
-std::int64_t DescriptorIds::next(const arch::npu::program::ChannelId& channel, Location where) {
-    const arch::npu::DmaConfig& dma = lowering_.config.dma_of(lowering_.config.kind_of(channel.tile));
+std::int64_t DescriptorIds::next(const program::ChannelId& channel, Location where) {
+    const DmaConfig& dma = lowering_.config.dma_of(lowering_.config.kind_of(channel.tile));
     const bool upper = dma.parity_bound_descriptors && channel.index % 2 == 1;
     const bool lower = dma.parity_bound_descriptors && channel.index % 2 == 0;
     const std::int64_t first = upper ? dma.descriptors / 2 : 0;
@@ -310,7 +311,7 @@ namespace {
 
 class ChainReader {
   public:
-    ChainReader(const Lowering& lowering, const Item& region, const arch::npu::program::ChannelId& channel,
+    ChainReader(const Lowering& lowering, const Item& region, const program::ChannelId& channel,
                 const Scope& scope, DescriptorIds& ids,
                 std::map<const Block*, std::int64_t>& ids_by_block)
         : lowering_(lowering),
@@ -349,7 +350,7 @@ class ChainReader {
 
     void read(const Block& block, const Operation& bd) {
         StatedDescriptor stated = read_dma_bd(lowering_, bd, scope_, channel_.tile);
-        arch::npu::program::BufferDescriptor& descriptor = stated.descriptor;
+        program::BufferDescriptor& descriptor = stated.descriptor;
         if (!stated.has_id) {
             descriptor.id = ids_.next(channel_, bd.where);
         }
@@ -370,7 +371,7 @@ class ChainReader {
         chain_.descriptors.push_back(descriptor);
     }
 
-    void step(const Operation& operation, const Operation& bd, arch::npu::program::BufferDescriptor& descriptor) {
+    void step(const Operation& operation, const Operation& bd, program::BufferDescriptor& descriptor) {
         Cursor cursor(operation);
         if (operation.name == "aie.use_lock") {
             const LockUse use = read_lock_use(operation, scope_);
@@ -383,7 +384,7 @@ class ChainReader {
             slot = use.action;
         } else if (operation.name == "aie.dma_bd_packet") {
             Cursor inside(cursor.group("("));
-            arch::npu::program::Packet packet;
+            program::Packet packet;
             packet.type = inside.integer();
             inside.expect(",");
             packet.id = inside.integer();
@@ -421,7 +422,7 @@ class ChainReader {
 
     const Lowering& lowering_;
     const Item& region_;
-    const arch::npu::program::ChannelId& channel_;
+    const program::ChannelId& channel_;
     const Scope& scope_;
     DescriptorIds& ids_;
     std::map<const Block*, std::int64_t>& ids_by_block_;
@@ -432,7 +433,7 @@ class ChainReader {
 }  // namespace
 
 Chain read_chain(const Lowering& lowering, const Item& region, const Block& first,
-                 const arch::npu::program::ChannelId& channel, const Scope& scope, DescriptorIds& ids,
+                 const program::ChannelId& channel, const Scope& scope, DescriptorIds& ids,
                  std::map<const Block*, std::int64_t>& ids_by_block) {
     return ChainReader(lowering, region, channel, scope, ids, ids_by_block).run(first);
 }

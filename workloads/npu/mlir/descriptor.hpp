@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
 // One descriptor and what the file says beside it.
 struct StatedDescriptor {
-    arch::npu::program::BufferDescriptor descriptor;
+    program::BufferDescriptor descriptor;
     bool has_id = false;
     std::optional<std::int64_t> named_descriptor;  // see Packet::descriptor
     // A fourth dimension of a shim or core descriptor: the chain runs this often.
@@ -22,34 +23,34 @@ struct StatedDescriptor {
 
 // aie.dma_bd. Throws ReadError.
 StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operation,
-                             const Scope& scope, arch::npu::program::TileCoordinate tile);
+                             const Scope& scope, program::TileCoordinate tile);
 
 // #aie.packet_info<pkt_type = 0, pkt_id = 1>, or the same without its name.
-arch::npu::program::Packet read_packet(const std::vector<Item>& items, Location where);
+program::Packet read_packet(const std::vector<Item>& items, Location where);
 
 // Ids of a tile's descriptors, given out lowest first.
 class DescriptorIds {
   public:
     explicit DescriptorIds(const Lowering& lowering) : lowering_(lowering) {}
-    void take(arch::npu::program::TileCoordinate tile, std::int64_t id) { taken_[tile].insert(id); }
-    void free(arch::npu::program::TileCoordinate tile, std::int64_t id) { taken_[tile].erase(id); }
+    void take(program::TileCoordinate tile, std::int64_t id) { taken_[tile].insert(id); }
+    void free(program::TileCoordinate tile, std::int64_t id) { taken_[tile].erase(id); }
     // The lowest free id that the channel may use. Throws ReadError when all are taken.
-    std::int64_t next(const arch::npu::program::ChannelId& channel, Location where);
+    std::int64_t next(const program::ChannelId& channel, Location where);
 
   private:
     const Lowering& lowering_;
-    std::map<arch::npu::program::TileCoordinate, std::set<std::int64_t>> taken_;
+    std::map<program::TileCoordinate, std::set<std::int64_t>> taken_;
 };
 
 // The blocks of a region as descriptors of a channel.
 struct Chain {
-    std::vector<arch::npu::program::BufferDescriptor> descriptors;  // the first is where it begins
+    std::vector<program::BufferDescriptor> descriptors;  // the first is where it begins
     std::int64_t repeat = 1;                    // from a fourth dimension
 };
 // Follows the blocks from `first` on. Blocks already in `ids_by_block` are not read again.
 // `scope`: the region's. Throws ReadError.
 Chain read_chain(const Lowering& lowering, const Item& region, const Block& first,
-                 const arch::npu::program::ChannelId& channel, const Scope& scope, DescriptorIds& ids,
+                 const program::ChannelId& channel, const Scope& scope, DescriptorIds& ids,
                  std::map<const Block*, std::int64_t>& ids_by_block);
 
 const Block& block_of(const Item& region, const std::string& label, Location where);

@@ -6,6 +6,7 @@
 
 #include "arch/base/config.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -185,7 +186,7 @@ void check_operations(Lowering& lowering) {
     }
 }
 
-arch::npu::program::Program lowered(Lowering& lowering, const Operation& routed) {
+program::Program lowered(Lowering& lowering, const Operation& routed) {
     choose_repeat_count(lowering);
     check_operations(lowering);
     if (lowering.errors.empty()) {
@@ -255,7 +256,7 @@ std::string target_of(const Source& source, const ReadOptions& options) {
     }
 }
 
-Design lower(const Source& source, const ReadOptions& options, const arch::npu::NpuConfig& config) {
+Design lower(const Source& source, const ReadOptions& options, const NpuConfig& config) {
     try {
         const Devices devices = devices_of(source, options);
         Lowering lowering{config, options, *devices.design};

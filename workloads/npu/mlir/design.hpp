@@ -16,6 +16,7 @@
 #include "workloads/npu/mlir/syntax.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -59,7 +60,7 @@ struct KernelCosts {
 
 // How often dma_start {repeat_count = n} runs its chain: mlir-aie writes the runs after the first,
 // iree-amd-aie the runs. Detect: by the way the file prints ports.
-enum class RepeatCount { Detect, AfterFirst, arch::npu::Runs };
+enum class RepeatCount { Detect, AfterFirst, Runs };
 
 struct ReadOptions {
     std::string device;    // symbol of the aie.device to run, where the file holds several
@@ -76,7 +77,7 @@ struct Source {
 };
 
 struct Design {
-    arch::npu::program::Program program;
+    program::Program program;
     std::vector<std::string> notes;  // what was assumed or left out, a sentence each
 };
 
@@ -86,6 +87,6 @@ Source parse_design(const std::string& text, const std::string& file, std::int64
 // The target of the design's aie.device ("npu1_4col"). Throws ConfigError.
 std::string target_of(const Source& source, const ReadOptions& options);
 // Throws ConfigError with every error found, one a line.
-Design lower(const Source& source, const ReadOptions& options, const arch::npu::NpuConfig& config);
+Design lower(const Source& source, const ReadOptions& options, const NpuConfig& config);
 
 }  // namespace tilesim::workloads::npu::mlir

@@ -10,19 +10,20 @@
 #include "arch/npu/check/program_verifier.hpp"
 #include "arch/npu/stream/router.hpp"
 #include "arch/npu/shipped_config.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    using namespace tilesim::arch;
+    using namespace tilesim;
     try {
-        static const npu::NpuConfig config = npu::shipped_config("xdna");
-        npu::mlir::ReadOptions options;
-        options.costs.default_core = npu::mlir::BodylessCore{100, 1};
+        static const arch::npu::NpuConfig config = arch::npu::shipped_config("xdna");
+        workloads::npu::mlir::ReadOptions options;
+        options.costs.default_core = workloads::npu::mlir::BodylessCore{100, 1};
         const auto source =
-            npu::mlir::parse_design({reinterpret_cast<const char*>(data), size}, "fuzz.mlir");
-        auto [program, notes] = npu::mlir::lower(source, options, config);
-        if (npu::check::verify(program, config).empty()) {
-            npu::stream::route(program, config);
-            npu::program::print(program);
+            workloads::npu::mlir::parse_design({reinterpret_cast<const char*>(data), size}, "fuzz.mlir");
+        auto [program, notes] = workloads::npu::mlir::lower(source, options, config);
+        if (arch::npu::check::verify(program, config).empty()) {
+            arch::npu::stream::route(program, config);
+            arch::npu::program::print(program);
         }
     } catch (const arch::base::config::ConfigError&) {
         // Refused: fine.

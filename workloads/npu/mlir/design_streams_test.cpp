@@ -7,6 +7,7 @@
 #include "workloads/npu/mlir/design.hpp"
 #include "arch/npu/check/program_verifier.hpp"
 #include "arch/npu/shipped_config.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 namespace {
@@ -16,10 +17,10 @@ using testing::HasSubstr;
 
 Design read_for(const std::string& device, const std::string& text,
                 const ReadOptions& options = {}) {
-    return lower(parse_design(text, "d.mlir"), options, shipped_config(device));
+    return lower(parse_design(text, "d.mlir"), options, arch::npu::shipped_config(device));
 }
 
-arch::npu::program::Program read_npu(const std::string& body, const ReadOptions& options = {}) {
+program::Program read_npu(const std::string& body, const ReadOptions& options = {}) {
     return read_for("xdna", "module { aie.device(npu1) {\n" + body + "} }", options).program;
 }
 
@@ -43,7 +44,7 @@ TEST(DesignStreams, AModuleWithoutDeviceIsTheFirstGeneration) {
 }
 
 TEST(DesignStreams, BinaryLocksKeepTheStateTheyAreAskedFor) {
-    const arch::npu::program::Program program = read_aie1(
+    const program::Program program = read_aie1(
                                 "%t = aie.tile(7, 3) %b = aie.buffer(%t) : memref<16xi32>\n"
                                 "%l = aie.lock(%t, 3)\n"
                                 "aie.mem(%t) { aie.dma_start(\"S2MM\", 0, ^a, ^e)\n"
@@ -52,7 +53,7 @@ TEST(DesignStreams, BinaryLocksKeepTheStateTheyAreAskedFor) {
                                 "aie.use_lock(%l, \"Release\", 1) aie.next_bd ^a\n"
                                 "^e: aie.end }")
                                 .program;
-    const arch::npu::program::BufferDescriptor& bd = program.dmas.at(0).descriptors.at(0);
+    const program::BufferDescriptor& bd = program.dmas.at(0).descriptors.at(0);
     EXPECT_EQ(bd.acquire->value, 0);
     EXPECT_EQ(bd.release->value, 1);
 }
@@ -64,7 +65,7 @@ TEST(DesignStreams, CoresOfTheFirstGenerationReachByRow) {
                                 "\n%l = aie.lock(%a, 3)\n"
                                 "aie.core(%b) { aie.use_lock(%l, \"Acquire\", 0) aie.end }")
                           .program,
-                      shipped_config("vck190"));
+                      arch::npu::shipped_config("vck190"));
     };
     EXPECT_TRUE(problems("(5, 4)", "(4, 4)").empty());
     EXPECT_FALSE(problems("(4, 4)", "(5, 4)").empty());
@@ -74,13 +75,13 @@ TEST(DesignStreams, CoresOfTheFirstGenerationReachByRow) {
 
 TEST(DesignStreams, LocalizedLocksAreWindowsOfSixteen) {
     const auto lock_of = [](int number) {
-        const arch::npu::program::Program program = read_npu(fmt::format(
+        const program::Program program = read_npu(fmt::format(
             "%o = aie.tile(1, 3) %s = aie.tile(1, 2) %w = aie.tile(0, 3) %n = aie.tile(1, 4)\n"
             "%a = aie.lock(%s, 5) %b = aie.lock(%w, 5) %c = aie.lock(%n, 5) %d = aie.lock(%o, 5)\n"
             "aie.core(%o) {{ %i = arith.constant {} : index\n"
             "aie.use_lock(%i, AcquireGreaterEqual, 1) aie.end }}",
             number));
-        return std::get<arch::npu::program::AcquireOp>(program.cores.at(0).script.at(0).op).action.lock;
+        return std::get<program::AcquireOp>(program.cores.at(0).script.at(0).op).action.lock;
     };
     EXPECT_EQ(lock_of(5), 0);
     EXPECT_EQ(lock_of(16 + 5), 1);
@@ -89,7 +90,7 @@ TEST(DesignStreams, LocalizedLocksAreWindowsOfSixteen) {
 }
 
 TEST(DesignStreams, AWireBetweenSwitchboxesJoinsThem) {
-    const arch::npu::program::Program program = read_aie1(
+    const program::Program program = read_aie1(
                                 "%s = aie.tile(7, 0) %o = aie.tile(7, 1) %c = aie.tile(7, 3)\n"
                                 "aie.flow(%o, South : 3, %c, DMA : 0)\n"
                                 "aie.flow(%c, DMA : 1, %o, South : 2)\n"
@@ -99,15 +100,15 @@ TEST(DesignStreams, AWireBetweenSwitchboxesJoinsThem) {
                                 "aie.connect<North : 2, DMA : 0> }")
                                 .program;
     ASSERT_EQ(program.routes.size(), 2U);
-    EXPECT_EQ(program.routes[0].source, (arch::npu::program::ChannelId{{7, 0}, arch::npu::program::Direction::MM2S, 0}));
-    EXPECT_EQ(program.routes[0].destinations[0], (arch::npu::program::ChannelId{{7, 3}, arch::npu::program::Direction::S2MM, 0}));
+    EXPECT_EQ(program.routes[0].source, (program::ChannelId{{7, 0}, program::Direction::MM2S, 0}));
+    EXPECT_EQ(program.routes[0].destinations[0], (program::ChannelId{{7, 3}, program::Direction::S2MM, 0}));
     EXPECT_TRUE(program.routes[0].path.empty());  // the router's
-    EXPECT_EQ(program.routes[1].source, (arch::npu::program::ChannelId{{7, 3}, arch::npu::program::Direction::MM2S, 1}));
-    EXPECT_EQ(program.routes[1].destinations[0], (arch::npu::program::ChannelId{{7, 0}, arch::npu::program::Direction::S2MM, 0}));
+    EXPECT_EQ(program.routes[1].source, (program::ChannelId{{7, 3}, program::Direction::MM2S, 1}));
+    EXPECT_EQ(program.routes[1].destinations[0], (program::ChannelId{{7, 0}, program::Direction::S2MM, 0}));
 }
 
 TEST(DesignStreams, BroadcastsAreStreamsWithSeveralReceivers) {
-    const arch::npu::program::Program program = read_npu(
+    const program::Program program = read_npu(
         "%a = aie.tile(0, 2) %b = aie.tile(1, 2) %c = aie.tile(2, 2)\n"
         "aiex.multicast(%a, DMA : 0) { aiex.multi_dest<%b, DMA : 0> aiex.multi_dest<%c, DMA : 1> "
         "}\n"
@@ -131,20 +132,20 @@ TEST(DesignStreams, CascadesComeFromFlowsOrFromTheTwoEnds) {
     for (const char* stated :
          {"aie.cascade_flow(%w, %e)",
           "aie.configure_cascade(%w, North, East) aie.configure_cascade(%e, West, South)"}) {
-        const arch::npu::program::Program program = read_npu(puts + stated);
+        const program::Program program = read_npu(puts + stated);
         ASSERT_EQ(program.cascades.size(), 1U) << stated;
-        EXPECT_EQ(program.cascades[0].from, (arch::npu::program::TileCoordinate{0, 3}));
-        EXPECT_EQ(program.cascades[0].to, (arch::npu::program::TileCoordinate{1, 3}));
+        EXPECT_EQ(program.cascades[0].from, (program::TileCoordinate{0, 3}));
+        EXPECT_EQ(program.cascades[0].to, (program::TileCoordinate{1, 3}));
     }
     // Unconfigured, AIE-ML's cascade leads south.
-    EXPECT_EQ(read_npu(puts).cascades.at(0).to, (arch::npu::program::TileCoordinate{0, 2}));
+    EXPECT_EQ(read_npu(puts).cascades.at(0).to, (program::TileCoordinate{0, 2}));
     ReadOptions options;
     options.costs.cascade["k"] = {3, 5};
     const auto script =
         read_npu(std::string{kCascade} + "aie.cascade_flow(%w, %e)", options).cores.at(0).script;
     ASSERT_EQ(script.size(), 3U);
-    EXPECT_EQ(std::get<arch::npu::program::GetCascadeOp>(script[0].op).words, 3);
-    EXPECT_EQ(std::get<arch::npu::program::PutCascadeOp>(script[2].op).words, 5);
+    EXPECT_EQ(std::get<program::GetCascadeOp>(script[0].op).words, 3);
+    EXPECT_EQ(std::get<program::PutCascadeOp>(script[2].op).words, 5);
 }
 
 // AM009: from west to east in the lowest row of cores, back in the next.
@@ -156,10 +157,10 @@ TEST(DesignStreams, TheFirstGenerationsCascadeIsASnake) {
             .program.cascades.at(0)
             .to;
     };
-    EXPECT_EQ(next(4, 1), (arch::npu::program::TileCoordinate{5, 1}));
-    EXPECT_EQ(next(4, 2), (arch::npu::program::TileCoordinate{3, 2}));
-    EXPECT_EQ(next(49, 1), (arch::npu::program::TileCoordinate{49, 2}));
-    EXPECT_EQ(next(0, 2), (arch::npu::program::TileCoordinate{0, 3}));
+    EXPECT_EQ(next(4, 1), (program::TileCoordinate{5, 1}));
+    EXPECT_EQ(next(4, 2), (program::TileCoordinate{3, 2}));
+    EXPECT_EQ(next(49, 1), (program::TileCoordinate{49, 2}));
+    EXPECT_EQ(next(0, 2), (program::TileCoordinate{0, 3}));
 }
 
 constexpr const char* kChain =
@@ -170,7 +171,7 @@ constexpr const char* kChain =
     "^b: aie.dma_bd(%x : memref<8xi32>, 6, 2) aie.end }\n";
 
 TEST(DesignStreams, AChainIsWrittenWhereItIsStarted) {
-    const arch::npu::program::Program program = read_npu(
+    const program::Program program = read_npu(
         std::string{kChain} +
         "aie.runtime_sequence(%a: memref<8xi32>) {\n"
         "%t = aiex.dma_start_bd_chain @pair(%a, %l) : (memref<8xi32>, index) on (%s, MM2S, 0)\n"
@@ -178,12 +179,12 @@ TEST(DesignStreams, AChainIsWrittenWhereItIsStarted) {
         "{issue_token = true}\n"
         "aiex.dma_await_task(%u) }");
     ASSERT_EQ(program.sequence.size(), 7U);
-    const auto& first = std::get<arch::npu::program::WriteDescriptor>(program.sequence[0]).descriptor;
+    const auto& first = std::get<program::WriteDescriptor>(program.sequence[0]).descriptor;
     EXPECT_EQ(first.length, 6);
     EXPECT_EQ(first.acquire->value, 1);
-    EXPECT_EQ(first.next, std::get<arch::npu::program::WriteDescriptor>(program.sequence[1]).descriptor.id);
-    const auto& push = std::get<arch::npu::program::PushTask>(program.sequence[5]);
-    EXPECT_EQ(push.channel, (arch::npu::program::ChannelId{{0, 0}, arch::npu::program::Direction::S2MM, 1}));
+    EXPECT_EQ(first.next, std::get<program::WriteDescriptor>(program.sequence[1]).descriptor.id);
+    const auto& push = std::get<program::PushTask>(program.sequence[5]);
+    EXPECT_EQ(push.channel, (program::ChannelId{{0, 0}, program::Direction::S2MM, 1}));
     EXPECT_TRUE(push.task.token);
     EXPECT_THAT(error_of(std::string{kChain} +
                          "aie.runtime_sequence(%a: memref<8xi32>) {\n"
@@ -192,7 +193,7 @@ TEST(DesignStreams, AChainIsWrittenWhereItIsStarted) {
 }
 
 TEST(DesignStreams, OutOfOrderPacketsNameTheirDescriptor) {
-    const arch::npu::program::Program program = read_npu(
+    const program::Program program = read_npu(
         "%m = aie.tile(0, 1) %b = aie.buffer(%m) : memref<64xi32>\n"
         "aie.memtile_dma(%m) { %0 = aie.dma_start(S2MM, 0, ^a, ^n, repeat_count = 2) "
         "{out_of_order}\n"
@@ -200,7 +201,7 @@ TEST(DesignStreams, OutOfOrderPacketsNameTheirDescriptor) {
         "^n: %1 = aie.dma_start(MM2S, 0, ^b, ^e)\n"
         "^b: aie.dma_bd(%b : memref<64xi32>, 0, 16) {packet = #aie.packet_info<pkt_type = 0, "
         "pkt_id = 2>, out_of_order_id = 9 : i32} aie.next_bd ^e\n^e: aie.end }");
-    const arch::npu::program::TileDma& dma = program.dmas.at(0);
+    const program::TileDma& dma = program.dmas.at(0);
     EXPECT_TRUE(dma.starts.at(0).task.out_of_order);
     EXPECT_EQ(dma.starts.at(0).task.repeat, 3);
     EXPECT_FALSE(dma.starts.at(1).task.out_of_order);
@@ -213,10 +214,10 @@ TEST(DesignStreams, TheHostsStepsFollowTheSequence) {
     const std::string body =
         "%t = aie.tile(7, 0) %i = aie.lock(%t, 1) {sym_name = \"in\"}\n"
         "aie.lock(%t, 2) {sym_name = \"out\"}";
-    const arch::npu::program::Program program = read_aie1(body, options).program;
+    const program::Program program = read_aie1(body, options).program;
     ASSERT_EQ(program.sequence.size(), 2U);
-    EXPECT_EQ(std::get<arch::npu::program::SetLock>(program.sequence[0]).value, 1);
-    EXPECT_EQ(std::get<arch::npu::program::AcquireLock>(program.sequence[1]).action.value, 1);
+    EXPECT_EQ(std::get<program::SetLock>(program.sequence[0]).value, 1);
+    EXPECT_EQ(std::get<program::AcquireLock>(program.sequence[1]).action.value, 1);
     options.host = {{false, "inn", 1}};
     EXPECT_THROW(read_aie1(body, options), ConfigError);
     options.host = {{false, "in", 2}};

@@ -8,6 +8,7 @@
 #include "workloads/npu/mlir/device_names.hpp"
 #include "arch/npu/check/program_verifier.hpp"
 #include "arch/npu/shipped_config.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 namespace {
@@ -15,8 +16,8 @@ namespace {
 using arch::base::config::ConfigError;
 using testing::HasSubstr;
 
-const arch::npu::NpuConfig& config() {
-    static const arch::npu::NpuConfig kConfig = shipped_config("xdna");
+const NpuConfig& config() {
+    static const NpuConfig kConfig = arch::npu::shipped_config("xdna");
     return kConfig;
 }
 
@@ -42,7 +43,7 @@ constexpr const char* kTiles =
     "aie.flow(%s, DMA : 0, %m, DMA : 0) aie.shim_dma_allocation @in(%s, MM2S, 0)\n";
 
 // The descriptor of one block of the memory tile's MM2S 0.
-arch::npu::program::BufferDescriptor block(const std::string& operations) {
+program::BufferDescriptor block(const std::string& operations) {
     const Design design = read(std::string{kTiles} +
                                "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n^a:\n" +
                                operations + "\naie.next_bd ^e\n^e: aie.end }");
@@ -50,7 +51,7 @@ arch::npu::program::BufferDescriptor block(const std::string& operations) {
 }
 
 TEST(Design, LocksAndBuffersGetIdsAndAddresses) {
-    const arch::npu::program::Program program = read(kTiles).program;
+    const program::Program program = read(kTiles).program;
     EXPECT_EQ(program.locks[0].id, 3);
     EXPECT_EQ(program.locks[0].initial, 2);
     EXPECT_EQ(program.locks[1].id, 0);  // the lowest free one
@@ -61,17 +62,17 @@ TEST(Design, LocksAndBuffersGetIdsAndAddresses) {
 }
 
 TEST(Design, BothSyntaxesOfADescriptorSayTheSame) {
-    const arch::npu::program::BufferDescriptor old = block(
+    const program::BufferDescriptor old = block(
         "aie.use_lock(%q, AcquireGreaterEqual, 1)\n"
         "aie.dma_bd(%b : memref<64xi32>, 8, 24, [<size = 3, stride = 16>, <size = 8, stride = 1>])"
         "{packet = #aie.packet_info<pkt_type = 2, pkt_id = 7>, bd_id = 5 : i32}\n"
         "aie.use_lock(%p, Release, 2)");
-    const arch::npu::program::BufferDescriptor present = block(
+    const program::BufferDescriptor present = block(
         "%one = arith.constant 1 : i32\n%two = arith.constant 2 : i32\n"
         "aie.use_lock(%q, AcquireGreaterEqual, %one)\naie.dma_bd_packet(2, 7)\n"
         "aie.dma_bd(%b : memref<64xi32> offset = 8 len = 24 sizes = [3, 8] strides = [16, 1])"
         "{bd_id = 5 : i32}\naie.use_lock(%p, Release, %two)");
-    for (const arch::npu::program::BufferDescriptor& d : {old, present}) {
+    for (const program::BufferDescriptor& d : {old, present}) {
         EXPECT_EQ(d.id, 5);
         EXPECT_EQ(d.offset, 32);
         EXPECT_EQ(d.length, 24);
@@ -86,7 +87,7 @@ TEST(Design, BothSyntaxesOfADescriptorSayTheSame) {
 }
 
 TEST(Design, NarrowElementsBecomeWords) {
-    const arch::npu::program::BufferDescriptor d = block(
+    const program::BufferDescriptor d = block(
         "aie.dma_bd(%b8 : memref<64x64xi8>, 4, 1024, [<size = 32, stride = 64>, "
         "<size = 32, stride = 1>])");
     EXPECT_EQ(d.offset, 4);
@@ -101,7 +102,7 @@ TEST(Design, NarrowElementsBecomeWords) {
 }
 
 TEST(Design, TheStatedLengthCountsPadding) {
-    const arch::npu::program::BufferDescriptor d = block(
+    const program::BufferDescriptor d = block(
         "aie.dma_bd(%b : memref<64xi32>, 0, 16, [<size = 13, stride = 1>], "
         "[<const_pad_before = 2, const_pad_after = 1>])");
     EXPECT_EQ(d.length, 13);
@@ -110,7 +111,7 @@ TEST(Design, TheStatedLengthCountsPadding) {
 }
 
 TEST(Design, BlocksAreFollowedNotReadInOrder) {
-    const arch::npu::program::Program program =
+    const program::Program program =
         read(std::string{kTiles} +
              "aie.memtile_dma(%m) { %0 = aie.dma_start(S2MM, 0, ^late, ^more, repeat_count = 4)\n"
              "^early: aie.dma_bd(%b : memref<64xi32>, 32, 8)\n aie.next_bd ^e\n"
@@ -118,7 +119,7 @@ TEST(Design, BlocksAreFollowedNotReadInOrder) {
              "^late: aie.dma_bd(%b : memref<64xi32>, 0, 16)\n aie.next_bd ^early\n"
              "^e: aie.end }")
             .program;
-    const arch::npu::program::TileDma& dma = program.dmas.at(0);
+    const program::TileDma& dma = program.dmas.at(0);
     ASSERT_EQ(dma.starts.size(), 2U);
     EXPECT_EQ(dma.starts[0].task.repeat, 5);
     EXPECT_EQ(dma.descriptors[0].length, 16);
@@ -142,7 +143,7 @@ TEST(Design, RepeatCountFollowsTheProducer) {
 }
 
 TEST(Design, ACoreBecomesAScript) {
-    const arch::npu::program::Program program = read(std::string{kTiles} +
+    const program::Program program = read(std::string{kTiles} +
                                  "func.func private @k()\n"
                                  "aie.core(%c) { %0 = arith.constant 0 : index\n"
                                  "%n = arith.constant 6 : index %1 = arith.constant 1 : index\n"
@@ -154,16 +155,16 @@ TEST(Design, ACoreBecomesAScript) {
                                  "memref.store %w, %x[%j] : memref<16xi32> }\n"
                                  "aie.use_lock(%l, Release, 1) } aie.end }")
                                 .program;
-    const auto& loop = std::get<arch::npu::program::LoopOp>(program.cores.at(0).script.at(0).op);
+    const auto& loop = std::get<program::LoopOp>(program.cores.at(0).script.at(0).op);
     EXPECT_EQ(loop.count, 6);
     ASSERT_EQ(loop.body.size(), 5U);  // acquire, call, work, release, and the loop's own branch
-    EXPECT_EQ(std::get<arch::npu::program::AcquireOp>(loop.body[0].op).action.value, 1);
+    EXPECT_EQ(std::get<program::AcquireOp>(loop.body[0].op).action.value, 1);
     const auto& work =
-        program.kernels[static_cast<std::size_t>(std::get<arch::npu::program::CallOp>(loop.body[2].op).kernel)];
+        program.kernels[static_cast<std::size_t>(std::get<program::CallOp>(loop.body[2].op).kernel)];
     // A run of the inner loop: load at 0, add when it is there (7), store at 8, done at 9,
     // branch 6.
     EXPECT_EQ(work.cycles, 6 * (7 + 1 + 1 + 6));
-    EXPECT_EQ(work.kind, arch::npu::program::KernelKind::Inline);
+    EXPECT_EQ(work.kind, program::KernelKind::Inline);
 }
 
 TEST(Design, EndlessAndUnrolledControlFlow) {
@@ -172,15 +173,15 @@ TEST(Design, EndlessAndUnrolledControlFlow) {
     };
     const auto endless =
         script("cf.br ^a\n^a: aie.use_lock(%l, Acquire, 1) aie.use_lock(%l, Release, 1) cf.br ^a");
-    EXPECT_EQ(std::get<arch::npu::program::LoopOp>(endless.back().op).count, -1);
+    EXPECT_EQ(std::get<program::LoopOp>(endless.back().op).count, -1);
     // A bound that is the outer variable: unrolled, 0 + 1 + 2 acquires.
     const auto triangle = script(
         "%0 = arith.constant 0 : index %3 = arith.constant 3 : index %1 = arith.constant 1 : "
         "index scf.for %i = %0 to %3 step %1 { scf.for %j = %0 to %i step %1 { "
         "aie.use_lock(%l, Acquire, 1) } } aie.end");
     std::int64_t acquires = 0;
-    for (const arch::npu::program::CoreOp& op : triangle) {
-        if (const auto* loop = std::get_if<arch::npu::program::LoopOp>(&op.op)) {
+    for (const program::CoreOp& op : triangle) {
+        if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
             acquires += loop->count;
         }
     }
@@ -213,13 +214,13 @@ TEST(Design, BodylessCoresFollowTheirLocks) {
     EXPECT_THAT(error_of(body), HasSubstr("has no body in this file"));
     ReadOptions options;
     options.costs.default_core = BodylessCore{50, 3};
-    const arch::npu::program::Program program = read(body, options).program;
-    const auto& loop = std::get<arch::npu::program::LoopOp>(program.cores.at(0).script[0].op);
+    const program::Program program = read(body, options).program;
+    const auto& loop = std::get<program::LoopOp>(program.cores.at(0).script[0].op);
     EXPECT_EQ(loop.body.size(), 9U);  // three times: take, work, give
 }
 
 TEST(Design, TheSequenceStatesTransfers) {
-    const arch::npu::program::Program program =
+    const program::Program program =
         read(std::string{kTiles} +
              "aie.runtime_sequence(%a: memref<8x64xi32>, %n: i32) {\n"
              "aiex.npu.dma_memcpy_nd(%a[0, 0, 1, 2][4, 1, 2, 8][128, 0, 64, 1]) "
@@ -227,22 +228,22 @@ TEST(Design, TheSequenceStatesTransfers) {
              "aiex.npu.dma_wait {symbol = @in} aiex.set_lock(%p, 7) }")
             .program;
     ASSERT_EQ(program.sequence.size(), 4U);
-    const auto& bd = std::get<arch::npu::program::WriteDescriptor>(program.sequence[0]).descriptor;
+    const auto& bd = std::get<program::WriteDescriptor>(program.sequence[0]).descriptor;
     EXPECT_EQ(bd.offset, 4 * (64 + 2));
     EXPECT_EQ(bd.length, 16);
     EXPECT_EQ(bd.iteration->size, 4);
     EXPECT_EQ(bd.iteration->stride, 128);
-    const auto& push = std::get<arch::npu::program::PushTask>(program.sequence[1]);
+    const auto& push = std::get<program::PushTask>(program.sequence[1]);
     EXPECT_EQ(push.task.repeat, 4);
     EXPECT_TRUE(push.task.token);
-    EXPECT_EQ(std::get<arch::npu::program::WaitToken>(program.sequence[2]).channel.direction, arch::npu::program::Direction::MM2S);
-    EXPECT_EQ(std::get<arch::npu::program::SetLock>(program.sequence[3]).value, 7);
+    EXPECT_EQ(std::get<program::WaitToken>(program.sequence[2]).channel.direction, program::Direction::MM2S);
+    EXPECT_EQ(std::get<program::SetLock>(program.sequence[3]).value, 7);
 }
 
 // The words of 33828896 come from a compiler's listing: release lock 1 by 1, acquire lock 0 at 1,
 // valid.
 TEST(Design, RegisterWritesAreDescriptors) {
-    const arch::npu::program::Program program =
+    const program::Program program =
         read(std::string{kTiles} +
              "%l0 = aie.lock(%c, 0) %l1 = aie.lock(%c, 1)\n"
              "memref.global \"private\" constant @w : memref<6xi32> = dense<[16, 0, 0, 0, 0, "
@@ -251,21 +252,21 @@ TEST(Design, RegisterWritesAreDescriptors) {
              "aiex.npu.blockwrite(%0) {address = 2215968 : ui32} : memref<6xi32>\n"
              "aiex.npu.write32 {address = 2219524 : ui32, value = 2147549185 : ui32} }")
             .program;
-    const auto& bd = std::get<arch::npu::program::WriteDescriptor>(program.sequence.at(0)).descriptor;
+    const auto& bd = std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor;
     EXPECT_EQ(bd.id, 1);
     EXPECT_EQ(bd.length, 16);
     EXPECT_EQ(bd.acquire->value, 1);
     EXPECT_EQ(program.locks[static_cast<std::size_t>(bd.acquire->lock)].id, 0);
     EXPECT_EQ(program.locks[static_cast<std::size_t>(bd.release->lock)].id, 1);
-    const auto& push = std::get<arch::npu::program::PushTask>(program.sequence.at(1));
-    EXPECT_EQ(push.channel, (arch::npu::program::ChannelId{{0, 2}, arch::npu::program::Direction::S2MM, 0}));
+    const auto& push = std::get<program::PushTask>(program.sequence.at(1));
+    EXPECT_EQ(push.channel, (program::ChannelId{{0, 2}, program::Direction::S2MM, 0}));
     EXPECT_EQ(push.task.descriptor, 1);
     EXPECT_EQ(push.task.repeat, 2);
     EXPECT_TRUE(push.task.token);
 }
 
 TEST(Design, OperandsOfRegisterWritesStandInOrder) {
-    const arch::npu::program::Program program = read(std::string{kTiles} +
+    const program::Program program = read(std::string{kTiles} +
                                  "aie.runtime_sequence(%a: memref<64xi32>) {\n"
                                  "%n = arith.constant 8 : i32 %w = arith.constant 118784 : i32\n"
                                  "%p = arith.constant 64 : i32\n"
@@ -274,8 +275,8 @@ TEST(Design, OperandsOfRegisterWritesStandInOrder) {
                                  "arg_idx = 0 : i32}\n"
                                  "aiex.npu.push_queue(1, 0, MM2S : 0) {bd_id = 0 : i32} }")
                                 .program;
-    const auto& write = std::get<arch::npu::program::WriteDescriptor>(program.sequence.at(0));
-    EXPECT_EQ(write.tile, (arch::npu::program::TileCoordinate{1, 0}));
+    const auto& write = std::get<program::WriteDescriptor>(program.sequence.at(0));
+    EXPECT_EQ(write.tile, (program::TileCoordinate{1, 0}));
     EXPECT_EQ(write.descriptor.length, 8);
     EXPECT_EQ(write.descriptor.offset, 64);
 }
@@ -313,12 +314,12 @@ TEST(Design, SwitchboxesPinRoutesAndArbiters) {
         "^a: aie.dma_bd(%b : memref<64xi32>) {packet = #aie.packet_info<pkt_type = 0, pkt_id = "
         "6>} aie.next_bd ^e\n^e: aie.end } } }\n// -----\n" +
         routed;
-    const arch::npu::program::Program program = lower(parse_design(design, "d.mlir"), ReadOptions{}, config()).program;
+    const program::Program program = lower(parse_design(design, "d.mlir"), ReadOptions{}, config()).program;
     ASSERT_EQ(program.routes.size(), 1U);
-    const arch::npu::program::Route& route = program.routes[0];
+    const program::Route& route = program.routes[0];
     EXPECT_EQ(route.packet_id, 6);
     EXPECT_TRUE(route.keep_header);
-    EXPECT_EQ(route.destinations[0], (arch::npu::program::ChannelId{{0, 2}, arch::npu::program::Direction::S2MM, 1}));
+    EXPECT_EQ(route.destinations[0], (program::ChannelId{{0, 2}, program::Direction::S2MM, 1}));
     ASSERT_EQ(route.path.size(), 2U);
     EXPECT_EQ(route.path[0].arbiter, 2);
     EXPECT_EQ(route.path[0].out, "north4");

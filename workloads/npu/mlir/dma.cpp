@@ -5,6 +5,7 @@
 
 #include "workloads/npu/mlir/descriptor.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -90,7 +91,7 @@ class DmaRegion {
         note_pad_value(operation);
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
-        const arch::npu::program::ChannelId channel = read_channel(inside, tile_);
+        const program::ChannelId channel = read_channel(inside, tile_);
         const Block* targets[2] = {nullptr, nullptr};
         for (const Block*& target : targets) {
             inside.expect(",");
@@ -120,16 +121,16 @@ class DmaRegion {
         note_pad_value(operation);
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
-        const arch::npu::program::ChannelId channel = read_channel(inside, tile_);
+        const program::ChannelId channel = read_channel(inside, tile_);
         const std::int64_t runs =
             runs_of(lowering_, integer_attribute(operation, "repeat_count")
                                    .value_or(lowering_.repeat_counts_runs ? 1 : 0));
-        arch::npu::program::TileDma& tile = lowering_.dma_of(tile_);
+        program::TileDma& tile = lowering_.dma_of(tile_);
         const std::size_t first = tile.descriptors.size();
         for (const Item* region : operation.regions()) {
             Chain part = read_chain(lowering_, *region, region->blocks.front(), channel, scope_,
                                     ids_, ids_by_block_);
-            for (arch::npu::program::BufferDescriptor& descriptor : part.descriptors) {
+            for (program::BufferDescriptor& descriptor : part.descriptors) {
                 if (tile.descriptors.size() > first) {
                     tile.descriptors.back().next = descriptor.id;
                 }
@@ -145,19 +146,19 @@ class DmaRegion {
         start(operation, channel, tile.descriptors[first].id, runs);
     }
 
-    void add(Chain chain, const Block& first, const arch::npu::program::ChannelId& channel, std::int64_t runs,
+    void add(Chain chain, const Block& first, const program::ChannelId& channel, std::int64_t runs,
              const Operation& operation) {
         const auto id = ids_by_block_.find(&first);
         if (id == ids_by_block_.end()) {
             throw ReadError(operation.where, "this channel has no transfer");
         }
-        arch::npu::program::TileDma& tile = lowering_.dma_of(tile_);
+        program::TileDma& tile = lowering_.dma_of(tile_);
         tile.descriptors.insert(tile.descriptors.end(), chain.descriptors.begin(),
                                 chain.descriptors.end());
         start(operation, channel, id->second, runs * chain.repeat);
     }
 
-    void start(const Operation& operation, const arch::npu::program::ChannelId& channel, std::int64_t descriptor,
+    void start(const Operation& operation, const program::ChannelId& channel, std::int64_t descriptor,
                std::int64_t runs) {
         lowering_.dma_of(tile_).starts.push_back(
             {channel.direction,
@@ -169,7 +170,7 @@ class DmaRegion {
     const Item& region_;
     DescriptorIds& ids_;
     Scope scope_;
-    arch::npu::program::TileCoordinate tile_;
+    program::TileCoordinate tile_;
     std::map<const Block*, std::int64_t> ids_by_block_;
     std::set<const Block*> seen_;
 };

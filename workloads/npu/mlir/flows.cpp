@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "arch/npu/stream/stream_switch.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -33,7 +34,7 @@ class FlowReader {
   private:
     // %tile, DMA : 0
     TilePort end(Cursor& cursor) const {
-        const arch::npu::program::TileCoordinate tile = lowering_.tile(cursor);
+        const program::TileCoordinate tile = lowering_.tile(cursor);
         cursor.expect(",");
         return {tile, read_port(cursor)};
     }
@@ -43,7 +44,7 @@ class FlowReader {
     }
 
     // An end of a stream; notes and nothing for ends that are no channel.
-    std::optional<arch::npu::program::ChannelId> channel(const TilePort& port, arch::npu::program::Direction direction) {
+    std::optional<program::ChannelId> channel(const TilePort& port, program::Direction direction) {
         const auto id = channel_at(lowering_.config, port, direction);
         if (!id) {
             left_out(port);
@@ -62,8 +63,8 @@ class FlowReader {
         const TilePort source = end(inside);
         inside.expect(",");
         const TilePort destination = end(inside);
-        const auto from = channel_at(lowering_.config, source, arch::npu::program::Direction::MM2S);
-        const auto to = channel_at(lowering_.config, destination, arch::npu::program::Direction::S2MM);
+        const auto from = channel_at(lowering_.config, source, program::Direction::MM2S);
+        const auto to = channel_at(lowering_.config, destination, program::Direction::S2MM);
         if (from && to) {
             add({*from, {*to}, std::nullopt, false, operation.where});
         } else if ((from || is_wire_end(source)) && (to || is_wire_end(destination))) {
@@ -101,7 +102,7 @@ class FlowReader {
                 Cursor port(words.group("<"));
                 const TilePort at = end(port);
                 to_control |= !source && is_control(at);
-                const auto id = channel(at, source ? arch::npu::program::Direction::MM2S : arch::npu::program::Direction::S2MM);
+                const auto id = channel(at, source ? program::Direction::MM2S : program::Direction::S2MM);
                 if (id && source) {
                     flow.source = *id;
                     from_channel = true;
@@ -128,7 +129,7 @@ class FlowReader {
     void multicast(const Operation& operation) {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
-        if (const auto from = channel(end(inside), arch::npu::program::Direction::MM2S)) {
+        if (const auto from = channel(end(inside), program::Direction::MM2S)) {
             add_destinations(region_of(operation),
                              {*from, {}, std::nullopt, false, operation.where});
         }
@@ -138,7 +139,7 @@ class FlowReader {
     void broadcast_packet(const Operation& operation) {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
-        const auto from = channel(end(inside), arch::npu::program::Direction::MM2S);
+        const auto from = channel(end(inside), program::Direction::MM2S);
         for (const Operation& each : region_of(operation).blocks.front().operations) {
             if (from && each.name == "aiex.bp_id") {
                 Cursor words(each);
@@ -154,7 +155,7 @@ class FlowReader {
             if (each.name == "aiex.multi_dest" || each.name == "aiex.bp_dest") {
                 Cursor words(each);
                 Cursor port(words.group("<"));
-                if (const auto to = channel(end(port), arch::npu::program::Direction::S2MM)) {
+                if (const auto to = channel(end(port), program::Direction::S2MM)) {
                     flow.destinations.push_back(*to);
                 }
             }
@@ -168,7 +169,7 @@ class FlowReader {
     void add(Flow flow) {
         for (Flow& other : flows_.flows) {
             if (other.source == flow.source && other.packet_id == flow.packet_id) {
-                for (const arch::npu::program::ChannelId& to : flow.destinations) {
+                for (const program::ChannelId& to : flow.destinations) {
                     if (std::find(other.destinations.begin(), other.destinations.end(), to) ==
                         other.destinations.end()) {
                         other.destinations.push_back(to);
@@ -181,7 +182,7 @@ class FlowReader {
     }
 
     Lowering& lowering_;
-    std::map<arch::npu::program::TileCoordinate, std::set<std::int64_t>> sent_ = packet_ids_sent(lowering_.program);
+    std::map<program::TileCoordinate, std::set<std::int64_t>> sent_ = packet_ids_sent(lowering_.program);
     Flows flows_;
 };
 
@@ -198,17 +199,17 @@ Port read_port(Cursor& cursor) {
     return port;
 }
 
-std::optional<arch::npu::program::ChannelId> channel_at(const arch::npu::NpuConfig& config, const TilePort& port,
-                                    arch::npu::program::Direction direction) {
+std::optional<program::ChannelId> channel_at(const NpuConfig& config, const TilePort& port,
+                                    program::Direction direction) {
     const auto& [tile, at] = port;
-    const arch::npu::program::TileKind kind = config.kind_of(tile);
-    arch::npu::program::ChannelId id{tile, direction, at.index};
+    const program::TileKind kind = config.kind_of(tile);
+    program::ChannelId id{tile, direction, at.index};
     if (at.bundle == "dma") {
         return id;
     }
-    if (at.bundle == "south" && kind == arch::npu::program::TileKind::Shim) {
+    if (at.bundle == "south" && kind == program::TileKind::Shim) {
         for (id.index = 0; id.index < config.shim_dma.channels; ++id.index) {
-            if (arch::npu::stream::dma_port(id, kind) == at.name()) {
+            if (stream::dma_port(id, kind) == at.name()) {
                 return id;
             }
         }
@@ -216,17 +217,17 @@ std::optional<arch::npu::program::ChannelId> channel_at(const arch::npu::NpuConf
     return std::nullopt;
 }
 
-std::map<arch::npu::program::TileCoordinate, std::set<std::int64_t>> packet_ids_sent(const arch::npu::program::Program& program) {
-    std::map<arch::npu::program::TileCoordinate, std::set<std::int64_t>> ids;
-    for (const arch::npu::program::TileDma& dma : program.dmas) {
-        for (const arch::npu::program::BufferDescriptor& descriptor : dma.descriptors) {
+std::map<program::TileCoordinate, std::set<std::int64_t>> packet_ids_sent(const program::Program& program) {
+    std::map<program::TileCoordinate, std::set<std::int64_t>> ids;
+    for (const program::TileDma& dma : program.dmas) {
+        for (const program::BufferDescriptor& descriptor : dma.descriptors) {
             if (descriptor.packet) {
                 ids[dma.tile].insert(descriptor.packet->id);
             }
         }
     }
-    for (const arch::npu::program::SequenceOp& operation : program.sequence) {
-        if (const auto* write = std::get_if<arch::npu::program::WriteDescriptor>(&operation);
+    for (const program::SequenceOp& operation : program.sequence) {
+        if (const auto* write = std::get_if<program::WriteDescriptor>(&operation);
             write != nullptr && write->descriptor.packet) {
             ids[write->tile].insert(write->descriptor.packet->id);
         }

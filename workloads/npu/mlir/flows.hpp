@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -21,20 +22,20 @@ struct Port {
     std::string name() const { return fmt::format("{}{}", bundle, index); }
     auto operator<=>(const Port&) const = default;
 };
-using TilePort = std::pair<arch::npu::program::TileCoordinate, Port>;
+using TilePort = std::pair<program::TileCoordinate, Port>;
 
 // DMA : 0. Throws ReadError.
 Port read_port(Cursor& cursor);
 // The DMA channel behind a port.
-std::optional<arch::npu::program::ChannelId> channel_at(const arch::npu::NpuConfig& config, const TilePort& port,
-                                    arch::npu::program::Direction direction);
+std::optional<program::ChannelId> channel_at(const NpuConfig& config, const TilePort& port,
+                                    program::Direction direction);
 
 // The packet ids the descriptors of each tile send.
-std::map<arch::npu::program::TileCoordinate, std::set<std::int64_t>> packet_ids_sent(const arch::npu::program::Program& program);
+std::map<program::TileCoordinate, std::set<std::int64_t>> packet_ids_sent(const program::Program& program);
 
 struct Flow {
-    arch::npu::program::ChannelId source;
-    std::vector<arch::npu::program::ChannelId> destinations;
+    program::ChannelId source;
+    std::vector<program::ChannelId> destinations;
     std::optional<std::int64_t> packet_id;
     bool keep_header = false;
     Location where;

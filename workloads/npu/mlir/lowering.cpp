@@ -1,4 +1,5 @@
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 #include <fmt/format.h>
 
@@ -21,8 +22,8 @@ void Lowering::note(const std::string& sentence) {
     }
 }
 
-arch::npu::program::TileDma& Lowering::dma_of(arch::npu::program::TileCoordinate tile) {
-    for (arch::npu::program::TileDma& dma : program.dmas) {
+program::TileDma& Lowering::dma_of(program::TileCoordinate tile) {
+    for (program::TileDma& dma : program.dmas) {
         if (dma.tile == tile) {
             return dma;
         }
@@ -43,23 +44,23 @@ const Item& region_of(const Operation& operation) {
     return *regions.front();
 }
 
-arch::npu::program::TileCoordinate read_coordinate(Cursor& cursor) {
-    arch::npu::program::TileCoordinate tile;
+program::TileCoordinate read_coordinate(Cursor& cursor) {
+    program::TileCoordinate tile;
     tile.column = cursor.integer();
     cursor.expect(",");
     tile.row = cursor.integer();
     return tile;
 }
 
-arch::npu::program::ChannelId read_channel(Cursor& cursor, arch::npu::program::TileCoordinate tile) {
-    arch::npu::program::ChannelId id;
+program::ChannelId read_channel(Cursor& cursor, program::TileCoordinate tile) {
+    program::ChannelId id;
     id.tile = tile;
     const Location where = cursor.where();
     const std::string direction = cursor.word();
     if (direction != "MM2S" && direction != "S2MM") {
         throw ReadError(where, fmt::format("expected MM2S or S2MM, found '{}'", direction));
     }
-    id.direction = direction == "MM2S" ? arch::npu::program::Direction::MM2S : arch::npu::program::Direction::S2MM;
+    id.direction = direction == "MM2S" ? program::Direction::MM2S : program::Direction::S2MM;
     cursor.expect(",");
     id.index = cursor.integer();
     return id;

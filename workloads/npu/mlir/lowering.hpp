@@ -14,6 +14,7 @@
 #include "workloads/npu/mlir/design.hpp"
 #include "workloads/npu/mlir/memref_type.hpp"
 #include "workloads/npu/mlir/scope.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -21,15 +22,15 @@ constexpr std::int64_t kWordBits = 32;
 constexpr std::int64_t kWordBytes = 4;
 
 struct Lowering {
-    const arch::npu::NpuConfig& config;
+    const NpuConfig& config;
     const ReadOptions& options;
     const Operation& device;
     Scope names{};  // of the device's region
-    arch::npu::program::Program program{};
-    std::vector<arch::npu::program::TileCoordinate> tiles{};
+    program::Program program{};
+    std::vector<program::TileCoordinate> tiles{};
     std::vector<MemrefType> buffer_types{};          // of Program::buffers
     std::vector<MemrefType> external_types{};        // of Program::external_buffers
-    std::map<std::string, arch::npu::program::ChannelId> allocations{};  // aie.shim_dma_allocation by symbol
+    std::map<std::string, program::ChannelId> allocations{};  // aie.shim_dma_allocation by symbol
     std::vector<std::vector<std::uint32_t>> globals{};
     std::map<std::string, std::int64_t> global_symbols{};
     std::map<std::string, const Operation*> functions{};
@@ -44,10 +45,10 @@ struct Lowering {
     void attempt(const std::function<void()>& step);
     // Adds a note unless it has been said.
     void note(const std::string& sentence);
-    arch::npu::program::TileCoordinate tile(Cursor& cursor) const {
+    program::TileCoordinate tile(Cursor& cursor) const {
         return tiles[static_cast<std::size_t>(names.index_of(cursor, Value::Kind::Tile))];
     }
-    arch::npu::program::TileDma& dma_of(arch::npu::program::TileCoordinate tile);
+    program::TileDma& dma_of(program::TileCoordinate tile);
     // The operations of the device's region.
     const std::vector<Operation>& body() const;
 };
@@ -67,12 +68,12 @@ void add_bodyless_cores(Lowering& lowering);
 void lower_routes(Lowering& lowering, const Operation& routed);
 
 // A column, a comma and a row where the cursor stands.
-arch::npu::program::TileCoordinate read_coordinate(Cursor& cursor);
+program::TileCoordinate read_coordinate(Cursor& cursor);
 // MM2S or S2MM where the cursor stands, then a comma and the channel's number.
-arch::npu::program::ChannelId read_channel(Cursor& cursor, arch::npu::program::TileCoordinate tile);
+program::ChannelId read_channel(Cursor& cursor, program::TileCoordinate tile);
 // aie.use_lock: the lock and its request; `acquire` tells which.
 struct LockUse {
-    arch::npu::program::LockAction action;
+    program::LockAction action;
     bool acquire = false;
 };
 LockUse read_lock_use(const Operation& operation, const Scope& scope);

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include "workloads/npu/mlir/sequence_operands.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
 namespace {
 
 // Where a tile's registers begin.
-std::uint64_t tile_base(arch::npu::program::TileCoordinate tile) {
+std::uint64_t tile_base(program::TileCoordinate tile) {
     return static_cast<std::uint64_t>(tile.column) << 25 | static_cast<std::uint64_t>(tile.row)
                                                                << 20;
 }
@@ -66,7 +67,7 @@ void RegisterWrites::writebd(const Operation& operation, Scope& scope) {
     const auto get = [&](std::string_view key) {
         return static_cast<std::uint32_t>(field(operation, scope, key, 0));
     };
-    const arch::npu::program::TileCoordinate tile{field(operation, scope, "column"), field(operation, scope, "row", 0)};
+    const program::TileCoordinate tile{field(operation, scope, "column"), field(operation, scope, "row", 0)};
     if (!lowering_.config.contains(tile)) {
         throw ReadError(operation.where, "this descriptor's tile is outside the array");
     }
@@ -80,7 +81,7 @@ void RegisterWrites::writebd(const Operation& operation, Scope& scope) {
     std::vector<std::uint32_t> words;
     std::uint64_t base = 0x1D000;
     switch (lowering_.config.kind_of(tile)) {
-        case arch::npu::program::TileKind::Core:
+        case program::TileKind::Core:
             words = {get("buffer_offset") / 4 << 14 | get("buffer_length"),
                      packet,
                      get("d1_stride") << 13 | get("d0_stride"),
@@ -88,7 +89,7 @@ void RegisterWrites::writebd(const Operation& operation, Scope& scope) {
                      get("iteration_size") << 13 | get("iteration_stride"),
                      next | lock};
             break;
-        case arch::npu::program::TileKind::Shim:
+        case program::TileKind::Shim:
             words = {get("buffer_length"),
                      get("buffer_offset"),
                      packet,
@@ -98,7 +99,7 @@ void RegisterWrites::writebd(const Operation& operation, Scope& scope) {
                      get("iteration_size") << 20 | get("iteration_stride"),
                      next | lock};
             break;
-        case arch::npu::program::TileKind::Memory:
+        case program::TileKind::Memory:
             base = 0xA0000;
             words = {get("enable_packet") << 31 | get("packet_type") << 28 |
                          get("packet_id") << 23 | get("out_of_order_id") << 17 |
@@ -134,7 +135,7 @@ void RegisterWrites::writebd(const Operation& operation, Scope& scope) {
 void RegisterWrites::push_queue(const Operation& operation, Scope& scope) {
     Cursor cursor(operation);
     Cursor inside(cursor.group("("));
-    const arch::npu::program::TileCoordinate tile = read_coordinate(inside);
+    const program::TileCoordinate tile = read_coordinate(inside);
     inside.expect(",");
     const Location where = inside.where();
     const std::string direction = inside.word();
@@ -152,7 +153,7 @@ void RegisterWrites::push_queue(const Operation& operation, Scope& scope) {
                         "this push names no channel, descriptor 0..63 and repeat_count "
                         "0..255 of the array");
     }
-    const bool memory = lowering_.config.kind_of(tile) == arch::npu::program::TileKind::Memory;
+    const bool memory = lowering_.config.kind_of(tile) == program::TileKind::Memory;
     const std::uint64_t base = memory          ? (direction == "MM2S" ? 0xA0630 : 0xA0600)
                                : tile.row == 0 ? (direction == "MM2S" ? 0x1D210 : 0x1D200)
                                                : (direction == "MM2S" ? 0x1DE10 : 0x1DE00);

@@ -1,4 +1,5 @@
 #include "workloads/npu/mlir/registers.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +30,7 @@ std::int64_t signed_bits(std::uint32_t word, int high, int low) {
 }
 
 // Dimensions from wraps (0: not used) and steps (stored minus one); the outermost has no wrap.
-void set_dimensions(arch::npu::program::BufferDescriptor& descriptor, std::span<const std::int64_t> wraps,
+void set_dimensions(program::BufferDescriptor& descriptor, std::span<const std::int64_t> wraps,
                     std::span<const std::int64_t> steps) {
     std::int64_t inner = 1;
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -48,17 +49,17 @@ void set_dimensions(arch::npu::program::BufferDescriptor& descriptor, std::span<
 }
 
 // Bytes from the descriptor's first word to its last.
-std::int64_t extent(const arch::npu::program::BufferDescriptor& descriptor) {
+std::int64_t extent(const program::BufferDescriptor& descriptor) {
     std::int64_t last = descriptor.dimensions.empty() ? descriptor.length - 1 : 0;
-    for (const arch::npu::program::Dimension& d : descriptor.dimensions) {
+    for (const program::Dimension& d : descriptor.dimensions) {
         last += (d.size - 1) * d.stride;
     }
     return (last + 1) * kWordBytes;
 }
 
-void set_iteration(arch::npu::program::BufferDescriptor& descriptor, std::int64_t wrap, std::int64_t step) {
+void set_iteration(program::BufferDescriptor& descriptor, std::int64_t wrap, std::int64_t step) {
     if (wrap > 0) {
-        descriptor.iteration = arch::npu::program::Iteration{wrap + 1, step + 1};
+        descriptor.iteration = program::Iteration{wrap + 1, step + 1};
     }
 }
 
@@ -72,11 +73,11 @@ struct Registers::Fields {
     std::size_t words;  // of a descriptor
 };
 
-const Registers::Fields& Registers::fields_of(arch::npu::program::TileKind kind) {
+const Registers::Fields& Registers::fields_of(program::TileKind kind) {
     static constexpr Fields kCore{0x1D000, 0x1DE00, 0x10, 0x1F000, 6};
     static constexpr Fields kMemory{0xA0000, 0xA0600, 0x30, 0xC0000, 8};
     static constexpr Fields kShim{0x1D000, 0x1D200, 0x10, 0x14000, 8};
-    return kind == arch::npu::program::TileKind::Core ? kCore : kind == arch::npu::program::TileKind::Memory ? kMemory : kShim;
+    return kind == program::TileKind::Core ? kCore : kind == program::TileKind::Memory ? kMemory : kShim;
 }
 
 void Registers::write(std::uint64_t address, std::uint32_t value, std::uint32_t mask,
@@ -93,17 +94,17 @@ void Registers::write(std::uint64_t address, std::uint32_t value, std::uint32_t 
 // A reset of what is under way would have to stop it.
 void Registers::refuse_reset(std::uint64_t address, std::uint32_t value, Location where) const {
     constexpr std::uint32_t kReset = 2;
-    const arch::npu::program::TileCoordinate tile{static_cast<std::int64_t>(address >> kColumnShift),
+    const program::TileCoordinate tile{static_cast<std::int64_t>(address >> kColumnShift),
                               static_cast<std::int64_t>((address >> kRowShift) & 0x1F)};
     if ((value & kReset) == 0 || !lowering_.config.contains(tile)) {
         return;
     }
     const auto offset = static_cast<std::int64_t>(address & ((1U << kRowShift) - 1));
-    const arch::npu::program::TileKind kind = lowering_.config.kind_of(tile);
+    const program::TileKind kind = lowering_.config.kind_of(tile);
     const auto& cores = lowering_.program.cores;
     const bool has_core = std::any_of(
-        cores.begin(), cores.end(), [tile](const arch::npu::program::CoreProgram& core) { return core.tile == tile; });
-    if (kind == arch::npu::program::TileKind::Core && offset == kCoreControl && has_core) {
+        cores.begin(), cores.end(), [tile](const program::CoreProgram& core) { return core.tile == tile; });
+    if (kind == program::TileKind::Core && offset == kCoreControl && has_core) {
         throw ReadError(where, "resetting a core that runs is not modelled");
     }
     const Fields& fields = fields_of(kind);
@@ -114,14 +115,14 @@ void Registers::refuse_reset(std::uint64_t address, std::uint32_t value, Locatio
     if (in_queues < 0 || at >= channels * kQueueStride || at % kQueueStride != 0) {
         return;
     }
-    const arch::npu::program::ChannelId channel{tile, out ? arch::npu::program::Direction::MM2S : arch::npu::program::Direction::S2MM, at / kQueueStride};
+    const program::ChannelId channel{tile, out ? program::Direction::MM2S : program::Direction::S2MM, at / kQueueStride};
     const auto& sequence = lowering_.program.sequence;
-    bool started = std::any_of(sequence.begin(), sequence.end(), [&](const arch::npu::program::SequenceOp& operation) {
-        const auto* push = std::get_if<arch::npu::program::PushTask>(&operation);
+    bool started = std::any_of(sequence.begin(), sequence.end(), [&](const program::SequenceOp& operation) {
+        const auto* push = std::get_if<program::PushTask>(&operation);
         return push != nullptr && push->channel == channel;
     });
-    for (const arch::npu::program::TileDma& dma : lowering_.program.dmas) {
-        for (const arch::npu::program::TileDma::Start& start : dma.starts) {
+    for (const program::TileDma& dma : lowering_.program.dmas) {
+        for (const program::TileDma::Start& start : dma.starts) {
             started |= dma.tile == tile && start.direction == channel.direction &&
                        start.channel == channel.index;
         }
@@ -133,26 +134,26 @@ void Registers::refuse_reset(std::uint64_t address, std::uint32_t value, Locatio
 
 void Registers::write(std::uint64_t address, std::uint32_t value, Location where) {
     refuse_reset(address, value, where);
-    if (lowering_.config.lock_kind == arch::npu::LockKind::Binary) {
+    if (lowering_.config.lock_kind == LockKind::Binary) {
         throw ReadError(where,
                         "register writes are decoded with the address map of AIE-ML and "
                         "AIE2P, which this device does not have");
     }
-    const arch::npu::program::TileCoordinate tile{static_cast<std::int64_t>(address >> kColumnShift),
+    const program::TileCoordinate tile{static_cast<std::int64_t>(address >> kColumnShift),
                               static_cast<std::int64_t>((address >> kRowShift) & 0x1F)};
     if (!lowering_.config.contains(tile)) {
         throw ReadError(where, fmt::format("address {:#x} lies in tile {},{}, outside the array",
                                            address, tile.column, tile.row));
     }
     const auto offset = static_cast<std::int64_t>(address & ((1U << kRowShift) - 1));
-    const arch::npu::program::TileKind kind = lowering_.config.kind_of(tile);
+    const program::TileKind kind = lowering_.config.kind_of(tile);
     const Fields& fields = fields_of(kind);
-    const arch::npu::DmaConfig& dma = lowering_.config.dma_of(kind);
+    const DmaConfig& dma = lowering_.config.dma_of(kind);
     const std::int64_t in_descriptors = offset - fields.descriptors;
     const std::int64_t in_queues = offset - fields.queues;
     const std::int64_t in_locks = offset - fields.locks;
-    const std::int64_t locks = kind == arch::npu::program::TileKind::Core     ? lowering_.config.core.locks
-                               : kind == arch::npu::program::TileKind::Memory ? lowering_.config.memory_tile.locks
+    const std::int64_t locks = kind == program::TileKind::Core     ? lowering_.config.core.locks
+                               : kind == program::TileKind::Memory ? lowering_.config.memory_tile.locks
                                                           : lowering_.config.shim.locks;
     if (in_descriptors >= 0 && in_descriptors < dma.descriptors * kDescriptorStride) {
         Written& written = descriptors_[{tile, in_descriptors / kDescriptorStride}];
@@ -164,12 +165,12 @@ void Registers::write(std::uint64_t address, std::uint32_t value, Location where
         const bool out = in_queues >= fields.mm2s;
         const std::int64_t at = in_queues - (out ? fields.mm2s : 0);
         if (at % kQueueStride == kWordBytes) {
-            push({tile, out ? arch::npu::program::Direction::MM2S : arch::npu::program::Direction::S2MM, at / kQueueStride}, value);
+            push({tile, out ? program::Direction::MM2S : program::Direction::S2MM, at / kQueueStride}, value);
         }
     } else if (in_locks >= 0 && in_locks < locks * kLockStride && in_locks % kLockStride == 0) {
         lowering_.program.sequence.push_back(
-            arch::npu::program::SetLock{lock_of(tile, in_locks / kLockStride), bits(value, 5, 0)});
-    } else if (kind == arch::npu::program::TileKind::Core && offset < kCoreMemory) {
+            program::SetLock{lock_of(tile, in_locks / kLockStride), bits(value, 5, 0)});
+    } else if (kind == program::TileKind::Core && offset < kCoreMemory) {
         memory_word(tile, offset, value, where);
     } else {
         lowering_.note(
@@ -180,10 +181,10 @@ void Registers::write(std::uint64_t address, std::uint32_t value, Location where
 
 void Registers::patch(std::uint64_t address, std::int64_t argument, std::int64_t bytes,
                       Location where) {
-    const arch::npu::program::TileCoordinate tile{static_cast<std::int64_t>(address >> kColumnShift),
+    const program::TileCoordinate tile{static_cast<std::int64_t>(address >> kColumnShift),
                               static_cast<std::int64_t>((address >> kRowShift) & 0x1F)};
     const auto offset = static_cast<std::int64_t>(address & ((1U << kRowShift) - 1));
-    const std::int64_t at = offset - fields_of(arch::npu::program::TileKind::Shim).descriptors;
+    const std::int64_t at = offset - fields_of(program::TileKind::Shim).descriptors;
     const std::int64_t end = lowering_.config.shim_dma.descriptors * kDescriptorStride;
     if (!lowering_.config.contains(tile) || tile.row != 0 || at < 0 || at >= end ||
         at % kDescriptorStride != kWordBytes) {
@@ -197,41 +198,41 @@ void Registers::patch(std::uint64_t address, std::int64_t argument, std::int64_t
     written.where = where;
 }
 
-void Registers::forget(arch::npu::program::TileCoordinate tile, std::int64_t id) {
+void Registers::forget(program::TileCoordinate tile, std::int64_t id) {
     descriptors_.erase({tile, id});
 }
 
-void Registers::push(const arch::npu::program::ChannelId& channel, std::uint32_t value) {
+void Registers::push(const program::ChannelId& channel, std::uint32_t value) {
     // What has been written since takes effect before the task starts.
     for (auto& [key, written] : descriptors_) {
         if (key.first == channel.tile && written.changed) {
             written.changed = false;
             lowering_.program.sequence.push_back(
-                arch::npu::program::WriteDescriptor{channel.tile, decode(channel.tile, key.second, written)});
+                program::WriteDescriptor{channel.tile, decode(channel.tile, key.second, written)});
         }
     }
-    const bool memory = lowering_.config.kind_of(channel.tile) == arch::npu::program::TileKind::Memory;
-    arch::npu::program::PushTask task{channel, {}};
+    const bool memory = lowering_.config.kind_of(channel.tile) == program::TileKind::Memory;
+    program::PushTask task{channel, {}};
     task.task.descriptor = bits(value, memory ? 5 : 3, 0);
     task.task.repeat = bits(value, 23, 16) + 1;
     task.task.token = bits(value, 31, 31) != 0;
     lowering_.program.sequence.push_back(task);
 }
 
-arch::npu::program::BufferDescriptor Registers::decode(arch::npu::program::TileCoordinate tile, std::int64_t id, const Written& written) {
-    arch::npu::program::BufferDescriptor descriptor;
+program::BufferDescriptor Registers::decode(program::TileCoordinate tile, std::int64_t id, const Written& written) {
+    program::BufferDescriptor descriptor;
     descriptor.id = id;
     std::int64_t address = 0;
     switch (lowering_.config.kind_of(tile)) {
-        case arch::npu::program::TileKind::Core:
+        case program::TileKind::Core:
             decode_core(written.words, descriptor, address);
             set_buffer(tile, address, descriptor, written.where);
             break;
-        case arch::npu::program::TileKind::Memory:
+        case program::TileKind::Memory:
             decode_memory_tile(written.words, descriptor, address);
             set_buffer(tile, address, descriptor, written.where);
             break;
-        case arch::npu::program::TileKind::Shim:
+        case program::TileKind::Shim:
             decode_shim(written.words, descriptor);
             if (!written.argument) {
                 throw ReadError(written.where,
@@ -256,27 +257,27 @@ arch::npu::program::BufferDescriptor Registers::decode(arch::npu::program::TileC
 namespace {
 
 // The last word of core and shim descriptors.
-void decode_control(std::uint32_t word, arch::npu::program::BufferDescriptor& descriptor) {
+void decode_control(std::uint32_t word, program::BufferDescriptor& descriptor) {
     if (bits(word, 26, 26) != 0) {
         descriptor.next = bits(word, 30, 27);
     }
     if (bits(word, 12, 12) != 0) {
-        descriptor.acquire = arch::npu::program::LockAction{bits(word, 3, 0), signed_bits(word, 11, 5)};
+        descriptor.acquire = program::LockAction{bits(word, 3, 0), signed_bits(word, 11, 5)};
     }
     if (const std::int64_t value = signed_bits(word, 24, 18); value != 0) {
-        descriptor.release = arch::npu::program::LockAction{bits(word, 16, 13), value};
+        descriptor.release = program::LockAction{bits(word, 16, 13), value};
     }
 }
 
 }  // namespace
 
-void Registers::decode_core(std::span<const std::uint32_t> words, arch::npu::program::BufferDescriptor& descriptor,
+void Registers::decode_core(std::span<const std::uint32_t> words, program::BufferDescriptor& descriptor,
                             std::int64_t& address) const {
     address = bits(words[0], 27, 14) * kWordBytes;
     descriptor.length = bits(words[0], 13, 0);
     if (bits(words[1], 30, 30) != 0) {
         descriptor.packet =
-            arch::npu::program::Packet{bits(words[1], 23, 19), bits(words[1], 18, 16), bits(words[1], 29, 24)};
+            program::Packet{bits(words[1], 23, 19), bits(words[1], 18, 16), bits(words[1], 29, 24)};
     }
     set_dimensions(
         descriptor, std::array{bits(words[3], 20, 13), bits(words[3], 28, 21)},
@@ -286,12 +287,12 @@ void Registers::decode_core(std::span<const std::uint32_t> words, arch::npu::pro
 }
 
 void Registers::decode_memory_tile(std::span<const std::uint32_t> words,
-                                   arch::npu::program::BufferDescriptor& descriptor, std::int64_t& address) const {
+                                   program::BufferDescriptor& descriptor, std::int64_t& address) const {
     address = bits(words[1], 18, 0) * kWordBytes;
     descriptor.length = bits(words[0], 16, 0);
     if (bits(words[0], 31, 31) != 0) {
         descriptor.packet =
-            arch::npu::program::Packet{bits(words[0], 27, 23), bits(words[0], 30, 28), bits(words[0], 22, 17)};
+            program::Packet{bits(words[0], 27, 23), bits(words[0], 30, 28), bits(words[0], 22, 17)};
     }
     if (bits(words[1], 19, 19) != 0) {
         descriptor.next = bits(words[1], 25, 20);
@@ -301,30 +302,30 @@ void Registers::decode_memory_tile(std::span<const std::uint32_t> words,
         std::array{bits(words[2], 26, 17), bits(words[3], 26, 17), bits(words[4], 26, 17)},
         std::array{bits(words[2], 16, 0), bits(words[3], 16, 0), bits(words[4], 16, 0),
                    bits(words[5], 16, 0)});
-    const std::array<arch::npu::program::Padding, 3> padding{arch::npu::program::Padding{bits(words[1], 31, 26), bits(words[5], 22, 17)},
-                                         arch::npu::program::Padding{bits(words[3], 31, 27), bits(words[5], 27, 23)},
-                                         arch::npu::program::Padding{bits(words[4], 30, 27), bits(words[5], 31, 28)}};
+    const std::array<program::Padding, 3> padding{program::Padding{bits(words[1], 31, 26), bits(words[5], 22, 17)},
+                                         program::Padding{bits(words[3], 31, 27), bits(words[5], 27, 23)},
+                                         program::Padding{bits(words[4], 30, 27), bits(words[5], 31, 28)}};
     const bool padded = std::any_of(padding.begin(), padding.end(),
-                                    [](const arch::npu::program::Padding& p) { return p.before + p.after > 0; });
+                                    [](const program::Padding& p) { return p.before + p.after > 0; });
     if (padded) {
         descriptor.padding.assign(padding.begin(), padding.end());
         descriptor.padding.resize(std::min(padding.size(), descriptor.dimensions.size()));
     }
     set_iteration(descriptor, bits(words[6], 22, 17), bits(words[6], 16, 0));
     if (bits(words[7], 15, 15) != 0) {
-        descriptor.acquire = arch::npu::program::LockAction{bits(words[7], 7, 0), signed_bits(words[7], 14, 8)};
+        descriptor.acquire = program::LockAction{bits(words[7], 7, 0), signed_bits(words[7], 14, 8)};
     }
     if (const std::int64_t value = signed_bits(words[7], 30, 24); value != 0) {
-        descriptor.release = arch::npu::program::LockAction{bits(words[7], 23, 16), value};
+        descriptor.release = program::LockAction{bits(words[7], 23, 16), value};
     }
 }
 
 void Registers::decode_shim(std::span<const std::uint32_t> words,
-                            arch::npu::program::BufferDescriptor& descriptor) const {
+                            program::BufferDescriptor& descriptor) const {
     descriptor.length = bits(words[0], 31, 0);
     if (bits(words[2], 30, 30) != 0) {
         descriptor.packet =
-            arch::npu::program::Packet{bits(words[2], 23, 19), bits(words[2], 18, 16), bits(words[2], 29, 24)};
+            program::Packet{bits(words[2], 23, 19), bits(words[2], 18, 16), bits(words[2], 29, 24)};
     }
     set_dimensions(descriptor, std::array{bits(words[3], 29, 20), bits(words[4], 29, 20)},
                    std::array{bits(words[3], 19, 0), bits(words[4], 19, 0), bits(words[5], 19, 0)});
@@ -333,8 +334,8 @@ void Registers::decode_shim(std::span<const std::uint32_t> words,
 }
 
 // Hosts allocate more than an argument's type says where a trace is to lie behind the data.
-void Registers::grow_argument(const arch::npu::program::BufferDescriptor& descriptor) {
-    arch::npu::program::ExternalBuffer& buffer =
+void Registers::grow_argument(const program::BufferDescriptor& descriptor) {
+    program::ExternalBuffer& buffer =
         lowering_.program.external_buffers[static_cast<std::size_t>(descriptor.buffer)];
     const std::int64_t end = descriptor.offset + extent(descriptor);
     if (end > buffer.bytes) {
@@ -347,10 +348,10 @@ void Registers::grow_argument(const arch::npu::program::BufferDescriptor& descri
 }
 
 // The buffer at an address; where the design declares none, one of the descriptor's extent.
-void Registers::set_buffer(arch::npu::program::TileCoordinate tile, std::int64_t address, arch::npu::program::BufferDescriptor& descriptor,
+void Registers::set_buffer(program::TileCoordinate tile, std::int64_t address, program::BufferDescriptor& descriptor,
                            Location where) {
-    arch::npu::program::TileCoordinate at = tile;
-    if (lowering_.config.kind_of(tile) == arch::npu::program::TileKind::Memory) {
+    program::TileCoordinate at = tile;
+    if (lowering_.config.kind_of(tile) == program::TileKind::Memory) {
         // West neighbour, own, east neighbour, one window each; plain addresses mean the own.
         if (address >= kMemoryTileWindow) {
             at.column += address / kMemoryTileWindow - 1;
@@ -359,7 +360,7 @@ void Registers::set_buffer(arch::npu::program::TileCoordinate tile, std::int64_t
     }
     auto& buffers = lowering_.program.buffers;
     for (std::size_t i = 0; i < buffers.size(); ++i) {
-        const arch::npu::program::Buffer& buffer = buffers[i];
+        const program::Buffer& buffer = buffers[i];
         if (buffer.tile == at && buffer.address <= address &&
             address < buffer.address + buffer.bytes) {
             descriptor.buffer = static_cast<std::int64_t>(i);
@@ -370,7 +371,7 @@ void Registers::set_buffer(arch::npu::program::TileCoordinate tile, std::int64_t
     if (!lowering_.config.contains(at)) {
         throw ReadError(where, "this descriptor's address lies outside the array");
     }
-    arch::npu::program::Buffer buffer;
+    program::Buffer buffer;
     buffer.tile = at;
     buffer.name = unique_name(buffers, fmt::format("memory_{}_{}_{}", at.column, at.row, address));
     buffer.address = address;
@@ -382,9 +383,9 @@ void Registers::set_buffer(arch::npu::program::TileCoordinate tile, std::int64_t
 }
 
 // The program's lock of this number; one is added where the design declares none.
-std::int64_t Registers::lock_of(arch::npu::program::TileCoordinate tile, std::int64_t id) {
-    arch::npu::program::TileCoordinate at = tile;
-    if (lowering_.config.kind_of(tile) == arch::npu::program::TileKind::Memory && id >= kMemoryTileLocks) {
+std::int64_t Registers::lock_of(program::TileCoordinate tile, std::int64_t id) {
+    program::TileCoordinate at = tile;
+    if (lowering_.config.kind_of(tile) == program::TileKind::Memory && id >= kMemoryTileLocks) {
         at.column += id / kMemoryTileLocks - 1;
         id %= kMemoryTileLocks;
     }
@@ -394,7 +395,7 @@ std::int64_t Registers::lock_of(arch::npu::program::TileCoordinate tile, std::in
             return static_cast<std::int64_t>(i);
         }
     }
-    arch::npu::program::Lock lock;
+    program::Lock lock;
     lock.tile = at;
     lock.id = id;
     lock.name = unique_name(locks, fmt::format("lock_{}_{}_{}", at.column, at.row, id));
@@ -402,7 +403,7 @@ std::int64_t Registers::lock_of(arch::npu::program::TileCoordinate tile, std::in
     return static_cast<std::int64_t>(locks.size()) - 1;
 }
 
-void Registers::memory_word(arch::npu::program::TileCoordinate tile, std::int64_t address, std::uint32_t value,
+void Registers::memory_word(program::TileCoordinate tile, std::int64_t address, std::uint32_t value,
                             Location where) {
     const auto& buffers = lowering_.program.buffers;
     for (std::size_t i = 0; i < buffers.size(); ++i) {
@@ -414,7 +415,7 @@ void Registers::memory_word(arch::npu::program::TileCoordinate tile, std::int64_
             {static_cast<std::int64_t>(i), into * 8 / lowering_.buffer_types[i].element_bits});
         if (parameter != lowering_.parameters.end()) {
             lowering_.program.sequence.push_back(
-                arch::npu::program::WriteParameter{tile, parameter->second, static_cast<std::int32_t>(value)});
+                program::WriteParameter{tile, parameter->second, static_cast<std::int32_t>(value)});
         }
         return;
     }

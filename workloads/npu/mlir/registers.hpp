@@ -13,6 +13,7 @@
 #include <string>
 
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -26,7 +27,7 @@ class Registers {
     // The descriptor whose address word lies at `address` starts in an argument of the kernel.
     void patch(std::uint64_t address, std::int64_t argument, std::int64_t bytes, Location where);
     // A descriptor stated field by field has taken this id: the words written before are stale.
-    void forget(arch::npu::program::TileCoordinate tile, std::int64_t id);
+    void forget(program::TileCoordinate tile, std::int64_t id);
 
   private:
     struct Fields;  // where a kind of tile has its descriptors, queues and locks
@@ -37,25 +38,25 @@ class Registers {
         bool changed = false;
         Location where{};
     };
-    static const Fields& fields_of(arch::npu::program::TileKind kind);
+    static const Fields& fields_of(program::TileKind kind);
 
     void refuse_reset(std::uint64_t address, std::uint32_t value, Location where) const;
-    void push(const arch::npu::program::ChannelId& channel, std::uint32_t value);
-    arch::npu::program::BufferDescriptor decode(arch::npu::program::TileCoordinate tile, std::int64_t id, const Written& written);
-    void decode_core(std::span<const std::uint32_t> words, arch::npu::program::BufferDescriptor& descriptor,
+    void push(const program::ChannelId& channel, std::uint32_t value);
+    program::BufferDescriptor decode(program::TileCoordinate tile, std::int64_t id, const Written& written);
+    void decode_core(std::span<const std::uint32_t> words, program::BufferDescriptor& descriptor,
                      std::int64_t& address) const;
-    void decode_memory_tile(std::span<const std::uint32_t> words, arch::npu::program::BufferDescriptor& descriptor,
+    void decode_memory_tile(std::span<const std::uint32_t> words, program::BufferDescriptor& descriptor,
                             std::int64_t& address) const;
-    void decode_shim(std::span<const std::uint32_t> words, arch::npu::program::BufferDescriptor& descriptor) const;
-    void set_buffer(arch::npu::program::TileCoordinate tile, std::int64_t address, arch::npu::program::BufferDescriptor& descriptor,
+    void decode_shim(std::span<const std::uint32_t> words, program::BufferDescriptor& descriptor) const;
+    void set_buffer(program::TileCoordinate tile, std::int64_t address, program::BufferDescriptor& descriptor,
                     Location where);
-    void grow_argument(const arch::npu::program::BufferDescriptor& descriptor);
-    std::int64_t lock_of(arch::npu::program::TileCoordinate tile, std::int64_t id);
-    void memory_word(arch::npu::program::TileCoordinate tile, std::int64_t address, std::uint32_t value,
+    void grow_argument(const program::BufferDescriptor& descriptor);
+    std::int64_t lock_of(program::TileCoordinate tile, std::int64_t id);
+    void memory_word(program::TileCoordinate tile, std::int64_t address, std::uint32_t value,
                      Location where);
 
     Lowering& lowering_;
-    std::map<std::pair<arch::npu::program::TileCoordinate, std::int64_t>, Written> descriptors_;
+    std::map<std::pair<program::TileCoordinate, std::int64_t>, Written> descriptors_;
 };
 
 }  // namespace tilesim::workloads::npu::mlir

@@ -7,6 +7,7 @@
 
 #include "workloads/npu/mlir/flows.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -50,7 +51,7 @@ class Switches {
                 if (operation.name == "aie.tile") {
                     Cursor cursor(operation);
                     Cursor inside(cursor.group("("));
-                    const arch::npu::program::TileCoordinate at = read_coordinate(inside);
+                    const program::TileCoordinate at = read_coordinate(inside);
                     if (operation.results.size() == 1) {
                         tiles_[operation.results[0]] = at;
                     }
@@ -71,18 +72,18 @@ class Switches {
     // Adds a route for every stream that leaves a DMA channel.
     void trace_all() {
         const auto packet_ids = packet_ids_sent(lowering_.program);
-        std::set<arch::npu::program::TileCoordinate> tiles;
+        std::set<program::TileCoordinate> tiles;
         for (const auto& entry : switches_) {
             tiles.insert(entry.first);
         }
         for (const auto& entry : wires_) {
             tiles.insert(entry.first.first);
         }
-        for (const arch::npu::program::TileCoordinate at : tiles) {
-            const arch::npu::program::TileKind kind = lowering_.config.kind_of(at);
+        for (const program::TileCoordinate at : tiles) {
+            const program::TileKind kind = lowering_.config.kind_of(at);
             const std::int64_t channels = lowering_.config.dma_of(kind).channels;
             for (std::int64_t index = 0; index < channels; ++index) {
-                const arch::npu::program::ChannelId source{at, arch::npu::program::Direction::MM2S, index};
+                const program::ChannelId source{at, program::Direction::MM2S, index};
                 const auto port = entry_of(source, kind);
                 // What enters by a circuit may meet packet rules further on.
                 if (!port || trace(source, *port, std::nullopt)) {
@@ -99,11 +100,11 @@ class Switches {
 
   private:
     struct Step {
-        arch::npu::program::TileCoordinate tile;
+        program::TileCoordinate tile;
         Port in;
     };
 
-    arch::npu::program::TileCoordinate tile_of(const Operation& operation) {
+    program::TileCoordinate tile_of(const Operation& operation) {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
         const Location where = inside.where();
@@ -210,8 +211,8 @@ class Switches {
         }
     }
 
-    std::optional<Port> entry_of(const arch::npu::program::ChannelId& source, arch::npu::program::TileKind kind) const {
-        if (kind != arch::npu::program::TileKind::Shim) {
+    std::optional<Port> entry_of(const program::ChannelId& source, program::TileKind kind) const {
+        if (kind != program::TileKind::Shim) {
             return Port{"dma", source.index};
         }
         const auto mux = muxes_.find(source.tile);
@@ -224,12 +225,12 @@ class Switches {
     }
 
     // Whether the stream arrives anywhere.
-    bool trace(const arch::npu::program::ChannelId& source, const Port& entry, std::optional<std::int64_t> packet_id) {
-        arch::npu::program::Route route;
+    bool trace(const program::ChannelId& source, const Port& entry, std::optional<std::int64_t> packet_id) {
+        program::Route route;
         route.source = source;
         route.packet_id = packet_id;
         std::deque<Step> open{{source.tile, entry}};
-        std::set<std::pair<arch::npu::program::TileCoordinate, Port>> seen;
+        std::set<std::pair<program::TileCoordinate, Port>> seen;
         bool wired = false;
         while (!open.empty()) {
             const Step step = open.front();
@@ -270,7 +271,7 @@ class Switches {
         return true;
     }
 
-    void follow_rules(arch::npu::program::Route& route, const Step& step, const Switch& box, std::int64_t packet_id,
+    void follow_rules(program::Route& route, const Step& step, const Switch& box, std::int64_t packet_id,
                       std::deque<Step>& open) {
         const auto rules = box.rules.find(step.in);
         if (rules == box.rules.end()) {
@@ -291,47 +292,47 @@ class Switches {
         }
     }
 
-    void leave(arch::npu::program::Route& route, const Step& step, const Port& out, std::optional<std::int64_t> arbiter,
+    void leave(program::Route& route, const Step& step, const Port& out, std::optional<std::int64_t> arbiter,
                std::deque<Step>& open) {
-        const arch::npu::program::TileKind kind = lowering_.config.kind_of(step.tile);
-        const arch::npu::program::Hop hop{step.tile, step.in.name(), out.name(), arbiter};
-        std::optional<arch::npu::program::ChannelId> destination;
-        if (kind == arch::npu::program::TileKind::Shim && out.bundle == "south") {
+        const program::TileKind kind = lowering_.config.kind_of(step.tile);
+        const program::Hop hop{step.tile, step.in.name(), out.name(), arbiter};
+        std::optional<program::ChannelId> destination;
+        if (kind == program::TileKind::Shim && out.bundle == "south") {
             const auto mux = muxes_.find(step.tile);
             if (mux != muxes_.end() && mux->second.exit.contains(out.index)) {
-                destination = {step.tile, arch::npu::program::Direction::S2MM, mux->second.exit.at(out.index)};
+                destination = {step.tile, program::Direction::S2MM, mux->second.exit.at(out.index)};
             }
         } else if (out.bundle == "dma") {
-            destination = {step.tile, arch::npu::program::Direction::S2MM, out.index};
+            destination = {step.tile, program::Direction::S2MM, out.index};
         }
         if (destination) {
             route.destinations.push_back(*destination);
             route.path.push_back(hop);
             return;
         }
-        for (const arch::npu::stream::Heading heading :
-             {arch::npu::stream::Heading::North, arch::npu::stream::Heading::South, arch::npu::stream::Heading::East, arch::npu::stream::Heading::West}) {
-            const arch::npu::program::TileCoordinate to = arch::npu::stream::neighbour(step.tile, heading);
+        for (const stream::Heading heading :
+             {stream::Heading::North, stream::Heading::South, stream::Heading::East, stream::Heading::West}) {
+            const program::TileCoordinate to = stream::neighbour(step.tile, heading);
             if (out.bundle == name_of(heading) && lowering_.config.contains(to)) {
                 route.path.push_back(hop);
-                open.push_back({to, {name_of(arch::npu::stream::opposite(heading)), out.index}});
+                open.push_back({to, {name_of(stream::opposite(heading)), out.index}});
             }
         }
     }
 
     Lowering& lowering_;
     const std::map<TilePort, std::vector<TilePort>>& wires_;
-    std::map<std::string, arch::npu::program::TileCoordinate> tiles_;
-    std::map<arch::npu::program::TileCoordinate, Switch> switches_;
-    std::map<arch::npu::program::TileCoordinate, ShimMux> muxes_;
+    std::map<std::string, program::TileCoordinate> tiles_;
+    std::map<program::TileCoordinate, Switch> switches_;
+    std::map<program::TileCoordinate, ShimMux> muxes_;
 };
 
 // The receivers of a flow that no route made by the switchboxes reaches.
-std::vector<arch::npu::program::ChannelId> unreached(const arch::npu::program::Program& program, const Flow& flow) {
-    std::vector<arch::npu::program::ChannelId> missing;
-    for (const arch::npu::program::ChannelId& to : flow.destinations) {
+std::vector<program::ChannelId> unreached(const program::Program& program, const Flow& flow) {
+    std::vector<program::ChannelId> missing;
+    for (const program::ChannelId& to : flow.destinations) {
         const bool made =
-            std::any_of(program.routes.begin(), program.routes.end(), [&](const arch::npu::program::Route& route) {
+            std::any_of(program.routes.begin(), program.routes.end(), [&](const program::Route& route) {
                 return route.source == flow.source && route.packet_id == flow.packet_id &&
                        std::find(route.destinations.begin(), route.destinations.end(), to) !=
                            route.destinations.end();
@@ -344,8 +345,8 @@ std::vector<arch::npu::program::ChannelId> unreached(const arch::npu::program::P
 }
 
 // A flow as a route for the router to make.
-arch::npu::program::Route unrouted(const arch::npu::program::Program& program, const Flow& flow) {
-    arch::npu::program::Route route;
+program::Route unrouted(const program::Program& program, const Flow& flow) {
+    program::Route route;
     route.name = unique_name(program.routes,
                              flow.packet_id ? fmt::format("packet{}", *flow.packet_id) : "stream");
     route.source = flow.source;

@@ -13,12 +13,12 @@ namespace tilesim::workloads::npu::mlir {
 struct Value {
     enum class Kind {
         Tile,      // index into Lowering::tiles
-        arch::npu::Buffer,    // into Program::buffers
+        Buffer,    // into Program::buffers
         External,  // into Program::external_buffers
-        arch::npu::Lock,      // into Program::locks
+        Lock,      // into Program::locks
         Constant,  // the number itself
         Global,    // into Lowering::globals
-        arch::npu::Task,      // of the run-time sequence
+        Task,      // of the run-time sequence
         Parameter  // a run-time parameter: a word of a buffer
     };
     Kind kind = Kind::Constant;

@@ -12,6 +12,7 @@
 #include "workloads/npu/mlir/sequence_operands.hpp"
 #include "workloads/npu/mlir/sequence_tasks.hpp"
 #include "workloads/npu/mlir/transfer.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -24,8 +25,8 @@ class Sequence {
   public:
     explicit Sequence(Lowering& lowering)
         : lowering_(lowering), scope_(&lowering.names), registers_(lowering), ids_(lowering) {
-        for (const arch::npu::program::TileDma& dma : lowering.program.dmas) {
-            for (const arch::npu::program::BufferDescriptor& descriptor : dma.descriptors) {
+        for (const program::TileDma& dma : lowering.program.dmas) {
+            for (const program::BufferDescriptor& descriptor : dma.descriptors) {
                 ids_.take(dma.tile, descriptor.id);
             }
         }
@@ -74,7 +75,7 @@ class Sequence {
     std::int64_t add_buffer(const std::string& name, const MemrefType& type) {
         auto& buffers = lowering_.program.external_buffers;
         const auto number = static_cast<std::int64_t>(buffers.size());
-        arch::npu::program::ExternalBuffer buffer;
+        program::ExternalBuffer buffer;
         buffer.name = unique_name(buffers, name);
         buffer.bytes = (type.bytes() + kWordBytes - 1) / kWordBytes * kWordBytes;
         scope_.define(name, {Value::Kind::External, number});
@@ -164,7 +165,7 @@ class Sequence {
         if (offsets.size() != 4 || sizes.size() != 4 || strides.size() != 4) {
             throw ReadError(operation.where, "expected 4 offsets, 4 sizes and 3 or 4 strides");
         }
-        const arch::npu::program::ChannelId channel =
+        const program::ChannelId channel =
             allocation(lowering_, text_attribute(operation, "metadata"), operation.where);
         Transfer transfer;
         transfer.type = lowering_.external_types[static_cast<std::size_t>(buffer)];
@@ -182,7 +183,7 @@ class Sequence {
                 transfer.dimensions.push_back({sizes[i], strides[i]});
             }
         }
-        arch::npu::program::WriteDescriptor write{channel.tile, {}};
+        program::WriteDescriptor write{channel.tile, {}};
         write.descriptor.id = integer_attribute(operation, "id").value_or(0);
         write.descriptor.buffer = buffer;
         write.descriptor.burst_bytes = integer_attribute(operation, "burst_length").value_or(0);
@@ -191,20 +192,20 @@ class Sequence {
         set_transfer(write.descriptor, transfer, operation.where);
         if (sizes[0] > 1 && strides[0] != 0) {
             write.descriptor.iteration =
-                arch::npu::program::Iteration{sizes[0], words_of(strides[0], transfer.type, operation.where)};
+                program::Iteration{sizes[0], words_of(strides[0], transfer.type, operation.where)};
         }
         registers_.forget(channel.tile, write.descriptor.id);
         lowering_.program.sequence.push_back(write);
-        arch::npu::program::PushTask push{channel, {}};
+        program::PushTask push{channel, {}};
         push.task.descriptor = write.descriptor.id;
         push.task.repeat = sizes[0];
         // The compiler lets every receiving transfer issue its token.
-        push.task.token = channel.direction == arch::npu::program::Direction::S2MM || is_true(operation, "issue_token");
+        push.task.token = channel.direction == program::Direction::S2MM || is_true(operation, "issue_token");
         lowering_.program.sequence.push_back(push);
     }
 
     static void packet_of(const Operation& operation, Cursor& inside,
-                          arch::npu::program::BufferDescriptor& descriptor) {
+                          program::BufferDescriptor& descriptor) {
         if (inside.skip(",") && inside.skip_word("packet")) {
             inside.expect("=");
             std::vector<Item> items;
@@ -237,8 +238,8 @@ class Sequence {
         return values;
     }
 
-    void wait(const arch::npu::program::ChannelId& channel) {
-        lowering_.program.sequence.push_back(arch::npu::program::WaitToken{channel});
+    void wait(const program::ChannelId& channel) {
+        lowering_.program.sequence.push_back(program::WaitToken{channel});
     }
 
     void dma_wait(const Operation& operation, Scope&) {
@@ -273,7 +274,7 @@ class Sequence {
         for (std::int64_t column = 0; column < values["column_num"]; ++column) {
             for (std::int64_t row = 0; row < values["row_num"]; ++row) {
                 wait({{values["column"] + column, values["row"] + row},
-                      values["direction"] == 0 ? arch::npu::program::Direction::S2MM : arch::npu::program::Direction::MM2S,
+                      values["direction"] == 0 ? program::Direction::S2MM : program::Direction::MM2S,
                       values["channel"]});
             }
         }
@@ -341,7 +342,7 @@ class Sequence {
         inside.expect(",");
         const std::int64_t value = scope.integer(inside);
         const auto& buffers = lowering_.program.buffers;
-        const auto place = std::find_if(buffers.begin(), buffers.end(), [&name](const arch::npu::program::Buffer& b) {
+        const auto place = std::find_if(buffers.begin(), buffers.end(), [&name](const program::Buffer& b) {
             return b.name == plain_name(name);
         });
         if (place == buffers.end()) {
@@ -352,13 +353,13 @@ class Sequence {
             lowering_.note("run-time parameters that bound no loop are left out");
             return;
         }
-        lowering_.program.sequence.push_back(arch::npu::program::WriteParameter{place->tile, parameter->second, value});
+        lowering_.program.sequence.push_back(program::WriteParameter{place->tile, parameter->second, value});
     }
 
     void set_lock(const Operation& operation, Scope& scope) {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
-        arch::npu::program::SetLock set;
+        program::SetLock set;
         set.lock = scope.index_of(inside, Value::Kind::Lock);
         inside.expect(",");
         const Location where = inside.where();
@@ -435,7 +436,7 @@ std::string symbol_of(const Operation& operation) {
 
 void add_host_steps(Lowering& lowering) {
     std::vector<std::string> names;
-    for (const arch::npu::program::Lock& lock : lowering.program.locks) {
+    for (const program::Lock& lock : lowering.program.locks) {
         names.push_back(lock.name);
     }
     for (const HostStep& step : lowering.options.host) {
@@ -454,12 +455,12 @@ void add_host_steps(Lowering& lowering) {
                                         most, step.value));
         }
         const std::int64_t lock = place - names.begin();
-        const bool counting = lowering.config.lock_kind == arch::npu::LockKind::Counting;
+        const bool counting = lowering.config.lock_kind == LockKind::Counting;
         if (step.wait) {
             lowering.program.sequence.push_back(
-                arch::npu::program::AcquireLock{{lock, counting ? -step.value : step.value}});
+                program::AcquireLock{{lock, counting ? -step.value : step.value}});
         } else {
-            lowering.program.sequence.push_back(arch::npu::program::SetLock{lock, step.value});
+            lowering.program.sequence.push_back(program::SetLock{lock, step.value});
         }
     }
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "arch/base/config.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -79,7 +80,7 @@ std::int64_t field(const Operation& operation, const Scope& scope, std::string_v
     return *value;
 }
 
-arch::npu::program::ChannelId allocation(const Lowering& lowering, const std::string& symbol, Location where) {
+program::ChannelId allocation(const Lowering& lowering, const std::string& symbol, Location where) {
     const auto place = lowering.allocations.find(symbol);
     if (place == lowering.allocations.end()) {
         std::vector<std::string> known;

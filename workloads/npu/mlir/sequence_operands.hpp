@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -21,6 +22,6 @@ std::int64_t field(const Operation& operation, const Scope& scope, std::string_v
                    std::optional<std::int64_t> missing = std::nullopt);
 
 // The channel of an aie.shim_dma_allocation. Throws ReadError.
-arch::npu::program::ChannelId allocation(const Lowering& lowering, const std::string& symbol, Location where);
+program::ChannelId allocation(const Lowering& lowering, const std::string& symbol, Location where);
 
 }  // namespace tilesim::workloads::npu::mlir

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "workloads/npu/mlir/sequence_operands.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -13,19 +14,19 @@ void SequenceTasks::configure_task(const Operation& operation, Scope& scope) {
     add_task(operation, region_of(operation), channel_of(cursor), scope, scope);
 }
 
-arch::npu::program::ChannelId SequenceTasks::channel_of(Cursor& cursor) const {
+program::ChannelId SequenceTasks::channel_of(Cursor& cursor) const {
     if (cursor.peek() != nullptr && cursor.peek()->is(TokenKind::Symbol)) {
         const Location where = cursor.where();
         return allocation(lowering_, cursor.symbol(), where);
     }
     Cursor inside(cursor.group("("));
-    const arch::npu::program::TileCoordinate tile = lowering_.tile(inside);
+    const program::TileCoordinate tile = lowering_.tile(inside);
     inside.expect(",");
     return read_channel(inside, tile);
 }
 
 SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const Item& region,
-                                             const arch::npu::program::ChannelId& channel, const Scope& names,
+                                             const program::ChannelId& channel, const Scope& names,
                                              Scope& results) {
     Scope inner(&names);
     walk(region, [&](const Operation& each) {
@@ -40,10 +41,10 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
     if (chain.descriptors.empty()) {
         throw ReadError(operation.where, "this task has no transfer");
     }
-    arch::npu::program::Task task{channel, {channel, {}}, {}};
-    for (const arch::npu::program::BufferDescriptor& descriptor : chain.descriptors) {
+    Task task{channel, {channel, {}}, {}};
+    for (const program::BufferDescriptor& descriptor : chain.descriptors) {
         registers_.forget(channel.tile, descriptor.id);
-        lowering_.program.sequence.push_back(arch::npu::program::WriteDescriptor{channel.tile, descriptor});
+        lowering_.program.sequence.push_back(program::WriteDescriptor{channel.tile, descriptor});
         task.descriptors.push_back(descriptor.id);
     }
     task.push.task.descriptor = chain.descriptors.front().id;
@@ -93,13 +94,13 @@ void SequenceTasks::start_bd_chain(const Operation& operation, Scope& scope) {
     while (!cursor.done() && !cursor.skip_word("on") && !cursor.skip_word("for")) {
         cursor.take();
     }
-    const arch::npu::program::ChannelId channel = channel_of(cursor);
+    const program::ChannelId channel = channel_of(cursor);
     lowering_.program.sequence.push_back(
         add_task(operation, region_of(*chain), channel, inner, scope).push);
 }
 
 void SequenceTasks::pool_pop(const Operation& operation, Scope& scope) {
-    const arch::npu::program::ChannelId channel = pool_of(operation, scope);
+    const program::ChannelId channel = pool_of(operation, scope);
     if (operation.results.size() != 1) {
         throw ReadError(operation.where, "a descriptor taken from a pool needs a name");
     }
@@ -108,7 +109,7 @@ void SequenceTasks::pool_pop(const Operation& operation, Scope& scope) {
 }
 
 void SequenceTasks::pool_push(const Operation& operation, Scope& scope) {
-    const arch::npu::program::ChannelId channel = pool_of(operation, scope);
+    const program::ChannelId channel = pool_of(operation, scope);
     Cursor cursor(operation);
     cursor.group("(");
     if (!cursor.skip_word("bd_id")) {
@@ -117,10 +118,10 @@ void SequenceTasks::pool_push(const Operation& operation, Scope& scope) {
     ids_.free(channel.tile, scope.integer(cursor));
 }
 
-arch::npu::program::ChannelId SequenceTasks::pool_of(const Operation& operation, const Scope& scope) const {
+program::ChannelId SequenceTasks::pool_of(const Operation& operation, const Scope& scope) const {
     Cursor cursor(operation);
     Cursor inside(cursor.group("("));
-    arch::npu::program::ChannelId channel;
+    program::ChannelId channel;
     channel.tile.column = scope.integer(inside);
     inside.expect(",");
     channel.tile.row = scope.integer(inside);
@@ -143,12 +144,12 @@ void SequenceTasks::start_task(const Operation& operation, Scope& scope) {
 }
 
 void SequenceTasks::await_task(const Operation& operation, Scope& scope) {
-    const arch::npu::program::Task& awaited = task(operation, scope);
+    const Task& awaited = task(operation, scope);
     if (!awaited.push.task.token) {
         throw ReadError(operation.where,
                         "this task issues no token: it needs {issue_token = true}");
     }
-    lowering_.program.sequence.push_back(arch::npu::program::WaitToken{awaited.channel});
+    lowering_.program.sequence.push_back(program::WaitToken{awaited.channel});
     release(awaited);
 }
 
@@ -156,7 +157,7 @@ void SequenceTasks::free_task(const Operation& operation, Scope& scope) {
     release(task(operation, scope));
 }
 
-void SequenceTasks::release(const arch::npu::program::Task& finished) {
+void SequenceTasks::release(const Task& finished) {
     for (const std::int64_t id : finished.descriptors) {
         ids_.free(finished.channel.tile, id);
     }

@@ -9,6 +9,7 @@
 #include "workloads/npu/mlir/descriptor.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/registers.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -32,26 +33,26 @@ class SequenceTasks {
     void pool_push(const Operation& operation, Scope& scope);
 
   private:
-    struct arch::npu::program::Task {
-        arch::npu::program::ChannelId channel;
-        arch::npu::program::PushTask push;
+    struct Task {
+        program::ChannelId channel;
+        program::PushTask push;
         std::vector<std::int64_t> descriptors;  // ids, free again when the task is awaited
     };
 
     // Writes the descriptors of a region's blocks. `names`: what the region sees; `results`: where
     // the task is known from now on.
-    arch::npu::program::Task& add_task(const Operation& operation, const Item& region, const arch::npu::program::ChannelId& channel,
+    Task& add_task(const Operation& operation, const Item& region, const program::ChannelId& channel,
                    const Scope& names, Scope& results);
-    arch::npu::program::Task& task(const Operation& operation, const Scope& scope);
-    void release(const arch::npu::program::Task& finished);
+    Task& task(const Operation& operation, const Scope& scope);
+    void release(const Task& finished);
     // @allocation, or (%tile, MM2S, 0)
-    arch::npu::program::ChannelId channel_of(Cursor& cursor) const;
-    arch::npu::program::ChannelId pool_of(const Operation& operation, const Scope& scope) const;
+    program::ChannelId channel_of(Cursor& cursor) const;
+    program::ChannelId pool_of(const Operation& operation, const Scope& scope) const;
 
     Lowering& lowering_;
     Registers& registers_;
     DescriptorIds& ids_;
-    std::vector<arch::npu::program::Task> tasks_;
+    std::vector<Task> tasks_;
 };
 
 }  // namespace tilesim::workloads::npu::mlir

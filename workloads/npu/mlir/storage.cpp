@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -13,7 +14,7 @@ namespace {
 constexpr std::int64_t kMemoryTileBank = 64 * 1024;
 // External buffers lie apart, each on pages of its own, as a driver places them.
 constexpr std::int64_t kExternalAlignment = 64 * 1024;
-constexpr std::int64_t arch::npu::program::kUnplaced = -1;
+constexpr std::int64_t kUnplaced = -1;
 constexpr std::int64_t kBufferAlignment = 32;  // bytes: the widest load of a core
 
 class Storage {
@@ -25,12 +26,12 @@ class Storage {
             lowering_.attempt([this, &operation] { declare(operation); });
         });
         number_locks();
-        arch::npu::check::place_buffers();
+        place_buffers();
     }
 
   private:
     struct Pin {  // what a declaration says about a buffer's place
-        std::int64_t bank = arch::npu::program::kUnplaced;
+        std::int64_t bank = kUnplaced;
     };
 
     void declare(const Operation& operation) {
@@ -69,7 +70,7 @@ class Storage {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
         const Location where = inside.where();
-        const arch::npu::program::TileCoordinate at = read_coordinate(inside);
+        const program::TileCoordinate at = read_coordinate(inside);
         if (!lowering_.config.contains(at)) {
             throw ReadError(where, fmt::format("tile {},{} is outside the array of {} columns and "
                                                "{} rows",
@@ -99,19 +100,19 @@ class Storage {
     void buffer(const Operation& operation) {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
-        arch::npu::program::Buffer buffer;
+        program::Buffer buffer;
         buffer.tile = lowering_.tile(inside);
         buffer.name = unique_name(lowering_.program.buffers, wanted_name(operation));
         const MemrefType type = type_of(operation);
         buffer.bytes = type.bytes();
-        buffer.address = integer_attribute(operation, "address").value_or(arch::npu::program::kUnplaced);
-        if (lowering_.config.kind_of(buffer.tile) == arch::npu::program::TileKind::Shim) {
+        buffer.address = integer_attribute(operation, "address").value_or(kUnplaced);
+        if (lowering_.config.kind_of(buffer.tile) == program::TileKind::Shim) {
             throw ReadError(operation.where, "a shim tile has no memory for a buffer");
         }
         lowering_.names.define(
             result_of(operation),
             {Value::Kind::Buffer, static_cast<std::int64_t>(lowering_.program.buffers.size())});
-        pins_.push_back({integer_attribute(operation, "mem_bank").value_or(arch::npu::program::kUnplaced)});
+        pins_.push_back({integer_attribute(operation, "mem_bank").value_or(kUnplaced)});
         wheres_.push_back(operation.where);
         lowering_.program.buffers.push_back(buffer);
         lowering_.buffer_types.push_back(type);
@@ -120,9 +121,9 @@ class Storage {
     void lock(const Operation& operation) {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
-        arch::npu::program::Lock lock;
+        program::Lock lock;
         lock.tile = lowering_.tile(inside);
-        lock.id = inside.skip(",") ? inside.integer() : arch::npu::program::kUnplaced;
+        lock.id = inside.skip(",") ? inside.integer() : kUnplaced;
         lock.initial = integer_attribute(operation, "init").value_or(0);
         lock.name = unique_name(lowering_.program.locks, wanted_name(operation));
         if (!operation.results.empty()) {  // without one, only the host uses it
@@ -139,7 +140,7 @@ class Storage {
             result_of(operation),
             {Value::Kind::External,
              static_cast<std::int64_t>(lowering_.program.external_buffers.size())});
-        arch::npu::program::ExternalBuffer buffer;
+        program::ExternalBuffer buffer;
         buffer.name = unique_name(lowering_.program.external_buffers, wanted_name(operation));
         buffer.bytes = type.bytes();
         lowering_.program.external_buffers.push_back(buffer);
@@ -150,9 +151,9 @@ class Storage {
         Cursor cursor(operation);
         const std::string symbol = cursor.symbol();
         Cursor inside(cursor.group("("));
-        arch::npu::program::ChannelId id;
+        program::ChannelId id;
         if (inside.peek() != nullptr && inside.peek()->is(TokenKind::Value)) {
-            const arch::npu::program::TileCoordinate tile = lowering_.tile(inside);
+            const program::TileCoordinate tile = lowering_.tile(inside);
             inside.expect(",");
             id = read_channel(inside, tile);
         } else {  // before 2026: direction, channel, column
@@ -197,12 +198,12 @@ class Storage {
 
     // Locks without an id get the lowest free one of their tile.
     void number_locks() {
-        std::set<std::pair<arch::npu::program::TileCoordinate, std::int64_t>> taken;
-        for (const arch::npu::program::Lock& lock : lowering_.program.locks) {
+        std::set<std::pair<program::TileCoordinate, std::int64_t>> taken;
+        for (const program::Lock& lock : lowering_.program.locks) {
             taken.insert({lock.tile, lock.id});
         }
-        for (arch::npu::program::Lock& lock : lowering_.program.locks) {
-            if (lock.id == arch::npu::program::kUnplaced) {
+        for (program::Lock& lock : lowering_.program.locks) {
+            if (lock.id == kUnplaced) {
                 lock.id = 0;
                 while (!taken.insert({lock.tile, lock.id}).second) {
                     ++lock.id;
@@ -213,8 +214,8 @@ class Storage {
 
     // Buffers without an address: the largest first, each into the next bank that has room for it;
     // where banks are too small, one after the other.
-    void arch::npu::check::place_buffers() {
-        std::map<arch::npu::program::TileCoordinate, std::vector<std::size_t>> by_tile;
+    void place_buffers() {
+        std::map<program::TileCoordinate, std::vector<std::size_t>> by_tile;
         for (std::size_t i = 0; i < lowering_.program.buffers.size(); ++i) {
             by_tile[lowering_.program.buffers[i].tile].push_back(i);
         }
@@ -228,8 +229,8 @@ class Storage {
         }
     }
 
-    arch::npu::program::Buffer& buffer_at(std::size_t index) { return lowering_.program.buffers[index]; }
-    std::int64_t stack_of(arch::npu::program::TileCoordinate tile) const {
+    program::Buffer& buffer_at(std::size_t index) { return lowering_.program.buffers[index]; }
+    std::int64_t stack_of(program::TileCoordinate tile) const {
         const auto place = stacks_.find(tile);
         return place == stacks_.end() ? 0 : place->second;
     }
@@ -238,13 +239,13 @@ class Storage {
     }
 
     // The first address in [from, to) where the buffer overlaps no placed one; to when none.
-    std::int64_t gap(arch::npu::program::TileCoordinate tile, std::int64_t bytes, std::int64_t from, std::int64_t to) {
+    std::int64_t gap(program::TileCoordinate tile, std::int64_t bytes, std::int64_t from, std::int64_t to) {
         std::int64_t address = aligned(from);
         bool moved = true;
         while (moved && address + bytes <= to) {
             moved = false;
-            for (const arch::npu::program::Buffer& other : lowering_.program.buffers) {
-                const bool overlaps = other.tile == tile && other.address != arch::npu::program::kUnplaced &&
+            for (const program::Buffer& other : lowering_.program.buffers) {
+                const bool overlaps = other.tile == tile && other.address != kUnplaced &&
                                       other.address < address + bytes &&
                                       address < other.address + other.bytes;
                 if (overlaps) {
@@ -256,8 +257,8 @@ class Storage {
         return address + bytes <= to ? address : to;
     }
 
-    bool place_in_banks(arch::npu::program::TileCoordinate tile, const std::vector<std::size_t>& buffers) {
-        const bool core = lowering_.config.kind_of(tile) == arch::npu::program::TileKind::Core;
+    bool place_in_banks(program::TileCoordinate tile, const std::vector<std::size_t>& buffers) {
+        const bool core = lowering_.config.kind_of(tile) == program::TileKind::Core;
         const std::int64_t memory = core ? lowering_.config.core.memory.count()
                                          : lowering_.config.memory_tile.memory.count();
         const std::int64_t bank =
@@ -266,12 +267,12 @@ class Storage {
         std::vector<std::size_t> placed;
         std::int64_t next = 0;
         for (const std::size_t index : buffers) {
-            if (buffer_at(index).address != arch::npu::program::kUnplaced) {
+            if (buffer_at(index).address != kUnplaced) {
                 continue;
             }
             const std::int64_t pinned = pins_[index].bank;
             for (std::int64_t tried = 0; tried < banks; ++tried) {
-                const std::int64_t at = pinned != arch::npu::program::kUnplaced ? pinned : (next + tried) % banks;
+                const std::int64_t at = pinned != kUnplaced ? pinned : (next + tried) % banks;
                 const std::int64_t begin = std::max(at * bank, stack_of(tile));
                 const std::int64_t end = (at + 1) * bank;
                 const std::int64_t address =
@@ -283,9 +284,9 @@ class Storage {
                     break;
                 }
             }
-            if (buffer_at(index).address == arch::npu::program::kUnplaced) {
+            if (buffer_at(index).address == kUnplaced) {
                 for (const std::size_t undone : placed) {
-                    buffer_at(undone).address = arch::npu::program::kUnplaced;
+                    buffer_at(undone).address = kUnplaced;
                 }
                 return false;
             }
@@ -293,13 +294,13 @@ class Storage {
         return true;
     }
 
-    void place_in_a_row(arch::npu::program::TileCoordinate tile, const std::vector<std::size_t>& buffers) {
-        const bool core = lowering_.config.kind_of(tile) == arch::npu::program::TileKind::Core;
+    void place_in_a_row(program::TileCoordinate tile, const std::vector<std::size_t>& buffers) {
+        const bool core = lowering_.config.kind_of(tile) == program::TileKind::Core;
         const std::int64_t memory = core ? lowering_.config.core.memory.count()
                                          : lowering_.config.memory_tile.memory.count();
         for (const std::size_t index : buffers) {
-            arch::npu::program::Buffer& buffer = buffer_at(index);
-            if (buffer.address != arch::npu::program::kUnplaced) {
+            program::Buffer& buffer = buffer_at(index);
+            if (buffer.address != kUnplaced) {
                 continue;
             }
             const std::int64_t address = gap(tile, buffer.bytes, stack_of(tile), memory);
@@ -318,7 +319,7 @@ class Storage {
     Lowering& lowering_;
     std::vector<Pin> pins_;         // of Program::buffers
     std::vector<Location> wheres_;  // likewise
-    std::map<arch::npu::program::TileCoordinate, std::int64_t> stacks_;
+    std::map<program::TileCoordinate, std::int64_t> stacks_;
     const std::vector<Item> no_items_{};
 };
 
@@ -326,7 +327,7 @@ class Storage {
 
 void place_external_buffers(Lowering& lowering) {
     std::int64_t end = 0;
-    for (arch::npu::program::ExternalBuffer& buffer : lowering.program.external_buffers) {
+    for (program::ExternalBuffer& buffer : lowering.program.external_buffers) {
         buffer.address = end;
         end += (buffer.bytes + kExternalAlignment - 1) / kExternalAlignment * kExternalAlignment;
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -19,12 +20,12 @@ void check(std::int64_t number, Location where) {
 }
 
 // Innermost first, without steps of one, in words.
-std::vector<arch::npu::program::Dimension> word_dimensions(const Transfer& transfer, Location where) {
-    std::vector<arch::npu::program::Dimension> dimensions;
+std::vector<program::Dimension> word_dimensions(const Transfer& transfer, Location where) {
+    std::vector<program::Dimension> dimensions;
     const std::int64_t bits = transfer.type.element_bits;
     const std::size_t count = transfer.dimensions.size();
     for (std::size_t i = 0; i < count; ++i) {
-        const arch::npu::program::Dimension& d = transfer.dimensions[count - 1 - i];
+        const program::Dimension& d = transfer.dimensions[count - 1 - i];
         check(d.size, where);
         check(d.stride, where);
         const bool innermost = i == 0;
@@ -45,9 +46,9 @@ std::vector<arch::npu::program::Dimension> word_dimensions(const Transfer& trans
     return dimensions;
 }
 
-bool linear(const std::vector<arch::npu::program::Dimension>& dimensions) {
+bool linear(const std::vector<program::Dimension>& dimensions) {
     std::int64_t next = 1;
-    return std::all_of(dimensions.begin(), dimensions.end(), [&next](const arch::npu::program::Dimension& d) {
+    return std::all_of(dimensions.begin(), dimensions.end(), [&next](const program::Dimension& d) {
         const bool follows = d.stride == next || d.size == 1;
         next *= d.size;
         return follows;
@@ -66,14 +67,14 @@ std::int64_t words_of(std::int64_t elements, const MemrefType& type, Location wh
     return elements * type.element_bits / kWordBits;
 }
 
-void set_transfer(arch::npu::program::BufferDescriptor& descriptor, const Transfer& transfer, Location where) {
+void set_transfer(program::BufferDescriptor& descriptor, const Transfer& transfer, Location where) {
     descriptor.offset = words_of(transfer.offset, transfer.type, where) * kWordBytes;
     descriptor.length = words_of(transfer.length, transfer.type, where);
-    std::vector<arch::npu::program::Dimension> dimensions = word_dimensions(transfer, where);
+    std::vector<program::Dimension> dimensions = word_dimensions(transfer, where);
     const std::size_t pads = transfer.padding.size();
     for (std::size_t i = 0; i < pads; ++i) {
-        const arch::npu::program::Padding& p = transfer.padding[pads - 1 - i];
-        descriptor.padding.push_back(i == 0 ? arch::npu::program::Padding{words_of(p.before, transfer.type, where),
+        const program::Padding& p = transfer.padding[pads - 1 - i];
+        descriptor.padding.push_back(i == 0 ? program::Padding{words_of(p.before, transfer.type, where),
                                                       words_of(p.after, transfer.type, where)}
                                             : p);
     }
@@ -85,7 +86,7 @@ void set_transfer(arch::npu::program::BufferDescriptor& descriptor, const Transf
         std::int64_t padded = 1;
         std::int64_t moved = 1;
         for (std::size_t i = 0; i < dimensions.size(); ++i) {
-            const arch::npu::program::Padding pad = i < pads ? descriptor.padding[i] : arch::npu::program::Padding{};
+            const program::Padding pad = i < pads ? descriptor.padding[i] : program::Padding{};
             check(pad.before, where);
             check(pad.after, where);
             padded *= dimensions[i].size + pad.before + pad.after;

@@ -8,6 +8,7 @@
 #include "workloads/npu/mlir/location.hpp"
 #include "workloads/npu/mlir/memref_type.hpp"
 #include "arch/npu/program/program.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -15,8 +16,8 @@ struct Transfer {
     MemrefType type;
     std::int64_t offset = 0;            // elements
     std::int64_t length = 0;            // elements, padding included
-    std::vector<arch::npu::program::Dimension> dimensions;  // elements, outermost first; empty is linear
-    std::vector<arch::npu::program::Padding> padding;       // elements, outermost first
+    std::vector<program::Dimension> dimensions;  // elements, outermost first; empty is linear
+    std::vector<program::Padding> padding;       // elements, outermost first
 };
 
 // Elements of this type as 32-bit words. Throws ReadError where they are no whole number.
@@ -24,6 +25,6 @@ std::int64_t words_of(std::int64_t elements, const MemrefType& type, Location wh
 
 // Fills in offset, length, dimensions and padding. Throws ReadError: part of a word, single
 // elements narrower than a word that are not contiguous.
-void set_transfer(arch::npu::program::BufferDescriptor& descriptor, const Transfer& transfer, Location where);
+void set_transfer(program::BufferDescriptor& descriptor, const Transfer& transfer, Location where);
 
 }  // namespace tilesim::workloads::npu::mlir

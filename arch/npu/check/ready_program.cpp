@@ -1,0 +1,42 @@
+#include "arch/npu/check/ready_program.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/check/buffer_placement.hpp"
+#include "arch/npu/check/path_checks.hpp"
+#include "arch/npu/check/program_verifier.hpp"
+#include "arch/npu/check/transfer_checks.hpp"
+#include "arch/npu/stream/router.hpp"
+
+namespace tilesim::arch::npu::check {
+
+namespace {
+
+void refuse(const std::vector<std::string>& problems) {
+    if (!problems.empty()) {
+        throw base::config::ConfigError(
+            fmt::format("the program cannot run:\n  {}", fmt::join(problems, "\n  ")));
+    }
+}
+
+}  // namespace
+
+ReadyProgram prepare(program::Program program, const NpuConfig& config) {
+    place_buffers(program, config);
+    refuse(verify(program, config));
+    refuse(check_paths(program, config));  // before the router takes them as given
+    stream::route(program, config);
+    // Words too many are an error where the stream cannot hold them: its length must be known.
+    TransferFindings transfers = check_transfers(program, config);
+    refuse(transfers.errors);
+    ProgramAnalysis analysis = analyse(program, config);
+    std::vector<std::string> findings = std::move(transfers.warnings);
+    for (const std::string& deadlock : analysis.deadlocks) {
+        findings.push_back("certain deadlock: " + deadlock);
+    }
+    return {std::move(program), std::move(analysis), std::move(findings)};
+}
+
+}  // namespace tilesim::arch::npu::check

@@ -1,0 +1,125 @@
+// What a program goes through before it runs.
+#include "arch/npu/check/ready_program.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/base/config.hpp"
+
+namespace tilesim::arch::npu::check {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr program::TileCoordinate kFrom{0, 2};
+constexpr program::TileCoordinate kTo{0, 3};
+constexpr std::int64_t kWords = 300;
+
+NpuConfig device() {
+    NpuConfig config;
+    config.stream.sink_fifo = 5;
+    config.stream.hop_latency = base::Cycles{3};
+    return config;
+}
+
+program::TileDma channel(program::TileCoordinate tile, program::Direction direction,
+                         std::int64_t buffer, std::int64_t words) {
+    program::BufferDescriptor descriptor;
+    descriptor.buffer = buffer;
+    descriptor.length = words;
+    return {tile, {descriptor}, {{direction, 0, {0, 1, false}}}};
+}
+
+// One core's DMA sends `sent` words, the next takes `taken`.
+program::Program transfer(std::int64_t sent, std::int64_t taken) {
+    program::Program program;
+    program.buffers = {{"out", kFrom, program::kUnplaced, 4 * sent},
+                       {"in", kTo, program::kUnplaced, 4 * taken}};
+    program.dmas = {channel(kFrom, program::Direction::MM2S, 0, sent),
+                    channel(kTo, program::Direction::S2MM, 1, taken)};
+    program.routes = {{"way",
+                       {kFrom, program::Direction::MM2S, 0},
+                       {{kTo, program::Direction::S2MM, 0}},
+                       std::nullopt,
+                       false,
+                       {}}};
+    return program;
+}
+
+std::string refusal(const program::Program& program) {
+    try {
+        prepare(program, device());
+    } catch (const base::config::ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(ReadyProgram, HasItsBuffersPlacedAndItsRoutesPaths) {
+    const ReadyProgram ready = prepare(transfer(kWords, kWords), device());
+    EXPECT_EQ(ready.program().buffers[0].address, NpuConfig{}.core.stack.count());
+    EXPECT_EQ(ready.program().buffers[1].address, NpuConfig{}.core.stack.count());
+    EXPECT_EQ(ready.program().routes[0].path.size(), 2u);  // one switch a tile
+    EXPECT_THAT(ready.findings(), IsEmpty());
+}
+
+TEST(ReadyProgram, IsRefusedWithAllThatOneCheckFinds) {
+    program::Program program = transfer(kWords, kWords);
+    program.locks = {{"low", kFrom, 16, 0}, {"high", kTo, 0, 64}};
+    EXPECT_EQ(refusal(program),
+              "the program cannot run:\n  lock low: tile 0,2 has locks 0..15, not 16\n"
+              "  lock high: starts at 64, must be 0..63");
+}
+
+TEST(ReadyProgram, NeedsRoomForItsBuffers) {
+    program::Program program = transfer(kWords, kWords);
+    program.buffers.push_back({"large", kFrom, program::kUnplaced, 65536});
+    EXPECT_THAT(refusal(program), HasSubstr("buffer large: tile 0,2 has no 65536 bytes in a row"));
+}
+
+TEST(ReadyProgram, NeedsSoundPathsWhereTheyAreGiven) {
+    program::Program program = transfer(kWords, kWords);
+    program.routes[0].path = {{kFrom, "dma0", "north3"}};
+    EXPECT_THAT(refusal(program), HasSubstr("the program cannot run:\n  route way: "));
+}
+
+TEST(ReadyProgram, NeedsAWayForEveryStream) {
+    // The circuit has the receiver's port to itself: there is no way left for packets.
+    program::Program program = transfer(kWords, kWords);
+    program.routes[0].path = {{kFrom, "dma0", "north0"}, {kTo, "south0", "dma0"}};
+    program.routes.push_back(program.routes[0]);
+    program.routes[1].name = "other";
+    program.routes[1].packet_id = 7;
+    program.routes[1].path.clear();
+    program.routes[1].source.index = 1;
+    EXPECT_THAT(refusal(program), HasSubstr("other"));
+}
+
+TEST(ReadyProgram, MayNotSendMoreThanIsTakenAndTheStreamHolds) {
+    // Two switches of 3 cycles and a FIFO of 5 words hold 11.
+    const std::int64_t room = 2 * 3 + 5;
+    EXPECT_EQ(refusal(transfer(kWords + room + 1, kWords)),
+              "the program cannot run:\n  tile 0,3 s2mm0 expects 300 words, tile 0,2 mm2s0 sends "
+              "312");
+    EXPECT_THAT(prepare(transfer(kWords + room, kWords), device()).findings(),
+                ElementsAre("tile 0,3 s2mm0 expects 300 words, tile 0,2 mm2s0 sends 311"));
+}
+
+TEST(ReadyProgram, NamesItsCertainDeadlocksAfterItsWarnings) {
+    program::Program program = transfer(kWords + 1, kWords);
+    program.locks = {{"never", kFrom, 0, 0}, {"given", kFrom, 1, 0}};
+    program::LoopOp loop;
+    loop.count = -1;
+    loop.body = {{program::AcquireOp{{0, -1}}}, {program::ReleaseOp{{0, 1}}}};
+    program.cores = {{kFrom, {}, {{loop}}}};
+    const ReadyProgram ready = prepare(program, device());
+    ASSERT_EQ(ready.analysis().deadlocks.size(), 1u);
+    EXPECT_THAT(ready.findings(),
+                ElementsAre(HasSubstr("expects 300 words"),
+                            "certain deadlock: " + ready.analysis().deadlocks[0]));
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::check
