@@ -503,9 +503,13 @@ class Lowering {
             route_a(column);
         }
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            route_c_in(column);
+            route_c_in(column, false);
             route_b(column);
             route_c_out(column);
+        }
+        // Packets share wires with each other, with nothing else: they take what circuits leave.
+        for (std::int64_t column = 0; column < shape_.columns; ++column) {
+            route_c_in(column, true);
         }
     }
 
@@ -546,14 +550,17 @@ class Lowering {
                   {home, program::Direction::MM2S, shape_.b_out_channel()}, cores);
     }
 
-    void route_c_in(std::int64_t column) {
+    void route_c_in(std::int64_t column, bool packets) {
         const program::TileCoordinate home{column, shape_.c_home};
         for (std::int64_t row = 0; row < shape_.rows; ++row) {
+            if (shape_.shared(row) != packets) {
+                continue;
+            }
             program::Route& route = add_route(
                 fmt::format("c_core_{}_{}", column, row),
                 {core_tile(column, row), program::Direction::MM2S, kCoreC},
                 {{home, program::Direction::S2MM, shape_.c_in_channel() + shape_.stream_in(row)}});
-            if (shape_.shared(row)) {
+            if (packets) {
                 route.packet_id = row;
                 route.keep_header = true;
             }
