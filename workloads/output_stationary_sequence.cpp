@@ -54,15 +54,16 @@ class Sequence {
     void move_tiles() {
         const bool overlapped =
             map_.shim_bds == OutputStationaryMapping::ShimDescriptors::Overlapped;
-        // Descriptors that are not in use can be written before there is room for their tasks.
-        const bool ahead = overlapped && shape_.slots > shape_.in_flight;
+        // Descriptors that are not in use are written while there is no room for their tasks.
+        const bool spare = overlapped && shape_.slots > shape_.in_flight;
         std::int64_t finished = 0;
         for (std::int64_t tile = 0; tile < lowered_.output_tiles; ++tile) {
             const std::vector<Transfer> transfers = transfers_of(tile);
+            const bool full = tile - finished == shape_.in_flight;
+            const bool ahead = full && spare;
             if (ahead) {
                 write(transfers);
             }
-            const bool full = tile - finished == shape_.in_flight;
             const std::int64_t wait = !full ? 0 : overlapped ? 1 : shape_.in_flight;
             for (std::int64_t i = 0; i < wait; ++i, ++finished) {
                 wait_for_output_tile();
