@@ -2,13 +2,12 @@
 
 namespace tilesim::workloads {
 
-OutputStationaryMapping read_output_stationary(arch::base::config::Node node) {
-    OutputStationaryMapping map;
+void read_keys(arch::base::config::Node& node, OutputStationaryMapping& map) {
     const arch::base::config::Range tile{1, 4096};
     node.required("m_ct", map.m_ct, tile, "rows of a core's C tile");
     node.required("k_ct", map.k_ct, tile, "reduced elements of a kernel call");
     node.required("n_ct", map.n_ct, tile, "columns of a core's C tile");
-    map.k_mt = map.k_ct;
+    map.k_mt = map.k_mt > 0 ? map.k_mt : map.k_ct;
     node.optional("k_mt", map.k_mt, {1, 1 << 20}, "memory tile block along K");
     node.optional("c_buffers", map.c_buffers, {1, 2}, "C tiles per core");
     using Shim = OutputStationaryMapping::ShimDescriptors;
@@ -22,6 +21,11 @@ OutputStationaryMapping read_output_stationary(arch::base::config::Node node) {
     node.optional("in_flight", map.in_flight, {0, 64},
                   "output tiles whose transfers the shims hold; 0: as many as they can");
     node.done();
+}
+
+OutputStationaryMapping read_output_stationary(arch::base::config::Node node) {
+    OutputStationaryMapping map;
+    read_keys(node, map);
     return map;
 }
 
