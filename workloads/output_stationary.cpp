@@ -499,12 +499,19 @@ class Lowering {
     }
 
     void make_routes() {
+        // What passes a memory tile keeps the number of its wire: it chooses first.
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            route_a(column);
+            route_a_in(column, true);
+            route_b_in(column, true);
+        }
+        for (std::int64_t column = 0; column < shape_.columns; ++column) {
+            route_a_in(column, false);
+            route_a_out(column);
         }
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
             route_c_in(column, false);
-            route_b(column);
+            route_b_in(column, false);
+            route_b_out(column);
             route_c_out(column);
         }
         // Packets share wires with each other, with nothing else: they take what circuits leave.
@@ -513,41 +520,54 @@ class Lowering {
         }
     }
 
-    void route_a(std::int64_t column) {
-        const RowSpan held = shape_.rows_of_a(column);
-        const program::TileCoordinate home{column, shape_.a_home};
-        const std::int64_t streams = held.count == 0 ? 0 : shape_.a_streams(column, map_);
+    void route_a_in(std::int64_t column, bool passing) {
+        const std::int64_t held = shape_.rows_of_a(column).count;
+        if (held == 0 || passing != (shape_.a_home > 1)) {
+            return;
+        }
+        const std::int64_t streams = shape_.a_streams(column, map_);
         for (std::int64_t i = 0; i < streams; ++i) {
             const std::int64_t first = shape_.a_rows_in(column, i, streams).first;
-            add_route(held.count == 1 && streams > 1 ? fmt::format("a_shim_{}_{}", first, i)
-                                                     : fmt::format("a_shim_{}", first),
-                      {{column, 0}, program::Direction::MM2S, shape_.a_shim_channel() + i},
-                      {{home, program::Direction::S2MM, shape_.a_in_channel() + i}});
+            add_route(
+                held == 1 && streams > 1 ? fmt::format("a_shim_{}_{}", first, i)
+                                         : fmt::format("a_shim_{}", first),
+                {{column, 0}, program::Direction::MM2S, shape_.a_shim_channel() + i},
+                {{{column, shape_.a_home}, program::Direction::S2MM, shape_.a_in_channel() + i}});
         }
+    }
+
+    void route_a_out(std::int64_t column) {
+        const RowSpan held = shape_.rows_of_a(column);
         for (std::int64_t i = 0; i < held.count; ++i) {
             std::vector<program::ChannelId> cores;
             for (std::int64_t c = 0; c < shape_.columns; ++c) {
                 cores.push_back({core_tile(c, held.first + i), program::Direction::S2MM, kCoreA});
             }
-            add_route(fmt::format("a_row_{}", held.first + i),
-                      {home, program::Direction::MM2S, shape_.a_out_channel() + i}, cores);
+            add_route(
+                fmt::format("a_row_{}", held.first + i),
+                {{column, shape_.a_home}, program::Direction::MM2S, shape_.a_out_channel() + i},
+                cores);
         }
     }
 
-    void route_b(std::int64_t column) {
-        const program::TileCoordinate home{column, shape_.b_home};
-        for (std::int64_t i = 0; i < shape_.b_in; ++i) {
-            add_route(shape_.b_in == 1 ? fmt::format("b_shim_{}", column)
-                                       : fmt::format("b_shim_{}_{}", column, i),
-                      {{column, 0}, program::Direction::MM2S, shape_.b_shim_channel() + i},
-                      {{home, program::Direction::S2MM, shape_.b_in_channel() + i}});
+    void route_b_in(std::int64_t column, bool passing) {
+        for (std::int64_t i = 0; i < shape_.b_in && passing == (shape_.b_home > 1); ++i) {
+            add_route(
+                shape_.b_in == 1 ? fmt::format("b_shim_{}", column)
+                                 : fmt::format("b_shim_{}_{}", column, i),
+                {{column, 0}, program::Direction::MM2S, shape_.b_shim_channel() + i},
+                {{{column, shape_.b_home}, program::Direction::S2MM, shape_.b_in_channel() + i}});
         }
+    }
+
+    void route_b_out(std::int64_t column) {
         std::vector<program::ChannelId> cores;
         for (std::int64_t row = 0; row < shape_.rows; ++row) {
             cores.push_back({core_tile(column, row), program::Direction::S2MM, kCoreB});
         }
         add_route(fmt::format("b_column_{}", column),
-                  {home, program::Direction::MM2S, shape_.b_out_channel()}, cores);
+                  {{column, shape_.b_home}, program::Direction::MM2S, shape_.b_out_channel()},
+                  cores);
     }
 
     void route_c_in(std::int64_t column, bool packets) {
