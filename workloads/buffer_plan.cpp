@@ -57,7 +57,6 @@ bool place_by_banks(std::vector<CoreBuffer>& buffers, const NpuConfig& config) {
     return true;
 }
 
-using Place = MemoryTilePlan::Place;
 using arch::npu::program::TileCoordinate;
 
 // Bytes taken of every memory tile, from its beginning.
@@ -71,8 +70,8 @@ class MemoryTiles {
     bool fits(TileCoordinate tile, std::int64_t bytes) const {
         return config_.contains(tile) && used(tile) + bytes <= config_.memory_tile.memory.count();
     }
-    Place take(TileCoordinate tile, std::int64_t bytes) {
-        const Place place{tile, used(tile)};
+    BufferPlace take(TileCoordinate tile, std::int64_t bytes) {
+        const BufferPlace place{tile, used(tile)};
         used_[index(tile)] += bytes;
         return place;
     }
@@ -91,7 +90,7 @@ struct Block {
     TileCoordinate home;
     std::int64_t bytes;
     bool lendable;  // all channels that touch it reach the neighbours
-    std::vector<Place>* places;
+    std::vector<BufferPlace>* places;
 };
 
 // Every block of a column, buffer by buffer.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arch/npu/npu_config.hpp"
+#include "workloads/object_fifo.hpp"
 #include "workloads/output_stationary_shape.hpp"
 
 namespace tilesim::workloads {
@@ -23,12 +24,8 @@ std::optional<CorePlan> plan_core(const BufferSizes& sizes, const OutputStationa
 // Buffers of a column's memory tiles lie in the tile their streams end in; blocks of A and B that
 // do not fit there lie in its east or west neighbour, where their channels can reach it.
 struct MemoryTilePlan {
-    struct Place {
-        arch::npu::program::TileCoordinate tile;
-        std::int64_t address = 0;
-    };
-    std::vector<Place> a, b, c;  // of A, blocks of all rows of cores the column holds
-    std::int64_t used = 0;       // bytes of its fullest tile, by whatever column
+    std::vector<BufferPlace> a, b, c;  // of A, blocks of all rows of cores the column holds
+    std::int64_t used = 0;             // bytes of its fullest tile, by whatever column
 };
 // One entry a column; nothing when the buffers do not fit.
 std::optional<std::vector<MemoryTilePlan>> plan_memory_tiles(const BufferSizes& sizes,

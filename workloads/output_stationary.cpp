@@ -10,6 +10,8 @@
 
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/buffer_plan.hpp"
+#include "workloads/object_fifo.hpp"
+#include "workloads/output_stationary_routes.hpp"
 #include "workloads/output_stationary_sequence.hpp"
 
 namespace tilesim::workloads {
@@ -22,44 +24,13 @@ namespace {
 constexpr std::int64_t kWordBytes = 4;
 constexpr std::int64_t kDramAlignment = 4096;
 
-// Channels of a core: A and B come in, C goes out.
-constexpr std::int64_t kCoreA = 0;
-constexpr std::int64_t kCoreB = 1;
-constexpr std::int64_t kCoreC = 0;
-
-// The locks of an object FIFO: free buffers and full ones.
-struct FifoLocks {
-    std::int64_t free = 0;
-    std::int64_t full = 0;
-
-    program::LockAction take_free() const { return {free, -1}; }
-    program::LockAction give_free() const { return {free, 1}; }
-    program::LockAction take_full() const { return {full, -1}; }
-    program::LockAction give_full() const { return {full, 1}; }
-};
-
-// One buffer, or part of it, that a channel fills or empties in turn.
-struct RingEntry {
-    std::int64_t buffer = 0;
-    program::LockAction acquire, release;
-    std::int64_t offset = 0;  // bytes
-    std::optional<program::Packet> packet = {};
-};
-
-using Places = std::vector<MemoryTilePlan::Place>;
 using Size = std::size_t;
-
-// A tile's DMA that is being filled, and the descriptors that are left.
-struct TileDmaBuilder {
-    program::TileDma dma;
-    DescriptorIds ids;
-};
 
 // The blocks of one operand in a column's memory tile, for one row of cores or several.
 struct Operand {
     std::string name;
-    const Places& places;  // one a block
-    std::int64_t buffers;  // blocks of a row
+    const std::vector<BufferPlace>& places;  // one a block
+    std::int64_t buffers;                    // blocks of a row
     std::int64_t rows;
     std::int64_t streams;  // they come in on
     std::int64_t in_channel, out_channel;
@@ -111,7 +82,7 @@ class Lowering {
                 lower_core(column, row);
             }
         }
-        make_routes();
+        add_routes(program_, shape_, map_);
         add_sequence(result_, problem_, map_, config_, go_locks_, packet_channels_);
         return std::move(result_);
     }
@@ -142,98 +113,17 @@ class Lowering {
         place("C", result_.m * result_.n * bytes_of(problem_.c));
     }
 
-    std::int64_t add_lock(const std::string& name, program::TileCoordinate tile,
-                          std::int64_t initial) {
-        std::int64_t id = 0;
-        for (const program::Lock& lock : program_.locks) {
-            id += lock.tile == tile ? 1 : 0;
-        }
-        program_.locks.push_back({name, tile, id, initial});
-        return static_cast<std::int64_t>(program_.locks.size()) - 1;
-    }
-
-    FifoLocks add_fifo(const std::string& name, program::TileCoordinate tile, std::int64_t free) {
-        return {add_lock(name + "_free", tile, free), add_lock(name + "_full", tile, 0)};
-    }
-
-    void add_buffer(std::vector<std::int64_t>& indexes, const std::string& name,
-                    program::TileCoordinate tile, std::int64_t address, std::int64_t bytes) {
-        program_.buffers.push_back(
-            {fmt::format("{}_{}", name, indexes.size()), tile, address, bytes});
-        indexes.push_back(static_cast<std::int64_t>(program_.buffers.size()) - 1);
-    }
-
-    // Buffers in a core's memory, and in memory tiles'.
-    std::vector<std::int64_t> add_buffers(const std::string& name, program::TileCoordinate tile,
-                                          const std::vector<std::int64_t>& addresses,
-                                          std::int64_t bytes) {
-        std::vector<std::int64_t> indexes;
-        for (const std::int64_t address : addresses) {
-            add_buffer(indexes, name, tile, address, bytes);
-        }
-        return indexes;
-    }
-    std::vector<std::int64_t> add_buffers(const std::string& name, const Places& places,
-                                          std::int64_t bytes) {
-        std::vector<std::int64_t> indexes;
-        for (const auto& [tile, address] : places) {
-            add_buffer(indexes, name, tile, address, bytes);
-        }
-        return indexes;
-    }
-
-    static program::BufferDescriptor shaped(std::int64_t length,
-                                            std::vector<program::Dimension> dimensions) {
-        program::BufferDescriptor descriptor;
-        descriptor.length = length;
-        descriptor.dimensions = std::move(dimensions);
-        return descriptor;
-    }
-
-    // Descriptors of a channel, one an entry; `shape` gives length and dimensions. The first id.
-    static std::int64_t add_descriptors(TileDmaBuilder& tile, std::int64_t channel,
-                                        const program::BufferDescriptor& shape,
-                                        const std::vector<RingEntry>& entries) {
-        const auto count = static_cast<std::int64_t>(entries.size());
-        const std::int64_t first = tile.ids.take(channel, count);
-        for (std::int64_t i = 0; i < count; ++i) {
-            const RingEntry& entry = entries[static_cast<Size>(i)];
-            program::BufferDescriptor descriptor = shape;
-            descriptor.id = first + i;
-            descriptor.buffer = entry.buffer;
-            descriptor.offset = entry.offset;
-            descriptor.acquire = entry.acquire;
-            descriptor.release = entry.release;
-            descriptor.packet = entry.packet;
-            tile.dma.descriptors.push_back(std::move(descriptor));
-        }
-        return first;
-    }
-
-    // Descriptors that follow each other for ever.
-    static void add_ring(TileDmaBuilder& tile, program::Direction direction, std::int64_t channel,
-                         const program::BufferDescriptor& shape,
-                         const std::vector<RingEntry>& entries) {
-        const Size before = tile.dma.descriptors.size();
-        const std::int64_t first = add_descriptors(tile, channel, shape, entries);
-        const auto count = static_cast<std::int64_t>(entries.size());
-        for (std::int64_t i = 0; i < count; ++i) {
-            tile.dma.descriptors[before + static_cast<Size>(i)].next = first + (i + 1) % count;
-        }
-        tile.dma.starts.push_back({direction, channel, {first, 1, false}});
-    }
-
     // An operand's blocks come in stream by stream and leave row by row. Every lane has locks of
     // its own: with common ones a fast stream could take a slow one's place.
-    void add_operand(TileDmaBuilder& tile, const Operand& operand) {
+    void add_operand(TileRings& tile, const Operand& operand) {
         const auto buffers =
-            add_buffers(operand.name, operand.places, operand.in.length * kWordBytes);
+            add_buffers(program_, operand.name, operand.places, operand.in.length * kWordBytes);
         std::vector<FifoLocks> locks;
         for (std::int64_t lane = 0; lane < operand.lanes(); ++lane) {
             const std::string name =
                 operand.lanes() == 1 ? operand.name : fmt::format("{}_{}", operand.name, lane);
-            locks.push_back(
-                add_fifo(name, tile.dma.tile, operand.buffers * operand.rows / operand.lanes()));
+            locks.push_back(add_fifo(program_, name, tile.tile(),
+                                     operand.buffers * operand.rows / operand.lanes()));
         }
         std::vector<std::vector<RingEntry>> in(static_cast<Size>(operand.streams));
         std::vector<std::vector<RingEntry>> out(static_cast<Size>(operand.rows));
@@ -247,12 +137,12 @@ class Lowering {
             }
         }
         for (Size i = 0; i < in.size(); ++i) {
-            add_ring(tile, program::Direction::S2MM,
-                     operand.in_channel + static_cast<std::int64_t>(i), operand.in, in[i]);
+            tile.add_ring(program::Direction::S2MM,
+                          operand.in_channel + static_cast<std::int64_t>(i), operand.in, in[i]);
         }
         for (Size i = 0; i < out.size(); ++i) {
-            add_ring(tile, program::Direction::MM2S,
-                     operand.out_channel + static_cast<std::int64_t>(i), operand.out, out[i]);
+            tile.add_ring(program::Direction::MM2S,
+                          operand.out_channel + static_cast<std::int64_t>(i), operand.out, out[i]);
         }
     }
 
@@ -278,14 +168,14 @@ class Lowering {
             shaped(length, {{t, 1}, {mode_.s, n}, {n / t, t}, {map_.k_ct / mode_.s, mode_.s * n}})};
     }
 
-    void add_a(TileDmaBuilder& tile, std::int64_t column) {
+    void add_a(TileRings& tile, std::int64_t column) {
         const auto [in, out] = strip_shapes(map_.m_ct, problem_.a);
         add_operand(tile, {fmt::format("a_mt{}", column), plan_of(column).a, map_.a_buffers,
                            shape_.rows_of_a(column).count, shape_.a_streams(column, map_),
                            shape_.a_in_channel(), shape_.a_out_channel(), in, out});
     }
 
-    void add_b(TileDmaBuilder& tile, std::int64_t column) {
+    void add_b(TileRings& tile, std::int64_t column) {
         const auto [in, out] =
             problem_.b_column_major ? strip_shapes(map_.n_ct, problem_.b) : row_major_shapes();
         add_operand(tile, {fmt::format("b_mt{}", column), plan_of(column).b, map_.b_buffers, 1,
@@ -294,13 +184,15 @@ class Lowering {
 
     // The C tiles of the column's cores join here and leave as rows, one core's part after the
     // other. Every part has locks of its own, as the lanes of an operand.
-    void add_c_join(TileDmaBuilder& tile, std::int64_t column) {
+    void add_c_join(TileRings& tile, std::int64_t column) {
         const std::string name = fmt::format("c_mt{}", column);
         const std::int64_t part = words_c(map_.m_ct * map_.n_ct);
-        const auto buffers = add_buffers(name, plan_of(column).c, shape_.rows * part * kWordBytes);
+        const auto buffers =
+            add_buffers(program_, name, plan_of(column).c, shape_.rows * part * kWordBytes);
         std::vector<FifoLocks> locks;
         for (std::int64_t row = 0; row < shape_.rows; ++row) {
-            locks.push_back(add_fifo(fmt::format("{}_{}", name, row), tile.dma.tile, shape_.joins));
+            locks.push_back(
+                add_fifo(program_, fmt::format("{}_{}", name, row), tile.tile(), shape_.joins));
         }
         for (std::int64_t i = 0; i < shape_.c_in; ++i) {
             std::vector<RingEntry> entries;
@@ -324,23 +216,23 @@ class Lowering {
                         {buffer, lock.take_full(), lock.give_free(), row * part * kWordBytes});
                 }
             }
-            add_ring(tile, program::Direction::MM2S, shape_.c_out_channel() + i, c_out_shape(part),
-                     entries);
+            tile.add_ring(program::Direction::MM2S, shape_.c_out_channel() + i, c_out_shape(part),
+                          entries);
         }
     }
 
     // A stream of one row is a ring; one of several takes packets, which name their descriptors.
-    void add_c_in(TileDmaBuilder& tile, std::int64_t column, std::int64_t stream,
+    void add_c_in(TileRings& tile, std::int64_t column, std::int64_t stream,
                   const program::BufferDescriptor& shape, const std::vector<RingEntry>& entries) {
         const std::int64_t channel = shape_.c_in_channel() + stream;
         const RowSpan rows = shape_.rows_in(stream);
         if (rows.count == 1) {
-            add_ring(tile, program::Direction::S2MM, channel, shape, entries);
+            tile.add_ring(program::Direction::S2MM, channel, shape, entries);
             return;
         }
-        const std::int64_t first = add_descriptors(tile, channel, shape, entries);
+        const std::int64_t first = tile.add_descriptors(channel, shape, entries);
         packet_channels_.push_back(
-            {{tile.dma.tile, program::Direction::S2MM, channel}, first, rows.count});
+            {{tile.tile(), program::Direction::S2MM, channel}, first, rows.count});
         for (std::int64_t i = 0; i < rows.count; ++i) {
             packet_descriptors_[{column, rows.first + i}] = first + i * shape_.joins;
         }
@@ -361,8 +253,7 @@ class Lowering {
 
     void lower_memory_tiles(std::int64_t column) {
         for (std::int64_t row = 1; row <= config_.memory_rows; ++row) {
-            TileDmaBuilder tile{{}, DescriptorIds(config_.memory_dma)};
-            tile.dma.tile = {column, row};
+            TileRings tile({column, row}, config_.memory_dma);
             if (shape_.a_home == row && shape_.rows_of_a(column).count > 0) {
                 add_a(tile, column);
             }
@@ -372,13 +263,9 @@ class Lowering {
             if (shape_.c_home == row) {
                 add_c_join(tile, column);
             }
-            program_.dmas.push_back(std::move(tile.dma));
+            program_.dmas.push_back(tile.take());
         }
         result_.memory_tile_bytes = std::max(result_.memory_tile_bytes, plan_of(column).used);
-    }
-
-    program::TileCoordinate core_tile(std::int64_t column, std::int64_t row) const {
-        return {column, row + shape_.first_core_row};
     }
 
     // Buffers of a core, their locks and the ring of descriptors that fills or empties them.
@@ -388,7 +275,11 @@ class Lowering {
     };
     CoreOperand add_core_operand(const std::string& name, program::TileCoordinate tile,
                                  const std::vector<std::int64_t>& addresses, std::int64_t words) {
-        return {add_buffers(name, tile, addresses, words * kWordBytes), {}};
+        std::vector<BufferPlace> places;
+        for (const std::int64_t address : addresses) {
+            places.push_back({tile, address});
+        }
+        return {add_buffers(program_, name, places, words * kWordBytes), {}};
     }
 
     static std::vector<RingEntry> filling(const CoreOperand& operand) {
@@ -418,7 +309,7 @@ class Lowering {
     }
 
     void lower_core(std::int64_t column, std::int64_t row) {
-        const program::TileCoordinate tile = core_tile(column, row);
+        const program::TileCoordinate tile = shape_.core_tile(column, row);
         const std::string suffix = fmt::format("_{}_{}", tile.column, tile.row);
         const std::int64_t a_words = words_a(map_.m_ct * map_.k_ct);
         const std::int64_t b_words = words_b(map_.k_ct * map_.n_ct);
@@ -427,24 +318,23 @@ class Lowering {
         CoreOperand b = add_core_operand("b" + suffix, tile, core_plan_.b, b_words);
         CoreOperand c = add_core_operand("c" + suffix, tile, core_plan_.c, c_words);
         result_.core_bytes = core_plan_.used;
-        a.locks = add_fifo("a" + suffix, tile, map_.a_buffers);
-        b.locks = add_fifo("b" + suffix, tile, map_.b_buffers);
-        c.locks = add_fifo("c" + suffix, tile, map_.c_buffers);
-        const std::int64_t go = add_lock("go" + suffix, tile, 0);
+        a.locks = add_fifo(program_, "a" + suffix, tile, map_.a_buffers);
+        b.locks = add_fifo(program_, "b" + suffix, tile, map_.b_buffers);
+        c.locks = add_fifo(program_, "c" + suffix, tile, map_.c_buffers);
+        const std::int64_t go = add_lock(program_, "go" + suffix, tile, 0);
         go_locks_.push_back(go);
 
-        TileDmaBuilder builder{{}, DescriptorIds(config_.core_dma)};
-        builder.dma.tile = tile;
-        add_ring(builder, program::Direction::S2MM, kCoreA,
-                 strips_to_sub_tiles(a_words, map_.m_ct, mode_.r, problem_.a), filling(a));
-        add_ring(builder, program::Direction::S2MM, kCoreB,
-                 problem_.b_column_major
-                     ? strips_to_sub_tiles(b_words, map_.n_ct, mode_.t, problem_.b)
-                     : shaped(b_words, {}),
-                 filling(b));
-        add_ring(builder, program::Direction::MM2S, kCoreC, shaped(c_words, {}),
-                 emptying(c, column, row));
-        program_.dmas.push_back(std::move(builder.dma));
+        TileRings rings(tile, config_.core_dma);
+        rings.add_ring(program::Direction::S2MM, kCoreA,
+                       strips_to_sub_tiles(a_words, map_.m_ct, mode_.r, problem_.a), filling(a));
+        rings.add_ring(program::Direction::S2MM, kCoreB,
+                       problem_.b_column_major
+                           ? strips_to_sub_tiles(b_words, map_.n_ct, mode_.t, problem_.b)
+                           : shaped(b_words, {}),
+                       filling(b));
+        rings.add_ring(program::Direction::MM2S, kCoreC, shaped(c_words, {}),
+                       emptying(c, column, row));
+        program_.dmas.push_back(rings.take());
         program_.cores.push_back(core_program(tile, a, b, c, go));
     }
 
@@ -486,115 +376,6 @@ class Lowering {
                       {program::ReleaseOp{c.locks.give_full()}}};
         core.script = {{program::AcquireOp{{go, -1}}}, {tiles}};
         return core;
-    }
-
-    program::Route& add_route(std::string name, program::ChannelId from,
-                              std::vector<program::ChannelId> to) {
-        program::Route route;
-        route.name = std::move(name);
-        route.source = from;
-        route.destinations = std::move(to);
-        program_.routes.push_back(std::move(route));
-        return program_.routes.back();
-    }
-
-    void make_routes() {
-        // What passes a memory tile keeps the number of its wire: it chooses first.
-        for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            route_a_in(column, true);
-            route_b_in(column, true);
-        }
-        for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            route_a_in(column, false);
-            route_a_out(column);
-        }
-        for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            route_c_in(column, false);
-            route_b_in(column, false);
-            route_b_out(column);
-            route_c_out(column);
-        }
-        // Packets share wires with each other, with nothing else: they take what circuits leave.
-        for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            route_c_in(column, true);
-        }
-    }
-
-    void route_a_in(std::int64_t column, bool passing) {
-        const std::int64_t held = shape_.rows_of_a(column).count;
-        if (held == 0 || passing != (shape_.a_home > 1)) {
-            return;
-        }
-        const std::int64_t streams = shape_.a_streams(column, map_);
-        for (std::int64_t i = 0; i < streams; ++i) {
-            const std::int64_t first = shape_.a_rows_in(column, i, streams).first;
-            add_route(
-                held == 1 && streams > 1 ? fmt::format("a_shim_{}_{}", first, i)
-                                         : fmt::format("a_shim_{}", first),
-                {{column, 0}, program::Direction::MM2S, shape_.a_shim_channel() + i},
-                {{{column, shape_.a_home}, program::Direction::S2MM, shape_.a_in_channel() + i}});
-        }
-    }
-
-    void route_a_out(std::int64_t column) {
-        const RowSpan held = shape_.rows_of_a(column);
-        for (std::int64_t i = 0; i < held.count; ++i) {
-            std::vector<program::ChannelId> cores;
-            for (std::int64_t c = 0; c < shape_.columns; ++c) {
-                cores.push_back({core_tile(c, held.first + i), program::Direction::S2MM, kCoreA});
-            }
-            add_route(
-                fmt::format("a_row_{}", held.first + i),
-                {{column, shape_.a_home}, program::Direction::MM2S, shape_.a_out_channel() + i},
-                cores);
-        }
-    }
-
-    void route_b_in(std::int64_t column, bool passing) {
-        for (std::int64_t i = 0; i < shape_.b_in && passing == (shape_.b_home > 1); ++i) {
-            add_route(
-                shape_.b_in == 1 ? fmt::format("b_shim_{}", column)
-                                 : fmt::format("b_shim_{}_{}", column, i),
-                {{column, 0}, program::Direction::MM2S, shape_.b_shim_channel() + i},
-                {{{column, shape_.b_home}, program::Direction::S2MM, shape_.b_in_channel() + i}});
-        }
-    }
-
-    void route_b_out(std::int64_t column) {
-        std::vector<program::ChannelId> cores;
-        for (std::int64_t row = 0; row < shape_.rows; ++row) {
-            cores.push_back({core_tile(column, row), program::Direction::S2MM, kCoreB});
-        }
-        add_route(fmt::format("b_column_{}", column),
-                  {{column, shape_.b_home}, program::Direction::MM2S, shape_.b_out_channel()},
-                  cores);
-    }
-
-    void route_c_in(std::int64_t column, bool packets) {
-        const program::TileCoordinate home{column, shape_.c_home};
-        for (std::int64_t row = 0; row < shape_.rows; ++row) {
-            if (shape_.shared(row) != packets) {
-                continue;
-            }
-            program::Route& route = add_route(
-                fmt::format("c_core_{}_{}", column, row),
-                {core_tile(column, row), program::Direction::MM2S, kCoreC},
-                {{home, program::Direction::S2MM, shape_.c_in_channel() + shape_.stream_in(row)}});
-            if (packets) {
-                route.packet_id = row;
-                route.keep_header = true;
-            }
-        }
-    }
-
-    void route_c_out(std::int64_t column) {
-        for (std::int64_t i = 0; i < shape_.c_out; ++i) {
-            add_route(
-                shape_.c_out == 1 ? fmt::format("c_shim_{}", column)
-                                  : fmt::format("c_shim_{}_{}", column, i),
-                {{column, shape_.c_home}, program::Direction::MM2S, shape_.c_out_channel() + i},
-                {{{column, 0}, program::Direction::S2MM, shape_.c_shim_channel() + i}});
-        }
     }
 
     const GemmProblem& problem_;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "workloads/object_fifo.hpp"
+
 namespace tilesim::workloads {
 
 using namespace arch::npu;

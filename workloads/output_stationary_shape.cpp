@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "arch/npu/stream/stream_switch.hpp"
+#include "workloads/object_fifo.hpp"
 
 namespace tilesim::workloads {
 

@@ -45,7 +45,9 @@ struct ArrayShape {
     std::int64_t slots = 1;           // descriptors of each stream in a shim
     std::int64_t in_flight = 1;       // output tiles whose transfers have been started
 
-    std::int64_t column_of_a(std::int64_t row) const { return row * columns / rows; }
+    arch::npu::program::TileCoordinate core_tile(std::int64_t column, std::int64_t row) const {
+        return {column, row + first_core_row};
+    }
     RowSpan rows_of_a(std::int64_t column) const;  // none where a column holds no A
     // Rows of cores whose C comes in, or goes out, on a stream.
     RowSpan rows_in(std::int64_t stream) const;
@@ -78,29 +80,5 @@ ArrayShape shape_of(const GemmProblem& problem, const OutputStationaryMapping& m
 std::vector<std::string> shape_problems(const ArrayShape& shape,
                                         const OutputStationaryMapping& mapping,
                                         const arch::npu::NpuConfig& config);
-
-// Hands out the descriptors of a tile's DMA; those of even and of odd channels apart where the
-// device binds them to one half each.
-class DescriptorIds {
-  public:
-    explicit DescriptorIds(const arch::npu::DmaConfig& dma)
-        : halves_(dma.parity_bound_descriptors), half_(dma.descriptors / 2) {}
-
-    // The first of `count` that follow each other.
-    std::int64_t take(std::int64_t channel, std::int64_t count) {
-        const bool odd = halves_ && channel % 2 == 1;
-        std::int64_t& used = odd ? odd_ : even_;
-        used += count;
-        return (odd ? half_ : 0) + used - count;
-    }
-    std::int64_t even() const { return even_; }  // all, where they are not bound
-    std::int64_t odd() const { return odd_; }
-
-  private:
-    bool halves_;
-    std::int64_t half_;
-    std::int64_t even_ = 0;
-    std::int64_t odd_ = 0;
-};
 
 }  // namespace tilesim::workloads
