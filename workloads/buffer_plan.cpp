@@ -175,6 +175,8 @@ std::optional<std::vector<MemoryTilePlan>> plan_memory_tiles(const BufferSizes& 
     MemoryTiles tiles(config);
     std::vector<MemoryTilePlan> plans(static_cast<std::size_t>(shape.columns));
     std::vector<Block> blocks;
+    blocks.reserve(static_cast<std::size_t>(shape.rows * map.a_buffers +
+                                            shape.columns * map.b_buffers));
     for (std::int64_t column = 0; column < shape.columns; ++column) {
         MemoryTilePlan& plan = plans[static_cast<std::size_t>(column)];
         for (std::int64_t i = 0; i < shape.joins; ++i) {
