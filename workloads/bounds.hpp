@@ -5,7 +5,7 @@ namespace tilesim::workloads {
 
 struct GemmBounds {
     double compute_ns = 0;  // kernel calls alone, back to back on every core
-    double stream_ns = 0;   // the A or B stream of a core at its full rate
+    double stream_ns = 0;   // the A or B stream of a core or its shim at its full rate
     double memory_ns = 0;   // A, B and C bytes at the DRAM's peak rate
     double dram_bytes = 0;
     double kernel_macs_per_cycle = 0;  // of one call

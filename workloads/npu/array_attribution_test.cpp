@@ -4,7 +4,7 @@
 
 #include "workloads/result.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::npu {
 namespace {
 
 RunResult array_run(decltype(RunResult::where) where) {

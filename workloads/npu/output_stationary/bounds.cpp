@@ -16,9 +16,16 @@ constexpr double kNanosecondsPerSecond = 1e9;
 constexpr double kStreamBytesPerCycle = 4.0;
 
 program::Kernel multiply_kernel(const GemmProblem& problem, const OutputStationaryMapping& map) {
-    return {
-        "multiply", program::KernelKind::Multiply,   map.m_ct,    map.k_ct, map.n_ct, problem.a, problem.b,
-        problem.c,  problem.b_column_major, std::nullopt};
+    return {"multiply",
+            program::KernelKind::Multiply,
+            map.m_ct,
+            map.k_ct,
+            map.n_ct,
+            problem.a,
+            problem.b,
+            problem.c,
+            problem.b_column_major,
+            std::nullopt};
 }
 
 // Sizes `lower` would pad to, without lowering.
@@ -28,11 +35,13 @@ LoweredGemm sizes_of(const GemmProblem& problem, const OutputStationaryMapping& 
         return arch::base::ceil_div(x, to) * to;
     };
     LoweredGemm sizes;
-    sizes.m = padded(problem.m, map.m_ct * config.core_rows);
+    const std::int64_t rows = map.m_ct * map.rows_of(config);
+    const std::int64_t columns = map.n_ct * map.columns_of(config);
+    sizes.shape = shape_of(problem, map, config);
+    sizes.m = padded(problem.m, rows);
     sizes.k = padded(problem.k, map.k_mt);
-    sizes.n = padded(problem.n, map.n_ct * config.columns);
-    sizes.output_tiles =
-        sizes.m / (map.m_ct * config.core_rows) * (sizes.n / (map.n_ct * config.columns));
+    sizes.n = padded(problem.n, columns);
+    sizes.output_tiles = sizes.m / rows * (sizes.n / columns);
     sizes.calls_per_tile = sizes.k / map.k_ct;
     return sizes;
 }
@@ -54,9 +63,13 @@ GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& 
     bounds.compute_ns = calls * call_cycles * cycle_ns;
     const auto a_tile = static_cast<double>(map.m_ct * map.k_ct * bytes_of(problem.a));
     const auto b_tile = static_cast<double>(map.k_ct * map.n_ct * bytes_of(problem.b));
-    bounds.stream_ns = calls * std::max(a_tile, b_tile) / kStreamBytesPerCycle * cycle_ns;
-    const auto rows = static_cast<double>(config.core_rows);
-    const auto columns = static_cast<double>(config.columns);
+    // A shim's stream of A carries the tiles of as many rows of cores as share it.
+    const ArrayShape& shape = lowered.shape;
+    const double a_stream =
+        a_tile * static_cast<double>(shape.a_rows_in(0, 0, shape.a_streams(0, map)).count);
+    bounds.stream_ns = calls * std::max(a_stream, b_tile) / kStreamBytesPerCycle * cycle_ns;
+    const auto rows = static_cast<double>(shape.rows);
+    const auto columns = static_cast<double>(shape.columns);
     const double c_bytes = static_cast<double>(lowered.m) * static_cast<double>(lowered.n) *
                            static_cast<double>(bytes_of(problem.c));
     bounds.dram_bytes = calls * (a_tile * rows + b_tile * columns) + c_bytes;

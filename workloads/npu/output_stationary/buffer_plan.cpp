@@ -1,15 +1,12 @@
 #include "workloads/npu/output_stationary/buffer_plan.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace tilesim::workloads::npu::output_stationary {
 
 using arch::npu::NpuConfig;
 
 namespace {
-
-constexpr std::size_t kOperandBuffers = 2;  // A and B are double-buffered
 
 struct CoreBuffer {
     std::int64_t bytes = 0;
@@ -60,44 +57,81 @@ bool place_by_banks(std::vector<CoreBuffer>& buffers, const NpuConfig& config) {
     return true;
 }
 
-// Free bytes at the end of each column's memory tile.
+using arch::npu::program::TileCoordinate;
+
+// Bytes taken of every memory tile, from its beginning.
 class MemoryTiles {
   public:
     explicit MemoryTiles(const NpuConfig& config)
-        : size_(config.memory_tile.memory.count()),
-          used_(static_cast<std::size_t>(config.columns), 0) {}
+        : config_(config),
+          used_(static_cast<std::size_t>(config.columns * config.memory_rows), 0) {}
 
-    std::int64_t used(std::int64_t column) const { return used_[static_cast<std::size_t>(column)]; }
-    bool fits(std::int64_t column, std::int64_t bytes) const {
-        return column >= 0 && column < static_cast<std::int64_t>(used_.size()) &&
-               used(column) + bytes <= size_;
+    std::int64_t used(TileCoordinate tile) const { return used_[index(tile)]; }
+    bool fits(TileCoordinate tile, std::int64_t bytes) const {
+        return config_.contains(tile) && used(tile) + bytes <= config_.memory_tile.memory.count();
     }
-    MemoryTilePlan::Place take(std::int64_t column, std::int64_t bytes) {
-        const MemoryTilePlan::Place place{column, used(column)};
-        used_[static_cast<std::size_t>(column)] += bytes;
+    BufferPlace take(TileCoordinate tile, std::int64_t bytes) {
+        const BufferPlace place{tile, used(tile)};
+        used_[index(tile)] += bytes;
         return place;
     }
 
   private:
-    std::int64_t size_;
+    std::size_t index(TileCoordinate tile) const {
+        return static_cast<std::size_t>((tile.row - 1) * config_.columns + tile.column);
+    }
+
+    const NpuConfig& config_;
     std::vector<std::int64_t> used_;
 };
 
-}  // namespace
+// A block of A or B that is still to be placed.
+struct Block {
+    TileCoordinate home;
+    std::int64_t bytes;
+    bool lendable;  // all channels that touch it reach the neighbours
+    std::vector<BufferPlace>* places;
+};
 
-BufferSizes buffer_sizes(const GemmProblem& problem, const OutputStationaryMapping& map,
-                         const NpuConfig& config) {
-    BufferSizes sizes;
-    sizes.a_core = map.m_ct * map.k_ct * bytes_of(problem.a);
-    sizes.b_core = map.k_ct * map.n_ct * bytes_of(problem.b);
-    sizes.c_core = map.m_ct * map.n_ct * bytes_of(problem.c);
-    const std::int64_t tiles = map.k_mt / map.k_ct;
-    sizes.a_block = sizes.a_core * tiles;
-    // Row-major B has its long runs along N: one core tile at a time.
-    sizes.b_block = sizes.b_core * (problem.b_column_major ? tiles : 1);
-    sizes.c_join = sizes.c_core * config.core_rows;
-    return sizes;
+// Every block of a column, buffer by buffer.
+void add_blocks(std::vector<Block>& blocks, MemoryTilePlan& plan, std::int64_t column,
+                const BufferSizes& sizes, const ArrayShape& shape,
+                const OutputStationaryMapping& map, const NpuConfig& config) {
+    const std::int64_t reaching = config.memory_tile.neighbour_channels;
+    const bool lend_a = std::max(shape.a_in, shape.a_rows) <= reaching;
+    const bool lend_b =
+        std::max(shape.b_in_channel() + shape.b_in, shape.b_out_channel() + 1) <= reaching;
+    const std::int64_t rows = shape.rows_of_a(column).count;
+    for (std::int64_t i = 0; i < std::max(map.a_buffers, map.b_buffers); ++i) {
+        for (std::int64_t row = 0; i < map.a_buffers && row < rows; ++row) {
+            blocks.push_back({{column, shape.a_home}, sizes.a_block, lend_a, &plan.a});
+        }
+        if (i < map.b_buffers) {
+            blocks.push_back({{column, shape.b_home}, sizes.b_block, lend_b, &plan.b});
+        }
+    }
 }
+
+bool place_at_home(const Block& block, MemoryTiles& tiles) {
+    const bool fits = tiles.fits(block.home, block.bytes);
+    if (fits) {
+        block.places->push_back(tiles.take(block.home, block.bytes));
+    }
+    return fits;
+}
+
+bool place_beside(const Block& block, MemoryTiles& tiles) {
+    for (const std::int64_t step : {1, -1}) {
+        const TileCoordinate lender{block.home.column + step, block.home.row};
+        if (block.lendable && tiles.fits(lender, block.bytes)) {
+            block.places->push_back(tiles.take(lender, block.bytes));
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
 
 std::optional<CorePlan> plan_core(const BufferSizes& sizes, const OutputStationaryMapping& map,
                                   const NpuConfig& config) {
@@ -106,10 +140,14 @@ std::optional<CorePlan> plan_core(const BufferSizes& sizes, const OutputStationa
     for (std::int64_t i = 0; i < map.c_buffers; ++i) {
         buffers.push_back({sizes.c_core, &plan.c, 0});
     }
-    buffers.insert(buffers.end(), {{sizes.a_core, &plan.a, 0},
-                                   {sizes.b_core, &plan.b, 0},
-                                   {sizes.a_core, &plan.a, 0},
-                                   {sizes.b_core, &plan.b, 0}});
+    for (std::int64_t i = 0; i < std::max(map.a_buffers, map.b_buffers); ++i) {
+        if (i < map.a_buffers) {
+            buffers.push_back({sizes.a_core, &plan.a, 0});
+        }
+        if (i < map.b_buffers) {
+            buffers.push_back({sizes.b_core, &plan.b, 0});
+        }
+    }
     plan.used = config.core.stack.count();
     for (const CoreBuffer& buffer : buffers) {
         plan.used += buffer.bytes;
@@ -131,52 +169,37 @@ std::optional<CorePlan> plan_core(const BufferSizes& sizes, const OutputStationa
 }
 
 std::optional<std::vector<MemoryTilePlan>> plan_memory_tiles(const BufferSizes& sizes,
+                                                             const ArrayShape& shape,
                                                              const OutputStationaryMapping& map,
                                                              const NpuConfig& config) {
     MemoryTiles tiles(config);
-    std::vector<MemoryTilePlan> plans(static_cast<std::size_t>(config.columns));
-    struct Block {
-        std::int64_t column;
-        std::int64_t bytes;
-        std::vector<MemoryTilePlan::Place>* place;
-    };
+    std::vector<MemoryTilePlan> plans(static_cast<std::size_t>(shape.columns));
     std::vector<Block> blocks;
-    for (std::int64_t column = 0; column < config.columns; ++column) {
+    blocks.reserve(static_cast<std::size_t>(shape.rows * map.a_buffers +
+                                            shape.columns * map.b_buffers));
+    for (std::int64_t column = 0; column < shape.columns; ++column) {
         MemoryTilePlan& plan = plans[static_cast<std::size_t>(column)];
-        for (std::int64_t i = 0; i < map.c_buffers; ++i) {
-            if (!tiles.fits(column, sizes.c_join)) {
+        for (std::int64_t i = 0; i < shape.joins; ++i) {
+            const TileCoordinate home{column, shape.c_home};
+            if (!tiles.fits(home, sizes.c_join)) {
                 return std::nullopt;
             }
-            plan.c.push_back(tiles.take(column, sizes.c_join));
+            plan.c.push_back(tiles.take(home, sizes.c_join));
         }
-        for (std::size_t i = 0; i < kOperandBuffers; ++i) {
-            if (row_of_a(column, config)) {
-                blocks.push_back({column, sizes.a_block, &plan.a});
-            }
-            blocks.push_back({column, sizes.b_block, &plan.b});
-        }
+        add_blocks(blocks, plan, column, sizes, shape, map, config);
     }
     // Own memory first, so that nobody borrows what its owner needs.
-    const auto at_home = [&](const Block& block) {
-        if (!tiles.fits(block.column, block.bytes)) {
-            return false;
-        }
-        block.place->push_back(tiles.take(block.column, block.bytes));
-        return true;
-    };
-    blocks.erase(std::remove_if(blocks.begin(), blocks.end(), at_home), blocks.end());
+    std::erase_if(blocks, [&tiles](const Block& block) { return place_at_home(block, tiles); });
     for (const Block& block : blocks) {
-        std::array<std::int64_t, 2> neighbours{block.column + 1, block.column - 1};
-        const auto lender =
-            std::find_if(neighbours.begin(), neighbours.end(),
-                         [&](std::int64_t column) { return tiles.fits(column, block.bytes); });
-        if (lender == neighbours.end()) {
+        if (!place_beside(block, tiles)) {
             return std::nullopt;
         }
-        block.place->push_back(tiles.take(*lender, block.bytes));
     }
-    for (std::int64_t column = 0; column < config.columns; ++column) {
-        plans[static_cast<std::size_t>(column)].used = tiles.used(column);
+    for (std::int64_t column = 0; column < shape.columns; ++column) {
+        for (std::int64_t row = 1; row <= config.memory_rows; ++row) {
+            std::int64_t& used = plans[static_cast<std::size_t>(column)].used;
+            used = std::max(used, tiles.used({column, row}));
+        }
     }
     return plans;
 }

@@ -3,38 +3,28 @@
 // Every core keeps a C tile while K runs past it. A tiles are broadcast along a row of cores, B
 // tiles up a column, both from double-buffered memory tiles that load k_mt along K at a time; the C
 // tiles of a column join in its memory tile. Shim descriptors move one A row panel, one B column
-// panel or one C block each; five of each are in flight. Output tiles are made row block by row
-// block of C, within one from left to right. Source: Taka et al., "Striking the Balance: GEMM
-// Performance Optimization Across Generations of Ryzen AI NPUs" (2025); object FIFO lowering of
-// mlir-aie for locks.
+// panel or one C block each, as many of each in flight as a shim's descriptors and task queues
+// hold. Output tiles are made row block by row block of C, within one from left to right. How the
+// streams lie on the array: output_stationary_shape.hpp. Source: Taka et al., "Striking the
+// Balance: GEMM Performance Optimization Across Generations of Ryzen AI NPUs" (2025); object FIFO
+// lowering of mlir-aie for locks.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/npu/output_stationary/output_stationary_mapping.hpp"
+#include "workloads/npu/output_stationary/output_stationary_shape.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 
-struct OutputStationaryMapping {
-    std::int64_t m_ct = 0, k_ct = 0, n_ct = 0;  // core tile
-    std::int64_t k_mt = 0;                      // memory tile block along K
-    std::int64_t c_buffers = 1;                 // C tiles per core
-    enum class ShimDescriptors {
-        Overlapped,  // rewritten as soon as the oldest C block is out
-        Sequential   // rewritten when everything outstanding is
-    } shim_bds = ShimDescriptors::Overlapped;
-};
-
-// The keys below `mapping.output_stationary`.
-void read_keys(arch::base::config::Node& node, OutputStationaryMapping& mapping);
-
 struct LoweredGemm {
     arch::npu::program::Program program;
+    ArrayShape shape;                    // cores, channels and descriptors it uses
     std::int64_t m = 0, k = 0, n = 0;    // padded problem
     std::int64_t output_tiles = 0;       // per core
     std::int64_t calls_per_tile = 0;     // K / k_ct
@@ -54,11 +44,5 @@ LoweredGemm lower(const GemmProblem& problem, const OutputStationaryMapping& map
 std::vector<std::string> problems_of(const GemmProblem& problem,
                                      const OutputStationaryMapping& mapping,
                                      const arch::npu::NpuConfig& config);
-
-// The column whose memory tile holds the A tiles of a row of cores.
-std::int64_t column_of_a(std::int64_t row, const arch::npu::NpuConfig& config);
-
-// The row of cores whose A tiles a column's memory tile holds; nothing when it holds none.
-std::optional<std::int64_t> row_of_a(std::int64_t column, const arch::npu::NpuConfig& config);
 
 }  // namespace tilesim::workloads::npu::output_stationary

@@ -124,8 +124,8 @@ class OutputStationary final : public Dataflow {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const OutputStationaryMapping& map = mapping.get<WithKernelCycles>().mapping;
         const auto& config = a_case.device.get<NpuConfig>();
-        const std::int64_t rows = map.m_ct * config.core_rows;
-        const std::int64_t columns = map.n_ct * config.columns;
+        const std::int64_t rows = map.m_ct * map.rows_of(config);
+        const std::int64_t columns = map.n_ct * map.columns_of(config);
         using arch::base::ceil_div;
         const std::int64_t taken = ceil_div(kRounds, ceil_div(gemm.n, columns));
         const std::int64_t all = ceil_div(gemm.m, rows);

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "arch/npu/check/program_verifier.hpp"
-#include "workloads/bounds.hpp"
+#include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/output_stationary/gemm_data.hpp"
 #include "workloads/npu/program_file/program_run_testing.hpp"
 

@@ -45,5 +45,41 @@ TEST_P(AnyOrder, GivesTheProduct) {
     EXPECT_TRUE(check.match) << check.first_mismatch;
 }
 
+// Five to eight rows share four streams of C, and columns hold the A of several rows.
+class AnyOrderOfManyRows : public testing::TestWithParam<std::tuple<int, int, int, int, int>> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, AnyOrderOfManyRows,
+                         testing::Combine(testing::Values(5, 8), testing::Values(1, 2),
+                                          testing::Values(1, 2), testing::Values(1, 2, 4),
+                                          testing::Range(0, 4)));
+
+TEST_P(AnyOrderOfManyRows, GivesTheProduct) {
+    const auto& [rows, c_buffers, b_buffers, calls, seed] = GetParam();
+    arch::npu::NpuConfig config = device("xdna");
+    config.columns = 2;
+    config.core_rows = rows;
+    // A tile of one call lets cores be far ahead of each other: many places for C.
+    config.memory_dma.parity_bound_descriptors = false;
+    config.memory_dma.descriptors = 128;
+    // More output tiles than the buffers and the queues hold.
+    const GemmProblem gemm{16 * rows * 3,  16 * calls,     16 * 2 * 5, DataType::Int8,
+                           DataType::Int8, DataType::Int8, true};
+    OutputStationaryMapping map;
+    map.m_ct = 16;
+    map.k_ct = 16;
+    map.n_ct = 16;
+    map.k_mt = 16;
+    map.c_buffers = c_buffers;
+    map.b_buffers = b_buffers;
+    const LoweredGemm lowered = lower(gemm, map, config);
+    arch::memory::port::BackingStore store;
+    fill_operands(gemm, lowered, 3, store);
+    ProgramInterpreter interpreter(config, lowered.program, store,
+                                   static_cast<std::uint64_t>(seed));
+    EXPECT_TRUE(interpreter.run());
+    EXPECT_THAT(interpreter.faults(), testing::IsEmpty());
+    const ProductCheck check = check_product(gemm, lowered, map, 3, store);
+    EXPECT_TRUE(check.match) << check.first_mismatch;
+}
+
 }  // namespace
 }  // namespace tilesim::workloads::npu::program_file

@@ -38,9 +38,9 @@ ProgramInterpreter::ProgramInterpreter(const NpuConfig& config, const program::P
                      const std::vector<std::span<std::byte>>& operands) {
         if (kernel.kind == program::KernelKind::Multiply) {
             const core::KernelTiming timing(config_.kernels);
-            multiply(kernel, timing.mode_of(kernel), operands[0], operands[1], operands[2]);
+            core::multiply(kernel, timing.mode_of(kernel), operands[0], operands[1], operands[2]);
         } else if (kernel.kind == program::KernelKind::Zero) {
-            zero(operands[0]);
+            core::zero(operands[0]);
         }
     };
     for (const program::Lock& lock : program.locks) {
@@ -79,9 +79,12 @@ void ProgramInterpreter::connect() {
     };
     for (const program::Route& route : program_.routes) {
         for (const program::ChannelId& destination : route.destinations) {
-            channel(route.source).to.push_back(streams_.size());
-            channel(destination).from = streams_.size();
-            streams_.emplace_back();
+            // Packets queue for their receiver in the order in which they are sent.
+            const auto queue = channel(destination).from;
+            const std::size_t stream = route.packet_id && queue ? *queue : streams_.size();
+            channel(route.source).to.push_back(stream);
+            channel(destination).from = stream;
+            streams_.resize(std::max(streams_.size(), stream + 1));
         }
     }
 }
@@ -137,6 +140,13 @@ bool ProgramInterpreter::step(Channel& channel) {
         channel.acquired = false;
         return true;
     }
+    const bool named = channel.task->out_of_order;
+    if (named && !channel.acquired) {
+        if (streams_[*channel.from].words.empty()) {
+            return false;
+        }
+        channel.descriptor = streams_[*channel.from].words.front();
+    }
     const program::BufferDescriptor& descriptor = find(channel);
     if (!channel.acquired) {
         channel.acquired = !descriptor.acquire || try_acquire(*descriptor.acquire);
@@ -150,6 +160,9 @@ bool ProgramInterpreter::step(Channel& channel) {
     } else {
         if (static_cast<std::int64_t>(streams_[*channel.from].words.size()) < descriptor.length) {
             return false;
+        }
+        if (named) {
+            streams_[*channel.from].words.pop_front();
         }
         receive(channel, descriptor);
     }
@@ -170,6 +183,9 @@ bool ProgramInterpreter::receivers_ready(const Channel& channel) const {
 
 void ProgramInterpreter::send(const Channel& channel, const program::BufferDescriptor& descriptor) {
     std::vector<std::uint32_t> words;
+    if (descriptor.packet) {  // what of the header a receiver out of order looks at
+        words.push_back(static_cast<std::uint32_t>(descriptor.packet->descriptor));
+    }
     for_each_run(descriptor, [&](std::int64_t offset, std::int64_t count) {
         const std::size_t place = words.size();
         words.resize(place + static_cast<std::size_t>(count));
@@ -260,9 +276,10 @@ void ProgramInterpreter::execute(const program::SequenceOp& op) {
         Channel& channel = channels_[channel_index_.at(push->channel)];
         // An idle channel takes the task at once.
         const auto held = static_cast<std::int64_t>(channel.queue.size()) - (channel.task ? 0 : 1);
-        if (held >= config_.shim_dma.task_queue_depth) {
-            faults_.push_back(fmt::format("the queue of channel {} of shim {} overflows",
-                                          push->channel.index, push->channel.tile.column));
+        if (held >= config_.dma_of(config_.kind_of(push->channel.tile)).task_queue_depth) {
+            faults_.push_back(fmt::format("the queue of channel {} of tile {},{} overflows",
+                                          push->channel.index, push->channel.tile.column,
+                                          push->channel.tile.row));
         }
         channel.queue.push_back(push->task);
     } else if (const auto* parameter = std::get_if<program::WriteParameter>(&op)) {

@@ -2,7 +2,8 @@
 // lowering's tests.
 //
 // Descriptors move whole: an MM2S descriptor puts its words on its streams once every receiver has
-// used up what it was sent before; an S2MM descriptor takes its words once all have arrived. Which
+// used up what it was sent before; an S2MM descriptor takes its words once all have arrived, and a
+// receiver of packets out of order those of the packet that was sent first. Which
 // of the agents that can move does so follows from a seed, so a program that is right only for
 // some relative speeds shows it.
 #pragma once

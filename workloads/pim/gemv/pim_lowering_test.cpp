@@ -3,9 +3,9 @@
 
 #include "arch/base/clock.hpp"
 #include "arch/base/config.hpp"
-#include "workloads/pim_placement.hpp"
+#include "workloads/pim/gemv/pim_placement.hpp"
 
-namespace tilesim::workloads {
+namespace tilesim::workloads::pim::gemv {
 namespace {
 
 using arch::pim::PimCommand;
@@ -139,4 +139,4 @@ TEST(PimLowering, BetweenPhasesTheModeIsLeftAndEnteredAgain) {
 }
 
 }  // namespace
-}  // namespace tilesim::workloads
+}  // namespace tilesim::workloads::pim::gemv

@@ -1,0 +1,74 @@
+#include "workloads/npu/object_fifo.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tilesim::workloads::npu {
+
+using namespace arch::npu;
+
+program::BufferDescriptor shaped(std::int64_t length, std::vector<program::Dimension> dimensions) {
+    program::BufferDescriptor descriptor;
+    descriptor.length = length;
+    descriptor.dimensions = std::move(dimensions);
+    return descriptor;
+}
+
+std::int64_t TileRings::add_descriptors(std::int64_t channel,
+                                        const program::BufferDescriptor& shape,
+                                        const std::vector<RingEntry>& entries) {
+    const std::int64_t first = ids_.take(channel, std::ssize(entries));
+    std::int64_t id = first;
+    for (const RingEntry& entry : entries) {
+        program::BufferDescriptor descriptor = shape;
+        descriptor.id = id++;
+        descriptor.buffer = entry.buffer;
+        descriptor.offset = entry.offset;
+        descriptor.acquire = entry.acquire;
+        descriptor.release = entry.release;
+        descriptor.packet = entry.packet;
+        dma_.descriptors.push_back(std::move(descriptor));
+    }
+    return first;
+}
+
+void TileRings::add_ring(program::Direction direction, std::int64_t channel,
+                         const program::BufferDescriptor& shape,
+                         const std::vector<RingEntry>& entries) {
+    const std::int64_t count = std::ssize(entries);
+    const std::int64_t first = add_descriptors(channel, shape, entries);
+    for (auto descriptor = dma_.descriptors.end() - count; descriptor != dma_.descriptors.end();
+         ++descriptor) {
+        descriptor->next = first + (descriptor->id - first + 1) % count;
+    }
+    dma_.starts.push_back({direction, channel, {first, 1, false}});
+}
+
+std::int64_t add_lock(program::Program& program, const std::string& name,
+                      program::TileCoordinate tile, std::int64_t initial) {
+    const std::int64_t id =
+        std::count_if(program.locks.begin(), program.locks.end(),
+                      [tile](const program::Lock& lock) { return lock.tile == tile; });
+    program.locks.push_back({name, tile, id, initial});
+    return std::ssize(program.locks) - 1;
+}
+
+FifoLocks add_fifo(program::Program& program, const std::string& name, program::TileCoordinate tile,
+                   std::int64_t free) {
+    return {add_lock(program, name + "_free", tile, free),
+            add_lock(program, name + "_full", tile, 0)};
+}
+
+std::vector<std::int64_t> add_buffers(program::Program& program, const std::string& name,
+                                      const std::vector<BufferPlace>& places, std::int64_t bytes) {
+    std::vector<std::int64_t> indexes;
+    for (const auto& [tile, address] : places) {
+        program.buffers.push_back(
+            {fmt::format("{}_{}", name, indexes.size()), tile, address, bytes});
+        indexes.push_back(std::ssize(program.buffers) - 1);
+    }
+    return indexes;
+}
+
+}  // namespace tilesim::workloads::npu

@@ -1,0 +1,84 @@
+// How the output-stationary dataflow lies on an array: the cores it uses and the DMA channels,
+// buffers and descriptors of every tile. All counts follow from the device and the mapping.
+//
+// Every row of cores has one stream of A and every column one of B; the C tiles of a column join in
+// its memory tile. Where a column holds the A of several rows, their blocks come in turn on one
+// channel, or on several where shim and memory tile have them. Half of a shim's channels are for A
+// and half for B, as many as that for C; a second one takes every other block, or half of the rows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arch/npu/npu_config.hpp"
+#include "workloads/gemm.hpp"
+#include "workloads/npu/output_stationary/output_stationary_mapping.hpp"
+
+namespace tilesim::workloads::npu::output_stationary {
+
+// Bytes of one buffer of each kind.
+struct BufferSizes {
+    std::int64_t a_core = 0, b_core = 0, c_core = 0;
+    std::int64_t a_block = 0, b_block = 0, c_join = 0;  // in a memory tile
+};
+BufferSizes buffer_sizes(const GemmProblem& problem, const OutputStationaryMapping& mapping,
+                         const arch::npu::NpuConfig& config);
+
+// Rows of cores that follow each other.
+struct RowSpan {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+};
+
+struct ArrayShape {
+    std::int64_t columns = 0, rows = 0;  // of cores
+    std::int64_t first_core_row = 2;
+    std::int64_t a_rows = 1;  // most rows of cores whose A one column holds
+    // The row of memory tiles the blocks of A and of B lie in, and where C joins.
+    std::int64_t a_home = 1, b_home = 1, c_home = 1;
+    // Streams of a column. Fewer C streams in than rows: some rows share one, as packets.
+    std::int64_t a_in = 1, b_in = 1;  // shim to memory tile
+    std::int64_t c_in = 1;            // cores to memory tile
+    std::int64_t c_out = 1;           // memory tile to shim
+    std::int64_t joins = 1;           // C tiles of a core that its memory tile has room for
+    std::int64_t slots = 1;           // descriptors of each stream in a shim
+    std::int64_t in_flight = 1;       // output tiles whose transfers have been started
+
+    arch::npu::program::TileCoordinate core_tile(std::int64_t column, std::int64_t row) const {
+        return {column, row + first_core_row};
+    }
+    RowSpan rows_of_a(std::int64_t column) const;  // none where a column holds no A
+    // Rows of cores whose C comes in, or goes out, on a stream.
+    RowSpan rows_in(std::int64_t stream) const;
+    RowSpan rows_out(std::int64_t stream) const;
+    std::int64_t stream_in(std::int64_t row) const { return row * c_in / rows; }
+    bool shared(std::int64_t row) const { return rows_in(stream_in(row)).count > 1; }
+    // Streams the A of a column comes in on, and those of its rows that come on one: all of them
+    // where there is one row, whose blocks the streams take in turn.
+    std::int64_t a_streams(std::int64_t column, const OutputStationaryMapping& mapping) const;
+    RowSpan a_rows_in(std::int64_t column, std::int64_t stream, std::int64_t streams) const;
+
+    // First channels of the streams in the memory tile they end or begin at.
+    std::int64_t a_in_channel() const { return 0; }
+    std::int64_t b_in_channel() const { return b_home == a_home ? a_in : 0; }
+    std::int64_t c_in_channel() const;
+    std::int64_t a_out_channel() const { return 0; }
+    std::int64_t b_out_channel() const { return b_home == a_home ? a_rows : 0; }
+    std::int64_t c_out_channel() const;
+    // And in the shim.
+    std::int64_t a_shim_channel() const { return 0; }
+    std::int64_t b_shim_channel() const { return a_in; }
+    std::int64_t c_shim_channel() const { return 0; }
+};
+
+// The shape; where `shape_problems` names a problem, its numbers are those that were wanted.
+ArrayShape shape_of(const GemmProblem& problem, const OutputStationaryMapping& mapping,
+                    const arch::npu::NpuConfig& config);
+
+// What the array lacks: channels, streams, descriptors, locks.
+std::vector<std::string> shape_problems(const ArrayShape& shape,
+                                        const OutputStationaryMapping& mapping,
+                                        const arch::npu::NpuConfig& config);
+
+}  // namespace tilesim::workloads::npu::output_stationary

@@ -1,0 +1,238 @@
+#include "workloads/npu/output_stationary/output_stationary_shape.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "arch/npu/check/program_verifier.hpp"
+#include "workloads/output_stationary.hpp"
+#include "workloads/npu/program_file/program_run_testing.hpp"
+
+namespace tilesim::workloads::npu::output_stationary {
+namespace {
+
+using testing::HasSubstr;
+
+Machine machine(const std::string& name) {
+    Machine m = load_machine(name, "ddr5_5600");
+    m.npu.command_processor.dispatch = arch::base::Femtoseconds{0};
+    return m;
+}
+
+OutputStationaryMapping small_map() {
+    OutputStationaryMapping map;
+    map.m_ct = map.k_ct = map.n_ct = 16;
+    map.k_mt = 48;
+    return map;
+}
+
+// Padded in every dimension on every array; K is nine calls.
+const GemmProblem kProblem{250, 100, 130, DataType::Int8, DataType::Int8, DataType::Int16, true};
+
+std::int64_t exact_cycles(const Machine& m, const OutputStationaryMapping& map,
+                          const GemmProblem& gemm = kProblem) {
+    LoweredGemm lowered = lower(gemm, map, m.npu);
+    EXPECT_EQ(arch::npu::check::verify(lowered.program, m.npu), std::vector<std::string>{});
+    const Bytes bytes{[&](auto& store) { fill_operands(gemm, lowered, 5, store); },
+                      [&](auto& store) { return check_product(gemm, lowered, map, 5, store); }};
+    const Outcome outcome = run_program(m, lowered.program, bytes);
+    EXPECT_TRUE(outcome.check.match) << outcome.check.first_mismatch;
+    EXPECT_EQ(outcome.check.checked, gemm.m * gemm.n);
+    return outcome.cycles;
+}
+
+std::string refusal(const Machine& m, const OutputStationaryMapping& map,
+                    const GemmProblem& gemm = kProblem) {
+    const auto problems = problems_of(gemm, map, m.npu);
+    return problems.empty() ? "" : problems[0];
+}
+
+class Arrays : public testing::TestWithParam<std::tuple<const char*, int>> {
+  protected:
+    Machine machine_ = machine(std::get<0>(GetParam()));
+    std::int64_t columns_ = std::get<1>(GetParam());
+};
+INSTANTIATE_TEST_SUITE_P(Columns, Arrays,
+                         testing::Combine(testing::Values("xdna", "xdna2"),
+                                          testing::Values(1, 2, 3, 6, 8)));
+
+// A memory tile has six MM2S channels: one for each row whose A it holds, one for B, one for C.
+TEST_P(Arrays, RunExactlyWithAnyRowsOrNameTheChannelsTheyLack) {
+    machine_.npu.columns = columns_;
+    for (std::int64_t rows = 1; rows <= 8; ++rows) {
+        machine_.npu.core_rows = rows;
+        if ((rows + columns_ - 1) / columns_ + 2 <= 6) {
+            EXPECT_EQ(refusal(machine_, small_map()), "");
+            EXPECT_EQ(exact_cycles(machine_, small_map()), exact_cycles(machine_, small_map()));
+        } else {
+            EXPECT_THAT(refusal(machine_, small_map()), HasSubstr("it has 6 MM2S channels"));
+        }
+    }
+}
+
+// Cores, channels and wires of the columns and rows that are not used stand idle, nothing more.
+TEST_P(Arrays, CanBeUsedInPart) {
+    OutputStationaryMapping map = small_map();
+    map.columns = 1 + columns_ / 2;
+    map.rows = 3;
+    machine_.npu.columns = columns_;
+    const std::int64_t part = exact_cycles(machine_, map);
+    machine_.npu.columns = map.columns;
+    machine_.npu.core_rows = 3;
+    EXPECT_EQ(part, exact_cycles(machine_, small_map()));
+}
+
+class Shapes : public testing::TestWithParam<const char*> {
+  protected:
+    ArrayShape shape() const { return shape_of(kProblem, map_, machine_.npu); }
+    std::string refused() const { return refusal(machine_, map_); }
+    std::int64_t exact() const { return exact_cycles(machine_, map_); }
+
+    Machine machine_ = machine(GetParam());
+    OutputStationaryMapping map_ = small_map();
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Shapes, testing::Values("xdna", "xdna2"));
+
+TEST_P(Shapes, MemoryTilesShareTheStreamsOfCWhereChannelsAreShort) {
+    for (const std::int64_t channels : {3, 4, 5, 6}) {
+        machine_.npu.memory_dma.channels = channels;
+        EXPECT_EQ(shape().c_in, channels - 2);  // A and B have one each
+        exact();
+    }
+    machine_.npu.memory_dma.channels = 2;
+    EXPECT_THAT(refused(), HasSubstr("takes 3 streams (A, B and C), it has 2 S2MM channels"));
+}
+
+TEST_P(Shapes, MoreChannelsThanStreamsAreLeftAlone) {
+    const std::int64_t before = exact();
+    machine_.npu.memory_dma.channels = 8;
+    machine_.npu.core_dma.channels = 4;
+    EXPECT_EQ(exact(), before);
+}
+
+// Half of a shim's channels each for A and B, as many for C; C goes before second streams of A.
+TEST_P(Shapes, ShimsWithMoreChannelsSplitTheStreams) {
+    machine_.npu.shim_dma.channels = 4;
+    EXPECT_EQ(shape().c_out, 2);
+    EXPECT_EQ(shape().a_in, 1);  // six channels: one for A, one for B and four for C
+    exact();
+    machine_.npu.memory_dma.channels = 8;
+    EXPECT_EQ(shape().a_in, 2);
+    EXPECT_EQ(shape().b_in, 2);
+    exact();
+    machine_.npu.memory_dma.channels = 7;
+    EXPECT_EQ(shape().a_in, 2);
+    EXPECT_EQ(shape().b_in, 1);
+    exact();
+    machine_.npu.shim_dma.channels = 1;
+    EXPECT_THAT(refused(), HasSubstr("a shim needs 2 MM2S channels, it has 1"));
+}
+
+TEST_P(Shapes, StreamsOfOneOperandTakeItsBlocksInTurnThroughAllOutputTiles) {
+    machine_.npu.shim_dma.channels = 6;
+    machine_.npu.memory_dma.channels = 10;
+    map_.a_buffers = map_.b_buffers = 3;
+    EXPECT_EQ(shape().a_in, 3);
+    map_.k_mt = 16;  // seven blocks over three streams
+    exact();
+    map_.k_mt = 112;  // one block: two streams have nothing in an output tile
+    exact();
+    GemmProblem row_major = kProblem;
+    row_major.b_column_major = false;
+    exact_cycles(machine_, map_, row_major);
+}
+
+// Three transfers an output tile: A, B and C.
+TEST_P(Shapes, DescriptorsAndQueuesOfAShimBoundTheTilesInFlight) {
+    EXPECT_EQ(shape().in_flight, 16 / 3);
+    machine_.npu.shim_dma.descriptors = 32;
+    EXPECT_EQ(shape().slots, 32 / 3);
+    EXPECT_EQ(shape().in_flight, 5);  // four tasks queue behind the one that runs
+    exact();
+    machine_.npu.shim_dma.task_queue_depth = 6;
+    EXPECT_EQ(shape().in_flight, 7);
+    exact();
+    map_.in_flight = 8;
+    EXPECT_THAT(refused(), HasSubstr("in_flight must be at most 7"));
+    map_.in_flight = 0;
+    machine_.npu.shim_dma.descriptors = 2;
+    EXPECT_THAT(refused(), HasSubstr("a shim needs 3 descriptors for one output tile, it has 2"));
+}
+
+TEST_P(Shapes, BoundDescriptorsAreCountedByHalves) {
+    machine_.npu.shim_dma.parity_bound_descriptors = true;
+    EXPECT_EQ(shape().slots, 8 / 2);  // A and C on even channels, B on an odd one
+    exact();
+    // Even channels of a memory tile: A in and out, C of two rows in, of four out.
+    machine_.npu.memory_dma.descriptors = 2 * (2 + 2 + 2 + 4);
+    EXPECT_EQ(refused(), "");
+    exact();
+    machine_.npu.memory_dma.descriptors -= 2;
+    EXPECT_THAT(refused(),
+                HasSubstr("needs 10 descriptors for its even or its odd channels, it has 9"));
+}
+
+TEST_P(Shapes, ATileAtATimeIsSlowerThanTwo) {
+    map_.in_flight = 1;
+    const std::int64_t one = exact();
+    map_.in_flight = 2;
+    EXPECT_LT(exact(), one);
+}
+
+TEST_P(Shapes, SingleBuffersAreSlowerThanDoubleOnes) {
+    const std::int64_t two = exact();
+    map_.b_buffers = 1;
+    EXPECT_GT(exact(), two);
+    map_.a_buffers = 1;
+    EXPECT_GT(exact(), two);
+    map_.a_buffers = 5;
+    map_.b_buffers = 4;
+    exact();
+}
+
+TEST_P(Shapes, ASecondRowOfMemoryTilesDoublesTheBlocksThatFit) {
+    const BufferSizes sizes = buffer_sizes(kProblem, map_, machine_.npu);
+    // Every column's C and B, and A's blocks without the last byte: nobody has any to lend.
+    machine_.npu.columns = 4;
+    machine_.npu.memory_tile.memory =
+        arch::base::Bytes{sizes.c_join + 2 * sizes.b_block + 2 * sizes.a_block - 1};
+    EXPECT_THAT(refused(), HasSubstr("the memory tiles of a column need"));
+    machine_.npu.memory_rows = 2;
+    EXPECT_EQ(refused(), "");
+    EXPECT_EQ(shape().c_home, 1);  // the largest first, then where the least lies
+    EXPECT_EQ(shape().a_home, 2);
+    EXPECT_EQ(shape().b_home, 2);
+    exact();
+    machine_.npu.memory_rows = 0;
+    EXPECT_THAT(refused(), HasSubstr("the array has none"));
+}
+
+TEST_P(Shapes, ACoreNeedsAChannelForEachOperand) {
+    machine_.npu.core_dma.channels = 1;
+    EXPECT_THAT(refused(), HasSubstr("a core tile needs 2 S2MM channels, it has 1"));
+}
+
+TEST_P(Shapes, MoreRowsOrColumnsThanTheArrayHasAreRefused) {
+    map_.columns = machine_.npu.columns + 1;
+    EXPECT_THAT(refused(), HasSubstr("the mapping uses"));
+    map_.columns = 0;
+    map_.rows = machine_.npu.core_rows + 1;
+    EXPECT_THAT(refused(), HasSubstr("the mapping uses"));
+}
+
+// A core may be b_buffers calls ahead of another of its column, and one in the switches; it has
+// sent an output tile when it begins the one c_buffers later.
+TEST_P(Shapes, RowsThatShareAStreamHaveAPlaceForEveryTileOneCoreMayBeAhead) {
+    machine_.npu.memory_dma.channels = 5;
+    EXPECT_EQ(shape().joins, 1);  // a tile is nine calls
+    map_.b_buffers = 7;
+    EXPECT_EQ(shape().joins, 1);
+    map_.b_buffers = 8;
+    EXPECT_EQ(shape().joins, 2);
+    map_.c_buffers = 2;
+    EXPECT_EQ(shape().joins, 4);  // three, in whole turns of the core's two buffers
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::npu::output_stationary
