@@ -1,4 +1,4 @@
-#include "workloads/output_stationary.hpp"
+#include "workloads/npu/output_stationary/output_stationary.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "arch/npu/core/kernel_timing.hpp"
-#include "workloads/buffer_plan.hpp"
+#include "workloads/npu/output_stationary/buffer_plan.hpp"
 #include "workloads/npu/object_fifo.hpp"
 #include "workloads/npu/output_stationary/output_stationary_routes.hpp"
 #include "workloads/npu/output_stationary/output_stationary_sequence.hpp"

@@ -23,10 +23,4 @@ void read_keys(arch::base::config::Node& node, OutputStationaryMapping& map) {
     node.done();
 }
 
-OutputStationaryMapping read_output_stationary(arch::base::config::Node node) {
-    OutputStationaryMapping map;
-    read_keys(node, map);
-    return map;
-}
-
 }  // namespace tilesim::workloads::npu::output_stationary

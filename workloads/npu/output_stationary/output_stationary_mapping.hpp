@@ -32,6 +32,5 @@ struct OutputStationaryMapping {
 
 // The keys below `mapping.output_stationary`; those that are left out keep their values.
 void read_keys(arch::base::config::Node& node, OutputStationaryMapping& mapping);
-OutputStationaryMapping read_output_stationary(arch::base::config::Node node);
 
 }  // namespace tilesim::workloads::npu::output_stationary

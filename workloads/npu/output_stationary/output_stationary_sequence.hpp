@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "workloads/output_stationary.hpp"
+#include "workloads/npu/output_stationary/output_stationary.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "arch/npu/check/program_verifier.hpp"
-#include "workloads/output_stationary.hpp"
+#include "workloads/npu/output_stationary/output_stationary.hpp"
 #include "workloads/npu/program_file/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
