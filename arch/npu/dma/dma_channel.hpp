@@ -1,10 +1,9 @@
 // One DMA channel: takes tasks from its queue and walks their chains of buffer descriptors.
 //
 // Models:  task queue of bounded depth (a push to a full queue is dropped), repeat counts,
-// chaining,
-//          out-of-order descriptors (the packet's header names one), iteration state kept in the
-//          descriptor, lock acquire before and release after each descriptor, one cycle not ready
-//          at each S2MM descriptor boundary, completion tokens.
+//          chaining, out-of-order descriptors (the packet's header names one), iteration state
+//          kept in the descriptor, lock acquire before and release after each descriptor, one cycle
+//          not ready at each S2MM descriptor boundary, completion tokens.
 // Ignores: compression, finish-on-TLAST.
 // Source:  Xilinx aie-rt, AMD AM020, mlir-aie; docs/modelling.md.
 #pragma once

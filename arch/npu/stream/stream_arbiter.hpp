@@ -1,8 +1,7 @@
 // The arbiter of a switch's output port: packets of several sources pass one after the other.
 //
 // Models:  one owner at a time, held until the packet's last word (TLAST); waiting packets served
-// in
-//          order of arrival, so that a stall behind one blocks the others.
+//          in order of arrival, so that a stall behind one blocks the others.
 // Source:  AMD AM020; mlir-aie PR 3702 (grant held until TLAST). The order among waiting packets is
 //          undocumented beyond "round robin"; order of arrival equals it for two sources.
 #pragma once

@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "arch/npu/program/descriptor_chain.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
@@ -64,22 +65,14 @@ std::vector<Port> ports_of(const program::TileDma& dma) {
     std::vector<Port> ports;
     for (const program::TileDma::Start& start : dma.starts) {
         Port port{start.direction == program::Direction::S2MM, {}};
-        std::set<std::int64_t> seen;
-        std::optional<std::int64_t> id = start.task.descriptor;
         std::optional<program::LockAction> taken;
-        while (id && seen.insert(*id).second) {
-            std::optional<std::int64_t> next;
-            for (const program::BufferDescriptor& descriptor : dma.descriptors) {
-                if (descriptor.id == *id) {
-                    next = descriptor.next;
-                    taken = descriptor.acquire ? descriptor.acquire : taken;
-                    if (taken && descriptor.release) {
-                        port.chain.push_back({*taken, *descriptor.release});
-                        taken.reset();
-                    }
-                }
+        const auto chain = program::chain_from(start.task.descriptor, dma);
+        for (const program::BufferDescriptor* descriptor : chain.descriptors) {
+            taken = descriptor->acquire ? descriptor->acquire : taken;
+            if (taken && descriptor->release) {
+                port.chain.push_back({*taken, *descriptor->release});
+                taken.reset();
             }
-            id = next;
         }
         if (!port.chain.empty()) {
             ports.push_back(std::move(port));
@@ -95,7 +88,8 @@ program::CoreOp give(const program::LockAction& taken) {
     return {program::ReleaseOp{{taken.lock, std::abs(taken.value)}}};
 }
 
-program::CoreProgram script_of(const program::TileDma& dma, const BodylessCore& core, std::int64_t kernel) {
+program::CoreProgram script_of(const program::TileDma& dma, const BodylessCore& core,
+                               std::int64_t kernel) {
     const std::vector<Port> ports = ports_of(dma);
     std::int64_t rounds = 1;
     for (const Port& port : ports) {

@@ -133,10 +133,9 @@ bool ProgramInterpreter::step(Channel& channel) {
         if (channel.queue.empty()) {
             return false;
         }
-        channel.task = channel.queue.front();
+        channel.task.emplace(channel.queue.front());
         channel.queue.pop_front();
-        channel.descriptor = channel.task->descriptor;
-        channel.runs_left = channel.task->repeat;
+        channel.descriptor = channel.task->task().descriptor;
         channel.acquired = false;
         return true;
     }
@@ -204,7 +203,8 @@ void ProgramInterpreter::send(const Channel& channel, const program::BufferDescr
     }
 }
 
-void ProgramInterpreter::receive(const Channel& channel, const program::BufferDescriptor& descriptor) {
+void ProgramInterpreter::receive(const Channel& channel,
+                                 const program::BufferDescriptor& descriptor) {
     auto& stream = streams_[*channel.from].words;
     for_each_run(descriptor, [&](std::int64_t offset, std::int64_t count) {
         const std::vector<std::uint32_t> words(stream.begin(), stream.begin() + count);
@@ -223,27 +223,27 @@ void ProgramInterpreter::receive(const Channel& channel, const program::BufferDe
     }
 }
 
-void ProgramInterpreter::finish_descriptor(Channel& channel, const program::BufferDescriptor& descriptor) {
+void ProgramInterpreter::finish_descriptor(Channel& channel,
+                                           const program::BufferDescriptor& descriptor) {
     if (descriptor.release) {
         locks_[static_cast<std::size_t>(descriptor.release->lock)] += descriptor.release->value;
     }
     channel.acquired = false;
-    if (descriptor.next) {
-        channel.descriptor = *descriptor.next;
-    } else if (--channel.runs_left > 0) {
-        channel.descriptor = channel.task->descriptor;
+    if (const auto next = channel.task->after(descriptor)) {
+        channel.descriptor = *next;
     } else {
-        channel.tokens += channel.task->token ? 1 : 0;
+        channel.tokens += channel.task->task().token ? 1 : 0;
         channel.task.reset();
     }
 }
 
 bool ProgramInterpreter::in_use(program::TileCoordinate tile, std::int64_t descriptor) const {
     return std::any_of(channels_.begin(), channels_.end(), [&](const Channel& channel) {
-        return channel.id.tile == tile &&
-               ((channel.task && channel.descriptor == descriptor) ||
-                std::any_of(channel.queue.begin(), channel.queue.end(),
-                            [&](const program::Task& task) { return task.descriptor == descriptor; }));
+        return channel.id.tile == tile && ((channel.task && channel.descriptor == descriptor) ||
+                                           std::any_of(channel.queue.begin(), channel.queue.end(),
+                                                       [&](const program::Task& task) {
+                                                           return task.descriptor == descriptor;
+                                                       }));
     });
 }
 

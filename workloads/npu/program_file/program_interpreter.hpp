@@ -23,6 +23,7 @@
 #include "arch/memory/port/backing_store.hpp"
 #include "arch/npu/dma/address_generator.hpp"
 #include "arch/npu/npu_config.hpp"
+#include "arch/npu/program/descriptor_chain.hpp"
 #include "arch/npu/program/program.hpp"
 #include "arch/npu/tile/tile_memory.hpp"
 
@@ -31,14 +32,15 @@ namespace tilesim::workloads::npu::program_file {
 class ProgramInterpreter {
   public:
     // A kernel call: the operands' buffers, in the call's order, and the core's tile.
-    using Compute =
-        std::function<void(const arch::npu::program::Kernel& kernel, arch::npu::program::TileCoordinate tile,
-                           const std::vector<std::span<std::byte>>& operands)>;
+    using Compute = std::function<void(const arch::npu::program::Kernel& kernel,
+                                       arch::npu::program::TileCoordinate tile,
+                                       const std::vector<std::span<std::byte>>& operands)>;
     // An S2MM descriptor of a core or memory tile has filled its buffer.
-    using Received =
-        std::function<void(const arch::npu::program::ChannelId& channel, std::span<const std::byte> buffer)>;
+    using Received = std::function<void(const arch::npu::program::ChannelId& channel,
+                                        std::span<const std::byte> buffer)>;
 
-    ProgramInterpreter(const arch::npu::NpuConfig& config, const arch::npu::program::Program& program,
+    ProgramInterpreter(const arch::npu::NpuConfig& config,
+                       const arch::npu::program::Program& program,
                        arch::memory::port::BackingStore& store, std::uint64_t seed);
 
     Compute on_call;  // what kernels do; by default what the hardware's do
@@ -56,9 +58,8 @@ class ProgramInterpreter {
     struct Channel {
         arch::npu::program::ChannelId id;
         std::deque<arch::npu::program::Task> queue;
-        std::optional<arch::npu::program::Task> task;
+        std::optional<arch::npu::program::RunningTask> task;
         std::int64_t descriptor = 0;  // of the running task
-        std::int64_t runs_left = 0;
         bool acquired = false;
         std::vector<std::size_t> to;      // streams, MM2S
         std::optional<std::size_t> from;  // stream, S2MM
@@ -89,7 +90,8 @@ class ProgramInterpreter {
     bool receivers_ready(const Channel& channel) const;
     void send(const Channel& channel, const arch::npu::program::BufferDescriptor& descriptor);
     void receive(const Channel& channel, const arch::npu::program::BufferDescriptor& descriptor);
-    void finish_descriptor(Channel& channel, const arch::npu::program::BufferDescriptor& descriptor);
+    void finish_descriptor(Channel& channel,
+                           const arch::npu::program::BufferDescriptor& descriptor);
     bool in_use(arch::npu::program::TileCoordinate tile, std::int64_t descriptor) const;
     const arch::npu::program::BufferDescriptor& find(const Channel& channel) const;
 
@@ -102,7 +104,9 @@ class ProgramInterpreter {
     std::vector<Stream> streams_;
     std::vector<Channel> channels_;
     std::map<arch::npu::program::ChannelId, std::size_t> channel_index_;
-    std::map<arch::npu::program::TileCoordinate, std::map<std::int64_t, arch::npu::program::BufferDescriptor>> table_;
+    std::map<arch::npu::program::TileCoordinate,
+             std::map<std::int64_t, arch::npu::program::BufferDescriptor>>
+        table_;
     std::vector<Core> cores_;
     std::size_t next_operation_ = 0;
     std::vector<std::size_t> order_;  // agents, most eager first
