@@ -201,14 +201,29 @@ TEST(Channel, DirectionsAreATurnaroundApart) {
                             rd(read), wr(next_write), wr(next_write + 37)));
 }
 
+// Writes to open rows keep the read from its data bus beyond tRAS, when another row is wanted.
 TEST(Channel, ARowOpenedForAReadStaysOpenForItWhileWritesDrain) {
     Drain bench;
-    bench.arrive(kStart, 0, 7);
-    for (int i = 0; i < 5; ++i) {
-        bench.arrive(kStart + 1, 0, 8, true);
+    for (const std::size_t bank : {4U, 8U, 12U}) {
+        bench.arrive(kStart - 500, bank, 7, true);
     }
-    EXPECT_THAT(bench.run(kStart + 150), ElementsAre(act(kStart), rd(kStart + 29), pre(kStart + 67),
-                                                     act(kStart + 101), wr(kStart + 101 + 29)));
+    bench.arrive(kStart, 0, 7);
+    for (const std::size_t bank : {4U, 8U, 12U, 4U, 8U, 12U}) {
+        bench.arrive(kStart + 24, bank, 7, true);
+    }
+    bench.arrive(kStart + 24, 0, 8, true);
+    bench.arrive(kStart + 24, 0, 8, true);
+    std::vector<device::Command> of_bank_0;
+    std::int64_t read = 0;
+    for (const Heard& each : bench.run()) {
+        if (each.bank == 0) {
+            of_bank_0.push_back(each.command);
+            read = each.command == kRead ? each.when : read;
+        }
+    }
+    EXPECT_GT(read, kStart + 67);
+    EXPECT_THAT(of_bank_0, ElementsAre(device::Command::Activate, kRead, device::Command::Precharge,
+                                       device::Command::Activate, kWrite, kWrite));
 }
 
 TEST(Channel, FirstComeFirstServedOpensNoRowAheadAndLetsNoHitOvertake) {
