@@ -114,6 +114,18 @@ TEST(Channel, BanksWorkSideBySide) {
                                          rd(kStart + 29 + 11, kOtherGroup)));
 }
 
+TEST(Channel, OnASplitBusARowAndAColumnCommandGoInTheSameCycle) {
+    for (const bool split : {false, true}) {
+        Bench bench;
+        bench.config.split_command_bus = split;
+        bench.arrive(kStart, 0, 7);
+        bench.arrive(kStart + 29, kOtherGroup, 7);
+        const std::int64_t second = kStart + 29 + (split ? 0 : 3);
+        EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), act(second, kOtherGroup),
+                                             rd(second + 29, kOtherGroup)));
+    }
+}
+
 TEST(Channel, AnotherRowWaitsForItsBankToCloseAndOpen) {
     Bench bench;
     bench.arrive(kStart, 0, 7);
