@@ -327,6 +327,18 @@ TEST(Channel, TheAdaptivePolicyClosesABanksRowsSoonerAfterFourConflicts) {
     EXPECT_EQ(bench.run().back(), pre(last + 300));
 }
 
+TEST(Channel, TheAdaptivePolicyKeepsABanksRowsLongerAfterFourThatWereWantedAgain) {
+    Bench bench;
+    bench.config.controller.page_policy = "adaptive";
+    bench.config.controller.page_timeout = base::Cycles{100};
+    for (int i = 0; i < 5; ++i) {
+        bench.arrive(kStart + 1000 * i, 0, 7);
+    }
+    const std::int64_t last = kStart + 4000 + 29;
+    EXPECT_EQ(bench.run().back(), pre(last + 200));
+    EXPECT_THAT(bench.heard[2], pre(kStart + 29 + 100));
+}
+
 // --- refresh -------------------------------------------------------------------------------------
 
 struct Refreshed : Bench {
@@ -400,6 +412,15 @@ TEST(Channel, TheDataBusIsIdleThenWaitsForTheRowThenReads) {
     EXPECT_EQ(bench.spent(BusState::RowMiss), 29 + 23);
     EXPECT_EQ(bench.spent(BusState::Read), 4);
     EXPECT_EQ(bench.channel().data_end(), kStart + 29 + 23 + 4);
+}
+
+TEST(Channel, AWritesDataFollowItsCommandByTheWriteLatency) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7, true);
+    bench.run();
+    EXPECT_EQ(bench.spent(BusState::RowMiss), 29 + 19);
+    EXPECT_EQ(bench.spent(BusState::Write), 4);
+    EXPECT_EQ(bench.channel().data_end(), kStart + 29 + 19 + 4);
 }
 
 TEST(Channel, SpacingBetweenColumnCommandsIsTurnaround) {
