@@ -13,15 +13,16 @@ MemorySystem::MemorySystem(const device::MemoryConfig& config, base::Femtosecond
       clock_(config.clock),
       lookahead_(lookahead),
       queue_(queue),
-      group_(stats, "memory"),
-      per_group_(static_cast<std::size_t>(config.pseudo_channels)) {
+      group_(stats, "memory") {
     SIM_CHECK(lookahead > base::Femtoseconds{0}, "a memory needs a lookahead");
+    const auto per_group = static_cast<std::size_t>(config.pseudo_channels);
     for (std::size_t i = 0; i < static_cast<std::size_t>(config.channels); ++i) {
-        if (member_of(i) == 0) {
+        if (i % per_group == 0) {
             groups_.push_back(std::make_unique<ChannelGroup>(clock_, lookahead, queue));
         }
         channels_.push_back(make_channel(config_, i, group_, *this));
-        group_of(i).add(*channels_.back());
+        groups_.back()->add(*channels_.back());
+        seats_.push_back({groups_.back().get(), i % per_group});
     }
 }
 
@@ -39,7 +40,7 @@ void MemorySystem::submit(const port::MemoryRequest& request) {
     map_.locate(first, last, [&](device::Location where) {
         if (where.channel() != channel || part->count == part->bursts.size()) {
             channel = where.channel();
-            group_of(channel).expect(member_of(channel), arrival);
+            seats_[channel].group->expect(seats_[channel].member, arrival);
             part = &channels_[channel]->arrivals().expect(request.write, index, arrival);
         }
         part->bursts[part->count++] = where;
@@ -49,7 +50,7 @@ void MemorySystem::submit(const port::MemoryRequest& request) {
 
 void MemorySystem::lend(std::size_t channel, ChannelGuest& guest, base::Femtoseconds from) {
     const std::int64_t cycle = clock_.first_cycle_from(from).count();
-    group_of(channel).expect(member_of(channel), cycle);
+    seats_[channel].group->expect(seats_[channel].member, cycle);
     channels_[channel]->invite(guest, cycle);
 }
 

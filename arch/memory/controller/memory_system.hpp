@@ -52,10 +52,11 @@ class MemorySystem final : public port::MemoryPort, private ChannelOwner {
 
   private:
     void on_burst_done(std::uint64_t request, std::int64_t when) override;
-    // The group a channel belongs to; its number there.
-    ChannelGroup& group_of(std::size_t channel) { return *groups_[channel / per_group_]; }
-    std::size_t member_of(std::size_t channel) const { return channel % per_group_; }
-
+    // Where a channel hears of what is to come: found without dividing by the size of its group.
+    struct Seat {
+        ChannelGroup* group = nullptr;
+        std::size_t member = 0;
+    };
     struct Pending {
         port::MemoryClient* client = nullptr;
         std::uint64_t tag = 0;
@@ -71,7 +72,7 @@ class MemorySystem final : public port::MemoryPort, private ChannelOwner {
     base::stats::Group group_;
     std::vector<std::unique_ptr<Channel>> channels_;
     std::vector<std::unique_ptr<ChannelGroup>> groups_;
-    std::size_t per_group_;
+    std::vector<Seat> seats_;          // by channel
     base::SlotPool<Pending> pending_;  // by request
     std::int64_t bytes_requested_ = 0;
 };

@@ -95,4 +95,5 @@ class ScheduledChannel final : public Channel {
 
 }  // namespace tilesim::arch::memory::controller
 
-#include "arch/memory/controller/scheduled_channel_steps.hpp"
+#include "arch/memory/controller/channel_commands.hpp"
+#include "arch/memory/controller/channel_decisions.hpp"

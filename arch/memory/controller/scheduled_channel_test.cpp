@@ -114,6 +114,18 @@ TEST(Channel, BanksWorkSideBySide) {
                                          rd(kStart + 29 + 11, kOtherGroup)));
 }
 
+TEST(Channel, OnASplitBusARowAndAColumnCommandGoInTheSameCycle) {
+    for (const bool split : {false, true}) {
+        Bench bench;
+        bench.config.split_command_bus = split;
+        bench.arrive(kStart, 0, 7);
+        bench.arrive(kStart + 29, kOtherGroup, 7);
+        const std::int64_t second = kStart + 29 + (split ? 0 : 3);
+        EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), act(second, kOtherGroup),
+                                             rd(second + 29, kOtherGroup)));
+    }
+}
+
 TEST(Channel, AnotherRowWaitsForItsBankToCloseAndOpen) {
     Bench bench;
     bench.arrive(kStart, 0, 7);
@@ -201,14 +213,29 @@ TEST(Channel, DirectionsAreATurnaroundApart) {
                             rd(read), wr(next_write), wr(next_write + 37)));
 }
 
+// Writes to open rows keep the read from its data bus beyond tRAS, when another row is wanted.
 TEST(Channel, ARowOpenedForAReadStaysOpenForItWhileWritesDrain) {
     Drain bench;
-    bench.arrive(kStart, 0, 7);
-    for (int i = 0; i < 5; ++i) {
-        bench.arrive(kStart + 1, 0, 8, true);
+    for (const std::size_t bank : {4U, 8U, 12U}) {
+        bench.arrive(kStart - 500, bank, 7, true);
     }
-    EXPECT_THAT(bench.run(kStart + 150), ElementsAre(act(kStart), rd(kStart + 29), pre(kStart + 67),
-                                                     act(kStart + 101), wr(kStart + 101 + 29)));
+    bench.arrive(kStart, 0, 7);
+    for (const std::size_t bank : {4U, 8U, 12U, 4U, 8U, 12U}) {
+        bench.arrive(kStart + 24, bank, 7, true);
+    }
+    bench.arrive(kStart + 24, 0, 8, true);
+    bench.arrive(kStart + 24, 0, 8, true);
+    std::vector<device::Command> of_bank_0;
+    std::int64_t read = 0;
+    for (const Heard& each : bench.run()) {
+        if (each.bank == 0) {
+            of_bank_0.push_back(each.command);
+            read = each.command == kRead ? each.when : read;
+        }
+    }
+    EXPECT_GT(read, kStart + 67);
+    EXPECT_THAT(of_bank_0, ElementsAre(device::Command::Activate, kRead, device::Command::Precharge,
+                                       device::Command::Activate, kWrite, kWrite));
 }
 
 TEST(Channel, FirstComeFirstServedOpensNoRowAheadAndLetsNoHitOvertake) {
@@ -300,6 +327,18 @@ TEST(Channel, TheAdaptivePolicyClosesABanksRowsSoonerAfterFourConflicts) {
     EXPECT_EQ(bench.run().back(), pre(last + 300));
 }
 
+TEST(Channel, TheAdaptivePolicyKeepsABanksRowsLongerAfterFourThatWereWantedAgain) {
+    Bench bench;
+    bench.config.controller.page_policy = "adaptive";
+    bench.config.controller.page_timeout = base::Cycles{100};
+    for (int i = 0; i < 5; ++i) {
+        bench.arrive(kStart + 1000 * i, 0, 7);
+    }
+    const std::int64_t last = kStart + 4000 + 29;
+    EXPECT_EQ(bench.run().back(), pre(last + 200));
+    EXPECT_THAT(bench.heard[2], pre(kStart + 29 + 100));
+}
+
 // --- refresh -------------------------------------------------------------------------------------
 
 struct Refreshed : Bench {
@@ -373,6 +412,15 @@ TEST(Channel, TheDataBusIsIdleThenWaitsForTheRowThenReads) {
     EXPECT_EQ(bench.spent(BusState::RowMiss), 29 + 23);
     EXPECT_EQ(bench.spent(BusState::Read), 4);
     EXPECT_EQ(bench.channel().data_end(), kStart + 29 + 23 + 4);
+}
+
+TEST(Channel, AWritesDataFollowItsCommandByTheWriteLatency) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7, true);
+    bench.run();
+    EXPECT_EQ(bench.spent(BusState::RowMiss), 29 + 19);
+    EXPECT_EQ(bench.spent(BusState::Write), 4);
+    EXPECT_EQ(bench.channel().data_end(), kStart + 29 + 19 + 4);
 }
 
 TEST(Channel, SpacingBetweenColumnCommandsIsTurnaround) {

@@ -1,0 +1,149 @@
+// What a channel does next: the first bodies of scheduled_channel.hpp.
+#pragma once
+
+#include <algorithm>
+
+#include "arch/memory/controller/scheduled_channel.hpp"
+
+namespace tilesim::arch::memory::controller {
+
+// Does what is due at `now`; returns the next CK at which something may be.
+template <class Scheduler>
+std::int64_t ScheduledChannel<Scheduler>::step(std::int64_t now) {
+    admit(now);
+    if (now < guest_.until()) {
+        return std::min(guest_.until(), arrivals_.next(now));
+    }
+    std::int64_t next = INT64_MAX;
+    if (refresh_.due(now) && (bursts_.size() > 0 || guest_.expected())) {
+        next = refresh(now);
+    } else if (guest_.wants(now)) {
+        next = serve_guest(now);
+    } else {
+        next = serve_queues(now);
+        next = std::min(next, close_idle_rows(now));  // which may drop a plan
+    }
+    return std::min(next_after(next, now), arrivals_.next(now));
+}
+
+// `next`, or what comes before it apart from arrivals.
+template <class Scheduler>
+std::int64_t ScheduledChannel<Scheduler>::next_after(std::int64_t next, std::int64_t now) const {
+    // One that is due already decides `next` itself.
+    const std::int64_t next_refresh = refresh_.due(now) ? INT64_MAX : refresh_.next();
+    if (guest_.expected()) {
+        return now < guest_.from() ? std::min({next, guest_.from(), next_refresh}) : next;
+    }
+    if (bursts_.size() > 0) {
+        return std::min(next, next_refresh);
+    }
+    const bool rows_to_close = !pages_.always_open() && timing_.open_banks() != 0;
+    return rows_to_close ? next : INT64_MAX;  // refreshed unwatched until a burst arrives
+}
+
+// Lets in, in order of arrival, what has arrived and finds room.
+template <class Scheduler>
+void ScheduledChannel<Scheduler>::admit(std::int64_t now) {
+    while (arrivals_.one_has_come(now)) {
+        const bool write = arrivals_.first().write;
+        const policy::BurstQueue& queue = bursts_.queue(write);
+        if (queue.size == queue.capacity) {
+            return;
+        }
+        const std::uint64_t request = arrivals_.first().request;
+        enqueue(write, arrivals_.take_burst(), request, now);
+        if (write) {  // taken over: done as far as the client is concerned, who may submit the next
+            owner_.on_burst_done(request, now);
+        }
+    }
+}
+
+template <class Scheduler>
+void ScheduledChannel<Scheduler>::enqueue(bool write, device::Location where, std::uint64_t request,
+                                          std::int64_t now) {
+    if (bursts_.size() == 0) {
+        account_.on_first_queued(now);
+        bursts_.restart();
+        catch_up_refreshes(now);
+        scheduler_.on_turn();
+    }
+    const std::size_t bank = where.bank();
+    const bool is_hit = where.row() == timing_.open_row(bank);
+    if (bursts_.enter(write, bank, where.row(), request, is_hit)) {
+        find_next_step(bursts_.queue(write), bank, now);
+    }
+}
+
+// Issues commands from `since` on, and lets bursts in where there is room again, while these alone
+// decide what comes next; returns when to look again, `since` is then when bursts were last let in.
+// Everything is inlined into it: a command takes a dozen small steps, and the calls alone
+// took a tenth of a whole GEMM's run.
+template <class Scheduler>
+[[gnu::flatten]] std::int64_t ScheduledChannel<Scheduler>::serve_queues(std::int64_t& since) {
+    std::int64_t now = since;
+    std::int64_t limit = undisturbed_until(now);
+    bool one_waits = arrivals_.one_has_come(now);
+    turn_if_due();
+    while (true) {
+        // Not copied: it has just been written.
+        const policy::Choice& choice = scheduler_.choose(bursts_, timing_, now);
+        const std::int64_t when = choice.rank.when;
+        if (when >= limit) {
+            return when;
+        }
+        const Command command = choice.command;
+        issue(command, choice.rank.age.bank(), when);
+        now = when + pause_;
+        const bool has_made_room = command == Command::Read || command == Command::Write;
+        if (now >= limit || bursts_.size() == 0) {
+            return now;
+        }
+        if (has_made_room) {
+            if (one_waits) {
+                since = now;
+                admit(now);
+                limit = undisturbed_until(now);
+                one_waits = arrivals_.one_has_come(now);
+            }
+            turn_if_due();
+        }
+    }
+}
+
+// The first CK after `now` at which a burst or the guest may come, a refresh or the closing of an
+// idle row may be due, or decisions have to end.
+template <class Scheduler>
+std::int64_t ScheduledChannel<Scheduler>::undisturbed_until(std::int64_t now) const {
+    if (!pages_.always_open()) {
+        return now + 1;
+    }
+    std::int64_t until = std::min({until_, arrivals_.next(now), refresh_.next()});
+    if (guest_.expected()) {
+        until = std::min(until, guest_.from());
+    }
+    return std::max(until, now + 1);
+}
+
+// The bank's next step: its oldest row hit, or else closing or opening a row for its oldest burst.
+template <class Scheduler>
+void ScheduledChannel<Scheduler>::find_next_step(policy::BurstQueue& queue, std::size_t bank,
+                                                 std::int64_t now) {
+    const std::uint64_t bit = std::uint64_t{1} << bank;
+    const policy::Lane& lane = queue.lanes[bank];
+    const bool was_hit = (queue.hits & bit) != 0;
+    const bool is_hit = !lane.hits.empty() && (scheduler_.overtakes(lane) ||
+                                               bursts_.first_is_older(lane.hits, lane.others));
+    const std::int32_t next = is_hit ? lane.hits.head : lane.others.head;
+    const policy::Age age =
+        next == policy::kNone ? policy::Age() : policy::Age(bursts_[next].order, bank);
+    queue.ages[bank] = age;
+    if (was_hit && is_hit) {
+        return;
+    }
+    queue.hits = is_hit ? queue.hits | bit : queue.hits & ~bit;
+    const bool active = &queue == &bursts_.active();
+    scheduler_.on_step({bank, age, next != policy::kNone, was_hit, is_hit, active}, bursts_,
+                       timing_, now);
+}
+
+}  // namespace tilesim::arch::memory::controller
