@@ -65,8 +65,13 @@ Json details_of(const PimPlacement& p, const arch::pim::PimConfig& pim) {
             {"page_needed_bytes", p.page_needed}};
 }
 
-// GB/s the DRAM model gives to reading the matrix in order, as the system on chip would.
-double plain_read_gb_per_s(const Scenario& scenario, const workloads::GemvProblem& gemv) {
+struct PlainRead {
+    double gb_per_s = 0;
+    arch::memory::port::MemoryTotals totals;
+};
+
+// What the DRAM model gives to reading the matrix in order, as the system on chip would.
+PlainRead plain_read(const Scenario& scenario, const workloads::GemvProblem& gemv) {
     constexpr std::int64_t kMostRequests = 8192;  // the rest would go on at the same pace
     constexpr std::int64_t kRequestBytes = 256;
     arch::memory::traffic::StreamConfig stream;
@@ -86,8 +91,9 @@ double plain_read_gb_per_s(const Scenario& scenario, const workloads::GemvProble
         queue.run_until(queue.next_time());
     }
     const auto result = driver.result();
-    return static_cast<double>(result.bytes) * kFemtosecondsPerNanosecond /
-           static_cast<double>(result.time.count());
+    return {static_cast<double>(result.bytes) * kFemtosecondsPerNanosecond /
+                static_cast<double>(result.time.count()),
+            memory.totals()};
 }
 
 }  // namespace
@@ -147,10 +153,7 @@ PimRun simulate_gemv(const Scenario& scenario, const workloads::GemvProblem& gem
     run.where = where_time_went(root);
     run.banks = memory.bank_use();
     run.not_exercised = arch::pim::not_exercised(pim, program);
-    for (std::string& key :
-         arch::memory::controller::not_exercised(dram, memory.totals(), true)) {
-        run.not_exercised.push_back(std::move(key));
-    }
+    run.memory = memory.totals();
     for (std::size_t i = 0; i < units.size(); ++i) {
         for (arch::memory::port::BankCounts& bank : run.banks.channels[i]) {
             bank += units[i]->bank_counts();
@@ -194,7 +197,6 @@ RunResult run_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv)
     result.events = run.events;
     result.where = run.where;
     result.banks = run.banks;
-    add_not_exercised(result, run.not_exercised);
     result.status = run.outcome == Outcome::Finished ? Status::Ok : Status::TimeLimit;
     if (run.outcome != Outcome::Finished) {
         return result;
@@ -212,7 +214,13 @@ RunResult run_gemv(const Scenario& scenario, const workloads::GemvProblem& gemv)
                                              kFemtosecondsPerNanosecond /
                                              static_cast<double>(run.traffic->time.count());
     }
-    result.details["plain_read_gb_per_s"] = plain_read_gb_per_s(scenario, gemv);
+    const PlainRead plain = plain_read(scenario, gemv);
+    result.details["plain_read_gb_per_s"] = plain.gb_per_s;
+    arch::memory::port::MemoryTotals requests = run.memory;
+    requests += plain.totals;
+    add_not_exercised(result, run.not_exercised);
+    add_not_exercised(result, arch::memory::controller::not_exercised(scenario.device.memory,
+                                                                      requests, true));
     name_bottlenecks(result);
     if (functional) {
         result.functional = functional->check();

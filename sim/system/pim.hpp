@@ -38,7 +38,8 @@ struct PimRun {
     std::uint64_t events = 0;
     decltype(RunResult::where) where;
     arch::memory::port::BankUse banks;
-    std::vector<std::string> not_exercised;
+    arch::memory::port::MemoryTotals memory;  // of ordinary requests
+    std::vector<std::string> not_exercised;   // by the program, of `pim`
     std::optional<arch::memory::traffic::StreamResult> traffic;
 };
 
