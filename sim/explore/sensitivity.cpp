@@ -73,8 +73,17 @@ std::vector<Sensitivity> parameters_of(const Scenario& scenario, double share) {
     return parameters;
 }
 
+// The result without what changes by itself: the change's own trace, and the host's figures.
+nlohmann::ordered_json comparable(nlohmann::ordered_json result) {
+    for (const char* key : {"provenance", "wall_s", "events", "not_exercised"}) {
+        result.erase(key);
+    }
+    return result;
+}
+
 // Simulates every change; `tried_before`: only those that could not be built, the other way.
-void simulate_changes(SensitivityResult& result, const Job& base, bool tried_before,
+void simulate_changes(SensitivityResult& result, const Job& base,
+                      const nlohmann::ordered_json& unchanged, bool tried_before,
                       std::size_t processes) {
     std::vector<Job> jobs;
     std::vector<Change*> changes;
@@ -96,7 +105,17 @@ void simulate_changes(SensitivityResult& result, const Job& base, bool tried_bef
         if (runs[i].good()) {
             changes[i]->time_percent =
                 kPercent * (runs[i].result["time_ns"].get<double>() / result.time_ns - 1);
+            changes[i]->differs = comparable(runs[i].result) != unchanged;
         }
+        changes[i]->refused = runs[i].error;
+    }
+}
+
+void name_unexercised(SensitivityResult& result, const std::vector<std::string>& keys) {
+    for (Sensitivity& parameter : result.parameters) {
+        parameter.not_exercised =
+            std::any_of(keys.begin(), keys.end(),
+                        [&](const std::string& key) { return parameter.key == "device." + key; });
     }
 }
 
@@ -118,8 +137,10 @@ SensitivityResult sensitivity(const Job& base, double percent, std::size_t proce
             fmt::format("the scenario itself does not end well: {} {}", plain.status, plain.error));
     }
     result.time_ns = plain.result["time_ns"];
-    simulate_changes(result, base, false, processes);
-    simulate_changes(result, base, true, processes);
+    const nlohmann::ordered_json unchanged = comparable(plain.result);
+    simulate_changes(result, base, unchanged, false, processes);
+    simulate_changes(result, base, unchanged, true, processes);
+    name_unexercised(result, plain.result.value("not_exercised", std::vector<std::string>{}));
     std::stable_sort(
         result.parameters.begin(), result.parameters.end(),
         [](const Sensitivity& a, const Sensitivity& b) { return a.strength() > b.strength(); });
@@ -142,7 +163,8 @@ std::string to_table(const SensitivityResult& result) {
     for (const Sensitivity& parameter : result.parameters) {
         const bool built = parameter.smaller.time_percent || parameter.larger.time_percent;
         if (built && parameter.strength() == 0) {
-            without_effect += fmt::format("  {}\n", parameter.key);
+            without_effect += fmt::format("  {}{}\n", parameter.key,
+                                          parameter.not_exercised ? "  (could not matter)" : "");
             continue;
         }
         text += fmt::format("{:<48} {:>14} {:>32} {:>32}\n", parameter.key, parameter.value,
@@ -158,13 +180,16 @@ nlohmann::ordered_json to_json(const SensitivityResult& result) {
             {"value", change.value},
             {"time_change_percent", change.time_percent
                                         ? nlohmann::ordered_json(*change.time_percent)
-                                        : nlohmann::ordered_json(nullptr)}};
+                                        : nlohmann::ordered_json(nullptr)},
+            {"result_changed", change.differs},
+            {"refused", change.refused}};
     };
     for (const Sensitivity& parameter : result.parameters) {
         parameters.push_back({{"key", parameter.key},
                               {"value", parameter.value},
                               {"smaller", json_of(parameter.smaller)},
-                              {"larger", json_of(parameter.larger)}});
+                              {"larger", json_of(parameter.larger)},
+                              {"not_exercised", parameter.not_exercised}});
     }
     return {{"time_ns", result.time_ns},
             {"percent", result.percent},

@@ -14,13 +14,16 @@ struct Change {
     std::string value;
     std::string otherwise;               // tried where `value` cannot be built
     std::optional<double> time_percent;  // nothing where neither can
+    bool differs = false;                // anything in the result
+    std::string refused;                 // why `value` cannot be built
 };
 
 struct Sensitivity {
     std::string key;    // "device.npu.clock"
     std::string value;  // as it is
     Change smaller, larger;
-    double strength() const;  // the larger change, without its sign
+    bool not_exercised = false;  // so says the run without a change
+    double strength() const;     // the larger change, without its sign
 };
 
 struct SensitivityResult {

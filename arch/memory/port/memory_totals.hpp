@@ -14,6 +14,17 @@ struct MemoryTotals {
     std::int64_t bursts = 0;
     std::int64_t activates = 0;
     std::int64_t refreshes = 0;
+
+    MemoryTotals& operator+=(const MemoryTotals& other) {
+        bytes_requested += other.bytes_requested;
+        bytes_read += other.bytes_read;
+        bytes_written += other.bytes_written;
+        row_hits += other.row_hits;
+        bursts += other.bursts;
+        activates += other.activates;
+        refreshes += other.refreshes;
+        return *this;
+    }
 };
 
 }  // namespace tilesim::arch::memory::port
