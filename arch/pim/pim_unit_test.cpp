@@ -29,7 +29,7 @@ PimProgram macs(std::int64_t words) {
 memory::device::MemoryConfig lpddr5x() {
     auto document = base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
                                                  "/configs/devices/lpddr5x_7500.yaml");
-    return memory::device::read_memory_config(document.root().child("memory", ""));
+    return memory::controller::read_memory_config(document.root().child("memory", ""));
 }
 
 struct Machine {
