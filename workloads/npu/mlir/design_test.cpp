@@ -7,7 +7,7 @@
 #include "arch/base/config.hpp"
 #include "workloads/npu/mlir/device_names.hpp"
 #include "arch/npu/check/program_verifier.hpp"
-#include "arch/npu/shipped_config.hpp"
+#include "arch/npu/shipped_config_testing.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {

@@ -3,21 +3,32 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 
-#include "sim/scenario.hpp"
+#include "arch/base/config.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "workloads/catalogue/catalogue.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 namespace {
 
 CandidateSet candidates(const std::string& scenario) {
-    const Scenario loaded = load_scenario(
-        std::string{TILESIM_SOURCE_DIR} + "/configs/scenarios/" + scenario + ".yaml", {});
-    return candidates_of(std::get<workloads::GemmProblem>(loaded.workload), *loaded.device.npu,
-                         loaded.device.memory);
+    const std::string file =
+        std::string{TILESIM_SOURCE_DIR} + "/configs/scenarios/" + scenario + ".yaml";
+    auto document = arch::base::config::Document::load(file);
+    auto root = document.root();
+    std::string name;
+    root.required("device", name, "");
+    GemmProblem gemm;
+    auto workload = root.child("workload", "");
+    auto keys = workload.child("gemm", "");
+    read_gemm(keys, gemm);
+    const Device device = catalogue::load_device(name, {});
+    return candidates_of(gemm, device.get<arch::npu::NpuConfig>(), device.memory);
 }
 
 bool has(const CandidateSet& set, std::int64_t m, std::int64_t k, std::int64_t n) {
-    return std::any_of(set.candidates.begin(), set.candidates.end(), [&](const Candidate& c) {
+    return std::any_of(set.candidates.begin(), set.candidates.end(), [&](const TileCandidate& c) {
         return c.mapping.m_ct == m && c.mapping.k_ct == k && c.mapping.n_ct == n;
     });
 }
@@ -36,8 +47,8 @@ TEST(MappingSearch, KeepsThePublishedBestMappings) {
 TEST(MappingSearch, NoCandidateIsWorseThanAnotherInEveryRespect) {
     const CandidateSet set = candidates("xdna_functional");
     EXPECT_GT(set.legal, static_cast<std::int64_t>(set.candidates.size()));
-    for (const Candidate& a : set.candidates) {
-        for (const Candidate& b : set.candidates) {
+    for (const TileCandidate& a : set.candidates) {
+        for (const TileCandidate& b : set.candidates) {
             const bool better = a.bounds.compute_ns < b.bounds.compute_ns &&
                                 a.bounds.stream_ns < b.bounds.stream_ns &&
                                 a.bounds.dram_bytes < b.bounds.dram_bytes &&

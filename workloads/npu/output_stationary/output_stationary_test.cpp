@@ -9,18 +9,18 @@
 #include "arch/npu/check/program_verifier.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/output_stationary/gemm_data.hpp"
-#include "workloads/npu/program_file/program_run_testing.hpp"
+#include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 namespace {
 
 using namespace arch;
 
-Machine machine(const std::string& name) {
-    return load_machine(name, "ddr5_5600");
+Hardware machine(const std::string& name) {
+    return load_hardware(name, "ddr5_5600");
 }
 
-Outcome run(const Machine& m, const GemmProblem& gemm, const OutputStationaryMapping& map,
+Outcome run(const Hardware& m, const GemmProblem& gemm, const OutputStationaryMapping& map,
             bool functional) {
     LoweredGemm lowered = lower(gemm, map, m.npu);
     const Bytes bytes{[&](auto& store) { fill_operands(gemm, lowered, 5, store); },
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Int16, Products,
 
 TEST_P(Products, MatchTheReferenceAndTimingModeAgreesToTheCycle) {
     const auto& [device, in, out, column_major] = GetParam();
-    const Machine m = machine(device);
+    const Hardware m = machine(device);
     const GemmProblem gemm{200, 150, 300, in, in, out, column_major};
     const Outcome functional = run(m, gemm, small_map(), true);
     EXPECT_TRUE(functional.check.match) << functional.check.first_mismatch;
@@ -66,7 +66,7 @@ TEST_P(Products, MatchTheReferenceAndTimingModeAgreesToTheCycle) {
 }
 
 TEST(OutputStationary, DoubleBufferedCHidesTheDrain) {
-    Machine m = machine("xdna");
+    Hardware m = machine("xdna");
     m.fabric.read_blocks = 256;  // enough DRAM bandwidth to be bound by the cores
     m.npu.shim.data_fifo = base::Bytes{16384};
     m.npu.command_processor.dispatch = base::Femtoseconds{0};
@@ -82,7 +82,7 @@ TEST(OutputStationary, DoubleBufferedCHidesTheDrain) {
 }
 
 TEST(OutputStationary, BorrowsANeighboursMemoryWhereATileIsTooSmall) {
-    Machine m = machine("xdna2");
+    Hardware m = machine("xdna2");
     GemmProblem gemm;
     gemm.m = 128;
     gemm.k = 128;
@@ -96,7 +96,7 @@ TEST(OutputStationary, BorrowsANeighboursMemoryWhereATileIsTooSmall) {
     const std::int64_t joined = 4 * 32 * 32 * 4;
     m.npu.memory_tile.memory = base::Bytes{4 * block + joined - 1};
     const LoweredGemm lowered = lower(gemm, small_map(), m.npu);
-    EXPECT_EQ(npu::check::verify(lowered.program, m.npu), std::vector<std::string>{});
+    EXPECT_EQ(arch::npu::check::verify(lowered.program, m.npu), std::vector<std::string>{});
     const auto lent = std::count_if(
         lowered.program.buffers.begin(), lowered.program.buffers.end(), [](const auto& buffer) {
             return buffer.name.starts_with("b_mt0") && buffer.tile.column == 1;
@@ -110,7 +110,7 @@ TEST(OutputStationary, BorrowsANeighboursMemoryWhereATileIsTooSmall) {
 }
 
 TEST(OutputStationary, SequentialDescriptorsAreSlower) {
-    const Machine m = machine("xdna");
+    const Hardware m = machine("xdna");
     const GemmProblem gemm{1024, 256, 1024, DataType::Int8, DataType::Int8, DataType::Int8, true};
     OutputStationaryMapping map = small_map();
     const Outcome overlapped = run(m, gemm, map, true);
@@ -121,7 +121,7 @@ TEST(OutputStationary, SequentialDescriptorsAreSlower) {
 }
 
 TEST(OutputStationary, DramMovesTheBytesTheDataflowNeeds) {
-    const Machine m = machine("xdna2");
+    const Hardware m = machine("xdna2");
     const GemmProblem gemm{256, 256, 512, DataType::Int8, DataType::Int8, DataType::Int32, true};
     const Outcome outcome = run(m, gemm, small_map(), false);
     const LoweredGemm lowered = lower(gemm, small_map(), m.npu);
@@ -132,7 +132,7 @@ TEST(OutputStationary, DramMovesTheBytesTheDataflowNeeds) {
 }
 
 TEST(OutputStationary, TilesThatDoNotFitAreRefusedWithTheReason) {
-    const Machine m = machine("xdna");
+    const Hardware m = machine("xdna");
     OutputStationaryMapping map = small_map();
     map.m_ct = map.n_ct = 160;
     const GemmProblem gemm{512, 512, 512, DataType::Int8, DataType::Int8, DataType::Int32, true};
@@ -149,16 +149,16 @@ TEST(OutputStationary, TilesThatDoNotFitAreRefusedWithTheReason) {
 }
 
 TEST(OutputStationary, FivesOfEachTransferAreInFlightAndNoPushIsLost) {
-    const Machine m = machine("xdna");
+    const Hardware m = machine("xdna");
     const GemmProblem gemm{1280, 64, 1280, DataType::Int8, DataType::Int8, DataType::Int8, true};
     const LoweredGemm lowered = lower(gemm, small_map(), m.npu);
-    std::map<npu::program::ChannelId, std::int64_t> in_flight;
+    std::map<arch::npu::program::ChannelId, std::int64_t> in_flight;
     std::int64_t most = 0;
-    for (const npu::program::SequenceOp& op : lowered.program.sequence) {
-        if (const auto* push = std::get_if<npu::program::PushTask>(&op);
+    for (const arch::npu::program::SequenceOp& op : lowered.program.sequence) {
+        if (const auto* push = std::get_if<arch::npu::program::PushTask>(&op);
             push != nullptr && push->task.token) {
             most = std::max(most, ++in_flight[push->channel]);
-        } else if (const auto* wait = std::get_if<npu::program::WaitToken>(&op)) {
+        } else if (const auto* wait = std::get_if<arch::npu::program::WaitToken>(&op)) {
             --in_flight[wait->channel];
         }
     }
@@ -169,7 +169,7 @@ TEST(OutputStationary, FivesOfEachTransferAreInFlightAndNoPushIsLost) {
 }
 
 TEST(OutputStationary, AMappingIsChosenWhenNoneIsGiven) {
-    const Machine m = machine("xdna2");
+    const Hardware m = machine("xdna2");
     const GemmProblem gemm{300, 300, 300, DataType::Bf16, DataType::Bf16, DataType::Bf16, true};
     EXPECT_TRUE(problems_of(gemm, choose_mapping(gemm, m.npu, m.memory), m.npu).empty());
 }

@@ -7,10 +7,12 @@
 #include "arch/npu/npu_config.hpp"
 #include "workloads/npu/output_stationary/gemm_data.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
-#include "workloads/npu/program_file/program_interpreter.hpp"
+#include "workloads/npu/program_file/program_interpreter_testing.hpp"
 
 namespace tilesim::workloads::npu::program_file {
 namespace {
+
+using namespace output_stationary;
 
 arch::npu::NpuConfig device(const std::string& name) {
     auto document = arch::base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +

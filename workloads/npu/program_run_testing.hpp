@@ -9,19 +9,20 @@
 
 #include "arch/base/config.hpp"
 #include "arch/memory/controller/memory_config_reader.hpp"
+#include "arch/memory/controller/memory_system.hpp"
 #include "arch/npu/array/array.hpp"
 #include "arch/npu/stream/router.hpp"
-#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/product_check.hpp"
 
-namespace tilesim::workloads::npu::program_file {
+namespace tilesim::workloads::npu {
 
-struct Machine {
+struct Hardware {
     arch::npu::NpuConfig npu;
     arch::fabric::FabricConfig fabric;
     arch::memory::device::MemoryConfig memory;
 };
 
-inline Machine load_machine(const std::string& device, const std::string& dram) {
+inline Hardware load_hardware(const std::string& device, const std::string& dram) {
     const std::string folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/";
     auto device_file = arch::base::config::Document::load(folder + device + ".yaml");
     auto root = device_file.root();
@@ -43,7 +44,7 @@ struct Bytes {
     std::function<ProductCheck(arch::memory::port::BackingStore&)> check;
 };
 
-inline Outcome run_program(const Machine& m, arch::npu::program::Program& program,
+inline Outcome run_program(const Hardware& m, arch::npu::program::Program& program,
                            const std::optional<Bytes>& bytes) {
     arch::npu::stream::route(program, m.npu);
     arch::base::EventQueue queue;
@@ -53,7 +54,8 @@ inline Outcome run_program(const Machine& m, arch::npu::program::Program& progra
         bytes->fill(store);
     }
     arch::memory::controller::MemorySystem memory(m.memory, m.fabric.request_latency, queue, root);
-    arch::npu::array::Array array(m.npu, m.fabric, program, memory, queue, root, bytes ? &store : nullptr);
+    arch::npu::array::Array array(m.npu, m.fabric, program, memory, queue, root,
+                                  bytes ? &store : nullptr);
     array.start();
     while (!array.finished() && !queue.empty()) {
         queue.run_until(queue.next_time());
@@ -69,4 +71,4 @@ inline Outcome run_program(const Machine& m, arch::npu::program::Program& progra
     return outcome;
 }
 
-}  // namespace tilesim::workloads::npu::program_file
+}  // namespace tilesim::workloads::npu
