@@ -45,8 +45,10 @@ struct House {
     std::map<std::string, Source> sources;  // by path
 };
 
+// Empty at the root.
 std::string folder_of(const std::string& path) {
-    return path.substr(0, path.rfind('/'));
+    const std::size_t end = path.rfind('/');
+    return end == std::string::npos ? "" : path.substr(0, end);
 }
 
 // Tests, benchmarks, fuzzers and what only they include.
@@ -187,6 +189,31 @@ Complaints includes_of_systemc(const House& house) {
     return complaints;
 }
 
+// Above `workloads` a machine's folders are reached through the tables of the catalogue. Those who
+// know a machine by its nature: what compares it with measurements of it, and
+const Names kKnownByName{
+    "workloads/npu/mlir/design_file.hpp",  // a design takes a scenario's place, and is not YAML
+    "workloads/pim/transformer/transformer_dataflow.hpp",  // a table over a model's layers
+};
+
+Complaints includes_past_the_catalogue(const House& house) {
+    Complaints complaints;
+    for (const auto& [path, source] : house.sources) {
+        if (!path.starts_with("sim/") || path.starts_with("sim/compare/")) {
+            continue;
+        }
+        for (const std::string& include : source.includes) {
+            const bool of_machine = include.starts_with("workloads/") &&
+                                    folder_of(include) != "workloads" &&
+                                    folder_of(include) != "workloads/catalogue";
+            if (of_machine && !kKnownByName.contains(include)) {
+                complaints.push_back(path + " includes " + include);
+            }
+        }
+    }
+    return complaints;
+}
+
 // Headers for tests are not installed: what is must not need them.
 Complaints products_that_need_tests(const House& house) {
     Complaints complaints;
@@ -277,6 +304,20 @@ const House& house() {
     return house;
 }
 
+// Files of this project a document links to: [text](path).
+Names links_in(const std::string& document) {
+    const std::string text = text_of(kRoot / document);
+    Names links;
+    for (std::size_t at = 0; (at = text.find("](", at)) != std::string::npos;) {
+        at += 2;
+        const std::string link = text.substr(at, text.find_first_of(")#", at) - at);
+        if (link.find("//") == std::string::npos) {
+            links.insert(link);
+        }
+    }
+    return links;
+}
+
 // What stands between back-ticks and looks like a path: of this project from the root, or a source
 // beside the document.
 Names paths_named_in(const std::string& document) {
@@ -314,6 +355,10 @@ TEST(House, SystemCIsKnownToItsFolderAndTheProgramOnly) {
     EXPECT_THAT(includes_of_systemc(house()), IsEmpty());
 }
 
+TEST(House, TheSimulatorKnowsMachinesAndDataflowsByTheirTables) {
+    EXPECT_THAT(includes_past_the_catalogue(house()), IsEmpty());
+}
+
 TEST(House, OnlyTestsIncludeWhatIsForTests) {
     EXPECT_THAT(products_that_need_tests(house()), IsEmpty());
 }
@@ -331,6 +376,18 @@ TEST(House, FolderTargetAndNamespaceHaveOneName) {
     EXPECT_THAT(sources_by_another_name(house()), IsEmpty());
 }
 
+TEST(House, EverySourceIsBuilt) {
+    const std::string common = text_of(kRoot / "CMakeLists.txt");
+    for (const auto& [path, source] : house().sources) {
+        const std::string folder = folder_of(path);
+        const std::string list = text_of(kRoot / folder / "CMakeLists.txt");
+        EXPECT_TRUE(house().rooms.contains(folder)) << path;
+        EXPECT_TRUE(path.ends_with(".hpp") || common.find(path) != std::string::npos ||
+                    list.find(path.substr(folder.size() + 1)) != std::string::npos)
+            << path;
+    }
+}
+
 TEST(House, TheGuideHasALineForEachRoom) {
     const std::string guide = text_of(kRoot / "docs/contributing.md");
     for (const auto& [folder, room] : house().rooms) {
@@ -339,15 +396,17 @@ TEST(House, TheGuideHasALineForEachRoom) {
 }
 
 TEST(House, PathsThatDocumentsNameAreThere) {
-    std::vector<std::string> documents{"README.md"};
+    std::vector<std::string> documents{"README.md", "CHANGELOG.md"};
     for_each_file([&](const std::string& path) {
         if (path.ends_with(".md")) {
             documents.push_back(path);
         }
     });
     for (const std::string& document : documents) {
-        for (const std::string& path : paths_named_in(document)) {
-            EXPECT_TRUE(exists(path) || exists(folder_of(document) + "/" + path))
+        Names paths = paths_named_in(document);
+        paths.merge(links_in(document));
+        for (const std::string& path : paths) {
+            EXPECT_TRUE(exists(path) || exists("./" + folder_of(document) + "/" + path))
                 << document << ": " << path;
         }
     }
@@ -392,6 +451,17 @@ TEST(HouseRules, ACircleOfTargetsIsFound) {
     EXPECT_THAT(rooms_in_a_circle(house), IsEmpty());
     house.rooms["arch/b"].depends.insert("arch_c");
     EXPECT_THAT(rooms_in_a_circle(house), ElementsAre("arch/b", "arch/c"));
+}
+
+TEST(HouseRules, AMachineNamedAboveTheCatalogueIsFound) {
+    House house;
+    house.sources["sim/a.cpp"] = source_with(
+        "#include \"workloads/npu/npu_machine.hpp\"\n#include \"workloads/gemm.hpp\"\n");
+    house.sources["sim/b.cpp"] = source_with("#include \"workloads/catalogue/catalogue.hpp\"\n");
+    house.sources["sim/compare/c.cpp"] =
+        source_with("#include \"workloads/amx/amx_machine.hpp\"\n");
+    EXPECT_THAT(includes_past_the_catalogue(house),
+                ElementsAre("sim/a.cpp includes workloads/npu/npu_machine.hpp"));
 }
 
 TEST(HouseRules, AnotherNamespaceIsFound) {
