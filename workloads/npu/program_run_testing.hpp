@@ -8,6 +8,7 @@
 #include <string>
 
 #include "arch/base/config.hpp"
+#include "arch/fabric/fabric_config.hpp"
 #include "arch/memory/controller/memory_config_reader.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/npu/array/array.hpp"
@@ -16,13 +17,13 @@
 
 namespace tilesim::workloads::npu {
 
-struct Hardware {
+struct Machine {
     arch::npu::NpuConfig npu;
     arch::fabric::FabricConfig fabric;
     arch::memory::device::MemoryConfig memory;
 };
 
-inline Hardware load_hardware(const std::string& device, const std::string& dram) {
+inline Machine load_machine(const std::string& device, const std::string& dram) {
     const std::string folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/";
     auto device_file = arch::base::config::Document::load(folder + device + ".yaml");
     auto root = device_file.root();
@@ -44,7 +45,7 @@ struct Bytes {
     std::function<ProductCheck(arch::memory::port::BackingStore&)> check;
 };
 
-inline Outcome run_program(const Hardware& m, arch::npu::program::Program& program,
+inline Outcome run_program(const Machine& m, arch::npu::program::Program& program,
                            const std::optional<Bytes>& bytes) {
     arch::npu::stream::route(program, m.npu);
     arch::base::EventQueue queue;
@@ -54,8 +55,7 @@ inline Outcome run_program(const Hardware& m, arch::npu::program::Program& progr
         bytes->fill(store);
     }
     arch::memory::controller::MemorySystem memory(m.memory, m.fabric.request_latency, queue, root);
-    arch::npu::array::Array array(m.npu, m.fabric, program, memory, queue, root,
-                                  bytes ? &store : nullptr);
+    arch::npu::array::Array array(m.npu, m.fabric, program, memory, queue, root, bytes ? &store : nullptr);
     array.start();
     while (!array.finished() && !queue.empty()) {
         queue.run_until(queue.next_time());

@@ -10,10 +10,9 @@
 namespace tilesim::workloads::npu::gotoblas {
 namespace {
 
-using namespace arch;
 
-Hardware machine() {
-    return load_hardware("vck190", "ddr4_3200");
+Machine machine() {
+    return load_machine("vck190", "ddr4_3200");
 }
 
 GemmProblem problem(std::int64_t m, std::int64_t k, std::int64_t n) {
@@ -29,7 +28,7 @@ GotoblasMapping mapping(std::int64_t m_c, std::int64_t n_c, std::int64_t k_c) {
 }
 
 Outcome run(const GemmProblem& gemm, const GotoblasMapping& map, bool functional) {
-    const Hardware m = machine();
+    const Machine m = machine();
     LoweredGotoblas lowered = lower(gemm, map, m.npu);
     EXPECT_TRUE(arch::npu::check::verify(lowered.program, m.npu).empty());
     const GotoblasData data(gemm, map, lowered);
@@ -70,7 +69,7 @@ TEST(Gotoblas, ProductsMatchForOtherTypesAndBlocks) {
 }
 
 TEST(Gotoblas, EachPanelOfBIsCopiedOncePerRowBlock) {
-    const Hardware m = machine();
+    const Machine m = machine();
     const LoweredGotoblas lowered = lower(problem(128, 100, 32), mapping(64, 32, 50), m.npu);
     EXPECT_EQ(lowered.b_panels, 2 * 2 * 8);      // i_c, p_c, j_r
     EXPECT_EQ(lowered.kernel_calls, 2 * 8 * 8);  // p_c, row panels, column panels
@@ -83,7 +82,7 @@ TEST(Gotoblas, EachPanelOfBIsCopiedOncePerRowBlock) {
 // One column panel: what more rows cost is their micro-kernels, whatever surrounds them. Two row
 // panels, so that C ends with a whole burst.
 TEST(Gotoblas, MoreRowPanelsCostTheirMicroKernels) {
-    const Hardware m = machine();
+    const Machine m = machine();
     const auto kernel = arch::npu::core::StreamKernelTiming(m.npu.kernels)
                             .cycles(micro_kernel(problem(0, 0, 0), mapping(0, 0, 0), 100))
                             .total();

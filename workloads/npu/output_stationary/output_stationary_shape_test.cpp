@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "arch/npu/check/program_verifier.hpp"
-#include "workloads/npu/output_stationary/gemm_data.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 
@@ -15,8 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-Hardware machine(const std::string& name) {
-    Hardware m = load_hardware(name, "ddr5_5600");
+Machine machine(const std::string& name) {
+    Machine m = load_machine(name, "ddr5_5600");
     m.npu.command_processor.dispatch = arch::base::Femtoseconds{0};
     return m;
 }
@@ -31,7 +30,7 @@ OutputStationaryMapping small_map() {
 // Padded in every dimension on every array; K is nine calls.
 const GemmProblem kProblem{250, 100, 130, DataType::Int8, DataType::Int8, DataType::Int16, true};
 
-std::int64_t exact_cycles(const Hardware& m, const OutputStationaryMapping& map,
+std::int64_t exact_cycles(const Machine& m, const OutputStationaryMapping& map,
                           const GemmProblem& gemm = kProblem) {
     LoweredGemm lowered = lower(gemm, map, m.npu);
     EXPECT_EQ(arch::npu::check::verify(lowered.program, m.npu), std::vector<std::string>{});
@@ -43,7 +42,7 @@ std::int64_t exact_cycles(const Hardware& m, const OutputStationaryMapping& map,
     return outcome.cycles;
 }
 
-std::string refusal(const Hardware& m, const OutputStationaryMapping& map,
+std::string refusal(const Machine& m, const OutputStationaryMapping& map,
                     const GemmProblem& gemm = kProblem) {
     const auto problems = problems_of(gemm, map, m.npu);
     return problems.empty() ? "" : problems[0];
@@ -51,7 +50,7 @@ std::string refusal(const Hardware& m, const OutputStationaryMapping& map,
 
 class Arrays : public testing::TestWithParam<std::tuple<const char*, int>> {
   protected:
-    Hardware machine_ = machine(std::get<0>(GetParam()));
+    Machine machine_ = machine(std::get<0>(GetParam()));
     std::int64_t columns_ = std::get<1>(GetParam());
 };
 INSTANTIATE_TEST_SUITE_P(Columns, Arrays,
@@ -90,7 +89,7 @@ class Shapes : public testing::TestWithParam<const char*> {
     std::string refused() const { return refusal(machine_, map_); }
     std::int64_t exact() const { return exact_cycles(machine_, map_); }
 
-    Hardware machine_ = machine(GetParam());
+    Machine machine_ = machine(GetParam());
     OutputStationaryMapping map_ = small_map();
 };
 INSTANTIATE_TEST_SUITE_P(Devices, Shapes, testing::Values("xdna", "xdna2"));

@@ -14,13 +14,12 @@
 namespace tilesim::workloads::npu::output_stationary {
 namespace {
 
-using namespace arch;
 
-Hardware machine(const std::string& name) {
-    return load_hardware(name, "ddr5_5600");
+Machine machine(const std::string& name) {
+    return load_machine(name, "ddr5_5600");
 }
 
-Outcome run(const Hardware& m, const GemmProblem& gemm, const OutputStationaryMapping& map,
+Outcome run(const Machine& m, const GemmProblem& gemm, const OutputStationaryMapping& map,
             bool functional) {
     LoweredGemm lowered = lower(gemm, map, m.npu);
     const Bytes bytes{[&](auto& store) { fill_operands(gemm, lowered, 5, store); },
@@ -57,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Int16, Products,
 
 TEST_P(Products, MatchTheReferenceAndTimingModeAgreesToTheCycle) {
     const auto& [device, in, out, column_major] = GetParam();
-    const Hardware m = machine(device);
+    const Machine m = machine(device);
     const GemmProblem gemm{200, 150, 300, in, in, out, column_major};
     const Outcome functional = run(m, gemm, small_map(), true);
     EXPECT_TRUE(functional.check.match) << functional.check.first_mismatch;
@@ -66,7 +65,7 @@ TEST_P(Products, MatchTheReferenceAndTimingModeAgreesToTheCycle) {
 }
 
 TEST(OutputStationary, DoubleBufferedCHidesTheDrain) {
-    Hardware m = machine("xdna");
+    Machine m = machine("xdna");
     m.fabric.read_blocks = 256;  // enough DRAM bandwidth to be bound by the cores
     m.npu.shim.data_fifo = base::Bytes{16384};
     m.npu.command_processor.dispatch = base::Femtoseconds{0};
@@ -82,7 +81,7 @@ TEST(OutputStationary, DoubleBufferedCHidesTheDrain) {
 }
 
 TEST(OutputStationary, BorrowsANeighboursMemoryWhereATileIsTooSmall) {
-    Hardware m = machine("xdna2");
+    Machine m = machine("xdna2");
     GemmProblem gemm;
     gemm.m = 128;
     gemm.k = 128;
@@ -110,7 +109,7 @@ TEST(OutputStationary, BorrowsANeighboursMemoryWhereATileIsTooSmall) {
 }
 
 TEST(OutputStationary, SequentialDescriptorsAreSlower) {
-    const Hardware m = machine("xdna");
+    const Machine m = machine("xdna");
     const GemmProblem gemm{1024, 256, 1024, DataType::Int8, DataType::Int8, DataType::Int8, true};
     OutputStationaryMapping map = small_map();
     const Outcome overlapped = run(m, gemm, map, true);
@@ -121,7 +120,7 @@ TEST(OutputStationary, SequentialDescriptorsAreSlower) {
 }
 
 TEST(OutputStationary, DramMovesTheBytesTheDataflowNeeds) {
-    const Hardware m = machine("xdna2");
+    const Machine m = machine("xdna2");
     const GemmProblem gemm{256, 256, 512, DataType::Int8, DataType::Int8, DataType::Int32, true};
     const Outcome outcome = run(m, gemm, small_map(), false);
     const LoweredGemm lowered = lower(gemm, small_map(), m.npu);
@@ -132,7 +131,7 @@ TEST(OutputStationary, DramMovesTheBytesTheDataflowNeeds) {
 }
 
 TEST(OutputStationary, TilesThatDoNotFitAreRefusedWithTheReason) {
-    const Hardware m = machine("xdna");
+    const Machine m = machine("xdna");
     OutputStationaryMapping map = small_map();
     map.m_ct = map.n_ct = 160;
     const GemmProblem gemm{512, 512, 512, DataType::Int8, DataType::Int8, DataType::Int32, true};
@@ -149,7 +148,7 @@ TEST(OutputStationary, TilesThatDoNotFitAreRefusedWithTheReason) {
 }
 
 TEST(OutputStationary, FivesOfEachTransferAreInFlightAndNoPushIsLost) {
-    const Hardware m = machine("xdna");
+    const Machine m = machine("xdna");
     const GemmProblem gemm{1280, 64, 1280, DataType::Int8, DataType::Int8, DataType::Int8, true};
     const LoweredGemm lowered = lower(gemm, small_map(), m.npu);
     std::map<arch::npu::program::ChannelId, std::int64_t> in_flight;
@@ -169,7 +168,7 @@ TEST(OutputStationary, FivesOfEachTransferAreInFlightAndNoPushIsLost) {
 }
 
 TEST(OutputStationary, AMappingIsChosenWhenNoneIsGiven) {
-    const Hardware m = machine("xdna2");
+    const Machine m = machine("xdna2");
     const GemmProblem gemm{300, 300, 300, DataType::Bf16, DataType::Bf16, DataType::Bf16, true};
     EXPECT_TRUE(problems_of(gemm, choose_mapping(gemm, m.npu, m.memory), m.npu).empty());
 }

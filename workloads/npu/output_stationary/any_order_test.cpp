@@ -7,12 +7,10 @@
 #include "arch/npu/npu_config.hpp"
 #include "workloads/npu/output_stationary/gemm_data.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
-#include "workloads/npu/program_file/program_interpreter_testing.hpp"
+#include "workloads/npu/output_stationary/program_interpreter_testing.hpp"
 
-namespace tilesim::workloads::npu::program_file {
+namespace tilesim::workloads::npu::output_stationary {
 namespace {
-
-using namespace output_stationary;
 
 arch::npu::NpuConfig device(const std::string& name) {
     auto document = arch::base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
@@ -84,4 +82,4 @@ TEST_P(AnyOrderOfManyRows, GivesTheProduct) {
 }
 
 }  // namespace
-}  // namespace tilesim::workloads::npu::program_file
+}  // namespace tilesim::workloads::npu::output_stationary

@@ -1,4 +1,4 @@
-#include "workloads/npu/program_file/program_interpreter_testing.hpp"
+#include "workloads/npu/output_stationary/program_interpreter_testing.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "arch/npu/core/kernel_function.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 
-namespace tilesim::workloads::npu::program_file {
+namespace tilesim::workloads::npu::output_stationary {
 
 using namespace arch::npu;
 
@@ -139,7 +139,7 @@ bool ProgramInterpreter::step(Channel& channel) {
         channel.acquired = false;
         return true;
     }
-    const bool named = channel.task->task().out_of_order;
+    const bool named = channel.task->out_of_order;
     if (named && !channel.acquired) {
         if (streams_[*channel.from].words.empty()) {
             return false;
@@ -342,4 +342,4 @@ void ProgramInterpreter::call(Core& core, const program::CallOp& op) {
     }
 }
 
-}  // namespace tilesim::workloads::npu::program_file
+}  // namespace tilesim::workloads::npu::output_stationary
