@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
+#include "arch/memory/controller/memory_config_reader.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/memory/device/legality_checker.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
