@@ -58,8 +58,8 @@ class SlicedReference {
                 const float expected = element(a, column);
                 const float found = c[static_cast<std::size_t>(column)];
                 if (found != expected && check.first_mismatch.empty()) {
-                    check.first_mismatch = fmt::format("C[{}][{}] is {}, expected {}", row, column,
-                                                       found, expected);
+                    check.first_mismatch =
+                        fmt::format("C[{}][{}] is {}, expected {}", row, column, found, expected);
                 }
             }
         }
@@ -107,8 +107,7 @@ ProductCheck check_product(const GemmProblem& problem, const LoweredGemm& lowere
     }
     const bool full = problem.macs() <= kFullCheckMacs;
     const std::int64_t step = full ? 1 : std::max<std::int64_t>(1, problem.m / kSampledRows);
-    ProductCheck check =
-        SlicedReference(problem, lowered, mapping.k_ct, store).compare_rows(step);
+    ProductCheck check = SlicedReference(problem, lowered, mapping.k_ct, store).compare_rows(step);
     check.method = full ? "every element" : "sampled rows";
     check.match = check.first_mismatch.empty();
     return check;

@@ -27,8 +27,7 @@ std::int64_t cascade_words(const ArrayShape& shape, std::int64_t c_bytes, const 
 bool dominates(const TileCandidate& a, const TileCandidate& b) {
     return a.bounds.compute_ns <= b.bounds.compute_ns && a.bounds.stream_ns <= b.bounds.stream_ns &&
            a.bounds.dram_bytes <= b.bounds.dram_bytes &&
-           a.mapping.reduction == b.mapping.reduction &&
-           a.mapping.c_buffers >= b.mapping.c_buffers;
+           a.mapping.reduction == b.mapping.reduction && a.mapping.c_buffers >= b.mapping.c_buffers;
 }
 
 void add(std::vector<TileCandidate>& candidates, const TileCandidate& candidate) {
@@ -70,15 +69,14 @@ GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& 
         static_cast<double>(map.m_ct * map.k_ct * map.n_ct) / static_cast<double>(call);
     bounds.peak_macs_per_cycle = timing.peak_macs(timing.mode_of(kernel));
     const auto in_turn = static_cast<double>(call + cascade_words(shape, c, config));
-    bounds.compute_ns = passes * cycle_ns *
-                        (static_cast<double>(b) / kStreamBytesPerCycle + tiles * in_turn);
+    bounds.compute_ns =
+        passes * cycle_ns * (static_cast<double>(b) / kStreamBytesPerCycle + tiles * in_turn);
     const std::int64_t parts = shape.adds ? shape.rows : 1;
     const double tile_bytes = static_cast<double>(std::max(shape.most_slices() * a, parts * c));
     bounds.stream_ns = passes * cycle_ns / kStreamBytesPerCycle *
                        std::max(tiles * tile_bytes, static_cast<double>(shape.rows * b));
-    bounds.dram_bytes =
-        passes * (tiles * static_cast<double>(shape.rows * a + shape.columns * c) +
-                  static_cast<double>(shape.rows * shape.columns * b));
+    bounds.dram_bytes = passes * (tiles * static_cast<double>(shape.rows * a + shape.columns * c) +
+                                  static_cast<double>(shape.rows * shape.columns * b));
     bounds.memory_ns = bounds.dram_bytes / memory.peak_bytes_per_second() * kNanosecondsPerSecond;
     return bounds;
 }
@@ -115,8 +113,7 @@ CandidateSet candidates_of(const GemmProblem& problem, const NpuConfig& config,
 
 WeightStationaryMapping choose_mapping(const GemmProblem& problem, const NpuConfig& config,
                                        const arch::memory::device::MemoryConfig& memory) {
-    const std::vector<TileCandidate> candidates =
-        candidates_of(problem, config, memory).candidates;
+    const std::vector<TileCandidate> candidates = candidates_of(problem, config, memory).candidates;
     const auto cost = [](const TileCandidate& candidate) {
         const GemmBounds& bounds = candidate.bounds;
         return std::tuple{bounds.tightest_ns(),

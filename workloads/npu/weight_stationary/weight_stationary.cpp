@@ -160,12 +160,22 @@ class Lowering {
 
     void add_b(TileRings& tile, std::int64_t column) {
         std::vector<std::vector<RingEntry>> arriving;
-        for (std::int64_t slice = 0; slice < shape_.rows; ++slice) {
-            const Fifo b = add_fifo_of(fmt::format("b_mt{}_{}", column, slice), tile.tile(),
-                                       kBlocksOfB, sizes_.b);
-            arriving.push_back(b.filling());
-            tile.add_ring(program::Direction::MM2S, shape_.memory_out_b(slice),
-                          layouts_.b_leaves_memory_tile(), b.emptying());
+        for (std::int64_t stream = 0; stream < shape_.b_streams; ++stream) {
+            const SliceSpan span = shape_.slices_on(stream);
+            std::vector<std::vector<RingEntry>> leaving;
+            for (std::int64_t slice = span.first; slice < span.first + span.count; ++slice) {
+                const Fifo b = add_fifo_of(fmt::format("b_mt{}_{}", column, slice), tile.tile(),
+                                           kBlocksOfB, sizes_.b);
+                arriving.push_back(b.filling());
+                leaving.push_back(b.emptying());
+                for (RingEntry& entry : leaving.back()) {
+                    if (span.count > 1) {
+                        entry.packet = program::Packet{slice, 0, 0};
+                    }
+                }
+            }
+            tile.add_ring(program::Direction::MM2S, shape_.memory_out_b(stream),
+                          layouts_.b_leaves_memory_tile(), in_turn(leaving));
         }
         tile.add_ring(program::Direction::S2MM, kMemoryInB, shaped(layouts_.b(), {}),
                       in_turn(arriving));
@@ -217,8 +227,7 @@ class Lowering {
                                       std::int64_t go) const {
         constexpr std::int64_t kA = 0, kB = 1, kC = 2;
         const std::int64_t words = sizes_.c / config_.cascade.width.count();
-        program::CoreProgram core{
-            tile, {{"a", a.buffers}, {"b", b.buffers}, {"c", c.buffers}}, {}};
+        program::CoreProgram core{tile, {{"a", a.buffers}, {"b", b.buffers}, {"c", c.buffers}}, {}};
         program::LoopOp tiles;
         tiles.parameter = kTilesParameter;
         if (sends_c(slice)) {

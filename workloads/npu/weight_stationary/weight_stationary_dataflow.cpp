@@ -72,8 +72,8 @@ class WeightStationary final : public Dataflow {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
         const WithKernelCycles& map = given(a_case);
-        auto lowered = std::make_shared<LoweredGemm>(
-            weight_stationary::lower(gemm, map.mapping, config));
+        auto lowered =
+            std::make_shared<LoweredGemm>(weight_stationary::lower(gemm, map.mapping, config));
         LoweredProduct product;
         product.bounds = bounds_of(gemm, map.mapping, config, a_case.device.memory);
         product.padding_waste = lowered->padding_waste(gemm);
@@ -82,13 +82,13 @@ class WeightStationary final : public Dataflow {
             "# padded to {} x {} x {} (M x K x N); {} passes over A, {} C tiles a column of cores "
             "each\n",
             lowered->m, lowered->k, lowered->n, lowered->shape.passes, lowered->shape.m_tiles);
-        product.contents = {
-            [&a_case, &gemm, lowered](auto& store, auto&) {
-                fill_operands(gemm, *lowered, a_case.run.seed, store);
-            },
-            [&a_case, &gemm, &map, lowered](auto& store, auto&) {
-                return check_product(gemm, *lowered, map.mapping, a_case.run.seed, store);
-            }};
+        product.contents = {[&a_case, &gemm, lowered](auto& store, auto&) {
+                                fill_operands(gemm, *lowered, a_case.run.seed, store);
+                            },
+                            [&a_case, &gemm, &map, lowered](auto& store, auto&) {
+                                return check_product(gemm, *lowered, map.mapping, a_case.run.seed,
+                                                     store);
+                            }};
         product.program = std::move(lowered->program);
         // The contents need the matrices' places.
         lowered->program.external_buffers = product.program.external_buffers;
@@ -120,8 +120,8 @@ class WeightStationary final : public Dataflow {
         const ArrayShape shape = shape_of(a_case.problem.get<GemmProblem>(), map, config);
         Excerpt excerpt;
         if (kPasses < shape.passes) {
-            excerpt.settings = {{"workload.gemm.N",
-                                 std::to_string(kPasses * shape.columns * map.n_ct)}};
+            excerpt.settings = {
+                {"workload.gemm.N", std::to_string(kPasses * shape.columns * map.n_ct)}};
             excerpt.fixed_ns = static_cast<double>(config.command_processor.dispatch.count()) /
                                kFemtosecondsPerNanosecond;
             excerpt.scale = static_cast<double>(shape.passes) / static_cast<double>(kPasses);

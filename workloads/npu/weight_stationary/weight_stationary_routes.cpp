@@ -47,12 +47,14 @@ class Routes {
         return {tile, program::Direction::S2MM, channel};
     }
 
-    void add(std::string name, program::ChannelId from, std::vector<program::ChannelId> to) {
+    program::Route& add(std::string name, program::ChannelId from,
+                        std::vector<program::ChannelId> to) {
         program::Route route;
         route.name = std::move(name);
         route.source = from;
         route.destinations = std::move(to);
         program_.routes.push_back(std::move(route));
+        return program_.routes.back();
     }
 
     void route_a(std::int64_t column) {
@@ -74,10 +76,16 @@ class Routes {
     void route_b(std::int64_t column) {
         add(fmt::format("b_shim_{}", column), sends(shim(column), kShimB),
             {takes(memory(column), kMemoryInB)});
-        for (std::int64_t slice = 0; slice < shape_.rows; ++slice) {
-            add(fmt::format("b_core_{}_{}", column, slice),
-                sends(memory(column), shape_.memory_out_b(slice)),
-                {takes(core(column, slice), kCoreB)});
+        for (std::int64_t stream = 0; stream < shape_.b_streams; ++stream) {
+            const SliceSpan span = shape_.slices_on(stream);
+            for (std::int64_t slice = span.first; slice < span.first + span.count; ++slice) {
+                program::Route& route = add(fmt::format("b_core_{}_{}", column, slice),
+                                            sends(memory(column), shape_.memory_out_b(stream)),
+                                            {takes(core(column, slice), kCoreB)});
+                if (span.count > 1) {
+                    route.packet_id = slice;
+                }
+            }
         }
     }
 

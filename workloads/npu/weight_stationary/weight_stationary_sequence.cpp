@@ -134,9 +134,8 @@ class Sequence {
         const std::int64_t n = TileLayouts::words(lowered_.n, problem_.c);
         const std::int64_t run = TileLayouts::words(map_.n_ct, problem_.c);
         const std::int64_t rows = step.count * map_.m_ct;
-        return descriptor(
-            id, 2, step.first * map_.m_ct * n + TileLayouts::words(first, problem_.c), rows * run,
-            {{run, 1}, {rows, n}});
+        return descriptor(id, 2, step.first * map_.m_ct * n + TileLayouts::words(first, problem_.c),
+                          rows * run, {{run, 1}, {rows, n}});
     }
 
     void push(program::ChannelId channel, program::BufferDescriptor descriptor,
@@ -150,8 +149,7 @@ class Sequence {
     // The oldest step's C is in DRAM: nothing else of it is left, and its slot is free.
     void wait() {
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            steps_.push_back(
-                program::WaitToken{{{column, 0}, program::Direction::S2MM, kShimC}});
+            steps_.push_back(program::WaitToken{{{column, 0}, program::Direction::S2MM, kShimC}});
         }
     }
 

@@ -22,6 +22,12 @@ namespace {
 // Executions of a descriptor before its iteration starts again (aie-rt: 6 bits).
 constexpr std::int64_t kIterations = 64;
 
+// The `part`th of `parts` nearly equal spans of `slices`.
+SliceSpan span_of(std::int64_t slices, std::int64_t part, std::int64_t parts) {
+    const std::int64_t first = ceil_div(part * slices, parts);
+    return {first, ceil_div((part + 1) * slices, parts) - first};
+}
+
 class Problems {
   public:
     Problems(const GemmProblem& problem, const WeightStationaryMapping& map,
@@ -72,8 +78,8 @@ class Problems {
     }
 
     void check_memories() {
-        const std::int64_t core = config_.core.stack.count() + sizes_.b + map_.a_buffers * sizes_.a +
-                                  map_.c_buffers * sizes_.c;
+        const std::int64_t core = config_.core.stack.count() + sizes_.b +
+                                  map_.a_buffers * sizes_.a + map_.c_buffers * sizes_.c;
         require(core <= config_.core.memory.count(),
                 "the core tiles need {} B (stack {} + B {} + {} x A {} + {} x C {}), a core has {} "
                 "B",
@@ -100,15 +106,13 @@ class Problems {
                 "a memory tile takes {} streams (A, B, C{}), it has {} S2MM channels",
                 shape_.memory_ins(), shape_.adds ? " and a part of it of every row" : "", channels);
         require(shape_.memory_outs() <= channels,
-                "a memory tile sends {} streams (A of {} slices, B of {} rows, C{}), it has {} "
-                "MM2S channels; use fewer rows{}",
-                shape_.memory_outs(), shape_.most_slices(), shape_.rows,
-                shape_.adds ? " and its parts" : "", channels,
-                shape_.most_slices() > 1 ? " or more columns" : "");
+                "a memory tile sends {} streams (A of {} slices, B, C{}), it has {} MM2S "
+                "channels; use fewer rows{}",
+                shape_.memory_outs(), shape_.most_slices(), shape_.adds ? " and its parts" : "",
+                channels, shape_.most_slices() > 1 ? " or more columns" : "");
         using arch::npu::stream::PortSide;
-        const std::int64_t wires =
-            arch::npu::stream::ports_of(config_, TileKind::Memory,
-                                        arch::npu::program::Bundle::North, PortSide::Master);
+        const std::int64_t wires = arch::npu::stream::ports_of(
+            config_, TileKind::Memory, arch::npu::program::Bundle::North, PortSide::Master);
         const std::int64_t north = shape_.memory_outs() - 1;
         require(north <= wires, "{} streams go north from a memory tile, its switch has {}", north,
                 wires);
@@ -127,12 +131,12 @@ class Problems {
         ids.take(kMemoryInB, shape_.rows * kBlocksOfB);
         ids.take(kMemoryInC, map_.c_buffers);
         ids.take(kMemoryOutC, map_.c_buffers);
-        for (std::int64_t slice = 0; slice < shape_.rows; ++slice) {
-            ids.take(shape_.memory_out_b(slice), kBlocksOfB);
-            if (shape_.adds) {
-                ids.take(shape_.memory_in_part(slice), map_.c_buffers);
-                ids.take(shape_.memory_out_parts(), map_.c_buffers);
-            }
+        for (std::int64_t stream = 0; stream < shape_.b_streams; ++stream) {
+            ids.take(shape_.memory_out_b(stream), shape_.slices_on(stream).count * kBlocksOfB);
+        }
+        for (std::int64_t slice = 0; shape_.adds && slice < shape_.rows; ++slice) {
+            ids.take(shape_.memory_in_part(slice), map_.c_buffers);
+            ids.take(shape_.memory_out_parts(), map_.c_buffers);
         }
         for (std::int64_t held = 0; held < slices; ++held) {
             ids.take(shape_.memory_out_a(held), map_.a_buffers);
@@ -186,8 +190,11 @@ TileSizes tile_sizes(const GemmProblem& problem, const WeightStationaryMapping& 
 }
 
 SliceSpan ArrayShape::slices_of(std::int64_t column) const {
-    const std::int64_t first = ceil_div(column * rows, columns);
-    return {first, ceil_div((column + 1) * rows, columns) - first};
+    return span_of(rows, column, columns);
+}
+
+SliceSpan ArrayShape::slices_on(std::int64_t b_stream) const {
+    return span_of(rows, b_stream, b_streams);
 }
 
 std::int64_t ArrayShape::most_slices() const {
@@ -206,6 +213,9 @@ ArrayShape shape_of(const GemmProblem& problem, const WeightStationaryMapping& m
     // The tiles of several slices come in turn, which takes a descriptor's iteration.
     shape.m_tiles_a_task =
         shape.most_slices() == 1 ? shape.m_tiles : std::min(shape.m_tiles, kIterations);
+    const std::int64_t others = shape.memory_outs() - shape.b_streams;
+    shape.b_streams =
+        std::max<std::int64_t>(1, std::min(shape.rows, config.memory_dma.channels - others));
     return shape;
 }
 

@@ -3,7 +3,8 @@
 //
 // Slice s of K belongs to one row of cores, the first to the northernmost, because the cascade
 // runs south. The A tiles of a slice are broadcast along its row from the memory tile of one
-// column, B tiles come to every core on a stream of its own from the memory tile of its column.
+// column. B tiles come to every core from the memory tile of its column, on a stream of its own or,
+// where the memory tile has not channels enough, as packets on one it shares.
 #pragma once
 
 #include <cstdint>
@@ -45,9 +46,10 @@ struct ArrayShape {
     std::int64_t rows = 0;  // of cores that multiply: slices of K
     bool adds = false;      // one more core of each column, north of the others, adds
     std::int64_t first_core_row = 2;
-    std::int64_t m_tiles = 0;        // of C, that one tile of B is used for
-    std::int64_t passes = 0;         // over A, each with other tiles of B
-    std::int64_t m_tiles_a_task = 0; // most of them in a task of a shim
+    std::int64_t m_tiles = 0;         // of C, that one tile of B is used for
+    std::int64_t passes = 0;          // over A, each with other tiles of B
+    std::int64_t m_tiles_a_task = 0;  // most of them in a task of a shim
+    std::int64_t b_streams = 1;       // from a memory tile to the cores of its column
 
     arch::npu::program::TileCoordinate core(std::int64_t column, std::int64_t slice) const {
         return {column, first_core_row + rows - 1 - slice};
@@ -61,10 +63,11 @@ struct ArrayShape {
     // there are more columns than rows.
     SliceSpan slices_of(std::int64_t column) const;
     std::int64_t most_slices() const;  // of a column
+    SliceSpan slices_on(std::int64_t b_stream) const;
 
-    // Further channels of a memory tile: A, B and parts of C by slice.
-    std::int64_t memory_out_b(std::int64_t slice) const { return kMemoryOutC + 1 + slice; }
-    std::int64_t memory_out_parts() const { return memory_out_b(rows); }
+    // Further channels of a memory tile.
+    std::int64_t memory_out_b(std::int64_t stream) const { return kMemoryOutC + 1 + stream; }
+    std::int64_t memory_out_parts() const { return memory_out_b(b_streams); }
     std::int64_t memory_out_a(std::int64_t held) const {
         return memory_out_parts() + (adds ? 1 : 0) + held;
     }
