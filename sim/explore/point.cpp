@@ -13,6 +13,7 @@
 #include "sim/explore/base_values.hpp"
 #include "workloads/paths.hpp"
 #include "sim/scenario.hpp"
+#include "workloads/catalogue/catalogue.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -150,7 +151,7 @@ const std::string& PointHasher::device_text(const std::string& name) {
     }
     std::string text;
     try {
-        for (const Document& document : load_device(name, {}).documents) {
+        for (const Document& document : workloads::catalogue::load_device(name, {}).documents) {
             text += document.resolved();
         }
     } catch (const ConfigError&) {  // the point itself will say what is wrong with it

@@ -15,6 +15,7 @@
 #include "sim/explore/sensitivity.hpp"
 #include "sim/explore/size_table.hpp"
 #include "sim/scenario.hpp"
+#include "workloads/catalogue/catalogue.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -57,7 +58,7 @@ std::vector<std::string> device_names(const std::string& text) {
             throw ConfigError(fmt::format("--devices {}: '{}' is named twice", text, name));
         }
         try {
-            load_device(name, {});
+            workloads::catalogue::load_device(name, {});
         } catch (const ConfigError& error) {
             throw ConfigError(fmt::format("--devices {}: {}", text, error.what()));
         }

@@ -11,7 +11,7 @@ using base::Femtoseconds;
 
 Socket::Socket(const AmxConfig& config, const std::vector<program::Program>& programs,
                const std::vector<core::InstructionObserver*>& observers,
-               memory::controller::MemorySystem& memory, base::EventQueue& queue)
+               memory::port::MemoryPort& memory, base::EventQueue& queue)
     : config_(config), queue_(queue), clock_(config.clock) {
     std::vector<core::Core*> all;
     for (std::size_t i = 0; i < programs.size(); ++i) {

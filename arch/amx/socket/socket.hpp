@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arch/amx/socket/uncore.hpp"
+#include "arch/base/event_queue.hpp"
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
 
@@ -20,7 +21,7 @@ class Socket final : public base::EventHandler {
     // `observers`: one a program, or empty. Keeps references to everything.
     Socket(const AmxConfig& config, const std::vector<program::Program>& programs,
            const std::vector<core::InstructionObserver*>& observers,
-           memory::controller::MemorySystem& memory, base::EventQueue& queue);
+           memory::port::MemoryPort& memory, base::EventQueue& queue);
 
     bool finished() const;
     // Latest core; valid when finished.

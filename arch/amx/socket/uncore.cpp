@@ -9,7 +9,7 @@ namespace tilesim::arch::amx::socket {
 using base::Cycles;
 using base::Femtoseconds;
 
-Uncore::Uncore(const AmxConfig& config, memory::controller::MemorySystem& memory,
+Uncore::Uncore(const AmxConfig& config, memory::port::MemoryPort& memory,
                base::EventQueue& queue, std::vector<core::Core*> cores)
     : config_(config),
       memory_(memory),
@@ -159,7 +159,7 @@ void Uncore::answer(std::uint64_t tag, Femtoseconds at) {
 
 void Uncore::ask_memory(std::uint64_t tag, Femtoseconds now) {
     const Flight& flight = flights_[tag];
-    memory::controller::MemoryRequest request;
+    memory::port::MemoryRequest request;
     request.address = flight.request.line * caches::kLineBytes;
     request.bytes = caches::kLineBytes;
     request.write = flight.memory_write;

@@ -14,8 +14,9 @@
 
 #include "arch/amx/core/core.hpp"
 #include "arch/base/clock.hpp"
+#include "arch/base/event_queue.hpp"
 #include "arch/base/slot_pool.hpp"
-#include "arch/memory/controller/memory_system.hpp"
+#include "arch/memory/port/memory_port.hpp"
 
 namespace tilesim::arch::amx::socket {
 
@@ -28,9 +29,9 @@ struct UncoreCounters {
     std::int64_t memory_writes = 0;
 };
 
-class Uncore final : public base::EventHandler, public memory::controller::MemoryClient {
+class Uncore final : public base::EventHandler, public memory::port::MemoryClient {
   public:
-    Uncore(const AmxConfig& config, memory::controller::MemorySystem& memory,
+    Uncore(const AmxConfig& config, memory::port::MemoryPort& memory,
            base::EventQueue& queue, std::vector<core::Core*> cores);
 
     // A core may run ahead of the others by as much as no answer can come sooner.
@@ -69,7 +70,7 @@ class Uncore final : public base::EventHandler, public memory::controller::Memor
     void install(caches::Line line, bool dirty, base::Femtoseconds now);
 
     AmxConfig config_;
-    memory::controller::MemorySystem& memory_;
+    memory::port::MemoryPort& memory_;
     base::EventQueue& queue_;
     base::Clock core_clock_;
     base::Clock uncore_;

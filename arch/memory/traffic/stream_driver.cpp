@@ -53,20 +53,21 @@ void StreamDriver::on_memory_complete(std::uint64_t tag, base::Femtoseconds when
     }
 }
 
-StreamResult StreamDriver::result() {
+StreamResult StreamDriver::result() const {
     StreamResult result;
     result.time = std::max(last_, memory_.busy_until()) - clock_.time_of(kLatency);
     result.requests = completed_;
     result.bytes = bytes_;
-    std::sort(latencies_.begin(), latencies_.end());
     if (!latencies_.empty()) {
-        const auto rank = [this](std::size_t permille) {
-            return latencies_[(latencies_.size() - 1) * permille / 1000];
+        std::vector<base::Femtoseconds> latencies = latencies_;
+        std::sort(latencies.begin(), latencies.end());
+        const auto rank = [&latencies](std::size_t permille) {
+            return latencies[(latencies.size() - 1) * permille / 1000];
         };
         result.latency_p50 = rank(500);
         result.latency_p90 = rank(900);
         result.latency_p99 = rank(990);
-        result.latency_max = latencies_.back();
+        result.latency_max = latencies.back();
     }
     return result;
 }

@@ -22,7 +22,7 @@ class StreamDriver final : public port::MemoryClient {
     void start();
     bool finished() const { return completed_ == source_.size() && memory_.idle(); }
     // Call when finished.
-    StreamResult result();
+    StreamResult result() const;
 
     void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override;
 

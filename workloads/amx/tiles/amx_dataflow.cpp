@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "arch/amx/core/tile_machine.hpp"
 #include "arch/amx/program/program_text.hpp"
 #include "arch/amx/socket/socket.hpp"
 #include "arch/amx/socket/socket_use.hpp"

@@ -50,7 +50,7 @@ class StreamModel final : public Model {
     StreamModel(const StreamConfig& stream, Bench& bench, arch::base::Hertz clock)
         : driver_(stream, bench.memory), clock_(clock) {}
 
-    const StreamDriver& driver() const { return driver_; }
+    StreamDriver& driver() { return driver_; }
 
     void connect(arch::base::ProbeListener*) override {}
     void start() override { driver_.start(); }

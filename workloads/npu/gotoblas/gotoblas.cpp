@@ -198,7 +198,7 @@ class Lowering {
 
 }  // namespace
 
-void read_keys(Node& node, GotoblasMapping& map) {
+void read_keys(arch::base::config::Node& node, GotoblasMapping& map) {
     const arch::base::config::Range size{1, 1 << 20};
     node.optional("m_r", map.m_r, {1, 1024}, "rows of the register block");
     node.optional("n_r", map.n_r, {1, 1024}, "columns of the register block");

@@ -134,7 +134,7 @@ ProductCheck GotoblasData::check(std::uint64_t seed, BackingStore& store) const 
             unpack_c(block, store);
         }
     }
-    OutputStationaryMapping order;
+    output_stationary::OutputStationaryMapping order;
     order.k_ct = mapping_.k_c;
     return check_product(problem_, plain_, order, seed, store);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arch/npu/core/kernel_timing.hpp"
+#include "workloads/npu/output_stationary/bounds.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 

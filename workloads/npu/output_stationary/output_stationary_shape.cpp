@@ -15,8 +15,9 @@ using arch::base::ceil_div;
 using arch::npu::DmaConfig;
 using arch::npu::NpuConfig;
 using arch::npu::program::TileKind;
-using arch::npu::stream::Heading;
-using arch::npu::stream::streams_towards;
+using arch::npu::stream::Bundle;
+using arch::npu::stream::PortSide;
+using arch::npu::stream::ports_of;
 
 namespace {
 
@@ -56,7 +57,7 @@ void choose_homes(ArrayShape& shape, const BufferSizes& sizes, const OutputStati
 void choose_streams(ArrayShape& shape, const OutputStationaryMapping& map,
                     const NpuConfig& config) {
     const std::int64_t channels = config.memory_dma.channels;
-    const std::int64_t down = streams_towards(TileKind::Memory, Heading::South);
+    const std::int64_t down = ports_of(config, TileKind::Memory, Bundle::South, PortSide::Master);
     const auto free_in = [&](std::int64_t home) {
         return channels - (shape.a_home == home ? shape.a_in : 0) -
                (shape.b_home == home ? shape.b_in : 0) - (shape.c_home == home ? shape.c_in : 0);
@@ -64,7 +65,7 @@ void choose_streams(ArrayShape& shape, const OutputStationaryMapping& map,
     shape.c_in = 0;
     shape.c_in = std::max<std::int64_t>(1, std::min({shape.rows, down, free_in(shape.c_home)}));
     // A shim sends A and B: each has half of its channels.
-    const std::int64_t up = streams_towards(TileKind::Shim, Heading::North);
+    const std::int64_t up = ports_of(config, TileKind::Shim, Bundle::North, PortSide::Master);
     const std::int64_t each = std::max<std::int64_t>(1, std::min(config.shim_dma.channels, up) / 2);
     const auto most_a = std::min(each, 1 + std::max<std::int64_t>(0, free_in(shape.a_home)));
     shape.a_in =
@@ -226,7 +227,8 @@ class Problems {
     // Northbound streams behind the memory tiles of each row: those on their way to tiles further
     // up and those that leave for the cores.
     void check_wires() {
-        const std::int64_t wires = streams_towards(TileKind::Memory, Heading::North);
+        const std::int64_t wires = 
+            ports_of(config_, TileKind::Memory, Bundle::North, PortSide::Master);
         for (std::int64_t row = 1; row <= config_.memory_rows; ++row) {
             const std::int64_t up = (shape_.a_home > row ? shape_.a_in : shape_.a_rows) +
                                     (shape_.b_home > row ? shape_.b_in : 1);

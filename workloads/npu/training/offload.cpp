@@ -206,7 +206,7 @@ class TrainingJob final : public Job {
         const arch::base::Hertz clock = npu_.clock;
         result_->cycles = static_cast<std::int64_t>(
             std::llround(result_->time_ns * static_cast<double>(clock.count()) / kGiga));
-        set_rates(result_, (products.flop + operators_flop) / 2, clock);
+        set_rates(*result_, (products.flop + operators_flop) / 2, clock);
         result_->details = {{"gflop", (products.flop + operators_flop) / kGiga},
                            {"gemm_gflop", products.flop / kGiga},
                            {"distinct_gemm_sizes", sizes_.size()},

@@ -97,7 +97,14 @@ class GemvJob final : public Job {
                                                  kFemtosecondsPerNanosecond /
                                                  static_cast<double>(result.stream->time.count());
         }
-        result.details["plain_read_gb_per_s"] = plain_read_gb_per_s(runner, case_, gemv);
+        const PlainRead plain = plain_read(runner, case_, gemv);
+        result.details["plain_read_gb_per_s"] = plain.gb_per_s;
+        // What matters to the reading beside it matters to the result.
+        std::erase_if(result.not_exercised, [&](const std::string& key) {
+            return key.starts_with("memory.") &&
+                   std::find(plain.not_exercised.begin(), plain.not_exercised.end(), key) ==
+                       plain.not_exercised.end();
+        });
         if (case_.problem.find<GemmProblem>() != nullptr) {
             result.details["vectors"] = product_.vectors;
         }

@@ -16,7 +16,7 @@ using arch::pim::PimOp;
 arch::memory::device::MemoryConfig lpddr() {
     auto document = arch::base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
                                                        "/configs/devices/lpddr5x_7500.yaml");
-    return arch::memory::device::read_memory_config(document.root().child("memory", ""));
+    return arch::memory::controller::read_memory_config(document.root().child("memory", ""));
 }
 
 std::vector<PimCommand> commands(const GemvProblem& gemv, const PimConfig& config,

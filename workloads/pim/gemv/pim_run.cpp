@@ -140,7 +140,7 @@ void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
     set_rates(result, gemv.macs(), dram.clock);
 }
 
-double plain_read_gb_per_s(Runner& runner, const Case& a_case, const GemvProblem& gemv) {
+PlainRead plain_read(Runner& runner, const Case& a_case, const GemvProblem& gemv) {
     constexpr std::int64_t kMostRequests = 8192;  // the rest would go on at the same pace
     constexpr std::int64_t kRequestBytes = 256;
     const auto& dram = a_case.device.memory;
@@ -151,7 +151,7 @@ double plain_read_gb_per_s(Runner& runner, const Case& a_case, const GemvProblem
     stream.outstanding = 1024;
     stream.range = dram.capacity();
     ReadModel* model = nullptr;
-    double rate = 0;
+    PlainRead plain;
     Plan plan{.memory = dram, .lookahead = StreamDriver::latency(dram), .clock = dram.clock};
     plan.aside = true;
     plan.build = [&](Bench& bench) {
@@ -161,12 +161,13 @@ double plain_read_gb_per_s(Runner& runner, const Case& a_case, const GemvProblem
     };
     plan.collect = [&](RunEnd) {
         const auto read = model->driver().result();
-        rate = static_cast<double>(read.bytes) * kFemtosecondsPerNanosecond /
-               static_cast<double>(read.time.count());
+        plain.gb_per_s = static_cast<double>(read.bytes) * kFemtosecondsPerNanosecond /
+                         static_cast<double>(read.time.count());
     };
     RunResult aside;
     runner.run(a_case, plan, aside);
-    return rate;
+    plain.not_exercised = std::move(aside.not_exercised);
+    return plain;
 }
 
 }  // namespace tilesim::workloads::pim::gemv

@@ -1,6 +1,9 @@
 // One GEMV in the banks, simulated: what dataflows and models in memory share.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "workloads/dataflow.hpp"
 #include "workloads/gemv.hpp"
 #include "workloads/pim/gemv/gemv_data.hpp"
@@ -19,7 +22,11 @@ double reduction_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv,
 void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
               const PimPlacement& placement, FunctionalGemv* functional, RunResult& result);
 
-// GB/s the DRAM model gives to reading the matrix in order, as the system on chip would.
-double plain_read_gb_per_s(Runner& runner, const Case& a_case, const GemvProblem& gemv);
+// Reading the matrix in order, as the system on chip would.
+struct PlainRead {
+    double gb_per_s = 0;                     // the DRAM model gives to it
+    std::vector<std::string> not_exercised;  // keys of the memory that could not matter to it
+};
+PlainRead plain_read(Runner& runner, const Case& a_case, const GemvProblem& gemv);
 
 }  // namespace tilesim::workloads::pim::gemv
