@@ -4,10 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
-#include "arch/npu/check/buffer_placement.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/object_fifo.hpp"
 #include "workloads/npu/weight_stationary/tile_layouts.hpp"
@@ -96,7 +97,7 @@ class Lowering {
         }
         add_routes(program_, shape_);
         add_sequence(result_, problem_, map_, config_, go_locks_);
-        arch::npu::check::place_buffers(program_, config_);
+        place_buffers();
         return std::move(result_);
     }
 
@@ -123,8 +124,29 @@ class Lowering {
                      std::int64_t bytes) {
         const std::vector<BufferPlace> places(static_cast<std::size_t>(buffers),
                                               {tile, program::kUnplaced});
+        for (std::int64_t i = 0; i < buffers; ++i) {
+            turns_.push_back(i);
+        }
         return {add_buffers(program_, name, places, bytes),
                 add_fifo(program_, name, tile, buffers)};
+    }
+
+    // Buffers follow each other without gaps, the first of every FIFO before the second of any: a
+    // FIFO's buffers lie in different banks where there is enough between them.
+    void place_buffers() {
+        std::vector<std::size_t> order(program_.buffers.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_sort(order.begin(), order.end(),
+                         [this](std::size_t a, std::size_t b) { return turns_[a] < turns_[b]; });
+        std::map<program::TileCoordinate, std::int64_t> taken;
+        for (const std::size_t i : order) {
+            program::Buffer& buffer = program_.buffers[i];
+            const bool core = config_.kind_of(buffer.tile) == program::TileKind::Core;
+            std::int64_t& end =
+                taken.try_emplace(buffer.tile, core ? config_.core.stack.count() : 0).first->second;
+            buffer.address = end;
+            end += buffer.bytes;
+        }
     }
 
     void lower_memory_tile(std::int64_t column) {
@@ -206,7 +228,6 @@ class Lowering {
     void lower_core(std::int64_t column, std::int64_t slice) {
         const program::TileCoordinate tile = shape_.core(column, slice);
         const std::string suffix = fmt::format("_{}_{}", tile.column, tile.row);
-        // The largest first: it may need several banks.
         const Fifo b = add_fifo_of("b" + suffix, tile, 1, sizes_.b);
         const Fifo a = add_fifo_of("a" + suffix, tile, map_.a_buffers, sizes_.a);
         const Fifo c =
@@ -313,26 +334,14 @@ class Lowering {
     ArrayShape& shape_ = result_.shape;
     program::Program& program_ = result_.program;
     std::vector<std::int64_t> go_locks_;
+    std::vector<std::int64_t> turns_;  // of each buffer in its FIFO
 };
 
 }  // namespace
 
-std::vector<std::string> problems_of(const GemmProblem& problem, const WeightStationaryMapping& map,
-                                     const NpuConfig& config) {
-    std::vector<std::string> problems = shape_problems(problem, map, config);
-    if (problems.empty()) {
-        try {
-            Lowering(problem, map, config).lower();
-        } catch (const arch::base::config::ConfigError& error) {
-            problems.emplace_back(error.what());  // a buffer found no place
-        }
-    }
-    return problems;
-}
-
 LoweredGemm lower(const GemmProblem& problem, const WeightStationaryMapping& mapping,
                   const NpuConfig& config) {
-    const auto problems = shape_problems(problem, mapping, config);
+    const auto problems = problems_of(problem, mapping, config);
     if (!problems.empty()) {
         throw arch::base::config::ConfigError(
             fmt::format("mapping.weight_stationary: {}", fmt::join(problems, "; ")));

@@ -13,8 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "arch/npu/program/program.hpp"
 #include "workloads/npu/weight_stationary/weight_stationary_shape.hpp"
@@ -34,10 +32,5 @@ struct LoweredGemm {
 // Throws ConfigError with the reasons when the mapping cannot run on the array.
 LoweredGemm lower(const GemmProblem& problem, const WeightStationaryMapping& mapping,
                   const arch::npu::NpuConfig& config);
-
-// Why the mapping cannot run; empty when it can.
-std::vector<std::string> problems_of(const GemmProblem& problem,
-                                     const WeightStationaryMapping& mapping,
-                                     const arch::npu::NpuConfig& config);
 
 }  // namespace tilesim::workloads::npu::weight_stationary

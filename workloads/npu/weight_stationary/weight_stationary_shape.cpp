@@ -219,9 +219,8 @@ ArrayShape shape_of(const GemmProblem& problem, const WeightStationaryMapping& m
     return shape;
 }
 
-std::vector<std::string> shape_problems(const GemmProblem& problem,
-                                        const WeightStationaryMapping& map,
-                                        const NpuConfig& config) {
+std::vector<std::string> problems_of(const GemmProblem& problem, const WeightStationaryMapping& map,
+                                     const NpuConfig& config) {
     const std::string kernel = kernel_problem(problem, map, config);
     if (!kernel.empty()) {
         return {kernel};

@@ -79,10 +79,10 @@ struct ArrayShape {
 ArrayShape shape_of(const GemmProblem& problem, const WeightStationaryMapping& mapping,
                     const arch::npu::NpuConfig& config);
 
-// Why the mapping cannot run: what the problem, the kernels and the array do not allow. Whether
-// every buffer finds a place shows when they are placed.
-std::vector<std::string> shape_problems(const GemmProblem& problem,
-                                        const WeightStationaryMapping& mapping,
-                                        const arch::npu::NpuConfig& config);
+// Why the mapping cannot run: what the problem, the kernels and the array do not allow; empty when
+// it can.
+std::vector<std::string> problems_of(const GemmProblem& problem,
+                                     const WeightStationaryMapping& mapping,
+                                     const arch::npu::NpuConfig& config);
 
 }  // namespace tilesim::workloads::npu::weight_stationary

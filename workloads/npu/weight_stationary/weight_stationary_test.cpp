@@ -9,7 +9,7 @@
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/npu/check/ready_program.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
-#include "workloads/npu/program_file/program_run_testing.hpp"
+#include "workloads/npu/program_run_testing.hpp"
 #include "workloads/npu/weight_stationary/gemm_data.hpp"
 #include "workloads/npu/weight_stationary/mapping_search.hpp"
 
@@ -17,9 +17,6 @@ namespace tilesim::workloads::npu::weight_stationary {
 namespace {
 
 using arch::npu::DataType;
-using program_file::load_machine;
-using program_file::Machine;
-using program_file::Outcome;
 using Reduction = WeightStationaryMapping::Reduction;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -33,10 +30,9 @@ Outcome run(const Machine& m, const GemmProblem& gemm, const WeightStationaryMap
     const LoweredGemm lowered = lower(gemm, map, m.npu);
     arch::npu::program::Program program =
         arch::npu::check::prepare(lowered.program, m.npu).program();
-    const program_file::Bytes bytes{
-        [&](auto& store) { fill_operands(gemm, lowered, 5, store); },
-        [&](auto& store) { return check_product(gemm, lowered, map, 5, store); }};
-    return program_file::run_program(m, program, functional ? std::optional{bytes} : std::nullopt);
+    const Bytes bytes{[&](auto& store) { fill_operands(gemm, lowered, 5, store); },
+                      [&](auto& store) { return check_product(gemm, lowered, map, 5, store); }};
+    return run_program(m, program, functional ? std::optional{bytes} : std::nullopt);
 }
 
 // Slices of 32 and tiles of C of 16 x 32: K of 70 is padded, M and N end within a tile.
