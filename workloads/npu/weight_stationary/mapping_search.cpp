@@ -18,10 +18,19 @@ constexpr double kStreamBytesPerCycle = 4.0;
 constexpr std::int64_t kTileStep = 16;  // a multiple of two mmul blocks of every type
 constexpr std::int64_t kMostTile = 256;
 
-// Words a core gets and puts for a C tile; those of one in the middle of its column.
-std::int64_t cascade_words(const ArrayShape& shape, std::int64_t c_bytes, const NpuConfig& config) {
-    const std::int64_t ends = shape.adds ? 0 : std::min<std::int64_t>(shape.rows - 1, 2);
-    return ends * ceil_div(c_bytes, config.cascade.width.count());
+// Cycles of a C tile on the core that does most: the first clears it, others get it word by word,
+// all multiply, and all but the last put it on.
+std::int64_t tile_cycles(const ArrayShape& shape, arch::npu::program::Kernel kernel,
+                         std::int64_t c_bytes, const NpuConfig& config) {
+    const arch::npu::core::KernelTiming timing(config.kernels);
+    const std::int64_t multiply = timing.cycles(kernel).total().count();
+    kernel.kind = arch::npu::program::KernelKind::Zero;
+    const std::int64_t zero = timing.cycles(kernel).total().count();
+    const bool cascade = !shape.adds && shape.rows > 1;
+    const std::int64_t words = cascade ? ceil_div(c_bytes, config.cascade.width.count()) : 0;
+    const std::int64_t first = zero + words;
+    const std::int64_t middle = shape.rows > 2 ? 2 * words : words;
+    return multiply + std::max(first, middle);
 }
 
 bool dominates(const TileCandidate& a, const TileCandidate& b) {
@@ -68,7 +77,7 @@ GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& 
     bounds.kernel_macs_per_cycle =
         static_cast<double>(map.m_ct * map.k_ct * map.n_ct) / static_cast<double>(call);
     bounds.peak_macs_per_cycle = timing.peak_macs(timing.mode_of(kernel));
-    const auto in_turn = static_cast<double>(call + cascade_words(shape, c, config));
+    const auto in_turn = static_cast<double>(tile_cycles(shape, kernel, c, config));
     bounds.compute_ns =
         passes * cycle_ns * (static_cast<double>(b) / kStreamBytesPerCycle + tiles * in_turn);
     const std::int64_t parts = shape.adds ? shape.rows : 1;

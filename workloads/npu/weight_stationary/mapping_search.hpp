@@ -12,7 +12,7 @@ namespace tilesim::workloads::npu::weight_stationary {
 
 // No run is faster:
 // compute: a core's tiles of B come, one after the last use of the other, and in between are its
-//          calls and the cascade words it gets and puts, one a cycle each;
+//          kernels and the cascade words it gets and puts, one a cycle;
 // stream:  what the channel moves that has most to do, a word a cycle: A of a column's slices, B
 //          of its cores, C, or the parts of C that go to an adding core;
 // memory:  A once a pass, B once, C once at the DRAM's peak rate.

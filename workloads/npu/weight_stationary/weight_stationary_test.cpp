@@ -4,10 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "arch/base/splitmix64.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/npu/check/ready_program.hpp"
+#include "arch/npu/core/kernel_function.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 #include "workloads/npu/weight_stationary/gemm_data.hpp"
@@ -105,6 +111,45 @@ TEST_P(Shapes, AnyNumberOfColumnsAndRowsGivesTheSameProduct) {
     expect_exact(m, int8_gemm(75, 32 * rows, 150), map);
 }
 
+// Operands of such different size that sums depend on their order.
+void fill_widely(const LoweredGemm& lowered, arch::memory::port::BackingStore& store) {
+    std::uint64_t state = 11;
+    for (const std::size_t operand : {0U, 1U}) {
+        const arch::npu::program::ExternalBuffer& buffer =
+            lowered.program.external_buffers[operand];
+        std::vector<std::uint16_t> values(static_cast<std::size_t>(buffer.bytes / 2));
+        for (std::uint16_t& value : values) {
+            const std::uint64_t random = arch::base::next_splitmix64(state);
+            const float mantissa = static_cast<float>(random & 0xFFU) - 128.0F;
+            value = arch::npu::core::to_bf16(
+                std::ldexp(mantissa, static_cast<int>((random >> 8U) % 17U)));
+        }
+        store.write(buffer.address, std::as_bytes(std::span{values}));
+    }
+}
+
+TEST(WeightStationary, FloatsAreAddedInTheOrderTheReductionHas) {
+    const Machine m = machine("xdna");
+    const GemmProblem gemm{48, 96, 128, DataType::Bf16, DataType::Bf16, DataType::F32, true};
+    for (const auto [used, other] : {std::pair{Reduction::Cascade, Reduction::MemoryTile},
+                                     std::pair{Reduction::MemoryTile, Reduction::Cascade}}) {
+        WeightStationaryMapping map = small_map(used);
+        map.rows = 3;
+        const LoweredGemm lowered = lower(gemm, map, m.npu);
+        arch::npu::program::Program program =
+            arch::npu::check::prepare(lowered.program, m.npu).program();
+        WeightStationaryMapping mistaken = map;
+        mistaken.reduction = other;
+        const Bytes bytes{[&](auto& store) { fill_widely(lowered, store); },
+                          [&](auto& store) {
+                              EXPECT_FALSE(check_product(gemm, lowered, mistaken, 5, store).match);
+                              return check_product(gemm, lowered, map, 5, store);
+                          }};
+        const ProductCheck check = run_program(m, program, bytes).check;
+        EXPECT_TRUE(check.match) << check.first_mismatch;
+    }
+}
+
 TEST(WeightStationary, TilesOfSeveralSlicesOfOneColumnComeInTurnBeyondOneTask) {
     WeightStationaryMapping map = small_map();
     map.columns = 1;
@@ -128,38 +173,52 @@ TEST(WeightStationary, BIsReadOnceAndAOnceAPass) {
               static_cast<double>(outcome.totals.bytes_requested));
 }
 
-// In the steady state of a pass the cores in the middle of a column do most: for each C tile they
-// get it, multiply and put it. A call costs call_cycles more, each of the two lock operations
-// lock_cycles, and a get its latency.
-TEST(WeightStationary, ACTileMoreCostsGetMultiplyAndPut) {
+// What a C tile more costs where nothing is in the way of three cores in a column: each multiplies,
+// taking and giving back an A tile; the first clears C before, the others get it; all but the last
+// put it on.
+void expect_tile_cost(std::int64_t store_width, bool first_binds) {
     Machine m = machine("xdna");
+    m.fabric.read_blocks = 1024;
+    m.fabric.request_latency = m.fabric.response_latency = arch::base::Femtoseconds{1'000'000};
+    m.npu.shim.translation = arch::base::Femtoseconds{0};
+    m.npu.shim.outstanding_bursts = m.npu.shim.outstanding_writes = 256;
+    m.npu.shim.data_fifo = arch::base::Bytes{65536};
+    m.npu.kernels.store_width = arch::base::BytesPerCycle{store_width};
     WeightStationaryMapping map = small_map();
-    map.m_ct = map.n_ct = map.k_ct = 64;
-    map.columns = 1;
-    map.rows = 3;
-    const auto cycles = [&](std::int64_t tiles) {
-        return run(m, {64 * tiles, 192, 64, DataType::Int8, DataType::Int8, DataType::Int8, true},
-                   map, false)
-            .cycles;
+    map.m_ct = map.n_ct = 64;
+    map.k_ct = 128;
+    map.columns = map.rows = 3;
+    const auto gemm = [](std::int64_t tiles) {
+        return GemmProblem{64 * tiles,     3 * 128,        3 * 64, DataType::Int8,
+                           DataType::Int8, DataType::Int8, true};
     };
+    arch::npu::program::Kernel kernel;
+    kernel.kind = arch::npu::program::KernelKind::Multiply;
+    kernel.m = kernel.n = 64;
+    kernel.k = 128;
+    const std::int64_t multiply =
+        arch::npu::core::KernelTiming(m.npu.kernels).cycles(kernel).total().count();
+    const arch::npu::CoreConfig& core = m.npu.core;
     const std::int64_t words = 64 * 64 / 64;
-    const arch::npu::program::Kernel kernel{"multiply",
-                                            arch::npu::program::KernelKind::Multiply,
-                                            64,
-                                            64,
-                                            64,
-                                            DataType::Int8,
-                                            DataType::Int8,
-                                            DataType::Int8,
-                                            true,
-                                            std::nullopt};
-    const std::int64_t call =
-        arch::npu::core::KernelTiming(m.npu.kernels).cycles(kernel).total().count() +
-        m.npu.core.call_cycles.count();
-    const std::int64_t least = 2 * words + call + 2 * m.npu.core.lock_cycles.count();
-    // A of three slices comes by one shim: 4 B a cycle of 3 x 4096 B.
-    const std::int64_t a = 3 * 64 * 64 / 4;
-    EXPECT_GE(cycles(40) - cycles(20), 20 * std::max(least, a));
+    const std::int64_t zero = arch::base::ceil_div(std::int64_t{64 * 64}, store_width);
+    const std::int64_t get = words + m.npu.cascade.read_latency.count() - 1;
+    const std::int64_t before = first_binds ? core.call_cycles.count() + zero : get;
+    const std::int64_t tile =
+        before + core.call_cycles.count() + multiply + 2 * core.lock_cycles.count() + words;
+    EXPECT_EQ(run(m, gemm(60), map, false).cycles - run(m, gemm(40), map, false).cycles, 20 * tile);
+    // The bound has of it what no other program could save, and B's tile before the first.
+    const double cycle_ns = 1e9 / static_cast<double>(m.npu.clock.count());
+    const std::int64_t least = multiply + words + (first_binds ? zero : words);
+    EXPECT_NEAR(bounds_of(gemm(40), map, m.npu, m.memory).compute_ns,
+                static_cast<double>(40 * least + 128 * 64 / 4) * cycle_ns, 1e-6);
+}
+
+TEST(WeightStationary, ACTileMoreCostsTheFirstCoreClearingMultiplyingAndPutting) {
+    expect_tile_cost(32, true);
+}
+
+TEST(WeightStationary, WithFastStoresACTileMoreCostsACoreInTheMiddleGettingToo) {
+    expect_tile_cost(1024, false);
 }
 
 std::vector<std::string> problems(const std::string& device, const GemmProblem& gemm,
