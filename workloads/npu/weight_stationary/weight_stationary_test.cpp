@@ -131,7 +131,7 @@ void fill_widely(const LoweredGemm& lowered, arch::memory::port::BackingStore& s
 TEST(WeightStationary, FloatsAreAddedInTheOrderTheReductionHas) {
     const Machine m = machine("xdna");
     const GemmProblem gemm{48, 96, 128, DataType::Bf16, DataType::Bf16, DataType::F32, true};
-    for (const auto [used, other] : {std::pair{Reduction::Cascade, Reduction::MemoryTile},
+    for (const auto& [used, other] : {std::pair{Reduction::Cascade, Reduction::MemoryTile},
                                      std::pair{Reduction::MemoryTile, Reduction::Cascade}}) {
         WeightStationaryMapping map = small_map(used);
         map.rows = 3;
