@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string>
 
-#include "arch/base/temporary_folder.hpp"
+#include "arch/base/temporary_folder_testing.hpp"
 
 namespace tilesim::validation {
 namespace {

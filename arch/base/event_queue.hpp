@@ -1,6 +1,6 @@
 // The time line every model of a system shares: events in order of time, then of scheduling.
 //
-// One SystemC process (arch/base/kernel) executes this queue, so that hundreds of agents cost one
+// One SystemC process (arch/systemc) executes this queue, so that hundreds of agents cost one
 // process; a unit test executes it without SystemC. Ties are broken by the order of `at` calls,
 // which depends on nothing but the scenario, so runs repeat bit for bit.
 #pragma once

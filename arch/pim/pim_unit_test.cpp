@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
+#include "arch/memory/controller/memory_config_reader.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/memory/device/legality_checker.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
@@ -29,7 +30,7 @@ PimProgram macs(std::int64_t words) {
 memory::device::MemoryConfig lpddr5x() {
     auto document = base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
                                                  "/configs/devices/lpddr5x_7500.yaml");
-    return memory::device::read_memory_config(document.root().child("memory", ""));
+    return memory::controller::read_memory_config(document.root().child("memory", ""));
 }
 
 struct Machine {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "arch/base/config.hpp"
-#include "arch/base/temporary_folder.hpp"
+#include "arch/base/temporary_folder_testing.hpp"
 
 namespace tilesim::sim::compare {
 namespace {

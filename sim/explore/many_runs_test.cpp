@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "arch/base/temporary_folder.hpp"
+#include "arch/base/temporary_folder_testing.hpp"
 
 namespace tilesim::sim::explore {
 namespace {

@@ -1,7 +1,8 @@
 # Writes OUTPUT: the version of the model, which changes whenever a source that decides results does.
 file(GLOB_RECURSE sources RELATIVE ${SOURCE_DIR}
     ${SOURCE_DIR}/arch/*.[ch]pp ${SOURCE_DIR}/workloads/*.[ch]pp ${SOURCE_DIR}/sim/*.[ch]pp)
-list(FILTER sources EXCLUDE REGEX "_test\\.cpp$|_bench\\.cpp$|^sim/(explore|page|trace)/")
+list(FILTER sources EXCLUDE REGEX
+    "_(test|bench|fuzz)\\.cpp$|_testing\\.[ch]pp$|^sim/(compare|explore|page|trace)/")
 list(SORT sources)
 set(all "")
 foreach(source ${sources})

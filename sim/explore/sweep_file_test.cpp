@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "arch/base/temporary_folder.hpp"
+#include "arch/base/temporary_folder_testing.hpp"
 #include "sim/explore/point.hpp"
 
 namespace tilesim::sim::explore {

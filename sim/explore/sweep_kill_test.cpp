@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
-#include "arch/base/temporary_folder.hpp"
+#include "arch/base/temporary_folder_testing.hpp"
 #include "sim/explore/export.hpp"
 #include "sim/explore/store.hpp"
 

@@ -19,7 +19,7 @@ const std::string kAmx =
     "mapping: {amx: {data_in: l1, threads: 1}}\n";
 
 void expect_bound_holds(const std::string& text, const TuneCandidate& candidate) {
-    const workloads::RunResult result = session::run(parse_scenario(text, "test", candidate.settings));
+    const workloads::RunResult result = session::run(parse_scenario(text, "test", candidate.settings()));
     ASSERT_EQ(result.status, workloads::Status::Ok);
     EXPECT_GE(result.time_ns, candidate.bounds.tightest_ns()) << candidate.name;
 }
@@ -53,23 +53,21 @@ TEST(TuneSpace, AnExcerptForetellsTheWholeProduct) {
         "workload: {gemm: {M: 5120, K: 256, N: 128, a: int8, b: int8, c: int32}}\n"
         "mapping: {output_stationary: {m_ct: 64, k_ct: 64, n_ct: 32, k_mt: 256}}\n";
     const Scenario whole = parse_scenario(text, "test", {});
-    TuneCandidate candidate;
-    candidate.output_stationary = std::get<workloads::OutputStationaryMapping>(whole.mapping);
-    const Excerpt excerpt = excerpt_of(whole, candidate);
+    const TuneCandidate candidate{"as it is", whole.mapping, {}};
+    const workloads::Excerpt excerpt = candidate.excerpt(whole);
     EXPECT_DOUBLE_EQ(excerpt.scale, 20.0 / 8.0);
     ASSERT_EQ(excerpt.settings.size(), 1U);
     EXPECT_EQ(excerpt.settings[0].second, "2048");
     // Of a product that is no longer than an excerpt it is the whole.
     EXPECT_TRUE(
-        excerpt_of(parse_scenario(text, "test", {{"workload.gemm.M", "2048"}}), candidate).whole());
+        candidate.excerpt(parse_scenario(text, "test", {{"workload.gemm.M", "2048"}})).whole());
     EXPECT_DOUBLE_EQ(excerpt.whole_ns(excerpt.fixed_ns + 100), excerpt.fixed_ns + 250);
 }
 
 TEST(TuneSpace, WhatTheScenarioSaysBeyondTheSearchStays) {
     const TuneSpace space = tune_space(parse_scenario(kAmx, "test", {}));
-    const Scenario scenario = parse_scenario(kAmx, "test", space.candidates[0].settings);
-    EXPECT_EQ(std::get<workloads::AmxMapping>(scenario.mapping).data_in,
-              workloads::AmxMapping::DataIn::L1);
+    const Scenario scenario = parse_scenario(kAmx, "test", space.candidates[0].settings());
+    EXPECT_EQ(scenario.mapping.dataflow().describe(scenario.mapping)["amx"]["data_in"], "l1");
 }
 
 TEST(TuneSpace, ShorterBlocksAreTheMultiplesBelow) {
@@ -78,11 +76,9 @@ TEST(TuneSpace, ShorterBlocksAreTheMultiplesBelow) {
         "workload: {gemm: {M: 512, K: 864, N: 1152, a: int8, b: int8, c: int8}}\n"
         "mapping: {output_stationary: {m_ct: 64, k_ct: 72, n_ct: 64, k_mt: 432}}\n";
     const Scenario scenario = parse_scenario(text, "test", {});
-    TuneCandidate candidate;
-    candidate.output_stationary = std::get<workloads::OutputStationaryMapping>(scenario.mapping);
     std::vector<std::int64_t> blocks;
-    for (const TuneCandidate& shorter : shorter_blocks(scenario, candidate)) {
-        blocks.push_back(shorter.output_stationary->k_mt);
+    for (const TuneCandidate& shorter : reduced(scenario, {"as it is", scenario.mapping, {}})) {
+        blocks.push_back(shorter.described()["output_stationary"]["k_mt"]);
     }
     EXPECT_EQ(blocks, (std::vector<std::int64_t>{72, 144, 216, 288, 360}));
 }

@@ -8,7 +8,7 @@
 #include <regex>
 #include <sstream>
 
-#include "arch/base/temporary_folder.hpp"
+#include "arch/base/temporary_folder_testing.hpp"
 #include "sim/page/page_data.hpp"
 #include "sim/page/web_files.hpp"
 

@@ -124,7 +124,7 @@ TEST(Uncore, LinesEnterACoreAtTheWidthOfItsPort) {
 
 // When DRAM alone has read a line that reaches its controllers at `arrival`.
 base::Femtoseconds read_at(Line line, base::Femtoseconds arrival) {
-    struct Client final : memory::controller::MemoryClient {
+    struct Client final : memory::port::MemoryClient {
         void on_memory_complete(std::uint64_t, base::Femtoseconds when) override { done = when; }
         base::Femtoseconds done{0};
     } client;
@@ -132,7 +132,7 @@ base::Femtoseconds read_at(Line line, base::Femtoseconds arrival) {
     base::stats::Group root{""};
     memory::controller::MemorySystem memory(dram(), Uncore::memory_lookahead(sample()), queue,
                                             root);
-    memory::controller::MemoryRequest request;
+    memory::port::MemoryRequest request;
     request.address = line * caches::kLineBytes;
     request.bytes = caches::kLineBytes;
     request.client = &client;

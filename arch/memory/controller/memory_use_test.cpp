@@ -53,7 +53,7 @@ TEST(MemoryUse, TheFifthActivateIsTheFirstThatTheWindowCanHold) {
 TEST(MemoryUse, ThePageTimeoutIsNamedUnlessItsPolicyIsChosen) {
     device::MemoryConfig config;
     EXPECT_TRUE(named("memory.controller.page_timeout", reads_only(), config));
-    config.controller.page_policy = device::PagePolicy::Timeout;
+    config.controller.page_policy = "timeout";
     EXPECT_FALSE(named("memory.controller.page_timeout", reads_only(), config));
 }
 

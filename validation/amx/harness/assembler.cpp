@@ -7,7 +7,7 @@
 #include "arch/base/config.hpp"
 #include "validation/amx/harness/counted_expands.hpp"
 
-namespace tilesim::validation::amx {
+namespace tilesim::validation::amx::harness {
 
 using arch::amx::program::Address;
 using arch::amx::program::Instruction;
@@ -522,4 +522,4 @@ void Assembler::interleave(const Instruction& each) {
                             each.source_b);
 }
 
-}  // namespace tilesim::validation::amx
+}  // namespace tilesim::validation::amx::harness

@@ -19,7 +19,7 @@
 #include "validation/amx/harness/constant_pool.hpp"
 #include "validation/amx/harness/encoder.hpp"
 
-namespace tilesim::validation::amx {
+namespace tilesim::validation::amx::harness {
 
 // Where code finds what is not in the program's buffers.
 struct Placement {
@@ -75,13 +75,15 @@ class Assembler {
     std::map<std::int64_t, int> strides_;      // of tile rows
     std::map<int, int> counters_;              // of each open loop
     std::map<int, std::size_t> tops_;          // of each loop: where its body starts
-    std::map<std::size_t, arch::amx::program::Address> counted_;  // loops that follow a table by a pointer
-    std::map<std::int64_t, int> masks_;                  // mask register, by elements
-    std::map<std::pair<arch::amx::program::Opcode, std::int64_t>, int> shuffles_;  // vector register
+    std::map<std::size_t, arch::amx::program::Address>
+        counted_;                        // loops that follow a table by a pointer
+    std::map<std::int64_t, int> masks_;  // mask register, by elements
+    std::map<std::pair<arch::amx::program::Opcode, std::int64_t>, int>
+        shuffles_;              // vector register
     bool spills_ = false;       // outer loops count in memory
     std::int64_t spilled_ = 0;  // open loops that do
     int pointer_ = -1;          // of the counted loop that is open
     const arch::amx::program::Instruction* last_mask_ = nullptr;
 };
 
-}  // namespace tilesim::validation::amx
+}  // namespace tilesim::validation::amx::harness

@@ -10,12 +10,13 @@
 
 #include "arch/amx/program/program_text.hpp"
 #include "arch/base/config.hpp"
-#include "workloads/amx/tiles/amx_dataflow.hpp"
+#include "sim/scenario.hpp"
+#include "sim/session/session.hpp"
 #include "validation/amx/harness/counted_expands.hpp"
-#include "workloads/amx/tiles/kernel_text.hpp"
 #include "validation/amx/harness/machine.hpp"
+#include "workloads/amx/tiles/kernel_text.hpp"
 
-namespace tilesim::validation::amx {
+namespace tilesim::validation::amx::harness {
 namespace {
 
 using arch::amx::program::Opcode;
@@ -178,7 +179,8 @@ TEST(Assembler, SaysWhatItCannotEncode) {
 
 // Each thread's program.
 void expect_code(const std::string& text, const std::string& name) {
-    for (const arch::amx::program::Program& program : read_kernel(text, name, 3)) {
+    for (const arch::amx::program::Program& program :
+         workloads::amx::tiles::read_kernel(text, name, 3)) {
         EXPECT_GT(Assembler(program, kPlacement).code().size(), 2 * kPrologue) << name;
     }
 }
@@ -204,7 +206,8 @@ TEST(Assembler, EncodesEveryLoweredScenario) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         const std::string name = entry.path().filename();
         if (name.starts_with("amx_")) {
-            expect_code(sim::system::amx_text(sim::load_scenario(entry.path(), {})), name);
+            expect_code(sim::session::Session().lowered_text(sim::load_scenario(entry.path(), {})),
+                        name);
             ++scenarios;
         }
     }
@@ -223,8 +226,9 @@ TEST(Assembler, EncodesRelayoutsInEveryBlocking) {
         {{"workload.gemm.c", "int8"}, {"workload.gemm.N", "250"}}};
     for (const char* file : {"amx_gemm_sparse.yaml", "amx_gemm_b_as_stored.yaml"}) {
         for (const Overrides& each : settings) {
-            expect_code(sim::system::amx_text(sim::load_scenario(folder / file, each)),
-                        each[0].first);
+            expect_code(
+                sim::session::Session().lowered_text(sim::load_scenario(folder / file, each)),
+                each[0].first);
         }
     }
 }
@@ -264,7 +268,7 @@ TEST(Measure, RunsDeepLoopsOnTheHost) {
 }
 
 TEST(Measure, ThreadsMeetAtEveryBarrier) {
-    const std::vector<arch::amx::program::Program> programs = read_kernel(
+    const std::vector<arch::amx::program::Program> programs = workloads::amx::tiles::read_kernel(
         "# thread 0\nbuffer a 0x10000000 8192\nloop i 50\n  barrier\nend\n"
         "# thread 1\nloop i 50\n  loop k 1000\n    scalar\n  end\n  barrier\nend\n",
         "test", 1);
@@ -301,4 +305,4 @@ TEST(Measure, TilesAreUsableOrThereIsAReason) {
 }
 
 }  // namespace
-}  // namespace tilesim::validation::amx
+}  // namespace tilesim::validation::amx::harness

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace tilesim::validation::amx {
+namespace tilesim::validation::amx::harness {
 
 using arch::amx::program::kRowBytes;
 using arch::amx::program::Opcode;
@@ -60,4 +60,4 @@ std::int64_t ConstantPool::starts(int table) const {
     return tables_.at(static_cast<std::size_t>(table));
 }
 
-}  // namespace tilesim::validation::amx
+}  // namespace tilesim::validation::amx::harness

@@ -9,7 +9,7 @@
 
 #include "arch/amx/program/instruction.hpp"
 
-namespace tilesim::validation::amx {
+namespace tilesim::validation::amx::harness {
 
 class ConstantPool {
   public:
@@ -32,4 +32,4 @@ class ConstantPool {
     std::vector<std::int64_t> tables_;
 };
 
-}  // namespace tilesim::validation::amx
+}  // namespace tilesim::validation::amx::harness

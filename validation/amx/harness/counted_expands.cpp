@@ -4,7 +4,7 @@
 
 #include "arch/amx/program/instruction_stream.hpp"
 
-namespace tilesim::validation::amx {
+namespace tilesim::validation::amx::harness {
 
 using arch::amx::program::Address;
 using arch::amx::program::Instruction;
@@ -89,7 +89,8 @@ std::map<std::int64_t, std::uint64_t> line_masks(const Program& program) {
         return masks;
     }
     std::int64_t mask_at = -1;
-    for (arch::amx::program::InstructionStream stream(program); !stream.finished(); stream.advance()) {
+    for (arch::amx::program::InstructionStream stream(program); !stream.finished();
+         stream.advance()) {
         const auto& [instruction, address, bytes] = stream.current();
         if (instruction->opcode == Opcode::Kmovq) {
             mask_at = address;
@@ -101,4 +102,4 @@ std::map<std::int64_t, std::uint64_t> line_masks(const Program& program) {
     return masks;
 }
 
-}  // namespace tilesim::validation::amx
+}  // namespace tilesim::validation::amx::harness

@@ -4,7 +4,7 @@
 
 #include "arch/base/config.hpp"
 
-namespace tilesim::validation::amx {
+namespace tilesim::validation::amx::harness {
 
 namespace {
 
@@ -206,4 +206,4 @@ void Encoder::evex_registers(const VectorForm& form, int reg, int vvvv, int rm) 
     byte(0xC0 | low(reg) << 3 | low(rm));
 }
 
-}  // namespace tilesim::validation::amx
+}  // namespace tilesim::validation::amx::harness

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tilesim::validation::amx {
+namespace tilesim::validation::amx::harness {
 
 // base + index * 2^scale + displacement; a register of -1 is left out.
 struct MemoryOperand {
@@ -74,4 +74,4 @@ class Encoder {
     std::vector<std::uint8_t> code_;
 };
 
-}  // namespace tilesim::validation::amx
+}  // namespace tilesim::validation::amx::harness

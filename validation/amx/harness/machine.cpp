@@ -26,7 +26,7 @@
 #include <x86intrin.h>
 #endif
 
-namespace tilesim::validation::amx {
+namespace tilesim::validation::amx::harness {
 
 using arch::base::config::ConfigError;
 
@@ -284,4 +284,4 @@ std::vector<Sample> measure(const std::vector<Code>& codes, const std::vector<in
     return slowest;
 }
 
-}  // namespace tilesim::validation::amx
+}  // namespace tilesim::validation::amx::harness

@@ -8,7 +8,7 @@
 #include "arch/amx/program/instruction.hpp"
 #include "validation/amx/harness/assembler.hpp"
 
-namespace tilesim::validation::amx {
+namespace tilesim::validation::amx::harness {
 
 // Why tiles cannot be used here; empty when they can, and then the process has permission.
 std::string why_no_tiles();
@@ -28,7 +28,8 @@ class ProgramMemory {
     const Placement& placement(std::size_t program) const { return placements_[program]; }
 
   private:
-    void fill_masks(const arch::amx::program::Program& program, std::int64_t first, std::int64_t last);
+    void fill_masks(const arch::amx::program::Program& program, std::int64_t first,
+                    std::int64_t last);
 
     void* start_ = nullptr;
     std::size_t bytes_ = 0;
@@ -50,4 +51,4 @@ using Code = std::vector<std::uint8_t>;
 std::vector<Sample> measure(const std::vector<Code>& codes, const std::vector<int>& processors,
                             int repetitions);
 
-}  // namespace tilesim::validation::amx
+}  // namespace tilesim::validation::amx::harness

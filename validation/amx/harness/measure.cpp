@@ -18,13 +18,13 @@
 
 #include "arch/base/config.hpp"
 #include "validation/amx/harness/assembler.hpp"
-#include "workloads/amx/tiles/kernel_text.hpp"
 #include "validation/amx/harness/machine.hpp"
+#include "workloads/amx/tiles/kernel_text.hpp"
 
 namespace {
 
 using namespace tilesim;
-using validation::amx::Sample;
+using validation::amx::harness::Sample;
 
 constexpr int kSkip = 77;
 constexpr int kBadInput = 2;
@@ -60,14 +60,16 @@ std::vector<int> processors_of(std::vector<int> named, std::size_t threads) {
     return named;
 }
 
-Result run(const std::vector<arch::amx::program::Program>& programs, const std::vector<int>& processors) {
-    const validation::amx::ProgramMemory memory(programs);
-    std::vector<validation::amx::Code> codes;
+Result run(const std::vector<arch::amx::program::Program>& programs,
+           const std::vector<int>& processors) {
+    const validation::amx::harness::ProgramMemory memory(programs);
+    std::vector<validation::amx::harness::Code> codes;
     for (std::size_t i = 0; i < programs.size(); ++i) {
-        codes.push_back(validation::amx::Assembler(programs[i], memory.placement(i)).code());
+        codes.push_back(
+            validation::amx::harness::Assembler(programs[i], memory.placement(i)).code());
     }
-    std::vector<Sample> samples =
-        validation::amx::measure(codes, processors_of(processors, programs.size()), kRepetitions);
+    std::vector<Sample> samples = validation::amx::harness::measure(
+        codes, processors_of(processors, programs.size()), kRepetitions);
     std::sort(samples.begin(), samples.end(),
               [](const Sample& a, const Sample& b) { return a.cycles < b.cycles; });
     const Sample& median = samples[samples.size() / 2];
@@ -79,9 +81,9 @@ Result run(const std::vector<arch::amx::program::Program>& programs, const std::
 Result measured(const std::string& file, const std::vector<int>& processors) {
     const std::string text = read_file(file);
     const auto with_count = [&](std::int64_t count) {
-        return validation::amx::read_kernel(text, file, count);
+        return workloads::amx::tiles::read_kernel(text, file, count);
     };
-    if (!validation::amx::has_count(text)) {
+    if (!workloads::amx::tiles::has_count(text)) {
         return run(with_count(1), processors);
     }
     const std::int64_t length =
@@ -128,7 +130,7 @@ int command(const std::vector<std::string>& arguments) {
         processors = read_processors(files[1]);
         files.erase(files.begin(), files.begin() + 2);
     }
-    if (const std::string reason = validation::amx::why_no_tiles(); !reason.empty()) {
+    if (const std::string reason = validation::amx::harness::why_no_tiles(); !reason.empty()) {
         fmt::print(stderr, "SKIP: {}\n", reason);
         return kSkip;
     }
@@ -138,7 +140,8 @@ int command(const std::vector<std::string>& arguments) {
             const Result result = measured(file, processors);
             fmt::print("{},{},{:.3f},{:.3f},{:.3f},{},{},{}\n", file.substr(file.rfind('/') + 1),
                        result.counted ? "core_cycles" : "tsc_cycles", result.least, result.median,
-                       result.tsc, clock_of(result), kRepetitions, validation::amx::host_name());
+                       result.tsc, clock_of(result), kRepetitions,
+                       validation::amx::harness::host_name());
         } catch (const arch::base::config::ConfigError& error) {
             fmt::print(stderr, "{}: left out: {}\n", file, error.what());
         }

@@ -7,7 +7,7 @@
 
 #include "arch/memory/port/backing_store.hpp"
 #include "workloads/amx/tiles/amx_gemm.hpp"
-#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/product_check.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 

@@ -5,12 +5,11 @@
 #include "arch/npu/check/program_verifier.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "workloads/npu/gotoblas/gotoblas_data.hpp"
-#include "workloads/npu/program_file/program_run_testing.hpp"
+#include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::gotoblas {
 namespace {
 
-using namespace arch;
 
 Machine machine() {
     return load_machine("vck190", "ddr4_3200");
@@ -31,7 +30,7 @@ GotoblasMapping mapping(std::int64_t m_c, std::int64_t n_c, std::int64_t k_c) {
 Outcome run(const GemmProblem& gemm, const GotoblasMapping& map, bool functional) {
     const Machine m = machine();
     LoweredGotoblas lowered = lower(gemm, map, m.npu);
-    EXPECT_TRUE(npu::check::verify(lowered.program, m.npu).empty());
+    EXPECT_TRUE(arch::npu::check::verify(lowered.program, m.npu).empty());
     const GotoblasData data(gemm, map, lowered);
     const Bytes bytes{[&](auto& store) { data.fill(3, store); },
                       [&](auto& store) { return data.check(3, store); }};
@@ -84,7 +83,7 @@ TEST(Gotoblas, EachPanelOfBIsCopiedOncePerRowBlock) {
 // panels, so that C ends with a whole burst.
 TEST(Gotoblas, MoreRowPanelsCostTheirMicroKernels) {
     const Machine m = machine();
-    const auto kernel = npu::core::StreamKernelTiming(m.npu.kernels)
+    const auto kernel = arch::npu::core::StreamKernelTiming(m.npu.kernels)
                             .cycles(micro_kernel(problem(0, 0, 0), mapping(0, 0, 0), 100))
                             .total();
     const std::int64_t ten = run(problem(160, 100, 4), mapping(1024, 4, 100), false).cycles;
@@ -119,7 +118,7 @@ TEST(Gotoblas, MemoryTrafficIsBOnceAndCBothWays) {
 }
 
 TEST(Gotoblas, LimitsFollowFromSizes) {
-    const npu::NpuConfig config = machine().npu;
+    const arch::npu::NpuConfig config = machine().npu;
     EXPECT_TRUE(problems_of(problem(16, 4096, 4), mapping(16, 4, 290), config).empty());
     const auto longer = problems_of(problem(16, 4096, 4), mapping(16, 4, 291), config);
     ASSERT_EQ(longer.size(), 1U);
@@ -137,7 +136,7 @@ TEST(Gotoblas, LimitsFollowFromSizes) {
 }
 
 TEST(Gotoblas, ChoosesTheLargestBlocksThatFit) {
-    const npu::NpuConfig config = machine().npu;
+    const arch::npu::NpuConfig config = machine().npu;
     const GemmProblem gemm = problem(100000, 1000, 50);
     const GotoblasMapping map = choose_gotoblas(gemm, config);
     EXPECT_EQ(map.k_c, 290);

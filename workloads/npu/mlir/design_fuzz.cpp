@@ -9,7 +9,7 @@
 #include "arch/npu/program/program_print.hpp"
 #include "arch/npu/check/program_verifier.hpp"
 #include "arch/npu/stream/router.hpp"
-#include "arch/npu/shipped_config.hpp"
+#include "arch/npu/shipped_config_testing.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

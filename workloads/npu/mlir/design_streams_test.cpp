@@ -6,7 +6,7 @@
 #include "arch/base/config.hpp"
 #include "workloads/npu/mlir/design.hpp"
 #include "arch/npu/check/program_verifier.hpp"
-#include "arch/npu/shipped_config.hpp"
+#include "arch/npu/shipped_config_testing.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {

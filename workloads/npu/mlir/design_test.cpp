@@ -7,7 +7,7 @@
 #include "arch/base/config.hpp"
 #include "workloads/npu/mlir/device_names.hpp"
 #include "arch/npu/check/program_verifier.hpp"
-#include "arch/npu/shipped_config.hpp"
+#include "arch/npu/shipped_config_testing.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
@@ -322,9 +322,9 @@ TEST(Design, SwitchboxesPinRoutesAndArbiters) {
     EXPECT_EQ(route.destinations[0], (program::ChannelId{{0, 2}, program::Direction::S2MM, 1}));
     ASSERT_EQ(route.path.size(), 2U);
     EXPECT_EQ(route.path[0].arbiter, 2);
-    EXPECT_EQ(route.path[0].out, "north4");
+    EXPECT_EQ(name_of(route.path[0].out), "north4");
     EXPECT_EQ(route.path[1].arbiter, 1);
-    EXPECT_EQ(route.path[1].in, "south4");
+    EXPECT_EQ(name_of(route.path[1].in), "south4");
 }
 
 TEST(Design, SaysWhereAndWhatItDoesNotRead) {

@@ -10,13 +10,12 @@
 namespace tilesim::workloads::npu::output_stationary {
 namespace {
 
-using namespace arch;
 
 void gemm(benchmark::State& state) {
     const std::string folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/";
     auto device = base::config::Document::load(folder + "xdna2.yaml");
     auto root = device.root();
-    const npu::NpuConfig config = npu::read_npu_config(root.child("npu", ""));
+    const arch::npu::NpuConfig config = arch::npu::read_npu_config(root.child("npu", ""));
     const fabric::FabricConfig fabric = fabric::read_fabric_config(root.child("fabric", ""));
     auto dram = base::config::Document::load(folder + "ddr5_5600.yaml");
     const memory::device::MemoryConfig memory_config =
@@ -24,13 +23,13 @@ void gemm(benchmark::State& state) {
     const GemmProblem problem{.m = state.range(0), .k = 864, .n = 1152, .c = DataType::Int8};
     const OutputStationaryMapping mapping{.m_ct = 144, .k_ct = 72, .n_ct = 144, .k_mt = 432};
     LoweredGemm lowered = lower(problem, mapping, config);
-    npu::stream::route(lowered.program, config);
+    arch::npu::stream::route(lowered.program, config);
     std::int64_t cycles = 0;
     for (auto _ : state) {
         base::EventQueue queue;
         base::stats::Group stats("");
         memory::controller::MemorySystem memory(memory_config, fabric.request_latency, queue, stats);
-        npu::array::Array array(config, fabric, lowered.program, memory, queue, stats, nullptr);
+        arch::npu::array::Array array(config, fabric, lowered.program, memory, queue, stats, nullptr);
         array.start();
         while (!array.finished()) {
             queue.run_until(queue.next_time());

@@ -9,12 +9,11 @@
 #include "arch/npu/check/program_verifier.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/output_stationary/gemm_data.hpp"
-#include "workloads/npu/program_file/program_run_testing.hpp"
+#include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 namespace {
 
-using namespace arch;
 
 Machine machine(const std::string& name) {
     return load_machine(name, "ddr5_5600");
@@ -96,7 +95,7 @@ TEST(OutputStationary, BorrowsANeighboursMemoryWhereATileIsTooSmall) {
     const std::int64_t joined = 4 * 32 * 32 * 4;
     m.npu.memory_tile.memory = base::Bytes{4 * block + joined - 1};
     const LoweredGemm lowered = lower(gemm, small_map(), m.npu);
-    EXPECT_EQ(npu::check::verify(lowered.program, m.npu), std::vector<std::string>{});
+    EXPECT_EQ(arch::npu::check::verify(lowered.program, m.npu), std::vector<std::string>{});
     const auto lent = std::count_if(
         lowered.program.buffers.begin(), lowered.program.buffers.end(), [](const auto& buffer) {
             return buffer.name.starts_with("b_mt0") && buffer.tile.column == 1;
@@ -152,13 +151,13 @@ TEST(OutputStationary, FivesOfEachTransferAreInFlightAndNoPushIsLost) {
     const Machine m = machine("xdna");
     const GemmProblem gemm{1280, 64, 1280, DataType::Int8, DataType::Int8, DataType::Int8, true};
     const LoweredGemm lowered = lower(gemm, small_map(), m.npu);
-    std::map<npu::program::ChannelId, std::int64_t> in_flight;
+    std::map<arch::npu::program::ChannelId, std::int64_t> in_flight;
     std::int64_t most = 0;
-    for (const npu::program::SequenceOp& op : lowered.program.sequence) {
-        if (const auto* push = std::get_if<npu::program::PushTask>(&op);
+    for (const arch::npu::program::SequenceOp& op : lowered.program.sequence) {
+        if (const auto* push = std::get_if<arch::npu::program::PushTask>(&op);
             push != nullptr && push->task.token) {
             most = std::max(most, ++in_flight[push->channel]);
-        } else if (const auto* wait = std::get_if<npu::program::WaitToken>(&op)) {
+        } else if (const auto* wait = std::get_if<arch::npu::program::WaitToken>(&op)) {
             --in_flight[wait->channel];
         }
     }

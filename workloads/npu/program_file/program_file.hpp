@@ -10,7 +10,7 @@
 #include "arch/memory/port/backing_store.hpp"
 #include "arch/npu/program/program.hpp"
 #include "arch/npu/tile/tile_memory.hpp"
-#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/product_check.hpp"
 
 namespace tilesim::workloads::npu::program_file {
 

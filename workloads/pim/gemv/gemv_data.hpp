@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "arch/pim/pim_unit.hpp"
-#include "workloads/npu/output_stationary/gemm_data.hpp"
 #include "workloads/pim/gemv/pim_placement.hpp"
+#include "workloads/product_check.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 

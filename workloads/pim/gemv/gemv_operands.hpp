@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "arch/memory/port/backing_store.hpp"
 #include "arch/memory/device/memory_config.hpp"
+#include "arch/memory/port/backing_store.hpp"
 #include "arch/pim/pim_config.hpp"
-#include "workloads/npu/output_stationary/gemm_data.hpp"
 #include "workloads/gemv.hpp"
+#include "workloads/product_check.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 

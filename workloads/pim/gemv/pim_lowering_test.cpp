@@ -3,6 +3,7 @@
 
 #include "arch/base/clock.hpp"
 #include "arch/base/config.hpp"
+#include "arch/memory/controller/memory_config_reader.hpp"
 #include "workloads/pim/gemv/pim_placement.hpp"
 
 namespace tilesim::workloads::pim::gemv {

@@ -17,10 +17,10 @@ namespace memory = arch::memory;
 using arch::base::DataType;
 
 // Eight channels of sixteen banks with rows of 2 KiB.
-memory::device::MemoryConfig lpddr(std::int64_t bank_groups = 4) {
+arch::memory::device::MemoryConfig lpddr(std::int64_t bank_groups = 4) {
     auto document = arch::base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
                                                        "/configs/devices/lpddr5x_7500.yaml");
-    memory::device::MemoryConfig config = memory::controller::read_memory_config(document.root().child("memory", ""));
+    arch::memory::device::MemoryConfig config = arch::memory::controller::read_memory_config(document.root().child("memory", ""));
     config.bank_groups = bank_groups;
     config.refresh = false;
     return config;
@@ -109,12 +109,12 @@ struct Outcome {
 
 Outcome run(const GemvProblem& gemv, const PimMapping& mapping, bool functional,
             const pim::PimConfig& config = {}) {
-    const memory::device::MemoryConfig dram = lpddr();
+    const arch::memory::device::MemoryConfig dram = lpddr();
     const PimPlacement placement = place(gemv, mapping, dram, config);
     const pim::PimProgram program = lower(gemv, placement, dram, config);
     arch::base::EventQueue queue;
     arch::base::stats::Group root("");
-    memory::controller::MemorySystem system(dram, memory::traffic::StreamDriver::latency(dram), queue, root);
+    arch::memory::controller::MemorySystem system(dram, arch::memory::traffic::StreamDriver::latency(dram), queue, root);
     std::unique_ptr<FunctionalGemv> data;
     if (functional) {
         data = functional_gemv(gemv, placement, dram, config, 7);
@@ -124,7 +124,7 @@ Outcome run(const GemvProblem& gemv, const PimMapping& mapping, bool functional,
         units.push_back(
             std::make_unique<pim::PimUnit>(dram.timing, config, program, i, root, data.get()));
         system.lend(i, *units.back(),
-                    memory::traffic::StreamDriver::latency(dram) + arch::base::Femtoseconds{1});
+                    arch::memory::traffic::StreamDriver::latency(dram) + arch::base::Femtoseconds{1});
     }
     while (!queue.empty()) {
         queue.run_until(queue.next_time());
@@ -143,7 +143,7 @@ TEST(PimPlacement, TheClosedFormIsTheCommandStream) {
             const GemvProblem gemv{3 * d, d};
             PimMapping mapping;
             mapping.cr_degree = degree;
-            const memory::device::MemoryConfig dram = lpddr();
+            const arch::memory::device::MemoryConfig dram = lpddr();
             const PimPlacement placement = place(gemv, mapping, dram, {});
             EXPECT_EQ(run(gemv, mapping, false).cycles,
                       closed_form_cycles(gemv, placement, dram, {}))

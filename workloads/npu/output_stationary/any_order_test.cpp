@@ -7,9 +7,9 @@
 #include "arch/npu/npu_config.hpp"
 #include "workloads/npu/output_stationary/gemm_data.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
-#include "workloads/npu/program_file/program_interpreter.hpp"
+#include "workloads/npu/output_stationary/program_interpreter_testing.hpp"
 
-namespace tilesim::workloads::npu::program_file {
+namespace tilesim::workloads::npu::output_stationary {
 namespace {
 
 arch::npu::NpuConfig device(const std::string& name) {
@@ -82,4 +82,4 @@ TEST_P(AnyOrderOfManyRows, GivesTheProduct) {
 }
 
 }  // namespace
-}  // namespace tilesim::workloads::npu::program_file
+}  // namespace tilesim::workloads::npu::output_stationary

@@ -27,7 +27,7 @@
 #include "arch/npu/program/program.hpp"
 #include "arch/npu/tile/tile_memory.hpp"
 
-namespace tilesim::workloads::npu::program_file {
+namespace tilesim::workloads::npu::output_stationary {
 
 class ProgramInterpreter {
   public:
@@ -113,4 +113,4 @@ class ProgramInterpreter {
     std::vector<std::string> faults_;
 };
 
-}  // namespace tilesim::workloads::npu::program_file
+}  // namespace tilesim::workloads::npu::output_stationary

@@ -8,12 +8,14 @@
 #include <string>
 
 #include "arch/base/config.hpp"
+#include "arch/fabric/fabric_config.hpp"
 #include "arch/memory/controller/memory_config_reader.hpp"
+#include "arch/memory/controller/memory_system.hpp"
 #include "arch/npu/array/array.hpp"
 #include "arch/npu/stream/router.hpp"
-#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/product_check.hpp"
 
-namespace tilesim::workloads::npu::program_file {
+namespace tilesim::workloads::npu {
 
 struct Machine {
     arch::npu::NpuConfig npu;
@@ -69,4 +71,4 @@ inline Outcome run_program(const Machine& m, arch::npu::program::Program& progra
     return outcome;
 }
 
-}  // namespace tilesim::workloads::npu::program_file
+}  // namespace tilesim::workloads::npu

@@ -1,4 +1,4 @@
-#include "workloads/npu/program_file/program_interpreter.hpp"
+#include "workloads/npu/output_stationary/program_interpreter_testing.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "arch/npu/core/kernel_function.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 
-namespace tilesim::workloads::npu::program_file {
+namespace tilesim::workloads::npu::output_stationary {
 
 using namespace arch::npu;
 
@@ -342,4 +342,4 @@ void ProgramInterpreter::call(Core& core, const program::CallOp& op) {
     }
 }
 
-}  // namespace tilesim::workloads::npu::program_file
+}  // namespace tilesim::workloads::npu::output_stationary

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "arch/base/config.hpp"
+#include "arch/npu/check/program_verifier.hpp"
 #include "arch/npu/program/program_print.hpp"
 #include "arch/npu/program/program_reader.hpp"
-#include "arch/npu/check/program_verifier.hpp"
+#include "arch/npu/shipped_config_testing.hpp"
 #include "arch/npu/stream/router.hpp"
-#include "arch/npu/shipped_config.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace tilesim::arch;
