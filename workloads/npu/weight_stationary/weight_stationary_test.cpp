@@ -132,7 +132,7 @@ TEST(WeightStationary, FloatsAreAddedInTheOrderTheReductionHas) {
     const Machine m = machine("xdna");
     const GemmProblem gemm{48, 96, 128, DataType::Bf16, DataType::Bf16, DataType::F32, true};
     for (const auto& [used, other] : {std::pair{Reduction::Cascade, Reduction::MemoryTile},
-                                     std::pair{Reduction::MemoryTile, Reduction::Cascade}}) {
+                                      std::pair{Reduction::MemoryTile, Reduction::Cascade}}) {
         WeightStationaryMapping map = small_map(used);
         map.rows = 3;
         const LoweredGemm lowered = lower(gemm, map, m.npu);
@@ -162,6 +162,51 @@ TEST(WeightStationary, MorePassesThanAShimHasDescriptorsFor) {
     WeightStationaryMapping map = small_map();
     map.columns = 2;
     expect_exact(machine("xdna"), int8_gemm(32, 128, 2 * 32 * 13), map);
+}
+
+// Most C tasks of the first shim that are under way at a time.
+std::int64_t most_in_flight(const LoweredGemm& lowered) {
+    std::int64_t in_flight = 0;
+    std::int64_t most = 0;
+    const arch::npu::program::ChannelId c{{0, 0}, arch::npu::program::Direction::S2MM, kShimC};
+    for (const arch::npu::program::SequenceOp& op : lowered.program.sequence) {
+        if (const auto* push = std::get_if<arch::npu::program::PushTask>(&op);
+            push != nullptr && push->channel == c) {
+            most = std::max(most, ++in_flight);
+        } else if (const auto* wait = std::get_if<arch::npu::program::WaitToken>(&op);
+                   wait != nullptr && wait->channel == c) {
+            --in_flight;
+        }
+    }
+    EXPECT_EQ(in_flight, 0);
+    return most;
+}
+
+TEST(WeightStationary, PassesAreStartedAheadAsFarAsDescriptorsAndQueuesOfAShimReach) {
+    Machine m = machine("xdna");
+    const GemmProblem gemm = int8_gemm(32, 128, 4 * 32 * 13);
+    EXPECT_EQ(most_in_flight(lower(gemm, small_map(), m.npu)), 5);  // one runs, four queue
+    m.npu.shim_dma.descriptors = 11;                                // three for each pass
+    EXPECT_EQ(most_in_flight(lower(gemm, small_map(), m.npu)), 3);
+}
+
+TEST(WeightStationary, OneBufferOfEachKindOrSeveralGiveTheSameProduct) {
+    for (const Reduction reduction : {Reduction::Cascade, Reduction::MemoryTile}) {
+        for (const auto& [a, c] : {std::pair{1, 1}, std::pair{3, 1}, std::pair{1, 3}}) {
+            WeightStationaryMapping map = small_map(reduction);
+            map.a_buffers = a;
+            map.c_buffers = c;
+            expect_exact(machine("xdna"), int8_gemm(80, 96, 150), map);
+        }
+    }
+}
+
+TEST(WeightStationary, BuffersOfCoresLeaveTheStackAlone) {
+    Machine m = machine("xdna2");
+    m.npu.core.stack = arch::base::Bytes{2048};
+    for (const auto& buffer : lower(int8_gemm(80, 96, 150), small_map(), m.npu).program.buffers) {
+        EXPECT_EQ(buffer.tile.row > 1 && buffer.address < 2048, false) << buffer.name;
+    }
 }
 
 TEST(WeightStationary, BIsReadOnceAndAOnceAPass) {
