@@ -19,6 +19,7 @@
 #include "workloads/npu/output_stationary/output_stationary_dataflow.hpp"
 #include "workloads/npu/program_file/program_dataflow.hpp"
 #include "workloads/npu/training/offload.hpp"
+#include "workloads/npu/weight_stationary/weight_stationary_dataflow.hpp"
 #include "workloads/paths.hpp"
 #include "workloads/pim/gemv/gemv_dataflow.hpp"
 #include "workloads/pim/pim_machine.hpp"
@@ -61,6 +62,7 @@ std::span<const Dataflow* const> dataflows() {
     static const std::array kDataflows{
         &npu::training::offload_dataflow(),
         &npu::output_stationary::output_stationary_dataflow(),
+        &npu::weight_stationary::weight_stationary_dataflow(),
         &npu::gotoblas::gotoblas_dataflow(),
         &amx::tiles::amx_dataflow(),
         &pim::gemv::pimnast_dataflow(),

@@ -1,0 +1,43 @@
+// The analytical bounds of a weight-stationary GEMM, and the mappings worth simulating.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/memory/device/memory_config.hpp"
+#include "workloads/bounds.hpp"
+#include "workloads/npu/weight_stationary/weight_stationary.hpp"
+
+namespace tilesim::workloads::npu::weight_stationary {
+
+// No run is faster:
+// compute: a core's tiles of B come, one after the last use of the other, and in between are its
+//          kernels and the cascade words it gets and puts, one a cycle;
+// stream:  what the channel moves that has most to do, a word a cycle: A of a column's slices, B
+//          of its cores, C, or the parts of C that go to an adding core;
+// memory:  A once a pass, B once, C once at the DRAM's peak rate.
+GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& mapping,
+                     const arch::npu::NpuConfig& config,
+                     const arch::memory::device::MemoryConfig& memory);
+
+struct TileCandidate {
+    WeightStationaryMapping mapping;
+    GemmBounds bounds;
+};
+
+struct CandidateSet {
+    std::int64_t legal = 0;                 // mappings that fit
+    std::vector<TileCandidate> candidates;  // of them, those no other one dominates
+};
+
+// Mappings whose slices of K are as short as they may be. One dominates another when no bound and
+// no DRAM traffic of its is worse, nor its buffers fewer.
+CandidateSet candidates_of(const GemmProblem& problem, const arch::npu::NpuConfig& config,
+                           const arch::memory::device::MemoryConfig& memory);
+
+// Of the candidates the one with the least bound. Throws ConfigError when there is none.
+WeightStationaryMapping choose_mapping(const GemmProblem& problem,
+                                       const arch::npu::NpuConfig& config,
+                                       const arch::memory::device::MemoryConfig& memory);
+
+}  // namespace tilesim::workloads::npu::weight_stationary

@@ -1,0 +1,21 @@
+#include "workloads/npu/weight_stationary/weight_stationary_mapping.hpp"
+
+namespace tilesim::workloads::npu::weight_stationary {
+
+void read_keys(arch::base::config::Node& node, WeightStationaryMapping& map) {
+    const arch::base::config::Range tile{1, 4096};
+    node.required("m_ct", map.m_ct, tile, "rows of the A and C tiles that stream past");
+    node.required("k_ct", map.k_ct, tile, "rows of the B tile a core keeps: its slice of K");
+    node.required("n_ct", map.n_ct, tile, "columns of the B tile a core keeps");
+    using Reduction = WeightStationaryMapping::Reduction;
+    node.optional("reduction", map.reduction,
+                  {{"cascade", Reduction::Cascade}, {"memory_tile", Reduction::MemoryTile}},
+                  "how the parts of C that the cores of a column have are added");
+    node.optional("a_buffers", map.a_buffers, {1, 8}, "A tiles per core, and per memory tile");
+    node.optional("c_buffers", map.c_buffers, {1, 8}, "C tiles wherever C waits for a DMA");
+    node.optional("columns", map.columns, {0, 64}, "columns of cores used; 0: all");
+    node.optional("rows", map.rows, {0, 16}, "rows of cores that multiply; 0: all there can be");
+    node.done();
+}
+
+}  // namespace tilesim::workloads::npu::weight_stationary

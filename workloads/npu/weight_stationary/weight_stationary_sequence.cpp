@@ -1,0 +1,174 @@
+#include "workloads/npu/weight_stationary/weight_stationary_sequence.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "workloads/npu/object_fifo.hpp"
+#include "workloads/npu/weight_stationary/tile_layouts.hpp"
+
+namespace tilesim::workloads::npu::weight_stationary {
+
+using namespace arch::npu;
+
+namespace {
+
+constexpr std::int64_t kWordBytes = 4;
+constexpr std::int64_t kTransfers = 3;  // A, B and C
+
+// M tiles of a pass that a task of a shim moves.
+struct Step {
+    std::int64_t pass = 0;
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+};
+
+class Sequence {
+  public:
+    Sequence(LoweredGemm& lowered, const GemmProblem& problem, const WeightStationaryMapping& map,
+             const NpuConfig& config)
+        : lowered_(lowered),
+          shape_(lowered.shape),
+          problem_(problem),
+          map_(map),
+          slots_(std::min(config.shim_dma.descriptors / kTransfers,
+                          config.shim_dma.task_queue_depth + 1)),
+          steps_(lowered.program.sequence) {}
+
+    void start_cores(const std::vector<std::int64_t>& go_locks) {
+        for (const program::CoreProgram& core : lowered_.program.cores) {
+            steps_.push_back(program::WriteParameter{core.tile, kPassesParameter, shape_.passes});
+            steps_.push_back(program::WriteParameter{core.tile, kTilesParameter, shape_.m_tiles});
+        }
+        for (const std::int64_t lock : go_locks) {
+            steps_.push_back(program::SetLock{lock, 1});
+        }
+    }
+
+    void move_tiles() {
+        std::int64_t started = 0;
+        std::int64_t finished = 0;
+        for (std::int64_t pass = 0; pass < shape_.passes; ++pass) {
+            for (std::int64_t first = 0; first < shape_.m_tiles; first += shape_.m_tiles_a_task) {
+                if (started - finished == slots_) {
+                    wait();
+                    ++finished;
+                }
+                const std::int64_t left = shape_.m_tiles - first;
+                start({pass, first, std::min(left, shape_.m_tiles_a_task)}, started % slots_);
+                ++started;
+            }
+        }
+        for (; finished < started; ++finished) {
+            wait();
+        }
+    }
+
+  private:
+    static program::BufferDescriptor descriptor(std::int64_t id, std::int64_t buffer,
+                                                std::int64_t offset_words, std::int64_t length,
+                                                std::vector<program::Dimension> dimensions) {
+        program::BufferDescriptor descriptor = shaped(length, std::move(dimensions));
+        descriptor.id = id;
+        descriptor.buffer = buffer;
+        descriptor.offset = offset_words * kWordBytes;
+        return descriptor;
+    }
+
+    std::int64_t id_of(std::int64_t transfer, std::int64_t slot) const {
+        return transfer * slots_ + slot;
+    }
+
+    void start(const Step& step, std::int64_t slot) {
+        for (std::int64_t column = 0; column < shape_.columns; ++column) {
+            start_a(column, step, slot);
+            if (step.first == 0) {
+                push({{column, 0}, program::Direction::MM2S, kShimB},
+                     b_tiles(column, step.pass, id_of(1, slot)), 1);
+            }
+            push({{column, 0}, program::Direction::S2MM, kShimC},
+                 c_rows(column, step, id_of(2, slot)), 1);
+        }
+    }
+
+    // A slice's rows follow each other; the tiles of several slices come in turn.
+    void start_a(std::int64_t column, const Step& step, std::int64_t slot) {
+        const SliceSpan held = shape_.slices_of(column);
+        if (held.count == 0) {
+            return;
+        }
+        const std::int64_t k = TileLayouts::words(lowered_.k, problem_.a);
+        const std::int64_t run = TileLayouts::words(map_.k_ct, problem_.a);
+        const std::int64_t offset = step.first * map_.m_ct * k + held.first * run;
+        const program::ChannelId channel{{column, 0}, program::Direction::MM2S, kShimA};
+        if (shape_.most_slices() == 1) {
+            const std::int64_t rows = step.count * map_.m_ct;
+            push(channel, descriptor(id_of(0, slot), 0, offset, rows * run, {{run, 1}, {rows, k}}),
+                 1);
+            return;
+        }
+        program::BufferDescriptor tiles =
+            descriptor(id_of(0, slot), 0, offset, held.count * map_.m_ct * run,
+                       {{run, 1}, {map_.m_ct, k}, {held.count, run}});
+        tiles.iteration = program::Iteration{step.count, map_.m_ct * k, 0};
+        push(channel, std::move(tiles), step.count);
+    }
+
+    // The tiles of a column of cores, in order of the slices.
+    program::BufferDescriptor b_tiles(std::int64_t column, std::int64_t pass,
+                                      std::int64_t id) const {
+        const std::int64_t first = (pass * shape_.columns + column) * map_.n_ct;
+        const std::int64_t k = TileLayouts::words(lowered_.k, problem_.b);
+        const std::int64_t n = TileLayouts::words(lowered_.n, problem_.b);
+        if (problem_.b_column_major) {
+            const std::int64_t run = TileLayouts::words(map_.k_ct, problem_.b);
+            return descriptor(id, 1, first * k, map_.n_ct * k,
+                              {{run, 1}, {map_.n_ct, k}, {shape_.rows, run}});
+        }
+        const std::int64_t run = TileLayouts::words(map_.n_ct, problem_.b);
+        return descriptor(id, 1, TileLayouts::words(first, problem_.b), lowered_.k * run,
+                          {{run, 1}, {lowered_.k, n}});
+    }
+
+    program::BufferDescriptor c_rows(std::int64_t column, const Step& step, std::int64_t id) const {
+        const std::int64_t first = (step.pass * shape_.columns + column) * map_.n_ct;
+        const std::int64_t n = TileLayouts::words(lowered_.n, problem_.c);
+        const std::int64_t run = TileLayouts::words(map_.n_ct, problem_.c);
+        const std::int64_t rows = step.count * map_.m_ct;
+        return descriptor(id, 2, step.first * map_.m_ct * n + TileLayouts::words(first, problem_.c),
+                          rows * run, {{run, 1}, {rows, n}});
+    }
+
+    void push(program::ChannelId channel, program::BufferDescriptor descriptor,
+              std::int64_t repeat) {
+        const std::int64_t id = descriptor.id;
+        steps_.push_back(program::WriteDescriptor{channel.tile, std::move(descriptor)});
+        steps_.push_back(program::PushTask{
+            channel, {id, repeat, channel.direction == program::Direction::S2MM}});
+    }
+
+    // The oldest step's C is in DRAM: nothing else of it is left, and its slot is free.
+    void wait() {
+        for (std::int64_t column = 0; column < shape_.columns; ++column) {
+            steps_.push_back(program::WaitToken{{{column, 0}, program::Direction::S2MM, kShimC}});
+        }
+    }
+
+    const LoweredGemm& lowered_;
+    const ArrayShape& shape_;
+    const GemmProblem& problem_;
+    const WeightStationaryMapping& map_;
+    std::int64_t slots_;  // steps under way
+    std::vector<program::SequenceOp>& steps_;
+};
+
+}  // namespace
+
+void add_sequence(LoweredGemm& lowered, const GemmProblem& problem,
+                  const WeightStationaryMapping& map, const NpuConfig& config,
+                  const std::vector<std::int64_t>& go_locks) {
+    Sequence sequence(lowered, problem, map, config);
+    sequence.start_cores(go_locks);
+    sequence.move_tiles();
+}
+
+}  // namespace tilesim::workloads::npu::weight_stationary
