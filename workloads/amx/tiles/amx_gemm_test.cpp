@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "arch/amx/socket/socket.hpp"
+#include "arch/memory/controller/memory_system.hpp"
 #include "arch/amx/core/tile_machine.hpp"
 #include "workloads/amx/tiles/amx_data.hpp"
 

@@ -126,7 +126,7 @@ class Gotoblas final : public Dataflow {
         product.padding_waste = lowered->padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
         product.summary = loops_of(gemm, map.mapping, *lowered);
-        product.program = std::move(lowered->program);
+        product.program = lowered->program;  // the operands stay known to `contents`
         auto data = std::make_shared<GotoblasData>(gemm, map.mapping, *lowered);
         product.contents = {[&a_case, data, lowered](auto& store, auto&) {
                                 data->fill(a_case.run.seed, store);

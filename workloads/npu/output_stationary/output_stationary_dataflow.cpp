@@ -104,7 +104,7 @@ class OutputStationary final : public Dataflow {
             [&a_case, &gemm, &map, lowered](auto& store, auto&) {
                 return check_product(gemm, *lowered, map.mapping, a_case.run.seed, store);
             }};
-        product.program = std::move(lowered->program);
+        product.program = lowered->program;  // the operands stay known to `contents`
         return product_job(a_case, std::move(product), result);
     }
 
