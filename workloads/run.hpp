@@ -72,7 +72,7 @@ struct Plan {
     arch::base::Femtoseconds lookahead;
     arch::base::Hertz clock;  // of the cycles reported
     double macs = 0;
-    std::function<std::unique_ptr<Model>(Bench&)> build;
+    std::function<std::unique_ptr<Model>(Bench&)> build = {};
     // Called at the end, however it ended, while the model is there; may be empty.
     std::function<void(RunEnd)> collect = {};
     // Not what the result is of: nobody listens.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <memory>
@@ -75,6 +76,33 @@ int show(const SweepArguments& arguments) {
     return kFine;
 }
 
+constexpr std::string_view kDevicePrefix = "device.";
+
+struct Trial {
+    Simulated run;
+    double bytes = 0;  // of its answer
+};
+
+const Point& middle_of(const std::vector<Point>& points) {
+    return points[points.size() / 2];
+}
+
+// In a process of its own, within the sweep's limits and not for long.
+Trial try_point(const SweepFile& sweep, const Point& point) {
+    WorkerPool pool(1);
+    Limits limits = sweep.limits;
+    constexpr std::chrono::seconds kPatience{30};
+    limits.time = std::min<std::chrono::milliseconds>(limits.time, kPatience);
+    pool.start(0, limits, [&] {
+        return simulate(sweep.base_text, sweep.base_file, overrides_of(sweep, point));
+    });
+    std::vector<WorkerReport> reports;
+    while (reports.empty()) {
+        reports = pool.wait(limits.time);
+    }
+    return {simulated(reports[0]), static_cast<double>(reports[0].text.size())};
+}
+
 // What a point costs: the mean of the store's points where it has some, else one point, tried.
 Store::Cost expected_cost(const SweepFile& sweep, const std::vector<Point>& points,
                           const std::string& store_file, std::string& source) {
@@ -85,21 +113,31 @@ Store::Cost expected_cost(const SweepFile& sweep, const std::vector<Point>& poin
             return *cost;
         }
     }
-    const Point& middle = points[points.size() / 2];
-    WorkerPool pool(1);
-    Limits limits = sweep.limits;
-    constexpr std::chrono::seconds kTrial{30};
-    limits.time = std::min<std::chrono::milliseconds>(limits.time, kTrial);
-    pool.start(0, limits, [&] {
-        return simulate(sweep.base_text, sweep.base_file, overrides_of(sweep, middle));
-    });
-    std::vector<WorkerReport> reports;
-    while (reports.empty()) {
-        reports = pool.wait(limits.time);
+    const Trial trial = try_point(sweep, middle_of(points));
+    source = fmt::format("point {} tried: {}", middle_of(points).ordinal, trial.run.status);
+    return {trial.run.wall_s, trial.bytes};
+}
+
+// Axes that change nothing are named before hours are spent on them: a point is tried first.
+void name_unfelt_axes(const SweepFile& sweep, const std::vector<Point>& points) {
+    std::vector<std::string> keys;
+    for (const Axis& axis : sweep.axes) {
+        std::copy_if(axis.keys.begin(), axis.keys.end(), std::back_inserter(keys),
+                     [](const std::string& key) { return key.starts_with(kDevicePrefix); });
     }
-    const Simulated trial = simulated(reports[0]);
-    source = fmt::format("point {} tried: {}", middle.ordinal, trial.status);
-    return {trial.wall_s, static_cast<double>(reports[0].text.size())};
+    if (keys.empty() || points.empty()) {
+        return;
+    }
+    const Point& point = middle_of(points);
+    const auto unfelt = try_point(sweep, point).run.result.value("not_exercised",
+                                                                 std::vector<std::string>{});
+    for (const std::string& key : keys) {
+        if (std::find(unfelt.begin(), unfelt.end(), key.substr(kDevicePrefix.size())) !=
+            unfelt.end()) {
+            complain(fmt::format("{}: axis {}: cannot matter to this scenario (point {} tried)",
+                                 sweep.name, key, point.ordinal));
+        }
+    }
 }
 
 int dry_run(const SweepArguments& arguments, const SweepFile& sweep,
@@ -142,6 +180,7 @@ int sweep(const SweepArguments& arguments) {
     const SweepFile file = load_sweep(arguments.file);
     const std::vector<Point> points = points_of(file, shard);
     if (arguments.dry_run && !points.empty()) {
+        name_unfelt_axes(file, points);
         return dry_run(arguments, file, points, shard);
     }
     if (!arguments.scheduler.empty()) {
@@ -152,6 +191,7 @@ int sweep(const SweepArguments& arguments) {
         print(arguments.scheduler == "slurm" ? write_slurm(job) : write_condor(job));
         return kFine;
     }
+    name_unfelt_axes(file, points);
     const std::string store_file = store_of(arguments, shard);
     const StoreLock lock(store_file);
     Store store(store_file, Store::Mode::Create);

@@ -1,4 +1,4 @@
-#include "workloads/attribution.hpp"
+#include "workloads/npu/array_attribution.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "arch/amx/program/program_text.hpp"
+#include "arch/memory/controller/memory_system.hpp"
 #include "arch/base/probe_testing.hpp"
 
 namespace tilesim::arch::amx::socket {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "arch/amx/program/program_text.hpp"
+#include "arch/memory/controller/memory_system.hpp"
 
 namespace tilesim::arch::amx::socket {
 namespace {

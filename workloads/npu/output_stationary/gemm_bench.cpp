@@ -3,6 +3,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/memory/controller/memory_config_reader.hpp"
+#include "arch/memory/controller/memory_system.hpp"
 #include "arch/npu/array/array.hpp"
 #include "arch/npu/stream/router.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
@@ -13,22 +14,22 @@ namespace {
 
 void gemm(benchmark::State& state) {
     const std::string folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/";
-    auto device = base::config::Document::load(folder + "xdna2.yaml");
+    auto device = arch::base::config::Document::load(folder + "xdna2.yaml");
     auto root = device.root();
     const arch::npu::NpuConfig config = arch::npu::read_npu_config(root.child("npu", ""));
-    const fabric::FabricConfig fabric = fabric::read_fabric_config(root.child("fabric", ""));
-    auto dram = base::config::Document::load(folder + "ddr5_5600.yaml");
-    const memory::device::MemoryConfig memory_config =
-        memory::controller::read_memory_config(dram.root().child("memory", ""));
+    const arch::fabric::FabricConfig fabric = arch::fabric::read_fabric_config(root.child("fabric", ""));
+    auto dram = arch::base::config::Document::load(folder + "ddr5_5600.yaml");
+    const arch::memory::device::MemoryConfig memory_config =
+        arch::memory::controller::read_memory_config(dram.root().child("memory", ""));
     const GemmProblem problem{.m = state.range(0), .k = 864, .n = 1152, .c = DataType::Int8};
     const OutputStationaryMapping mapping{.m_ct = 144, .k_ct = 72, .n_ct = 144, .k_mt = 432};
     LoweredGemm lowered = lower(problem, mapping, config);
     arch::npu::stream::route(lowered.program, config);
     std::int64_t cycles = 0;
     for (auto _ : state) {
-        base::EventQueue queue;
-        base::stats::Group stats("");
-        memory::controller::MemorySystem memory(memory_config, fabric.request_latency, queue, stats);
+        arch::base::EventQueue queue;
+        arch::base::stats::Group stats("");
+        arch::memory::controller::MemorySystem memory(memory_config, fabric.request_latency, queue, stats);
         arch::npu::array::Array array(config, fabric, lowered.program, memory, queue, stats, nullptr);
         array.start();
         while (!array.finished()) {

@@ -7,6 +7,7 @@
 
 #include "arch/npu/check/program_verifier.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
+#include "workloads/npu/output_stationary/gemm_data.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {

@@ -67,8 +67,8 @@ TEST_P(Products, MatchTheReferenceAndTimingModeAgreesToTheCycle) {
 TEST(OutputStationary, DoubleBufferedCHidesTheDrain) {
     Machine m = machine("xdna");
     m.fabric.read_blocks = 256;  // enough DRAM bandwidth to be bound by the cores
-    m.npu.shim.data_fifo = base::Bytes{16384};
-    m.npu.command_processor.dispatch = base::Femtoseconds{0};
+    m.npu.shim.data_fifo = arch::base::Bytes{16384};
+    m.npu.command_processor.dispatch = arch::base::Femtoseconds{0};
     const GemmProblem gemm{1024, 256, 1024, DataType::Int8, DataType::Int8, DataType::Int32, true};
     OutputStationaryMapping map = small_map(1);
     map.m_ct = map.n_ct = 64;
@@ -93,7 +93,7 @@ TEST(OutputStationary, BorrowsANeighboursMemoryWhereATileIsTooSmall) {
     // column holds no A.
     const std::int64_t block = 32 * 64;
     const std::int64_t joined = 4 * 32 * 32 * 4;
-    m.npu.memory_tile.memory = base::Bytes{4 * block + joined - 1};
+    m.npu.memory_tile.memory = arch::base::Bytes{4 * block + joined - 1};
     const LoweredGemm lowered = lower(gemm, small_map(), m.npu);
     EXPECT_EQ(arch::npu::check::verify(lowered.program, m.npu), std::vector<std::string>{});
     const auto lent = std::count_if(
@@ -104,7 +104,7 @@ TEST(OutputStationary, BorrowsANeighboursMemoryWhereATileIsTooSmall) {
     const Outcome borrowed = run(m, gemm, small_map(), true);
     EXPECT_TRUE(borrowed.check.match) << borrowed.check.first_mismatch;
     EXPECT_EQ(borrowed.cycles, plenty.cycles);
-    m.npu.memory_tile.memory = base::Bytes{3 * block + joined - 1};  // nothing left to lend
+    m.npu.memory_tile.memory = arch::base::Bytes{3 * block + joined - 1};  // nothing left to lend
     EXPECT_FALSE(problems_of(gemm, small_map(), m.npu).empty());
 }
 

@@ -139,7 +139,7 @@ bool ProgramInterpreter::step(Channel& channel) {
         channel.acquired = false;
         return true;
     }
-    const bool named = channel.task->out_of_order;
+    const bool named = channel.task->task().out_of_order;
     if (named && !channel.acquired) {
         if (streams_[*channel.from].words.empty()) {
             return false;
