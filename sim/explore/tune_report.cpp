@@ -146,11 +146,9 @@ Json to_json(const TuneResult& result) {
               {"ruled_out", result.cut},
               {"left", result.left},
               {"trials", all(result.trials)}};
-    if (!result.shorter.empty()) {
-        json["shorter_k_mt"] = all(result.shorter);
-        json["saturated"] =
-            in_json(result.saturated ? result.shorter[*result.saturated] : result.trials[0]);
-    }
+    json["shorter_k_mt"] = all(result.shorter);
+    json["saturated"] =
+        in_json(result.saturated ? result.shorter[*result.saturated] : result.trials[0]);
     return json;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "arch/base/clock.hpp"
 #include "arch/memory/controller/command_trace.hpp"
 #include "arch/memory/controller/memory_use.hpp"
 #include "arch/systemc/kernel_module.hpp"
@@ -80,18 +81,22 @@ RunEnd end_of(Outcome outcome, const Model& model) {
     return model.done_so_far() ? RunEnd::Stopped : RunEnd::TimeLimit;
 }
 
-void note_end(RunEnd end, const Model& model, workloads::RunResult& result) {
-    if (end == RunEnd::Standstill) {
+// A run that did not end well is reported as far as it came, to `reached`.
+void note_end(RunEnd end, const Model& model, arch::base::Clock clock,
+              arch::base::Femtoseconds reached, workloads::RunResult& result) {
+    const bool well = end == RunEnd::Finished || end == RunEnd::Rested || end == RunEnd::Stopped;
+    const arch::base::Cycles cycles = well ? model.finish_cycle() : clock.cycle_at(reached);
+    const arch::base::Femtoseconds time = well ? model.finish_time() : clock.time_of(cycles);
+    result.cycles = cycles.count();
+    result.time_ns = static_cast<double>(time.count()) / workloads::kFemtosecondsPerNanosecond;
+    if (well) {
+        result.status = workloads::Status::Ok;
+    } else if (end == RunEnd::Standstill) {
         result.status = workloads::Status::Deadlock;
         result.deadlock = model.deadlock();
-    } else if (end == RunEnd::TimeLimit) {
+    } else {
         result.status = workloads::Status::TimeLimit;
         result.notes.push_back("stopped by its budget, not dead: " + model.deadlock().progress());
-    } else {
-        result.status = workloads::Status::Ok;
-        result.cycles = model.finish_cycle().count();
-        result.time_ns = static_cast<double>(model.finish_time().count()) /
-                         workloads::kFemtosecondsPerNanosecond;
     }
 }
 
@@ -149,7 +154,7 @@ RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& 
         plan.collect(end);
     }
     memory.finish_statistics();
-    note_end(end, *model, result);
+    note_end(end, *model, arch::base::Clock{plan.clock}, queue.now(), result);
     result.events += queue.executed();
     result.memory = memory.totals();
     result.banks = memory.bank_use();

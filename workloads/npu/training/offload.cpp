@@ -425,6 +425,9 @@ TrainingWorkload read_training(Node& node) {
 class TrainingKind final : public ProblemKind {
   public:
     std::string_view key() const override { return "model"; }
+    std::string hint() const override {
+        return "; a training step needs an NPU with a `host` section";
+    }
     bool found(const Node& node) const override {
         return node.has("model") &&
                (node.has("batch") || node.has("sequence") || node.has("phase"));
