@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -227,11 +228,8 @@ Complaints products_that_need_tests(const House& house) {
     return complaints;
 }
 
-std::string joined(std::string path, std::string_view separator) {
-    for (std::size_t at = 0; (at = path.find('/', at)) != std::string::npos;) {
-        path.replace(at, 1, separator);
-    }
-    return path;
+std::string joined(const std::string& path, const std::string& separator) {
+    return boost::algorithm::replace_all_copy(path, "/", separator);
 }
 
 Complaints rooms_by_another_name(const House& house) {

@@ -12,7 +12,7 @@ struct Wait {
     std::string who;                   // "npu.tile(2,3).core"
     std::string what;                  // "lock A_full (id 1) >= 1, is 0"
     std::string on;                    // lock, stream, arbiter, cascade or token
-    std::vector<std::string> held_by;  // the agents that could end the wait
+    std::vector<std::string> held_by = {};  // the agents that could end the wait
     std::int64_t since = 0;            // cycles of the system's clock
     bool in_cycle = false;             // part of a cycle of waits
 };

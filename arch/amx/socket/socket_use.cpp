@@ -92,7 +92,8 @@ class SocketUse {
 
     void name_uncore() {
         const UncoreCounters& uncore = socket_.uncore().counters();
-        name_if(uncore.requests == 0, {"amx.uncore.answer", "amx.uncore.port_width"});
+        // Cores run in slices no longer than an answer takes: it shows even where nobody asks.
+        name_if(uncore.requests == 0, {"amx.uncore.port_width"});
         name_if(uncore.memory_reads + uncore.memory_writes == 0, {"amx.uncore.to_memory"});
         name_if(uncore.prefetches == 0 && uncore.memory_reads == 0, {"amx.uncore.streamer"});
         name_if(uncore.from_cores == 0, {"amx.uncore.dirty_elsewhere"});

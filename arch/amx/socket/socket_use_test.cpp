@@ -50,10 +50,10 @@ TEST(SocketUse, LevelsThatNobodyAskedAreNamed) {
     const auto near = unused("tileloadd tmm0, [0x1000000], 64\n");
     EXPECT_FALSE(names(near, "amx.caches.l2_latency"));
     EXPECT_TRUE(names(near, "amx.caches.l1_latency"));
-    EXPECT_TRUE(names(near, "amx.uncore.answer"));
+    EXPECT_TRUE(names(near, "amx.uncore.port_width"));
     EXPECT_TRUE(names(near, "amx.uncore.to_memory"));
     const auto far = unused("tileloadd tmm0, [0x2000000], 64\n");
-    EXPECT_FALSE(names(far, "amx.uncore.answer"));
+    EXPECT_FALSE(names(far, "amx.uncore.port_width"));
     EXPECT_FALSE(names(far, "amx.uncore.to_memory"));
     EXPECT_TRUE(names(far, "amx.caches.l2_latency"));
 }
