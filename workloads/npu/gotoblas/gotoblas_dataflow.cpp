@@ -8,25 +8,18 @@
 
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "workloads/attribution.hpp"
-#include "workloads/keys.hpp"
-#include "workloads/npu/array_job.hpp"
 #include "workloads/npu/gotoblas/gotoblas.hpp"
 #include "workloads/npu/gotoblas/gotoblas_data.hpp"
 #include "workloads/npu/npu_machine.hpp"
+#include "workloads/npu/product_dataflow.hpp"
 #include "workloads/npu/register_use.hpp"
 
 namespace tilesim::workloads::npu::gotoblas {
 
-using arch::base::config::Node;
 using arch::npu::NpuConfig;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-struct WithKernelCycles {
-    GotoblasMapping mapping;
-    KernelCycles kernel_cycles;
-};
 
 Json details_of(const arch::npu::NpuConfig& config, const GemmProblem& gemm,
                 const GotoblasMapping& map, const LoweredGotoblas& lowered,
@@ -75,7 +68,7 @@ std::string loops_of(const GemmProblem& gemm, const GotoblasMapping& map,
         std::min(map.m_c, lowered.m), map.m_r, map.m_r, map.n_r);
 }
 
-class Gotoblas final : public Dataflow {
+class Gotoblas final : public ProductDataflow<GotoblasMapping> {
   public:
     std::string_view name() const override { return "gotoblas"; }
     std::string_view summary() const override { return "five loops around a micro-kernel"; }
@@ -84,50 +77,31 @@ class Gotoblas final : public Dataflow {
         return problem.find<GemmProblem>() != nullptr && stream_fed(device);
     }
 
-    Mapping read(Node& mapping) const override {
-        WithKernelCycles read;
-        Node node = mapping.child(name(), summary());
-        read_keys(node, read.mapping);
-        read.kernel_cycles = read_kernel_cycles(mapping);
-        return {*this, read};
-    }
-
-    Json describe(const Mapping& mapping) const override {
-        const auto& given = mapping.get<WithKernelCycles>();
-        Json json{{name(), keys_of(given.mapping, read_keys)}};
-        describe_kernel_cycles(given.kernel_cycles, json);
-        return json;
-    }
-
     Choice choose(const Case& a_case, Runner&) const override {
-        return {{*this, mapping_of(a_case)},
+        return {mapping_of(a_case, keys_for(a_case)),
                 "no mapping given: the largest blocks that fit, see `mapping`"};
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
-        std::vector<Refusal> refusals;
-        for (std::string& problem : problems_of(gemm, mapping_of(a_case).mapping, config)) {
-            refusals.push_back({"mapping", std::move(problem)});
-        }
-        return refusals;
+        return refused(problems_of(gemm, keys_for(a_case), config));
     }
 
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
-        const auto& map = a_case.mapping.get<WithKernelCycles>();
-        result.notes.push_back(note_on_a(map.mapping, config));
+        const Given& map = given(a_case);
+        result.notes.push_back(note_on_a(map.keys, config));
         auto lowered = std::make_shared<LoweredGotoblas>(
-            gotoblas::lower(gemm, map.mapping, config));
+            gotoblas::lower(gemm, map.keys, config));
         LoweredProduct product;
-        product.bounds = bounds_of(gemm, map.mapping, *lowered, config, a_case.device.memory);
+        product.bounds = bounds_of(gemm, map.keys, *lowered, config, a_case.device.memory);
         product.padding_waste = lowered->padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
-        product.summary = loops_of(gemm, map.mapping, *lowered);
+        product.summary = loops_of(gemm, map.keys, *lowered);
         product.program = lowered->program;  // the operands stay known to `contents`
-        auto data = std::make_shared<GotoblasData>(gemm, map.mapping, *lowered);
+        auto data = std::make_shared<GotoblasData>(gemm, map.keys, *lowered);
         product.contents = {[&a_case, data, lowered](auto& store, auto&) {
                                 data->fill(a_case.run.seed, store);
                             },
@@ -135,18 +109,16 @@ class Gotoblas final : public Dataflow {
                                 return data->check(a_case.run.seed, store);
                             }};
         product.details = [&config, &gemm, &map, lowered](RunResult& ended) {
-            ended.details = details_of(config, gemm, map.mapping, *lowered, ended);
+            ended.details = details_of(config, gemm, map.keys, *lowered, ended);
         };
         return product_job(a_case, std::move(product), result);
     }
 
   private:
-    static WithKernelCycles mapping_of(const Case& a_case) {
-        return a_case.mapping.empty()
-                   ? WithKernelCycles{choose_gotoblas(a_case.problem.get<GemmProblem>(),
-                                                      a_case.device.get<NpuConfig>()),
-                                      std::nullopt}
-                   : a_case.mapping.get<WithKernelCycles>();
+    static GotoblasMapping keys_for(const Case& a_case) {
+        return a_case.mapping.empty() ? choose_gotoblas(a_case.problem.get<GemmProblem>(),
+                                                        a_case.device.get<NpuConfig>())
+                                      : given(a_case).keys;
     }
 };
 
