@@ -7,83 +7,256 @@
 
 namespace tilesim::arch::pim {
 
-std::int64_t AllBankTiming::earliest(AllBankCommand command) const {
-    const std::int64_t row_command = pim_.overlap_row_switch ? command_ : std::max(command_, mac_);
-    switch (command) {
-        case AllBankCommand::Activate:
-            return std::max(row_command, activate_);
-        case AllBankCommand::Precharge:
-            return std::max(row_command, precharge_);
-        case AllBankCommand::Mac:
-        case AllBankCommand::ArrayRead:
-            return std::max({command_, column_, mac_});
-        case AllBankCommand::ArrayWrite:
-            return std::max({command_, column_, write_});
-        case AllBankCommand::RegisterWrite:
-            return std::max(command_, write_);
-        case AllBankCommand::Alu:
-            return std::max(command_, alu_);
-    }
-    return command_;
+using memory::device::kNoRow;
+
+namespace {
+
+bool is_row_command(AllBankCommand command) {
+    return command == AllBankCommand::Activate || command == AllBankCommand::Precharge;
 }
 
-void AllBankTiming::issue(AllBankCommand command, std::int64_t row, std::int64_t now) {
-    SIM_DCHECK(now >= earliest(command), "all-bank command {} at {} is too early",
-               static_cast<int>(command), now);
-    command_ = now + pim_.command_interval.count();
+bool is_of_registers(AllBankCommand command) {
+    return command == AllBankCommand::RegisterWrite || command == AllBankCommand::RegisterRead;
+}
+
+bool is_of_units(AllBankCommand command) {
+    return command == AllBankCommand::Alu || command == AllBankCommand::Move;
+}
+
+}  // namespace
+
+const char* name_of(AllBankCommand command) {
     switch (command) {
         case AllBankCommand::Activate:
-            SIM_CHECK(row_ == memory::device::kNoRow, "ACT of all banks while row {} is open", row_);
-            row_ = row;
-            command_ = now + dram_.activate_command.count();
-            column_ = now + dram_.tRCD.count();
-            precharge_ = std::max(precharge_, now + dram_.tRAS.count());
-            break;
+            return "ACTab";
         case AllBankCommand::Precharge:
-            row_ = memory::device::kNoRow;
-            command_ = now + 1;
-            activate_ = now + pim_.precharge_all.count();
-            break;
+            return "PREab";
+        case AllBankCommand::Mac:
+            return "MAC";
+        case AllBankCommand::RegisterWrite:
+            return "WRREG";
+        case AllBankCommand::RegisterRead:
+            return "RDREG";
+        case AllBankCommand::ArrayRead:
+            return "RDab";
+        case AllBankCommand::ArrayWrite:
+            return "WRab";
+        case AllBankCommand::Alu:
+            return "ALU";
+        case AllBankCommand::Move:
+            return "MOV";
+    }
+    return "";
+}
+
+AllBankTiming::AllBankTiming(const memory::device::MemoryConfig& memory, const PimConfig& pim,
+                             std::size_t lanes)
+    : dram_(memory.timing),
+      banks_per_group_(static_cast<std::size_t>(memory.banks_per_group)),
+      pim_(pim),
+      times_(memory.timing, pim),
+      host_turn_(base::Clock{memory.clock}.first_cycle_from(pim.host_turn).count()),
+      lanes_(lanes) {
+    activates_.fill(INT64_MIN / 2);
+}
+
+template <class Action>
+void AllBankTiming::for_each(BankSet banks, Action action) {
+    const std::size_t first = banks.one()                        ? static_cast<std::size_t>(banks.which)
+                              : banks.which == BankSet::kOdd ? 1
+                                                             : 0;
+    const std::size_t step = banks.one() ? lanes_.size() : banks.all() ? 1 : 2;
+    for (std::size_t i = first; i < lanes_.size(); i += step) {
+        action(lanes_[i]);
+    }
+}
+
+std::int64_t AllBankTiming::latest(BankSet banks, std::int64_t Lane::*of) const {
+    std::int64_t when = 0;
+    const_cast<AllBankTiming*>(this)->for_each(
+        banks, [&](const Lane& lane) { when = std::max(when, lane.*of); });
+    return when;
+}
+
+std::int64_t AllBankTiming::open_row(BankSet banks) const {
+    std::int64_t row = INT64_MIN;
+    const_cast<AllBankTiming*>(this)->for_each(banks, [&](const Lane& lane) {
+        row = row == INT64_MIN || row == lane.row ? lane.row : kSeveral;
+    });
+    return row;
+}
+
+bool AllBankTiming::any_open() const {
+    return std::any_of(lanes_.begin(), lanes_.end(),
+                       [](const Lane& lane) { return lane.row != kNoRow; });
+}
+
+// Unless rows are switched behind a turn of the bus, they wait for its end, whichever it is.
+std::int64_t AllBankTiming::row_command(BankSet banks, std::int64_t Lane::*of) const {
+    const std::int64_t bus = pim_.overlap_row_switch ? command_ : std::max(command_, mac_);
+    return std::max(bus, latest(banks, of));
+}
+
+std::int64_t AllBankTiming::earliest(AllBankCommand command, BankSet banks) const {
+    const bool changes = pim_.mode_change > base::Cycles{0} && !is_of_units(command) &&
+                         is_of_registers(command) != of_registers_;
+    // The change is a command itself.
+    const std::int64_t free =
+        changes ? last_ + 1 + pim_.mode_change.count() : command_;
+    switch (command) {
+        case AllBankCommand::Activate: {
+            std::int64_t when = std::max(free, row_command(banks, &Lane::activate));
+            if (banks.one()) {
+                const auto group =
+                    static_cast<std::int64_t>(static_cast<std::size_t>(banks.which) /
+                                              banks_per_group_);
+                const std::int64_t latest_one = activates_[(oldest_ + 3) % activates_.size()];
+                when = std::max({when,
+                                 latest_one + (group == last_group_ ? dram_.tRRD_L : dram_.tRRD_S)
+                                                  .count(),
+                                 activates_[oldest_] + dram_.tFAW.count()});
+            }
+            return when;
+        }
+        case AllBankCommand::Precharge:
+            return std::max(free, row_command(banks, &Lane::precharge));
         case AllBankCommand::Mac:
         case AllBankCommand::ArrayRead:
-            SIM_CHECK(row_ != memory::device::kNoRow, "MAC to closed banks");
-            precharge_ = std::max(precharge_, now + pim_.mac_to_precharge.count());
+            return std::max({free, latest(banks, &Lane::column), mac_});
+        case AllBankCommand::ArrayWrite:
+            return std::max({free, latest(banks, &Lane::write), write_});
+        case AllBankCommand::RegisterWrite:
+            return std::max(free, write_);
+        case AllBankCommand::RegisterRead:
+            return std::max({free, mac_, alu_});
+        case AllBankCommand::Alu:
+            return std::max(free, alu_);
+        case AllBankCommand::Move:
+            return pim_.fold_overlaps_turn ? free : std::max(free, mac_);
+    }
+    return free;
+}
+
+void AllBankTiming::activate(BankSet banks, std::int64_t row, std::int64_t now) {
+    for_each(banks, [&](Lane& lane) {
+        SIM_CHECK(lane.row == kNoRow, "ACT while row {} is open", lane.row);
+        lane.row = row;
+        lane.column = now + times_.activate_to_mac.count();
+        lane.write = now + times_.activate_to_write.count();
+        lane.precharge = std::max(lane.precharge, now + dram_.tRAS.count());
+        // JEDEC: of every bank, however it was closed.
+        lane.activate = std::max(lane.activate, now + dram_.tRC.count());
+    });
+    if (banks.one()) {
+        activates_[oldest_] = now;
+        oldest_ = (oldest_ + 1) % activates_.size();
+        last_group_ = banks.which / static_cast<std::int64_t>(banks_per_group_);
+    }
+}
+
+void AllBankTiming::issue(AllBankCommand command, std::int64_t row, std::int64_t now,
+                          BankSet banks) {
+    SIM_DCHECK(now >= earliest(command, banks), "all-bank command {} at {} is too early",
+               static_cast<int>(command), now);
+    command_ = now + pim_.command_interval.count();
+    if (!is_of_units(command)) {
+        of_registers_ = is_of_registers(command);
+    }
+    last_ = now;
+    const bool in_array = command == AllBankCommand::Mac || command == AllBankCommand::ArrayRead ||
+                          command == AllBankCommand::ArrayWrite;
+    SIM_CHECK(!in_array || open_row(banks) != kNoRow, "{} to closed banks", name_of(command));
+    switch (command) {
+        case AllBankCommand::Activate:
+            activate(banks, row, now);
+            command_ = now + dram_.activate_command.count();
+            break;
+        case AllBankCommand::Precharge:
+            for_each(banks, [&](Lane& lane) {
+                lane.row = kNoRow;
+                lane.activate = std::max(lane.activate, now + pim_.precharge_all.count());
+            });
+            command_ = now + 1;
+            break;
+        case AllBankCommand::Mac:
+            command_ = now + pim_.mac_slot().count();
+            [[fallthrough]];
+        case AllBankCommand::ArrayRead:
+            for_each(banks, [&](Lane& lane) {
+                lane.precharge = std::max(lane.precharge, now + pim_.mac_to_precharge.count());
+            });
+            break;
+        case AllBankCommand::ArrayWrite:
+            for_each(banks, [&](Lane& lane) {
+                lane.precharge = std::max(lane.precharge, now + times_.write_to_precharge.count());
+            });
+            break;
+        default:
+            break;
+    }
+    if (!is_row_command(command)) {
+        turn(command, now);
+    }
+}
+
+// What the command does to the data bus.
+void AllBankTiming::turn(AllBankCommand command, std::int64_t now) {
+    switch (command) {
+        case AllBankCommand::Mac:
+        case AllBankCommand::ArrayRead:
+            after_read(now);
+            alu_ = pim_.bus_turnaround && !pim_.fold_overlaps_turn ? write_ : alu_;
+            break;
+        case AllBankCommand::RegisterRead:  // brings no new sums
             after_read(now);
             break;
         case AllBankCommand::ArrayWrite:
-            SIM_CHECK(row_ != memory::device::kNoRow, "array write to closed banks");
-            precharge_ =
-                std::max(precharge_, now + (dram_.write_latency + dram_.burst + dram_.tWR).count());
-            after_write(now);
-            break;
         case AllBankCommand::RegisterWrite:
             after_write(now);
             break;
-        case AllBankCommand::Alu:
+        default:
+            data_end_ = std::max(data_end_, command_);
             break;
     }
 }
 
 void AllBankTiming::after_read(std::int64_t now) {
     if (pim_.bus_turnaround) {
-        const base::Cycles to_write =
-            dram_.read_latency + dram_.burst + dram_.tRTW + pim_.drain - dram_.write_latency;
-        write_ = std::max(write_, now + to_write.count());
-        alu_ = write_;
+        write_ = std::max(write_, now + times_.mac_to_write.count());
+        data_end_ = std::max(data_end_, now + (dram_.read_latency + dram_.burst).count());
     }
+    data_end_ = std::max(data_end_, command_);
 }
 
 void AllBankTiming::after_write(std::int64_t now) {
     if (pim_.bus_turnaround) {
-        const base::Cycles to_mac = dram_.write_latency + dram_.burst + dram_.tWTR_L;
-        mac_ = std::max(mac_, now + to_mac.count());
+        mac_ = std::max(mac_, now + times_.write_to_mac.count());
+        data_end_ = std::max(data_end_, now + (dram_.write_latency + dram_.burst).count());
     }
+    data_end_ = std::max(data_end_, command_);
+}
+
+void AllBankTiming::host_turns(std::int64_t now) {
+    const base::Cycles turn = pim_.bus_turnaround ? times_.write_to_mac : pim_.command_interval;
+    mac_ = std::max(mac_, now + turn.count() + host_turn_);
+}
+
+std::int64_t AllBankTiming::one_by_one(std::int64_t count) const {
+    const std::int64_t step = std::max(dram_.tRRD_S.count(), (dram_.tFAW.count() + 3) / 4);
+    return std::max<std::int64_t>(0, count - 1) * step;
+}
+
+void AllBankTiming::delay(std::int64_t until) {
+    command_ = std::max(command_, until);
 }
 
 void AllBankTiming::begin(std::int64_t now) {
-    SIM_CHECK(row_ == memory::device::kNoRow, "a turn begins with row {} open", row_);
+    SIM_CHECK(!any_open(), "a turn begins with row {} open", open_row());
     command_ = std::max(command_, now);
-    activate_ = std::max(activate_, now);
+    last_ = std::max(last_, now);
+    for (Lane& lane : lanes_) {
+        lane.activate = std::max(lane.activate, now);
+    }
 }
 
 }  // namespace tilesim::arch::pim

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kStart = 1000;
 
 struct Opened : AllBankTiming {
-    explicit Opened(const PimConfig& config = prime_pim()) : AllBankTiming(prime_dram(), config) {
+    explicit Opened(const PimConfig& config = prime_pim()) : AllBankTiming(prime_memory(), config) {
         begin(kStart);
         issue(AllBankCommand::Activate, 7, kStart);
     }
@@ -113,7 +113,7 @@ TEST(AllBankTiming, WithoutTurnaroundsOnlyTheCommandIntervalSeparates) {
 }
 
 TEST(AllBankTiming, ATurnStartsWithQuietBanks) {
-    AllBankTiming banks(prime_dram(), prime_pim());
+    AllBankTiming banks(prime_memory(), prime_pim());
     banks.begin(kStart);
     EXPECT_EQ(banks.earliest(AllBankCommand::Activate), kStart);
     EXPECT_EQ(banks.earliest(AllBankCommand::RegisterWrite), kStart);
@@ -121,14 +121,94 @@ TEST(AllBankTiming, ATurnStartsWithQuietBanks) {
     EXPECT_EQ(banks.earliest(AllBankCommand::Activate), kStart + 13 + 3 + 47);
     PimConfig overlapping = prime_pim();
     overlapping.overlap_row_switch = true;
-    AllBankTiming free(prime_dram(), overlapping);
+    AllBankTiming free(prime_memory(), overlapping);
     free.begin(kStart);
     free.issue(AllBankCommand::RegisterWrite, memory::device::kNoRow, kStart);
     EXPECT_EQ(free.earliest(AllBankCommand::Activate), kStart + 7);
 }
 
+// Each number of the unit's own takes the place of the memory's.
+TEST(AllBankTiming, AUnitMayHaveNumbersOfItsOwn) {
+    PimConfig config = prime_pim();
+    config.activate_to_mac = base::Cycles{59};
+    config.mac_interval = base::Cycles{3};
+    config.mac_to_write = base::Cycles{71};
+    config.write_to_mac = base::Cycles{73};
+    config.write_to_precharge = base::Cycles{79};
+    Opened banks(config);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 59);
+    banks.issue(AllBankCommand::Mac, 7, kStart + 100);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 103);
+    EXPECT_EQ(banks.earliest(AllBankCommand::RegisterWrite), kStart + 100 + 71 + 17);  // drain
+    banks.issue(AllBankCommand::ArrayWrite, 7, kStart + 300);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 300 + 73);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Precharge), kStart + 300 + 79);
+}
+
+TEST(AllBankTiming, MovesFollowTheMacsInTheirPipeline) {
+    Opened banks;
+    banks.issue(AllBankCommand::Mac, 7, kStart + 100);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Move), kStart + 107);
+    banks.issue(AllBankCommand::RegisterWrite, 7, kStart + 200);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Move), banks.earliest(AllBankCommand::Mac));
+    PimConfig overlapping = prime_pim();
+    overlapping.fold_overlaps_turn = true;
+    Opened free(overlapping);
+    free.issue(AllBankCommand::Mac, 7, kStart + 100);
+    EXPECT_EQ(free.earliest(AllBankCommand::Alu), kStart + 107);
+}
+
+TEST(AllBankTiming, TheHostTakesItsTimeBeforeMacsAfterInputs) {
+    PimConfig config = prime_pim();
+    // 2.8 GHz: 53 CK and a part of one.
+    config.host_turn = base::Femtoseconds{19'000'000};
+    Opened banks(config);
+    banks.issue(AllBankCommand::RegisterWrite, 7, kStart + 100);
+    banks.host_turns(kStart + 100);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 100 + 13 + 3 + 47 + 54);
+}
+
+// The change is a command of its own, behind the last one.
+TEST(AllBankTiming, BankAndRegisterCommandsHaveAChangeBetweenThem) {
+    PimConfig config = prime_pim();
+    config.bus_turnaround = false;
+    config.mode_change = base::Cycles{37};
+    Opened banks(config);
+    banks.issue(AllBankCommand::Mac, 7, kStart + 100);
+    EXPECT_EQ(banks.earliest(AllBankCommand::RegisterWrite), kStart + 101 + 37);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Alu), kStart + 107);  // of neither kind
+    banks.issue(AllBankCommand::RegisterWrite, 7, kStart + 200);
+    EXPECT_EQ(banks.earliest(AllBankCommand::RegisterWrite), kStart + 207);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 201 + 37);
+}
+
+TEST(AllBankTiming, EvenAndOddBanksHaveRowsOfTheirOwn) {
+    AllBankTiming banks(prime_memory(), prime_pim(), 2);
+    banks.begin(kStart);
+    banks.issue(AllBankCommand::Activate, 7, kStart, {BankSet::kEven});
+    EXPECT_EQ(banks.open_row({BankSet::kEven}), 7);
+    EXPECT_EQ(banks.open_row({BankSet::kOdd}), memory::device::kNoRow);
+    EXPECT_EQ(banks.open_row(), AllBankTiming::kSeveral);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Activate, {BankSet::kOdd}), kStart + 2);
+    banks.issue(AllBankCommand::Activate, 8, kStart + 2, {BankSet::kOdd});
+    EXPECT_EQ(banks.earliest(AllBankCommand::Mac, {BankSet::kEven}), kStart + 29);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Mac, {BankSet::kOdd}), kStart + 31);
+}
+
+TEST(AllBankTiming, BanksOpenedOneByOneKeepTrrdAndTheWindow) {
+    AllBankTiming banks(prime_memory(), prime_pim(), 16);
+    banks.begin(kStart);
+    banks.issue(AllBankCommand::Activate, 7, kStart, {0});
+    EXPECT_EQ(banks.earliest(AllBankCommand::Activate, {1}), kStart + 10);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Activate, {4}), kStart + 9);
+    for (std::int64_t i = 1; i < 4; ++i) {
+        banks.issue(AllBankCommand::Activate, 7, kStart + 10 * i, {4 * i});
+    }
+    EXPECT_EQ(banks.earliest(AllBankCommand::Activate, {1}), kStart + 53);
+}
+
 TEST(AllBankTiming, CommandsToClosedBanksAreProtocolErrors) {
-    AllBankTiming banks(prime_dram(), prime_pim());
+    AllBankTiming banks(prime_memory(), prime_pim());
     banks.begin(kStart);
     EXPECT_THROW(banks.issue(AllBankCommand::Mac, 7, kStart), std::exception);
     Opened open;

@@ -18,7 +18,7 @@ PimController::PimController(const PimConfig& config, const PimProgram& program,
                              PimListener* listener)
     : memory_(memory), clock_(memory.config().clock) {
     for (std::size_t i = 0; i < memory.channels().size(); ++i) {
-        units_.push_back(std::make_unique<PimUnit>(memory.config().timing, config, program, i,
+        units_.push_back(std::make_unique<PimUnit>(memory.config(), config, program, i,
                                                    parent, listener));
     }
 }
@@ -26,6 +26,27 @@ PimController::PimController(const PimConfig& config, const PimProgram& program,
 void PimController::connect(base::ProbeListener* listener) {
     for (const auto& unit : units_) {
         unit->connect(listener, clock_);
+    }
+}
+
+void PimController::log_commands(memory::controller::CommandLog& log) {
+    log_ = &log;
+    for (const auto& unit : units_) {
+        unit->listen(this);
+    }
+}
+
+// Even or odd banks are as many lines as there are of them.
+void PimController::on_all_bank_command(std::size_t channel, AllBankCommand command, BankSet banks,
+                                        std::int64_t row, std::int64_t now) {
+    const std::int64_t of_data = row < memory_.config().rows ? row : -1;
+    if (banks.all() || banks.one()) {
+        log_->on_guest_command(channel, name_of(command), banks.which, of_data, now);
+        return;
+    }
+    for (std::int64_t bank = banks.which == BankSet::kOdd ? 1 : 0; bank < memory_.config().banks();
+         bank += 2) {
+        log_->on_guest_command(channel, name_of(command), bank, of_data, now);
     }
 }
 
@@ -57,6 +78,14 @@ Cycles PimController::last_progress() const {
     return Cycles{last};
 }
 
+Cycles PimController::program_cycles() const {
+    std::int64_t last = 0;
+    for (const auto& unit : units_) {
+        last = std::max(last, unit->ended());
+    }
+    return Cycles{last} - lent_at_;
+}
+
 std::string PimController::standstill() const {
     std::string text;
     for (const auto& unit : units_) {
@@ -69,8 +98,8 @@ std::string PimController::standstill() const {
 
 void PimController::add_to(memory::port::BankUse& use) const {
     for (std::size_t i = 0; i < units_.size(); ++i) {
-        for (memory::port::BankCounts& bank : use.channels[i]) {
-            bank += units_[i]->bank_counts();
+        for (std::size_t bank = 0; bank < use.channels[i].size(); ++bank) {
+            use.channels[i][bank] += units_[i]->bank_counts(bank);
         }
     }
 }

@@ -12,12 +12,13 @@
 #include "arch/base/clock.hpp"
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
+#include "arch/memory/controller/command_log.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/pim/pim_unit.hpp"
 
 namespace tilesim::arch::pim {
 
-class PimController {
+class PimController final : private AllBankListener {
   public:
     // From the start to the channels, which are lent from then on.
     static constexpr base::Cycles kCommandLatency{100};
@@ -32,6 +33,8 @@ class PimController {
 
     // Every unit's states go to `listener` from now on.
     void connect(base::ProbeListener* listener);
+    // Every unit's commands go to `log` from now on.
+    void log_commands(memory::controller::CommandLog& log);
     // Asks for every channel; `now`: of the queue.
     void start(base::Femtoseconds now);
 
@@ -41,7 +44,7 @@ class PimController {
     base::Cycles finish_cycle() const;
     base::Femtoseconds finish_time() const { return clock_.time_of(finish_cycle()); }
     // CK of the program itself, without the latency of its start; call when finished.
-    base::Cycles program_cycles() const { return finish_cycle() - lent_at_; }
+    base::Cycles program_cycles() const;
     // CK of the latest command, which a channel decides ahead of the queue's time.
     base::Cycles last_progress() const;
     // Who waits for what, a unit a line. Meaningful when no event is left and it has not finished.
@@ -51,10 +54,14 @@ class PimController {
     const std::vector<std::unique_ptr<PimUnit>>& units() const { return units_; }
 
   private:
+    void on_all_bank_command(std::size_t channel, AllBankCommand command, BankSet banks,
+                             std::int64_t row, std::int64_t now) override;
+
     memory::controller::MemorySystem& memory_;
     base::Clock clock_;
     std::vector<std::unique_ptr<PimUnit>> units_;  // one a channel
     base::Cycles lent_at_{0};
+    memory::controller::CommandLog* log_ = nullptr;
 };
 
 }  // namespace tilesim::arch::pim

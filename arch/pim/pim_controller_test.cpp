@@ -47,10 +47,13 @@ struct Machine {
 std::int64_t turn(const memory::device::DramTiming& dram, const PimConfig& pim) {
     const std::int64_t row =
         std::max(dram.tRAS.count(), (dram.tRCD + pim.mac_to_precharge).count());
-    const std::int64_t last_row = row;
     const std::int64_t first_row =
         std::max(row, (dram.tRCD + pim.command_interval + pim.mac_to_precharge).count());
-    return first_row + pim.precharge_all.count() + last_row + pim.precharge_all.count();
+    // Banks may be opened again tRPab after their close and tRC after they were opened.
+    const auto again = [&](std::int64_t open) {
+        return std::max(open + pim.precharge_all.count(), dram.tRC.count());
+    };
+    return again(first_row) + again(row);
 }
 
 TEST(PimController, TheProgramRunsInEveryChannelAHundredCyclesAfterItsStart) {
@@ -107,9 +110,10 @@ TEST(PimController, ProbesHearEveryUnitsStatesAtTheirTimes) {
     const std::int64_t first_mac = 100 + dram.tRCD.count();
     const std::int64_t first_end = first_mac + 2 * pim.command_interval.count();
     const std::int64_t left = machine.controller.finish_cycle().count();
-    const std::int64_t second_act =
-        left - std::max(dram.tRAS.count(), (dram.tRCD + pim.mac_to_precharge).count()) -
-        pim.precharge_all.count();
+    // Both rows are closed so early that tRC decides when the banks may be opened again.
+    ASSERT_GE(dram.tRC, dram.tRAS + pim.precharge_all);
+    const std::int64_t second_act = 100 + dram.tRC.count();
+    EXPECT_EQ(left, second_act + dram.tRC.count());
     const std::int64_t second_mac = second_act + dram.tRCD.count();
     const std::int64_t second_end = second_mac + pim.command_interval.count();
     EXPECT_THAT(recorder.of("pim(2)"),
@@ -123,13 +127,13 @@ TEST(PimController, ProbesHearEveryUnitsStatesAtTheirTimes) {
 
 TEST(PimController, AStandstillNamesTheUnitsWhoseChannelsDoNotCome) {
     PimProgram program = two_rows();
-    program.commands.insert(program.commands.begin(), {PimOp::ModeWrite, 1});
+    program.commands.insert(program.commands.begin(), {PimOp::ModeVisit, 1});
     Machine machine(program);
     machine.controller.start(base::Femtoseconds{0});
     const std::string text = machine.controller.standstill();
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
     EXPECT_THAT(text, testing::HasSubstr(
-                          "pim(1) waits for its channel to take command 1 of 2 (mode_write)\n"));
+                          "pim(1) waits for its channel to take command 1 of 2 (mode_visit)\n"));
     machine.run();
     EXPECT_EQ(machine.controller.standstill(), "");
 }

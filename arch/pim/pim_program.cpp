@@ -1,45 +1,84 @@
 #include "arch/pim/pim_program.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace tilesim::arch::pim {
 
 const char* name_of(PimOp op) {
     switch (op) {
+        case PimOp::ModeVisit:
+            return "mode_visit";
         case PimOp::ModeWrite:
             return "mode_write";
+        case PimOp::ReadBanks:
+            return "read_banks";
+        case PimOp::Close:
+            return "close";
         case PimOp::WriteInputs:
-            return "write_inputs";
+            return "write_input";
         case PimOp::WriteBankInputs:
-            return "write_bank_inputs";
+            return "write_bank_input";
         case PimOp::Mac:
             return "mac";
         case PimOp::Alu:
             return "alu";
         case PimOp::LoadOutputs:
-            return "load_outputs";
+            return "load";
         case PimOp::Spill:
             return "spill";
+        case PimOp::SpillVisit:
+            return "spill_visit";
+        case PimOp::ReadResults:
+            return "read_result";
+        case PimOp::ReadBank:
+            return "read_bank";
+        case PimOp::WriteBank:
+            return "write_bank";
+        case PimOp::Barrier:
+            return "barrier";
+        case PimOp::Wait:
+            return "wait";
         case PimOp::Yield:
             return "yield";
     }
     return "";
 }
 
-std::string PimProgram::print(std::size_t most) const {
-    std::string text;
-    for (std::size_t i = 0; i < std::min(most, commands.size()); ++i) {
-        const PimCommand& command = commands[i];
-        const bool in_array = command.op == PimOp::Mac || command.op == PimOp::LoadOutputs ||
-                              command.op == PimOp::Spill;
-        text += in_array
-                    ? fmt::format("{} x{} row {} column {}\n", name_of(command.op), command.count,
-                                  command.word / words_per_row, command.word % words_per_row)
-                    : fmt::format("{} x{}\n", name_of(command.op), command.count);
+bool touches_array(PimOp op) {
+    return op == PimOp::Mac || op == PimOp::LoadOutputs || op == PimOp::Spill ||
+           op == PimOp::SpillVisit || op == PimOp::ReadBank || op == PimOp::WriteBank;
+}
+
+std::size_t PimProgram::lanes(std::int64_t banks) const {
+    const auto any = [this](auto holds) {
+        return std::any_of(commands.begin(), commands.end(),
+                           [&](const PimCommand& command) { return holds(command.banks); });
+    };
+    return any([](BankSet set) { return set.one(); })    ? static_cast<std::size_t>(banks)
+           : any([](BankSet set) { return !set.all(); }) ? 2
+                                                         : 1;
+}
+
+void append(std::vector<PimCommand>& commands, const ModeSteps& steps) {
+    for (const ModeStep& step : steps) {
+        switch (step.kind) {
+            case ModeStep::Kind::Park:
+                commands.push_back({.op = PimOp::ModeVisit});
+                break;
+            case ModeStep::Kind::Visit:
+                commands.push_back({.op = PimOp::ModeVisit, .count = step.count});
+                break;
+            case ModeStep::Kind::Write:
+                commands.push_back({.op = PimOp::ModeWrite, .count = step.count});
+                break;
+            case ModeStep::Kind::Read:
+                commands.push_back({.op = PimOp::ReadBanks, .count = step.count});
+                break;
+            case ModeStep::Kind::Wait:
+                commands.push_back({.op = PimOp::Wait, .count = step.count});
+                break;
+        }
     }
-    return text;
 }
 
 }  // namespace tilesim::arch::pim

@@ -1,43 +1,71 @@
 // What the memory controller of one channel issues for a computation in its banks, as plain data.
 //
-// Every operation is broadcast to all banks of the channel. Words are register-wide column
-// accesses; word w of a bank's share lies in its row w / (words a row), counted from the share's
-// first row.
+// Words are register-wide column accesses; word w of a bank's share lies in its row w / (words a
+// row), counted from the share's first row. program_text.hpp is its form as text.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
+
+#include "arch/pim/bank_set.hpp"
+#include "arch/pim/pim_config.hpp"
 
 namespace tilesim::arch::pim {
 
 enum class PimOp {
-    ModeWrite,        // `count` writes to the mode registers' row
+    ModeVisit,        // the mode registers' row is opened, `count` writes, closed
+    ModeWrite,        // `count` writes to that row, which stays open
+    ReadBanks,        // a read of each of `count` banks, one after the other
+    Close,            // rows are closed
     WriteInputs,      // `count` input registers, the same for all banks
     WriteBankInputs,  // `count` input registers, each bank its own: not broadcast
     Mac,              // `count` words from `word` times the inputs, into accumulators
     Alu,              // `count` register-to-register commands (folds, scales)
     LoadOutputs,      // `count` words from `word` into output registers
-    Spill,            // `count` output registers to the words from `word`
-    Yield,            // the channel serves ordinary requests for `count` CK
+    Spill,            // `count` output registers to the words from `word`, or to the open row
+    SpillVisit,       // the same, to a row that is opened for it and closed
+    ReadResults,      // `count` reads of result registers by the host, who waits for the last
+    ReadBank,         // `count` ordinary reads or writes of one bank by the host
+    WriteBank,
+    Barrier,  // the host goes on when all data have arrived
+    Wait,     // `count` CK
+    Yield,    // the channel serves ordinary requests for `count` CK
 };
 
 const char* name_of(PimOp op);
+// Its words lie in the array.
+bool touches_array(PimOp op);
 
 struct PimCommand {
+    static constexpr std::int64_t kOpenRow = -1;  // of `word`: whichever row is open
+
     PimOp op = PimOp::Mac;
     std::int64_t count = 0;
     std::int64_t word = 0;
     // Functional mode: whose outputs, and the first element of K it is about.
     std::int64_t row_block = 0;
     std::int64_t k = 0;
-    enum class Purpose { None, Fold, Scale, ScaleWord } purpose = Purpose::None;
+    enum class Purpose { None, Fold, Scale, Load } purpose = Purpose::None;
+    BankSet banks = {};
+    std::int64_t line = 0;  // of the text it was read from; 0: of none
+
+    bool operator==(const PimCommand& other) const {
+        return op == other.op && count == other.count && word == other.word &&
+               row_block == other.row_block && k == other.k && purpose == other.purpose &&
+               banks == other.banks;
+    }
 };
 
 struct PimProgram {
     std::int64_t words_per_row = 0;
     std::vector<PimCommand> commands;
-    std::string print(std::size_t most) const;  // the first `most` commands, one a line
+    std::vector<std::int64_t> scale_words = {};  // that hold scale factors, one after the other
+
+    // How many state machines its channels' banks need: one where all are driven together.
+    std::size_t lanes(std::int64_t banks) const;
 };
+
+// Appends the commands the steps are made of.
+void append(std::vector<PimCommand>& commands, const ModeSteps& steps);
 
 }  // namespace tilesim::arch::pim

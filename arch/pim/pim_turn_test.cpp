@@ -15,7 +15,7 @@ using enum AllBankCommand;
 
 constexpr std::int64_t kStart = 1000;
 constexpr std::int64_t kWordsPerRow = 100;
-// Of prime_dram() and prime_pim(), from the commands' own cycles.
+// Of prime_memory() and prime_pim(), from the commands' own cycles.
 constexpr std::int64_t kToWrite = 23 + 3 + 5 + 17 - 13;  // MAC to a write or ALU: bus and drain
 constexpr std::int64_t kToMac = 13 + 3 + 47;             // write to a MAC
 constexpr std::int64_t kRecovery = 13 + 3 + 41;          // array write to PRE
@@ -25,10 +25,11 @@ using Issued = std::pair<AllBankCommand, std::int64_t>;
 struct Bench final : AllBankListener {
     explicit Bench(std::vector<PimCommand> commands, const PimConfig& config = prime_pim())
         : program{kWordsPerRow, std::move(commands)},
-          unit(prime_dram(), config, program, 0, root, nullptr) {
+          unit(prime_memory(), config, program, 0, root, nullptr) {
         unit.listen(this);
     }
-    void on_all_bank_command(AllBankCommand command, std::int64_t, std::int64_t now) override {
+    void on_all_bank_command(std::size_t, AllBankCommand command, BankSet, std::int64_t,
+                             std::int64_t now) override {
         issued.emplace_back(command, now - kStart);
     }
     // One turn from kStart on; the CK, from there, at which the banks are quiet again.
@@ -94,7 +95,7 @@ TEST(PimTurn, TheAluDrainsBeforeSumsAreFolded) {
     bench.run();
     const std::int64_t drained = 29 + kToWrite;
     EXPECT_EQ(bench.issued[2], (Issued{Alu, drained}));
-    EXPECT_EQ(bench.issued[6], (Issued{Alu, drained + 4 * 7}));
+    EXPECT_EQ(bench.issued[6], (Issued{Move, drained + 4 * 7}));
     EXPECT_EQ(bench.spent(PimState::Fold), 2 * 7);
     EXPECT_EQ(bench.spent(PimState::Scale), 3 * 7);
 }
@@ -115,7 +116,7 @@ TEST(PimTurn, OutputsAreSpilledAndReadBack) {
 }
 
 TEST(PimTurn, AVisitToTheModeRegistersOpensTheirRowWritesAndClosesIt) {
-    Bench bench({{PimOp::ModeWrite, 3}});
+    Bench bench({{PimOp::ModeVisit, 3}});
     const std::int64_t quiet = bench.run();
     const std::int64_t last = 29 + 2 * 7;
     EXPECT_THAT(bench.issued,
@@ -126,35 +127,33 @@ TEST(PimTurn, AVisitToTheModeRegistersOpensTheirRowWritesAndClosesIt) {
     EXPECT_EQ(bench.unit.bank_counts(), memory::port::BankCounts{});  // none of the data's
     PimConfig config = prime_pim();
     config.bus_turnaround = false;
-    Bench recovers({{PimOp::ModeWrite, 3}}, config);
+    Bench recovers({{PimOp::ModeVisit, 3}}, config);
     recovers.run();
     EXPECT_EQ(recovers.issued.back(), (Issued{Precharge, last + kRecovery}));
 }
 
 TEST(PimTurn, AParkingVisitOpensAndClosesAllBanks) {
-    Bench bench({{PimOp::ModeWrite, 0}, {PimOp::ModeWrite, 0}});
+    Bench bench({{PimOp::ModeVisit, 0}, {PimOp::ModeVisit, 0}});
     EXPECT_EQ(bench.run(), 2 * (67 + 31));
     EXPECT_THAT(bench.issued, ElementsAre(Issued{Activate, 0}, Issued{Precharge, 67},
                                           Issued{Activate, 98}, Issued{Precharge, 98 + 67}));
 }
 
 TEST(PimTurn, ADataRowIsClosedBeforeAVisitToTheModeRegisters) {
-    Bench bench({{PimOp::Mac, 1}, {PimOp::ModeWrite, 0}});
+    Bench bench({{PimOp::Mac, 1}, {PimOp::ModeVisit, 0}});
     bench.run();
     EXPECT_THAT(bench.issued,
                 ElementsAre(Issued{Activate, 0}, Issued{Mac, 29}, Issued{Precharge, 67},
                             Issued{Activate, 67 + 31}, Issued{Precharge, 98 + 67}));
 }
 
-TEST(PimTurn, ATurnEndsWhereTheNextCommandAndItsRowMightNotFitBeforeTheRefresh) {
+TEST(PimTurn, ATurnEndsWithTheCommandAfterWhichTheBanksAreQuietTooLateForTheRefresh) {
     const std::vector<PimCommand> macs(40, PimCommand{PimOp::Mac, 1});
-    // After n of them the banks could be quiet at this CK; a row, its writes and two closings more
-    // must fit: tRCD + tRAS + write latency + burst + tWR + 2 tRPab.
+    // After n of them the banks could be quiet at this CK.
     const auto close = [](std::int64_t n) { return 29 + (n - 1) * 7 + 11 + 31; };
-    constexpr std::int64_t kMargin = 29 + 67 + 13 + 3 + 41 + 2 * 31;
     for (const std::int64_t more : {0, 1}) {
         Bench bench(macs);
-        const std::int64_t quiet = bench.run(kStart + close(17) + kMargin - 1 + more);
+        const std::int64_t quiet = bench.run(kStart + close(17) - 1 + more);
         EXPECT_EQ(bench.commands_of(Mac), 17 + more);
         EXPECT_EQ(quiet, close(17 + more));
         EXPECT_FALSE(bench.unit.finished());
@@ -184,6 +183,101 @@ TEST(PimTurn, AYieldGivesTheChannelBackForSoLong) {
     EXPECT_EQ(bench.spent(PimState::Yielded), 223);
     EXPECT_EQ(bench.unit.on_left(end), std::nullopt);
     EXPECT_EQ(bench.unit.left(), end);
+}
+
+TEST(PimTurn, AKernelBehindAnotherOpensItsRowOverTheLastOne) {
+    PimConfig config = prime_pim();
+    config.program_end = ProgramEnd::NextKernel;
+    Bench bench({{PimOp::Mac, 1}}, config);
+    bench.run();
+    EXPECT_THAT(bench.issued,
+                ElementsAre(Issued{Precharge, 0}, Issued{Activate, 31}, Issued{Mac, 31 + 29},
+                            Issued{Precharge, 31 + 67}));
+    EXPECT_EQ(bench.unit.ended(), kStart + 31 + 29 + 7);  // the MAC's slot
+    config.program_end = ProgramEnd::LastCommand;
+    config.completion = base::Cycles{19};
+    Bench alone({{PimOp::Mac, 1}}, config);
+    alone.run();
+    EXPECT_EQ(alone.unit.ended(), kStart + 29 + 7 + 19);
+    config.program_end = ProgramEnd::RowsClosed;
+    Bench closed({{PimOp::Mac, 1}}, config);
+    const std::int64_t quiet = closed.run();
+    EXPECT_EQ(closed.unit.ended(), kStart + quiet + 19);
+}
+
+TEST(PimTurn, ResultsMayGoToTheRowThatIsOpen) {
+    Bench bench({{PimOp::Mac, 1, 3 * kWordsPerRow},
+                 {PimOp::Spill, 2, PimCommand::kOpenRow}});
+    bench.run();
+    EXPECT_THAT(bench.issued,
+                ElementsAre(Issued{Activate, 0}, Issued{Mac, 29}, Issued{ArrayWrite, 29 + kToWrite},
+                            Issued{ArrayWrite, 29 + kToWrite + 7},
+                            Issued{Precharge, 29 + kToWrite + 7 + kToMac}));
+}
+
+TEST(PimTurn, AVisitForResultsOpensTheirRowWhenTheBusHasTurned) {
+    Bench bench({{PimOp::Mac, 1}, {PimOp::SpillVisit, 2, kWordsPerRow}});
+    bench.run();
+    // The bus has turned at 29 + kToWrite; the row was opened tRAS before its close.
+    const std::int64_t close = std::max<std::int64_t>(29 + kToWrite, 67);
+    EXPECT_THAT(bench.issued,
+                ElementsAre(Issued{Activate, 0}, Issued{Mac, 29}, Issued{Precharge, close},
+                            Issued{Activate, close + 31}, Issued{ArrayWrite, close + 31 + 29},
+                            Issued{ArrayWrite, close + 31 + 36},
+                            Issued{Precharge, close + 31 + 36 + kToMac}));
+    // After ten MACs it is the turn of the bus that decides.
+    Bench late({{PimOp::Mac, 10}, {PimOp::SpillVisit, 2, kWordsPerRow}});
+    late.run();
+    EXPECT_EQ(late.issued[11], (Issued{Precharge, 29 + 9 * 7 + kToWrite}));
+}
+
+TEST(PimTurn, TheHostWaitsForTheResultsItReads) {
+    PimConfig config = prime_pim();
+    Bench bench({{PimOp::Mac, 1}, {PimOp::ReadResults, 2}, {PimOp::Mac, 1, 1}}, config);
+    bench.run();
+    // The sums have to have arrived; the second read's data come after the read latency.
+    const std::int64_t second = 29 + kToWrite + 7;
+    EXPECT_EQ(bench.issued[3], (Issued{RegisterRead, second}));
+    EXPECT_EQ(bench.issued[4], (Issued{Mac, second + 23 + 3}));
+    config.result_latency = base::Cycles{61};
+    Bench slow({{PimOp::Mac, 1}, {PimOp::ReadResults, 2}, {PimOp::Mac, 1, 1}}, config);
+    slow.run();
+    EXPECT_EQ(slow.issued[4], (Issued{Mac, second + 61}));
+}
+
+TEST(PimTurn, ABarrierWaitsForTheData) {
+    PimConfig config = prime_pim();
+    config.barrier = base::Cycles{11};
+    Bench bench({{PimOp::Mac, 1}, {PimOp::Barrier}, {PimOp::Mac, 1, 1}}, config);
+    bench.run();
+    EXPECT_EQ(bench.issued[2], (Issued{Mac, 29 + 23 + 3 + 11}));
+    EXPECT_EQ(bench.spent(PimState::Host), 23 + 3 + 11 - 7);
+    Bench waits({{PimOp::Mac, 1}, {PimOp::Wait, 101}, {PimOp::Mac, 1, 1}});
+    waits.run();
+    EXPECT_EQ(waits.issued[2], (Issued{Mac, 29 + 7 + 101}));
+}
+
+TEST(PimTurn, BanksAreParkedByAReadOfEach) {
+    Bench bench({{PimOp::ReadBanks, 5}, {PimOp::ModeWrite, 2}, {PimOp::ModeWrite, 1}});
+    bench.run();
+    // Five ACTs, spaced by tRRD or a quarter of the window: 14 CK.
+    const std::int64_t read = 4 * 14 + 29;
+    EXPECT_EQ(bench.issued[1], (Issued{ArrayRead, read}));
+    // Another row, which then stays open: turn of the bus, two writes, one write.
+    const std::int64_t opened = read + 11 + 31;
+    EXPECT_EQ(bench.issued[3], (Issued{Activate, opened}));
+    EXPECT_EQ(bench.issued[4], (Issued{ArrayWrite, std::max(opened + 29, read + kToWrite)}));
+    EXPECT_EQ(bench.commands_of(Activate), 2);
+    EXPECT_EQ(bench.commands_of(ArrayWrite), 3);
+}
+
+TEST(PimTurn, OneBankWorksAlone) {
+    Bench bench({{.op = PimOp::Mac, .count = 2, .word = 0, .banks = {3}},
+                 {.op = PimOp::WriteBank, .count = 1, .word = 0, .banks = {5}}});
+    bench.run();
+    EXPECT_EQ(bench.unit.bank_counts(3), (memory::port::BankCounts{1, 2, 0}));
+    EXPECT_EQ(bench.unit.bank_counts(5), (memory::port::BankCounts{1, 0, 1}));
+    EXPECT_EQ(bench.unit.bank_counts(4), memory::port::BankCounts{});
 }
 
 }  // namespace

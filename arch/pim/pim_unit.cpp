@@ -11,18 +11,28 @@ namespace tilesim::arch::pim {
 
 namespace {
 
-constexpr std::int64_t kModeRow = INT64_MAX;  // the mode registers' row: none of the data's
+// Rows that are none of the data's: of the mode registers, and what banks are parked on.
+constexpr std::int64_t kModeRow = INT64_MAX;
+constexpr std::int64_t kParkRow = INT64_MAX - 1;
 
-AllBankCommand command_of(PimOp op) {
-    switch (op) {
+AllBankCommand command_of(const PimCommand& command) {
+    switch (command.op) {
         case PimOp::Mac:
             return AllBankCommand::Mac;
         case PimOp::LoadOutputs:
+        case PimOp::ReadBank:
             return AllBankCommand::ArrayRead;
         case PimOp::Spill:
+        case PimOp::SpillVisit:
+        case PimOp::WriteBank:
             return AllBankCommand::ArrayWrite;
+        case PimOp::ReadResults:
+            return AllBankCommand::RegisterRead;
         case PimOp::Alu:
-            return AllBankCommand::Alu;
+            return command.purpose == PimCommand::Purpose::Fold ||
+                           command.purpose == PimCommand::Purpose::None
+                       ? AllBankCommand::Alu
+                       : AllBankCommand::Move;
         default:
             return AllBankCommand::RegisterWrite;
     }
@@ -30,45 +40,56 @@ AllBankCommand command_of(PimOp op) {
 
 PimState state_of(const PimCommand& command) {
     switch (command.op) {
+        case PimOp::ModeVisit:
         case PimOp::ModeWrite:
+        case PimOp::ReadBanks:
             return PimState::ModeSwitch;
+        case PimOp::Close:
+            return PimState::RowOpen;
         case PimOp::WriteInputs:
         case PimOp::WriteBankInputs:
             return PimState::InputBroadcast;
         case PimOp::Mac:
-            return command.purpose == PimCommand::Purpose::ScaleWord ? PimState::Scale
-                                                                     : PimState::Mac;
+            return PimState::Mac;
         case PimOp::Alu:
-            return command.purpose == PimCommand::Purpose::Scale ? PimState::Scale : PimState::Fold;
+            return command.purpose == PimCommand::Purpose::Scale  ? PimState::Scale
+                   : command.purpose == PimCommand::Purpose::Load ? PimState::Load
+                                                                  : PimState::Fold;
         case PimOp::LoadOutputs:
             return PimState::Refill;
         case PimOp::Spill:
+        case PimOp::SpillVisit:
             return PimState::Spill;
+        case PimOp::ReadResults:
+        case PimOp::ReadBank:
+        case PimOp::WriteBank:
+        case PimOp::Barrier:
+        case PimOp::Wait:
+            return PimState::Host;
         case PimOp::Yield:
             return PimState::Yielded;
     }
     return PimState::Idle;
 }
 
-bool touches_array(PimOp op) {
-    return op == PimOp::Mac || op == PimOp::LoadOutputs || op == PimOp::Spill;
-}
-
 }  // namespace
 
-PimUnit::PimUnit(const memory::device::DramTiming& dram, const PimConfig& pim,
+PimUnit::PimUnit(const memory::device::MemoryConfig& memory, const PimConfig& pim,
                  const PimProgram& program, std::size_t channel, base::stats::Group& parent,
                  PimListener* listener)
     : pim_(pim),
-      dram_(dram),
-      timing_(dram, pim),
+      dram_(memory.timing),
+      timing_(memory, pim, program.lanes(memory.banks())),
       program_(program),
       channel_(channel),
       listener_(listener),
-      stats_(parent, "pim(" + std::to_string(channel) + ")") {}
+      stats_(parent, "pim(" + std::to_string(channel) + ")"),
+      of_bank_(static_cast<std::size_t>(memory.banks())) {}
 
 void PimUnit::connect(base::ProbeListener* listener, base::Clock memory) {
     probe_.connect(listener, stats_.path(), memory);
+    trace_ = listener;
+    trace_clock_ = memory;
 }
 
 // Charges what has passed to the state that held, then changes state.
@@ -101,9 +122,9 @@ std::string PimUnit::waiting_for() const {
                        program_.commands.size(), name_of(program_.commands[next_].op));
 }
 
-// The CK at which all banks would be quiet, were the open row closed as soon as it may be.
+// The CK at which all banks would be quiet, were the open rows closed as soon as they may be.
 std::int64_t PimUnit::time_of_close() const {
-    if (timing_.open_row() == memory::device::kNoRow) {
+    if (!timing_.any_open()) {
         return timing_.command_bus_free();
     }
     return timing_.earliest(AllBankCommand::Precharge) + pim_.precharge_all.count();
@@ -120,22 +141,23 @@ std::int64_t PimUnit::run(std::int64_t now, std::int64_t until) {
     enter(PimState::Idle, now);
     timing_.begin(now);
     const std::size_t first = next_;
-    // A margin for one more command, its row switch and its write recovery.
-    const std::int64_t margin = (dram_.tRCD + dram_.tRAS + dram_.write_latency + dram_.burst +
-                                 dram_.tWR + pim_.precharge_all * 2)
-                                    .count();
-    while (!finished() &&
-           (until == INT64_MAX || next_ == first || time_of_close() + margin <= until)) {
+    while (!finished() && (until == INT64_MAX || next_ == first || time_of_close() <= until)) {
         execute_one();
     }
-    if (timing_.open_row() != memory::device::kNoRow) {
-        close();
+    const std::int64_t slot_end = std::max(now_ + 1, timing_.command_bus_free());
+    if (program_ended() && pim_.ends_at_last_command()) {
+        enter(PimState::Idle, slot_end);
+        now_ = slot_end;
     }
+    close_all(program_ended() && pim_.ends_at_last_command() ? PimState::Idle : PimState::RowOpen);
     // Others may read at once: the bus has turned.
     const std::int64_t quiet =
         std::max({now_ + 1, timing_.earliest(AllBankCommand::Activate), timing_.turned()});
     enter(PimState::Idle, quiet);
     now_ = quiet;
+    if (program_ended()) {
+        ended_ = (pim_.ends_at_last_command() ? slot_end : quiet) + pim_.completion.count();
+    }
     return quiet;
 }
 
@@ -153,24 +175,36 @@ std::optional<std::int64_t> PimUnit::on_left(std::int64_t now) {
 
 void PimUnit::execute_one() {
     const PimCommand& command = program_.commands[next_];
-    if (command.op == PimOp::ModeWrite) {
-        mode_visit(command.count);
-        done_ = command.count;
-    } else if (command.op == PimOp::Yield) {
-        yielded_ = command.count;
-        done_ = command.count;
-    } else if (done_ < command.count) {
-        const std::int64_t row = touches_array(command.op)
-                                     ? (command.word + done_) / program_.words_per_row
-                                     : timing_.open_row();
-        if (row != timing_.open_row()) {
-            open(row);
-        }
-        if (command.op == PimOp::Mac && command.purpose != PimCommand::Purpose::ScaleWord) {
-            ++stats_.macs;
-        }
-        issue(command_of(command.op), row, state_of(command));
-        ++done_;
+    switch (command.op) {
+        case PimOp::ModeVisit:
+        case PimOp::ModeWrite:
+            mode_access(command);
+            break;
+        case PimOp::ReadBanks:
+            read_banks(command.count);
+            break;
+        case PimOp::Close:
+            close_all(PimState::RowOpen);
+            done_ = command.count;
+            break;
+        case PimOp::Barrier:
+            wait_for_host(timing_.data_end() + pim_.barrier.count());
+            done_ = command.count;
+            break;
+        case PimOp::Wait:
+            wait_for_host(std::max(now_, timing_.command_bus_free()) + command.count);
+            done_ = command.count;
+            break;
+        case PimOp::Yield:
+            yielded_ = command.count;
+            done_ = command.count;
+            break;
+        case PimOp::SpillVisit:
+            spill_visit(command);
+            break;
+        default:
+            access(command);
+            break;
     }
     if (done_ >= command.count) {
         if (listener_ != nullptr) {
@@ -181,15 +215,98 @@ void PimUnit::execute_one() {
     }
 }
 
-// Charges the wait before the command to its cause and its own slot to `state`.
-void PimUnit::issue(AllBankCommand command, std::int64_t row, PimState state) {
+// One command of its count.
+void PimUnit::access(const PimCommand& command) {
+    if (done_ >= command.count) {
+        return;
+    }
+    std::int64_t row = timing_.open_row(command.banks);
+    if (touches_array(command.op)) {
+        const std::int64_t wanted = command.word == PimCommand::kOpenRow
+                                        ? (row >= 0 ? row : last_row_)
+                                        : (command.word + done_) / program_.words_per_row;
+        if (wanted != row) {
+            open(wanted, command.banks, PimState::RowOpen);
+        }
+        row = wanted;
+        last_row_ = wanted;
+    }
+    if (command.op == PimOp::Mac) {
+        ++stats_.macs;
+    }
+    issue(command_of(command), row, state_of(command), command.banks);
+    ++done_;
+    if (done_ == command.count &&
+        (command.op == PimOp::WriteInputs || command.op == PimOp::WriteBankInputs)) {
+        timing_.host_turns(now_);
+    }
+    if (done_ == command.count &&
+        (command.op == PimOp::ReadResults || command.op == PimOp::ReadBank)) {
+        const base::Cycles latency = pim_.result_latency > base::Cycles{0}
+                                         ? pim_.result_latency
+                                         : dram_.read_latency + dram_.burst;
+        wait_for_host(now_ + latency.count());
+    }
+}
+
+void PimUnit::mode_access(const PimCommand& command) {
+    constexpr PimState kState = PimState::ModeSwitch;
+    if (timing_.open_row() != kModeRow) {
+        close_all(PimState::RowOpen);
+        open(kModeRow, {}, kState);
+    }
+    for (std::int64_t i = 0; i < command.count; ++i) {
+        issue(AllBankCommand::ArrayWrite, kModeRow, kState);
+    }
+    if (command.op == PimOp::ModeVisit) {
+        close({}, kState);
+    }
+    done_ = command.count;
+}
+
+// Every bank opens a row and is read once; the rows stay open.
+void PimUnit::read_banks(std::int64_t count) {
+    close_all(PimState::RowOpen);
+    open(kParkRow, {}, PimState::ModeSwitch);
+    const std::int64_t last = now_ + timing_.one_by_one(count);
+    timing_.delay(last + dram_.tRCD.count());
+    issue(AllBankCommand::ArrayRead, kParkRow, PimState::ModeSwitch);
+    done_ = count;
+}
+
+// The results' own row: opened when the bus has turned, unless rows are switched meanwhile.
+void PimUnit::spill_visit(const PimCommand& command) {
+    if (!pim_.overlap_row_switch) {
+        enter(PimState::Turnaround, std::max(now_, timing_.command_bus_free()));
+        timing_.delay(timing_.turned_for_write());
+    }
+    const std::int64_t row = command.word / program_.words_per_row;
+    open(row, {}, PimState::Spill);
+    for (std::int64_t i = 0; i < command.count; ++i) {
+        issue(AllBankCommand::ArrayWrite, row, PimState::Spill);
+    }
+    close({}, PimState::Spill);
+    done_ = command.count;
+}
+
+// Nothing goes before CK `until`.
+void PimUnit::wait_for_host(std::int64_t until) {
     const std::int64_t slot_end = std::max(now_, timing_.command_bus_free());
-    const std::int64_t when = std::max(now_, timing_.earliest(command));
+    if (until > slot_end) {
+        enter(PimState::Host, slot_end);
+        timing_.delay(until);
+    }
+}
+
+// Charges the wait before the command to its cause and its own slot to `state`.
+void PimUnit::issue(AllBankCommand command, std::int64_t row, PimState state, BankSet banks) {
+    const std::int64_t slot_end = std::max(now_, timing_.command_bus_free());
+    const std::int64_t when = std::max(now_, timing_.earliest(command, banks));
     const bool row_command =
         command == AllBankCommand::Activate || command == AllBankCommand::Precharge;
     const std::int64_t turned = std::clamp(timing_.turned(), slot_end, when);
-    if (state == PimState::ModeSwitch) {
-        enter(PimState::ModeSwitch, slot_end);
+    if (state == PimState::ModeSwitch || state == PimState::Idle) {
+        enter(state, slot_end);
     } else if (row_command) {
         enter(PimState::Turnaround, slot_end);
         enter(PimState::RowOpen, turned);
@@ -199,54 +316,76 @@ void PimUnit::issue(AllBankCommand command, std::int64_t row, PimState state) {
         enter(waits_for_row ? PimState::RowOpen : PimState::Turnaround, slot_end);
     }
     enter(state, when);
-    timing_.issue(command, row, when);
+    timing_.issue(command, row, when, banks);
     now_ = when;
-    if (row != kModeRow) {
-        count(command);
+    if (row != kModeRow && row != kParkRow) {
+        count(command, banks);
+    }
+    if (trace_ != nullptr) [[unlikely]] {
+        const std::string component = stats_.path() + ".command";
+        trace_->begin(component, name_of(command), trace_clock_->time_of(base::Cycles{when}));
+        trace_->end(component, name_of(command), trace_clock_->time_of(base::Cycles{when + 1}));
     }
     if (commands_ != nullptr) {
-        commands_->on_all_bank_command(command, row, when);
+        commands_->on_all_bank_command(channel_, command, banks, row, when);
     }
 }
 
-void PimUnit::count(AllBankCommand command) {
-    switch (command) {
-        case AllBankCommand::Activate:
-            ++bank_counts_.activates;
-            break;
-        case AllBankCommand::Mac:  // reads its word
-        case AllBankCommand::ArrayRead:
-            ++bank_counts_.reads;
-            break;
-        case AllBankCommand::ArrayWrite:
-            ++bank_counts_.writes;
-            break;
-        default:
-            break;
+void PimUnit::count(AllBankCommand command, BankSet banks) {
+    const auto add = [command](memory::port::BankCounts& counts) {
+        switch (command) {
+            case AllBankCommand::Activate:
+                ++counts.activates;
+                break;
+            case AllBankCommand::Mac:  // reads its word
+            case AllBankCommand::ArrayRead:
+                ++counts.reads;
+                break;
+            case AllBankCommand::ArrayWrite:
+                ++counts.writes;
+                break;
+            default:
+                break;
+        }
+    };
+    if (banks.all()) {
+        add(of_all_banks_);
+        return;
+    }
+    const std::size_t first = banks.one() ? static_cast<std::size_t>(banks.which)
+                              : banks.which == BankSet::kOdd ? 1
+                                                             : 0;
+    const std::size_t step = banks.one() ? of_bank_.size() : 2;
+    for (std::size_t bank = first; bank < of_bank_.size(); bank += step) {
+        add(of_bank_[bank]);
     }
 }
 
-void PimUnit::open(std::int64_t row) {
-    if (timing_.open_row() != memory::device::kNoRow) {
-        close();
-    }
-    issue(AllBankCommand::Activate, row, PimState::RowOpen);
-    ++stats_.activates;
+memory::port::BankCounts PimUnit::bank_counts(std::size_t bank) const {
+    memory::port::BankCounts counts = of_all_banks_;
+    counts += of_bank_[bank];
+    return counts;
 }
 
-void PimUnit::close() {
-    issue(AllBankCommand::Precharge, memory::device::kNoRow, PimState::RowOpen);
+void PimUnit::open(std::int64_t row, BankSet banks, PimState state) {
+    const bool over_the_last_one = std::exchange(first_row_, false) && pim_.program_end == ProgramEnd::NextKernel;
+    if (over_the_last_one || timing_.open_row(banks) != memory::device::kNoRow) {
+        close(banks, state);
+    }
+    issue(AllBankCommand::Activate, row, state, banks);
+    if (row != kModeRow && row != kParkRow) {
+        ++stats_.activates;
+    }
 }
 
-void PimUnit::mode_visit(std::int64_t writes) {
-    if (timing_.open_row() != memory::device::kNoRow) {
-        close();
+void PimUnit::close(BankSet banks, PimState state) {
+    issue(AllBankCommand::Precharge, memory::device::kNoRow, state, banks);
+}
+
+void PimUnit::close_all(PimState state) {
+    if (timing_.any_open()) {
+        close({}, state);
     }
-    issue(AllBankCommand::Activate, kModeRow, PimState::ModeSwitch);
-    for (std::int64_t i = 0; i < writes; ++i) {
-        issue(AllBankCommand::ArrayWrite, kModeRow, PimState::ModeSwitch);
-    }
-    issue(AllBankCommand::Precharge, memory::device::kNoRow, PimState::ModeSwitch);
 }
 
 }  // namespace tilesim::arch::pim

@@ -1,8 +1,9 @@
 // The controller of one channel executing a PIM program, in order: a guest of the channel.
 //
-// Models:  all-bank commands under AllBankTiming; rows switched when the next word needs one; the
-//          open row closed before a refresh and opened again after it; the channel given back to
-//          ordinary requests where the program says so; time charged by cause.
+// Models:  commands under AllBankTiming; rows switched when the next word needs one; the open rows
+//          closed before a refresh and opened again after it; the host's turns, barriers and reads;
+//          the channel given back to ordinary requests where the program says so; time charged by
+//          cause.
 // Ignores: ordinary requests in between (they wait in the channel's queues).
 #pragma once
 
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
@@ -32,8 +34,8 @@ class PimListener {
 // Hears every command on the command bus, for checkers and traces.
 class AllBankListener {
   public:
-    virtual void on_all_bank_command(AllBankCommand command, std::int64_t row,
-                                     std::int64_t now) = 0;
+    virtual void on_all_bank_command(std::size_t channel, AllBankCommand command, BankSet banks,
+                                     std::int64_t row, std::int64_t now) = 0;
 
   protected:
     ~AllBankListener() = default;
@@ -50,6 +52,8 @@ enum class PimState : std::size_t {
     Scale,
     Spill,
     Refill,
+    Load,
+    Host,
     Refresh,
     Yielded
 };
@@ -64,6 +68,8 @@ inline constexpr base::stats::StateTable<PimState> kPimStates{{
     {PimState::Scale, "scale", "applying scale factors"},
     {PimState::Spill, "spill", "writing outputs to the array"},
     {PimState::Refill, "refill", "reading outputs back from the array"},
+    {PimState::Load, "load", "switching accumulators between row blocks"},
+    {PimState::Host, "host", "reads and writes of the host, and what waits for it"},
     {PimState::Refresh, "refresh", "between two turns"},
     {PimState::Yielded, "yielded", "the channel serves ordinary requests"},
 }};
@@ -73,14 +79,15 @@ struct PimStats : base::stats::Group {
     base::stats::StateAccount time{*this, "time", base::stats::Unit::Cycle, kPimStates};
     base::stats::Counter macs{*this, "macs", base::stats::Unit::Count, "all-bank MAC commands"};
     base::stats::Counter activates{*this, "activates", base::stats::Unit::Count,
-                                   "activations of a row in all banks"};
+                                   "activations of a row of data"};
 };
 
 class PimUnit final : public memory::controller::ChannelGuest {
   public:
     // `program` must outlive the unit. `listener` may be null.
-    PimUnit(const memory::device::DramTiming& dram, const PimConfig& pim, const PimProgram& program,
-            std::size_t channel, base::stats::Group& parent, PimListener* listener);
+    PimUnit(const memory::device::MemoryConfig& memory, const PimConfig& pim,
+            const PimProgram& program, std::size_t channel, base::stats::Group& parent,
+            PimListener* listener);
 
     std::int64_t run(std::int64_t now, std::int64_t until) override;
     bool finished() const override { return yielded_ > 0 || program_ended(); }
@@ -92,23 +99,30 @@ class PimUnit final : public memory::controller::ChannelGuest {
     // CK at which the channel was free again; nothing while the program runs.
     std::optional<std::int64_t> left() const { return left_; }
     std::optional<std::int64_t> began() const { return began_; }
+    // CK at which the program was over, as `back_to_back` and `completion` have it: what follows
+    // until the channel is free is the next one's as well.
+    std::int64_t ended() const { return ended_; }
     // CK of the last command so far.
     std::int64_t last_progress() const { return now_; }
     // What it would do next, for messages.
     std::string waiting_for() const;
     const PimStats& stats() const { return stats_; }
-    // What each of the channel's banks has done with its data: the same in all; visits to the mode
-    // registers touch none.
-    const memory::port::BankCounts& bank_counts() const { return bank_counts_; }
+    // What a bank has done with its data; visits to the mode registers touch none.
+    memory::port::BankCounts bank_counts(std::size_t bank = 0) const;
 
   private:
     bool program_ended() const { return next_ == program_.commands.size(); }
     void execute_one();
-    void mode_visit(std::int64_t writes);
-    void open(std::int64_t row);
-    void close();
-    void count(AllBankCommand command);
-    void issue(AllBankCommand command, std::int64_t row, PimState state);
+    void access(const PimCommand& command);
+    void mode_access(const PimCommand& command);
+    void spill_visit(const PimCommand& command);
+    void read_banks(std::int64_t count);
+    void wait_for_host(std::int64_t until);
+    void open(std::int64_t row, BankSet banks, PimState state);
+    void close(BankSet banks, PimState state);
+    void close_all(PimState state);
+    void count(AllBankCommand command, BankSet banks);
+    void issue(AllBankCommand command, std::int64_t row, PimState state, BankSet banks = {});
     void enter(PimState state, std::int64_t now);
     void tell(std::int64_t now);
     std::int64_t time_of_close() const;
@@ -121,12 +135,18 @@ class PimUnit final : public memory::controller::ChannelGuest {
     PimListener* listener_;
     AllBankListener* commands_ = nullptr;
     base::StateProbe probe_;
+    base::ProbeListener* trace_ = nullptr;
+    std::optional<base::Clock> trace_clock_;
     PimStats stats_;
-    memory::port::BankCounts bank_counts_;
+    memory::port::BankCounts of_all_banks_;
+    std::vector<memory::port::BankCounts> of_bank_;  // beyond what all have done
     std::size_t next_ = 0;      // command of the program
     std::int64_t done_ = 0;     // of its count
     std::int64_t now_ = 0;      // CK of the last command
     std::int64_t yielded_ = 0;  // CK for which the channel is to be given back
+    std::int64_t ended_ = 0;
+    std::int64_t last_row_ = 0;  // that was open, of the data
+    bool first_row_ = true;     // none has been opened yet
     bool away_ = false;         // it has been given back
     std::optional<std::int64_t> began_;
     std::optional<std::int64_t> left_;

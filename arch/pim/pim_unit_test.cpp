@@ -19,11 +19,11 @@ namespace {
 PimProgram macs(std::int64_t words) {
     PimProgram program;
     program.words_per_row = 64;
-    program.commands = {{PimOp::ModeWrite, 4},
+    program.commands = {{PimOp::ModeVisit, 4},
                         {PimOp::WriteInputs, 8},
                         {PimOp::Mac, words},
                         {PimOp::Spill, 1, words},
-                        {PimOp::ModeWrite, 2}};
+                        {PimOp::ModeVisit, 2}};
     return program;
 }
 
@@ -56,7 +56,7 @@ base::Femtoseconds soon(const Machine& machine) {
 TEST(PimUnit, TimeOfEveryCycleHasACause) {
     Machine machine(true);
     const PimProgram program = macs(5000);
-    PimUnit unit(machine.config.timing, {}, program, 0, machine.root, nullptr);
+    PimUnit unit(machine.config, {}, program, 0, machine.root, nullptr);
     machine.memory->lend(0, unit, soon(machine));
     machine.run();
     ASSERT_TRUE(unit.left().has_value());
@@ -77,8 +77,8 @@ TEST(PimUnit, RefreshesComeBetweenTurns) {
     Machine with(true);
     Machine without(false);
     const PimProgram program = macs(20'000);
-    PimUnit slow(with.config.timing, {}, program, 0, with.root, nullptr);
-    PimUnit fast(without.config.timing, {}, program, 0, without.root, nullptr);
+    PimUnit slow(with.config, {}, program, 0, with.root, nullptr);
+    PimUnit fast(without.config, {}, program, 0, without.root, nullptr);
     with.memory->lend(0, slow, soon(with));
     without.memory->lend(0, fast, soon(without));
     with.run();
@@ -95,7 +95,8 @@ class OneChecker final : public AllBankListener, public memory::controller::Comm
     OneChecker(const memory::device::MemoryConfig& config, const PimConfig& pim)
         : checker_(config), pim_(pim) {}
 
-    void on_all_bank_command(AllBankCommand command, std::int64_t row, std::int64_t now) override {
+    void on_all_bank_command(std::size_t, AllBankCommand command, BankSet, std::int64_t row,
+                             std::int64_t now) override {
         using memory::device::Command;
         switch (command) {
             case AllBankCommand::Activate:
@@ -115,7 +116,9 @@ class OneChecker final : public AllBankListener, public memory::controller::Comm
                 checker_.hear({Command::Write, memory::device::kAllBanks, row, now,
                                command == AllBankCommand::ArrayWrite});
                 break;
-            case AllBankCommand::Alu:  // touches no bank
+            case AllBankCommand::RegisterRead:
+            case AllBankCommand::Alu:  // touch no bank
+            case AllBankCommand::Move:
                 break;
         }
         if (command == AllBankCommand::Activate) {
@@ -143,7 +146,7 @@ TEST(PimUnit, CommandsAndOrdinaryTrafficAreLegalTogetherWhateverTheProgram) {
         std::mt19937 random(seed);
         PimProgram program;
         program.words_per_row = 64;
-        const std::vector<PimOp> ops{PimOp::ModeWrite, PimOp::WriteInputs, PimOp::WriteBankInputs,
+        const std::vector<PimOp> ops{PimOp::ModeVisit, PimOp::WriteInputs, PimOp::WriteBankInputs,
                                      PimOp::Mac,       PimOp::Alu,         PimOp::LoadOutputs,
                                      PimOp::Spill,     PimOp::Yield};
         for (int i = 0; i < 200; ++i) {
@@ -154,7 +157,7 @@ TEST(PimUnit, CommandsAndOrdinaryTrafficAreLegalTogetherWhateverTheProgram) {
         Machine machine(seed % 2 == 0);
         PimConfig config;
         config.overlap_row_switch = seed % 3 == 0;
-        PimUnit unit(machine.config.timing, config, program, 0, machine.root, nullptr);
+        PimUnit unit(machine.config, config, program, 0, machine.root, nullptr);
         OneChecker both(machine.config, config);
         unit.listen(&both);
         machine.memory->listen(&both);
@@ -177,7 +180,7 @@ TEST(PimUnit, CommandsAndOrdinaryTrafficAreLegalTogetherWhateverTheProgram) {
 TEST(PimUnit, RequestsWaitForTheProgramAndThenGoOn) {
     Machine machine(false);
     const PimProgram program = macs(2000);
-    PimUnit unit(machine.config.timing, {}, program, 0, machine.root, nullptr);
+    PimUnit unit(machine.config, {}, program, 0, machine.root, nullptr);
     memory::traffic::StreamConfig stream;
     stream.requests = 400;
     stream.outstanding = 400;

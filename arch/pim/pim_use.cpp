@@ -23,10 +23,23 @@ std::vector<std::string> not_exercised(const PimConfig& config, const PimProgram
         }
     };
     const bool reads = uses(PimOp::Mac) || uses(PimOp::LoadOutputs);
+    const bool writes_rows = uses(PimOp::Spill) || uses(PimOp::SpillVisit);
+    const bool turns = config.bus_turnaround;
     name_if(!reads, "pim.mac_to_precharge");
-    name_if(!reads || !config.bus_turnaround, "pim.drain");
-    name_if(!for_purpose(PimCommand::Purpose::Fold), "pim.fold_commands");
+    name_if(!uses(PimOp::Mac), "pim.mac_interval");
+    name_if(!reads, "pim.activate_to_mac");
+    name_if(!reads || !turns, "pim.mac_to_write");
+    name_if(!turns, "pim.write_to_mac");
+    name_if(!writes_rows, "pim.write_to_precharge");
+    name_if(!reads || !turns, "pim.drain");
+    name_if(!uses(PimOp::WriteInputs), "pim.host_turn");
+    name_if(!uses(PimOp::Barrier), "pim.barrier");
+    name_if(!uses(PimOp::ReadResults), "pim.result_latency");
+    name_if(!uses(PimOp::ReadResults), "pim.result_bits");
+    name_if(!for_purpose(PimCommand::Purpose::Fold), "pim.fold_every");
+    name_if(!for_purpose(PimCommand::Purpose::Load), "pim.accumulator_load");
     name_if(!for_purpose(PimCommand::Purpose::Scale), "pim.scale_commands");
+    name_if(!for_purpose(PimCommand::Purpose::Scale), "pim.scale_sets");
     return names;
 }
 

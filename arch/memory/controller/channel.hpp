@@ -12,6 +12,7 @@
 #include "arch/memory/controller/channel_stats.hpp"
 #include "arch/memory/controller/guest_turn.hpp"
 #include "arch/memory/device/command_timing.hpp"
+#include "arch/memory/policy/bursts.hpp"
 #include "arch/memory/port/bank_counts.hpp"
 
 namespace tilesim::arch::memory::controller {
@@ -21,6 +22,11 @@ class CommandListener {
   public:
     virtual void on_command(std::size_t channel, device::Command command, std::size_t bank,
                             std::int64_t row, std::int64_t now) = 0;
+    // The same with the burst that a column command serves; by default only what is above.
+    virtual void on_column(std::size_t channel, device::Command command, std::size_t bank,
+                           std::int64_t row, std::int64_t now, const policy::Burst& /*burst*/) {
+        on_command(channel, command, bank, row, now);
+    }
 
   protected:
     ~CommandListener() = default;

@@ -31,13 +31,28 @@ void ScheduledChannel<Scheduler>::issue_column(bool write, std::size_t bank, std
     const Command column = policy::column_command(write);
     const std::int64_t latency = (write ? dram_.write_latency : dram_.read_latency).count();
     timing_.issue(column, bank, served.row, now);
-    tell(column, bank, served.row, now);
+    const bool closes =
+        pages_.may_auto_precharge() &&
+        pages_.closes_with_column(bank, !bursts_.queue(false).lanes[bank].hits.empty() ||
+                                            !bursts_.queue(true).lanes[bank].hits.empty());
+    if (listener_ != nullptr) {
+        const Command command =
+            !closes ? column : write ? Command::WritePrecharge : Command::ReadPrecharge;
+        listener_->on_column(index_, command, bank, served.row, now, served);
+    }
     ++(write ? stats_.writes : stats_.reads);
     ++(write ? bank_counts_[bank].writes : bank_counts_[bank].reads);
-    stats_.row_hits += served.opened_row ? 0 : 1;
+    stats_.row_hits += served.opened_row != 0 ? 0 : 1;
     pages_.on_use(bank, now);
-    account_.on_data(write, served.opened_row, now + latency, latency, dram_.burst.count());
+    account_.on_data(write, served.opened_row != 0, now + latency, latency, dram_.burst.count());
     scheduler_.on_column_command(&queue == &bursts_.passive());
+    if (closes) {
+        timing_.precharge_after_column(bank);
+        row_has_closed(bank, now);
+        ++stats_.precharges;
+        scheduler_.on_row_command();
+        row_left(bank, now);
+    }
     find_next_step(queue, bank, now);
     if (!write) {
         owner_.on_burst_done(served.request, account_.data_end());
@@ -50,8 +65,9 @@ template <class Scheduler>
 void ScheduledChannel<Scheduler>::activate(std::size_t bank, std::int64_t now) {
     policy::BurstQueue& active = bursts_.active();
     policy::Burst& served = bursts_[active.lanes[bank].others.head];
-    served.opened_row = true;
+    served.opened_row = 1;
     active.owed |= std::uint64_t{1} << bank;
+    row_opens(bank, now);
     timing_.issue(Command::Activate, bank, served.row, now);
     scheduler_.on_row_command();
     tell(Command::Activate, bank, served.row, now);
@@ -71,9 +87,16 @@ void ScheduledChannel<Scheduler>::activate(std::size_t bank, std::int64_t now) {
 template <class Scheduler>
 void ScheduledChannel<Scheduler>::precharge(std::size_t bank, std::int64_t now) {
     timing_.issue(Command::Precharge, bank, device::kNoRow, now);
+    row_has_closed(bank, now);
     scheduler_.on_row_command();
     tell(Command::Precharge, bank, device::kNoRow, now);
     ++stats_.precharges;
+    row_left(bank, now);
+}
+
+// Bursts that were to find the row open have to wait for another.
+template <class Scheduler>
+void ScheduledChannel<Scheduler>::row_left(std::size_t bank, std::int64_t now) {
     for (const bool write : {false, true}) {
         policy::BurstQueue& queue = bursts_.queue(write);
         queue.owed &= ~(std::uint64_t{1} << bank);
@@ -130,13 +153,43 @@ std::int64_t ScheduledChannel<Scheduler>::refresh(std::int64_t now) {
         return when;
     }
     timing_.refresh(round.banks, now, now + round.length);
+    account_.on_refresh(now + round.length);
+    on_refreshed(round, now);
+    return now + 1;
+}
+
+template <class Scheduler>
+void ScheduledChannel<Scheduler>::on_refreshed(const policy::RefreshRound& round,
+                                               std::int64_t now) {
     scheduler_.on_row_command();
-    tell(Command::Refresh, static_cast<std::size_t>(std::countr_zero(round.banks)), device::kNoRow,
+    tell(round.command, static_cast<std::size_t>(std::countr_zero(round.banks)), device::kNoRow,
          now);
     ++stats_.refreshes;
-    account_.on_refresh(now + round.length);
     refresh_.on_done();
-    return now + 1;
+}
+
+// One step of a refresh that only its banks wait for: they take no new command, close, are
+// refreshed. The engine knows then when to go on.
+template <class Scheduler>
+void ScheduledChannel<Scheduler>::refresh_some(std::int64_t now) {
+    const policy::RefreshRound round = refresh_.round();
+    if (!refresh_.begun()) {
+        timing_.hold_back(round.banks, now);
+        refresh_.begin();
+        scheduler_.on_turn();  // may have planned a command to them
+    }
+    if (const auto later = close_rows(round.banks, now)) {
+        refresh_.go_on_at(*later);
+        return;
+    }
+    const std::int64_t when = timing_.earliest_partial_refresh(round.banks);
+    if (when > now) {
+        refresh_.go_on_at(when);
+        return;
+    }
+    timing_.partial_refresh(round.banks, now, now + round.length);
+    scheduler_.on_turn();
+    on_refreshed(round, now);
 }
 
 // An idle channel refreshes unwatched: takes those steps now that somebody looks again.
@@ -144,7 +197,11 @@ template <class Scheduler>
 void ScheduledChannel<Scheduler>::catch_up_refreshes(std::int64_t now) {
     stats_.refreshes += refresh_.skip_until(now);
     std::int64_t step = refresh_.next();
-    while (step < now && step >= refresh_.next()) {
+    while (!refresh_.alone() && step < now) {
+        refresh_some(step);
+        step = refresh_.next();
+    }
+    while (refresh_.alone() && step < now && step >= refresh_.next()) {
         step = refresh(step);
     }
 }

@@ -15,8 +15,14 @@ std::int64_t ScheduledChannel<Scheduler>::step(std::int64_t now) {
         return std::min(guest_.until(), arrivals_.next(now));
     }
     std::int64_t next = INT64_MAX;
-    if (refresh_.due(now) && (bursts_.size() > 0 || guest_.expected())) {
+    const bool refreshes = refresh_.due(now) && (bursts_.size() > 0 || guest_.expected());
+    if (refreshes && !refresh_.alone()) {
+        refresh_some(now);
+    }
+    if (refreshes && refresh_.alone()) {
         next = refresh(now);
+    } else if (guest_.wants(now) && refresh_.begun()) {
+        next = refresh_.next();
     } else if (guest_.wants(now)) {
         next = serve_guest(now);
     } else {
@@ -69,7 +75,7 @@ void ScheduledChannel<Scheduler>::enqueue(bool write, device::Location where, st
     }
     const std::size_t bank = where.bank();
     const bool is_hit = where.row() == timing_.open_row(bank);
-    if (bursts_.enter(write, bank, where.row(), request, is_hit)) {
+    if (bursts_.enter(write, where, request, is_hit)) {
         find_next_step(bursts_.queue(write), bank, now);
     }
 }

@@ -21,6 +21,7 @@ class ChannelGroup final : public base::EventHandler {
         : clock_(clock), lookahead_(lookahead), queue_(queue) {}
 
     void add(Channel& channel);
+    void set_lookahead(base::Femtoseconds lookahead) { lookahead_ = lookahead; }
     // Something reaches a member at CK `when`.
     void expect(std::size_t member, std::int64_t when);
 

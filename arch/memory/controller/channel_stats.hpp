@@ -27,6 +27,10 @@ struct ChannelStats : base::stats::Group {
     base::stats::Counter activates{*this, "activates", base::stats::Unit::Count, "ACT commands"};
     base::stats::Counter precharges{*this, "precharges", base::stats::Unit::Count, "PRE commands"};
     base::stats::Counter refreshes{*this, "refreshes", base::stats::Unit::Count, "REF commands"};
+    base::stats::Counter row_open{*this, "row_open", base::stats::Unit::Cycle,
+                                  "rows open, summed over the banks"};
+    base::stats::Counter any_row_open{*this, "any_row_open", base::stats::Unit::Cycle,
+                                      "one row at least open"};
     base::stats::Counter row_hits{*this, "row_hits", base::stats::Unit::Count,
                                   "bursts that found their row open"};
 };

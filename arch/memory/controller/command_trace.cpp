@@ -43,8 +43,21 @@ void CommandTrace::on_command(std::size_t channel, device::Command command, std:
         case device::Command::Write:
             burst(lanes, true, now + timing_.write_latency.count());
             break;
+        case device::Command::ReadPrecharge:
+        case device::Command::WritePrecharge: {
+            const bool write = command == device::Command::WritePrecharge;
+            const base::Cycles latency = write ? timing_.write_latency : timing_.read_latency;
+            burst(lanes, write, now + latency.count());
+            const base::Cycles to_close = write ? latency + timing_.burst + timing_.tWR : timing_.tRTP;
+            listener_.end(lanes.banks[bank], kRowOpen, clock_.time_of(base::Cycles{now} + to_close));
+            break;
+        }
         case device::Command::Refresh:
             activity(lanes.refresh, "refresh", now, now + timing_.tRFC.count());
+            break;
+        case device::Command::RefreshBank:
+        case device::Command::RefreshSame:
+            activity(lanes.banks[bank], "refresh", now, now + timing_.tRFC_pb.count());
             break;
     }
 }

@@ -29,6 +29,11 @@ void read_controller(Node node, device::ControllerConfig& controller) {
     node.optional(
         "page_timeout", controller.page_timeout, {1, 1'000'000},
         "idle time after which the timeout policy closes a row; the adaptive one begins there");
+    node.optional("page_cap", controller.page_cap, {1, 1'000'000},
+                  "column commands to a row after which the cap policy closes it");
+    node.optional("refresh_staggered", controller.refresh_staggered,
+                  "whether the channels' refreshes are spread over an interval; off: all of them "
+                  "begin after half of one, the mean of where a run meets them");
     if (controller.write_low >= controller.write_high) {
         node.error("write_low", "must be below write_high");
     }
@@ -43,6 +48,10 @@ void read_controller(Node node, device::ControllerConfig& controller) {
 device::MemoryConfig read_memory_config(Node node) {
     device::MemoryConfig config = device::read_device(node);
     read_controller(node.child("controller", "queues and policies"), config.controller);
+    const bool needs_pb = config.controller.refresh_policy != policy::AllBankRefresh::kName;
+    if (needs_pb && config.timing.tRFC_pb.count() == 0) {
+        node.error("controller", "this refresh policy needs timing.tRFC_pb above 0");
+    }
     node.done();
     return config;
 }

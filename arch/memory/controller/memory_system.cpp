@@ -1,5 +1,7 @@
 #include "arch/memory/controller/memory_system.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "arch/base/check.hpp"
@@ -89,6 +91,8 @@ port::MemoryTotals MemorySystem::totals() const {
         totals.bursts += stats.reads.value() + stats.writes.value();
         totals.activates += stats.activates.value();
         totals.refreshes += stats.refreshes.value();
+        totals.row_open += stats.row_open.value();
+        totals.any_row_open += stats.any_row_open.value();
     }
     return totals;
 }
@@ -105,6 +109,27 @@ void MemorySystem::listen(CommandListener* listener) {
     for (const auto& channel : channels_) {
         channel->listen(listener);
     }
+}
+
+void MemorySystem::limit_lookahead(base::Femtoseconds most) {
+    SIM_CHECK(most > base::Femtoseconds{0} && pending_.most_in_use() == 0,
+              "a memory's lookahead is shortened to {} fs before its first request", most.count());
+    lookahead_ = std::min(lookahead_, most);
+    for (const auto& group : groups_) {
+        group->set_lookahead(lookahead_);
+    }
+}
+
+std::vector<base::Block> MemorySystem::blocks() const {
+    std::vector<base::Block> blocks;
+    for (const auto& channel : channels_) {
+        const std::string& path = channel->stats().path();
+        blocks.push_back({path, channel->stats().component_class(), &channel->stats()});
+        for (std::int64_t bank = 0; bank < config_.banks(); ++bank) {
+            blocks.push_back({fmt::format("{}.bank({})", path, bank), "dram_bank"});
+        }
+    }
+    return blocks;
 }
 
 void MemorySystem::finish_statistics() {

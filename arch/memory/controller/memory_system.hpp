@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "arch/base/block.hpp"
 #include "arch/base/clock.hpp"
 #include "arch/base/event_queue.hpp"
 #include "arch/base/slot_pool.hpp"
@@ -48,6 +49,10 @@ class MemorySystem final : public port::MemoryPort, private ChannelOwner {
     port::BankUse bank_use() const;  // by requests; a guest counts his own commands
     const std::vector<std::unique_ptr<Channel>>& channels() const { return channels_; }
     void listen(CommandListener* listener);
+    // Somebody asks this late: to be called before the first request.
+    void limit_lookahead(base::Femtoseconds most);
+    // Channels and their banks, by the names of the statistics.
+    std::vector<base::Block> blocks() const;
     void finish_statistics();
 
   private:

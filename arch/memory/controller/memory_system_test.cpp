@@ -291,6 +291,24 @@ TEST(MemoryConfig, AMappingWithTheWrongNumberOfBitsIsToldHowManyItNeeds) {
     EXPECT_EQ(errors_of("{channels: 4}"), "");
 }
 
+TEST(MemoryConfig, AFieldWithoutANumberTakesTheBitsThatAreLeft) {
+    const std::string mapping =
+        ", mapping: [bank_group:1, column:1, channel, bank_group, column, bank, row]}";
+    for (const char* count : {"{channels: 1", "{channels: 16", "{rows: 1024", "{row: 8 KiB",
+                              "{bank_groups: 2, channels: 2"}) {
+        EXPECT_EQ(errors_of(count + mapping), "") << count;
+    }
+    auto document =
+        base::config::Document::parse("memory: {channels: 16" + mapping + "\n", "f.yaml");
+    const auto config = read_memory_config(document.root().child("memory", ""));
+    EXPECT_EQ(config.mapping[2].bits, 4);
+    EXPECT_EQ(config.mapping[3].bits, 2);  // of eight bank groups, one bit stands below
+    EXPECT_THAT(errors_of("{mapping: [channel, channel, column:6, bank_group:3, bank:2, row]}"),
+                testing::HasSubstr("stands twice without a number"));
+    EXPECT_THAT(errors_of("{channels: 6" + mapping),
+                testing::HasSubstr("cannot share addresses out to 6 channels"));
+}
+
 TEST(MemoryConfig, PseudoChannelsDivideTheChannels) {
     EXPECT_THAT(errors_of("{pseudo_channels: 3}"),
                 testing::HasSubstr("pseudo_channels: must divide the 4 channels"));

@@ -33,7 +33,18 @@ std::vector<std::string> not_exercised(const device::MemoryConfig& config,
     name_if(!writes, timing, {"tCCD_L_WR"});
     name_if(!(reads && writes), timing, {"tWTR_S"});
 
+    name_if(!writes && !guest, timing, {"tRCD_WR"});
+    name_if(totals.activates < 2, timing, {"tPPD"});
+    name_if(config.ranks == 1, timing, {"tRTRS"});
+    const bool partial = config.controller.refresh_policy != "all_bank";
+    name_if(!partial || totals.refreshes == 0, timing, {"tRFC_pb"});
+    name_if(!partial || totals.refreshes < 2, timing, {"tREFpb_to_REFpb", "tREFpb_to_ACT"});
+    name_if(partial, timing, {"tRFC"});
+    // Of a time; energy is not one.
+    name_if(true, "memory.power.", {"devices", "standby_permille"});
+
     const char* controller = "memory.controller.";
+    name_if(!any || config.controller.page_policy != "cap", controller, {"page_cap"});
     name_if(!reads, controller, {"read_queue"});
     name_if(!writes, controller, {"write_queue", "write_high", "write_low"});
     // A burst is overtaken by row hits only where there are any.

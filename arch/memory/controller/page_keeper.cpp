@@ -8,6 +8,7 @@ PageKeeper::PageKeeper(const device::MemoryConfig& config) {
         config.controller.page_policy,
         [&]<class Policy>() -> Made { return std::make_unique<Policy>(config.controller); });
     always_open_ = policy_->always_open();
+    auto_precharge_ = policy_->may_auto_precharge();
 }
 
 }  // namespace tilesim::arch::memory::controller

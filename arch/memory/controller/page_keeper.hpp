@@ -25,7 +25,13 @@ class PageKeeper {
 
     bool always_open() const { return always_open_; }
     void on_use(std::size_t bank, std::int64_t now) { last_used_[bank] = now; }
+    // Whether column commands may close their rows, and whether the one that has just gone does.
+    bool may_auto_precharge() const { return auto_precharge_; }
+    bool closes_with_column(std::size_t bank, bool others_wait) {
+        return policy_->auto_precharge(++columns_[bank], others_wait);
+    }
     void on_open(std::size_t bank, std::int64_t row) {
+        columns_[bank] = 0;
         if (!always_open_) {
             policy_->on_open(bank, row);
         }
@@ -55,6 +61,8 @@ class PageKeeper {
 
     std::unique_ptr<policy::PagePolicy> policy_;
     bool always_open_;
+    bool auto_precharge_;
+    std::array<std::int64_t, device::kMaxBanks> columns_{};  // of each bank's row so far
     // CK of each bank's last ACT, RD or WR.
     std::array<std::int64_t, device::kMaxBanks> last_used_{};
 };

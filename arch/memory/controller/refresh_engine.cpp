@@ -14,7 +14,7 @@ RefreshEngine::RefreshEngine(const device::MemoryConfig& config, std::size_t cha
 }
 
 std::int64_t RefreshEngine::skip_until(std::int64_t now) {
-    if (now - round_.interval <= due_) {
+    if (begun_ || now - round_.interval <= due_) {
         return 0;
     }
     const std::int64_t rounds = (now - due_) / round_.interval;

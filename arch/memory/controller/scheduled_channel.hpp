@@ -1,13 +1,13 @@
 // A channel's controller: its parts and the order in which they have their say.
 //
 // Models:  separate read and write queues with watermark draining, filled in order of arrival; a
-// row
-//          opened for a burst stays open for it when the direction changes; refresh before all
-//          else, then the guest, then the queues, then the page policy.
+//          row opened for a burst stays open for it when the direction changes; refresh before all
+//          else, or of some banks beside it, then the guest, then the queues, then the page policy.
 // Ignores: forwarding from the write queue to reads.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -48,7 +48,14 @@ class ScheduledChannel final : public Channel {
         }
         return now;
     }
-    void finish_statistics(std::int64_t now) override { account_.finish(now); }
+    void finish_statistics(std::int64_t now) override {
+        account_.finish(now);
+        const std::int64_t end = std::max(now, any_since_);
+        device::for_each_bank(timing_.open_banks(), [&](std::size_t bank) {
+            stats_.row_open += std::max(end, open_since_[bank]) - open_since_[bank];
+        });
+        stats_.any_row_open += timing_.open_banks() != 0 ? end - any_since_ : 0;
+    }
 
   private:
     using Command = device::Command;
@@ -77,7 +84,22 @@ class ScheduledChannel final : public Channel {
     }
     std::int64_t close_idle_rows(std::int64_t now);
     std::optional<std::int64_t> close_rows(std::uint64_t banks, std::int64_t now);
+    void row_left(std::size_t bank, std::int64_t now);
+    // Of a bank's row, for statistics: when it opens (the set of open banks does not have it yet)
+    // and when it has closed.
+    void row_opens(std::size_t bank, std::int64_t now) {
+        any_since_ = timing_.open_banks() == 0 ? now : any_since_;
+        open_since_[bank] = now;
+    }
+    void row_has_closed(std::size_t bank, std::int64_t now) {
+        stats_.row_open += now - open_since_[bank];
+        if (timing_.open_banks() == 0) {
+            stats_.any_row_open += now - any_since_;
+        }
+    }
     std::int64_t refresh(std::int64_t now);
+    void refresh_some(std::int64_t now);
+    void on_refreshed(const policy::RefreshRound& round, std::int64_t now);
     void catch_up_refreshes(std::int64_t now);
     std::int64_t serve_guest(std::int64_t now);
 
@@ -91,6 +113,8 @@ class ScheduledChannel final : public Channel {
     BusAccount account_;
     const std::int64_t pause_;  // CK after a command before another can go, on whichever bus
     std::int64_t until_ = 0;    // decisions end there
+    std::int64_t any_since_ = 0;  // CK since which some row has been open
+    std::array<std::int64_t, device::kMaxBanks> open_since_{};
 };
 
 }  // namespace tilesim::arch::memory::controller

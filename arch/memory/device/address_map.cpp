@@ -7,7 +7,7 @@ namespace tilesim::arch::memory::device {
 
 namespace {
 
-constexpr std::size_t kFields = 5;
+constexpr std::size_t kFields = 6;
 
 struct Piece {  // where some bits of the burst number go
     std::size_t field = 0;
@@ -28,7 +28,8 @@ std::int64_t low_bits(std::int64_t value, int bits) {
 class Rule {
   public:
     explicit Rule(const MemoryConfig& config)
-        : group_bits_(bits_of(config.bank_groups)),
+        : groups_(config.bank_groups),
+          group_bits_(bits_of(config.bank_groups)),
           bank_bits_(bits_of(config.banks_per_group)),
           hash_(config.bank_hash) {
         std::array<int, kFields> filled{};
@@ -56,14 +57,16 @@ class Rule {
             group ^= low_bits(row, group_bits_);
             bank ^= low_bits(row >> group_bits_, bank_bits_);
         }
-        return {of(AddressField::Channel), (group << bank_bits_) + bank, row,
+        const std::int64_t of_channel = of(AddressField::Rank) * groups_ + group;
+        return {of(AddressField::Channel), (of_channel << bank_bits_) + bank, row,
                 of(AddressField::Column)};
     }
 
   private:
     std::vector<Piece> pieces_;
     int bits_ = 0;
-    // Both counts are powers of two.
+    // All counts are powers of two.
+    std::int64_t groups_;
     int group_bits_;
     int bank_bits_;
     bool hash_;

@@ -18,7 +18,7 @@ namespace tilesim::arch::memory::device {
 class Location {
   public:
     Location() = default;
-    // `bank`: of the channel, group * banks_per_group + bank of the group.
+    // `bank`: of the channel, (rank * groups + group) * banks_per_group + bank of the group.
     Location(std::int64_t channel, std::int64_t bank, std::int64_t row, std::int64_t column)
         : bits_(static_cast<std::uint64_t>(column) << kColumn |
                 static_cast<std::uint64_t>(bank) << kBank |

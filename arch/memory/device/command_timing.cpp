@@ -1,6 +1,7 @@
 #include "arch/memory/device/command_timing.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "arch/base/check.hpp"
 #include "arch/memory/device/bank_set.hpp"
@@ -14,9 +15,88 @@ constexpr std::int64_t kLongAgo = INT64_MIN / 2;
 CommandTiming::CommandTiming(const MemoryConfig& config)
     : t_(config.timing),
       group_size_(static_cast<std::size_t>(config.banks_per_group)),
-      bus_(config.split_command_bus) {
+      rank_size_(static_cast<std::size_t>(config.banks_per_rank())),
+      ranks_(static_cast<std::size_t>(config.ranks)),
+      bus_(config.split_command_bus),
+      to_write_((config.timing.tRCD_WR.count() > 0 ? config.timing.tRCD_WR : config.timing.tRCD)
+                    .count()) {
     rows_.fill(kNoRow);
     activates_.fill(kLongAgo);
+    closed_.fill(kLongAgo);
+    opened_.fill(kLongAgo);
+    for (Window& window : windows_) {
+        window.activates.fill(kLongAgo);
+    }
+}
+
+// tRRD and the window are the rank's own.
+void CommandTiming::activate_in_rank(std::size_t bank, std::int64_t now) {
+    Window& window = windows_[bank / rank_size_];
+    window.activates[window.oldest] = now;
+    window.oldest = (window.oldest + 1) % window.activates.size();
+    const std::int64_t next =
+        std::max(now + t_.tRRD_S.count(), window.activates[window.oldest] + t_.tFAW.count());
+    for_rank(bank, true, [&](Scope& other) { raise(other.activate, next); });
+}
+
+// Banks of the rank keep its spacing; the data of another rank's need a gap on the bus.
+void CommandTiming::column_in_rank(bool write, std::size_t bank, std::int64_t now) {
+    const std::int64_t read_latency = t_.read_latency.count();
+    const std::int64_t write_latency = t_.write_latency.count();
+    const std::int64_t data_end = now + (write ? write_latency : read_latency) + t_.burst.count();
+    const std::int64_t gap = data_end + t_.tRTRS.count();
+    for_rank(bank, true, [&](Scope& other) {
+        raise(other.read, write ? data_end + t_.tWTR_S.count() : now + t_.tCCD_S.count());
+        raise(other.write, write ? now + t_.tCCD_S.count()
+                                 : data_end + t_.tRTW.count() - write_latency);
+    });
+    for_rank(bank, false, [&](Scope& other) {
+        raise(other.read, gap - read_latency);
+        raise(other.write, gap - write_latency);
+    });
+}
+
+void CommandTiming::precharge_after_column(std::size_t bank) {
+    Scope& b = banks_[bank];
+    rows_[bank] = kNoRow;
+    open_ &= ~(std::uint64_t{1} << bank);
+    closed_[bank] = b.precharge;  // as soon as it may be
+    raise(b.activate, b.precharge + t_.tRP.count());
+}
+
+void CommandTiming::hold_back(std::uint64_t banks, std::int64_t now) {
+    const std::int64_t never = now + 2 * kLongestConstraint;
+    for_each_bank(banks, [&](std::size_t bank) {
+        Scope& b = banks_[bank];
+        b.activate = b.read = b.write = never;
+    });
+}
+
+std::int64_t CommandTiming::earliest_partial_refresh(std::uint64_t banks) const {
+    std::int64_t when =
+        std::max(bus_.free_for_rows(), partial_refresh_ + t_.tREFpb_to_REFpb.count());
+    const std::size_t rank = static_cast<std::size_t>(std::countr_zero(banks)) / rank_size_;
+    for (std::size_t bank = rank * rank_size_; bank < (rank + 1) * rank_size_; ++bank) {
+        when = std::max(when, opened_[bank] + t_.tRRD_L.count());
+    }
+    for_each_bank(banks, [&](std::size_t bank) {
+        when = std::max({when, closed_[bank] + t_.tRP.count(), opened_[bank] + t_.tRC.count()});
+    });
+    return when;
+}
+
+void CommandTiming::partial_refresh(std::uint64_t banks, std::int64_t now, std::int64_t until) {
+    SIM_CHECK((open_ & banks) == 0, "a bank with an open row cannot be refreshed");
+    SIM_DCHECK(now >= earliest_partial_refresh(banks), "a refresh at {} is too early", now);
+    bus_.carry_row(now + 1);
+    partial_refresh_ = now;
+    const auto first = static_cast<std::size_t>(std::countr_zero(banks));
+    for_rank(first, true,
+             [&](Scope& other) { raise(other.activate, now + t_.tREFpb_to_ACT.count()); });
+    for_each_bank(banks, [&](std::size_t bank) {
+        banks_[bank].activate = until;
+        banks_[bank].read = banks_[bank].write = now;  // an ACT comes first
+    });
 }
 
 std::int64_t CommandTiming::earliest_refresh(std::uint64_t banks) const {

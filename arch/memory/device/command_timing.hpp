@@ -1,15 +1,17 @@
 // The timing state of one channel: when each command may go to each bank.
 //
-// Models:  every constraint of DramTiming between ACT, RD, WR, PRE and REF of one channel and rank:
-//          per bank, per bank group, per channel, the four-activate window, the data bus; the
-//          command bus, which ACT, RD and WR may hold for several CK.
-// Ignores: ranks beyond one; power-down.
+// Models:  every constraint of DramTiming between ACT, RD, WR, PRE and REF of one channel: per bank,
+//          per bank group, per rank, the four-activate window, the data bus, which needs a gap
+//          between ranks; the command bus, which ACT, RD and WR may hold for several CK; column
+//          commands that close their row; refreshes of some banks beside the others' work.
+// Ignores: power-down.
 // `earliest` asks and changes nothing; `issue` does, and doing what `earliest` forbids is a bug.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "arch/base/check.hpp"
 #include "arch/memory/device/command_bus.hpp"
@@ -17,7 +19,19 @@
 
 namespace tilesim::arch::memory::device {
 
-enum class Command { Activate, Read, Write, Precharge, Refresh };
+enum class Command {
+    Activate,
+    Read,
+    Write,
+    Precharge,
+    Refresh,          // of all banks of a rank (REFab)
+    RefreshBank,      // of one bank or a pair (REFpb, REFp2b)
+    RefreshSame,      // of the same bank of every group (REFsb)
+    ReadPrecharge,    // RD and WR that close their row (RDA, WRA)
+    WritePrecharge
+};
+inline constexpr std::string_view kCommandNames[] = {"ACT",   "RD",    "WR",  "PREpb", "REFab",
+                                                     "REFpb", "REFsb", "RDA", "WRA"};
 
 inline constexpr std::int64_t kNoRow = -1;
 
@@ -56,7 +70,7 @@ class CommandTiming {
             case Command::Write:
                 return std::max(bus_.free_for_columns(), channel_.write);
             default:
-                return bus_.free_for_rows();
+                return std::max(bus_.free_for_rows(), channel_.precharge);
         }
     }
     std::int64_t bank_earliest(Command command, std::size_t bank) const {
@@ -76,6 +90,14 @@ class CommandTiming {
     void issue(Command command, std::size_t bank, std::int64_t row, std::int64_t now);
     // REF to these banks, which takes them until CK `until`.
     void refresh(std::uint64_t banks, std::int64_t now, std::int64_t until);
+    // The row of a bank closes by itself after the RD or WR that has just gone to it.
+    void precharge_after_column(std::size_t bank);
+    // Keeps these banks of a rank for a refresh beside the others' work: only a PRE may go to them
+    // until then.
+    void hold_back(std::uint64_t banks, std::int64_t now);
+    // The first CK in which banks held back, by now closed, can be refreshed.
+    std::int64_t earliest_partial_refresh(std::uint64_t banks) const;
+    void partial_refresh(std::uint64_t banks, std::int64_t now, std::int64_t until);
     // No command before CK `when`; all banks must be closed.
     void quiet_until(std::int64_t when);
 
@@ -89,15 +111,40 @@ class CommandTiming {
         }
     }
 
+    // For every bank of this bank's rank, or of the others.
+    template <class Action>
+    void for_rank(std::size_t bank, bool own, Action action) {
+        const std::size_t rank = bank / rank_size_;
+        for (std::size_t i = 0; i < ranks_ * rank_size_; ++i) {
+            if ((i / rank_size_ == rank) == own) {
+                action(banks_[i]);
+            }
+        }
+    }
+    void activate_in_rank(std::size_t bank, std::int64_t now);
+    void column_in_rank(bool write, std::size_t bank, std::int64_t now);
+
     DramTiming t_;
     std::size_t group_size_;                    // banks, a power of two
+    std::size_t rank_size_;                     // banks
+    std::size_t ranks_;
     std::array<std::int64_t, kMaxBanks> rows_;  // open in each bank
     std::array<Scope, kMaxBanks> banks_{};      // with what their groups share
     Scope channel_;
-    std::array<std::int64_t, 4> activates_{};  // CKs of the last four
+    // CKs of the last four of the channel's only rank, or of each.
+    std::array<std::int64_t, 4> activates_{};
     std::size_t oldest_activate_ = 0;
+    struct Window {
+        std::array<std::int64_t, 4> activates{};
+        std::size_t oldest = 0;
+    };
+    std::array<Window, 8> windows_{};
+    std::array<std::int64_t, kMaxBanks> closed_{};  // CK of each bank's last precharge
+    std::array<std::int64_t, kMaxBanks> opened_{};  // and of its last ACT
+    std::int64_t partial_refresh_ = INT64_MIN / 2;  // CK of the last
     CommandBus bus_;
     std::uint64_t open_ = 0;
+    std::int64_t to_write_;  // ACT to WR
 };
 
 // Here, not in the .cpp: the scheduler knows which command it issues, and the rest folds away.
@@ -113,13 +160,18 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
             rows_[bank] = row;
             open_ |= bit;
             raise(b.read, now + t_.tRCD.count());
-            raise(b.write, now + t_.tRCD.count());
+            raise(b.write, now + to_write_);
+            opened_[bank] = now;
             raise(b.precharge, now + t_.tRAS.count());
             raise(b.activate, now + t_.tRC.count());
             raise_group(bank, &Scope::activate, now + t_.tRRD_L.count());
-            raise(channel_.activate, now + t_.tRRD_S.count());
-            activates_[oldest_activate_] = now;
-            oldest_activate_ = (oldest_activate_ + 1) % activates_.size();
+            if (ranks_ == 1) {
+                raise(channel_.activate, now + t_.tRRD_S.count());
+                activates_[oldest_activate_] = now;
+                oldest_activate_ = (oldest_activate_ + 1) % activates_.size();
+            } else {
+                activate_in_rank(bank, now);
+            }
             break;
         case Command::Read: {
             // Write data may follow read data after the bus has turned.
@@ -128,8 +180,12 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
             bus_.carry_column(now + t_.column_command.count());
             raise(b.precharge, now + t_.tRTP.count());
             raise_group(bank, &Scope::read, now + t_.tCCD_L.count());
-            raise(channel_.read, now + t_.tCCD_S.count());
-            raise(channel_.write, write);
+            if (ranks_ == 1) {
+                raise(channel_.read, now + t_.tCCD_S.count());
+                raise(channel_.write, write);
+            } else {
+                column_in_rank(false, bank, now);
+            }
             break;
         }
         case Command::Write: {
@@ -137,9 +193,13 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
             bus_.carry_column(now + t_.column_command.count());
             raise(b.precharge, data_end + t_.tWR.count());
             raise_group(bank, &Scope::write, now + t_.tCCD_L_WR.count());
-            raise(channel_.write, now + t_.tCCD_S.count());
             raise_group(bank, &Scope::read, data_end + t_.tWTR_L.count());
-            raise(channel_.read, data_end + t_.tWTR_S.count());
+            if (ranks_ == 1) {
+                raise(channel_.write, now + t_.tCCD_S.count());
+                raise(channel_.read, data_end + t_.tWTR_S.count());
+            } else {
+                column_in_rank(true, bank, now);
+            }
             break;
         }
         case Command::Precharge:
@@ -147,9 +207,11 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
             rows_[bank] = kNoRow;
             open_ &= ~bit;
             raise(b.activate, now + t_.tRP.count());
+            raise(channel_.precharge, now + t_.tPPD.count());
+            closed_[bank] = now;
             break;
-        case Command::Refresh:
-            SIM_CHECK(false, "banks are refreshed together, by refresh()");
+        default:
+            SIM_CHECK(false, "command {} is not issued to a bank", static_cast<int>(command));
     }
 }
 

@@ -13,6 +13,13 @@ bool is_column(const HeardCommand& c) {
     return c.command == Command::Read || c.command == Command::Write;
 }
 
+// What RDA and WRA are before their row closes.
+Command column_of(Command command) {
+    return command == Command::ReadPrecharge    ? Command::Read
+           : command == Command::WritePrecharge ? Command::Write
+                                                : command;
+}
+
 bool share_bank(const HeardCommand& a, const HeardCommand& b) {
     return a.bank == b.bank || a.bank == kAllBanks || b.bank == kAllBanks;
 }
@@ -28,7 +35,9 @@ void LegalityChecker::require(bool holds, const char* rule, const HeardCommand& 
     }
 }
 
-void LegalityChecker::hear(const HeardCommand& command) {
+void LegalityChecker::hear(const HeardCommand& heard) {
+    HeardCommand command = heard;
+    command.command = column_of(heard.command);
     int activates = 0;
     for (const HeardCommand& old : past_) {
         check_pair(old, command);
@@ -41,11 +50,40 @@ void LegalityChecker::hear(const HeardCommand& command) {
         require(activates < 4, "tFAW", command);
     }
     check_rows(command);
+    remember(command);
+    if (command.command != heard.command) {
+        const HeardCommand close{Command::Precharge, heard.bank, kNoRow,
+                                 earliest_close(heard.bank), true, base::Cycles{INT64_MAX}, true};
+        check_rows(close);
+        remember(close);
+    }
+    ++commands_;
+}
+
+void LegalityChecker::remember(const HeardCommand& command) {
     past_.push_back(command);
     if (past_.size() > kRemembered) {
         past_.pop_front();
     }
-    ++commands_;
+}
+
+// JEDEC: the precharge of an RDA or WRA begins when one by command could, and no earlier.
+std::int64_t LegalityChecker::earliest_close(std::size_t bank) const {
+    const DramTiming& t = config_.timing;
+    std::int64_t when = 0;
+    for (const HeardCommand& old : past_) {
+        if (old.bank != bank && old.bank != kAllBanks) {
+            continue;
+        }
+        if (old.command == Command::Activate) {
+            when = std::max(when, old.when + t.tRAS.count());
+        } else if (old.command == Command::Read) {
+            when = std::max(when, old.when + t.tRTP.count());
+        } else if (old.command == Command::Write) {
+            when = std::max(when, old.when + (t.write_latency + t.burst + t.tWR).count());
+        }
+    }
+    return when;
 }
 
 void LegalityChecker::check_pair(const HeardCommand& old, const HeardCommand& now) {
@@ -57,7 +95,7 @@ void LegalityChecker::check_pair(const HeardCommand& old, const HeardCommand& no
     const auto at_least = [&](base::Cycles bound, const char* name) {
         require(age >= bound.count(), name, now);
     };
-    if (!config_.split_command_bus || is_column(old) == is_column(now)) {
+    if (!old.by_itself && (!config_.split_command_bus || is_column(old) == is_column(now))) {
         at_least(old.command == Command::Activate ? t.activate_command
                  : is_column(old)                 ? t.column_command
                                                   : base::Cycles{1},
@@ -96,6 +134,9 @@ void LegalityChecker::check_pair(const HeardCommand& old, const HeardCommand& no
                 at_least(t.tRP, "tRP before REF");
             }
             break;
+        default:
+            require(false, "a command whose rules are not known here", now);
+            break;
     }
 }
 
@@ -107,7 +148,7 @@ void LegalityChecker::check_column(const HeardCommand& old, const HeardCommand& 
         require(now.when - old.when >= bound.count(), name, now);
     };
     if (old.command == Command::Activate && share_bank(old, now) && now.in_array) {
-        at_least(t.tRCD, "tRCD");
+        at_least(write && t.tRCD_WR > base::Cycles{0} ? t.tRCD_WR : t.tRCD, "tRCD");
     } else if (old.command == now.command) {
         const bool array_writes = write && old.in_array && now.in_array;
         at_least(!same_group ? t.tCCD_S : array_writes ? t.tCCD_L_WR : t.tCCD_L, "tCCD");

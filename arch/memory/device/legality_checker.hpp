@@ -2,7 +2,8 @@
 // it shares no code and no state with the model's bank machines. One channel, one rank.
 //
 // Commands may go to one bank or to all banks at once (processing in memory). All-bank ones break
-// tRRD and tFAW by design and are exempt; every other rule is the same.
+// tRRD and tFAW by design and are exempt; every other rule is the same. Column commands that close
+// their row do so as soon as a precharge might, off the command bus. Ignores refreshes of some banks.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +25,14 @@ struct HeardCommand {
     std::int64_t when = 0;                      // CK
     bool in_array = true;                       // false: registers only, no row is needed
     base::Cycles read_to_precharge{INT64_MAX};  // in place of tRTP, where the data stay in the bank
+    bool by_itself = false;                     // a precharge that no command on the bus asks for
 };
 
 class LegalityChecker {
   public:
     explicit LegalityChecker(const MemoryConfig& config);
 
-    void hear(const HeardCommand& command);
+    void hear(const HeardCommand& heard);
     std::int64_t commands() const { return commands_; }
     // "rule broken at CK", in order; empty: all was legal.
     const std::vector<std::string>& violations() const { return violations_; }
@@ -39,6 +41,8 @@ class LegalityChecker {
     void check_pair(const HeardCommand& old, const HeardCommand& now);
     void check_column(const HeardCommand& old, const HeardCommand& now, bool same_group);
     void check_rows(const HeardCommand& now);
+    void remember(const HeardCommand& command);
+    std::int64_t earliest_close(std::size_t bank) const;
     void require(bool holds, const char* rule, const HeardCommand& now);
 
     MemoryConfig config_;

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "arch/base/config.hpp"
@@ -21,7 +25,20 @@ const std::vector<std::pair<std::string_view, AddressField>> kFields{
     {"bank_group", AddressField::BankGroup},
     {"bank", AddressField::Bank},
     {"channel", AddressField::Channel},
+    {"rank", AddressField::Rank},
     {"row", AddressField::Row}};
+
+void read_refresh_timing(Node& node, DramTiming& timing) {
+    const Range cycles{0, kLongestConstraint};
+    node.optional("tREFI", timing.tREFI, {1, 1'000'000}, "refresh interval");
+    node.optional("tRFC", timing.tRFC, {1, kLongestConstraint}, "REF of all banks to ACT");
+    node.optional("tRFC_pb", timing.tRFC_pb, cycles,
+                  "REF of one bank, or of the same bank of every group, to its ACT");
+    node.optional("tREFpb_to_REFpb", timing.tREFpb_to_REFpb, cycles,
+                  "REF of some banks to the next");
+    node.optional("tREFpb_to_ACT", timing.tREFpb_to_ACT, cycles,
+                  "REF of some banks to an ACT elsewhere");
+}
 
 void read_timing(Node node, DramTiming& timing) {
     const Range cycles{0, kLongestConstraint};
@@ -34,6 +51,7 @@ void read_timing(Node node, DramTiming& timing) {
     node.optional("read_latency", timing.read_latency, positive, "RD to first data (RL, CL)");
     node.optional("write_latency", timing.write_latency, positive, "WR to first data (WL, CWL)");
     node.optional("tRCD", timing.tRCD, positive, "ACT to RD or WR");
+    node.optional("tRCD_WR", timing.tRCD_WR, cycles, "ACT to WR where that differs; 0: tRCD");
     node.optional("tRP", timing.tRP, positive, "PRE to ACT");
     node.optional("tRAS", timing.tRAS, positive, "ACT to PRE");
     node.optional("tRC", timing.tRC, positive, "ACT to ACT of a bank");
@@ -48,8 +66,9 @@ void read_timing(Node node, DramTiming& timing) {
     node.optional("tWTR_S", timing.tWTR_S, cycles, "end of write data to RD, other bank group");
     node.optional("tWTR_L", timing.tWTR_L, cycles, "end of write data to RD, same bank group");
     node.optional("tRTW", timing.tRTW, cycles, "bus gap between read data and write data");
-    node.optional("tREFI", timing.tREFI, {1, 1'000'000}, "refresh interval");
-    node.optional("tRFC", timing.tRFC, positive, "REF to ACT");
+    node.optional("tPPD", timing.tPPD, positive, "PRE to PRE");
+    node.optional("tRTRS", timing.tRTRS, cycles, "bus gap between data of two ranks");
+    read_refresh_timing(node, timing);
     const auto rule = [&node](bool holds, const char* key, const char* relation) {
         if (!holds) {
             node.error(key, fmt::format("breaks the relation {}", relation));
@@ -66,10 +85,70 @@ void read_timing(Node node, DramTiming& timing) {
     node.done();
 }
 
-// "bank_group:2" is a field and its number of address bits.
+// A number with a point and a unit, as data sheets have them ("60.75 mA", "1.2 V"), in millionths
+// of volts or amperes.
+void read_electric(Node& node, const char* key, std::string_view unit, std::int64_t scale,
+                   std::int64_t& value, const char* meaning) {
+    constexpr double kMost = 20'000'000;
+    std::string text =
+        fmt::format("{} {}", static_cast<double>(value) / static_cast<double>(scale), unit);
+    node.optional(key, text, meaning);
+    const std::size_t space = text.find(' ');
+    double number = -1;
+    const char* const end = text.data() + std::min(space, text.size());
+    const auto [stop, fault] = std::from_chars(text.data(), end, number);
+    if (fault != std::errc{} || stop != end || space == std::string::npos ||
+        text.substr(space + 1) != unit || !(number >= 0) ||
+        number * static_cast<double>(scale) > kMost) {
+        node.error(key, fmt::format("must be a number of {} like '1.5 {}', got '{}'", unit, unit,
+                                    text));
+        return;
+    }
+    value = std::llround(number * static_cast<double>(scale));
+}
+
+void read_currents(Node node, Currents& currents) {
+    const auto current = [&node](const char* key, std::int64_t& value, const char* meaning) {
+        read_electric(node, key, "mA", 1000, value, meaning);
+    };
+    read_electric(node, "voltage", "V", 1'000'000, currents.voltage,
+                  "of the supply; 0: not given");
+    current("I0", currents.I0, "one bank activated and precharged at tRC");
+    current("I2N", currents.I2N, "precharge standby");
+    current("I3N", currents.I3N, "active standby");
+    current("I4R", currents.I4R, "burst reads");
+    current("I4W", currents.I4W, "burst writes");
+    current("I5B", currents.I5B, "refresh of all banks");
+    current("I5C", currents.I5C, "refresh of the same bank of every group");
+    current("I5pb", currents.I5pb, "refresh of single banks, at their interval");
+    current("I2P", currents.I2P, "precharge power-down");
+    current("I3P", currents.I3P, "active power-down");
+    current("I6", currents.I6, "self refresh");
+    if (currents.given() && currents.I0 == 0) {
+        node.error("voltage", "needs I0 beside it");
+    }
+    node.done();
+}
+
+PowerConfig read_power(Node node) {
+    PowerConfig power;
+    node.optional("devices", power.devices, {1, 64}, "that make up a rank of a channel");
+    node.optional("standby_permille", power.standby_permille, {0, 1000},
+                  "of the current of active standby, that does not depend on the open banks");
+    read_currents(node.child("core", "supply of the banks and the interface's logic (VDD)"),
+                  power.core);
+    read_currents(node.child("pump", "supply of the word lines (VPP), where it has its own"),
+                  power.pump);
+    node.done();
+    return power;
+}
+
+// "bank_group:2" is a field and its number of address bits; without a number it takes those that
+// its other entries leave, so that a count is changed in one place.
 std::vector<AddressBits> read_mapping(std::vector<Node> entries) {
     constexpr std::int64_t kMostBits = 40;
     std::vector<AddressBits> mapping;
+    std::set<AddressField> open;
     for (Node& entry : entries) {
         const std::string text = entry.scalar();
         const std::size_t colon = text.find(':');
@@ -77,27 +156,38 @@ std::vector<AddressBits> read_mapping(std::vector<Node> entries) {
             return f.first == text.substr(0, colon);
         });
         const auto bits = base::config::parse_integer(
-            colon == std::string::npos ? std::string_view{}
+            colon == std::string::npos ? std::string_view{"0"}
                                        : std::string_view{text}.substr(colon + 1));
         const auto* count = std::get_if<std::int64_t>(&bits);
-        if (field == kFields.end() || count == nullptr || *count < 1 || *count > kMostBits) {
-            entry.error("", fmt::format("must be FIELD:BITS with a field of column, bank_group, "
-                                        "bank, channel, row, got '{}'",
+        if (field == kFields.end() || count == nullptr || *count > kMostBits ||
+            *count < (colon == std::string::npos ? 0 : 1)) {
+            entry.error("", fmt::format("must be FIELD or FIELD:BITS with a field of column, "
+                                        "bank_group, bank, channel, rank, row, got '{}'",
                                         text));
             continue;
+        }
+        if (*count == 0 && !open.insert(field->second).second) {
+            entry.error("", fmt::format("'{}' stands twice without a number of bits", text));
         }
         mapping.push_back({field->second, *count});
     }
     return mapping;
 }
 
-void check_mapping(Node& node, const MemoryConfig& config) {
+// Gives the fields without a number of bits theirs, and checks that the rest fit.
+void complete_mapping(Node& node, MemoryConfig& config) {
     const auto expect = [&](AddressField field, std::int64_t values, std::string_view name) {
-        std::int64_t bits = 0;
-        for (const AddressBits& entry : config.mapping) {
-            bits += entry.field == field ? entry.bits : 0;
-        }
         const auto count = static_cast<std::uint64_t>(values);
+        std::int64_t bits = 0;
+        AddressBits* open = nullptr;
+        for (AddressBits& entry : config.mapping) {
+            bits += entry.field == field ? entry.bits : 0;
+            open = entry.field == field && entry.bits == 0 ? &entry : open;
+        }
+        if (open != nullptr && std::has_single_bit(count)) {
+            open->bits = std::max<std::int64_t>(0, std::countr_zero(count) - bits);
+            bits += open->bits;
+        }
         if (!std::has_single_bit(count)) {
             node.error("mapping", fmt::format("cannot share addresses out to {} {}: a number of "
                                               "bits needs a power of two",
@@ -111,7 +201,9 @@ void check_mapping(Node& node, const MemoryConfig& config) {
     expect(AddressField::BankGroup, config.bank_groups, "bank groups");
     expect(AddressField::Bank, config.banks_per_group, "banks a group");
     expect(AddressField::Channel, config.channels, "channels");
+    expect(AddressField::Rank, config.ranks, "ranks");
     expect(AddressField::Row, config.rows, "rows");
+    std::erase_if(config.mapping, [](const AddressBits& entry) { return entry.bits == 0; });
 }
 
 }  // namespace
@@ -126,7 +218,8 @@ MemoryConfig read_device(Node& node) {
     constexpr std::int64_t kMega = 1'000'000;
     node.optional("clock", config.clock, {kMega, 100'000 * kMega}, "command clock CK");
     node.optional("channels", config.channels, {1, 64}, "independent channels");
-    node.optional("bank_groups", config.bank_groups, {1, 16}, "bank groups a channel");
+    node.optional("ranks", config.ranks, {1, 8}, "ranks a channel");
+    node.optional("bank_groups", config.bank_groups, {1, 16}, "bank groups a rank");
     node.optional("banks_per_group", config.banks_per_group, {1, 16}, "banks a bank group");
     node.optional("rows", config.rows, {2, 1 << 24}, "rows a bank");
     node.optional("row", config.row, {256, 1 << 20}, "row size, of a bank and channel");
@@ -142,10 +235,11 @@ MemoryConfig read_device(Node& node) {
     node.optional("pseudo_channels", config.pseudo_channels, {1, 64},
                   "neighbouring channels that share command buses");
     read_timing(node.child("timing", "constraints between commands"), config.timing);
+    config.power = read_power(node.child("power", "currents of a device, for command energy"));
     if (config.banks() > static_cast<std::int64_t>(kMaxBanks)) {
         node.error("bank_groups", fmt::format("more than {} banks a channel", kMaxBanks));
     } else {
-        check_mapping(node, config);
+        complete_mapping(node, config);
     }
     if (config.channels % config.pseudo_channels != 0) {
         node.error("pseudo_channels", fmt::format("must divide the {} channels", config.channels));

@@ -28,6 +28,7 @@ struct DramTiming {
     base::Cycles read_latency{40};     // RL, CL
     base::Cycles write_latency{38};    // WL, CWL
     base::Cycles tRCD{40};             // ACT to RD or WR
+    base::Cycles tRCD_WR{0};           // ACT to WR where that differs; 0: tRCD
     base::Cycles tRP{40};              // PRE to ACT
     base::Cycles tRAS{90};             // ACT to PRE
     base::Cycles tRC{130};             // ACT to ACT, same bank
@@ -42,11 +43,16 @@ struct DramTiming {
     base::Cycles tWTR_S{7};            // end of write data to RD, other bank group
     base::Cycles tWTR_L{28};           // end of write data to RD, same bank group
     base::Cycles tRTW{2};              // bus bubble between read and write data
+    base::Cycles tPPD{1};              // PRE to PRE
+    base::Cycles tRTRS{2};             // bus gap between data of two ranks
     base::Cycles tREFI{10920};         // refresh interval
-    base::Cycles tRFC{826};            // REF to ACT
+    base::Cycles tRFC{826};            // REF of all banks to ACT
+    base::Cycles tRFC_pb{0};           // of one bank, or of the same bank of every group
+    base::Cycles tREFpb_to_REFpb{0};   // one of those to the next
+    base::Cycles tREFpb_to_ACT{0};     // one of those to an ACT elsewhere
 };
 
-enum class AddressField { Column, BankGroup, Bank, Channel, Row };
+enum class AddressField { Column, BankGroup, Bank, Channel, Row, Rank };
 struct AddressBits {
     AddressField field = AddressField::Column;
     std::int64_t bits = 0;
@@ -63,12 +69,32 @@ struct ControllerConfig {
     std::string page_policy = "open";
     std::string refresh_policy = "all_bank";
     base::Cycles page_timeout{500};  // an idle row closes after this, with the timeout policy
+    std::int64_t page_cap = 4;       // column commands to a row, with the cap policy
+    bool refresh_staggered = true;   // channels share out an interval; else all begin half-way
+};
+
+// Of one device at `voltage`, as data sheets list them (IDD0 ...); 0: not given.
+struct Currents {
+    std::int64_t voltage = 0;  // microvolts
+    // Microamperes.
+    std::int64_t I0 = 0, I2N = 0, I3N = 0, I4R = 0, I4W = 0, I5B = 0, I5C = 0, I5pb = 0, I2P = 0, I3P = 0,
+                 I6 = 0;
+
+    bool given() const { return voltage > 0; }
+};
+
+struct PowerConfig {
+    Currents core;                 // VDD
+    Currents pump;                 // VPP, where there is one
+    std::int64_t devices = 1;      // that make up a channel's rank
+    std::int64_t standby_permille = 1000;  // of active standby common to all banks (rho)
 };
 
 struct MemoryConfig {
     base::Hertz clock{2'800'000'000};  // CK
     std::int64_t channels = 4;         // independent (sub-)channels
-    std::int64_t bank_groups = 8;
+    std::int64_t ranks = 1;            // of a channel
+    std::int64_t bank_groups = 8;      // of a rank
     std::int64_t banks_per_group = 4;
     std::int64_t rows = 65536;
     base::Bytes row{4096};  // per bank and channel
@@ -83,8 +109,10 @@ struct MemoryConfig {
     std::int64_t pseudo_channels = 1;  // neighbouring channels that share command buses
     DramTiming timing;
     ControllerConfig controller;
+    PowerConfig power;
 
-    std::int64_t banks() const { return bank_groups * banks_per_group; }
+    std::int64_t banks_per_rank() const { return bank_groups * banks_per_group; }
+    std::int64_t banks() const { return ranks * banks_per_rank(); }  // of a channel
     std::uint64_t all_banks() const {  // as a set
         return ~std::uint64_t{0} >> (kMaxBanks - static_cast<std::size_t>(banks()));
     }

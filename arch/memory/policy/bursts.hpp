@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arch/base/check.hpp"
+#include "arch/memory/device/address_map.hpp"
 #include "arch/memory/device/memory_config.hpp"
 #include "arch/memory/policy/rank.hpp"
 
@@ -23,7 +24,8 @@ struct Burst {
     std::int64_t order = 0;  // of those let in; lower is older
     std::uint64_t request = 0;
     std::int32_t next = kNone;  // of the same list, younger
-    bool opened_row = false;    // an ACT was needed for it
+    std::uint32_t column : 31 = 0;
+    std::uint32_t opened_row : 1 = 0;  // an ACT was needed for it
 };
 
 struct BurstList {  // oldest first
@@ -78,7 +80,7 @@ class Bursts {
     }
 
     // Puts a burst at the end of its lane; true: it is the first of its list. There must be room.
-    bool enter(bool write, std::size_t bank, std::int64_t row, std::uint64_t request, bool is_hit);
+    bool enter(bool write, device::Location where, std::uint64_t request, bool is_hit);
     // Takes the lane's oldest hit, to be given back once it has been read.
     std::int32_t take_hit(BurstQueue& queue, std::size_t bank);
     void give_back(std::int32_t index) { free_.push_back(index); }
@@ -121,13 +123,19 @@ inline void Bursts::append(BurstList& list, std::int32_t index) {
     list.tail = index;
 }
 
-inline bool Bursts::enter(bool write, std::size_t bank, std::int64_t row, std::uint64_t request,
-                          bool is_hit) {
+inline bool Bursts::enter(bool write, device::Location where, std::uint64_t request, bool is_hit) {
+    const std::size_t bank = where.bank();
     BurstQueue& to = queue(write);
     const std::int32_t index = free_.back();
     free_.pop_back();
     SIM_CHECK(order_ < Age::kOrders, "a channel has never been idle for {} bursts", order_);
-    (*this)[index] = {row, order_++, request, kNone, false};
+    Burst& entered = (*this)[index];
+    entered.row = where.row();
+    entered.order = order_++;
+    entered.request = request;
+    entered.next = kNone;
+    entered.column = static_cast<std::uint32_t>(where.column()) & 0x7FFF'FFFFU;
+    entered.opened_row = 0;
     Lane& lane = to.lanes[bank];
     if (lane.empty()) {
         lane.overtaken = 0;
@@ -147,7 +155,7 @@ inline std::int32_t Bursts::take_hit(BurstQueue& from, std::size_t bank) {
     const std::uint64_t bit = std::uint64_t{1} << bank;
     --from.size;
     from.banks &= ~(lane.empty() ? bit : 0);
-    from.owed &= ~((*this)[index].opened_row ? bit : 0);
+    from.owed &= ~((*this)[index].opened_row != 0 ? bit : 0);
     return index;
 }
 

@@ -125,11 +125,13 @@ inline void FrFcfs::plan_row(const Bursts& bursts, const device::CommandTiming& 
     }
     const std::uint64_t open = timing.open_banks();
     const std::int64_t activate = timing.earliest(device::Command::Activate);
+    const std::int64_t precharge = timing.earliest(device::Command::Precharge);
     FirstRank first(std::max(now, timing.bus().free_for_rows()));
     device::for_each_bank(banks, [&](std::size_t bank) {
         const std::int64_t to_open =
             std::max(activate, timing.bank_earliest(device::Command::Activate, bank));
-        const std::int64_t to_close = timing.bank_earliest(device::Command::Precharge, bank);
+        const std::int64_t to_close =
+            std::max(precharge, timing.bank_earliest(device::Command::Precharge, bank));
         const auto is_open = -static_cast<std::int64_t>((open >> bank) & 1);
         first.consider(to_open ^ ((to_open ^ to_close) & is_open), queue.ages[bank]);
     });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arch/memory/policy/adaptive_page.hpp"
+#include "arch/memory/policy/auto_precharge_page.hpp"
 #include "arch/memory/policy/closed_page.hpp"
 #include "arch/memory/policy/open_page.hpp"
 #include "arch/memory/policy/policy_table.hpp"
@@ -12,6 +13,8 @@ namespace tilesim::arch::memory::policy {
 using PagePolicies = PolicyTable<OpenPage,     //
                                  ClosedPage,   //
                                  TimeoutPage,  //
-                                 AdaptivePage>;
+                                 AdaptivePage,        //
+                                 ClosedAdaptivePage,  //
+                                 CapPage>;
 
 }  // namespace tilesim::arch::memory::policy

@@ -20,13 +20,28 @@ TEST(PagePolicies, AreListedByName) {
     for (const auto& [name, value] : PagePolicies::names()) {
         names.push_back(value);
     }
-    EXPECT_EQ(names, (std::vector<std::string>{"open", "closed", "timeout", "adaptive"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"open", "closed", "timeout", "adaptive",
+                                               "closed_adaptive", "cap"}));
 }
 
 TEST(PagePolicies, FixedOnesWaitForEverNotAtAllOrAsLongAsAsked) {
     EXPECT_TRUE(OpenPage{controller()}.always_open());
     EXPECT_EQ(ClosedPage{controller()}.idle_limit(kBank), 0);
     EXPECT_EQ(TimeoutPage{controller()}.idle_limit(kBank), 320);
+}
+
+TEST(PagePolicies, AColumnClosesItsRowWhereNoOtherWaitsOrAsTheSoManieth) {
+    EXPECT_FALSE(OpenPage{controller()}.may_auto_precharge());
+    const ClosedAdaptivePage last{controller()};
+    EXPECT_TRUE(last.may_auto_precharge());
+    EXPECT_TRUE(last.auto_precharge(1, false));
+    EXPECT_FALSE(last.auto_precharge(100, true));
+    device::ControllerConfig config = controller();
+    config.page_cap = 3;
+    const CapPage cap{config};
+    EXPECT_TRUE(cap.may_auto_precharge());
+    EXPECT_FALSE(cap.auto_precharge(2, false));
+    EXPECT_TRUE(cap.auto_precharge(3, true));
 }
 
 // Four conflicts lie between the middle of the counter and its upper threshold.

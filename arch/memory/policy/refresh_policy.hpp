@@ -3,6 +3,9 @@
 
 #include <cstdint>
 
+#include "arch/memory/device/command_timing.hpp"
+#include "arch/memory/device/memory_config.hpp"
+
 namespace tilesim::arch::memory::policy {
 
 // One refresh command's share.
@@ -10,7 +13,17 @@ struct RefreshRound {
     std::uint64_t banks = 0;    // closed before it, busy with it
     std::int64_t length = 0;    // CK until they can be activated again
     std::int64_t interval = 1;  // CK to the next round
+    device::Command command = device::Command::Refresh;
+    bool alone = true;  // nothing else goes on until it is done
 };
+
+// CK of a channel's first round, of an interval that channels share out or begin together.
+inline std::int64_t first_round(const device::MemoryConfig& config, std::size_t channel,
+                                std::int64_t interval) {
+    return config.controller.refresh_staggered
+               ? interval * static_cast<std::int64_t>(channel + 1) / config.channels
+               : interval / 2;
+}
 
 class RefreshPolicy {
   public:

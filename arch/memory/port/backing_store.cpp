@@ -25,15 +25,19 @@ void BackingStore::write(std::int64_t address, std::span<const std::byte> from) 
         const auto offset = static_cast<std::size_t>(address % kPageBytes);
         const std::size_t take =
             std::min(from.size(), static_cast<std::size_t>(kPageBytes) - offset);
-        auto& page = pages_[address / kPageBytes];
-        if (!page) {
-            page = std::make_unique<Page>();
-            page->fill(std::byte{0});
-        }
-        std::memcpy(page->data() + offset, from.data(), take);
+        std::memcpy(page(address).data() + offset, from.data(), take);
         from = from.subspan(take);
         address += static_cast<std::int64_t>(take);
     }
+}
+
+std::span<std::byte> BackingStore::page(std::int64_t address) {
+    auto& page = pages_[address / kPageBytes];
+    if (!page) {
+        page = std::make_unique<Page>();
+        page->fill(std::byte{0});
+    }
+    return *page;
 }
 
 }  // namespace tilesim::arch::memory::port

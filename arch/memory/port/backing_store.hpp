@@ -14,6 +14,9 @@ class BackingStore {
   public:
     void read(std::int64_t address, std::span<std::byte> into) const;
     void write(std::int64_t address, std::span<const std::byte> from);
+    // The aligned page that holds `address`; stays where it is.
+    static constexpr std::int64_t page_bytes() { return kPageBytes; }
+    std::span<std::byte> page(std::int64_t address);
 
   private:
     static constexpr std::int64_t kPageBytes = 1 << 16;

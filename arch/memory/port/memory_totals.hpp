@@ -14,6 +14,8 @@ struct MemoryTotals {
     std::int64_t bursts = 0;
     std::int64_t activates = 0;
     std::int64_t refreshes = 0;
+    std::int64_t row_open = 0;      // CK, summed over the banks
+    std::int64_t any_row_open = 0;  // CK, summed over the channels
 
     MemoryTotals& operator+=(const MemoryTotals& other) {
         bytes_requested += other.bytes_requested;
@@ -23,6 +25,8 @@ struct MemoryTotals {
         bursts += other.bursts;
         activates += other.activates;
         refreshes += other.refreshes;
+        row_open += other.row_open;
+        any_row_open += other.any_row_open;
         return *this;
     }
 };

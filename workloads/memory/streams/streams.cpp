@@ -48,7 +48,7 @@ class TraceKind final : public ProblemKind {
 class StreamModel final : public Model {
   public:
     StreamModel(const StreamConfig& stream, Bench& bench, arch::base::Hertz clock)
-        : driver_(stream, bench.memory), clock_(clock) {}
+        : driver_(stream, bench.port), clock_(clock) {}
 
     StreamDriver& driver() { return driver_; }
 

@@ -12,15 +12,34 @@ BalancedGemv::BalancedGemv(const GemvProblem& gemv, const PimPlacement& placemen
                            const arch::pim::PimConfig& pim, std::uint64_t seed)
     : gemv_(gemv), placement_(placement), operands_(gemv, seed), banks_(memory, pim) {
     const arch::pim::PimProgram program = lower(gemv, placement, memory, pim);
+    scale_words_ = program.scale_words;
+    factors_of_word_ = pim.register_bits / GemvProblem::kScaleBits;
     for (const PimCommand& command : program.commands) {
-        if (command.op == PimOp::Mac && command.purpose == PimCommand::Purpose::None) {
+        if (command.op == PimOp::Mac) {
             banks_.for_each_bank([&](const BankPlace& place) { write_weights(place, command); });
-        } else if (command.op == PimOp::Mac) {
+        } else if (command.purpose == PimCommand::Purpose::Scale) {
             banks_.for_each_bank([&](const BankPlace& place) { write_scales(place, command); });
-        } else if (command.op == PimOp::Spill) {
-            results_[command.row_block] = command.word;
+        }
+        for (const std::int64_t block : blocks_leaving(command)) {
+            results_[block] = command.word == PimCommand::kOpenRow ||
+                                      command.op != PimOp::Spill
+                                  ? kElsewhere + block * placement_.output_registers
+                                  : command.word;
         }
     }
+}
+
+// The row blocks whose results leave with the command.
+std::vector<std::int64_t> BalancedGemv::blocks_leaving(const PimCommand& command) const {
+    std::vector<std::int64_t> blocks;
+    if (command.op == PimOp::Spill || command.op == PimOp::ReadResults) {
+        blocks.push_back(command.row_block);
+    } else if (command.op == PimOp::SpillVisit) {
+        for (std::int64_t i = 0; i < command.k; ++i) {
+            blocks.push_back(command.row_block + i);
+        }
+    }
+    return blocks;
 }
 
 std::int64_t BalancedGemv::first_row(const BankPlace& place, std::int64_t row_block) const {
@@ -73,16 +92,23 @@ std::vector<std::int64_t> BalancedGemv::blocks_ended(std::int64_t from) const {
     return blocks;
 }
 
+// The word and the place in it of a scale factor of a bank.
+std::pair<std::int64_t, std::int64_t> BalancedGemv::place_of_factor(std::int64_t factor) const {
+    return {scale_words_[static_cast<std::size_t>(factor / factors_of_word_)],
+            factor % factors_of_word_};
+}
+
 void BalancedGemv::write_scales(const BankPlace& place, const PimCommand& command) {
-    std::vector<std::byte> bytes(static_cast<std::size_t>(command.count * banks_.word_bytes()));
-    std::int64_t index = 0;
+    std::int64_t factor = command.word;
     for (const std::int64_t block : blocks_ended(command.k)) {
         for (std::int64_t r = 0; r < placement_.m; ++r) {
-            store_element(bytes, DataType::Int8, index++,
+            const auto [word, at] = place_of_factor(factor++);
+            std::vector<std::byte> bytes = banks_.read(place, word, 1);
+            store_element(bytes, DataType::Int8, at,
                           operands_.weight_scale(first_row(place, command.row_block) + r, block));
+            banks_.write(place, word, bytes);
         }
     }
-    banks_.write(place, command.word, bytes);
 }
 
 BalancedGemv::RowBlock& BalancedGemv::row_block(const BankPlace& place, std::int64_t index) {
@@ -101,12 +127,13 @@ void BalancedGemv::on_pim_command(std::size_t channel, const PimCommand& command
         return;
     }
     for (std::int64_t bank = 0; bank < banks_.banks_per_channel(); ++bank) {
-        if (command.op == PimOp::Mac && command.purpose == PimCommand::Purpose::None) {
+        if (command.op == PimOp::Mac) {
             multiply({at, bank}, command);
-        } else if (command.op == PimOp::Mac) {
+        } else if (command.purpose == PimCommand::Purpose::Scale) {
             apply_scales({at, bank}, command);
-        } else if (command.op == PimOp::Spill) {
-            spill({at, bank}, command);
+        }
+        for (const std::int64_t block : blocks_leaving(command)) {
+            spill({at, bank}, block);
         }
     }
 }
@@ -138,16 +165,19 @@ void BalancedGemv::multiply(const BankPlace& place, const PimCommand& command) {
 
 void BalancedGemv::apply_scales(const BankPlace& place, const PimCommand& command) {
     RowBlock& target = row_block(place, command.row_block);
-    const std::vector<std::byte> bytes = banks_.read(place, command.word, command.count);
     const auto lanes = static_cast<std::size_t>(std::max(placement_.m, placement_.lanes));
     target.scaled.resize(lanes);
-    std::int64_t first = 0;
+    std::int64_t first = command.word;
     for (const std::int64_t block : blocks_ended(command.k)) {
         const Lanes& sums = target.sums[block];
+        Lanes factors;
+        for (std::int64_t r = 0; r < placement_.m; ++r) {
+            const auto [word, at] = place_of_factor(first + r);
+            factors.push_back(load_element(banks_.read(place, word, 1), DataType::Int8, at) *
+                              operands_.input_scale(block));
+        }
         for (std::size_t lane = 0; lane < sums.size(); ++lane) {
-            const std::int64_t row = static_cast<std::int64_t>(lane) % placement_.m;
-            const double factor =
-                load_element(bytes, DataType::Int8, first + row) * operands_.input_scale(block);
+            const double factor = factors[lane % static_cast<std::size_t>(placement_.m)];
             target.scaled[lane] = operands_.add(target.scaled[lane], factor * sums[lane]);
         }
         target.sums.erase(block);
@@ -168,15 +198,16 @@ BalancedGemv::Lanes BalancedGemv::folded(Lanes lanes) const {
     return lanes;
 }
 
-void BalancedGemv::spill(const BankPlace& place, const PimCommand& command) {
-    RowBlock& done = row_block(place, command.row_block);
+void BalancedGemv::spill(const BankPlace& place, std::int64_t block) {
+    RowBlock& done = row_block(place, block);
     const Lanes outputs = folded(gemv_.scale_block > 0 ? done.scaled : done.sums[0]);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(command.count * banks_.word_bytes()));
+    std::vector<std::byte> bytes(
+        static_cast<std::size_t>(placement_.output_registers * banks_.word_bytes()));
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         store_element(bytes, gemv_.accumulate, static_cast<std::int64_t>(i),
                       operands_.stored(outputs[i]));
     }
-    banks_.write(place, command.word, bytes);
+    banks_.write(place, results_.at(block), bytes);
     done = {};
 }
 

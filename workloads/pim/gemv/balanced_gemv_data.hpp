@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "workloads/pim/gemv/gemv_data.hpp"
@@ -39,11 +40,16 @@ class BalancedGemv final : public FunctionalGemv {
     void write_scales(const BankPlace& place, const arch::pim::PimCommand& command);
     void multiply(const BankPlace& place, const arch::pim::PimCommand& command);
     void apply_scales(const BankPlace& place, const arch::pim::PimCommand& command);
-    void spill(const BankPlace& place, const arch::pim::PimCommand& command);
+    void spill(const BankPlace& place, std::int64_t block);
+    std::vector<std::int64_t> blocks_leaving(const arch::pim::PimCommand& command) const;
+    std::pair<std::int64_t, std::int64_t> place_of_factor(std::int64_t factor) const;
     std::vector<std::int64_t> blocks_ended(std::int64_t from) const;
     Lanes folded(Lanes lanes) const;
     double reference(std::int64_t row, std::int64_t first_column) const;
     RowBlock& row_block(const BankPlace& place, std::int64_t index);
+
+    // Words for results that leave to no word of the share.
+    static constexpr std::int64_t kElsewhere = std::int64_t{1} << 32;
 
     GemvProblem gemv_;
     PimPlacement placement_;
@@ -51,6 +57,8 @@ class BalancedGemv final : public FunctionalGemv {
     BankWords banks_;
     std::map<std::int64_t, Lanes> inputs_;  // by channel: the elements in its input registers
     std::map<std::int64_t, RowBlock> row_blocks_;
+    std::vector<std::int64_t> scale_words_;
+    std::int64_t factors_of_word_ = 1;
     std::map<std::int64_t, std::int64_t> results_;  // row block of a bank -> word of its results
 };
 

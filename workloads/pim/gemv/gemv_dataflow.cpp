@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "arch/pim/program_text.hpp"
 #include "workloads/attribution.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/keys.hpp"
@@ -86,12 +87,11 @@ class GemvJob final : public Job {
             return;
         }
         const double soc_ns = soc_product_ns(soc);
-        repeat(result, product_.vectors);
+        repeat(result, arch::base::ceil_div(product_.vectors, placement_.vectors));
         set_rates(result, gemv.macs() * static_cast<double>(product_.vectors),
                   case_.device.memory.clock);
         result.speedup_over_soc = soc_ns / result.time_ns;
         result.details["soc_ns"] = soc_ns;
-        result.details["reduction_on_soc_ns"] = reduction_ns(soc, gemv, placement_);
         if (result.stream) {
             result.details["traffic_gb_per_s"] = static_cast<double>(result.stream->bytes) *
                                                  kFemtosecondsPerNanosecond /
@@ -115,9 +115,8 @@ class GemvJob final : public Job {
         }
     }
 
-    // Tile, order, registers and the first commands.
+    // Tile, order and registers as comments, then the program.
     std::string text() const override {
-        constexpr std::size_t kCommandsShown = 64;
         const PimPlacement& p = placement_;
         const auto& pim = case_.device.get<PimConfig>();
         const arch::pim::PimProgram program =
@@ -125,12 +124,11 @@ class GemvJob final : public Job {
         return fmt::format(
                    "# tile {} x {} (m x k), column-row order of degree {}, {} row blocks a bank\n"
                    "# registers: {} of {} ({} input, {} x {} output); page of {} bytes needed\n"
-                   "# {} commands a channel, all banks at once; the first {}:\n",
+                   "# {} commands a channel, all banks at once\n",
                    p.m, p.k, p.degree, p.row_blocks, p.registers_used(), pim.registers,
                    p.mapping.input_registers, p.degree * p.accumulator_sets, p.output_registers,
-                   p.page_needed, program.commands.size(),
-                   std::min(kCommandsShown, program.commands.size())) +
-               program.print(kCommandsShown);
+                   p.page_needed, program.commands.size()) +
+               arch::pim::print(program);
     }
 
   private:
@@ -155,8 +153,9 @@ double bound_ns(const Case& a_case, const GemvProblem& gemv, const PimPlacement&
     const std::int64_t cycles = closed_form_cycles(gemv, placement, a_case.device.memory,
                                                    a_case.device.get<PimConfig>());
     const auto clock = static_cast<double>(a_case.device.memory.clock.count());
-    return static_cast<double>(cycles) / clock * kNanosecondsPerSecond +
-           reduction_ns(a_case.device.get<SocConfig>(), gemv, placement);
+    const double in_banks = static_cast<double>(cycles) / clock * kNanosecondsPerSecond;
+    return in_banks + host_ns(a_case.device.get<SocConfig>(), a_case.device.get<PimConfig>(), gemv,
+                              placement, in_banks);
 }
 
 class PlacementDataflow : public Dataflow {
@@ -171,12 +170,18 @@ class PlacementDataflow : public Dataflow {
         if (a_case.run.functional && a_case.problem.find<GemmProblem>() != nullptr) {
             return {{"run", "functional mode needs a gemv on this device"}};
         }
+        const GemvProblem gemv = product_of(a_case.problem).gemv;
+        if (is_float(gemv.weights) != is_float(gemv.input)) {
+            return {{"workload",
+                     "the units at the banks multiply integers by integers or floats by floats; "
+                     "integer weights beside floating-point inputs run on an array"}};
+        }
         return {};
     }
 
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
         const Product product = product_of(a_case.problem);
-        PimPlacement placement = placement_of(a_case, product.gemv);
+        PimPlacement placement = placement_of(a_case, product.gemv, product.vectors);
         result.details = details_of(placement, a_case.device.get<PimConfig>());
         result.notes = placement.notes;
         result.padding_waste =
@@ -190,7 +195,7 @@ class PlacementDataflow : public Dataflow {
 
 class Pimnast final : public PlacementDataflow {
   public:
-    CandidateList candidates(const Case& a_case) const override;
+    std::vector<Candidate> candidates(const Case& a_case) const override;
     // Placements of both kinds are searched together.
     bool alike(const Dataflow& named) const override {
         return &named == this || &named == &column_major_dataflow();
@@ -243,12 +248,12 @@ class RowMajor final : public Dataflow {
     std::unique_ptr<Job> lower(const Case&, RunResult&) const override { return nullptr; }
 };
 
-void add_placement(CandidateList& list, std::set<PlacementKey>& seen, const Case& a_case,
+void add_placement(std::vector<Candidate>& list, std::set<PlacementKey>& seen, const Case& a_case,
                    const Product& product, const PimMapping& mapping) {
     PimPlacement placement;
     try {
         placement = place(product.gemv, mapping, a_case.device.memory,
-                          a_case.device.get<PimConfig>());
+                          a_case.device.get<PimConfig>(), product.vectors);
     } catch (const ConfigError&) {
         return;  // does not fit
     }
@@ -259,14 +264,14 @@ void add_placement(CandidateList& list, std::set<PlacementKey>& seen, const Case
     if (!seen.insert(key).second) {
         return;
     }
-    ++list.legal;
     Candidate candidate{
         fmt::format("{} input registers, degree {}, K in {}", key[0], key[1], key[2]),
         {pimnast_dataflow(), placed},
         {}};
     candidate.bounds.compute_ns = bound_ns(a_case, product.gemv, placement) *
-                                  static_cast<double>(product.vectors);  // a gemv for each
-    list.candidates.push_back(std::move(candidate));
+                                  static_cast<double>(arch::base::ceil_div(
+                                      product.vectors, placement.vectors));
+    list.push_back(std::move(candidate));
 }
 
 // Every bank multiplies a word an interval at best.
@@ -281,8 +286,8 @@ double column_major_bound_ns(const Case& a_case, const Product& product) {
            static_cast<double>(memory.clock.count()) * kNanosecondsPerSecond;
 }
 
-CandidateList Pimnast::candidates(const Case& a_case) const {
-    CandidateList list;
+std::vector<Candidate> Pimnast::candidates(const Case& a_case) const {
+    std::vector<Candidate> list;
     const auto& pim = a_case.device.get<PimConfig>();
     const Product product = product_of(a_case.problem);
     std::set<PlacementKey> seen;
@@ -299,22 +304,21 @@ CandidateList Pimnast::candidates(const Case& a_case) const {
         }
     }
     if (!a_case.run.functional) {
-        ++list.legal;
         PimMapping mapping;
         mapping.placement = PimMapping::Placement::ColumnMajor;
         mapping.input_registers = 1;
         Candidate columns{"column-major", {column_major_dataflow(), mapping}, {}};
         columns.bounds.compute_ns = column_major_bound_ns(a_case, product);
-        list.candidates.push_back(std::move(columns));
+        list.push_back(std::move(columns));
     }
     return list;
 }
 
 }  // namespace
 
-PimPlacement placement_of(const Case& a_case, const GemvProblem& gemv) {
+PimPlacement placement_of(const Case& a_case, const GemvProblem& gemv, std::int64_t vectors) {
     return place(gemv, a_case.mapping.empty() ? PimMapping{} : a_case.mapping.get<PimMapping>(),
-                 a_case.device.memory, a_case.device.get<PimConfig>());
+                 a_case.device.memory, a_case.device.get<PimConfig>(), vectors);
 }
 
 const Dataflow& pimnast_dataflow() {

@@ -12,6 +12,6 @@ const Dataflow& column_major_dataflow();
 const Dataflow& row_major_dataflow();
 
 // The placement of a product under the case's mapping, or the default one.
-PimPlacement placement_of(const Case& a_case, const GemvProblem& gemv);
+PimPlacement placement_of(const Case& a_case, const GemvProblem& gemv, std::int64_t vectors = 1);
 
 }  // namespace tilesim::workloads::pim::gemv

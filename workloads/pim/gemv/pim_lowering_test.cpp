@@ -39,18 +39,66 @@ std::int64_t count_of(const std::vector<PimCommand>& commands, PimOp op,
     return count;
 }
 
-TEST(PimLowering, LanesOfAnOutputAreFoldedOnceForEachHalving) {
+// Registers of 16 sums: with m outputs each is shifted lane by lane until 16 - m lanes have passed
+// (or once a halving), registers of the same outputs are added, and each halving is an addition.
+TEST(PimLowering, LanesOfAnOutputAreFoldedByShiftsAndAdditions) {
     PimConfig config;
-    config.fold_commands = 5;
     const auto folds = [&](std::int64_t m, std::int64_t k) {
         return count_of(commands({m, k}, config), PimOp::Alu, PimCommand::Purpose::Fold);
     };
-    EXPECT_EQ(folds(2304, 768), 4 * 5);       // tiles of 2 rows: 16 lanes an output
-    EXPECT_EQ(folds(3 * 2560, 2560), 3 * 5);  // of 4: 8
-    EXPECT_EQ(folds(2048, 2048), 1 * 5);      // of 16: 2
-    EXPECT_EQ(folds(4096, 4096), 0);          // of 32: every lane is an output
+    EXPECT_EQ(folds(2304, 768), 28 + 1 + 6);      // tiles of 2 rows in 2 registers: 14 shifts each
+    EXPECT_EQ(folds(3 * 2560, 2560), 24 + 1 + 4);  // of 4
+    EXPECT_EQ(folds(2048, 2048), 0 + 1 + 0);       // of 16: the registers are added
+    EXPECT_EQ(folds(4096, 4096), 0);               // of 32: every lane is an output
+    config.fold = arch::pim::Fold::Log2;
+    EXPECT_EQ(folds(2304, 768), 6 + 1 + 6);
+    config.fold = arch::pim::Fold::Host;
+    EXPECT_EQ(folds(2304, 768), 0);
+    config.fold = arch::pim::Fold::SingleLane;
     config.reduction_tree = true;
     EXPECT_EQ(folds(2304, 768), 0);
+}
+
+TEST(PimLowering, AccumulatorsAreLoadedWhereAPassHasSeveralRowBlocks) {
+    PimConfig config;
+    config.accumulator_load = 3;
+    std::int64_t loads = 0;
+    for (const PimCommand& command : commands({2304, 768}, config)) {
+        loads += command.purpose == PimCommand::Purpose::Load ? command.count : 0;
+    }
+    EXPECT_EQ(loads, 3 * 8 * 3);  // nine row blocks in passes of four, four and one; three batches
+}
+
+TEST(PimLowering, FoldsWithinARowBlockComeSoOften) {
+    PimConfig config;
+    config.fold_every = 256;
+    std::int64_t folds = 0;
+    for (const PimCommand& command : commands({2304, 768}, config)) {
+        folds += command.purpose == PimCommand::Purpose::Fold ? command.count : 0;
+    }
+    EXPECT_EQ(folds, 9 * 3 * 35);  // of 768 elements: twice before the last
+}
+
+TEST(PimLowering, ResultsLeaveAsTheDeviceHasIt) {
+    PimConfig config;
+    const auto of = [&](arch::pim::Spill spill, bool packed, PimOp op) {
+        config.spill = spill;
+        config.spill_packed = packed;
+        std::vector<std::int64_t> counts;
+        for (const PimCommand& command : commands({2304, 768}, config)) {
+            if (command.op == op) {
+                counts.push_back(command.count);
+            }
+        }
+        return counts;
+    };
+    using arch::pim::Spill;
+    using Counts = std::vector<std::int64_t>;
+    EXPECT_EQ(of(Spill::Stream, false, PimOp::Spill), Counts(9, 2));
+    EXPECT_EQ(of(Spill::Visit, false, PimOp::SpillVisit), (Counts{8, 8, 2}));
+    EXPECT_EQ(of(Spill::Visit, true, PimOp::SpillVisit), Counts{2});  // 16 row blocks a register
+    config.result_bits = 32;
+    EXPECT_EQ(of(Spill::Read, false, PimOp::ReadResults), Counts(9, 1));
 }
 
 TEST(PimLowering, EveryRowBlockIsFoldedAndSpilledOnce) {
@@ -64,12 +112,11 @@ TEST(PimLowering, EveryRowBlockIsFoldedAndSpilledOnce) {
     EXPECT_EQ(spills, 2304 / (128 * 2));
 }
 
-TEST(PimLowering, ScaleBlocksAreAppliedWordByWord) {
+TEST(PimLowering, ScaleBlocksAreAppliedBlockByBlock) {
     PimConfig config;
     config.scale_commands = 7;
     GemvProblem gemv{2304, 768};
-    // Tiles of 2 x 128. Seven of eight input registers hold 224 elements, which is one tile of K;
-    // a word has 16 of its columns.
+    // Tiles of 2 x 128. Seven of eight input registers hold 224 elements, which is one tile of K.
     const auto scales = [&](std::int64_t block) {
         gemv.scale_block = block;
         return count_of(commands(gemv, config), PimOp::Alu, PimCommand::Purpose::Scale);
@@ -77,10 +124,18 @@ TEST(PimLowering, ScaleBlocksAreAppliedWordByWord) {
     EXPECT_EQ(scales(0), 0);
     EXPECT_EQ(scales(64), 128 / 64 * 7);
     EXPECT_EQ(scales(32), 128 / 32 * 7);
-    EXPECT_EQ(scales(8), 128 / 16 * 7);  // shorter than a word's columns
-    // Its own factor of 8 bits for each block and row.
-    EXPECT_EQ(count_of(commands(gemv, config), PimOp::Mac, PimCommand::Purpose::ScaleWord),
-              128 / 8 * 2 * GemvProblem::kScaleBits / 256);
+    config.scale_law = arch::pim::ScaleLaw::Register;  // two registers, shared by 16 row blocks
+    EXPECT_EQ(scales(32), (128 / 32 * 7 * 2 + 15) / 16);
+}
+
+TEST(PimLowering, ScaleFactorsFillWordsBesideTheWeights) {
+    const auto memory = lpddr();
+    GemvProblem gemv{2304, 768};
+    gemv.scale_block = 32;
+    const PimConfig config;
+    const auto program = lower(gemv, place(gemv, {}, memory, config), memory, config);
+    const std::int64_t factors = 9 * 2 * 768 / 32;  // nine row blocks of two rows
+    EXPECT_EQ(std::ssize(program.scale_words), (factors * GemvProblem::kScaleBits + 255) / 256);
 }
 
 TEST(PimLowering, InputsAndWeightsAreAsManyRegistersAndWordsAsTheyFill) {
@@ -97,11 +152,11 @@ TEST(PimLowering, InputsAndWeightsAreAsManyRegistersAndWordsAsTheyFill) {
 std::vector<std::int64_t> visits(const std::vector<PimCommand>& commands) {
     std::vector<std::int64_t> result;
     for (const PimCommand& command : commands) {
-        if (command.op == PimOp::ModeWrite) {
+        if (command.op == PimOp::ModeVisit) {
             result.push_back(command.count);
         } else if (command.op == PimOp::Yield) {
             result.push_back(-10 * command.count);
-        } else if (result.back() != -1) {
+        } else if (result.empty() || result.back() != -1) {
             result.push_back(-1);
         }
     }
@@ -109,14 +164,22 @@ std::vector<std::int64_t> visits(const std::vector<PimCommand>& commands) {
 }
 
 PimConfig modes() {
+    using Kind = arch::pim::ModeStep::Kind;
     PimConfig config;
-    config.modes = {2, 7, 3, 5, 11};
+    config.modes.around = arch::pim::ModeConfig::Around::Kernel;
+    config.modes.enter = {{Kind::Park, 0}, {Kind::Visit, 7}, {Kind::Visit, 3}};
+    config.modes.leave = {{Kind::Visit, 5}, {Kind::Visit, 11}, {Kind::Park, 0}};
     return config;
 }
 
-TEST(PimLowering, TheBanksAreParkedBeforeEnteringAndAfterLeavingThePimMode) {
+TEST(PimLowering, TheBanksEnterAndLeaveThePimModeByItsSteps) {
     EXPECT_EQ(visits(commands({2304, 768}, modes())),
-              (std::vector<std::int64_t>{0, 0, 7, 3, -1, 5, 11, 0, 0}));
+              (std::vector<std::int64_t>{0, 7, 3, -1, 5, 11, 0}));
+    PimConfig none = modes();
+    none.modes.around = arch::pim::ModeConfig::Around::Nothing;
+    EXPECT_EQ(visits(commands({2304, 768}, none)), std::vector<std::int64_t>{-1});
+    none.modes.on = {{arch::pim::ModeStep::Kind::Visit, 1}};
+    EXPECT_EQ(visits(commands({2304, 768}, none)), (std::vector<std::int64_t>{1, -1, 1, -1, 1, -1}));
 }
 
 TEST(PimLowering, BetweenPhasesTheModeIsLeftAndEnteredAgain) {
@@ -126,8 +189,8 @@ TEST(PimLowering, BetweenPhasesTheModeIsLeftAndEnteredAgain) {
     mapping.cr_degree = 1;
     const std::int64_t pause =
         arch::base::Clock{lpddr().clock}.first_cycle_from(mapping.between).count();
-    const std::vector<std::int64_t> enter{0, 0, 7, 3, -1};
-    const std::vector<std::int64_t> leave{5, 11, 0, 0};
+    const std::vector<std::int64_t> enter{0, 7, 3, -1};
+    const std::vector<std::int64_t> leave{5, 11, 0};
     std::vector<std::int64_t> expected;
     for (int phase = 0; phase < 3; ++phase) {
         if (phase > 0) {

@@ -29,19 +29,51 @@ std::int64_t registers_for(std::int64_t elements, arch::base::DataType type, con
 }
 
 // Scale factors are applied to a block's sums, which are added to a second set of accumulators.
-std::int64_t sets_of(const GemvProblem& gemv) {
-    return gemv.scale_block > 0 ? 2 : 1;
+std::int64_t sets_of(const GemvProblem& gemv, const PimConfig& pim) {
+    return gemv.scale_block > 0 ? pim.scale_sets : 1;
+}
+
+// Registers that the sums of m rows hold until they are folded.
+std::int64_t held_registers(const GemvProblem& gemv, std::int64_t m, const PimConfig& pim) {
+    const bool reduced =
+        !pim.unreduced_sums || (pim.reduction_tree && pim.tree_frees_registers);
+    const std::int64_t lanes = pim.register_bits / bits_of(gemv.weights);
+    return registers_for(reduced ? m : std::max(m, lanes), gemv.accumulate, pim);
+}
+
+// Those left for outputs beside so many for inputs.
+std::int64_t room_for_outputs(const PimConfig& pim, std::int64_t inputs) {
+    return pim.output_registers > 0 ? pim.output_registers : pim.registers - inputs;
+}
+
+bool fits(const GemvProblem& gemv, const PimMapping& mapping, std::int64_t m,
+          std::int64_t elements, const PimConfig& pim) {
+    const std::int64_t inputs =
+        std::min(registers_for(elements / m, gemv.input, pim), mapping.input_registers);
+    return held_registers(gemv, m, pim) * sets_of(gemv, pim) <= room_for_outputs(pim, inputs);
 }
 
 // The first column vector, halved until M divides evenly and its registers fit; 1 at last.
 std::int64_t tile_rows(const GemvProblem& gemv, const PimMapping& mapping, std::int64_t banks,
                        const PimConfig& pim) {
     const std::int64_t elements = pim.interleave.count() * kBitsPerByte / bits_of(gemv.weights);
+    if (mapping.tile_rows != 0) {
+        const std::int64_t m = mapping.tile_rows == PimMapping::kLanes
+                                   ? pim.register_bits / bits_of(gemv.weights)
+                                   : mapping.tile_rows;
+        if (m > elements || !fits(gemv, mapping, m, elements, pim)) {
+            throw ConfigError(fmt::format(
+                "mapping.pimnast.tile_rows: a tile of {} rows {}", m,
+                m > elements
+                    ? fmt::format("exceeds the {} elements of an interleave unit", elements)
+                    : fmt::format("needs {} output registers, but there are {}",
+                                  held_registers(gemv, m, pim) * sets_of(gemv, pim),
+                                  room_for_outputs(pim, mapping.input_registers))));
+        }
+        return m;
+    }
     for (std::int64_t m = elements; m > 1; m /= 2) {
-        const std::int64_t inputs =
-            std::min(registers_for(elements / m, gemv.input, pim), mapping.input_registers);
-        const std::int64_t outputs = registers_for(m, gemv.accumulate, pim) * sets_of(gemv);
-        if (gemv.m % (banks * m) == 0 && inputs + outputs <= pim.registers) {
+        if (gemv.m % (banks * m) == 0 && fits(gemv, mapping, m, elements, pim)) {
             return m;
         }
     }
@@ -49,14 +81,27 @@ std::int64_t tile_rows(const GemvProblem& gemv, const PimMapping& mapping, std::
 }
 
 std::int64_t largest_degree(const PimPlacement& p, const PimConfig& pim) {
-    const std::int64_t room = pim.registers - p.mapping.input_registers;
+    const std::int64_t room = room_for_outputs(pim, p.mapping.input_registers);
     return std::min(p.row_blocks, room / (p.output_registers * p.accumulator_sets));
+}
+
+// Row blocks of a pass as the mapping wants them; 0: as many as fit.
+std::int64_t wanted_degree(const PimPlacement& p) {
+    switch (p.mapping.walk) {
+        case PimMapping::Walk::RowColumn:
+            return 1;
+        case PimMapping::Walk::Column:
+            return p.row_blocks;
+        case PimMapping::Walk::ColumnRow:
+            break;
+    }
+    return p.mapping.cr_degree;
 }
 
 void set_degree(PimPlacement& p, const PimConfig& pim) {
     const std::int64_t outputs = p.output_registers * p.accumulator_sets;
     const std::int64_t left = pim.registers - outputs;
-    if (left >= 1 && left < p.mapping.input_registers) {
+    if (pim.output_registers == 0 && left >= 1 && left < p.mapping.input_registers) {
         p.notes.push_back(
             fmt::format("{} of {} input registers: the outputs of a {} x {} tile take "
                         "{} of {} registers",
@@ -68,15 +113,18 @@ void set_degree(PimPlacement& p, const PimConfig& pim) {
         throw ConfigError(fmt::format(
             "the tile of {} x {} needs {} output registers beside {} input registers, but there "
             "are {}",
-            p.m, p.k, outputs, p.mapping.input_registers, pim.registers));
+            p.m, p.k, outputs, p.mapping.input_registers,
+            pim.output_registers > 0 ? pim.output_registers : pim.registers));
     }
-    if (p.mapping.cr_degree > most) {
+    const std::int64_t wanted = wanted_degree(p);
+    if (wanted > most) {
         throw ConfigError(fmt::format(
-            "mapping.pimnast.cr_degree: must be 1..{} here ({} row blocks a bank, {} registers), "
+            "mapping.pimnast.{}: must be 1..{} here ({} row blocks a bank, {} registers), "
             "got {}",
-            most, p.row_blocks, pim.registers, p.mapping.cr_degree));
+            p.mapping.walk == PimMapping::Walk::Column ? "walk" : "cr_degree", most, p.row_blocks,
+            pim.registers, wanted));
     }
-    p.degree = p.mapping.cr_degree == 0 ? most : p.mapping.cr_degree;
+    p.degree = wanted == 0 ? most : wanted;
     p.outputs_at_a_time = p.degree * outputs;
 }
 
@@ -93,71 +141,165 @@ std::int64_t scale_blocks_in(const GemvProblem& gemv, std::int64_t from, std::in
 // One row block's share of a chunk of K.
 struct ChunkCost {
     std::int64_t mac_words = 0;
-    std::int64_t scale_words = 0;
+    std::int64_t scale_factors = 0;
     std::int64_t scale_commands = 0;
 };
 
 ChunkCost chunk_cost(const GemvProblem& gemv, const PimPlacement& p, std::int64_t from,
                      const PimConfig& pim) {
     const std::int64_t to = std::min(from + p.chunk, p.part_k);
+    const std::int64_t blocks = scale_blocks_in(gemv, from, to, p.part_k);
     ChunkCost cost;
     cost.mac_words = ceil_div((to - from) * p.m, p.lanes);
-    const std::int64_t blocks = scale_blocks_in(gemv, from, to, p.part_k);
-    if (blocks > 0) {
-        cost.scale_words = ceil_div(blocks * p.m * GemvProblem::kScaleBits, pim.register_bits);
-        // A word's columns are scaled together: blocks shorter than them cost no more.
-        const std::int64_t columns = std::max<std::int64_t>(1, p.lanes / p.m);
-        const std::int64_t applied =
-            std::min(blocks, ceil_div(to - from, std::max(columns, gemv.scale_block)));
-        cost.scale_commands =
-            std::max<std::int64_t>(applied, 1) * ceil_div(p.m, p.lanes) * pim.scale_commands;
-    }
+    cost.scale_factors = blocks * p.m;
+    // For the rows of a word together, or for a register of sums, which several row blocks share
+    // where their rows do not fill it.
+    cost.scale_commands =
+        pim.scale_law == arch::pim::ScaleLaw::Word
+            ? blocks * ceil_div(p.m, p.lanes) * pim.scale_commands
+            : ceil_div(blocks * p.output_registers * pim.scale_commands, ceil_div(p.lanes, p.m));
     return cost;
-}
-
-std::int64_t fold_commands(const PimPlacement& p, const PimConfig& pim) {
-    if (pim.reduction_tree || p.m >= p.lanes) {
-        return 0;
-    }
-    const auto halvings = std::bit_width(static_cast<std::uint64_t>(p.lanes / p.m)) - 1;
-    return halvings * pim.fold_commands * p.output_registers;
 }
 
 std::int64_t inputs_of(const GemvProblem& gemv, const PimPlacement& p, std::int64_t from,
                        const PimConfig& pim) {
     const std::int64_t elements = std::min(p.chunk, p.part_k - from);
-    return registers_for(elements, gemv.input, pim) + (gemv.scale_block > 0 ? 1 : 0);
+    return (registers_for(elements, gemv.input, pim) + (gemv.scale_block > 0 ? 1 : 0)) * p.vectors;
 }
 
-void lower_pass(const GemvProblem& gemv, const PimPlacement& p, const PimConfig& pim,
-                std::int64_t first, std::int64_t& word, arch::pim::PimProgram& program) {
-    using arch::pim::PimCommand;
-    using arch::pim::PimOp;
-    const std::int64_t blocks = std::min(p.degree, p.row_blocks - first);
-    for (std::int64_t from = 0; from < p.part_k; from += p.chunk) {
-        program.commands.push_back(
-            {PimOp::WriteInputs, inputs_of(gemv, p, from, pim), 0, first, from});
-        const ChunkCost cost = chunk_cost(gemv, p, from, pim);
+// How often the lanes are folded before `to` elements of K are done; the last fold is the row
+// block's own.
+std::int64_t folds_before(const PimPlacement& p, std::int64_t to, const PimConfig& pim) {
+    return pim.fold_every == 0 ? 0 : std::min(to, p.part_k - 1) / pim.fold_every;
+}
+
+// Registers, or reads of the host, with which a row block's results leave.
+std::int64_t results_of(const GemvProblem& gemv, const PimPlacement& p, const PimConfig& pim) {
+    if (pim.spill != arch::pim::Spill::Read) {
+        return p.output_registers * p.vectors;
+    }
+    const bool folded = pim.reduction_tree || pim.fold != arch::pim::Fold::Host;
+    return ceil_div((folded ? p.m : std::max(p.m, p.lanes)) * bits_of(gemv.accumulate),
+                    pim.result_bits) *
+           p.vectors;
+}
+
+// Lays out the words of a bank's share, and with them the commands.
+class Lowering {
+  public:
+    Lowering(const GemvProblem& gemv, const PimPlacement& p, const PimConfig& pim,
+             std::int64_t words_per_row)
+        : gemv_(gemv), p_(p), pim_(pim) {
+        program.words_per_row = words_per_row;
+    }
+
+    void run() {
+        for (std::int64_t first = 0; first < p_.row_blocks; first += p_.degree) {
+            arch::pim::append(program.commands, pim_.modes.on);
+            pass(first, std::min(p_.degree, p_.row_blocks - first));
+            arch::pim::append(program.commands, pim_.modes.off);
+        }
+        place_visits();
+    }
+
+    arch::pim::PimProgram program;
+
+  private:
+    using Op = arch::pim::PimOp;
+    using Purpose = arch::pim::PimCommand::Purpose;
+
+    void pass(std::int64_t first, std::int64_t blocks);
+    void chunk(std::int64_t first, std::int64_t blocks, std::int64_t from);
+    void results(std::int64_t first, std::int64_t blocks);
+    void place_visits();
+    void scale_factors(std::int64_t count) {
+        const std::int64_t per_word = pim_.register_bits / GemvProblem::kScaleBits;
+        for (factors_ += count; std::ssize(program.scale_words) * per_word < factors_;) {
+            program.scale_words.push_back(word_++);
+        }
+    }
+    void alu(std::int64_t count, Purpose purpose, std::int64_t block, std::int64_t from,
+             std::int64_t word = 0) {
+        if (count > 0) {
+            program.commands.push_back({Op::Alu, count, word, block, from, purpose});
+        }
+    }
+
+    const GemvProblem& gemv_;
+    const PimPlacement& p_;
+    const PimConfig& pim_;
+    std::int64_t word_ = 0;
+    std::int64_t factors_ = 0;  // laid out so far
+    std::int64_t unspilled_ = 0;  // row blocks whose results wait to share a visit
+};
+
+void Lowering::pass(std::int64_t first, std::int64_t blocks) {
+    for (std::int64_t from = 0; from < p_.part_k; from += p_.chunk) {
+        program.commands.push_back({Op::WriteInputs, inputs_of(gemv_, p_, from, pim_), 0, first,
+                                    from});
+        chunk(first, blocks, from);
+    }
+    for (std::int64_t block = first; block < first + blocks; ++block) {
+        alu(fold_commands(gemv_, p_, pim_), Purpose::Fold, block, 0);
+    }
+    results(first, blocks);
+}
+
+void Lowering::chunk(std::int64_t first, std::int64_t blocks, std::int64_t from) {
+    const ChunkCost cost = chunk_cost(gemv_, p_, from, pim_);
+    const std::int64_t to = std::min(from + p_.chunk, p_.part_k);
+    const std::int64_t folds = folds_before(p_, to, pim_) - folds_before(p_, from, pim_);
+    for (std::int64_t block = first; block < first + blocks; ++block) {
+        alu(blocks > 1 ? pim_.accumulator_load : 0, Purpose::Load, block, from);
+        program.commands.push_back({Op::Mac, cost.mac_words, word_, block, from});
+        word_ += cost.mac_words;
+        const std::int64_t factor = factors_;
+        scale_factors(cost.scale_factors);
+        if (cost.scale_factors > 0) {
+            alu(std::max<std::int64_t>(cost.scale_commands, 1), Purpose::Scale, block, from,
+                factor);
+        }
+        // No block's last: those sums are not results yet.
+        alu(folds * fold_commands(gemv_, p_, pim_), Purpose::Fold, PimPlacement::kUnfinished, from);
+    }
+}
+
+void Lowering::results(std::int64_t first, std::int64_t blocks) {
+    using arch::pim::Spill;
+    const std::int64_t registers = results_of(gemv_, p_, pim_);
+    if (pim_.spill != Spill::Visit) {
         for (std::int64_t block = first; block < first + blocks; ++block) {
-            program.commands.push_back({PimOp::Mac, cost.mac_words, word, block, from});
-            word += cost.mac_words;
-            if (cost.scale_words > 0) {
-                program.commands.push_back({PimOp::Mac, cost.scale_words, word, block, from,
-                                            PimCommand::Purpose::ScaleWord});
-                word += cost.scale_words;
-                program.commands.push_back(
-                    {PimOp::Alu, cost.scale_commands, 0, block, from, PimCommand::Purpose::Scale});
+            const bool behind = pim_.spill == Spill::Row;
+            program.commands.push_back({pim_.spill == Spill::Read ? Op::ReadResults : Op::Spill,
+                                        registers,
+                                        behind ? word_ : arch::pim::PimCommand::kOpenRow, block,
+                                        0});
+            word_ += behind ? registers : 0;
+        }
+        return;
+    }
+    const std::int64_t packed = pim_.spill_packed ? ceil_div(p_.lanes, p_.m) : 1;
+    unspilled_ += blocks;
+    if (unspilled_ >= packed * p_.degree || first + blocks == p_.row_blocks) {
+        program.commands.push_back({Op::SpillVisit, ceil_div(unspilled_, packed) * registers, 0,
+                                    first + blocks - unspilled_, unspilled_});
+        unspilled_ = 0;
+    }
+}
+
+// Rows of their own, behind the weights.
+void Lowering::place_visits() {
+    std::int64_t row = ceil_div(word_, program.words_per_row);
+    std::int64_t used = 0;
+    for (arch::pim::PimCommand& command : program.commands) {
+        if (command.op == Op::SpillVisit) {
+            if (used + command.count > program.words_per_row) {
+                ++row;
+                used = 0;
             }
+            command.word = row * program.words_per_row + used;
+            used += command.count;
         }
-    }
-    for (std::int64_t block = first; block < first + blocks; ++block) {
-        if (const std::int64_t folds = fold_commands(p, pim); folds > 0) {
-            program.commands.push_back({PimOp::Alu, folds, 0, block, 0, PimCommand::Purpose::Fold});
-        }
-    }
-    for (std::int64_t block = first; block < first + blocks; ++block) {
-        program.commands.push_back({PimOp::Spill, p.output_registers, word, block, 0});
-        word += p.output_registers;
     }
 }
 
@@ -254,6 +396,25 @@ void add_phases(const std::vector<arch::pim::PimCommand>& work, std::int64_t pha
     }
 }
 
+// Rows of a tile: a power of two, `lanes` or `auto`.
+void read_tile(Node& node, PimMapping& mapping) {
+    std::string rows = mapping.tile_rows == 0                     ? "auto"
+                       : mapping.tile_rows == PimMapping::kLanes ? "lanes"
+                                                                  : std::to_string(mapping.tile_rows);
+    node.optional("tile_rows", rows,
+                  "rows of a tile: auto (the most without padding), lanes (of a word), or a number");
+    const auto parsed = arch::base::config::parse_integer(rows);
+    const auto* number = std::get_if<std::int64_t>(&parsed);
+    const bool given = number != nullptr && *number >= 1 &&
+                       std::has_single_bit(static_cast<std::uint64_t>(*number));
+    if (rows != "auto" && rows != "lanes" && !given) {
+        node.error("tile_rows", fmt::format("must be auto, lanes or a power of two, got '{}'", rows));
+    }
+    mapping.tile_rows = rows == "auto" ? 0 : rows == "lanes" ? PimMapping::kLanes
+                        : given        ? *number
+                                       : 0;
+}
+
 }  // namespace
 
 void read_pimnast(Node& node, PimMapping& mapping) {
@@ -272,6 +433,14 @@ void read_pimnast(Node& node, PimMapping& mapping) {
     if (!std::has_single_bit(static_cast<std::uint64_t>(mapping.split_k))) {
         node.error("split_k", "must be a power of two");
     }
+    read_tile(node, mapping);
+    node.optional("walk", mapping.walk,
+                  {{"column_row", PimMapping::Walk::ColumnRow},
+                   {"row_column", PimMapping::Walk::RowColumn},
+                   {"column", PimMapping::Walk::Column}},
+                  "order of tiles: cr_degree row blocks, then along K; each row block by itself; "
+                  "all row blocks, then along K");
+    node.optional("padding", mapping.padding, "whether rows and columns may be padded");
     node.done();
 }
 
@@ -283,14 +452,14 @@ void read_column_major(Node& node, PimMapping& mapping) {
 }
 
 PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const MemoryConfig& memory,
-                   const PimConfig& pim) {
+                   const PimConfig& pim, std::int64_t vectors) {
     PimPlacement p;
     p.mapping = mapping;
     if (memory.channels % mapping.split_k != 0) {
         throw ConfigError(fmt::format("mapping.pimnast.split_k: {} parts do not share {} channels",
                                       mapping.split_k, memory.channels));
     }
-    if (mapping.input_registers >= pim.registers) {
+    if (mapping.input_registers >= pim.registers + (pim.output_registers > 0 ? 1 : 0)) {
         throw ConfigError(
             fmt::format("mapping.pimnast.input_registers: must be below the {} registers, got {}",
                         pim.registers, mapping.input_registers));
@@ -300,7 +469,8 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
     p.banks = p.channels * memory.banks();
     p.lanes = pim.register_bits / bits_of(gemv.weights);
     p.page_needed = pim.interleave.count() * memory.channels * memory.banks();
-    p.accumulator_sets = sets_of(gemv);
+    p.accumulator_sets = sets_of(gemv, pim);
+    p.vectors = std::min(vectors, pim.alus);
     if (mapping.placement == PimMapping::Placement::ColumnMajor) {
         p.m = elements;
         p.k = 1;
@@ -318,7 +488,7 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
         p.row_blocks = ceil_div(gemv.m, p.banks * p.m);
         p.padded_m = p.row_blocks * p.banks * p.m;
         p.part_k = ceil_div(ceil_div(gemv.k, mapping.split_k), p.k) * p.k;
-        p.output_registers = registers_for(p.m, gemv.accumulate, pim);
+        p.output_registers = held_registers(gemv, p.m, pim);
         set_degree(p, pim);
     }
     const std::int64_t for_inputs = p.mapping.input_registers - (gemv.scale_block > 0 ? 1 : 0);
@@ -337,9 +507,15 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
         p.notes.push_back(
             fmt::format("{} columns padded to {}", gemv.k, p.part_k * mapping.split_k));
     }
+    if (!mapping.padding &&
+        (p.padded_m != gemv.m || p.part_k * mapping.split_k != gemv.k)) {
+        throw ConfigError(fmt::format(
+            "mapping.pimnast.padding: refused, but {} x {} takes {} x {} with tiles of {} x {}",
+            gemv.m, gemv.k, p.padded_m, p.part_k * mapping.split_k, p.m, p.k));
+    }
     const arch::pim::PimProgram program = lower(gemv, p, memory, pim);
     for (const arch::pim::PimCommand& command : program.commands) {
-        if (command.op == arch::pim::PimOp::Mac || command.op == arch::pim::PimOp::Spill) {
+        if (arch::pim::touches_array(command.op)) {
             p.words = std::max(p.words, command.word + command.count);
         }
     }
@@ -347,70 +523,112 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
     return p;
 }
 
+std::int64_t fold_commands(const GemvProblem& gemv, const PimPlacement& p, const PimConfig& pim) {
+    if (pim.reduction_tree || p.m >= p.lanes || pim.fold == arch::pim::Fold::Host) {
+        return 0;
+    }
+    const std::int64_t registers = registers_for(p.lanes, gemv.accumulate, pim);
+    const std::int64_t lanes = pim.register_bits / bits_of(gemv.accumulate);  // of a register
+    const std::int64_t apart = std::max<std::int64_t>(1, ceil_div(lanes, p.m));
+    const std::int64_t halvings = std::bit_width(static_cast<std::uint64_t>(apart)) - 1;
+    // Registers of the same rows are added first.
+    const std::int64_t merges = registers - ceil_div(registers, ceil_div(p.lanes, p.m));
+    const std::int64_t shifts = pim.fold == arch::pim::Fold::Log2
+                                    ? halvings
+                                    : std::max<std::int64_t>(lanes - p.m, 0);
+    return shifts * registers + merges + halvings * registers;
+}
+
 arch::pim::PimProgram lower(const GemvProblem& gemv, const PimPlacement& p,
                             const MemoryConfig& memory, const PimConfig& pim) {
     using arch::pim::PimOp;
-    arch::pim::PimProgram program;
-    program.words_per_row = memory.row.count() * kBitsPerByte / pim.register_bits;
-    arch::pim::PimProgram work;
+    const std::int64_t words_per_row = memory.row.count() * kBitsPerByte / pim.register_bits;
+    Lowering work(gemv, p, pim, words_per_row);
     if (p.mapping.placement == PimMapping::Placement::ColumnMajor) {
-        lower_column_major(gemv, p, pim, work);
+        lower_column_major(gemv, p, pim, work.program);
     } else {
-        std::int64_t word = 0;
-        for (std::int64_t first = 0; first < p.row_blocks; first += p.degree) {
-            lower_pass(gemv, p, pim, first, word, work);
-        }
+        work.run();
     }
-    const std::vector<arch::pim::PimCommand> parking(
-        static_cast<std::size_t>(pim.modes.parking_visits), {PimOp::ModeWrite, 0});
-    std::vector<arch::pim::PimCommand> enter = parking;
-    enter.push_back({PimOp::ModeWrite, pim.modes.enter_writes});
-    enter.push_back({PimOp::ModeWrite, pim.modes.on_writes});
-    std::vector<arch::pim::PimCommand> leave{{PimOp::ModeWrite, pim.modes.off_writes},
-                                             {PimOp::ModeWrite, pim.modes.leave_writes}};
-    leave.insert(leave.end(), parking.begin(), parking.end());
-    std::vector<arch::pim::PimCommand> pause = leave;
+    arch::pim::PimProgram program{words_per_row, {}, std::move(work.program.scale_words)};
+    const bool changes = pim.modes.around != arch::pim::ModeConfig::Around::Nothing;
     const arch::base::Clock clock{memory.clock};
+    std::vector<arch::pim::PimCommand> pause;
+    if (changes) {
+        arch::pim::append(program.commands, pim.modes.enter);
+        arch::pim::append(pause, pim.modes.leave);
+    }
     pause.push_back({PimOp::Yield, clock.first_cycle_from(p.mapping.between).count()});
-    pause.insert(pause.end(), enter.begin(), enter.end());
-    program.commands = enter;
-    add_phases(work.commands, p.mapping.phases, pause, program.commands);
-    program.commands.insert(program.commands.end(), leave.begin(), leave.end());
+    if (changes) {
+        arch::pim::append(pause, pim.modes.enter);
+    }
+    add_phases(work.program.commands, p.mapping.phases, pause, program.commands);
+    if (changes) {
+        arch::pim::append(program.commands, pim.modes.leave);
+    }
     return program;
 }
 
+namespace {
+
+// From the end of the last MAC's slot of a batch of inputs until its results or the next inputs can
+// be written, and from the end of the last input's slot until the next MAC.
+std::int64_t turns_of_batch(const arch::pim::BankTiming& times, const MemoryConfig& memory,
+                            const PimConfig& pim, std::int64_t hidden) {
+    const std::int64_t host =
+        arch::base::Clock{memory.clock}.first_cycle_from(pim.host_turn).count();
+    if (!pim.bus_turnaround) {
+        const std::int64_t change = std::max<std::int64_t>(
+            0, 1 + pim.mode_change.count() - pim.command_interval.count());
+        return host + (pim.mode_change.count() > 0 ? 2 * change : 0);
+    }
+    return host + (times.write_to_mac - pim.command_interval).count() +
+           std::max<std::int64_t>(0, (times.mac_to_write - pim.mac_slot()).count() - hidden);
+}
+
+}  // namespace
+
 std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& p,
                                 const MemoryConfig& memory, const PimConfig& pim) {
-    const auto& t = memory.timing;
+    const arch::pim::BankTiming times(memory.timing, pim);
     const std::int64_t slot = pim.command_interval.count();
-    const std::int64_t row_switch = (pim.precharge_all + t.tRCD).count();
-    const std::int64_t to_mac = (t.write_latency + t.burst + t.tWTR_L).count();
-    const std::int64_t to_write =
-        (t.read_latency + t.burst + t.tRTW + pim.drain - t.write_latency).count();
-    const std::int64_t recovery = (t.write_latency + t.burst + t.tWR).count();
-    std::int64_t slots = 0;
-    std::int64_t turns = 0;
     const std::int64_t passes = ceil_div(p.row_blocks, p.degree);
+    const std::int64_t alone = p.degree == 1 ? p.row_blocks : p.row_blocks % p.degree == 1 ? 1 : 0;
+    const std::int64_t fold = fold_commands(gemv, p, pim);
+    std::int64_t commands = 0;  // at the command interval
+    std::int64_t words = 0;
+    std::int64_t factors = 0;
+    std::int64_t turns = 0;
     for (std::int64_t from = 0; from < p.part_k; from += p.chunk) {
         const ChunkCost cost = chunk_cost(gemv, p, from, pim);
-        slots += passes * inputs_of(gemv, p, from, pim) +
-                 p.row_blocks * (cost.mac_words + cost.scale_words + cost.scale_commands);
-        turns += passes;
+        const std::int64_t scales = cost.scale_factors > 0 ? std::max<std::int64_t>(1, cost.scale_commands) : 0;
+        const std::int64_t to = std::min(from + p.chunk, p.part_k);
+        const std::int64_t folds = folds_before(p, to, pim) - folds_before(p, from, pim);
+        commands += passes * inputs_of(gemv, p, from, pim) +
+                    p.row_blocks * (scales + folds * fold) +
+                    (p.row_blocks - alone) * pim.accumulator_load;
+        words += p.row_blocks * cost.mac_words;
+        factors += p.row_blocks * cost.scale_factors;
+        turns += passes * turns_of_batch(times, memory, pim, scales * slot);
+        // Folds before the last wait for their own block's sums; those of a pass's last block do
+        // so while the bus turns for the next inputs.
+        if (folds * fold > 0 && pim.bus_turnaround && !pim.fold_overlaps_turn) {
+            turns += (p.row_blocks - passes) *
+                     std::max<std::int64_t>(
+                         0, (times.mac_to_write - pim.mac_slot()).count() - scales * slot);
+        }
     }
-    slots += p.row_blocks * (fold_commands(p, pim) + p.output_registers);
+    const std::int64_t results = results_of(gemv, p, pim);
+    commands += p.row_blocks * (fold + results);
+    const std::int64_t scale_words = ceil_div(factors * GemvProblem::kScaleBits, pim.register_bits);
+    const std::int64_t share =
+        words + scale_words + (pim.spill == arch::pim::Spill::Row ? p.row_blocks * results : 0);
     const std::int64_t rows =
-        ceil_div(p.words, memory.row.count() * kBitsPerByte / pim.register_bits);
-    const std::int64_t mode_writes[] = {pim.modes.enter_writes, pim.modes.on_writes,
-                                        pim.modes.off_writes, pim.modes.leave_writes};
-    std::int64_t modes = 2 * pim.modes.parking_visits * (t.tRAS + pim.precharge_all).count();
-    for (const std::int64_t writes : mode_writes) {
-        modes += row_switch + (writes - 1) * slot + recovery;
-    }
-    const std::int64_t turn = (to_mac - slot) + (to_write - slot);
-    // The first inputs are written while the row of the mode registers closes.
-    const std::int64_t hidden = pim.precharge_all.count() - 1;
-    return modes + slots * slot + rows * row_switch + (pim.bus_turnaround ? turns * turn : 0) +
-           recovery - slot - hidden;
+        ceil_div(share, memory.row.count() * kBitsPerByte / pim.register_bits);
+    const std::int64_t row_switch = (pim.precharge_all + times.activate_to_mac).count();
+    const std::int64_t last_close = (times.write_to_precharge - pim.command_interval).count();
+    return commands * slot + words * pim.mac_slot().count() + turns + rows * row_switch -
+           (pim.program_end == arch::pim::ProgramEnd::LastCommand ? pim.precharge_all.count() : 0) +
+           (pim.ends_at_last_command() ? 0 : last_close);
 }
 
 }  // namespace tilesim::workloads::pim::gemv

@@ -25,6 +25,11 @@ struct PimMapping {
     std::int64_t input_registers = 8;
     std::int64_t cr_degree = 0;  // row blocks of a pass; 0: as many as fit
     std::int64_t split_k = 1;    // parts of K, each on its share of the channels
+    // Rows of a tile; 0: the most without padding, kLanes: as many as a word has lanes.
+    static constexpr std::int64_t kLanes = -1;
+    std::int64_t tile_rows = 0;
+    enum class Walk { ColumnRow, RowColumn, Column } walk = Walk::ColumnRow;
+    bool padding = true;  // rows and columns may be padded
     std::int64_t phases = 1;     // between them the channels serve ordinary requests
     arch::base::Femtoseconds between{2'000'000'000};  // phases
 };
@@ -34,6 +39,8 @@ void read_pimnast(arch::base::config::Node& node, PimMapping& mapping);
 void read_column_major(arch::base::config::Node& node, PimMapping& mapping);
 
 struct PimPlacement {
+    // The row block of a fold that is not its last.
+    static constexpr std::int64_t kUnfinished = -1;
     PimMapping mapping;
     std::int64_t m = 0, k = 0;           // tile
     std::int64_t degree = 0;             // row blocks of a pass
@@ -44,7 +51,8 @@ struct PimPlacement {
     std::int64_t part_k = 0;             // columns of a part, after padding
     std::int64_t lanes = 0;              // weights of a word
     std::int64_t chunk = 0;              // K elements of a batch of input registers
-    std::int64_t output_registers = 0;   // of a row block, one accumulator set
+    std::int64_t output_registers = 0;   // of a row block, one accumulator set, as held
+    std::int64_t vectors = 1;            // that share a pass, an ALU each
     std::int64_t accumulator_sets = 1;   // a second one where scale factors apply
     std::int64_t outputs_at_a_time = 0;  // output registers in use together
     std::int64_t words = 0;              // of a bank's share, results included
@@ -56,14 +64,20 @@ struct PimPlacement {
 
 // Throws ConfigError with the reason where the matrix cannot be placed.
 PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping,
-                   const arch::memory::device::MemoryConfig& memory, const arch::pim::PimConfig& pim);
+                   const arch::memory::device::MemoryConfig& memory,
+                   const arch::pim::PimConfig& pim, std::int64_t vectors = 1);
+
+// Commands that fold the lanes of a row block's sums once.
+std::int64_t fold_commands(const GemvProblem& gemv, const PimPlacement& placement,
+                           const arch::pim::PimConfig& pim);
 
 // What every channel's controller issues: the same for all.
 arch::pim::PimProgram lower(const GemvProblem& gemv, const PimPlacement& placement,
                             const arch::memory::device::MemoryConfig& memory,
                             const arch::pim::PimConfig& pim);
 
-// CK of that program without refresh, from counts alone; for balanced placements in one phase.
+// CK of that program without refresh, from counts alone; for balanced placements in one phase
+// whose results do not leave by visits and whose modes do not change.
 std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& placement,
                                 const arch::memory::device::MemoryConfig& memory,
                                 const arch::pim::PimConfig& pim);

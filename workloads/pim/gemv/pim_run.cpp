@@ -22,14 +22,15 @@ constexpr double kNanosecondsPerSecond = 1e9;
 class PimModel final : public Model {
   public:
     PimModel(const Case& a_case, const arch::pim::PimProgram& program, Bench& bench,
-             FunctionalGemv* functional)
+             arch::pim::PimListener* functional)
         : config_(a_case.device.get<arch::pim::PimConfig>()),
           program_(program),
           queue_(bench.queue),
+          origin_(bench.origin),
           controller_(a_case.device.get<arch::pim::PimConfig>(), program, bench.memory, bench.root,
                       functional) {
         if (a_case.traffic) {
-            traffic_.emplace(*a_case.traffic, bench.memory);
+            traffic_.emplace(*a_case.traffic, bench.port);
         }
     }
 
@@ -37,8 +38,11 @@ class PimModel final : public Model {
     const std::optional<StreamDriver>& traffic() const { return traffic_; }
 
     void connect(arch::base::ProbeListener* listener) override { controller_.connect(listener); }
+    void log_commands(arch::memory::controller::CommandLog& log) override {
+        controller_.log_commands(log);
+    }
     void start() override {
-        controller_.start(queue_.now());
+        controller_.start(origin_ + queue_.now());
         if (traffic_) {
             traffic_->start();
         }
@@ -66,6 +70,7 @@ class PimModel final : public Model {
     const arch::pim::PimConfig& config_;
     const arch::pim::PimProgram& program_;
     arch::base::EventQueue& queue_;
+    arch::base::Femtoseconds origin_;
     arch::pim::PimController controller_;
     std::optional<StreamDriver> traffic_;
 };
@@ -73,7 +78,7 @@ class PimModel final : public Model {
 class ReadModel final : public Model {
   public:
     ReadModel(const arch::memory::traffic::StreamConfig& stream, Bench& bench)
-        : driver_(stream, bench.memory) {}
+        : driver_(stream, bench.port) {}
     const StreamDriver& driver() const { return driver_; }
     void connect(arch::base::ProbeListener*) override {}
     void start() override { driver_.start(); }
@@ -95,30 +100,36 @@ double soc_gemv_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv) {
     return std::max(compute, memory) * kNanosecondsPerSecond;
 }
 
-// The system on chip reads every part's results and adds them.
-double reduction_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv,
-                    const PimPlacement& p) {
-    if (p.mapping.split_k == 1) {
-        return 0;
-    }
-    const double bytes = static_cast<double>(p.mapping.split_k * gemv.m) *
-                         static_cast<double>(arch::base::bits_of(gemv.accumulate)) /
+double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
+               const GemvProblem& gemv, const PimPlacement& p, double in_banks_ns) {
+    // Sums the host reads beside the results that the system on chip would have as well.
+    const double lanes =
+        pim.fold == arch::pim::Fold::Host && !pim.reduction_tree && p.m < p.lanes
+            ? static_cast<double>(p.lanes) / static_cast<double>(p.m)
+            : 1;
+    const bool reads_parts = pim.split_reduction != arch::pim::SplitReduction::Uncharged;
+    const double sums =
+        static_cast<double>(gemv.m) * (reads_parts ? static_cast<double>(p.mapping.split_k) * lanes : lanes) -
+        static_cast<double>(gemv.m);
+    const double bytes = sums * static_cast<double>(arch::base::bits_of(gemv.accumulate)) /
                          arch::base::kBitsPerByte;
-    return bytes / static_cast<double>(soc.bandwidth.count()) * kNanosecondsPerSecond;
+    const double ns = bytes / static_cast<double>(soc.bandwidth.count()) * kNanosecondsPerSecond;
+    return pim.split_reduction == arch::pim::SplitReduction::Overlapped
+               ? std::max(0.0, ns - in_banks_ns)
+               : ns;
 }
 
-void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
-              const PimPlacement& placement, FunctionalGemv* functional, RunResult& result) {
-    const auto& pim = a_case.device.get<arch::pim::PimConfig>();
+void run_program(Runner& runner, const Case& a_case, const arch::pim::PimProgram& program,
+                 double macs, arch::pim::PimListener* listener, RunResult& result) {
     const auto& dram = a_case.device.memory;
-    const arch::pim::PimProgram program = lower(gemv, placement, dram, pim);
     PimModel* model = nullptr;
     Plan plan{.memory = dram,
               .lookahead = arch::pim::PimController::memory_lookahead(dram),
               .clock = dram.clock,
-              .macs = gemv.macs()};
+              .macs = macs,
+              .in_banks = {"alu"}};
     plan.build = [&](Bench& bench) {
-        auto built = std::make_unique<PimModel>(a_case, program, bench, functional);
+        auto built = std::make_unique<PimModel>(a_case, program, bench, listener);
         model = built.get();
         return built;
     };
@@ -135,9 +146,23 @@ void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
     const arch::base::Clock clock{dram.clock};
     result.time_ns =
         static_cast<double>(clock.time_of(arch::base::Cycles{result.cycles}).count()) /
-            kFemtosecondsPerNanosecond +
-        reduction_ns(a_case.device.get<arch::pim::SocConfig>(), gemv, placement);
-    set_rates(result, gemv.macs(), dram.clock);
+        kFemtosecondsPerNanosecond;
+    set_rates(result, macs, dram.clock);
+}
+
+void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
+              const PimPlacement& placement, FunctionalGemv* functional, RunResult& result) {
+    const auto& pim = a_case.device.get<arch::pim::PimConfig>();
+    const arch::pim::PimProgram program = lower(gemv, placement, a_case.device.memory, pim);
+    run_program(runner, a_case, program, gemv.macs(), functional, result);
+    if (result.status != Status::Ok) {
+        return;
+    }
+    const double on_host_ns = host_ns(a_case.device.get<arch::pim::SocConfig>(), pim, gemv,
+                                      placement, result.time_ns);
+    result.time_ns += on_host_ns;
+    result.details["rest_on_host_ns"] = on_host_ns;
+    set_rates(result, gemv.macs(), a_case.device.memory.clock);
 }
 
 PlainRead plain_read(Runner& runner, const Case& a_case, const GemvProblem& gemv) {

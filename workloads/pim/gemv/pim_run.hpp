@@ -13,14 +13,19 @@ namespace tilesim::workloads::pim::gemv {
 
 // The product on the system on chip: its roofline.
 double soc_gemv_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv);
-// Adding up the parts of a split K there.
-double reduction_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv,
-                    const PimPlacement& placement);
+// What is left for it to add: the parts of a split K, lanes that are not folded in the banks.
+double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
+               const GemvProblem& gemv, const PimPlacement& placement, double in_banks_ns);
 
 // Runs it, with the ordinary requests beside it where the case has any. Cycles and time are those
 // of the program and the reduction; `functional` may be null.
 void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
               const PimPlacement& placement, FunctionalGemv* functional, RunResult& result);
+
+// A program on every channel, with the ordinary requests of the case beside it where it has any.
+// Cycles and time are the program's; `listener` may be null.
+void run_program(Runner& runner, const Case& a_case, const arch::pim::PimProgram& program,
+                 double macs, arch::pim::PimListener* listener, RunResult& result);
 
 // Reading the matrix in order, as the system on chip would.
 struct PlainRead {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -31,62 +32,11 @@ double roofline_ns(const arch::pim::SocConfig& soc, double macs, double bytes) {
            kNanosecondsPerSecond;
 }
 
-struct Costs {
-    double layer_macs = 0;  // of the matrices, for one token
-    double layer_bytes = 0;
-    double head_macs = 0;
-    double head_bytes = 0;
-    double cache_bytes_a_token = 0;  // keys and values of a layer
-    double attention_macs_a_token = 0;
-};
-
-GemvProblem gemv_of(const ModelWorkload& workload, std::int64_t rows,
-                               std::int64_t columns) {
+GemvProblem gemv_of(const ModelWorkload& workload, std::int64_t rows, std::int64_t columns) {
     GemvProblem gemv = workload.format;
     gemv.m = rows;
     gemv.k = columns;
     return gemv;
-}
-
-Costs costs_of(const ModelWorkload& workload) {
-    const TransformerModel& model = workload.model;
-    Costs costs;
-    for (const TransformerModel::Matrix& matrix : model.layer_matrices()) {
-        const auto gemv = gemv_of(workload, matrix.rows, matrix.columns);
-        costs.layer_macs += gemv.macs();
-        costs.layer_bytes += gemv.bytes();
-    }
-    const auto head = gemv_of(workload, model.vocabulary, model.hidden);
-    costs.head_macs = head.macs();
-    costs.head_bytes = head.bytes();
-    const double keys_and_values = 2.0 * static_cast<double>(model.hidden);
-    costs.attention_macs_a_token = keys_and_values;
-    costs.cache_bytes_a_token = keys_and_values *
-                                static_cast<double>(arch::base::bits_of(workload.format.input)) /
-                                arch::base::kBitsPerByte;
-    return costs;
-}
-
-// All tokens of the prompt at once: every matrix is read once, each token attends to those before.
-// `matrices_ns`: of a layer.
-double prompt_ns(const ModelWorkload& workload, const Costs& costs, const arch::pim::SocConfig& soc,
-                 double matrices_ns) {
-    const auto tokens = static_cast<double>(workload.prompt);
-    const double pairs = tokens * (tokens + 1) / 2;
-    const double layer = matrices_ns + roofline_ns(soc, costs.attention_macs_a_token * pairs,
-                                                   costs.cache_bytes_a_token * tokens);
-    return static_cast<double>(workload.model.layers) * layer +
-           roofline_ns(soc, costs.head_macs, costs.head_bytes);
-}
-
-// Attention of every layer and the vocabulary, for the token after `context` others.
-double soc_part_ns(const ModelWorkload& workload, const Costs& costs,
-                   const arch::pim::SocConfig& soc, std::int64_t context) {
-    const auto tokens = static_cast<double>(context);
-    return static_cast<double>(workload.model.layers) *
-               roofline_ns(soc, costs.attention_macs_a_token * tokens,
-                           costs.cache_bytes_a_token * tokens) +
-           roofline_ns(soc, costs.head_macs, costs.head_bytes);
 }
 
 // The value under `name`, added at the end where there is none yet.
@@ -106,101 +56,335 @@ void add_states(RunResult& result, const RunResult& run, double times) {
     }
 }
 
-// The prompt's matrices on an NPU, each product simulated with the mapping chosen for it.
-double npu_layer_ns(Runner& runner, const ModelWorkload& workload, Json& products) {
-    double total = 0;
-    for (const TransformerModel::Matrix& matrix : workload.model.layer_matrices()) {
-        Case part;
-        part.device = *workload.prompt_device;
-        part.problem = {gemm_kind(),
-                        GemmProblem{workload.prompt, matrix.columns, matrix.rows,
-                                    workload.format.input, workload.format.weights,
-                                    *workload.prompt_result}};
-        const RunResult run = runner.run(part);
-        products.push_back({{"name", matrix.name}, {"time_ns", run.time_ns}, {"tops", run.tops}});
-        total += run.time_ns;
-    }
-    return total;
+const char* name_of(Place place) {
+    return place == Place::Banks ? "banks" : place == Place::Soc ? "soc" : "npu";
+}
+
+// An operator of one layer, or the head, for one step of all sequences.
+struct Operator {
+    std::string name;
+    Place place = Place::Soc;
+    double uses = 1;    // products of one sequence's token
+    double copies = 1;  // matrices in memory they choose from
+    GemvProblem gemv;
+    bool of_layer = true;
+};
+
+// How many of the experts a batch of tokens reads, each choosing evenly.
+double copies_read(const Operator& op, double tokens) {
+    return op.copies * (1 - std::pow(1 - op.uses / op.copies, tokens));
+}
+
+// Tokens of a step on the system on chip: every matrix is read once.
+double soc_ns(const arch::pim::SocConfig& soc, const Operator& op, double tokens) {
+    return roofline_ns(soc, op.gemv.macs() * op.uses * tokens,
+                       op.gemv.bytes() * copies_read(op, tokens));
+}
+
+// The cost of attention to `context` tokens for one new one of each sequence.
+struct Attention {
+    double macs = 0;
+    double bytes = 0;  // keys and values
+};
+Attention attention_of(const ModelWorkload& workload, double context) {
+    const TransformerModel& model = workload.model;
+    const auto batch = static_cast<double>(workload.batch);
+    const auto size = static_cast<double>(model.size_of_head());
+    Attention cost;
+    cost.macs = 2 * static_cast<double>(model.heads) * size * context * batch;
+    cost.bytes = 2 * static_cast<double>(model.key_heads()) * size * context * batch *
+                 static_cast<double>(arch::base::bits_of(workload.format.input)) /
+                 arch::base::kBitsPerByte;
+    return cost;
 }
 
 class ModelJob final : public Job {
   public:
-    explicit ModelJob(const Case& a_case) : case_(a_case) {}
+    explicit ModelJob(const Case& a_case)
+        : case_(a_case),
+          workload_(a_case.problem.get<ModelWorkload>()),
+          soc_(a_case.device.get<arch::pim::SocConfig>()) {}
     void run(Runner& runner, RunResult& result) override;
 
   private:
+    struct Step {
+        Operator op;
+        double ns = 0;      // of one layer, or of the head
+        double soc_ns = 0;  // the same on the system on chip
+    };
+
+    std::vector<Operator> operators() const;
+    bool in_banks(Runner& runner, const Operator& op, double tokens, double& ns,
+                  RunResult& result);
+    double on_npu(Runner& runner, const Operator& op, double tokens);
+    bool attention_in_banks(Runner& runner, RunResult& result);
+    double attention_ns(double context) const;
+    double prompt_ns(Runner& runner, bool on_npu, RunResult& result);
+    double modes_of_layer(Runner& runner);
+    double layers() const { return static_cast<double>(workload_.model.layers); }
+    void report(RunResult& result, const std::vector<Step>& steps, double prompt, double rest) const;
+
     const Case& case_;
+    const ModelWorkload& workload_;
+    const arch::pim::SocConfig& soc_;
+    // Attention of a layer in the banks at some contexts, between which it is taken for linear.
+    std::vector<std::pair<double, double>> attention_;
+    Json products_ = Json::array();  // of the prompt, on an NPU
 };
 
+std::vector<Operator> ModelJob::operators() const {
+    const Places& places = workload_.places;
+    std::vector<Operator> list;
+    for (const TransformerModel::Matrix& matrix : workload_.model.layer_matrices()) {
+        const Place place = matrix.name == "qkv"          ? places.qkv
+                            : matrix.name == "projection" ? places.projection
+                            : matrix.name == "router"     ? places.router
+                                                          : places.feed_forward;
+        list.push_back({matrix.name, place, static_cast<double>(matrix.uses),
+                        static_cast<double>(matrix.copies),
+                        gemv_of(workload_, matrix.rows, matrix.columns), true});
+    }
+    list.push_back({"head", places.head, 1, 1,
+                    gemv_of(workload_, workload_.model.vocabulary, workload_.model.hidden), false});
+    return list;
+}
+
+// One step of all sequences: a GEMV for each, or for as many together as a unit has ALUs.
+bool ModelJob::in_banks(Runner& runner, const Operator& op, double tokens, double& ns,
+                        RunResult& result) {
+    const auto vectors = static_cast<std::int64_t>(tokens);
+    const auto placement = gemv::placement_of(case_, op.gemv, vectors);
+    RunResult run;
+    gemv::run_gemv(runner, case_, op.gemv, placement, nullptr, run);
+    if (run.status != Status::Ok) {
+        result.status = run.status;
+        result.deadlock = std::move(run.deadlock);
+        return false;
+    }
+    const auto times =
+        op.uses * static_cast<double>(arch::base::ceil_div(vectors, placement.vectors));
+    ns = run.time_ns * times;
+    result.events += run.events;
+    add_states(result, run,
+               times * (op.of_layer ? layers() : 1) * static_cast<double>(workload_.generate));
+    return true;
+}
+
+double ModelJob::on_npu(Runner& runner, const Operator& op, double tokens) {
+    Case part;
+    part.device = *workload_.prompt_device;
+    part.problem = {gemm_kind(),
+                    GemmProblem{static_cast<std::int64_t>(tokens), op.gemv.k, op.gemv.m,
+                                workload_.format.input, workload_.format.weights,
+                                *workload_.prompt_result}};
+    const RunResult run = runner.run(part);
+    return run.time_ns * copies_read(op, tokens);
+}
+
+// Entering and leaving the all-bank mode, where that happens once a layer and not for each matrix.
+double ModelJob::modes_of_layer(Runner& runner) {
+    const auto& modes = case_.device.get<arch::pim::PimConfig>().modes;
+    if (modes.around != arch::pim::ModeConfig::Around::Layer) {
+        return 0;
+    }
+    arch::pim::PimProgram program{1, {}};
+    arch::pim::append(program.commands, modes.enter);
+    arch::pim::append(program.commands, modes.leave);
+    RunResult aside;
+    gemv::run_program(runner, case_, program, 0, nullptr, aside);
+    return aside.time_ns;
+}
+
+// Scores are a GEMV of the keys, the outputs one of the values, for every head that has its own and
+// every query that shares it.
+bool ModelJob::attention_in_banks(Runner& runner, RunResult& result) {
+    const TransformerModel& model = workload_.model;
+    const double first = static_cast<double>(std::max<std::int64_t>(workload_.prompt, 1));
+    const double last = first + static_cast<double>(std::max<std::int64_t>(workload_.generate, 1));
+    const double queries = static_cast<double>(model.heads * workload_.batch);
+    for (const double context : {first, (first + last) / 2, last}) {
+        const auto tokens = static_cast<std::int64_t>(context);
+        double scores = 0;
+        double values = 0;
+        Operator op{"attention", Place::Banks, 1, 1,
+                    gemv_of(workload_, tokens, model.size_of_head()), true};
+        RunResult aside;
+        if (!in_banks(runner, op, 1, scores, aside)) {
+            result.status = aside.status;
+            return false;
+        }
+        op.gemv = gemv_of(workload_, model.size_of_head(), tokens);
+        if (!in_banks(runner, op, 1, values, aside)) {
+            result.status = aside.status;
+            return false;
+        }
+        attention_.emplace_back(context, (scores + values) * queries);
+    }
+    return true;
+}
+
+double ModelJob::attention_ns(double context) const {
+    if (attention_.empty()) {
+        const Attention cost = attention_of(workload_, context);
+        return roofline_ns(soc_, cost.macs, cost.bytes);
+    }
+    const auto& [x0, y0] = context < attention_[1].first ? attention_[0] : attention_[1];
+    const auto& [x1, y1] = context < attention_[1].first ? attention_[1] : attention_[2];
+    return x1 > x0 ? y0 + (y1 - y0) * (context - x0) / (x1 - x0) : y0;
+}
+
+// All tokens of the prompts at once: every matrix is read once, each token attends to those before.
+double ModelJob::prompt_ns(Runner& runner, bool npu, RunResult&) {
+    if (workload_.prompt == 0) {
+        return 0;
+    }
+    const auto tokens = static_cast<double>(workload_.prompt);
+    const auto all = tokens * static_cast<double>(workload_.batch);
+    double layer = 0;
+    double head = 0;
+    for (const Operator& op : operators()) {
+        if (!op.of_layer) {
+            head = soc_ns(soc_, op, static_cast<double>(workload_.batch));  // of the last token
+            continue;
+        }
+        const double ns = npu ? on_npu(runner, op, all) : soc_ns(soc_, op, all);
+        if (npu) {
+            const double macs = op.gemv.macs() * op.uses * all;
+            products_.push_back(
+                {{"name", op.name}, {"time_ns", ns}, {"tops", 2 * macs / ns / 1000}});
+        }
+        layer += ns;
+    }
+    const Attention pairs = attention_of(workload_, tokens * (tokens + 1) / 2);
+    const Attention cache = attention_of(workload_, tokens);
+    return layers() * (layer + roofline_ns(soc_, pairs.macs, cache.bytes)) + head;
+}
+
 void ModelJob::run(Runner& runner, RunResult& result) {
-    const auto& workload = case_.problem.get<ModelWorkload>();
-    const arch::pim::SocConfig& soc = case_.device.get<arch::pim::SocConfig>();
-    const Costs costs = costs_of(workload);
-    const auto layers = static_cast<double>(workload.model.layers);
-    const auto generated = static_cast<double>(workload.generate);
-    double matrices_ns = 0;  // of a layer, in the banks
-    double soc_matrices_ns = 0;
-    Json matrices = Json::array();
-    for (const TransformerModel::Matrix& matrix : workload.model.layer_matrices()) {
-        const auto gemv = gemv_of(workload, matrix.rows, matrix.columns);
-        RunResult run;
-        gemv::run_gemv(runner, case_, gemv, gemv::placement_of(case_, gemv), nullptr, run);
-        if (run.status != Status::Ok) {
-            result.status = run.status;
-            result.deadlock = std::move(run.deadlock);
+    const auto batch = static_cast<double>(workload_.batch);
+    std::vector<Step> steps;
+    const double modes = modes_of_layer(runner);
+    for (const Operator& op : operators()) {
+        Step step{op, soc_ns(soc_, op, batch), soc_ns(soc_, op, batch)};
+        if (op.place == Place::Banks && !in_banks(runner, op, batch, step.ns, result)) {
             return;
         }
-        const double on_soc = gemv::soc_gemv_ns(soc, gemv);
-        matrices.push_back({{"name", matrix.name},
-                            {"M", matrix.rows},
-                            {"K", matrix.columns},
-                            {"time_ns", run.time_ns},
-                            {"soc_ns", on_soc},
-                            {"speedup_over_soc", on_soc / run.time_ns}});
-        matrices_ns += run.time_ns;
-        soc_matrices_ns += on_soc;
-        result.events += run.events;
-        add_states(result, run, layers * generated);
+        if (op.place == Place::Npu) {
+            step.ns = on_npu(runner, op, batch);
+        }
+        if (op.place == Place::Banks && op.of_layer) {
+            step.ns -= modes * batch * op.uses;
+        }
+        steps.push_back(step);
     }
-    double soc_part = 0;
-    for (std::int64_t token = 0; token < workload.generate; ++token) {
-        soc_part += soc_part_ns(workload, costs, soc, workload.prompt + token);
+    if (modes > 0) {
+        Operator op{"mode_switch", Place::Banks};
+        steps.push_back({op, modes, 0});
     }
-    const double soc_layer = roofline_ns(
-        soc, costs.layer_macs * static_cast<double>(workload.prompt), costs.layer_bytes);
-    Json npu_products = Json::array();
-    const double layer = workload.prompt_device && workload.prompt > 0
-                             ? npu_layer_ns(runner, workload, npu_products)
-                             : soc_layer;
-    const auto whole_prompt = [&](double layer_ns) {
-        return workload.prompt > 0 ? prompt_ns(workload, costs, soc, layer_ns) : 0;
+    if (workload_.places.attention == Place::Banks && !attention_in_banks(runner, result)) {
+        return;
+    }
+    const bool npu = workload_.prompt_device && workload_.prompt > 0;
+    const double soc_prompt = prompt_ns(runner, false, result);
+    const double prompt = npu ? prompt_ns(runner, true, result) : soc_prompt;
+    report(result, steps, prompt, soc_prompt);
+    name_bottlenecks(result, "pim", "PIM: ");
+}
+
+void ModelJob::report(RunResult& result, const std::vector<Step>& steps, double prompt,
+                      double soc_prompt) const {
+    const auto generated = static_cast<double>(workload_.generate);
+    const auto batch = static_cast<double>(workload_.batch);
+    double step_ns = 0;  // of a generated token of each sequence, but for attention
+    double soc_step_ns = 0;
+    double in_banks = 0;
+    Json operators = Json::array();
+    Json matrices = Json::array();
+    ResultTable table{"a generated token, by operator",
+                      {"operator", "runs on", "times", "us", "us on soc"},
+                      {}};
+    const auto add = [&](const std::string& name, Place place, double times, double ns,
+                         double on_soc) {
+        operators.push_back({{"name", name},
+                             {"runs_on", name_of(place)},
+                             {"times", times},
+                             {"time_ns", ns},
+                             {"soc_ns", on_soc}});
+        table.rows.push_back({name, name_of(place), fmt::format("{}", times),
+                              fmt::format("{:.2f}", times * ns / 1e3),
+                              fmt::format("{:.2f}", times * on_soc / 1e3)});
     };
-    const double prompt = whole_prompt(layer);
-    const double in_banks = layers * generated * matrices_ns;
-    const double soc_alone =
-        whole_prompt(soc_layer) + soc_part + layers * generated * soc_matrices_ns;
-    result.time_ns = prompt + soc_part + in_banks;
+    for (const Step& step : steps) {
+        const double times = step.op.of_layer ? layers() : 1;
+        add(step.op.name, step.op.place, times, step.ns, step.soc_ns);
+        step_ns += times * step.ns;
+        soc_step_ns += times * step.soc_ns;
+        if (step.op.place == Place::Banks) {
+            in_banks += times * step.ns * generated;
+            matrices.push_back({{"name", step.op.name},
+                                {"M", step.op.gemv.m},
+                                {"K", step.op.gemv.k},
+                                {"time_ns", step.ns},
+                                {"soc_ns", step.soc_ns},
+                                {"speedup_over_soc", step.soc_ns / step.ns}});
+        }
+    }
+    const auto on_soc = [&](double context) {
+        const Attention cost = attention_of(workload_, context);
+        return roofline_ns(soc_, cost.macs, cost.bytes);
+    };
+    double attention = 0;
+    double soc_attention = 0;
+    for (std::int64_t token = 0; token < workload_.generate; ++token) {
+        const auto context = static_cast<double>(workload_.prompt + token);
+        attention += layers() * attention_ns(context);
+        soc_attention += layers() * on_soc(context);
+    }
+    const double middle = static_cast<double>(workload_.prompt) + generated / 2;
+    add("attention", workload_.places.attention, layers(), attention_ns(middle), on_soc(middle));
+    Json contexts = Json::array();
+    ResultTable by_context{"a generated token, by context", {"context", "ms", "tokens/s"}, {}};
+    for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+        const double context = static_cast<double>(workload_.prompt) + share * generated;
+        const double ns = step_ns + layers() * attention_ns(context);
+        contexts.push_back({{"context", context},
+                            {"token_ns", ns},
+                            {"tokens_per_s", batch * kNanosecondsPerSecond / ns}});
+        by_context.rows.push_back({fmt::format("{:.0f}", context), fmt::format("{:.3f}", ns / 1e6),
+                                   fmt::format("{:.2f}", batch * kNanosecondsPerSecond / ns)});
+    }
+    const double decode = generated * step_ns + attention;
+    result.time_ns = prompt + decode;
     const arch::base::Clock clock{case_.device.memory.clock};
     result.cycles = clock
                         .cycle_at(arch::base::Femtoseconds{
                             static_cast<std::int64_t>(result.time_ns * kFemtosecondsPerNanosecond)})
                         .count();
-    const auto tokens = static_cast<double>(workload.prompt + workload.generate);
-    set_rates(result, (layers * costs.layer_macs + costs.head_macs) * tokens,
-              case_.device.memory.clock);
-    result.speedup_over_soc = soc_alone / result.time_ns;
-    const double per_token = generated > 0 ? (soc_part + in_banks) / generated : 0;
-    result.details = {{"prompt_ns", prompt},
-                      {"per_token_ns", per_token},
-                      {"matrices_in_banks_ns", in_banks},
-                      {"rest_on_soc_ns", soc_part},
-                      {"soc_alone_ns", soc_alone},
-                      {"layer_matrices", matrices}};
-    if (!npu_products.empty()) {
-        result.details["prompt_on"] = workload.prompt_device->name;
-        result.details["prompt_layer_products"] = npu_products;
+    double macs = 0;
+    for (const Step& step : steps) {
+        const double times = step.op.of_layer ? layers() : 1;
+        macs += times * step.op.gemv.macs() * step.op.uses;
     }
-    name_bottlenecks(result, "pim", "PIM: ");
+    set_rates(result, macs * batch * (static_cast<double>(workload_.prompt) + generated),
+              case_.device.memory.clock);
+    result.speedup_over_soc =
+        (soc_prompt + generated * soc_step_ns + soc_attention) / result.time_ns;
+    result.details = {{"prompt_ns", prompt},
+                      {"decode_ns", decode},
+                      {"per_token_ns", generated > 0 ? decode / generated : 0},
+                      {"tokens_per_s",
+                       decode > 0 ? batch * generated * kNanosecondsPerSecond / decode : 0},
+                      {"matrices_in_banks_ns", in_banks},
+                      {"rest_ns", decode - in_banks},
+                      {"soc_alone_ns", soc_prompt + generated * soc_step_ns + soc_attention},
+                      {"operators", operators},
+                      {"by_context", contexts},
+                      {"layer_matrices", matrices}};
+    if (!products_.empty()) {
+        result.details["prompt_on"] = workload_.prompt_device->name;
+        result.details["prompt_layer_products"] = products_;
+    }
+    result.tables = {table, by_context};
 }
 
 // The NPU that takes the prompt's matrices, and the widest type its products can have.
@@ -239,6 +423,29 @@ void read_prompt_device(ProblemSource& source, ModelWorkload& workload) {
     }
 }
 
+void read_places(Node& node, ModelWorkload& workload) {
+    Node child = node.child("place", "where each operator runs while tokens are generated");
+    Places& places = workload.places;
+    const std::vector<std::pair<std::string_view, Place>> kPlaces{
+        {"banks", Place::Banks}, {"soc", Place::Soc}, {"npu", Place::Npu}};
+    const std::vector<std::pair<std::string_view, Place>> kOfAttention{{"banks", Place::Banks},
+                                                                      {"soc", Place::Soc}};
+    child.optional("qkv", places.qkv, kPlaces, "queries, keys and values");
+    child.optional("attention", places.attention, kOfAttention, "over the cached keys and values");
+    child.optional("projection", places.projection, kPlaces, "of the heads' outputs");
+    child.optional("router", places.router, kPlaces, "of a mixture of experts");
+    child.optional("feed_forward", places.feed_forward, kPlaces, "both its matrices");
+    child.optional("head", places.head, kPlaces, "the vocabulary");
+    for (const Place place :
+         {places.qkv, places.projection, places.router, places.feed_forward, places.head}) {
+        if (place == Place::Npu && !workload.prompt_device && !node.describing()) {
+            child.error("", "npu needs a prompt_device");
+            break;
+        }
+    }
+    child.done();
+}
+
 class ModelKind final : public ProblemKind {
   public:
     std::string_view key() const override { return "model"; }
@@ -255,8 +462,14 @@ class ModelKind final : public ProblemKind {
         const arch::base::config::Range tokens{0, 1 << 20};
         node.optional("prompt", workload.prompt, tokens, "tokens given, worked on at once");
         node.optional("generate", workload.generate, tokens, "tokens generated, one by one");
+        node.optional("batch", workload.batch, {1, 4096}, "sequences side by side");
         read_gemv_format(node, workload.format);
+        if (is_float(workload.format.weights) != is_float(workload.format.input)) {
+            node.error("weights",
+                       "the units at the banks multiply integers by integers or floats by floats");
+        }
         read_prompt_device(source, workload);
+        read_places(node, workload);
         workload.model = load_transformer(node, name);
         return {*this, std::move(workload)};
     }
@@ -265,7 +478,8 @@ class ModelKind final : public ProblemKind {
         const auto& workload = problem.get<ModelWorkload>();
         return {{"model", workload.model.name},
                 {"prompt", workload.prompt},
-                {"generate", workload.generate}};
+                {"generate", workload.generate},
+                {"batch", workload.batch}};
     }
 };
 

@@ -10,6 +10,18 @@
 
 namespace tilesim::workloads::pim::transformer {
 
+// Where an operator runs while tokens are generated.
+enum class Place { Banks, Soc, Npu };
+
+struct Places {
+    Place qkv = Place::Banks;
+    Place attention = Place::Soc;  // over the cache of keys and values
+    Place projection = Place::Banks;
+    Place router = Place::Soc;
+    Place feed_forward = Place::Banks;
+    Place head = Place::Soc;  // the vocabulary
+};
+
 // A transformer answering a prompt; its matrices' sizes replace those of `format`.
 struct ModelWorkload {
     TransformerModel model;
@@ -19,6 +31,8 @@ struct ModelWorkload {
     std::optional<Device> prompt_device;
     std::optional<arch::base::DataType> prompt_result;
     std::int64_t generate = 1;  // tokens generated, one by one
+    std::int64_t batch = 1;     // sequences side by side
+    Places places;
 };
 
 const ProblemKind& model_kind();

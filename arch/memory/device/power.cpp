@@ -1,0 +1,116 @@
+#include "arch/memory/device/power.hpp"
+
+namespace tilesim::arch::memory::device {
+
+namespace {
+
+constexpr double kMicro = 1e-6;
+constexpr double kPico = 1e12;
+constexpr double kMilli = 1e3;
+
+// In volts and amperes.
+struct Supply {
+    Supply(const Currents& c, const MemoryConfig& config)
+        : volts(static_cast<double>(c.voltage) * kMicro),
+          i0(amperes(c.I0)),
+          i2n(amperes(c.I2N)),
+          i3n(amperes(c.I3N)) {
+        const double rho = static_cast<double>(config.power.standby_permille) / 1000;
+        const auto banks = static_cast<double>(config.banks_per_rank());
+        common = rho * (i3n - i2n) + i2n;
+        one_bank = (i3n + (banks - 1) * common) / banks;
+    }
+    static double amperes(std::int64_t microamperes) {
+        return static_cast<double>(microamperes) * kMicro;
+    }
+
+    double volts, i0, i2n, i3n;
+    double common = 0;    // active standby whichever banks are open
+    double one_bank = 0;  // of one open bank
+};
+
+// Of refreshing some banks, which is measured beside precharge standby at the refreshes' interval,
+// or beside active standby.
+double partial_refresh(const Currents& c, const Supply& s, const MemoryConfig& config,
+                       double seconds) {
+    const DramTiming& t = config.timing;
+    const auto length = static_cast<double>(t.tRFC_pb.count());
+    if (c.I5pb > 0) {
+        const double interval =
+            static_cast<double>(t.tREFI.count()) / static_cast<double>(config.banks_per_rank());
+        const double during =
+            (Supply::amperes(c.I5pb) * interval - s.i2n * (interval - length)) / length;
+        return s.volts * (during - s.one_bank) * length * seconds * kPico;
+    }
+    if (c.I5C > 0) {
+        const double groups = static_cast<double>(config.bank_groups);
+        const double standby = s.common + groups * (s.one_bank - s.common);
+        return s.volts * (Supply::amperes(c.I5C) - standby) * length * seconds * kPico;
+    }
+    return 0;
+}
+
+}  // namespace
+
+CommandEnergy& CommandEnergy::operator+=(const CommandEnergy& other) {
+    activate += other.activate;
+    precharge += other.precharge;
+    read += other.read;
+    write += other.write;
+    refresh += other.refresh;
+    refresh_some += other.refresh_some;
+    closed_mw += other.closed_mw;
+    open_mw += other.open_mw;
+    each_bank_mw += other.each_bank_mw;
+    return *this;
+}
+
+CommandEnergy energy_of(const Currents& c, const MemoryConfig& config) {
+    const Supply s(c, config);
+    const DramTiming& t = config.timing;
+    const double cycle = 1 / static_cast<double>(config.clock.count());
+    const auto charge = [&](double amperes, base::Cycles cycles) {
+        return s.volts * amperes * static_cast<double>(cycles.count()) * cycle * kPico;
+    };
+    const auto above_standby = [&](std::int64_t microamperes, base::Cycles cycles) {
+        return microamperes > 0 ? charge(Supply::amperes(microamperes) - s.i3n, cycles) : 0;
+    };
+    CommandEnergy energy;
+    energy.activate = charge(s.i0 - s.one_bank, t.tRAS);
+    energy.precharge = charge(s.i0 - s.i2n, t.tRP);
+    energy.read = above_standby(c.I4R, t.burst);
+    energy.write = above_standby(c.I4W, t.burst);
+    energy.refresh = above_standby(c.I5B, t.tRFC);
+    energy.refresh_some = partial_refresh(c, s, config, cycle);
+    energy.closed_mw = s.volts * s.i2n * kMilli;
+    energy.open_mw = s.volts * s.common * kMilli;
+    energy.each_bank_mw = s.volts * (s.one_bank - s.common) * kMilli;
+    return energy;
+}
+
+std::optional<EnergyTable> energy_of(const MemoryConfig& config, const CommandCounts& n) {
+    if (!config.power.core.given()) {
+        return std::nullopt;
+    }
+    CommandEnergy one = energy_of(config.power.core, config);
+    one += energy_of(config.power.pump, config);
+    const auto devices = static_cast<double>(config.power.devices);
+    const double to_nanojoules = devices / 1000;  // from picojoules of a device
+    const bool all_banks = config.controller.refresh_policy == "all_bank";
+    const double cycle_ns = 1e9 / static_cast<double>(config.clock.count());
+    const double time = n.cycles * static_cast<double>(config.channels * config.ranks);
+    // Milliwatts times nanoseconds are picojoules.
+    const double background = (one.closed_mw * (time - n.any_row_open) +
+                               one.open_mw * n.any_row_open + one.each_bank_mw * n.row_open) *
+                              cycle_ns;
+    return EnergyTable{
+        {"activate", one.activate * n.activates * to_nanojoules},
+        {"precharge", one.precharge * n.activates * to_nanojoules},
+        {"read", one.read * n.reads * to_nanojoules},
+        {"write", one.write * n.writes * to_nanojoules},
+        {"refresh",
+         (all_banks ? one.refresh : one.refresh_some) * n.refreshes * to_nanojoules},
+        {"background", background * to_nanojoules}};
+}
+
+}  // namespace tilesim::arch::memory::device

@@ -1,0 +1,89 @@
+#include "arch/memory/device/power.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tilesim::arch::memory::device {
+namespace {
+
+// DDR4-2400 4 Gb x8 of Micron, as its sheet lists it, at tCK 0.833 ns.
+MemoryConfig ddr4() {
+    MemoryConfig config;
+    config.clock = base::Hertz{1'200'480'192};
+    config.channels = 1;
+    config.bank_groups = config.banks_per_group = 4;
+    config.timing.burst = base::Cycles{4};
+    config.timing.tRP = base::Cycles{16};
+    config.timing.tRAS = base::Cycles{39};
+    config.timing.tRFC = base::Cycles{313};
+    config.power.core = {1'200'000, 60'750, 38'250, 44'000, 184'500, 168'750, 118'000};
+    config.power.pump = {2'500'000, 4'050};
+    return config;
+}
+
+constexpr double kAThousandth = 0.001;
+void expect_near(double got, double expected) {
+    EXPECT_NEAR(got, expected, expected * kAThousandth);
+}
+
+TEST(Power, CommandsOfADdr4DeviceTakeWhatItsSheetSays) {
+    const MemoryConfig config = ddr4();
+    const CommandEnergy core = energy_of(config.power.core, config);
+    expect_near(core.activate, 653);
+    expect_near(core.precharge, 360);
+    expect_near(core.read, 562);
+    expect_near(core.write, 499);
+    expect_near(core.refresh, 23153);
+    expect_near(core.closed_mw, 45.9);
+    expect_near(core.open_mw, 52.8);
+    EXPECT_EQ(core.each_bank_mw, 0);  // all of active standby is common
+    const CommandEnergy pump = energy_of(config.power.pump, config);
+    expect_near(pump.activate, 329);
+    expect_near(pump.precharge, 135);
+}
+
+TEST(Power, StandbyGrowsWithOpenBanksWhereItIsTheirs) {
+    MemoryConfig config = ddr4();
+    config.power.standby_permille = 0;
+    const CommandEnergy core = energy_of(config.power.core, config);
+    EXPECT_DOUBLE_EQ(core.open_mw, core.closed_mw);
+    EXPECT_NEAR(core.each_bank_mw, 1.2 * (44 - 38.25) / 16, 1e-9);
+    // One bank's activation is above that bank's standby alone.
+    EXPECT_NEAR(core.activate, 1.2 * (60.75 - (44 + 15 * 38.25) / 16) * 39 / 1.200480192, 1e-6);
+}
+
+TEST(Power, ARunAddsUpItsCommandsAndTheTimeBetween) {
+    MemoryConfig config = ddr4();
+    config.power.devices = 8;
+    config.power.pump = {};
+    const CommandEnergy one = energy_of(config.power.core, config);
+    const auto table = energy_of(config, {.activates = 10, .any_row_open = 600, .cycles = 1000});
+    ASSERT_TRUE(table.has_value());
+    EXPECT_DOUBLE_EQ(table->at(0).second, one.activate * 10 * 8 / 1000);
+    EXPECT_NEAR(table->at(5).second,
+                (one.closed_mw * 400 + one.open_mw * 600) / 1.200480192 * 8 / 1000, 1e-9);
+}
+
+TEST(Power, WithoutCurrentsThereIsNoNumber) {
+    MemoryConfig config = ddr4();
+    config.power.core = {};
+    EXPECT_FALSE(energy_of(config, CommandCounts{}).has_value());
+}
+
+// Same-bank refresh is measured beside active standby of a bank a group.
+TEST(Power, RefreshOfSomeBanksIsAboveTheStandbyItWasMeasuredBeside) {
+    MemoryConfig config = ddr4();
+    config.timing.tRFC_pb = base::Cycles{97};
+    config.timing.tREFI = base::Cycles{9363};
+    config.power.core.I5C = 77'000;
+    const double tck = 1 / 1.200480192;
+    EXPECT_NEAR(energy_of(config.power.core, config).refresh_some, 1.2 * (77 - 44) * 97 * tck,
+                1e-6);
+    config.power.core.I5pb = 52'000;
+    const double interval = 9363.0 / 16;
+    const double during = (52 * interval - 38.25 * (interval - 97)) / 97;
+    EXPECT_NEAR(energy_of(config.power.core, config).refresh_some,
+                1.2 * (during - 44) * 97 * tck, 1e-6);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::memory::device

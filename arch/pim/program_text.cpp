@@ -1,0 +1,442 @@
+#include "arch/pim/program_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "arch/base/config.hpp"
+#include "arch/base/quantity.hpp"
+
+namespace tilesim::arch::pim {
+
+using base::config::ConfigError;
+
+namespace {
+
+constexpr std::int64_t kMostCommands = 10'000'000;
+
+const std::vector<PimOp> kOps{
+    PimOp::ModeVisit,   PimOp::ModeWrite, PimOp::ReadBanks,   PimOp::Close,
+    PimOp::WriteInputs, PimOp::Mac,       PimOp::WriteBankInputs, PimOp::Alu,
+    PimOp::LoadOutputs, PimOp::Spill,     PimOp::SpillVisit,  PimOp::ReadResults,
+    PimOp::ReadBank,    PimOp::WriteBank, PimOp::Barrier,     PimOp::Wait,
+    PimOp::Yield};
+
+const std::vector<std::pair<std::string_view, PimCommand::Purpose>> kPurposes{
+    {"fold", PimCommand::Purpose::Fold},
+    {"scale", PimCommand::Purpose::Scale},
+    {"load", PimCommand::Purpose::Load}};
+
+struct Word {
+    std::string text;
+    std::int64_t column = 1;
+};
+
+std::vector<Word> words_of(const std::string& line) {
+    std::vector<Word> words;
+    const std::string code = line.substr(0, line.find('#'));
+    for (std::size_t at = code.find_first_not_of(" \t\r"); at != std::string::npos;
+         at = code.find_first_not_of(" \t\r", at)) {
+        const std::size_t end = std::min(code.find_first_of(" \t\r", at), code.size());
+        words.push_back({code.substr(at, end - at), static_cast<std::int64_t>(at) + 1});
+        at = end;
+    }
+    return words;
+}
+
+// The next words of a line, one after the other.
+class Line {
+  public:
+    Line(std::vector<Word> words, const std::string& file, std::int64_t number,
+         std::vector<std::string>& errors)
+        : words_(std::move(words)), file_(file), number_(number), errors_(errors) {}
+
+    bool empty() const { return next_ == words_.size(); }
+    std::int64_t number() const { return number_; }
+    const std::string& peek() const { return words_[next_].text; }
+    std::string take() { return words_[next_++].text; }
+    void error(std::size_t at, const std::string& message) {
+        const std::int64_t column =
+            words_.empty() ? 1
+            : at < words_.size()
+                ? words_[at].column
+                : words_.back().column + static_cast<std::int64_t>(words_.back().text.size());
+        errors_.push_back(fmt::format("{}:{}:{}: {}", file_, number_, column, message));
+        next_ = words_.size();
+    }
+    void error(const std::string& message) { error(next_ == 0 ? 0 : next_ - 1, message); }
+    bool take_if(std::string_view word) {
+        if (empty() || peek() != word) {
+            return false;
+        }
+        ++next_;
+        return true;
+    }
+    std::int64_t integer(std::int64_t least, std::int64_t most, const char* what) {
+        const std::size_t at = next_;
+        if (empty()) {
+            error(at, fmt::format("{} is missing", what));
+            return least;
+        }
+        const std::string text = take();
+        const auto parsed = base::config::parse_integer(text);
+        const auto* value = std::get_if<std::int64_t>(&parsed);
+        if (value == nullptr || *value < least || *value > most) {
+            error(at, fmt::format("{} must be {}..{}, got '{}'", what, least, most, text));
+            return least;
+        }
+        return *value;
+    }
+
+  private:
+    std::vector<Word> words_;
+    const std::string& file_;
+    std::int64_t number_;
+    std::vector<std::string>& errors_;
+    std::size_t next_ = 0;
+};
+
+bool starts_with_number(const Line& line) {
+    return !line.empty() && !line.peek().empty() && line.peek()[0] >= '0' && line.peek()[0] <= '9';
+}
+
+class Reader {
+  public:
+    Reader(const std::string& file, const ProgramTarget& target) : file_(file), target_(target) {
+        program_.words_per_row = target.words_per_row();
+    }
+
+    PimProgram read(const std::string& text, std::int64_t first_line) {
+        std::istringstream in(text);
+        std::int64_t number = first_line;
+        for (std::string line; std::getline(in, line); ++number) {
+            Line words(words_of(line), file_, number, errors_);
+            if (!words.empty()) {
+                statement(words);
+            }
+        }
+        for (const Loop& loop : loops_) {
+            errors_.push_back(
+                fmt::format("{}:{}:1: repeat without an end", file_, loop.line));
+        }
+        finish();
+        return std::move(program_);
+    }
+
+  private:
+    struct Loop {
+        std::int64_t times = 0;
+        std::size_t begin = 0;  // its first command
+        std::int64_t line = 0;
+    };
+
+    void statement(Line& line);
+    void end_loop(Line& line);
+    void mode(Line& line);
+    void command(PimOp op, Line& line);
+    void where(PimCommand& command, Line& line);
+    void banks(PimCommand& command, Line& line);
+    void time(PimCommand& command, Line& line);
+    std::vector<PimCommand>& commands() { return program_.commands; }
+    void add(const PimCommand& command) {
+        commands().push_back(command);
+        steps_.push_back(step_);
+        step_ = 0;
+    }
+    void finish() {
+        if (!errors_.empty()) {
+            std::string all;
+            for (const std::string& error : errors_) {
+                all += (all.empty() ? "" : "\n") + error;
+            }
+            throw ConfigError(all);
+        }
+    }
+
+    const std::string& file_;
+    const ProgramTarget& target_;
+    PimProgram program_;
+    std::vector<std::int64_t> steps_;  // rows each command goes on by a round of its loop
+    std::int64_t step_ = 0;
+    std::vector<Loop> loops_;
+    std::vector<std::string> errors_;
+};
+
+void Reader::statement(Line& line) {
+    const std::string name = line.take();
+    if (name == "repeat") {
+        loops_.push_back({line.integer(1, kMostCommands, "repeat"), commands().size(),
+                          line.number()});
+    } else if (name == "end") {
+        end_loop(line);
+    } else if (name == "mode") {
+        mode(line);
+    } else {
+        const auto op = std::find_if(kOps.begin(), kOps.end(),
+                                     [&](PimOp each) { return name == name_of(each); });
+        if (op == kOps.end()) {
+            std::vector<std::string> known{"repeat", "end", "mode"};
+            for (const PimOp each : kOps) {
+                known.emplace_back(name_of(each));
+            }
+            const std::string near = base::config::nearest_name(name, known);
+            line.error(0, fmt::format("there is no command '{}'{}", name,
+                                      near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+            return;
+        }
+        command(*op, line);
+    }
+    if (!line.empty()) {
+        line.take();
+        line.error("is one word too many");
+    }
+}
+
+void Reader::end_loop(Line& line) {
+    if (loops_.empty()) {
+        line.error(0, "end without a repeat");
+        return;
+    }
+    const Loop loop = loops_.back();
+    loops_.pop_back();
+    const auto size = static_cast<std::int64_t>(commands().size() - loop.begin);
+    if (size * loop.times + std::ssize(commands()) > kMostCommands) {
+        line.error(0, fmt::format("the program has more than {} commands", kMostCommands));
+        return;
+    }
+    for (std::int64_t round = 1; round < loop.times; ++round) {
+        for (std::size_t i = loop.begin; i < loop.begin + static_cast<std::size_t>(size); ++i) {
+            PimCommand next = commands()[i];
+            next.word += steps_[i] * round * program_.words_per_row;
+            commands().push_back(next);
+            steps_.push_back(0);
+        }
+    }
+    for (std::size_t i = loop.begin; i < commands().size(); ++i) {
+        steps_[i] = 0;  // an outer loop repeats the rows of the inner one
+    }
+}
+
+void Reader::mode(Line& line) {
+    const ModeConfig& modes = target_.pim.modes;
+    const std::vector<std::pair<std::string_view, const ModeSteps*>> kNames{
+        {"enter", &modes.enter}, {"leave", &modes.leave}, {"on", &modes.on}, {"off", &modes.off}};
+    const std::string name = line.empty() ? "" : line.take();
+    for (const auto& [known, steps] : kNames) {
+        if (name == known) {
+            append(commands(), *steps);
+            steps_.resize(commands().size());
+            return;
+        }
+    }
+    line.error(fmt::format("mode must be enter, leave, on or off, got '{}'", name));
+}
+
+void Reader::banks(PimCommand& command, Line& line) {
+    if (line.take_if("even")) {
+        command.banks.which = BankSet::kEven;
+    } else if (line.take_if("odd")) {
+        command.banks.which = BankSet::kOdd;
+    } else if (!line.take_if("all")) {
+        command.banks.which = line.integer(0, target_.memory.banks() - 1, "bank");
+    }
+}
+
+// "row 3 columns 0-63", "row 3 step 1 column 5": words of the array.
+void Reader::where(PimCommand& command, Line& line) {
+    const std::int64_t row = line.integer(0, target_.memory.rows - 2, "row");  // the last: modes
+    if (line.take_if("step")) {
+        step_ = line.integer(0, target_.memory.rows, "step");
+    }
+    const std::int64_t last_column = program_.words_per_row - 1;
+    std::int64_t column = 0;
+    if (line.take_if("columns")) {
+        const std::string range = line.empty() ? "" : line.take();
+        const std::size_t dash = range.find('-');
+        const auto number = [&](const std::string& text) -> std::int64_t {
+            const auto parsed = base::config::parse_integer(text);
+            const auto* value = std::get_if<std::int64_t>(&parsed);
+            return value == nullptr ? -1 : *value;
+        };
+        const std::int64_t from = number(range.substr(0, dash));
+        const std::int64_t to = dash == std::string::npos ? -1 : number(range.substr(dash + 1));
+        if (from < 0 || to < from || to > last_column) {
+            line.error(fmt::format("columns must be A-B within 0..{}, got '{}'", last_column,
+                                   range));
+            return;
+        }
+        column = from;
+        command.count = to - from + 1;
+    } else if (line.take_if("column")) {
+        column = line.integer(0, last_column, "column");
+    }
+    command.word = row * program_.words_per_row + column;
+}
+
+void Reader::time(PimCommand& command, Line& line) {
+    const std::size_t at = 1;
+    std::string text = line.empty() ? "" : line.take();
+    text += line.empty() ? "" : " " + line.take();
+    const base::Clock clock{target_.memory.clock};
+    const std::size_t space = text.find(' ');
+    const auto parsed = base::config::parse_integer(text.substr(0, space));
+    const auto* value = std::get_if<std::int64_t>(&parsed);
+    const std::string unit = space == std::string::npos ? "" : text.substr(space + 1);
+    constexpr std::int64_t kMostTime = 1'000'000'000;
+    if (value == nullptr || *value < 0 || *value > kMostTime || (unit != "ns" && unit != "cycle")) {
+        line.error(at, fmt::format("{} must be a time like '150 ns' or '40 cycle', got '{}'",
+                                   name_of(command.op), text));
+        return;
+    }
+    constexpr std::int64_t kNanosecond = 1'000'000;  // fs
+    command.count =
+        unit == "ns" ? clock.first_cycle_from(base::Femtoseconds{*value * kNanosecond}).count()
+                     : *value;
+}
+
+void Reader::command(PimOp op, Line& line) {
+    PimCommand command{.op = op, .line = line.number()};
+    if (op == PimOp::Wait || op == PimOp::Yield) {
+        time(command, line);
+        add(command);
+        return;
+    }
+    const bool of_one_bank = op == PimOp::ReadBank || op == PimOp::WriteBank;
+    if (of_one_bank) {
+        command.banks.which = line.integer(0, target_.memory.banks() - 1, "bank");
+    }
+    const bool counts = op != PimOp::Barrier && op != PimOp::Close;
+    command.word = op == PimOp::Spill ? PimCommand::kOpenRow : 0;
+    if (counts && starts_with_number(line)) {
+        command.count = line.integer(0, kMostCommands, "count");
+    }
+    while (!line.empty()) {
+        const auto purpose =
+            std::find_if(kPurposes.begin(), kPurposes.end(),
+                         [&](const auto& each) { return each.first == line.peek(); });
+        if (op == PimOp::Alu && purpose != kPurposes.end()) {
+            line.take();
+            command.purpose = purpose->second;
+        } else if (touches_array(op) && line.take_if("row")) {
+            where(command, line);
+        } else if ((op == PimOp::Mac || op == PimOp::LoadOutputs || op == PimOp::Spill) &&
+                   line.take_if("banks")) {
+            banks(command, line);
+        } else if (line.take_if("block")) {
+            command.row_block = line.integer(0, kMostCommands, "block");
+        } else if (line.take_if("k")) {
+            command.k = line.integer(0, kMostCommands, "k");
+        } else if (op == PimOp::Alu && line.take_if("factor")) {
+            command.word = line.integer(0, kMostCommands, "factor");
+        } else {
+            line.take();
+            line.error(fmt::format("does not belong to {}", name_of(op)));
+        }
+    }
+    add(command);
+}
+
+std::string banks_text(BankSet banks) {
+    return banks.all()                          ? ""
+           : banks.which == BankSet::kEven ? " banks even"
+           : banks.which == BankSet::kOdd  ? " banks odd"
+                                                : fmt::format(" banks {}", banks.which);
+}
+
+std::string place_text(const PimCommand& command, std::int64_t words_per_row) {
+    if (command.word == PimCommand::kOpenRow) {
+        return fmt::format(" {}", command.count);
+    }
+    const std::int64_t row = command.word / words_per_row;
+    const std::int64_t column = command.word % words_per_row;
+    return command.count > 0 && column + command.count <= words_per_row
+               ? fmt::format(" row {} columns {}-{}", row, column, column + command.count - 1)
+               : fmt::format(" {} row {} column {}", command.count, row, column);
+}
+
+std::string to_text(const PimCommand& command, std::int64_t words_per_row) {
+    std::string text = name_of(command.op);
+    switch (command.op) {
+        case PimOp::Wait:
+        case PimOp::Yield:
+            return text + fmt::format(" {} cycle", command.count);
+        case PimOp::Barrier:
+        case PimOp::Close:
+            return text;
+        case PimOp::ReadBank:
+        case PimOp::WriteBank:
+            return text + fmt::format(" {}", command.banks.which) +
+                   place_text(command, words_per_row);
+        default:
+            break;
+    }
+    text += touches_array(command.op) ? place_text(command, words_per_row)
+                                      : fmt::format(" {}", command.count);
+    for (const auto& [name, purpose] : kPurposes) {
+        text += command.purpose == purpose ? fmt::format(" {}", name) : "";
+    }
+    if (command.op == PimOp::Alu && command.word > 0) {
+        text += fmt::format(" factor {}", command.word);
+    }
+    text += banks_text(command.banks);
+    text += command.row_block > 0 ? fmt::format(" block {}", command.row_block) : "";
+    text += command.k > 0 ? fmt::format(" k {}", command.k) : "";
+    return text;
+}
+
+}  // namespace
+
+PimProgram read_program(const std::string& text, const std::string& file, std::int64_t first_line,
+                        const ProgramTarget& target) {
+    return Reader(file, target).read(text, first_line);
+}
+
+std::string print(const PimProgram& program, std::size_t most) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, program.commands.size()); ++i) {
+        text += to_text(program.commands[i], program.words_per_row) + "\n";
+    }
+    return text;
+}
+
+std::string violations(const PimProgram& program, const std::string& file,
+                       const ProgramTarget& target) {
+    std::string text;
+    bool inputs = false;
+    bool sums = false;
+    const std::int64_t last = target.memory.rows * program.words_per_row;
+    for (const PimCommand& command : program.commands) {
+        const auto refuse = [&](const std::string& rule) {
+            text += fmt::format("{}:{}:1: {}: {}\n", file, command.line, name_of(command.op), rule);
+        };
+        const bool writes_inputs =
+            command.op == PimOp::WriteInputs || command.op == PimOp::WriteBankInputs;
+        const std::int64_t room = target.pim.registers * target.pim.alus;
+        if (command.op == PimOp::WriteInputs && command.count > room) {
+            refuse(fmt::format("{} registers, a unit has {}", command.count, room));
+        } else if (command.op == PimOp::Mac && !inputs) {
+            refuse("multiplies by inputs, but none has been written");
+        } else if ((command.op == PimOp::Spill || command.op == PimOp::SpillVisit ||
+                    command.op == PimOp::ReadResults) &&
+                   !sums) {
+            refuse("no sums have been computed, loaded or written");
+        } else if (touches_array(command.op) && command.word + command.count > last) {
+            refuse(fmt::format("goes beyond row {}, the last of a bank", target.memory.rows - 1));
+        } else if (command.banks.which < BankSet::kAll && target.pim.banks_per_unit == 1) {
+            refuse("even and odd banks take turns only where two share a unit (banks_per_unit)");
+        } else if (command.op == PimOp::ReadBanks && command.count > target.memory.banks()) {
+            refuse(fmt::format("a channel has {} banks", target.memory.banks()));
+        }
+        inputs = inputs || writes_inputs;
+        sums = sums || command.op == PimOp::Mac || command.op == PimOp::LoadOutputs ||
+               command.op == PimOp::Alu || writes_inputs;
+    }
+    return text;
+}
+
+}  // namespace tilesim::arch::pim

@@ -1,0 +1,134 @@
+#include "arch/pim/program_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/base/config.hpp"
+#include "arch/pim/pim_testing.hpp"
+
+namespace tilesim::arch::pim {
+namespace {
+
+using testing::HasSubstr;
+
+struct Target {
+    Target() {
+        memory.row = base::Bytes{2048};
+        memory.clock = base::Hertz{1'000'000'000};
+        pim.modes.enter = {{ModeStep::Kind::Park, 0}, {ModeStep::Kind::Visit, 4}};
+    }
+    PimProgram read(const std::string& text) const {
+        return read_program(text, "p", 1, {pim, memory});
+    }
+    std::string refusal(const std::string& text) const {
+        try {
+            read(text);
+        } catch (const base::config::ConfigError& error) {
+            return error.what();
+        }
+        return "";
+    }
+    memory::device::MemoryConfig memory = prime_memory();
+    PimConfig pim = prime_pim();
+};
+
+TEST(ProgramText, EveryCommandIsPrintedAsItIsRead) {
+    const Target target;
+    const std::string text =
+        "mode_visit 4\nmode_write 2\nread_banks 16\nclose\nwrite_input 8 k 64\n"
+        "write_bank_input 16\nmac row 3 columns 0-63\nmac 100 row 3 column 60\n"
+        "mac row 5 columns 1-2 banks 7 block 2 k 32\nalu 28 fold block 1\nalu 3 scale factor 12\n"
+        "alu 2 load\nload row 9 columns 0-1\nspill 2 block 1\nspill row 9 columns 4-5\n"
+        "spill_visit row 9 columns 4-5\nread_result 4\nread_bank 5 row 3 columns 0-7\n"
+        "write_bank 5 row 3 columns 0-7\nbarrier\nwait 150 cycle\nyield 20 cycle\n";
+    const PimProgram program = target.read(text);
+    EXPECT_EQ(print(program), text);
+    EXPECT_EQ(target.read(print(program)).commands, program.commands);
+}
+
+TEST(ProgramText, WordsAreCountedFromTheirRow) {
+    const Target target;
+    const PimProgram program = target.read("mac row 3 columns 5-9 banks 2\n");
+    ASSERT_EQ(program.commands.size(), 1U);
+    EXPECT_EQ(program.commands[0].word, 3 * 64 + 5);
+    EXPECT_EQ(program.commands[0].count, 5);
+    EXPECT_EQ(program.commands[0].banks.which, 2);
+    EXPECT_EQ(program.lanes(16), 16U);
+}
+
+TEST(ProgramText, LoopsGoOnByTheirStep) {
+    const Target target;
+    const PimProgram program = target.read(
+        "repeat 2\n  repeat 3   # rows 4, 6, 8\n    mac row 4 step 2 columns 0-0\n  end\nend\n");
+    ASSERT_EQ(program.commands.size(), 6U);
+    for (std::size_t i = 0; i < 6; ++i) {
+        EXPECT_EQ(program.commands[i].word, static_cast<std::int64_t>(4 + 2 * (i % 3)) * 64);
+    }
+}
+
+TEST(ProgramText, AModeIsTheDevicesSteps) {
+    const PimProgram program = Target().read("mode enter\nwait 7 ns\n");
+    ASSERT_EQ(program.commands.size(), 3U);
+    EXPECT_EQ(program.commands[0].op, PimOp::ModeVisit);
+    EXPECT_EQ(program.commands[1].count, 4);
+    EXPECT_EQ(program.commands[2].count, 7);
+}
+
+TEST(ProgramText, SaysWhatIsWrongAndWhere) {
+    const Target target;
+    EXPECT_THAT(target.refusal("barrier\n  mak row 3 columns 0-1\n"),
+                HasSubstr("p:2:3: there is no command 'mak'; did you mean 'mac'?"));
+    EXPECT_THAT(target.refusal("mac row 3 columns 0-64\n"),
+                HasSubstr("p:1:19: columns must be A-B within 0..63, got '0-64'"));
+    EXPECT_THAT(target.refusal("mac row 70000 columns 0-1\n"), HasSubstr("p:1:9: row must be 0.."));
+    EXPECT_THAT(target.refusal("mac row 3 columns 0-1 banks 16\n"),
+                HasSubstr("bank must be 0..15, got '16'"));
+    EXPECT_THAT(target.refusal("repeat 3\nbarrier\n"), HasSubstr("p:1:1: repeat without an end"));
+    EXPECT_THAT(target.refusal("end\n"), HasSubstr("p:1:1: end without a repeat"));
+    EXPECT_THAT(target.refusal("wait 3\n"), HasSubstr("must be a time like '150 ns'"));
+    EXPECT_THAT(target.refusal("barrier now\n"), HasSubstr("p:1:9: does not belong to barrier"));
+    EXPECT_THAT(target.refusal("mode sleep\n"), HasSubstr("mode must be enter, leave, on or off"));
+}
+
+TEST(ProgramText, RefusesWhatTheUnitsCannotDo) {
+    const Target target;
+    const auto refused = [&](const std::string& text) {
+        return violations(target.read(text), "p", {target.pim, target.memory});
+    };
+    EXPECT_EQ(refused("write_input 8\nmac row 0 columns 0-1\nspill 2\n"), "");
+    EXPECT_THAT(refused("mac row 0 columns 0-1\n"), HasSubstr("p:1:1: mac: multiplies by inputs"));
+    EXPECT_THAT(refused("write_input 17\n"), HasSubstr("17 registers, a unit has 16"));
+    EXPECT_THAT(refused("\nspill 2\n"), HasSubstr("p:2:1: spill: no sums"));
+    EXPECT_THAT(refused("write_input 1\nmac row 0 columns 0-1 banks even\n"),
+                HasSubstr("where two share a unit"));
+}
+
+TEST(AimTrace, InstructionsBecomeCommands) {
+    Target target;
+    target.memory.channels = 32;
+    const PimProgram program = read_aim_trace(
+        "W CFR 0 1\nAiM WR_BIAS 0 0xffffffff\nAiM WR_GB 64 64 0xffffffff\n"
+        "AiM MAC_ABK 64 0xffffffff 3\nAiM RD_MAC 128 0xffffffff\nAiM EOC\n",
+        "t", {target.pim, target.memory});
+    EXPECT_EQ(print(program),
+              "write_input 1\nwrite_input 64\nmac row 3 columns 0-63\nread_result 1\n");
+}
+
+TEST(AimTrace, RefusesByNameWhatTheUnitsDoNotHave) {
+    Target target;
+    target.memory.channels = 32;
+    const auto refusal = [&](const std::string& text) {
+        try {
+            read_aim_trace(text, "t", {target.pim, target.memory});
+        } catch (const base::config::ConfigError& error) {
+            return std::string{error.what()};
+        }
+        return std::string{};
+    };
+    EXPECT_THAT(refusal("\nAiM EWMUL 64 0xffffffff 3\n"), HasSubstr("t:2:1: AiM EWMUL: the units"));
+    EXPECT_THAT(refusal("AiM MAC_ABK 64 0x1 3\n"), HasSubstr("channel mask 0x1: only all 32"));
+    EXPECT_THAT(refusal("R MEM 0 1 2\n"), HasSubstr("only AiM instructions"));
+}
+
+}  // namespace
+}  // namespace tilesim::arch::pim

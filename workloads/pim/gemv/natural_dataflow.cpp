@@ -1,0 +1,241 @@
+#include "workloads/pim/gemv/natural_dataflow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "arch/pim/program_text.hpp"
+#include "workloads/attribution.hpp"
+#include "workloads/gemm.hpp"
+#include "workloads/pim/gemv/pim_run.hpp"
+
+namespace tilesim::workloads::pim::gemv {
+
+using arch::base::bits_of;
+using arch::base::ceil_div;
+using arch::base::kBitsPerByte;
+using arch::base::config::ConfigError;
+using arch::base::config::Node;
+using arch::memory::device::MemoryConfig;
+using arch::pim::BankSet;
+using arch::pim::PimCommand;
+using arch::pim::PimConfig;
+using arch::pim::PimOp;
+using arch::pim::PimProgram;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::int64_t words_per_row(const MemoryConfig& memory, const PimConfig& pim) {
+    return memory.row.count() * kBitsPerByte / pim.register_bits;
+}
+
+void check_rows(const PimProgram& program, const MemoryConfig& memory) {
+    for (const PimCommand& command : program.commands) {
+        if (touches_array(command.op) &&
+            command.word + command.count > (memory.rows - 1) * program.words_per_row) {
+            throw ConfigError(fmt::format("the matrix needs more than the {} rows of a bank",
+                                          memory.rows - 1));
+        }
+    }
+}
+
+}  // namespace
+
+PimProgram lower_bank_rows(const GemvProblem& gemv, std::int64_t vectors,
+                           const MemoryConfig& memory, const PimConfig& pim) {
+    PimProgram program{words_per_row(memory, pim), {}};
+    const std::int64_t banks = memory.channels * memory.banks();
+    const std::int64_t lanes = pim.register_bits / bits_of(gemv.weights);
+    const std::int64_t words = ceil_div(gemv.k, lanes);  // of a matrix row
+    const std::int64_t chunks = ceil_div(words, program.words_per_row);
+    const std::int64_t row_blocks = ceil_div(gemv.m, banks);
+    const auto inputs = [&](std::int64_t chunk) {
+        return std::min(words - chunk * program.words_per_row, program.words_per_row);
+    };
+    for (std::int64_t vector = 0; vector < vectors; ++vector) {
+        for (std::int64_t block = 0; block < row_blocks; ++block) {
+            for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+                // Inputs that fit together stay for all row blocks.
+                if (chunks > 1 || block == 0) {
+                    program.commands.push_back({.op = PimOp::WriteInputs, .count = inputs(chunk)});
+                }
+                if (chunk == 0) {
+                    program.commands.push_back({.op = PimOp::WriteInputs, .count = 1});  // bias
+                }
+                program.commands.push_back(
+                    {.op = PimOp::Mac,
+                     .count = inputs(chunk),
+                     .word = (block * chunks + chunk) * program.words_per_row,
+                     .row_block = block});
+            }
+            program.commands.push_back({.op = PimOp::ReadResults, .count = 1, .row_block = block});
+        }
+    }
+    check_rows(program, memory);
+    return program;
+}
+
+namespace {
+
+// One tile: its inputs, then a word for each output and input register.
+void tile(const PimConfig& pim, BankSet banks, std::int64_t outputs, std::int64_t& word,
+          PimProgram& program) {
+    program.commands.push_back({.op = PimOp::WriteInputs, .count = pim.registers});
+    program.commands.push_back({.op = PimOp::Barrier});
+    program.commands.push_back(
+        {.op = PimOp::Mac, .count = outputs * pim.registers, .word = word, .banks = banks});
+    word += outputs * pim.registers;
+    program.commands.push_back({.op = PimOp::Barrier});
+}
+
+}  // namespace
+
+PimProgram lower_tile_pairs(const GemvProblem& gemv, std::int64_t vectors,
+                            const MemoryConfig& memory, const PimConfig& pim) {
+    if (pim.banks_per_unit != 2 || pim.output_registers == 0) {
+        throw ConfigError("mapping.tile_pairs: needs units of two banks with registers of their "
+                          "own for outputs (pim.banks_per_unit, pim.output_registers)");
+    }
+    PimProgram program{words_per_row(memory, pim), {}};
+    const std::int64_t units = memory.channels * memory.banks() / pim.banks_per_unit;
+    const std::int64_t outputs = pim.output_registers;
+    const std::int64_t lanes = pim.register_bits / bits_of(gemv.weights);
+    const std::int64_t output_tiles = ceil_div(gemv.m, units * outputs);
+    const std::int64_t input_tiles = ceil_div(gemv.k, pim.registers * lanes);
+    const std::int64_t even_tiles = ceil_div(input_tiles, 2);
+    const std::int64_t of_tile = outputs * pim.registers;
+    const std::int64_t results = output_tiles * even_tiles * of_tile;  // the word behind the tiles
+    arch::pim::append(program.commands, pim.modes.enter);
+    for (std::int64_t j = 0; j < output_tiles; ++j) {
+        for (std::int64_t vector = 0; vector < vectors; ++vector) {
+            arch::pim::append(program.commands, pim.modes.on);
+            std::int64_t even = j * even_tiles * of_tile;
+            std::int64_t odd = even;
+            for (std::int64_t i = 0; i < even_tiles; ++i) {
+                tile(pim, {BankSet::kEven}, outputs, even, program);
+            }
+            for (std::int64_t i = even_tiles; i < input_tiles; ++i) {
+                tile(pim, {BankSet::kOdd}, outputs, odd, program);
+            }
+            program.commands.push_back({.op = PimOp::Spill,
+                                        .count = outputs,
+                                        .word = results + (j * vectors + vector) * outputs,
+                                        .banks = {BankSet::kOdd}});
+            program.commands.push_back({.op = PimOp::Barrier});
+            arch::pim::append(program.commands, pim.modes.off);
+        }
+    }
+    arch::pim::append(program.commands, pim.modes.leave);
+    check_rows(program, memory);
+    return program;
+}
+
+namespace {
+
+struct NaturalMapping {};
+
+struct Product {
+    GemvProblem gemv;
+    std::int64_t vectors = 1;
+};
+
+Product product_of(const Problem& problem) {
+    if (const auto* gemm = problem.find<GemmProblem>()) {
+        return {{gemm->n, gemm->k, gemm->b, gemm->a, gemm->c}, gemm->m};
+    }
+    return {problem.get<GemvProblem>(), 1};
+}
+
+using Lower = PimProgram (*)(const GemvProblem&, std::int64_t, const MemoryConfig&,
+                             const PimConfig&);
+
+class NaturalJob final : public Job {
+  public:
+    NaturalJob(const Case& a_case, PimProgram program)
+        : case_(a_case), product_(product_of(a_case.problem)), program_(std::move(program)) {}
+
+    void run(Runner& runner, RunResult& result) override {
+        const auto& soc = case_.device.get<arch::pim::SocConfig>();
+        const double macs = product_.gemv.macs() * static_cast<double>(product_.vectors);
+        run_program(runner, case_, program_, macs, nullptr, result);
+        if (result.status != Status::Ok) {
+            return;
+        }
+        constexpr double kNanosecondsPerSecond = 1e9;
+        const double soc_ns =
+            std::max(2 * macs / static_cast<double>(soc.compute.count()),
+                     product_.gemv.bytes() / static_cast<double>(soc.bandwidth.count())) *
+            kNanosecondsPerSecond;
+        result.speedup_over_soc = soc_ns / result.time_ns;
+        result.details["soc_ns"] = soc_ns;
+        result.details["commands"] = program_.commands.size();
+        name_bottlenecks(result, "pim", "PIM: ");
+    }
+    std::string text() const override { return arch::pim::print(program_); }
+
+  private:
+    const Case& case_;
+    Product product_;
+    PimProgram program_;
+};
+
+class Natural final : public Dataflow {
+  public:
+    Natural(std::string_view name, std::string_view summary, Lower lower)
+        : name_(name), summary_(summary), lower_(lower) {}
+
+    std::string_view name() const override { return name_; }
+    std::string_view summary() const override { return summary_; }
+    bool takes_traffic() const override { return true; }
+    bool takes(const Mapping& mapping) const override {
+        return !mapping.empty() && &mapping.dataflow() == this;
+    }
+    bool serves(const Problem& problem, const Device& device) const override {
+        return device.has<PimConfig>() && (problem.find<GemvProblem>() != nullptr ||
+                                           problem.find<GemmProblem>() != nullptr);
+    }
+    Mapping read(Node& mapping) const override {
+        mapping.child(name(), summary()).done();
+        return {*this, NaturalMapping{}};
+    }
+    Json describe(const Mapping&) const override { return {{name(), Json::object()}}; }
+    std::vector<Refusal> refusals(const Case& a_case) const override {
+        if (a_case.run.functional) {
+            return {{"run", fmt::format("functional mode is not for {}", name())}};
+        }
+        if (product_of(a_case.problem).gemv.scale_block > 0) {
+            return {{"workload", fmt::format("{} has no scale factors", name())}};
+        }
+        return {};
+    }
+    std::unique_ptr<Job> lower(const Case& a_case, RunResult&) const override {
+        const Product product = product_of(a_case.problem);
+        return std::make_unique<NaturalJob>(
+            a_case, lower_(product.gemv, product.vectors, a_case.device.memory,
+                           a_case.device.get<PimConfig>()));
+    }
+
+  private:
+    std::string_view name_;
+    std::string_view summary_;
+    Lower lower_;
+};
+
+}  // namespace
+
+const Dataflow& bank_rows_dataflow() {
+    static const Natural dataflow("bank_rows", "a matrix row in a bank's row (GDDR6-AiM)",
+                                  lower_bank_rows);
+    return dataflow;
+}
+
+const Dataflow& tile_pairs_dataflow() {
+    static const Natural dataflow(
+        "tile_pairs", "tiles that alternate between a unit's two banks (HBM-PIM)", lower_tile_pairs);
+    return dataflow;
+}
+
+}  // namespace tilesim::workloads::pim::gemv

@@ -1,0 +1,171 @@
+#include "workloads/pim/program/program_dataflow.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "workloads/attribution.hpp"
+#include "workloads/paths.hpp"
+#include "workloads/pim/gemv/pim_run.hpp"
+#include "workloads/pim/program/program_bytes.hpp"
+
+namespace tilesim::workloads::pim::program {
+
+using arch::base::DataType;
+using arch::base::config::ConfigError;
+using arch::base::config::IoError;
+using arch::base::config::Node;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* kKey = "pim_program";
+
+std::string read_file(const std::string& name) {
+    std::ifstream in(name);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (!in) {
+        throw IoError(fmt::format("{}: cannot be read", name));
+    }
+    return text.str();
+}
+
+// Where the commands stand: in the file itself, in one beside it, or in a trace.
+void read_source(Node& node, ProblemSource& source, ProgramWorkload& workload) {
+    std::string file;
+    std::string trace;
+    node.optional("commands", workload.text, "a command a line (a block of text)");
+    node.optional("file", file, "a file of commands, beside this one");
+    node.optional("aim_trace", trace, "a trace of the AiM simulator, beside this one");
+    const int given = (workload.text.empty() ? 0 : 1) + (file.empty() ? 0 : 1) +
+                      (trace.empty() ? 0 : 1);
+    if (given != 1) {
+        node.error("", "must hold one of commands, file and aim_trace");
+        return;
+    }
+    workload.aim_trace = !trace.empty();
+    workload.file = source.file;
+    if (workload.text.empty()) {
+        workload.file = beside(source.file, file + trace);
+        workload.text = read_file(workload.file);
+        return;
+    }
+    // Lines of the block count from the one behind its key.
+    const std::string& whole = source.document.text();
+    const std::size_t at = whole.find("commands:");
+    workload.first_line =
+        at == std::string::npos
+            ? 1
+            : 2 + std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+}
+
+class ProgramKind final : public ProblemKind {
+  public:
+    std::string_view key() const override { return kKey; }
+    bool at_root() const override { return true; }
+    Problem read(ProblemSource& source) const override {
+        ProgramWorkload workload;
+        Node node = source.node.child(key(), "commands to the banks, the same for every channel");
+        read_source(node, source, workload);
+        node.optional("weights", workload.weights, arch::base::kDataTypes, "type in the banks");
+        node.optional("input", workload.input, arch::base::kDataTypes, "type in input registers");
+        node.optional("accumulate", workload.accumulate, arch::base::kDataTypes, "type of sums");
+        node.optional("tile_rows", workload.tile_rows, {0, 4096},
+                      "outputs that the lanes of a word belong to; 0: one a lane");
+        node.done();
+        return {*this, std::move(workload)};
+    }
+    Json describe(const Problem& problem) const override {
+        const std::string& file = problem.get<ProgramWorkload>().file;
+        return {{kKey, file.substr(file.rfind('/') + 1)}};
+    }
+    std::string source_text(const Problem& problem) const override {
+        return problem.get<ProgramWorkload>().text;
+    }
+};
+
+class ProgramJob final : public Job {
+  public:
+    ProgramJob(const Case& a_case, arch::pim::PimProgram program)
+        : case_(a_case), program_(std::move(program)) {}
+
+    void run(Runner& runner, RunResult& result) override {
+        const auto& workload = case_.problem.get<ProgramWorkload>();
+        const auto& pim = case_.device.get<arch::pim::PimConfig>();
+        std::optional<ProgramBytes> bytes;
+        if (case_.run.functional) {
+            bytes.emplace(workload, case_.device.memory, pim, case_.run.seed);
+        }
+        double words = 0;
+        for (const arch::pim::PimCommand& command : program_.commands) {
+            words += command.op == arch::pim::PimOp::Mac ? static_cast<double>(command.count) : 0;
+        }
+        const double lanes = static_cast<double>(pim.register_bits) /
+                             static_cast<double>(arch::base::bits_of(workload.weights));
+        const auto& memory = case_.device.memory;
+        const double units = static_cast<double>(memory.channels * memory.banks());
+        gemv::run_program(runner, case_, program_, words * lanes * units,
+                          bytes ? &*bytes : nullptr, result);
+        if (result.status != Status::Ok) {
+            return;
+        }
+        result.details["commands"] = program_.commands.size();
+        name_bottlenecks(result, "pim", "PIM: ");
+        if (bytes) {
+            result.functional = bytes->check();
+            result.status = result.functional->match ? Status::Ok : Status::Mismatch;
+        }
+    }
+
+    std::string text() const override { return arch::pim::print(program_); }
+
+  private:
+    const Case& case_;
+    arch::pim::PimProgram program_;
+};
+
+class ProgramDataflow final : public Dataflow {
+  public:
+    std::string_view name() const override { return ""; }
+    bool takes_traffic() const override { return true; }
+    bool serves(const Problem& problem, const Device& device) const override {
+        return problem.find<ProgramWorkload>() != nullptr && device.has<arch::pim::PimConfig>();
+    }
+    Mapping read(Node&) const override { return {}; }
+    Json describe(const Mapping&) const override { return Json::object(); }
+    std::unique_ptr<Job> lower(const Case& a_case, RunResult&) const override {
+        return std::make_unique<ProgramJob>(
+            a_case, program_of(a_case.problem.get<ProgramWorkload>(), a_case.device));
+    }
+};
+
+}  // namespace
+
+arch::pim::PimProgram program_of(const ProgramWorkload& workload, const Device& device) {
+    const arch::pim::ProgramTarget target{device.get<arch::pim::PimConfig>(), device.memory};
+    arch::pim::PimProgram program =
+        workload.aim_trace
+            ? arch::pim::read_aim_trace(workload.text, workload.file, target)
+            : arch::pim::read_program(workload.text, workload.file, workload.first_line, target);
+    if (const std::string broken = arch::pim::violations(program, workload.file, target);
+        !broken.empty() && !workload.aim_trace) {
+        throw ConfigError(broken.substr(0, broken.size() - 1));
+    }
+    return program;
+}
+
+const ProblemKind& program_kind() {
+    static const ProgramKind kind;
+    return kind;
+}
+
+const Dataflow& program_dataflow() {
+    static const ProgramDataflow dataflow;
+    return dataflow;
+}
+
+}  // namespace tilesim::workloads::pim::program

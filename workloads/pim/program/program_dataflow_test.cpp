@@ -1,0 +1,60 @@
+#include "workloads/pim/program/program_dataflow.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/base/config.hpp"
+#include "workloads/pim/program/program_bytes.hpp"
+
+namespace tilesim::workloads::pim::program {
+namespace {
+
+Device device() {
+    Device device;
+    device.memory.row = arch::base::Bytes{2048};
+    device.memory.channels = 2;
+    device.put(arch::pim::PimConfig{});
+    return device;
+}
+
+TEST(PimProgramFile, IsRefusedWithTheRuleWhereItIsNotLegal) {
+    ProgramWorkload workload;
+    workload.text = "mac row 0 columns 0-3\n";
+    workload.file = "p.yaml";
+    workload.first_line = 5;
+    try {
+        program_of(workload, device());
+        FAIL();
+    } catch (const arch::base::config::ConfigError& error) {
+        EXPECT_STREQ(error.what(),
+                     "p.yaml:5:1: mac: multiplies by inputs, but none has been written");
+    }
+}
+
+ProductCheck run(const char* text) {
+    ProgramWorkload workload;
+    workload.text = text;
+    const Device of = device();
+    ProgramBytes bytes(workload, of.memory, of.get<arch::pim::PimConfig>(), 7);
+    for (const arch::pim::PimCommand& command : program_of(workload, of).commands) {
+        bytes.on_pim_command(0, command);
+    }
+    return bytes.check();
+}
+
+TEST(PimProgramBytes, SumsThatLeaveAreThoseOfTheWordsAndInputs) {
+    const ProductCheck check =
+        run("write_input 2 k 0\nmac row 3 columns 0-7 block 1\nwrite_input 2 k 64\n"
+            "mac row 4 columns 0-3 block 1 k 64\nspill 2 block 1\n");
+    EXPECT_TRUE(check.match) << check.first_mismatch;
+    EXPECT_EQ(check.checked, 32 * device().memory.banks());
+}
+
+// Eight words are of eight elements of K, but the registers hold others.
+TEST(PimProgramBytes, AMissingInputIsFound) {
+    EXPECT_FALSE(run("write_input 1 k 64\nmac row 3 columns 0-7\nspill 2\n").match);
+    EXPECT_FALSE(run("write_input 1\nmac row 3 columns 0-7\n").match);  // nothing has left
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::pim::program
