@@ -1,5 +1,8 @@
 #include "arch/amx/amx_config.hpp"
 
+#include <algorithm>
+#include <string>
+
 #include "arch/base/config.hpp"
 
 namespace tilesim::arch::amx {
@@ -11,6 +14,8 @@ namespace {
 
 constexpr Range kLatency{0, 400};
 constexpr std::int64_t kLine = 64;
+constexpr std::int64_t kNanosecond = 1'000'000;  // femtoseconds
+constexpr std::int64_t kMicrosecond = 1000 * kNanosecond;
 
 void read_window(Node node, WindowConfig& window) {
     node.optional("allocate", window.allocate, {1, 32}, "uops entering the window a cycle");
@@ -72,14 +77,93 @@ void read_access(Node node, AccessConfig& access) {
 void read_cache(Node node, CacheConfig& cache) {
     node.optional("size", cache.size, {4096, std::int64_t{1} << 30}, "capacity");
     node.optional("ways", cache.ways, {1, 32}, "lines of a set");
-    node.optional("replacement", cache.random_replacement, {{"lru", false}, {"random", true}},
-                  "which line of a set makes room");
-    node.optional("pages", cache.scattered_pages, {{"contiguous", false}, {"scattered", true}},
-                  "where 4 KiB pages lie in memory, which decides their sets");
+    node.optional("random_percent", cache.random_percent, {0, 100},
+                  "lines that make room by chance; the others are the least recently used");
     if (cache.size.count() % (kLine * cache.ways) != 0) {
         node.error("size", "must be a whole number of sets of 64 B lines");
     }
     node.done();
+}
+
+void read_vector(Node node, VectorConfig& vector) {
+    node.optional("second_port", vector.second_port, "512-bit arithmetic on port 5 as on port 0");
+    node.optional("binding", vector.balanced_binding, {{"balanced", true}, {"alternate", false}},
+                  "port of an instruction that may take either, at rename: the one with less to "
+                  "do, or in turn");
+    node.optional("port5_opens", vector.port5_opens, {0, 10'000},
+                  "AVX-512 instructions without TDP or TILEZERO after which port 5 takes 512-bit "
+                  "arithmetic");
+    node.optional("port5_switch", vector.port5_switch, {0, 1000},
+                  "ports 0 and 5 stand still when port 5 opens or closes");
+    node.optional("scalar_ports", vector.scalar_ports, {1, 16}, "scalar uops a cycle");
+    node.done();
+}
+
+void read_instruction(Node node, OpcodeTiming& timing) {
+    constexpr Range kSlots{0, 16};
+    node.optional("latency", timing.latency, {0, 100},
+                  "from the start, of a load from its line, to the result");
+    node.optional("port5_latency", timing.port5_latency, {0, 100},
+                  "on port 5, where it differs; 0: the same");
+    node.optional("uops", timing.uops, {1, 16}, "entering the window");
+    node.optional("port0", timing.port0, kSlots, "cycles of port 0");
+    node.optional("port5", timing.port5, kSlots, "cycles of port 5");
+    node.optional("either", timing.either, kSlots, "cycles of one of them, chosen at rename");
+    node.done();
+}
+
+void read_instructions(Node node, InstructionTimings& timings) {
+    for (std::size_t i = 0; i < program::kOpcodes; ++i) {
+        const auto opcode = static_cast<program::Opcode>(i);
+        if (has_timing(opcode)) {
+            read_instruction(node.child(program::info_of(opcode).mnemonic, "on ports 0 and 5"),
+                             timings[i]);
+        }
+    }
+    node.done();
+}
+
+// Entries and ways of a TLB: a cache of as many lines.
+void read_tlb(Node node, CacheConfig& tlb) {
+    std::int64_t entries = tlb.size.count() / kLine;
+    node.optional("entries", entries, {4, 65536}, "pages it knows");
+    node.optional("ways", tlb.ways, {1, 32}, "entries of a set");
+    node.optional("random_percent", tlb.random_percent, {0, 100},
+                  "entries that make room by chance; the others are the least recently used");
+    if (entries % tlb.ways != 0) {
+        node.error("entries", "must be a whole number of sets");
+    }
+    tlb.size = base::Bytes{entries * kLine};
+    node.done();
+}
+
+void read_pages(Node node, PageConfig& pages) {
+    node.optional("size", pages.size, {4096, std::int64_t{1} << 30}, "what a TLB's entry covers");
+    node.optional("frames", pages.scattered, {{"contiguous", false}, {"scattered", true}},
+                  "where 4 KiB frames lie in memory, which decides their sets and DRAM rows");
+    read_tlb(node.child("first", "data TLB of loads and stores"), pages.first);
+    read_tlb(node.child("second", "TLB behind it"), pages.second);
+    node.optional("second_latency", pages.second_latency, {0, 100},
+                  "more, for a page only the second TLB knows");
+    node.optional("walk", pages.walk, kLatency, "more, for a page no TLB knows, beyond its loads");
+    node.optional("walk_loads", pages.walk_loads, {0, 8},
+                  "lines of page tables a walk loads through the caches");
+    if ((pages.size.count() & (pages.size.count() - 1)) != 0) {
+        node.error("size", "must be a power of two");
+    }
+    node.done();
+}
+
+void read_prefetchers(Node& node, PrivateCacheConfig& caches) {
+    node.optional("l1_next_line", caches.l1_next_line, "prefetch the line after an L1 miss");
+    node.optional("l1_stride", caches.l1_stride,
+                  "prefetch a load instruction's next line after three equal strides");
+    node.optional("l2_adjacent_line", caches.l2_adjacent_line,
+                  "prefetch the other line of 128 bytes on an L2 miss");
+    node.optional("l2_streamer", caches.l2_streamer, {0, 63},
+                  "lines fetched ahead of ascending L2 accesses within 4 KiB; 0: off");
+    node.optional("l2_streamer_wakes", caches.l2_streamer_wakes, {1, 64},
+                  "ascending lines before the streamer fetches the first");
 }
 
 void read_caches(Node node, PrivateCacheConfig& caches) {
@@ -90,13 +174,25 @@ void read_caches(Node node, PrivateCacheConfig& caches) {
     node.optional("fill_buffers", caches.fill_buffers, {1, 64}, "lines on their way into the L1");
     node.optional("fill_width", caches.fill_width, {8, 64}, "L2 to L1, sustained");
     node.optional("same_half_percent", caches.same_half_percent, {0, 400},
-                  "hundredths of a cycle lost when two fills in a row agree in address bit 6");
+                  "hundredths of a cycle lost when two fills in a row agree in bit 0 of the line");
+    node.optional("same_quarter_percent", caches.same_quarter_percent, {0, 400},
+                  "more, where they agree in bit 1 too");
+    node.optional("bank_fold", caches.bank_fold, {0, 20},
+                  "line bits from this one on are added to bits 0 and 1 there; 0: none");
+    node.optional("read_percent", caches.read_percent, {0, 400},
+                  "hundredths of a cycle a fill takes of the L2's pipeline");
+    node.optional("write_percent", caches.write_percent, {0, 1600},
+                  "hundredths of a cycle a line written back takes of it");
+    node.optional("write_half_percent", caches.write_half_percent, {0, 400},
+                  "more, after one that agrees in bit 0 of the line");
+    node.optional("fill_percent", caches.fill_percent, {0, 400},
+                  "hundredths of a cycle a fill keeps loads from the L1");
     node.optional("l2_outstanding", caches.l2_outstanding, {1, 256}, "misses of the L2 under way");
-    node.optional("l1_next_line", caches.l1_next_line, "prefetch the line after an L1 miss");
-    node.optional("l2_adjacent_line", caches.l2_adjacent_line,
-                  "prefetch the other line of 128 bytes on an L2 miss");
-    node.optional("l2_streamer", caches.l2_streamer, {0, 64},
-                  "lines fetched ahead of ascending L2 accesses within 4 KiB; 0: off");
+    read_prefetchers(node, caches);
+    node.optional("streaming_stores", caches.streaming_stores, {1, 64},
+                  "lines of VMOVNTPS under way");
+    node.optional("streaming_store", caches.streaming_store, {0, kMicrosecond},
+                  "how long such a line holds a fill buffer");
     node.done();
 }
 
@@ -104,34 +200,103 @@ void read_uncore(Node node, UncoreConfig& uncore) {
     constexpr std::int64_t kMega = 1'000'000;
     node.optional("clock", uncore.clock, {kMega, 10'000 * kMega}, "clock of mesh and L3");
     read_cache(node.child("l3", "shared cache, filled by what L2s evict"), uncore.l3);
-    node.optional("lookup", uncore.lookup, {1, 1000},
+    node.optional("lookup", uncore.lookup, {kNanosecond, kMicrosecond},
                   "from a core's miss to the L3's answer known");
-    node.optional("answer", uncore.answer, {1, 1000}, "from L3 or DRAM data to the core");
-    node.optional("to_memory", uncore.to_memory, {1, 1000}, "from an L3 miss to the memory");
+    node.optional("answer", uncore.answer, {kNanosecond, kMicrosecond},
+                  "from L3 or DRAM data to the core");
+    node.optional("to_memory", uncore.to_memory, {kNanosecond, kMicrosecond},
+                  "from an L3 miss to the memory");
     node.optional("port_width", uncore.port_width, {1, 256}, "from the mesh into one core");
-    node.optional("streamer", uncore.streamer, {0, 63},
-                  "lines fetched from DRAM into the L3 ahead of ascending misses; 0: off");
-    node.optional("dirty_elsewhere", uncore.dirty_elsewhere, {0, 1000},
-                  "additional, for a line another core has written");
+    node.optional("from_core", uncore.from_core, {0, kMicrosecond},
+                  "additional, for a line another core has");
+    node.optional("clean_percent", uncore.clean_percent, {0, 100},
+                  "clean lines leaving an L2 that the L3 takes although they were used only once");
+    node.optional("snoop_filter", uncore.snoop_filter, {1024, 1 << 26},
+                  "lines whose whereabouts and use it remembers");
     node.done();
+}
+
+void read_clocks(Node& node, AmxConfig& config) {
+    constexpr std::int64_t kMega = 1'000'000;
+    node.optional("clock", config.clock, {kMega, 10'000 * kMega}, "core clock, tiles in use");
+    for (Node step : node.list("clock_by_cores", "core clock, tiles in use, by cores at work")) {
+        ClockStep each;
+        step.required("cores", each.cores, {1, 256}, "at most so many");
+        step.required("clock", each.clock, {kMega, 10'000 * kMega}, "core clock");
+        step.done();
+        config.clock_by_cores.push_back(each);
+    }
+    const auto& steps = config.clock_by_cores;
+    if (!std::is_sorted(steps.begin(), steps.end(),
+                        [](const auto& a, const auto& b) { return a.cores < b.cores; })) {
+        node.error("clock_by_cores", "numbers of cores must ascend");
+    }
 }
 
 }  // namespace
 
+bool has_timing(program::Opcode opcode) {
+    using program::Opcode;
+    return program::info_of(opcode).unit == program::Unit::Vector || opcode == Opcode::Kmovq ||
+           opcode == Opcode::Vpexpandb || opcode == Opcode::Vpmovsxbd ||
+           opcode == Opcode::VpmovsdbStore || opcode == Opcode::VpmovusdbStore;
+}
+
+InstructionTimings default_timings() {
+    using base::Cycles;
+    using program::Opcode;
+    InstructionTimings timings{};
+    for (std::size_t i = 0; i < program::kOpcodes; ++i) {
+        if (program::info_of(static_cast<Opcode>(i)).unit == program::Unit::Vector) {
+            timings[i] = {.latency = Cycles{4}, .either = 1};
+        }
+    }
+    const auto set = [&timings](Opcode opcode, const OpcodeTiming& timing) {
+        timings[static_cast<std::size_t>(opcode)] = timing;
+    };
+    timings[static_cast<std::size_t>(Opcode::Loop)].uops = 2;
+    for (const Opcode opcode : {Opcode::Vaddps, Opcode::Vsubps}) {
+        set(opcode, {.latency = Cycles{4}, .port5_latency = Cycles{3}, .either = 1});
+    }
+    for (const Opcode opcode : {Opcode::Vpaddd, Opcode::Vpandd}) {
+        set(opcode, {.either = 1});
+    }
+    for (const Opcode opcode : {Opcode::Vpslld, Opcode::Vpsrld}) {
+        set(opcode, {.port0 = 1});
+    }
+    for (const Opcode opcode :
+         {Opcode::Vpermd, Opcode::Vpmovzxwd, Opcode::Vpmovsxbd, Opcode::Kmovq}) {
+        set(opcode, {.latency = Cycles{3}, .port5 = 1});
+    }
+    for (const Opcode opcode : {Opcode::Vpermt2b, Opcode::Vpermt2w}) {
+        set(opcode, {.latency = Cycles{7}, .uops = 3, .port5 = 2});
+    }
+    for (const Opcode opcode : {Opcode::Vpexpandb, Opcode::VpmovsdbStore, Opcode::VpmovusdbStore}) {
+        set(opcode, {.latency = Cycles{6}, .uops = 2, .port5 = 2});
+    }
+    set(Opcode::Vcvtneps2bf16, {.latency = Cycles{8}, .uops = 3, .port0 = 1, .port5 = 2});
+    set(Opcode::Vcvtne2ps2bf16, {.latency = Cycles{8}, .uops = 4, .port0 = 2, .port5 = 2});
+    return timings;
+}
+
+AmxConfig at_work(const AmxConfig& config, std::int64_t cores) {
+    AmxConfig result = config;
+    for (auto step = config.clock_by_cores.rbegin(); step != config.clock_by_cores.rend(); ++step) {
+        result.clock = cores <= step->cores ? step->clock : result.clock;
+    }
+    return result;
+}
+
 AmxConfig read_amx_config(Node node) {
     AmxConfig config;
-    constexpr std::int64_t kMega = 1'000'000;
-    node.optional("clock", config.clock, {kMega, 10'000 * kMega}, "core clock, tiles in use");
+    read_clocks(node, config);
     node.optional("cores", config.cores, {1, 256}, "cores of the socket");
     read_window(node.child("window", "out-of-order window"), config.window);
     read_tiles(node.child("tiles", "tile registers and TMUL"), config.tiles);
     read_access(node.child("access", "load and store pipelines"), config.access);
-    Node vector = node.child("vector", "AVX-512 and scalar ports");
-    vector.optional("second_port", config.vector.second_port, "512-bit FMA on port 5 as on port 0");
-    vector.optional("port5_closed", config.vector.port5_closed, {0, 1000},
-                    "port 5 takes no 512-bit FMA so long after a TDP starts");
-    vector.optional("scalar_ports", config.vector.scalar_ports, {1, 16}, "scalar uops a cycle");
-    vector.done();
+    read_vector(node.child("vector", "AVX-512 and scalar ports"), config.vector);
+    read_instructions(node.child("instructions", "AVX-512 instructions"), config.instructions);
+    read_pages(node.child("pages", "pages and TLBs"), config.pages);
     read_caches(node.child("caches", "private caches"), config.caches);
     read_uncore(node.child("uncore", "mesh, L3, way to DRAM"), config.uncore);
     node.done();

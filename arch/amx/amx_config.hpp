@@ -1,12 +1,16 @@
 // Numbers of a core with a tile unit, its caches and the socket around it.
 //
 // Every member is a key of the device file's `amx` map, read by `read_amx_config`, where units,
-// ranges and meanings stand. The member initialisers are a Sapphire Rapids core; the evidence for
-// each number stands in configs/devices/sapphire_rapids.yaml and docs/amx.md.
+// ranges and meanings stand. The member initialisers are a core without what only measurements
+// tell: pages cost nothing, banks never collide, nothing is fetched ahead. The device files say all
+// that; the evidence stands there and in docs/amx.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
+#include "arch/amx/program/instruction.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::arch::base::config {
@@ -55,53 +59,102 @@ struct AccessConfig {
 };
 
 struct VectorConfig {
-    bool second_port = true;         // 512-bit FMA on port 5
-    base::Cycles port5_closed{100};  // after a TDP starts
+    bool second_port = true;         // 512-bit arithmetic on port 5
+    bool balanced_binding = true;    // at rename to the port that has less to do; else in turn
+    std::int64_t port5_opens = 100;  // AVX-512 instructions after TDP or TILEZERO
+    base::Cycles port5_switch{10};   // port 5 stands still when it opens or closes
     std::int64_t scalar_ports = 5;
 };
+
+// Ports 0 and 5: what an instruction does on them, and how long its result takes.
+struct OpcodeTiming {
+    base::Cycles latency{1};        // from the start, of loads from the line, to the result
+    base::Cycles port5_latency{0};  // on port 5, where it differs; 0: the same
+    std::int64_t uops = 1;          // entering the window
+    std::int64_t port0 = 0;         // cycles of each port it takes
+    std::int64_t port5 = 0;
+    std::int64_t either = 0;  // of one of them, chosen at rename
+};
+using InstructionTimings = std::array<OpcodeTiming, program::kOpcodes>;
+InstructionTimings default_timings();
+// May the device file say what it does on ports 0 and 5?
+bool has_timing(program::Opcode opcode);
 
 struct CacheConfig {
     base::Bytes size{49152};
     std::int64_t ways = 12;
-    bool random_replacement = false;  // otherwise least recently used
-    bool scattered_pages = false;     // 4 KiB pages lie anywhere; otherwise as addresses do
+    std::int64_t random_percent = 0;  // of victims; the others are the least recently used
+};
+
+// Where pages lie, and who knows.
+struct PageConfig {
+    base::Bytes size{4096};  // what an entry of a TLB covers
+    bool scattered = false;  // page frames lie anywhere; otherwise as addresses do
+    CacheConfig first{base::Bytes{96 * 64}, 6};      // a line stands for an entry
+    CacheConfig second{base::Bytes{2048 * 64}, 16};  //
+    base::Cycles second_latency{0};
+    base::Cycles walk{0};         // beyond its loads
+    std::int64_t walk_loads = 0;  // lines of page tables: two where a host's lie below the guest's
 };
 
 struct PrivateCacheConfig {
     CacheConfig l1;
     base::Cycles l1_latency{5};
     std::int64_t fill_buffers = 16;
-    CacheConfig l2{base::Bytes{2097152}, 16, false};
-    base::Cycles l2_latency{14};
-    base::BytesPerCycle fill_width{48};   // L2 to L1, sustained
-    std::int64_t same_half_percent = 37;  // of a cycle: next fill from the same half of L2
+    CacheConfig l2{base::Bytes{2097152}, 16};
+    base::Cycles l2_latency{16};
+    base::BytesPerCycle fill_width{48};     // L2 to L1, sustained
+    std::int64_t same_half_percent = 0;     // of a cycle: next fill from the same half of the L2
+    std::int64_t same_quarter_percent = 0;  // more, where it is the same quarter
+    std::int64_t bank_fold = 0;           // line bits from here on change the quarter too; 0: none
+    std::int64_t read_percent = 0;        // of a cycle of the L2's pipeline: a read
+    std::int64_t write_percent = 0;       // a line written back from the L1
+    std::int64_t write_half_percent = 0;  // more, after one of the same half
+    std::int64_t fill_percent = 0;  // of a cycle in which the L1 takes a line and serves no load
     std::int64_t l2_outstanding = 48;
     bool l1_next_line = false;  // prefetchers
+    bool l1_stride = false;
     bool l2_adjacent_line = false;
-    std::int64_t l2_streamer = 0;  // lines ahead; 0: off
+    std::int64_t l2_streamer = 0;                    // lines ahead; 0: off
+    std::int64_t l2_streamer_wakes = 9;              // ascending lines of 4 KiB before the first
+    std::int64_t streaming_stores = 8;               // VMOVNTPS under way
+    base::Femtoseconds streaming_store{21'600'000};  // until one gives its fill buffer back
 };
 
 struct UncoreConfig {
     base::Hertz clock{1'800'000'000};
-    CacheConfig l3{base::Bytes{110100480}, 15, false};
-    base::Cycles lookup{65};             // core to L3 slice and its tags
-    base::Cycles answer{60};             // slice, or DRAM's data, back to the core
-    base::Cycles to_memory{20};          // slice to memory controller
-    base::BytesPerCycle port_width{21};  // into one core
-    std::int64_t streamer = 20;          // lines fetched ahead from DRAM into the L3; 0: off
-    base::Cycles dirty_elsewhere{100};   // more, for a line another core has written
+    CacheConfig l3{base::Bytes{110100480}, 15};
+    base::Femtoseconds lookup{16'000'000};     // core to L3 slice and its tags
+    base::Femtoseconds answer{14'000'000};     // slice, or DRAM's data, back to the core
+    base::Femtoseconds to_memory{30'000'000};  // slice to memory controller
+    base::BytesPerCycle port_width{20};        // of the mesh, into one core
+    base::Femtoseconds from_core{55'000'000};  // more, for a line another core has
+    std::int64_t clean_percent = 100;          // of clean lines not used before, that the L3 takes
+    std::int64_t snoop_filter = 4'194'304;     // lines it remembers
+};
+
+// The clock while at most so many cores work.
+struct ClockStep {
+    std::int64_t cores = 1;
+    base::Hertz clock{1'800'000'000};
 };
 
 struct AmxConfig {
     base::Hertz clock{1'800'000'000};
+    std::vector<ClockStep> clock_by_cores;  // ascending; with none, or beyond the last: `clock`
     std::int64_t cores = 56;
     WindowConfig window;
     TileConfigTiming tiles;
     AccessConfig access;
     VectorConfig vector;
+    InstructionTimings instructions = default_timings();
+    PageConfig pages;
     PrivateCacheConfig caches;
     UncoreConfig uncore;
 };
+
+// With the clock of so many cores at work.
+AmxConfig at_work(const AmxConfig& config, std::int64_t cores);
 
 AmxConfig read_amx_config(base::config::Node node);
 

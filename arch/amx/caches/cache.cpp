@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "arch/base/check.hpp"
-#include "arch/base/splitmix64.hpp"
 
 namespace tilesim::arch::amx::caches {
 
@@ -22,22 +21,12 @@ Cache::Cache(const CacheConfig& config)
     : sets_(config.size.count() / (kLineBytes * config.ways)),
       ways_(config.ways),
       power_of_two_((sets_ & (sets_ - 1)) == 0),
-      random_(config.random_replacement),
-      scattered_(config.scattered_pages),
+      random_percent_(config.random_percent),
       tags_(index(sets_ * ways_), 0),
       used_(index(sets_ * ways_), 0),
       dirty_(index(sets_ * ways_), 0),
       guess_(std::min(std::bit_ceil(4 * tags_.size()), kGuesses), 0),
       guess_mask_(guess_.size() - 1) {}
-
-std::int64_t Cache::set_of(Line line) const {
-    if (scattered_) {  // any page may lie anywhere; within it lines keep their places
-        std::uint64_t page = static_cast<std::uint64_t>(line) / kLinesPerPage;
-        line = static_cast<Line>(base::next_splitmix64(page) >> 32U) * kLinesPerPage +
-               line % kLinesPerPage;
-    }
-    return power_of_two_ ? (line & (sets_ - 1)) : line % sets_;
-}
 
 std::int64_t Cache::search(Line line) const {
     SIM_DCHECK(line >= 0 && line < UINT32_MAX, "line {} is beyond the tags", line);
@@ -66,6 +55,19 @@ bool Cache::write(Line line) {
     return true;
 }
 
+std::uint64_t Cache::next_random() {
+    random_state_ ^= random_state_ << 13U;
+    random_state_ ^= random_state_ >> 7U;
+    random_state_ ^= random_state_ << 17U;
+    return random_state_;
+}
+
+bool Cache::by_chance() {
+    constexpr std::uint64_t kPercent = 100;
+    return random_percent_ > 0 &&
+           next_random() % kPercent < static_cast<std::uint64_t>(random_percent_);
+}
+
 Cache::Victim Cache::install(Line line, bool dirty) {
     if (const std::int64_t at = find(line); at >= 0) {
         used_[index(at)] = ++clock_;
@@ -81,11 +83,8 @@ Cache::Victim Cache::install(Line line, bool dirty) {
         empty = tags_[index(i)] == 0;
         way = empty || age(i) > age(way) ? i : way;
     }
-    if (random_ && !empty) {
-        random_state_ ^= random_state_ << 13U;
-        random_state_ ^= random_state_ >> 7U;
-        random_state_ ^= random_state_ << 17U;
-        way = first + static_cast<std::int64_t>(random_state_ % static_cast<std::uint64_t>(ways_));
+    if (!empty && by_chance()) {
+        way = first + static_cast<std::int64_t>(next_random() % static_cast<std::uint64_t>(ways_));
     }
     Victim victim;
     if (!empty) {

@@ -1,7 +1,6 @@
 // Tags of one set-associative cache: which lines are there, which are dirty, which goes next.
 //
-// Models:  true set indexing by line number, pages where their addresses are or scattered; least
-//          recently used or random replacement.
+// Models:  true set indexing by line number; victims least recently used, some of them random.
 // Ignores: data, timing, coherence.
 #pragma once
 
@@ -70,19 +69,22 @@ class Cache {
 
   private:
     static std::uint32_t tag_of(Line line) { return static_cast<std::uint32_t>(line + 1); }
-    std::int64_t set_of(Line line) const;
+    std::int64_t set_of(Line line) const {
+        return power_of_two_ ? (line & (sets_ - 1)) : line % sets_;
+    }
     // Index of the way, or -1.
     std::int64_t find(Line line) const {
         const std::uint32_t guess = guess_[static_cast<std::size_t>(line) & guess_mask_];
         return tags_[guess] == tag_of(line) ? guess : search(line);
     }
     std::int64_t search(Line line) const;
+    bool by_chance();
+    std::uint64_t next_random();
 
     std::int64_t sets_;
     std::int64_t ways_;
     bool power_of_two_;
-    bool random_;
-    bool scattered_;
+    std::int64_t random_percent_;
     std::uint64_t random_state_ = 0x9E3779B97F4A7C15ULL;
     std::uint32_t clock_ = 0U - 1000U;  // of uses; starts again soon, so that every run meets it
     std::vector<std::uint32_t> tags_;   // line + 1; 0: empty. 32 bits reach 256 GiB

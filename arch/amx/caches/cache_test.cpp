@@ -9,7 +9,7 @@ namespace {
 
 // `sets` of `ways`.
 CacheConfig cache_of(std::int64_t sets, std::int64_t ways) {
-    return {base::Bytes{kLineBytes * ways * sets}, ways, false};
+    return {base::Bytes{kLineBytes * ways * sets}, ways};
 }
 
 TEST(Cache, HoldsAsManyLinesOfASetAsItHasWays) {
@@ -72,7 +72,7 @@ TEST(Cache, RandomReplacementEvictsEveryWayOfASetSooner) {
     // Lines are touched in their order: least recently used evicts the oldest every time.
     const auto victims = [](bool random) {
         CacheConfig config = cache_of(1, 4);
-        config.random_replacement = random;
+        config.random_percent = random ? 100 : 0;
         Cache cache(config);
         std::set<Line> ages;
         for (Line line = 0; line < 100; ++line) {
@@ -89,7 +89,7 @@ TEST(Cache, RandomReplacementEvictsEveryWayOfASetSooner) {
 }
 
 TEST(Cache, TheLeastRecentlyUsedLineOfASetLeaves) {
-    Cache cache({base::Bytes{64 * 3 * 4}, 3, false});  // 4 sets of 3 ways
+    Cache cache({base::Bytes{64 * 3 * 4}, 3});  // 4 sets of 3 ways
     EXPECT_EQ(cache.sets(), 4);
     for (const Line line : {0, 4, 8}) {
         EXPECT_EQ(cache.install(line, line == 4).line, Cache::kNone);
@@ -103,26 +103,8 @@ TEST(Cache, TheLeastRecentlyUsedLineOfASetLeaves) {
     EXPECT_EQ(cache.install(16, false).line, 8);
 }
 
-TEST(Cache, ScatteredPagesSpreadALargeStrideOverTheSets) {
-    // 64 lines 128 KiB apart share one set of 16 ways where pages lie in order.
-    const auto kept = [](bool scattered) {
-        CacheConfig config{base::Bytes{2097152}, 16, false, scattered};
-        Cache cache(config);
-        std::int64_t count = 0;
-        for (Line line = 0; line < 64 * 2048; line += 2048) {
-            cache.install(line, false);
-        }
-        for (Line line = 0; line < 64 * 2048; line += 2048) {
-            count += cache.contains(line) ? 1 : 0;
-        }
-        return count;
-    };
-    EXPECT_EQ(kept(false), 16);
-    EXPECT_EQ(kept(true), 64);
-}
-
 TEST(Cache, LeastRecentlyUsedHoldsWhenTheClockOfUsesStartsAgain) {
-    Cache cache(CacheConfig{base::Bytes{128}, 2, false});
+    Cache cache(CacheConfig{base::Bytes{128}, 2});
     cache.install(1, false);
     cache.install(2, false);
     const auto one = [](std::int64_t) { return Line{1}; };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arch/base/check.hpp"
+#include "arch/base/clock.hpp"
 
 namespace tilesim::arch::amx::caches {
 
@@ -12,14 +13,18 @@ namespace {
 // is kept in parts of a cycle that 48 B/cycle and hundredths both divide.
 constexpr std::int64_t kPathUnits = 19'200;
 constexpr std::int64_t kPercent = 100;
+// From the L2's answer to a prefetch to its fill buffer's next use.
+constexpr std::int64_t kAnswerTaken = 2;
 
 }  // namespace
 
-PrivateCaches::PrivateCaches(const PrivateCacheConfig& config)
+PrivateCaches::PrivateCaches(const PrivateCacheConfig& config, base::Hertz clock)
     : config_(config),
       l1_(config.l1),
       l2_(config.l2),
-      buffers_(static_cast<std::size_t>(config.fill_buffers)) {}
+      buffers_(static_cast<std::size_t>(config.fill_buffers)),
+      stream_cycles_(base::Clock{clock}.first_cycle_from(config.streaming_store).count()),
+      streams_(config.l2_streamer_wakes) {}
 
 PrivateCaches::FillBuffer* PrivateCaches::buffer_of(Line line) {
     if (busy_ > 0) {
@@ -74,15 +79,67 @@ PrivateCaches::Outcome PrivateCaches::own(Line line, std::int64_t now) {
     return outcome;
 }
 
+// PREFETCHT1 and T2 go to the L2 even where the L1 has the line.
 PrivateCaches::Outcome PrivateCaches::prefetch(Line line, bool into_l1, std::int64_t now) {
-    if (l1_.contains(line) || (!into_l1 && l2_.contains(line))) {
-        return Outcome::Hit;
-    }
-    if (!into_l1) {
-        return request(line, false, now) ? Outcome::Waiting : Outcome::NoBuffer;
-    }
     FillBuffer* buffer = nullptr;
-    return take_buffer(line, now, true, false, buffer);
+    if (into_l1) {
+        return l1_.contains(line) ? Outcome::Hit : take_buffer(line, now, true, false, buffer);
+    }
+    if (busy_ == config_.fill_buffers) {
+        ++counters_.no_buffer;
+        return Outcome::NoBuffer;
+    }
+    if (!l2_.touch(line) && !request(UncoreRequest::Kind::Read, line, now)) {
+        return Outcome::NoBuffer;
+    }
+    FillBuffer& holds = new_buffer(Cache::kNone);
+    holds.moves = false;
+    holds.ready_at = now + config_.l2_latency.count() + kAnswerTaken;
+    ++still_;
+    return Outcome::Waiting;
+}
+
+void PrivateCaches::train(std::size_t instruction, Line line, std::int64_t now) {
+    if (!config_.l1_stride) {
+        return;
+    }
+    const Line next = strides_.access(instruction, line);
+    if (next != Cache::kNone && busy_ < config_.fill_buffers && !l1_.contains(next)) {
+        FillBuffer* buffer = nullptr;
+        take_buffer(next, now, true, false, buffer);
+    }
+}
+
+PrivateCaches::Outcome PrivateCaches::stream(Line line, std::int64_t now) {
+    if (busy_ == config_.fill_buffers || streams_under_way_ == config_.streaming_stores) {
+        ++counters_.no_buffer;
+        return Outcome::NoBuffer;
+    }
+    FillBuffer& holds = new_buffer(Cache::kNone);
+    holds.moves = false;
+    holds.own = true;
+    holds.ready_at = now + stream_cycles_;
+    ++still_;
+    ++streams_under_way_;
+    ++counters_.streams;
+    give_up(line);
+    outbox_.push_back({UncoreRequest::Kind::Stream, line, now});
+    return Outcome::Waiting;
+}
+
+PrivateCaches::FillBuffer& PrivateCaches::new_buffer(Line line) {
+    FillBuffer& buffer = *std::find_if(buffers_.begin(), buffers_.end(),
+                                       [](const FillBuffer& b) { return !b.busy; });
+    ++busy_;
+    buffer.line = line;
+    buffer.busy = true;
+    buffer.asked = true;
+    buffer.fills_l1 = false;
+    buffer.own = false;
+    buffer.moves = true;
+    buffer.order = order_++;
+    buffer.waiters.clear();
+    return buffer;
 }
 
 PrivateCaches::Outcome PrivateCaches::take_buffer(Line line, std::int64_t now, bool fills_l1,
@@ -93,15 +150,8 @@ PrivateCaches::Outcome PrivateCaches::take_buffer(Line line, std::int64_t now, b
             ++counters_.no_buffer;
             return Outcome::NoBuffer;
         }
-        taken = &*std::find_if(buffers_.begin(), buffers_.end(),
-                               [](const FillBuffer& b) { return !b.busy; });
-        ++busy_;
-        taken->line = line;
-        taken->busy = true;
-        taken->fills_l1 = false;
+        taken = &new_buffer(line);
         taken->own = own;
-        taken->order = order_++;
-        taken->waiters.clear();
         ask(*taken, now);
     }
     taken->fills_l1 = taken->fills_l1 || fills_l1;
@@ -117,53 +167,60 @@ void PrivateCaches::ask(FillBuffer& buffer, std::int64_t now) {
         ++counters_.l2_hits;
         buffer.level = Level::L2;
         buffer.ready_at = now + config_.l2_latency.count();
-        prefetch_l2(buffer.line, false, now);
-        return;
+    } else {
+        buffer.asked = request(buffer.own ? UncoreRequest::Kind::Own : UncoreRequest::Kind::Read,
+                               buffer.line, now);
+        if (!buffer.asked) {
+            ++unasked_;
+            return;
+        }
+        ++counters_.l2_misses;
+        access_bank(MissAccess::LookUp, buffer.line, now);
     }
-    buffer.asked = request(buffer.line, buffer.own, now);
-    if (!buffer.asked) {
-        ++unasked_;
-        return;
+    if (!buffer.own) {  // stores train nothing
+        prefetch_l2(buffer.line, buffer.level != Level::L2, now);
     }
-    ++counters_.l2_misses;
-    prefetch_l2(buffer.line, true, now);
 }
 
-bool PrivateCaches::request(Line line, bool own, std::int64_t now) {
+bool PrivateCaches::request(UncoreRequest::Kind kind, Line line, std::int64_t now) {
     if (pending(line)) {
         return true;
     }
     if (static_cast<std::int64_t>(pending_.size()) >= config_.l2_outstanding) {
         return false;
     }
-    pending_.push_back({line, Level::L3, own});
-    outbox_.push_back({own ? UncoreRequest::Kind::Own : UncoreRequest::Kind::Read, line, now});
+    pending_.push_back({line, Level::L3, kind == UncoreRequest::Kind::Own});
+    outbox_.push_back({kind, line, now});
     return true;
 }
 
+// While as many misses are under way as the L1 can have, the streamer fetches into the L3 only.
 void PrivateCaches::prefetch_l2(Line line, bool miss, std::int64_t now) {
-    const auto fetch = [&](Line wanted) {
-        if (!l2_.contains(wanted)) {
-            request(wanted, false, now);
-        }
-    };
-    if (config_.l2_adjacent_line && miss) {
-        fetch(line ^ 1);
+    if (config_.l2_adjacent_line && miss && !l2_.contains(line ^ 1)) {
+        request(UncoreRequest::Kind::Read, line ^ 1, now);
     }
     if (config_.l2_streamer == 0) {
         return;
     }
     const auto [first, end] = streams_.access(line, config_.l2_streamer);
+    const bool busy = busy_ == config_.fill_buffers;
     for (Line ahead = first; ahead < end; ++ahead) {
-        fetch(ahead);
+        if (l2_.contains(ahead) || pending(ahead)) {
+            continue;
+        }
+        if (busy) {
+            outbox_.push_back({UncoreRequest::Kind::Prefetch, ahead, now});
+        } else {
+            request(UncoreRequest::Kind::Read, ahead, now);
+        }
     }
 }
 
-void PrivateCaches::deliver(Line line, std::int64_t cycle) {
+void PrivateCaches::deliver(Line line, std::int64_t cycle, bool dirty) {
     const auto later = std::upper_bound(
         deliveries_.begin(), deliveries_.end(), cycle,
         [](std::int64_t time, const Delivery& delivery) { return time < delivery.cycle; });
-    deliveries_.insert(later, {line, cycle});
+    deliveries_.insert(later, {line, cycle, dirty});
 }
 
 void PrivateCaches::located(Line line, Level level) {
@@ -180,7 +237,8 @@ void PrivateCaches::receive(std::int64_t now) {
     for (; taken < deliveries_.size() && deliveries_[taken].cycle <= now; ++taken) {
         const Line line = deliveries_[taken].line;
         std::erase_if(pending_, [line](const Pending& p) { return p.line == line; });
-        install_l2(line, false, now);
+        access_bank(MissAccess::Install, line, now);
+        install_l2(line, deliveries_[taken].dirty, now);
         if (FillBuffer* buffer = buffer_of(line)) {
             buffer->ready_at = now;
         }
@@ -200,6 +258,7 @@ void PrivateCaches::receive(std::int64_t now) {
 void PrivateCaches::install_l2(Line line, bool dirty, std::int64_t now) {
     const Cache::Victim victim = l2_.install(line, dirty);
     if (victim.line != Cache::kNone) {
+        access_bank(MissAccess::Evict, victim.line, now);
         outbox_.push_back(
             {victim.dirty ? UncoreRequest::Kind::DirtyVictim : UncoreRequest::Kind::CleanVictim,
              victim.line, now});
@@ -210,7 +269,7 @@ void PrivateCaches::install_l2(Line line, bool dirty, std::int64_t now) {
 PrivateCaches::FillBuffer* PrivateCaches::next_fill(std::int64_t now) {
     FillBuffer* next = nullptr;
     for (FillBuffer& buffer : buffers_) {
-        if (buffer.busy && buffer.ready_at <= now &&
+        if (buffer.busy && buffer.moves && buffer.ready_at <= now &&
             (next == nullptr || buffer.ready_at < next->ready_at ||
              (buffer.ready_at == next->ready_at && buffer.order < next->order))) {
             next = &buffer;
@@ -219,35 +278,92 @@ PrivateCaches::FillBuffer* PrivateCaches::next_fill(std::int64_t now) {
     return next;
 }
 
+Line PrivateCaches::quarter_of(Line line) const {
+    constexpr Line kQuarters = 4;
+    return (config_.bank_fold > 0 ? line ^ line >> config_.bank_fold : line) % kQuarters;
+}
+
+// What an access loses behind one to the quarter `last`, in kPathUnits.
+std::int64_t PrivateCaches::lost(Line quarter, Line last) const {
+    if (last < 0 || (quarter & 1) != (last & 1)) {
+        return 0;
+    }
+    return (config_.same_half_percent + (quarter == last ? config_.same_quarter_percent : 0)) *
+           kPathUnits / kPercent;
+}
+
+// When path and pipeline are ready for the line, in kPathUnits.
+std::int64_t PrivateCaches::start_of(Line line, std::int64_t now) const {
+    const bool recent = path_free_ > (now - 1) * kPathUnits;
+    const std::int64_t path = path_free_ + (recent ? lost(quarter_of(line), last_quarter_) : 0);
+    return std::max({path, pipe_free_, now * kPathUnits});
+}
+
+// Buffers that hold no line for the path end with their time.
+void PrivateCaches::release(std::int64_t now) {
+    for (FillBuffer& buffer : buffers_) {
+        if (buffer.busy && !buffer.moves && buffer.ready_at <= now) {
+            streams_under_way_ -= buffer.own ? 1 : 0;
+            buffer.busy = false;
+            --busy_;
+            --still_;
+            ++version_;
+        }
+    }
+}
+
 void PrivateCaches::advance(std::int64_t now, std::vector<Arrival>& arrivals) {
     if (!deliveries_.empty()) {
         receive(now);
     }
-    if (busy_ == 0 || path_free_ >= (now + 1) * kPathUnits) {
+    if (still_ > 0) {
+        release(now);
+    }
+    if (busy_ == still_ || path_free_ >= (now + 1) * kPathUnits ||
+        pipe_free_ >= (now + 1) * kPathUnits) {
         return;
     }
-    FillBuffer* fill = next_fill(now);
-    if (fill == nullptr) {
-        return;
+    if (FillBuffer* const next = next_fill(now)) {
+        fill(*next, now, arrivals);
     }
-    const std::int64_t half = fill->line & 1;
-    const bool back_to_back = path_free_ > now * kPathUnits - kPathUnits;
-    const std::int64_t lost =
-        half == last_half_ && back_to_back ? config_.same_half_percent * kPathUnits / kPercent : 0;
-    const std::int64_t start = std::max(path_free_ + lost, now * kPathUnits);
-    path_free_ = start;
+}
+
+void PrivateCaches::fill(FillBuffer& buffer, std::int64_t now, std::vector<Arrival>& arrivals) {
+    const std::int64_t start = start_of(buffer.line, now);
     if (start >= (now + 1) * kPathUnits) {
-        last_half_ = -1;  // the loss is paid; the line goes in a later cycle
+        path_free_ = start;
+        last_quarter_ = -1;  // the loss is paid; the line goes in a later cycle
         return;
     }
-    last_half_ = half;
+    last_quarter_ = quarter_of(buffer.line);
     path_free_ = start + kLineBytes * kPathUnits / config_.fill_width.count();
-    arrive(*fill, arrivals);
-    if (fill->fills_l1) {
-        const Cache::Victim victim = l1_.install(fill->line, false);
-        if (victim.dirty && !l2_.write(victim.line)) {
-            install_l2(victim.line, true, now);
+    pipe_free_ = std::max(pipe_free_, start) + config_.read_percent * kPathUnits / kPercent;
+    arrive(buffer, arrivals);
+    if (buffer.fills_l1) {
+        const Cache::Victim victim = l1_.install(buffer.line, false);
+        if (victim.dirty) {
+            write_back(victim.line, now);
         }
+    }
+}
+
+void PrivateCaches::access_bank(MissAccess access, Line line, std::int64_t now) {
+    Line& last = last_missed_[static_cast<std::size_t>(access)];
+    const Line quarter = quarter_of(line);
+    if (const std::int64_t time = lost(quarter, last); time > 0) {
+        path_free_ = std::max(path_free_, now * kPathUnits) + time;
+    }
+    last = quarter;
+}
+
+void PrivateCaches::write_back(Line line, std::int64_t now) {
+    ++counters_.write_backs;
+    const bool same_half = ((line ^ last_written_) & 1) == 0;
+    last_written_ = line;
+    pipe_free_ += (config_.write_percent + (same_half ? config_.write_half_percent : 0)) *
+                  kPathUnits / kPercent;
+    if (!l2_.write(line)) {
+        install_l2(line, true, now);
     }
 }
 
@@ -266,7 +382,9 @@ std::int64_t PrivateCaches::next_event(std::int64_t now) const {
     if (busy_ > 0) {
         for (const FillBuffer& buffer : buffers_) {
             if (buffer.busy && buffer.ready_at != kUnknownCycle) {
-                next = std::min(next, std::max(buffer.ready_at, path_free_ / kPathUnits));
+                const std::int64_t free = std::max(path_free_, pipe_free_) / kPathUnits;
+                next = std::min(next,
+                                buffer.moves ? std::max(buffer.ready_at, free) : buffer.ready_at);
             }
         }
     }
@@ -279,9 +397,15 @@ bool PrivateCaches::give_up(Line line) {
     return in_l1 || in_l2;
 }
 
+void PrivateCaches::clean(Line line) {
+    l1_.clean(line);
+    l2_.clean(line);
+}
+
 void PrivateCaches::warm(Line line, Level level, bool dirty) {
     if (level <= Level::L2) {
         install_l2(line, dirty, 0);
+        path_free_ = 0;
     }
     if (level == Level::L1) {
         l1_.install(line, dirty);

@@ -2,18 +2,26 @@
 //
 // A load that misses the L1 takes a fill buffer until its line arrives. Lines the L2 holds reach
 // the L1 in the order in which they are ready, over a path of `fill_width`; two in a row from the
-// same half of the L2 (address bit 6) cost `same_half_percent` more. Misses of the L2 leave through
-// `outbox` and come back by `deliver`.
+// same half or quarter of the L2 cost more. Beside the path every fill takes `read_percent` of a
+// cycle of the L2's pipeline, and a dirty line written back to it `write_percent`. A miss of the L2
+// takes its banks three times more: when it is looked up, when its line comes, when another goes;
+// that costs time where such accesses fall on the same half or quarter one after the other.
+// PREFETCHT1 and T2 hold a fill buffer while the L2 looks for the line. Misses of the L2 leave
+// through `outbox` and come back by `deliver`. Lines are those of memory: page frames, not a
+// program's pages.
 //
-// Models:  fill buffers, path occupancy, write-backs, allocation, ownership requests of stores,
-//          outstanding L2 misses, next-line, adjacent-line and stream prefetchers.
-// Ignores: bandwidth of write-backs, TLBs, coherence beyond what the uncore answers.
+// Models:  fill buffers, path and pipeline, write-backs, allocation, ownership requests of stores,
+//          stores past the caches, outstanding L2 misses, next-line, stride, adjacent-line and
+//          stream prefetchers.
+// Ignores: bandwidth of write-backs to the L3, coherence beyond what the uncore answers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "arch/amx/caches/stream_table.hpp"
+#include "arch/amx/caches/stride_table.hpp"
 
 namespace tilesim::arch::amx::caches {
 
@@ -23,7 +31,8 @@ inline constexpr std::int64_t kUnknownCycle = INT64_MAX;
 
 // What a core sends to the uncore.
 struct UncoreRequest {
-    enum class Kind : std::uint8_t { Read, Own, CleanVictim, DirtyVictim };
+    // Prefetch: into the L3 only. Stream: a whole line, past the caches.
+    enum class Kind : std::uint8_t { Read, Own, Prefetch, Stream, CleanVictim, DirtyVictim };
     Kind kind = Kind::Read;
     Line line = 0;
     std::int64_t cycle = 0;
@@ -36,12 +45,15 @@ struct CacheCounters {
     std::int64_t l2_misses = 0;
     std::int64_t ownerships = 0;  // stores whose line was not in the L1
     std::int64_t fills = 0;
-    std::int64_t no_buffer = 0;  // attempts that found all fill buffers taken
+    std::int64_t write_backs = 0;  // lines from the L1 to the L2
+    std::int64_t streams = 0;      // lines stored past the caches
+    std::int64_t no_buffer = 0;    // attempts that found all fill buffers taken
 };
 
 class PrivateCaches {
   public:
-    explicit PrivateCaches(const PrivateCacheConfig& config);
+    // `clock`: of the core.
+    PrivateCaches(const PrivateCacheConfig& config, base::Hertz clock);
 
     enum class Outcome { Hit, Waiting, NoBuffer };
     // A line has reached the core: `waiter` is what `load` was told.
@@ -60,6 +72,7 @@ class PrivateCaches {
     Level level_of(Line line) const;
     // Changes whenever a refused request may succeed.
     std::uint64_t version() const { return version_; }
+    std::int64_t l1_latency() const { return config_.l1_latency.count(); }
     const CacheCounters& counters() const { return counters_; }
     // Next cycle at which `advance` has something to do; kUnknownCycle when the uncore decides.
     std::int64_t next_event(std::int64_t now) const;
@@ -78,16 +91,22 @@ class PrivateCaches {
     // Writes into the L1; false when the line is not there.
     bool commit(Line line) { return l1_.write(line); }
     Outcome prefetch(Line line, bool into_l1, std::int64_t now);
+    // A load instruction has asked for `line`: its next one may be fetched.
+    void train(std::size_t instruction, Line line, std::int64_t now);
+    // A whole line past the caches, which then hold it no longer.
+    Outcome stream(Line line, std::int64_t now);
 
     // `advance` has nothing to do until something is asked for or delivered.
     bool idle() const { return busy_ == 0 && deliveries_.empty(); }
     // Moves fills whose time has come; arrivals are appended to `arrivals`.
     void advance(std::int64_t now, std::vector<Arrival>& arrivals);
     std::vector<UncoreRequest>& outbox() { return outbox_; }
-    void deliver(Line line, std::int64_t cycle);
+    void deliver(Line line, std::int64_t cycle, bool dirty = false);
     void located(Line line, Level level);
     // Takes a line away because another core writes it; true when it was dirty here.
     bool give_up(Line line);
+    // Another core has read it: it is dirty here no longer.
+    void clean(Line line);
     // Puts a line in place before the run starts.
     void warm(Line line, Level level, bool dirty);
 
@@ -98,6 +117,7 @@ class PrivateCaches {
         bool asked = false;  // the L2 or the uncore knows of it
         bool fills_l1 = true;
         bool own = false;
+        bool moves = true;  // takes the path; otherwise it only waits until `ready_at`
         std::int64_t ready_at = kUnknownCycle;  // at the L2's end of the path
         std::uint64_t order = 0;
         Level level = Level::L2;
@@ -111,16 +131,26 @@ class PrivateCaches {
     struct Delivery {
         Line line = 0;
         std::int64_t cycle = 0;
+        bool dirty = false;
     };
 
     FillBuffer* buffer_of(Line line);
     Outcome take_buffer(Line line, std::int64_t now, bool fills_l1, bool own, FillBuffer*& taken);
+    FillBuffer& new_buffer(Line line);
     void ask(FillBuffer& buffer, std::int64_t now);
-    bool request(Line line, bool own, std::int64_t now);
+    Line quarter_of(Line line) const;
+    std::int64_t start_of(Line line, std::int64_t now) const;
+    void release(std::int64_t now);
+    enum class MissAccess : std::uint8_t { LookUp, Install, Evict };
+    void access_bank(MissAccess access, Line line, std::int64_t now);
+    std::int64_t lost(Line quarter, Line last) const;
+    void write_back(Line line, std::int64_t now);
+    bool request(UncoreRequest::Kind kind, Line line, std::int64_t now);
     bool pending(Line line) const;
     void receive(std::int64_t now);
     void arrive(FillBuffer& buffer, std::vector<Arrival>& arrivals);
     FillBuffer* next_fill(std::int64_t now);
+    void fill(FillBuffer& buffer, std::int64_t now, std::vector<Arrival>& arrivals);
     void install_l2(Line line, bool dirty, std::int64_t now);
     void prefetch_l2(Line line, bool miss, std::int64_t now);
 
@@ -133,11 +163,18 @@ class PrivateCaches {
     std::uint64_t order_ = 0;
     std::uint64_t version_ = 0;
     std::int64_t path_free_ = 0;  // in kPathUnits a cycle
-    std::int64_t last_half_ = -1;
+    std::int64_t pipe_free_ = 0;
+    Line last_quarter_ = -1;
+    std::array<Line, 3> last_missed_{-1, -1, -1};  // quarters, of each MissAccess
+    Line last_written_ = 0;
+    std::int64_t still_ = 0;  // buffers that do not take the path
+    std::int64_t streams_under_way_ = 0;
+    std::int64_t stream_cycles_;
     std::vector<Pending> pending_;
     std::vector<Delivery> deliveries_;  // in order of arrival
     std::vector<UncoreRequest> outbox_;
-    StreamTable streams_{false};
+    StreamTable streams_;
+    StrideTable strides_;
     CacheCounters counters_;
 };
 

@@ -5,10 +5,12 @@
 namespace tilesim::arch::amx::caches {
 namespace {
 
+constexpr base::Hertz kClock{1'000'000'000};
+
 // The cycle in which each of `lines`, all in the L2 and asked for at 0, arrives.
 std::vector<std::int64_t> arrivals(const PrivateCacheConfig& config,
                                    const std::vector<Line>& lines) {
-    PrivateCaches caches(config);
+    PrivateCaches caches(config, kClock);
     for (const Line line : lines) {
         caches.warm(line, Level::L2, false);
     }
@@ -51,7 +53,7 @@ TEST(PrivateCaches, LinesOfTheSameHalfCostMore) {
 TEST(PrivateCaches, FillBuffersLimitTheMisses) {
     PrivateCacheConfig config = sample();
     config.fill_buffers = 3;
-    PrivateCaches caches(config);
+    PrivateCaches caches(config, kClock);
     for (Line line = 0; line < 3; ++line) {
         EXPECT_EQ(caches.load(line, 0, 0, true), PrivateCaches::Outcome::Waiting);
     }
@@ -69,7 +71,7 @@ TEST(PrivateCaches, FillBuffersLimitTheMisses) {
 }
 
 TEST(PrivateCaches, ANontemporalLineDoesNotStay) {
-    PrivateCaches caches(sample());
+    PrivateCaches caches(sample(), kClock);
     caches.warm(5, Level::L2, false);
     caches.load(5, 0, 0, false);
     std::vector<PrivateCaches::Arrival> here;
@@ -98,7 +100,7 @@ std::vector<PrivateCaches::Arrival> pass(PrivateCaches& caches, std::int64_t fro
 }
 
 TEST(PrivateCaches, ALineArrivesTheLatencyOfTheL2AfterItIsAskedFor) {
-    PrivateCaches caches(sample());
+    PrivateCaches caches(sample(), kClock);
     caches.warm(5, Level::L2, false);
     EXPECT_EQ(caches.load(5, 100, 23, true), PrivateCaches::Outcome::Waiting);
     EXPECT_EQ(caches.level_of(5), Level::L2);
@@ -116,7 +118,7 @@ TEST(PrivateCaches, TheSameHalfCostsNothingAfterACycleWithoutAFill) {
     PrivateCacheConfig config = sample();
     config.same_half_percent = 400;
     const auto second = [&](std::int64_t asked_at) {
-        PrivateCaches caches(config);
+        PrivateCaches caches(config, kClock);
         caches.warm(2, Level::L2, false);
         caches.warm(4, Level::L2, false);
         caches.load(2, 0, 0, true);
@@ -138,7 +140,7 @@ TEST(PrivateCaches, TheSameHalfCostsNothingAfterACycleWithoutAFill) {
 TEST(PrivateCaches, MissesOfTheL2BeyondTheOutstandingOnesWaitForAnAnswer) {
     PrivateCacheConfig config = sample();
     config.l2_outstanding = 2;
-    PrivateCaches caches(config);
+    PrivateCaches caches(config, kClock);
     for (const Line line : {10, 20, 30}) {  // each with a fill buffer
         EXPECT_EQ(caches.load(line, 3, 0, true), PrivateCaches::Outcome::Waiting);
     }
@@ -153,7 +155,7 @@ TEST(PrivateCaches, MissesOfTheL2BeyondTheOutstandingOnesWaitForAnAnswer) {
 }
 
 TEST(PrivateCaches, ALineThatIsComingIsAskedForOnce) {
-    PrivateCaches caches(sample());
+    PrivateCaches caches(sample(), kClock);
     caches.load(10, 0, 1, true);
     caches.load(10, 1, 2, true);
     EXPECT_EQ(asked(caches), (std::vector<Line>{10}));
@@ -163,7 +165,7 @@ TEST(PrivateCaches, ALineThatIsComingIsAskedForOnce) {
 }
 
 TEST(PrivateCaches, AStoreOwnsItsLineBeforeItWrites) {
-    PrivateCaches caches(sample());
+    PrivateCaches caches(sample(), kClock);
     EXPECT_FALSE(caches.commit(7));
     EXPECT_EQ(caches.own(7, 5), PrivateCaches::Outcome::Waiting);
     ASSERT_EQ(caches.outbox().size(), 1U);
@@ -181,14 +183,14 @@ TEST(PrivateCaches, AStoreOwnsItsLineBeforeItWrites) {
 // One set each: an L1 of 2 lines, an L2 of 3.
 PrivateCacheConfig tiny() {
     PrivateCacheConfig config = sample();
-    config.l1 = {base::Bytes{2 * kLineBytes}, 2, false};
-    config.l2 = {base::Bytes{3 * kLineBytes}, 3, false};
+    config.l1 = {base::Bytes{2 * kLineBytes}, 2};
+    config.l2 = {base::Bytes{3 * kLineBytes}, 3};
     return config;
 }
 
 TEST(PrivateCaches, ADirtyLineThatLeavesTheL1IsWrittenToTheL2) {
     for (const bool written : {false, true}) {
-        PrivateCaches caches(tiny());
+        PrivateCaches caches(tiny(), kClock);
         for (const Line line : {1, 2}) {
             caches.warm(line, Level::L1, false);
         }
@@ -208,7 +210,7 @@ TEST(PrivateCaches, ADirtyLineThatLeavesTheL1IsWrittenToTheL2) {
 
 TEST(PrivateCaches, WhatLeavesTheL2GoesToTheUncoreCleanOrDirty) {
     for (const bool dirty : {false, true}) {
-        PrivateCaches caches(tiny());
+        PrivateCaches caches(tiny(), kClock);
         caches.warm(1, Level::L2, dirty);
         caches.warm(2, Level::L2, false);
         caches.warm(3, Level::L2, false);
@@ -227,7 +229,7 @@ TEST(PrivateCaches, WhatLeavesTheL2GoesToTheUncoreCleanOrDirty) {
 }
 
 TEST(PrivateCaches, ADirtyLineOfTheL1AloneDisplacesOneOfTheL2) {
-    PrivateCaches caches(tiny());
+    PrivateCaches caches(tiny(), kClock);
     caches.warm(9, Level::L1, false);
     for (const Line line : {1, 2, 3}) {
         caches.warm(line, Level::L2, false);
@@ -245,7 +247,7 @@ TEST(PrivateCaches, ADirtyLineOfTheL1AloneDisplacesOneOfTheL2) {
 
 TEST(PrivateCaches, ALineANontemporalLoadSharesWithAnotherStays) {
     for (const bool first : {false, true}) {
-        PrivateCaches caches(sample());
+        PrivateCaches caches(sample(), kClock);
         caches.warm(5, Level::L2, false);
         caches.load(5, 0, 0, first);
         caches.load(5, 1, 0, !first);
@@ -254,27 +256,137 @@ TEST(PrivateCaches, ALineANontemporalLoadSharesWithAnotherStays) {
     }
 }
 
-TEST(PrivateCaches, APrefetchIntoTheL2TakesNoFillBuffer) {
+TEST(PrivateCaches, APrefetchIntoTheL2HoldsAFillBufferUntilTheL2HasAnswered) {
     PrivateCacheConfig config = sample();
-    config.fill_buffers = 1;
-    config.l2_outstanding = 2;
-    PrivateCaches caches(config);
-    EXPECT_EQ(caches.prefetch(1, false, 0), PrivateCaches::Outcome::Waiting);
-    EXPECT_EQ(caches.prefetch(2, false, 0), PrivateCaches::Outcome::Waiting);
-    EXPECT_EQ(caches.prefetch(3, false, 0), PrivateCaches::Outcome::NoBuffer);
-    EXPECT_EQ(caches.prefetch(9, true, 0), PrivateCaches::Outcome::Waiting);
-    EXPECT_EQ(caches.prefetch(8, true, 0), PrivateCaches::Outcome::NoBuffer);
+    config.fill_buffers = 2;
+    PrivateCaches caches(config, kClock);
+    caches.warm(1, Level::L1, false);
+    EXPECT_EQ(caches.prefetch(1, false, 5),
+              PrivateCaches::Outcome::Waiting);  // a hit of the L1 too
+    EXPECT_EQ(caches.prefetch(2, false, 5), PrivateCaches::Outcome::Waiting);
+    EXPECT_EQ(asked(caches), (std::vector<Line>{2}));
+    EXPECT_EQ(caches.prefetch(3, false, 5), PrivateCaches::Outcome::NoBuffer);
     const std::uint64_t refused = caches.version();
+    pass(caches, 5, 5 + 17 + 2);
+    EXPECT_EQ(caches.version(), refused);
+    pass(caches, 5 + 17 + 2, 5 + 17 + 3);  // its answer, two cycles until the buffer is free
+    EXPECT_NE(caches.version(), refused);
+    EXPECT_EQ(caches.prefetch(3, false, 30), PrivateCaches::Outcome::Waiting);
+    caches.deliver(2, 31);
+    pass(caches, 30, 32);
+    EXPECT_TRUE(caches.contains_l2(2));
+    EXPECT_FALSE(caches.contains_l1(2));
+}
+
+TEST(PrivateCaches, APrefetchWaitsForAMissOfTheL2ToEnd) {
+    PrivateCacheConfig config = sample();
+    config.l2_outstanding = 1;
+    PrivateCaches caches(config, kClock);
+    EXPECT_EQ(caches.prefetch(1, false, 0), PrivateCaches::Outcome::Waiting);
+    EXPECT_EQ(caches.prefetch(2, false, 0), PrivateCaches::Outcome::NoBuffer);
     caches.deliver(1, 29);
     pass(caches, 0, 30);
-    EXPECT_NE(caches.version(), refused);
-    EXPECT_TRUE(caches.contains_l2(1));
-    EXPECT_FALSE(caches.contains_l1(1));
-    EXPECT_EQ(caches.prefetch(1, false, 30), PrivateCaches::Outcome::Hit);
+    EXPECT_EQ(caches.prefetch(2, false, 30), PrivateCaches::Outcome::Waiting);
+}
+
+TEST(PrivateCaches, AStorePastTheCachesHoldsAFillBufferSoLongAndLeavesNoLine) {
+    PrivateCacheConfig config = sample();
+    config.fill_buffers = 3;
+    config.streaming_stores = 2;
+    config.streaming_store = base::Femtoseconds{23'000'000};  // 23 cycles
+    PrivateCaches caches(config, kClock);
+    caches.warm(7, Level::L1, true);
+    EXPECT_EQ(caches.stream(7, 5), PrivateCaches::Outcome::Waiting);
+    EXPECT_FALSE(caches.has_or_awaits(7));
+    ASSERT_EQ(caches.outbox().size(), 1U);
+    EXPECT_EQ(caches.outbox()[0].kind, UncoreRequest::Kind::Stream);
+    EXPECT_EQ(caches.stream(8, 5), PrivateCaches::Outcome::Waiting);
+    EXPECT_EQ(caches.stream(9, 5), PrivateCaches::Outcome::NoBuffer);  // two of them at a time
+    EXPECT_EQ(caches.load(20, 5, 0, true), PrivateCaches::Outcome::Waiting);
+    EXPECT_EQ(caches.load(21, 5, 0, true), PrivateCaches::Outcome::NoBuffer);
+    EXPECT_EQ(caches.next_event(5), 5 + 23);
+    pass(caches, 5, 5 + 23);
+    EXPECT_EQ(caches.stream(9, 27), PrivateCaches::Outcome::NoBuffer);
+    pass(caches, 28, 29);
+    EXPECT_EQ(caches.stream(9, 28), PrivateCaches::Outcome::Waiting);
+}
+
+TEST(PrivateCaches, LinesWrittenBackTakeTheL2sPipelineBesideTheFills) {
+    PrivateCacheConfig config = sample();
+    config.fill_width = base::BytesPerCycle{64};  // a line a cycle
+    config.read_percent = 100;
+    config.write_percent = 300;
+    const auto cycles = [&config](Line written) {
+        config.l1 = {base::Bytes{2 * kLineBytes}, 2};
+        PrivateCaches caches(config, kClock);
+        for (const Line line : {written, Line{4}}) {
+            caches.warm(line, Level::L1, true);
+        }
+        for (const Line line : {11, 12, 13}) {
+            caches.warm(line, Level::L2, false);
+            caches.load(line, 0, 0, true);
+        }
+        std::vector<std::int64_t> result;
+        for (std::int64_t cycle = 0; cycle < 60; ++cycle) {
+            result.insert(result.end(), pass(caches, cycle, cycle + 1).size(), cycle);
+        }
+        return result;
+    };
+    // The first two fills each send a dirty line back: a cycle and three.
+    EXPECT_EQ(cycles(3), (std::vector<std::int64_t>{17, 21, 25}));
+    config.write_half_percent = 200;
+    EXPECT_EQ(cycles(3), (std::vector<std::int64_t>{17, 21, 25}));  // 3, then 4: other halves
+    EXPECT_EQ(cycles(2), (std::vector<std::int64_t>{17, 23, 29}));  // 2 after none, then 4
+}
+
+TEST(PrivateCaches, LinesOfTheSameQuarterCostMoreThanThoseOfTheSameHalf) {
+    PrivateCacheConfig config = sample();
+    config.fill_width = base::BytesPerCycle{64};
+    config.same_half_percent = 200;
+    config.same_quarter_percent = 300;
+    EXPECT_EQ(arrivals(config, {0, 1, 2, 3}), (std::vector<std::int64_t>{17, 18, 19, 20}));
+    EXPECT_EQ(arrivals(config, {0, 2, 4, 6}), (std::vector<std::int64_t>{17, 20, 23, 26}));
+    EXPECT_EQ(arrivals(config, {0, 4, 8, 12}), (std::vector<std::int64_t>{17, 23, 29, 35}));
+    config.bank_fold = 3;  // bit 3 changes the quarter: 0, 0, 1, 1
+    EXPECT_EQ(arrivals(config, {0, 4, 8, 12}), (std::vector<std::int64_t>{17, 23, 24, 30}));
+}
+
+TEST(PrivateCaches, MissesOfTheL2TakeItsBanksWhereTheyFallOnTheSameOne) {
+    PrivateCacheConfig config = sample();
+    config.fill_width = base::BytesPerCycle{64};
+    config.same_half_percent = 1100;
+    const auto hit_after = [&config](Line first, Line second) {
+        PrivateCaches caches(config, kClock);
+        caches.warm(101, Level::L2, false);
+        caches.load(first, 10, 0, true);  // misses, looked up one after the other
+        caches.load(second, 10, 0, true);
+        caches.load(101, 0, 1, true);
+        std::int64_t cycle = 10;
+        while (pass(caches, cycle, cycle + 1).empty()) {
+            ++cycle;
+        }
+        return cycle;
+    };
+    EXPECT_EQ(hit_after(200, 203), 17);
+    EXPECT_EQ(hit_after(200, 204), 10 + 11);
+}
+
+TEST(PrivateCaches, ALoadInstructionsThirdEqualStrideIsFetchedIntoTheL1) {
+    PrivateCacheConfig config = sample();
+    config.l1_stride = true;
+    PrivateCaches caches(config, kClock);
+    for (const Line line : {640, 642, 644}) {
+        caches.warm(line, Level::L1, false);
+        caches.train(7, line, 0);
+    }
+    EXPECT_EQ(asked(caches), (std::vector<Line>{646}));
+    caches.deliver(646, 29);
+    pass(caches, 0, 30);
+    EXPECT_TRUE(caches.contains_l1(646));
 }
 
 TEST(PrivateCaches, AnotherCoreTakesALineFromBothCaches) {
-    PrivateCaches caches(sample());
+    PrivateCaches caches(sample(), kClock);
     caches.warm(1, Level::L1, false);
     caches.warm(2, Level::L2, true);
     EXPECT_FALSE(caches.give_up(1));
@@ -287,11 +399,11 @@ TEST(PrivateCaches, AnotherCoreTakesALineFromBothCaches) {
 
 TEST(PrivateCaches, TheNextLinePrefetcherFetchesTheLineAfterAMissOfTheL1) {
     PrivateCacheConfig config = sample();
-    PrivateCaches off(config);
+    PrivateCaches off(config, kClock);
     off.load(10, 0, 0, true);
     EXPECT_EQ(asked(off), (std::vector<Line>{10}));
     config.l1_next_line = true;
-    PrivateCaches on(config);
+    PrivateCaches on(config, kClock);
     on.warm(20, Level::L1, false);
     on.warm(31, Level::L1, false);
     on.load(20, 0, 0, true);  // a hit starts none
@@ -309,7 +421,7 @@ TEST(PrivateCaches, TheNextLinePrefetcherFetchesTheLineAfterAMissOfTheL1) {
 TEST(PrivateCaches, TheAdjacentLineOfAMissOfTheL2IsFetchedIntoTheL2) {
     PrivateCacheConfig config = sample();
     config.l2_adjacent_line = true;
-    PrivateCaches caches(config);
+    PrivateCaches caches(config, kClock);
     caches.warm(21, Level::L2, false);
     caches.warm(30, Level::L2, false);
     caches.load(7, 0, 0, true);
@@ -324,18 +436,38 @@ TEST(PrivateCaches, TheAdjacentLineOfAMissOfTheL2IsFetchedIntoTheL2) {
     EXPECT_FALSE(caches.contains_l1(6));
 }
 
-TEST(PrivateCaches, TheStreamerFollowsAscendingAccessesOfTheL2WithinThePage) {
+TEST(PrivateCaches, TheStreamerFollowsAscendingLoadsOfTheL2WithinThePage) {
     PrivateCacheConfig config = sample();
     config.l2_streamer = 3;
-    PrivateCaches caches(config);
+    config.l2_streamer_wakes = 1;
+    PrivateCaches caches(config, kClock);
     caches.warm(65, Level::L2, false);
     caches.warm(67, Level::L2, false);
     caches.load(64, 0, 0, true);
     EXPECT_EQ(asked(caches), (std::vector<Line>{64}));
     caches.load(65, 0, 0, true);  // a hit of the L2 trains it too; 67 is there
-    EXPECT_EQ(asked(caches), (std::vector<Line>{66, 68}));
+    EXPECT_EQ(asked(caches), (std::vector<Line>{66}));
     caches.load(126, 0, 0, true);  // the page ends with line 127
     EXPECT_EQ(asked(caches), (std::vector<Line>{126, 127}));
+    caches.own(192, 0);  // stores train nothing
+    caches.own(193, 0);
+    EXPECT_EQ(asked(caches), (std::vector<Line>{192, 193}));
+}
+
+TEST(PrivateCaches, TheStreamerFetchesIntoTheL3WhileTheL1HasAllItsMissesUnderWay) {
+    PrivateCacheConfig config = sample();
+    config.l2_streamer = 2;
+    config.l2_streamer_wakes = 1;
+    config.fill_buffers = 2;
+    PrivateCaches caches(config, kClock);
+    caches.load(64, 0, 0, true);
+    caches.load(65, 0, 0, true);
+    std::vector<UncoreRequest::Kind> kinds;
+    for (const UncoreRequest& request : caches.outbox()) {
+        kinds.push_back(request.kind);
+    }
+    using Kind = UncoreRequest::Kind;
+    EXPECT_EQ(kinds, (std::vector<Kind>{Kind::Read, Kind::Read, Kind::Prefetch, Kind::Prefetch}));
 }
 
 }  // namespace

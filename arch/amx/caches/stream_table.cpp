@@ -6,32 +6,35 @@ namespace tilesim::arch::amx::caches {
 
 namespace {
 
-constexpr std::size_t kStreams = 16;
+constexpr std::size_t kStreams = 32;
+constexpr std::int64_t kGain = 2;  // lines an access
 
 }  // namespace
 
-StreamTable::StreamTable(bool beyond_page) : beyond_page_(beyond_page), streams_(kStreams) {}
+StreamTable::StreamTable(std::int64_t wakes) : wakes_(wakes), streams_(kStreams) {}
 
 StreamTable::Lines StreamTable::access(Line line, std::int64_t ahead) {
     const Line page = line / kLinesPerPage;
     const auto stream = std::find_if(streams_.begin(), streams_.end(),
                                      [page](const Stream& s) { return s.page == page; });
-    // A stream that has reached the end of its page goes on in the next one.
-    const bool goes_on = std::any_of(streams_.begin(), streams_.end(), [line](const Stream& s) {
-        return s.last == line - 1 && s.last >= 0;
-    });
-    const bool ascends = stream == streams_.end() ? goes_on : line > stream->last;
     if (stream == streams_.end()) {
-        streams_[next_] = {page, line};
+        streams_[next_] = {page, line, line + 1, 1};
         next_ = (next_ + 1) % kStreams;
-    } else {
-        stream->last = line;
-    }
-    if (!ascends) {
         return {};
     }
-    const Line end = line + 1 + ahead;
-    return {line + 1, beyond_page_ ? end : std::min(end, (page + 1) * kLinesPerPage)};
+    if (line <= stream->last) {
+        return {};
+    }
+    stream->last = line;
+    ++stream->ascended;
+    const std::int64_t distance = std::min(kGain * (stream->ascended - wakes_), ahead);
+    const Line end = std::min(line + 1 + distance, (page + 1) * kLinesPerPage);
+    const Line first = std::max(stream->next, line + 1);
+    if (distance <= 0 || end <= first) {
+        return {};
+    }
+    stream->next = end;
+    return {first, end};
 }
 
 }  // namespace tilesim::arch::amx::caches

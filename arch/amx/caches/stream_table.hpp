@@ -1,8 +1,8 @@
-// What a stream prefetcher remembers: the last line asked for of each of a few 4 KiB pages.
+// What the streamer of an L2 remembers: the last line asked for of each of a few 4 KiB pages, and
+// how far ahead of it lines have been fetched.
 //
-// A page's second access at a higher line makes a stream; the lines behind it, up to so many ahead
-// are worth fetching: none beyond the page, unless the streams are to run on into the next. A
-// stream that reaches the end of its page goes on with the first line of the next.
+// Each access at a higher line than the page's last counts. From the one after `wakes` on every
+// such access takes the streamer two lines further ahead, up to so many and never beyond the page.
 #pragma once
 
 #include <vector>
@@ -13,21 +13,23 @@ namespace tilesim::arch::amx::caches {
 
 class StreamTable {
   public:
-    explicit StreamTable(bool beyond_page);
+    explicit StreamTable(std::int64_t wakes);
 
     struct Lines {
         Line first = 0;
         Line end = 0;  // first == end: none
     };
-    // `line` is asked for; what to fetch of the `ahead` lines behind it.
+    // `line` is asked for; which lines behind it, `ahead` at most, to fetch now.
     Lines access(Line line, std::int64_t ahead);
 
   private:
     struct Stream {
         Line page = -1;
         Line last = -1;
+        Line next = 0;  // first line not fetched ahead
+        std::int64_t ascended = 0;
     };
-    bool beyond_page_;
+    std::int64_t wakes_;
     std::vector<Stream> streams_;
     std::size_t next_ = 0;  // replaced next
 };

@@ -5,57 +5,60 @@
 namespace tilesim::arch::amx::caches {
 namespace {
 
-TEST(StreamTable, FetchesBehindAnAscendingAccessAndNotBeyondThePage) {
-    StreamTable streams(false);
-    const auto range = [&](Line line) {
-        const auto [first, end] = streams.access(line, 20);
-        return std::pair{first, end};
-    };
-    EXPECT_EQ(range(640), (std::pair<Line, Line>{0, 0}));  // a page's first access
-    EXPECT_EQ(range(642), (std::pair<Line, Line>{643, 663}));
-    EXPECT_EQ(range(641), (std::pair<Line, Line>{0, 0}));  // descends
-    EXPECT_EQ(range(690), (std::pair<Line, Line>{691, 704}));
-    EXPECT_EQ(range(705), (std::pair<Line, Line>{0, 0}));  // the next page
-    EXPECT_EQ(range(767).first, 768);                      // its last line: nothing behind it
-    EXPECT_EQ(range(768), (std::pair<Line, Line>{769, 789}));
-    StreamTable beyond(true);
-    beyond.access(700, 20);
-    EXPECT_EQ(beyond.access(701, 20).end, 722);
+constexpr Line kPage = 10 * kLinesPerPage;
+
+std::pair<Line, Line> range(StreamTable& streams, Line line, std::int64_t ahead) {
+    const auto [first, end] = streams.access(line, ahead);
+    return {first - line, end - line};
+}
+constexpr std::pair<Line, Line> nothing(Line line) {
+    return {-line, -line};
 }
 
-TEST(StreamTable, FetchesAsManyLinesAsItIsToldBeyondTheOneAskedFor) {
-    StreamTable streams(false);
-    streams.access(640, 7);
-    EXPECT_EQ(streams.access(641, 7).first, 642);
-    EXPECT_EQ(streams.access(642, 7).end, 643 + 7);
-    EXPECT_EQ(streams.access(643, 3).end, 644 + 3);
+TEST(StreamTable, TheStreamerGainsTwoLinesAnAccessOnceItIsAwake) {
+    StreamTable streams(3);
+    for (Line i = 0; i < 3; ++i) {
+        EXPECT_EQ(range(streams, kPage + i, 20), nothing(kPage + i));
+    }
+    // Two ahead of the fourth line, four of the fifth, of which one is on its way.
+    EXPECT_EQ(range(streams, kPage + 3, 20), (std::pair<Line, Line>{1, 3}));
+    EXPECT_EQ(range(streams, kPage + 4, 20), (std::pair<Line, Line>{2, 5}));
+    EXPECT_EQ(range(streams, kPage + 5, 20), (std::pair<Line, Line>{4, 7}));
 }
 
-TEST(StreamTable, TheSameLineAgainIsNoStream) {
-    StreamTable streams(true);
-    streams.access(640, 7);
-    const StreamTable::Lines again = streams.access(640, 7);
-    EXPECT_EQ(again.first, again.end);
+TEST(StreamTable, ItRunsNoFurtherAheadThanItIsTold) {
+    StreamTable streams(1);
+    for (Line i = 0; i < 4; ++i) {
+        streams.access(kPage + i, 5);
+    }
+    EXPECT_EQ(range(streams, kPage + 4, 5), (std::pair<Line, Line>{5, 6}));
 }
 
-TEST(StreamTable, RemembersSixteenPages) {
-    for (const Line others : {15, 16}) {
-        StreamTable streams(true);
+TEST(StreamTable, ItEndsWithThePage) {
+    StreamTable streams(1);
+    streams.access(kPage + 60, 20);
+    streams.access(kPage + 61, 20);  // 62 and 63 are fetched
+    EXPECT_EQ(range(streams, kPage + 62, 20), nothing(kPage + 62));
+    EXPECT_EQ(range(streams, kPage + 64, 20), nothing(kPage + 64));
+}
+
+TEST(StreamTable, LinesThatDoNotAscendCountForNothing) {
+    StreamTable streams(1);
+    streams.access(kPage + 5, 20);
+    EXPECT_EQ(range(streams, kPage + 5, 20), nothing(kPage + 5));
+    EXPECT_EQ(range(streams, kPage + 4, 20), nothing(kPage + 4));
+    EXPECT_EQ(range(streams, kPage + 6, 20), (std::pair<Line, Line>{1, 3}));
+}
+
+TEST(StreamTable, RemembersThirtyTwoPages) {
+    for (const Line others : {31, 32}) {
+        StreamTable streams(1);
         streams.access(0, 7);
         for (Line page = 1; page <= others; ++page) {
-            streams.access(2 * page * kLinesPerPage, 7);
+            streams.access(page * kLinesPerPage, 7);
         }
         const StreamTable::Lines lines = streams.access(1, 7);
-        EXPECT_EQ(lines.end - lines.first, others == 15 ? 7 : 0) << others;
-    }
-}
-
-TEST(StreamTable, AStreamGoesOnInTheNextPageFromItsLastLineOnly) {
-    for (const Line last : {62, 63}) {
-        StreamTable streams(false);
-        streams.access(last, 7);
-        const StreamTable::Lines lines = streams.access(kLinesPerPage, 7);
-        EXPECT_EQ(lines.end - lines.first, last == 63 ? 7 : 0) << last;
+        EXPECT_EQ(lines.end - lines.first, others == 31 ? 2 : 0) << others;
     }
 }
 

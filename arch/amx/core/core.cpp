@@ -13,9 +13,11 @@ Core::Core(const AmxConfig& config, const program::Program& program, Instruction
       stream_(program),
       checked_(program.statements.size(), 0),
       window_(config.window, config.tiles),
-      caches_(config.caches),
-      stores_(config.window.store_buffer, config.access.tile_load_after_store.count()),
-      loads_(config, window_, caches_, stores_),
+      caches_(config.caches, config.clock),
+      pages_(config.pages, caches_),
+      stores_(config.window.store_buffer, config.access.tile_load_after_store.count(),
+              pages_.map()),
+      loads_(config, window_, caches_, stores_, pages_),
       ports_(config, window_, stores_) {}
 
 void Core::advance(std::int64_t limit) {
@@ -38,15 +40,18 @@ void Core::advance(std::int64_t limit) {
 
 // Stages from the end of the pipeline to its start, so that nothing passes two of them in a cycle.
 std::int64_t Core::step() {
+    window_.begin(now_);
     if (!caches_.idle()) {
         receive();
     }
-    const bool stores_moved = !stores_.idle() && stores_.step(now_, caches_);
+    bool stores_moved = !stores_.idle() && stores_.commit(now_, caches_);
     if (!window_.empty() && window_.head().done_at <= now_) {
         retire();
     }
     for (EntryId id = window_.pop_due(now_); id != kNoEntry; id = window_.at(id).next_in_slot) {
-        if (program::info_of(window_.at(id).instruction->opcode).unit == program::Unit::Load) {
+        const Entry& entry = window_.at(id);
+        if (program::info_of(entry.instruction->opcode).unit == program::Unit::Load &&
+            entry.next_line < entry.lines) {
             loads_.start(id);
         } else {
             ports_.start(id);
@@ -54,6 +59,9 @@ std::int64_t Core::step() {
     }
     if (!loads_.empty()) {
         loads_.step(now_);
+    }
+    if (!stores_.idle()) {  // loads have the first choice of fill buffers
+        stores_moved = stores_.ask(now_, caches_) || stores_moved;
     }
     ports_.step(now_);
     allocate();
@@ -65,9 +73,17 @@ std::int64_t Core::step() {
 
 void Core::receive() {
     arrivals_.clear();
+    const std::int64_t fills = caches_.counters().fills;
     caches_.advance(now_, arrivals_);
+    if (caches_.counters().fills != fills) {
+        loads_.fill(now_);
+    }
     for (const caches::PrivateCaches::Arrival& arrival : arrivals_) {
-        loads_.arrive(arrival.waiter, now_);
+        if ((arrival.waiter & Translation::kWalks) != 0) {
+            pages_.arrive(arrival.waiter, now_);
+        } else {
+            loads_.arrive(arrival.waiter, now_);
+        }
     }
 }
 
@@ -152,12 +168,7 @@ bool Core::enter(const program::DynamicInstruction& dynamic, std::int64_t uops) 
     if (!allowed(instruction)) {
         return false;
     }
-    if (instruction.opcode == program::Opcode::Barrier) {
-        if (!window_.empty() || !stores_.empty()) {
-            return false;
-        }
-        at_barrier_ = true;
-        ++counters_.instructions;
+    if (holds_back(instruction)) {
         return false;
     }
     if (observer_ != nullptr) {
@@ -165,6 +176,7 @@ bool Core::enter(const program::DynamicInstruction& dynamic, std::int64_t uops) 
     }
     ++counters_.instructions;
     const EntryId id = window_.allocate(dynamic, uops, now_);
+    ports_.bind(id, now_);
     if (program::info_of(instruction.opcode).memory) {
         prepare_memory(id);
     } else {
@@ -172,6 +184,28 @@ bool Core::enter(const program::DynamicInstruction& dynamic, std::int64_t uops) 
     }
     stream_.advance();
     return true;
+}
+
+// A barrier waits for everything in front of it, and for the others; a fence for the former.
+bool Core::holds_back(const program::Instruction& instruction) {
+    const bool barrier = instruction.opcode == program::Opcode::Barrier;
+    if (!barrier && instruction.opcode != program::Opcode::Lfence) {
+        return false;
+    }
+    if (window_.empty() && (!barrier || stores_.empty())) {
+        at_barrier_ = barrier;
+        counters_.instructions += barrier ? 1 : 0;
+        return barrier;
+    }
+    return true;
+}
+
+void Core::restart(std::int64_t now) {
+    now_ = now;
+    stream_.restart();
+    finished_at_ = caches::kUnknownCycle;
+    counters_ = {};
+    spent_ = {};
 }
 
 void Core::pass_barrier() {
@@ -199,13 +233,14 @@ void Core::prepare_memory(EntryId id) {
         return;
     }
     counters_.tile_stores += tile ? 1 : 0;
+    const bool streams = instruction.opcode == program::Opcode::Vmovntps;
     for (std::int64_t row = 0; row < entry.rows; ++row) {
         std::int64_t from = entry.address + row * instruction.row_stride;
         const std::int64_t end = from + bytes;
         for (std::int64_t part = 0; part < entry.lines / entry.rows; ++part) {
             const std::int64_t line_end = (from / caches::kLineBytes + 1) * caches::kLineBytes;
             const std::int64_t length = std::max<std::int64_t>(std::min(end, line_end) - from, 1);
-            const std::int64_t store = stores_.push(from, length, entry.sequence, tile);
+            const std::int64_t store = stores_.push(from, length, entry.sequence, tile, streams);
             entry.store = row + part == 0 ? store : entry.store;
             from = line_end;
         }
@@ -234,6 +269,8 @@ void Core::prepare_others(EntryId id) {
                       .count();
         configured_at_ = now_ + latency;
         window_.reset_tiles(configured_at_);
+    } else if (opcode == program::Opcode::Pause) {
+        configured_at_ = now_ + entry.instruction->immediate;
     }
     entry.done_at = now_ + 1;
     window_.complete(id, now_ + latency);
@@ -281,7 +318,7 @@ std::int64_t Core::uops_of(const program::Instruction& instruction) const {
     }
     return instruction.opcode == program::Opcode::Tilestored
                ? config_.access.tile_store_uops
-               : program::info_of(instruction.opcode).uops;
+               : config_.instructions[static_cast<std::size_t>(instruction.opcode)].uops;
 }
 
 // Lines the instruction touches: rows that do not start on a line may take two.

@@ -5,7 +5,7 @@
 // back through `caches().deliver`. Every cycle is charged to one state of CoreState.
 //
 // Models:  see the parts: Scoreboard, Ports, LoadUnit, StoreBuffer, PrivateCaches.
-// Ignores: instruction fetch, branch misprediction, TLBs, the second hardware thread.
+// Ignores: instruction fetch, branch misprediction, the second hardware thread.
 #pragma once
 
 #include <array>
@@ -95,6 +95,8 @@ class Core {
     std::int64_t spent(CoreState state) const { return spent_[static_cast<std::size_t>(state)]; }
     caches::PrivateCaches& caches() { return caches_; }
     const caches::PrivateCaches& caches() const { return caches_; }
+    Translation& pages() { return pages_; }
+    const Translation& pages() const { return pages_; }
     std::int64_t now() const { return now_; }
     // Grows whenever an instruction retires or a stored line reaches the L1.
     std::uint64_t progress() const {
@@ -111,6 +113,9 @@ class Core {
     // Cycles [now, limit); stops early when finished.
     void advance(std::int64_t limit);
     void pass_barrier();
+    // The program once more from its start, in cycle `now`, which is no earlier than its end;
+    // counted from there.
+    void restart(std::int64_t now);
     // Why nothing more enters or leaves the window, for messages.
     std::string waiting_for() const;
 
@@ -124,6 +129,7 @@ class Core {
     bool enter(const program::DynamicInstruction& dynamic, std::int64_t uops);
     void prepare_memory(EntryId id);
     void prepare_others(EntryId id);
+    bool holds_back(const program::Instruction& instruction);
     bool allowed(const program::Instruction& instruction);
     std::optional<program::Fault> check(const program::Instruction& instruction);
     std::int64_t uops_of(const program::Instruction& instruction) const;
@@ -145,6 +151,7 @@ class Core {
     std::vector<std::uint32_t> checked_;  // of each statement: under which it was found legal
     Scoreboard window_;
     caches::PrivateCaches caches_;
+    Translation pages_;
     StoreBuffer stores_;
     LoadUnit loads_;
     Ports ports_;

@@ -231,7 +231,8 @@ TEST(Core, PortFiveIsClosedWhileAProductIsYoung) {
     EXPECT_DOUBLE_EQ(per_iteration(body(false)), 45.0);
     EXPECT_DOUBLE_EQ(per_iteration(body(true)), 90.0);
     AmxConfig open;
-    open.vector.port5_closed = base::Cycles{0};
+    open.vector.port5_opens = 0;
+    open.vector.port5_switch = base::Cycles{0};
     EXPECT_DOUBLE_EQ(per_iteration(body(true), open), 52.0);  // the accumulator
     open.vector.second_port = false;
     EXPECT_DOUBLE_EQ(per_iteration(body(false), open), 90.0);

@@ -1,16 +1,15 @@
 #include "arch/amx/core/load_unit.hpp"
 
-#include <algorithm>
-
 namespace tilesim::arch::amx::core {
 
 LoadUnit::LoadUnit(const AmxConfig& config, Scoreboard& window, caches::PrivateCaches& caches,
-                   StoreBuffer& stores)
+                   StoreBuffer& stores, Translation& pages)
     : config_(config),
       window_(window),
       caches_(caches),
       stores_(stores),
-      lines_a_cycle_(config.access.load_lines) {}
+      pages_(pages),
+      cycle_(config.access.load_lines * kSlot) {}
 
 void LoadUnit::start(EntryId id) {
     const std::uint64_t sequence = window_.at(id).sequence;
@@ -23,13 +22,13 @@ void LoadUnit::start(EntryId id) {
 
 void LoadUnit::step(std::int64_t now) {
     wake_ = caches::kUnknownCycle;
-    slot_ = std::max(slot_, now * lines_a_cycle_);
+    slot_ = std::max(slot_, now * cycle_);
     bool sent = false;
     for (const EntryId id : active_) {
         Entry& entry = window_.at(id);
         while (slots_left(now) && entry.next_line < entry.lines &&
                access(id, now) == Access::Done) {
-            ++slot_;
+            slot_ += kSlot;
         }
         sent = sent || entry.next_line == entry.lines;
         if (!slots_left(now)) {
@@ -44,7 +43,7 @@ void LoadUnit::step(std::int64_t now) {
     }
     run_ahead(now);
     if (!active_.empty() && !slots_left(now)) {
-        wake_ = std::min(wake_, slot_ / lines_a_cycle_);
+        wake_ = std::min(wake_, slot_ / cycle_);
     }
 }
 
@@ -60,13 +59,22 @@ void LoadUnit::run_ahead(std::int64_t now) {
     }
     const Lines lines(entry);
     const std::int64_t first = entry.next_line;
-    const std::int64_t hits = caches_.load_hits(
-        unblocked(entry, lines), [&lines, first](std::int64_t i) { return lines(first + i); });
+    const std::int64_t free = translated(lines, first, unblocked(entry, lines), now);
+    caches::Line page = -1;  // rows of a page share its frame
+    caches::Line frame = 0;
+    const std::int64_t hits = caches_.load_hits(free, [&](std::int64_t i) {
+        const caches::Line line = lines(first + i);
+        if (line / caches::kLinesPerPage != page) {
+            page = line / caches::kLinesPerPage;
+            frame = pages_.physical(page * caches::kLinesPerPage);
+        }
+        return frame + line % caches::kLinesPerPage;
+    });
     if (hits > 0) {
         entry.next_line = static_cast<std::int8_t>(first + hits);
-        slot_ += hits;
-        entry.latest_line = std::max(
-            entry.latest_line, (slot_ - 1) / lines_a_cycle_ + config_.caches.l1_latency.count());
+        slot_ += hits * kSlot;
+        entry.latest_line = std::max(entry.latest_line,
+                                     (slot_ - kSlot) / cycle_ + config_.caches.l1_latency.count());
     }
     if (entry.next_line < entry.lines) {
         return;
@@ -88,6 +96,22 @@ std::int64_t LoadUnit::unblocked(const Entry& entry, const Lines& lines) const {
     return next - entry.next_line;
 }
 
+// How many of the lines from `first` on lie in pages that are known.
+std::int64_t LoadUnit::translated(const Lines& lines, std::int64_t first, std::int64_t count,
+                                  std::int64_t now) {
+    std::int64_t page = -1;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const caches::Line line = lines(first + i);
+        if (pages_.page_of(line) != page) {
+            if (!pages_.ready(line, now)) {
+                return i;
+            }
+            page = pages_.page_of(line);
+        }
+    }
+    return count;
+}
+
 bool LoadUnit::forwards(const Entry& entry, std::int64_t store) const {
     return !program::is_tile_load(entry.instruction->opcode) && entry.lines == 1 &&
            stores_.forwards(store, entry.address, entry.bytes);
@@ -102,6 +126,10 @@ LoadUnit::Access LoadUnit::access(EntryId id, std::int64_t now) {
     const program::Opcode opcode = entry.instruction->opcode;
     if (program::is_prefetch(opcode)) {
         return access_cache(id, line, now);
+    }
+    if (!pages_.ready(line, now)) {
+        wake_ = std::min(wake_, pages_.next_event());
+        return Access::Blocked;
     }
     if (entry.store == StoreBuffer::kNone) {
         entry.store = stores_.conflict(line, entry.sequence);
@@ -130,9 +158,9 @@ LoadUnit::Access LoadUnit::access(EntryId id, std::int64_t now) {
 LoadUnit::Access LoadUnit::access_cache(EntryId id, caches::Line line, std::int64_t now) {
     Entry& entry = window_.at(id);
     const program::Opcode opcode = entry.instruction->opcode;
+    const caches::Line physical = pages_.physical(line);
     if (program::is_prefetch(opcode)) {
-        if (caches_.prefetch(line, opcode == program::Opcode::Prefetcht0, now) ==
-            caches::PrivateCaches::Outcome::NoBuffer) {
+        if (prefetch(opcode, physical, now) == caches::PrivateCaches::Outcome::NoBuffer) {
             entry.refused = caches_.version();
             return Access::Blocked;
         }
@@ -147,7 +175,7 @@ LoadUnit::Access LoadUnit::access_cache(EntryId id, caches::Line line, std::int6
         return Access::Blocked;
     }
     const bool fills = !nontemporal || config_.access.nontemporal_fills_l1;
-    const auto outcome = caches_.load(line, now, id, fills);
+    const auto outcome = caches_.load(physical, now, id, fills);
     if (outcome == caches::PrivateCaches::Outcome::NoBuffer) {
         entry.refused = caches_.version();
         return Access::Blocked;
@@ -162,10 +190,25 @@ LoadUnit::Access LoadUnit::access_cache(EntryId id, caches::Line line, std::int6
         entry.latest_line = std::max(entry.latest_line, now + config_.caches.l1_latency.count());
     } else {
         ++entry.waiting;
-        entry.missed = line;
+        entry.missed = physical;
+    }
+    if (!program::is_tile_load(opcode)) {
+        caches_.train(
+            reinterpret_cast<std::uintptr_t>(entry.instruction) / sizeof(program::Statement),
+            physical, now);
     }
     finish(id);
     return Access::Done;
+}
+
+caches::PrivateCaches::Outcome LoadUnit::prefetch(program::Opcode opcode, caches::Line line,
+                                                  std::int64_t now) {
+    if (opcode == program::Opcode::Prefetchw) {
+        return caches_.own(line, now);
+    }
+    const bool into_l1 =
+        opcode == program::Opcode::Prefetcht0 || opcode == program::Opcode::Prefetchnta;
+    return caches_.prefetch(line, into_l1, now);
 }
 
 void LoadUnit::arrive(EntryId id, std::int64_t now) {
@@ -182,6 +225,10 @@ void LoadUnit::finish(EntryId id) {
         return;
     }
     const program::Opcode opcode = entry.instruction->opcode;
+    if (entry.port0 + entry.port5 > 0) {
+        window_.wake(id, entry.latest_line);
+        return;
+    }
     std::int64_t to_use = config_.access.vector_load_to_use.count();
     if (opcode == program::Opcode::Tileloadd) {
         to_use = config_.access.tile_load_to_use.count();
@@ -189,6 +236,8 @@ void LoadUnit::finish(EntryId id) {
         to_use = config_.access.nontemporal_to_use.count();
     } else if (program::is_prefetch(opcode)) {
         to_use = 1;
+    } else if (opcode == program::Opcode::Mov) {
+        to_use = 0;
     }
     entry.done_at = entry.latest_line + to_use;
     window_.issue(id);

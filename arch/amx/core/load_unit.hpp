@@ -1,22 +1,25 @@
 // The load ports: two lines a cycle, oldest load first, a tile row by row.
 //
-// A load whose next line finds no fill buffer, or lies in a store that is not yet in the L1, steps
-// aside; younger loads go on. TILELOADDT1 takes a line every `nontemporal_line` cycles,
+// A load whose next line finds no fill buffer, lies in a store that is not yet in the L1 or in a
+// page that is being looked up steps aside; younger loads go on. One that has work for ports 0 and
+// 5 goes on to them with its line. TILELOADDT1 takes a line every `nontemporal_line` cycles,
 // `nontemporal_gap` more at its end, and leaves the L1 alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "arch/amx/core/scoreboard.hpp"
 #include "arch/amx/core/store_buffer.hpp"
+#include "arch/amx/core/translation.hpp"
 
 namespace tilesim::arch::amx::core {
 
 class LoadUnit {
   public:
     LoadUnit(const AmxConfig& config, Scoreboard& window, caches::PrivateCaches& caches,
-             StoreBuffer& stores);
+             StoreBuffer& stores, Translation& pages);
 
     bool empty() const { return active_.empty(); }
     // Line `index` of an entry, rows first.
@@ -27,6 +30,10 @@ class LoadUnit {
     std::int64_t next_event(std::int64_t now) const;
 
     void start(EntryId id);
+    // The L1 takes a line: no load is served meanwhile.
+    void fill(std::int64_t now) {
+        slot_ = std::max(slot_, now * cycle_) + cycle_ * config_.caches.fill_percent / kSlot;
+    }
     // A line the caches had to fetch is there.
     void arrive(EntryId id, std::int64_t now);
     // One cycle. The oldest load has every slot until it is blocked: its lines that hit are taken
@@ -50,11 +57,16 @@ class LoadUnit {
         bool split;
     };
     enum class Access { Done, Blocked };
+    static constexpr std::int64_t kSlot = 100;
     Access access(EntryId id, std::int64_t now);
     void run_ahead(std::int64_t now);
-    bool slots_left(std::int64_t now) const { return slot_ < (now + 1) * lines_a_cycle_; }
+    bool slots_left(std::int64_t now) const { return slot_ < (now + 1) * cycle_; }
     Access access_cache(EntryId id, caches::Line line, std::int64_t now);
+    caches::PrivateCaches::Outcome prefetch(program::Opcode opcode, caches::Line line,
+                                            std::int64_t now);
     std::int64_t unblocked(const Entry& entry, const Lines& lines) const;
+    std::int64_t translated(const Lines& lines, std::int64_t first, std::int64_t count,
+                            std::int64_t now);
     bool forwards(const Entry& entry, std::int64_t store) const;
     void finish(EntryId id);
 
@@ -62,9 +74,10 @@ class LoadUnit {
     Scoreboard& window_;
     caches::PrivateCaches& caches_;
     StoreBuffer& stores_;
+    Translation& pages_;
     std::vector<EntryId> active_;  // in order of age, with lines to ask for
-    std::int64_t lines_a_cycle_;
-    std::int64_t slot_ = 0;  // next free one: cycle * lines_a_cycle_ + slot of the cycle
+    std::int64_t cycle_;           // a cycle in hundredths of a load's slot
+    std::int64_t slot_ = 0;        // next free one, in those
     std::int64_t nontemporal_free_ = 0;
     std::int64_t wake_ = caches::kUnknownCycle;  // earliest known end of a block
 };

@@ -34,10 +34,11 @@ struct Bench : Window {
             caches.warm(caches::line_at(kCold) + line, caches::Level::L2, false);
         }
     }
-    // Everything enters in cycle 0, tiles of `rows`; cycles up to and including `last`.
+    // Everything enters in the cycle before the first, tiles of `rows`; cycles up to and including
+    // `last`.
     void run(std::int64_t last, std::int64_t rows = 16) {
         while (!stream.finished()) {
-            ids.push_back(enter(0, 1, rows));
+            ids.push_back(enter(now - 1, 1, rows));
         }
         for (; now <= last; ++now) {
             step();
@@ -51,7 +52,8 @@ struct Bench : Window {
         }
         stores.step(now, caches);
         for (EntryId id = window.pop_due(now); id != kNoEntry; id = window.at(id).next_in_slot) {
-            if (program::info_of(window.at(id).instruction->opcode).unit == program::Unit::Load) {
+            if (program::info_of(window.at(id).instruction->opcode).unit == program::Unit::Load &&
+                window.at(id).next_line < window.at(id).lines) {
                 loads.start(id);
             }
         }
@@ -59,7 +61,7 @@ struct Bench : Window {
     }
     std::int64_t result(std::size_t index) const { return window.at(ids[index]).result_at; }
 
-    LoadUnit loads{config, window, caches, stores};
+    LoadUnit loads{config, window, caches, stores, pages};
     std::vector<EntryId> ids;
     std::vector<caches::PrivateCaches::Arrival> arrivals;
     std::int64_t now = 1;
@@ -127,13 +129,46 @@ TEST(LoadUnit, ATileIsThereSoLongAfterItsLastLine) {
 }
 
 TEST(LoadUnit, AVectorLoadFollowsItsLine) {
-    for (const std::string form :
-         {"vmovups zmm1, [", "vbroadcastss zmm1, [", "kmovq k1, [", "vpexpandb zmm1, ["}) {
+    for (const std::string form : {"vmovups zmm1, [", "vbroadcastss zmm1, ["}) {
         Bench bench(form + "0x1000]\n" + form + "0x100000]\n");
         bench.run(40);
         EXPECT_EQ(bench.result(0), 1 + 5 + 2) << form;
         EXPECT_EQ(bench.result(1), 1 + 17 + 2) << form;
     }
+}
+
+TEST(LoadUnit, AGeneralRegisterHasItsLineAtOnceAndAChainWaitsForTheLoadBefore) {
+    Bench bench("shuffle order 0x1000 4 64\nloop i 2\nmov r1, [order[i]]\nend\n");
+    bench.run(40);
+    EXPECT_EQ(bench.result(0), 1 + 5);
+    EXPECT_EQ(bench.result(2), 1 + 5 + 5);  // behind the loop's counter
+}
+
+TEST(LoadUnit, ALineThatComesIntoTheL1KeepsLoadsWaiting) {
+    Bench bench("vmovups zmm1, [0x1000]\nvmovups zmm2, [0x1040]\nvmovups zmm3, [0x1080]\n", [] {
+        AmxConfig config = sample();
+        config.caches.fill_percent = 200;
+        return config;
+    }());
+    bench.loads.fill(1);  // two cycles, all slots of both
+    bench.run(20);
+    EXPECT_EQ(bench.result(0), 3 + 5 + 2);
+    EXPECT_EQ(bench.result(1), 3 + 5 + 2);
+    EXPECT_EQ(bench.result(2), 4 + 5 + 2);
+}
+
+TEST(LoadUnit, ALoadWaitsForItsPageAndYoungerOnesGoOn) {
+    AmxConfig config = sample();
+    config.pages.second_latency = base::Cycles{7};
+    Bench bench("vmovups zmm1, [0x3000]\nvmovups zmm2, [0x1040]\n", config);
+    bench.pages.warm(caches::line_at(0x1000), caches::line_at(0x4000));
+    while (!bench.pages.ready(caches::line_at(0x1000), bench.now)) {
+        ++bench.now;
+    }
+    const std::int64_t start = bench.now;
+    bench.run(start + 40);
+    EXPECT_EQ(bench.result(0), start + 7 + 5 + 2);
+    EXPECT_EQ(bench.result(1), start + 5 + 2);
 }
 
 TEST(LoadUnit, OlderLoadsTakeTheSlotsFirst) {

@@ -68,7 +68,6 @@ void Ports::issue_tmul(std::int64_t now) {
         tmul_.erase(it);
         tmul_use_ = TmulUse::Multiply;
         tmul_free_ = now + entry.rows;
-        port5_closed_ = now + config_.vector.port5_closed.count();
         execute(id, now, entry.rows + config_.tiles.dot_latency.count());
         if (config_.tiles.early_retire) {
             entry.done_at = now + 1;
@@ -80,36 +79,85 @@ void Ports::issue_tmul(std::int64_t now) {
 void Ports::issue_store(std::int64_t now) {
     const EntryId id = store_.front();
     const Entry& entry = window_.at(id);
-    const program::OpcodeInfo& info = program::info_of(entry.instruction->opcode);
-    if (entry.instruction->opcode == program::Opcode::VpmovsdbStore) {
-        if (now < port5_free_) {
-            return;
-        }
-        port5_free_ = now + info.uops;
+    if ((entry.port0 > 0 && now < port0_free_) || (entry.port5 > 0 && now < port5_free_)) {
+        return;
     }
+    take_ports(entry, now);
     store_.erase(store_.begin());
     store_free_ = now + entry.lines;
     const bool configuration = entry.instruction->opcode == program::Opcode::Sttilecfg;
-    execute_store(id, now, configuration ? config_.tiles.store_config.count() : info.latency);
+    const std::int64_t shuffles = entry.port5 > 0 ? timing_of(id).latency.count() : 0;
+    execute_store(id, now, configuration ? config_.tiles.store_config.count() : shuffles);
+}
+
+void Ports::take_ports(const Entry& entry, std::int64_t now) {
+    if (entry.port0 > 0) {
+        port0_free_ = now + entry.port0;
+        bound0_ -= entry.port0;
+    }
+    if (entry.port5 > 0) {
+        port5_free_ = now + entry.port5;
+        bound5_ -= entry.port5;
+    }
+}
+
+const OpcodeTiming& Ports::timing_of(EntryId id) const {
+    return config_.instructions[static_cast<std::size_t>(window_.at(id).instruction->opcode)];
+}
+
+void Ports::bind(EntryId id, std::int64_t now) {
+    Entry& entry = window_.at(id);
+    const program::Opcode opcode = entry.instruction->opcode;
+    if (program::is_dot(opcode) || opcode == program::Opcode::Tilezero) {
+        since_tile_ = 0;
+        switch_port5(false, now);
+        return;
+    }
+    const OpcodeTiming& timing = timing_of(id);
+    if (timing.port0 + timing.port5 + timing.either == 0) {
+        return;
+    }
+    if (++since_tile_ > config_.vector.port5_opens) {
+        switch_port5(true, now);
+    }
+    bool on5 = false;
+    if (timing.either > 0 && config_.vector.second_port && port5_open_) {
+        const bool even = !config_.vector.balanced_binding || bound0_ == bound5_;
+        on5 = even ? port5_next_ : bound5_ < bound0_;
+        port5_next_ = !on5;
+    }
+    entry.port0 = static_cast<std::int8_t>(timing.port0 + (on5 ? 0 : timing.either));
+    entry.port5 = static_cast<std::int8_t>(timing.port5 + (on5 ? timing.either : 0));
+    bound0_ += entry.port0;
+    bound5_ += entry.port5;
+}
+
+void Ports::switch_port5(bool open, std::int64_t now) {
+    if (open == port5_open_) {
+        return;
+    }
+    port5_open_ = open;
+    const std::int64_t still = config_.vector.port5_switch.count();
+    port0_free_ = std::max(port0_free_, now) + still;
+    port5_free_ = std::max(port5_free_, now) + still;
 }
 
 void Ports::issue_vector(std::int64_t now) {
-    const bool closed = !config_.vector.second_port || now < port5_closed_;
     for (auto it = vector_.begin(); it != vector_.end();) {
         const bool free0 = now >= port0_free_;
         const bool free5 = now >= port5_free_;
         if (!free0 && !free5) {
             break;
         }
-        const program::OpcodeInfo& info = program::info_of(window_.at(*it).instruction->opcode);
-        const bool on0 = free0 && info.unit != program::Unit::Shuffle;
-        const bool on5 = free5 && (info.unit != program::Unit::VectorMath || !closed);
-        if (!on0 && !on5) {
+        const Entry& entry = window_.at(*it);
+        if ((entry.port0 > 0 && !free0) || (entry.port5 > 0 && !free5)) {
             ++it;
             continue;
         }
-        (on0 ? port0_free_ : port5_free_) = now + info.uops;
-        execute(*it, now, info.latency);
+        take_ports(entry, now);
+        const OpcodeTiming& timing = timing_of(*it);
+        const bool only5 = entry.port0 == 0 && timing.port5_latency.count() > 0;
+        execute(*it, now, (only5 ? timing.port5_latency : timing.latency).count());
         it = vector_.erase(it);
     }
 }

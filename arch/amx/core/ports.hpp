@@ -2,8 +2,9 @@
 //
 // Each takes the oldest instruction whose operands are there and which it can execute. A TDP holds
 // TMUL a cycle for each row of A; a store of a tile that a TDP wrote holds TMUL and the store line
-// together. 512-bit arithmetic runs on ports 0 and 5; port 5 is closed to it while a TDP is
-// younger than `port5_closed`.
+// together. What an AVX-512 instruction takes of ports 0 and 5 is the device's to say; where either
+// will do, one is chosen when it enters the window. Port 5 takes none of those from a TDP or a
+// TILEZERO on until `port5_opens` AVX-512 instructions have followed it.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,8 @@ class Ports {
     std::int64_t tmul_free() const { return tmul_free_; }
     std::int64_t next_event(std::int64_t now) const;
 
+    // An instruction enters the window: which ports it will take.
+    void bind(EntryId id, std::int64_t now);
     void start(EntryId id);
     // One cycle.
     void step(std::int64_t now) {
@@ -49,6 +52,9 @@ class Ports {
     void issue_store(std::int64_t now);
     void issue_vector(std::int64_t now);
     void issue_scalar(std::int64_t now);
+    void take_ports(const Entry& entry, std::int64_t now);
+    void switch_port5(bool open, std::int64_t now);
+    const OpcodeTiming& timing_of(EntryId id) const;
     void execute(EntryId id, std::int64_t now, std::int64_t latency);
     void execute_store(EntryId id, std::int64_t now, std::int64_t latency);
 
@@ -64,7 +70,11 @@ class Ports {
     std::int64_t store_free_ = 0;
     std::int64_t port0_free_ = 0;
     std::int64_t port5_free_ = 0;
-    std::int64_t port5_closed_ = 0;
+    std::int64_t bound0_ = 0;  // cycles of each port that wait in the window
+    std::int64_t bound5_ = 0;
+    bool port5_open_ = true;
+    bool port5_next_ = false;      // whose turn it is
+    std::int64_t since_tile_ = 0;  // AVX-512 instructions
     TmulUse tmul_use_ = TmulUse::Multiply;
 };
 

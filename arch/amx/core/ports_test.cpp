@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <ostream>
+#include <vector>
 
 #include "arch/amx/core/window_testing.hpp"
 
@@ -15,18 +15,22 @@ AmxConfig sample() {
     AmxConfig config;
     config.tiles.dot_latency = base::Cycles{37};
     config.tiles.store_config = base::Cycles{23};
-    config.vector.port5_closed = base::Cycles{11};
+    config.vector.port5_opens = 11;
+    config.vector.port5_switch = base::Cycles{5};
     config.vector.scalar_ports = 3;
     return config;
 }
 
 // Every instruction enters in cycle 0 and can start in cycle 1.
 struct Bench : Window {
+    Ports ports{config, window, stores};
+
     explicit Bench(const std::string& text, const AmxConfig& given = sample(),
                    std::int64_t rows = 16)
         : Window(text, given) {
         while (!stream.finished()) {
             ids.push_back(enter(0, 1, rows));
+            ports.bind(ids.back(), 0);
         }
     }
     // Cycles up to and including `last`; notes when each was issued.
@@ -48,7 +52,6 @@ struct Bench : Window {
     std::int64_t issued_at(std::size_t index) const { return issued.at(ids[index]); }
     const Entry& entry(std::size_t index) const { return window.at(ids[index]); }
 
-    Ports ports{config, window, stores};
     std::vector<EntryId> ids;
     std::map<EntryId, std::int64_t> issued;
 };
@@ -132,67 +135,91 @@ TEST(Ports, SttilecfgDeliversItsLineLate) {
     EXPECT_EQ(bench.stores.data_at(1), 2 + 1);
 }
 
-struct Form {
-    const char* text;
-    std::int64_t latency;
-    std::int64_t uops;
-    bool on_port0;
-    bool closes;  // of port 5 to it while a TDP is young
-    friend std::ostream& operator<<(std::ostream& out, const Form& form) {
-        return out << form.text;
-    }
-};
-class VectorPorts : public testing::TestWithParam<Form> {};
-// The tables of LLVM's and OSACA's models of the machine, 512-bit forms: latency, uops, ports.
-INSTANTIATE_TEST_SUITE_P(Forms, VectorPorts,
-                         testing::Values(Form{"vcvtdq2ps zmm1, zmm8", 4, 1, true, true},
-                                         Form{"vcvtps2dq zmm1, zmm8", 4, 1, true, true},
-                                         Form{"vaddps zmm1, zmm8, zmm9", 4, 1, true, true},
-                                         Form{"vsubps zmm1, zmm8, zmm9", 4, 1, true, true},
-                                         Form{"vmulps zmm1, zmm8, zmm9", 4, 1, true, true},
-                                         Form{"vmaxps zmm1, zmm8, zmm9", 4, 1, true, true},
-                                         Form{"vcvtneps2bf16 zmm1, zmm8", 7, 2, true, true},
-                                         Form{"vpaddd zmm1, zmm8, zmm9", 1, 1, true, false},
-                                         Form{"vpslld zmm1, zmm8, 16", 1, 1, true, false},
-                                         Form{"vpmovzxwd zmm1, zmm8", 3, 1, false, false}));
-
-TEST_P(VectorPorts, LatencyUopsAndPortsAreTheTables) {
-    const Form form = GetParam();
-    Bench bench(repeated(form.text, 4));
-    bench.run(20);
-    EXPECT_EQ(bench.entry(0).result_at, 1 + form.latency);
-    EXPECT_EQ(bench.entry(0).done_at, 1 + form.latency);
-    for (std::size_t i = 0; i < 4; ++i) {  // on one port or on two
-        const auto turn = static_cast<std::int64_t>(form.on_port0 ? i / 2 : i);
-        EXPECT_EQ(bench.issued_at(i), 1 + turn * form.uops) << i;
-    }
-    AmxConfig one = sample();
-    one.vector.second_port = false;
-    Bench alone(repeated(form.text, 2), one);
-    alone.run(20);
-    EXPECT_EQ(alone.issued_at(1), form.closes ? 1 + form.uops : bench.issued_at(1));
-}
-
-TEST_P(VectorPorts, PortFiveIsClosedToMathSoLongAfterATdpStarts) {
-    const Form form = GetParam();
-    // The TDP starts in cycle 1; one of each pair goes by port 5 where it may.
-    Bench bench("tdpbssd tmm0, tmm4, tmm6\n" + repeated(form.text, 40));
-    bench.run(100);
-    std::int64_t together = 0;
-    for (std::size_t i = 1; i < 40; ++i) {
-        together = bench.issued_at(i) == bench.issued_at(i + 1) ? bench.issued_at(i) : together;
-        if (together > 0) {
-            break;
+// A timing of an instruction's own, of pairwise different numbers.
+AmxConfig timed(const char* mnemonic, const OpcodeTiming& timing) {
+    AmxConfig config = sample();
+    for (std::size_t i = 0; i < program::kOpcodes; ++i) {
+        if (program::kOpcodeInfo[i].mnemonic == mnemonic) {
+            config.instructions[i] = timing;
         }
     }
-    // The first cycle in which both ports are free and open.
-    const std::int64_t both = form.closes ? 1 + 11 : 1;
-    EXPECT_EQ(together, form.on_port0 && form.uops == 1 ? both : 0);
-    if (form.uops == 2) {  // port 0 in every odd cycle, port 5 in every even one
-        EXPECT_EQ(bench.issued_at(6), 11);
-        EXPECT_EQ(bench.issued_at(7), 12);
-        EXPECT_EQ(bench.issued_at(8), 13);
+    return config;
+}
+
+TEST(Ports, AnInstructionTakesThePortsAndTheTimeTheDeviceSays) {
+    const auto issued = [](const OpcodeTiming& timing) {
+        Bench bench(repeated("vmulps zmm1, zmm8, zmm9", 4), timed("vmulps", timing));
+        bench.run(40);
+        EXPECT_EQ(bench.entry(0).result_at, 1 + 7);
+        std::vector<std::int64_t> cycles;
+        for (std::size_t i = 0; i < 4; ++i) {
+            cycles.push_back(bench.issued_at(i));
+        }
+        return cycles;
+    };
+    using Cycles = std::vector<std::int64_t>;
+    const base::Cycles latency{7};
+    EXPECT_EQ(issued({.latency = latency, .port0 = 3}), (Cycles{1, 4, 7, 10}));
+    EXPECT_EQ(issued({.latency = latency, .port5 = 2}), (Cycles{1, 3, 5, 7}));
+    EXPECT_EQ(issued({.latency = latency, .port0 = 1, .port5 = 2}), (Cycles{1, 3, 5, 7}));
+    EXPECT_EQ(issued({.latency = latency, .either = 3}), (Cycles{1, 1, 4, 4}));
+}
+
+TEST(Ports, ALatencyMayBeAnotherOnPortFive) {
+    Bench bench(repeated("vaddps zmm1, zmm8, zmm9", 2),
+                timed("vaddps",
+                      {.latency = base::Cycles{7}, .port5_latency = base::Cycles{3}, .either = 1}));
+    bench.run(20);
+    EXPECT_EQ(bench.entry(0).result_at + bench.entry(1).result_at, 1 + 7 + 1 + 3);
+}
+
+TEST(Ports, ThePortIsChosenWhenAnInstructionEntersByLoadOrInTurn) {
+    // Three shuffles of port 5, then three that may take either.
+    const std::string text =
+        repeated("vpermd zmm1, zmm8, zmm9", 3) + repeated("vmulps zmm2, zmm8, zmm9", 3);
+    AmxConfig config = timed("vmulps", {.latency = base::Cycles{4}, .either = 1});
+    config.vector.balanced_binding = true;
+    Bench balanced(text, config);
+    balanced.run(20);
+    for (std::size_t i = 3; i < 6; ++i) {
+        EXPECT_EQ(balanced.entry(i).port0, 1) << i;
+        EXPECT_EQ(balanced.issued_at(i), static_cast<std::int64_t>(i) - 2);
     }
+    config.vector.balanced_binding = false;
+    Bench turns(text, config);
+    turns.run(20);
+    EXPECT_EQ(turns.entry(3).port0 + turns.entry(4).port0, 1);
+    EXPECT_NE(turns.entry(3).port0, turns.entry(4).port0);
+    EXPECT_EQ(turns.entry(3).port0, turns.entry(5).port0);
+    config.vector.second_port = false;
+    Bench one(text, config);
+    one.run(20);
+    EXPECT_EQ(one.issued_at(5), 3);
+}
+
+TEST(Ports, PortFiveOpensToArithmeticSoManyInstructionsAfterATileProductOrZero) {
+    for (const std::string tile : {"tdpbssd tmm0, tmm4, tmm6\n", "tilezero tmm0\n"}) {
+        Bench bench(tile + repeated("vmulps zmm1, zmm8, zmm9", 15));
+        bench.run(60);
+        for (std::size_t i = 1; i <= 11; ++i) {
+            EXPECT_EQ(bench.entry(i).port5, 0) << i;
+        }
+        std::int64_t opened = 0;
+        for (std::size_t i = 12; i <= 15; ++i) {
+            opened += bench.entry(i).port5;
+        }
+        EXPECT_GT(opened, 0);
+    }
+}
+
+TEST(Ports, BothPortsStandStillWhilePortFiveOpensOrCloses) {
+    // It closes with the product and opens with the twelfth instruction: twice five cycles from 0.
+    Bench closes("tdpbssd tmm0, tmm4, tmm6\nvmulps zmm1, zmm8, zmm9\n");
+    closes.run(30);
+    EXPECT_EQ(closes.issued_at(1), 0 + 5);
+    Bench opens("tdpbssd tmm0, tmm4, tmm6\n" + repeated("vmulps zmm1, zmm8, zmm9", 12));
+    opens.run(60);
+    EXPECT_EQ(opens.issued_at(1), 0 + 5 + 5);
 }
 
 TEST(Ports, FusedMultiplyAddTakesFourCyclesFromItsAccumulator) {
@@ -201,23 +228,15 @@ TEST(Ports, FusedMultiplyAddTakesFourCyclesFromItsAccumulator) {
     EXPECT_EQ(bench.issued_at(1), 1 + 4);
 }
 
-TEST(Ports, InterleavesTakePortFiveForTwoCyclesAndFour) {
-    for (const std::string opcode : {"vpermt2b", "vpermt2w"}) {
-        Bench bench(opcode + " zmm1, zmm8, zmm9, 0\n" + opcode + " zmm2, zmm8, zmm9, 0\n");
-        bench.run(10);
-        EXPECT_EQ(bench.entry(0).result_at, 1 + 4);
-        EXPECT_EQ(bench.issued_at(1), 1 + 2);
-    }
-}
-
-TEST(Ports, ASaturatingStoreTakesPortFiveForTwoCyclesAndFourMoreForItsData) {
+TEST(Ports, ASaturatingStoreTakesItsPortsAndItsLatencyForItsData) {
     Bench bench(
         "vpmovsdb [0x1000], zmm1, 16\nvpmovsdb [0x2000], zmm1, 16\n"
-        "vpmovzxwd zmm2, zmm8\n");
-    bench.run(10);
-    EXPECT_EQ(bench.stores.data_at(0), 1 + 4 + 1);
-    EXPECT_EQ(bench.issued_at(1), 1 + 2);
-    EXPECT_EQ(bench.issued_at(2), 3 + 2);  // stores are offered port 5 first
+        "vpermd zmm2, zmm8, zmm9\n",
+        timed("vpmovsdb", {.latency = base::Cycles{7}, .port5 = 3}));
+    bench.run(20);
+    EXPECT_EQ(bench.stores.data_at(0), 1 + 7 + 1);
+    EXPECT_EQ(bench.issued_at(1), 1 + 3);
+    EXPECT_EQ(bench.issued_at(2), 4 + 3);  // stores are offered port 5 first
 }
 
 TEST(Ports, ScalarUopsTakePortsOfTheirOwn) {

@@ -83,7 +83,9 @@ EntryId Scoreboard::allocate(const program::DynamicInstruction& dynamic, std::in
 
 void Scoreboard::rename(Entry& entry, EntryId id, const program::OpcodeInfo& info) {
     const program::Instruction& instruction = *entry.instruction;
-    const std::size_t offset = info.tile ? 0 : program::kTiles;
+    const std::size_t offset = info.tile()                                        ? 0
+                               : info.registers == program::RegisterKind::General ? kGenerals
+                                                                                  : program::kTiles;
     const auto reg = [offset](std::int8_t name) { return offset + static_cast<std::size_t>(name); };
     if (info.reads_destination) {
         use(entry, id, reg(instruction.destination), 0);
@@ -97,17 +99,16 @@ void Scoreboard::rename(Entry& entry, EntryId id, const program::OpcodeInfo& inf
     if (instruction.opcode == program::Opcode::Vpexpandb) {
         use(entry, id, kMask, 1);
     }
+    if (instruction.opcode == program::Opcode::Mov && instruction.address.table >= 0) {
+        use(entry, id, reg(instruction.destination), 0);  // it says where
+    }
     if (instruction.opcode == program::Opcode::Tilestored) {
         entry.stores_dot = registers_[reg(instruction.destination)].by_dot;
         return;
     }
     if (instruction.opcode == program::Opcode::Kmovq) {
         write(entry, kMask, info);
-    } else if (info.tile ||
-               (info.unit != program::Unit::Store && info.unit != program::Unit::Scalar &&
-                !program::is_prefetch(instruction.opcode) &&
-                (info.unit != program::Unit::None ||
-                 instruction.opcode == program::Opcode::Vpxord))) {
+    } else if (info.registers != program::RegisterKind::None && info.unit != program::Unit::Store) {
         write(entry, reg(instruction.destination), info);
     }
 }
@@ -137,7 +138,7 @@ void Scoreboard::write(Entry& entry, std::size_t reg, const program::OpcodeInfo&
     target.producer = entry.sequence;
     target.ready_at = caches::kUnknownCycle;
     target.by_dot = program::is_dot(opcode);
-    target.in_pool = info.tile && opcode != program::Opcode::Tilezero;
+    target.in_pool = info.tile() && opcode != program::Opcode::Tilezero;
     free_tiles_ -= takes ? 1 : 0;
 }
 

@@ -41,9 +41,11 @@ struct alignas(128) Entry {
     std::int16_t uops = 1;
     std::int8_t bytes = 0;  // of a vector load or store
     std::int8_t rows = 0;
-    std::int8_t lines = 0;            // of a load or store
-    std::int8_t next_line = 0;        // first not yet asked for
-    std::int8_t waiting = 0;          // lines under way
+    std::int8_t lines = 0;      // of a load or store
+    std::int8_t next_line = 0;  // first not yet asked for
+    std::int8_t waiting = 0;    // lines under way
+    std::int8_t port0 = 0;      // cycles it takes of ports 0 and 5
+    std::int8_t port5 = 0;
     std::uint8_t target = UINT8_MAX;  // register it writes
     std::uint8_t pending : 4 = 0;     // operands whose time is not known
     bool issued : 1 = false;
@@ -94,8 +96,12 @@ class Scoreboard {
     void issue(EntryId id);
     // Takes the head out of the window.
     void retire();
+    // It goes on in a unit of its own at `cycle`.
+    void wake(EntryId id, std::int64_t cycle) { schedule(id, cycle); }
     // LDTILECFG and TILERELEASE: every tile is zero from `cycle` on and stands in no register.
     void reset_tiles(std::int64_t cycle);
+    // Cycle `now` begins; nothing was due in those since the last.
+    void begin(std::int64_t now) { now_ = now - 1; }
     // Takes what is due at `now`, each unit's in an order of its own: a list by `next_in_slot`.
     EntryId pop_due(std::int64_t now) {
         now_ = now;
@@ -117,9 +123,9 @@ class Scoreboard {
     };
     static constexpr std::size_t kWheel = 1024;
     static constexpr std::size_t kWordBits = 64;
-    static constexpr std::size_t kVectors = 32;
-    static constexpr std::size_t kMask = program::kTiles + kVectors;  // k1
-    static constexpr std::size_t kRegisters = kMask + 1;
+    static constexpr std::size_t kMask = program::kTiles + program::kVectorRegisters;  // k1
+    static constexpr std::size_t kGenerals = kMask + 1;
+    static constexpr std::size_t kRegisters = kGenerals + program::kGeneralRegisters;
 
     EntryId id_of(std::uint64_t sequence) const { return static_cast<EntryId>(sequence & mask_); }
     void rename(Entry& entry, EntryId id, const program::OpcodeInfo& info);

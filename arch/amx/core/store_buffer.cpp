@@ -7,9 +7,11 @@
 
 namespace tilesim::arch::amx::core {
 
-StoreBuffer::StoreBuffer(std::int64_t entries, std::int64_t tile_load_after_store)
+StoreBuffer::StoreBuffer(std::int64_t entries, std::int64_t tile_load_after_store,
+                         const caches::PageMap& pages)
     : entries_(entries),
       after_store_(tile_load_after_store),
+      pages_(pages),
       ring_(std::bit_ceil(static_cast<std::size_t>(entries + tile_load_after_store + 2))),
       mask_(ring_.size() - 1) {}
 
@@ -32,14 +34,21 @@ bool StoreBuffer::forwards(std::int64_t store, std::int64_t address, std::int64_
 }
 
 std::int64_t StoreBuffer::push(std::int64_t address, std::int64_t bytes, std::uint64_t sequence,
-                               bool tile) {
+                               bool tile, bool streams) {
     SIM_DCHECK(room() > 0, "store buffer is full");
-    at(tail_) = {address, bytes, sequence, tile, caches::kUnknownCycle, caches::kUnknownCycle};
+    at(tail_) = {address,
+                 bytes,
+                 sequence,
+                 pages_.physical(caches::line_at(address)),
+                 tile,
+                 streams,
+                 caches::kUnknownCycle,
+                 caches::kUnknownCycle};
     ++filter_[slot_of(caches::line_at(address))];
     return tail_++;
 }
 
-bool StoreBuffer::step(std::int64_t now, caches::PrivateCaches& caches) {
+bool StoreBuffer::commit(std::int64_t now, caches::PrivateCaches& caches) {
     bool moved = false;
     while (release_ < commit_ && at(release_).committed_at + after_store_ <= now) {
         --filter_[slot_of(line_of(at(release_)))];
@@ -47,30 +56,52 @@ bool StoreBuffer::step(std::int64_t now, caches::PrivateCaches& caches) {
         moved = true;
     }
     if (commit_ < senior_ && at(commit_).data_at <= now) {
-        if (caches.commit(line_of(at(commit_)))) {
-            at(commit_++).committed_at = now;
-            moved = true;
-        } else {
-            lineless_ = commit_;
-        }
+        moved = write_next(now, caches) || moved;
     }
-    asked_ = std::max(asked_, commit_);
-    // A line that was evicted again before its turn is asked for once more.
-    const bool head_lost = asked_ > commit_ && commit_ < senior_ &&
-                           !caches.contains_l1(line_of(at(commit_))) &&
-                           caches.level_of(line_of(at(commit_))) == caches::Level::L1;
-    const std::int64_t wanted = head_lost ? commit_ : asked_;
-    if (wanted < senior_ && refused_ != caches.version()) {
-        const auto outcome = caches.own(line_of(at(wanted)), now);
-        if (outcome == caches::PrivateCaches::Outcome::NoBuffer) {
-            refused_ = caches.version();
-        } else {
-            asked_ += wanted == asked_ ? 1 : 0;
-            moved = true;
-        }
-    }
+    return moved;
+}
+
+bool StoreBuffer::ask(std::int64_t now, caches::PrivateCaches& caches) {
+    const bool moved = ask_ahead(now, caches);
     refused_now_ = refused_ == caches.version();
     return moved;
+}
+
+bool StoreBuffer::write_next(std::int64_t now, caches::PrivateCaches& caches) {
+    Entry& entry = at(commit_);
+    if (entry.streams) {
+        if (caches.stream(entry.line, now) == caches::PrivateCaches::Outcome::NoBuffer) {
+            refused_ = caches.version();
+            return false;
+        }
+    } else if (!caches.commit(entry.line)) {
+        lineless_ = commit_;
+        return false;
+    }
+    entry.committed_at = now;
+    ++commit_;
+    return true;
+}
+
+bool StoreBuffer::ask_ahead(std::int64_t now, caches::PrivateCaches& caches) {
+    asked_ = std::max(asked_, commit_);
+    while (asked_ < senior_ && at(asked_).streams) {
+        ++asked_;
+    }
+    // A line that was evicted again before its turn is asked for once more.
+    const bool head_lost = asked_ > commit_ && commit_ < senior_ && !at(commit_).streams &&
+                           !caches.contains_l1(at(commit_).line) &&
+                           caches.level_of(at(commit_).line) == caches::Level::L1;
+    const std::int64_t wanted = head_lost ? commit_ : asked_;
+    if (wanted >= senior_ || refused_ == caches.version()) {
+        return false;
+    }
+    if (caches.own(at(wanted).line, now) == caches::PrivateCaches::Outcome::NoBuffer) {
+        refused_ = caches.version();
+        return false;
+    }
+    asked_ += wanted == asked_ ? 1 : 0;
+    return true;
 }
 
 std::int64_t StoreBuffer::next_event(std::int64_t now) const {
@@ -81,7 +112,7 @@ std::int64_t StoreBuffer::next_event(std::int64_t now) const {
     if (asked_ < senior_ && !refused_now_) {
         return now + 1;
     }
-    if (commit_ < senior_ && lineless_ != commit_) {
+    if (commit_ < senior_ && lineless_ != commit_ && !(at(commit_).streams && refused_now_)) {
         next = std::min(next, at(commit_).data_at);
     }
     return next == caches::kUnknownCycle ? next : std::max(next, now + 1);

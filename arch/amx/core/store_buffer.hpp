@@ -2,7 +2,8 @@
 //
 // An entry is taken when the store enters the window, gets its data when the store executes,
 // becomes senior when it retires, and is written to the L1 one a cycle once the line is there.
-// Lines of senior stores are asked for ahead, one a cycle. A tile load of the line waits until
+// Lines of senior stores are asked for ahead, one a cycle; a store past the caches asks for none
+// and takes a fill buffer when it is its turn. A tile load of the line waits until
 // `tile_load_after_store` cycles after that; an AVX-512 load may take its data from the entry, of a
 // tile store a full line only.
 #pragma once
@@ -11,13 +12,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "arch/amx/caches/page_map.hpp"
 #include "arch/amx/caches/private_caches.hpp"
 
 namespace tilesim::arch::amx::core {
 
 class StoreBuffer {
   public:
-    StoreBuffer(std::int64_t entries, std::int64_t tile_load_after_store);
+    StoreBuffer(std::int64_t entries, std::int64_t tile_load_after_store,
+                const caches::PageMap& pages);
 
     static constexpr std::int64_t kNone = -1;
 
@@ -41,19 +44,28 @@ class StoreBuffer {
     std::int64_t next_event(std::int64_t now) const;
 
     // The part of a store that lies in one line; returns its number.
-    std::int64_t push(std::int64_t address, std::int64_t bytes, std::uint64_t sequence, bool tile);
+    // `streams`: past the caches.
+    std::int64_t push(std::int64_t address, std::int64_t bytes, std::uint64_t sequence, bool tile,
+                      bool streams = false);
     void set_data(std::int64_t store, std::int64_t cycle) { at(store).data_at = cycle; }
     // Every entry below `end` belongs to a retired store.
     void set_senior(std::int64_t end) { senior_ = end; }
-    // One cycle; true when something moved.
-    bool step(std::int64_t now, caches::PrivateCaches& caches);
+    // One cycle; true when something moved. Loads come before lines are asked for: `step` is both.
+    bool step(std::int64_t now, caches::PrivateCaches& caches) {
+        const bool written = commit(now, caches);
+        return ask(now, caches) || written;
+    }
+    bool commit(std::int64_t now, caches::PrivateCaches& caches);
+    bool ask(std::int64_t now, caches::PrivateCaches& caches);
 
   private:
     struct Entry {
         std::int64_t address = 0;
         std::int64_t bytes = 0;
         std::uint64_t sequence = 0;
+        caches::Line line = 0;  // of memory
         bool tile = false;
+        bool streams = false;
         std::int64_t data_at = caches::kUnknownCycle;
         std::int64_t committed_at = caches::kUnknownCycle;
     };
@@ -63,6 +75,8 @@ class StoreBuffer {
     }
     static caches::Line line_of(const Entry& entry) { return caches::line_at(entry.address); }
     std::int64_t search(caches::Line line, std::uint64_t sequence) const;
+    bool write_next(std::int64_t now, caches::PrivateCaches& caches);
+    bool ask_ahead(std::int64_t now, caches::PrivateCaches& caches);
     Entry& at(std::int64_t store) { return ring_[static_cast<std::size_t>(store) & mask_]; }
     const Entry& at(std::int64_t store) const {
         return ring_[static_cast<std::size_t>(store) & mask_];
@@ -70,6 +84,7 @@ class StoreBuffer {
 
     std::int64_t entries_;
     std::int64_t after_store_;
+    caches::PageMap pages_;
     std::vector<Entry> ring_;
     std::size_t mask_;
     std::array<std::uint16_t, kFilter> filter_{};  // stores held of each slot's lines

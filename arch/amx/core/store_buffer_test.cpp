@@ -17,8 +17,8 @@ struct Buffer {
     std::int64_t push(caches::Line line, std::uint64_t sequence, bool tile = true) {
         return stores.push(line * caches::kLineBytes, caches::kLineBytes, sequence, tile);
     }
-    caches::PrivateCaches caches{caches_config()};
-    StoreBuffer stores{7, kAfter};
+    caches::PrivateCaches caches{caches_config(), base::Hertz{1'000'000'000}};
+    StoreBuffer stores{7, kAfter, caches::PageMap{false}};
 
   private:
     static PrivateCacheConfig caches_config() {
@@ -150,6 +150,19 @@ TEST(StoreBuffer, ALineThatWasLostIsAskedForAgain) {
     EXPECT_FALSE(buffer.stores.committed(store));
     ASSERT_EQ(buffer.caches.outbox().size(), 1U);
     EXPECT_EQ(buffer.caches.outbox()[0].line, 0);
+}
+
+TEST(StoreBuffer, AStorePastTheCachesTakesAFillBufferWhenItIsItsTurn) {
+    Buffer buffer(0);
+    const std::int64_t store = buffer.stores.push(0, caches::kLineBytes, 1, false, true);
+    buffer.stores.set_data(store, 5);
+    buffer.stores.set_senior(1);
+    buffer.stores.step(4, buffer.caches);
+    EXPECT_TRUE(buffer.caches.outbox().empty());  // it asks for no line ahead
+    buffer.stores.step(5, buffer.caches);
+    EXPECT_TRUE(buffer.stores.committed(store));
+    ASSERT_EQ(buffer.caches.outbox().size(), 1U);
+    EXPECT_EQ(buffer.caches.outbox()[0].kind, caches::UncoreRequest::Kind::Stream);
 }
 
 }  // namespace

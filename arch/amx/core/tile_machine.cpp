@@ -37,6 +37,10 @@ std::int32_t to_int32(float value) {  // VCVTPS2DQ: nearest even, out of range t
 std::int8_t saturated(std::int32_t value) {
     return static_cast<std::int8_t>(std::clamp<std::int32_t>(value, INT8_MIN, INT8_MAX));
 }
+std::uint8_t saturated_unsigned(std::int32_t value) {  // VPMOVUSDB: the source is unsigned
+    return static_cast<std::uint8_t>(
+        std::min<std::uint32_t>(static_cast<std::uint32_t>(value), UINT8_MAX));
+}
 
 // Element `i` of a vector result; `before` is what the destination held.
 void compute_lane(const program::Instruction& instruction, std::size_t i, const Row& a,
@@ -68,8 +72,24 @@ void compute_lane(const program::Instruction& instruction, std::size_t i, const 
         case program::Opcode::Vfmadd231ps:
             put(out, i, std::fma(x, y, get<float>(before, i)));
             break;
+        case program::Opcode::Vfmadd213ps:
+            put(out, i, std::fma(x, get<float>(before, i), y));
+            break;
         case program::Opcode::Vcvtneps2bf16:
             put(out, i, round_to_bf16(x));
+            break;
+        case program::Opcode::Vcvtne2ps2bf16:
+            put(out, i, round_to_bf16(y));
+            put(out, TileMachine::kLanes + i, round_to_bf16(x));
+            break;
+        case program::Opcode::Vpandd:
+            put(out, i, get<std::uint32_t>(a, i) & get<std::uint32_t>(b, i));
+            break;
+        case program::Opcode::Vpermd:
+            put(out, i, get<std::uint32_t>(b, get<std::uint32_t>(a, i) % TileMachine::kLanes));
+            break;
+        case program::Opcode::Vpsrld:
+            put(out, i, get<std::uint32_t>(a, i) >> instruction.immediate);
             break;
         case program::Opcode::Vpmovzxwd:
             put(out, i, std::uint32_t{get<std::uint16_t>(a, i)});
@@ -229,6 +249,7 @@ bool TileMachine::vector_memory(const program::DynamicInstruction& dynamic) {
             store_.read(dynamic.address, std::span{reg}.first(bytes));
             return true;
         case program::Opcode::VmovupsStore:
+        case program::Opcode::Vmovntps:
             store_.write(dynamic.address, std::span{reg}.first(bytes));
             return true;
         case program::Opcode::Vbroadcastss: {
@@ -239,12 +260,26 @@ bool TileMachine::vector_memory(const program::DynamicInstruction& dynamic) {
             }
             return true;
         }
-        case program::Opcode::VpmovsdbStore: {
+        case program::Opcode::VpmovsdbStore:
+        case program::Opcode::VpmovusdbStore: {
             Row narrow{};
             for (std::size_t i = 0; i < bytes; ++i) {
-                put(narrow, i, saturated(get<std::int32_t>(reg, i)));
+                const auto value = get<std::int32_t>(reg, i);
+                if (instruction.opcode == program::Opcode::VpmovsdbStore) {
+                    put(narrow, i, saturated(value));
+                } else {
+                    put(narrow, i, saturated_unsigned(value));
+                }
             }
             store_.write(dynamic.address, std::span{narrow}.first(bytes));
+            return true;
+        }
+        case program::Opcode::Vpmovsxbd: {
+            Row narrow{};
+            store_.read(dynamic.address, std::span{narrow}.first(bytes));
+            for (std::size_t i = 0; i < kLanes; ++i) {
+                put(reg, i, std::int32_t{get<std::int8_t>(narrow, i)});
+            }
             return true;
         }
         case program::Opcode::Kmovq: {
@@ -287,8 +322,7 @@ void TileMachine::vector_math(const program::Instruction& instruction) {
     if (opcode == program::Opcode::Vpermt2b || opcode == program::Opcode::Vpermt2w) {
         return interleave(instruction, opcode == program::Opcode::Vpermt2b ? 1 : 2);
     }
-    if (opcode == program::Opcode::Scalar || opcode == program::Opcode::Loop ||
-        opcode == program::Opcode::Barrier || program::is_prefetch(opcode)) {
+    if (program::info_of(opcode).registers != program::RegisterKind::Vector) {
         return;
     }
     const Row a = vector(instruction.source_a);

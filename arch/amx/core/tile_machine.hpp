@@ -20,6 +20,7 @@ class TileMachine final : public InstructionObserver {
 
     void on_instruction(const program::DynamicInstruction& dynamic) override;
 
+    static constexpr std::size_t kLanes = 16;
     using Row = std::array<std::byte, program::kRowBytes>;
     const Row& tile_row(int tile, int row) const {
         return tiles_[static_cast<std::size_t>(tile)][static_cast<std::size_t>(row)];

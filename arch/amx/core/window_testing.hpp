@@ -6,6 +6,7 @@
 
 #include "arch/amx/core/scoreboard.hpp"
 #include "arch/amx/core/store_buffer.hpp"
+#include "arch/amx/core/translation.hpp"
 #include "arch/amx/program/instruction_stream.hpp"
 #include "arch/amx/program/program_text.hpp"
 
@@ -21,7 +22,7 @@ struct Window {
         const program::Opcode opcode = dynamic.instruction->opcode;
         const EntryId id = window.allocate(dynamic, uops, now);
         Entry& entry = window.at(id);
-        const bool tile = program::info_of(opcode).tile;
+        const bool tile = program::info_of(opcode).tile();
         entry.rows = static_cast<std::int8_t>(tile ? rows : 1);
         const std::int64_t row_bytes = tile ? caches::kLineBytes : dynamic.bytes;
         const bool split = dynamic.address % caches::kLineBytes + row_bytes > caches::kLineBytes;
@@ -41,8 +42,10 @@ struct Window {
     program::Program program;
     program::InstructionStream stream{program};
     Scoreboard window{config.window, config.tiles};
-    caches::PrivateCaches caches{config.caches};
-    StoreBuffer stores{config.window.store_buffer, config.access.tile_load_after_store.count()};
+    caches::PrivateCaches caches{config.caches, config.clock};
+    Translation pages{config.pages, caches};
+    StoreBuffer stores{config.window.store_buffer, config.access.tile_load_after_store.count(),
+                       pages.map()};
 };
 
 }  // namespace tilesim::arch::amx::core

@@ -1,8 +1,47 @@
 #include "arch/amx/program/instruction.hpp"
 
+#include <bit>
+
 #include "arch/base/check.hpp"
 
 namespace tilesim::arch::amx::program {
+
+namespace {
+
+// A permutation of [0, count): multiplications and shifts, each a permutation of the next power of
+// two, repeated until the result lies within.
+std::int64_t shuffled(std::int64_t index, std::int64_t count) {
+    constexpr std::uint64_t kOdd = 0x9E3779B1U;
+    constexpr int kRounds = 3;
+    const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(count - 1)));
+    const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+    auto value = static_cast<std::uint64_t>(index);
+    do {
+        for (int round = 0; round < kRounds; ++round) {
+            value = (value * kOdd + 0x7F4A7C15U) & mask;
+            value ^= value >> (bits / 2 + 1);
+        }
+    } while (value >= static_cast<std::uint64_t>(count));
+    return static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+std::int64_t AddressTable::entries() const {
+    return count > 0 ? count : static_cast<std::int64_t>(starts.size()) - 1;
+}
+
+std::int64_t AddressTable::start(std::int64_t index) const {
+    if (count == 0) {
+        return starts.at(static_cast<std::size_t>(index));
+    }
+    const std::int64_t at = shuffled(index % count, count);
+    return starts.front() + at * block + at * skew * kRowBytes % block;
+}
+
+std::int64_t AddressTable::bytes(std::int64_t index) const {
+    return count > 0 ? kRowBytes : start(index + 1) - start(index);
+}
 
 Address Address::plus(std::int64_t bytes) const {
     Address result = *this;

@@ -40,75 +40,107 @@ enum class Opcode : std::uint8_t {
     Vmulps,
     Vmaxps,
     Vfmadd231ps,
-    Vcvtneps2bf16,  // 16 floats to 16 bf16 in the lower half
-    VpmovsdbStore,  // 16 int32 to 16 int8 in memory, saturated
-    Vpmovzxwd,      // 16 bf16 of the lower half to 32-bit elements
-    Vpslld,         // by `immediate`
-    Vpermt2b,       // interleave bytes of two registers; `immediate`: 0 lower, 1 upper half
-    Vpermt2w,       // as Vpermt2b, 16-bit elements
-    Kmovq,          // load a 64-bit mask into k1
-    Vpexpandb,      // bytes from memory to where the mask k1 is set, zero elsewhere
+    Vfmadd213ps,
+    Vcvtneps2bf16,   // 16 floats to 16 bf16 in the lower half
+    Vcvtne2ps2bf16,  // two times 16 floats to 32 bf16, those of the second source below
+    VpmovsdbStore,   // 16 int32 to 16 int8 in memory, saturated
+    VpmovusdbStore,  // 16 int32 to 16 uint8 in memory, saturated
+    Vpmovsxbd,       // 16 int8 of memory to int32
+    Vpmovzxwd,       // 16 bf16 of the lower half to 32-bit elements
+    Vpslld,          // by `immediate`
+    Vpsrld,          // by `immediate`
+    Vpandd,
+    Vpermd,     // elements of the second source where the first says
+    Vpermt2b,   // interleave bytes of two registers; `immediate`: 0 lower, 1 upper half
+    Vpermt2w,   // as Vpermt2b, 16-bit elements
+    Kmovq,      // load a 64-bit mask into k1
+    Vpexpandb,  // bytes from memory to where the mask k1 is set, zero elsewhere
+    Vmovntps,   // store past the caches
+    Mov,        // load a general register; from a table: where the load before it pointed
     Prefetcht0,
     Prefetcht1,
+    Prefetcht2,
+    Prefetchnta,
+    Prefetchw,
     Scalar,   // one integer uop
     Loop,     // counter and branch of a loop; emitted by the stream
+    Lfence,   // nothing after it enters before everything in front of it is done
+    Pause,    // nothing enters for `immediate` cycles
     Barrier,  // waits until every core of the program has come here
     Count_
 };
 inline constexpr std::size_t kOpcodes = static_cast<std::size_t>(Opcode::Count_);
 
 // Which part of the core executes an instruction.
-enum class Unit : std::uint8_t { None, Tmul, Load, Store, VectorMath, VectorAny, Shuffle, Scalar };
+enum class Unit : std::uint8_t { None, Tmul, Load, Store, Vector, Scalar };
+inline constexpr int kVectorRegisters = 32;
+inline constexpr int kGeneralRegisters = 16;
+enum class RegisterKind : std::uint8_t { None, Tile, Vector, General };
 
+// What the instruction set says of an opcode; how long it takes is in AmxConfig.
 struct OpcodeInfo {
     std::string_view mnemonic;
     Unit unit = Unit::None;
-    std::int8_t latency = 1;  // vector and scalar; tile timing is in AmxConfig
-    std::int8_t uops = 1;
-    bool tile = false;        // operands are tile registers
+    RegisterKind registers = RegisterKind::None;
     bool memory = false;      // has an address
     std::int8_t sources = 0;  // register sources beyond the destination
     bool reads_destination = false;
+    bool immediate = false;
+
+    bool tile() const { return registers == RegisterKind::Tile; }
 };
-// Latencies and ports of the AVX-512 forms: LLVM's Sapphire Rapids model and OSACA's spr.yml.
 inline constexpr std::array<OpcodeInfo, kOpcodes> kOpcodeInfo{{
-    {"tileloadd", Unit::Load, 0, 1, true, true, 0, false},
-    {"tileloaddt1", Unit::Load, 0, 1, true, true, 0, false},
-    {"tilestored", Unit::Store, 0, 1, true, true, 0, true},
-    {"tilezero", Unit::None, 0, 1, true, false, 0, false},
-    {"tdpbssd", Unit::Tmul, 0, 1, true, false, 2, true},
-    {"tdpbsud", Unit::Tmul, 0, 1, true, false, 2, true},
-    {"tdpbusd", Unit::Tmul, 0, 1, true, false, 2, true},
-    {"tdpbuud", Unit::Tmul, 0, 1, true, false, 2, true},
-    {"tdpbf16ps", Unit::Tmul, 0, 1, true, false, 2, true},
-    {"ldtilecfg", Unit::None, 0, 1, false, false, 0, false},
-    {"sttilecfg", Unit::Store, 0, 1, false, true, 0, false},
-    {"tilerelease", Unit::None, 0, 1, false, false, 0, false},
-    {"vmovups", Unit::Load, 0, 1, false, true, 0, false},
-    {"vmovups", Unit::Store, 0, 1, false, true, 0, true},
-    {"vbroadcastss", Unit::Load, 0, 1, false, true, 0, false},
-    {"vpxord", Unit::None, 0, 1, false, false, 0, false},
-    {"vcvtdq2ps", Unit::VectorMath, 4, 1, false, false, 1, false},
-    {"vcvtps2dq", Unit::VectorMath, 4, 1, false, false, 1, false},
-    {"vaddps", Unit::VectorMath, 4, 1, false, false, 2, false},
-    {"vpaddd", Unit::VectorAny, 1, 1, false, false, 2, false},
-    {"vsubps", Unit::VectorMath, 4, 1, false, false, 2, false},
-    {"vmulps", Unit::VectorMath, 4, 1, false, false, 2, false},
-    {"vmaxps", Unit::VectorMath, 4, 1, false, false, 2, false},
-    {"vfmadd231ps", Unit::VectorMath, 4, 1, false, false, 2, true},
-    {"vcvtneps2bf16", Unit::VectorMath, 7, 2, false, false, 1, false},
-    {"vpmovsdb", Unit::Store, 4, 2, false, true, 0, true},
-    {"vpmovzxwd", Unit::Shuffle, 3, 1, false, false, 1, false},
-    {"vpslld", Unit::VectorAny, 1, 1, false, false, 1, false},
-    {"vpermt2b", Unit::Shuffle, 4, 2, false, false, 2, false},
-    {"vpermt2w", Unit::Shuffle, 4, 2, false, false, 2, false},
-    {"kmovq", Unit::Load, 0, 1, false, true, 0, false},
-    {"vpexpandb", Unit::Load, 0, 2, false, true, 0, false},
-    {"prefetcht0", Unit::Load, 0, 1, false, true, 0, false},
-    {"prefetcht1", Unit::Load, 0, 1, false, true, 0, false},
-    {"scalar", Unit::Scalar, 1, 1, false, false, 0, false},
-    {"loop", Unit::Scalar, 1, 2, false, false, 0, false},
-    {"barrier", Unit::None, 0, 1, false, false, 0, false},
+    {"tileloadd", Unit::Load, RegisterKind::Tile, true},
+    {"tileloaddt1", Unit::Load, RegisterKind::Tile, true},
+    {"tilestored", Unit::Store, RegisterKind::Tile, true, 0, true},
+    {"tilezero", Unit::None, RegisterKind::Tile},
+    {"tdpbssd", Unit::Tmul, RegisterKind::Tile, false, 2, true},
+    {"tdpbsud", Unit::Tmul, RegisterKind::Tile, false, 2, true},
+    {"tdpbusd", Unit::Tmul, RegisterKind::Tile, false, 2, true},
+    {"tdpbuud", Unit::Tmul, RegisterKind::Tile, false, 2, true},
+    {"tdpbf16ps", Unit::Tmul, RegisterKind::Tile, false, 2, true},
+    {"ldtilecfg", Unit::None, RegisterKind::None},
+    {"sttilecfg", Unit::Store, RegisterKind::None, true},
+    {"tilerelease", Unit::None, RegisterKind::None},
+    {"vmovups", Unit::Load, RegisterKind::Vector, true},
+    {"vmovups", Unit::Store, RegisterKind::Vector, true, 0, true},
+    {"vbroadcastss", Unit::Load, RegisterKind::Vector, true},
+    {"vpxord", Unit::None, RegisterKind::Vector},
+    {"vcvtdq2ps", Unit::Vector, RegisterKind::Vector, false, 1},
+    {"vcvtps2dq", Unit::Vector, RegisterKind::Vector, false, 1},
+    {"vaddps", Unit::Vector, RegisterKind::Vector, false, 2},
+    {"vpaddd", Unit::Vector, RegisterKind::Vector, false, 2},
+    {"vsubps", Unit::Vector, RegisterKind::Vector, false, 2},
+    {"vmulps", Unit::Vector, RegisterKind::Vector, false, 2},
+    {"vmaxps", Unit::Vector, RegisterKind::Vector, false, 2},
+    {"vfmadd231ps", Unit::Vector, RegisterKind::Vector, false, 2, true},
+    {"vfmadd213ps", Unit::Vector, RegisterKind::Vector, false, 2, true},
+    {"vcvtneps2bf16", Unit::Vector, RegisterKind::Vector, false, 1},
+    {"vcvtne2ps2bf16", Unit::Vector, RegisterKind::Vector, false, 2},
+    {"vpmovsdb", Unit::Store, RegisterKind::Vector, true, 0, true},
+    {"vpmovusdb", Unit::Store, RegisterKind::Vector, true, 0, true},
+    {"vpmovsxbd", Unit::Load, RegisterKind::Vector, true},
+    {"vpmovzxwd", Unit::Vector, RegisterKind::Vector, false, 1},
+    {"vpslld", Unit::Vector, RegisterKind::Vector, false, 1, false, true},
+    {"vpsrld", Unit::Vector, RegisterKind::Vector, false, 1, false, true},
+    {"vpandd", Unit::Vector, RegisterKind::Vector, false, 2},
+    {"vpermd", Unit::Vector, RegisterKind::Vector, false, 2},
+    {"vpermt2b", Unit::Vector, RegisterKind::Vector, false, 2, false, true},
+    {"vpermt2w", Unit::Vector, RegisterKind::Vector, false, 2, false, true},
+    {"kmovq", Unit::Load, RegisterKind::None, true},
+    {"vpexpandb", Unit::Load, RegisterKind::Vector, true},
+    {"vmovntps", Unit::Store, RegisterKind::Vector, true, 0, true},
+    {"mov", Unit::Load, RegisterKind::General, true},
+    {"prefetcht0", Unit::Load, RegisterKind::None, true},
+    {"prefetcht1", Unit::Load, RegisterKind::None, true},
+    {"prefetcht2", Unit::Load, RegisterKind::None, true},
+    {"prefetchnta", Unit::Load, RegisterKind::None, true},
+    {"prefetchw", Unit::Load, RegisterKind::None, true},
+    {"scalar", Unit::Scalar, RegisterKind::None},
+    {"loop", Unit::Scalar, RegisterKind::None},
+    {"lfence", Unit::None, RegisterKind::None},
+    {"pause", Unit::None, RegisterKind::None, false, 0, false, true},
+    {"barrier", Unit::None, RegisterKind::None},
 }};
 inline const OpcodeInfo& info_of(Opcode opcode) {
     return kOpcodeInfo[static_cast<std::size_t>(opcode)];
@@ -122,10 +154,11 @@ inline bool is_tile_load(Opcode opcode) {
 }
 inline bool is_store(Opcode opcode) {
     return opcode == Opcode::Tilestored || opcode == Opcode::VmovupsStore ||
-           opcode == Opcode::VpmovsdbStore || opcode == Opcode::Sttilecfg;
+           opcode == Opcode::VpmovsdbStore || opcode == Opcode::VpmovusdbStore ||
+           opcode == Opcode::Vmovntps || opcode == Opcode::Sttilecfg;
 }
 inline bool is_prefetch(Opcode opcode) {
-    return opcode == Opcode::Prefetcht0 || opcode == Opcode::Prefetcht1;
+    return opcode >= Opcode::Prefetcht0 && opcode <= Opcode::Prefetchw;
 }
 
 // Bytes of memory an AVX-512, mask or configuration operand has where no length is given.
@@ -135,7 +168,11 @@ constexpr std::int64_t default_bytes(Opcode opcode) {
             return 4;
         case Opcode::Kmovq:
             return 8;
+        case Opcode::Mov:
+            return 8;
         case Opcode::VpmovsdbStore:
+        case Opcode::VpmovusdbStore:
+        case Opcode::Vpmovsxbd:
             return 16;
         default:
             return kRowBytes;
@@ -186,10 +223,28 @@ struct Buffer {
 };
 
 // Where pieces of varying length lie, one after the other: what code that counts the bits of masks
-// finds out as it goes. Entry i starts at starts[i] and ends at starts[i + 1].
+// finds out as it goes. Entry i starts at starts[i] and ends at starts[i + 1]. Or, with a count,
+// lines in a random order: entry i is the line of block order(i) of `count` blocks of `block`
+// bytes, `skew` lines further on in each block than in the one before.
 struct AddressTable {
     std::string name;
-    std::vector<std::int64_t> starts;  // one more than there are entries
+    std::vector<std::int64_t> starts;  // one more than there are entries; the first: where it lies
+    std::int64_t count = 0;            // 0: pieces
+    std::int64_t block = kRowBytes;
+    std::int64_t skew = 0;
+
+    std::int64_t entries() const;
+    std::int64_t start(std::int64_t index) const;
+    std::int64_t bytes(std::int64_t index) const;
+};
+
+// What is done to a buffer's lines before a program is timed, in the order in which they stand:
+// taken out of every cache, or put where a level begins.
+struct Preparation {
+    enum class To : std::uint8_t { L1, L2, L3, Memory };
+    std::size_t buffer = 0;
+    To to = To::Memory;
+    bool dirty = false;
 };
 
 struct Program {
@@ -198,12 +253,14 @@ struct Program {
     std::vector<std::array<TileShape, kTiles>> configs;  // LDTILECFG's operands
     std::vector<std::string> variables;                  // names of loops, by variable
     std::vector<Statement> statements;
+    std::vector<Preparation> preparations;
+    std::int64_t runs = 1;  // one after the other; the last one counts
 
     int open_loop(std::string name, std::int64_t count);  // returns its variable
     void close_loop();
     void emit(Instruction instruction);
     int add_config(const std::array<TileShape, kTiles>& shapes);
-    // Instructions executed, loop ends included.
+    // Instructions executed in one run, loop ends included.
     std::int64_t dynamic_instructions() const;
 
   private:

@@ -1,9 +1,17 @@
 #include "arch/amx/program/instruction_stream.hpp"
 
+#include <algorithm>
+
 namespace tilesim::arch::amx::program {
 
 InstructionStream::InstructionStream(const Program& program)
     : program_(program), values_(program.variables.size(), 0) {
+    settle();
+}
+
+void InstructionStream::restart() {
+    at_ = 0;
+    finished_ = false;
     settle();
 }
 
@@ -38,10 +46,10 @@ void InstructionStream::settle() {
         }
         current_.bytes = statement.instruction.bytes;
         if (address.table >= 0) [[unlikely]] {
-            const auto& starts = program_.tables[static_cast<std::size_t>(address.table)].starts;
-            const auto index = static_cast<std::size_t>(current_.address);
-            current_.address = starts.at(index);
-            current_.bytes = starts.at(index + 1) - starts[index];
+            const AddressTable& table = program_.tables[static_cast<std::size_t>(address.table)];
+            const std::int64_t index = current_.address;
+            current_.address = table.start(index);
+            current_.bytes = std::min(statement.instruction.bytes, table.bytes(index));
         }
         return;
     }

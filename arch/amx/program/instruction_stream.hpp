@@ -21,6 +21,7 @@ class InstructionStream {
     // Index of its statement.
     std::size_t position() const { return at_; }
     void advance();
+    void restart();
 
   private:
     void settle();  // from `at_` to the next instruction

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <array>
+
 #include "arch/amx/program/program_text.hpp"
 
 namespace tilesim::arch::amx::program {
@@ -33,14 +35,14 @@ std::string address_of(const Program& program, const Address& address) {
 
 std::string operands_of(const Program& program, const Instruction& instruction) {
     const OpcodeInfo& info = info_of(instruction.opcode);
-    const char* kind = info.tile ? "tmm" : "zmm";
+    const char* kind = prefix_of(info.registers);
     const std::string reg = fmt::format("{}{}", kind, instruction.destination);
     if (instruction.opcode == Opcode::Ldtilecfg) {
         return fmt::format(" {}", instruction.immediate);
     }
     if (info.memory) {
         std::string memory = address_of(program, instruction.address);
-        if (info.tile) {
+        if (info.tile()) {
             memory += fmt::format(", {}", instruction.row_stride);
         }
         if (is_prefetch(instruction.opcode) || instruction.opcode == Opcode::Sttilecfg) {
@@ -50,15 +52,14 @@ std::string operands_of(const Program& program, const Instruction& instruction) 
             return " k1, " + memory;
         }
         const std::string length =
-            !info.tile && instruction.bytes != default_bytes(instruction.opcode)
+            !info.tile() && instruction.bytes != default_bytes(instruction.opcode)
                 ? fmt::format(", {}", instruction.bytes)
                 : "";
         return info.unit == Unit::Store ? " " + memory + ", " + reg + length
                                         : " " + reg + ", " + memory + length;
     }
-    if (instruction.opcode == Opcode::Scalar || instruction.opcode == Opcode::Barrier ||
-        instruction.opcode == Opcode::Tilerelease) {
-        return "";
+    if (info.registers == RegisterKind::None) {
+        return info.immediate ? fmt::format(" {}", instruction.immediate) : "";
     }
     std::string text = " " + reg;
     if (info.sources >= 1) {
@@ -67,8 +68,7 @@ std::string operands_of(const Program& program, const Instruction& instruction) 
     if (info.sources >= 2) {
         text += fmt::format(", {}{}", kind, instruction.source_b);
     }
-    if (instruction.opcode == Opcode::Vpslld || instruction.opcode == Opcode::Vpermt2b ||
-        instruction.opcode == Opcode::Vpermt2w) {
+    if (info.immediate) {
         text += fmt::format(", {}", instruction.immediate);
     }
     return text;
@@ -76,12 +76,28 @@ std::string operands_of(const Program& program, const Instruction& instruction) 
 
 }  // namespace
 
+const char* prefix_of(RegisterKind registers) {
+    return registers == RegisterKind::Tile     ? "tmm"
+           : registers == RegisterKind::Vector ? "zmm"
+                                               : "r";
+}
+
+std::string_view name_of(Preparation::To level) {
+    constexpr std::array<std::string_view, 4> kNames{"l1", "l2", "l3", "dram"};
+    return kNames[static_cast<std::size_t>(level)];
+}
+
 std::string print(const Program& program) {
     std::string text;
     for (const Buffer& buffer : program.buffers) {
         text += fmt::format("buffer {} {:#x} {}\n", buffer.name, buffer.address, buffer.bytes);
     }
     for (const AddressTable& table : program.tables) {
+        if (table.count > 0) {
+            text += fmt::format("shuffle {} {:#x} {} {} {}\n", table.name, table.starts.front(),
+                                table.count, table.block, table.skew);
+            continue;
+        }
         text += fmt::format("table {} {:#x}", table.name, table.starts.front());
         for (std::size_t i = 1; i < table.starts.size(); ++i) {
             text += fmt::format(" {}", table.starts[i] - table.starts[i - 1]);
@@ -94,6 +110,16 @@ std::string print(const Program& program) {
             text += fmt::format(" {}x{}", shape.rows, shape.row_bytes);
         }
         text += "\n";
+    }
+    for (const Preparation& each : program.preparations) {
+        const std::string& name = program.buffers[each.buffer].name;
+        text += each.to == Preparation::To::Memory
+                    ? fmt::format("flush {}\n", name)
+                    : fmt::format("touch {} {}{}\n", name, name_of(each.to),
+                                  each.dirty ? " dirty" : "");
+    }
+    if (program.runs > 1) {
+        text += fmt::format("runs {}\n", program.runs);
     }
     std::string indent;
     for (const Statement& statement : program.statements) {

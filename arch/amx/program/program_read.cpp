@@ -15,9 +15,11 @@ namespace {
 
 using Text = std::string_view;
 
-constexpr int kVectorRegisters = 32;
+constexpr std::int64_t kMostRuns = 1000;
 constexpr std::int64_t kMostAddress = std::int64_t{1} << 37;  // what the cache tags reach
 constexpr std::int64_t kMostCount = std::int64_t{1} << 40;
+constexpr std::int64_t kMostPause = 1'000'000;
+constexpr std::int64_t kMostSkew = 1 << 20;
 constexpr std::size_t kMostErrors = 20;
 
 Text trim(Text text) {
@@ -40,7 +42,8 @@ std::vector<Text> split(Text text, char at) {
 }
 
 std::vector<std::string> mnemonics() {
-    std::vector<std::string> names{"buffer", "table", "config", "loop", "end"};
+    std::vector<std::string> names{"buffer", "table", "shuffle", "config", "flush",
+                                   "touch",  "runs",  "loop",    "end"};
     for (const OpcodeInfo& info : kOpcodeInfo) {
         names.emplace_back(info.mnemonic);
     }
@@ -116,13 +119,15 @@ class Reader {
         return value;
     }
 
-    std::int8_t reg(Text text, bool tile) const {
-        const Text kind = tile ? "tmm" : "zmm";
-        if (!text.starts_with(kind)) {
-            fail(text, fmt::format("'{}': a {} register must stand here", text, kind));
+    std::int8_t reg(Text text, RegisterKind kind) const {
+        const Text prefix = prefix_of(kind);
+        if (!text.starts_with(prefix)) {
+            fail(text, fmt::format("'{}': a {} register must stand here", text, prefix));
         }
-        return static_cast<std::int8_t>(
-            number(text.substr(kind.size()), (tile ? kTiles : kVectorRegisters) - 1));
+        const int registers = kind == RegisterKind::Tile     ? kTiles
+                              : kind == RegisterKind::Vector ? kVectorRegisters
+                                                             : kGeneralRegisters;
+        return static_cast<std::int8_t>(number(text.substr(prefix.size()), registers - 1));
     }
 
     void statement(Text line) {
@@ -136,6 +141,12 @@ class Reader {
             buffer(word, rest);
         } else if (word == "table") {
             table(word, rest);
+        } else if (word == "shuffle") {
+            shuffle(word, rest);
+        } else if (word == "flush" || word == "touch") {
+            prepare(word, rest);
+        } else if (word == "runs") {
+            program_.runs = std::max<std::int64_t>(number(rest, kMostRuns), 1);
         } else if (word == "config") {
             config(word, rest);
         } else if (word == "loop") {
@@ -172,6 +183,51 @@ class Reader {
             result.starts.push_back(result.starts.back() + number(parts[i], kRowBytes));
         }
         program_.tables.push_back(std::move(result));
+    }
+
+    void shuffle(Text word, Text rest) {
+        const auto parts = split(rest, ' ');
+        if (parts.size() < 4 || parts.size() > 5) {
+            fail(word, "shuffle NAME ADDRESS BLOCKS BYTES [LINES]");
+        }
+        AddressTable result{std::string{parts[0]}, {number(parts[1], kMostAddress)}};
+        result.block = std::max<std::int64_t>(number(parts[3], kMostAddress), kRowBytes);
+        const std::int64_t room = (kMostAddress - result.starts.front()) / result.block;
+        result.count = std::max<std::int64_t>(number(parts[2], room), 1);
+        result.skew = parts.size() == 5 ? number(parts[4], kMostSkew) : 0;
+        program_.tables.push_back(std::move(result));
+    }
+
+    void prepare(Text word, Text rest) {
+        const auto parts = split(rest, ' ');
+        const bool touch = word == "touch";
+        if (parts.size() < (touch ? 2U : 1U) || parts.size() > (touch ? 3U : 1U)) {
+            fail(word, touch ? "touch NAME l1|l2|l3 [dirty]" : "flush NAME");
+        }
+        const auto buffer = std::find_if(program_.buffers.begin(), program_.buffers.end(),
+                                         [&](const Buffer& each) { return each.name == parts[0]; });
+        if (buffer == program_.buffers.end()) {
+            fail(parts[0], fmt::format("'{}' is no buffer above this line", parts[0]));
+        }
+        Preparation each;
+        each.buffer = static_cast<std::size_t>(buffer - program_.buffers.begin());
+        if (touch) {
+            each.to = level(parts[1]);
+            each.dirty = parts.size() == 3;
+            if (each.dirty && parts[2] != "dirty") {
+                fail(parts[2], fmt::format("'{}': only `dirty` may stand here", parts[2]));
+            }
+        }
+        program_.preparations.push_back(each);
+    }
+
+    Preparation::To level(Text text) const {
+        for (const auto to : {Preparation::To::L1, Preparation::To::L2, Preparation::To::L3}) {
+            if (name_of(to) == text) {
+                return to;
+            }
+        }
+        fail(text, fmt::format("'{}': must be l1, l2 or l3", text));
     }
 
     void config(Text word, Text rest) {
@@ -226,8 +282,9 @@ class Reader {
                                    text));
         }
         Address result = sum_of(body.substr(open + 1, body.size() - open - 2));
-        const auto entries = static_cast<std::int64_t>(table->starts.size()) - 1;
-        if (const auto [least, most] = reach(result); least < 0 || most >= entries) {
+        const std::int64_t entries = table->entries();
+        if (const auto [least, most] = reach(result);
+            least < 0 || (most >= entries && table->count == 0)) {
             fail(text, fmt::format("indices {}..{} of table {}, which has {} entries", least, most,
                                    table->name, entries));
         }
@@ -330,27 +387,41 @@ class Reader {
 
     void memory_operands(Text word, Instruction& result, const std::vector<Text>& operands) const {
         const OpcodeInfo& info = info_of(result.opcode);
-        const bool alone = is_prefetch(result.opcode) || result.opcode == Opcode::Sttilecfg;
+        const bool mask = result.opcode == Opcode::Kmovq;
+        const bool alone = info.registers == RegisterKind::None && !mask;
         const bool store = info.unit == Unit::Store;
-        count(word, operands, alone ? 1 : info.tile ? 3 : 2, alone ? 1 : 3);
+        count(word, operands, alone ? 1 : info.tile() ? 3 : 2, alone ? 1 : 3);
         const Text memory = operands[alone || store ? 0 : 1];
         result.address = address(memory);
         result.bytes = default_bytes(result.opcode);
-        if (result.address.table >= 0 && result.opcode != Opcode::Vpexpandb) {
-            fail(memory, "only vpexpandb takes its address from a table");
-        }
-        if (info.tile) {
+        check_table(memory, result);
+        if (info.tile()) {
             result.row_stride = number(operands[store ? 1 : 2], kMostAddress);
         } else if (operands.size() == 3) {
             result.bytes = number(operands[2], kRowBytes);
         }
-        if (!alone && result.opcode != Opcode::Kmovq) {
-            result.destination = reg(store ? operands[info.tile ? 2 : 1] : operands[0], info.tile);
+        if (!alone && !mask) {
+            result.destination =
+                reg(store ? operands[info.tile() ? 2 : 1] : operands[0], info.registers);
         }
-        const std::int64_t rows = info.tile ? (kMaxRows - 1) * result.row_stride : 0;
+        const std::int64_t rows = info.tile() ? (kMaxRows - 1) * result.row_stride : 0;
         if (const auto [least, most] = reach(result.address);
             result.address.table < 0 && (least < 0 || most > kMostAddress - rows)) {
             fail(memory, fmt::format("'{}' leaves the addresses 0..{:#x}", memory, kMostAddress));
+        }
+    }
+
+    void check_table(Text memory, const Instruction& each) const {
+        if (each.address.table < 0) {
+            return;
+        }
+        const bool pieces =
+            program_.tables[static_cast<std::size_t>(each.address.table)].count == 0;
+        if (pieces && each.opcode != Opcode::Vpexpandb) {
+            fail(memory, "only vpexpandb takes its address from a table of pieces");
+        }
+        if (info_of(each.opcode).tile()) {
+            fail(memory, "no tile instruction takes its address from a table");
         }
     }
 
@@ -365,20 +436,18 @@ class Reader {
             }
             return;
         }
-        const bool none = result.opcode == Opcode::Scalar || result.opcode == Opcode::Barrier ||
-                          result.opcode == Opcode::Tilerelease;
-        const bool immediate = result.opcode == Opcode::Vpslld ||
-                               result.opcode == Opcode::Vpermt2b ||
-                               result.opcode == Opcode::Vpermt2w;
+        const bool none = info.registers == RegisterKind::None;
         const std::size_t registers = none ? 0 : 1 + static_cast<std::size_t>(info.sources);
-        count(word, operands, registers + (immediate ? 1 : 0), registers + (immediate ? 1 : 0));
+        const std::size_t expected = registers + (info.immediate ? 1 : 0);
+        count(word, operands, expected, expected);
         const std::array<std::int8_t*, 3> fields{&result.destination, &result.source_a,
                                                  &result.source_b};
         for (std::size_t i = 0; i < registers; ++i) {
-            *fields[i] = reg(operands[i], info.tile);
+            *fields[i] = reg(operands[i], info.registers);
         }
-        if (immediate) {
-            result.immediate = number(operands[registers], kRowBytes);
+        if (info.immediate) {
+            result.immediate = number(operands[registers],
+                                      result.opcode == Opcode::Pause ? kMostPause : kRowBytes);
         }
     }
 

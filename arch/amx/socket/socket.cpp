@@ -11,8 +11,8 @@ using base::Femtoseconds;
 
 Socket::Socket(const AmxConfig& config, const std::vector<program::Program>& programs,
                const std::vector<core::InstructionObserver*>& observers,
-               memory::port::MemoryPort& memory, base::EventQueue& queue)
-    : config_(config), queue_(queue), clock_(config.clock) {
+               memory::port::MemoryPort& memory, base::EventQueue& queue, std::int64_t runs)
+    : config_(config), queue_(queue), clock_(config.clock), runs_(runs) {
     std::vector<core::Core*> all;
     for (std::size_t i = 0; i < programs.size(); ++i) {
         core::InstructionObserver* observer = observers.empty() ? nullptr : observers[i];
@@ -34,7 +34,7 @@ std::int64_t Socket::finish_cycle() const {
     for (const auto& core : cores_) {
         last = std::max(last, core->finished() ? core->finished_at() : core->now());
     }
-    return last;
+    return last - counted_from_;
 }
 
 Femtoseconds Socket::finish_time() const {
@@ -65,6 +65,22 @@ void Socket::warm(std::int64_t address, std::int64_t bytes, caches::Level level,
     }
 }
 
+void Socket::flush(std::int64_t address, std::int64_t bytes) {
+    const caches::Line first = address / caches::kLineBytes;
+    const caches::Line end = (address + bytes + caches::kLineBytes - 1) / caches::kLineBytes;
+    for (caches::Line line = first; touched_ && line < end; ++line) {
+        const caches::Line physical = cores_.front()->pages().physical(line);
+        for (const auto& core : cores_) {
+            core->caches().give_up(physical);
+        }
+        uncore_->flush(physical);
+    }
+    for (std::size_t core = 0; core < cores_.size() && first < end; ++core) {
+        cores_[core]->pages().warm(first, end);
+        keep_victims(core);
+    }
+}
+
 void Socket::warm(std::size_t core, std::int64_t address, std::int64_t bytes, caches::Level level,
                   bool dirty) {
     const caches::Line end = (address + bytes + caches::kLineBytes - 1) / caches::kLineBytes;
@@ -72,23 +88,48 @@ void Socket::warm(std::size_t core, std::int64_t address, std::int64_t bytes, ca
     const caches::Line held =
         (config_.caches.l1.size + config_.caches.l2.size + config_.uncore.l3.size).count() /
         caches::kLineBytes;
-    for (caches::Line line = std::max(address / caches::kLineBytes, end - held); line < end;
-         ++line) {
+    const caches::Line first = std::max(address / caches::kLineBytes, end - held);
+    touched_ = true;
+    if (first < end) {
+        cores_[core]->pages().warm(address / caches::kLineBytes, end);
+    }
+    for (caches::Line line = first; line < end; ++line) {
+        const caches::Line physical = cores_[core]->pages().physical(line);
         if (level <= caches::Level::L2) {
-            cores_[core]->caches().warm(line, level, dirty);
+            cores_[core]->caches().warm(physical, level, dirty);
+            uncore_->warm_core(core, physical);
         } else if (level == caches::Level::L3) {
-            uncore_->warm(line);
+            uncore_->warm(physical, dirty);
         }
     }
-    // What did not fit went to the L3 before the run started.
+    keep_victims(core);
+}
+
+// What did not fit went to the L3 before the run started.
+void Socket::keep_victims(std::size_t core) {
     for (const caches::UncoreRequest& request : cores_[core]->caches().outbox()) {
-        uncore_->warm(request.line);
+        uncore_->warm(request.line, request.kind == caches::UncoreRequest::Kind::DirtyVictim);
     }
     cores_[core]->caches().outbox().clear();
 }
 
 std::string Socket::name_of_core(std::size_t index) {
     return fmt::format("amx({}).core", index);
+}
+
+std::vector<base::Block> Socket::blocks() const {
+    std::vector<base::Block> blocks;
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+        const std::string core = name_of_core(i);
+        blocks.push_back({core, "core"});
+        for (const std::string_view part : {"tile_registers", "tmul", "load_unit", "store_buffer",
+                                            "l1", "l2"}) {
+            blocks.push_back({fmt::format("{}.{}", core, part), std::string{part}});
+        }
+    }
+    blocks.push_back({"uncore", "uncore"});
+    blocks.push_back({"uncore.l3", "l3"});
+    return blocks;
 }
 
 void Socket::connect(base::ProbeListener* listener) {
@@ -109,8 +150,19 @@ void Socket::on_event(std::uint64_t, Femtoseconds) {
     uncore_->collect();
     release_barrier();
     note_progress();
+    if (finished() && runs_ > 1 && fault().empty()) {
+        run_again();
+    }
     if (!finished() && !stands_still()) {
         queue_.at(clock_.time_of(Cycles{at_}), *this);
+    }
+}
+
+void Socket::run_again() {
+    --runs_;
+    counted_from_ = at_;
+    for (const auto& core : cores_) {
+        core->restart(at_);
     }
 }
 
@@ -153,7 +205,7 @@ std::string Socket::standstill() const {
 
 void Socket::write_statistics(base::stats::Group& parent) {
     for (std::size_t i = 0; i < cores_.size(); ++i) {
-        cores_[i]->finish_trace(finish_cycle());
+        cores_[i]->finish_trace(counted_from_ + finish_cycle());
         groups_.push_back(std::make_unique<base::stats::Group>(parent, name_of_core(i), "core"));
         accounts_.push_back(std::make_unique<base::stats::StateAccount>(
             *groups_.back(), "state", base::stats::Unit::Cycle, core::kCoreStates));

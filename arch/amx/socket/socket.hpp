@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arch/amx/socket/uncore.hpp"
+#include "arch/base/block.hpp"
 #include "arch/base/event_queue.hpp"
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
@@ -19,12 +20,14 @@ namespace tilesim::arch::amx::socket {
 class Socket final : public base::EventHandler {
   public:
     // `observers`: one a program, or empty. Keeps references to everything.
+    // `config`'s clock is the one so many cores work at. Every program runs `runs` times, all cores
+    // starting together each time: cycles and states are those of the last.
     Socket(const AmxConfig& config, const std::vector<program::Program>& programs,
            const std::vector<core::InstructionObserver*>& observers,
-           memory::port::MemoryPort& memory, base::EventQueue& queue);
+           memory::port::MemoryPort& memory, base::EventQueue& queue, std::int64_t runs = 1);
 
     bool finished() const;
-    // Latest core; valid when finished.
+    // Latest core, since the last run began; valid when finished.
     std::int64_t finish_cycle() const;
     base::Femtoseconds finish_time() const;
     std::size_t cores() const { return cores_.size(); }
@@ -40,9 +43,13 @@ class Socket final : public base::EventHandler {
     // Who waits for what, a core a line. Meaningful when no event is left and it has not finished.
     std::string standstill() const;
 
+    // Cores, what is in them, and what they share.
+    std::vector<base::Block> blocks() const;
     // Every core's states go to `listener` from now on.
     void connect(base::ProbeListener* listener);
-    // Puts [address, address + bytes) into every core's caches of `level`, or into the L3.
+    // Takes [address, address + bytes) out of every cache.
+    void flush(std::int64_t address, std::int64_t bytes);
+    // Puts it into every core's caches of `level`, or into the L3.
     void warm(std::int64_t address, std::int64_t bytes, caches::Level level, bool dirty);
     void warm(std::size_t core, std::int64_t address, std::int64_t bytes, caches::Level level,
               bool dirty);
@@ -56,6 +63,8 @@ class Socket final : public base::EventHandler {
   private:
     static std::string name_of_core(std::size_t index);
     void release_barrier();
+    void run_again();
+    void keep_victims(std::size_t core);
     void note_progress();
     bool stands_still() const;
 
@@ -65,8 +74,11 @@ class Socket final : public base::EventHandler {
     std::vector<std::unique_ptr<core::Core>> cores_;
     std::unique_ptr<Uncore> uncore_;
     std::int64_t slice_ = 1;  // cycles
+    bool touched_ = false;    // some cache holds something
     std::int64_t at_ = 0;
-    std::uint64_t progress_ = 0;  // of all cores
+    std::int64_t runs_;              // to go, this one included
+    std::int64_t counted_from_ = 0;  // cycle in which the latest began
+    std::uint64_t progress_ = 0;     // of all cores
     std::int64_t last_progress_ = 0;
     std::vector<std::unique_ptr<base::stats::Group>> groups_;
     std::vector<std::unique_ptr<base::stats::StateAccount>> accounts_;

@@ -17,10 +17,11 @@ class SocketUse {
         : config_(config), programs_(programs), socket_(socket) {}
 
     std::vector<std::string> unused() {
-        name_if(std::ssize(programs_) < config_.cores, {"amx.cores"});
         name_tiles();
+        name_instructions();
         name_accesses();
         name_caches();
+        name_pages();
         name_uncore();
         return std::move(names_);
     }
@@ -56,11 +57,30 @@ class SocketUse {
     }
 
     void name_tiles() {
-        name_if(!any(program::is_dot), {"amx.tiles.dot_latency", "amx.vector.port5_closed"});
+        name_if(!any(program::is_dot), {"amx.tiles.dot_latency"});
         name_if(!has(Opcode::Tilezero), {"amx.tiles.zero_latency"});
         name_if(!has(Opcode::Ldtilecfg), {"amx.tiles.load_config"});
         name_if(!has(Opcode::Sttilecfg), {"amx.tiles.store_config"});
         name_if(!has(Opcode::Tilerelease), {"amx.tiles.release"});
+    }
+
+    void name_instructions() {
+        bool vectors = false;
+        for (std::size_t i = 0; i < program::kOpcodes; ++i) {
+            const auto opcode = static_cast<Opcode>(i);
+            if (!has_timing(opcode)) {
+                continue;
+            }
+            vectors = vectors || has(opcode);
+            for (const char* key :
+                 {"latency", "port5_latency", "uops", "port0", "port5", "either"}) {
+                if (!has(opcode)) {
+                    names_.push_back("amx.instructions." +
+                                     std::string{program::info_of(opcode).mnemonic} + "." + key);
+                }
+            }
+        }
+        name_if(!vectors, {"amx.vector.port5_opens", "amx.vector.port5_switch"});
     }
 
     void name_accesses() {
@@ -79,24 +99,41 @@ class SocketUse {
         name_if(!tile_loads || !stores, {"amx.access.tile_load_after_store"});
         name_if(!vector_loads || !stores, {"amx.access.forward_latency"});
         name_if(!vector_loads, {"amx.access.vector_load_to_use"});
+        name_if(!has(Opcode::Vmovntps),
+                {"amx.caches.streaming_stores", "amx.caches.streaming_store"});
     }
 
     void name_caches() {
-        name_if(!some([](const core::Core& core) { return core.caches().counters().l1_hits; }),
-                {"amx.caches.l1_latency"});
-        name_if(!some([](const core::Core& core) { return core.caches().counters().l2_hits; }),
-                {"amx.caches.l2_latency"});
-        name_if(!some([](const core::Core& core) { return core.caches().counters().fills; }),
-                {"amx.caches.fill_width", "amx.caches.same_half_percent"});
+        const auto counts = [this](auto member) {
+            return some(
+                [member](const core::Core& core) { return core.caches().counters().*member; });
+        };
+        using caches::CacheCounters;
+        name_if(!counts(&CacheCounters::l1_hits), {"amx.caches.l1_latency"});
+        name_if(!counts(&CacheCounters::l2_hits), {"amx.caches.l2_latency"});
+        name_if(!counts(&CacheCounters::fills),
+                {"amx.caches.fill_width", "amx.caches.same_half_percent",
+                 "amx.caches.same_quarter_percent", "amx.caches.read_percent",
+                 "amx.caches.fill_percent"});
+        name_if(!counts(&CacheCounters::write_backs),
+                {"amx.caches.write_percent", "amx.caches.write_half_percent"});
+    }
+
+    void name_pages() {
+        name_if(!some([](const core::Core& core) { return core.pages().misses(); }),
+                {"amx.pages.second_latency", "amx.pages.second.entries", "amx.pages.second.ways",
+                 "amx.pages.second.random_percent"});
+        name_if(!some([](const core::Core& core) { return core.pages().walks(); }),
+                {"amx.pages.walk", "amx.pages.walk_loads"});
     }
 
     void name_uncore() {
         const UncoreCounters& uncore = socket_.uncore().counters();
         // Cores run in slices no longer than an answer takes: it shows even where nobody asks.
-        name_if(uncore.requests == 0, {"amx.uncore.port_width"});
+        name_if(uncore.requests == 0,
+                {"amx.uncore.port_width", "amx.uncore.clock", "amx.uncore.snoop_filter"});
         name_if(uncore.memory_reads + uncore.memory_writes == 0, {"amx.uncore.to_memory"});
-        name_if(uncore.prefetches == 0 && uncore.memory_reads == 0, {"amx.uncore.streamer"});
-        name_if(uncore.from_cores == 0, {"amx.uncore.dirty_elsewhere"});
+        name_if(uncore.from_cores == 0, {"amx.uncore.from_core"});
     }
 
     const AmxConfig& config_;

@@ -58,9 +58,5 @@ TEST(SocketUse, LevelsThatNobodyAskedAreNamed) {
     EXPECT_TRUE(names(far, "amx.caches.l2_latency"));
 }
 
-TEST(SocketUse, CoresWithoutAProgramAreNamed) {
-    EXPECT_TRUE(names(unused(""), "amx.cores"));
-}
-
 }  // namespace
 }  // namespace tilesim::arch::amx::socket

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
-#include "arch/base/check.hpp"
-
 namespace tilesim::arch::amx::socket {
 
 using base::Cycles;
 using base::Femtoseconds;
+using Kind = caches::UncoreRequest::Kind;
 
-Uncore::Uncore(const AmxConfig& config, memory::port::MemoryPort& memory,
-               base::EventQueue& queue, std::vector<core::Core*> cores)
+Uncore::Uncore(const AmxConfig& config, memory::port::MemoryPort& memory, base::EventQueue& queue,
+               std::vector<core::Core*> cores)
     : config_(config),
       memory_(memory),
       queue_(queue),
@@ -18,19 +17,36 @@ Uncore::Uncore(const AmxConfig& config, memory::port::MemoryPort& memory,
       uncore_(config.uncore.clock),
       cores_(std::move(cores)),
       l3_(config.uncore.l3),
-      port_free_(cores_.size(), Femtoseconds{0}),
-      streams_(cores_.size(), caches::StreamTable{true}) {}
+      filter_(config.uncore.snoop_filter),
+      port_free_(cores_.size(), Femtoseconds{0}) {}
 
 Femtoseconds Uncore::lookahead() const {
-    return std::min(cycles(config_.uncore.lookup), cycles(config_.uncore.answer));
+    return std::min(config_.uncore.lookup, config_.uncore.answer);
 }
 
 Femtoseconds Uncore::memory_lookahead(const AmxConfig& config) {
-    return base::Clock{config.uncore.clock}.time_of(config.uncore.to_memory);
+    return config.uncore.to_memory;
 }
 
-void Uncore::warm(caches::Line line) {
-    l3_.install(line, false);
+void Uncore::warm(caches::Line line, bool dirty) {
+    l3_.install(line, dirty);
+    filter_.of(line).reused = true;
+}
+
+void Uncore::warm_core(std::size_t core, caches::Line line) {
+    SnoopFilter::Entry& entry = filter_.of(line);
+    const std::uint16_t name = SnoopFilter::name_of(core);
+    entry.holder =
+        entry.holder == SnoopFilter::kNobody || entry.holder == name ? name : SnoopFilter::kSeveral;
+    entry.reused = true;
+}
+
+void Uncore::flush(caches::Line line) {
+    l3_.remove(line);
+    SnoopFilter::Entry& entry = filter_.of(line);
+    const std::uint32_t tag = entry.tag;
+    entry = {};
+    entry.tag = tag;
 }
 
 std::uint64_t Uncore::take_flight(const caches::UncoreRequest& request, std::size_t core) {
@@ -44,116 +60,222 @@ void Uncore::collect() {
         for (const caches::UncoreRequest& request : cores_[core]->caches().outbox()) {
             const std::uint64_t tag = take_flight(request, core);
             const Femtoseconds sent = core_clock_.time_of(Cycles{request.cycle});
-            queue_.at(std::max(queue_.now(), sent + cycles(config_.uncore.lookup)), *this, tag);
+            queue_.at(std::max(queue_.now(), sent + config_.uncore.lookup), *this, tag);
         }
         cores_[core]->caches().outbox().clear();
     }
 }
 
 void Uncore::on_event(std::uint64_t tag, Femtoseconds now) {
-    if (flights_[tag].prefetch) {
-        prefetched(tag, now);
-    } else if (flights_[tag].answered) {
-        answer(tag, now);
+    if (flights_[tag].answered) {
+        arrived(tag, now);
     } else {
         look_up(tag, now);
     }
 }
 
 void Uncore::look_up(std::uint64_t tag, Femtoseconds now) {
+    switch (flights_[tag].request.kind) {
+        case Kind::Prefetch:
+            return prefetch(tag, now);
+        case Kind::CleanVictim:
+        case Kind::DirtyVictim:
+        case Kind::Stream:
+            take_victim(flights_[tag], now);
+            flights_.give_back(tag);
+            return;
+        case Kind::Read:
+        case Kind::Own:
+            ++counters_.requests;
+            hand_out(tag, now);
+    }
+}
+
+void Uncore::take_victim(const Flight& flight, Femtoseconds now) {
+    const caches::Line line = flight.request.line;
+    SnoopFilter::Entry& entry = filter_.of(line);
+    if (flight.request.kind == Kind::Stream) {
+        take_from_others(flight.core, line, entry);
+        entry.holder = SnoopFilter::kNobody;
+        l3_.remove(line);
+        write_back(line, now);
+        return;
+    }
+    if (entry.holder == SnoopFilter::name_of(flight.core)) {
+        entry.holder = SnoopFilter::kNobody;
+    }
+    const bool dirty = flight.request.kind == Kind::DirtyVictim;
+    if (dirty || entry.reused || takes_unused()) {
+        install(line, dirty, now);
+    }
+}
+
+// So many of a hundred, evenly.
+bool Uncore::takes_unused() {
+    constexpr std::int64_t kPercent = 100;
+    unused_ += config_.uncore.clean_percent;
+    const bool takes = unused_ >= kPercent;
+    unused_ -= takes ? kPercent : 0;
+    return takes;
+}
+
+void Uncore::hand_out(std::uint64_t tag, Femtoseconds now) {
     const Flight flight = flights_[tag];
-    const caches::UncoreRequest& request = flight.request;
-    if (request.kind == caches::UncoreRequest::Kind::CleanVictim ||
-        request.kind == caches::UncoreRequest::Kind::DirtyVictim) {
-        install(request.line, request.kind == caches::UncoreRequest::Kind::DirtyVictim, now);
-        flights_.give_back(tag);
+    const caches::Line line = flight.request.line;
+    SnoopFilter::Entry& entry = filter_.of(line);
+    if (const auto coming = coming_.find(line); coming != coming_.end()) {
+        cores_[flight.core]->caches().located(line, caches::Level::Memory);
+        coming->second.push_back(tag);
         return;
     }
-    ++counters_.requests;
-    if (take_from_core(flight)) {
-        ++counters_.from_cores;
-        install(request.line, true, now);
-        answer(tag, now + cycles(config_.uncore.dirty_elsewhere));
-        return;
-    }
-    if (l3_.touch(request.line)) {
+    if (hit_l3(flight, entry)) {
         ++counters_.l3_hits;
-        answer(tag, now);
+        answer(tag, now, false);
+    } else if (!from_core(tag, entry, now)) {
+        from_memory(tag, now);
+    }
+}
+
+// A line that nobody else has leaves the L3 with the core that takes it, unless DRAM waits for it.
+bool Uncore::hit_l3(const Flight& flight, SnoopFilter::Entry& entry) {
+    const caches::Line line = flight.request.line;
+    if (!l3_.touch(line)) {
+        return false;
+    }
+    const std::uint16_t name = SnoopFilter::name_of(flight.core);
+    const bool own = flight.request.kind == Kind::Own;
+    if (own) {
+        take_from_others(flight.core, line, entry);
+    }
+    const bool alone = own || entry.holder == SnoopFilter::kNobody || entry.holder == name;
+    if (entry.prefetched) {
+        entry.prefetched = false;
+        note_fetch(entry);
     } else {
-        cores_[flight.core]->caches().located(request.line, caches::Level::Memory);
-        if (const auto coming = coming_.find(request.line); coming != coming_.end()) {
-            coming->second.push_back(tag);
-        } else {
-            ask_memory(tag, now);
+        entry.reused = true;
+    }
+    entry.holder = alone ? name : SnoopFilter::kSeveral;
+    if (own || (alone && !l3_.dirty(line))) {
+        l3_.remove(line);
+    }
+    return true;
+}
+
+// Another core has it: a written line goes over, to a reader for the first time only.
+bool Uncore::from_core(std::uint64_t tag, SnoopFilter::Entry& entry, Femtoseconds now) {
+    const Flight& flight = flights_[tag];
+    const caches::Line line = flight.request.line;
+    const std::uint16_t name = SnoopFilter::name_of(flight.core);
+    if (entry.holder == SnoopFilter::kNobody || entry.holder == name ||
+        entry.holder == SnoopFilter::kSeveral) {
+        if (flight.request.kind == Kind::Own && entry.holder == SnoopFilter::kSeveral) {
+            take_from_others(flight.core, line, entry);
         }
+        return false;
     }
-    prefetch(flight.core, request.line, now);
+    caches::PrivateCaches& holder = cores_[entry.holder - 1]->caches();
+    if (!holder.has_or_awaits(line)) {
+        return false;
+    }
+    const bool dirty = holder.dirty(line);
+    const bool moves = flight.request.kind == Kind::Own || (dirty && !entry.forwarded);
+    if (moves) {
+        holder.give_up(line);
+        entry.holder = name;
+        entry.forwarded = flight.request.kind == Kind::Read;
+    } else {
+        holder.clean(line);
+        install(line, dirty, now);
+        entry.holder = SnoopFilter::kSeveral;
+    }
+    entry.reused = true;
+    ++counters_.from_cores;
+    answer(tag, now + config_.uncore.from_core, moves && dirty);
+    return true;
 }
 
-void Uncore::prefetch(std::size_t core, caches::Line line, Femtoseconds now) {
-    if (config_.uncore.streamer == 0) {
-        return;
-    }
-    const auto [first, end] = streams_[core].access(line, config_.uncore.streamer);
-    for (caches::Line ahead = first; ahead < end; ++ahead) {
-        if (l3_.contains(ahead) || coming_.contains(ahead) || held_by_a_core(ahead)) {
-            continue;
-        }
-        coming_[ahead];
-        const std::uint64_t tag = take_flight({caches::UncoreRequest::Kind::Read, ahead, 0}, core);
-        flights_[tag].prefetch = true;
-        ++counters_.prefetches;
-        ask_memory(tag, now);
-    }
-}
-
-// Somebody's L2 answers for it, or has asked for it already.
-bool Uncore::held_by_a_core(caches::Line line) const {
-    return std::any_of(cores_.begin(), cores_.end(), [line](const core::Core* core) {
-        return core->caches().has_or_awaits(line);
-    });
-}
-
-void Uncore::prefetched(std::uint64_t tag, Femtoseconds when) {
-    const caches::Line line = flights_[tag].request.line;
-    install(line, false, when);
-    const std::vector<std::uint64_t> waiting = std::move(coming_[line]);
-    coming_.erase(line);
-    flights_.give_back(tag);
-    for (const std::uint64_t waiter : waiting) {
-        answer(waiter, when);
-    }
-}
-
-// A line that another core holds dirty is taken from it; one that is to be written leaves every
-// other core.
-bool Uncore::take_from_core(const Flight& flight) {
+// True when one of them had written it.
+bool Uncore::take_from_others(std::size_t core, caches::Line line,
+                              const SnoopFilter::Entry& entry) {
     bool dirty = false;
-    for (std::size_t core = 0; core < cores_.size(); ++core) {
-        caches::PrivateCaches& caches = cores_[core]->caches();
-        if (core == flight.core) {
-            continue;
+    const auto take = [&](std::size_t other) {
+        if (other != core) {
+            dirty = cores_[other]->caches().dirty(line) || dirty;
+            cores_[other]->caches().give_up(line);
         }
-        if (caches.dirty(flight.request.line)) {
-            dirty = true;
-            caches.give_up(flight.request.line);
-        } else if (flight.request.kind == caches::UncoreRequest::Kind::Own) {
-            caches.give_up(flight.request.line);
+    };
+    if (entry.holder == SnoopFilter::kSeveral) {
+        for (std::size_t other = 0; other < cores_.size(); ++other) {
+            take(other);
         }
+    } else if (entry.holder != SnoopFilter::kNobody) {
+        take(static_cast<std::size_t>(entry.holder - 1));
     }
     return dirty;
 }
 
-void Uncore::answer(std::uint64_t tag, Femtoseconds at) {
+// A second fetch is a use again: the L3 will keep the line when it leaves an L2.
+void Uncore::note_fetch(SnoopFilter::Entry& entry) {
+    entry.reused = entry.fetched;
+    entry.fetched = true;
+}
+
+void Uncore::from_memory(std::uint64_t tag, Femtoseconds now) {
+    const Flight& flight = flights_[tag];
+    cores_[flight.core]->caches().located(flight.request.line, caches::Level::Memory);
+    SnoopFilter::Entry& entry = filter_.of(flight.request.line);
+    note_fetch(entry);
+    entry.holder = SnoopFilter::name_of(flight.core);
+    entry.forwarded = false;
+    coming_[flight.request.line];
+    ask_memory(tag, now);
+}
+
+void Uncore::prefetch(std::uint64_t tag, Femtoseconds now) {
+    const caches::Line line = flights_[tag].request.line;
+    SnoopFilter::Entry& entry = filter_.of(line);
+    if (l3_.contains(line) || coming_.contains(line) || entry.holder != SnoopFilter::kNobody) {
+        flights_.give_back(tag);
+        return;
+    }
+    entry.prefetched = true;
+    coming_[line];
+    ++counters_.prefetches;
+    ask_memory(tag, now);
+}
+
+// DRAM's data is there: for the core that asked first, for all who asked since, for the L3 where
+// those are several or nobody.
+void Uncore::arrived(std::uint64_t tag, Femtoseconds when) {
+    const Flight flight = flights_[tag];
+    const caches::Line line = flight.request.line;
+    const std::vector<std::uint64_t> waiting = std::move(coming_[line]);
+    coming_.erase(line);
+    SnoopFilter::Entry& entry = filter_.of(line);
+    if (flight.request.kind == Kind::Prefetch) {
+        flights_.give_back(tag);
+        install(line, false, when);
+    } else {
+        answer(tag, when, false);
+        if (!waiting.empty()) {
+            install(line, false, when);
+            entry.holder = SnoopFilter::kSeveral;
+        }
+    }
+    for (const std::uint64_t other : waiting) {
+        hand_out(other, when);
+    }
+}
+
+void Uncore::answer(std::uint64_t tag, Femtoseconds at, bool dirty) {
     const Flight& flight = flights_[tag];
     Femtoseconds& free = port_free_[flight.core];
     const Femtoseconds start = std::max(at, free);
-    // 64 bytes at `port_width` of the core's clock: 21 B/cycle is no whole number of cycles.
-    free = start + Femtoseconds{core_clock_.time_of(Cycles{caches::kLineBytes}).count() /
+    free = start + Femtoseconds{uncore_.time_of(Cycles{caches::kLineBytes}).count() /
                                 config_.uncore.port_width.count()};
-    const Femtoseconds there = start + cycles(config_.uncore.answer);
+    const Femtoseconds there = start + config_.uncore.answer;
     cores_[flight.core]->caches().deliver(flight.request.line,
-                                          core_clock_.first_cycle_from(there).count());
+                                          core_clock_.first_cycle_from(there).count(), dirty);
     flights_.give_back(tag);
 }
 
@@ -165,7 +287,7 @@ void Uncore::ask_memory(std::uint64_t tag, Femtoseconds now) {
     request.write = flight.memory_write;
     request.client = this;
     request.tag = tag;
-    request.arrival = now + cycles(config_.uncore.to_memory);
+    request.arrival = now + config_.uncore.to_memory;
     ++(flight.memory_write ? counters_.memory_writes : counters_.memory_reads);
     memory_.submit(request);
 }
@@ -188,7 +310,7 @@ void Uncore::install(caches::Line line, bool dirty, Femtoseconds now) {
 }
 
 void Uncore::write_back(caches::Line line, Femtoseconds now) {
-    const std::uint64_t tag = take_flight({caches::UncoreRequest::Kind::DirtyVictim, line, 0}, 0);
+    const std::uint64_t tag = take_flight({Kind::DirtyVictim, line, 0}, 0);
     flights_[tag].memory_write = true;
     ask_memory(tag, now);
 }

@@ -1,11 +1,16 @@
-// The shared part of a socket: mesh, L3 and DRAM, behind every core's L2.
+// The shared part of a socket: mesh, L3, snoop filter and DRAM, behind every core's L2.
 //
-// The L3 takes what the L2s evict. A miss of an L2 looks the line up after `lookup`; a hit answers
-// `answer` later, a miss asks DRAM first; a line another core has written comes from there. Lines
-// enter a core no faster than `port_width`. Times are of the uncore's clock. A core whose misses
-// ascend through a page has the lines behind them fetched from DRAM into the L3.
+// A miss of an L2 looks the line up after `lookup`; a hit of the L3 is answered `answer` later, a
+// line another core has comes from there, `from_core` later still, all else from DRAM. Lines enter
+// a core no faster than `port_width`. Times are nanoseconds: the core's clock is not theirs.
 //
-// Ignores: the topology of the mesh (every slice is equally far), snoop filters, NUMA.
+// The L3 takes what the L2s evict: dirty lines and clean ones that have been used before at once,
+// other clean ones in part (`clean_percent`). A core that takes a line nobody else has takes it out
+// of the L3. A written line goes over to the first core that reads it; the second reader leaves it
+// in the L3, for all.
+//
+// Ignores: the topology of the mesh (every slice is equally far), lines the snoop filter would take
+// from cores for want of room, NUMA.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +18,7 @@
 #include <vector>
 
 #include "arch/amx/core/core.hpp"
+#include "arch/amx/socket/snoop_filter.hpp"
 #include "arch/base/clock.hpp"
 #include "arch/base/event_queue.hpp"
 #include "arch/base/slot_pool.hpp"
@@ -31,8 +37,8 @@ struct UncoreCounters {
 
 class Uncore final : public base::EventHandler, public memory::port::MemoryClient {
   public:
-    Uncore(const AmxConfig& config, memory::port::MemoryPort& memory,
-           base::EventQueue& queue, std::vector<core::Core*> cores);
+    Uncore(const AmxConfig& config, memory::port::MemoryPort& memory, base::EventQueue& queue,
+           std::vector<core::Core*> cores);
 
     // A core may run ahead of the others by as much as no answer can come sooner.
     base::Femtoseconds lookahead() const;
@@ -44,7 +50,11 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
 
     // Takes what the cores have put into their outboxes.
     void collect();
-    void warm(caches::Line line);
+    void warm(caches::Line line, bool dirty = false);
+    // The line lies in the core's caches before the run starts.
+    void warm_core(std::size_t core, caches::Line line);
+    // The line is in the L3 no longer.
+    void flush(caches::Line line);
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override;
@@ -54,18 +64,22 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
         caches::UncoreRequest request;
         std::size_t core = 0;
         bool memory_write = false;
-        bool prefetch = false;  // for the L3, not for a core
         bool answered = false;  // by DRAM
     };
-    base::Femtoseconds cycles(base::Cycles count) const { return uncore_.time_of(count); }
     std::uint64_t take_flight(const caches::UncoreRequest& request, std::size_t core);
     void look_up(std::uint64_t tag, base::Femtoseconds now);
-    bool take_from_core(const Flight& flight);
-    void answer(std::uint64_t tag, base::Femtoseconds at);
+    void take_victim(const Flight& flight, base::Femtoseconds now);
+    bool takes_unused();
+    void hand_out(std::uint64_t tag, base::Femtoseconds now);
+    bool hit_l3(const Flight& flight, SnoopFilter::Entry& entry);
+    bool from_core(std::uint64_t tag, SnoopFilter::Entry& entry, base::Femtoseconds now);
+    bool take_from_others(std::size_t core, caches::Line line, const SnoopFilter::Entry& entry);
+    void from_memory(std::uint64_t tag, base::Femtoseconds now);
+    void prefetch(std::uint64_t tag, base::Femtoseconds now);
+    void note_fetch(SnoopFilter::Entry& entry);
+    void arrived(std::uint64_t tag, base::Femtoseconds when);
+    void answer(std::uint64_t tag, base::Femtoseconds at, bool dirty);
     void ask_memory(std::uint64_t tag, base::Femtoseconds now);
-    void prefetch(std::size_t core, caches::Line line, base::Femtoseconds now);
-    bool held_by_a_core(caches::Line line) const;
-    void prefetched(std::uint64_t tag, base::Femtoseconds when);
     void write_back(caches::Line line, base::Femtoseconds now);
     void install(caches::Line line, bool dirty, base::Femtoseconds now);
 
@@ -76,11 +90,12 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     base::Clock uncore_;
     std::vector<core::Core*> cores_;
     caches::Cache l3_;
+    SnoopFilter filter_;
     base::SlotPool<Flight> flights_;
     std::vector<base::Femtoseconds> port_free_;  // of each core
-    std::vector<caches::StreamTable> streams_;   // of each core
-    // Lines on their way into the L3, and the flights that wait for each.
+    // Lines on their way from DRAM, and the flights that wait for each behind the first.
     std::unordered_map<caches::Line, std::vector<std::uint64_t>> coming_;
+    std::int64_t unused_ = 0;  // hundredths of clean lines owed to the L3
     UncoreCounters counters_;
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <vector>
 
 #include "arch/amx/program/program_text.hpp"
 #include "arch/memory/controller/memory_system.hpp"
@@ -13,18 +14,20 @@ namespace {
 using caches::Level;
 using caches::Line;
 
-// A cycle of the uncore is two of a core; otherwise pairwise different primes.
+constexpr std::int64_t kNanosecond = 1'000'000;  // femtoseconds
+
+// A nanosecond is two cycles of a core and one of the uncore; otherwise pairwise different primes.
 AmxConfig sample() {
     AmxConfig config;
     config.clock = base::Hertz{2'000'000'000};
     config.uncore.clock = base::Hertz{1'000'000'000};
-    config.uncore.lookup = base::Cycles{7};
-    config.uncore.answer = base::Cycles{11};
-    config.uncore.to_memory = base::Cycles{5};
-    config.uncore.dirty_elsewhere = base::Cycles{13};
+    config.uncore.lookup = base::Femtoseconds{7 * kNanosecond};
+    config.uncore.answer = base::Femtoseconds{11 * kNanosecond};
+    config.uncore.to_memory = base::Femtoseconds{5 * kNanosecond};
+    config.uncore.from_core = base::Femtoseconds{13 * kNanosecond};
     config.uncore.port_width = base::BytesPerCycle{16};
-    config.uncore.streamer = 0;
-    config.uncore.l3 = {base::Bytes{1 << 20}, 16, false};
+    config.uncore.l3 = {base::Bytes{1 << 20}, 16};
+    config.uncore.snoop_filter = 1 << 16;
     config.caches.fill_width = base::BytesPerCycle{64};  // a line a cycle: no wait behind the port
     config.caches.same_half_percent = 0;
     return config;
@@ -106,7 +109,7 @@ TEST(Uncore, ALineOfTheL3ArrivesALookupAndAnAnswerAfterItIsAskedFor) {
 
 TEST(Uncore, LinesEnterACoreAtTheWidthOfItsPort) {
     for (const auto& [width, cycles] :
-         {std::pair{16, Cycles{0, 4, 8}}, {32, Cycles{0, 2, 4}}, {21, Cycles{0, 4, 7}}}) {
+         {std::pair{16, Cycles{0, 8, 16}}, {32, Cycles{0, 4, 8}}, {21, Cycles{0, 7, 13}}}) {
         AmxConfig config = sample();
         config.uncore.port_width = base::BytesPerCycle{width};
         Bench bench(config);
@@ -116,7 +119,7 @@ TEST(Uncore, LinesEnterACoreAtTheWidthOfItsPort) {
         }
         bench.uncore->warm(20);
         bench.load(1, 20);
-        // 64 B at 21 a cycle take 3.05 cycles: the second line comes in the fourth cycle.
+        // 64 B at 21 a cycle of the uncore take 6.1 of a core's: the next comes in the seventh.
         EXPECT_EQ(bench.arrivals(0),
                   (Cycles{kHit + cycles[0], kHit + cycles[1], kHit + cycles[2]}));
         EXPECT_EQ(bench.arrivals(1), (Cycles{kHit}));  // a port of its own
@@ -168,30 +171,34 @@ TEST(Uncore, ACoreKnowsThatItsLineComesFromDramOnceTheL3HasMissed) {
 // An L2 of one line.
 AmxConfig small_l2() {
     AmxConfig config = sample();
-    config.caches.l2 = {base::Bytes{caches::kLineBytes}, 1, false};
+    config.caches.l2 = {base::Bytes{caches::kLineBytes}, 1};
     return config;
 }
 
-TEST(Uncore, TheL3HoldsWhatL2sEvictAndNotWhatTheyRead) {
-    Bench bench(small_l2());
-    bench.load(0, 5);
-    bench.arrivals(0);
-    bench.load(1, 5);
-    bench.arrivals(1);
-    EXPECT_EQ(bench.counters().memory_reads, 2);
-    bench.load(0, 6, 1000);  // line 5 leaves core 0's L2
-    bench.arrivals(0);
-    bench.caches(0).give_up(5);
-    bench.load(0, 5, 2000);
-    EXPECT_EQ(bench.arrivals(0).size(), 1U);
-    EXPECT_EQ(bench.counters().memory_reads, 3);
-    EXPECT_EQ(bench.counters().l3_hits, 1);
+TEST(Uncore, TheL3TakesACleanLineThatLeavesAnL2AtOnceOrWhenItWasUsedBefore) {
+    for (const std::int64_t percent : {0, 100}) {
+        AmxConfig config = small_l2();
+        config.uncore.clean_percent = percent;
+        Bench bench(config, 1);
+        // Reads of line 5, each after it has left the L2.
+        std::vector<std::int64_t> reads;
+        for (std::int64_t i = 0; i < 4; ++i) {
+            bench.load(0, 5, 10'000 * (2 * i + 1));
+            bench.arrivals(0);
+            bench.load(0, 100 + i, 10'000 * (2 * i + 2));
+            bench.arrivals(0);
+            bench.caches(0).give_up(5);
+            reads.push_back(bench.counters().l3_hits);
+        }
+        using Hits = std::vector<std::int64_t>;
+        EXPECT_EQ(reads, percent == 0 ? (Hits{0, 0, 1, 2}) : (Hits{0, 1, 2, 3}));
+    }
 }
 
 TEST(Uncore, ADirtyLineThatLeavesTheL3IsWrittenToDram) {
     for (const bool dirty : {false, true}) {
         AmxConfig config = small_l2();
-        config.uncore.l3 = {base::Bytes{2 * caches::kLineBytes}, 2, false};
+        config.uncore.l3 = {base::Bytes{2 * caches::kLineBytes}, 2};
         Bench bench(config, 1);
         bench.caches(0).warm(5, Level::L2, dirty);
         for (const Line line : {6, 7, 8}) {  // 5, 6 and 7 leave the L2, 5 the L3
@@ -204,104 +211,109 @@ TEST(Uncore, ADirtyLineThatLeavesTheL3IsWrittenToDram) {
     }
 }
 
-TEST(Uncore, ALineAnotherCoreHasWrittenComesFromItAndLater) {
-    Bench bench;
-    bench.caches(1).warm(5, Level::L2, true);
+TEST(Uncore, AWrittenLineGoesToItsFirstReaderAndIsInTheL3FromTheSecondOn) {
+    Bench bench(sample(), 4);
+    bench.caches(0).warm(5, Level::L2, true);
+    bench.uncore->warm_core(0, 5);
+    bench.load(1, 5);
+    EXPECT_EQ(bench.arrivals(1), (Cycles{kHit + 2 * 13}));
+    EXPECT_FALSE(bench.caches(0).contains_l2(5));
+    EXPECT_EQ(bench.counters().l3_hits, 0);
+    bench.load(2, 5, 10'003);
+    EXPECT_EQ(bench.arrivals(2), (Cycles{10'000 + kHit + 2 * 13}));
+    EXPECT_TRUE(bench.caches(1).contains_l2(5));  // and keeps it
+    bench.load(3, 5, 20'003);
+    EXPECT_EQ(bench.arrivals(3), (Cycles{20'000 + kHit}));
+    EXPECT_EQ(bench.counters().from_cores, 2);
+    EXPECT_EQ(bench.counters().l3_hits, 1);
+    EXPECT_EQ(bench.counters().memory_reads, 0);
+}
+
+TEST(Uncore, ACleanLineOfAnotherCoreComesFromItAndIsInTheL3Then) {
+    Bench bench(sample(), 3);
+    bench.caches(1).warm(5, Level::L2, false);
+    bench.uncore->warm_core(1, 5);
     bench.load(0, 5);
     EXPECT_EQ(bench.arrivals(0), (Cycles{kHit + 2 * 13}));
-    EXPECT_EQ(bench.counters().from_cores, 1);
+    EXPECT_TRUE(bench.caches(1).contains_l2(5));
+    bench.load(2, 5, 10'003);
+    bench.arrivals(2);
+    EXPECT_EQ(bench.counters().l3_hits, 1);
     EXPECT_EQ(bench.counters().memory_reads, 0);
+}
+
+TEST(Uncore, AStoreTakesTheLineFromEveryOtherCore) {
+    Bench bench(sample(), 3);
+    for (const std::size_t core : {1U, 2U}) {
+        bench.caches(core).warm(5, Level::L2, false);
+        bench.uncore->warm_core(core, 5);
+    }
+    bench.uncore->warm(5);
+    bench.own(0, 5);
+    bench.arrivals(0);
     EXPECT_FALSE(bench.caches(1).contains_l2(5));
-    bench.load(1, 5, 1000);  // the L3 has it since
+    EXPECT_FALSE(bench.caches(2).contains_l2(5));
+    bench.load(1, 5, 10'003);  // from core 0, not from the L3
     bench.arrivals(1);
+    EXPECT_EQ(bench.counters().from_cores, 1);
+}
+
+TEST(Uncore, ALineThatSeveralCoresWaitForIsReadFromDramOnce) {
+    Bench bench(sample(), 3);
+    for (const std::size_t core : {0U, 1U, 2U}) {
+        bench.load(core, 5);
+    }
+    for (const std::size_t core : {0U, 1U, 2U}) {
+        EXPECT_EQ(bench.arrivals(core).size(), 1U);
+    }
+    EXPECT_EQ(bench.counters().memory_reads, 1);
+    EXPECT_EQ(bench.counters().l3_hits, 2);
+}
+
+TEST(Uncore, ACoreThatIsAloneTakesACleanLineOutOfTheL3) {
+    Bench bench(sample(), 2);
+    bench.uncore->warm(5);
+    bench.load(0, 5);
+    bench.arrivals(0);
+    bench.load(1, 5, 10'003);
+    EXPECT_EQ(bench.arrivals(1), (Cycles{10'000 + kHit + 2 * 13}));
+    EXPECT_EQ(bench.counters().l3_hits, 1);
+    EXPECT_EQ(bench.counters().from_cores, 1);
+}
+
+TEST(Uncore, ALineFetchedIntoTheL3IsWaitedForAndThere) {
+    Bench bench(sample(), 1);
+    bench.caches(0).outbox().push_back({caches::UncoreRequest::Kind::Prefetch, 5, kAsked});
+    bench.uncore->collect();
+    bench.load(0, 5, kAsked + 1);
+    EXPECT_EQ(bench.arrivals(0).size(), 1U);
+    EXPECT_EQ(bench.counters().prefetches, 1);
+    EXPECT_EQ(bench.counters().memory_reads, 1);
     EXPECT_EQ(bench.counters().l3_hits, 1);
 }
 
-TEST(Uncore, AStoreTakesTheLineFromEveryOtherCoreALoadOnlyWhereItIsDirty) {
-    for (const bool store : {false, true}) {
-        Bench bench(sample(), 3);
-        bench.caches(1).warm(5, Level::L2, false);
-        bench.caches(2).warm(5, Level::L1, false);
-        bench.uncore->warm(5);
-        store ? bench.own(0, 5) : bench.load(0, 5);
-        bench.settle();
-        EXPECT_EQ(bench.caches(1).contains_l2(5), !store);
-        EXPECT_EQ(bench.caches(2).contains_l1(5), !store);
-        EXPECT_EQ(bench.counters().from_cores, 0);
-        EXPECT_EQ(bench.counters().l3_hits, 1);
-    }
-}
-
-AmxConfig streaming(std::int64_t ahead) {
-    AmxConfig config = sample();
-    config.uncore.streamer = ahead;
-    return config;
-}
-
-TEST(Uncore, AscendingMissesOfACoreFetchTheLinesBehindThemIntoTheL3) {
-    for (const std::int64_t ahead : {0, 3, 5}) {
-        Bench bench(streaming(ahead));
-        bench.load(0, 70);
-        bench.settle();
-        EXPECT_EQ(bench.counters().prefetches, 0);
-        bench.load(0, 71, 1000);
-        bench.settle();
-        EXPECT_EQ(bench.counters().prefetches, ahead);
-        EXPECT_EQ(bench.counters().memory_reads, 2 + ahead);
-        bench.load(0, 71 + ahead, 2000);  // the last of them, if any: the L3 has it
-        bench.settle();
-        EXPECT_EQ(bench.counters().l3_hits, ahead > 0 ? 1 : 0);
-    }
-}
-
-TEST(Uncore, TheStreamerGoesOnBeyondThePage) {
-    Bench bench(streaming(3));
-    bench.load(0, 62);
-    bench.load(0, 63);
+TEST(Uncore, AStorePastTheCachesIsWrittenToDramAndStaysNowhere) {
+    Bench bench(sample(), 2);
+    bench.uncore->warm(5);
+    bench.caches(1).warm(5, Level::L2, true);
+    bench.uncore->warm_core(1, 5);
+    bench.caches(0).stream(5, kAsked);
+    bench.uncore->collect();
     bench.settle();
-    EXPECT_EQ(bench.counters().prefetches, 3);
-}
-
-TEST(Uncore, EveryCoreHasStreamsOfItsOwn) {
-    Bench bench(streaming(3));
-    bench.load(0, 70);
-    bench.load(1, 71);
-    bench.settle();
-    EXPECT_EQ(bench.counters().prefetches, 0);
-}
-
-TEST(Uncore, TheStreamerFetchesNothingThatACoreOrTheL3HoldsOrThatIsComing) {
-    Bench bench(streaming(5));
-    bench.caches(1).warm(72, Level::L2, false);
-    bench.uncore->warm(74);
-    bench.load(0, 70);
-    bench.load(0, 71);
-    bench.load(0, 73);  // asked for 72 to 76 by then, and for 77 and 78 now
-    bench.settle();
-    EXPECT_EQ(bench.counters().prefetches, 2 + 2);
-}
-
-TEST(Uncore, ALineThatIsComingIntoTheL3IsWaitedFor) {
-    Bench bench(streaming(1));
-    bench.load(0, 70);
-    bench.load(0, 71);
-    bench.load(1, 72);  // under way by then
-    const Cycles first = bench.arrivals(0);
-    const Cycles waited = bench.arrivals(1);
-    ASSERT_EQ(waited.size(), 1U);
-    EXPECT_GT(waited[0], kHit);
-    EXPECT_EQ(bench.counters().memory_reads, 3);
-    EXPECT_EQ(bench.counters().l3_hits, 0);
+    EXPECT_EQ(bench.counters().memory_writes, 1);
+    EXPECT_FALSE(bench.caches(1).contains_l2(5));
+    bench.load(1, 5, 10'003);
+    bench.arrivals(1);
+    EXPECT_EQ(bench.counters().memory_reads, 1);
 }
 
 TEST(Uncore, NoAnswerComesSoonerThanACoreMayRunAhead) {
     const Bench bench;
-    EXPECT_EQ(bench.uncore->lookahead(),
-              base::Clock{sample().uncore.clock}.time_of(base::Cycles{7}));
+    EXPECT_EQ(bench.uncore->lookahead(), base::Femtoseconds{7 * kNanosecond});
     AmxConfig config = sample();
-    config.uncore.lookup = base::Cycles{17};
+    config.uncore.lookup = base::Femtoseconds{17 * kNanosecond};
     const Bench slow(config);
-    EXPECT_EQ(slow.uncore->lookahead(), base::Clock{config.uncore.clock}.time_of(base::Cycles{11}));
+    EXPECT_EQ(slow.uncore->lookahead(), base::Femtoseconds{11 * kNanosecond});
 }
 
 }  // namespace

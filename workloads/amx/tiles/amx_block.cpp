@@ -20,8 +20,8 @@ constexpr std::int64_t kElementBytes = 4;  // of C in a tile
 
 }  // namespace
 
-BlockWriter::BlockWriter(arch::amx::program::Program& program, LoopWriter& loops, const TileProblem& problem,
-                         const AmxMapping& mapping)
+BlockWriter::BlockWriter(arch::amx::program::Program& program, LoopWriter& loops,
+                         const TileProblem& problem, const AmxMapping& mapping)
     : program_(program),
       loops_(loops),
       problem_(problem),
@@ -29,9 +29,20 @@ BlockWriter::BlockWriter(arch::amx::program::Program& program, LoopWriter& loops
       post_(program, problem.post) {}
 
 void BlockWriter::begin() {
-    full_ = program_.add_config(shapes(kMaxRows, kRowBytes / kElementBytes));
-    emit(Opcode::Ldtilecfg, full_);
+    const std::int64_t m = remainder(problem_.m);
+    const std::int64_t n = remainder(problem_.n);
+    rows_ = m > 0 && problem_.m < kMaxRows ? m : kMaxRows;
+    columns_ = n > 0 && problem_.n < kMaxRows ? n : kMaxRows;
+    const bool fits = first_few() + map_.n_acc + 1 <= kTiles;
+    few_rows_ = m > 0 && problem_.m > kMaxRows && fits ? m : 0;
+    most_ = program_.add_config(shapes(rows_, columns_));
+    emit(Opcode::Ldtilecfg, most_);
     post_.constants();
+}
+
+// Rows or columns of a last tile that is smaller; 0: none is.
+std::int64_t BlockWriter::remainder(std::int64_t extent) const {
+    return map_.remainder == AmxMapping::Remainder::Smaller ? extent % kMaxRows : 0;
 }
 
 std::array<TileShape, kTiles> BlockWriter::shapes(std::int64_t rows, std::int64_t columns) const {
@@ -43,6 +54,10 @@ std::array<TileShape, kTiles> BlockWriter::shapes(std::int64_t rows, std::int64_
         result[static_cast<std::size_t>(i)] = {static_cast<int>(rows),
                                                i < accumulators ? c_bytes : kRowBytes};
     }
+    for (std::int64_t i = 0; few_rows_ > 0 && i <= map_.n_acc; ++i) {  // C's, then A's
+        result[static_cast<std::size_t>(first_few() + i)] = {static_cast<int>(few_rows_),
+                                                             i < map_.n_acc ? c_bytes : kRowBytes};
+    }
     return result;
 }
 
@@ -53,17 +68,25 @@ std::int64_t BlockWriter::a_registers() const {
                : 1;
 }
 
+std::int64_t BlockWriter::first_b() const {
+    return map_.m_acc * map_.n_acc + a_registers();
+}
+
+std::int64_t BlockWriter::b_registers() const {
+    return std::min<std::int64_t>(map_.n_acc, kTiles - first_b());
+}
+
 int BlockWriter::c_tile(std::int64_t m, std::int64_t n) const {
-    return static_cast<int>(m * map_.n_acc + n);
+    return static_cast<int>(few_ ? first_few() + n : m * map_.n_acc + n);
 }
 
 int BlockWriter::a_tile(std::int64_t m) const {
-    return static_cast<int>(map_.m_acc * map_.n_acc + m % a_registers());
+    return static_cast<int>(few_ ? first_few() + map_.n_acc
+                                 : map_.m_acc * map_.n_acc + m % a_registers());
 }
 
 int BlockWriter::b_tile(std::int64_t n) const {
-    const std::int64_t first = map_.m_acc * map_.n_acc + a_registers();
-    return static_cast<int>(first + n % std::min(map_.n_acc, kTiles - first));
+    return static_cast<int>(first_b() + n % b_registers());
 }
 
 void BlockWriter::emit(Opcode opcode, std::int64_t immediate) {
@@ -154,7 +177,8 @@ void BlockWriter::store_c(const AccumulatorBlock& block, std::int64_t m, std::in
 }
 
 void BlockWriter::write(const AccumulatorBlock& block) {
-    const bool smaller = block.rows != kMaxRows || block.columns != kMaxRows;
+    few_ = few_rows_ > 0 && block.rows == few_rows_ && block.columns == columns_;
+    const bool smaller = !few_ && (block.rows != rows_ || block.columns != columns_);
     if (smaller) {
         emit(Opcode::Ldtilecfg, program_.add_config(shapes(block.rows, block.columns)));
     }
@@ -168,7 +192,7 @@ void BlockWriter::write(const AccumulatorBlock& block) {
     }
     finish_post(block);
     if (smaller) {
-        emit(Opcode::Ldtilecfg, full_);
+        emit(Opcode::Ldtilecfg, most_);
     }
 }
 
@@ -292,7 +316,7 @@ void BlockWriter::finish_post(const AccumulatorBlock& block) {
                 post_.add({post_.temporary(tile_index, map_.m_acc * map_.n_acc) + row * kRowBytes,
                            c_address(block, m, n).plus(row * problem_.c_row),
                            scaled(block.n, kRowBytes, problem_.post.bias + n * kRowBytes),
-                           block.columns});
+                           block.columns, m == 0 && row == 0});
             }
         }
     }

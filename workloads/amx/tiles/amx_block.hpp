@@ -43,7 +43,8 @@ struct TileProblem {
     arch::amx::program::Opcode dot = arch::amx::program::Opcode::Tdpbssd;
     PostOperations post;
     // Code in front of a block of columns: re-layout, decompression. Tiles from `first`, `count`.
-    std::function<void(arch::amx::program::Program&, const arch::amx::program::Address& first, std::int64_t count)>
+    std::function<void(arch::amx::program::Program&, const arch::amx::program::Address& first,
+                       std::int64_t count)>
         prepare_columns;
 };
 
@@ -54,7 +55,7 @@ struct AccumulatorBlock {
     std::int64_t rows = arch::amx::program::kMaxRows;  // of its tiles
     std::int64_t columns = arch::amx::program::kMaxRows;
     arch::amx::program::Address group;  // of rows
-    bool k_first = true;       // C starts at zero
+    bool k_first = true;                // C starts at zero
     arch::amx::program::Address k;      // first k tile
     std::int64_t k_tiles = 0;
 };
@@ -65,7 +66,8 @@ class BlockWriter {
     BlockWriter(arch::amx::program::Program& program, LoopWriter& loops, const TileProblem& problem,
                 const AmxMapping& mapping);
 
-    // LDTILECFG for full tiles, constants of the post-operations.
+    // LDTILECFG for the tiles most blocks have, and beside them for a last block of fewer rows
+    // where registers are left; constants of the post-operations.
     void begin();
     void write(const AccumulatorBlock& block);
     // Post-operations that wait for products to hide behind.
@@ -77,8 +79,12 @@ class BlockWriter {
     struct Step {
         arch::amx::program::Address k, a, b;
     };
-    std::array<arch::amx::program::TileShape, arch::amx::program::kTiles> shapes(std::int64_t rows,
-                                                               std::int64_t columns) const;
+    std::array<arch::amx::program::TileShape, arch::amx::program::kTiles> shapes(
+        std::int64_t rows, std::int64_t columns) const;
+    std::int64_t remainder(std::int64_t extent) const;
+    std::int64_t first_b() const;
+    std::int64_t b_registers() const;
+    std::int64_t first_few() const { return first_b() + b_registers(); }
     std::int64_t a_registers() const;
     int c_tile(std::int64_t m, std::int64_t n) const;
     int a_tile(std::int64_t m) const;
@@ -86,13 +92,13 @@ class BlockWriter {
     void emit(arch::amx::program::Opcode opcode, std::int64_t immediate = 0);
     void tile(arch::amx::program::Opcode opcode, int reg, arch::amx::program::Address address,
               std::int64_t row_stride);
-    void prefetch(const arch::amx::program::Address& address, std::int64_t row_stride, std::int64_t rows,
-                  std::int64_t distance, std::int64_t step);
+    void prefetch(const arch::amx::program::Address& address, std::int64_t row_stride,
+                  std::int64_t rows, std::int64_t distance, std::int64_t step);
     void load_a(const AccumulatorBlock& block, const Step& step, std::int64_t m);
     void load_b(const AccumulatorBlock& block, const Step& step, std::int64_t n);
     void multiply(std::int64_t m, std::int64_t n);
     arch::amx::program::Address c_address(const AccumulatorBlock& block, std::int64_t m,
-                                 std::int64_t n) const;
+                                          std::int64_t n) const;
     void start_c(const AccumulatorBlock& block, std::int64_t m, std::int64_t n);
     void store_c(const AccumulatorBlock& block, std::int64_t m, std::int64_t n);
     std::int64_t products(const AccumulatorBlock& block) const;
@@ -111,7 +117,11 @@ class BlockWriter {
     const TileProblem& problem_;
     const AmxMapping& map_;
     PostWriter post_;
-    int full_ = 0;
+    int most_ = 0;                                      // configuration
+    std::int64_t rows_ = arch::amx::program::kMaxRows;  // of its tiles
+    std::int64_t columns_ = arch::amx::program::kMaxRows;
+    std::int64_t few_rows_ = 0;  // of tiles of their own in it; 0: none
+    bool few_ = false;           // the block at hand is of those
     std::int64_t products_left_ = 1;
 };
 

@@ -304,9 +304,9 @@ std::uint32_t AmxData::finished(std::uint32_t bits, std::int64_t n) const {
     if (gemm_.c == (int8 ? DataType::Int32 : DataType::F32)) {
         return bits;
     }
-    float value = int8 ? static_cast<float>(static_cast<std::int32_t>(bits)) * scale_
-                       : std::bit_cast<float>(bits);
-    value += bias_[at(n)];
+    const float bias = bias_[at(n)];
+    float value = int8 ? std::fma(static_cast<float>(static_cast<std::int32_t>(bits)), scale_, bias)
+                       : std::bit_cast<float>(bits) + bias;
     value = map_.relu && !(value > 0.0F) ? 0.0F : value;
     if (gemm_.c == DataType::Bf16) {
         return round_to_bf16(value);

@@ -17,6 +17,7 @@
 #include "arch/base/check.hpp"
 #include "workloads/amx/tiles/amx_data.hpp"
 #include "workloads/amx/tiles/amx_tuning.hpp"
+#include "workloads/amx/tiles/kernel_text.hpp"
 #include "workloads/attribution.hpp"
 #include "workloads/keys.hpp"
 #include "workloads/paths.hpp"
@@ -47,8 +48,7 @@ class Functional {
         const std::uint64_t seed = a_case.run.seed;
         if (const auto* gemm = a_case.problem.find<GemmProblem>()) {
             data_.emplace(*gemm, job.mapping, job.lowered, seed);
-        } else if (const auto* conv =
-                       a_case.problem.find<ConvolutionProblem>()) {
+        } else if (const auto* conv = a_case.problem.find<ConvolutionProblem>()) {
             data_.emplace(*conv, job.mapping, job.lowered, seed);
         }
         if (data_) {
@@ -80,18 +80,59 @@ class Functional {
     std::vector<std::unique_ptr<arch::amx::core::TileMachine>> machines_;
 };
 
-void warm(Socket& socket, const Work& job) {
-    using arch::amx::caches::Level;
-    if (job.mapping.data_in == AmxMapping::DataIn::Memory) {
-        return;
+using arch::amx::program::Preparation;
+
+Preparation::To level_of(AmxMapping::DataIn data_in) {
+    switch (data_in) {
+        case AmxMapping::DataIn::L3:
+            return Preparation::To::L3;
+        case AmxMapping::DataIn::L2:
+            return Preparation::To::L2;
+        case AmxMapping::DataIn::Memory:
+            return Preparation::To::Memory;
+        default:
+            return Preparation::To::L1;
     }
-    const Level level = job.mapping.data_in == AmxMapping::DataIn::L3   ? Level::L3
-                        : job.mapping.data_in == AmxMapping::DataIn::L2 ? Level::L2
-                                                                        : Level::L1;
-    for (const AmxRegion& region : job.lowered.warm) {
-        socket.warm(static_cast<std::size_t>(region.thread), region.address, region.bytes, level,
-                    false);
+}
+
+// What the caches hold when a run starts stands in the programs: what is simulated, printed and
+// measured is the same. Regions stand in front of the buffers they are parts of.
+void state_caches(Work& work) {
+    for (std::size_t t = 0; t < work.lowered.programs.size(); ++t) {
+        arch::amx::program::Program& program = work.lowered.programs[t];
+        program.runs = work.mapping.runs;
+        std::vector<arch::amx::program::Buffer> regions;
+        for (const AmxRegion& region : work.lowered.warm) {
+            if (static_cast<std::size_t>(region.thread) == t && region.bytes > 0) {
+                program.preparations.push_back({regions.size(), level_of(work.mapping.data_in)});
+                regions.push_back(
+                    {fmt::format("region{}", regions.size()), region.address, region.bytes});
+            }
+        }
+        program.buffers.insert(program.buffers.begin(), regions.begin(), regions.end());
     }
+}
+
+void prepare(Socket& socket, const Work& work) {
+    for (std::size_t t = 0; t < work.lowered.programs.size(); ++t) {
+        const arch::amx::program::Program& program = work.lowered.programs[t];
+        for (const Preparation& each : program.preparations) {
+            const arch::amx::program::Buffer& buffer = program.buffers[each.buffer];
+            if (each.to == Preparation::To::Memory) {
+                socket.flush(buffer.address, buffer.bytes);
+            } else {
+                socket.warm(t, buffer.address, buffer.bytes,
+                            static_cast<arch::amx::caches::Level>(each.to), each.dirty);
+            }
+        }
+    }
+}
+
+// Cores with something to do.
+std::int64_t working(const Work& work) {
+    return std::max<std::int64_t>(
+        1, std::count_if(work.lowered.programs.begin(), work.lowered.programs.end(),
+                         [](const auto& program) { return !program.statements.empty(); }));
 }
 
 // A fault is the program's, which is the user's: with its place in the text where there is one.
@@ -107,8 +148,22 @@ void throw_fault(const Case& a_case, const Socket& socket) {
     throw arch::base::config::ConfigError(fault);
 }
 
-GemmBounds bounds_of(const Case& a_case, const Work& job, const Socket& socket) {
-    const arch::amx::AmxConfig& config = a_case.device.get<arch::amx::AmxConfig>();
+// Bytes that some thread reads: what several share is counted once.
+double bytes_read(std::vector<AmxRegion> reads) {
+    std::sort(reads.begin(), reads.end(),
+              [](const AmxRegion& a, const AmxRegion& b) { return a.address < b.address; });
+    std::int64_t bytes = 0;
+    std::int64_t end = 0;
+    for (const AmxRegion& read : reads) {
+        const std::int64_t from = std::max(read.address, end);
+        end = std::max(end, read.address + read.bytes);
+        bytes += std::max<std::int64_t>(end - from, 0);
+    }
+    return static_cast<double>(bytes);
+}
+
+GemmBounds bounds_of(const Case& a_case, const AmxConfig& config, const Work& work,
+                     const Socket& socket) {
     const double cycle_ns = 1e9 / static_cast<double>(config.clock.count());
     double tmul = 0;
     double lines = 0;
@@ -120,12 +175,9 @@ GemmBounds bounds_of(const Case& a_case, const Work& job, const Socket& socket) 
     GemmBounds bounds;
     bounds.compute_ns = tmul * cycle_ns;
     bounds.stream_ns = lines / static_cast<double>(config.access.load_lines) * cycle_ns;
-    const bool from_memory = job.mapping.data_in == AmxMapping::DataIn::Memory;
-    for (const AmxRegion& region : job.lowered.reads) {
-        // Threads may share what they read: the union is at least the largest share.
-        const auto bytes = static_cast<double>(region.bytes);
-        bounds.dram_bytes += from_memory && region.thread == 0 ? bytes : 0.0;
-    }
+    // A run before the one that counts has left in the caches what they hold.
+    const bool cold = work.mapping.data_in == AmxMapping::DataIn::Memory && work.mapping.runs == 1;
+    bounds.dram_bytes = cold ? bytes_read(work.lowered.reads) : 0;
     bounds.memory_ns = bounds.dram_bytes / a_case.device.memory.peak_bytes_per_second() * 1e9;
     return bounds;
 }
@@ -145,14 +197,15 @@ void note_reads(RunResult& result, const Work& job) {
 
 class SocketModel final : public Model {
   public:
-    SocketModel(const Case& a_case, const Work& work, const Functional& functional, Bench& bench)
-        : config_(a_case.device.get<AmxConfig>()),
+    SocketModel(const AmxConfig& config, const Work& work, const Functional& functional,
+                Bench& bench)
+        : config_(config),
           work_(work),
           root_(bench.root),
           observers_(functional.observers()),
-          socket_(a_case.device.get<AmxConfig>(), work.lowered.programs, observers_, bench.memory,
-                  bench.queue) {
-        warm(socket_, work);
+          socket_(config, work.lowered.programs, observers_, bench.port, bench.queue,
+                  work.mapping.runs) {
+        prepare(socket_, work);
     }
 
     const Socket& socket() const { return socket_; }
@@ -172,6 +225,7 @@ class SocketModel final : public Model {
         return arch::base::Cycles{socket_.finish_cycle()};
     }
     arch::base::Femtoseconds finish_time() const override { return socket_.finish_time(); }
+    std::vector<arch::base::Block> blocks() const override { return socket_.blocks(); }
     std::vector<std::string> not_exercised() const override {
         return arch::amx::socket::not_exercised(config_, work_.lowered.programs, socket_);
     }
@@ -189,7 +243,7 @@ class AmxJob final : public Job {
     AmxJob(const Case& a_case, Work work) : case_(a_case), work_(std::move(work)) {}
 
     void run(Runner& runner, RunResult& result) override {
-        const auto& config = case_.device.get<AmxConfig>();
+        const AmxConfig config = at_work(case_.device.get<AmxConfig>(), working(work_));
         Functional functional(case_, work_);
         SocketModel* model = nullptr;
         Plan plan{.memory = case_.device.memory,
@@ -197,13 +251,13 @@ class AmxJob final : public Job {
                   .clock = config.clock,
                   .macs = work_.macs};
         plan.build = [&](Bench& bench) {
-            auto built = std::make_unique<SocketModel>(case_, work_, functional, bench);
+            auto built = std::make_unique<SocketModel>(config, work_, functional, bench);
             model = built.get();
             return built;
         };
         plan.collect = [&](RunEnd) {
             throw_fault(case_, model->socket());
-            collect(model->socket(), result);
+            collect(config, model->socket(), result);
         };
         runner.run(case_, plan, result);
         if (result.status != Status::Ok) {
@@ -220,21 +274,22 @@ class AmxJob final : public Job {
         std::string text;
         for (std::size_t i = 0; i < work_.lowered.programs.size(); ++i) {
             const auto& program = work_.lowered.programs[i];
-            text += fmt::format("# thread {}: {} instructions\n", i,
-                                program.dynamic_instructions()) +
-                    arch::amx::program::print(program);
+            text +=
+                fmt::format("# thread {}: {} instructions\n", i, program.dynamic_instructions()) +
+                arch::amx::program::print(program);
         }
         return text;
     }
 
   private:
-    void collect(const Socket& socket, RunResult& result) const {
-        result.bounds = bounds_of(case_, work_, socket);
+    void collect(const AmxConfig& config, const Socket& socket, RunResult& result) const {
+        result.bounds = bounds_of(case_, config, work_, socket);
         std::int64_t instructions = 0;
         for (std::size_t i = 0; i < socket.cores(); ++i) {
             instructions += socket.core(i).counters().instructions;
         }
-        result.notes.push_back(fmt::format("{} instructions", instructions));
+        result.notes.push_back(fmt::format("{} of {} cores, {} instructions", working(work_),
+                                           config.cores, instructions));
         note_reads(result, work_);
     }
 
@@ -246,17 +301,21 @@ class AmxJob final : public Job {
 void check_convolution(const AmxMapping& map, std::vector<Refusal>& refusals) {
     using Map = AmxMapping;
     if (map.b_layout != Map::BLayout::Packed) {
-        refusals.push_back({"mapping",
-                   fmt::format("amx.b_layout: must be packed for a convolution, not {}", name_of(map.b_layout))});
+        refusals.push_back(
+            {"mapping", fmt::format("amx.b_layout: must be packed for a convolution, not {}",
+                                    name_of(map.b_layout))});
     }
     if (map.a_packed) {
-        refusals.push_back({"mapping", "amx.a_packed: must be off: a convolution's taps share A's pixels"});
+        refusals.push_back(
+            {"mapping", "amx.a_packed: must be off: a convolution's taps share A's pixels"});
     }
     if (map.partition == Map::Partition::K && map.threads > 1) {
-        refusals.push_back({"mapping", "amx.partition: must be m (output rows) or n for a convolution"});
+        refusals.push_back(
+            {"mapping", "amx.partition: must be m (output rows) or n for a convolution"});
     }
     if (map.kc != 0) {
-        refusals.push_back({"mapping", "amx.kc: must be 0 for a convolution: its taps are blocks along k"});
+        refusals.push_back(
+            {"mapping", "amx.kc: must be 0 for a convolution: its taps are blocks along k"});
     }
 }
 
@@ -293,8 +352,8 @@ class AmxProgramKind final : public ProblemKind {
             node.error("file", fmt::format("{}: cannot be read", workload.file));
             return {*this, std::move(workload)};
         }
-        workload.program = arch::amx::program::read_program(text.str(), workload.file);
-        if (workload.program.statements.empty()) {
+        workload.programs = read_kernel(text.str(), workload.file, 1);
+        if (workload.programs.front().statements.empty()) {
             node.error("file", fmt::format("{}: holds no instruction", workload.file));
         }
         return {*this, std::move(workload)};
@@ -345,34 +404,41 @@ class AmxDataflow final : public Dataflow {
         if (a_case.problem.find<ConvolutionProblem>() != nullptr && !a_case.mapping.empty()) {
             check_convolution(map, refusals);
         }
-        for (std::string& problem : problems_of(types_of(a_case.problem), map,
-                                                a_case.device.get<AmxConfig>().cores)) {
+        for (std::string& problem :
+             problems_of(types_of(a_case.problem), map, a_case.device.get<AmxConfig>().cores)) {
             refusals.push_back({"mapping", std::move(problem)});
         }
         return refusals;
     }
 
-    // Among the block shapes that use the tiles well, the one this problem runs fastest with.
+    // The whole socket, cut along m and n, operands in DRAM as every device finds them: among the
+    // block shapes that use the tiles well, the one this problem runs fastest with.
     Choice choose(const Case& a_case, Runner& runner) const override {
         constexpr double kMostMacs = 268435456.0;  // above, simulating several costs too much
         const auto* gemm = a_case.problem.find<GemmProblem>();
-        Choice best{{*this, AmxMapping{}},
-                    "no mapping given: chosen by simulating a few, see `mapping`"};
+        const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
+        Choice best{{*this, AmxMapping{}}, "no mapping given: see `mapping`"};
+        if (gemm == nullptr) {
+            AmxMapping mapping;
+            mapping.data_in = AmxMapping::DataIn::Memory;
+            mapping.threads = std::min(cores, a_case.problem.get<ConvolutionProblem>().height);
+            best.mapping = {*this, mapping};
+            return best;
+        }
+        best.mapping = {*this, whole_socket(*gemm, 2, 2, cores)};
         double least = 0;
-        for (const auto& [m, n] : {std::pair{2, 2}, {1, 4}, {3, 1}, {1, 1}}) {
-            if (gemm == nullptr || gemm->macs() > kMostMacs) {
+        for (const auto& [m, n] : {std::pair{2, 2}, {1, 4}, {3, 1}, {1, 2}, {1, 1}}) {
+            if (gemm->macs() > kMostMacs) {
                 break;
             }
-            AmxMapping mapping;
-            mapping.m_acc = m;
-            mapping.n_acc = n;
             Case candidate = a_case;
-            candidate.mapping = {*this, mapping};
+            candidate.mapping = {*this, whole_socket(*gemm, m, n, cores)};
             candidate.run.functional = false;
             const RunResult run = runner.run(candidate);
             if (run.status == Status::Ok && (least == 0 || run.time_ns < least)) {
                 least = run.time_ns;
                 best.mapping = candidate.mapping;
+                best.note = "no mapping given: chosen by simulating a few, see `mapping`";
             }
         }
         return best;
@@ -391,10 +457,11 @@ class AmxDataflow final : public Dataflow {
             work.macs = convolution.macs() * repeat;
         }
         result.padding_waste = work.lowered.padding_waste;
+        state_caches(work);
         return std::make_unique<AmxJob>(a_case, std::move(work));
     }
 
-    CandidateList candidates(const Case& a_case) const override {
+    std::vector<Candidate> candidates(const Case& a_case) const override {
         if (a_case.problem.find<GemmProblem>() == nullptr) {
             return {};
         }
@@ -414,10 +481,14 @@ class AmxProgramDataflow final : public Dataflow {
     std::unique_ptr<Job> lower(const Case& a_case, RunResult&) const override {
         const auto& program = a_case.problem.get<AmxProgramWorkload>();
         Work work;
-        work.lowered.programs = {program.program};
+        work.lowered.programs = program.programs;
         work.mapping.data_in = program.data_in;
-        for (const arch::amx::program::Buffer& buffer : program.program.buffers) {
-            work.lowered.warm.push_back({0, buffer.address, buffer.bytes});
+        work.mapping.threads = std::ssize(program.programs);
+        for (auto& each : work.lowered.programs) {
+            work.mapping.runs = std::max(work.mapping.runs, each.runs);
+            for (std::size_t i = 0; each.preparations.empty() && i < each.buffers.size(); ++i) {
+                each.preparations.push_back({i, level_of(program.data_in)});
+            }
         }
         return std::make_unique<AmxJob>(a_case, std::move(work));
     }

@@ -13,7 +13,7 @@ namespace tilesim::workloads::amx::tiles {
 // Instructions for AMX cores in their text form (arch/amx/program/program_text.hpp).
 struct AmxProgramWorkload {
     std::string file;
-    arch::amx::program::Program program;
+    std::vector<arch::amx::program::Program> programs;  // one a thread
     AmxMapping::DataIn data_in = AmxMapping::DataIn::L1;
 };
 

@@ -148,8 +148,12 @@ std::pair<std::int64_t, std::int64_t> share(std::int64_t blocks, std::int64_t t,
     return {blocks * t / threads, blocks * (t + 1) / threads};
 }
 
+void take_rows_or_columns(TileProblem& p, const AmxMapping& map, bool by_m, std::int64_t t,
+                          std::int64_t threads);
+
 // Cuts the problem down to what a thread computes.
-void take_share(TileProblem& p, const AmxMapping& map, std::int64_t t, const LoweredAmx& l) {
+void take_share(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, std::int64_t t,
+                const LoweredAmx& l) {
     if (map.threads == 1) {
         return;
     }
@@ -161,9 +165,19 @@ void take_share(TileProblem& p, const AmxMapping& map, std::int64_t t, const Low
         p.k_tiles = last - first;
         return;
     }
-    const bool by_m = map.partition == AmxMapping::Partition::M;
+    if (map.partition == AmxMapping::Partition::MN) {
+        const std::int64_t across = shares_of_n(gemm, map);
+        take_rows_or_columns(p, map, true, t / across, map.threads / across);
+        take_rows_or_columns(p, map, false, t % across, across);
+        return;
+    }
+    take_rows_or_columns(p, map, map.partition == AmxMapping::Partition::M, t, map.threads);
+}
+
+void take_rows_or_columns(TileProblem& p, const AmxMapping& map, bool by_m, std::int64_t t,
+                          std::int64_t threads) {
     if (by_m && p.row_groups > 1) {  // a convolution's output rows
-        const auto [first, last] = share(p.row_groups, t, map.threads);
+        const auto [first, last] = share(p.row_groups, t, threads);
         p.a += first * p.a_group;
         p.c += first * p.c_group;
         p.row_groups = last - first;
@@ -171,7 +185,7 @@ void take_share(TileProblem& p, const AmxMapping& map, std::int64_t t, const Low
     }
     std::int64_t& size = by_m ? p.m : p.n;
     const std::int64_t width = (by_m ? map.m_acc : map.n_acc) * kMaxRows;
-    const auto [first, last] = share(ceil_div(size, width), t, map.threads);
+    const auto [first, last] = share(ceil_div(size, width), t, threads);
     const std::int64_t start = std::min(first * width, size);
     size = std::min(last * width, size) - start;
     const std::int64_t tiles = start / kMaxRows;
@@ -286,7 +300,7 @@ void write_programs(LoweredAmx& l, const TileProblem& whole, const GemmProblem& 
     for (std::int64_t t = 0; t < map.threads; ++t) {
         TileProblem p = whole;
         p.post = post_of(gemm, map, l);
-        take_share(p, map, t, l);
+        take_share(p, gemm, map, t, l);
         if (p.m == 0 || p.n == 0 || p.row_groups == 0) {  // more threads than blocks
             l.programs.emplace_back();
             continue;

@@ -4,9 +4,9 @@
 
 #include <memory>
 
+#include "arch/amx/core/tile_machine.hpp"
 #include "arch/amx/socket/socket.hpp"
 #include "arch/memory/controller/memory_system.hpp"
-#include "arch/amx/core/tile_machine.hpp"
 #include "workloads/amx/tiles/amx_data.hpp"
 
 namespace tilesim::workloads::amx::tiles {
@@ -35,8 +35,9 @@ Outcome run(const LoweredAmx& lowered, arch::memory::port::BackingStore* store,
             const AmxConfig& config = {}) {
     arch::base::EventQueue queue;
     arch::base::stats::Group root("");
-    arch::memory::controller::MemorySystem memory(arch::memory::device::MemoryConfig{},
-                                      arch::amx::socket::Uncore::memory_lookahead(config), queue, root);
+    arch::memory::controller::MemorySystem memory(
+        arch::memory::device::MemoryConfig{}, arch::amx::socket::Uncore::memory_lookahead(config),
+        queue, root);
     std::vector<std::unique_ptr<arch::amx::core::TileMachine>> machines;
     std::vector<arch::amx::core::InstructionObserver*> observers;
     for (const arch::amx::program::Program& program : lowered.programs) {
@@ -187,8 +188,8 @@ TEST(AmxGemm, CacheBlocksRemaindersAndPrefetchGiveTheProduct) {
 }
 
 TEST(AmxGemm, EveryPartitionGivesTheProduct) {
-    for (const auto partition :
-         {AmxMapping::Partition::M, AmxMapping::Partition::N, AmxMapping::Partition::K}) {
+    for (const auto partition : {AmxMapping::Partition::M, AmxMapping::Partition::N,
+                                 AmxMapping::Partition::K, AmxMapping::Partition::MN}) {
         AmxMapping mapping;
         mapping.threads = 3;
         mapping.partition = partition;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arch/amx/program/tile_config.hpp"
+#include "arch/base/units.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 
@@ -69,8 +70,13 @@ void read_amx_mapping(arch::base::config::Node& node, AmxMapping& map) {
     read_memory_keys(node, map);
     node.optional("threads", map.threads, {1, 256}, "cores that share the product");
     node.optional("partition", map.partition,
-                  {{"m", Map::Partition::M}, {"n", Map::Partition::N}, {"k", Map::Partition::K}},
-                  "the dimension that is shared out");
+                  {{"m", Map::Partition::M},
+                   {"n", Map::Partition::N},
+                   {"k", Map::Partition::K},
+                   {"mn", Map::Partition::MN}},
+                  "the dimension, or two, that are shared out");
+    node.optional("threads_n", map.threads_n, {0, 256},
+                  "shares of n with partition mn; 0: those with which a thread reads least");
     node.optional("outer", map.outer, {{"n", Map::Outer::N}, {"m", Map::Outer::M}},
                   "outer loop over blocks of accumulators");
     node.optional("mc", map.mc, size, "rows of a cache block; 0: all");
@@ -87,6 +93,8 @@ void read_amx_mapping(arch::base::config::Node& node, AmxMapping& map) {
     node.optional("a_signed", map.a_signed, "int8 A is signed");
     node.optional("b_signed", map.b_signed, "int8 B is signed");
     node.optional("repeat", map.repeat, {1, 100'000}, "times the product is computed");
+    node.optional("runs", map.runs, {1, 1000},
+                  "runs of the whole, one after the other: the last one counts");
     node.done();
 }
 
@@ -107,6 +115,32 @@ std::int64_t registers_of(const Map& map) {
     const std::int64_t left = arch::amx::program::kTiles - accumulators - 1;
     return accumulators + 1 +
            (map.n_acc == 1 ? std::clamp<std::int64_t>(left, 1, map.m_acc) : map.m_acc);
+}
+
+std::int64_t shares_of_n(const GemmProblem& gemm, const Map& map) {
+    if (map.threads_n > 0) {
+        return map.threads_n;
+    }
+    const auto blocks = [](std::int64_t extent, std::int64_t tiles, std::int64_t shares) {
+        const std::int64_t width = tiles * arch::amx::program::kMaxRows;
+        return arch::base::ceil_div(arch::base::ceil_div(extent, width), shares) * width;
+    };
+    std::int64_t best = 1;
+    std::int64_t least_work = INT64_MAX;
+    std::int64_t least_read = INT64_MAX;
+    for (std::int64_t shares = 1; shares <= map.threads; ++shares) {
+        if (map.threads % shares != 0) {
+            continue;
+        }
+        const std::int64_t m = blocks(gemm.m, map.m_acc, map.threads / shares);
+        const std::int64_t n = blocks(gemm.n, map.n_acc, shares);
+        if (std::pair{m * n, m + n} < std::pair{least_work, least_read}) {
+            least_work = m * n;
+            least_read = m + n;
+            best = shares;
+        }
+    }
+    return best;
 }
 
 std::vector<std::string> problems_of(const GemmProblem& gemm, const Map& map, std::int64_t cores) {
@@ -138,6 +172,11 @@ std::vector<std::string> problems_of(const GemmProblem& gemm, const Map& map, st
     if (bytes > kMostBytes) {
         problems.push_back(fmt::format("A, B and C take {:.0f} GiB; at most {:.0f} GiB",
                                        bytes / (1 << 30), kMostBytes / (1 << 30)));
+    }
+    if (map.partition == Map::Partition::MN && map.threads_n > 0 &&
+        map.threads % map.threads_n != 0) {
+        problems.push_back(fmt::format("threads_n: {} shares of n do not divide {} threads",
+                                       map.threads_n, map.threads));
     }
     if (map.threads > cores) {
         problems.push_back(fmt::format("{} threads; the socket has {} cores", map.threads, cores));

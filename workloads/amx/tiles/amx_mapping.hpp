@@ -26,7 +26,7 @@ struct AmxMapping {
         Sparse     // bit masks and non-zero bytes, expanded by AVX-512 at run time
     };
     enum class DataIn { Registers, L1, L2, L3, Memory };
-    enum class Partition { M, N, K };
+    enum class Partition { M, N, K, MN };
     enum class Outer { N, M };
     enum class Remainder { Pad, Smaller };
     enum class Post { Fused, Interleaved };
@@ -38,6 +38,7 @@ struct AmxMapping {
     DataIn data_in = DataIn::L2;
     std::int64_t threads = 1;
     Partition partition = Partition::M;
+    std::int64_t threads_n = 0;  // of a partition of m and n: shares of n; 0: as reads least
     Outer outer = Outer::N;
     std::int64_t mc = 0, nc = 0, kc = 0;  // cache blocks; 0: whole
     bool a_packed = false;
@@ -55,6 +56,7 @@ struct AmxMapping {
     bool b_signed = true;
     std::int64_t density_percent = 50;  // of sparse weights
     std::int64_t repeat = 1;            // how often the product is computed
+    std::int64_t runs = 1;              // of the whole program; the last one counts
 };
 
 void read_data_in(arch::base::config::Node& node, AmxMapping::DataIn& data_in);
@@ -64,6 +66,10 @@ void read_amx_mapping(arch::base::config::Node& node, AmxMapping& mapping);
 // Why the mapping cannot run; empty when it can.
 std::vector<std::string> problems_of(const GemmProblem& gemm, const AmxMapping& mapping,
                                      std::int64_t cores);
+
+// Shares of n among the mapping's threads, of a partition of m and n: as given, or those with which
+// a thread reads least.
+std::int64_t shares_of_n(const GemmProblem& gemm, const AmxMapping& mapping);
 
 // Tile registers a block of accumulators needs with the mapping's loop order.
 std::int64_t registers_of(const AmxMapping& mapping);

@@ -71,12 +71,15 @@ void PostWriter::write(const Row& row) {
     const std::int64_t bytes = row.columns * kFloatBytes;
     program_.emit(
         memory(Opcode::Vmovups, value, Address{}.plus(row.temporary), arch::amx::program::kRowBytes));
+    if (row.new_bias) {
+        program_.emit(memory(Opcode::Vmovups, kBias, row.bias, bytes));
+    }
     if (post_.from_int32) {
         program_.emit(vector(Opcode::Vcvtdq2ps, value, value, 0));
-        program_.emit(vector(Opcode::Vmulps, value, value, kScale));
+        program_.emit(vector(Opcode::Vfmadd213ps, value, kScale, kBias));
+    } else {
+        program_.emit(vector(Opcode::Vaddps, value, value, kBias));
     }
-    program_.emit(memory(Opcode::Vmovups, kBias, row.bias, bytes));
-    program_.emit(vector(Opcode::Vaddps, value, value, kBias));
     if (post_.relu) {
         program_.emit(vector(Opcode::Vmaxps, value, value, kZero));
     }

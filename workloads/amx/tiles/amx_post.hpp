@@ -1,5 +1,5 @@
 // Post-operations of a product in AVX-512: a row of a tile from its temporary through conversion,
-// scaling, bias, ReLU and down-conversion into C.
+// scaling and bias (one fused multiply-add, both in registers), ReLU and down-conversion into C.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,7 @@ class PostWriter {
         arch::amx::program::Address c;
         arch::amx::program::Address bias;
         std::int64_t columns = 16;
+        bool new_bias = true;  // other columns than the row's before
     };
 
     // Keeps references to both.

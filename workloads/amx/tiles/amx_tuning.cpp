@@ -26,8 +26,8 @@ struct TileCounts {
 
 // What the multiplier and the load ports need at least, the rows of A as they are, the work shared
 // out evenly.
-GemmBounds amx_bounds(const Case& a_case, const GemmProblem& gemm,
-                                 const AmxMapping& map, const TileCounts& tiles) {
+GemmBounds amx_bounds(const Case& a_case, const GemmProblem& gemm, const AmxMapping& map,
+                      const TileCounts& tiles) {
     using Order = AmxMapping::Order;
     const bool loads_a_per_column = map.order == Order::Reference || map.order == Order::KInnermost;
     const bool loads_b_per_row = map.order == Order::KInnermost;
@@ -49,12 +49,11 @@ GemmBounds amx_bounds(const Case& a_case, const GemmProblem& gemm,
     return bounds;
 }
 
-void add_amx(CandidateList& list, const Dataflow& dataflow, const Case& a_case, const GemmProblem& gemm,
-             const AmxMapping& map, const TileCounts& tiles) {
+void add_amx(std::vector<Candidate>& list, const Dataflow& dataflow, const Case& a_case,
+             const GemmProblem& gemm, const AmxMapping& map, const TileCounts& tiles) {
     if (!problems_of(gemm, map, a_case.device.get<AmxConfig>().cores).empty()) {
         return;
     }
-    ++list.legal;
     Candidate candidate;
     candidate.name =
         fmt::format("{} x {} {}, B {}{}{}", map.m_acc, map.n_acc, name_of(map.order),
@@ -62,7 +61,7 @@ void add_amx(CandidateList& list, const Dataflow& dataflow, const Case& a_case, 
                     map.kc > 0 ? fmt::format(", kc {}", map.kc) : "");
     candidate.mapping = {dataflow, map};
     candidate.bounds = amx_bounds(a_case, gemm, map, tiles);
-    list.candidates.push_back(std::move(candidate));
+    list.push_back(std::move(candidate));
 }
 
 // Sparse weights stay sparse; otherwise B may be packed, re-laid as a whole or as stored.
@@ -74,8 +73,8 @@ std::vector<AmxMapping::BLayout> layouts_of(const AmxMapping& given) {
 }
 
 // Every layout of B and every cache block of N and K.
-void add_amx_blocks(CandidateList& list, const Dataflow& dataflow, const Case& a_case, const GemmProblem& gemm,
-                    AmxMapping map, const TileCounts& tiles) {
+void add_amx_blocks(std::vector<Candidate>& list, const Dataflow& dataflow, const Case& a_case,
+                    const GemmProblem& gemm, AmxMapping map, const TileCounts& tiles) {
     const auto blocks = [](std::int64_t extent) {
         std::vector<std::int64_t> sizes{0};
         for (const std::int64_t size : {256, 512, 1024}) {
@@ -99,7 +98,28 @@ void add_amx_blocks(CandidateList& list, const Dataflow& dataflow, const Case& a
 
 }  // namespace
 
-CandidateList candidates_of(const Dataflow& dataflow, const Case& a_case, const AmxMapping& given) {
+AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
+                        std::int64_t cores) {
+    constexpr std::int64_t kTileRows = 16;
+    constexpr std::int64_t kDepth = 1024;   // of a cache block, in reduced elements
+    constexpr std::int64_t kColumns = 256;  // so that a block of B takes a quarter of the L2
+    AmxMapping map;
+    map.m_acc = m_acc;
+    map.n_acc = n_acc;
+    map.data_in = AmxMapping::DataIn::Memory;
+    map.partition = AmxMapping::Partition::MN;
+    map.threads =
+        std::min(cores, ceil_div(gemm.m, m_acc * kTileRows) * ceil_div(gemm.n, n_acc * kTileRows));
+    const std::int64_t across = shares_of_n(gemm, map);
+    const bool plain =
+        gemm.a == DataType::Int8 ? gemm.c == DataType::Int32 : gemm.c == DataType::F32;
+    const bool blocks = plain && gemm.k >= 2 * kDepth;
+    map.kc = blocks ? kDepth : 0;
+    map.nc = gemm.n / across > kColumns ? kColumns : 0;
+    return map;
+}
+
+std::vector<Candidate> candidates_of(const Dataflow& dataflow, const Case& a_case, const AmxMapping& given) {
     const auto& gemm = a_case.problem.get<GemmProblem>();
     using Order = AmxMapping::Order;
     constexpr std::int64_t kTileRows = 16;
@@ -108,7 +128,7 @@ CandidateList candidates_of(const Dataflow& dataflow, const Case& a_case, const 
         kTileRowBits / std::min<std::int64_t>(16, arch::base::bits_of(gemm.a));
     const TileCounts tiles{ceil_div(gemm.m, kTileRows), ceil_div(gemm.k, tile_k),
                            ceil_div(gemm.n, kTileRows)};
-    CandidateList list;
+    std::vector<Candidate> list;
     AmxMapping map = given;
     for (map.m_acc = 1; map.m_acc < arch::amx::program::kTiles; ++map.m_acc) {
         for (map.n_acc = 1; map.n_acc < arch::amx::program::kTiles; ++map.n_acc) {
@@ -119,11 +139,10 @@ CandidateList candidates_of(const Dataflow& dataflow, const Case& a_case, const 
             }
         }
     }
-    // Many have equal bounds: those that load least come first.
-    std::stable_sort(list.candidates.begin(), list.candidates.end(),
-                     [](const Candidate& a, const Candidate& b) {
-                         return a.bounds.stream_ns < b.bounds.stream_ns;
-                     });
+    // Many have equal bounds: those that load least are expected to be faster.
+    for (Candidate& each : list) {
+        each.expected_ns = each.bounds.compute_ns + each.bounds.stream_ns;
+    }
     return list;
 }
 

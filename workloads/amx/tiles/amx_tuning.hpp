@@ -7,6 +7,10 @@
 
 namespace tilesim::workloads::amx::tiles {
 
-CandidateList candidates_of(const Dataflow& dataflow, const Case& a_case, const AmxMapping& given);
+// The product on as many cores as have a block each, its blocks as the private caches want them.
+AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
+                        std::int64_t cores);
+
+std::vector<Candidate> candidates_of(const Dataflow& dataflow, const Case& a_case, const AmxMapping& given);
 
 }  // namespace tilesim::workloads::amx::tiles

@@ -1,0 +1,113 @@
+#include "arch/amx/core/translation.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tilesim::arch::amx::core {
+
+namespace {
+
+constexpr caches::Line kTables = (caches::Line{1} << 31) - (caches::Line{1} << 26);
+constexpr caches::Line kOneTable = caches::Line{1} << 22;  // lines
+constexpr std::int64_t kPagesALine = 8;
+
+}  // namespace
+
+Translation::Translation(const PageConfig& config, caches::PrivateCaches& caches)
+    : config_(config),
+      map_(config.scattered),
+      caches_(caches),
+      first_(config.first),
+      second_(config.second),
+      shift_(
+          std::countr_zero(static_cast<std::uint64_t>(config.size.count() / caches::kLineBytes))) {}
+
+bool Translation::known(std::int64_t page, std::int64_t now) {
+    const auto pending = [this, page] {
+        return std::find_if(pending_.begin(), pending_.end(),
+                            [page](const Walk& each) { return each.page == page; });
+    };
+    auto walk = pending();
+    if (walk == pending_.end()) {
+        if (first_.touch(page)) {
+            latest_ = page;
+            return true;
+        }
+        start(page, now);
+        walk = pending();
+    } else if (walk->unsent > 0) {
+        load(*walk, now);
+    }
+    if (walk->unsent + walk->waiting > 0 || walk->done_at > now) {
+        return false;
+    }
+    pending_.erase(walk);
+    first_.install(page, false);
+    latest_ = page;
+    return true;
+}
+
+void Translation::start(std::int64_t page, std::int64_t now) {
+    ++misses_;
+    Walk walk{page, 0, 0, now + config_.second_latency.count(), next_id_++ & ~kWalks};
+    if (!second_.touch(page)) {
+        ++walks_;
+        second_.install(page, false);
+        walk.done_at += config_.walk.count();
+        walk.unsent = config_.walk_loads;
+        load(walk, now);
+    }
+    pending_.push_back(walk);
+}
+
+void Translation::load(Walk& walk, std::int64_t now) {
+    while (walk.unsent > 0) {
+        const caches::Line line = table_line(walk.page, walk.unsent);
+        const auto outcome = caches_.load(line, now, kWalks | walk.id, true);
+        if (outcome == caches::PrivateCaches::Outcome::NoBuffer) {
+            return;
+        }
+        --walk.unsent;
+        if (outcome == caches::PrivateCaches::Outcome::Waiting) {
+            ++walk.waiting;
+        } else {
+            walk.done_at += caches_.l1_latency();
+        }
+    }
+}
+
+// Loads of a walk follow one another: what each took is added up.
+void Translation::arrive(std::uint32_t waiter, std::int64_t now) {
+    for (Walk& walk : pending_) {
+        if ((kWalks | walk.id) == waiter) {
+            --walk.waiting;
+            const std::int64_t rest = config_.walk.count() + config_.second_latency.count();
+            walk.done_at = std::max(walk.done_at, now + rest);
+        }
+    }
+}
+
+std::int64_t Translation::next_event() const {
+    std::int64_t next = caches::kUnknownCycle;
+    for (const Walk& walk : pending_) {
+        if (walk.unsent + walk.waiting == 0) {
+            next = std::min(next, walk.done_at);
+        }
+    }
+    return next;
+}
+
+caches::Line Translation::table_line(std::int64_t page, std::int64_t level) {
+    return kTables + level * kOneTable + page / kPagesALine;
+}
+
+void Translation::warm(caches::Line first, caches::Line end) {
+    for (std::int64_t page = page_of(first); page <= page_of(end - 1); ++page) {
+        second_.install(page, false);
+        for (std::int64_t level = 1; level <= config_.walk_loads; ++level) {
+            caches_.warm(table_line(page, level), caches::Level::L2, false);
+        }
+    }
+}
+
+}  // namespace tilesim::arch::amx::core

@@ -1,0 +1,69 @@
+// Which pages a core's loads may access: two TLBs, and walks through the page tables behind them.
+//
+// A page the first TLB knows costs nothing; one only the second knows `second_latency`; any other a
+// walk, which loads lines of page tables through the caches, eight pages a line. Walks go on beside
+// each other.
+//
+// Ignores: translation of stores and prefetches, of instructions; upper levels of the tables; how
+//          many walks there can be at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/amx/caches/page_map.hpp"
+#include "arch/amx/caches/private_caches.hpp"
+
+namespace tilesim::arch::amx::core {
+
+class Translation {
+  public:
+    Translation(const PageConfig& config, caches::PrivateCaches& caches);
+
+    // What the caches are told of a walk's load instead of an entry of the window.
+    static constexpr std::uint32_t kWalks = 0x8000'0000U;
+
+    caches::Line physical(caches::Line line) const { return map_.physical(line); }
+    const caches::PageMap& map() const { return map_; }
+    std::int64_t page_of(caches::Line line) const { return line >> shift_; }
+    // May the line be accessed? Otherwise its page is on its way from now on.
+    bool ready(caches::Line line, std::int64_t now) {
+        return page_of(line) == latest_ || known(page_of(line), now);
+    }
+    // A line of the page tables is there.
+    void arrive(std::uint32_t waiter, std::int64_t now);
+    // Next known end of a wait.
+    std::int64_t next_event() const;
+    // Before the run starts: the pages of [first, end) are in the second TLB, their tables in the
+    // L2.
+    void warm(caches::Line first, caches::Line end);
+    std::int64_t walks() const { return walks_; }
+    std::int64_t misses() const { return misses_; }
+
+  private:
+    struct Walk {
+        std::int64_t page = 0;
+        std::int64_t unsent = 0;   // loads that found no fill buffer
+        std::int64_t waiting = 0;  // loads under way
+        std::int64_t done_at = 0;  // as far as is known
+        std::uint32_t id = 0;
+    };
+    bool known(std::int64_t page, std::int64_t now);
+    void start(std::int64_t page, std::int64_t now);
+    void load(Walk& walk, std::int64_t now);
+    static caches::Line table_line(std::int64_t page, std::int64_t level);
+
+    PageConfig config_;
+    caches::PageMap map_;
+    caches::PrivateCaches& caches_;
+    caches::Cache first_;
+    caches::Cache second_;
+    int shift_;  // of a line's number to its page's
+    std::int64_t latest_ = -1;
+    std::vector<Walk> pending_;
+    std::uint32_t next_id_ = 0;
+    std::int64_t walks_ = 0;
+    std::int64_t misses_ = 0;
+};
+
+}  // namespace tilesim::arch::amx::core

@@ -1,0 +1,75 @@
+#include "arch/amx/core/translation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tilesim::arch::amx::core {
+namespace {
+
+constexpr caches::Line kPage = caches::kLinesPerPage;
+
+PageConfig sample() {
+    PageConfig config;
+    config.scattered = false;
+    config.first = {base::Bytes{4 * 64}, 4, 0};  // one set of four entries
+    config.second = {base::Bytes{8 * 64}, 8, 0};
+    config.second_latency = base::Cycles{7};
+    config.walk = base::Cycles{19};
+    config.walk_loads = 1;
+    return config;
+}
+
+struct Bench {
+    PrivateCacheConfig numbers;
+    caches::PrivateCaches caches{numbers, base::Hertz{1'000'000'000}};
+    Translation pages{sample(), caches};
+
+    // The cycle from `now` on in which the line may be accessed.
+    std::int64_t ready_from(caches::Line line, std::int64_t now) {
+        std::vector<caches::PrivateCaches::Arrival> here;
+        while (!pages.ready(line, now)) {
+            ++now;
+            here.clear();
+            caches.advance(now, here);
+            for (const auto& arrival : here) {
+                pages.arrive(arrival.waiter, now);
+            }
+        }
+        return now;
+    }
+};
+
+TEST(Translation, APageOfTheSecondTlbIsReadyItsLatencyLater) {
+    Bench bench;
+    bench.pages.warm(0, kPage);
+    EXPECT_EQ(bench.ready_from(5, 100), 100 + 7);
+    EXPECT_EQ(bench.ready_from(6, 200), 200);  // known since
+    EXPECT_EQ(bench.pages.walks(), 0);
+}
+
+TEST(Translation, AWalkLoadsALineOfTheTablesFromTheCaches) {
+    Bench bench;
+    bench.pages.warm(0, 20 * kPage);  // tables in the L2; the second TLB keeps the last eight
+    const std::int64_t l2 = bench.numbers.l2_latency.count();
+    EXPECT_EQ(bench.ready_from(0, 100), 100 + l2 + 7 + 19);
+    EXPECT_EQ(bench.pages.walks(), 1);
+    // The next page's entry lies in the same line, which is in the L1 now.
+    EXPECT_EQ(bench.ready_from(kPage, 200), 200 + bench.numbers.l1_latency.count() + 7 + 19);
+}
+
+TEST(Translation, ScatteredFramesKeepTheLineOfThePageAndNeverMeet) {
+    const caches::PageMap map(true);
+    std::vector<caches::Line> frames;
+    for (caches::Line page = 0; page < 1000; ++page) {
+        const caches::Line line = map.physical(page * kPage + 11);
+        EXPECT_EQ(line % kPage, 11);
+        frames.push_back(line / kPage);
+    }
+    std::sort(frames.begin(), frames.end());
+    EXPECT_EQ(std::adjacent_find(frames.begin(), frames.end()), frames.end());
+    EXPECT_EQ(caches::PageMap(false).physical(12345), 12345);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::amx::core

@@ -1,0 +1,45 @@
+// What a socket remembers of lines: which core has one, and whether it was used before.
+//
+// Sets of eight entries; a line that finds no room displaces the one of its set that came first,
+// of which nothing is known then.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+#include "arch/amx/caches/cache.hpp"
+
+namespace tilesim::arch::amx::socket {
+
+class SnoopFilter {
+  public:
+    explicit SnoopFilter(std::int64_t lines);
+
+    static constexpr std::uint16_t kNobody = 0;
+    static constexpr std::uint16_t kSeveral = UINT16_MAX;
+    struct Entry {
+        std::uint32_t tag = 0;           // line + 1; 0: empty
+        std::uint16_t holder = kNobody;  // core + 1
+        bool fetched : 1 = false;        // from DRAM, at least once
+        bool reused : 1 = false;         // and again, or from the L3
+        bool forwarded : 1 = false;      // one core has given it to another
+        bool prefetched : 1 = false;     // into the L3, and not asked for since
+    };
+
+    // The line's entry; a new one where there was none.
+    Entry& of(caches::Line line);
+    static std::uint16_t name_of(std::size_t core) { return static_cast<std::uint16_t>(core + 1); }
+
+  private:
+    static constexpr std::size_t kWays = 8;
+    struct Free {
+        void operator()(Entry* entries) const { std::free(entries); }
+    };
+
+    std::size_t sets_;
+    std::unique_ptr<Entry[], Free> entries_;  // zeroed by the system when first touched
+    std::size_t next_ = 0;
+};
+
+}  // namespace tilesim::arch::amx::socket
