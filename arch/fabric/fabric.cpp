@@ -15,8 +15,11 @@ Fabric::Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_c
       width_(port_width),
       memory_(memory),
       queue_(queue),
-      tracker_(config.read_blocks, config.block),
+      reads_(config),
+      writes_(config),
+      pages_(config),
       ports_(ports) {
+    departures_.fabric = this;
     for (Port& port : ports_) {
         port.fabric = this;
     }
@@ -33,8 +36,14 @@ std::vector<std::string> Fabric::not_exercised() const {
     if (requests_.most_in_use() == 0) {
         names = {"fabric.request_latency", "fabric.response_latency"};
     }
-    if (tracker_.most_blocks() < config_.read_blocks) {  // no read has waited for an entry
-        names.insert(names.end(), {"fabric.read_blocks", "fabric.block"});
+    if (!reads_.has_waited() && !writes_.has_waited()) {
+        names.insert(names.end(), {"fabric.link_width", "fabric.link_clock", "fabric.line"});
+    }
+    if (!pages_.has_walked()) {
+        names.insert(names.end(), {"fabric.page", "fabric.page_walk"});
+    }
+    if (!pages_.has_walked_again()) {
+        names.emplace_back("fabric.known_pages");
     }
     return names;
 }
@@ -63,25 +72,27 @@ void Fabric::note(std::size_t index, std::int64_t under_way, std::int64_t waitin
     change(port.waiting_lane, "waiting", port.waiting, waiting);
 }
 
+// A write first crosses its port, a read does so with its answer.
 void Fabric::begin(std::uint64_t slot) {
     const FabricRequest& request = requests_[slot];
-    if (request.write) {
-        send(slot, occupy(ports_[request.port].write_free, request.bytes, queue_.now()));
-        return;
+    const base::Femtoseconds now = queue_.now();
+    const base::Femtoseconds from =
+        request.write ? occupy(ports_[request.port].write_free, request.bytes, now) : now;
+    SharedLink& link = request.write ? writes_ : reads_;
+    const base::Femtoseconds goes =
+        pages_.known(request.address, link.take(request.address, request.bytes, from));
+    if (probe_ && !request.write) {
+        note(request.port, goes > now ? 0 : 1, goes > now ? 1 : 0);
+        if (goes > now) {
+            queue_.at(goes, departures_, slot);
+        }
     }
-    const bool goes = tracker_.begin(request.address, slot);
-    if (probe_) {
-        note(request.port, goes ? 1 : 0, goes ? 0 : 1);
-    }
-    if (goes) {
-        send(slot, queue_.now());
-    }
+    memory_.submit({request.address, request.bytes, request.write, this, slot,
+                    goes + config_.request_latency});
 }
 
-void Fabric::send(std::uint64_t slot, base::Femtoseconds from) {
-    const FabricRequest& request = requests_[slot];
-    memory_.submit({request.address, request.bytes, request.write, this, slot,
-                    from + config_.request_latency + request.extra_latency});
+void Fabric::Departures::on_event(std::uint64_t slot, base::Femtoseconds) {
+    fabric->note(fabric->requests_[slot].port, 1, -1);
 }
 
 void Fabric::on_memory_complete(std::uint64_t slot, base::Femtoseconds when) {
@@ -136,16 +147,8 @@ void Fabric::finish(std::uint64_t slot, base::Femtoseconds now) {
     const FabricRequest& done = requests_[slot];
     FabricClient* const client = done.client;
     const std::uint64_t tag = done.tag;
-    if (!done.write) {
-        for (const std::uint64_t waiting : tracker_.end(done.address)) {
-            if (probe_) {
-                note(requests_[waiting].port, 1, -1);
-            }
-            send(waiting, now);
-        }
-        if (probe_) {
-            note(done.port, -1, 0);
-        }
+    if (probe_ && !done.write) {
+        note(done.port, -1, 0);
     }
     requests_.give_back(slot);
     client->on_fabric_complete(tag, now);

@@ -1,10 +1,11 @@
-// What lies between an agent (a shim tile, a cache) and memory: ports with a data width, latency
-// both ways, and back-pressure from the memory controllers' queues.
+// What lies between an agent (a shim tile, a cache) and memory: ports with a data width, a link all
+// agents share, address translation, latency both ways, and back-pressure from the memory
+// controllers' queues.
 //
-// Models:  a bounded number of blocks being read (read_tracker.hpp); one read and one write data
-// port per agent port, each busy for bytes / width cycles of
-//          the agent's clock; constant latency each way; requests a memory controller has no room
-//          for wait before it in order of arrival, all agents in one line.
+// Models:  one read and one write data port per agent port, each busy for bytes / width cycles of
+//          the agent's clock; a shared link each way (shared_link.hpp); page walks
+//          (page_translation.hpp); constant latency each way; requests a memory controller has no
+//          room for wait before it in order of arrival, all agents in one line.
 // Ignores: the topology inside the fabric; quality-of-service classes.
 #pragma once
 
@@ -19,7 +20,8 @@
 #include "arch/base/slot_pool.hpp"
 #include "arch/base/units.hpp"
 #include "arch/fabric/fabric_config.hpp"
-#include "arch/fabric/read_tracker.hpp"
+#include "arch/fabric/page_translation.hpp"
+#include "arch/fabric/shared_link.hpp"
 #include "arch/memory/port/memory_port.hpp"
 
 namespace tilesim::arch::fabric {
@@ -38,7 +40,6 @@ struct FabricRequest {
     std::int64_t bytes = 0;
     bool write = false;
     std::size_t port = 0;
-    base::Femtoseconds extra_latency{0};  // on its way to memory, e.g. address translation
     FabricClient* client = nullptr;
     std::uint64_t tag = 0;
 };
@@ -50,7 +51,8 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
            base::EventQueue& queue);
 
     // Activities from now on: "fabric.port(2).reads" under_way while any of the port's reads is
-    // with the memory, "fabric.port(2).waiting" waiting while one of them waits for an entry.
+    // with the memory, "fabric.port(2).waiting" waiting while one of them waits for the link or
+    // for its page's address.
     void connect(base::ProbeListener* listener);
     // Takes the request now; agents bound their own outstanding requests.
     void submit(const FabricRequest& request) {
@@ -60,7 +62,7 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
         begin(slot);
     }
 
-    // Keys of its configuration that cannot have mattered so far ("fabric.read_blocks").
+    // Keys of its configuration that cannot have mattered so far ("fabric.page_walk").
     std::vector<std::string> not_exercised() const;
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;  // a write's answer is back
@@ -86,8 +88,13 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
     };
     static constexpr std::uint64_t kArrival = UINT64_MAX;  // tag of a port's event
 
+    // Reads leave while a trace is written.
+    struct Departures final : base::EventHandler {
+        void on_event(std::uint64_t slot, base::Femtoseconds now) override;
+        Fabric* fabric = nullptr;
+    };
+
     void begin(std::uint64_t slot);
-    void send(std::uint64_t slot, base::Femtoseconds from);
     void expect(Port& port, Answer answer);
     void cross(Port& port);
     void finish(std::uint64_t slot, base::Femtoseconds now);
@@ -101,10 +108,12 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
     base::BytesPerCycle width_;
     memory::port::MemoryPort& memory_;
     base::EventQueue& queue_;
-    ReadTracker tracker_;
+    SharedLink reads_, writes_;
+    PageTranslation pages_;
     std::vector<Port> ports_;
     base::SlotPool<FabricRequest> requests_;  // under way
     base::Probe probe_;
+    Departures departures_;
 };
 
 }  // namespace tilesim::arch::fabric

@@ -6,7 +6,8 @@ namespace tilesim::arch::fabric {
 
 namespace {
 constexpr std::int64_t kFemtosecondsPerMicrosecond = 1'000'000'000;
-}
+constexpr std::int64_t kMega = 1'000'000;
+}  // namespace
 
 FabricConfig read_fabric_config(base::config::Node node) {
     FabricConfig config;
@@ -17,10 +18,19 @@ FabricConfig read_fabric_config(base::config::Node node) {
                   "time from an agent's port to the memory controller");
     node.optional("response_latency", config.response_latency, latency,
                   "time from the memory controller back to the agent's port");
-    node.optional("read_blocks", config.read_blocks, {1, 65536},
-                  "aligned blocks being read at a time, all agents together");
-    node.optional("block", config.block, {64, 65536},
-                  "aligned bytes whose reads count as one of read_blocks");
+    node.optional("link_width", config.link_width, {1, 1024},
+                  "of the way to memory all agents share, each direction");
+    node.optional("link_clock", config.link_clock, {kMega, 10'000 * kMega}, "of that way");
+    node.optional("line", config.line, {4, 65536},
+                  "aligned bytes of which a request takes whole ones there");
+    node.optional("page", config.page, {256, 1 << 30}, "unit of address translation");
+    node.optional("known_pages", config.known_pages, {1, 1 << 20},
+                  "places for translations, all agents together");
+    node.optional("page_walk", config.page_walk, latency,
+                  "the walker is busy with a page whose translation is not at hand");
+    if (config.line.count() % config.link_width.count() != 0) {
+        node.error("line", "must be a multiple of link_width");
+    }
     node.done();
     return config;
 }

@@ -14,8 +14,12 @@ namespace tilesim::arch::fabric {
 struct FabricConfig {
     base::Femtoseconds request_latency{100'000'000};   // agent to memory controller
     base::Femtoseconds response_latency{100'000'000};  // memory controller to agent
-    std::int64_t read_blocks = 64;                     // being read at a time, all agents together
-    base::Bytes block{256};                            // aligned; reads of one block share an entry
+    base::BytesPerCycle link_width{32};                // of all agents together, each direction
+    base::Hertz link_clock{2'000'000'000};
+    base::Bytes line{64};             // aligned; a request takes whole ones of the link
+    base::Bytes page{4096};           // of address translation
+    std::int64_t known_pages = 512;   // whose translation is at hand
+    base::Femtoseconds page_walk{0};  // the walker is busy with a page that is not
 };
 
 FabricConfig read_fabric_config(base::config::Node node);

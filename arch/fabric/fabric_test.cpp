@@ -32,7 +32,7 @@ struct Bench {
                   memory, queue};
 
     base::Femtoseconds time_of_one(std::int64_t bytes, bool write) {
-        fabric.submit({0, bytes, write, 0, 0_ns, &listener, 7});
+        fabric.submit({0, bytes, write, 0, &listener, 7});
         queue.run_until(1'000'000_ns);
         return listener.done.at(0).second;
     }
@@ -46,26 +46,40 @@ constexpr base::Femtoseconds kWay = kRequest + kMemory + kResponse;
 constexpr std::int64_t kWidth = 8;  // bytes a cycle
 constexpr std::int64_t kBytes = 11 * kWidth;
 constexpr base::Femtoseconds kCrossing = 11_ns;
-constexpr std::int64_t kBlock = 256;
+constexpr std::int64_t kPage = 512;
+
+// A link far wider than the ports, so that it does not hold anything up.
+constexpr FabricConfig kWide{.request_latency = kRequest,
+                             .response_latency = kResponse,
+                             .link_width = base::BytesPerCycle{1024},
+                             .link_clock = base::Hertz{1'000'000'000'000},
+                             .line = base::Bytes{1024},
+                             .page = base::Bytes{kPage},
+                             .page_walk = 0_ns};
+// Lines of 16 B take 4 ns each.
+constexpr base::Femtoseconds kLine = 4_ns;
+constexpr std::int64_t kLineBytes = 16;
+FabricConfig narrow() {
+    FabricConfig config = kWide;
+    config.link_width = base::BytesPerCycle{4};
+    config.link_clock = base::Hertz{1'000'000'000};
+    config.line = base::Bytes{kLineBytes};
+    return config;
+}
 
 struct ExactBench {
-    explicit ExactBench(std::int64_t read_blocks = 64)
-        : fabric({.request_latency = kRequest,
-                  .response_latency = kResponse,
-                  .read_blocks = read_blocks,
-                  .block = base::Bytes{kBlock}},
-                 2, base::Clock{base::Hertz{1'000'000'000}}, base::BytesPerCycle{kWidth}, memory,
-                 queue) {}
+    explicit ExactBench(const FabricConfig& config = kWide)
+        : fabric(config, 2, base::Clock{base::Hertz{1'000'000'000}}, base::BytesPerCycle{kWidth},
+                 memory, queue) {}
 
-    void submit(std::int64_t address, std::int64_t bytes, bool write, std::size_t port,
-                base::Femtoseconds extra = 0_ns) {
-        fabric.submit({address, bytes, write, port, extra, &listener, submitted++});
+    void submit(std::int64_t address, std::int64_t bytes, bool write, std::size_t port) {
+        fabric.submit({address, bytes, write, port, &listener, submitted++});
     }
-    void read(std::int64_t block, std::size_t port = 0) {
-        submit(block * kBlock, kBytes, false, port);
+    void read(std::int64_t page, std::size_t port = 0) {
+        submit(page * kPage, kBytes, false, port);
     }
-    void write(std::int64_t block, std::size_t port = 0) {
-        submit(block * kBlock, kBytes, true, port);
+    void write(std::int64_t page, std::size_t port = 0) {
+        submit(page * kPage, kBytes, true, port);
     }
     // When each request was complete, by order of submission.
     std::vector<base::Femtoseconds> run() {
@@ -107,12 +121,6 @@ TEST(Fabric, PartOfAPortsWidthCostsACycle) {
     EXPECT_EQ(bench.run(), (Times{kWay + kCrossing + 1_ns, kWay + 1_ns}));
 }
 
-TEST(Fabric, TranslationDelaysTheRequestOnItsWay) {
-    ExactBench bench;
-    bench.submit(0, kBytes, false, 0, 29_ns);
-    EXPECT_EQ(bench.run(), Times{29_ns + kWay + kCrossing});
-}
-
 TEST(Fabric, APortCarriesOneAnswerAtATimeWithoutAGap) {
     ExactBench bench;
     bench.read(0);
@@ -128,38 +136,55 @@ TEST(Fabric, ReadsAndWritesOfAPortAndOfTwoPortsDoNotDelayEachOther) {
     bench.write(2, 0);
     bench.write(3, 1);
     const base::Femtoseconds alone = kWay + kCrossing;
-    EXPECT_EQ(bench.run(), (Times{alone, alone, alone, alone}));
+    // But for the picosecond a line takes on the link: a read crosses its port a cycle later.
+    EXPECT_EQ(bench.run(), (Times{alone, alone + 1_ns, alone, alone + 1_ps}));
 }
 
-TEST(Fabric, AReadWithoutAnEntryGoesWhenAnotherHasCrossedItsPort) {
-    ExactBench bench(2);
-    bench.read(0, 0);
-    bench.read(1, 1);
-    bench.read(2, 0);
-    const base::Femtoseconds alone = kWay + kCrossing;
-    EXPECT_EQ(bench.run(), (Times{alone, alone, alone * 2}));
-    ExactBench room(3);
-    room.read(0, 0);
-    room.read(1, 1);
-    room.read(2, 0);
-    EXPECT_EQ(room.run()[2], kWay + kCrossing * 2);
+TEST(Fabric, RequestsTakeTheLinkOneAfterTheOtherInWholeLines) {
+    ExactBench bench(narrow());
+    bench.submit(kLineBytes - 1, 2, false, 0);   // of two lines
+    bench.submit(2 * kLineBytes, 1, false, 1);   // of one
+    bench.submit(5 * kLineBytes, 33, false, 0);  // of three
+    bench.submit(9 * kLineBytes, 1, false, 1);
+    bench.run();
+    std::vector<base::Femtoseconds> arrivals;
+    for (const auto& read : bench.memory.reads) {
+        arrivals.push_back(read.arrival);
+    }
+    EXPECT_EQ(arrivals,
+              (Times{kRequest, kRequest + kLine * 2, kRequest + kLine * 3, kRequest + kLine * 6}));
 }
 
-TEST(Fabric, ReadsOfABlockShareItsEntryAndWritesNeedNone) {
-    ExactBench bench(1);
-    bench.submit(0, kBytes, false, 0);
-    bench.submit(kBytes, kBytes, false, 1);  // of the same block
-    bench.write(5);
-    const base::Femtoseconds alone = kWay + kCrossing;
-    EXPECT_EQ(bench.run(), (Times{alone, alone, alone}));
+TEST(Fabric, ReadsAndWritesHaveALinkEach) {
+    ExactBench bench(narrow());
+    bench.submit(0, kLineBytes, false, 0);
+    bench.submit(0, kWidth, true, 0);  // after a cycle on its port
+    bench.submit(0, kWidth, true, 1);
+    bench.run();
+    EXPECT_EQ(bench.memory.reads[0].arrival, kRequest);
+    EXPECT_EQ(bench.memory.writes[0].arrival, 1_ns + kRequest);
+    EXPECT_EQ(bench.memory.writes[1].arrival, 1_ns + kLine + kRequest);
+}
+
+TEST(Fabric, ARequestOfAnUnknownPageWaitsForItsWalkAndTheNextOneDoesNot) {
+    FabricConfig config = kWide;
+    config.page_walk = 29_ns;
+    ExactBench bench(config);
+    bench.read(0);
+    bench.run();
+    bench.read(0);
+    bench.run();
+    EXPECT_EQ(bench.memory.reads[0].arrival, 29_ns + kRequest);
+    const base::Femtoseconds second = bench.memory.reads[1].arrival;
+    EXPECT_EQ(second - bench.listener.done[0].second, kRequest);
 }
 
 TEST(Fabric, AnswersEveryRequestOnceUnderBackPressure) {
     Bench bench;
     constexpr std::uint64_t kRequests = 1000;
     for (std::uint64_t i = 0; i < kRequests; ++i) {
-        bench.fabric.submit({static_cast<std::int64_t>(i) * 8192, 256, i % 3 == 0, i % 2, 0_ns,
-                             &bench.listener, i});
+        bench.fabric.submit(
+            {static_cast<std::int64_t>(i) * 8192, 256, i % 3 == 0, i % 2, &bench.listener, i});
     }
     bench.queue.run_until(1'000'000'000_ns);
     ASSERT_EQ(bench.listener.done.size(), kRequests);
@@ -170,37 +195,22 @@ TEST(Fabric, AnswersEveryRequestOnceUnderBackPressure) {
     EXPECT_EQ(std::count(answers.begin(), answers.end(), 1), static_cast<long>(kRequests));
 }
 
-TEST(Fabric, NamesItsBlocksUntilARunHasTakenAllOfThem) {
-    const auto named = [](std::int64_t reads, std::int64_t limit) {
-        Bench bench;
-        Fabric fabric{{.read_blocks = limit},
-                      1,
-                      base::Clock{base::Hertz{1'000'000'000}},
-                      base::BytesPerCycle{8},
-                      bench.memory,
-                      bench.queue};
-        for (std::int64_t i = 0; i < reads; ++i) {
-            fabric.submit({i * 8192, 64, false, 0, 0_ns, &bench.listener, 0});
+TEST(Fabric, NamesWhatNoRequestHasWaitedFor) {
+    const auto named = [](const FabricConfig& config, std::vector<std::int64_t> pages) {
+        ExactBench bench(config);
+        for (const std::int64_t page : pages) {
+            bench.read(page);
         }
-        return fabric.not_exercised();
+        return bench.fabric.not_exercised();
     };
-    const std::vector<std::string> blocks{"fabric.read_blocks", "fabric.block"};
-    EXPECT_EQ(named(4, 5), blocks);
-    EXPECT_TRUE(named(5, 5).empty());
-    EXPECT_EQ(named(0, 5).size(), 4U);  // no request: the ways to memory and back as well
-}
-
-TEST(Fabric, AnAnswerThatArrivesFirstCrossesFirst) {
-    const base::Femtoseconds alone = Bench{}.time_of_one(64, false);
-    Bench bench;
-    constexpr std::int64_t kOtherBlock = 4096;
-    bench.fabric.submit({kOtherBlock, 64, false, 0, 500_ns, &bench.listener, 1});
-    bench.fabric.submit({0, 64, false, 0, 0_ns, &bench.listener, 2});
-    bench.queue.run_until(1'000'000_ns);
-    ASSERT_EQ(bench.listener.done.size(), 2U);
-    EXPECT_EQ(bench.listener.done.at(0), std::pair(std::uint64_t{2}, alone));
-    EXPECT_EQ(bench.listener.done.at(1).first, 1U);
-    EXPECT_GT(bench.listener.done.at(1).second, 620_ns);  // its own and both of the fabric
+    const std::vector<std::string> link{"fabric.link_width", "fabric.link_clock", "fabric.line"};
+    FabricConfig walking = narrow();
+    walking.page_walk = 29_ns;
+    walking.known_pages = 1;
+    EXPECT_EQ(named(kWide, {}).size(), 2 + link.size() + 3);
+    EXPECT_EQ(named(narrow(), {0, 1}).size(), 3U);  // no page has been walked to
+    EXPECT_EQ(named(walking, {0, 0}), std::vector<std::string>{"fabric.known_pages"});
+    EXPECT_TRUE(named(walking, {0, 1}).empty());
 }
 
 TEST(Fabric, APortCarriesOneAnswerAtATime) {
@@ -208,7 +218,7 @@ TEST(Fabric, APortCarriesOneAnswerAtATime) {
     constexpr std::uint64_t kReads = 100;
     for (std::uint64_t i = 0; i < kReads; ++i) {
         const auto spread = static_cast<std::int64_t>(i * 7919 % 1009);
-        bench.fabric.submit({spread * 8192, 256, false, 0, 0_ns, &bench.listener, i});
+        bench.fabric.submit({spread * 8192, 256, false, 0, &bench.listener, i});
     }
     bench.queue.run_until(1'000'000_ns);
     ASSERT_EQ(bench.listener.done.size(), kReads);

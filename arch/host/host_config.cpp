@@ -1,6 +1,7 @@
 #include "arch/host/host_config.hpp"
 
 #include "arch/base/config.hpp"
+#include "arch/host/host_profile.hpp"
 
 namespace tilesim::arch::host {
 
@@ -14,6 +15,8 @@ HostConfig read_host_config(Node node) {
     const Range bandwidth{100 * kMega, 100'000'000 * kMega};
     const Range cycles{0, 100'000};
     constexpr std::int64_t kSecond = 1'000'000'000'000'000;
+    node.optional("profile", config.profile, host_profile_names(),
+                  "machine whose launch cost and clocks stand in for the device file's");
     node.required("cores", config.cores, {1, 4096}, "cores that share the work");
     node.required("clock", config.clock, {kMega, 20'000 * kMega}, "of the cores, sustained");
     node.required("operations_per_cycle", config.operations_per_cycle, {1, 65536},

@@ -3,6 +3,7 @@
 // Sources of the values: the comments in configs/devices/*.yaml.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "arch/base/units.hpp"
@@ -14,6 +15,7 @@ class Node;
 namespace tilesim::arch::host {
 
 struct HostConfig {
+    std::size_t profile = 0;  // host_profile.hpp: what a launch costs on this machine
     std::int64_t cores = 8;
     base::Hertz clock{4'000'000'000};
     std::int64_t operations_per_cycle = 32;  // f32, of a core: a multiply-add counts two

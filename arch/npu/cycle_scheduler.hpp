@@ -8,7 +8,9 @@ namespace tilesim::arch::npu {
 
 class CycleScheduler {
   public:
-    CycleScheduler(base::EventQueue& queue, base::Clock clock) : queue_(queue), clock_(clock) {}
+    // `ticks`: of this clock in a cycle of the array; more than one for streams wider than a word.
+    CycleScheduler(base::EventQueue& queue, base::Clock clock, std::int64_t ticks = 1)
+        : queue_(queue), clock_(clock), ticks_(ticks) {}
 
     base::EventQueue& queue() { return queue_; }
     std::size_t pending() const { return queue_.pending(); }
@@ -22,6 +24,12 @@ class CycleScheduler {
         }
         return last_cycle_;
     }
+    // Between cycles of the array and those of this clock.
+    base::Cycles ticks(base::Cycles cycles) const { return cycles * ticks_; }
+    base::Cycles cycles(base::Cycles ticks) const {
+        return ticks_ == 1 ? ticks : base::Cycles{base::ceil_div(ticks.count(), ticks_)};
+    }
+
     // The first cycle edge not before the present; where events of other clocks enter this one.
     base::Cycles next_edge() const { return clock_.first_cycle_from(queue_.now()); }
 
@@ -32,6 +40,7 @@ class CycleScheduler {
   private:
     base::EventQueue& queue_;
     base::Clock clock_;
+    std::int64_t ticks_;
     mutable base::Femtoseconds last_time_{-1};
     mutable base::Cycles last_cycle_{0};
 };

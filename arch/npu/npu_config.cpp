@@ -78,9 +78,6 @@ void read_shim(Node node, ShimConfig& shim) {
                   "AXI data port of a column, each direction");
     node.optional("data_fifo", shim.data_fifo, {64, 1 << 20},
                   "a channel's buffer between AXI and stream");
-    node.optional("page", shim.page, {256, 1 << 30}, "unit of address translation");
-    node.optional("translation", shim.translation, {0, kFemtosecondsPerSecond},
-                  "extra latency of a read burst in another page than its channel's last one");
     node.optional("task_start", shim.task_start, {0, 100'000},
                   "from a task's start to its first AXI request");
     if (shim.data_fifo < shim.burst) {
@@ -90,6 +87,7 @@ void read_shim(Node node, ShimConfig& shim) {
 }
 
 void read_stream(Node node, StreamConfig& stream) {
+    node.optional("width", stream.width, {4, 64}, "moved in a cycle by every port and DMA channel");
     node.optional("hop_latency", stream.hop_latency, {1, 100}, "cycles per stream switch");
     node.optional("sink_fifo", stream.sink_fifo, {1, 1024},
                   "words that still enter when a receiver has stopped");
@@ -97,6 +95,9 @@ void read_stream(Node node, StreamConfig& stream) {
                   "of these, words of a packet that fit behind its last arbiter");
     if (stream.arbiter_fifo > stream.sink_fifo) {
         node.error("arbiter_fifo", "must not exceed sink_fifo");
+    }
+    if (stream.width.count() % StreamConfig::kWordBytes != 0) {
+        node.error("width", "must be a multiple of 4 B/cycle");
     }
     node.done();
 }
@@ -115,6 +116,8 @@ void read_cascade(Node node, CascadeConfig& cascade) {
 void read_command_processor(Node node, CommandProcessorConfig& processor) {
     const Range time{0, kFemtosecondsPerSecond};
     const Range cycles{0, 10'000'000};
+    node.optional("clock", processor.clock, {1'000'000, 10'000'000'000},
+                  "of the processor; its cycles below are of this clock");
     node.optional("write_cycles", processor.write_cycles, cycles, "one 32-bit register write");
     node.optional("descriptor_cycles", processor.descriptor_cycles, cycles,
                   "block write of a descriptor and its address patch");
@@ -132,6 +135,7 @@ void read_command_processor(Node node, CommandProcessorConfig& processor) {
 MultiplyMode read_mode(Node node) {
     MultiplyMode mode;
     const Range shape{1, 64};
+    node.optional("name", mode.name, "what a kernel calls it by, where several have the same types");
     node.required("a", mode.a, kDataTypes, "type of A");
     node.required("b", mode.b, kDataTypes, "type of B");
     node.required("c", mode.c, kDataTypes, "type of C");
@@ -172,6 +176,15 @@ void read_kernels(Node node, KernelConfig& kernels) {
     node.optional("load_width", kernels.load_width, {4, 1024}, "vector load");
     node.optional("load_slots", kernels.load_slots, {1, 8}, "loads a cycle");
     node.optional("store_width", kernels.store_width, {4, 1024}, "vector store, one a cycle");
+    node.optional("vector_lanes", kernels.vector_lanes, {0, 1024},
+                  "f32 elements of a vector instruction; 0: no matrix-vector or element kernels");
+    node.optional("vector_macs", kernels.vector_macs, {1, 4096},
+                  "multiply-accumulates of a vector instruction on 16-bit operands");
+    node.optional("vector_interval", kernels.vector_interval, {1, 64},
+                  "between dependent sums of float vectors");
+    node.optional("vector_latency", kernels.vector_latency, {1, 64},
+                  "from a float vector instruction to its result");
+    node.optional("load_latency", kernels.load_latency, {1, 64}, "from a vector load to its use");
     for (const Node& entry : node.list("modes", "matrix-multiply modes by data type")) {
         kernels.modes.push_back(read_mode(entry));
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "arch/base/units.hpp"
@@ -67,15 +68,17 @@ struct ShimConfig {
     std::int64_t outstanding_writes = 4;  // per channel
     base::BytesPerCycle port_width{8};    // AXI data port of a column, each direction
     base::Bytes data_fifo{2048};          // per channel, between AXI and stream
-    base::Bytes page{4096};               // unit of address translation
-    base::Femtoseconds translation{0};    // extra latency of a read burst in another page
     base::Cycles task_start{250};         // from a task's start to its first AXI request
 };
 
 struct StreamConfig {
+    base::BytesPerCycle width{4};   // of every port of a switch and of a DMA channel
     base::Cycles hop_latency{3};    // per switch crossed
     std::int64_t sink_fifo = 8;     // words behind the last fork
     std::int64_t arbiter_fifo = 5;  // of these, words behind the last arbiter of a packet
+
+    static constexpr std::int64_t kWordBytes = 4;
+    std::int64_t words_per_cycle() const { return width.count() / kWordBytes; }
 };
 
 // The 512-bit way between neighbouring cores.
@@ -86,6 +89,7 @@ struct CascadeConfig {
 };
 
 struct CommandProcessorConfig {
+    base::Hertz clock{1'000'000'000};      // its own; the cycles below are of this clock
     base::Cycles write_cycles{100};        // one 32-bit register write
     base::Cycles descriptor_cycles{200};   // one block write of a descriptor
     base::Cycles sync_cycles{100};         // taking a token that is there
@@ -102,6 +106,7 @@ struct ProgrammableLogicConfig {
 
 // One row of the device's matrix-multiply instruction table; see kernel_timing.hpp.
 struct MultiplyMode {
+    std::string name;  // where several have the same types: what a kernel calls it by
     DataType a = DataType::Int8, b = DataType::Int8, c = DataType::Int8;
     std::int64_t r = 4, s = 8, t = 8;     // mmul shape: C is r x t, s is reduced
     std::int64_t block_rows = 2;          // register blocking: mmuls per C block, vertically
@@ -126,6 +131,11 @@ struct KernelConfig {
     base::BytesPerCycle load_width{32};  // per load slot
     std::int64_t load_slots = 2;
     base::BytesPerCycle store_width{32};
+    std::int64_t vector_lanes = 0;        // f32 elements of a vector instruction; 0: no such kernels
+    std::int64_t vector_macs = 32;        // multiply-accumulates of one, on 16-bit operands
+    base::Cycles vector_interval{4};      // between dependent sums of floats
+    base::Cycles vector_latency{6};       // from a float instruction to its result
+    base::Cycles load_latency{7};         // from a vector load to its use
     std::vector<MultiplyMode> modes;
     base::BytesPerCycle stream_read{16};  // the core takes from its stream port in one instruction
     std::int64_t accumulators = 4;        // registers

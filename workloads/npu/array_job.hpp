@@ -17,13 +17,21 @@
 
 namespace tilesim::workloads::npu {
 
-// `mapping.kernel_cycles`: overrides the timing model; cycles of every multiply call.
-using KernelCycles = std::optional<std::int64_t>;
+// What a mapping says of its multiply kernels instead of the timing model:
+// `mapping.kernel_cycles`, the cycles of every call, or `mapping.kernel_permille`, how long a call
+// takes in thousandths of what the model says: a design's own kernel, known by one measurement.
+struct KernelCycles {
+    std::optional<std::int64_t> cycles;
+    std::int64_t permille = kAsModelled;
+
+    static constexpr std::int64_t kAsModelled = 1000;
+    bool stated() const { return cycles || permille != kAsModelled; }
+};
 KernelCycles read_kernel_cycles(arch::base::config::Node& mapping);
-void describe_kernel_cycles(KernelCycles cycles, nlohmann::ordered_json& mapping);
+void describe_kernel_cycles(const KernelCycles& cycles, nlohmann::ordered_json& mapping);
 // Sets them in a program, and says so.
-void override_kernel_cycles(KernelCycles cycles, arch::npu::program::Program& program,
-                            RunResult& result);
+void override_kernel_cycles(const KernelCycles& cycles, arch::npu::program::Program& program,
+                            const arch::npu::NpuConfig& config, RunResult& result);
 
 // What a functional run does with the bytes of DRAM and of the tiles, at start and at the end.
 struct Contents {
@@ -34,17 +42,20 @@ struct Contents {
 
 // Runs a program that is ready; the result's status says how it ended. `macs`: multiply-accumulates
 // of the problem, for the rates.
+// `rounds`: equal ones the program consists of; 0: it does not repeat itself.
 void run_array(Runner& runner, const Case& a_case, const arch::npu::check::ReadyProgram& ready,
-               const Contents& contents, double macs, RunResult& result);
+               const Contents& contents, double macs, std::int64_t rounds, RunResult& result);
 
-// A matrix product lowered to a program.
+// A matrix product, or what else a dataflow computes, lowered to a program.
 struct LoweredProduct {
     arch::npu::program::Program program;
+    double macs = 0;  // multiply-accumulates of the problem
     GemmBounds bounds;
     Contents contents;
     double padding_waste = 0;
     std::string summary;  // comment lines before the printed program
     KernelCycles kernel_cycles;
+    std::int64_t rounds = 0;  // equal ones it consists of; 0: it does not repeat itself
     // What the dataflow adds to a result that has ended well; may be empty.
     std::function<void(RunResult&)> details = {};
 };

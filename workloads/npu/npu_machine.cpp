@@ -2,6 +2,7 @@
 
 #include "arch/fabric/fabric_config.hpp"
 #include "arch/host/host_config.hpp"
+#include "arch/host/host_profile.hpp"
 #include "arch/npu/npu_config.hpp"
 
 namespace tilesim::workloads::npu {
@@ -14,11 +15,22 @@ class NpuMachine final : public Machine {
     void read(arch::base::config::Node& root, Device& device) const override {
         device.put(
             arch::fabric::read_fabric_config(root.child("fabric", "between shim and memory")));
-        device.put(arch::npu::read_npu_config(root.child("npu", "the array")));
+        arch::npu::NpuConfig array = arch::npu::read_npu_config(root.child("npu", "the array"));
         if (root.has("host")) {
-            device.put(arch::host::read_host_config(
-                root.child("host", "the processor beside the array")));
+            const arch::host::HostConfig host =
+                arch::host::read_host_config(root.child("host", "the processor beside the array"));
+            apply(arch::host::host_profiles()[host.profile], array);
+            device.put(host);
         }
+        device.put(array);
+    }
+
+  private:
+    static void apply(const arch::host::HostProfile& profile, arch::npu::NpuConfig& array) {
+        const auto set = [](auto& value, auto given) { value = given.count() > 0 ? given : value; };
+        set(array.command_processor.dispatch, profile.dispatch);
+        set(array.clock, profile.array_clock);
+        set(array.command_processor.clock, profile.processor_clock);
     }
 };
 

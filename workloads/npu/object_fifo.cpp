@@ -15,6 +15,52 @@ program::BufferDescriptor shaped(std::int64_t length, std::vector<program::Dimen
     return descriptor;
 }
 
+std::vector<RingEntry> Fifo::filling() const {
+    std::vector<RingEntry> entries;
+    for (const std::int64_t buffer : buffers) {
+        entries.push_back({buffer, locks.take_free(), locks.give_full()});
+    }
+    return entries;
+}
+
+std::vector<RingEntry> Fifo::emptying() const {
+    std::vector<RingEntry> entries;
+    for (const std::int64_t buffer : buffers) {
+        entries.push_back({buffer, locks.take_full(), locks.give_free()});
+    }
+    return entries;
+}
+
+std::vector<RingEntry> in_turn(const std::vector<std::vector<RingEntry>>& fifos) {
+    std::vector<RingEntry> entries;
+    for (std::size_t i = 0; !fifos.empty() && i < fifos.front().size(); ++i) {
+        for (const std::vector<RingEntry>& fifo : fifos) {
+            entries.push_back(fifo[i]);
+        }
+    }
+    return entries;
+}
+
+void place_arguments(program::Program& program, const std::vector<Argument>& arguments) {
+    constexpr std::int64_t kPage = 4096;
+    std::int64_t address = 0;
+    for (const Argument& argument : arguments) {
+        program.external_buffers.push_back({argument.name, address, argument.bytes});
+        address += arch::base::ceil_div(argument.bytes, kPage) * kPage;
+    }
+}
+
+program::BufferDescriptor shim_descriptor(std::int64_t id, std::int64_t argument,
+                                          std::int64_t offset, std::int64_t length,
+                                          std::vector<program::Dimension> dimensions) {
+    constexpr std::int64_t kWordBytes = 4;
+    program::BufferDescriptor descriptor = shaped(length, std::move(dimensions));
+    descriptor.id = id;
+    descriptor.buffer = argument;
+    descriptor.offset = offset * kWordBytes;
+    return descriptor;
+}
+
 std::int64_t TileRings::add_descriptors(std::int64_t channel,
                                         const program::BufferDescriptor& shape,
                                         const std::vector<RingEntry>& entries) {

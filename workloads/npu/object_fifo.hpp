@@ -60,6 +60,17 @@ struct RingEntry {
 arch::npu::program::BufferDescriptor shaped(std::int64_t length,
                                             std::vector<arch::npu::program::Dimension> dimensions);
 
+// Buffers in turn, and their locks.
+struct Fifo {
+    std::vector<std::int64_t> buffers;  // indexes Program::buffers
+    FifoLocks locks;
+
+    std::vector<RingEntry> filling() const;
+    std::vector<RingEntry> emptying() const;
+};
+// The entries of FIFOs that one channel serves in turn: first buffer of each, second of each ...
+std::vector<RingEntry> in_turn(const std::vector<std::vector<RingEntry>>& fifos);
+
 // The DMA of one tile.
 class TileRings {
   public:
@@ -91,6 +102,19 @@ std::int64_t add_lock(arch::npu::program::Program& program, const std::string& n
                       arch::npu::program::TileCoordinate tile, std::int64_t initial);
 FifoLocks add_fifo(arch::npu::program::Program& program, const std::string& name,
                    arch::npu::program::TileCoordinate tile, std::int64_t free);
+
+// A matrix in DRAM, the program's argument.
+struct Argument {
+    const char* name;
+    std::int64_t bytes;
+};
+// Adds them, each at a page of its own.
+void place_arguments(arch::npu::program::Program& program, const std::vector<Argument>& arguments);
+
+// A shim's descriptor; `offset` in words.
+arch::npu::program::BufferDescriptor shim_descriptor(
+    std::int64_t id, std::int64_t argument, std::int64_t offset, std::int64_t length,
+    std::vector<arch::npu::program::Dimension> dimensions = {});
 
 // A range of a tile's memory.
 struct BufferPlace {

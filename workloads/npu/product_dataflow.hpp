@@ -45,7 +45,7 @@ class ProductDataflow : public Dataflow {
     // The keys as a mapping, with the kernel cycles the case gives this dataflow.
     Mapping mapping_of(const Case& a_case, const Keys& keys) const {
         const bool own = !a_case.mapping.empty() && &a_case.mapping.dataflow() == this;
-        return {*this, Given{keys, own ? given(a_case).kernel_cycles : std::nullopt}};
+        return {*this, Given{keys, own ? given(a_case).kernel_cycles : KernelCycles{}}};
     }
 
     static std::vector<Refusal> refused(std::vector<std::string> problems) {

@@ -56,7 +56,7 @@ inline Outcome run_program(const Machine& m, arch::npu::program::Program& progra
     }
     arch::memory::controller::MemorySystem memory(m.memory, m.fabric.request_latency, queue, root);
     arch::npu::array::Array array(m.npu, m.fabric, program, memory, queue, root, bytes ? &store : nullptr);
-    array.start();
+    array.start(m.npu.command_processor.dispatch);
     while (!array.finished() && !queue.empty()) {
         queue.run_until(queue.next_time());
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "arch/npu/program/descriptor_chain.hpp"
 #include "arch/npu/program/program_fault.hpp"
@@ -31,11 +32,14 @@ std::string_view class_of(program::TileKind kind) {
 
 Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric,
              const program::Program& program, memory::port::MemoryPort& memory,
-             base::EventQueue& queue, base::stats::Group& parent, memory::port::BackingStore* store)
+             base::EventQueue& queue, base::stats::Group& parent, memory::port::BackingStore* store,
+             std::string_view name)
     : config_(config),
       program_(program),
       scheduler_(queue, base::Clock{config.clock}),
-      group_(parent, "npu"),
+      streams_(queue, base::Clock{config.clock * config.stream.words_per_cycle()},
+               config.stream.words_per_cycle()),
+      group_(parent, name),
       locks_(program.locks, config.lock_kind),
       kernel_timing_(config.kernels),
       fabric_(fabric, static_cast<std::size_t>(config.columns), base::Clock{config.clock},
@@ -48,6 +52,29 @@ Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric,
     register_core_ports();
     build_flows(store != nullptr);
     build_cascades();
+    command_processor_.on_done = [this] { tell_finished(); };
+}
+
+void Array::tell_finished() {
+    if (on_finished && !told_finished_ && finished()) {
+        told_finished_ = true;
+        on_finished();
+    }
+}
+
+std::int64_t Array::calls() const {
+    return std::accumulate(cores_.begin(), cores_.end(), std::int64_t{0},
+                           [](std::int64_t sum, const auto& core) { return sum + core->calls(); });
+}
+
+std::int64_t Array::words_written() const {
+    std::int64_t words = 0;
+    for (const auto& [id, channel] : channels_) {
+        const bool writes = id.direction == program::Direction::S2MM &&
+                            config_.kind_of(id.tile) == program::TileKind::Shim;
+        words += writes ? channel->words_done() : 0;
+    }
+    return words;
 }
 
 base::stats::Group& Array::tile_group(program::TileCoordinate tile) {
@@ -83,6 +110,8 @@ std::set<program::ChannelId> Array::channels_used() const {
             used.insert(push->channel);
         } else if (const auto* wait = std::get_if<program::WaitIdle>(&operation)) {
             used.insert(wait->channel);
+        } else if (const auto* reset = std::get_if<program::ResetChannel>(&operation)) {
+            used.insert(reset->channel);
         }
     }
     return used;
@@ -106,14 +135,20 @@ void Array::build_channel(const program::ChannelId& id, memory::port::BackingSto
                              ? dma.descriptor_latency + config_.shim.task_start
                              : dma.descriptor_latency;
     const dma::DmaChannel::Timing timing{start, dma.boundary_bubble, dma.grant_to_stream,
-                                         dma.task_queue_depth};
-    const auto on_token = [this](const program::ChannelId& channel, Cycles) {
+                                         dma.task_queue_depth, config_.stream.words_per_cycle()};
+    const auto to_processor = [this](const program::ChannelId& channel, Cycles) {
         command_processor_.on_token(channel);
+        if (on_token) {
+            on_token(channel);
+        }
     };
     auto channel = std::make_unique<dma::DmaChannel>(id, timing, scheduler_, locks_, table(id.tile),
-                                                     tile_group(id.tile), on_token);
+                                                     tile_group(id.tile), to_processor);
     channel->set_mover(make_mover(*channel, kind, store));
-    channel->on_idle = [this](const program::ChannelId& idle) { command_processor_.on_idle(idle); };
+    channel->on_idle = [this](const program::ChannelId& idle) {
+        command_processor_.on_idle(idle);
+        tell_finished();
+    };
     channels_.emplace(id, std::move(channel));
 }
 
@@ -133,6 +168,7 @@ std::unique_ptr<dma::Mover> Array::make_mover(dma::DmaChannel& channel, program:
     if (kind == program::TileKind::Shim) {
         const dma::ShimContext shim{config_.shim,
                                     scheduler_,
+                                    streams_,
                                     fabric_,
                                     static_cast<std::size_t>(id.tile.column),
                                     program_.external_buffers,
@@ -180,7 +216,8 @@ void Array::build_flows(bool functional) {
         std::vector<stream::StreamFlow::Branch> branches;
         for (std::size_t i = 0; i < route.destinations.size(); ++i) {
             branches.push_back({sinks_.at(route.destinations[i]),
-                                config_.stream.hop_latency * stream::hops(route, i),
+                                streams_.ticks(config_.stream.hop_latency) *
+                                    stream::hops(route, i),
                                 config_.stream.sink_fifo, config_.stream.arbiter_fifo});
         }
         std::optional<std::uint32_t> header;
@@ -188,7 +225,7 @@ void Array::build_flows(bool functional) {
             header = static_cast<std::uint32_t>(*route.packet_id);
         }
         flows_.push_back(std::make_unique<stream::StreamFlow>(
-            route.name, scheduler_, *sources_.at(route.source), branches, arbiters_of(route),
+            route.name, streams_, *sources_.at(route.source), branches, arbiters_of(route),
             header, route.keep_header, functional));
         if (route.source.port == program::PortKind::Core) {
             core_outputs_.at(route.source)->set_flow(*flows_.back());
@@ -272,9 +309,11 @@ void Array::connect(base::ProbeListener* listener) {
     }
     command_processor_.connect(listener);
     fabric_.connect(listener);
+    lock_probe_.connect(listener);
+    locks_.listen(listener != nullptr ? this : nullptr);
 }
 
-void Array::start() {
+void Array::start(base::Femtoseconds dispatch) {
     for (const program::TileDma& dma : program_.dmas) {
         for (const program::TileDma::Start& start : dma.starts) {
             channels_.at({dma.tile, start.direction, start.channel})->push(start.task);
@@ -283,7 +322,21 @@ void Array::start() {
     for (const auto& core : cores_) {
         core->start();
     }
-    command_processor_.start();
+    command_processor_.start(dispatch);
+}
+
+void Array::tell_lock(std::int64_t number, std::string_view what) {
+    const program::Lock& lock = program_.locks[static_cast<std::size_t>(number)];
+    const std::string component = fmt::format("{}.tile({},{}).lock{}.{}", group_.path(),
+                                              lock.tile.column, lock.tile.row, lock.id, what);
+    const Cycles now = scheduler_.next_edge();
+    Cycles& free = lock_told_[component];  // two at once are seen as one
+    if (now < free) {
+        return;
+    }
+    free = now + Cycles{1};
+    lock_probe_.begin(component, what, scheduler_.clock().time_of(now));
+    lock_probe_.end(component, what, scheduler_.clock().time_of(now + Cycles{1}));
 }
 
 bool Array::finished() const {
@@ -302,6 +355,36 @@ std::vector<std::string> Array::busy_shim_channels() const {
         }
     }
     return busy;
+}
+
+const dma::DmaChannel* Array::find_channel(const program::ChannelId& id) const {
+    const auto found = channels_.find(id);
+    return found == channels_.end() ? nullptr : found->second.get();
+}
+
+std::vector<base::Block> Array::blocks() const {
+    std::vector<base::Block> blocks{{"npu", "npu"}};
+    for (std::int64_t column = 0; column < config_.columns; ++column) {
+        for (std::int64_t row = 0; row < config_.rows(); ++row) {
+            const program::TileKind kind = config_.kind_of({column, row});
+            const std::string tile = fmt::format("npu.tile({},{})", column, row);
+            blocks.push_back({tile, std::string{class_of(kind)}});
+            blocks.push_back({tile + ".stream_switch", "stream_switch"});
+            if (kind == program::TileKind::Shim && !config_.has_shim_dma(column)) {
+                continue;
+            }
+            blocks.push_back({tile + ".locks", "lock_unit"});
+            for (const std::string_view direction : {"s2mm", "mm2s"}) {
+                for (std::int64_t i = 0; i < config_.dma_of(kind).channels; ++i) {
+                    blocks.push_back({fmt::format("{}.{}{}", tile, direction, i), "dma_channel"});
+                }
+            }
+            if (kind == program::TileKind::Core) {
+                blocks.push_back({tile + ".core", "core"});
+            }
+        }
+    }
+    return blocks;
 }
 
 std::int64_t Array::most_queued(program::TileKind kind) const {
@@ -370,11 +453,23 @@ void Array::copy(const program::CopyToTile& operation) {
     const std::int64_t burst = config_.shim.burst.count();
     for (std::int64_t done = 0; done < operation.bytes; done += burst) {
         fabric_.submit({from + done, std::min(burst, operation.bytes - done), false, 0,
-                        base::Femtoseconds{0}, &host_reads_, 0});
+                        &host_reads_, 0});
     }
     if (memory_ != nullptr) {
         store_->read(
             from, memory_->buffer(operation.to).first(static_cast<std::size_t>(operation.bytes)));
+    }
+}
+
+void Array::reset_channel(const program::ResetChannel& operation) {
+    channels_.at(operation.channel)->reset();
+}
+
+void Array::reset_core(const program::ResetCore& operation) {
+    for (const auto& core : cores_) {
+        if (core->tile() == operation.tile) {
+            core->reset();
+        }
     }
 }
 

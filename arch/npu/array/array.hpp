@@ -2,13 +2,16 @@
 // on the common time line.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "arch/base/block.hpp"
 #include "arch/base/event_queue.hpp"
 #include "arch/base/probe.hpp"
 #include "arch/base/deadlock.hpp"
@@ -32,19 +35,22 @@ class HostReads final : public fabric::FabricClient {
     void on_fabric_complete(std::uint64_t, base::Femtoseconds) override {}
 };
 
-class Array final : public control::ControlTarget {
+class Array final : public control::ControlTarget, public tile::LockListener {
   public:
     // `program` must have been verified and routed and outlive the array, as must the rest.
     // `store`: DRAM's bytes, which makes the run functional; nullptr is timing mode.
     Array(const NpuConfig& config, const fabric::FabricConfig& fabric,
           const program::Program& program, memory::port::MemoryPort& memory,
-          base::EventQueue& queue, base::stats::Group& parent, memory::port::BackingStore* store);
+          base::EventQueue& queue, base::stats::Group& parent, memory::port::BackingStore* store,
+          std::string_view name = "npu");
 
     // Every component's activities go to `listener` from now on.
     void connect(base::ProbeListener* listener);
 
-    // Puts the first events on the time line: launch.
-    void start();
+    // Puts the first events on the time line: launch, or the next configuration, whose first
+    // operation is `dispatch` away.
+    void start(base::Femtoseconds dispatch);
+    std::function<void()> on_finished;  // called once, when `finished` comes to hold
     // The run-time sequence has ended and the shim tiles' tasks are done.
     bool finished() const;
     // The run-time sequence has ended, whatever else is still under way.
@@ -60,6 +66,9 @@ class Array final : public control::ControlTarget {
     void finish_statistics();
 
     const std::vector<std::unique_ptr<core::CoreTile>>& cores() const { return cores_; }
+    // Kernel calls of all cores, and words the shims have written to DRAM, so far.
+    std::int64_t calls() const;
+    std::int64_t words_written() const;
     // The bytes of the tiles' memories; nullptr in timing mode.
     tile::TileMemory* memory() { return memory_.get(); }
     // A channel the program uses.
@@ -67,6 +76,13 @@ class Array final : public control::ControlTarget {
     // Tasks that waited in one channel's queue, at most, in tiles of this kind.
     std::int64_t most_queued(program::TileKind kind) const;
     const fabric::Fabric& fabric() const { return fabric_; }
+    const tile::LockUnit& locks() const { return locks_; }
+    // nullptr where the program does not use it.
+    const dma::DmaChannel* find_channel(const program::ChannelId& id) const;
+    // Every tile of the device and what is in it, whether the program uses it or not.
+    std::vector<base::Block> blocks() const;
+    // Hears every completion token beside the command processor; may be empty.
+    std::function<void(const program::ChannelId&)> on_token = {};
     // When a component last finished something others see: a descriptor, an operation of the
     // sequence. Cores that only compute do not count.
     base::Cycles last_progress() const;
@@ -81,6 +97,11 @@ class Array final : public control::ControlTarget {
     bool acquire_lock(const program::LockAction& action, tile::LockClient& client) override;
     void copy(const program::CopyToTile& operation) override;
     bool idle(const program::ChannelId& channel) const override;
+    void reset_channel(const program::ResetChannel& operation) override;
+    void reset_core(const program::ResetCore& operation) override;
+
+    void on_lock_taken(std::int64_t lock) override { tell_lock(lock, "taken"); }
+    void on_lock_given(std::int64_t lock) override { tell_lock(lock, "given"); }
 
   private:
     friend class DeadlockFinder;
@@ -98,11 +119,14 @@ class Array final : public control::ControlTarget {
     std::vector<stream::StreamArbiter*> arbiters_of(const program::Route& route);
     stream::StreamArbiter& arbiter(program::TileCoordinate tile, const std::string& name);
     void build_cascades();
+    void tell_finished();
+    void tell_lock(std::int64_t lock, std::string_view what);
     std::vector<core::CoreTile::LockRole> lock_roles() const;
 
     const NpuConfig& config_;
     const program::Program& program_;
     CycleScheduler scheduler_;
+    CycleScheduler streams_;  // a word a cycle of its clock
     base::stats::Group group_;
     std::map<program::TileCoordinate, std::unique_ptr<base::stats::Group>> tile_groups_;
     tile::LockUnit locks_;
@@ -123,6 +147,9 @@ class Array final : public control::ControlTarget {
     std::vector<std::unique_ptr<core::CoreTile>> cores_;
     control::CommandProcessor command_processor_;
     base::Cycles finish_cycle_{0};
+    bool told_finished_ = false;
+    base::Probe lock_probe_;
+    std::map<std::string, base::Cycles> lock_told_;
 };
 
 }  // namespace tilesim::arch::npu::array

@@ -70,7 +70,7 @@ struct System {
         array.emplace(config, fabric::FabricConfig{}, program, memory, queue, root, &store);
     }
     void run() {
-        array->start();
+        array->start(config.command_processor.dispatch);
         while (!array->finished() && !queue.empty()) {
             queue.run_until(queue.next_time());
         }

@@ -70,7 +70,7 @@ program::Route up(const char* name, std::int64_t channel, program::ChannelId to)
 struct ArrayBench : TestBench {
     ArrayBench(program::Program run, const NpuConfig& on) : config(on), program(std::move(run)) {
         array.emplace(config, fabric::FabricConfig{}, program, memory, queue, root, nullptr);
-        array->start();
+        array->start(config.command_processor.dispatch);
     }
     Cycles end_of(const program::ChannelId& id) const { return array->channel(id).last_progress(); }
     std::int64_t done(const program::ChannelId& id) const {

@@ -38,6 +38,17 @@ std::vector<std::int64_t> operand_bytes(const program::Kernel& kernel) {
             return {c, c, c};
         case program::KernelKind::AddValue:
             return {c, c};
+        case program::KernelKind::Matvec:
+            return {kernel.m * program::row_bytes(kernel, kernel.k), bytes(kernel.k, kernel.b),
+                    bytes(kernel.m, kernel.c)};
+        case program::KernelKind::Vector: {
+            const std::int64_t a = kernel.m * program::row_bytes(kernel, kernel.n);
+            const bool row = kernel.operation == program::VectorOperation::RmsNorm;
+            if (!program::has_second_operand(kernel.operation)) {
+                return {a, c};
+            }
+            return {a, bytes((row ? 1 : kernel.m) * kernel.n, kernel.b), c};
+        }
         default:
             return {};
     }
@@ -87,6 +98,9 @@ class CoreChecks : private ProblemList {
     void check_rotation(const program::CoreProgram& core, const program::Rotation& rotation) {
         for (const std::int64_t index : rotation.buffers) {
             const program::Buffer& buffer = program_.buffers[static_cast<std::size_t>(index)];
+            require(buffer.bytes % rotation.parts == 0,
+                    "{}: rotation {} takes its buffers in {} parts, {} has {} B",
+                    core_name(core.tile), rotation.name, rotation.parts, buffer.name, buffer.bytes);
             require(core_reaches(config_, core.tile, buffer.tile),
                     "{}: does not reach buffer {} of tile {},{}", core_name(core.tile), buffer.name,
                     buffer.tile.column, buffer.tile.row);
@@ -146,11 +160,12 @@ class CoreChecks : private ProblemList {
 
     void check_size(const program::CoreProgram& core, std::int64_t rotation, std::int64_t bytes,
                     const std::string& what) {
-        for (const std::int64_t index :
-             core.rotations[static_cast<std::size_t>(rotation)].buffers) {
+        const program::Rotation& turns = core.rotations[static_cast<std::size_t>(rotation)];
+        for (const std::int64_t index : turns.buffers) {
             const program::Buffer& buffer = program_.buffers[static_cast<std::size_t>(index)];
-            require(bytes <= buffer.bytes, "{}: {} is {} B, buffer {} has {} B",
-                    core_name(core.tile), what, bytes, buffer.name, buffer.bytes);
+            const std::int64_t there = buffer.bytes / turns.parts;
+            require(bytes <= there, "{}: {} is {} B, {}buffer {} has {} B", core_name(core.tile),
+                    what, bytes, turns.parts > 1 ? "a part of " : "", buffer.name, there);
         }
     }
 

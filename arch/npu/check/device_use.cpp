@@ -12,6 +12,7 @@ namespace tilesim::arch::npu::check {
 
 namespace {
 
+using program::KernelKind;
 using program::TileKind;
 
 void raise(std::int64_t& most, std::int64_t to) {
@@ -64,7 +65,7 @@ class DeviceUse {
         }
         for (const program::CoreProgram& core : program.cores) {
             reach(core.tile);
-            look_at(core.script);
+            look_at(core, core.script);
         }
     }
 
@@ -157,12 +158,16 @@ class DeviceUse {
     void look_at(const program::CopyToTile&) { copies_ = true; }
     void look_at(const auto&) { writes_registers_ = true; }  // parameters and locks
 
-    void look_at(const std::vector<program::CoreOp>& script) {
+    void look_at(const program::CoreProgram& core, const std::vector<program::CoreOp>& script) {
         for (const program::CoreOp& op : script) {
             if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
-                look_at(loop->body);
+                look_at(core, loop->body);
             } else if (const auto* call = std::get_if<program::CallOp>(&op.op)) {
-                look_at(program_.kernels[static_cast<std::size_t>(call->kernel)]);
+                const auto& kernel = program_.kernels[static_cast<std::size_t>(call->kernel)];
+                look_at(kernel);
+                if (kernel.kind == program::KernelKind::Multiply && !kernel.cycles) {
+                    look_at_banks(core, *call);
+                }
             } else {
                 locks_ = locks_ || std::holds_alternative<program::AcquireOp>(op.op) ||
                          std::holds_alternative<program::ReleaseOp>(op.op);
@@ -181,6 +186,27 @@ class DeviceUse {
             raise(vectors_, registers.vectors);
         } else {
             stored_kernels_ = true;
+        }
+        const bool matvec = kernel.kind == program::KernelKind::Matvec;
+        vectors_worked_on_ = vectors_worked_on_ || matvec || kernel.kind == KernelKind::Vector;
+        matvecs_ = matvecs_ || matvec;
+        sums_ = sums_ || matvec ||
+                (kernel.kind == KernelKind::Vector &&
+                 (kernel.operation == program::VectorOperation::RmsNorm ||
+                  kernel.operation == program::VectorOperation::Softmax));
+    }
+    // Whether A and B are loaded from one memory, where they may meet in a bank.
+    void look_at_banks(const program::CoreProgram& core, const program::CallOp& call) {
+        const auto buffers = [&](std::size_t operand) {
+            const auto rotation = static_cast<std::size_t>(call.operands[operand]);
+            return core.rotations[rotation].buffers;
+        };
+        for (const std::int64_t i : buffers(0)) {
+            for (const std::int64_t j : buffers(1)) {
+                const program::Buffer& a = program_.buffers[static_cast<std::size_t>(i)];
+                const program::Buffer& b = program_.buffers[static_cast<std::size_t>(j)];
+                loads_both_ = loads_both_ || a.tile == b.tile;
+            }
         }
     }
 
@@ -227,8 +253,9 @@ class DeviceUse {
     void name_tiles() {
         const TileUse& core = tiles_[TileKind::Core];
         spare("npu.core.memory", core.bytes, config_.core.memory.count());
-        // Where a buffer lies takes no time.
-        name_if(true, {"npu.core.stack", "npu.core.bank"});
+        // Where a buffer lies takes no time, but where two meet in a bank.
+        name_if(true, {"npu.core.stack"});
+        name_if(!loads_both_, {"npu.core.bank"});
         spare("npu.core.locks", core.locks, config_.core.locks);
         name_if(!locks_, {"npu.core.lock_cycles", "npu.core.lock_wake"});
         name_if(!calls_, {"npu.core.call_cycles"});
@@ -242,8 +269,7 @@ class DeviceUse {
         spare("npu.shim.locks", tiles_[TileKind::Shim].locks, config_.shim.locks);
         name_if(!dmas_[TileKind::Shim].used,
                 {"npu.shim.burst", "npu.shim.outstanding_bursts", "npu.shim.outstanding_writes",
-                 "npu.shim.port_width", "npu.shim.data_fifo", "npu.shim.page",
-                 "npu.shim.translation", "npu.shim.task_start"});
+                 "npu.shim.port_width", "npu.shim.data_fifo", "npu.shim.task_start"});
     }
 
     // Channels of memory tiles up to the last one that reaches into a neighbour.
@@ -263,7 +289,8 @@ class DeviceUse {
     }
 
     void name_ways() {
-        name_if(program_.routes.empty(), {"npu.stream.hop_latency", "npu.stream.sink_fifo"});
+        name_if(program_.routes.empty(),
+                {"npu.stream.width", "npu.stream.hop_latency", "npu.stream.sink_fifo"});
         name_if(!packets_, {"npu.stream.arbiter_fifo"});
         name_if(program_.cascades.empty(),
                 {"npu.cascade.width", "npu.cascade.fifo", "npu.cascade.read_latency"});
@@ -273,8 +300,10 @@ class DeviceUse {
         name_if(!writes_registers_, {"npu.command_processor.write_cycles"});
         name_if(!writes_descriptors_, {"npu.command_processor.descriptor_cycles"});
         name_if(!syncs_, {"npu.command_processor.sync_cycles"});
+        name_if(!writes_registers_ && !writes_descriptors_ && !syncs_,
+                {"npu.command_processor.clock"});
         // A launch finds the array configured.
-        name_if(true, {"npu.command_processor.reconfiguration"});
+        name_if(program_.then.empty(), {"npu.command_processor.reconfiguration"});
         name_if(!copies_, {"npu.command_processor.copy_start", "npu.command_processor.copy_word"});
         name_if(program_.logic_streams.empty(), {"npu.programmable_logic.ram"});
     }
@@ -288,6 +317,10 @@ class DeviceUse {
         spare("npu.kernels.vector_registers", vectors_, config_.kernels.vector_registers);
         name_if(!spills_, {"npu.kernels.accumulate_latency"});
         name_if(!stream_kernels_, {"npu.kernels.panel_memory"});
+        name_if(!vectors_worked_on_, {"npu.kernels.vector_lanes", "npu.kernels.vector_latency",
+                                      "npu.kernels.load_latency"});
+        name_if(!matvecs_, {"npu.kernels.vector_macs"});
+        name_if(!sums_, {"npu.kernels.vector_interval"});
     }
 
     const program::Program& program_;
@@ -307,6 +340,10 @@ class DeviceUse {
     bool locks_ = false;
     bool calls_ = false;
     bool stored_kernels_ = false;
+    bool loads_both_ = false;
+    bool vectors_worked_on_ = false;
+    bool matvecs_ = false;
+    bool sums_ = false;
     bool stream_kernels_ = false;
     bool spills_ = false;
     std::vector<std::string> names_;

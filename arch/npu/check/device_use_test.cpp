@@ -34,7 +34,7 @@ program::BufferDescriptor of_length(std::int64_t words) {
 TEST(DeviceUse, WhatNoProgramPartNeedsIsNamed) {
     const auto keys = not_exercised({}, NpuConfig{}, {});
     for (const char* key :
-         {"npu.cascade.fifo", "npu.stream.hop_latency", "npu.shim.translation",
+         {"npu.cascade.fifo", "npu.stream.hop_latency", "npu.shim.task_start",
           "npu.core_dma.descriptor_latency", "npu.command_processor.copy_word",
           "npu.kernels.load_slots", "npu.kernels.accumulate_latency", "npu.core.lock_wake"}) {
         EXPECT_TRUE(names(keys, key)) << key;

@@ -108,7 +108,18 @@ class Builder {
         bool usable = true;
     };
 
+    // Whoever is reset may begin again in the middle: nothing follows from its order.
+    static bool is_reset(const program::SequenceOp& op) {
+        return std::holds_alternative<program::ResetChannel>(op) ||
+               std::holds_alternative<program::ResetCore>(op);
+    }
+
     void read_sequence() {
+        if (std::any_of(program_.sequence.begin(), program_.sequence.end(), is_reset)) {
+            for (auto& lock : locks_) {
+                lock.usable = false;
+            }
+        }
         for (const program::SequenceOp& op : program_.sequence) {
             if (const auto* set = std::get_if<program::SetLock>(&op)) {
                 locks_[static_cast<std::size_t>(set->lock)].usable = false;
@@ -186,7 +197,10 @@ class Builder {
             const std::int64_t words = dma::stream_words(*descriptor);
             const Node begin = graph_.add_node(entry.frame, name);
             const Node end = graph_.add_node(entry.frame, name + " done");
-            graph_.add_edge(begin, end, static_cast<double>(words), 0, true);
+            graph_.add_edge(
+                begin, end,
+                static_cast<double>(words) / static_cast<double>(config_.stream.words_per_cycle()),
+                0, true);
             if (last) {
                 graph_.add_edge(*last, begin, bubble, 0, true);
             }
@@ -384,9 +398,9 @@ class Builder {
     // --- edges between agents ---
 
     // Happenings of `to` need those of `from` because what they take, in order, less `initially`
-    // there, must have been given. `from` gives at its points' nodes, after `time`; with `words` a
-    // word a cycle.
-    void add_edges(const Points& from, const Points& to, std::int64_t initially, bool words) {
+    // there, must have been given. `from` gives at its points' nodes, `each` cycles after the one
+    // before.
+    void add_edges(const Points& from, const Points& to, std::int64_t initially, double each) {
         const std::int64_t p = from.round;
         const std::int64_t g = std::gcd(p, to.round);
         graph_.relate(*from.frame, static_cast<double>(p), *to.frame,
@@ -399,7 +413,7 @@ class Builder {
                 const double tokens =
                     static_cast<double>(p - g + modulo(a, g) - a) / static_cast<double>(p);
                 const double time =
-                    words ? static_cast<double>(std::min(modulo(a, g) + 1, give.amount)) : 0.0;
+                    each * static_cast<double>(std::min(modulo(a, g) + 1, give.amount));
                 graph_.add_edge(give.node, take.node, time, tokens, a >= 0);
             }
         }
@@ -422,18 +436,19 @@ class Builder {
             const Points& releases = use.releases.begin()->second;
             const Points& acquires = use.acquires.begin()->second;
             if (releases.usable && acquires.usable) {
-                add_edges(releases, acquires, lock.initial, false);
+                add_edges(releases, acquires, lock.initial, 0);
             }
         }
     }
 
     // A receiver is done when its words have been sent; a sender when its words have been taken or
     // fit in between.
-    void add_stream(const Ends& sender, const Ends& receiver, std::int64_t room) {
+    void add_stream(const Ends& sender, const Ends& receiver, std::int64_t room,
+                    std::int64_t words_per_cycle) {
         if (sender.begins.frame && receiver.begins.frame && sender.begins.usable &&
             receiver.begins.usable) {
-            add_edges(sender.begins, receiver.ends, 0, true);
-            add_edges(receiver.begins, sender.ends, room, false);
+            add_edges(sender.begins, receiver.ends, 0, 1 / static_cast<double>(words_per_cycle));
+            add_edges(receiver.begins, sender.ends, room, 0);
         }
     }
 
@@ -453,16 +468,18 @@ class Builder {
                 const auto from = chains_.find(route.source);
                 const auto to = chains_.find(route.destinations[i]);
                 const std::int64_t room =
-                    config_.stream.sink_fifo +
-                    config_.stream.hop_latency.count() * stream::hops(route, i);
+                    config_.stream.sink_fifo + config_.stream.hop_latency.count() *
+                                                   config_.stream.words_per_cycle() *
+                                                   stream::hops(route, i);
                 if (from != chains_.end() && to != chains_.end() && !route.keep_header &&
                     routes[route.source] == 1 && senders[route.destinations[i]] == 1) {
-                    add_stream(from->second.ends, to->second.ends, room);
+                    add_stream(from->second.ends, to->second.ends, room,
+                               config_.stream.words_per_cycle());
                 }
             }
         }
         for (const program::Cascade& cascade : program_.cascades) {
-            add_stream(puts_[cascade.from], gets_[cascade.to], 2 * config_.cascade.fifo + 1);
+            add_stream(puts_[cascade.from], gets_[cascade.to], 2 * config_.cascade.fifo + 1, 1);
         }
     }
 

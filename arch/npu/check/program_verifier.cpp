@@ -63,6 +63,11 @@ class Verifier : private ProblemList {
                 check_task(push->channel, push->task);
             } else if (const auto* idle = std::get_if<program::WaitIdle>(&op)) {
                 check_channel(idle->channel);
+            } else if (const auto* reset = std::get_if<program::ResetChannel>(&op)) {
+                check_channel(reset->channel);
+            } else if (const auto* restart = std::get_if<program::ResetCore>(&op)) {
+                require(config_.contains(restart->tile), "{}: outside the array",
+                        tile_name(restart->tile));
             } else if (const auto* acquire = std::get_if<program::AcquireLock>(&op)) {
                 check_action("the sequence", acquire->action);
             } else if (const auto* set = std::get_if<program::SetLock>(&op)) {

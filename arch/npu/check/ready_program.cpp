@@ -36,6 +36,17 @@ ReadyProgram prepare(program::Program program, const NpuConfig& config) {
     for (const std::string& deadlock : analysis.deadlocks) {
         findings.push_back("certain deadlock: " + deadlock);
     }
+    if (!program.then.empty()) {
+        analysis.period.reset();  // of one configuration, not of the run
+    }
+    for (program::Program& next : program.then) {
+        const std::string name = next.name;
+        ReadyProgram ready = prepare(std::move(next), config);
+        for (const std::string& finding : ready.findings_) {
+            findings.push_back(fmt::format("configuration {}: {}", name, finding));
+        }
+        next = std::move(ready.program_);
+    }
     return {std::move(program), std::move(analysis), std::move(findings)};
 }
 

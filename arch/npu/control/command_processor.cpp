@@ -26,7 +26,12 @@ CommandStats::CommandStats(Group& parent)
 CommandProcessor::CommandProcessor(const CommandProcessorConfig& config,
                                    const program::Program& program, ControlTarget& target,
                                    CycleScheduler& scheduler, base::stats::Group& parent)
-    : config_(config), program_(program), target_(target), scheduler_(scheduler), stats_(parent) {}
+    : config_(config),
+      clock_(config.clock),
+      program_(program),
+      target_(target),
+      scheduler_(scheduler),
+      stats_(parent) {}
 
 void CommandProcessor::set_state(CommandState state) {
     if (probe_) {
@@ -37,9 +42,9 @@ void CommandProcessor::set_state(CommandState state) {
     stats_.time.enter(state, scheduler_.now().count());
 }
 
-void CommandProcessor::start() {
+void CommandProcessor::start(base::Femtoseconds dispatch) {
     probe_.begin(name(), kCommandStates[CommandState::Dispatch].name, scheduler_.queue().now());
-    const base::Femtoseconds ready = scheduler_.queue().now() + config_.dispatch;
+    const base::Femtoseconds ready = scheduler_.queue().now() + dispatch;
     scheduler_.at(scheduler_.clock().first_cycle_from(ready), *this, kDispatched);
 }
 
@@ -67,18 +72,16 @@ base::Femtoseconds CommandProcessor::copy_time(const program::CopyToTile& copy) 
     return config_.copy_start + config_.copy_word * base::ceil_div(copy.bytes, kWordBytes);
 }
 
-Cycles CommandProcessor::cost_of(const program::SequenceOp& operation) const {
-    return std::visit(
+base::Femtoseconds CommandProcessor::cost_of(const program::SequenceOp& operation) const {
+    if (const auto* copy = std::get_if<program::CopyToTile>(&operation)) {
+        return copy_time(*copy);
+    }
+    return clock_.time_of(std::visit(
         Overloaded{[this](const program::WriteDescriptor&) { return config_.descriptor_cycles; },
                    [this](const program::WaitToken&) { return config_.sync_cycles; },
                    [this](const program::WaitIdle&) { return config_.sync_cycles; },
-                   [this](const program::CopyToTile& copy) {
-                       const auto& clock = scheduler_.clock();
-                       return clock.first_cycle_from(scheduler_.queue().now() + copy_time(copy)) -
-                              scheduler_.now();
-                   },
                    [this](const auto&) { return config_.write_cycles; }},
-        operation);
+        operation));
 }
 
 void CommandProcessor::begin_operation() {
@@ -86,6 +89,9 @@ void CommandProcessor::begin_operation() {
     if (next_ == program_.sequence.size()) {
         set_state(CommandState::Done);
         finished_at_ = now;
+        if (on_done) {
+            on_done();
+        }
         return;
     }
     if (enter(program_.sequence[next_])) {
@@ -115,7 +121,8 @@ bool CommandProcessor::enter(const program::SequenceOp& operation) {
 }
 
 void CommandProcessor::run_operation() {
-    scheduler_.at(scheduler_.now() + cost_of(program_.sequence[next_]), *this, kOperationDone);
+    const base::Femtoseconds end = scheduler_.queue().now() + cost_of(program_.sequence[next_]);
+    scheduler_.at(scheduler_.clock().first_cycle_from(end), *this, kOperationDone);
 }
 
 void CommandProcessor::finish_operation() {
@@ -126,7 +133,9 @@ void CommandProcessor::finish_operation() {
                    [this](const program::WriteParameter& op) { target_.write_parameter(op); },
                    [this](const program::SetLock& op) { target_.set_lock(op); },
                    [](const program::WaitIdle&) {}, [](const program::AcquireLock&) {},
-                   [this](const program::CopyToTile& op) { target_.copy(op); }},
+                   [this](const program::CopyToTile& op) { target_.copy(op); },
+                   [this](const program::ResetChannel& op) { target_.reset_channel(op); },
+                   [this](const program::ResetCore& op) { target_.reset_core(op); }},
         program_.sequence[next_]);
     ++stats_.operations;
     last_progress_ = scheduler_.now();

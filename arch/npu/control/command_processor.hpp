@@ -1,6 +1,7 @@
 // The command processor: executes the run-time sequence, one operation after the other.
 //
-// Models:  a cost per register write and per descriptor block write; completion tokens counted per
+// Models:  a clock of its own; a cost per register write and per descriptor block write, which take
+//          effect at the array's next edge; completion tokens counted per
 //          channel, sync takes one or waits; polling a channel until it is idle; a fixed dispatch
 //          cost before the first operation; host copies into tile memory, a cost at start and one
 //          per word; lock acquires.
@@ -32,6 +33,8 @@ class ControlTarget {
     virtual bool acquire_lock(const program::LockAction& action, tile::LockClient& client) = 0;
     virtual void copy(const program::CopyToTile& operation) = 0;
     virtual bool idle(const program::ChannelId& channel) const = 0;
+    virtual void reset_channel(const program::ResetChannel& operation) = 0;
+    virtual void reset_core(const program::ResetCore& operation) = 0;
 
   protected:
     ~ControlTarget() = default;
@@ -82,7 +85,9 @@ class CommandProcessor final : public base::EventHandler, public tile::LockClien
     base::Cycles finished_at() const { return finished_at_; }
 
     void connect(base::ProbeListener* listener) { probe_.connect(listener); }
-    void start();
+    // `dispatch`: what passes before the first operation.
+    void start(base::Femtoseconds dispatch);
+    std::function<void()> on_done;  // called when the last operation has ended
     void on_token(const program::ChannelId& channel);
     void on_idle(const program::ChannelId& channel);
     void on_lock_granted(base::Cycles when) override;
@@ -98,9 +103,10 @@ class CommandProcessor final : public base::EventHandler, public tile::LockClien
     void run_operation();
     void finish_operation();
     base::Femtoseconds copy_time(const program::CopyToTile& copy) const;
-    base::Cycles cost_of(const program::SequenceOp& operation) const;
+    base::Femtoseconds cost_of(const program::SequenceOp& operation) const;
 
     CommandProcessorConfig config_;
+    base::Clock clock_;  // its own
     const program::Program& program_;
     ControlTarget& target_;
     CycleScheduler& scheduler_;

@@ -42,6 +42,8 @@ struct StubTarget final : ControlTarget {
         return lock_is_there;
     }
     bool idle(const program::ChannelId&) const override { return channel_is_idle; }
+    void reset_channel(const program::ResetChannel&) override { note("channel reset"); }
+    void reset_core(const program::ResetCore&) override { note("core reset"); }
 
     void note(std::string what) { writes.emplace_back(std::move(what), bench.now()); }
 
@@ -55,7 +57,7 @@ struct StubTarget final : ControlTarget {
 struct ProcessorBench : TestBench {
     explicit ProcessorBench(std::vector<program::SequenceOp> sequence) {
         program.sequence = std::move(sequence);
-        at(0_cyc, [this] { processor.start(); });
+        at(0_cyc, [this] { processor.start(config.dispatch); });
     }
     // When the sequence has ended, counted from the end of the dispatch.
     Cycles run_sequence() {
@@ -85,11 +87,24 @@ TEST(CommandProcessor, TheFirstOperationBeginsAfterTheDispatch) {
     EXPECT_THAT(bench.target.writes, ElementsAre(Pair("task", kDispatch + kWrite)));
 }
 
+TEST(CommandProcessor, ItsCyclesAreOfItsOwnClockAndTakeEffectAtTheArraysNextEdge) {
+    ProcessorBench bench({});
+    bench.config.clock = base::Hertz{600'000'000};
+    program::Program program;
+    program.sequence = {program::PushTask{}, program::WriteDescriptor{}};
+    CommandProcessor slow(bench.config, program, bench.target, bench.scheduler, bench.group);
+    bench.at(0_cyc, [&] { slow.start(bench.config.dispatch); });
+    bench.run();
+    // 7 and 13 cycles of 5/3 ns: 11.7 and 21.7 ns, each up to the next edge.
+    EXPECT_THAT(bench.target.writes, ElementsAre(Pair("task", kDispatch + 12_cyc),
+                                                 Pair("descriptor", kDispatch + 34_cyc)));
+}
+
 TEST(CommandProcessor, ADispatchThatEndsBetweenTwoEdgesCostsTheCycleItEndsIn) {
     ProcessorBench bench({program::PushTask{}});
     bench.config.dispatch = 103'001_ps;
     CommandProcessor late(bench.config, bench.program, bench.target, bench.scheduler, bench.group);
-    bench.at(0_cyc, [&] { late.start(); });
+    bench.at(0_cyc, [&] { late.start(bench.config.dispatch); });
     bench.run();
     EXPECT_EQ(late.finished_at(), kDispatch + 1_cyc + kWrite);
 }

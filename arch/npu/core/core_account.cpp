@@ -11,6 +11,16 @@ void CoreAccount::enter(CoreState next) {
     stats_.time.enter(next, scheduler_.now().count());
 }
 
+void CoreAccount::tell(std::string_view unit, std::string_view event, base::Cycles from,
+                       base::Cycles cycles) const {
+    if (probe_) {
+        const base::Clock& clock = scheduler_.clock();
+        const std::string component = name() + std::string{unit};
+        probe_.begin(component, event, clock.time_of(from));
+        probe_.end(component, event, clock.time_of(from + cycles));
+    }
+}
+
 void CoreAccount::charge_words(std::int64_t words, base::Cycles begin, CoreState waiting) {
     const base::Cycles now = scheduler_.now();
     stats_.time.charge_until(now.count());

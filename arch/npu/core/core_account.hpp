@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
@@ -13,6 +14,7 @@ enum class CoreState : std::size_t {
     Multiply,
     Zero,
     Add,
+    Vector,
     Fixed,
     Call,
     LockOperation,
@@ -32,6 +34,7 @@ inline constexpr base::stats::StateTable<CoreState> kCoreStates{{
     {CoreState::Multiply, "multiply", "in the matrix-multiply kernel"},
     {CoreState::Zero, "zero", "in the kernel that clears the C tile"},
     {CoreState::Add, "add", "in a kernel that adds element by element"},
+    {CoreState::Vector, "vector", "in a kernel that works on vectors, element by element or by rows"},
     {CoreState::Fixed, "fixed_kernel", "in a kernel of stated cost"},
     {CoreState::Call, "call", "calling a kernel and returning from it"},
     {CoreState::LockOperation, "lock_operation",
@@ -74,6 +77,9 @@ class CoreAccount {
     const CoreStats& stats() const { return stats_; }
 
     void enter(CoreState state);
+    // Tells listeners of an event that no state is: "core.kernel" has "event_0" for a cycle.
+    void tell(std::string_view unit, std::string_view event, base::Cycles from,
+              base::Cycles cycles = base::Cycles{1}) const;
     // The core has been moving words since `begin`: what that took beyond a word a cycle, it stood
     // `waiting`.
     void charge_words(std::int64_t words, base::Cycles begin, CoreState waiting);

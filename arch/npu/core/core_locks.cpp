@@ -22,8 +22,28 @@ CoreState waiting_state(LockRole role) {
 
 }  // namespace
 
+namespace {
+
+// The trace unit sees a lock request as it is issued, and three cycles later the stall it may
+// become: a cycle, and as long as the lock is not granted.
+constexpr base::Cycles kRequestToStall{3};
+
+}  // namespace
+
+void CoreLocks::tell_request(const char* request) {
+    requested_ = scheduler_.now();
+    account_.tell(".requests", request, requested_);
+}
+
+void CoreLocks::tell_stall(base::Cycles granted) {
+    account_.tell(".stall", "lock", requested_ + kRequestToStall,
+                  granted - requested_ + base::Cycles{1});
+}
+
 void CoreLocks::acquire(const program::LockAction& action) {
+    tell_request("acquire");
     if (locks_.acquire(action, *this)) {
+        tell_stall(scheduler_.now());
         account_.enter(CoreState::LockOperation);
         scheduler_.at(scheduler_.now() + config_.lock_cycles, *this);
         return;
@@ -32,11 +52,24 @@ void CoreLocks::acquire(const program::LockAction& action) {
     account_.enter(waiting_state(roles_[static_cast<std::size_t>(action.lock)]));
 }
 
+bool CoreLocks::withdraw() {
+    if (waiting_ == nullptr || granted_) {
+        return false;
+    }
+    waiting_ = nullptr;
+    locks_.withdraw(*this);
+    return true;
+}
+
 void CoreLocks::on_lock_granted(base::Cycles when) {
+    granted_ = true;
+    tell_stall(when);
     scheduler_.at(when + config_.lock_wake, *this);
 }
 
 void CoreLocks::release(const program::LockAction& action) {
+    tell_request("release");
+    tell_stall(scheduler_.now());
     releasing_ = &action;
     account_.enter(CoreState::LockOperation);
     scheduler_.at(scheduler_.now() + config_.lock_cycles, *this);
@@ -45,6 +78,7 @@ void CoreLocks::release(const program::LockAction& action) {
 // A core does one thing at a time: what it has been doing ends.
 void CoreLocks::on_event(std::uint64_t, base::Femtoseconds) {
     waiting_ = nullptr;
+    granted_ = false;
     if (const program::LockAction* action = std::exchange(releasing_, nullptr)) {
         locks_.release(*action, scheduler_.now());
     }

@@ -36,11 +36,16 @@ class CoreLocks final : public base::EventHandler, public tile::LockClient {
 
     void acquire(const program::LockAction& action);
     void release(const program::LockAction& action);
+    // Gives up an acquire that waits and is not granted yet; false when there is none.
+    bool withdraw();
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_lock_granted(base::Cycles when) override;
 
   private:
+    void tell_request(const char* request);
+    void tell_stall(base::Cycles granted);
+
     const CoreConfig& config_;
     std::vector<LockRole> roles_;
     CycleScheduler& scheduler_;
@@ -49,6 +54,8 @@ class CoreLocks final : public base::EventHandler, public tile::LockClient {
     OperationClient& core_;
     const program::LockAction* waiting_ = nullptr;
     const program::LockAction* releasing_ = nullptr;
+    bool granted_ = false;  // on its way on
+    base::Cycles requested_{0};
 };
 
 }  // namespace tilesim::arch::npu::core

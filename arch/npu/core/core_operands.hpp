@@ -1,6 +1,6 @@
 // The buffers a core works on, and in functional mode what its kernels make of their bytes.
 //
-// Models:  rotation: an operand's buffers take turns (double buffering).
+// Models:  rotation: an operand's buffers, or parts of them, take turns (double buffering).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class CoreOperands {
     // The buffer a rotation stands at (index into Program::buffers).
     std::int64_t buffer(std::int64_t rotation) const;
     // Its bytes, in functional mode.
-    std::span<std::byte> bytes(std::int64_t rotation) { return memory_->buffer(buffer(rotation)); }
+    std::span<std::byte> bytes(std::int64_t rotation);
 
     // Does the arithmetic of a kernel whose operands all lie in memory; functional mode only.
     void compute(const program::Kernel& kernel, const std::vector<std::int64_t>& operands);
@@ -32,6 +32,8 @@ class CoreOperands {
     void advance(const std::vector<std::int64_t>& rotations);
 
   private:
+    void compute_vector(const program::Kernel& kernel, const std::vector<std::int64_t>& operands);
+
     const program::CoreProgram& core_;
     const KernelTiming& timing_;
     tile::TileMemory* memory_;

@@ -45,6 +45,18 @@ TEST(CoreOperands, ARotationTakesItsBuffersInTurn) {
     EXPECT_EQ(b.operands.buffer(0), 3);
 }
 
+TEST(CoreOperands, ARotationTakesTheEqualPartsOfABufferOneAfterTheOther) {
+    Bench b;
+    b.core.rotations[0].parts = 2;
+    EXPECT_EQ(b.operands.bytes(0).size(), 4U);
+    EXPECT_EQ(b.operands.bytes(0).data(), b.memory.buffer(3).data());
+    b.operands.advance({0});
+    EXPECT_EQ(b.operands.buffer(0), 3);
+    EXPECT_EQ(b.operands.bytes(0).data(), b.memory.buffer(3).data() + 4);
+    b.operands.advance({0});
+    EXPECT_EQ(b.operands.bytes(0).data(), b.memory.buffer(1).data());
+}
+
 TEST(CoreOperands, KernelsWorkOnTheBuffersTheirRotationsStandAt) {
     Bench b;
     b.values(3)[0] = 5;

@@ -25,7 +25,20 @@ void CoreTile::start() {
     scheduler_.at(scheduler_.now(), *this);
 }
 
+void CoreTile::reset() {
+    if (done() || locks_.withdraw()) {
+        cursor_.start();
+        account_.enter(CoreState::LockOperation);
+        scheduler_.at(scheduler_.now(), *this);
+        return;
+    }
+    resetting_ = true;
+}
+
 void CoreTile::step() {
+    if (std::exchange(resetting_, false)) {
+        cursor_.start();
+    }
     const program::CoreOp* op = cursor_.next(scheduler_.now());
     if (op == nullptr) {
         account_.enter(CoreState::Done);

@@ -52,6 +52,8 @@ class CoreTile final : public base::EventHandler, public OperationClient {
     bool spins() const { return cursor_.spins(); }
 
     void start();
+    // Begins the script again, when what it is doing has ended; a wait for a lock ends at once.
+    void reset();
     void write_parameter(std::int64_t index, std::int64_t value) {
         cursor_.write_parameter(index, value);
     }
@@ -77,6 +79,7 @@ class CoreTile final : public base::EventHandler, public OperationClient {
     CoreOperands operands_;
     KernelCalls calls_;
     CascadePort cascade_;
+    bool resetting_ = false;
 };
 
 }  // namespace tilesim::arch::npu::core

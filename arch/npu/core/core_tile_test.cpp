@@ -80,6 +80,34 @@ struct Bench {
     std::optional<CoreTile> core;
 };
 
+TEST(CoreTile, TellsWhatTraceUnitsSee) {
+    constexpr std::int64_t kGrant = 41;
+    constexpr std::int64_t kToStall = 3;
+    Bench b(round_of_work());
+    b.release(kGrant, kFull);
+    b.run();
+    const std::int64_t called = kGrant + kWake + kCall;
+    EXPECT_THAT(b.states.told,
+                ElementsAre(Pair(0, "acquire"), Pair(kToStall, "lock"), Pair(called, "event_0"),
+                            Pair(called + kWork, "event_1"), Pair(called + kWork, "release"),
+                            Pair(called + kWork + kToStall, "lock")));
+}
+
+TEST(CoreTile, AResetEndsAWaitAtOnceAndAnOperationWhenItIsDone) {
+    constexpr std::int64_t kReset = 37;
+    Bench waiting(round_of_work());
+    waiting.time.at(kReset, [&] { waiting.core->reset(); });
+    waiting.run();
+    EXPECT_EQ(waiting.core->waiting_for()->lock, kFull);  // stands at its first lock again
+    EXPECT_THAT(waiting.states.told, ElementsAre(Pair(0, "acquire"), Pair(kReset, "acquire")));
+    // Reset in the call: it ends, the release behind it does not happen, and the script begins anew.
+    Bench working(round_of_work(), 1);
+    working.time.at(kLock + kCall + 1, [&] { working.core->reset(); });
+    working.run();
+    EXPECT_EQ(working.locks.value(kDone), 0);
+    EXPECT_EQ(working.core->waiting_for()->lock, kFull);
+}
+
 TEST(CoreTile, ExecutesItsScriptOneOperationAfterTheOther) {
     Bench b(round_of_work(), 1);
     EXPECT_TRUE(b.core->done());

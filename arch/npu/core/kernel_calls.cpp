@@ -1,5 +1,6 @@
 #include "arch/npu/core/kernel_calls.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tilesim::arch::npu::core {
@@ -15,6 +16,7 @@ constexpr std::uint64_t kFinished = 1;  // the kernel has finished
 CoreState state_of(KernelKind kind) {
     switch (kind) {
         case KernelKind::Multiply:
+        case KernelKind::Matvec:
         case KernelKind::Stream:
             return CoreState::Multiply;
         case KernelKind::Zero:
@@ -22,6 +24,8 @@ CoreState state_of(KernelKind kind) {
         case KernelKind::Add:
         case KernelKind::AddValue:
             return CoreState::Add;
+        case KernelKind::Vector:
+            return CoreState::Vector;
         case KernelKind::Fixed:
         case KernelKind::Inline:
             return CoreState::Fixed;
@@ -37,9 +41,15 @@ Cycles cycles_of(const program::Kernel& kernel, const KernelTiming& timing) {
 }
 
 std::int64_t macs_of(const program::Kernel& kernel) {
-    const bool multiplies =
-        kernel.kind == KernelKind::Multiply || kernel.kind == KernelKind::Stream;
-    return multiplies ? kernel.m * kernel.k * kernel.n : 0;
+    switch (kernel.kind) {
+        case KernelKind::Multiply:
+        case KernelKind::Stream:
+            return kernel.m * kernel.k * kernel.n;
+        case KernelKind::Matvec:
+            return kernel.m * kernel.k;
+        default:
+            return 0;
+    }
 }
 
 }  // namespace
@@ -55,7 +65,8 @@ KernelCalls::KernelCalls(const program::Program& program, program::TileCoordinat
       operands_(operands),
       account_(account),
       core_(core),
-      stream_fed_(program, tile, config, scheduler, operands, store, account, *this) {
+      stream_fed_(program, tile, config, scheduler, operands, store, account, *this),
+      timing_(timing) {
     for (const program::Kernel& each : program.kernels) {
         cycles_.push_back(cycles_of(each, timing));
     }
@@ -82,11 +93,46 @@ void KernelCalls::run() {
         return;
     }
     account_.enter(state_of(kernel().kind));
-    scheduler_.at(scheduler_.now() + cycles_[static_cast<std::size_t>(call_->kernel)], *this,
-                  kFinished);
+    tell_marker("event_0");
+    scheduler_.at(scheduler_.now() + cycles(), *this, kFinished);
+}
+
+Cycles KernelCalls::cycles() {
+    if (kernel().kind != KernelKind::Multiply || kernel().cycles) {
+        return cycles_[static_cast<std::size_t>(call_->kernel)];
+    }
+    const std::int64_t a = operands_.buffer(call_->operands[0]);
+    const std::int64_t b = operands_.buffer(call_->operands[1]);
+    const auto known = std::find_if(
+        multiplications_.begin(), multiplications_.end(), [&](const Multiplication& each) {
+            return each.kernel == call_->kernel && each.a == a && each.b == b;
+        });
+    if (known != multiplications_.end()) {
+        return known->cycles;
+    }
+    multiplications_.push_back({call_->kernel, a, b, multiply_cycles(a, b)});
+    return multiplications_.back().cycles;
+}
+
+Cycles KernelCalls::multiply_cycles(std::int64_t a, std::int64_t b) const {
+    const program::Buffer& a_buffer = program_.buffers[static_cast<std::size_t>(a)];
+    const program::Buffer& b_buffer = program_.buffers[static_cast<std::size_t>(b)];
+    if (a_buffer.tile != b_buffer.tile) {
+        return timing_.cycles(kernel()).total();
+    }
+    return timing_.cycles(kernel(), {a_buffer.address, b_buffer.address, config_.bank.count()})
+        .total();
+}
+
+// Programs mark a kernel's begin and end so; the script's own instructions are no kernel.
+void KernelCalls::tell_marker(const char* marker) const {
+    if (kernel().kind != KernelKind::Inline) {
+        account_.tell(".kernel", marker, scheduler_.now());
+    }
 }
 
 void KernelCalls::finish() {
+    tell_marker("event_1");
     account_.count_call(macs_of(kernel()));
     if (operands_.functional()) {
         operands_.compute(kernel(), call_->operands);

@@ -1,7 +1,8 @@
 // A core's kernel calls: what calling costs, how long the kernel runs, and what it does.
 //
 // Models:  `call_cycles` for a call and its return, none for a script's own instructions; a
-//          kernel's cycles from the timing model, or as it states them; its operands' rotation.
+//          kernel's cycles from the timing model, or as it states them; its operands' rotation, and
+//          where that makes A and B lie in one bank.
 // Ignores: instruction fetch, and conflicts of the core with DMAs on memory banks (the core wins
 //          98 % of them on silicon).
 // Source:  llvm-aie scheduling tables, mlir-aie trace captures; docs/modelling.md.
@@ -30,7 +31,16 @@ class KernelCalls final : public base::EventHandler, public OperationClient {
     void on_operation_done() override { finish(); }
 
   private:
+    // Of a multiplication, whose A and B take turns in the core's memory.
+    struct Multiplication {
+        std::int64_t kernel, a, b;  // indexes of the kernel and the buffers
+        base::Cycles cycles;
+    };
+
+    void tell_marker(const char* marker) const;
     const program::Kernel& kernel() const;
+    base::Cycles cycles();
+    base::Cycles multiply_cycles(std::int64_t a, std::int64_t b) const;
     void run();
     void finish();
 
@@ -41,7 +51,9 @@ class KernelCalls final : public base::EventHandler, public OperationClient {
     CoreAccount& account_;
     OperationClient& core_;
     StreamFedCall stream_fed_;
-    std::vector<base::Cycles> cycles_;  // of the program's kernels: the same in each call
+    const KernelTiming& timing_;
+    std::vector<base::Cycles> cycles_;  // of the program's kernels, whatever buffers they work on
+    std::vector<Multiplication> multiplications_;  // those that have been called
     const program::CallOp* call_ = nullptr;
 };
 

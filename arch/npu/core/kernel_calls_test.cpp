@@ -28,6 +28,15 @@ program::Kernel kernel(program::KernelKind kind, std::optional<std::int64_t> cyc
 struct Bench {
     // `buffers`: one rotation of them is the kernel's every operand; functional mode then.
     explicit Bench(const program::Kernel& kernel, std::vector<program::Buffer> buffers = {})
+        : Bench(kernel, std::move(buffers), {{"c", {0, 1}}}, {0}, true) {}
+    // Timing mode: A takes turns in the first two buffers, B and C have one each.
+    static Bench multiplication(const program::Kernel& kernel, std::vector<program::Buffer> buffers) {
+        return Bench(kernel, std::move(buffers), {{"a", {0, 1}}, {"b", {2}}, {"c", {3}}},
+                     {0, 1, 2}, false);
+    }
+    Bench(const program::Kernel& kernel, std::vector<program::Buffer> buffers,
+          std::vector<program::Rotation> turns, std::vector<std::int64_t> operands_of_call,
+          bool functional)
         : program(testing::with_buffers(std::move(buffers))) {
         config.kernels.store_width = base::BytesPerCycle{kStoreWidth};
         config.kernels.modes = {{}};
@@ -35,9 +44,11 @@ struct Bench {
         program.kernels = {kernel};
         account.connect(&states);
         if (!program.buffers.empty()) {
-            memory.emplace(config, program);
-            rotations.rotations = {{"c", {0, 1}}};
-            call.operands = {0};
+            if (functional) {
+                memory.emplace(config, program);
+            }
+            rotations.rotations = std::move(turns);
+            call.operands = std::move(operands_of_call);
             call.advance = {0};
         }
         operands.emplace(rotations, timing, memory ? &*memory : nullptr);
@@ -95,8 +106,18 @@ TEST(KernelCalls, AddingIsCountedByItself) {
     }
 }
 
+// A in turn in two banks, B in the second; C, whose place does not matter, in the first.
+std::vector<program::Buffer> operands_of_multiplication(std::int64_t bank) {
+    return {{"ping", kTile, 0, 4 * 24},
+            {"pong", kTile, bank, 4 * 24},
+            {"b", kTile, bank + 4 * 24, 24 * 8},
+            {"c", kTile, 4 * 24, 4 * 8}};
+}
+
 TEST(KernelCalls, AMultiplicationTakesWhatItsLoopsTake) {
-    Bench b(kernel(program::KernelKind::Multiply));
+    const std::int64_t bank = testing::core_config().core.bank.count();
+    Bench b = Bench::multiplication(kernel(program::KernelKind::Multiply),
+                                    operands_of_multiplication(bank));
     b.run();
     EXPECT_THAT(b.states.entered, ElementsAre(Pair(0, "call"), Pair(kCall, "multiply")));
     // One 4 x 8 x 8 mmul in each of 3 steps, which wait 2 cycles for their accumulator; C's 32 B
@@ -104,6 +125,30 @@ TEST(KernelCalls, AMultiplicationTakesWhatItsLoopsTake) {
     EXPECT_THAT(b.core.done, ElementsAre(kCall + 3 * 2 + 1 + 2 + 31));
     EXPECT_EQ(b.account.stats().calls.value(), 1);
     EXPECT_EQ(b.account.stats().macs.value(), 4 * 24 * 8);
+}
+
+TEST(KernelCalls, AMultiplicationTakesLongerWhenItsTurnsPutAAndBInOneBank) {
+    const std::int64_t bank = testing::core_config().core.bank.count();
+    Bench b = Bench::multiplication(kernel(program::KernelKind::Multiply),
+                                    operands_of_multiplication(bank));
+    constexpr std::int64_t kApart = kCall + 3 * 2 + 1 + 2 + 31;
+    // In each of 3 steps the one load of A's 4 x 8 B goes with one of B's two.
+    constexpr std::int64_t kTogether = kApart + 3;
+    std::int64_t end = 0;
+    for (const std::int64_t taken : {kApart, kTogether, kApart}) {
+        b.run();
+        end += taken;
+        EXPECT_EQ(b.core.done.back(), end);
+    }
+}
+
+TEST(KernelCalls, BanksOfDifferentTilesDoNotMeet) {
+    auto buffers = operands_of_multiplication(testing::core_config().core.bank.count());
+    buffers[2].tile = {kTile.column, kTile.row + 1};
+    Bench b = Bench::multiplication(kernel(program::KernelKind::Multiply), std::move(buffers));
+    b.run();
+    b.run();
+    EXPECT_EQ(b.core.done.back(), 2 * (kCall + 3 * 2 + 1 + 2 + 31));
 }
 
 TEST(KernelCalls, AKernelMayStateItsCyclesInsteadOfTheTimingModels) {

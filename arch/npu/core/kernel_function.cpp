@@ -19,6 +19,10 @@ using Size = std::size_t;
 struct Shape {
     Size m, k, n, r, s, t;
     bool b_column_major;
+    bool c_column_major = false;
+
+    // Elements of a row of C that lie next to each other in any case.
+    Size c_run() const { return c_column_major ? 1 : t; }
 };
 
 Size round_up(Size value, Size multiple) {
@@ -166,15 +170,20 @@ struct Places {
 
     void assign(const Shape& shape) {
         rows.clear();
-        for (Size block = 0; block < shape.m; block += shape.r) {
+        columns.clear();
+        const Size mmul = shape.r * shape.t;
+        // Rows of sub-tiles that have rows, or columns of sub-tiles that have columns.
+        const bool across = shape.c_column_major;
+        const Size row_step = across ? mmul : shape.r * shape.n;
+        const Size column_step = across ? shape.t * shape.m : mmul;
+        for (Size block = 0; block < shape.m / shape.r; ++block) {
             for (Size row = 0; row < shape.r; ++row) {
-                rows.push_back(block * shape.n + row * shape.t);
+                rows.push_back(block * row_step + row * (across ? 1 : shape.t));
             }
         }
-        columns.clear();
-        for (Size block = 0; block < shape.n; block += shape.t) {
+        for (Size block = 0; block < shape.n / shape.t; ++block) {
             for (Size column = 0; column < shape.t; ++column) {
-                columns.push_back(block * shape.r + column);
+                columns.push_back(block * column_step + column * (across ? shape.r : 1));
             }
         }
     }
@@ -184,7 +193,7 @@ struct Places {
 template <class Out, class Product>
 void add_to_copy(const Shape& shape, const Places& places, Size i, Size j, Out* c,
                  const Product& add_tile) {
-    with_run(shape.t, [&](auto run) {
+    with_run(shape.c_run(), [&](auto run) {
         std::array<Out, kTileRows * kTileColumns> copy{};
         const auto for_each_run = [&](auto action) {
             for (Size row = 0; row < std::min(kTileRows, shape.m - i); ++row) {
@@ -209,7 +218,7 @@ template <class Out, class Product>
 void add_tiles(const Shape& shape, const Places& places, Out* c, const Product& add_tile) {
     for (Size j = 0; j < shape.n; j += kTileColumns) {
         for (Size i = 0; i < shape.m; i += kTileRows) {
-            if (shape.t % kTileGroup != 0 || i + kTileRows > shape.m ||
+            if (shape.c_run() % kTileGroup != 0 || i + kTileRows > shape.m ||
                 j + kTileColumns > shape.n) {
                 add_to_copy(shape, places, i, j, c, add_tile);
                 continue;
@@ -340,6 +349,8 @@ bool multiply_types(const program::Kernel& kernel, const Shape& shape, std::span
         multiply_as<std::int8_t, std::int16_t, std::int16_t>(shape, a, b, c);
     } else if (is(DataType::Int8, DataType::Int32)) {
         multiply_as<std::int8_t, std::int16_t, std::int32_t>(shape, a, b, c);
+    } else if (is(DataType::Int16, DataType::Int16)) {
+        multiply_as<std::int16_t, std::int16_t, std::int16_t>(shape, a, b, c);
     } else if (is(DataType::Int16, DataType::Int32)) {
         multiply_as<std::int16_t, std::int16_t, std::int32_t>(shape, a, b, c);
     } else if (is(DataType::Bf16, DataType::Bf16)) {
@@ -367,7 +378,8 @@ void multiply(const program::Kernel& kernel, const MultiplyMode& mode, std::span
               std::span<const std::byte> b, std::span<std::byte> c) {
     const auto size = [](std::int64_t x) { return static_cast<Size>(x); };
     const Shape shape{size(kernel.m), size(kernel.k), size(kernel.n),       size(mode.r),
-                      size(mode.s),   size(mode.t),   kernel.b_column_major};
+                      size(mode.s),   size(mode.t),   kernel.b_column_major,
+                      kernel.c_column_major};
     SIM_CHECK(multiply_types(kernel, shape, a, b, c), "no functional model of {} x {} -> {}",
               name_of(kernel.a), name_of(kernel.b), name_of(kernel.c));
 }

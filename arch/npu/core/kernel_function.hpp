@@ -1,7 +1,7 @@
 // What the core kernels compute, on the sub-tiled layouts they find in core memory.
 //
 // Layouts (element order): A [m/r][k/s][r][s]; B column-major [n/t][k/s][t][s], row-major
-// [k/s][n/t][s][t]; C [m/r][n/t][r][t].
+// [k/s][n/t][s][t]; C row-major [m/r][n/t][r][t], column-major [n/t][m/r][t][r].
 // Integers: products accumulate in 32 bits and are stored modulo 2^bits (saturation off, no shift).
 // bf16: C is widened to f32, products are added in order of k, one rounding each (no fused
 // multiply-add), and C is rounded to nearest even when stored at the end of the call.

@@ -134,9 +134,35 @@ TEST(KernelTiming, BlocksAtTheLowerAndRightEdgesAreSmaller) {
 TEST(KernelTiming, TheTotalIsTheSumOfItsParts) {
     const KernelCycles block = cycles(sample(), mmuls(3, 2));
     EXPECT_EQ(block.total().count(), kSteps * 6 + 0 + 6 + 24 + kFillDrain);
-    const KernelCycles parts{base::Cycles{2}, base::Cycles{3}, base::Cycles{5}, base::Cycles{7},
-                             base::Cycles{11}};
-    EXPECT_EQ(parts.total().count(), 2 + 3 + 5 + 7 + 11);
+    const KernelCycles parts{base::Cycles{2}, base::Cycles{3},  base::Cycles{5},
+                             base::Cycles{7}, base::Cycles{11}, base::Cycles{13}};
+    EXPECT_EQ(parts.total().count(), 2 + 3 + 5 + 7 + 11 + 13);
+}
+
+// The block's A is 6 x 21 B in 21 loads, its B 21 x 10 B in 42: every load of A meets one of B.
+TEST(KernelTiming, LoadsOfAAndBFromOneBankTakeTurns) {
+    const KernelConfig config = sample();
+    const KernelTiming timing(config);
+    const auto conflicts = [&](std::int64_t a, std::int64_t b) {
+        return timing.cycles(mmuls(3, 2), {a, b, 1000}).conflicts.count();
+    };
+    EXPECT_EQ(conflicts(0, 1000), 0);
+    EXPECT_EQ(conflicts(0, 500), kSteps * 3);
+    EXPECT_EQ(conflicts(1000 - 63, 1000), 11);      // half of A in the bank of all of B: 10.5
+    EXPECT_EQ(conflicts(1000 - 63, 1000 - 105), 11);  // half and half, in both banks
+    KernelConfig one_slot = config;
+    one_slot.load_slots = 1;
+    EXPECT_EQ(KernelTiming(one_slot).cycles(mmuls(3, 2), {0, 500, 1000}).conflicts.count(), 0);
+}
+
+TEST(KernelTiming, TheMoreBlocksTheMoreLoadsMeet) {
+    const KernelConfig config = sample();
+    // Rows of A are loaded for each of five block columns, columns of B for each of two block rows.
+    const KernelCycles all =
+        KernelTiming(config).cycles(mmuls(3 * 2, 2 * 5), {0, 2000, 100'000});
+    EXPECT_EQ(all.conflicts.count(), kSteps * 6 * 5);
+    EXPECT_EQ(all.total().count(),
+              KernelTiming(config).cycles(mmuls(3 * 2, 2 * 5)).total().count() + kSteps * 6 * 5);
 }
 
 TEST(KernelTiming, ZeroStoresAVectorACycle) {
@@ -162,6 +188,20 @@ TEST(KernelTiming, AddingTakesAsLongAsItsStoresOrItsLoads) {
     EXPECT_EQ(cycles(config, add).c_store.count(), 3);
     EXPECT_EQ(cycles(config, add).loop_extra.count(), 7 * 2 / 2 - 3);
     EXPECT_EQ(cycles(config, add_value).loop_extra.count(), 4 - 3);
+}
+
+TEST(KernelTiming, OfModesOfTheSameTypesANameChoosesOne) {
+    KernelConfig config = sample();
+    config.modes.push_back(config.modes[0]);
+    config.modes[1].name = "slow";
+    config.modes[1].issue_slots = 17;
+    program::Kernel named = mmuls(3, 2);
+    EXPECT_EQ(cycles(config, named).issue.count(), kSteps * 6);
+    named.mode = "slow";
+    EXPECT_EQ(cycles(config, named).issue.count(), kSteps * 6 * 17);
+    named.mode = "slower";
+    EXPECT_EQ(KernelTiming(config).check(named),
+              "this device has no int8 x int8 -> int8 multiply of mode slower");
 }
 
 TEST(KernelTiming, AModeIsOfThreeTypes) {

@@ -26,6 +26,7 @@ StreamFedCall::StreamFedCall(const program::Program& program, program::TileCoord
                              CoreAccount& account, OperationClient& client)
     : tile_(tile),
       timing_(config.kernels),
+      words_per_cycle_(config.stream.words_per_cycle()),
       scheduler_(scheduler),
       operands_(operands),
       store_(store),
@@ -59,9 +60,10 @@ std::optional<program::ChannelId> StreamFedCall::streaming() const {
 void StreamFedCall::look_up(const program::Kernel& kernel) {
     kernel_ = &kernel;
     c_words_ = c_words(kernel);
-    // The streams take a cycle a word of C, each way; what the kernel hides of that comes off here.
+    c_cycles_ = base::ceil_div(c_words_, words_per_cycle_);
+    // The streams carry C, each way; what the kernel hides of that comes off here.
     const Cycles whole = kernel.cycles ? Cycles{*kernel.cycles} : timing_.cycles(kernel).total();
-    multiply_ = std::max(Cycles{0}, whole - Cycles{2 * c_words_});
+    multiply_ = std::max(Cycles{0}, whole - Cycles{2 * c_cycles_});
     const Cycles arrival = a_stream_ ? a_stream_->time_of(a_bytes(kernel)) : Cycles{0};
     starved_ = std::max(Cycles{0}, arrival - multiply_);
 }
@@ -108,7 +110,7 @@ void StreamFedCall::write_c() {
 }
 
 void StreamFedCall::on_core_stream(Cycles) {
-    account_.charge_words(c_words_, transfer_begin_, CoreState::WaitingForStream);
+    account_.charge_words(c_cycles_, transfer_begin_, CoreState::WaitingForStream);
     if (account_.state() == CoreState::ReadingC) {
         write_c();
     } else {

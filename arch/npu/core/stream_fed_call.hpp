@@ -46,6 +46,7 @@ class StreamFedCall final : public base::EventHandler, public CoreStreamClient {
 
     program::TileCoordinate tile_;
     StreamKernelTiming timing_;
+    std::int64_t words_per_cycle_;
     CycleScheduler& scheduler_;
     CoreOperands& operands_;
     const memory::port::BackingStore* store_;
@@ -59,7 +60,8 @@ class StreamFedCall final : public base::EventHandler, public CoreStreamClient {
     const program::Kernel* kernel_ = nullptr;  // and what each of its calls costs:
     base::Cycles multiply_{0};
     base::Cycles starved_{0};         // by A's stream, after that
-    std::int64_t c_words_ = 0;        // each way
+    std::int64_t c_words_ = 0;        // each way,
+    std::int64_t c_cycles_ = 0;       // and how long they take
     base::Cycles transfer_begin_{0};  // of C's words
     std::vector<std::byte> a_;        // functional mode: of the call
     std::vector<std::uint32_t> c_;

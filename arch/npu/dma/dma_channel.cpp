@@ -54,6 +54,35 @@ void DmaChannel::enter(ChannelState state, Cycles now) {
     stats_.time.enter(state, now.count());
 }
 
+void DmaChannel::tell(std::string_view unit, std::string_view event, Cycles from,
+                      Cycles end) const {
+    if (probe_) {
+        const std::string component = name() + std::string{unit};
+        probe_.begin(component, event, scheduler_.clock().time_of(from));
+        probe_.end(component, event, scheduler_.clock().time_of(end));
+    }
+}
+
+void DmaChannel::words_pass(std::int64_t words, Cycles from) {
+    if (!probe_) {
+        return;
+    }
+    if (from != port_end_) {
+        if (port_end_ > port_from_) {
+            tell(".port", "words", port_from_, port_end_);
+        }
+        port_from_ = from;
+    }
+    port_end_ = from + Cycles{words};
+}
+
+void DmaChannel::finish_statistics(Cycles now) {
+    if (port_end_ > port_from_) {
+        tell(".port", "words", port_from_, port_end_);
+    }
+    stats_.time.charge_until(now.count());
+}
+
 void DmaChannel::push(const program::Task& task) {
     if (static_cast<std::int64_t>(queue_.size()) >= timing_.queue_depth) {
         ++stats_.dropped_pushes;
@@ -67,6 +96,22 @@ void DmaChannel::push(const program::Task& task) {
     most_queued_ = std::max(most_queued_, queued());
 }
 
+void DmaChannel::reset() {
+    queue_.clear();
+    const bool moving =
+        state() == ChannelState::Streaming || (out_of_order() && state() != ChannelState::Fetching);
+    if (!current_) {
+        return;
+    }
+    if (moving) {
+        abandoned_ = true;
+        return;
+    }
+    ++resets_;
+    locks_.withdraw(*this);
+    start_next_task();
+}
+
 void DmaChannel::start_next_task() {
     const Cycles now = present();
     entry_ = nullptr;
@@ -78,12 +123,16 @@ void DmaChannel::start_next_task() {
     current_.emplace(queue_.front());
     queue_.pop_front();
     enter(ChannelState::Fetching, now);
-    scheduler_.at(now + timing_.task_start, *this, kFetched);
+    tell_now(".task_starts", "start_task", now);
+    scheduler_.at(now + timing_.task_start, *this, tag_of(kFetched));
 }
 
 void DmaChannel::on_event(std::uint64_t tag, base::Femtoseconds) {
     const Cycles now = scheduler_.now();
-    if (tag == kGranted) {
+    if (tag >> 1 != resets_) {
+        return;
+    }
+    if ((tag & 1) == kGranted) {
         transfer(now);
         return;
     }
@@ -128,7 +177,7 @@ void DmaChannel::request_lock(Cycles from) {
 }
 
 void DmaChannel::on_lock_granted(Cycles when) {
-    scheduler_.at(when + timing_.grant_to_stream, *this, kGranted);
+    scheduler_.at(when + timing_.grant_to_stream, *this, tag_of(kGranted));
 }
 
 void DmaChannel::transfer(Cycles from) {
@@ -138,9 +187,10 @@ void DmaChannel::transfer(Cycles from) {
 }
 
 void DmaChannel::finish_transfer(Cycles now) {
-    // What the transfer took beyond a word a cycle, it waited: for memory, or else for the stream.
+    // What the transfer took beyond its words, it waited: for memory, or else for the stream.
     edge_ = now;
-    const std::int64_t waited = (now - transfer_begin_).count() - entry_->stream_words;
+    const std::int64_t waited = (now - transfer_begin_).count() -
+                                base::ceil_div(entry_->stream_words, timing_.words_per_cycle);
     stats_.time.charge_until(now.count());
     if (waited > 0) {
         const std::int64_t memory = std::min(waited, mover_->memory_wait().count());
@@ -150,10 +200,15 @@ void DmaChannel::finish_transfer(Cycles now) {
     }
     stats_.words += entry_->stream_words;
     ++stats_.descriptors;
+    tell_now(".descriptors", "finished_bd", now);
     first_end_ = first_end_.value_or(now);
     last_end_ = now;
 
     DescriptorTable::Entry& done = *entry_;
+    if (std::exchange(abandoned_, false)) {
+        start_next_task();
+        return;
+    }
     if (done.descriptor.iteration) {
         done.iteration = (done.iteration + 1) % done.descriptor.iteration->size;
     }
@@ -183,6 +238,7 @@ void DmaChannel::finish_transfer(Cycles now) {
 
 void DmaChannel::finish_task(Cycles now) {
     ++stats_.tasks;
+    tell_now(".task_ends", "finished_task", now);
     const bool token = current_->task().token;
     start_next_task();
     if (token) {

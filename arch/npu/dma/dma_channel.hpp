@@ -1,6 +1,6 @@
 // One DMA channel: takes tasks from its queue and walks their chains of buffer descriptors.
 //
-// Models:  task queue of bounded depth (a push to a full queue is dropped), repeat counts,
+// Models:  task queue of bounded depth (a push to a full queue is dropped), resets, repeat counts,
 //          chaining, out-of-order descriptors (the packet's header names one), iteration state
 //          kept in the descriptor, lock acquire before and release after each descriptor, one cycle
 //          not ready at each S2MM descriptor boundary, completion tokens.
@@ -39,7 +39,7 @@ inline constexpr base::stats::StateTable<ChannelState> kChannelStates{{
     {ChannelState::Fetching, "fetching",
      "starting a task: reading its descriptor, first request under way"},
     {ChannelState::WaitingForLock, "waiting_for_lock", "stopped at a descriptor's lock acquire"},
-    {ChannelState::Streaming, "streaming", "moving a word a cycle"},
+    {ChannelState::Streaming, "streaming", "moving words as fast as its stream can"},
     {ChannelState::WaitingForStream, "waiting_for_stream",
      "S2MM: nothing arrives; MM2S: the receiver does not take words"},
     {ChannelState::WaitingForMemory, "waiting_for_memory",
@@ -80,6 +80,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
         base::Cycles boundary_bubble;  // S2MM: not ready between descriptors
         base::Cycles grant_to_stream;  // from a lock that was waited for to the first word
         std::int64_t queue_depth;
+        std::int64_t words_per_cycle = 1;
     };
     using TokenSink = std::function<void(const program::ChannelId&, base::Cycles)>;
 
@@ -111,7 +112,14 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     std::int64_t words_done() const { return stats_.words.value(); }
 
     void push(const program::Task& task);
-    void finish_statistics(base::Cycles now) { stats_.time.charge_until(now.count()); }
+    // Drops the queue and the task. What a descriptor has begun to move still moves; it releases
+    // nothing and leads nowhere.
+    void reset();
+    void finish_statistics(base::Cycles now);
+
+    // Words pass the channel's port of the switch, one a cycle; listeners hear of runs without a
+    // gap.
+    void words_pass(std::int64_t words, base::Cycles from);
 
     void finish_transfer(base::Cycles now);
     // The task takes packets by their headers, one word each in front of the data.
@@ -128,6 +136,12 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     void transfer(base::Cycles from);
     void finish_task(base::Cycles now);
     void enter(ChannelState state, base::Cycles now);
+    void tell(std::string_view unit, std::string_view event, base::Cycles from,
+              base::Cycles end) const;
+    void tell_now(std::string_view unit, std::string_view event, base::Cycles at) const {
+        tell(unit, event, at, at + base::Cycles{1});
+    }
+    std::uint64_t tag_of(std::uint64_t kind) const { return resets_ << 1 | kind; }
     // The present cycle: what happens between two edges of the clock takes effect at the later.
     base::Cycles present() const { return std::max(scheduler_.now(), edge_); }
 
@@ -146,6 +160,9 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     std::optional<program::RunningTask> current_;
     std::optional<program::Task> dropped_;
     DescriptorTable::Entry* entry_ = nullptr;
+    base::Cycles port_from_{0}, port_end_{0};  // words passing without a gap, not yet told
+    std::uint64_t resets_ = 0;  // events of before one do not count
+    bool abandoned_ = false;    // the transfer under way is of a task that was dropped
     base::Cycles transfer_begin_{0};
     base::Cycles edge_{0};  // of the end of the last transfer
     std::optional<base::Cycles> first_end_;

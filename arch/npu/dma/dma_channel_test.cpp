@@ -126,6 +126,45 @@ TEST(DmaChannel, AQueuedTaskStartsWhenTheOneBeforeHasEnded) {
     EXPECT_THAT(bench.mover->begun, ElementsAre(5_cyc + kTaskStart, end + kTaskStart));
 }
 
+TEST(DmaChannel, AResetDropsQueueAndTaskAndAWaitForALock) {
+    SendingChannel bench;
+    bench.write(0, {}, program::LockAction{0, -1});
+    bench.write(1);
+    bench.push_at(5_cyc, {.descriptor = 0});
+    bench.push_at(6_cyc, {.descriptor = 0});
+    bench.at(53_cyc, [&] { bench.channel.reset(); });
+    bench.push_at(61_cyc, {.descriptor = 1});
+    bench.at(83_cyc, [&] { bench.locks.release({0, 1}, 83_cyc); });
+    bench.run();
+    EXPECT_THAT(bench.mover->descriptors, ElementsAre(1));
+    EXPECT_THAT(bench.mover->begun, ElementsAre(61_cyc + kTaskStart));
+    EXPECT_EQ(bench.locks.value(0), 1);  // nobody has taken it
+}
+
+TEST(DmaChannel, AResetWhileATaskIsFetchedLetsNothingBegin) {
+    SendingChannel bench;
+    bench.write(0);
+    bench.push_at(5_cyc, {});
+    bench.at(5_cyc + kTaskStart - 1_cyc, [&] { bench.channel.reset(); });
+    bench.run();
+    EXPECT_TRUE(bench.mover->begun.empty());
+    EXPECT_TRUE(bench.channel.idle());
+}
+
+TEST(DmaChannel, WordsUnderWayAtAResetMoveAndReleaseNothing) {
+    SendingChannel bench;
+    bench.write(0, 1, {}, program::LockAction{1, 1});
+    bench.write(1);
+    bench.push_at(5_cyc, {.descriptor = 0, .token = true});
+    const Cycles begin = 5_cyc + kTaskStart;
+    bench.at(begin + 1_cyc, [&] { bench.channel.reset(); });
+    bench.push_at(begin + 2_cyc, {.descriptor = 1});
+    bench.run();
+    EXPECT_EQ(bench.locks.value(1), 0);
+    EXPECT_TRUE(bench.tokens.empty());
+    EXPECT_THAT(bench.mover->begun, ElementsAre(begin, begin + kMoved + kTaskStart));
+}
+
 TEST(DmaChannel, APushToAFullQueueIsDropped) {
     const auto dropped_of = [](std::int64_t pushes) {
         SendingChannel bench;

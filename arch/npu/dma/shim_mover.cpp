@@ -36,7 +36,7 @@ void ShimReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
 }
 
 bool ShimReader::fifo_has_room(std::int64_t bytes) {
-    const Cycles now = context_.scheduler.now();
+    const Cycles now = context_.streams.now();
     while (!leaving_.empty() && leaving_.front().end <= now) {
         Leaving& first = leaving_.front();
         reserved_ -= first.words * kWordBytes;
@@ -64,7 +64,7 @@ void ShimReader::wake_when_words_leave(std::int64_t bytes) {
             const Cycles when = leaving.end + Cycles{later * leaving.words};
             waking_ = true;
             room_at_ = when;
-            context_.scheduler.at(std::max(when, context_.scheduler.next_edge()), *this);
+            context_.streams.at(std::max(when, context_.streams.next_edge()), *this);
             return;
         }
         bytes -= leaving.pieces * piece;
@@ -77,7 +77,7 @@ void ShimReader::on_event(std::uint64_t, base::Femtoseconds) {
 }
 
 void ShimReader::issue() {
-    if (waking_ && context_.scheduler.now() < room_at_) {
+    if (waking_ && context_.streams.now() < room_at_) {
         return;
     }
     while (outstanding_ < context_.config.outstanding_bursts) {
@@ -94,11 +94,8 @@ void ShimReader::issue() {
         base::append(sent_).bytes = pending_->bytes;
         ++outstanding_;
         reserved_ += pending_->bytes;
-        const std::int64_t page = pending_->address / context_.config.page.count();
-        const auto translation = std::exchange(page_, page) == page ? base::Femtoseconds{0}
-                                                                    : context_.config.translation;
         context_.fabric.submit(
-            {pending_->address, pending_->bytes, false, context_.port, translation, this, tag});
+            {pending_->address, pending_->bytes, false, context_.port, this, tag});
         pending_.reset();
     }
 }
@@ -127,7 +124,7 @@ void ShimReader::on_stream_pushed(std::int64_t pieces, std::int64_t words, Cycle
     leaving.pieces = pieces;
     leaving.words = words;
     leaving.end = end;
-    stream_idle_since_ = end + Cycles{(pieces - 1) * words};
+    stream_idle_since_ = context_.streams.cycles(end + Cycles{(pieces - 1) * words});
     if (pending_ && outstanding_ < context_.config.outstanding_bursts) {
         wake_when_words_leave(reserved_ + pending_->bytes - context_.config.data_fifo.count());
     }
@@ -184,7 +181,7 @@ void ShimWriter::on_stream_received(Cycles now) {
     header_ = false;
     ++outstanding_;
     context_.fabric.submit(
-        {burst_.address, burst_.bytes, true, context_.port, base::Femtoseconds{0}, this, 0});
+        {burst_.address, burst_.bytes, true, context_.port, this, 0});
     accept(now);
 }
 

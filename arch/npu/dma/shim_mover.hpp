@@ -1,12 +1,10 @@
 // How a shim tile's channels move words between DRAM and their stream.
 //
 // Models:  a descriptor cut into bursts (burst_splitter.hpp); a bounded number of bursts
-// outstanding
-//          per channel; a data FIFO between the AXI port and the stream; answers used in order;
-//          address translation as extra latency at each change of page.
-// Ignores: AxCache and QoS settings, secure accesses, the SMMU.
-// Source:  AMD AM020; the bounds are calibrated, see the device
-// file.
+//          outstanding per channel; a data FIFO between the AXI port and the stream; answers used in
+//          order.
+// Ignores: AxCache and QoS settings, secure accesses.
+// Source:  AMD AM020; the bounds are calibrated, see the device file.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +24,7 @@ namespace tilesim::arch::npu::dma {
 struct ShimContext {
     const ShimConfig& config;
     CycleScheduler& scheduler;
+    CycleScheduler& streams;
     fabric::Fabric& fabric;
     std::size_t port;  // the column's fabric port
     const std::vector<program::ExternalBuffer>& buffers;
@@ -64,7 +63,6 @@ class ShimReader final : public Mover,
     ChannelFlows flows_;
     stream::StreamFlow* flow_ = nullptr;
     BurstSplitter splitter_;
-    std::int64_t page_ = -1;        // of the last burst
     std::optional<Burst> pending_;  // cut, but no room for it yet
     struct Sent {
         std::int64_t bytes = 0;
@@ -74,14 +72,14 @@ class ShimReader final : public Mover,
     std::uint64_t first_sent_ = 0;  // tag of sent_.front()
     std::int64_t outstanding_ = 0;
     std::int64_t reserved_ = 0;  // bytes of FIFO taken, in flight included
-    struct Leaving {             // pieces that leave the FIFO, a word a cycle
+    struct Leaving {             // pieces that leave the FIFO, in cycles of the streams
         std::int64_t pieces = 0;
         std::int64_t words = 0;  // of each
         base::Cycles end{0};     // of the first
     };
     base::Ring<Leaving> leaving_;
     bool waking_ = false;
-    base::Cycles room_at_{0};  // while waking
+    base::Cycles room_at_{0};  // while waking, of the streams
     base::Cycles memory_wait_{0};
     base::Cycles stream_idle_since_{0};  // all data delivered so far has been pushed
     AddressGenerator addresses_;         // functional mode

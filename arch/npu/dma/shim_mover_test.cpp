@@ -38,10 +38,21 @@ struct Receiver final : stream::StreamSinkClient {
 };
 
 struct ShimBench : TestBench {
-    ShimBench(Direction direction, ShimConfig config)
+    // `walk`: of a page; `words`: the streams move in a cycle.
+    ShimBench(Direction direction, ShimConfig config, base::Femtoseconds walk,
+              std::int64_t words = 1)
         : shim(config),
-          channel({{0, 0}, direction, 0}, {kTaskStart, 1_cyc, 0_cyc, 4}, scheduler, locks, table,
-                  group, [](const program::ChannelId&, Cycles) {}) {}
+          streams(queue, base::Clock{base::Hertz{words * 1'000'000'000}}, words),
+          fabric({.request_latency = 71_ns,
+                  .response_latency = 53_ns,
+                  .link_width = base::BytesPerCycle{1024},
+                  .link_clock = base::Hertz{1'000'000'000'000},
+                  .line = base::Bytes{1024},
+                  .page = base::Bytes{kPage},
+                  .page_walk = walk},
+                 1, base::Clock{base::Hertz{1'000'000'000}}, base::BytesPerCycle{8}, memory, queue),
+          channel({{0, 0}, direction, 0}, {kTaskStart, 1_cyc, 0_cyc, 4, words}, scheduler, locks,
+                  table, group, [](const program::ChannelId&, Cycles) {}) {}
 
     void write_descriptor(std::int64_t id, std::int64_t bytes, std::int64_t offset = 0) {
         program::BufferDescriptor descriptor;
@@ -53,20 +64,16 @@ struct ShimBench : TestBench {
     void push_at(Cycles cycle, program::Task task = {}) {
         at(cycle, [this, task] { channel.push(task); });
     }
-    ShimContext context() { return {shim, scheduler, fabric, 0, buffers, nullptr}; }
+    ShimContext context() { return {shim, scheduler, streams, fabric, 0, buffers, nullptr}; }
     // When a request reaches the memory.
     static Cycles arrival(const memory::port::MemoryRequest& request) {
         return base::Clock{base::Hertz{1'000'000'000}}.first_cycle_from(request.arrival);
     }
 
     ShimConfig shim;
+    CycleScheduler streams;
     memory::port::StubMemory memory{queue, 31_ns};
-    fabric::Fabric fabric{{.request_latency = 71_ns, .response_latency = 53_ns},
-                          1,
-                          base::Clock{base::Hertz{1'000'000'000}},
-                          base::BytesPerCycle{8},
-                          memory,
-                          queue};
+    fabric::Fabric fabric;
     std::vector<program::ExternalBuffer> buffers{{"buffer", 0, 1 << 20}};
     tile::LockUnit locks{{}};
     DescriptorTable table{16};
@@ -78,18 +85,18 @@ ShimConfig config_with(std::int64_t outstanding, std::int64_t fifo = 1 << 20) {
     return {.burst = base::Bytes{kBurst},
             .outstanding_bursts = outstanding,
             .outstanding_writes = outstanding,
-            .data_fifo = base::Bytes{fifo},
-            .page = base::Bytes{kPage},
-            .translation = 29_ns};
+            .data_fifo = base::Bytes{fifo}};
 }
 
 // --- reads ---------------------------------------------------------------------------------------
 
 struct ReaderBench : ShimBench {
-    explicit ReaderBench(ShimConfig config, std::int64_t capacity = kCapacity)
-        : ShimBench(Direction::MM2S, config),
+    explicit ReaderBench(ShimConfig config, std::int64_t capacity = kCapacity,
+                         std::int64_t words = 1)
+        : ShimBench(Direction::MM2S, config, 29_ns, words),
           reader(new ShimReader(channel, context())),
-          flow("flow", scheduler, *reader, {{&sink, kLatency, capacity, 0}}, {}, {}, false, false) {
+          flow("flow", streams, *reader, {{&sink, kLatency * words, capacity, 0}}, {}, {}, false,
+               false) {
         channel.set_mover(std::unique_ptr<Mover>(reader));
         reader->flows().add({}, flow);
     }
@@ -108,40 +115,12 @@ constexpr Cycles kFirstAnswer = kTaskStart + kTranslation + kRequest + kMemory +
 
 TEST(ShimReader, TheFirstRequestLeavesAtTheTasksStart) {
     ReaderBench bench(config_with(3));
-    bench.shim.translation = 0_ns;
     bench.write_descriptor(0, kBurst);
     bench.push_at(5_cyc);
     bench.run();
     ASSERT_EQ(bench.memory.reads.size(), 1U);
-    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[0]), 5_cyc + kTaskStart + kRequest);
-}
-
-TEST(ShimReader, ABurstInAnotherPageThanTheLastOnePaysForItsTranslation) {
-    ReaderBench bench(config_with(7));
-    bench.write_descriptor(0, 4 * kBurst, kPage - 2 * kBurst);
-    bench.push_at(0_cyc);
-    bench.push_at(0_cyc);  // from the beginning: back to the first page
-    bench.take(8 * kBurst);
-    bench.run();
-    ASSERT_EQ(bench.memory.reads.size(), 8U);
-    const Cycles sent = kTaskStart + kRequest;
-    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[0]), sent + kTranslation);
-    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[1]), sent);
-    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[2]), sent + kTranslation);
-    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[3]), sent);
-    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[4]),
-              ShimBench::arrival(bench.memory.reads[5]) + kTranslation);
-}
-
-TEST(ShimReader, TheNextTaskInTheSamePageDoesNotPayAgain) {
-    ReaderBench bench(config_with(3));
-    bench.write_descriptor(0, kBurst);
-    bench.push_at(0_cyc);
-    bench.push_at(1009_cyc);
-    bench.take(2 * kBurst);
-    bench.run();
-    ASSERT_EQ(bench.memory.reads.size(), 2U);
-    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[1]), 1009_cyc + kTaskStart + kRequest);
+    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[0]),
+              5_cyc + kTaskStart + kTranslation + kRequest);
 }
 
 TEST(ShimReader, KeepsNoMoreReadsUnderWayThanItMay) {
@@ -188,13 +167,35 @@ TEST(ShimReader, ABurstGoesOnceSoManyWordsHaveLeftTheDataFifo) {
 }
 
 TEST(ShimReader, AnswersAreUsedInOrderAndTheirWordsFollowWithoutAGap) {
+    constexpr Cycles kLater = 1009_cyc;
     ReaderBench bench(config_with(3));
-    bench.write_descriptor(0, 2 * kBurst);  // the second does not pay and is answered first
+    bench.write_descriptor(0, kBurst, kPage);               // its page is known from then on
+    bench.write_descriptor(1, 2 * kBurst, kPage - kBurst);  // and the second is answered first
     bench.push_at(0_cyc);
-    bench.take(2 * kBurst);
+    bench.push_at(kLater, {.descriptor = 1});
+    bench.take(3 * kBurst);
     bench.run();
-    EXPECT_EQ(bench.channel.last_progress(), kFirstAnswer + kBurstWords * 2);
-    EXPECT_EQ(bench.receiver.received.at(0), kFirstAnswer + kBurstWords * 2 + kLatency);
+    EXPECT_EQ(bench.channel.last_progress(), kLater + kFirstAnswer + kBurstWords * 2);
+    EXPECT_EQ(bench.receiver.received.at(0), kLater + kFirstAnswer + kBurstWords * 2 + kLatency);
+}
+
+TEST(ShimReader, AStreamOfTwoWordsACycleTakesHalfTheCyclesAndOneMoreForAnOddWord) {
+    const auto end_of = [](std::int64_t bytes) {
+        ReaderBench bench(config_with(3), kCapacity, 2);
+        bench.write_descriptor(0, bytes);
+        bench.push_at(0_cyc);
+        bench.take(bytes);
+        bench.run();
+        return bench.channel.last_progress();
+    };
+    // The answer of a shorter burst crosses the port sooner.
+    const auto port = [](std::int64_t bytes) {
+        return base::transfer_time(base::Bytes{bytes}, base::BytesPerCycle{8});
+    };
+    const Cycles answer = kFirstAnswer - kPort;
+    EXPECT_EQ(end_of(kBurst / 2), answer + port(kBurst / 2) + Cycles{kBurst / 16});
+    EXPECT_EQ(end_of(kBurst / 2 - 4), answer + port(kBurst / 2 - 4) + Cycles{kBurst / 16});
+    EXPECT_EQ(end_of(kBurst / 2 - 8), answer + port(kBurst / 2 - 8) + Cycles{kBurst / 16 - 1});
 }
 
 TEST(ShimReader, TheCyclesUntilTheFirstAnswerAreAWaitForMemory) {
@@ -221,7 +222,7 @@ TEST(ShimReader, ADescriptorMayAskForShorterBursts) {
 
 struct WriterBench : ShimBench {
     explicit WriterBench(ShimConfig config, std::optional<std::uint32_t> kept_header = {})
-        : ShimBench(Direction::S2MM, config),
+        : ShimBench(Direction::S2MM, config, 0_ns),
           writer(new ShimWriter(channel, context())),
           flow("flow", scheduler, source, {{&writer->sink(), kLatency, kCapacity, 0}}, {},
                kept_header, kept_header.has_value(), false) {

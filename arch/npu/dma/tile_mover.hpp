@@ -22,7 +22,9 @@ class TileReader final : public Mover, public stream::StreamSourceClient {
     ChannelFlows& flows() { return flows_; }
 
     void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
-    void on_stream_pushed(std::int64_t, std::int64_t, base::Cycles) override {}
+    void on_stream_pushed(std::int64_t pieces, std::int64_t words, base::Cycles end) override {
+        channel_.words_pass(pieces * words, end - base::Cycles{words});
+    }
     void on_stream_sent(base::Cycles now) override { channel_.finish_transfer(now); }
     void read_words(std::span<std::uint32_t> into) override;
 
@@ -45,6 +47,9 @@ class TileWriter final : public Mover, public stream::StreamSinkClient {
     void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
     void await_packet() override { sink_.await_packet(); }
     void on_packet(std::int64_t descriptor) override { channel_.on_packet(descriptor); }
+    void on_words_taken(std::int64_t words, base::Cycles start) override {
+        channel_.words_pass(words, start);
+    }
     void on_stream_received(base::Cycles now) override;
 
   private:

@@ -195,11 +195,45 @@ enum class KernelKind {
     AddValue,  // C = A + value, element by element
     Fixed,     // takes `cycles`, moves no data: for hand-written programs
     Inline,    // the same for the script's own instructions: no call
+    Matvec,    // C += A * B, where B has one column: A row by row, as it lies in DRAM
+    Vector,    // C = operation(A), or operation(A, B), element by element or row by row
     // C += A * B where only B (k x n, row by row) lies in the core's memory: A (m x k, column by
     // column) comes on stream input 0, C (m x n, column by column) on stream input 1 and leaves on
     // stream output 0.
     Stream
 };
+
+inline const std::vector<std::pair<std::string_view, KernelKind>> kKernelKinds{
+    {"multiply", KernelKind::Multiply}, {"stream", KernelKind::Stream},
+    {"zero", KernelKind::Zero},         {"add", KernelKind::Add},
+    {"add_value", KernelKind::AddValue}, {"fixed", KernelKind::Fixed},
+    {"inline", KernelKind::Inline},     {"matvec", KernelKind::Matvec},
+    {"vector", KernelKind::Vector}};
+std::string_view name_of(KernelKind kind);
+
+// What a Vector kernel does with m rows of n elements.
+enum class VectorOperation {
+    Add,         // A + B
+    Multiply,    // A * B
+    Silu,        // A / (1 + exp(-A))
+    RmsNorm,     // A / sqrt(mean of A * A), row by row, times B (one row)
+    Softmax,     // exp(A - greatest A) / their sum, row by row
+    Rope,        // pairs of A turned by the angles whose cosines and sines are B's pairs
+    Dequantise,  // integers times the scale factors that follow each row of A
+    Cast,        // A in C's type
+};
+inline const std::vector<std::pair<std::string_view, VectorOperation>> kVectorOperations{
+    {"add", VectorOperation::Add},
+    {"multiply", VectorOperation::Multiply},
+    {"silu", VectorOperation::Silu},
+    {"rms_norm", VectorOperation::RmsNorm},
+    {"softmax", VectorOperation::Softmax},
+    {"rope", VectorOperation::Rope},
+    {"dequantise", VectorOperation::Dequantise},
+    {"cast", VectorOperation::Cast}};
+std::string_view name_of(VectorOperation operation);
+// Whether it reads a B.
+bool has_second_operand(VectorOperation operation);
 
 // What a core runs between lock operations.
 struct Kernel {
@@ -210,13 +244,21 @@ struct Kernel {
     bool b_column_major = true;
     std::optional<std::int64_t> cycles;  // overrides the timing model; needed for Fixed
     std::int64_t value = 0;              // AddValue
+    std::string mode = {};               // Multiply: that of several of the same types; "": the first
+    bool c_column_major = false;         // Multiply: C is stored for a column-major matrix
+    VectorOperation operation = VectorOperation::Add;  // Vector
+    // Matvec and Dequantise: elements of A that share a scale factor; 0: there are none.
+    std::int64_t scale_block = 0;
 };
+// Bytes of one row of a Matvec's or Dequantise's A: its elements, then their bf16 scale factors.
+std::int64_t row_bytes(const Kernel& kernel, std::int64_t elements);
 
 // The buffers an operand takes in turn: double buffering is two entries. Each call that uses the
 // rotation moves on by one; `rotation` indexes CoreProgram::rotations.
 struct Rotation {
     std::string name;
     std::vector<std::int64_t> buffers;  // indexes Program::buffers
+    std::int64_t parts = 1;  // each buffer is taken in so many equal parts, one after the other
 };
 
 // Core script. `Loop` counts may come from a run-time parameter.
@@ -229,7 +271,8 @@ struct ReleaseOp {
 };
 struct CallOp {
     std::int64_t kernel = 0;  // index into Program::kernels
-    // Indexes CoreProgram::rotations: Multiply and Add A, B, C; AddValue A, C; Zero C.
+    // Indexes CoreProgram::rotations: Multiply, Matvec and Add A, B, C; AddValue A, C; Zero C;
+    // Vector A, B where it reads one, C.
     std::vector<std::int64_t> operands;
     std::vector<std::int64_t> advance;  // rotations that move on after this call
 };
@@ -307,8 +350,14 @@ struct CopyToTile {           // the host writes a tile's data memory, word by w
     std::int64_t bytes = 0;
     std::int64_t to = 0;  // index into Program::buffers, filled from its start
 };
+struct ResetChannel {  // drops a channel's queue and task; memory and descriptors stay
+    ChannelId channel;
+};
+struct ResetCore {  // a core begins its script again; locks and memory stay
+    TileCoordinate tile;
+};
 using SequenceOp = std::variant<WriteDescriptor, PushTask, WaitToken, WriteParameter, SetLock,
-                                WaitIdle, AcquireLock, CopyToTile>;
+                                WaitIdle, AcquireLock, CopyToTile, ResetChannel, ResetCore>;
 
 struct Program {
     std::string name;
@@ -325,6 +374,10 @@ struct Program {
     // The host waits for the sequence alone: transfers that never end are left behind, not a
     // deadlock.
     bool ends_with_sequence = false;
+    // Configurations loaded one after the other when the sequence has ended and the shim tiles are
+    // quiet: each begins with its own locks, descriptors and scripts. They name the same external
+    // buffers, in the same order, and have none behind them.
+    std::vector<Program> then = {};
 };
 
 }  // namespace tilesim::arch::npu::program

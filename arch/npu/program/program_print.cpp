@@ -1,6 +1,8 @@
 #include "arch/npu/program/program_print.hpp"
 
 #include <fmt/format.h>
+
+#include <sstream>
 #include <fmt/ranges.h>
 
 #include <vector>
@@ -15,6 +17,17 @@ std::string tile(TileCoordinate at) {
 
 std::string channel(const ChannelId& id) {
     return fmt::format("{{tile: {}, channel: {}}}", tile(id.tile), name_of(id));
+}
+
+// What only some kernels have.
+std::string further_keys(const Kernel& k) {
+    std::string text = k.cycles ? fmt::format(", cycles: {}", *k.cycles) : "";
+    text += k.kind == KernelKind::AddValue ? fmt::format(", value: {}", k.value) : "";
+    text += k.mode.empty() ? "" : ", mode: " + k.mode;
+    text += k.c_column_major ? ", c_layout: column_major" : "";
+    text += k.kind == KernelKind::Vector ? fmt::format(", operation: {}", name_of(k.operation)) : "";
+    text += k.scale_block > 0 ? fmt::format(", scale_block: {}", k.scale_block) : "";
+    return text;
 }
 
 template <class Named>
@@ -98,6 +111,7 @@ class Printer {
         logic_streams();
         cores();
         sequence();
+        configurations();
         return text_;
     }
 
@@ -190,20 +204,11 @@ class Printer {
         }
         heading("kernels", program_.kernels.empty());
         for (const Kernel& k : program_.kernels) {
-            const char* kind = k.kind == KernelKind::Multiply   ? "multiply"
-                               : k.kind == KernelKind::Zero     ? "zero"
-                               : k.kind == KernelKind::Add      ? "add"
-                               : k.kind == KernelKind::AddValue ? "add_value"
-                               : k.kind == KernelKind::Stream   ? "stream"
-                               : k.kind == KernelKind::Inline   ? "inline"
-                                                                : "fixed";
-            line(fmt::format(
-                "{{name: {}, kind: {}, m: {}, k: {}, n: {}, a: {}, b: {}, c: {}, "
-                "b_layout: {}{}{}}}",
-                k.name, kind, k.m, k.k, k.n, name_of(k.a), name_of(k.b), name_of(k.c),
-                k.b_column_major ? "column_major" : "row_major",
-                k.cycles ? fmt::format(", cycles: {}", *k.cycles) : "",
-                k.kind == KernelKind::AddValue ? fmt::format(", value: {}", k.value) : ""));
+            line(fmt::format("{{name: {}, kind: {}, m: {}, k: {}, n: {}, a: {}, b: {}, c: {}, "
+                             "b_layout: {}{}}}",
+                             k.name, name_of(k.kind), k.m, k.k, k.n, name_of(k.a), name_of(k.b),
+                             name_of(k.c), k.b_column_major ? "column_major" : "row_major",
+                             further_keys(k)));
         }
         heading("cores", program_.cores.empty());
         for (const CoreProgram& core : program_.cores) {
@@ -214,8 +219,10 @@ class Printer {
                 for (const std::int64_t b : rotation.buffers) {
                     names.push_back(name_at(program_.buffers, b));
                 }
-                text_ += fmt::format("      - {{name: {}, buffers: [{}]}}\n", rotation.name,
-                                     fmt::join(names, ", "));
+                text_ += fmt::format(
+                    "      - {{name: {}, buffers: [{}]{}}}\n", rotation.name,
+                    fmt::join(names, ", "),
+                    rotation.parts > 1 ? fmt::format(", parts: {}", rotation.parts) : "");
             }
             heading("    script", core.script.empty());
             script(core, core.script, "      ");
@@ -285,10 +292,26 @@ class Printer {
                 line(fmt::format("wait_idle: {}", channel(idle->channel)));
             } else if (const auto* acquire = std::get_if<AcquireLock>(&op)) {
                 line("acquire: " + action(program_, acquire->action));
+            } else if (const auto* channel_reset = std::get_if<ResetChannel>(&op)) {
+                line(fmt::format("reset_channel: {}", channel(channel_reset->channel)));
+            } else if (const auto* core_reset = std::get_if<ResetCore>(&op)) {
+                line(fmt::format("reset_core: {}", tile(core_reset->tile)));
             } else if (const auto* copy = std::get_if<CopyToTile>(&op)) {
                 line(fmt::format("copy: {{from: {}, offset: {}, bytes: {}, to: {}}}",
                                  name_at(program_.external_buffers, copy->from), copy->offset,
                                  copy->bytes, name_at(program_.buffers, copy->to)));
+            }
+        }
+    }
+
+    // The programs behind this one, as entries of a list.
+    void configurations() {
+        text_ += program_.then.empty() ? "" : "then:\n";
+        for (const Program& next : program_.then) {
+            std::istringstream lines(print(next));
+            const char* begin = "  - ";
+            for (std::string each; std::getline(lines, each); begin = "    ") {
+                text_ += begin + each + "\n";
             }
         }
     }

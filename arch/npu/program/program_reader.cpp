@@ -145,6 +145,13 @@ class Reader {
         for (Node& entry : root_.list("sequence", "what the command processor executes")) {
             sequence(entry);
         }
+        for (Node& entry : root_.list("then", "configurations loaded one after the other")) {
+            if (entry.describing()) {
+                break;  // each is described as this one is
+            }
+            program_.then.push_back(Reader(entry).run());
+            entry.done();
+        }
         return std::move(program_);
     }
 
@@ -348,15 +355,7 @@ class Reader {
     void kernel(Node& entry) {
         Kernel kernel;
         entry.required("name", kernel.name, "name");
-        entry.required("kind", kernel.kind,
-                       {{"multiply", KernelKind::Multiply},
-                        {"stream", KernelKind::Stream},
-                        {"zero", KernelKind::Zero},
-                        {"add", KernelKind::Add},
-                        {"add_value", KernelKind::AddValue},
-                        {"fixed", KernelKind::Fixed},
-                        {"inline", KernelKind::Inline}},
-                       "what it does");
+        entry.required("kind", kernel.kind, kKernelKinds, "what it does");
         const Range tile{0, 1 << 16};
         entry.optional("m", kernel.m, tile, "rows of C");
         entry.optional("k", kernel.k, tile, "reduced elements");
@@ -372,6 +371,12 @@ class Reader {
             kernel.cycles = cycles;
         }
         entry.optional("value", kernel.value, {INT32_MIN, INT32_MAX}, "what add_value adds");
+        entry.optional("mode", kernel.mode, "multiply: which mode of the device, by its name");
+        entry.optional("c_layout", kernel.c_column_major,
+                       {{"column_major", true}, {"row_major", false}}, "order of C");
+        entry.optional("operation", kernel.operation, kVectorOperations, "what vector does");
+        entry.optional("scale_block", kernel.scale_block, {0, 1 << 16},
+                       "matvec, dequantise: elements of A that share a scale factor; 0: none");
         const bool stated = kernel.kind == KernelKind::Fixed || kernel.kind == KernelKind::Inline;
         if (stated && !kernel.cycles) {
             entry.error("cycles", "is needed for a kernel of kind fixed or inline");
@@ -389,6 +394,8 @@ class Reader {
                 rotation.buffers.push_back(
                     find_name(buffer, "", program_.buffers, buffer.scalar(), "buffer"));
             }
+            each.optional("parts", rotation.parts, {1, 1 << 16},
+                          "equal parts each buffer is taken in, one after the other");
             if (rotation.buffers.empty()) {
                 each.error("buffers", "must name at least one buffer");
             }
@@ -510,10 +517,15 @@ class Reader {
             copy.to = read_reference(node, "to", program_.buffers, "buffer");
             node.done();
             program_.sequence.push_back(copy);
+        } else if (entry.has("reset_channel")) {
+            program_.sequence.push_back(ResetChannel{
+                read_channel(entry.child("reset_channel", "drops its queue and its task"))});
+        } else if (entry.has("reset_core")) {
+            program_.sequence.push_back(ResetCore{read_tile(entry, "reset_core")});
         } else {
             entry.error("",
                         "must be write_descriptor, push, wait, wait_idle, write_parameter, "
-                        "set_lock, acquire or copy");
+                        "set_lock, acquire, copy, reset_channel or reset_core");
         }
         entry.done();
     }

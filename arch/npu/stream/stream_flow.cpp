@@ -22,7 +22,7 @@ void StreamSink::begin(std::int64_t words, Cycles from) {
     SIM_CHECK(remaining_ == 0, "a receiver began a transfer before the last one had ended");
     remaining_ = words;
     parts_.clear();
-    free_ = std::max(free_, from);
+    free_ = std::max(free_, scheduler_->ticks(from));
     if (feeds_.size() > 1) {  // what arrived first is taken first
         std::stable_sort(feeds_.begin(), feeds_.end(), [this](auto* a, auto* b) {
             return a->first_arrival(*this) < b->first_arrival(*this);
@@ -48,8 +48,8 @@ void StreamSink::await_packet() {
 
 void StreamSink::announce(Cycles arrival, std::int64_t descriptor) {
     awaiting_packet_ = false;
-    scheduler_.at(std::max(scheduler_.now(), arrival), *this,
-                  kPacket + static_cast<std::uint64_t>(descriptor));
+    scheduler_->at(std::max(scheduler_->now(), arrival), *this,
+                   kPacket + static_cast<std::uint64_t>(descriptor));
 }
 
 StreamSink::Taken StreamSink::consume(StreamFlow& flow, std::size_t branch, std::int64_t words,
@@ -59,11 +59,12 @@ StreamSink::Taken StreamSink::consume(StreamFlow& flow, std::size_t branch, std:
     if (taken > 0) {
         free_ = start + Cycles{taken};
         remaining_ -= taken;
+        client_.on_words_taken(taken, start);
         if (functional_) {
             add_part(flow, branch, taken);
         }
         if (remaining_ == 0) {
-            scheduler_.at(free_, *this);
+            scheduler_->at(free_, *this);
         }
     }
     return {taken, start};
@@ -87,7 +88,7 @@ void StreamSink::on_event(std::uint64_t tag, base::Femtoseconds) {
     if (tag >= kPacket) {
         client_.on_packet(static_cast<std::int64_t>(tag - kPacket));
     } else {
-        client_.on_stream_received(scheduler_.now());
+        client_.on_stream_received(scheduler_->cycles(scheduler_->now()));
     }
 }
 
@@ -107,6 +108,7 @@ StreamFlow::StreamFlow(std::string name, CycleScheduler& scheduler, StreamSource
         branches_.push_back({.branch = branch});
         branch.sink->feeds_.push_back(this);
         branch.sink->functional_ = functional;
+        branch.sink->scheduler_ = &scheduler_;
     }
 }
 
@@ -127,7 +129,7 @@ void StreamFlow::begin(std::int64_t words, std::int64_t available, Cycles from,
     unsent_ = words;
     available_ = available;
     transfer_unpumped_ = words;
-    push_free_ = std::max(push_free_, from);
+    push_free_ = std::max(push_free_, scheduler_.ticks(from));
     if (header_ && keep_header_) {
         ++unsent_;
         ++available_;
@@ -142,7 +144,7 @@ void StreamFlow::begin(std::int64_t words, std::int64_t available, Cycles from,
 
 void StreamFlow::supply(std::int64_t words, Cycles from) {
     available_ += words;
-    push_free_ = std::max(push_free_, from);
+    push_free_ = std::max(push_free_, scheduler_.ticks(from));
     progress();
 }
 
@@ -342,7 +344,7 @@ void StreamFlow::on_event(std::uint64_t, base::Femtoseconds) {
     } else {
         tail_pending_ = !arbiters_.empty();
     }
-    source_.on_stream_sent(now);
+    source_.on_stream_sent(scheduler_.cycles(now));
 }
 
 std::vector<const StreamSink*> StreamFlow::blocked_by() const {

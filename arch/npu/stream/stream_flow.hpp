@@ -4,6 +4,9 @@
 // gets ready, the longest pieces that move at one word a cycle, and when. Only the ends of
 // transfers are put on the time line.
 //
+// A stream of several words a cycle is one of a word at so many times the clock: times below are
+// cycles of that clock but where begin(), supply() and the clients hear of the array's.
+//
 // Models:  one word a cycle; latency per receiver; bounded words between source and receiver (in
 //          flight and in the FIFOs); broadcast, where the slowest receiver holds back all; packet
 //          header words; arbiters held until the end of a packet.
@@ -48,6 +51,8 @@ class StreamSinkClient {
     virtual void on_stream_received(base::Cycles now) = 0;
     // What await_packet() waits for: a packet has begun to arrive, for this descriptor.
     virtual void on_packet(std::int64_t /*descriptor*/) {}
+    // So many words have been taken, one a cycle from `start` on.
+    virtual void on_words_taken(std::int64_t /*words*/, base::Cycles /*start*/) {}
 
   protected:
     ~StreamSinkClient() = default;
@@ -56,8 +61,9 @@ class StreamSinkClient {
 // The receiving end of one or, with packets, several flows.
 class StreamSink final : public base::EventHandler {
   public:
+    // `scheduler`: until a flow brings that of the streams.
     StreamSink(CycleScheduler& scheduler, StreamSinkClient& client)
-        : scheduler_(scheduler), client_(client) {}
+        : scheduler_(&scheduler), client_(client) {}
 
     // Accepts `words` words from cycle `from` on.
     void begin(std::int64_t words, base::Cycles from);
@@ -90,7 +96,7 @@ class StreamSink final : public base::EventHandler {
 
     void add_part(StreamFlow& flow, std::size_t branch, std::int64_t words);
 
-    CycleScheduler& scheduler_;
+    CycleScheduler* scheduler_;
     StreamSinkClient& client_;
     std::vector<StreamFlow*> feeds_;
     std::int64_t remaining_ = 0;  // words of the transfer nobody has sent yet

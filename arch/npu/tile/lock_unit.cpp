@@ -27,6 +27,9 @@ bool LockUnit::acquire(const program::LockAction& action, LockClient& client) {
     const bool first = lock.waiters.empty() || kind_ == LockKind::Binary;
     if (first && satisfied(action.value, lock)) {
         take(lock, action.value);
+        if (listener_ != nullptr) {
+            listener_->on_lock_taken(action.lock);
+        }
         return true;
     }
     lock.waiters.push_back({action.value, &client});
@@ -34,6 +37,9 @@ bool LockUnit::acquire(const program::LockAction& action, LockClient& client) {
 }
 
 void LockUnit::release(const program::LockAction& action, base::Cycles now) {
+    if (listener_ != nullptr) {
+        listener_->on_lock_given(action.lock);
+    }
     if (kind_ == LockKind::Binary) {
         set(action.lock, action.value, now);
         return;
@@ -48,6 +54,13 @@ void LockUnit::release(const program::LockAction& action, base::Cycles now) {
     }
     lock.value = value;
     grant_waiters(action.lock, now);
+}
+
+void LockUnit::withdraw(const LockClient& client) {
+    for (State& lock : states_) {
+        std::erase_if(lock.waiters,
+                      [&client](const Waiter& waiter) { return waiter.client == &client; });
+    }
 }
 
 void LockUnit::set(std::int64_t lock, std::int64_t value, base::Cycles now) {
@@ -67,6 +80,9 @@ void LockUnit::grant_waiters(std::int64_t id, base::Cycles now) {
         }
         take(lock, waiter.value);
         lock.waiters.erase(lock.waiters.begin() + static_cast<std::ptrdiff_t>(i));
+        if (listener_ != nullptr) {
+            listener_->on_lock_taken(id);
+        }
         waiter.client->on_lock_granted(when);
         when += base::Cycles{1};
     }

@@ -28,11 +28,23 @@ class LockClient {
     ~LockClient() = default;
 };
 
+// Hears of every grant and release, when somebody listens.
+class LockListener {
+  public:
+    virtual void on_lock_taken(std::int64_t lock) = 0;
+    virtual void on_lock_given(std::int64_t lock) = 0;
+
+  protected:
+    ~LockListener() = default;
+};
+
 class LockUnit {
   public:
     static constexpr std::int64_t kMost = 63;  // six bits
 
     explicit LockUnit(const std::vector<program::Lock>& locks, LockKind kind = LockKind::Counting);
+
+    void listen(LockListener* listener) { listener_ = listener; }
 
     std::int64_t value(std::int64_t lock) const { return state(lock).value; }
     // Binary locks: somebody has acquired it and not released it yet.
@@ -46,6 +58,8 @@ class LockUnit {
     // Adds to the lock (binary: frees it in the given state) and grants waiting requests, one a
     // cycle from `now` on. Throws ProgramFault when the counter would leave 0..63.
     void release(const program::LockAction& action, base::Cycles now);
+    // A waiting request is not wanted any more.
+    void withdraw(const LockClient& client);
     // What the command processor writes.
     void set(std::int64_t lock, std::int64_t value, base::Cycles now);
 
@@ -70,6 +84,7 @@ class LockUnit {
     LockKind kind_;
     std::vector<program::Lock> names_;
     std::vector<State> states_;
+    LockListener* listener_ = nullptr;
 };
 
 }  // namespace tilesim::arch::npu::tile

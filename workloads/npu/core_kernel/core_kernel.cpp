@@ -8,6 +8,7 @@
 #include "arch/npu/npu_config.hpp"
 #include "workloads/attribution.hpp"
 #include "workloads/keys.hpp"
+#include "workloads/npu/core_placement.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/register_use.hpp"
 
@@ -28,6 +29,7 @@ void read_keys(Node& node, Kernel& kernel) {
     node.required("a", kernel.a, arch::npu::kDataTypes, "type of A");
     node.required("b", kernel.b, arch::npu::kDataTypes, "type of B");
     node.required("c", kernel.c, arch::npu::kDataTypes, "type of C");
+    node.optional("mode", kernel.mode, "which of the device's modes of these types, by its name");
     node.done();
 }
 
@@ -51,17 +53,39 @@ double share(arch::base::Cycles part) {
     return static_cast<double>(part.count());
 }
 
+// The mean over the calls of a core whose A and B are double-buffered and whose C is not, placed as
+// its compiler places them.
+arch::npu::core::KernelCycles tile_kernel_cycles(const Kernel& kernel, const NpuConfig& config) {
+    const arch::npu::core::KernelTiming timing(config.kernels);
+    const auto bytes = [](std::int64_t elements, arch::npu::DataType type) {
+        return arch::base::ceil_div(elements * arch::npu::bits_of(type), arch::base::kBitsPerByte);
+    };
+    const std::int64_t a = bytes(kernel.m * kernel.k, kernel.a);
+    const std::int64_t b = bytes(kernel.k * kernel.n, kernel.b);
+    const auto places =
+        place_in_core({a, a, b, b, bytes(kernel.m * kernel.n, kernel.c)}, config.core);
+    if (!places) {
+        return timing.cycles(kernel);
+    }
+    const std::int64_t bank = config.core.bank.count();
+    auto cycles = timing.cycles(kernel, {(*places)[0], (*places)[2], bank});
+    const auto other = timing.cycles(kernel, {(*places)[1], (*places)[3], bank});
+    cycles.conflicts =
+        arch::base::Cycles{(cycles.conflicts.count() + other.conflicts.count() + 1) / 2};
+    return cycles;
+}
+
 // No event is needed: the time is the kernel model's.
 arch::base::Cycles time_tile_kernel(const Kernel& kernel, const NpuConfig& config,
                                     RunResult& result) {
-    const arch::npu::core::KernelCycles cycles =
-        arch::npu::core::KernelTiming(config.kernels).cycles(kernel);
+    const arch::npu::core::KernelCycles cycles = tile_kernel_cycles(kernel, config);
     result.where = {{"core",
                      {{"issue", share(cycles.issue)},
                       {"loop_extra", share(cycles.loop_extra)},
                       {"c_load", share(cycles.c_load)},
                       {"c_store", share(cycles.c_store)},
-                      {"fill_drain", share(cycles.fill_drain)}}}};
+                      {"fill_drain", share(cycles.fill_drain)},
+                      {"bank_conflicts", share(cycles.conflicts)}}}};
     return cycles.total();
 }
 

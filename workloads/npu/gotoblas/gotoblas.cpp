@@ -36,6 +36,27 @@ std::int64_t panel_memory(const NpuConfig& config) {
     return given > 0 ? given : (config.core.memory - config.core.stack).count();
 }
 
+// L1 to L3.
+std::vector<GotoblasBlock> blocks_of(const GemmProblem& problem, const GotoblasMapping& map) {
+    const std::int64_t m = rounded_up(problem.m, map.m_r);
+    const std::int64_t n = rounded_up(problem.n, map.n_r);
+    std::vector<GotoblasBlock> blocks;
+    for (std::int64_t j = 0; j < n; j += map.n_c) {
+        const std::int64_t columns = std::min(map.n_c, n - j);
+        for (std::int64_t p = 0; p < problem.k; p += map.k_c) {
+            const std::int64_t steps = std::min(map.k_c, problem.k - p);
+            for (std::int64_t i = 0; i < m; i += map.m_c) {
+                const std::int64_t rows = std::min(map.m_c, m - i);
+                blocks.push_back({i, rows, p, steps, j, columns,
+                                  (p * m + i * steps) * bytes_of(problem.a),
+                                  (j * problem.k + p * columns) * bytes_of(problem.b),
+                                  (j * m + i * columns) * bytes_of(problem.c)});
+            }
+        }
+    }
+    return blocks;
+}
+
 class Lowering {
   public:
     Lowering(const GemmProblem& problem, const GotoblasMapping& mapping, const NpuConfig& config)
@@ -51,7 +72,7 @@ class Lowering {
         program().name = "gotoblas";
         storage();
         routes();
-        blocks();
+        out_.blocks = blocks_of(problem_, map_);
         for (const GotoblasBlock& block : out_.blocks) {
             add_block(block);
         }
@@ -102,23 +123,6 @@ class Lowering {
         a.tile = core_;
         a.bytes_per_cycle = map_.a_stream == GotoblasMapping::AStream::Port ? kPortBytes : 0;
         program().logic_streams = {a};
-    }
-
-    // L1 to L3.
-    void blocks() {
-        for (std::int64_t j = 0; j < out_.n; j += map_.n_c) {
-            const std::int64_t columns = std::min(map_.n_c, out_.n - j);
-            for (std::int64_t p = 0; p < problem_.k; p += map_.k_c) {
-                const std::int64_t steps = std::min(map_.k_c, problem_.k - p);
-                for (std::int64_t i = 0; i < out_.m; i += map_.m_c) {
-                    const std::int64_t rows = std::min(map_.m_c, out_.m - i);
-                    out_.blocks.push_back({i, rows, p, steps, j, columns,
-                                           (p * out_.m + i * steps) * bytes_of(problem_.a),
-                                           (j * problem_.k + p * columns) * bytes_of(problem_.b),
-                                           (j * out_.m + i * columns) * bytes_of(problem_.c)});
-                }
-            }
-        }
     }
 
     void add_block(const GotoblasBlock& block) {
@@ -283,7 +287,7 @@ LoweredGotoblas lower(const GemmProblem& problem, const GotoblasMapping& mapping
 }
 
 GemmBounds bounds_of(const GemmProblem& problem, const GotoblasMapping& map,
-                     const LoweredGotoblas& lowered, const NpuConfig& config,
+                     const NpuConfig& config,
                      const arch::memory::device::MemoryConfig& memory) {
     GemmBounds bounds;
     const core::StreamKernelTiming timing(config.kernels);
@@ -292,7 +296,7 @@ GemmBounds bounds_of(const GemmProblem& problem, const GotoblasMapping& map,
     const auto a_rate = static_cast<double>(port ? kPortBytes : config.kernels.stream_read.count());
     double cycles = 0;
     double a_total = 0;
-    for (const GotoblasBlock& block : lowered.blocks) {
+    for (const GotoblasBlock& block : blocks_of(problem, map)) {
         const program::Kernel kernel = micro_kernel(problem, map, block.steps);
         const std::int64_t panels = block.columns / map.n_r;
         const auto calls = static_cast<double>(panels * (block.rows / map.m_r));
@@ -304,8 +308,8 @@ GemmBounds bounds_of(const GemmProblem& problem, const GotoblasMapping& map,
     bounds.compute_ns = cycles * cycle_ns;
     bounds.stream_ns = a_total / a_rate * cycle_ns;
     bounds.memory_ns = bounds.dram_bytes / memory.peak_bytes_per_second() * kNanosecondsPerSecond;
-    bounds.kernel_macs_per_cycle = static_cast<double>(lowered.m) * static_cast<double>(problem.k) *
-                                   static_cast<double>(lowered.n) / cycles;
+    bounds.kernel_macs_per_cycle = static_cast<double>(rounded_up(problem.m, map.m_r) * problem.k) *
+                                   static_cast<double>(rounded_up(problem.n, map.n_r)) / cycles;
     bounds.peak_macs_per_cycle =
         static_cast<double>(timing.mode_of(micro_kernel(problem, map, problem.k)).macs);
     return bounds;
@@ -320,6 +324,32 @@ GotoblasMapping choose_gotoblas(const GemmProblem& problem, const NpuConfig& con
     map.m_c = std::max(map.m_r, std::min(rounded_up(problem.m, map.m_r), fits / map.m_r * map.m_r));
     map.n_c = rounded_up(problem.n, map.n_r);
     return map;
+}
+
+std::vector<GotoblasMapping> mappings_of(const GemmProblem& problem, GotoblasMapping map,
+                                         const NpuConfig& config) {
+    std::vector<GotoblasMapping> mappings;
+    for (map.m_r = 4; map.m_r <= 32; map.m_r += 4) {
+        for (map.n_r = 2; map.n_r <= 16; map.n_r *= 2) {
+            const std::int64_t steps = panel_memory(config) / (2 * map.n_r * bytes_of(problem.b));
+            const std::int64_t longest = std::max<std::int64_t>(1, std::min(problem.k, steps));
+            for (const std::int64_t parts : {1, 2, 4}) {
+                map.k_c = ceil_div(longest, parts);
+                const std::int64_t fits = config.programmable_logic.ram.count() /
+                                          (map.k_c * bytes_of(problem.a)) / map.m_r * map.m_r;
+                map.m_c = std::min(rounded_up(problem.m, map.m_r), std::max(map.m_r, fits));
+                for (const std::int64_t stripes : {1, 2, 4}) {
+                    map.n_c = rounded_up(ceil_div(problem.n, stripes), map.n_r);
+                    for (map.b_buffers = 1; map.b_buffers <= 2; ++map.b_buffers) {
+                        if (problems_of(problem, map, config).empty()) {
+                            mappings.push_back(map);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return mappings;
 }
 
 }  // namespace tilesim::workloads::npu::gotoblas

@@ -70,10 +70,15 @@ arch::npu::program::Kernel micro_kernel(const GemmProblem& problem, const Gotobl
 // Compute: calls back to back; stream: A at the rate the core reads it or, with AStream::Port, its
 // port carries; memory: B once per row block and C both ways per k_c block, at the DRAM's peak.
 GemmBounds bounds_of(const GemmProblem& problem, const GotoblasMapping& mapping,
-                     const LoweredGotoblas& lowered, const arch::npu::NpuConfig& config,
+                     const arch::npu::NpuConfig& config,
                      const arch::memory::device::MemoryConfig& memory);
 
 // The 16 x 4 block with the largest cache blocks that fit.
 GotoblasMapping choose_gotoblas(const GemmProblem& problem, const arch::npu::NpuConfig& config);
+
+// Every register block, with the largest cache blocks that fit and parts of them, B_r in one or two
+// buffers; A comes as in `given`.
+std::vector<GotoblasMapping> mappings_of(const GemmProblem& problem, GotoblasMapping given,
+                                         const arch::npu::NpuConfig& config);
 
 }  // namespace tilesim::workloads::npu::gotoblas

@@ -36,11 +36,15 @@ GotoblasData::GotoblasData(const GemmProblem& problem, const GotoblasMapping& ma
     constexpr std::int64_t kAlignment = 1 << 20;
     const auto& packed = lowered.program.external_buffers;
     std::int64_t address = packed.back().address + packed.back().bytes;
+    std::vector<std::int64_t> places;
     for (const auto& buffer : packed) {
         address = arch::base::ceil_div(address, kAlignment) * kAlignment;
-        plain_.program.external_buffers.push_back({buffer.name, address, buffer.bytes});
+        places.push_back(address);
         address += buffer.bytes;
     }
+    plain_.a = places[0];
+    plain_.b = places[1];
+    plain_.c = places[2];
 }
 
 void GotoblasData::fill(std::uint64_t seed, BackingStore& store) const {
@@ -58,10 +62,9 @@ void GotoblasData::fill(std::uint64_t seed, BackingStore& store) const {
 // Panels of m_r rows, each column by column.
 void GotoblasData::pack_a(const GotoblasBlock& block, BackingStore& store) const {
     const std::int64_t size = bytes_of(problem_.a);
-    const auto& buffers = plain_.program.external_buffers;
     std::vector<std::byte> packed(static_cast<Size>(mapping_.m_r * block.steps * size));
     for (std::int64_t panel = 0; panel < block.rows; panel += mapping_.m_r) {
-        const auto rows = read_rectangle(store, buffers[0].address, block.row + panel, mapping_.m_r,
+        const auto rows = read_rectangle(store, plain_.a, block.row + panel, mapping_.m_r,
                                          block.step, block.steps, plain_.k, size);
         for (std::int64_t i = 0; i < mapping_.m_r; ++i) {
             for (std::int64_t k = 0; k < block.steps; ++k) {
@@ -78,7 +81,7 @@ void GotoblasData::pack_a(const GotoblasBlock& block, BackingStore& store) const
 // Panels of n_r columns, each row by row.
 void GotoblasData::pack_b(const GotoblasBlock& block, BackingStore& store) const {
     const std::int64_t size = bytes_of(problem_.b);
-    const std::int64_t address = plain_.program.external_buffers[1].address;
+    const std::int64_t address = plain_.b;
     const std::int64_t n_r = mapping_.n_r;
     std::vector<std::byte> packed(static_cast<Size>(n_r * block.steps * size));
     for (std::int64_t panel = 0; panel < block.columns; panel += n_r) {
@@ -120,7 +123,7 @@ void GotoblasData::unpack_c(const GotoblasBlock& block, BackingStore& store) con
                     std::memcpy(line.data() + column * size,
                                 tile.data() + (column * m_r + row) * size, static_cast<Size>(size));
                 }
-                store.write(plain_.program.external_buffers[2].address +
+                store.write(plain_.c +
                                 ((block.row + i + row) * plain_.n + block.column + j) * size,
                             line);
             }
@@ -134,9 +137,7 @@ ProductCheck GotoblasData::check(std::uint64_t seed, BackingStore& store) const 
             unpack_c(block, store);
         }
     }
-    output_stationary::OutputStationaryMapping order;
-    order.k_ct = mapping_.k_c;
-    return check_product(problem_, plain_, order, seed, store);
+    return check_product(problem_, plain_, {mapping_.k_c}, seed, store);
 }
 
 }  // namespace tilesim::workloads::npu::gotoblas

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "arch/memory/port/backing_store.hpp"
-#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/gotoblas/gotoblas.hpp"
 
 namespace tilesim::workloads::npu::gotoblas {
@@ -28,7 +28,7 @@ class GotoblasData {
     GemmProblem problem_;
     GotoblasMapping mapping_;
     const LoweredGotoblas& lowered_;
-    output_stationary::LoweredGemm plain_;  // where A, B and C lie as the user has them
+    GemmMatrices plain_;  // where A, B and C lie as the user has them
 };
 
 }  // namespace tilesim::workloads::npu::gotoblas

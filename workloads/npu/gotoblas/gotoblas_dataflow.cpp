@@ -96,9 +96,11 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
         auto lowered = std::make_shared<LoweredGotoblas>(
             gotoblas::lower(gemm, map.keys, config));
         LoweredProduct product;
-        product.bounds = bounds_of(gemm, map.keys, *lowered, config, a_case.device.memory);
+        product.macs = gemm.macs();
+        product.bounds = bounds_of(gemm, map.keys, config, a_case.device.memory);
         product.padding_waste = lowered->padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
+        product.rounds = lowered->b_panels;
         product.summary = loops_of(gemm, map.keys, *lowered);
         product.program = lowered->program;  // the operands stay known to `contents`
         auto data = std::make_shared<GotoblasData>(gemm, map.keys, *lowered);
@@ -112,6 +114,20 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
             ended.details = details_of(config, gemm, map.keys, *lowered, ended);
         };
         return product_job(a_case, std::move(product), result);
+    }
+
+    std::vector<Candidate> candidates(const Case& a_case) const override {
+        const auto& gemm = a_case.problem.get<GemmProblem>();
+        const auto& config = a_case.device.get<NpuConfig>();
+        std::vector<Candidate> list;
+        for (const GotoblasMapping& map : mappings_of(gemm, keys_for(a_case), config)) {
+            list.push_back({fmt::format("{} x {}, k_c {}, m_c {}, n_c {}{}", map.m_r, map.n_r,
+                                        map.k_c, map.m_c, map.n_c,
+                                        map.b_buffers == 2 ? ", B_r double" : ""),
+                            mapping_of(a_case, map),
+                            bounds_of(gemm, map, config, a_case.device.memory)});
+        }
+        return list;
     }
 
   private:

@@ -1,17 +1,18 @@
 // Core bodies as scripts: lock operations and kernel calls stay, everything between them becomes
 // its time.
 //
-// Models:  loops with constant bounds or a run-time parameter's, branches whose condition is
-//          constant, endless loops; scalar instructions in order, one a cycle, waiting for their
-//          operands; loops without events as one block of work.
+// Models:  control flow as flow_walker.hpp follows it; scalar instructions in order, one a cycle,
+//          waiting for their operands; loops without events as one block of work.
 // Ignores: what is computed; vectorisation and software pipelining by the compiler; instruction
 //          fetch.
 // Source:  latencies in InlineCosts.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <map>
+#include <memory>
 
+#include "workloads/npu/mlir/flow_walker.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
@@ -19,72 +20,13 @@ namespace tilesim::workloads::npu::mlir {
 
 namespace {
 
-constexpr std::size_t kMostOperations = 200'000;  // of a script, unrolled parts included
-constexpr std::int64_t kMostUnrolled = 4096;      // runs of a loop whose body needs its variable
-constexpr int kMostInlining = 32;                 // functions in functions
-constexpr std::int64_t kLockWindow = 16;          // locks of one tile as a core sees them
-constexpr std::int64_t kMostCycles = std::int64_t{1} << 40;
+constexpr std::size_t kMostSteps = 2'000'000;  // operations followed, unrolled runs included
+constexpr int kMostInlining = 32;              // functions in functions
+constexpr std::int64_t kLockWindow = 16;       // locks of one tile as a core sees them
 // A function without a stated cost takes the time its operands need through one load port.
 constexpr const char* kEstimate =
     "{}: no cost is stated for this function; taken as {} cycles, each buffer once through the "
     "core's load port. State it under `kernels` of the side file";
-
-// Whether a body cannot be lowered without the value of an outer loop's variable.
-class DependsOnData : public ReadError {
-    using ReadError::ReadError;
-};
-
-bool is_event(const Operation& operation) {
-    return operation.name == "aie.use_lock" || operation.name == "func.call" ||
-           operation.name == "call" || operation.name == "aie.put_cascade" ||
-           operation.name == "aie.get_cascade";
-}
-
-bool has_events(const Item& region) {
-    bool found = false;
-    walk(region, [&found](const Operation& each) { found = found || is_event(each); });
-    return found;
-}
-
-// Time of straight code: instructions issue one a cycle in order, each when its operands are there.
-class InlineClock {
-  public:
-    explicit InlineClock(const InlineCosts& costs) : costs_(costs) {}
-
-    void issue(const Operation& operation) {
-        std::int64_t at = now_;
-        for (const Item& item : operation.items) {
-            visit(item, at);
-        }
-        now_ = at + 1;
-        for (const std::string& result : operation.results) {
-            ready_[result] = at + latency(operation.name);
-        }
-    }
-    void spend(std::int64_t cycles) { now_ = std::min(now_ + cycles, kMostCycles); }
-    std::int64_t now() const { return now_; }
-
-  private:
-    void visit(const Item& item, std::int64_t& at) const {
-        if (item.is(TokenKind::Value)) {
-            const auto place = ready_.find(item.token.text);
-            at = place == ready_.end() ? at : std::max(at, place->second);
-        }
-        for (const Item& inner : item.items) {
-            visit(inner, at);
-        }
-    }
-    std::int64_t latency(const std::string& name) const {
-        if (name.find("load") != std::string::npos || name == "vector.transfer_read") {
-            return costs_.load;
-        }
-        return name.starts_with("arith.mul") ? costs_.multiply : costs_.other;
-    }
-
-    InlineCosts costs_;
-    std::int64_t now_ = 0;
-    std::unordered_map<std::string, std::int64_t> ready_;
-};
 
 class CoreReader {
   public:
@@ -97,98 +39,166 @@ class CoreReader {
 
     program::CoreProgram run() {
         Scope scope(&lowering_.names);
-        core_.script = script(region_of(operation_), scope);
+        const ControlFlow flow(region_of(operation_));
+        walk_body(flow, scope, core_.script);
         return std::move(core_);
     }
 
   private:
-    using Script = std::vector<program::CoreOp>;
-
-    // The blocks of a region, as control flows through them.
-    Script script(const Item& region, Scope& scope) {
-        Script ops;
-        std::map<const Block*, std::size_t> began;  // where in `ops` a block's code begins
-        const Block* block = &region.blocks.front();
-        while (block != nullptr) {
-            const auto known = began.find(block);
-            if (known != began.end() && block->arguments.empty()) {
-                flush(ops);
-                close_endless(ops, known->second);
-                return ops;
-            }
-            flush(ops);
-            began[block] = ops.size();
-            target_ = nullptr;
-            const Block* here = block;
-            for (const Operation& operation : here->operations) {
-                step(operation, scope, ops, &region);
-            }
-            block = target_;
-        }
-        flush(ops);
-        return ops;
+    void walk_body(const ControlFlow& flow, Scope& scope, Script& ops) {
+        FlowWalker(lowering_, writer_, held_, flow, scope,
+                   [this](const Operation& operation, Scope& names, Script& script) {
+                       step(operation, names, script);
+                   })
+            .run(ops);
     }
 
-    static void close_endless(Script& ops, std::size_t from) {
-        program::LoopOp loop;
-        loop.count = -1;
-        loop.body.assign(ops.begin() + static_cast<std::ptrdiff_t>(from), ops.end());
-        ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(from), ops.end());
-        add_endless(ops, std::move(loop));
-    }
-
-    // A core that only computes for ever is never heard of again: its loop is left out.
-    static void add_endless(Script& ops, program::LoopOp loop) {
-        if (touches_locks(loop.body)) {
-            ops.push_back({std::move(loop)});
-        }
-    }
-    static bool touches_locks(const Script& ops) {
-        return std::any_of(ops.begin(), ops.end(), [](const program::CoreOp& entry) {
-            const auto* inner = std::get_if<program::LoopOp>(&entry.op);
-            return inner != nullptr ? touches_locks(inner->body)
-                                    : !std::holds_alternative<program::CallOp>(entry.op);
-        });
-    }
-
-    void step(const Operation& operation, Scope& scope, Script& ops, const Item* region) {
-        if (++steps_ > kMostOperations) {
-            throw ReadError(operation.where, fmt::format("this core's script is longer than {} "
-                                                         "operations",
-                                                         kMostOperations));
+    void step(const Operation& operation, Scope& scope, Script& ops) {
+        if (++steps_ > kMostSteps) {
+            throw ReadError(
+                operation.where,
+                fmt::format("following this core takes more than {} operations", kMostSteps));
         }
         const std::string& name = operation.name;
         if (name == "aie.use_lock") {
-            const LockUse use = lock_use(operation, scope);
-            flush(ops);
-            if (use.acquire) {
-                ops.push_back({program::AcquireOp{use.action}});
-            } else {
-                ops.push_back({program::ReleaseOp{use.action}});
-            }
-        } else if (name == "func.call") {
+            use_lock(operation, scope, ops);
+        } else if (name == "func.call" || name == "call") {
             call(operation, scope, ops);
         } else if (name == "aie.put_cascade") {
-            flush(ops);
+            writer_.flush(ops);
             ops.push_back({program::PutCascadeOp{1, std::nullopt}});
         } else if (name == "aie.get_cascade") {
             name_results(operation, scope);
-            flush(ops);
+            writer_.flush(ops);
             ops.push_back({program::GetCascadeOp{1, std::nullopt}});
-        } else if (name == "scf.for" || name == "affine.for") {
-            loop(operation, scope, ops);
-        } else if (name == "scf.if" || name == "scf.while") {
-            structured(operation, scope, ops);
-        } else if (name == "cf.br" || name == "cf.cond_br") {
-            branch(operation, scope, *region);
-        } else if (!ends(name) && !define_constant(operation, scope)) {
+        } else if (name == "aie.objectfifo.acquire") {
+            acquire_elements(operation, scope, ops);
+        } else if (name == "aie.objectfifo.release") {
+            release_elements(operation, ops);
+        } else if (name == "aie.objectfifo.subview.access") {
+            name_results(operation, scope);  // which buffer: known as the core runs
+        } else if (!define_constant(operation, scope)) {
             work(operation, scope);
+        } else if (is_computed(operation, scope) && !name.starts_with("arith.index_cast")) {
+            writer_.clock().issue(operation);
         }
     }
 
-    static bool ends(const std::string& name) {
-        return name == "aie.end" || name == "scf.yield" || name == "affine.yield" ||
-               name == "return" || name == "func.return" || name == "scf.condition";
+    // Elements of an object FIFO that the core takes: those it does not hold yet.
+    void acquire_elements(const Operation& operation, Scope& scope, Script& ops) {
+        for (const std::string& result : operation.results) {
+            scope.forget(result);
+        }
+        const FifoUse use = read_fifo_use(lowering_, operation);
+        auto& [next, held] = held_of(use);
+        const std::int64_t from = held;
+        held = std::max(held, use.count);
+        move_elements(operation, use, next, from, held, ops);
+    }
+
+    // Elements it gives: the first it holds.
+    void release_elements(const Operation& operation, Script& ops) {
+        const FifoUse use = read_fifo_use(lowering_, operation);
+        auto& [next, held] = held_of(use);
+        if (use.count > held) {
+            throw ReadError(operation.where, fmt::format("the core releases {} elements and holds "
+                                                         "{}",
+                                                         use.count, held));
+        }
+        held -= use.count;
+        give_elements(operation, use, next, ops);
+    }
+
+    std::pair<std::int64_t, std::int64_t>& held_of(const FifoUse& use) {
+        return held_[static_cast<std::int64_t>(use.fifo) * 2 + (use.produces ? 1 : 0)];
+    }
+
+    const FifoPool* pool_of(const Operation& operation, const FifoUse& use) const {
+        const ObjectFifo& fifo = lowering_.fifos[use.fifo];
+        const FifoEnd* end = fifo.end_at(core_.tile, use.produces);
+        if (end == nullptr || !end->pool) {
+            throw ReadError(operation.where,
+                            fmt::format("this core is no {} of @{}",
+                                        use.produces ? "producer" : "consumer", fifo.name));
+        }
+        const FifoPool& pool = lowering_.fifo_pools[*end->pool];
+        return pool.locks.empty() ? nullptr : &pool;
+    }
+
+    void move_elements(const Operation& operation, const FifoUse& use, std::int64_t next,
+                       std::int64_t from, std::int64_t to, Script& ops) {
+        const FifoPool* pool = pool_of(operation, use);
+        if (pool == nullptr || to == from) {
+            return;
+        }
+        if (lowering_.config.lock_kind == LockKind::Binary) {
+            for (std::int64_t i = from; i < to; ++i) {
+                add_lock_operation(
+                    program::AcquireOp{{lock_at(*pool, next + i), use.produces ? 0 : 1}}, ops);
+            }
+            return;
+        }
+        const LockPair& locks = pool->locks.front();
+        add_lock_operation(program::AcquireOp{{use.produces ? locks.producer : locks.consumer,
+                                               -(to - from) * repeat_of(*pool, use)}},
+                           ops);
+    }
+
+    void give_elements(const Operation& operation, const FifoUse& use, std::int64_t& next,
+                       Script& ops) {
+        const FifoPool* pool = pool_of(operation, use);
+        if (pool == nullptr || use.count == 0) {
+            return;
+        }
+        if (lowering_.config.lock_kind == LockKind::Binary) {
+            for (std::int64_t i = 0; i < use.count; ++i) {
+                add_lock_operation(
+                    program::ReleaseOp{{lock_at(*pool, next + i), use.produces ? 1 : 0}}, ops);
+            }
+            next = (next + use.count) % static_cast<std::int64_t>(pool->buffers.size());
+            return;
+        }
+        const LockPair& locks = pool->locks.front();
+        add_lock_operation(program::ReleaseOp{{use.produces ? locks.consumer : locks.producer,
+                                               use.count * repeat_of(*pool, use)}},
+                           ops);
+    }
+
+    static std::int64_t repeat_of(const FifoPool& pool, const FifoUse& use) {
+        return use.produces ? pool.repeat : 1;
+    }
+    static std::int64_t lock_at(const FifoPool& pool, std::int64_t element) {
+        return pool.locks[static_cast<std::size_t>(element) % pool.locks.size()].producer;
+    }
+    template <class LockOp>
+    void add_lock_operation(const LockOp& op, Script& ops) {
+        writer_.flush(ops);
+        ops.push_back({op});
+    }
+
+    // A count behind the lock and the kind must be known.
+    static void check_count(const Operation& operation, const Scope& scope) {
+        const Item* group = operation.items.empty() ? nullptr : &operation.items.front();
+        const Item* last = group == nullptr || group->items.size() < 5 ? nullptr : &group->items[4];
+        if (last != nullptr && last->is(TokenKind::Value) && !scope.constant(last->token.text)) {
+            throw DependsOnData(operation.where,
+                                "how much this asks of the lock depends on data, which is not "
+                                "modelled");
+        }
+    }
+
+    void use_lock(const Operation& operation, const Scope& scope, Script& ops) {
+        check_count(operation, scope);
+        const LockUse use = lock_use(operation, scope);
+        if (use.nothing) {
+            return;
+        }
+        writer_.flush(ops);
+        if (use.acquire) {
+            ops.push_back({program::AcquireOp{use.action}});
+        } else {
+            ops.push_back({program::ReleaseOp{use.action}});
+        }
     }
 
     // After the compiler's pass localize-locks, locks are numbers as the core sees them: windows of
@@ -240,8 +250,10 @@ class CoreReader {
     void work(const Operation& operation, Scope& scope) {
         static const std::set<std::string> kFree{"memref.assume_alignment", "memref.subview",
                                                  "memref.reinterpret_cast", "memref.collapse_shape",
-                                                 "memref.expand_shape",     "memref.cast",
-                                                 "memref.get_global",       "memref.dim"};
+                                                 "memref.expand_shape", "memref.cast",
+                                                 "memref.get_global", "memref.dim",
+                                                 // an index is a 32-bit register
+                                                 "arith.index_cast", "arith.index_castui"};
         const std::string dialect = operation.name.substr(0, operation.name.find('.'));
         static const std::set<std::string> kDialects{"arith",  "memref",  "math", "vector", "index",
                                                      "affine", "builtin", "llvm", "ub"};
@@ -252,7 +264,7 @@ class CoreReader {
         }
         name_results(operation, scope);
         if (!kFree.contains(operation.name)) {
-            clock_.issue(operation);
+            writer_.clock().issue(operation);
         }
     }
 
@@ -289,262 +301,12 @@ class CoreReader {
         }
     }
 
-    void branch(const Operation& operation, Scope& scope, const Item& region) {
-        Cursor cursor(operation);
-        bool taken = true;
-        if (operation.name == "cf.cond_br") {
-            const auto condition = scope.constant(cursor.value());
-            if (!condition) {
-                throw DependsOnData(operation.where,
-                                    "which way this branch goes depends on data, which is not "
-                                    "modelled");
-            }
-            taken = *condition != 0;
-            cursor.expect(",");
-        }
-        if (!taken) {
-            while (!cursor.skip(",")) {
-                cursor.take();
-            }
-        }
-        if (cursor.done() || !cursor.peek()->is(TokenKind::BlockLabel)) {
-            cursor.fail("a ^block");
-        }
-        const Item& label = cursor.take();
-        target_ = &block_of_region(region, label);
-        bind_arguments(cursor, scope);
-        clock_.spend(lowering_.options.costs.inline_code.branch);
-    }
-
-    static const Block& block_of_region(const Item& region, const Item& label) {
-        for (const Block& block : region.blocks) {
-            if (block.label == label.token.text) {
-                return block;
-            }
-        }
-        throw ReadError(label.token.where, fmt::format("there is no block ^{}", label.token.text));
-    }
-
-    // ^bb1(%a, %b : index, index)
-    void bind_arguments(Cursor& cursor, Scope& scope) {
-        if (target_->arguments.empty()) {
-            return;
-        }
-        Cursor list(cursor.group("("));
-        std::vector<const Value*> values;
-        while (!list.done() && list.peek()->is(TokenKind::Value)) {
-            values.push_back(scope.find(list.value()));
-            list.skip(",");
-        }
-        std::vector<std::optional<Value>> copies;
-        for (const Value* value : values) {
-            copies.push_back(value == nullptr ? std::nullopt : std::optional{*value});
-        }
-        for (std::size_t i = 0; i < target_->arguments.size(); ++i) {
-            if (i < copies.size() && copies[i]) {
-                scope.define(target_->arguments[i], *copies[i]);
-            } else {
-                scope.forget(target_->arguments[i]);
-            }
-        }
-    }
-
-    struct Bounds {
-        std::string variable;
-        std::optional<std::int64_t> from, to, step;
-        std::optional<std::int64_t> parameter;  // the upper bound
-        std::optional<std::int64_t> runs() const {
-            if (!from || !to || !step || *step <= 0) {
-                return std::nullopt;
-            }
-            std::int64_t span = 0;
-            if (*to <= *from || __builtin_sub_overflow(*to - 1, *from, &span)) {
-                return *to <= *from ? std::optional<std::int64_t>{0} : std::nullopt;
-            }
-            return span / *step + 1;
-        }
-    };
-
-    static std::optional<std::int64_t> bound(Cursor& cursor, const Scope& scope) {
-        if (!cursor.done() && cursor.peek()->is(TokenKind::Value)) {
-            return scope.constant(cursor.value());
-        }
-        return cursor.integer();
-    }
-
-    // %i = %from to %to step %step
-    static Bounds bounds_of(const Operation& operation, const Scope& scope) {
-        Cursor cursor(operation);
-        Bounds bounds;
-        cursor.skip_word("unsigned");
-        bounds.variable = cursor.value();
-        cursor.expect("=");
-        bounds.from = bound(cursor, scope);
-        if (!cursor.skip_word("to")) {
-            cursor.fail("'to'");
-        }
-        if (!cursor.done() && cursor.peek()->is(TokenKind::Value)) {
-            const Value* value = scope.find(cursor.peek()->token.text);
-            if (value != nullptr && value->kind == Value::Kind::Parameter) {
-                bounds.parameter = value->index;
-            }
-        }
-        bounds.to = bound(cursor, scope);
-        bounds.step =
-            cursor.skip_word("step") ? bound(cursor, scope) : std::optional<std::int64_t>{1};
-        return bounds;
-    }
-
-    void loop(const Operation& operation, Scope& scope, Script& ops) {
-        const Bounds bounds = bounds_of(operation, scope);
-        const Item& region = region_of(operation);
-        const auto runs = bounds.runs();
-        if (!runs && !bounds.parameter) {
-            throw DependsOnData(operation.where,
-                                "how often this loop runs depends on data, which is not modelled");
-        }
-        if (bounds.parameter && bounds.from != 0) {
-            throw ReadError(operation.where, "a loop to a run-time parameter must begin at 0");
-        }
-        if (runs && *runs == 0) {
-            return;
-        }
-        try {
-            Scope inner(&scope);
-            repeated(region, inner, runs, bounds.parameter, ops);
-        } catch (const DependsOnData&) {
-            if (!runs || *runs > kMostUnrolled) {
-                throw;
-            }
-            for (std::int64_t run = 0; run < *runs; ++run) {
-                Scope inner(&scope);
-                inner.define(bounds.variable,
-                             {Value::Kind::Constant, *bounds.from + run * *bounds.step});
-                append(operation, script(region, inner), ops);
-            }
-        }
-    }
-
-    // The body once, and a count.
-    void repeated(const Item& region, Scope& scope, std::optional<std::int64_t> runs,
-                  std::optional<std::int64_t> parameter, Script& ops) {
-        const InlineClock outside = clock_;
-        clock_ = InlineClock(lowering_.options.costs.inline_code);
-        try {
-            program::LoopOp loop;
-            loop.parameter = parameter;
-            loop.count = runs.value_or(0);
-            loop.body = script_with_branch(region, scope);
-            const bool only_work = runs && loop.body.size() == 1 && is_inline(loop.body.front());
-            const std::int64_t cycles = only_work ? work_of(loop.body.front()) : 0;
-            clock_ = outside;
-            if (only_work && cycles <= kMostCycles / *runs) {
-                clock_.spend(cycles * *runs);
-                return;
-            }
-            flush(ops);
-            if (!loop.body.empty()) {
-                ops.push_back({std::move(loop)});
-            }
-        } catch (...) {
-            clock_ = outside;
-            throw;
-        }
-    }
-
-    Script script_with_branch(const Item& region, Scope& scope) {
-        Script ops = script(region, scope);
-        clock_.spend(lowering_.options.costs.inline_code.branch);
-        flush(ops);
-        // Work before and behind the loop's events stays apart; without events it is one piece.
-        std::int64_t cycles = 0;
-        for (const program::CoreOp& op : ops) {
-            if (!is_inline(op)) {
-                return ops;
-            }
-            cycles += work_of(op);
-        }
-        ops.clear();
-        ops.push_back(inline_call(cycles));
-        return ops;
-    }
-
-    void append(const Operation& operation, Script more, Script& ops) {
-        if (ops.size() + more.size() > kMostOperations) {
-            throw ReadError(operation.where, "this core's script is too long");
-        }
-        flush(ops);
-        std::move(more.begin(), more.end(), std::back_inserter(ops));
-    }
-
-    // scf.if, scf.while: by their condition when it is constant. Without events the longer branch's
-    // time is taken.
-    void structured(const Operation& operation, Scope& scope, Script& ops) {
-        const auto regions = operation.regions();
-        if (operation.name == "scf.while") {
-            endless(operation, regions, scope, ops);
-            return;
-        }
-        Cursor cursor(operation);
-        const auto condition = scope.constant(cursor.value());
-        const bool events = std::any_of(regions.begin(), regions.end(),
-                                        [](const Item* region) { return has_events(*region); });
-        if (!condition && events) {
-            throw DependsOnData(operation.where,
-                                "whether this branch is taken depends on data, which is not "
-                                "modelled");
-        }
-        if (condition) {
-            const std::size_t taken = *condition != 0 ? 0 : 1;
-            if (taken < regions.size()) {
-                Scope inner(&scope);
-                append(operation, script(*regions[taken], inner), ops);
-            }
-            return;
-        }
-        std::int64_t longest = 0;
-        const InlineClock outside = clock_;
-        for (const Item* region : regions) {
-            clock_ = InlineClock(lowering_.options.costs.inline_code);
-            Scope inner(&scope);
-            std::int64_t cycles = 0;
-            for (const program::CoreOp& op : script(*region, inner)) {
-                cycles += is_inline(op) ? work_of(op) : 0;
-            }
-            longest = std::max(longest, cycles);
-        }
-        clock_ = outside;
-        clock_.spend(longest + lowering_.options.costs.inline_code.branch);
-    }
-
-    void endless(const Operation& operation, const std::vector<const Item*>& regions, Scope& scope,
-                 Script& ops) {
-        std::optional<std::int64_t> condition;
-        Scope inner(&scope);
-        if (regions.size() == 2) {
-            walk(*regions[0], [&](const Operation& each) {
-                define_constant(each, inner);
-                if (each.name == "scf.condition") {
-                    Cursor cursor(each);
-                    Cursor value(cursor.group("("));
-                    condition = inner.constant(value.value());
-                }
-            });
-        }
-        if (condition != 1) {
-            throw DependsOnData(operation.where,
-                                "how often this loop runs depends on data, which is not modelled");
-        }
-        flush(ops);
-        program::LoopOp loop;
-        loop.count = -1;
-        loop.body = script(*regions[1], inner);
-        add_endless(ops, std::move(loop));
-    }
-
     void call(const Operation& operation, Scope& scope, Script& ops) {
         Cursor cursor(operation);
         const std::string symbol = cursor.symbol();
+        for (const std::string& result : operation.results) {
+            scope.forget(result);
+        }
         const auto function = lowering_.functions.find(symbol);
         const bool stated = lowering_.options.costs.kernels.contains(symbol);
         if (!stated && function != lowering_.functions.end() &&
@@ -552,7 +314,7 @@ class CoreReader {
             inline_function(operation, *function->second, cursor, scope, ops);
             return;
         }
-        flush(ops);
+        writer_.flush(ops);
         const auto& cascades = lowering_.options.costs.cascade;
         const auto words = cascades.find(symbol);
         const CascadeWords cascade = words == cascades.end() ? CascadeWords{} : words->second;
@@ -590,7 +352,7 @@ class CoreReader {
             }
             given.skip(",");
         }
-        append(operation, script(region_of(function), inner), ops);
+        walk_body(flow_of(function), inner, ops);
         --inlining_;
     }
 
@@ -642,66 +404,84 @@ class CoreReader {
         }
     }
 
-    bool is_inline(const program::CoreOp& op) const {
-        const auto* call = std::get_if<program::CallOp>(&op.op);
-        return call != nullptr &&
-               lowering_.program.kernels[static_cast<std::size_t>(call->kernel)].kind ==
-                   program::KernelKind::Inline;
-    }
-    std::int64_t work_of(const program::CoreOp& op) const {
-        const auto& call = std::get<program::CallOp>(op.op);
-        return *lowering_.program.kernels[static_cast<std::size_t>(call.kernel)].cycles;
-    }
-
-    // One kernel per number of cycles: "inline_12".
-    program::CoreOp inline_call(std::int64_t cycles) {
-        program::CallOp call;
-        const std::string name = fmt::format("inline_{}", cycles);
-        auto& kernels = lowering_.program.kernels;
-        const auto place = std::find_if(kernels.begin(), kernels.end(), [&name](const program::Kernel& k) {
-            return k.kind == program::KernelKind::Inline && k.name == name;
-        });
-        call.kernel = place - kernels.begin();
-        if (place == kernels.end()) {
-            program::Kernel kernel;
-            kernel.name = name;
-            kernel.kind = program::KernelKind::Inline;
-            kernel.cycles = cycles;
-            kernels.push_back(kernel);
+    const ControlFlow& flow_of(const Operation& function) {
+        std::unique_ptr<ControlFlow>& flow = functions_[&function];
+        if (!flow) {
+            flow = std::make_unique<ControlFlow>(region_of(function));
         }
-        return {call};
-    }
-
-    // Puts the time spent since the last event into the script.
-    void flush(Script& ops) {
-        const std::int64_t cycles = clock_.now();
-        clock_ = InlineClock(lowering_.options.costs.inline_code);
-        if (cycles > 0) {
-            ops.push_back(inline_call(cycles));
-        }
+        return *flow;
     }
 
     Lowering& lowering_;
     const Operation& operation_;
     program::CoreProgram core_;
-    InlineClock clock_{lowering_.options.costs.inline_code};
-    const Block* target_ = nullptr;
+    ScriptWriter writer_{lowering_};
+    HeldElements held_;
+    std::map<const Operation*, std::unique_ptr<ControlFlow>> functions_;
     std::size_t steps_ = 0;
     int inlining_ = 0;
 };
 
 }  // namespace
 
+namespace {
+
+// Who a core is, in both files: its tile's name.
+std::string tile_name_of(const Operation& core) {
+    Cursor cursor(core);
+    Cursor inside(cursor.group("("));
+    return inside.done() ? "" : inside.peek()->token.text;
+}
+
+bool has_body(const Operation& core) {
+    const auto regions = core.regions();
+    return !regions.empty() && (regions.front()->blocks.size() > 1 ||
+                                regions.front()->blocks.front().operations.size() > 1);
+}
+
+// The same core in the file with the bodies; nullptr where there is none.
+const Operation* body_elsewhere(const Lowering& lowering, const Operation& core) {
+    const Operation* found = nullptr;
+    if (lowering.options.bodies == nullptr || has_body(core)) {
+        return found;
+    }
+    const std::string device = symbol_of(lowering.device);
+    walk(lowering.options.bodies->operations, [&](const Operation& other) {
+        if (other.name != "aie.device" || symbol_of(other) != device) {
+            return;
+        }
+        for (const Operation& each : region_of(other).blocks.front().operations) {
+            if (each.name == "aie.core" && has_body(each) &&
+                tile_name_of(each) == tile_name_of(core)) {
+                found = &each;
+            }
+        }
+    });
+    return found;
+}
+
+}  // namespace
+
 void lower_cores(Lowering& lowering) {
     for (const Operation& operation : lowering.body()) {
-        if (operation.name == "aie.core" && !operation.regions().empty()) {
-            lowering.attempt([&] {
-                program::CoreProgram core = CoreReader(lowering, operation).run();
-                if (!core.script.empty()) {
-                    lowering.program.cores.push_back(std::move(core));
-                }
-            });
+        if (operation.name != "aie.core") {
+            continue;
         }
+        lowering.attempt([&] {
+            const Operation* elsewhere = body_elsewhere(lowering, operation);
+            if (elsewhere != nullptr) {
+                lowering.note(
+                    "bodies of cores that are in ELF files are taken from "
+                    "input_with_addresses.mlir beside this file");
+            } else if (operation.regions().empty()) {
+                return;
+            }
+            program::CoreProgram core =
+                CoreReader(lowering, elsewhere != nullptr ? *elsewhere : operation).run();
+            if (!core.script.empty()) {
+                lowering.program.cores.push_back(std::move(core));
+            }
+        });
     }
 }
 

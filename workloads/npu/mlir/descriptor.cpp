@@ -31,11 +31,30 @@ std::vector<std::int64_t> integers(const Item& group, const Scope& scope) {
     return numbers;
 }
 
+// <2, 1>: what is added before and after.
+bool read_plain_padding(const Item& group, const Scope& scope, Transfer& transfer) {
+    Cursor entry(group);
+    if (entry.done() || entry.peek()->is(TokenKind::Word)) {
+        return false;
+    }
+    program::Padding padding;
+    padding.before = scope.integer(entry);
+    entry.expect(",");
+    padding.after = scope.integer(entry);
+    transfer.padding.push_back(padding);
+    return true;
+}
+
 // [<size = 8, stride = 4>, ...] or [<const_pad_before = 2, const_pad_after = 3>, ...]
 void read_layout(const Item& list, const Scope& scope, Transfer& transfer) {
     Cursor cursor(list);
     while (!cursor.done()) {
-        Cursor entry(cursor.group("<"));
+        const Item& group = cursor.group("<");
+        if (read_plain_padding(group, scope, transfer)) {
+            cursor.skip(",");
+            continue;
+        }
+        Cursor entry(group);
         program::Dimension dimension{0, 0};
         program::Padding padding;
         bool pads = false;
@@ -88,7 +107,9 @@ void read_layout_attribute(const std::vector<Item>& items, Location where, const
 void read_word_part(Cursor& cursor, const Scope& scope, Parts& parts) {
     const Location where = cursor.where();
     const std::string key = cursor.word();
-    cursor.expect("=");
+    if (!cursor.skip("=") && !(key.starts_with("pad") && !cursor.done())) {
+        cursor.fail("'='");
+    }
     if (key == "offset") {
         parts.transfer.offset = scope.integer(cursor);
     } else if (key == "len") {
@@ -181,8 +202,8 @@ void read_attributes(const Operation& operation, const Scope& scope, Parts& part
                 stated.descriptor.iteration = read_iteration(value, where);
             } else if (key == "burst_length") {
                 stated.descriptor.burst_bytes = cursor.integer();
-            } else if (key == "pad_value" && cursor.integer() == 0) {
-                continue;
+            } else if (key == "pad_value") {
+                cursor.integer();  // what is put there takes no other time
             } else if (std::find(kIgnored.begin(), kIgnored.end(), key) == kIgnored.end()) {
                 throw ReadError(where,
                                 fmt::format("attribute '{}' of a dma_bd is not modelled", key));
@@ -192,8 +213,8 @@ void read_attributes(const Operation& operation, const Scope& scope, Parts& part
 }
 
 // What a shim or core descriptor has no dimension for becomes its iteration.
-void split_outer(const Lowering& lowering, program::TileKind kind, const MemrefType& type, Location where,
-                 Transfer& transfer, StatedDescriptor& stated) {
+void split_outer(const Lowering& lowering, program::TileKind kind, const MemrefType& type,
+                 Location where, Transfer& transfer, StatedDescriptor& stated) {
     const auto most = static_cast<std::size_t>(lowering.config.dma_of(kind).dimensions);
     if (transfer.dimensions.size() != most + 1 || kind == program::TileKind::Memory) {
         return;
@@ -202,7 +223,8 @@ void split_outer(const Lowering& lowering, program::TileKind kind, const MemrefT
     transfer.dimensions.erase(transfer.dimensions.begin());
     stated.repeat = std::max<std::int64_t>(1, outer.size);
     if (outer.size > 1 && outer.stride != 0) {
-        stated.descriptor.iteration = program::Iteration{outer.size, words_of(outer.stride, type, where)};
+        stated.descriptor.iteration =
+            program::Iteration{outer.size, words_of(outer.stride, type, where)};
     }
     if (outer.size > 1 && transfer.length % outer.size == 0) {
         std::int64_t inner = 1;
@@ -216,6 +238,16 @@ void split_outer(const Lowering& lowering, program::TileKind kind, const MemrefT
 }
 
 }  // namespace
+
+void read_dimensions(const Item& list, const Scope& scope, Transfer& transfer) {
+    read_layout(list, scope, transfer);
+}
+
+void read_padding(const Operation& operation, const Scope& scope, Transfer& transfer) {
+    if (const auto padding = operation.attribute("padDimensions")) {
+        read_layout_attribute(*padding, operation.where, scope, transfer);
+    }
+}
 
 program::Packet read_packet(const std::vector<Item>& items, Location where) {
     program::Packet packet;
@@ -351,6 +383,10 @@ class ChainReader {
     void read(const Block& block, const Operation& bd) {
         StatedDescriptor stated = read_dma_bd(lowering_, bd, scope_, channel_.tile);
         program::BufferDescriptor& descriptor = stated.descriptor;
+        if (channel_.direction == program::Direction::S2MM && !descriptor.padding.empty()) {
+            descriptor.padding.clear();
+            chain_.ignored_padding = true;
+        }
         if (!stated.has_id) {
             descriptor.id = ids_.next(channel_, bd.where);
         }
@@ -371,7 +407,8 @@ class ChainReader {
         chain_.descriptors.push_back(descriptor);
     }
 
-    void step(const Operation& operation, const Operation& bd, program::BufferDescriptor& descriptor) {
+    void step(const Operation& operation, const Operation& bd,
+              program::BufferDescriptor& descriptor) {
         Cursor cursor(operation);
         if (operation.name == "aie.use_lock") {
             const LockUse use = read_lock_use(operation, scope_);
@@ -431,6 +468,14 @@ class ChainReader {
 };
 
 }  // namespace
+
+void note_ignored(Lowering& lowering, const Chain& chain) {
+    if (chain.ignored_padding) {
+        lowering.note(
+            "padding of channels that receive is left out: the hardware pads what a "
+            "memory tile sends");
+    }
+}
 
 Chain read_chain(const Lowering& lowering, const Item& region, const Block& first,
                  const program::ChannelId& channel, const Scope& scope, DescriptorIds& ids,

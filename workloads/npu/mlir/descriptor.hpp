@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/transfer.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
@@ -24,6 +25,11 @@ struct StatedDescriptor {
 // aie.dma_bd. Throws ReadError.
 StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operation,
                              const Scope& scope, program::TileCoordinate tile);
+
+// [<size = 8, stride = 4>, ...], outermost first.
+void read_dimensions(const Item& list, const Scope& scope, Transfer& transfer);
+// The attribute padDimensions of an object FIFO.
+void read_padding(const Operation& operation, const Scope& scope, Transfer& transfer);
 
 // #aie.packet_info<pkt_type = 0, pkt_id = 1>, or the same without its name.
 program::Packet read_packet(const std::vector<Item>& items, Location where);
@@ -45,8 +51,10 @@ class DescriptorIds {
 // The blocks of a region as descriptors of a channel.
 struct Chain {
     std::vector<program::BufferDescriptor> descriptors;  // the first is where it begins
-    std::int64_t repeat = 1;                    // from a fourth dimension
+    std::int64_t repeat = 1;                             // from a fourth dimension
+    bool ignored_padding = false;  // of a channel that receives, which cannot pad
 };
+void note_ignored(Lowering& lowering, const Chain& chain);
 // Follows the blocks from `first` on. Blocks already in `ids_by_block` are not read again.
 // `scope`: the region's. Throws ReadError.
 Chain read_chain(const Lowering& lowering, const Item& region, const Block& first,

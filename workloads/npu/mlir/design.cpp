@@ -30,19 +30,17 @@ bool only_routes(const Operation& device) {
     });
 }
 
-std::string symbol_of(const Operation& device) {
-    for (const Item& item : device.items) {
-        if (item.is(TokenKind::Symbol)) {
-            return item.token.text;
-        }
-    }
-    return text_attribute(device, "sym_name");
-}
-
 bool has_sequence(const Operation& device) {
     const auto& operations = region_of(device).blocks.front().operations;
     return std::any_of(operations.begin(), operations.end(), [](const Operation& operation) {
         return operation.name.ends_with(".runtime_sequence");
+    });
+}
+
+bool loads_others(const Operation& device) {
+    const auto& operations = region_of(device).blocks.front().operations;
+    return std::any_of(operations.begin(), operations.end(), [](const Operation& operation) {
+        return operation.name.ends_with(".runtime_sequence") && loads_configurations(operation);
     });
 }
 
@@ -86,8 +84,15 @@ Devices devices_of(const Source& source, const ReadOptions& options) {
     std::vector<const Operation*> with_sequence;
     std::copy_if(designs.begin(), designs.end(), std::back_inserter(with_sequence),
                  [](const Operation* design) { return has_sequence(*design); });
-    if (with_sequence.size() == 1) {
+    if (!with_sequence.empty()) {
         designs = with_sequence;
+    }
+    // What the compiler's host program starts is the sequence that loads the others.
+    std::vector<const Operation*> loading;
+    std::copy_if(designs.begin(), designs.end(), std::back_inserter(loading),
+                 [](const Operation* design) { return loads_others(*design); });
+    if (loading.size() == 1) {
+        designs = loading;
     }
     if (designs.size() > 1) {
         std::string names;
@@ -166,18 +171,17 @@ void check_operations(Lowering& lowering) {
                                               "aiex.multicast",
                                               "aiex.broadcast_packet",
                                               "aie.bd_chain",
+                                              "aie.logical_tile",
+                                              "tilesim.configuration",
+                                              "aie.objectfifo",
+                                              "aie.objectfifo.link",
+                                              "aie.objectfifo.allocate",
+                                              "aie.objectfifo.register_external_buffers",
+                                              "aie.objectfifo_rearm_binding",
                                               "aie.cascade_flow",
                                               "aie.configure_cascade"};
     for (const Operation& operation : lowering.body()) {
         const std::string& name = operation.name;
-        if (name.starts_with("aie.objectfifo")) {
-            lowering.errors.emplace_back(
-                operation.where,
-                fmt::format("{} is not lowered: run the compiler's lowering first (aie-opt "
-                            "--aie-objectFifo-stateful-transform) and read its output",
-                            name));
-            return;
-        }
         if (name.starts_with("aie.trace")) {
             lowering.note("trace set-up is left out");
         } else if (!kKnown.contains(name) && !name.ends_with(".runtime_sequence")) {
@@ -186,21 +190,14 @@ void check_operations(Lowering& lowering) {
     }
 }
 
-program::Program lowered(Lowering& lowering, const Operation& routed) {
+program::Program lowered(Lowering& lowering, const Operation& routed, const Source& source) {
     choose_repeat_count(lowering);
-    check_operations(lowering);
-    if (lowering.errors.empty()) {
-        lower_storage(lowering);
-    }
-    if (lowering.errors.empty()) {
-        lower_dmas(lowering);
-        lower_cores(lowering);
-        lower_cascades(lowering);
-        lowering.attempt([&] { lower_sequence(lowering); });
-        lower_routes(lowering, routed);
-    }
-    if (lowering.errors.empty()) {
-        add_bodyless_cores(lowering);
+    const Operation* sequence = sequence_of(lowering);
+    if (sequence != nullptr && loads_configurations(*sequence)) {
+        lower_configurations(lowering, *sequence, source);
+    } else {
+        lower_device(lowering, routed,
+                     [&] { lowering.attempt([&] { lower_sequence(lowering); }); });
     }
     place_external_buffers(lowering);
     const std::string symbol = symbol_of(lowering.device);
@@ -231,6 +228,25 @@ std::string only_part(const std::string& text, const std::string& file, std::int
 }
 
 }  // namespace
+
+void lower_device(Lowering& lowering, const Operation& routed, const std::function<void()>& run) {
+    check_operations(lowering);
+    if (lowering.errors.empty()) {
+        lower_storage(lowering);
+    }
+    if (lowering.errors.empty()) {
+        lower_dmas(lowering);
+        lower_configuration(lowering);
+        connect_object_fifos(lowering);
+        lower_cores(lowering);
+        lower_cascades(lowering);
+        run();
+        lower_routes(lowering, routed);
+    }
+    if (lowering.errors.empty()) {
+        add_bodyless_cores(lowering);
+    }
+}
 
 Source parse_design(const std::string& text, const std::string& file, std::int64_t part) {
     Source source{file, {}};
@@ -267,8 +283,9 @@ Design lower(const Source& source, const ReadOptions& options, const NpuConfig& 
                             kImplicitTarget));
         }
         Design design;
-        design.program = lowered(lowering, *devices.routed);
+        design.program = lowered(lowering, *devices.routed, source);
         design.notes = std::move(lowering.notes);
+        design.trace_slots = std::move(lowering.trace_slots);
         if (!lowering.errors.empty()) {
             std::string text;
             for (std::size_t i = 0; i < std::min(kMostErrors, lowering.errors.size()); ++i) {

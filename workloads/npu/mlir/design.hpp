@@ -9,14 +9,17 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "workloads/npu/mlir/syntax.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
+#include "workloads/npu/mlir/object_fifo.hpp"
+#include "workloads/npu/mlir/syntax.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
+#include "workloads/npu/program_file/program_file.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -62,12 +65,19 @@ struct KernelCosts {
 // iree-amd-aie the runs. Detect: by the way the file prints ports.
 enum class RepeatCount { Detect, AfterFirst, Runs };
 
+struct Source;
+
 struct ReadOptions {
     std::string device;    // symbol of the aie.device to run, where the file holds several
     std::string sequence;  // symbol of the run-time sequence, likewise
     RepeatCount repeat_count = RepeatCount::Detect;
+    std::map<std::string, FifoOverride> fifos{};             // by symbol
+    std::map<std::string, program::TileCoordinate> tiles{};  // of logical tiles, by name
     KernelCosts costs;
     std::vector<HostStep> host;
+    // The same design with the bodies of its cores, which the compiler leaves beside a file where
+    // they are in ELF files.
+    std::shared_ptr<const Source> bodies{};
 };
 
 // A parsed file.
@@ -79,6 +89,7 @@ struct Source {
 struct Design {
     program::Program program;
     std::vector<std::string> notes;  // what was assumed or left out, a sentence each
+    std::vector<program_file::TraceSlots> trace_slots;
 };
 
 // `part`: of a file that lines "// -----" cut into several, counted from 1; 0: all of it.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "workloads/npu/binary/decompiled.hpp"
 #include "workloads/npu/mlir/device_names.hpp"
 #include "workloads/paths.hpp"
 
@@ -90,6 +91,52 @@ void read_costs(Node& node, KernelCosts& costs) {
     read_inline(node.child("inline", "instructions between lock operations"), costs.inline_code);
 }
 
+program::TileCoordinate read_place(Node& node, const char* key, const char* description) {
+    constexpr arch::base::config::Range kCoordinate{0, 1023};
+    std::vector<std::int64_t> numbers;
+    for (Node& entry : node.list(key, description)) {
+        numbers.push_back(entry.integer(kCoordinate));
+    }
+    if (numbers.size() != 2) {
+        node.error(key, "must be a list of two integers");
+        numbers.resize(2);
+    }
+    return {numbers[0], numbers[1]};
+}
+
+// object_fifos: {of_in: {depth: 3, via_dma: on, memory: [0, 2]}}, tiles: {logical_core: [0, 2]}
+void read_overrides(Node& node, ReadOptions& options) {
+    if (node.has("object_fifos")) {
+        Node fifos = node.child("object_fifos", "in place of what the design says, by symbol");
+        for (const std::string& name : fifos.keys()) {
+            Node entry = fifos.child(name, "an object FIFO");
+            FifoOverride& wanted = options.fifos[name];
+            if (entry.has("depth")) {
+                std::int64_t depth = 1;
+                entry.optional("depth", depth, {1, 1024}, "elements at each end");
+                wanted.depth = depth;
+            }
+            if (entry.has("via_dma")) {
+                bool via_dma = false;
+                entry.optional("via_dma", via_dma, "by DMA where memory could be shared");
+                wanted.via_dma = via_dma;
+            }
+            if (entry.has("memory")) {
+                wanted.memory = read_place(entry, "memory", "the tile two cores share it in");
+            }
+            entry.done();
+        }
+        fifos.done();
+    }
+    if (node.has("tiles")) {
+        Node tiles = node.child("tiles", "column and row of logical tiles, by name");
+        for (const std::string& name : tiles.keys()) {
+            options.tiles[name] = read_place(tiles, name.c_str(), "column and row");
+        }
+        tiles.done();
+    }
+}
+
 // host: [{set_lock: input_lock, value: 1}, {wait_lock: output_lock, value: 1}]
 std::vector<HostStep> read_host(Node& node) {
     constexpr std::int64_t kMostLockValue = 63;
@@ -106,10 +153,45 @@ std::vector<HostStep> read_host(Node& node) {
     return steps;
 }
 
+// The design's text from its binaries. `all`: what has been read, for the provenance.
+std::string from_binaries(const binary::NamedBytes& file, const std::string& configuration,
+                          const std::string& scenario, std::string& all) {
+    const bool is_sequence = binary::is_sequence(file.bytes);
+    if (configuration.empty()) {
+        return is_sequence ? binary::decompiled(file, {}) : binary::decompiled({}, file);
+    }
+    if (!is_sequence) {
+        throw ConfigError(
+            fmt::format("{}: is a configuration itself; design.configuration goes "
+                        "with a run-time sequence",
+                        file.file));
+    }
+    const std::string path = beside(scenario, configuration);
+    const binary::NamedBytes other{std::filesystem::proximate(path).string(), text_of(path)};
+    all += other.bytes;
+    return binary::decompiled(file, other);
+}
+
+// A file whose cores are in ELF files has a sibling with their bodies.
+void read_bodies(const std::string& path, const std::string& text, DesignFile& design) {
+    const auto sibling = std::filesystem::path(path).parent_path() / "input_with_addresses.mlir";
+    std::error_code error;
+    if (text.find("elf_file") == text.npos || sibling == std::filesystem::path(path) ||
+        !std::filesystem::is_regular_file(sibling, error)) {
+        return;
+    }
+    const std::string bodies = text_of(sibling.string());
+    design.text += bodies;
+    design.options.bodies = std::make_shared<const Source>(
+        parse_design(bodies, std::filesystem::proximate(sibling).string(), 0));
+}
+
 }  // namespace
 
 bool is_design_file(const std::string& file) {
-    return std::filesystem::path(file).extension() == ".mlir";
+    const std::string extension = std::filesystem::path(file).extension().string();
+    return extension == ".mlir" || extension == ".bin" || extension == ".pdi" ||
+           extension == ".xclbin";
 }
 
 std::string scenario_of_design(const std::string& file) {
@@ -122,7 +204,12 @@ std::string scenario_of_design(const std::string& file) {
 DesignFile read_design_file(Node node, const std::string& scenario) {
     DesignFile design;
     std::string file;
-    node.required("file", file, "a lowered design, MLIR text");
+    node.required("file", file,
+                  "a design: MLIR text, or a run-time sequence or configuration as "
+                  "the compiler writes it (insts.bin; CDO, PDI, xclbin)");
+    std::string configuration;
+    node.optional("configuration", configuration,
+                  "what a run-time sequence (insts.bin) goes with: CDO, PDI or xclbin");
     std::int64_t part = 0;
     node.optional("part", part, {0, 1'000'000},
                   "of a file that lines \"// -----\" cut, from 1; left out: all of it");
@@ -147,14 +234,24 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
         design.text += document.text();
     }
     read_costs(node, design.options.costs);
+    read_overrides(node, design.options);
     design.options.host = read_host(node);
     node.done();
     if (!file.empty()) {
         const std::string path = beside(scenario, file);
-        const std::string text = text_of(path);
+        std::string text = text_of(path);
         design.text += text;
-        const std::string shown = std::filesystem::proximate(path).string();
+        std::string shown = std::filesystem::proximate(path).string();
+        if (binary::is_binary_design(text)) {
+            text = from_binaries({shown, text}, configuration, scenario, design.text);
+            shown += " (decompiled)";
+        } else if (!configuration.empty()) {
+            node.error("configuration",
+                       "goes with a run-time sequence (insts.bin); this file is a "
+                       "whole design");
+        }
         design.source = parse_design(text, shown, part);
+        read_bodies(path, text, design);
     }
     return design;
 }

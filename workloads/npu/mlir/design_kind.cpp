@@ -29,8 +29,8 @@ class DesignKind final : public ProblemKind {
 
     Problem read(ProblemSource& source) const override {
         UnboundDesign unbound;
-        unbound.design = read_design_file(
-            source.node.child(key(), "a lowered AIE-dialect design"), source.file);
+        unbound.design =
+            read_design_file(source.node.child(key(), "a lowered AIE-dialect design"), source.file);
         if (!source.node.describing()) {
             source.document.finish();
             if (source.device.empty()) {
@@ -45,13 +45,14 @@ class DesignKind final : public ProblemKind {
         UnboundDesign unbound = problem.get<UnboundDesign>();
         const auto* config = device.find<NpuConfig>();
         if (config == nullptr) {
-            root.error("device",
-                       fmt::format("'{}' has no NPU, which a design needs", device.name));
+            root.error("device", fmt::format("'{}' has no NPU, which a design needs", device.name));
             return;
         }
-        auto [lowered, notes] = lower(unbound.design.source, unbound.design.options, *config);
+        auto [lowered, notes, trace_slots] =
+            lower(unbound.design.source, unbound.design.options, *config);
         ProgramWorkload workload;
         workload.program = std::move(lowered);
+        workload.trace_slots = std::move(trace_slots);
         workload.notes = std::move(unbound.notes);
         workload.notes.insert(workload.notes.end(), notes.begin(), notes.end());
         workload.source_text = unbound.design.text;

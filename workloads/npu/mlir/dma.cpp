@@ -109,9 +109,22 @@ class DmaRegion {
         if (const auto count = integer_attribute(operation, "repeat_count")) {
             runs = runs_of(lowering_, *count);
         }
-        add(read_chain(lowering_, region_, *targets[0], channel, scope_, ids_, ids_by_block_),
-            *targets[0], channel, runs, operation);
+        Chain chain =
+            read_chain(lowering_, region_, *targets[0], channel, scope_, ids_, ids_by_block_);
+        note_ignored(lowering_, chain);
+        if (moves_nothing(chain)) {
+            lowering_.note("tasks whose descriptors move nothing are left out");
+        } else {
+            add(std::move(chain), *targets[0], channel, runs, operation);
+        }
         return targets[1];
+    }
+
+    // What a decompiled configuration has where the sequence writes the descriptors.
+    static bool moves_nothing(const Chain& chain) {
+        return !chain.descriptors.empty() &&
+               std::all_of(chain.descriptors.begin(), chain.descriptors.end(),
+                           [](const program::BufferDescriptor& d) { return d.length == 0; });
     }
 
     // aie.dma(S2MM, 0) {loop = false, repeat_count = 1} [{...}, {...}]: the blocks in a row, and
@@ -130,6 +143,7 @@ class DmaRegion {
         for (const Item* region : operation.regions()) {
             Chain part = read_chain(lowering_, *region, region->blocks.front(), channel, scope_,
                                     ids_, ids_by_block_);
+            note_ignored(lowering_, part);
             for (program::BufferDescriptor& descriptor : part.descriptors) {
                 if (tile.descriptors.size() > first) {
                     tile.descriptors.back().next = descriptor.id;
@@ -158,8 +172,8 @@ class DmaRegion {
         start(operation, channel, id->second, runs * chain.repeat);
     }
 
-    void start(const Operation& operation, const program::ChannelId& channel, std::int64_t descriptor,
-               std::int64_t runs) {
+    void start(const Operation& operation, const program::ChannelId& channel,
+               std::int64_t descriptor, std::int64_t runs) {
         lowering_.dma_of(tile_).starts.push_back(
             {channel.direction,
              channel.index,

@@ -28,6 +28,9 @@ class FlowReader {
                 }
             });
         }
+        for (const auto& [from, to] : lowering_.fifo_streams) {
+            add({from, to, std::nullopt, false, lowering_.device.where});
+        }
         return std::move(flows_);
     }
 
@@ -90,7 +93,7 @@ class FlowReader {
         flow.packet_id = packet_id(inside);
         flow.keep_header = is_true(operation, "keep_pkt_header");
         flow.where = operation.where;
-        bool from_channel = false;
+        std::vector<program::ChannelId> sources;
         bool to_control = false;
         for (const Block& block : region_of(operation).blocks) {
             for (const Operation& each : block.operations) {
@@ -102,22 +105,26 @@ class FlowReader {
                 Cursor port(words.group("<"));
                 const TilePort at = end(port);
                 to_control |= !source && is_control(at);
-                const auto id = channel(at, source ? program::Direction::MM2S : program::Direction::S2MM);
+                const auto id =
+                    channel(at, source ? program::Direction::MM2S : program::Direction::S2MM);
                 if (id && source) {
-                    flow.source = *id;
-                    from_channel = true;
+                    sources.push_back(*id);
                 } else if (id) {
                     flow.destinations.push_back(*id);
                 }
             }
         }
-        if (from_channel && to_control && sent_[flow.source.tile].contains(*flow.packet_id)) {
-            throw ReadError(operation.where,
-                            "control packets (a stream into a tile's control port) are not "
-                            "modelled");
-        }
-        if (from_channel && !flow.destinations.empty()) {
-            add(std::move(flow));
+        for (const program::ChannelId& source : sources) {
+            if (to_control && sent_[source.tile].contains(*flow.packet_id)) {
+                throw ReadError(
+                    operation.where,
+                    "control packets (a stream into a tile's control port) whose words "
+                    "are in a buffer are not modelled; aiex.control_packet states them");
+            }
+            if (!flow.destinations.empty()) {
+                flow.source = source;
+                add(flow);
+            }
         }
     }
 
@@ -182,7 +189,8 @@ class FlowReader {
     }
 
     Lowering& lowering_;
-    std::map<program::TileCoordinate, std::set<std::int64_t>> sent_ = packet_ids_sent(lowering_.program);
+    std::map<program::TileCoordinate, std::set<std::int64_t>> sent_ =
+        packet_ids_sent(lowering_.program);
     Flows flows_;
 };
 
@@ -200,7 +208,7 @@ Port read_port(Cursor& cursor) {
 }
 
 std::optional<program::ChannelId> channel_at(const NpuConfig& config, const TilePort& port,
-                                    program::Direction direction) {
+                                             program::Direction direction) {
     const auto& [tile, at] = port;
     const program::TileKind kind = config.kind_of(tile);
     program::ChannelId id{tile, direction, at.index};
@@ -217,7 +225,8 @@ std::optional<program::ChannelId> channel_at(const NpuConfig& config, const Tile
     return std::nullopt;
 }
 
-std::map<program::TileCoordinate, std::set<std::int64_t>> packet_ids_sent(const program::Program& program) {
+std::map<program::TileCoordinate, std::set<std::int64_t>> packet_ids_sent(
+    const program::Program& program) {
     std::map<program::TileCoordinate, std::set<std::int64_t>> ids;
     for (const program::TileDma& dma : program.dmas) {
         for (const program::BufferDescriptor& descriptor : dma.descriptors) {

@@ -1,10 +1,11 @@
 #include "workloads/npu/mlir/lowering.hpp"
-#include "workloads/npu/mlir/vocabulary.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+
+#include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -20,6 +21,42 @@ void Lowering::note(const std::string& sentence) {
     if (std::find(notes.begin(), notes.end(), sentence) == notes.end()) {
         notes.push_back(sentence);
     }
+}
+
+namespace {
+
+// Column and row of "tile_3_1" and its like.
+std::optional<program::TileCoordinate> tile_named(std::string_view name) {
+    static constexpr std::array<std::string_view, 4> kPrefixes{"tile_", "shim_noc_tile_",
+                                                               "shim_pl_tile_", "mem_tile_"};
+    for (const std::string_view prefix : kPrefixes) {
+        if (!name.starts_with(prefix)) {
+            continue;
+        }
+        const std::string_view rest = name.substr(prefix.size());
+        const std::size_t cut = rest.find('_');
+        const auto column = to_integer(rest.substr(0, cut));
+        const auto row =
+            cut == std::string_view::npos ? std::nullopt : to_integer(rest.substr(cut + 1));
+        if (column && row) {
+            return program::TileCoordinate{*column, *row};
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+program::TileCoordinate Lowering::tile(Cursor& cursor) const {
+    if (!cursor.done() && cursor.peek()->is(TokenKind::Value)) {
+        const std::string& name = cursor.peek()->token.text;
+        const auto named = names.find(name) == nullptr ? tile_named(name) : std::nullopt;
+        if (named && config.contains(*named)) {
+            cursor.take();
+            return *named;
+        }
+    }
+    return tiles[static_cast<std::size_t>(names.index_of(cursor, Value::Kind::Tile))];
 }
 
 program::TileDma& Lowering::dma_of(program::TileCoordinate tile) {
@@ -84,6 +121,7 @@ LockUse read_lock_use(const Operation& operation, const Scope& scope) {
         throw ReadError(where, fmt::format("a lock's request must be 0..63, got {}", value));
     }
     use.acquire = kind != "Release";
+    use.nothing = value == 0 && kind != "Acquire";
     use.action.value = kind == "AcquireGreaterEqual" ? -value : value;
     return use;
 }
@@ -94,6 +132,15 @@ std::optional<std::int64_t> integer_attribute(const Operation& operation, std::s
         return std::nullopt;
     }
     return Cursor(*items, operation.where).integer();
+}
+
+std::string symbol_of(const Operation& operation) {
+    for (const Item& item : operation.items) {
+        if (item.is(TokenKind::Symbol)) {
+            return item.token.text;
+        }
+    }
+    return text_attribute(operation, "sym_name");
 }
 
 bool is_true(const Operation& operation, std::string_view key) {
@@ -110,108 +157,6 @@ std::string text_attribute(const Operation& operation, std::string_view key) {
     return items && !items->empty() && items->front().kind == Item::Kind::Token
                ? items->front().token.text
                : "";
-}
-
-namespace {
-
-std::optional<std::int64_t> folded(std::string_view name, std::int64_t a, std::int64_t b) {
-    std::int64_t result = 0;
-    const bool overflow = name == "arith.addi"   ? __builtin_add_overflow(a, b, &result)
-                          : name == "arith.subi" ? __builtin_sub_overflow(a, b, &result)
-                          : name == "arith.muli" ? __builtin_mul_overflow(a, b, &result)
-                                                 : true;
-    return overflow ? std::nullopt : std::optional{result};
-}
-
-std::optional<bool> compared(std::string_view how, std::int64_t a, std::int64_t b) {
-    if (how == "eq") {
-        return a == b;
-    }
-    if (how == "ne") {
-        return a != b;
-    }
-    const bool is_signed = how.starts_with('s');
-    if (!is_signed && !how.starts_with('u')) {
-        return std::nullopt;
-    }
-    const auto ua = static_cast<std::uint64_t>(a);
-    const auto ub = static_cast<std::uint64_t>(b);
-    const bool less = is_signed ? a < b : ua < ub;
-    if (how.ends_with("lt")) {
-        return less;
-    }
-    if (how.ends_with("le")) {
-        return less || a == b;
-    }
-    if (how.ends_with("gt")) {
-        return !less && a != b;
-    }
-    return how.ends_with("ge") ? std::optional{!less} : std::nullopt;
-}
-
-// The integer of "arith.constant 8 : index", "true", "dense<...>" aside.
-std::optional<std::int64_t> literal(const Operation& operation) {
-    if (operation.items.empty()) {
-        return std::nullopt;
-    }
-    // A dictionary of attributes may stand before the value.
-    const Item& item = operation.items.front().opens("{") && operation.items.size() > 1
-                           ? operation.items[1]
-                           : operation.items.front();
-    if (item.is(TokenKind::Number)) {
-        return to_integer(item.token.text);
-    }
-    return item.is_word("true")    ? std::optional<std::int64_t>{1}
-           : item.is_word("false") ? std::optional<std::int64_t>{0}
-                                   : std::nullopt;
-}
-
-std::optional<std::int64_t> operand(Cursor& cursor, const Scope& scope) {
-    return !cursor.done() && cursor.peek()->is(TokenKind::Value) ? scope.constant(cursor.value())
-                                                                 : std::nullopt;
-}
-
-}  // namespace
-
-bool define_constant(const Operation& operation, Scope& scope) {
-    if (operation.results.size() != 1 || !operation.name.starts_with("arith.")) {
-        return operation.name == "arith.constant";
-    }
-    static constexpr std::array<std::string_view, 5> kCasts{
-        "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci"};
-    Cursor cursor(operation);
-    std::optional<std::int64_t> result;
-    bool parameter = false;
-    if (operation.name == "arith.constant") {
-        result = literal(operation);
-    } else if (std::find(kCasts.begin(), kCasts.end(), operation.name) != kCasts.end()) {
-        const Value* value = cursor.peek() != nullptr && cursor.peek()->is(TokenKind::Value)
-                                 ? scope.find(cursor.peek()->token.text)
-                                 : nullptr;
-        parameter = value != nullptr && value->kind == Value::Kind::Parameter;
-        if (parameter) {
-            scope.define(operation.results[0], *value);
-        }
-        result = operand(cursor, scope);
-    } else if (operation.name == "arith.cmpi") {
-        const std::string how = cursor.word();
-        cursor.expect(",");
-        const auto a = operand(cursor, scope);
-        const auto b = cursor.skip(",") ? operand(cursor, scope) : std::nullopt;
-        if (a && b) {
-            result = compared(how, *a, *b);
-        }
-    } else {
-        const auto a = operand(cursor, scope);
-        const auto b = cursor.skip(",") ? operand(cursor, scope) : std::nullopt;
-        result = a && b ? folded(operation.name, *a, *b) : std::nullopt;
-    }
-    if (result) {
-        scope.define(operation.results[0], {Value::Kind::Constant, *result});
-    } else if (!parameter) {
-        scope.forget(operation.results[0]);  // a loop may have bound the name before
-    }
-    return result.has_value() || parameter || operation.name == "arith.constant";
 }
 
 std::string plain_name(const std::string& name) {

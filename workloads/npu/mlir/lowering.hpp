@@ -13,8 +13,10 @@
 
 #include "workloads/npu/mlir/design.hpp"
 #include "workloads/npu/mlir/memref_type.hpp"
+#include "workloads/npu/mlir/object_fifo.hpp"
 #include "workloads/npu/mlir/scope.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
+#include "workloads/npu/program_file/program_file.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -28,12 +30,18 @@ struct Lowering {
     Scope names{};  // of the device's region
     program::Program program{};
     std::vector<program::TileCoordinate> tiles{};
-    std::vector<MemrefType> buffer_types{};          // of Program::buffers
-    std::vector<MemrefType> external_types{};        // of Program::external_buffers
+    std::vector<MemrefType> buffer_types{};                   // of Program::buffers
+    std::vector<MemrefType> external_types{};                 // of Program::external_buffers
     std::map<std::string, program::ChannelId> allocations{};  // aie.shim_dma_allocation by symbol
     std::vector<std::vector<std::uint32_t>> globals{};
     std::map<std::string, std::int64_t> global_symbols{};
     std::map<std::string, const Operation*> functions{};
+    std::vector<ObjectFifo> fifos{};
+    std::vector<FifoPool> fifo_pools{};
+    std::vector<FifoLink> links{};
+    // Streams of object FIFOs: from a channel to others.
+    std::vector<std::pair<program::ChannelId, std::vector<program::ChannelId>>> fifo_streams{};
+    std::vector<program_file::TraceSlots> trace_slots{};
     bool repeat_counts_runs = false;  // see RepeatCount
     // Run-time parameters: a word (second) of a buffer (first) by its number in the core.
     std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> parameters{};
@@ -45,9 +53,8 @@ struct Lowering {
     void attempt(const std::function<void()>& step);
     // Adds a note unless it has been said.
     void note(const std::string& sentence);
-    program::TileCoordinate tile(Cursor& cursor) const {
-        return tiles[static_cast<std::size_t>(names.index_of(cursor, Value::Kind::Tile))];
-    }
+    // A tile's value; without one, a name that says where it lies: %shim_noc_tile_0_0.
+    program::TileCoordinate tile(Cursor& cursor) const;
     program::TileDma& dma_of(program::TileCoordinate tile);
     // The operations of the device's region.
     const std::vector<Operation>& body() const;
@@ -58,12 +65,22 @@ void lower_storage(Lowering& lowering);
 // Once their sizes are known.
 void place_external_buffers(Lowering& lowering);
 void lower_dmas(Lowering& lowering);
+// What a decompiled configuration's register writes set up.
+void lower_configuration(Lowering& lowering);
 void lower_cores(Lowering& lowering);
 // The ways between cores' cascade ports; after the cores.
 void lower_cascades(Lowering& lowering);
 void lower_sequence(Lowering& lowering);
 // Scripts for cores whose locks nobody serves: KernelCosts::default_core, or an error.
 void add_bodyless_cores(Lowering& lowering);
+// Whether a device's sequence loads configurations: other devices of the file, or its own again.
+const Operation* sequence_of(Lowering& lowering);
+bool loads_configurations(const Operation& sequence);
+// The sequence part by part, each on the device it configures. `source`: the whole file.
+void lower_configurations(Lowering& lowering, const Operation& sequence, const Source& source);
+// Everything but the sequence. `routed`: as lower_routes. `run`: the sequence, in its place.
+void lower_device(Lowering& lowering, const Operation& routed, const std::function<void()>& run);
+std::string symbol_of(const Operation& operation);
 // `routed`: the device whose switchboxes say the routes; usually the same one.
 void lower_routes(Lowering& lowering, const Operation& routed);
 
@@ -75,6 +92,7 @@ program::ChannelId read_channel(Cursor& cursor, program::TileCoordinate tile);
 struct LockUse {
     program::LockAction action;
     bool acquire = false;
+    bool nothing = false;  // a computed count of 0
 };
 LockUse read_lock_use(const Operation& operation, const Scope& scope);
 // The one region of an operation that must have one.
@@ -90,6 +108,8 @@ std::string text_attribute(const Operation& operation, std::string_view key);
 // Defines what arith.constant and the integer arithmetic on constants yield; false for other
 // operations.
 bool define_constant(const Operation& operation, Scope& scope);
+// Whether what it defined is known to the core only as it runs.
+bool is_computed(const Operation& operation, const Scope& scope);
 // The number of a task's runs from a repeat_count attribute.
 std::int64_t runs_of(const Lowering& lowering, std::int64_t repeat_count);
 std::string plain_name(const std::string& name);

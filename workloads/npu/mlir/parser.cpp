@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "workloads/npu/mlir/generic_form.hpp"
 #include "workloads/npu/mlir/syntax.hpp"
 
 namespace tilesim::workloads::npu::mlir {
@@ -73,9 +74,13 @@ class Parser {
         }
         const Token name = take();
         if (name.kind == TokenKind::String && peek().is("(")) {
-            throw ReadError(name.where, fmt::format("operation \"{}\" is in generic form; print "
-                                                    "the design in the pretty form",
-                                                    name.text));
+            constexpr std::string_view kBuiltin = "builtin.";
+            op.name = name.text.substr(name.text.starts_with(kBuiltin) ? kBuiltin.size() : 0);
+            while (!ends_operation(op)) {
+                op.items.push_back(item());
+            }
+            op.items = own_form(op, generic_parts(std::move(op.items)));
+            return op;
         }
         const bool alias = name.kind == TokenKind::Word &&
                            (name.text[0] == '#' || name.text[0] == '!') && peek().is("=");
@@ -183,14 +188,15 @@ class Parser {
 
     void label(Item& group) {
         const Token name = take();
-        group.blocks.push_back({name.text, {}, {}});
+        group.blocks.push_back({name.text, {}, {}, {}});
         if (peek().is("(")) {
-            const Item arguments = item();
+            Item arguments = item();
             for (const Item& each : arguments.items) {
                 if (each.is(TokenKind::Value)) {
                     group.blocks.back().arguments.push_back(each.token.text);
                 }
             }
+            group.blocks.back().argument_items = std::move(arguments.items);
         }
         if (!take().is(":")) {
             throw ReadError(name.where, fmt::format("block ^{} lacks its ':'", name.text));

@@ -53,7 +53,6 @@ TEST(Parser, NamesThePlaceOfWhatIsWrong) {
     EXPECT_EQ(error_of("a.b\n  \"text").line, 2U);
     EXPECT_EQ(error_of("a.b )").column, 5U);
     EXPECT_EQ(error_of("word").column, 1U);
-    EXPECT_EQ(error_of("\"a.b\"() : () -> ()").column, 1U);  // generic form
     EXPECT_EQ(error_of("a.b " + std::string(200, '(')).line, 1U);
 }
 

@@ -27,7 +27,25 @@ std::uint64_t address_of(const Operation& operation, const Scope& scope) {
     return tile_base({*column, *row}) | offset;
 }
 
+constexpr std::size_t kMostArguments = 31;
+
 }  // namespace
+
+const RegisterWrites::Argument& RegisterWrites::argument(std::size_t index) {
+    auto& buffers = lowering_.program.external_buffers;
+    while (index >= arguments_.size()) {
+        program::ExternalBuffer buffer;
+        buffer.name = unique_name(buffers, fmt::format("argument{}", arguments_.size()));
+        buffer.bytes = kWordBytes;  // grows with the descriptors that reach further
+        arguments_.push_back({static_cast<std::int64_t>(buffers.size()), 0});
+        buffers.push_back(buffer);
+        lowering_.external_types.push_back({1, kWordBits});
+        lowering_.note(
+            "address patches name arguments behind those of the sequence: buffers of "
+            "their descriptors' size, as hosts add for traces");
+    }
+    return arguments_[index];
+}
 
 void RegisterWrites::write32(const Operation& operation, Scope& scope) {
     // Since 2026 the address may be an index into a buffer: left to field() to refuse.
@@ -54,20 +72,20 @@ void RegisterWrites::blockwrite(const Operation& operation, Scope& scope) {
 
 void RegisterWrites::address_patch(const Operation& operation, Scope& scope) {
     const auto index = static_cast<std::size_t>(field(operation, scope, "arg_idx"));
-    const std::optional<std::int64_t> buffer = argument(index);
-    if (!buffer) {
-        throw ReadError(operation.where,
-                        fmt::format("argument {} of the sequence is no buffer", index));
+    if (index > kMostArguments) {
+        throw ReadError(operation.where, fmt::format("no launch has an argument {}", index));
     }
-    registers_.patch(static_cast<std::uint64_t>(field(operation, scope, "addr")), *buffer,
-                     field(operation, scope, "arg_plus", 0), operation.where);
+    const Argument to = argument(index);
+    registers_.patch(static_cast<std::uint64_t>(field(operation, scope, "addr")), to.buffer,
+                     to.offset + field(operation, scope, "arg_plus", 0), operation.where);
 }
 
 void RegisterWrites::writebd(const Operation& operation, Scope& scope) {
     const auto get = [&](std::string_view key) {
         return static_cast<std::uint32_t>(field(operation, scope, key, 0));
     };
-    const program::TileCoordinate tile{field(operation, scope, "column"), field(operation, scope, "row", 0)};
+    const program::TileCoordinate tile{field(operation, scope, "column"),
+                                       field(operation, scope, "row", 0)};
     if (!lowering_.config.contains(tile)) {
         throw ReadError(operation.where, "this descriptor's tile is outside the array");
     }
@@ -124,10 +142,10 @@ void RegisterWrites::writebd(const Operation& operation, Scope& scope) {
     }
     // Older files name the argument here instead of in an address_patch.
     if (const auto named = integer_attribute(operation, "ddr_id")) {
-        const auto buffer = argument(static_cast<std::size_t>(*named));
-        if (buffer) {  // none: a trace buffer behind the arguments
-            registers_.patch(tile_base(tile) | (0x1D004 + 0x20 * get("bd_id")), *buffer,
-                             get("buffer_offset"), operation.where);
+        if (*named >= 0 && static_cast<std::size_t>(*named) <= kMostArguments) {
+            const Argument to = argument(static_cast<std::size_t>(*named));
+            registers_.patch(tile_base(tile) | (0x1D004 + 0x20 * get("bd_id")), to.buffer,
+                             to.offset + get("buffer_offset"), operation.where);
         }
     }
 }

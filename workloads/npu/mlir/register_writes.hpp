@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "workloads/npu/mlir/lowering.hpp"
@@ -15,11 +15,18 @@ namespace tilesim::workloads::npu::mlir {
 
 class RegisterWrites {
   public:
-    RegisterWrites(const Lowering& lowering, Registers& registers)
+    RegisterWrites(Lowering& lowering, Registers& registers)
         : lowering_(lowering), registers_(registers) {}
 
-    // The next argument of the sequence: an external buffer, or nothing that has an address.
-    void add_argument(std::optional<std::int64_t> buffer) { arguments_.push_back(buffer); }
+    // An argument of the sequence that is a buffer: which one, and where in it.
+    struct Argument {
+        std::int64_t buffer = 0;
+        std::int64_t offset = 0;  // bytes
+    };
+    // The buffers among a sequence's arguments, in their order; returns those of before.
+    std::vector<Argument> set_arguments(std::vector<Argument> arguments) {
+        return std::exchange(arguments_, std::move(arguments));
+    }
 
     void write32(const Operation& operation, Scope& scope);
     void maskwrite32(const Operation& operation, Scope& scope);
@@ -31,13 +38,12 @@ class RegisterWrites {
     void push_queue(const Operation& operation, Scope& scope);
 
   private:
-    std::optional<std::int64_t> argument(std::size_t index) const {
-        return index < arguments_.size() ? arguments_[index] : std::nullopt;
-    }
+    // A buffer behind the arguments is one the host adds: a trace's, or of a sequence without any.
+    const Argument& argument(std::size_t index);
 
-    const Lowering& lowering_;
+    Lowering& lowering_;
     Registers& registers_;
-    std::vector<std::optional<std::int64_t>> arguments_;
+    std::vector<Argument> arguments_;
 };
 
 }  // namespace tilesim::workloads::npu::mlir

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -26,6 +27,8 @@ class Registers {
     void write(std::uint64_t address, std::uint32_t value, std::uint32_t mask, Location where);
     // The descriptor whose address word lies at `address` starts in an argument of the kernel.
     void patch(std::uint64_t address, std::int64_t argument, std::int64_t bytes, Location where);
+    // What has been written and not been pushed takes effect.
+    void finish();
     // A descriptor stated field by field has taken this id: the words written before are stale.
     void forget(program::TileCoordinate tile, std::int64_t id);
 
@@ -40,23 +43,28 @@ class Registers {
     };
     static const Fields& fields_of(program::TileKind kind);
 
-    void refuse_reset(std::uint64_t address, std::uint32_t value, Location where) const;
+    static program::TileCoordinate tile_of(std::uint64_t address);
+    bool control(std::uint64_t address, std::uint32_t value, std::uint32_t mask);
+    bool trace_set_up(program::TileCoordinate tile, std::int64_t offset, std::uint32_t value);
+    bool is_empty(program::TileCoordinate tile, const Written& written) const;
     void push(const program::ChannelId& channel, std::uint32_t value);
-    program::BufferDescriptor decode(program::TileCoordinate tile, std::int64_t id, const Written& written);
+    program::BufferDescriptor decode(program::TileCoordinate tile, std::int64_t id,
+                                     const Written& written);
     void decode_core(std::span<const std::uint32_t> words, program::BufferDescriptor& descriptor,
                      std::int64_t& address) const;
-    void decode_memory_tile(std::span<const std::uint32_t> words, program::BufferDescriptor& descriptor,
-                            std::int64_t& address) const;
-    void decode_shim(std::span<const std::uint32_t> words, program::BufferDescriptor& descriptor) const;
-    void set_buffer(program::TileCoordinate tile, std::int64_t address, program::BufferDescriptor& descriptor,
-                    Location where);
+    void decode_memory_tile(std::span<const std::uint32_t> words,
+                            program::BufferDescriptor& descriptor, std::int64_t& address) const;
+    void decode_shim(std::span<const std::uint32_t> words,
+                     program::BufferDescriptor& descriptor) const;
+    void set_buffer(program::TileCoordinate tile, std::int64_t address,
+                    program::BufferDescriptor& descriptor, Location where);
     void grow_argument(const program::BufferDescriptor& descriptor);
     std::int64_t lock_of(program::TileCoordinate tile, std::int64_t id);
-    void memory_word(program::TileCoordinate tile, std::int64_t address, std::uint32_t value,
-                     Location where);
+    void memory_word(program::TileCoordinate tile, std::int64_t address, std::uint32_t value);
 
     Lowering& lowering_;
     std::map<std::pair<program::TileCoordinate, std::int64_t>, Written> descriptors_;
+    std::set<program::TileCoordinate> cores_in_reset_;
 };
 
 }  // namespace tilesim::workloads::npu::mlir

@@ -24,6 +24,10 @@ struct Value {
     Kind kind = Kind::Constant;
     std::int64_t index = 0;
     std::int64_t offset = 0;  // of a view into an external buffer, elements
+    bool computed = false;    // known here, but by the core only as it runs
+    bool same_as(const Value& other) const {
+        return kind == other.kind && index == other.index && offset == other.offset;
+    }
 };
 
 class Scope {

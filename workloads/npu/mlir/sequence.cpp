@@ -1,5 +1,8 @@
 // The run-time sequence: what the command processor executes.
+#include "workloads/npu/mlir/sequence.hpp"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <variant>
@@ -20,6 +23,7 @@ namespace {
 
 constexpr std::size_t kMostSteps = 1'000'000;  // unrolled
 constexpr int kMostNesting = 32;
+constexpr std::string_view kUnnamed = "sequence";  // a sequence without a name of its own
 
 class Sequence {
   public:
@@ -36,6 +40,23 @@ class Sequence {
         arguments(operation);
         block(region_of(operation), scope_);
     }
+
+    SequenceNames declare(const Operation& operation) {
+        arguments(operation);
+        return {names_, register_writes_.set_arguments({})};
+    }
+    void see(const SequenceNames& names) {
+        for (const auto& [name, value] : names.values) {
+            scope_.define(name, value);
+        }
+        register_writes_.set_arguments(names.arguments);
+    }
+    void run(const std::vector<const Operation*>& operations) {
+        for (const Operation* operation : operations) {
+            lowering_.attempt([&] { step(*operation, scope_); });
+        }
+    }
+    const Scope& names() const { return scope_; }
 
   private:
     template <class Part>
@@ -57,18 +78,18 @@ class Sequence {
             cursor.take();
         }
         Cursor list(cursor.group("("));
+        std::vector<RegisterWrites::Argument> buffers;
         while (!list.done()) {
             const std::string name = list.value();
             list.expect(":");
             if (list.peek() != nullptr && list.peek()->is_word("memref")) {
-                register_writes_.add_argument(add_buffer(name, read_memref(list)));
-            } else {
-                register_writes_.add_argument(std::nullopt);
+                buffers.push_back({add_buffer(name, read_memref(list)), 0});
             }
             while (!list.done() && !list.skip(",")) {
                 list.take();
             }
         }
+        register_writes_.set_arguments(std::move(buffers));
     }
 
     // The number of the external buffer that an argument becomes.
@@ -78,7 +99,9 @@ class Sequence {
         program::ExternalBuffer buffer;
         buffer.name = unique_name(buffers, name);
         buffer.bytes = (type.bytes() + kWordBytes - 1) / kWordBytes * kWordBytes;
-        scope_.define(name, {Value::Kind::External, number});
+        const Value value{Value::Kind::External, number};
+        scope_.define(name, value);
+        names_.emplace_back(name, value);
         buffers.push_back(buffer);
         lowering_.external_types.push_back(type);
         return number;
@@ -114,6 +137,11 @@ class Sequence {
             {"push_queue", &RegisterWrites::push_queue},
             {"rtp_write", &Sequence::rtp_write},
             {"set_lock", &Sequence::set_lock},
+            {"control_packet", &Sequence::control_packet},
+            {"dma_channel_reset", &Sequence::channel_reset},
+            {"core_reset", &Sequence::core_reset},
+            {"dma_channel_reset_for", &Sequence::channel_reset_for},
+            {"run", &Sequence::run_other},
             {"dma_configure_task", &SequenceTasks::configure_task},
             {"dma_configure_task_for", &SequenceTasks::configure_task},
             {"dma_start_task", &SequenceTasks::start_task},
@@ -130,15 +158,18 @@ class Sequence {
             {"scf.for", &Sequence::loop},
         };
         static const std::set<std::string_view> kNothing{
-            "aie.end", "return",   "func.return", "scf.yield", "memref.assume_alignment",
-            "preempt", "cf.assert"};
+            "aie.end", "return",    "func.return", "scf.yield",     "memref.assume_alignment",
+            "preempt", "cf.assert", "load_pdi",    "memref.dealloc"};
         const std::string_view name = operation_name(operation);
         const auto handler = kHandlers.find(name);
         if (handler != kHandlers.end()) {
             std::visit([&](auto handles) { call(handles, operation, scope); }, handler->second);
         } else if (operation.name.starts_with("aie.trace")) {
             lowering_.note("trace set-up is left out");
-        } else if (!kNothing.contains(name) && !define_constant(operation, scope)) {
+        } else if (operation.name == "scf.if") {
+            branch(operation, scope);
+        } else if (!kNothing.contains(name) && !define_constant(operation, scope) &&
+                   !operation.name.starts_with("arith.")) {  // unknown: whoever needs it says so
             throw ReadError(operation.where, fmt::format("{} is not modelled in a run-time "
                                                          "sequence",
                                                          operation.name));
@@ -200,7 +231,8 @@ class Sequence {
         push.task.descriptor = write.descriptor.id;
         push.task.repeat = sizes[0];
         // The compiler lets every receiving transfer issue its token.
-        push.task.token = channel.direction == program::Direction::S2MM || is_true(operation, "issue_token");
+        push.task.token =
+            channel.direction == program::Direction::S2MM || is_true(operation, "issue_token");
         lowering_.program.sequence.push_back(push);
     }
 
@@ -242,6 +274,148 @@ class Sequence {
         lowering_.program.sequence.push_back(program::WaitToken{channel});
     }
 
+    // aiex.control_packet {address, opcode, stream_id, data}: a packet that writes registers.
+    // Opcodes 0 and 2 write `data`, word after word; 1 reads and changes nothing.
+    void control_packet(const Operation& operation, Scope&) {
+        const auto address = integer_attribute(operation, "address");
+        const std::int64_t opcode = integer_attribute(operation, "opcode").value_or(0);
+        const auto data = operation.attribute("data");
+        if (!address || (opcode != 1 && !data)) {
+            throw ReadError(operation.where, "a control packet needs an address and data");
+        }
+        lowering_.note(
+            "control packets act as register writes of the command processor; their way "
+            "through the switches is left out");
+        if (opcode == 1) {
+            return;
+        }
+        auto to = static_cast<std::uint64_t>(*address);
+        Cursor list(*data, operation.where);
+        while (!list.done() && !list.peek()->opens("<")) {
+            list.take();
+        }
+        Cursor words(list.group("<"));
+        while (!words.done()) {
+            if (!words.peek()->is(TokenKind::Number)) {
+                words.take();
+                continue;
+            }
+            registers_.write(to, static_cast<std::uint32_t>(words.integer()), operation.where);
+            to += kWordBytes;
+        }
+    }
+
+    // (%tile, S2MM, 0)
+    void channel_reset(const Operation& operation, Scope&) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const program::TileCoordinate tile = lowering_.tile(inside);
+        inside.expect(",");
+        lowering_.program.sequence.push_back(program::ResetChannel{read_channel(inside, tile)});
+    }
+
+    // (@fifo): every channel of it that is no shim's begins again, with its locks.
+    void channel_reset_for(const Operation& operation, Scope&) {
+        Cursor cursor(operation);
+        std::string symbol;
+        if (!cursor.done() && cursor.peek()->opens("(")) {
+            Cursor inside(cursor.take());
+            symbol = inside.symbol();
+        } else {
+            symbol = cursor.symbol();
+        }
+        const auto fifo = std::find_if(lowering_.fifos.begin(), lowering_.fifos.end(),
+                                       [&symbol](const ObjectFifo& f) { return f.name == symbol; });
+        if (fifo == lowering_.fifos.end()) {
+            throw ReadError(operation.where, fmt::format("no object FIFO is named @{}", symbol));
+        }
+        auto& sequence = lowering_.program.sequence;
+        for (const auto& [channel, task] : fifo->started) {
+            sequence.push_back(program::ResetChannel{channel});
+        }
+        for (const auto* end : ends_of(*fifo)) {
+            for (const LockPair& pair : lowering_.fifo_pools[*end->pool].locks) {
+                for (const std::int64_t lock : std::set{pair.producer, pair.consumer}) {
+                    const auto index = static_cast<std::size_t>(lock);
+                    sequence.push_back(
+                        program::SetLock{lock, lowering_.program.locks[index].initial});
+                }
+            }
+        }
+        for (const auto& [channel, task] : fifo->started) {
+            sequence.push_back(program::PushTask{channel, task});
+        }
+    }
+    static std::vector<const FifoEnd*> ends_of(const ObjectFifo& fifo) {
+        std::vector<const FifoEnd*> ends;
+        if (fifo.producer.pool) {
+            ends.push_back(&fifo.producer);
+        }
+        for (const FifoEnd& end : fifo.consumers) {
+            if (end.pool && end.pool != fifo.producer.pool) {
+                ends.push_back(&end);
+            }
+        }
+        return ends;
+    }
+
+    void core_reset(const Operation& operation, Scope&) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        lowering_.program.sequence.push_back(program::ResetCore{lowering_.tile(inside)});
+    }
+
+    // aiex.run @sequence(%a, %b) : (types): another sequence of this device, in this place.
+    void run_other(const Operation& operation, Scope& scope) {
+        Cursor cursor(operation);
+        const Location where = cursor.where();
+        const std::string symbol = cursor.symbol();
+        const Operation* other = nullptr;
+        for (const Operation& each : lowering_.body()) {
+            const std::string name = symbol_of(each);
+            if (each.name.ends_with(".runtime_sequence") &&
+                (name == symbol || (name.empty() && symbol == kUnnamed))) {
+                other = &each;
+            }
+        }
+        if (other == nullptr || ++nesting_ > kMostNesting) {
+            throw ReadError(where,
+                            other == nullptr
+                                ? fmt::format("this device has no run-time sequence @{}", symbol)
+                                : "sequences run each other without end");
+        }
+        Scope inner(&scope);
+        std::vector<RegisterWrites::Argument> buffers;
+        Cursor given(cursor.group("("));
+        Cursor head(*other);
+        while (!head.done() && !head.peek()->opens("(")) {
+            head.take();
+        }
+        Cursor formal(head.group("("));
+        while (!formal.done()) {
+            const std::string name = formal.value();
+            const Location at = given.where();
+            const Value* value = given.done() ? nullptr : scope.find(given.value());
+            if (value == nullptr) {
+                throw ReadError(at, fmt::format("@{} needs a known value for %{}", symbol, name));
+            }
+            inner.define(name, *value);
+            if (value->kind == Value::Kind::External) {
+                const auto index = static_cast<std::size_t>(value->index);
+                const std::int64_t bits = lowering_.external_types[index].element_bits;
+                buffers.push_back({value->index, value->offset * bits / 8});
+            }
+            given.skip(",");
+            while (!formal.done() && !formal.skip(",")) {
+                formal.take();
+            }
+        }
+        auto outside = register_writes_.set_arguments(std::move(buffers));
+        block(region_of(*other), inner);
+        register_writes_.set_arguments(std::move(outside));
+        --nesting_;
+    }
+
     void dma_wait(const Operation& operation, Scope&) {
         wait(allocation(lowering_, text_attribute(operation, "symbol"), operation.where));
     }
@@ -273,9 +447,10 @@ class Sequence {
         }
         for (std::int64_t column = 0; column < values["column_num"]; ++column) {
             for (std::int64_t row = 0; row < values["row_num"]; ++row) {
-                wait({{values["column"] + column, values["row"] + row},
-                      values["direction"] == 0 ? program::Direction::S2MM : program::Direction::MM2S,
-                      values["channel"]});
+                wait(
+                    {{values["column"] + column, values["row"] + row},
+                     values["direction"] == 0 ? program::Direction::S2MM : program::Direction::MM2S,
+                     values["channel"]});
             }
         }
     }
@@ -342,9 +517,9 @@ class Sequence {
         inside.expect(",");
         const std::int64_t value = scope.integer(inside);
         const auto& buffers = lowering_.program.buffers;
-        const auto place = std::find_if(buffers.begin(), buffers.end(), [&name](const program::Buffer& b) {
-            return b.name == plain_name(name);
-        });
+        const auto place =
+            std::find_if(buffers.begin(), buffers.end(),
+                         [&name](const program::Buffer& b) { return b.name == plain_name(name); });
         if (place == buffers.end()) {
             throw ReadError(where, fmt::format("no buffer is named '{}'", name));
         }
@@ -353,7 +528,8 @@ class Sequence {
             lowering_.note("run-time parameters that bound no loop are left out");
             return;
         }
-        lowering_.program.sequence.push_back(program::WriteParameter{place->tile, parameter->second, value});
+        lowering_.program.sequence.push_back(
+            program::WriteParameter{place->tile, parameter->second, value});
     }
 
     void set_lock(const Operation& operation, Scope& scope) {
@@ -368,6 +544,16 @@ class Sequence {
             throw ReadError(where, fmt::format("a lock's value must be 0..63, got {}", set.value));
         }
         lowering_.program.sequence.push_back(set);
+    }
+
+    void branch(const Operation& operation, Scope& scope) {
+        Cursor cursor(operation);
+        const std::size_t taken = scope.integer(cursor) != 0 ? 0 : 1;
+        const auto regions = operation.regions();
+        if (taken < regions.size()) {
+            Scope inner(&scope);
+            block(*regions[taken], inner);
+        }
     }
 
     void loop(const Operation& operation, Scope& scope) {
@@ -403,6 +589,7 @@ class Sequence {
 
     Lowering& lowering_;
     Scope scope_;
+    std::vector<std::pair<std::string, Value>> names_;  // of the arguments
     Registers registers_;
     DescriptorIds ids_;
     RegisterWrites register_writes_{lowering_, registers_};
@@ -425,13 +612,19 @@ bool is_sequence(const Operation& operation) {
     return commands;
 }
 
-std::string symbol_of(const Operation& operation) {
-    for (const Item& item : operation.items) {
-        if (item.is(TokenKind::Symbol)) {
-            return item.token.text;
+// Channels of the first generation send no tokens: whoever waits polls until they are idle.
+void poll_without_tokens(Lowering& lowering) {
+    const auto sends = [&lowering](const program::ChannelId& channel) {
+        return lowering.config.dma_of(lowering.config.kind_of(channel.tile)).tokens;
+    };
+    for (program::SequenceOp& operation : lowering.program.sequence) {
+        if (auto* push = std::get_if<program::PushTask>(&operation)) {
+            push->task.token = push->task.token && sends(push->channel);
+        } else if (const auto* wait = std::get_if<program::WaitToken>(&operation);
+                   wait != nullptr && !sends(wait->channel)) {
+            operation = program::WaitIdle{program::ChannelId{wait->channel}};
         }
     }
-    return text_attribute(operation, "sym_name");
 }
 
 void add_host_steps(Lowering& lowering) {
@@ -467,7 +660,36 @@ void add_host_steps(Lowering& lowering) {
 
 }  // namespace
 
-void lower_sequence(Lowering& lowering) {
+SequenceNames declare_arguments(Lowering& lowering, const Operation& sequence) {
+    return Sequence(lowering).declare(sequence);
+}
+
+bool only_names(const Operation& operation) {
+    return operation.name.starts_with("arith.") || operation.name.starts_with("index.") ||
+           operation.name == "memref.subview" || operation.name == "memref.cast" ||
+           operation.name == "memref.reinterpret_cast";
+}
+
+void add_name(Lowering& lowering, const Operation& operation, SequenceNames& names) {
+    Sequence sequence(lowering);
+    sequence.see(names);
+    sequence.run({&operation});
+    for (const std::string& result : operation.results) {
+        if (const Value* value = sequence.names().find(result)) {
+            names.values.emplace_back(result, *value);
+        }
+    }
+}
+
+void run_operations(Lowering& lowering, const std::vector<const Operation*>& operations,
+                    const SequenceNames& names) {
+    Sequence sequence(lowering);
+    sequence.see(names);
+    sequence.run(operations);
+    poll_without_tokens(lowering);
+}
+
+const Operation* sequence_of(Lowering& lowering) {
     const Operation* chosen = nullptr;
     std::vector<std::string> others;
     for (const Operation& operation : lowering.body()) {
@@ -482,21 +704,27 @@ void lower_sequence(Lowering& lowering) {
             others.push_back(fmt::format("@{}", symbol_of(operation)));
         }
     }
-    if (chosen == nullptr) {
-        if (!lowering.options.sequence.empty()) {
-            throw ReadError(lowering.device.where, fmt::format("no run-time sequence is named @{}",
-                                                               lowering.options.sequence));
-        }
-        if (lowering.options.host.empty()) {
-            lowering.note("the device has no run-time sequence: only what starts by itself runs");
-        }
-        add_host_steps(lowering);
-        return;
+    if (chosen == nullptr && !lowering.options.sequence.empty()) {
+        throw ReadError(
+            lowering.device.where,
+            fmt::format(
+                "no run-time sequence is named @{}{}", lowering.options.sequence,
+                others.empty() ? "" : fmt::format("; there are {}", fmt::join(others, ", "))));
     }
     for (const std::string& other : others) {
         lowering.note(fmt::format("run-time sequence {} is left out", other));
     }
-    Sequence(lowering).run(*chosen);
+    return chosen;
+}
+
+void lower_sequence(Lowering& lowering) {
+    const Operation* chosen = sequence_of(lowering);
+    if (chosen != nullptr) {
+        Sequence(lowering).run(*chosen);
+    } else if (lowering.options.host.empty()) {
+        lowering.note("the device has no run-time sequence: only what starts by itself runs");
+    }
+    poll_without_tokens(lowering);
     add_host_steps(lowering);
 }
 

@@ -41,6 +41,7 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
     if (chain.descriptors.empty()) {
         throw ReadError(operation.where, "this task has no transfer");
     }
+    note_ignored(lowering_, chain);
     Task task{channel, {channel, {}}, {}};
     for (const program::BufferDescriptor& descriptor : chain.descriptors) {
         registers_.forget(channel.tile, descriptor.id);

@@ -22,9 +22,23 @@ class Storage {
     explicit Storage(Lowering& lowering) : lowering_(lowering) {}
 
     void run() {
+        for (const Operation& operation : lowering_.body()) {
+            define_constant(operation, lowering_.names);
+        }
+        lowering_.attempt([this] { place_logical_tiles(lowering_); });
+        walk(lowering_.body(), [this](const Operation& operation) {
+            lowering_.attempt([this, &operation] {
+                if (operation.name == "aie.tile") {
+                    tile(operation);
+                }
+            });
+        });
         walk(lowering_.body(), [this](const Operation& operation) {
             lowering_.attempt([this, &operation] { declare(operation); });
         });
+        if (lowering_.errors.empty()) {
+            read_object_fifos(lowering_);
+        }
         number_locks();
         place_buffers();
     }
@@ -36,9 +50,7 @@ class Storage {
 
     void declare(const Operation& operation) {
         const std::string& name = operation.name;
-        if (name == "aie.tile") {
-            tile(operation);
-        } else if (name == "aie.buffer") {
+        if (name == "aie.buffer") {
             buffer(operation);
         } else if (name == "aie.lock") {
             lock(operation);
@@ -229,6 +241,13 @@ class Storage {
         }
     }
 
+    // Buffers of object FIFOs stand behind those that are declared.
+    std::int64_t pin_of(std::size_t index) const {
+        return index < pins_.size() ? pins_[index].bank : kUnplaced;
+    }
+    Location where_of(std::size_t index) const {
+        return index < wheres_.size() ? wheres_[index] : lowering_.device.where;
+    }
     program::Buffer& buffer_at(std::size_t index) { return lowering_.program.buffers[index]; }
     std::int64_t stack_of(program::TileCoordinate tile) const {
         const auto place = stacks_.find(tile);
@@ -239,7 +258,8 @@ class Storage {
     }
 
     // The first address in [from, to) where the buffer overlaps no placed one; to when none.
-    std::int64_t gap(program::TileCoordinate tile, std::int64_t bytes, std::int64_t from, std::int64_t to) {
+    std::int64_t gap(program::TileCoordinate tile, std::int64_t bytes, std::int64_t from,
+                     std::int64_t to) {
         std::int64_t address = aligned(from);
         bool moved = true;
         while (moved && address + bytes <= to) {
@@ -270,7 +290,7 @@ class Storage {
             if (buffer_at(index).address != kUnplaced) {
                 continue;
             }
-            const std::int64_t pinned = pins_[index].bank;
+            const std::int64_t pinned = pin_of(index);
             for (std::int64_t tried = 0; tried < banks; ++tried) {
                 const std::int64_t at = pinned != kUnplaced ? pinned : (next + tried) % banks;
                 const std::int64_t begin = std::max(at * bank, stack_of(tile));
@@ -306,7 +326,7 @@ class Storage {
             const std::int64_t address = gap(tile, buffer.bytes, stack_of(tile), memory);
             if (address == memory) {
                 lowering_.errors.emplace_back(
-                    wheres_[index],
+                    where_of(index),
                     fmt::format("buffer {} of {} B does not fit the memory of tile {},{} any more",
                                 buffer.name, buffer.bytes, tile.column, tile.row));
                 buffer.address = 0;

@@ -48,6 +48,7 @@ struct Operation {
 struct Block {
     std::string label;                   // without ^; empty for an entry block
     std::vector<std::string> arguments;  // names without %
+    std::vector<Item> argument_items;    // the same with their types
     std::vector<Operation> operations;
 };
 

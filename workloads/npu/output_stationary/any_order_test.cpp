@@ -5,7 +5,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/npu_config.hpp"
-#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
 #include "workloads/npu/output_stationary/program_interpreter_testing.hpp"
 
@@ -36,12 +36,12 @@ TEST_P(AnyOrder, GivesTheProduct) {
     map.c_buffers = c_buffers;
     const LoweredGemm lowered = lower(gemm, map, config);
     arch::memory::port::BackingStore store;
-    fill_operands(gemm, lowered, 3, store);
+    fill_operands(gemm, matrices_of(lowered), 3, store);
     ProgramInterpreter interpreter(config, lowered.program, store,
                                    static_cast<std::uint64_t>(seed));
     EXPECT_TRUE(interpreter.run());
     EXPECT_THAT(interpreter.faults(), testing::IsEmpty());
-    const ProductCheck check = check_product(gemm, lowered, map, 3, store);
+    const ProductCheck check = check_product(gemm, matrices_of(lowered), sum_order(gemm, map), 3, store);
     EXPECT_TRUE(check.match) << check.first_mismatch;
 }
 
@@ -72,12 +72,12 @@ TEST_P(AnyOrderOfManyRows, GivesTheProduct) {
     map.b_buffers = b_buffers;
     const LoweredGemm lowered = lower(gemm, map, config);
     arch::memory::port::BackingStore store;
-    fill_operands(gemm, lowered, 3, store);
+    fill_operands(gemm, matrices_of(lowered), 3, store);
     ProgramInterpreter interpreter(config, lowered.program, store,
                                    static_cast<std::uint64_t>(seed));
     EXPECT_TRUE(interpreter.run());
     EXPECT_THAT(interpreter.faults(), testing::IsEmpty());
-    const ProductCheck check = check_product(gemm, lowered, map, 3, store);
+    const ProductCheck check = check_product(gemm, matrices_of(lowered), sum_order(gemm, map), 3, store);
     EXPECT_TRUE(check.match) << check.first_mismatch;
 }
 

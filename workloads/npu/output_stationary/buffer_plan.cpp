@@ -1,61 +1,15 @@
 #include "workloads/npu/output_stationary/buffer_plan.hpp"
 
 #include <algorithm>
+#include <numeric>
+
+#include "workloads/npu/core_placement.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 
 using arch::npu::NpuConfig;
 
 namespace {
-
-struct CoreBuffer {
-    std::int64_t bytes = 0;
-    std::vector<std::int64_t>* address = nullptr;  // where to note the place
-    std::int64_t at = 0;
-};
-
-bool overlap(std::int64_t a, std::int64_t a_end, std::int64_t b, std::int64_t b_end) {
-    return a < b_end && b < a_end;
-}
-
-// True when `buffer` at `at` overlaps nothing placed, nor shares a bank with its own partner.
-bool free_at(const CoreBuffer& buffer, std::int64_t at, std::size_t placed,
-             const std::vector<CoreBuffer>& buffers, std::int64_t bank) {
-    const std::int64_t end = at + buffer.bytes;
-    return std::all_of(buffers.begin(), buffers.begin() + static_cast<std::ptrdiff_t>(placed),
-                       [&](const CoreBuffer& other) {
-                           const std::int64_t other_end = other.at + other.bytes;
-                           const bool same_bank =
-                               overlap(at / bank, (end - 1) / bank + 1, other.at / bank,
-                                       (other_end - 1) / bank + 1);
-                           return !overlap(at, end, other.at, other_end) &&
-                                  (other.address != buffer.address || !same_bank);
-                       });
-}
-
-// Places the buffers in turn at the lowest address that keeps partners in different banks.
-bool place_by_banks(std::vector<CoreBuffer>& buffers, const NpuConfig& config) {
-    const std::int64_t bank = config.core.bank.count();
-    for (std::size_t i = 0; i < buffers.size(); ++i) {
-        std::vector<std::int64_t> starts{config.core.stack.count()};
-        for (std::int64_t start = bank; start < config.core.memory.count(); start += bank) {
-            starts.push_back(start);
-        }
-        for (std::size_t j = 0; j < i; ++j) {
-            starts.push_back(buffers[j].at + buffers[j].bytes);
-        }
-        std::sort(starts.begin(), starts.end());
-        const auto place = std::find_if(starts.begin(), starts.end(), [&](std::int64_t at) {
-            return at + buffers[i].bytes <= config.core.memory.count() &&
-                   free_at(buffers[i], at, i, buffers, bank);
-        });
-        if (place == starts.end()) {
-            return false;
-        }
-        buffers[i].at = *place;
-    }
-    return true;
-}
 
 using arch::npu::program::TileCoordinate;
 
@@ -102,11 +56,11 @@ void add_blocks(std::vector<Block>& blocks, MemoryTilePlan& plan, std::int64_t c
     const bool lend_b =
         std::max(shape.b_in_channel() + shape.b_in, shape.b_out_channel() + 1) <= reaching;
     const std::int64_t rows = shape.rows_of_a(column).count;
-    for (std::int64_t i = 0; i < std::max(map.a_buffers, map.b_buffers); ++i) {
-        for (std::int64_t row = 0; i < map.a_buffers && row < rows; ++row) {
+    for (std::int64_t i = 0; i < std::max(map.a_blocks, map.b_blocks); ++i) {
+        for (std::int64_t row = 0; i < map.a_blocks && row < rows; ++row) {
             blocks.push_back({{column, shape.a_home}, sizes.a_block, lend_a, &plan.a});
         }
-        if (i < map.b_buffers) {
+        if (i < map.b_blocks) {
             blocks.push_back({{column, shape.b_home}, sizes.b_block, lend_b, &plan.b});
         }
     }
@@ -136,34 +90,23 @@ bool place_beside(const Block& block, MemoryTiles& tiles) {
 std::optional<CorePlan> plan_core(const BufferSizes& sizes, const OutputStationaryMapping& map,
                                   const NpuConfig& config) {
     CorePlan plan;
-    std::vector<CoreBuffer> buffers;
-    for (std::int64_t i = 0; i < map.c_buffers; ++i) {
-        buffers.push_back({sizes.c_core, &plan.c, 0});
-    }
-    for (std::int64_t i = 0; i < std::max(map.a_buffers, map.b_buffers); ++i) {
-        if (i < map.a_buffers) {
-            buffers.push_back({sizes.a_core, &plan.a, 0});
-        }
-        if (i < map.b_buffers) {
-            buffers.push_back({sizes.b_core, &plan.b, 0});
-        }
-    }
-    plan.used = config.core.stack.count();
-    for (const CoreBuffer& buffer : buffers) {
-        plan.used += buffer.bytes;
-    }
-    if (plan.used > config.core.memory.count()) {
+    std::vector<std::int64_t> bytes;
+    std::vector<std::vector<std::int64_t>*> addresses;  // where to note the places
+    const auto add = [&](std::int64_t count, std::int64_t size, std::vector<std::int64_t>& of) {
+        bytes.insert(bytes.end(), static_cast<std::size_t>(count), size);
+        addresses.insert(addresses.end(), static_cast<std::size_t>(count), &of);
+    };
+    add(map.a_buffers, sizes.a_core, plan.a);
+    add(map.b_buffers, sizes.b_core, plan.b);
+    add(map.c_buffers, sizes.c_core, plan.c);
+    add(map.sums_apart ? 1 : 0, sizes.sum_core, plan.sum);
+    plan.used = std::accumulate(bytes.begin(), bytes.end(), config.core.stack.count());
+    const auto places = place_in_core(bytes, config.core);
+    if (!places) {
         return std::nullopt;
     }
-    if (!place_by_banks(buffers, config)) {
-        std::int64_t address = config.core.stack.count();
-        for (CoreBuffer& buffer : buffers) {
-            buffer.at = address;
-            address += buffer.bytes;
-        }
-    }
-    for (const CoreBuffer& buffer : buffers) {
-        buffer.address->push_back(buffer.at);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        addresses[i]->push_back((*places)[i]);
     }
     return plan;
 }
@@ -175,8 +118,8 @@ std::optional<std::vector<MemoryTilePlan>> plan_memory_tiles(const BufferSizes& 
     MemoryTiles tiles(config);
     std::vector<MemoryTilePlan> plans(static_cast<std::size_t>(shape.columns));
     std::vector<Block> blocks;
-    blocks.reserve(static_cast<std::size_t>(shape.rows * map.a_buffers +
-                                            shape.columns * map.b_buffers));
+    blocks.reserve(
+        static_cast<std::size_t>(shape.rows * map.a_blocks + shape.columns * map.b_blocks));
     for (std::int64_t column = 0; column < shape.columns; ++column) {
         MemoryTilePlan& plan = plans[static_cast<std::size_t>(column)];
         for (std::int64_t i = 0; i < shape.joins; ++i) {

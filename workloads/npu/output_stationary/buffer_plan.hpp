@@ -11,10 +11,9 @@
 
 namespace tilesim::workloads::npu::output_stationary {
 
-// Core memory, the same in every core. A's buffers lie in different banks, B's and C's too,
-// where the tile is small enough; otherwise the buffers follow each other without gaps.
+// Core memory, the same in every core, as core_placement.hpp has it.
 struct CorePlan {
-    std::vector<std::int64_t> a, b, c;  // addresses
+    std::vector<std::int64_t> a, b, c, sum;  // addresses
     std::int64_t used = 0;              // bytes, stack included
 };
 // Nothing when the buffers do not fit.

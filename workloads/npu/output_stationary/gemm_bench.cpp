@@ -31,7 +31,7 @@ void gemm(benchmark::State& state) {
         arch::base::stats::Group stats("");
         arch::memory::controller::MemorySystem memory(memory_config, fabric.request_latency, queue, stats);
         arch::npu::array::Array array(config, fabric, lowered.program, memory, queue, stats, nullptr);
-        array.start();
+        array.start(config.command_processor.dispatch);
         while (!array.finished()) {
             queue.run_until(queue.next_time());
         }

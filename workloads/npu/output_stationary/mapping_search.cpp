@@ -7,87 +7,220 @@
 
 namespace tilesim::workloads::npu::output_stationary {
 
+using arch::base::ceil_div;
 using arch::npu::NpuConfig;
 
 namespace {
 
 constexpr std::int64_t kTileStep = 16;  // a multiple of two mmul blocks of every type
 constexpr std::int64_t kMostTile = 256;
-// Longer runs than two of the longest bursts gain nothing that is worth a candidate.
-constexpr std::int64_t kLongRun = 1024;
+constexpr double kNanosecondsPerSecond = 1e9;
+constexpr double kFemtosecondsPerNanosecond = 1e6;
+constexpr double kWordBytes = 4;
 
-std::int64_t run_bytes(const GemmProblem& problem, const OutputStationaryMapping& map) {
-    const std::int64_t a = map.k_mt * bytes_of(problem.a);
-    const std::int64_t b =
-        (problem.b_column_major ? map.k_mt : map.n_ct) * bytes_of(problem.b);
-    return std::min({a, b, kLongRun});
+double ns_of(arch::base::Femtoseconds time) {
+    return static_cast<double>(time.count()) / kFemtosecondsPerNanosecond;
 }
 
-bool dominates(const TileCandidate& a, const TileCandidate& b) {
-    return a.bounds.compute_ns <= b.bounds.compute_ns && a.bounds.stream_ns <= b.bounds.stream_ns &&
-           a.bounds.dram_bytes <= b.bounds.dram_bytes && a.run_bytes >= b.run_bytes &&
-           a.mapping.c_buffers >= b.mapping.c_buffers;
+TileCandidate evaluated(const SearchContext& at, const OutputStationaryMapping& map) {
+    const GemmBounds bounds = bounds_of(at.problem, map, at.config, at.memory);
+    return {map, bounds, expected_ns(at, map, bounds), least_ns(at, map, bounds)};
 }
 
-// Keeps `candidates` free of dominated ones.
-void add(std::vector<TileCandidate>& candidates, const TileCandidate& candidate) {
-    if (std::any_of(candidates.begin(), candidates.end(),
-                    [&](const TileCandidate& other) { return dominates(other, candidate); })) {
-        return;
-    }
-    std::erase_if(candidates, [&](const TileCandidate& other) { return dominates(candidate, other); });
-    candidates.push_back(candidate);
+// The largest tile that is not padding alone, where so many cores share the extent.
+std::int64_t most_tile(std::int64_t extent, std::int64_t cores, std::int64_t step) {
+    return std::min(kMostTile, ceil_div(ceil_div(extent, cores), step) * step);
 }
 
 // Every block length along K, C single- and double-buffered, of one core tile.
-void add_core_tile(CandidateSet& set, const GemmProblem& problem, OutputStationaryMapping map,
-                   const NpuConfig& config, const arch::memory::device::MemoryConfig& memory) {
+void add_core_tile(std::vector<TileCandidate>& candidates, const SearchContext& at,
+                   OutputStationaryMapping map) {
     for (const std::int64_t c_buffers : {1, 2}) {
         map.c_buffers = c_buffers;
-        for (const std::int64_t blocks : {1, 2, 3, 4, 6, 8, 12, 16}) {
+        for (const std::int64_t blocks : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
             map.k_mt = map.k_ct * blocks;
-            if (!problems_of(problem, map, config).empty()) {
+            if (blocks > 1 && map.k_mt >= at.problem.k + map.k_ct) {
+                break;  // padding alone
+            }
+            if (!problems_of(at.problem, map, at.config).empty()) {
                 if (blocks == 1) {
                     return;  // what does not fit now fits with nothing more
                 }
                 continue;
             }
-            ++set.legal;
-            add(set.candidates,
-                {map, bounds_of(problem, map, config, memory), run_bytes(problem, map)});
+            candidates.push_back(evaluated(at, map));
         }
     }
 }
 
-}  // namespace
-
-CandidateSet candidates_of(const GemmProblem& problem, const NpuConfig& config,
-                           const arch::memory::device::MemoryConfig& memory) {
-    CandidateSet set;
-    const auto* mode =
-        arch::npu::core::KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c);
-    if (mode == nullptr) {
-        return set;
-    }
-    const std::int64_t core_memory = config.core.memory.count();
-    for (std::int64_t m = kTileStep; m <= kMostTile; m += kTileStep) {
-        for (std::int64_t n = kTileStep; n <= kMostTile; n += kTileStep) {
-            for (std::int64_t k = mode->s; k <= kMostTile; k += mode->s) {
-                const std::int64_t least = 2 * m * k * bytes_of(problem.a) +
-                                           2 * k * n * bytes_of(problem.b) +
-                                           m * n * bytes_of(problem.c);
+void add_tiles(std::vector<TileCandidate>& candidates, const SearchContext& at,
+               OutputStationaryMapping map, std::int64_t step_k) {
+    const GemmProblem& problem = at.problem;
+    const std::int64_t core_memory = at.config.core.memory.count();
+    const std::int64_t most_m = most_tile(problem.m, map.rows_of(at.config), kTileStep);
+    const std::int64_t most_n = most_tile(problem.n, map.columns_of(at.config), kTileStep);
+    const std::int64_t most_k = most_tile(problem.k, 1, step_k);
+    for (map.m_ct = kTileStep; map.m_ct <= most_m; map.m_ct += kTileStep) {
+        for (map.n_ct = kTileStep; map.n_ct <= most_n; map.n_ct += kTileStep) {
+            for (map.k_ct = step_k; map.k_ct <= most_k; map.k_ct += step_k) {
+                const std::int64_t least = map.a_buffers * map.m_ct * map.k_ct * bytes_of(problem.a) +
+                                           map.b_buffers * map.k_ct * map.n_ct * bytes_of(problem.b) +
+                                           map.m_ct * map.n_ct * bytes_of(problem.c);
                 if (least > core_memory) {
                     break;
                 }
-                OutputStationaryMapping map;
-                map.m_ct = m;
-                map.k_ct = k;
-                map.n_ct = n;
-                add_core_tile(set, problem, map, config, memory);
+                add_core_tile(candidates, at, map);
             }
         }
     }
-    return set;
+}
+
+// Reads of runs of so many bytes, in entries of the fabric: a run begins and ends within a block.
+double blocks_read(double bytes, std::int64_t run, std::int64_t block) {
+    const bool aligned = run % block == 0;
+    const auto blocks = static_cast<double>(ceil_div(run, block)) + (aligned ? 0.0 : 0.5);
+    return bytes / static_cast<double>(run) * blocks;
+}
+
+}  // namespace
+
+namespace {
+
+// A run as rounds of the whole array, each a tile of C on every core.
+struct Rounds {
+    double m = 0, n = 0, k = 0;  // padded
+    double count = 0;
+    double calls = 0;         // of a core, a round
+    double work_ns = 0;       // of a core, a round: all it does one after the other
+    double c_leaves_ns = 0;   // a core's C tile, a word a cycle
+};
+
+Rounds rounds_of(const SearchContext& at, const OutputStationaryMapping& map,
+                 const GemmBounds& bounds) {
+    const double cycle_ns = kNanosecondsPerSecond / static_cast<double>(at.config.clock.count());
+    const auto padded = [](std::int64_t x, std::int64_t to) {
+        return static_cast<double>(ceil_div(x, to) * to);
+    };
+    const std::int64_t rows = map.m_ct * map.rows_of(at.config);
+    const std::int64_t columns = map.n_ct * map.columns_of(at.config);
+    Rounds rounds;
+    rounds.m = padded(at.problem.m, rows);
+    rounds.n = padded(at.problem.n, columns);
+    rounds.k = padded(at.problem.k, map.k_mt);
+    rounds.count = rounds.m / static_cast<double>(rows) * (rounds.n / static_cast<double>(columns));
+    rounds.calls = rounds.k / static_cast<double>(map.k_ct);
+    const auto c_bytes = static_cast<double>(map.m_ct * map.n_ct * bytes_of(at.problem.c));
+    rounds.c_leaves_ns = c_bytes / kWordBytes * cycle_ns;
+    // A call takes and gives two locks; a single C tile leaves before the next one begins.
+    constexpr double kLocksOfCall = 4;
+    rounds.work_ns = bounds.compute_ns / rounds.count +
+                     rounds.calls * kLocksOfCall *
+                         static_cast<double>(at.config.core.lock_cycles.count()) * cycle_ns +
+                     (map.c_buffers == 1 ? rounds.c_leaves_ns : 0.0);
+    return rounds;
+}
+
+}  // namespace
+
+double least_ns(const SearchContext& at, const OutputStationaryMapping& map,
+                const GemmBounds& bounds) {
+    const Rounds rounds = rounds_of(at, map, bounds);
+    return ns_of(at.config.command_processor.dispatch) +
+           std::max({rounds.work_ns * rounds.count, bounds.stream_ns, bounds.memory_ns});
+}
+
+double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,
+                   const GemmBounds& bounds) {
+    const GemmProblem& problem = at.problem;
+    const Rounds rounds = rounds_of(at, map, bounds);
+    const auto rows = static_cast<double>(map.rows_of(at.config));
+    const auto columns = static_cast<double>(map.columns_of(at.config));
+    const double a_bytes = rounds.m * rounds.k * static_cast<double>(bytes_of(problem.a)) *
+                           (rounds.n / (static_cast<double>(map.n_ct) * columns));
+    const double b_bytes = rounds.n * rounds.k * static_cast<double>(bytes_of(problem.b)) *
+                           (rounds.m / (static_cast<double>(map.m_ct) * rows));
+    const std::int64_t block = at.config.shim.burst.count();
+    const double entries =
+        blocks_read(a_bytes, map.k_mt * bytes_of(problem.a), block) +
+        blocks_read(b_bytes,
+                    problem.b_column_major ? map.k_mt * bytes_of(problem.b)
+                                           : map.n_ct * bytes_of(problem.b),
+                    block);
+    constexpr double kDramLatencyNs = 60;  // activate and read, about
+    const double latency =
+        ns_of(at.fabric.request_latency) + ns_of(at.fabric.response_latency) + kDramLatencyNs;
+    // Of every shim, each of whose channels has so many bursts under way.
+    const double channels = columns * static_cast<double>(at.config.shim_dma.channels *
+                                                          at.config.shim.outstanding_bursts);
+    constexpr double kOfPeak = 0.85;  // what DRAM sustains of it with refresh and turnarounds
+    const double memory = std::max(bounds.memory_ns / kOfPeak,
+                                   entries * latency / channels);
+    const double c_leaves = rows * rounds.c_leaves_ns;
+    // The first blocks come before any work, the last C leaves after all of it.
+    const double blocks = rounds.k / static_cast<double>(map.k_mt);
+    return ns_of(at.config.command_processor.dispatch) +
+           std::max({rounds.work_ns * rounds.count, bounds.stream_ns, memory,
+                     c_leaves * rounds.count}) +
+           memory / rounds.count / blocks + c_leaves;
+}
+
+std::vector<TileCandidate> candidates_of(const SearchContext& at) {
+    std::vector<TileCandidate> candidates;
+    const arch::npu::core::KernelTiming timing(at.config.kernels);
+    const auto* mode = timing.find_mode(at.problem.a, at.problem.b, at.problem.c);
+    if (mode == nullptr || at.config.memory_rows == 0) {
+        return candidates;
+    }
+    add_tiles(candidates, at, {}, mode->s);
+    return candidates;
+}
+
+std::vector<TileCandidate> variants_of(const SearchContext& at,
+                                       const OutputStationaryMapping& mapping) {
+    std::vector<TileCandidate> variants;
+    const auto add_fitting = [&](const OutputStationaryMapping& map) {
+        if (problems_of(at.problem, map, at.config).empty()) {
+            variants.push_back(evaluated(at, map));
+        }
+    };
+    const auto add = [&](auto member, std::initializer_list<std::int64_t> values) {
+        for (const std::int64_t value : values) {
+            OutputStationaryMapping map = mapping;
+            map.*member = value;
+            if (map.*member != mapping.*member) {
+                add_fitting(map);
+            }
+        }
+    };
+    using Map = OutputStationaryMapping;
+    add(&Map::a_buffers, {1, 2, 3, 4});
+    add(&Map::b_buffers, {1, 2, 3, 4});
+    add(&Map::c_buffers, {1, 2});
+    add(&Map::in_flight, {0, 1, 2, 3});
+    // Half the columns or rows of cores, with tiles as they are and with tiles of twice the size.
+    OutputStationaryMapping narrow = mapping;
+    narrow.columns = mapping.columns_of(at.config) / 2;
+    OutputStationaryMapping low = mapping;
+    low.rows = mapping.rows_of(at.config) / 2;
+    for (const std::int64_t times : {1, 2}) {
+        narrow.n_ct = times * mapping.n_ct;
+        low.m_ct = times * mapping.m_ct;
+        if (narrow.columns > 0) {
+            add_fitting(narrow);
+        }
+        if (low.rows > 0) {
+            add_fitting(low);
+        }
+    }
+    // Neighbours of the tile, also between the steps of the search.
+    for (const std::int64_t step : {-16, -8, 8, 16}) {
+        add(&Map::m_ct, {mapping.m_ct + step});
+        add(&Map::n_ct, {mapping.n_ct + step});
+    }
+    for (std::int64_t blocks = 1; blocks <= 16; ++blocks) {
+        add(&Map::k_mt, {mapping.k_ct * blocks});
+    }
+    return variants;
 }
 
 }  // namespace tilesim::workloads::npu::output_stationary

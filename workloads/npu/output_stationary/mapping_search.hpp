@@ -1,30 +1,46 @@
-// Which output-stationary mappings are worth simulating: every legal one is enumerated, and what
-// another one beats in every respect is dropped.
+// Which output-stationary mappings there are: every core tile in steps, every block along K and
+// both bufferings of C that fit on all columns and rows of cores.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
+#include "arch/fabric/fabric_config.hpp"
 #include "arch/memory/device/memory_config.hpp"
 #include "workloads/bounds.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 
+struct SearchContext {
+    const GemmProblem& problem;
+    const arch::npu::NpuConfig& config;
+    const arch::fabric::FabricConfig& fabric;
+    const arch::memory::device::MemoryConfig& memory;
+};
+
 struct TileCandidate {
     OutputStationaryMapping mapping;
     GemmBounds bounds;
-    std::int64_t run_bytes = 0;  // shortest contiguous run along K that DRAM sees
+    double expected_ns = 0;
+    double least_ns = 0;
 };
 
-struct CandidateSet {
-    std::int64_t legal = 0;             // mappings that fit
-    std::vector<TileCandidate> candidates;  // of them, those no other one dominates
-};
+// Tiles beyond what the problem has for a core only add padding: they are left out.
+std::vector<TileCandidate> candidates_of(const SearchContext& context);
 
-// One mapping dominates another when no bound, no DRAM traffic and no run length of its is worse.
-CandidateSet candidates_of(const GemmProblem& problem,
-                           const arch::npu::NpuConfig& config,
-                           const arch::memory::device::MemoryConfig& memory);
+// The mapping with one of its other keys changed: buffers, transfers ahead, tiles between the
+// steps, half the columns or rows (with tiles of twice the size, too); those that fit.
+std::vector<TileCandidate> variants_of(const SearchContext& context,
+                                       const OutputStationaryMapping& mapping);
+
+// What a run may take, from what each resource needs for a round: the work of the cores with the
+// waits that nothing hides, streams, and reads of the lengths that DRAM and fabric see.
+double expected_ns(const SearchContext& context, const OutputStationaryMapping& mapping,
+                   const GemmBounds& bounds);
+
+// What no run beats: a launch, then the longest of the streams, DRAM at its peak, and what a core
+// does one after the other: calls with their locks, clearing C, and a single C tile's way out.
+double least_ns(const SearchContext& context, const OutputStationaryMapping& mapping,
+                const GemmBounds& bounds);
 
 }  // namespace tilesim::workloads::npu::output_stationary

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "workloads/npu/program_run_testing.hpp"
 
@@ -13,14 +14,13 @@ GemmProblem gemm(std::int64_t m, std::int64_t k, std::int64_t n, DataType a, Dat
     return {m, k, n, a, a, c, true};
 }
 
-CandidateSet candidates(const std::string& device, const GemmProblem& problem) {
-    const Machine machine =
-        load_machine(device, "ddr5_5600");
-    return candidates_of(problem, machine.npu, machine.memory);
+std::vector<TileCandidate> candidates(const std::string& device, const GemmProblem& problem) {
+    const Machine machine = load_machine(device, "ddr5_5600");
+    return candidates_of({problem, machine.npu, machine.fabric, machine.memory});
 }
 
-bool has(const CandidateSet& set, std::int64_t m, std::int64_t k, std::int64_t n) {
-    return std::any_of(set.candidates.begin(), set.candidates.end(), [&](const TileCandidate& c) {
+bool has(const std::vector<TileCandidate>& set, std::int64_t m, std::int64_t k, std::int64_t n) {
+    return std::any_of(set.begin(), set.end(), [&](const TileCandidate& c) {
         return c.mapping.m_ct == m && c.mapping.k_ct == k && c.mapping.n_ct == n;
     });
 }
@@ -36,19 +36,38 @@ TEST(MappingSearch, KeepsThePublishedBestMappings) {
     EXPECT_TRUE(has(candidates("xdna", gemm(4224, 4032, 4224, DataType::Bf16, DataType::Bf16)), 96, 56, 96));
 }
 
-TEST(MappingSearch, NoCandidateIsWorseThanAnotherInEveryRespect) {
-    const CandidateSet set = candidates("xdna", gemm(256, 256, 256, DataType::Int8, DataType::Int32));
-    EXPECT_GT(set.legal, static_cast<std::int64_t>(set.candidates.size()));
-    for (const TileCandidate& a : set.candidates) {
-        for (const TileCandidate& b : set.candidates) {
-            const bool better = a.bounds.compute_ns < b.bounds.compute_ns &&
-                                a.bounds.stream_ns < b.bounds.stream_ns &&
-                                a.bounds.dram_bytes < b.bounds.dram_bytes &&
-                                a.run_bytes > b.run_bytes &&
-                                a.mapping.c_buffers >= b.mapping.c_buffers;
-            EXPECT_FALSE(better);
-        }
+TEST(MappingSearch, EveryCandidateFitsAndNoTileIsPaddingAlone) {
+    const GemmProblem problem = gemm(256, 96, 256, DataType::Int8, DataType::Int32);
+    const Machine machine = load_machine("xdna", "ddr5_5600");
+    for (const TileCandidate& each : candidates("xdna", problem)) {
+        EXPECT_TRUE(problems_of(problem, each.mapping, machine.npu).empty());
+        EXPECT_LT(each.mapping.m_ct * each.mapping.rows_of(machine.npu), 256 + 16 * 4);
+        EXPECT_LE(each.mapping.k_ct, 96);
+        EXPECT_GE(each.expected_ns, each.bounds.tightest_ns());
     }
+}
+
+TEST(MappingSearch, VariantsFitAndDifferInOneKeyOrItsTile) {
+    const GemmProblem problem = gemm(512, 864, 1152, DataType::Int8, DataType::Int8);
+    const Machine machine = load_machine("xdna2", "ddr5_5600");
+    OutputStationaryMapping map;
+    map.m_ct = 64;
+    map.k_ct = 72;
+    map.n_ct = 64;
+    map.k_mt = 432;
+    const auto variants = variants_of({problem, machine.npu, machine.fabric, machine.memory}, map);
+    for (const TileCandidate& each : variants) {
+        const OutputStationaryMapping& other = each.mapping;
+        const int changed = (other.k_mt != map.k_mt) + (other.c_buffers != map.c_buffers) +
+                            (other.a_buffers != map.a_buffers) +
+                            (other.b_buffers != map.b_buffers) +
+                            (other.in_flight != map.in_flight) +
+                            (other.columns != map.columns || other.n_ct != map.n_ct) +
+                            (other.rows != map.rows || other.m_ct != map.m_ct);
+        EXPECT_EQ(changed, 1);
+        EXPECT_TRUE(problems_of(problem, other, machine.npu).empty());
+    }
+    EXPECT_GT(variants.size(), 10U);
 }
 
 }  // namespace

@@ -22,7 +22,6 @@ using arch::base::ceil_div;
 namespace {
 
 constexpr std::int64_t kWordBytes = 4;
-constexpr std::int64_t kDramAlignment = 4096;
 
 using Size = std::size_t;
 
@@ -50,30 +49,41 @@ class Lowering {
   public:
     Lowering(const GemmProblem& problem, const OutputStationaryMapping& mapping,
              const NpuConfig& config)
-        : problem_(problem),
-          map_(mapping),
+        : stated_problem_(problem),
+          stated_map_(mapping),
+          view_(view_of(problem, mapping)),
           config_(config),
-          mode_(*core::KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c)) {
-        shape_ = shape_of(problem, mapping, config);
-        const auto padded = [](std::int64_t x, std::int64_t to) { return ceil_div(x, to) * to; };
-        const std::int64_t rows = map_.m_ct * shape_.rows;
-        const std::int64_t columns = map_.n_ct * shape_.columns;
-        result_.m = padded(problem.m, rows);
-        result_.k = padded(problem.k, map_.k_mt);
-        result_.n = padded(problem.n, columns);
-        result_.output_tiles = result_.m / rows * (result_.n / columns);
-        result_.calls_per_tile = result_.k / map_.k_ct;
-        const BufferSizes sizes = buffer_sizes(problem, mapping, config);
-        core_plan_ = plan_core(sizes, mapping, config).value();  // `problems_of` has found none
-        memory_plans_ = plan_memory_tiles(sizes, shape_, mapping, config).value();
+          mode_(*core::KernelTiming(config.kernels)
+                     .find_mode(problem.a, problem.b, sum_type(problem, mapping), mapping.mode)),
+          mmul_rows_(view_.mmul_rows(mode_)),
+          mmul_columns_(view_.mmul_columns(mode_)) {
+        shape_ = shape_of(view_, config);
+        const PaddedGemm size = padded(view_, config);
+        result_.m = view_.transposed ? size.n : size.m;
+        result_.k = size.k;
+        result_.n = view_.transposed ? size.m : size.n;
+        result_.c_column_major = mapping.c_column_major;
+        result_.output_tiles =
+            size.m / (map_.m_ct * shape_.rows) * (size.n / (map_.n_ct * shape_.columns));
+        result_.calls_per_tile = size.k / map_.k_ct;
+        const BufferSizes sizes = buffer_sizes(view_, config);
+        core_plan_ = plan_core(sizes, map_, config).value();  // `problems_of` has found none
+        memory_plans_ = plan_memory_tiles(sizes, shape_, map_, config).value();
     }
 
     LoweredGemm lower() {
-        program_.name = fmt::format("gemm_{}x{}x{}_{}_{}", problem_.m, problem_.k, problem_.n,
-                                    name_of(problem_.a), name_of(problem_.c));
-        place_operands();
+        program_.name = fmt::format("gemm_{}x{}x{}_{}_{}", stated_problem_.m,
+                                    problem_.k, stated_problem_.n,
+                                    name_of(stated_problem_.a), name_of(problem_.c));
+        const GemmProblem& gemm = stated_problem_;
+        place_arguments(program_, {{"A", result_.m * result_.k * bytes_of(gemm.a)},
+                                   {"B", result_.k * result_.n * bytes_of(gemm.b)},
+                                   {"C", result_.m * result_.n * bytes_of(gemm.c)}});
         program_.kernels = {kernel("zero", program::KernelKind::Zero),
-                            kernel("multiply", program::KernelKind::Multiply)};
+                            multiply_kernel(gemm, stated_map_)};
+        if (map_.sums_apart) {
+            program_.kernels.push_back(cast_kernel());
+        }
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
             lower_memory_tiles(column);
         }
@@ -83,7 +93,7 @@ class Lowering {
             }
         }
         add_routes(program_, shape_, map_);
-        add_sequence(result_, problem_, map_, config_, go_locks_, packet_channels_);
+        add_sequence(result_, view_, config_, go_locks_, packet_channels_);
         return std::move(result_);
     }
 
@@ -96,21 +106,20 @@ class Lowering {
     std::int64_t words_c(std::int64_t elements) const { return words(elements, problem_.c); }
 
     program::Kernel kernel(const char* name, program::KernelKind kind) const {
-        return {name,        kind,       map_.m_ct,
-                map_.k_ct,   map_.n_ct,  problem_.a,
-                problem_.b,  problem_.c, problem_.b_column_major,
-                std::nullopt};
+        program::Kernel kernel = multiply_kernel(stated_problem_, stated_map_);
+        kernel.name = name;
+        kernel.kind = kind;
+        kernel.mode.clear();
+        kernel.c_column_major = false;
+        return kernel;
     }
 
-    void place_operands() {
-        std::int64_t address = 0;
-        const auto place = [&](const char* name, std::int64_t bytes) {
-            program_.external_buffers.push_back({name, address, bytes});
-            address += ceil_div(bytes, kDramAlignment) * kDramAlignment;
-        };
-        place("A", result_.m * result_.k * bytes_of(problem_.a));
-        place("B", result_.k * result_.n * bytes_of(problem_.b));
-        place("C", result_.m * result_.n * bytes_of(problem_.c));
+    program::Kernel cast_kernel() const {
+        program::Kernel cast = kernel("cast", program::KernelKind::Vector);
+        cast.operation = program::VectorOperation::Cast;
+        cast.a = cast.b = DataType::F32;
+        cast.c = problem_.c;
+        return cast;
     }
 
     // An operand's blocks come in stream by stream and leave row by row. Every lane has locks of
@@ -146,40 +155,55 @@ class Lowering {
         }
     }
 
-    // A block of `outer` rows (m_ct of A or n_ct of B) by k_mt arrives in rows and is cut into core
-    // tiles; it leaves as strips of `outer` x s.
-    std::pair<program::BufferDescriptor, program::BufferDescriptor> strip_shapes(
-        std::int64_t outer, DataType type) const {
+    using Shapes = std::pair<program::BufferDescriptor, program::BufferDescriptor>;
+
+    // A block of `outer` rows (m_ct of A or n_ct of B) by `block_k` arrives in rows and is cut into
+    // core tiles; it leaves as strips of `outer` x s.
+    Shapes strip_shapes(std::int64_t outer, std::int64_t block_k, DataType type) const {
         const std::int64_t k = words(map_.k_ct, type);
         const std::int64_t s = words(mode_.s, type);
-        const std::int64_t tiles = map_.k_mt / map_.k_ct;
+        const std::int64_t tiles = block_k / map_.k_ct;
         const std::int64_t length = outer * k * tiles;
         return {shaped(length, {{k, 1}, {tiles, outer * k}, {outer, k}}),
                 shaped(length, {{s, 1}, {outer, k}, {k / s, s}, {tiles, outer * k}})};
     }
 
-    // Row-major B: k_ct x n_ct arrives in rows of n_ct and leaves as s x t sub-tiles.
-    std::pair<program::BufferDescriptor, program::BufferDescriptor> row_major_shapes() const {
-        const std::int64_t n = words_b(map_.n_ct);
-        const std::int64_t t = words_b(mode_.t);
-        const std::int64_t length = n * map_.k_ct;
-        return {
-            shaped(length, {}),
-            shaped(length, {{t, 1}, {mode_.s, n}, {n / t, t}, {map_.k_ct / mode_.s, mode_.s * n}})};
+    // What is row-major along the other dimension: block_k x `outer` arrives in rows of `outer` and
+    // leaves as sub-tiles of s x `inner`.
+    Shapes row_major_shapes(std::int64_t outer, std::int64_t inner, std::int64_t block_k,
+                            DataType type) const {
+        const std::int64_t n = words(outer, type);
+        const std::int64_t t = words(inner, type);
+        const std::int64_t length = n * block_k;
+        return {shaped(length, {}),
+                shaped(length, {{t, 1}, {mode_.s, n}, {n / t, t}, {block_k / mode_.s, mode_.s * n}})};
+    }
+
+    Shapes a_shapes() const {
+        return view_.a_by_k
+                   ? strip_shapes(map_.m_ct, view_.a_block_k, problem_.a)
+                   : row_major_shapes(map_.m_ct, mmul_rows_, view_.a_block_k, problem_.a);
+    }
+
+    Shapes b_shapes() const {
+        return problem_.b_column_major
+                   ? strip_shapes(map_.n_ct, view_.b_block_k, problem_.b)
+                   : row_major_shapes(map_.n_ct, mmul_columns_, view_.b_block_k, problem_.b);
     }
 
     void add_a(TileRings& tile, std::int64_t column) {
-        const auto [in, out] = strip_shapes(map_.m_ct, problem_.a);
-        add_operand(tile, {fmt::format("a_mt{}", column), plan_of(column).a, map_.a_buffers,
-                           shape_.rows_of_a(column).count, shape_.a_streams(column, map_),
-                           shape_.a_in_channel(), shape_.a_out_channel(), in, out});
+        const auto [in, out] = a_shapes();
+        add_operand(tile, {fmt::format("{}_mt{}", view_.name_a(), column), plan_of(column).a,
+                           map_.a_blocks, shape_.rows_of_a(column).count,
+                           shape_.a_streams(column, map_), shape_.a_in_channel(),
+                           shape_.a_out_channel(), in, out});
     }
 
     void add_b(TileRings& tile, std::int64_t column) {
-        const auto [in, out] =
-            problem_.b_column_major ? strip_shapes(map_.n_ct, problem_.b) : row_major_shapes();
-        add_operand(tile, {fmt::format("b_mt{}", column), plan_of(column).b, map_.b_buffers, 1,
-                           shape_.b_in, shape_.b_in_channel(), shape_.b_out_channel(), in, out});
+        const auto [in, out] = b_shapes();
+        add_operand(tile, {fmt::format("{}_mt{}", view_.name_b(), column), plan_of(column).b,
+                           map_.b_blocks, 1, shape_.b_in, shape_.b_in_channel(),
+                           shape_.b_out_channel(), in, out});
     }
 
     // The C tiles of the column's cores join here and leave as rows, one core's part after the
@@ -238,13 +262,17 @@ class Lowering {
         }
     }
 
-    // Sub-tiles of r x t become rows of C.
+    // Sub-tiles become rows of C, or columns.
     program::BufferDescriptor c_out_shape(std::int64_t part) const {
-        const std::int64_t t = words_c(mode_.t);
-        return shaped(part, {{t, 1},
-                             {map_.n_ct / mode_.t, mode_.r * t},
-                             {mode_.r, t},
-                             {map_.m_ct / mode_.r, words_c(map_.n_ct) * mode_.r}});
+        const bool columns = view_.c_by_columns;
+        const std::int64_t run = columns ? mmul_rows_ : mmul_columns_;  // elements next to each other
+        const std::int64_t lines = columns ? mmul_columns_ : mmul_rows_;
+        const std::int64_t length = columns ? map_.m_ct : map_.n_ct;  // of a row or column
+        const std::int64_t count = columns ? map_.n_ct : map_.m_ct;
+        return shaped(part, {{words_c(run), 1},
+                             {length / run, lines * words_c(run)},
+                             {lines, words_c(run)},
+                             {count / lines, words_c(length) * lines}});
     }
 
     const MemoryTilePlan& plan_of(std::int64_t column) const {
@@ -268,13 +296,8 @@ class Lowering {
         result_.memory_tile_bytes = std::max(result_.memory_tile_bytes, plan_of(column).used);
     }
 
-    // Buffers of a core, their locks and the ring of descriptors that fills or empties them.
-    struct CoreOperand {
-        std::vector<std::int64_t> buffers;
-        FifoLocks locks;
-    };
-    CoreOperand add_core_operand(const std::string& name, program::TileCoordinate tile,
-                                 const std::vector<std::int64_t>& addresses, std::int64_t words) {
+    Fifo add_core_operand(const std::string& name, program::TileCoordinate tile,
+                          const std::vector<std::int64_t>& addresses, std::int64_t words) {
         std::vector<BufferPlace> places;
         for (const std::int64_t address : addresses) {
             places.push_back({tile, address});
@@ -282,16 +305,8 @@ class Lowering {
         return {add_buffers(program_, name, places, words * kWordBytes), {}};
     }
 
-    static std::vector<RingEntry> filling(const CoreOperand& operand) {
-        std::vector<RingEntry> entries;
-        for (const std::int64_t buffer : operand.buffers) {
-            entries.push_back({buffer, operand.locks.take_free(), operand.locks.give_full()});
-        }
-        return entries;
-    }
-
     // C leaves tile by tile; as packets, each names the next place of its row in the memory tile.
-    std::vector<RingEntry> emptying(const CoreOperand& c, std::int64_t column,
+    std::vector<RingEntry> emptying(const Fifo& c, std::int64_t column,
                                     std::int64_t row) const {
         const auto place = packet_descriptors_.find({column, row});
         const bool packets = place != packet_descriptors_.end();
@@ -314,28 +329,35 @@ class Lowering {
         const std::int64_t a_words = words_a(map_.m_ct * map_.k_ct);
         const std::int64_t b_words = words_b(map_.k_ct * map_.n_ct);
         const std::int64_t c_words = words_c(map_.m_ct * map_.n_ct);
-        CoreOperand a = add_core_operand("a" + suffix, tile, core_plan_.a, a_words);
-        CoreOperand b = add_core_operand("b" + suffix, tile, core_plan_.b, b_words);
-        CoreOperand c = add_core_operand("c" + suffix, tile, core_plan_.c, c_words);
+        Fifo a = add_core_operand(view_.name_a() + suffix, tile, core_plan_.a, a_words);
+        Fifo b = add_core_operand(view_.name_b() + suffix, tile, core_plan_.b, b_words);
+        Fifo c = add_core_operand("c" + suffix, tile, core_plan_.c, c_words);
+        const Fifo sums = add_core_operand("sum" + suffix, tile, core_plan_.sum,
+                                           words(map_.m_ct * map_.n_ct, DataType::F32));
         result_.core_bytes = core_plan_.used;
-        a.locks = add_fifo(program_, "a" + suffix, tile, map_.a_buffers);
-        b.locks = add_fifo(program_, "b" + suffix, tile, map_.b_buffers);
+        a.locks = add_fifo(program_, view_.name_a() + suffix, tile, map_.a_buffers);
+        b.locks = add_fifo(program_, view_.name_b() + suffix, tile, map_.b_buffers);
         c.locks = add_fifo(program_, "c" + suffix, tile, map_.c_buffers);
         const std::int64_t go = add_lock(program_, "go" + suffix, tile, 0);
         go_locks_.push_back(go);
 
         TileRings rings(tile, config_.core_dma);
         rings.add_ring(program::Direction::S2MM, kCoreA,
-                       strips_to_sub_tiles(a_words, map_.m_ct, mode_.r, problem_.a), filling(a));
+                       view_.a_by_k
+                           ? strips_to_sub_tiles(a_words, map_.m_ct, mmul_rows_, problem_.a)
+                           : shaped(a_words, {}),
+                       a.filling());
         rings.add_ring(program::Direction::S2MM, kCoreB,
                        problem_.b_column_major
-                           ? strips_to_sub_tiles(b_words, map_.n_ct, mode_.t, problem_.b)
+                           ? strips_to_sub_tiles(b_words, map_.n_ct, mmul_columns_, problem_.b)
                            : shaped(b_words, {}),
-                       filling(b));
+                       b.filling());
         rings.add_ring(program::Direction::MM2S, kCoreC, shaped(c_words, {}),
                        emptying(c, column, row));
         program_.dmas.push_back(rings.take());
-        program_.cores.push_back(core_program(tile, a, b, c, go));
+        const bool swapped = view_.transposed;
+        program_.cores.push_back(
+            core_program(tile, {swapped ? b : a, swapped ? a : b, c, sums}, go));
     }
 
     // Strips of `outer` x s become sub-tiles of h x s, row-major over sub-tiles.
@@ -346,42 +368,62 @@ class Lowering {
         return shaped(length, {{sub_tile, 1}, {outer / h, strips * sub_tile}, {strips, sub_tile}});
     }
 
-    program::CoreProgram core_program(program::TileCoordinate tile, const CoreOperand& a,
-                                      const CoreOperand& b, const CoreOperand& c,
+    // As the kernels know them.
+    struct CoreOperands {
+        const Fifo& a;
+        const Fifo& b;
+        const Fifo& c;
+        const Fifo& sums;
+    };
+
+    program::CoreProgram core_program(program::TileCoordinate tile, const CoreOperands& core_data,
                                       std::int64_t go) const {
-        constexpr std::int64_t kA = 0;
-        constexpr std::int64_t kB = 1;
-        constexpr std::int64_t kC = 2;
-        constexpr std::int64_t kZeroed = 3;
+        constexpr std::int64_t kA = 0, kB = 1, kSums = 2, kZeroed = 3, kCast = 4;
+        const auto& [a, b, c, sums] = core_data;
         program::CoreProgram core;
         core.tile = tile;
-        // Each zeroing moves both C rotations on: the multiplies after it use the buffer it
-        // cleared.
-        std::vector<std::int64_t> c_before = c.buffers;
-        std::rotate(c_before.begin(), c_before.end() - 1, c_before.end());
-        core.rotations = {
-            {"a", a.buffers}, {"b", b.buffers}, {"c", c_before}, {"zeroed", c.buffers}};
+        core.rotations = {{"a", a.buffers}, {"b", b.buffers}};
+        if (map_.sums_apart) {
+            core.rotations.push_back({"sums", sums.buffers});
+            core.rotations.push_back({"zeroed", sums.buffers});
+            core.rotations.push_back({"c", c.buffers});
+        } else {
+            // Each zeroing moves both C rotations on: the multiplies after it use the buffer it
+            // cleared.
+            std::vector<std::int64_t> c_before = c.buffers;
+            std::rotate(c_before.begin(), c_before.end() - 1, c_before.end());
+            core.rotations.push_back({"c", c_before});
+            core.rotations.push_back({"zeroed", c.buffers});
+        }
         program::LoopOp calls;
         calls.parameter = kCallsParameter;
         calls.body = {{program::AcquireOp{a.locks.take_full()}},
                       {program::AcquireOp{b.locks.take_full()}},
-                      {program::CallOp{1, {kA, kB, kC}, {kA, kB}}},
+                      {program::CallOp{1, {kA, kB, kSums}, {kA, kB}}},
                       {program::ReleaseOp{a.locks.give_free()}},
                       {program::ReleaseOp{b.locks.give_free()}}};
         program::LoopOp tiles;
         tiles.parameter = kTilesParameter;
-        tiles.body = {{program::AcquireOp{c.locks.take_free()}},
-                      {program::CallOp{0, {kZeroed}, {kC, kZeroed}}},
-                      {calls},
-                      {program::ReleaseOp{c.locks.give_full()}}};
+        const program::CoreOp zero{program::CallOp{0, {kZeroed}, {kSums, kZeroed}}};
+        const program::CoreOp take{program::AcquireOp{c.locks.take_free()}};
+        const program::CoreOp give{program::ReleaseOp{c.locks.give_full()}};
+        if (map_.sums_apart) {
+            tiles.body = {zero, {calls}, take, {program::CallOp{2, {kSums, kCast}, {kCast}}}, give};
+        } else {
+            tiles.body = {take, zero, {calls}, give};
+        }
         core.script = {{program::AcquireOp{{go, -1}}}, {tiles}};
         return core;
     }
 
-    const GemmProblem& problem_;
-    const OutputStationaryMapping& map_;
+    const GemmProblem& stated_problem_;
+    const OutputStationaryMapping& stated_map_;
+    const GemmView view_;
+    const GemmProblem& problem_ = view_.problem;
+    const OutputStationaryMapping& map_ = view_.map;
     const NpuConfig& config_;
     MultiplyMode mode_;
+    std::int64_t mmul_rows_, mmul_columns_;
     CorePlan core_plan_;
     std::vector<MemoryTilePlan> memory_plans_;
     LoweredGemm result_;
@@ -397,27 +439,42 @@ class Lowering {
 std::vector<std::string> basic_problems(const GemmProblem& problem,
                                         const OutputStationaryMapping& map,
                                         const NpuConfig& config) {
-    program::Kernel kernel;
-    kernel.kind = program::KernelKind::Multiply;
-    kernel.m = map.m_ct;
-    kernel.k = map.k_ct;
-    kernel.n = map.n_ct;
-    kernel.a = problem.a;
-    kernel.b = problem.b;
-    kernel.c = problem.c;
+    if (map.sums_apart && !is_float(problem.c)) {
+        return {fmt::format("sums: f32 are cast to floats, not to {}; use sums: in_c",
+                            name_of(problem.c))};
+    }
+    const program::Kernel kernel = multiply_kernel(problem, map);
     if (std::string reason = core::KernelTiming(config.kernels).check(kernel); !reason.empty()) {
         return {reason};
+    }
+    if (problem.a == DataType::Bfp16) {
+        return {"bfp16 has no layout in words: eight elements are nine bytes"};
     }
     std::vector<std::string> problems;
     if (map.k_mt % map.k_ct != 0) {
         problems.push_back(
             fmt::format("k_mt ({}) must be a multiple of k_ct ({})", map.k_mt, map.k_ct));
     }
+    if (map.b_k_mt % map.k_ct != 0) {
+        problems.push_back(
+            fmt::format("b_k_mt ({}) must be a multiple of k_ct ({})", map.b_k_mt, map.k_ct));
+    }
     if (map.columns > config.columns || map.rows > config.core_rows) {
         problems.push_back(fmt::format(
             "the mapping uses {} columns and {} rows of cores; the array has {} columns and {} "
             "rows",
             map.columns_of(config), map.rows_of(config), config.columns, config.core_rows));
+    }
+    // What the run-time sequence holds for every round would fill the host's memory.
+    constexpr std::int64_t kMostRounds = std::int64_t{1} << 18;
+    const std::int64_t rounds =
+        ceil_div(problem.m, map.m_ct * std::max<std::int64_t>(1, map.rows_of(config))) *
+        ceil_div(problem.n, map.n_ct * std::max<std::int64_t>(1, map.columns_of(config)));
+    if (rounds > kMostRounds) {
+        problems.push_back(fmt::format(
+            "{} x {} of C are {} rounds of the array with tiles of {} x {}; at most {} are "
+            "simulated",
+            problem.m, problem.n, rounds, map.m_ct, map.n_ct, kMostRounds));
     }
     if (config.memory_rows == 0) {
         problems.push_back(
@@ -434,31 +491,54 @@ std::vector<std::string> problems_of(const GemmProblem& problem, const OutputSta
     if (!problems.empty()) {
         return problems;
     }
-    const ArrayShape shape = shape_of(problem, map, config);
-    problems = shape_problems(shape, map, config);
-    const BufferSizes sizes = buffer_sizes(problem, map, config);
-    const std::int64_t a = sizes.a_core;
-    const std::int64_t b = sizes.b_core;
-    const std::int64_t c = sizes.c_core;
-    if (!plan_core(sizes, map, config)) {
-        const std::int64_t core =
-            config.core.stack.count() + map.a_buffers * a + map.b_buffers * b + map.c_buffers * c;
-        problems.push_back(
-            fmt::format("the core tile needs {} B (stack {} + {} x A {} + {} x B {} + {} x C {}), "
-                        "a core has {} "
-                        "B",
-                        core, config.core.stack.count(), map.a_buffers, a, map.b_buffers, b,
-                        map.c_buffers, c, config.core.memory.count()));
+    const GemmView view = view_of(problem, map);
+    const ArrayShape shape = shape_of(view, config);
+    problems = shape_problems(shape, view, config);
+    const BufferSizes sizes = buffer_sizes(view, config);
+    if (!plan_core(sizes, view.map, config)) {
+        const std::int64_t core = config.core.stack.count() + view.map.a_buffers * sizes.a_core +
+                                  view.map.b_buffers * sizes.b_core +
+                                  map.c_buffers * sizes.c_core + sizes.sum_core;
+        const auto [a, b] = view.transposed ? std::pair{sizes.b_core, sizes.a_core}
+                                            : std::pair{sizes.a_core, sizes.b_core};
+        problems.push_back(fmt::format(
+            "the core tile needs {} B (stack {} + {} x A {} + {} x B {} + {} x C {}{}), "
+            "a core has {} "
+            "B",
+            core, config.core.stack.count(), map.a_buffers, a, map.b_buffers, b, map.c_buffers,
+            sizes.c_core, map.sums_apart ? fmt::format(" + sums {}", sizes.sum_core) : "",
+            config.core.memory.count()));
     }
-    if (!plan_memory_tiles(sizes, shape, map, config)) {
+    if (!plan_memory_tiles(sizes, shape, view.map, config)) {
         problems.push_back(fmt::format(
             "the memory tiles of a column need {} B, they have {} B and their neighbours have not "
             "enough left; reduce k_mt",
-            shape.a_rows * map.a_buffers * sizes.a_block + map.b_buffers * sizes.b_block +
+            shape.a_rows * view.map.a_blocks * sizes.a_block + view.map.b_blocks * sizes.b_block +
                 shape.joins * sizes.c_join,
             config.memory_rows * config.memory_tile.memory.count()));
     }
     return problems;
+}
+
+SumOrder sum_order(const GemmProblem& problem, const OutputStationaryMapping& mapping) {
+    return {mapping.sums_apart ? problem.k : mapping.k_ct};
+}
+
+program::Kernel multiply_kernel(const GemmProblem& problem,
+                                const OutputStationaryMapping& mapping) {
+    program::Kernel kernel;
+    kernel.name = "multiply";
+    kernel.kind = program::KernelKind::Multiply;
+    kernel.m = mapping.m_ct;
+    kernel.k = mapping.k_ct;
+    kernel.n = mapping.n_ct;
+    kernel.a = problem.a;
+    kernel.b = problem.b;
+    kernel.c = sum_type(problem, mapping);
+    kernel.b_column_major = problem.b_column_major;
+    kernel.mode = mapping.mode;
+    kernel.c_column_major = mapping.c_column_major;
+    return kernel;
 }
 
 LoweredGemm lower(const GemmProblem& problem, const OutputStationaryMapping& mapping,

@@ -17,6 +17,7 @@
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/output_stationary/output_stationary_mapping.hpp"
 #include "workloads/npu/output_stationary/output_stationary_shape.hpp"
 
@@ -26,6 +27,7 @@ struct LoweredGemm {
     arch::npu::program::Program program;
     ArrayShape shape;                    // cores, channels and descriptors it uses
     std::int64_t m = 0, k = 0, n = 0;    // padded problem
+    bool c_column_major = false;
     std::int64_t output_tiles = 0;       // per core
     std::int64_t calls_per_tile = 0;     // K / k_ct
     std::int64_t core_bytes = 0;         // core memory used, stack included
@@ -35,6 +37,13 @@ struct LoweredGemm {
                          (static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n));
     }
 };
+
+// The kernel call all of it is made of.
+arch::npu::program::Kernel multiply_kernel(const GemmProblem& problem,
+                                           const OutputStationaryMapping& mapping);
+
+// The order products are added in: C is stored after every call, or once where sums are apart.
+SumOrder sum_order(const GemmProblem& problem, const OutputStationaryMapping& mapping);
 
 // Throws ConfigError with the reason when the mapping cannot run on the array.
 LoweredGemm lower(const GemmProblem& problem, const OutputStationaryMapping& mapping,

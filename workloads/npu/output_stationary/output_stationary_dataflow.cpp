@@ -6,9 +6,10 @@
 #include <utility>
 
 #include "arch/npu/core/kernel_timing.hpp"
+#include "workloads/default_mapping.hpp"
+#include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
-#include "workloads/npu/output_stationary/gemm_data.hpp"
 #include "workloads/npu/output_stationary/mapping_search.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
 #include "workloads/npu/product_dataflow.hpp"
@@ -20,8 +21,18 @@ using arch::npu::NpuConfig;
 namespace {
 
 std::string name_of_tile(const OutputStationaryMapping& map) {
-    return fmt::format("{} x {} x {}, k_mt {}{}", map.m_ct, map.k_ct, map.n_ct, map.k_mt,
-                       map.c_buffers == 2 ? ", C double" : "");
+    std::string name = fmt::format("{} x {} x {}, k_mt {}{}", map.m_ct, map.k_ct, map.n_ct,
+                                   map.k_mt, map.c_buffers == 2 ? ", C double" : "");
+    const OutputStationaryMapping usual;
+    const auto other = [&name](const char* what, std::int64_t value, std::int64_t usually) {
+        name += value == usually ? "" : fmt::format(", {} {}", what, value);
+    };
+    other("columns", map.columns, usual.columns);
+    other("rows", map.rows, usual.rows);
+    other("A buffers", map.a_buffers, usual.a_buffers);
+    other("B buffers", map.b_buffers, usual.b_buffers);
+    other("in flight", map.in_flight, usual.in_flight);
+    return name;
 }
 
 class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
@@ -33,18 +44,16 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
         return problem.find<GemmProblem>() != nullptr && tile_fed(device);
     }
 
-    Choice choose(const Case& a_case, Runner&) const override {
-        const auto map = choose_mapping(a_case.problem.get<GemmProblem>(),
-                                        a_case.device.get<NpuConfig>(), a_case.device.memory);
-        return {mapping_of(a_case, map),
-                "no mapping given: chosen by the bounds, see `mapping`"};
+    Choice choose(const Case& a_case, Runner& runner) const override {
+        return best_expected(*this, a_case, runner);
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
-        if (arch::npu::core::KernelTiming(config.kernels).find_mode(gemm.a, gemm.b, gemm.c) ==
-            nullptr) {
+        if (a_case.mapping.empty() &&
+            arch::npu::core::KernelTiming(config.kernels).find_mode(gemm.a, gemm.b, gemm.c) ==
+                nullptr) {
             return {{"workload",
                      fmt::format("this device has no {} x {} -> {} multiply", name_of(gemm.a),
                                  name_of(gemm.b), name_of(gemm.c))}};
@@ -61,9 +70,15 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
         auto lowered = std::make_shared<LoweredGemm>(
             output_stationary::lower(gemm, map.keys, config));
         LoweredProduct product;
-        product.bounds = bounds_of(gemm, map.keys, *lowered, config, a_case.device.memory);
+        product.macs = gemm.macs();
+        product.bounds = bounds_of(gemm, map.keys, config, a_case.device.memory);
         product.padding_waste = lowered->padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
+        // Descriptors that are rewritten together make the rounds of a row of tiles one.
+        product.rounds = map.keys.shim_bds == OutputStationaryMapping::ShimDescriptors::Sequential
+                             ? lowered->m / (map.keys.m_ct * (map.keys.a_along_columns ? map.keys.columns_of(config)
+                                                                                        : map.keys.rows_of(config)))
+                             : lowered->output_tiles;
         product.summary = fmt::format(
             "# padded to {} x {} x {} (M x K x N); {} output tiles a core, {} kernel calls each\n"
             "# core memory {} of {} B, memory tile {} of {} B\n",
@@ -72,62 +87,53 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
             config.memory_tile.memory.count());
         product.contents = {
             [&a_case, &gemm, lowered](auto& store, auto&) {
-                fill_operands(gemm, *lowered, a_case.run.seed, store);
+                fill_operands(gemm, matrices_of(*lowered), a_case.run.seed, store);
             },
             [&a_case, &gemm, &map, lowered](auto& store, auto&) {
-                return check_product(gemm, *lowered, map.keys, a_case.run.seed, store);
+                return check_product(gemm, matrices_of(*lowered), sum_order(gemm, map.keys),
+                                     a_case.run.seed, store);
             }};
         product.program = lowered->program;  // the operands stay known to `contents`
         return product_job(a_case, std::move(product), result);
     }
 
-    CandidateList candidates(const Case& a_case) const override {
-        const auto set = candidates_of(a_case.problem.get<GemmProblem>(),
-                                       a_case.device.get<NpuConfig>(), a_case.device.memory);
-        CandidateList list{set.legal, {}};
-        for (const TileCandidate& candidate : set.candidates) {
-            list.candidates.push_back(named(a_case, candidate.mapping));
-        }
-        return list;
+    std::vector<Candidate> candidates(const Case& a_case) const override {
+        return named(a_case, candidates_of(context_of(a_case)));
     }
 
-    // After a launch an array repeats one round, a tile of C on every core.
-    Excerpt excerpt(const Case& a_case, const Mapping& mapping) const override {
-        constexpr std::int64_t kRounds = 8;  // the first and the last are a quarter at most
-        const auto& gemm = a_case.problem.get<GemmProblem>();
-        const OutputStationaryMapping& map = given(mapping).keys;
-        const auto& config = a_case.device.get<NpuConfig>();
-        const std::int64_t rows = map.m_ct * map.rows_of(config);
-        const std::int64_t columns = map.n_ct * map.columns_of(config);
-        using arch::base::ceil_div;
-        const std::int64_t taken = ceil_div(kRounds, ceil_div(gemm.n, columns));
-        const std::int64_t all = ceil_div(gemm.m, rows);
-        Excerpt excerpt;
-        if (taken < all) {
-            excerpt.settings = {{"workload.gemm.M", std::to_string(taken * rows)}};
-            excerpt.fixed_ns = static_cast<double>(config.command_processor.dispatch.count()) /
-                               kFemtosecondsPerNanosecond;
-            excerpt.scale = static_cast<double>(all) / static_cast<double>(taken);
-        }
-        return excerpt;
+    std::vector<Candidate> variants(const Case& a_case, const Mapping& mapping) const override {
+        return named(a_case, variants_of(context_of(a_case), given(mapping).keys));
     }
 
     // Shorter blocks along K.
     std::vector<Candidate> reduced(const Case& a_case, const Mapping& mapping) const override {
         OutputStationaryMapping map = given(mapping).keys;
         const std::int64_t longest = map.k_mt;
-        std::vector<Candidate> shorter;
+        std::vector<TileCandidate> shorter;
+        const SearchContext context = context_of(a_case);
         for (map.k_mt = map.k_ct; map.k_mt < longest; map.k_mt += map.k_ct) {
-            shorter.push_back(named(a_case, map));
+            const GemmBounds bounds =
+                bounds_of(context.problem, map, context.config, context.memory);
+            shorter.push_back({map, bounds, expected_ns(context, map, bounds),
+                               least_ns(context, map, bounds)});
         }
-        return shorter;
+        return named(a_case, shorter);
     }
 
   private:
-    Candidate named(const Case& a_case, const OutputStationaryMapping& map) const {
-        return {name_of_tile(map), mapping_of(a_case, map),
-                bounds_of(a_case.problem.get<GemmProblem>(), map, a_case.device.get<NpuConfig>(),
-                          a_case.device.memory)};
+    static SearchContext context_of(const Case& a_case) {
+        return {a_case.problem.get<GemmProblem>(), a_case.device.get<NpuConfig>(),
+                a_case.device.get<arch::fabric::FabricConfig>(), a_case.device.memory};
+    }
+
+    std::vector<Candidate> named(const Case& a_case,
+                                 const std::vector<TileCandidate>& tiles) const {
+        std::vector<Candidate> list;
+        for (const TileCandidate& tile : tiles) {
+            list.push_back({name_of_tile(tile.mapping), mapping_of(a_case, tile.mapping),
+                            tile.bounds, tile.expected_ns, tile.least_ns});
+        }
+        return list;
     }
 };
 

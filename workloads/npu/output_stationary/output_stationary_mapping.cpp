@@ -16,10 +16,30 @@ void read_keys(arch::base::config::Node& node, OutputStationaryMapping& map) {
                   "when shim descriptors are rewritten");
     node.optional("columns", map.columns, {0, 64}, "columns of cores used; 0: all");
     node.optional("rows", map.rows, {0, 16}, "rows of cores used; 0: all");
-    node.optional("a_buffers", map.a_buffers, {1, 8}, "A tiles per core, and blocks of them");
-    node.optional("b_buffers", map.b_buffers, {1, 8}, "B tiles per core, and blocks of them");
+    node.optional("a_buffers", map.a_buffers, {1, 8}, "A tiles per core");
+    node.optional("b_buffers", map.b_buffers, {1, 8}, "B tiles per core");
     node.optional("in_flight", map.in_flight, {0, 64},
-                  "output tiles whose transfers the shims hold; 0: as many as they can");
+                  "reaches whose transfers the shims hold; 0: as many as they can, one where "
+                  "sequential");
+    node.optional("a_along", map.a_along_columns, {{"row", false}, {"column", true}},
+                  "which cores share a tile of A: those of a row, B's of a column, or the other "
+                  "way round");
+    node.optional("c_layout", map.c_column_major, {{"column_major", true}, {"row_major", false}},
+                  "how C lies in DRAM");
+    node.optional("sums", map.sums_apart, {{"in_c", false}, {"f32", true}},
+                  "whether sums are kept in C or in f32 buffers of their own, and cast at the end");
+    using Reach = OutputStationaryMapping::Reach;
+    node.optional("reach", map.reach,
+                  {{"output_tile", Reach::OutputTile}, {"block_row", Reach::BlockRow}},
+                  "what one shim descriptor moves");
+    node.optional("mode", map.mode, "which of the device's multiply modes of these types");
+    node.optional("b_k_mt", map.b_k_mt, {0, 1 << 20},
+                  "memory tile block of B along K; 0: k_mt, or k_ct where B is row-major");
+    node.optional("a_blocks", map.a_blocks, {0, 16},
+                  "blocks of A per memory tile and stream; 0: a_buffers");
+    node.optional("b_blocks", map.b_blocks, {0, 16}, "blocks of B per memory tile; 0: b_buffers");
+    node.optional("c_blocks", map.c_blocks, {0, 16},
+                  "C tiles of a core in its memory tile; 0: c_buffers");
     node.done();
 }
 

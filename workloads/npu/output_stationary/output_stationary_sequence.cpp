@@ -11,6 +11,7 @@ using namespace arch::npu;
 namespace {
 
 constexpr std::int64_t kWordBytes = 4;
+constexpr std::int64_t kArgumentC = 2;
 
 // A transfer between DRAM and a shim's stream.
 struct Transfer {
@@ -28,12 +29,14 @@ struct Share {
 
 class Sequence {
   public:
-    Sequence(LoweredGemm& lowered, const GemmProblem& problem, const OutputStationaryMapping& map,
-             const NpuConfig& config, const std::vector<PacketChannel>& packet_channels)
+    Sequence(LoweredGemm& lowered, const GemmView& view, const NpuConfig& config,
+             const std::vector<PacketChannel>& packet_channels)
         : lowered_(lowered),
           shape_(lowered.shape),
-          problem_(problem),
-          map_(map),
+          view_(view),
+          size_(padded(view, config)),
+          across_(size_.n / (map_.n_ct * shape_.columns)),
+          reach_(reach_steps(view, shape_, config)),
           packet_channels_(packet_channels),
           steps_(lowered.program.sequence) {
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
@@ -59,22 +62,23 @@ class Sequence {
         // Descriptors that are not in use are written while there is no room for their tasks.
         const bool spare = overlapped && shape_.slots > shape_.in_flight;
         std::int64_t finished = 0;
-        for (std::int64_t tile = 0; tile < lowered_.output_tiles; ++tile) {
-            const std::vector<Transfer> transfers = transfers_of(tile);
-            const bool full = tile - finished == shape_.in_flight;
+        const std::int64_t rounds = lowered_.output_tiles / reach_.tiles;
+        for (std::int64_t round = 0; round < rounds; ++round) {
+            const std::vector<Transfer> transfers = transfers_of(round);
+            const bool full = round - finished == shape_.in_flight;
             const bool ahead = full && spare;
             if (ahead) {
                 write(transfers);
             }
             const std::int64_t wait = !full ? 0 : overlapped ? 1 : shape_.in_flight;
             for (std::int64_t i = 0; i < wait; ++i, ++finished) {
-                wait_for_output_tile();
+                wait_for_round();
             }
             expect_packets();
             start(transfers, !ahead);
         }
-        for (; finished < lowered_.output_tiles; ++finished) {
-            wait_for_output_tile();
+        for (; finished < rounds; ++finished) {
+            wait_for_round();
         }
     }
 
@@ -104,9 +108,6 @@ class Sequence {
         return elements * bytes_of(type) / kWordBytes;
     }
 
-    // Along K, what a memory tile holds of B: row-major B needs no long runs along K.
-    std::int64_t b_block() const { return problem_.b_column_major ? map_.k_mt : map_.k_ct; }
-
     // Blocks are counted through all output tiles, so that each finds its buffer free in turn.
     static Share share_of(std::int64_t stream, std::int64_t streams, std::int64_t tile,
                           std::int64_t blocks) {
@@ -115,55 +116,62 @@ class Sequence {
         return {first, streams, first < blocks ? (blocks - first - 1) / streams + 1 : 0};
     }
 
-    static program::BufferDescriptor shim_descriptor(std::int64_t id, std::int64_t buffer,
-                                                     std::int64_t offset, std::int64_t length,
-                                                     std::vector<program::Dimension> dimensions) {
-        program::BufferDescriptor descriptor;
-        descriptor.id = id;
-        descriptor.buffer = buffer;
-        descriptor.offset = offset;
-        descriptor.length = length;
-        descriptor.dimensions = std::move(dimensions);
-        return descriptor;
+    // A or B of the view.
+    struct Operand {
+        std::int64_t argument;
+        DataType type;
+        bool by_k;             // K elements follow each other, else `outer` do
+        std::int64_t outer;    // of the matrix, as padded
+        std::int64_t block_k;  // elements along K of a block
+    };
+    Operand a() const {
+        return {view_.argument_a(), problem_.a, view_.a_by_k, size_.m, view_.a_block_k};
+    }
+    Operand b() const {
+        return {view_.argument_b(), problem_.b, problem_.b_column_major, size_.n, view_.b_block_k};
     }
 
-    // A panel of `outer` rows of K elements as a sequence of outer x k_mt blocks.
-    program::BufferDescriptor k_panel(std::int64_t id, std::int64_t buffer, std::int64_t first_row,
-                                      std::int64_t outer, DataType type, const Share& share) const {
-        const std::int64_t k = words(lowered_.k, type);
-        const std::int64_t block = words(map_.k_mt, type);
-        return shim_descriptor(id, buffer, (first_row * k + share.first * block) * kWordBytes,
-                               outer * block * share.count,
-                               {{block, 1}, {outer, k}, {share.count, share.step * block}});
-    }
-
-    program::BufferDescriptor b_panel(std::int64_t id, std::int64_t first_column,
-                                      const Share& share) const {
-        if (problem_.b_column_major) {
-            return k_panel(id, 1, first_column, map_.n_ct, problem_.b, share);
+    // A panel of `count` rows or columns of K elements as a sequence of count x block_k blocks.
+    program::BufferDescriptor panel(std::int64_t id, const Operand& of, std::int64_t first,
+                                    std::int64_t count, const Share& share) const {
+        if (of.by_k) {
+            const std::int64_t k = words(size_.k, of.type);
+            const std::int64_t block = words(of.block_k, of.type);
+            return shim_descriptor(id, of.argument, first * k + share.first * block,
+                                   count * block * share.count,
+                                   {{block, 1}, {count, k}, {share.count, share.step * block}});
         }
-        const std::int64_t n = words(lowered_.n, problem_.b);
-        const std::int64_t run = words(map_.n_ct, problem_.b);
-        const std::int64_t block = b_block() * n;
-        return shim_descriptor(id, 1,
-                               (words(first_column, problem_.b) + share.first * block) * kWordBytes,
-                               b_block() * share.count * run,
-                               {{run, 1}, {b_block(), n}, {share.count, share.step * block}});
+        const std::int64_t pitch = words(of.outer, of.type);
+        const std::int64_t run = words(count, of.type);
+        const std::int64_t block = of.block_k * pitch;
+        return shim_descriptor(id, of.argument, words(first, of.type) + share.first * block,
+                               of.block_k * share.count * run,
+                               {{run, 1}, {of.block_k, pitch}, {share.count, share.step * block}});
     }
 
-    // Rows of C of the cores of a span, of one column.
-    program::BufferDescriptor c_rows(std::int64_t id, std::int64_t first_row, std::int64_t rows,
-                                     std::int64_t first_column) const {
-        const std::int64_t n = words(lowered_.n, problem_.c);
-        const std::int64_t run = words(map_.n_ct, problem_.c);
-        const std::int64_t offset = first_row * map_.m_ct * n + words(first_column, problem_.c);
-        return shim_descriptor(id, 2, offset * kWordBytes, rows * map_.m_ct * run,
-                               {{run, 1}, {rows * map_.m_ct, n}});
+    // What the cores of a span of rows, of one column, have of C: one core's tile after the other.
+    program::BufferDescriptor c_tiles(std::int64_t id, std::int64_t first_row, std::int64_t rows,
+                                      std::int64_t first_column) const {
+        const std::int64_t row = first_row * map_.m_ct;
+        if (!view_.c_by_columns) {
+            const std::int64_t n = words(size_.n, problem_.c);
+            const std::int64_t run = words(map_.n_ct, problem_.c);
+            return shim_descriptor(id, kArgumentC, row * n + words(first_column, problem_.c),
+                                   rows * map_.m_ct * run, {{run, 1}, {rows * map_.m_ct, n}});
+        }
+        const std::int64_t m = words(size_.m, problem_.c);
+        const std::int64_t run = words(map_.m_ct, problem_.c);
+        return shim_descriptor(id, kArgumentC, first_column * m + words(row, problem_.c),
+                               rows * map_.n_ct * run, {{run, 1}, {map_.n_ct, m}, {rows, run}});
     }
 
+    // `step`: words from one run of a descriptor that reaches over several output tiles to the next.
     void add_transfer(std::vector<Transfer>& transfers, std::int64_t column,
                       program::Direction direction, std::int64_t channel,
-                      program::BufferDescriptor descriptor) const {
+                      program::BufferDescriptor descriptor, std::int64_t step) const {
+        if (reach_.tiles > 1 && step > 0) {
+            descriptor.iteration = program::Iteration{reach_.tiles, step, 0};
+        }
         if (descriptor.length > 0) {  // fewer blocks than streams leave one without
             transfers.push_back({{{column, 0}, direction, channel},
                                  std::move(descriptor),
@@ -171,47 +179,50 @@ class Sequence {
         }
     }
 
-    // The transfers of one output tile of every core, column by column.
-    std::vector<Transfer> transfers_of(std::int64_t tile) const {
-        const std::int64_t slot = tile % shape_.slots;
-        const std::int64_t across = lowered_.n / (map_.n_ct * shape_.columns);
-        const std::int64_t block_row = tile / across * shape_.rows;
-        const std::int64_t block_column = tile % across * shape_.columns;
+    // The transfers of one output tile of every core, or of a row of them, column by column.
+    std::vector<Transfer> transfers_of(std::int64_t round) const {
+        const std::int64_t slot = round % shape_.slots;
+        const std::int64_t tile = round * reach_.tiles;
+        const std::int64_t block_row = tile / across_ * shape_.rows;
+        const std::int64_t block_column = tile % across_ * shape_.columns;
         std::vector<Transfer> transfers;
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
             const FirstIds& ids = first_ids_[static_cast<std::size_t>(column)];
             const std::int64_t first_column = (block_column + column) * map_.n_ct;
-            add_a(transfers, column, tile, block_row, ids);
+            add_a(transfers, column, round, block_row, ids);
             for (std::int64_t i = 0; i < shape_.b_in; ++i) {
                 add_transfer(transfers, column, program::Direction::MM2S,
                              shape_.b_shim_channel() + i,
-                             b_panel(ids.b[static_cast<std::size_t>(i)] + slot, first_column,
-                                     share_of(i, shape_.b_in, tile, lowered_.k / b_block())));
+                             panel(ids.b[static_cast<std::size_t>(i)] + slot, b(), first_column,
+                                   map_.n_ct,
+                                   share_of(i, shape_.b_in, tile, size_.k / view_.b_block_k)),
+                             reach_.b);
             }
             for (std::int64_t i = 0; i < shape_.c_out; ++i) {
                 const RowSpan rows = shape_.rows_out(i);
                 add_transfer(transfers, column, program::Direction::S2MM,
                              shape_.c_shim_channel() + i,
-                             c_rows(ids.c[static_cast<std::size_t>(i)] + slot,
-                                    block_row + rows.first, rows.count, first_column));
+                             c_tiles(ids.c[static_cast<std::size_t>(i)] + slot,
+                                     block_row + rows.first, rows.count, first_column),
+                             reach_.c);
             }
         }
         return transfers;
     }
 
-    void add_a(std::vector<Transfer>& transfers, std::int64_t column, std::int64_t tile,
+    void add_a(std::vector<Transfer>& transfers, std::int64_t column, std::int64_t round,
                std::int64_t block_row, const FirstIds& ids) const {
         const RowSpan held = shape_.rows_of_a(column);
         const std::int64_t streams = held.count == 0 ? 0 : shape_.a_streams(column, map_);
-        const std::int64_t blocks = lowered_.k / map_.k_mt;
+        const std::int64_t blocks = size_.k / view_.a_block_k;
         for (std::int64_t i = 0; i < streams; ++i) {
             const RowSpan rows = shape_.a_rows_in(column, i, streams);
-            const Share share =
-                held.count > 1 ? Share{0, 1, blocks} : share_of(i, streams, tile, blocks);
+            const Share share = held.count > 1 ? Share{0, 1, blocks}
+                                               : share_of(i, streams, round * reach_.tiles, blocks);
             add_transfer(transfers, column, program::Direction::MM2S, shape_.a_shim_channel() + i,
-                         k_panel(ids.a[static_cast<std::size_t>(i)] + tile % shape_.slots, 0,
-                                 (block_row + rows.first) * map_.m_ct, rows.count * map_.m_ct,
-                                 problem_.a, share));
+                         panel(ids.a[static_cast<std::size_t>(i)] + round % shape_.slots, a(),
+                               (block_row + rows.first) * map_.m_ct, rows.count * map_.m_ct, share),
+                         reach_.a);
         }
     }
 
@@ -228,7 +239,7 @@ class Sequence {
                 write({transfer});
             }
             steps_.push_back(
-                program::PushTask{transfer.channel, {transfer.descriptor.id, 1, transfer.token}});
+                program::PushTask{transfer.channel, {transfer.descriptor.id, reach_.tiles, transfer.token}});
         }
     }
 
@@ -240,7 +251,7 @@ class Sequence {
         }
     }
 
-    void wait_for_output_tile() {
+    void wait_for_round() {
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
             for (std::int64_t i = 0; i < shape_.c_out; ++i) {
                 steps_.push_back(program::WaitToken{
@@ -251,8 +262,12 @@ class Sequence {
 
     const LoweredGemm& lowered_;
     const ArrayShape& shape_;
-    const GemmProblem& problem_;
-    const OutputStationaryMapping& map_;
+    const GemmView& view_;
+    const GemmProblem& problem_ = view_.problem;
+    const OutputStationaryMapping& map_ = view_.map;
+    const PaddedGemm size_;
+    const std::int64_t across_;  // output tiles of a row of them
+    const ReachSteps reach_;
     const std::vector<PacketChannel>& packet_channels_;
     std::vector<program::SequenceOp>& steps_;
     std::vector<FirstIds> first_ids_;  // by column
@@ -260,11 +275,10 @@ class Sequence {
 
 }  // namespace
 
-void add_sequence(LoweredGemm& lowered, const GemmProblem& problem,
-                  const OutputStationaryMapping& map, const NpuConfig& config,
+void add_sequence(LoweredGemm& lowered, const GemmView& view, const NpuConfig& config,
                   const std::vector<std::int64_t>& go_locks,
                   const std::vector<PacketChannel>& packet_channels) {
-    Sequence sequence(lowered, problem, map, config, packet_channels);
+    Sequence sequence(lowered, view, config, packet_channels);
     sequence.start_cores(go_locks);
     sequence.move_tiles();
 }

@@ -19,8 +19,7 @@ struct PacketChannel {
 
 // Appends the sequence to the program: starts every core with its counts, releases the `go` locks,
 // then keeps the shims busy. External buffers 0, 1 and 2 are A, B and C.
-void add_sequence(LoweredGemm& lowered, const GemmProblem& problem,
-                  const OutputStationaryMapping& mapping, const arch::npu::NpuConfig& config,
+void add_sequence(LoweredGemm& lowered, const GemmView& view, const arch::npu::NpuConfig& config,
                   const std::vector<std::int64_t>& go_locks,
                   const std::vector<PacketChannel>& packet_channels);
 

@@ -16,8 +16,8 @@ using arch::npu::DmaConfig;
 using arch::npu::NpuConfig;
 using arch::npu::program::TileKind;
 using arch::npu::stream::Bundle;
-using arch::npu::stream::PortSide;
 using arch::npu::stream::ports_of;
+using arch::npu::stream::PortSide;
 
 namespace {
 
@@ -39,9 +39,9 @@ std::int64_t largest_divisor(std::int64_t number, std::int64_t most) {
 void choose_homes(ArrayShape& shape, const BufferSizes& sizes, const OutputStationaryMapping& map,
                   const NpuConfig& config) {
     std::array<std::pair<std::int64_t, std::int64_t*>, 3> streams{
-        {{shape.a_rows * map.a_buffers * sizes.a_block, &shape.a_home},
-         {map.b_buffers * sizes.b_block, &shape.b_home},
-         {map.c_buffers * sizes.c_join, &shape.c_home}}};
+        {{shape.a_rows * map.a_blocks * sizes.a_block, &shape.a_home},
+         {map.b_blocks * sizes.b_block, &shape.b_home},
+         {map.c_blocks * sizes.c_join, &shape.c_home}}};
     std::stable_sort(streams.begin(), streams.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<std::int64_t> used(static_cast<std::size_t>(config.memory_rows), 0);
@@ -69,9 +69,9 @@ void choose_streams(ArrayShape& shape, const OutputStationaryMapping& map,
     const std::int64_t each = std::max<std::int64_t>(1, std::min(config.shim_dma.channels, up) / 2);
     const auto most_a = std::min(each, 1 + std::max<std::int64_t>(0, free_in(shape.a_home)));
     shape.a_in =
-        shape.a_rows > 1 ? std::min(most_a, shape.a_rows) : largest_divisor(map.a_buffers, most_a);
+        shape.a_rows > 1 ? std::min(most_a, shape.a_rows) : largest_divisor(map.a_blocks, most_a);
     const auto most_b = std::min(each, 1 + std::max<std::int64_t>(0, free_in(shape.b_home)));
-    shape.b_in = largest_divisor(map.b_buffers, most_b);
+    shape.b_in = largest_divisor(map.b_blocks, most_b);
     const std::int64_t left = channels - shape.c_out_channel();
     shape.c_out = std::max<std::int64_t>(1, std::min({each, shape.rows, down, left}));
 }
@@ -84,7 +84,7 @@ void choose_streams(ArrayShape& shape, const OutputStationaryMapping& map,
 std::int64_t joins_of(const ArrayShape& shape, const OutputStationaryMapping& map,
                       std::int64_t calls_per_tile) {
     if (shape.c_in == shape.rows) {
-        return map.c_buffers;
+        return map.c_blocks;
     }
     const std::int64_t ahead = ceil_div(map.b_buffers + 2, calls_per_tile);
     return map.c_buffers * ceil_div(map.c_buffers - 1 + ahead, map.c_buffers);
@@ -108,8 +108,10 @@ void choose_slots(ArrayShape& shape, const OutputStationaryMapping& map, const N
     if (shape.c_in < shape.rows) {
         shape.in_flight = std::min(shape.in_flight, config.memory_dma.task_queue_depth + 1);
     }
-    if (map.in_flight > 0) {
-        shape.in_flight = std::min(shape.in_flight, map.in_flight);
+    const bool sequential = map.shim_bds == OutputStationaryMapping::ShimDescriptors::Sequential;
+    const std::int64_t wanted = map.in_flight == 0 && sequential ? 1 : map.in_flight;
+    if (wanted > 0) {
+        shape.in_flight = std::min(shape.in_flight, wanted);
     }
 }
 
@@ -120,18 +122,18 @@ DescriptorIds memory_descriptors(const ArrayShape& shape, std::int64_t home,
     if (shape.a_home == home) {
         for (std::int64_t i = 0; i < shape.a_in; ++i) {
             ids.take(i, shape.a_rows > 1
-                            ? span_of(shape.a_rows, i, shape.a_in).count * map.a_buffers
-                            : map.a_buffers / shape.a_in);
+                            ? span_of(shape.a_rows, i, shape.a_in).count * map.a_blocks
+                            : map.a_blocks / shape.a_in);
         }
         for (std::int64_t row = 0; row < shape.a_rows; ++row) {
-            ids.take(shape.a_out_channel() + row, map.a_buffers);
+            ids.take(shape.a_out_channel() + row, map.a_blocks);
         }
     }
     if (shape.b_home == home) {
         for (std::int64_t i = 0; i < shape.b_in; ++i) {
-            ids.take(shape.b_in_channel() + i, map.b_buffers / shape.b_in);
+            ids.take(shape.b_in_channel() + i, map.b_blocks / shape.b_in);
         }
-        ids.take(shape.b_out_channel(), map.b_buffers);
+        ids.take(shape.b_out_channel(), map.b_blocks);
     }
     if (shape.c_home == home) {
         for (std::int64_t i = 0; i < shape.c_in; ++i) {
@@ -146,8 +148,8 @@ DescriptorIds memory_descriptors(const ArrayShape& shape, std::int64_t home,
 
 class Problems {
   public:
-    Problems(const ArrayShape& shape, const OutputStationaryMapping& map, const NpuConfig& config)
-        : shape_(shape), map_(map), config_(config) {}
+    Problems(const ArrayShape& shape, const GemmView& view, const NpuConfig& config)
+        : shape_(shape), view_(view), map_(view.map), config_(config) {}
 
     std::vector<std::string> all() {
         check_cores();
@@ -158,6 +160,8 @@ class Problems {
         }
         check_shims();
         check_wires();
+        check_reach();
+        check_rows_of_a();
         return std::move(problems_);
     }
 
@@ -219,6 +223,12 @@ class Problems {
                 "shim's channel can hold, got {}",
                 shape_.in_flight, config_.shim_dma.descriptors, config_.shim_dma.task_queue_depth,
                 map_.in_flight);
+        require(
+            map_.reach == OutputStationaryMapping::Reach::OutputTile ||
+                (shape_.a_in == 1 && shape_.b_in == 1 && shape_.c_out == 1),
+            "reach: block_row needs one stream of A, of B and of C a shim, here they are {}, {} "
+            "and {}; the nearest that can: reach: output_tile",
+            shape_.a_in, shape_.b_in, shape_.c_out);
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
             require(config_.has_shim_dma(column), "column {} has no shim DMA", column);
         }
@@ -227,7 +237,7 @@ class Problems {
     // Northbound streams behind the memory tiles of each row: those on their way to tiles further
     // up and those that leave for the cores.
     void check_wires() {
-        const std::int64_t wires = 
+        const std::int64_t wires =
             ports_of(config_, TileKind::Memory, Bundle::North, PortSide::Master);
         for (std::int64_t row = 1; row <= config_.memory_rows; ++row) {
             const std::int64_t up = (shape_.a_home > row ? shape_.a_in : shape_.a_rows) +
@@ -239,7 +249,45 @@ class Problems {
         }
     }
 
+    // What moves several output tiles repeats a task, whose offset advances with its runs.
+    void check_reach() {
+        if (map_.reach == OutputStationaryMapping::Reach::OutputTile) {
+            return;
+        }
+        constexpr std::int64_t kRuns = 64;  // six bits
+        const ReachSteps steps = reach_steps(view_, shape_, config_);
+        const std::int64_t most = config_.shim_dma.iteration
+                                      ? std::min(kRuns, config_.shim_dma.repeats)
+                                      : 1;
+        require(steps.tiles <= most,
+                "reach: block_row: a descriptor would move {} output tiles, its offset advances {} "
+                "times; use reach: output_tile or more columns",
+                steps.tiles, most);
+        const std::int64_t longest = std::max({steps.a, steps.b, steps.c});
+        require(longest <= std::int64_t{1} << config_.shim_dma.step_bits,
+                "reach: block_row: from an output tile to the next are {} words, a descriptor's "
+                "step has {} bits; use reach: output_tile",
+                longest, config_.shim_dma.step_bits);
+        require(shape_.a_in == 1 && shape_.b_in == 1,
+                "reach: block_row: blocks come on {} streams of A and {} of B in turn; use reach: "
+                "output_tile",
+                shape_.a_in, shape_.b_in);
+        require(shape_.c_in == shape_.rows,
+                "reach: block_row: rows of cores share a stream of C, whose packets are expected "
+                "tile by tile; use reach: output_tile");
+    }
+
+    // Blocks whose rows have no long runs along K come on one stream, each row's by itself.
+    void check_rows_of_a() {
+        require(view_.a_by_k || shape_.a_rows == 1,
+                "row-major B goes along {} rows of cores from {} columns: a shim's descriptor "
+                "cannot walk the tiles of {} rows; use at least as many columns as rows, or "
+                "column-major B",
+                shape_.rows, shape_.columns, shape_.a_rows);
+    }
+
     const ArrayShape& shape_;
+    const GemmView& view_;
     const OutputStationaryMapping& map_;
     const NpuConfig& config_;
     std::vector<std::string> problems_;
@@ -247,16 +295,16 @@ class Problems {
 
 }  // namespace
 
-BufferSizes buffer_sizes(const GemmProblem& problem, const OutputStationaryMapping& map,
-                         const NpuConfig& config) {
+BufferSizes buffer_sizes(const GemmView& view, const NpuConfig& config) {
+    const GemmProblem& problem = view.problem;
+    const OutputStationaryMapping& map = view.map;
     BufferSizes sizes;
     sizes.a_core = map.m_ct * map.k_ct * bytes_of(problem.a);
     sizes.b_core = map.k_ct * map.n_ct * bytes_of(problem.b);
     sizes.c_core = map.m_ct * map.n_ct * bytes_of(problem.c);
-    const std::int64_t tiles = map.k_mt / map.k_ct;
-    sizes.a_block = sizes.a_core * tiles;
-    // Row-major B has its long runs along N: one core tile at a time.
-    sizes.b_block = sizes.b_core * (problem.b_column_major ? tiles : 1);
+    sizes.sum_core = map.sums_apart ? map.m_ct * map.n_ct * bytes_of(DataType::F32) : 0;
+    sizes.a_block = sizes.a_core * (view.a_block_k / map.k_ct);
+    sizes.b_block = sizes.b_core * (view.b_block_k / map.k_ct);
     sizes.c_join = sizes.c_core * map.rows_of(config);
     return sizes;
 }
@@ -275,7 +323,7 @@ RowSpan ArrayShape::rows_out(std::int64_t stream) const {
 
 std::int64_t ArrayShape::a_streams(std::int64_t column, const OutputStationaryMapping& map) const {
     const std::int64_t held = rows_of_a(column).count;
-    return held > 1 ? std::min(a_in, held) : largest_divisor(map.a_buffers, a_in);
+    return held > 1 ? std::min(a_in, held) : largest_divisor(map.a_blocks, a_in);
 }
 
 RowSpan ArrayShape::a_rows_in(std::int64_t column, std::int64_t stream,
@@ -296,23 +344,44 @@ std::int64_t ArrayShape::c_out_channel() const {
     return (c_home == a_home ? a_rows : 0) + (c_home == b_home ? 1 : 0);
 }
 
-ArrayShape shape_of(const GemmProblem& problem, const OutputStationaryMapping& map,
-                    const NpuConfig& config) {
+ArrayShape shape_of(const GemmView& view, const NpuConfig& config) {
+    const OutputStationaryMapping& map = view.map;
     ArrayShape shape;
     shape.columns = map.columns_of(config);
     shape.rows = map.rows_of(config);
     shape.first_core_row = 1 + config.memory_rows;
     shape.a_rows = ceil_div(shape.rows, shape.columns);
-    choose_homes(shape, buffer_sizes(problem, map, config), map, config);
+    choose_homes(shape, buffer_sizes(view, config), map, config);
     choose_streams(shape, map, config);
-    shape.joins = joins_of(shape, map, ceil_div(problem.k, map.k_mt) * (map.k_mt / map.k_ct));
+    shape.joins = joins_of(shape, map, padded(view, config).k / map.k_ct);
     choose_slots(shape, map, config);
     return shape;
 }
 
-std::vector<std::string> shape_problems(const ArrayShape& shape, const OutputStationaryMapping& map,
+ReachSteps reach_steps(const GemmView& view, const ArrayShape& shape, const NpuConfig& config) {
+    const GemmProblem& problem = view.problem;
+    const PaddedGemm size = padded(view, config);
+    const std::int64_t rows = view.map.m_ct * shape.rows;
+    const std::int64_t columns = view.map.n_ct * shape.columns;
+    const auto words = [](std::int64_t elements, DataType type) {
+        constexpr std::int64_t kWordBytes = 4;
+        return elements * bytes_of(type) / kWordBytes;
+    };
+    if (view.map.reach == OutputStationaryMapping::Reach::OutputTile) {
+        return {};
+    }
+    if (size.n > columns) {
+        return {size.n / columns, 0,
+                words(columns * (problem.b_column_major ? size.k : 1), problem.b),
+                words(columns * (view.c_by_columns ? size.m : 1), problem.c)};
+    }
+    return {size.m / rows, words(rows * (view.a_by_k ? size.k : 1), problem.a), 0,
+            words(rows * (view.c_by_columns ? 1 : size.n), problem.c)};
+}
+
+std::vector<std::string> shape_problems(const ArrayShape& shape, const GemmView& view,
                                         const NpuConfig& config) {
-    return Problems(shape, map, config).all();
+    return Problems(shape, view, config).all();
 }
 
 }  // namespace tilesim::workloads::npu::output_stationary

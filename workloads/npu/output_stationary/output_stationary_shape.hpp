@@ -1,7 +1,7 @@
 // How the output-stationary dataflow lies on an array: the cores it uses and the DMA channels,
 // buffers and descriptors of every tile. All counts follow from the device and the mapping.
 //
-// Every row of cores has one stream of A and every column one of B; the C tiles of a column join in
+// A and B are those of the view (gemm_view.hpp). Every row of cores has one stream of A and every column one of B; the C tiles of a column join in
 // its memory tile. Where a column holds the A of several rows, their blocks come in turn on one
 // channel, or on several where shim and memory tile have them. Half of a shim's channels are for A
 // and half for B, as many as that for C; a second one takes every other block, or half of the rows.
@@ -13,6 +13,7 @@
 
 #include "arch/npu/npu_config.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/npu/output_stationary/gemm_view.hpp"
 #include "workloads/npu/output_stationary/output_stationary_mapping.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
@@ -20,10 +21,10 @@ namespace tilesim::workloads::npu::output_stationary {
 // Bytes of one buffer of each kind.
 struct BufferSizes {
     std::int64_t a_core = 0, b_core = 0, c_core = 0;
+    std::int64_t sum_core = 0;  // where sums have a buffer of their own
     std::int64_t a_block = 0, b_block = 0, c_join = 0;  // in a memory tile
 };
-BufferSizes buffer_sizes(const GemmProblem& problem, const OutputStationaryMapping& mapping,
-                         const arch::npu::NpuConfig& config);
+BufferSizes buffer_sizes(const GemmView& view, const arch::npu::NpuConfig& config);
 
 // Rows of cores that follow each other.
 struct RowSpan {
@@ -73,12 +74,19 @@ struct ArrayShape {
 };
 
 // The shape; where `shape_problems` names a problem, its numbers are those that were wanted.
-ArrayShape shape_of(const GemmProblem& problem, const OutputStationaryMapping& mapping,
-                    const arch::npu::NpuConfig& config);
+ArrayShape shape_of(const GemmView& view, const arch::npu::NpuConfig& config);
+
+// Output tiles a shim's descriptor moves, and how far on each matrix lies the next of them, in
+// words; 0: it is the same.
+struct ReachSteps {
+    std::int64_t tiles = 1;
+    std::int64_t a = 0, b = 0, c = 0;
+};
+ReachSteps reach_steps(const GemmView& view, const ArrayShape& shape,
+                       const arch::npu::NpuConfig& config);
 
 // What the array lacks: channels, streams, descriptors, locks.
-std::vector<std::string> shape_problems(const ArrayShape& shape,
-                                        const OutputStationaryMapping& mapping,
+std::vector<std::string> shape_problems(const ArrayShape& shape, const GemmView& view,
                                         const arch::npu::NpuConfig& config);
 
 }  // namespace tilesim::workloads::npu::output_stationary

@@ -7,7 +7,7 @@
 
 #include "arch/npu/check/program_verifier.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
-#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
@@ -35,8 +35,8 @@ std::int64_t exact_cycles(const Machine& m, const OutputStationaryMapping& map,
                           const GemmProblem& gemm = kProblem) {
     LoweredGemm lowered = lower(gemm, map, m.npu);
     EXPECT_EQ(arch::npu::check::verify(lowered.program, m.npu), std::vector<std::string>{});
-    const Bytes bytes{[&](auto& store) { fill_operands(gemm, lowered, 5, store); },
-                      [&](auto& store) { return check_product(gemm, lowered, map, 5, store); }};
+    const Bytes bytes{[&](auto& store) { fill_operands(gemm, matrices_of(lowered), 5, store); },
+                      [&](auto& store) { return check_product(gemm, matrices_of(lowered), sum_order(gemm, map), 5, store); }};
     const Outcome outcome = run_program(m, lowered.program, bytes);
     EXPECT_TRUE(outcome.check.match) << outcome.check.first_mismatch;
     EXPECT_EQ(outcome.check.checked, gemm.m * gemm.n);
@@ -86,7 +86,7 @@ TEST_P(Arrays, CanBeUsedInPart) {
 
 class Shapes : public testing::TestWithParam<const char*> {
   protected:
-    ArrayShape shape() const { return shape_of(kProblem, map_, machine_.npu); }
+    ArrayShape shape() const { return shape_of(view_of(kProblem, map_), machine_.npu); }
     std::string refused() const { return refusal(machine_, map_); }
     std::int64_t exact() const { return exact_cycles(machine_, map_); }
 
@@ -181,7 +181,10 @@ TEST_P(Shapes, ATileAtATimeIsSlowerThanTwo) {
     EXPECT_LT(exact(), one);
 }
 
+// Buffers hide what moves behind what is computed: nothing, where both wait for the descriptors of
+// the sequence, as tiles this small do at the device's own clock of the command processor.
 TEST_P(Shapes, SingleBuffersAreSlowerThanDoubleOnes) {
+    machine_.npu.command_processor.clock = arch::base::Hertz{10'000'000'000};
     const std::int64_t two = exact();
     map_.b_buffers = 1;
     EXPECT_GT(exact(), two);
@@ -193,7 +196,7 @@ TEST_P(Shapes, SingleBuffersAreSlowerThanDoubleOnes) {
 }
 
 TEST_P(Shapes, ASecondRowOfMemoryTilesDoublesTheBlocksThatFit) {
-    const BufferSizes sizes = buffer_sizes(kProblem, map_, machine_.npu);
+    const BufferSizes sizes = buffer_sizes(view_of(kProblem, map_), machine_.npu);
     // Every column's C and B, and A's blocks without the last byte: nobody has any to lend.
     machine_.npu.columns = 4;
     machine_.npu.memory_tile.memory =
@@ -207,6 +210,80 @@ TEST_P(Shapes, ASecondRowOfMemoryTilesDoublesTheBlocksThatFit) {
     exact();
     machine_.npu.memory_rows = 0;
     EXPECT_THAT(refused(), HasSubstr("the array has none"));
+}
+
+// Every way the tiles may go, whatever lies how in DRAM.
+TEST_P(Shapes, AGoesAlongRowsOrUpColumnsAndEveryLayoutIsRight) {
+    using Reach = OutputStationaryMapping::Reach;
+    map_.columns = 3;
+    map_.rows = 2;
+    for (const bool up : {false, true}) {
+        for (const bool b_by_columns : {false, true}) {
+            for (const bool c_by_columns : {false, true}) {
+                for (const Reach reach : {Reach::OutputTile, Reach::BlockRow}) {
+                    GemmProblem gemm = kProblem;
+                    gemm.b_column_major = b_by_columns;
+                    map_.a_along_columns = up;
+                    map_.c_column_major = c_by_columns;
+                    map_.reach = reach;
+                    EXPECT_EQ(refusal(machine_, map_, gemm), "");
+                    exact_cycles(machine_, map_, gemm);
+                }
+            }
+        }
+    }
+}
+
+// One output tile wide, so that a descriptor reaches over all rows of them.
+TEST_P(Shapes, ADescriptorReachesDownAColumnOfOutputTiles) {
+    map_.reach = OutputStationaryMapping::Reach::BlockRow;
+    map_.columns = 1;
+    GemmProblem narrow = kProblem;
+    narrow.n = 16;
+    const LoweredGemm lowered = lower(narrow, map_, machine_.npu);
+    std::int64_t tokens = 0;
+    for (const auto& op : lowered.program.sequence) {
+        tokens += std::holds_alternative<arch::npu::program::WaitToken>(op) ? 1 : 0;
+    }
+    EXPECT_EQ(tokens, 1);
+    exact_cycles(machine_, map_, narrow);
+}
+
+TEST_P(Shapes, EveryBufferHasADepthOfItsOwn) {
+    map_.a_blocks = 3;
+    map_.b_blocks = 1;
+    map_.c_blocks = 3;
+    map_.b_k_mt = 16;
+    exact();
+    EXPECT_EQ(shape().joins, 3);
+}
+
+TEST_P(Shapes, SumsApartAreCastOnce) {
+    GemmProblem gemm = kProblem;
+    gemm.a = gemm.b = gemm.c = DataType::Bf16;
+    map_.sums_apart = true;
+    exact_cycles(machine_, map_, gemm);
+    map_.c_buffers = 2;
+    map_.c_column_major = true;
+    exact_cycles(machine_, map_, gemm);
+    EXPECT_THAT(refusal(machine_, map_), HasSubstr("sums: f32 are cast to floats, not to int16"));
+}
+
+TEST_P(Shapes, WhatADescriptorCannotReachIsRefused) {
+    map_.reach = OutputStationaryMapping::Reach::BlockRow;
+    map_.columns = 1;
+    GemmProblem gemm = kProblem;
+    gemm.n = 16 * 65;
+    EXPECT_THAT(refusal(machine_, map_, gemm), HasSubstr("would move 65 output tiles"));
+    gemm.n = 32;
+    gemm.k = 1 << 19;
+    EXPECT_THAT(refusal(machine_, map_, gemm), HasSubstr("a descriptor's step has 20 bits"));
+    map_.reach = OutputStationaryMapping::Reach::OutputTile;
+    map_.a_along_columns = true;
+    map_.rows = 2;
+    gemm = kProblem;
+    gemm.b_column_major = false;
+    EXPECT_THAT(refusal(machine_, map_, gemm), HasSubstr("at least as many columns as rows"));
 }
 
 TEST_P(Shapes, ACoreNeedsAChannelForEachOperand) {

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
+#include <variant>
 
 #include "arch/npu/check/program_verifier.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
-#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
@@ -22,8 +24,8 @@ Machine machine(const std::string& name) {
 Outcome run(const Machine& m, const GemmProblem& gemm, const OutputStationaryMapping& map,
             bool functional) {
     LoweredGemm lowered = lower(gemm, map, m.npu);
-    const Bytes bytes{[&](auto& store) { fill_operands(gemm, lowered, 5, store); },
-                      [&](auto& store) { return check_product(gemm, lowered, map, 5, store); }};
+    const Bytes bytes{[&](auto& store) { fill_operands(gemm, matrices_of(lowered), 5, store); },
+                      [&](auto& store) { return check_product(gemm, matrices_of(lowered), sum_order(gemm, map), 5, store); }};
     return run_program(m, lowered.program, functional ? std::optional{bytes} : std::nullopt);
 }
 
@@ -66,9 +68,10 @@ TEST_P(Products, MatchTheReferenceAndTimingModeAgreesToTheCycle) {
 
 TEST(OutputStationary, DoubleBufferedCHidesTheDrain) {
     Machine m = machine("xdna");
-    m.fabric.read_blocks = 256;  // enough DRAM bandwidth to be bound by the cores
+    m.fabric.link_clock = arch::base::Hertz{10'000'000'000};  // enough DRAM bandwidth to be bound by the cores
     m.npu.shim.data_fifo = arch::base::Bytes{16384};
     m.npu.command_processor.dispatch = arch::base::Femtoseconds{0};
+    m.npu.command_processor.clock = arch::base::Hertz{10'000'000'000};  // nor by the sequence
     const GemmProblem gemm{1024, 256, 1024, DataType::Int8, DataType::Int8, DataType::Int32, true};
     OutputStationaryMapping map = small_map(1);
     map.m_ct = map.n_ct = 64;
@@ -119,12 +122,62 @@ TEST(OutputStationary, SequentialDescriptorsAreSlower) {
     EXPECT_GT(sequential.cycles, overlapped.cycles);
 }
 
+// Pushes of the sequence and what they repeat, of shim channels.
+std::pair<std::int64_t, std::int64_t> shim_pushes(const LoweredGemm& lowered) {
+    std::int64_t pushes = 0;
+    std::int64_t runs = 0;
+    for (const auto& operation : lowered.program.sequence) {
+        const auto* push = std::get_if<arch::npu::program::PushTask>(&operation);
+        if (push != nullptr && push->channel.tile.row == 0) {
+            ++pushes;
+            runs += push->task.repeat;
+        }
+    }
+    return {pushes, runs};
+}
+
+class Reaches : public testing::TestWithParam<std::tuple<std::int64_t, bool>> {};
+INSTANTIATE_TEST_SUITE_P(ColumnsOfBlocksAndLayouts, Reaches,
+                         testing::Combine(testing::Values(1, 3), testing::Bool()));
+
+TEST_P(Reaches, ADescriptorMovesWhatARowOfBlocksNeedsOrAllWhereItHasOne) {
+    const auto& [across, column_major] = GetParam();
+    const Machine m = machine("xdna");
+    const GemmProblem gemm{2 * 128,        128, across * 128, DataType::Int8, DataType::Int8,
+                           DataType::Int8, column_major};
+    OutputStationaryMapping map = small_map();
+    map.shim_bds = OutputStationaryMapping::ShimDescriptors::Sequential;
+    map.reach = OutputStationaryMapping::Reach::BlockRow;
+    const Outcome outcome = run(m, gemm, map, true);
+    EXPECT_TRUE(outcome.check.match) << outcome.check.first_mismatch;
+    // Four columns, each with a stream of A, of B and of C, which repeat for every output tile: a
+    // descriptor's iteration takes it to the next one's C, and to the next A or B.
+    const std::int64_t steps = across == 1 ? 1 : 2;
+    const std::int64_t tiles = 2 * across / steps;
+    const auto [pushes, runs] = shim_pushes(lower(gemm, map, m.npu));
+    EXPECT_EQ(pushes, steps * 4 * 3);
+    EXPECT_EQ(runs, steps * 4 * 3 * tiles);
+}
+
+TEST(OutputStationary, SequentialKeepsOneOutputTileInFlightUnlessToldOtherwise) {
+    const Machine m = machine("xdna");
+    const GemmProblem gemm{512, 128, 512, DataType::Int8, DataType::Int8, DataType::Int8, true};
+    OutputStationaryMapping map = small_map();
+    map.shim_bds = OutputStationaryMapping::ShimDescriptors::Sequential;
+    EXPECT_EQ(lower(gemm, map, m.npu).shape.in_flight, 1);
+    map.in_flight = 2;
+    EXPECT_EQ(lower(gemm, map, m.npu).shape.in_flight, 2);
+    map.in_flight = 0;
+    map.shim_bds = OutputStationaryMapping::ShimDescriptors::Overlapped;
+    EXPECT_GT(lower(gemm, map, m.npu).shape.in_flight, 1);
+}
+
 TEST(OutputStationary, DramMovesTheBytesTheDataflowNeeds) {
     const Machine m = machine("xdna2");
     const GemmProblem gemm{256, 256, 512, DataType::Int8, DataType::Int8, DataType::Int32, true};
     const Outcome outcome = run(m, gemm, small_map(), false);
     const LoweredGemm lowered = lower(gemm, small_map(), m.npu);
-    const GemmBounds bounds = bounds_of(gemm, small_map(), lowered, m.npu, m.memory);
+    const GemmBounds bounds = bounds_of(gemm, small_map(), m.npu, m.memory);
     EXPECT_EQ(static_cast<double>(outcome.totals.bytes_requested), bounds.dram_bytes);
     EXPECT_GE(outcome.totals.bytes_read + outcome.totals.bytes_written,
               outcome.totals.bytes_requested);
@@ -165,12 +218,6 @@ TEST(OutputStationary, FivesOfEachTransferAreInFlightAndNoPushIsLost) {
     for (const auto& [channel, left] : in_flight) {
         EXPECT_EQ(left, 0);
     }
-}
-
-TEST(OutputStationary, AMappingIsChosenWhenNoneIsGiven) {
-    const Machine m = machine("xdna2");
-    const GemmProblem gemm{300, 300, 300, DataType::Bf16, DataType::Bf16, DataType::Bf16, true};
-    EXPECT_TRUE(problems_of(gemm, choose_mapping(gemm, m.npu, m.memory), m.npu).empty());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // A hand-written program with what its buffers hold before and must hold after.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +14,15 @@
 #include "workloads/product_check.hpp"
 
 namespace tilesim::workloads::npu::program_file {
+
+// What a tile's trace unit watches: the numbers of the events of its eight slots, and the switch
+// ports behind PORT_RUNNING_0 to 7 (bit 5: words the switch puts out).
+struct TraceSlots {
+    arch::npu::program::TileCoordinate tile;
+    std::int64_t unit = 0;  // 0 core, 1 its memory, 2 shim, 3 memory tile, as packets name them
+    std::array<std::int64_t, 8> events{};
+    std::array<std::optional<std::int64_t>, 8> ports{};
+};
 
 struct ProgramWorkload {
     // A buffer in DRAM or in a tile's memory: index into Program::external_buffers or ::buffers.
@@ -37,6 +47,7 @@ struct ProgramWorkload {
     std::vector<Fill> fills;
     std::vector<Expectation> expectations;
     std::vector<std::string> notes;  // what reading it assumed
+    std::vector<TraceSlots> trace_slots;  // of a design that sets trace units up
     std::string source_text;         // of a file beside the scenario, for the provenance
 };
 

@@ -429,8 +429,7 @@ class TrainingKind final : public ProblemKind {
         return "; a training step needs an NPU with a `host` section";
     }
     bool found(const Node& node) const override {
-        return node.has("model") &&
-               (node.has("batch") || node.has("sequence") || node.has("phase"));
+        return node.has("model") && (node.has("sequence") || node.has("phase"));
     }
     Problem read(ProblemSource& source) const override {
         return {*this, read_training(source.node)};

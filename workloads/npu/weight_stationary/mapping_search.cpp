@@ -1,7 +1,6 @@
 #include "workloads/npu/weight_stationary/mapping_search.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 #include "arch/npu/core/kernel_timing.hpp"
 
@@ -14,7 +13,6 @@ using Reduction = WeightStationaryMapping::Reduction;
 namespace {
 
 constexpr double kNanosecondsPerSecond = 1e9;
-constexpr double kStreamBytesPerCycle = 4.0;
 constexpr std::int64_t kTileStep = 16;  // a multiple of two mmul blocks of every type
 constexpr std::int64_t kMostTile = 256;
 
@@ -31,22 +29,6 @@ std::int64_t tile_cycles(const ArrayShape& shape, arch::npu::program::Kernel ker
     const std::int64_t first = zero + words;
     const std::int64_t middle = shape.rows > 2 ? 2 * words : words;
     return multiply + std::max(first, middle);
-}
-
-bool dominates(const TileCandidate& a, const TileCandidate& b) {
-    return a.bounds.compute_ns <= b.bounds.compute_ns && a.bounds.stream_ns <= b.bounds.stream_ns &&
-           a.bounds.dram_bytes <= b.bounds.dram_bytes &&
-           a.mapping.reduction == b.mapping.reduction && a.mapping.c_buffers >= b.mapping.c_buffers;
-}
-
-void add(std::vector<TileCandidate>& candidates, const TileCandidate& candidate) {
-    if (std::any_of(candidates.begin(), candidates.end(),
-                    [&](const TileCandidate& other) { return dominates(other, candidate); })) {
-        return;
-    }
-    std::erase_if(candidates,
-                  [&](const TileCandidate& other) { return dominates(candidate, other); });
-    candidates.push_back(candidate);
 }
 
 }  // namespace
@@ -77,12 +59,13 @@ GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& 
     bounds.kernel_macs_per_cycle =
         static_cast<double>(map.m_ct * map.k_ct * map.n_ct) / static_cast<double>(call);
     bounds.peak_macs_per_cycle = timing.peak_macs(timing.mode_of(kernel));
+    const auto stream = static_cast<double>(config.stream.width.count());
     const auto in_turn = static_cast<double>(tile_cycles(shape, kernel, c, config));
     bounds.compute_ns =
-        passes * cycle_ns * (static_cast<double>(b) / kStreamBytesPerCycle + tiles * in_turn);
+        passes * cycle_ns * (static_cast<double>(b) / stream + tiles * in_turn);
     const std::int64_t parts = shape.adds ? shape.rows : 1;
     const double tile_bytes = static_cast<double>(std::max(shape.most_slices() * a, parts * c));
-    bounds.stream_ns = passes * cycle_ns / kStreamBytesPerCycle *
+    bounds.stream_ns = passes * cycle_ns / stream *
                        std::max(tiles * tile_bytes, static_cast<double>(shape.rows * b));
     bounds.dram_bytes = passes * (tiles * static_cast<double>(shape.rows * a + shape.columns * c) +
                                   static_cast<double>(shape.rows * shape.columns * b));
@@ -90,13 +73,13 @@ GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& 
     return bounds;
 }
 
-CandidateSet candidates_of(const GemmProblem& problem, const NpuConfig& config,
-                           const arch::memory::device::MemoryConfig& memory) {
-    CandidateSet set;
+std::vector<TileCandidate> candidates_of(const GemmProblem& problem, const NpuConfig& config,
+                                         const arch::memory::device::MemoryConfig& memory) {
+    std::vector<TileCandidate> candidates;
     const auto* mode =
         arch::npu::core::KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c);
     if (mode == nullptr) {
-        return set;
+        return candidates;
     }
     for (const Reduction reduction : {Reduction::Cascade, Reduction::MemoryTile}) {
         WeightStationaryMapping map;
@@ -110,34 +93,13 @@ CandidateSet candidates_of(const GemmProblem& problem, const NpuConfig& config,
             for (map.n_ct = kTileStep; map.n_ct <= kMostTile; map.n_ct += kTileStep) {
                 for (map.c_buffers = 1; map.c_buffers <= 2; ++map.c_buffers) {
                     if (problems_of(problem, map, config).empty()) {
-                        ++set.legal;
-                        add(set.candidates, {map, bounds_of(problem, map, config, memory)});
+                        candidates.push_back({map, bounds_of(problem, map, config, memory)});
                     }
                 }
             }
         }
     }
-    return set;
-}
-
-WeightStationaryMapping choose_mapping(const GemmProblem& problem, const NpuConfig& config,
-                                       const arch::memory::device::MemoryConfig& memory) {
-    const std::vector<TileCandidate> candidates = candidates_of(problem, config, memory).candidates;
-    const auto cost = [](const TileCandidate& candidate) {
-        const GemmBounds& bounds = candidate.bounds;
-        return std::tuple{bounds.tightest_ns(),
-                          bounds.compute_ns + bounds.stream_ns + bounds.memory_ns,
-                          -candidate.mapping.c_buffers};
-    };
-    const auto best =
-        std::min_element(candidates.begin(), candidates.end(),
-                         [&](const auto& a, const auto& b) { return cost(a) < cost(b); });
-    if (best == candidates.end()) {
-        throw arch::base::config::ConfigError(
-            "workload.gemm: no weight-stationary mapping fits this device and these types; all of "
-            "K has to fit in the B tiles of a column of cores");
-    }
-    return best->mapping;
+    return candidates;
 }
 
 }  // namespace tilesim::workloads::npu::weight_stationary

@@ -25,19 +25,9 @@ struct TileCandidate {
     GemmBounds bounds;
 };
 
-struct CandidateSet {
-    std::int64_t legal = 0;                 // mappings that fit
-    std::vector<TileCandidate> candidates;  // of them, those no other one dominates
-};
-
-// Mappings whose slices of K are as short as they may be. One dominates another when no bound and
-// no DRAM traffic of its is worse, nor its buffers fewer.
-CandidateSet candidates_of(const GemmProblem& problem, const arch::npu::NpuConfig& config,
-                           const arch::memory::device::MemoryConfig& memory);
-
-// Of the candidates the one with the least bound. Throws ConfigError when there is none.
-WeightStationaryMapping choose_mapping(const GemmProblem& problem,
-                                       const arch::npu::NpuConfig& config,
-                                       const arch::memory::device::MemoryConfig& memory);
+// All that fit, their slices of K as short as they may be.
+std::vector<TileCandidate> candidates_of(const GemmProblem& problem,
+                                         const arch::npu::NpuConfig& config,
+                                         const arch::memory::device::MemoryConfig& memory);
 
 }  // namespace tilesim::workloads::npu::weight_stationary

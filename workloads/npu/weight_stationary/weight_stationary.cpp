@@ -22,40 +22,7 @@ using arch::base::ceil_div;
 
 namespace {
 
-constexpr std::int64_t kDramAlignment = 4096;
 constexpr std::int64_t kZero = 0, kMultiply = 1, kAdd = 2;  // kernels
-
-// Buffers of one kind in a tile and their locks.
-struct Fifo {
-    std::vector<std::int64_t> buffers;
-    FifoLocks locks;
-
-    std::vector<RingEntry> filling() const {
-        std::vector<RingEntry> entries;
-        for (const std::int64_t buffer : buffers) {
-            entries.push_back({buffer, locks.take_free(), locks.give_full()});
-        }
-        return entries;
-    }
-    std::vector<RingEntry> emptying() const {
-        std::vector<RingEntry> entries;
-        for (const std::int64_t buffer : buffers) {
-            entries.push_back({buffer, locks.take_full(), locks.give_free()});
-        }
-        return entries;
-    }
-};
-
-// The entries of FIFOs that one channel serves in turn: first buffer of each, second of each ...
-std::vector<RingEntry> in_turn(const std::vector<std::vector<RingEntry>>& fifos) {
-    std::vector<RingEntry> entries;
-    for (std::size_t i = 0; !fifos.empty() && i < fifos.front().size(); ++i) {
-        for (const std::vector<RingEntry>& fifo : fifos) {
-            entries.push_back(fifo[i]);
-        }
-    }
-    return entries;
-}
 
 class Lowering {
   public:
@@ -76,7 +43,9 @@ class Lowering {
     LoweredGemm lower() {
         program_.name = fmt::format("gemm_{}x{}x{}_{}_{}_weight_stationary", problem_.m, problem_.k,
                                     problem_.n, name_of(problem_.a), name_of(problem_.c));
-        place_operands();
+        place_arguments(program_, {{"A", result_.m * result_.k * bytes_of(problem_.a)},
+                                   {"B", result_.k * result_.n * bytes_of(problem_.b)},
+                                   {"C", result_.m * result_.n * bytes_of(problem_.c)}});
         program_.kernels = {kernel("zero", program::KernelKind::Zero),
                             kernel("multiply", program::KernelKind::Multiply)};
         if (shape_.adds) {
@@ -107,17 +76,6 @@ class Lowering {
                 map_.k_ct,   map_.n_ct,  problem_.a,
                 problem_.b,  problem_.c, problem_.b_column_major,
                 std::nullopt};
-    }
-
-    void place_operands() {
-        std::int64_t address = 0;
-        const auto place = [&](const char* name, std::int64_t bytes) {
-            program_.external_buffers.push_back({name, address, bytes});
-            address += ceil_div(bytes, kDramAlignment) * kDramAlignment;
-        };
-        place("A", result_.m * result_.k * bytes_of(problem_.a));
-        place("B", result_.k * result_.n * bytes_of(problem_.b));
-        place("C", result_.m * result_.n * bytes_of(problem_.c));
     }
 
     Fifo add_fifo_of(const std::string& name, program::TileCoordinate tile, std::int64_t buffers,
@@ -338,6 +296,10 @@ class Lowering {
 };
 
 }  // namespace
+
+SumOrder sum_order(const GemmProblem& problem, const WeightStationaryMapping& mapping) {
+    return {mapping.k_ct, mapping.adds() && problem.c == DataType::F32};
+}
 
 LoweredGemm lower(const GemmProblem& problem, const WeightStationaryMapping& mapping,
                   const NpuConfig& config) {

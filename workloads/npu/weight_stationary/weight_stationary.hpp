@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "arch/npu/program/program.hpp"
+#include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/weight_stationary/weight_stationary_shape.hpp"
 
 namespace tilesim::workloads::npu::weight_stationary {
@@ -28,6 +29,10 @@ struct LoweredGemm {
                          (static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n));
     }
 };
+
+// The order products are added in: one slice of K after the other, or, where parts of C are added,
+// each by itself.
+SumOrder sum_order(const GemmProblem& problem, const WeightStationaryMapping& mapping);
 
 // Throws ConfigError with the reasons when the mapping cannot run on the array.
 LoweredGemm lower(const GemmProblem& problem, const WeightStationaryMapping& mapping,

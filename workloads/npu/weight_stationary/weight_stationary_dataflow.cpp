@@ -5,9 +5,10 @@
 #include <memory>
 #include <utility>
 
+#include "workloads/default_mapping.hpp"
+#include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/product_dataflow.hpp"
-#include "workloads/npu/weight_stationary/gemm_data.hpp"
 #include "workloads/npu/weight_stationary/mapping_search.hpp"
 #include "workloads/npu/weight_stationary/weight_stationary.hpp"
 
@@ -27,11 +28,8 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
         return problem.find<GemmProblem>() != nullptr && tile_fed(device);
     }
 
-    Choice choose(const Case& a_case, Runner&) const override {
-        const auto map = choose_mapping(a_case.problem.get<GemmProblem>(),
-                                        a_case.device.get<NpuConfig>(), a_case.device.memory);
-        return {mapping_of(a_case, map),
-                "no mapping given: chosen by the bounds, see `mapping`"};
+    Choice choose(const Case& a_case, Runner& runner) const override {
+        return best_expected(*this, a_case, runner);
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
@@ -48,54 +46,37 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
         auto lowered =
             std::make_shared<LoweredGemm>(weight_stationary::lower(gemm, map.keys, config));
         LoweredProduct product;
+        product.macs = gemm.macs();
         product.bounds = bounds_of(gemm, map.keys, config, a_case.device.memory);
         product.padding_waste = lowered->padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
+        product.rounds = lowered->shape.passes;
         product.summary = fmt::format(
             "# padded to {} x {} x {} (M x K x N); {} passes over A, {} C tiles a column of cores "
             "each\n",
             lowered->m, lowered->k, lowered->n, lowered->shape.passes, lowered->shape.m_tiles);
         product.contents = {[&a_case, &gemm, lowered](auto& store, auto&) {
-                                fill_operands(gemm, *lowered, a_case.run.seed, store);
+                                fill_operands(gemm, matrices_of(*lowered), a_case.run.seed, store);
                             },
                             [&a_case, &gemm, &map, lowered](auto& store, auto&) {
-                                return check_product(gemm, *lowered, map.keys, a_case.run.seed,
-                                                     store);
+                                return check_product(gemm, matrices_of(*lowered), sum_order(gemm, map.keys),
+                                     a_case.run.seed, store);
                             }};
         product.program = lowered->program;  // the operands stay known to `contents`
         return product_job(a_case, std::move(product), result);
     }
 
-    CandidateList candidates(const Case& a_case) const override {
-        const auto set = candidates_of(a_case.problem.get<GemmProblem>(),
-                                       a_case.device.get<NpuConfig>(), a_case.device.memory);
-        CandidateList list{set.legal, {}};
-        for (const TileCandidate& candidate : set.candidates) {
+    std::vector<Candidate> candidates(const Case& a_case) const override {
+        std::vector<Candidate> list;
+        for (const TileCandidate& candidate :
+             candidates_of(a_case.problem.get<GemmProblem>(), a_case.device.get<NpuConfig>(),
+                           a_case.device.memory)) {
             const WeightStationaryMapping& map = candidate.mapping;
-            list.candidates.push_back(
-                {fmt::format("{} x {} x {}, {} C, {}", map.m_ct, map.k_ct, map.n_ct, map.c_buffers,
-                             map.adds() ? "memory_tile" : "cascade"),
-                 mapping_of(a_case, map),
-                 candidate.bounds});
+            list.push_back({fmt::format("{} x {} x {}, {} C, {}", map.m_ct, map.k_ct, map.n_ct,
+                                        map.c_buffers, map.adds() ? "memory_tile" : "cascade"),
+                            mapping_of(a_case, map), candidate.bounds});
         }
         return list;
-    }
-
-    // After a launch an array repeats one pass over A.
-    Excerpt excerpt(const Case& a_case, const Mapping& mapping) const override {
-        constexpr std::int64_t kPasses = 4;
-        const WeightStationaryMapping& map = given(mapping).keys;
-        const auto& config = a_case.device.get<NpuConfig>();
-        const ArrayShape shape = shape_of(a_case.problem.get<GemmProblem>(), map, config);
-        Excerpt excerpt;
-        if (kPasses < shape.passes) {
-            excerpt.settings = {
-                {"workload.gemm.N", std::to_string(kPasses * shape.columns * map.n_ct)}};
-            excerpt.fixed_ns = static_cast<double>(config.command_processor.dispatch.count()) /
-                               kFemtosecondsPerNanosecond;
-            excerpt.scale = static_cast<double>(shape.passes) / static_cast<double>(kPasses);
-        }
-        return excerpt;
     }
 };
 

@@ -43,13 +43,5 @@ TEST(WeightStationaryDataflow, ResultsPrintEveryKey) {
               R"("a_buffers":2,"c_buffers":2,"columns":0,"rows":0}})");
 }
 
-TEST(WeightStationaryDataflow, AnExcerptIsFourPassesOverA) {
-    const std::int64_t pass = 8 * 32;
-    EXPECT_TRUE(weight_stationary_dataflow().excerpt(case_of(4 * pass), mapping()).whole());
-    const Excerpt excerpt = weight_stationary_dataflow().excerpt(case_of(9 * pass + 1), mapping());
-    EXPECT_EQ(excerpt.settings, (Overrides{{"workload.gemm.N", "1024"}}));
-    EXPECT_EQ(excerpt.scale, 10.0 / 4.0);
-}
-
 }  // namespace
 }  // namespace tilesim::workloads::npu::weight_stationary

@@ -12,7 +12,6 @@ using namespace arch::npu;
 
 namespace {
 
-constexpr std::int64_t kWordBytes = 4;
 constexpr std::int64_t kTransfers = 3;  // A, B and C
 
 // M tiles of a pass that a task of a shim moves.
@@ -64,16 +63,6 @@ class Sequence {
     }
 
   private:
-    static program::BufferDescriptor descriptor(std::int64_t id, std::int64_t buffer,
-                                                std::int64_t offset_words, std::int64_t length,
-                                                std::vector<program::Dimension> dimensions) {
-        program::BufferDescriptor descriptor = shaped(length, std::move(dimensions));
-        descriptor.id = id;
-        descriptor.buffer = buffer;
-        descriptor.offset = offset_words * kWordBytes;
-        return descriptor;
-    }
-
     std::int64_t id_of(std::int64_t transfer, std::int64_t slot) const {
         return transfer * slots_ + slot;
     }
@@ -102,12 +91,12 @@ class Sequence {
         const program::ChannelId channel{{column, 0}, program::Direction::MM2S, kShimA};
         if (shape_.most_slices() == 1) {
             const std::int64_t rows = step.count * map_.m_ct;
-            push(channel, descriptor(id_of(0, slot), 0, offset, rows * run, {{run, 1}, {rows, k}}),
+            push(channel, shim_descriptor(id_of(0, slot), 0, offset, rows * run, {{run, 1}, {rows, k}}),
                  1);
             return;
         }
         program::BufferDescriptor tiles =
-            descriptor(id_of(0, slot), 0, offset, held.count * map_.m_ct * run,
+            shim_descriptor(id_of(0, slot), 0, offset, held.count * map_.m_ct * run,
                        {{run, 1}, {map_.m_ct, k}, {held.count, run}});
         tiles.iteration = program::Iteration{step.count, map_.m_ct * k, 0};
         push(channel, std::move(tiles), step.count);
@@ -121,11 +110,11 @@ class Sequence {
         const std::int64_t n = TileLayouts::words(lowered_.n, problem_.b);
         if (problem_.b_column_major) {
             const std::int64_t run = TileLayouts::words(map_.k_ct, problem_.b);
-            return descriptor(id, 1, first * k, map_.n_ct * k,
+            return shim_descriptor(id, 1, first * k, map_.n_ct * k,
                               {{run, 1}, {map_.n_ct, k}, {shape_.rows, run}});
         }
         const std::int64_t run = TileLayouts::words(map_.n_ct, problem_.b);
-        return descriptor(id, 1, TileLayouts::words(first, problem_.b), lowered_.k * run,
+        return shim_descriptor(id, 1, TileLayouts::words(first, problem_.b), lowered_.k * run,
                           {{run, 1}, {lowered_.k, n}});
     }
 
@@ -134,7 +123,7 @@ class Sequence {
         const std::int64_t n = TileLayouts::words(lowered_.n, problem_.c);
         const std::int64_t run = TileLayouts::words(map_.n_ct, problem_.c);
         const std::int64_t rows = step.count * map_.m_ct;
-        return descriptor(id, 2, step.first * map_.m_ct * n + TileLayouts::words(first, problem_.c),
+        return shim_descriptor(id, 2, step.first * map_.m_ct * n + TileLayouts::words(first, problem_.c),
                           rows * run, {{run, 1}, {rows, n}});
     }
 

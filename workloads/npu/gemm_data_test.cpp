@@ -1,33 +1,27 @@
-#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/npu/gemm_data.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <span>
 #include <vector>
 
-namespace tilesim::workloads::npu::output_stationary {
+#include "arch/base/data_type.hpp"
+
+namespace tilesim::workloads::npu {
 namespace {
 
 constexpr std::int64_t kAddressOfB = 1 << 26;
 constexpr std::int64_t kAddressOfC = 1 << 27;
 
 // Matrices without padding; A is nothing but zeros where nobody fills it, and so is C.
-LoweredGemm places_of(const GemmProblem& gemm) {
-    LoweredGemm lowered;
-    lowered.m = gemm.m;
-    lowered.k = gemm.k;
-    lowered.n = gemm.n;
-    lowered.program.external_buffers.resize(3);
-    lowered.program.external_buffers[1].address = kAddressOfB;
-    lowered.program.external_buffers[2].address = kAddressOfC;
-    return lowered;
+GemmMatrices places_of(const GemmProblem& gemm) {
+    return {0, kAddressOfB, kAddressOfC, gemm.m, gemm.k, gemm.n};
 }
 
 ProductCheck check_of(const GemmProblem& gemm, const arch::memory::port::BackingStore& store) {
-    OutputStationaryMapping map;
-    map.k_ct = 32;
-    return check_product(gemm, places_of(gemm), map, 1, store);
+    return check_product(gemm, places_of(gemm), {32}, 1, store);
 }
 
 void set_byte_of_c(const GemmProblem& gemm, std::int64_t row, std::int64_t column,
@@ -66,8 +60,7 @@ TEST(CheckProduct, ProjectionsAgreeWithAProductThatIsRight) {
     const GemmProblem gemm{2048, 2048, 1025, DataType::Int8, DataType::Int8, DataType::Int16,
                            false};
     arch::memory::port::BackingStore store;
-    const LoweredGemm lowered = places_of(gemm);
-    fill_operands(gemm, lowered, 7, store);
+    fill_operands(gemm, places_of(gemm), 7, store);
     const std::vector<std::byte> zeros(static_cast<std::size_t>(gemm.m * gemm.k));
     store.write(0, zeros);
     const std::array<std::byte, 1> two{std::byte{2}};
@@ -84,5 +77,33 @@ TEST(CheckProduct, ProjectionsAgreeWithAProductThatIsRight) {
     EXPECT_TRUE(check_of(gemm, store).match) << check_of(gemm, store).first_mismatch;
 }
 
+// 2^24 + 1 has no f32: one after the other both are lost, summed first they are not.
+TEST(CheckProduct, SlicesThatAreSummedApartAreAddedAsAWhole) {
+    const GemmProblem gemm{1, 4, 1, DataType::Bf16, DataType::Bf16, DataType::F32, true};
+    arch::memory::port::BackingStore store;
+    const auto put = [&](std::int64_t address, const auto& values) {
+        store.write(address, std::as_bytes(std::span{values}));
+    };
+    using arch::base::to_bf16;
+    put(0, std::array{to_bf16(16777216), to_bf16(0), to_bf16(1), to_bf16(1)});
+    put(kAddressOfB, std::array{to_bf16(1), to_bf16(1), to_bf16(1), to_bf16(1)});
+    put(kAddressOfC, std::array{16777216.0F});
+    EXPECT_TRUE(check_product(gemm, places_of(gemm), {2, false}, 1, store).match);
+    EXPECT_FALSE(check_product(gemm, places_of(gemm), {2, true}, 1, store).match);
+    put(kAddressOfC, std::array{16777218.0F});
+    EXPECT_TRUE(check_product(gemm, places_of(gemm), {2, true}, 1, store).match);
+}
+
+TEST(CheckProduct, CMayLieColumnByColumn) {
+    const GemmProblem gemm{3, 32, 5, DataType::Int8, DataType::Int8, DataType::Int8, true};
+    GemmMatrices matrices = places_of(gemm);
+    matrices.c_column_major = true;
+    arch::memory::port::BackingStore store;
+    const std::array<std::byte, 1> five{std::byte{5}};
+    store.write(kAddressOfC + 4 * gemm.m + 2, five);
+    EXPECT_EQ(check_product(gemm, matrices, {32}, 1, store).first_mismatch,
+              "C[2][4] is 5, expected 0");
+}
+
 }  // namespace
-}  // namespace tilesim::workloads::npu::output_stationary
+}  // namespace tilesim::workloads::npu

@@ -1,4 +1,4 @@
-#include "workloads/npu/output_stationary/gemm_data.hpp"
+#include "workloads/npu/gemm_data.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "arch/base/vector_clones.hpp"
 #include "arch/npu/core/kernel_function.hpp"
 
-namespace tilesim::workloads::npu::output_stationary {
+namespace tilesim::workloads::npu {
 
 using arch::memory::port::BackingStore;
 
@@ -37,16 +37,16 @@ struct Matrix {
     DataType type;
 };
 
-Matrix matrix_a(const GemmProblem& p, const LoweredGemm& l) {
-    return {l.program.external_buffers[0].address, p.m, p.k, l.k, p.a};
+Matrix matrix_a(const GemmProblem& p, const GemmMatrices& l) {
+    return {l.a, p.m, p.k, l.k, p.a};
 }
-Matrix matrix_b(const GemmProblem& p, const LoweredGemm& l) {
-    const std::int64_t address = l.program.external_buffers[1].address;
+Matrix matrix_b(const GemmProblem& p, const GemmMatrices& l) {
+    const std::int64_t address = l.b;
     return p.b_column_major ? Matrix{address, p.n, p.k, l.k, p.b}
                             : Matrix{address, p.k, p.n, l.n, p.b};
 }
-Matrix matrix_c(const GemmProblem& p, const LoweredGemm& l) {
-    return {l.program.external_buffers[2].address, p.m, p.n, l.n, p.c};
+Matrix matrix_c(const GemmProblem& p, const GemmMatrices& l) {
+    return l.c_column_major ? Matrix{l.c, p.n, p.m, l.m, p.c} : Matrix{l.c, p.m, p.n, l.n, p.c};
 }
 
 // Calls action with an element of the type.
@@ -103,7 +103,7 @@ Value widen(Element element) {
     }
 }
 
-// Elements `first`... of a row, widened, `step` apart.
+// Elements `first`... of a row, widened, to be put `step` apart.
 template <class Value>
 void read(const Matrix& matrix, std::int64_t row, std::int64_t first, std::int64_t count,
           const BackingStore& store, Value* into, Size step = 1) {
@@ -118,9 +118,22 @@ void read(const Matrix& matrix, std::int64_t row, std::int64_t first, std::int64
     });
 }
 
+// The same of a row of C, which may lie in a column of its own.
+template <class Value>
+void read_c(const GemmProblem& p, const GemmMatrices& l, std::int64_t row, std::int64_t first,
+            std::int64_t count, const BackingStore& store, Value* into) {
+    const Matrix c = matrix_c(p, l);
+    if (!l.c_column_major) {
+        return read(c, row, first, count, store, into);
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+        read(c, first + i, row, 1, store, into + i);
+    }
+}
+
 // kLanes columns of B from column `j` on as [k][lane], zero beyond the last column.
 template <class Value>
-void read_panel(const GemmProblem& p, const LoweredGemm& l, std::int64_t j,
+void read_panel(const GemmProblem& p, const GemmMatrices& l, std::int64_t j,
                 const BackingStore& store, std::vector<Value>& panel) {
     const Matrix b = matrix_b(p, l);
     const std::int64_t columns = std::min<std::int64_t>(kLanes, p.n - j);
@@ -176,13 +189,17 @@ float stored(float sum, DataType type) {
 // A row of A times a panel of B.
 template <class Value>
 std::array<Value, kLanes> reference(const std::vector<Value>& a, const std::vector<Value>& panel,
-                                    Size k_ct, DataType type) {
+                                    const SumOrder& order, DataType type) {
+    const auto slice = static_cast<Size>(order.slice);
     std::array<Value, kLanes> sums{};
-    for (Size k = 0; k < a.size(); k += k_ct) {
-        const Size steps = std::min(k_ct, a.size() - k);
-        add_row(a.data() + k, steps, panel.data() + k * kLanes, sums.data());
-        for (Value& sum : sums) {
-            sum = static_cast<Value>(stored(sum, type));
+    for (Size k = 0; k < a.size(); k += slice) {
+        const Size steps = std::min(slice, a.size() - k);
+        std::array<Value, kLanes> part{};
+        std::array<Value, kLanes>& added = order.apart ? part : sums;
+        add_row(a.data() + k, steps, panel.data() + k * kLanes, added.data());
+        for (Size lane = 0; lane < kLanes; ++lane) {
+            const Value sum = order.apart ? sums[lane] + part[lane] : sums[lane];
+            sums[lane] = static_cast<Value>(stored(sum, type));
         }
     }
     return sums;
@@ -211,12 +228,12 @@ struct Projections {
 
 class Comparison {
   public:
-    Comparison(const GemmProblem& problem, const LoweredGemm& lowered, const BackingStore& store)
+    Comparison(const GemmProblem& problem, const GemmMatrices& lowered, const BackingStore& store)
         : p_(problem), l_(lowered), store_(store) {}
 
     // Every `step`th row of C, element by element; B x on the way, where it is wanted.
     template <class Value>
-    void compare_rows(std::int64_t k_ct, std::int64_t step, Projections* projections) {
+    void compare_rows(const SumOrder& order, std::int64_t step, Projections* projections) {
         std::vector<Value> panel;
         std::vector<Value> a(static_cast<Size>(p_.k));
         std::array<Value, kLanes> c{};
@@ -225,8 +242,8 @@ class Comparison {
             read_panel(p_, l_, j, store_, panel);
             for (std::int64_t row = 0; row < p_.m; row += step) {
                 read(matrix_a(p_, l_), row, 0, p_.k, store_, a.data());
-                read(matrix_c(p_, l_), row, j, columns, store_, c.data());
-                const auto expected = reference(a, panel, static_cast<Size>(k_ct), p_.c);
+                read_c(p_, l_, row, j, columns, store_, c.data());
+                const auto expected = reference(a, panel, order, p_.c);
                 for (std::int64_t lane = 0; lane < columns; ++lane) {
                     compare(row, j + lane, c[static_cast<Size>(lane)],
                             expected[static_cast<Size>(lane)]);
@@ -248,7 +265,7 @@ class Comparison {
         std::vector<std::uint32_t> c(static_cast<Size>(p_.n));
         for (std::int64_t row = 0; row < p_.m; ++row) {
             read(matrix_a(p_, l_), row, 0, p_.k, store_, a.data());
-            read(matrix_c(p_, l_), row, 0, p_.n, store_, c.data());
+            read_c(p_, l_, row, 0, p_.n, store_, c.data());
             std::array<std::uint32_t, kLanes> left{};
             std::array<std::uint32_t, kLanes> right{};
             add_row(c.data(), c.size(), projections.x.data(), left.data());
@@ -277,21 +294,21 @@ class Comparison {
     }
 
     const GemmProblem& p_;
-    const LoweredGemm& l_;
+    const GemmMatrices& l_;
     const BackingStore& store_;
     std::pair<std::int64_t, std::int64_t> first_;
 };
 
 }  // namespace
 
-void fill_operands(const GemmProblem& problem, const LoweredGemm& lowered, std::uint64_t seed,
+void fill_operands(const GemmProblem& problem, const GemmMatrices& lowered, std::uint64_t seed,
                    BackingStore& store) {
     fill(matrix_a(problem, lowered), seed, store);
     fill(matrix_b(problem, lowered), seed, store);
 }
 
-ProductCheck check_product(const GemmProblem& problem, const LoweredGemm& lowered,
-                           const OutputStationaryMapping& mapping, std::uint64_t seed,
+ProductCheck check_product(const GemmProblem& problem, const GemmMatrices& lowered,
+                           const SumOrder& order, std::uint64_t seed,
                            const BackingStore& store) {
     const bool integers = problem.a != DataType::Bf16;
     const bool full = problem.macs() <= kFullCheckMacs;
@@ -299,14 +316,14 @@ ProductCheck check_product(const GemmProblem& problem, const LoweredGemm& lowere
     Comparison comparison(problem, lowered, store);
     ProductCheck& check = comparison.check;
     if (!integers) {
-        comparison.compare_rows<float>(mapping.k_ct, step, nullptr);
+        comparison.compare_rows<float>(order, step, nullptr);
         check.method = full ? "every element" : "sampled rows";
     } else if (full) {
-        comparison.compare_rows<std::uint32_t>(mapping.k_ct, step, nullptr);
+        comparison.compare_rows<std::uint32_t>(order, step, nullptr);
         check.method = "every element";
     } else {
         Projections projections(problem, seed);
-        comparison.compare_rows<std::uint32_t>(mapping.k_ct, step, &projections);
+        comparison.compare_rows<std::uint32_t>(order, step, &projections);
         check.method = "sampled rows, random projections of all elements";
         if (check.first_mismatch.empty() && !comparison.agrees(projections)) {
             check.first_mismatch = "a random projection of C differs";
@@ -316,4 +333,4 @@ ProductCheck check_product(const GemmProblem& problem, const LoweredGemm& lowere
     return check;
 }
 
-}  // namespace tilesim::workloads::npu::output_stationary
+}  // namespace tilesim::workloads::npu

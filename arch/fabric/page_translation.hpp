@@ -1,0 +1,46 @@
+// The addresses of the agents' pages: a table of translations that all agents share, and a walker
+// that fetches those which are not in it, one after the other.
+//
+// Models:  a page has one place in the table, found by hashing its number; the walker is busy for a
+//          fixed time with each page that is not in its place; requests of a page under way to its
+//          place wait with the one that asked for it.
+// Ignores: the levels of the page table; how many walks are under way at a time (their rate alone
+//          is modelled).
+// Source:  AMD IOMMU specification 48882 (page walks, translation caches); the walk's time is
+//          calibrated, see the device file.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/base/units.hpp"
+#include "arch/fabric/fabric_config.hpp"
+
+namespace tilesim::arch::fabric {
+
+class PageTranslation {
+  public:
+    explicit PageTranslation(const FabricConfig& config);
+
+    // When a request of this address that is there at `from` knows where to go.
+    base::Femtoseconds known(std::int64_t address, base::Femtoseconds from) {
+        return walk_.count() == 0 ? from : look_up(address / page_, from);
+    }
+    bool has_walked_again() const { return walked_again_; }  // for a page another has displaced
+    bool has_walked() const { return walker_free_.count() > 0; }
+
+  private:
+    struct Place {
+        std::int64_t page = -1;
+        base::Femtoseconds ready{0};
+    };
+    base::Femtoseconds look_up(std::int64_t page, base::Femtoseconds from);
+
+    std::int64_t page_;
+    base::Femtoseconds walk_;
+    std::vector<Place> places_;
+    base::Femtoseconds walker_free_{0};
+    bool walked_again_ = false;
+};
+
+}  // namespace tilesim::arch::fabric

@@ -1,0 +1,79 @@
+#include "arch/fabric/page_translation.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tilesim::arch::fabric {
+namespace {
+
+using namespace base::literals;
+
+constexpr std::int64_t kPage = 4096;
+constexpr base::Femtoseconds kWalk = 17_ns;
+
+PageTranslation table(std::int64_t known_pages) {
+    return PageTranslation{
+        {.page = base::Bytes{kPage}, .known_pages = known_pages, .page_walk = kWalk}};
+}
+
+TEST(PageTranslation, AnUnknownPageTakesAWalkAndAKnownOneNothing) {
+    PageTranslation pages = table(512);
+    EXPECT_EQ(pages.known(0, 100_ns), 100_ns + kWalk);
+    EXPECT_EQ(pages.known(kPage - 1, 200_ns), 200_ns);
+    EXPECT_EQ(pages.known(kPage, 300_ns), 300_ns + kWalk);
+}
+
+TEST(PageTranslation, ThoseWhoAskDuringAWalkWaitForItsEnd) {
+    PageTranslation pages = table(512);
+    pages.known(0, 100_ns);
+    EXPECT_EQ(pages.known(8, 110_ns), 100_ns + kWalk);
+    EXPECT_EQ(pages.known(8, 100_ns + kWalk), 100_ns + kWalk);
+}
+
+TEST(PageTranslation, WalksFollowEachOther) {
+    PageTranslation pages = table(512);
+    pages.known(0, 100_ns);
+    EXPECT_EQ(pages.known(kPage, 105_ns), 100_ns + kWalk * 2);
+    EXPECT_EQ(pages.known(2 * kPage, 100_ns + kWalk * 2), 100_ns + kWalk * 3);
+}
+
+TEST(PageTranslation, APageThatAnotherHasDisplacedIsWalkedToAgain) {
+    PageTranslation pages = table(1);
+    pages.known(0, 100_ns);
+    EXPECT_FALSE(pages.has_walked_again());
+    pages.known(kPage, 200_ns);
+    EXPECT_TRUE(pages.has_walked_again());
+    EXPECT_EQ(pages.known(0, 300_ns), 300_ns + kWalk);
+}
+
+// As many pages in turn as there are places: some share one, and no more than a known share.
+TEST(PageTranslation, MissesGrowSmoothlyWithTheNumberOfPagesInTurn) {
+    constexpr std::int64_t kPlaces = 512;
+    const auto misses = [](std::int64_t in_turn) {
+        PageTranslation pages = table(kPlaces);
+        std::int64_t walks = 0;
+        base::Femtoseconds now{0};
+        for (std::int64_t i = 0; i < 4 * in_turn; ++i) {
+            now += 1'000_ns;
+            const bool walked = pages.known(i % in_turn * kPage, now) > now;
+            walks += walked && i >= in_turn ? 1 : 0;
+        }
+        return static_cast<double>(walks) / static_cast<double>(3 * in_turn);
+    };
+    double before = 0;
+    for (std::int64_t in_turn = 32; in_turn <= 8 * kPlaces; in_turn += 32) {
+        const double now = misses(in_turn);
+        EXPECT_NEAR(now, before, 0.35) << in_turn;
+        before = now;
+    }
+    EXPECT_LT(misses(kPlaces / 8), 0.25);
+    EXPECT_GT(misses(8 * kPlaces), 0.9);
+}
+
+TEST(PageTranslation, WithoutAWalkEveryPageIsKnown) {
+    PageTranslation pages{FabricConfig{.page_walk = 0_ns}};
+    EXPECT_EQ(pages.known(0, 100_ns), 100_ns);
+    EXPECT_FALSE(pages.has_walked());
+}
+
+}  // namespace
+}  // namespace tilesim::arch::fabric

@@ -1,0 +1,48 @@
+// The way to memory that all agents share, in one direction: requests take whole aligned lines of
+// it, one after the other in order of arrival.
+//
+// Models:  a width and a clock; the part of a line a request does not need is carried all the same,
+//          so short and unaligned requests waste bandwidth.
+// Ignores: lines of neighbouring requests that are the same; arbitration other than by arrival.
+// Source:  line: the DRAM burst; width and clock: see the device file.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "arch/base/clock.hpp"
+#include "arch/base/units.hpp"
+#include "arch/fabric/fabric_config.hpp"
+
+namespace tilesim::arch::fabric {
+
+class SharedLink {
+  public:
+    explicit SharedLink(const FabricConfig& config)
+        : clock_(config.link_clock),
+          line_(config.line.count()),
+          line_cycles_(base::transfer_time(config.line, config.link_width)) {}
+
+    // Takes the lines of a request that is there at `from`; returns when its first one goes.
+    base::Femtoseconds take(std::int64_t address, std::int64_t bytes, base::Femtoseconds from) {
+        const std::int64_t lines = (address + bytes - 1) / line_ - address / line_ + 1;
+        const bool waits = from < free_at_;
+        const base::Cycles start = waits ? free_ : clock_.first_cycle_from(from);
+        const base::Femtoseconds goes = waits ? free_at_ : clock_.time_of(start);
+        free_ = start + line_cycles_ * lines;
+        free_at_ = clock_.time_of(free_);
+        has_waited_ = has_waited_ || waits;
+        return goes;
+    }
+    bool has_waited() const { return has_waited_; }  // any request, for another
+
+  private:
+    base::Clock clock_;
+    std::int64_t line_;
+    base::Cycles line_cycles_;
+    base::Cycles free_{0};
+    base::Femtoseconds free_at_{0};
+    bool has_waited_ = false;
+};
+
+}  // namespace tilesim::arch::fabric

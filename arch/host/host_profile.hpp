@@ -1,0 +1,26 @@
+// Named machines: what one launch on an array costs there, and the clocks its driver chose.
+//
+// A profile is what a published measurement says of the machine it was made on. `default` changes
+// nothing: the numbers of the device file stand.
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arch/base/units.hpp"
+
+namespace tilesim::arch::host {
+
+struct HostProfile {
+    std::string_view name;
+    base::Femtoseconds dispatch{0};  // of a launch, seen from the host; 0: the device file's
+    base::Hertz array_clock{0};      // 0: not known, the device's
+    base::Hertz processor_clock{0};  // of the command processor; 0: the device's
+};
+
+const std::vector<HostProfile>& host_profiles();
+// Names and places in the table, as configuration reads them.
+std::vector<std::pair<std::string_view, std::size_t>> host_profile_names();
+
+}  // namespace tilesim::arch::host

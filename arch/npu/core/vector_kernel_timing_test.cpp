@@ -1,0 +1,129 @@
+#include "arch/npu/core/vector_kernel_timing.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tilesim::arch::npu::core {
+namespace {
+
+constexpr std::int64_t kFillDrain = 11 + 7;  // latencies of a load and of an instruction
+// Four lanes are summed in two steps of a shuffle (2) and an addition (7).
+constexpr std::int64_t kReduction = 2 * (2 + 7);
+constexpr std::int64_t kReciprocal = 4 * 7;
+
+KernelConfig sample() {
+    KernelConfig config;
+    config.load_width = base::BytesPerCycle{6};
+    config.load_slots = 2;
+    config.store_width = base::BytesPerCycle{5};
+    config.vector_lanes = 4;
+    config.vector_macs = 10;
+    config.vector_interval = base::Cycles{3};
+    config.vector_latency = base::Cycles{7};
+    config.load_latency = base::Cycles{11};
+    return config;
+}
+
+program::Kernel matvec(std::int64_t rows, std::int64_t k) {
+    program::Kernel kernel;
+    kernel.name = "matvec";
+    kernel.kind = program::KernelKind::Matvec;
+    kernel.m = rows;
+    kernel.k = k;
+    kernel.a = kernel.b = kernel.c = DataType::Bf16;
+    return kernel;
+}
+
+program::Kernel vector(program::VectorOperation operation, std::int64_t rows, std::int64_t n) {
+    program::Kernel kernel;
+    kernel.name = "vector";
+    kernel.kind = program::KernelKind::Vector;
+    kernel.operation = operation;
+    kernel.m = rows;
+    kernel.n = n;
+    kernel.a = kernel.b = kernel.c = DataType::Bf16;
+    return kernel;
+}
+
+std::int64_t total(const KernelConfig& config, const program::Kernel& kernel) {
+    return VectorKernelTiming(config).cycles(kernel).total().count();
+}
+
+TEST(VectorKernelTiming, ARowOfAProductTakesItsVectorsAtThePaceOfItsLoads) {
+    // Ten elements of both operands are 40 B: seven loads of 6 B, four cycles in two slots.
+    EXPECT_EQ(total(sample(), matvec(1, 30)), 3 * 4 + kFillDrain + kReduction);
+    EXPECT_EQ(total(sample(), matvec(1, 31)), 4 * 4 + kFillDrain + kReduction);
+    EXPECT_EQ(total(sample(), matvec(5, 30)), 5 * (3 * 4 + kFillDrain + kReduction));
+}
+
+TEST(VectorKernelTiming, ASumWaitsForTheOneBefore) {
+    KernelConfig config = sample();
+    config.load_width = base::BytesPerCycle{64};
+    EXPECT_EQ(total(config, matvec(1, 30)), 3 * 3 + kFillDrain + kReduction);
+    config.vector_interval = base::Cycles{5};
+    EXPECT_EQ(total(config, matvec(1, 30)), 3 * 5 + kFillDrain + kReduction);
+}
+
+TEST(VectorKernelTiming, NarrowOperandsAreMultipliedMoreAtATime) {
+    program::Kernel kernel = matvec(1, 40);
+    kernel.a = kernel.b = DataType::Int8;  // twenty at once: 40 B, four cycles
+    kernel.c = DataType::Int32;
+    EXPECT_EQ(total(sample(), kernel), 2 * 4 + kFillDrain + kReduction);
+}
+
+TEST(VectorKernelTiming, QuantisedWeightsAreUnpackedConvertedAndScaled) {
+    KernelConfig config = sample();
+    config.vector_interval = base::Cycles{1};
+    config.load_width = base::BytesPerCycle{64};
+    program::Kernel kernel = matvec(1, 30);
+    kernel.a = DataType::Int4;
+    EXPECT_EQ(total(config, kernel), 3 * 3 + kFillDrain + kReduction);
+    kernel.scale_block = 32;
+    EXPECT_EQ(total(config, kernel), 3 * 4 + kFillDrain + kReduction);
+}
+
+TEST(VectorKernelTiming, ElementsTakeTheirLoadsStoresOrInstructions) {
+    using enum program::VectorOperation;
+    // Four lanes: 8 B an operand. Loads of 16 B: three in two slots; stores: two of 5 B.
+    EXPECT_EQ(total(sample(), vector(Add, 1, 12)), 3 * 2 + kFillDrain);
+    EXPECT_EQ(total(sample(), vector(Multiply, 2, 6)), 3 * 2 + kFillDrain);  // in one loop
+    KernelConfig config = sample();
+    config.store_width = base::BytesPerCycle{2};
+    EXPECT_EQ(total(config, vector(Cast, 1, 12)), 3 * 4 + kFillDrain);
+    config.store_width = base::BytesPerCycle{64};
+    EXPECT_EQ(total(config, vector(Silu, 1, 12)), 3 * 6 + kFillDrain);
+    EXPECT_EQ(total(config, vector(Rope, 1, 12)), 3 * 4 + kFillDrain);
+    EXPECT_EQ(total(config, vector(Dequantise, 1, 12)), 3 * 3 + kFillDrain);
+}
+
+TEST(VectorKernelTiming, RowsThatAreNormalisedArePassedTwiceAndSummed) {
+    // Squares wait for their sum (3); then two instructions, 16 B of loads (2), two stores.
+    EXPECT_EQ(total(sample(), vector(program::VectorOperation::RmsNorm, 2, 12)),
+              2 * (3 * 3 + 3 * 2 + 2 * kFillDrain + kReduction + kReciprocal));
+}
+
+TEST(VectorKernelTiming, SoftmaxPassesARowThreeTimes) {
+    // The greatest (interval 3), four instructions, then one with two stores.
+    EXPECT_EQ(total(sample(), vector(program::VectorOperation::Softmax, 1, 12)),
+              3 * 3 + 3 * 4 + 3 * 2 + 3 * kFillDrain + 2 * kReduction + kReciprocal);
+}
+
+TEST(VectorKernelTiming, SaysWhatItCannotRun) {
+    KernelConfig config = sample();
+    const VectorKernelTiming timing(config);
+    EXPECT_EQ(timing.check(matvec(1, 8)), "");
+    EXPECT_EQ(timing.check(matvec(1, 0)), "needs its numbers of rows and elements, `m` and `k`");
+    program::Kernel kernel = matvec(1, 8);
+    kernel.a = DataType::Int8;
+    kernel.scale_block = 32;
+    EXPECT_EQ(timing.check(kernel), "");
+    kernel.b = DataType::Int8;
+    EXPECT_EQ(timing.check(kernel), "scale factors need integers that are multiplied as floats");
+    kernel = vector(program::VectorOperation::Silu, 1, 8);
+    kernel.a = DataType::Int4;
+    EXPECT_EQ(timing.check(kernel), "does not work on int4");
+    config.vector_lanes = 0;
+    EXPECT_EQ(timing.check(matvec(1, 8)), "this device's cores have no vector kernels");
+}
+
+}  // namespace
+}  // namespace tilesim::arch::npu::core

@@ -1,0 +1,102 @@
+#include "arch/npu/program/program_work.hpp"
+
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "arch/npu/program/descriptor_chain.hpp"
+
+namespace tilesim::arch::npu::program {
+
+namespace {
+
+using Parameters = std::map<std::pair<TileCoordinate, std::int64_t>, std::int64_t>;
+
+// Calls of one execution of `ops`; nothing: it never ends, or a count is not known.
+std::optional<std::int64_t> calls_in(const std::vector<CoreOp>& ops, TileCoordinate tile,
+                                     const Parameters& parameters) {
+    std::int64_t calls = 0;
+    for (const CoreOp& each : ops) {
+        calls += std::holds_alternative<CallOp>(each.op) ? 1 : 0;
+        const auto* loop = std::get_if<LoopOp>(&each.op);
+        if (loop == nullptr) {
+            continue;
+        }
+        std::int64_t count = loop->count;
+        if (loop->parameter) {
+            const auto known = parameters.find({tile, *loop->parameter});
+            count = known == parameters.end() ? -1 : known->second;
+        }
+        const auto body = calls_in(loop->body, tile, parameters);
+        if (count < 0 || !body) {
+            return std::nullopt;
+        }
+        calls += count * *body;
+    }
+    return calls;
+}
+
+// The shims' descriptors as the sequence has written them so far.
+class Descriptors {
+  public:
+    void write(const WriteDescriptor& operation) {
+        tables_[operation.tile][operation.descriptor.id] = &operation.descriptor;
+    }
+
+    // Words of a task; nothing: its chain never ends or is not known.
+    std::optional<std::int64_t> words_of(const PushTask& push) const {
+        const auto table = tables_.find(push.channel.tile);
+        if (table == tables_.end()) {
+            return std::nullopt;
+        }
+        const auto chain =
+            chain_from(push.task.descriptor, [&](std::int64_t id) -> const BufferDescriptor* {
+                const auto found = table->second.find(id);
+                return found == table->second.end() ? nullptr : found->second;
+            });
+        if (chain.endless() || chain.missing) {
+            return std::nullopt;
+        }
+        const std::int64_t words = std::accumulate(
+            chain.descriptors.begin(), chain.descriptors.end(), std::int64_t{0},
+            [](std::int64_t sum, const BufferDescriptor* each) { return sum + each->length; });
+        return words * push.task.repeat;
+    }
+
+  private:
+    std::map<TileCoordinate, std::map<std::int64_t, const BufferDescriptor*>> tables_;
+};
+
+}  // namespace
+
+std::optional<ProgramWork> work_of(const Program& program) {
+    ProgramWork work;
+    Parameters parameters;
+    Descriptors descriptors;
+    for (const SequenceOp& operation : program.sequence) {
+        if (const auto* parameter = std::get_if<WriteParameter>(&operation)) {
+            parameters[{parameter->tile, parameter->index}] = parameter->value;
+        } else if (const auto* write = std::get_if<WriteDescriptor>(&operation)) {
+            descriptors.write(*write);
+        } else if (const auto* push = std::get_if<PushTask>(&operation);
+                   push != nullptr && push->channel.direction == Direction::S2MM) {
+            const auto words = descriptors.words_of(*push);
+            if (!words) {
+                return std::nullopt;
+            }
+            ++work.write_tasks;
+            work.words_written += *words;
+        }
+    }
+    for (const CoreProgram& core : program.cores) {
+        const auto calls = calls_in(core.script, core.tile, parameters);
+        if (!calls) {
+            return std::nullopt;
+        }
+        work.calls += *calls;
+    }
+    return work;
+}
+
+}  // namespace tilesim::arch::npu::program

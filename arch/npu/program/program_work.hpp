@@ -1,0 +1,20 @@
+// How much a program does in all, counted from its texts: what a run's progress is measured by.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "arch/npu/program/program.hpp"
+
+namespace tilesim::arch::npu::program {
+
+struct ProgramWork {
+    std::int64_t calls = 0;          // of kernels, all cores together
+    std::int64_t write_tasks = 0;    // that the sequence pushes
+    std::int64_t words_written = 0;  // to external buffers, by the tasks the sequence pushes
+};
+
+// Nothing where a core runs for ever, or a task's chain has no end.
+std::optional<ProgramWork> work_of(const Program& program);
+
+}  // namespace tilesim::arch::npu::program

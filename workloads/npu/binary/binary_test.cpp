@@ -1,0 +1,168 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "arch/base/config.hpp"
+#include "workloads/npu/binary/configuration_data.hpp"
+#include "workloads/npu/binary/decompiled.hpp"
+#include "workloads/npu/binary/switch_registers.hpp"
+#include "workloads/npu/binary/transaction.hpp"
+
+namespace tilesim::workloads::npu::binary {
+namespace {
+
+using arch::base::config::ConfigError;
+using testing::HasSubstr;
+
+std::string bytes_of(const std::vector<std::uint32_t>& words) {
+    std::string bytes;
+    for (const std::uint32_t word : words) {
+        for (const int shift : {0, 8, 16, 24}) {
+            bytes += static_cast<char>(word >> shift & 0xFF);
+        }
+    }
+    return bytes;
+}
+
+// A sequence of npu1: version 0.1, 6 rows, 5 columns.
+std::vector<std::uint32_t> sequence(std::uint32_t operations,
+                                    const std::vector<std::uint32_t>& body) {
+    std::vector<std::uint32_t> words{0x06030100, 0x105, operations,
+                                     static_cast<std::uint32_t>((body.size() + 4) * 4)};
+    words.insert(words.end(), body.begin(), body.end());
+    return words;
+}
+
+Transaction read(const std::vector<std::uint32_t>& words) {
+    return read_transaction(words_of(bytes_of(words), "insts.bin"));
+}
+
+std::string error_of(const std::function<void()>& step) {
+    try {
+        step();
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Transaction, ReadsEveryOperation) {
+    const Transaction result =
+        read(sequence(6, {0,          0,  0x1D214,    0,
+                          0x80000003, 24,  // write
+                          1,          0,  0x1D020,    24,
+                          7,          11,  // block of two
+                          3,          0,  0x32000,    0,
+                          2,          2,  28,                                 // masked
+                          0x80,       16, 0x00020100, 0x00010100 | 3U << 24,  // sync
+                          0x81,       48, 0,          0,
+                          0,          0,  0x1D024,    0,
+                          2,          0,  64,         0,  // patch
+                          6}));
+    EXPECT_EQ(result.generation, 3);
+    ASSERT_EQ(result.instructions.size(), 5U);
+    EXPECT_EQ(std::get<Write>(result.instructions[0]).words[0], 0x80000003U);
+    EXPECT_EQ(std::get<Write>(result.instructions[1]).words, (std::vector<std::uint32_t>{7, 11}));
+    EXPECT_EQ(std::get<MaskedWrite>(result.instructions[2]).mask, 2U);
+    const Sync& sync = std::get<Sync>(result.instructions[3]);
+    EXPECT_EQ(sync.column, 2);
+    EXPECT_EQ(sync.row, 1);
+    EXPECT_FALSE(sync.to_stream);
+    EXPECT_EQ(sync.columns, 1);
+    EXPECT_EQ(sync.rows, 1);
+    EXPECT_EQ(sync.channel, 3);
+    const Patch& patch = std::get<Patch>(result.instructions[4]);
+    EXPECT_EQ(patch.address, 0x1D024U);
+    EXPECT_EQ(patch.argument, 2);
+    EXPECT_EQ(patch.offset, 64);
+}
+
+TEST(Transaction, ArgumentsFromTheFifthOnCarryAFlag) {
+    const Transaction result =
+        read(sequence(1, {0x81, 48, 0, 0, 0, 0, 0x1D024, 0, 5, 0, 0x80000000 | 128, 0}));
+    EXPECT_EQ(std::get<Patch>(result.instructions[0]).offset, 128);
+}
+
+TEST(Transaction, WhatDoesNotAgreeIsRefused) {
+    EXPECT_THAT(error_of([] { read(sequence(2, {6})); }),
+                HasSubstr("insts.bin: word 2: 2 operations are stated, 1 were found"));
+    EXPECT_THAT(error_of([] {
+                    read(sequence(1, {4, 0, 0, 0}));
+                }),
+                HasSubstr("operation 0x4 (mask poll) is not modelled"));
+    EXPECT_THAT(error_of([] {
+                    read({0x06030100, 0x105, 0, 64});
+                }),
+                HasSubstr("64 bytes are stated, the file has 16"));
+    EXPECT_THAT(error_of([] { read(sequence(1, {1, 0, 0, 400})); }), HasSubstr("does not fit"));
+}
+
+TEST(Transaction, HexTextIsTheSame) {
+    const std::string text = "06030100\n00000105\n00000001\n00000014\n00000006\n";
+    EXPECT_EQ(read_transaction(words_of(text, "insts.txt")).instructions.size(), 0U);
+}
+
+std::vector<std::uint32_t> configuration(const std::vector<std::uint32_t>& commands) {
+    const auto length = static_cast<std::uint32_t>(commands.size());
+    std::vector<std::uint32_t> words{4, 0x004F4443, 0x200, length, 0};
+    words[4] = ~(words[0] + words[1] + words[2] + words[3]);
+    words.insert(words.end(), commands.begin(), commands.end());
+    return words;
+}
+
+TEST(Configuration, ReadsWritesWhereverTheFileHasThem) {
+    const std::vector<std::uint32_t> words = configuration({0x111,                       // nothing
+                                                            0x30108, 0, 0x21F030, 1,     // write
+                                                            0x40107, 0, 0x232000, 2, 3,  // masked
+                                                            0xFF0105, 4, 0, 0x1D000, 5, 6,  // block
+                                                            0x100});
+    const std::string inside = std::string(336, '\xff') + bytes_of(words) + "behind it";
+    for (const std::string& bytes : {bytes_of(words), inside}) {
+        const auto writes = read_configuration(bytes, "x.pdi");
+        ASSERT_EQ(writes.size(), 3U);
+        EXPECT_EQ(std::get<Write>(writes[0]).address, 0x21F030U);
+        EXPECT_EQ(std::get<MaskedWrite>(writes[1]).mask, 2U);
+        EXPECT_EQ(std::get<MaskedWrite>(writes[1]).value, 3U);
+        EXPECT_EQ(std::get<Write>(writes[2]).words, (std::vector<std::uint32_t>{5, 6}));
+    }
+    std::vector<std::uint32_t> wrong = words;
+    wrong[4] ^= 1;
+    EXPECT_THAT(error_of([&] { read_configuration(bytes_of(wrong), "x.bin"); }),
+                HasSubstr("checksum is wrong"));
+    EXPECT_THAT(error_of([] {
+                    read_configuration(bytes_of(configuration({0x10101, 0})), "x.bin");
+                }),
+                HasSubstr("command 0x101 is not modelled"));
+}
+
+TEST(SwitchRegisters, CircuitsPacketsAndTheShimsMultiplexers) {
+    // Core: DMA 0 out of South 1 (slave 5 + 1); master DMA 0 is the second register.
+    EXPECT_EQ(switches_of(SwitchKind::Core, "t", {{0x3F004, 0x80000006}}),
+              "%switch_t = aie.switchbox(%t) {\n  aie.connect<South : 1, DMA : 0>\n}\n");
+    // Packets: South 0 (slave 5) to DMA 1 by arbiter 2, selector 1; id 3 under mask 31.
+    const std::string packets =
+        switches_of(SwitchKind::Core, "t",
+                    {{0x3F008, 0xC0000080 | 2U << 3 | 2},
+                     {0x3F114, 3U << 30},
+                     {0x3F250, 3U << 24 | 31U << 16 | 1U << 8 | 1U << 4 | 2}});
+    EXPECT_THAT(packets, HasSubstr("%a2_1 = aie.amsel<2> (1)"));
+    EXPECT_THAT(packets, HasSubstr("aie.masterset(DMA : 1, %a2_1) {keep_pkt_header = false}"));
+    EXPECT_THAT(packets, HasSubstr("aie.packet_rules(South : 0) {\n    aie.rule(31, 3, %a2_1)"));
+    EXPECT_THAT(switches_of(SwitchKind::Shim, "s", {{0x1F000, 1U << 10}, {0x1F004, 1U << 4}}),
+                testing::AllOf(HasSubstr("aie.connect<DMA : 0, North : 3>"),
+                               HasSubstr("aie.connect<North : 2, DMA : 0>")));
+}
+
+TEST(Decompiled, ADesignOfItsTilesSwitchesAndWrites) {
+    const std::string text =
+        decompiled({"insts.bin", bytes_of(sequence(1, {0, 0, 0x1D214, 0, 3, 24}))},
+                   {"cdo.bin", bytes_of(configuration({0x30108, 0, 0x21F010, 2}))});
+    EXPECT_THAT(text, HasSubstr("aie.device(npu1)"));
+    EXPECT_THAT(text, HasSubstr("%tile_0_2 = aie.tile(0, 2)"));
+    EXPECT_THAT(text, HasSubstr("tilesim.configuration {\naiex.npu.write32 {address = 2224144"));
+    EXPECT_THAT(text, HasSubstr("aiex.npu.write32 {address = 119316, value = 3}"));
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::npu::binary

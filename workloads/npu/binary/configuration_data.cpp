@@ -1,0 +1,121 @@
+#include "workloads/npu/binary/configuration_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace tilesim::workloads::npu::binary {
+
+namespace {
+
+constexpr std::size_t kHeaderWords = 5;
+constexpr std::uint32_t kHeaderRest = 4;      // words behind the first
+constexpr std::uint32_t kMagic = 0x004F4443;  // "CDO"
+constexpr std::uint32_t kLongPayload = 255;
+
+enum Command : std::uint32_t {
+    kEnd = 0x100,
+    kMaskWrite32 = 0x102,
+    kWrite32 = 0x103,
+    kBlockWrite = 0x105,
+    kMaskWrite64 = 0x107,
+    kWrite64 = 0x108,
+    kNoOperation = 0x111
+};
+
+std::size_t header_in(const std::string& bytes, std::size_t from) {
+    static constexpr std::string_view kBegin{"\x04\0\0\0CDO\0", 8};
+    return bytes.find(kBegin, from);
+}
+
+class Reader {
+  public:
+    Reader(const Words& words, std::vector<Instruction>& into) : words_(words), into_(into) {}
+
+    // The words behind the header.
+    void run() {
+        while (at_ < words_.size() && command()) {
+        }
+    }
+
+  private:
+    bool command() {
+        const std::size_t begin = at_;
+        const std::uint32_t opcode = words_[at_] & 0xFFFF;
+        std::size_t payload = words_[at_] >> 16 & 0xFF;
+        ++at_;
+        if (payload == kLongPayload) {
+            payload = words_[at_++];
+        }
+        if (payload > words_.size() - at_) {
+            words_.fail(begin, fmt::format("a command of {} words does not fit", payload));
+        }
+        const auto word = [&](std::size_t i) { return i < payload ? words_[at_ + i] : 0; };
+        const std::uint64_t wide = static_cast<std::uint64_t>(word(0)) << 32 | word(1);
+        switch (opcode) {
+            case kWrite32:
+                into_.push_back(Write{word(0), {word(1)}});
+                break;
+            case kMaskWrite32:
+                into_.push_back(MaskedWrite{word(0), word(2), word(1)});
+                break;
+            case kWrite64:
+                into_.push_back(Write{wide, {word(2)}});
+                break;
+            case kMaskWrite64:
+                into_.push_back(MaskedWrite{wide, word(3), word(2)});
+                break;
+            case kBlockWrite: {
+                Write write{wide, {}};
+                for (std::size_t i = 2; i < payload; ++i) {
+                    write.words.push_back(word(i));
+                }
+                into_.push_back(std::move(write));
+                break;
+            }
+            case kNoOperation:
+                break;
+            case kEnd:
+                return false;
+            default:
+                words_.fail(begin, fmt::format("command {:#x} is not modelled", opcode));
+        }
+        at_ += payload;
+        return true;
+    }
+
+    const Words& words_;
+    std::vector<Instruction>& into_;
+    std::size_t at_ = 0;
+};
+
+}  // namespace
+
+bool holds_configuration(const std::string& bytes) {
+    return header_in(bytes, 0) != bytes.npos;
+}
+
+std::vector<Instruction> read_configuration(const std::string& bytes, const std::string& file) {
+    std::vector<Instruction> writes;
+    std::size_t at = header_in(bytes, 0);
+    while (at != bytes.npos) {
+        const Words words = words_of(bytes.substr(at), fmt::format("{} (byte {})", file, at));
+        const std::uint32_t length = words[3];
+        const std::uint32_t sum = words[0] + words[1] + words[2] + words[3];
+        if (words[0] != kHeaderRest || words[1] != kMagic || (length != 0 && words[4] != ~sum)) {
+            words.fail(4, "the header's checksum is wrong");
+        }
+        const std::size_t rest = words.size() - kHeaderWords;
+        const std::size_t count = length == 0 ? rest : std::min<std::size_t>(length, rest);
+        if (length > rest) {
+            words.fail(3, fmt::format("{} words are stated, the file has {}", length, rest));
+        }
+        const Words body = words.from(kHeaderWords, count);
+        Reader(body, writes).run();
+        at = header_in(bytes, at + (kHeaderWords + count) * sizeof(std::uint32_t));
+    }
+    return writes;
+}
+
+}  // namespace tilesim::workloads::npu::binary

@@ -1,0 +1,175 @@
+#include "workloads/npu/binary/decompiled.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "workloads/npu/binary/configuration_data.hpp"
+#include "workloads/npu/binary/switch_registers.hpp"
+#include "workloads/npu/binary/transaction.hpp"
+
+namespace tilesim::workloads::npu::binary {
+
+namespace {
+
+constexpr int kColumnShift = 25;
+constexpr int kRowShift = 20;
+constexpr std::uint64_t kTileBits = (std::uint64_t{1} << kRowShift) - 1;
+constexpr std::int64_t kWordBytes = 4;
+constexpr std::int64_t kGenerationOfNpu2 = 4;
+
+using Tile = std::pair<std::int64_t, std::int64_t>;  // column, row
+
+Tile tile_of(std::uint64_t address) {
+    return {static_cast<std::int64_t>(address >> kColumnShift & 0x7F),
+            static_cast<std::int64_t>(address >> kRowShift & 0x1F)};
+}
+
+template <class... Functions>
+struct Overloaded : Functions... {
+    using Functions::operator()...;
+};
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
+
+std::string text_of(const Instruction& instruction) {
+    return std::visit(
+        Overloaded{[](const Write& write) {
+                       std::string text;
+                       std::uint64_t address = write.address;
+                       for (const std::uint32_t word : write.words) {
+                           text += fmt::format("aiex.npu.write32 {{address = {}, value = {}}}\n",
+                                               address, word);
+                           address += kWordBytes;
+                       }
+                       return text;
+                   },
+                   [](const MaskedWrite& write) {
+                       return fmt::format(
+                           "aiex.npu.maskwrite32 {{address = {}, value = {}, mask = {}}}\n",
+                           write.address, write.value, write.mask);
+                   },
+                   [](const Sync& sync) {
+                       return fmt::format(
+                           "aiex.npu.sync {{column = {}, row = {}, direction = {}, channel = "
+                           "{}, column_num = {}, row_num = {}}}\n",
+                           sync.column, sync.row, sync.to_stream ? 1 : 0, sync.channel,
+                           sync.columns, sync.rows);
+                   },
+                   [](const Patch& patch) {
+                       return fmt::format(
+                           "aiex.npu.address_patch {{addr = {}, arg_idx = {}, arg_plus = {}}}\n",
+                           patch.address, patch.argument, patch.offset);
+                   },
+                   [](const LoadPdi& load) {
+                       return fmt::format("aiex.npu.load_pdi {{id = {}}}\n", load.id);
+                   }},
+        instruction);
+}
+
+// Program memory and core control do not matter here: cores' programs are not executed.
+bool matters(const Instruction& instruction) {
+    constexpr std::uint64_t kProgram = 0x20000;
+    constexpr std::uint64_t kControl = 0x30000;
+    constexpr std::uint64_t kControlEnd = 0x3F000;
+    const auto* write = std::get_if<Write>(&instruction);
+    const auto* masked = std::get_if<MaskedWrite>(&instruction);
+    const std::uint64_t address = write != nullptr    ? write->address
+                                  : masked != nullptr ? masked->address
+                                                      : 0;
+    const std::uint64_t offset = address & kTileBits;
+    const bool core = tile_of(address).second >= 2;
+    const bool core_memory = write != nullptr && core && offset < 0x10000;
+    return !core_memory && !(core && offset >= kProgram && offset < kControlEnd) &&
+           !(masked != nullptr && offset >= kControl && offset < kControlEnd);
+}
+
+class Decompiler {
+  public:
+    Decompiler(const NamedBytes& sequence, const NamedBytes& configuration) {
+        if (!configuration.bytes.empty()) {
+            writes_ = read_configuration(configuration.bytes, configuration.file);
+        }
+        if (!sequence.bytes.empty()) {
+            transaction_ = read_transaction(words_of(sequence.bytes, sequence.file));
+        }
+    }
+
+    std::string run() {
+        note_tiles(transaction_.instructions);
+        note_tiles(writes_);
+        std::string text = fmt::format(
+            "aie.device({}) {{\n", transaction_.generation >= kGenerationOfNpu2 ? "npu2" : "npu1");
+        for (const Tile& tile : tiles_) {
+            text +=
+                fmt::format("%{0} = aie.tile({1}, {2})\n", name_of(tile), tile.first, tile.second);
+        }
+        for (const auto& [tile, registers] : registers_) {
+            const SwitchKind kind = tile.second == 0   ? SwitchKind::Shim
+                                    : tile.second == 1 ? SwitchKind::Memory
+                                                       : SwitchKind::Core;
+            text += switches_of(kind, name_of(tile), registers);
+        }
+        text += "tilesim.configuration {\n";
+        for (const Instruction& instruction : writes_) {
+            text += matters(instruction) ? text_of(instruction) : "";
+        }
+        text += "aie.end\n}\n";
+        if (!transaction_.instructions.empty()) {
+            text += "aie.runtime_sequence @sequence() {\n";
+            for (const Instruction& instruction : transaction_.instructions) {
+                text += text_of(instruction);
+            }
+            text += "}\n";
+        }
+        return text + "}\n";
+    }
+
+  private:
+    static std::string name_of(const Tile& tile) {
+        return fmt::format("tile_{}_{}", tile.first, tile.second);
+    }
+
+    void note_tiles(const std::vector<Instruction>& instructions) {
+        for (const Instruction& instruction : instructions) {
+            if (const auto* write = std::get_if<Write>(&instruction)) {
+                std::uint64_t address = write->address;
+                for (const std::uint32_t word : write->words) {
+                    note(address, word, ~0U);
+                    address += kWordBytes;
+                }
+            } else if (const auto* masked = std::get_if<MaskedWrite>(&instruction)) {
+                note(masked->address, masked->value, masked->mask);
+            }
+        }
+    }
+    void note(std::uint64_t address, std::uint32_t value, std::uint32_t mask) {
+        const Tile tile = tile_of(address);
+        tiles_.insert(tile);
+        std::uint32_t& word = registers_[tile][static_cast<std::int64_t>(address & kTileBits)];
+        word = (word & ~mask) | (value & mask);
+    }
+
+    std::vector<Instruction> writes_;
+    Transaction transaction_;
+    std::set<Tile> tiles_;
+    std::map<Tile, TileRegisters> registers_;
+};
+
+}  // namespace
+
+bool is_binary_design(const std::string& bytes) {
+    return holds_configuration(bytes) || is_sequence(bytes);
+}
+
+bool is_sequence(const std::string& bytes) {
+    return !holds_configuration(bytes) && is_transaction(words_of(bytes, ""));
+}
+
+std::string decompiled(const NamedBytes& sequence, const NamedBytes& configuration) {
+    return Decompiler(sequence, configuration).run();
+}
+
+}  // namespace tilesim::workloads::npu::binary

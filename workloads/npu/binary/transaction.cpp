@@ -1,0 +1,137 @@
+#include "workloads/npu/binary/transaction.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string_view>
+
+namespace tilesim::workloads::npu::binary {
+
+namespace {
+
+constexpr std::size_t kHeaderWords = 4;
+constexpr std::size_t kWordBytes = 4;
+
+enum Opcode : std::uint32_t {
+    kWrite = 0,
+    kBlockWrite = 1,
+    kMaskWrite = 3,
+    kPreempt = 6,
+    kLoadPdi = 8,
+    kSync = 0x80,
+    kPatch = 0x81
+};
+
+std::string name_of(std::uint32_t opcode) {
+    static const std::map<std::uint32_t, std::string_view> kNames{
+        {2, "block set"},     {4, "mask poll"},       {5, "no operation"},
+        {7, "busy poll"},     {9, "load PM start"},   {10, "create scratchpad"},
+        {11, "update state"}, {12, "update register"}};
+    const auto place = kNames.find(opcode);
+    return place == kNames.end() ? fmt::format("{:#x}", opcode)
+                                 : fmt::format("{:#x} ({})", opcode, place->second);
+}
+
+class Reader {
+  public:
+    explicit Reader(const Words& words) : words_(words) {}
+
+    Transaction run() {
+        Transaction result;
+        result.generation = words_[0] >> 16 & 0xFF;
+        result.columns = words_[1] & 0xFF;
+        const std::size_t operations = words_[2];
+        const std::size_t end = words_[3] / kWordBytes;
+        if (words_[3] % kWordBytes != 0 || end > words_.size()) {
+            words_.fail(3, fmt::format("{} bytes are stated, the file has {}", words_[3],
+                                       words_.size() * kWordBytes));
+        }
+        std::size_t read = 0;
+        while (at_ < end) {
+            operation(result);
+            ++read;
+        }
+        if (read != operations || at_ != end) {
+            words_.fail(2,
+                        fmt::format("{} operations are stated, {} were found", operations, read));
+        }
+        return result;
+    }
+
+  private:
+    std::uint32_t word(std::size_t ahead) const { return words_[at_ + ahead]; }
+
+    void operation(Transaction& result) {
+        const std::uint32_t opcode = word(0) & 0xFF;
+        std::size_t bytes = 0;
+        switch (opcode) {
+            case kWrite:
+                result.instructions.push_back(Write{word(2), {word(4)}});
+                bytes = word(5);
+                break;
+            case kBlockWrite:
+                bytes = word(3);
+                result.instructions.push_back(block(bytes));
+                break;
+            case kMaskWrite:
+                result.instructions.push_back(MaskedWrite{word(2), word(4), word(5)});
+                bytes = word(6);
+                break;
+            case kSync:
+                bytes = word(1);
+                result.instructions.push_back(Sync{word(2) >> 16 & 0xFF, word(2) >> 8 & 0xFF,
+                                                   word(3) >> 16 & 0xFF, word(3) >> 8 & 0xFF,
+                                                   (word(2) & 0xFF) != 0, word(3) >> 24});
+                break;
+            case kPatch: {
+                bytes = word(1);
+                constexpr std::uint32_t kFromFive = 0x80000000;
+                const std::uint32_t offset = word(10);
+                result.instructions.push_back(
+                    Patch{word(6), word(8), word(8) >= 5 ? offset & ~kFromFive : offset});
+                break;
+            }
+            case kLoadPdi:
+                bytes = 4 * kWordBytes;
+                result.instructions.push_back(LoadPdi{word(0) >> 16});
+                break;
+            case kPreempt:
+                bytes = kWordBytes;
+                break;
+            default:
+                words_.fail(at_, fmt::format("operation {} is not modelled", name_of(opcode)));
+        }
+        if (bytes == 0 || bytes % kWordBytes != 0 || bytes / kWordBytes > words_.size() - at_) {
+            words_.fail(at_, fmt::format("an operation of {} bytes does not fit", bytes));
+        }
+        at_ += bytes / kWordBytes;
+    }
+
+    Write block(std::size_t bytes) const {
+        Write write{word(2), {}};
+        if (bytes < kHeaderWords * kWordBytes || bytes / kWordBytes > words_.size() - at_) {
+            words_.fail(at_, fmt::format("a block write of {} bytes does not fit", bytes));
+        }
+        for (std::size_t i = kHeaderWords; i < bytes / kWordBytes; ++i) {
+            write.words.push_back(word(i));
+        }
+        return write;
+    }
+
+    const Words& words_;
+    std::size_t at_ = kHeaderWords;
+};
+
+}  // namespace
+
+bool is_transaction(const Words& words) {
+    const bool version = words.size() >= kHeaderWords && (words[0] & 0xFFFF) == 0x0100;
+    const std::uint32_t rows = words.size() > 0 ? words[0] >> 24 : 0;
+    return version && rows > 0 && rows < 32;
+}
+
+Transaction read_transaction(const Words& words) {
+    return Reader(words).run();
+}
+
+}  // namespace tilesim::workloads::npu::binary

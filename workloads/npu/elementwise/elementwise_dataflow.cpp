@@ -1,0 +1,117 @@
+#include "workloads/npu/elementwise/elementwise_dataflow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "workloads/npu/elementwise/elementwise.hpp"
+#include "workloads/npu/npu_machine.hpp"
+#include "workloads/npu/product_dataflow.hpp"
+
+namespace tilesim::workloads::npu::elementwise {
+
+using arch::npu::NpuConfig;
+
+namespace {
+
+class ElementwiseKind final : public ProblemKind {
+  public:
+    std::string_view key() const override { return "elementwise"; }
+    Problem read(ProblemSource& source) const override {
+        ElementwiseProblem problem;
+        auto node = source.node.child(key(), "C = operation(A, B), by elements or rows");
+        read_keys(node, problem);
+        return {*this, problem};
+    }
+    nlohmann::ordered_json describe(const Problem& problem) const override {
+        const auto reader = [](auto& node, ElementwiseProblem& keys) { read_keys(node, keys); };
+        return {{key(), keys_of(problem.get<ElementwiseProblem>(), reader)}};
+    }
+};
+
+class Elementwise final : public ProductDataflow<ElementwiseMapping> {
+  public:
+    std::string_view name() const override { return "elementwise"; }
+    std::string_view summary() const override { return "rows over the columns of an array"; }
+
+    bool serves(const Problem& problem, const Device& device) const override {
+        return problem.find<ElementwiseProblem>() != nullptr && tile_fed(device);
+    }
+
+    Choice choose(const Case& a_case, Runner&) const override {
+        const auto& problem = a_case.problem.get<ElementwiseProblem>();
+        const auto& config = a_case.device.get<NpuConfig>();
+        const auto mappings = mappings_of(problem, config);
+        if (mappings.empty()) {
+            throw arch::base::config::ConfigError(fmt::format(
+                "workload.elementwise: {}", problems_of(problem, {}, config).front()));
+        }
+        const auto cost = [&](const ElementwiseMapping& map) {
+            return bounds_of(problem, map, config, a_case.device.memory).tightest_ns();
+        };
+        const auto best = std::min_element(
+            mappings.begin(), mappings.end(),
+            [&](const auto& a, const auto& b) { return cost(a) < cost(b); });
+        return {mapping_of(a_case, *best), "no mapping given: chosen by the bounds, see `mapping`"};
+    }
+
+    std::vector<Refusal> refusals(const Case& a_case) const override {
+        return a_case.mapping.empty()
+                   ? std::vector<Refusal>{}
+                   : refused(problems_of(a_case.problem.get<ElementwiseProblem>(),
+                                         given(a_case).keys, a_case.device.get<NpuConfig>()));
+    }
+
+    std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
+        const auto& problem = a_case.problem.get<ElementwiseProblem>();
+        const auto& config = a_case.device.get<NpuConfig>();
+        const Given& map = given(a_case);
+        auto lowered = std::make_shared<LoweredElementwise>(
+            elementwise::lower(problem, map.keys, config));
+        LoweredProduct product;
+        product.bounds = bounds_of(problem, map.keys, config, a_case.device.memory);
+        product.padding_waste = 1.0 - static_cast<double>(problem.m) /
+                                          static_cast<double>(lowered->padded_m);
+        product.kernel_cycles = map.kernel_cycles;
+        product.summary =
+            fmt::format("# padded to {} rows of {}; {} cores, {} kernel calls each\n",
+                        lowered->padded_m, problem.n, map.keys.columns_of(config), lowered->calls);
+        product.contents = {
+            [problem, lowered, seed = a_case.run.seed](auto& store, auto&) {
+                fill_operands(problem, *lowered, seed, store);
+            },
+            [problem, lowered](auto& store, auto&) {
+                return check_result(problem, *lowered, store);
+            }};
+        product.program = lowered->program;  // the operands stay known to `contents`
+        return product_job(a_case, std::move(product), result);
+    }
+
+    std::vector<Candidate> candidates(const Case& a_case) const override {
+        const auto& problem = a_case.problem.get<ElementwiseProblem>();
+        const auto& config = a_case.device.get<NpuConfig>();
+        std::vector<Candidate> list;
+        for (const ElementwiseMapping& map : mappings_of(problem, config)) {
+            list.push_back(
+                {fmt::format("{} columns, {} rows a call", map.columns, map.rows_per_call),
+                 mapping_of(a_case, map), bounds_of(problem, map, config, a_case.device.memory)});
+        }
+        return list;
+    }
+};
+
+}  // namespace
+
+const ProblemKind& elementwise_kind() {
+    static const ElementwiseKind kind;
+    return kind;
+}
+
+const Dataflow& elementwise_dataflow() {
+    static const Elementwise dataflow;
+    return dataflow;
+}
+
+}  // namespace tilesim::workloads::npu::elementwise

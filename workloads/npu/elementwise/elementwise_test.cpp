@@ -1,0 +1,78 @@
+#include "workloads/npu/elementwise/elementwise.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/npu/check/ready_program.hpp"
+#include "workloads/npu/program_run_testing.hpp"
+
+namespace tilesim::workloads::npu::elementwise {
+namespace {
+
+using arch::npu::DataType;
+using arch::npu::program::VectorOperation;
+
+const Machine& xdna2() {
+    static const Machine machine = load_machine("xdna2", "lpddr5x_7500");
+    return machine;
+}
+
+Outcome run(const ElementwiseProblem& problem, const ElementwiseMapping& map) {
+    const LoweredElementwise lowered = lower(problem, map, xdna2().npu);
+    const Bytes bytes{[&](auto& store) { fill_operands(problem, lowered, 3, store); },
+                      [&](auto& store) { return check_result(problem, lowered, store); }};
+    auto program = arch::npu::check::prepare(lowered.program, xdna2().npu).program();
+    return run_program(xdna2(), program, bytes);
+}
+
+TEST(Elementwise, EveryOperationIsRightOnAnyNumberOfColumns) {
+    for (const auto& [name, operation] : arch::npu::program::kVectorOperations) {
+        ElementwiseProblem problem{operation, 13, 96};
+        if (operation == VectorOperation::Dequantise) {
+            problem.a = DataType::Int4;
+            problem.scale_block = 32;
+            problem.n = 128;
+        } else if (operation == VectorOperation::Cast) {
+            problem.a = DataType::F32;
+        }
+        for (const std::int64_t columns : {1, 3, 8}) {
+            ElementwiseMapping map;
+            map.columns = columns;
+            map.rows_per_call = 2;
+            const Outcome outcome = run(problem, map);
+            EXPECT_TRUE(outcome.check.match) << name << ": " << outcome.check.first_mismatch;
+            EXPECT_EQ(outcome.check.checked, problem.m * problem.n);
+        }
+    }
+}
+
+TEST(Elementwise, EveryOperandIsMovedOnce) {
+    ElementwiseMapping map;
+    map.columns = 4;
+    const Outcome added = run({VectorOperation::Add, 16, 64}, map);
+    EXPECT_EQ(added.totals.bytes_read, 2 * 16 * 64 * 2);
+    EXPECT_EQ(added.totals.bytes_written, 16 * 64 * 2);
+    // The weights go to each of the columns.
+    EXPECT_EQ(run({VectorOperation::RmsNorm, 16, 64}, map).totals.bytes_read,
+              16 * 64 * 2 + 4 * 64 * 2);
+}
+
+TEST(Elementwise, WhatCannotBeSaysWhatLimitsIt) {
+    const auto reason = [](const ElementwiseProblem& problem, const ElementwiseMapping& map) {
+        const auto problems = problems_of(problem, map, xdna2().npu);
+        return problems.empty() ? "" : problems.front();
+    };
+    using testing::HasSubstr;
+    ElementwiseMapping map;
+    EXPECT_EQ(reason({VectorOperation::Add, 16, 64}, map), "");
+    map.columns = 9;
+    EXPECT_THAT(reason({VectorOperation::Add, 16, 64}, map), HasSubstr("the array has 8"));
+    map.columns = 8;
+    map.rows_per_call = 128;
+    EXPECT_THAT(reason({VectorOperation::Add, 16, 64}, map), HasSubstr("fewer rows_per_call"));
+    map.rows_per_call = 1;
+    EXPECT_THAT(reason({VectorOperation::Add, 16, 3}, map), HasSubstr("no whole words"));
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::npu::elementwise

@@ -1,0 +1,112 @@
+#include "workloads/npu/gemv/gemv_dataflow.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "arch/npu/core/kernel_timing.hpp"
+#include "workloads/gemm.hpp"
+#include "workloads/gemv.hpp"
+#include "workloads/npu/gemv/gemv.hpp"
+#include "workloads/npu/gemv/gemv_data.hpp"
+#include "workloads/npu/npu_machine.hpp"
+#include "workloads/npu/product_dataflow.hpp"
+
+namespace tilesim::workloads::npu::gemv {
+
+using arch::npu::NpuConfig;
+
+namespace {
+
+// A GEMM of one row is the product of B's columns, which lie one after the other, with that row.
+MatrixVector problem_of(const Problem& problem) {
+    if (const auto* gemm = problem.find<GemmProblem>()) {
+        return {gemm->n, gemm->k, gemm->b, gemm->a, gemm->c, 0};
+    }
+    const auto& gemv = problem.get<GemvProblem>();
+    return {gemv.m, gemv.k, gemv.weights, gemv.input, gemv.accumulate, gemv.scale_block};
+}
+
+class Gemv final : public ProductDataflow<GemvMapping> {
+  public:
+    std::string_view name() const override { return "gemv"; }
+    std::string_view summary() const override {
+        return "rows of a matrix over columns and cores, times a vector";
+    }
+
+    bool serves(const Problem& problem, const Device& device) const override {
+        const auto* gemm = problem.find<GemmProblem>();
+        const bool product = problem.find<GemvProblem>() != nullptr ||
+                             (gemm != nullptr && gemm->m == 1 && gemm->b_column_major);
+        return product && tile_fed(device) &&
+               arch::npu::core::KernelTiming(device.get<NpuConfig>().kernels)
+                   .check(matvec_kernel(problem_of(problem), 1, 1))
+                   .empty();
+    }
+
+    Choice choose(const Case& a_case, Runner&) const override {
+        return {mapping_of(a_case, choose_mapping(problem_of(a_case.problem),
+                                                  a_case.device.get<NpuConfig>(),
+                                                  a_case.device.memory)),
+                "no mapping given: a matrix-vector one, chosen by the bounds, see `mapping`"};
+    }
+
+    std::vector<Refusal> refusals(const Case& a_case) const override {
+        return a_case.mapping.empty()
+                   ? std::vector<Refusal>{}
+                   : refused(problems_of(problem_of(a_case.problem), given(a_case).keys,
+                                         a_case.device.get<NpuConfig>()));
+    }
+
+    std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
+        const auto& config = a_case.device.get<NpuConfig>();
+        const Given& map = given(a_case);
+        const MatrixVector problem = problem_of(a_case.problem);
+        auto lowered = std::make_shared<LoweredGemv>(gemv::lower(problem, map.keys, config));
+        const GemvShape& shape = lowered->shape;
+        LoweredProduct product;
+        product.macs = problem.macs();
+        product.bounds = bounds_of(problem, map.keys, config, a_case.device.memory);
+        product.padding_waste =
+            1.0 - problem.macs() / (static_cast<double>(shape.padded_m()) *
+                                    static_cast<double>(shape.k));
+        product.kernel_cycles = map.kernel_cycles;
+        product.summary = fmt::format(
+            "# padded to {} x {}; {} cores, {} steps of {} rows a core, {} kernel calls each\n"
+            "# core memory {} of {} B\n",
+            shape.padded_m(), shape.k, shape.cores(), shape.steps, shape.core_rows, shape.calls(),
+            lowered->core_bytes, config.core.memory.count());
+        product.contents = {
+            [problem, lowered, seed = a_case.run.seed](auto& store, auto&) {
+                fill_operands(problem, *lowered, seed, store);
+            },
+            [problem, lowered](auto& store, auto&) {
+                return check_product(problem, *lowered, store);
+            }};
+        product.program = lowered->program;  // the operands stay known to `contents`
+        return product_job(a_case, std::move(product), result);
+    }
+
+    std::vector<Candidate> candidates(const Case& a_case) const override {
+        const MatrixVector problem = problem_of(a_case.problem);
+        const auto& config = a_case.device.get<NpuConfig>();
+        std::vector<Candidate> list;
+        for (const GemvMapping& map : mappings_of(problem, config)) {
+            list.push_back(
+                {fmt::format("{} columns of {}, {} rows a call, {}", map.columns_of(config),
+                             map.rows, map.rows_per_call, map.direct() ? "direct" : "memory_tile"),
+                 mapping_of(a_case, map), bounds_of(problem, map, config, a_case.device.memory)});
+        }
+        return list;
+    }
+};
+
+}  // namespace
+
+const Dataflow& gemv_dataflow() {
+    static const Gemv dataflow;
+    return dataflow;
+}
+
+}  // namespace tilesim::workloads::npu::gemv

@@ -1,0 +1,129 @@
+#include "workloads/npu/gemv/gemv.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/check/ready_program.hpp"
+#include "workloads/npu/gemv/gemv_data.hpp"
+#include "workloads/npu/program_run_testing.hpp"
+
+namespace tilesim::workloads::npu::gemv {
+namespace {
+
+using arch::npu::DataType;
+
+const Machine& xdna2() {
+    static const Machine machine = load_machine("xdna2", "lpddr5x_7500");
+    return machine;
+}
+
+Outcome run(const MatrixVector& problem, const GemvMapping& map, const Machine& m = xdna2()) {
+    LoweredGemv lowered = lower(problem, map, m.npu);
+    const Bytes bytes{[&](auto& store) { fill_operands(problem, lowered, 3, store); },
+                      [&](auto& store) { return check_product(problem, lowered, store); }};
+    arch::npu::program::Program program =
+        arch::npu::check::prepare(lowered.program, m.npu).program();
+    return run_program(m, program, bytes);
+}
+
+GemvMapping mapping(std::int64_t columns, std::int64_t rows_per_call, std::int64_t rows_per_core) {
+    GemvMapping map;
+    map.columns = columns;
+    map.rows_per_call = rows_per_call;
+    map.rows_per_core = rows_per_core;
+    return map;
+}
+
+TEST(Gemv, EveryMappingComputesTheProduct) {
+    // Neither rows nor elements are multiples of anything.
+    const MatrixVector problem{203, 301};
+    for (const std::int64_t columns : {1, 2, 4, 8}) {
+        EXPECT_EQ(run(problem, mapping(columns, 2, 6)).check.first_mismatch, "") << columns;
+    }
+    GemvMapping map = mapping(4, 3, 6);
+    map.path = GemvMapping::Path::MemoryTile;
+    for (map.rows = 1; map.rows <= 4; ++map.rows) {
+        for (const auto order : {GemvMapping::Order::Apart, GemvMapping::Order::InTurn}) {
+            map.order = order;
+            EXPECT_EQ(run(problem, map).check.first_mismatch, "") << map.rows;
+        }
+    }
+    map.rows = 4;
+    map.vector = GemvMapping::Vector::EachCall;
+    map.one_vector_stream = true;
+    const Outcome outcome = run(problem, map);
+    EXPECT_TRUE(outcome.check.match) << outcome.check.first_mismatch;
+    EXPECT_EQ(outcome.check.checked, 203);
+}
+
+TEST(Gemv, WeightsMayBeIntegersWithFactors) {
+    for (const DataType type : {DataType::Int4, DataType::Int8}) {
+        const MatrixVector problem{64, 192, type, DataType::Bf16, DataType::Bf16, 32};
+        EXPECT_EQ(run(problem, mapping(2, 4, 4)).check.first_mismatch, "");
+    }
+    const MatrixVector integers{64, 100, DataType::Int8, DataType::Int8, DataType::Int32};
+    EXPECT_EQ(run(integers, mapping(2, 4, 4)).check.first_mismatch, "");
+}
+
+TEST(Gemv, ARowIsFollowedByItsFactors) {
+    const MatrixVector problem{8, 70, DataType::Int4, DataType::Bf16, DataType::Bf16, 32};
+    const GemvShape shape = shape_of(problem, mapping(1, 4, 4), xdna2().npu);
+    EXPECT_EQ(shape.k, 128);                        // two factors of two bytes are a word
+    EXPECT_EQ(shape.row_bytes, 128 / 2 + 4 * 2);
+}
+
+TEST(Gemv, TheMatrixIsReadOnceAndTheVectorOnceAColumn) {
+    const MatrixVector problem{256, 512};
+    const Outcome outcome = run(problem, mapping(4, 4, 8));
+    EXPECT_EQ(outcome.totals.bytes_read, 256 * 512 * 2 + 4 * 512 * 2);
+    EXPECT_EQ(outcome.totals.bytes_written, 256 * 2);
+    GemvMapping again = mapping(4, 4, 8);
+    again.order = GemvMapping::Order::InTurn;
+    again.vector = GemvMapping::Vector::EachCall;
+    again.one_vector_stream = true;
+    EXPECT_EQ(run(problem, again).totals.bytes_read, 256 * 512 * 2 + 256 / 4 / 4 * 512 * 2);
+}
+
+std::string problem_with(const MatrixVector& problem, const GemvMapping& map) {
+    const auto problems = problems_of(problem, map, xdna2().npu);
+    return problems.empty() ? "" : problems.front();
+}
+
+TEST(Gemv, WhatCannotBeSaysWhatLimitsItAndWhatCan) {
+    const MatrixVector problem{2048, 4096};
+    using testing::HasSubstr;
+    EXPECT_EQ(problem_with(problem, mapping(8, 2, 4)), "");
+    EXPECT_THAT(problem_with(problem, mapping(9, 2, 4)), HasSubstr("the array has 8 columns"));
+    EXPECT_THAT(problem_with(problem, mapping(8, 4, 6)), HasSubstr("the nearest is 4"));
+    EXPECT_THAT(problem_with(problem, mapping(8, 1, 3)), HasSubstr("multiple of 2"));
+    EXPECT_THAT(problem_with(problem, mapping(8, 8, 8)), HasSubstr("rows_per_call of 3 fits"));
+    GemvMapping map = mapping(8, 2, 4);
+    map.rows = 4;
+    EXPECT_THAT(problem_with(problem, map), HasSubstr("path memory_tile serves more"));
+    map.path = GemvMapping::Path::MemoryTile;
+    EXPECT_EQ(problem_with(problem, map), "");
+    map.panels = 8;
+    EXPECT_THAT(problem_with(problem, map), HasSubstr("a memory tile needs"));
+    map = mapping(8, 2, 4);
+    map.vector = GemvMapping::Vector::EachCall;
+    map.columns = 1;
+    EXPECT_THAT(problem_with(problem, map), HasSubstr("a shim can repeat one 256 times"));
+    EXPECT_THAT(problem_with({64, 64, DataType::Int8, DataType::Bf16}, mapping(1, 4, 4)), "");
+    EXPECT_THAT(problem_with({64, 64, DataType::Bf16, DataType::Int8}, mapping(1, 4, 4)),
+                HasSubstr("does not multiply bf16 by int8"));
+    EXPECT_THROW(lower(problem, map, xdna2().npu), arch::base::config::ConfigError);
+}
+
+TEST(Gemv, TheBoundsAreNotBeaten) {
+    const MatrixVector problem{1024, 1024};
+    for (const std::int64_t columns : {1, 8}) {
+        const GemvMapping map = mapping(columns, 4, 8);
+        const double cycles_ns = bounds_of(problem, map, xdna2().npu, xdna2().memory).tightest_ns();
+        const double clock = static_cast<double>(xdna2().npu.clock.count()) / 1e9;
+        EXPECT_GE(static_cast<double>(run(problem, map).cycles) / clock, cycles_ns);
+    }
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::npu::gemv

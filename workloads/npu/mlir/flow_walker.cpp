@@ -1,0 +1,454 @@
+#include "workloads/npu/mlir/flow_walker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace tilesim::workloads::npu::mlir {
+
+namespace {
+
+constexpr std::size_t kMostUnrolled = 4096;  // runs of a loop laid out one by one
+
+bool same_values(const std::vector<std::optional<Value>>& a,
+                 const std::vector<std::optional<Value>>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+        return x && y ? x->same_as(*y) : !x && !y;
+    });
+}
+
+std::string negated(const std::string& predicate) {
+    static const std::map<std::string, std::string> kOpposites{
+        {"eq", "ne"},   {"ne", "eq"},   {"slt", "sge"}, {"sge", "slt"}, {"sle", "sgt"},
+        {"sgt", "sle"}, {"ult", "uge"}, {"uge", "ult"}, {"ule", "ugt"}, {"ugt", "ule"}};
+    const auto place = kOpposites.find(predicate);
+    return place == kOpposites.end() ? predicate : place->second;
+}
+
+}  // namespace
+
+std::int64_t times_passed(const std::string& predicate, std::int64_t first, std::int64_t step,
+                          std::int64_t bound) {
+    using Wide = __int128;
+    Wide from = first;
+    Wide to = bound;
+    Wide by = step;
+    if (predicate.starts_with('u')) {
+        constexpr Wide kTurn = Wide{1} << 64;
+        from += from < 0 ? kTurn : Wide{0};
+        to += to < 0 ? kTurn : Wide{0};
+    }
+    if (predicate == "eq") {
+        return from != to ? 0 : by == 0 ? -1 : 1;
+    }
+    if (predicate == "ne") {
+        const bool meets = from == to || (by != 0 && (to - from) % by == 0 && (to - from) / by > 0);
+        return !meets ? -1 : from == to ? 0 : static_cast<std::int64_t>((to - from) / by);
+    }
+    if (predicate.ends_with("gt") || predicate.ends_with("ge")) {
+        from = -from;
+        to = -to;
+        by = -by;
+    }
+    to += predicate.ends_with("e") ? 1 : 0;
+    if (from >= to) {
+        return 0;
+    }
+    if (by <= 0) {
+        return -1;
+    }
+    const Wide times = (to - from + by - 1) / by;
+    return static_cast<std::int64_t>(
+        std::min<Wide>(times, std::numeric_limits<std::int64_t>::max()));
+}
+
+void FlowWalker::run(Script& ops) {
+    Frame frame;
+    if (const auto loop = flow_.loop_at(0)) {
+        const Edge edge = run_loop(*loop, ops);
+        if (!edge.to) {
+            writer_.flush(ops);
+            return;
+        }
+        bind(*edge.to, edge.values, false);
+        follow(*edge.to, frame, ops);
+    } else {
+        follow(0, frame, ops);
+    }
+    writer_.flush(ops);
+}
+
+bool FlowWalker::ends(const Frame& frame, std::optional<std::size_t> to) const {
+    if (!to || (frame.stop && *to == *frame.stop)) {
+        return true;
+    }
+    return frame.loop && (*to == flow_.loops()[*frame.loop].header ||
+                          !flow_.loops()[*frame.loop].blocks.contains(*to));
+}
+
+FlowWalker::Edge FlowWalker::follow(std::size_t block, Frame& frame, Script& ops) {
+    while (true) {
+        const auto inner = flow_.loop_at(block);
+        Edge edge =
+            inner && inner != frame.loop ? run_loop(*inner, ops) : run_block(block, frame, ops);
+        if (ends(frame, edge.to)) {
+            return edge;
+        }
+        bind(*edge.to, edge.values, false);
+        block = *edge.to;
+    }
+}
+
+FlowWalker::Edge FlowWalker::run_block(std::size_t number, Frame& frame, Script& ops) {
+    const FlatBlock& block = flow_.blocks()[number];
+    for (const Operation& operation : block.operations) {
+        if (flow_.closes_loop(operation)) {
+            define_constant(operation, scope_);
+        } else {
+            step_(operation, scope_, ops);
+        }
+    }
+    return choose(block, number, frame);
+}
+
+FlowWalker::Edge FlowWalker::choose(const FlatBlock& block, std::size_t number, Frame& frame) {
+    if (block.jumps.empty()) {
+        return {};
+    }
+    if (block.jumps.size() == 1) {
+        return edge_of(block.jumps.front());
+    }
+    const Loop* loop = frame.loop ? &flow_.loops()[*frame.loop] : nullptr;
+    const bool counts = loop != nullptr && loop->test && loop->test->block == number;
+    if (counts && frame.entry != nullptr) {
+        return test(*loop->test, block, frame);
+    }
+    const Value* value = scope_.find(block.condition);
+    if (value == nullptr || value->kind != Value::Kind::Constant) {
+        return branch_by_data(number, frame);
+    }
+    if (value->computed && !counts) {
+        writer_.spend_branch();
+    }
+    if (block.cases.empty()) {
+        return edge_of(block.jumps[value->index != 0 ? 0 : 1]);
+    }
+    const auto place = std::find(block.cases.begin(), block.cases.end(), value->index);
+    const bool listed = place != block.cases.end();
+    return edge_of(
+        block.jumps[listed ? static_cast<std::size_t>(place - block.cases.begin()) + 1 : 0]);
+}
+
+// The loop's own test: how often it stays is the number of runs.
+FlowWalker::Edge FlowWalker::test(const CountedTest& test, const FlatBlock& block, Frame& frame) {
+    const Loop& loop = flow_.loops()[*frame.loop];
+    const auto& start = (*frame.entry)[test.argument];
+    const auto step = scope_.constant(loop.steps[test.argument]);
+    const Value* bound = scope_.find(test.bound);
+    const std::size_t staying = test.stays_when_true ? 0 : 1;
+    if (!start || start->kind != Value::Kind::Constant || !step || bound == nullptr) {
+        throw DependsOnData(block.where,
+                            "how often this loop runs depends on data, which is not modelled");
+    }
+    const std::string predicate = test.stays_when_true ? test.predicate : negated(test.predicate);
+    const std::int64_t first = start->index + (test.next_value ? *step : 0);
+    Runs runs;
+    if (bound->kind == Value::Kind::Parameter) {
+        if (first != 0 || *step != 1 || !(predicate.ends_with("lt") || predicate == "ne")) {
+            throw ReadError(block.where, "a loop to a run-time parameter must count from 0 by 1");
+        }
+        runs.parameter = bound->index;
+    } else if (bound->kind == Value::Kind::Constant) {
+        runs.count = times_passed(predicate, first, *step, bound->index);
+    } else {
+        throw DependsOnData(block.where,
+                            "how often this loop runs depends on data, which is not modelled");
+    }
+    frame.runs = runs;
+    return edge_of(block.jumps[frame.leaving ? 1 - staying : staying]);
+}
+
+std::string FlowWalker::block_name(const FlatBlock& block) const {
+    return block.label.empty() ? "" : fmt::format(" (block ^{})", block.label);
+}
+
+// Data decides: without events the longer way's time; a way out of a counted loop is not taken.
+FlowWalker::Edge FlowWalker::branch_by_data(std::size_t number, Frame& frame) {
+    const FlatBlock& block = flow_.blocks()[number];
+    const Loop* loop = frame.loop ? &flow_.loops()[*frame.loop] : nullptr;
+    const auto stays = [loop](const Jump& jump) { return loop->blocks.contains(jump.to); };
+    if (loop != nullptr && !std::all_of(block.jumps.begin(), block.jumps.end(), stays)) {
+        const auto way = std::find_if(block.jumps.begin(), block.jumps.end(), stays);
+        if (loop->events || !loop->test || way == block.jumps.end()) {
+            throw DependsOnData(block.where, fmt::format("how often this loop runs depends on "
+                                                         "data, which is not modelled{}",
+                                                         block_name(block)));
+        }
+        lowering_.note("ways out of a loop that data decides about are taken as never taken");
+        writer_.spend_branch();
+        return edge_of(*way);
+    }
+    if (flow_.events_after(number)) {
+        throw DependsOnData(block.where, fmt::format("which way this branch goes depends on data, "
+                                                     "which is not modelled{}",
+                                                     block_name(block)));
+    }
+    const InlineClock outside = writer_.clock();
+    std::int64_t longest = 0;
+    std::optional<Edge> meeting;
+    for (const Jump& jump : block.jumps) {
+        writer_.begin_piece();
+        Script arm;
+        Frame inner{frame.loop, flow_.join_of(number)};
+        Edge edge = edge_of(jump);
+        if (!ends(inner, edge.to)) {
+            bind(*edge.to, edge.values, false);
+            edge = follow(*edge.to, inner, arm);
+        }
+        writer_.flush(arm);
+        longest = std::max(longest, writer_.work_in(arm));
+        if (!meeting) {
+            meeting = std::move(edge);
+        } else if (meeting->to != edge.to) {
+            throw DependsOnData(block.where, fmt::format("which way this branch goes depends on "
+                                                         "data, and the ways do not meet again{}",
+                                                         block_name(block)));
+        } else {
+            for (std::size_t i = 0; i < edge.values.size(); ++i) {
+                auto& value = meeting->values[i];
+                if (value && (!edge.values[i] || !value->same_as(*edge.values[i]))) {
+                    value.reset();
+                }
+            }
+        }
+    }
+    writer_.clock() = outside;
+    writer_.clock().spend(longest);
+    writer_.spend_branch();
+    return *meeting;
+}
+
+FlowWalker::Edge FlowWalker::edge_of(const Jump& jump) const {
+    Edge edge{jump.to, {}};
+    for (const std::string& name : jump.operands) {
+        const Value* value = scope_.find(name);
+        edge.values.push_back(value == nullptr ? std::nullopt : std::optional{*value});
+    }
+    return edge;
+}
+
+// `computed`: numbers that the core has as it runs, which instructions on them cost.
+void FlowWalker::bind(std::size_t block, const Values& values, bool computed) {
+    const auto& arguments = flow_.blocks()[block].arguments;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (i < values.size() && values[i]) {
+            Value value = *values[i];
+            value.computed |= computed && value.kind == Value::Kind::Constant;
+            scope_.define(arguments[i], value);
+        } else {
+            scope_.forget(arguments[i]);
+        }
+    }
+}
+
+FlowWalker::Values FlowWalker::values_of(std::size_t header) const {
+    Values values;
+    for (const std::string& name : flow_.blocks()[header].arguments) {
+        const Value* value = scope_.find(name);
+        values.push_back(value == nullptr ? std::nullopt : std::optional{*value});
+    }
+    return values;
+}
+
+// What may decide something in the loop and changes from run to run, counters aside.
+FlowWalker::Values FlowWalker::carried_of(std::size_t number, const Values& values) const {
+    const Loop& loop = flow_.loops()[number];
+    const auto& arguments = flow_.blocks()[loop.header].arguments;
+    Values carried(arguments.size());
+    for (std::size_t i = 0; i < arguments.size() && i < values.size(); ++i) {
+        const bool number_kind = !values[i] || values[i]->kind == Value::Kind::Constant;
+        if (loop.steps[i].empty() && (flow_.decides(arguments[i]) || !number_kind)) {
+            carried[i] = values[i];
+        }
+    }
+    return carried;
+}
+
+FlowWalker::Edge FlowWalker::run_loop(std::size_t number, Script& ops) {
+    const Values entry = values_of(flow_.loops()[number].header);
+    const HeldElements held = held_;
+    const InlineClock clock = writer_.clock();
+    const std::size_t before = ops.size();
+    std::optional<Runs> runs;
+    try {
+        return repeated(number, entry, runs, ops);
+    } catch (const DependsOnData&) {
+        const bool long_run = runs && runs->count > static_cast<std::int64_t>(kMostUnrolled);
+        if (long_run || (runs && runs->parameter)) {
+            throw;
+        }
+    }
+    held_ = held;
+    writer_.clock() = clock;
+    ops.resize(before);
+    return unrolled(number, entry, ops);
+}
+
+// Runs with the counter unknown, until what is carried from one to the next comes again.
+FlowWalker::Edge FlowWalker::repeated(std::size_t number, const Values& entry,
+                                      std::optional<Runs>& runs, Script& ops) {
+    const Loop& loop = flow_.loops()[number];
+    const Location where = flow_.blocks()[loop.header].where;
+    const InlineClock outside = writer_.clock();
+    std::vector<Script> bodies;
+    std::vector<State> states{{carried_of(number, entry), held_}};
+    std::size_t first = 0;
+    while (true) {
+        const State& now = states.back();
+        const auto before = std::find_if(states.begin(), states.end() - 1, [&now](const State& s) {
+            return same_values(s.carried, now.carried) && s.held == now.held;
+        });
+        first = static_cast<std::size_t>(before - states.begin());
+        const auto laid_out = static_cast<std::int64_t>(bodies.size());
+        if (first + 1 < states.size() ||
+            (runs && !runs->parameter && runs->count >= 0 && laid_out >= runs->count)) {
+            break;
+        }
+        if (bodies.size() >= kMostUnrolled) {
+            throw DependsOnData(where, "what this loop carries from run to run does not repeat");
+        }
+        writer_.begin_piece();
+        held_ = now.held;
+        bind(loop.header, now.carried, true);
+        Frame frame{number, {}, &entry};
+        Script body;
+        Edge edge = follow(loop.header, frame, body);
+        if (!frame.runs && loop.test && edge.to == loop.header) {
+            throw DependsOnData(where, "not every run of this loop tests its counter");
+        }
+        runs = frame.runs;
+        if (runs && runs->count == 0 && !runs->parameter) {
+            held_ = now.held;
+            break;
+        }
+        if (edge.to != loop.header) {  // a way out that is known
+            writer_.flush(body);
+            writer_.clock() = outside;
+            for (const Script& each : bodies) {
+                writer_.append(each, where, ops);
+            }
+            writer_.append(body, where, ops);
+            return edge;
+        }
+        writer_.spend_branch();
+        bodies.push_back(writer_.as_body(std::move(body)));
+        states.push_back({carried_of(number, edge.values), held_});
+    }
+    writer_.clock() = outside;
+    const Runs all = runs.value_or(Runs{});
+    emit(bodies, first, all, where, ops);
+    return leave(number, entry, states, first, all, ops);
+}
+
+// `first`: the run that the last one is followed by again; the number of runs where none is.
+void FlowWalker::emit(const std::vector<Script>& bodies, std::size_t first, const Runs& runs,
+                      Location where, Script& ops) {
+    if (bodies.empty()) {
+        return;
+    }
+    const bool alike = std::all_of(bodies.begin(), bodies.end(), [&bodies](const Script& body) {
+        return same(body, bodies.front());
+    });
+    if (alike) {
+        writer_.repeat(bodies.front(), runs.count, runs.parameter, ops);
+        return;
+    }
+    if (runs.parameter) {
+        throw ReadError(where, "the runs of a loop to a run-time parameter must be alike");
+    }
+    for (std::size_t i = 0; i < first; ++i) {
+        writer_.append(bodies[i], where, ops);
+    }
+    if (first == bodies.size()) {
+        return;
+    }
+    const auto period = static_cast<std::int64_t>(bodies.size() - first);
+    const std::int64_t rest = runs.count - static_cast<std::int64_t>(first);
+    Script round;
+    for (std::size_t i = first; i < bodies.size(); ++i) {
+        round.insert(round.end(), bodies[i].begin(), bodies[i].end());
+    }
+    writer_.repeat(round, runs.count < 0 ? -1 : rest / period, {}, ops);
+    for (std::int64_t i = 0; runs.count >= 0 && i < rest % period; ++i) {
+        writer_.append(bodies[first + static_cast<std::size_t>(i)], where, ops);
+    }
+}
+
+// The loop's last test, which goes the other way, with what the runs have left.
+FlowWalker::Edge FlowWalker::leave(std::size_t number, const Values& entry,
+                                   const std::vector<State>& states, std::size_t first,
+                                   const Runs& runs, Script& ops) {
+    if (runs.count < 0 && !runs.parameter) {
+        return {};
+    }
+    const Loop& loop = flow_.loops()[number];
+    const auto period = static_cast<std::int64_t>(states.size() - 1 - first);
+    std::int64_t at = runs.parameter ? 0 : runs.count;
+    if (at >= static_cast<std::int64_t>(states.size())) {
+        at = static_cast<std::int64_t>(first) + (at - static_cast<std::int64_t>(first)) % period;
+    }
+    const State& last = states[static_cast<std::size_t>(at)];
+    Values values = last.carried;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto step = loop.steps[i].empty() ? std::nullopt : scope_.constant(loop.steps[i]);
+        std::int64_t raised = 0;
+        if (step && entry[i] && entry[i]->kind == Value::Kind::Constant && !runs.parameter &&
+            !__builtin_mul_overflow(runs.count, *step, &raised) &&
+            !__builtin_add_overflow(raised, entry[i]->index, &raised)) {
+            values[i] = Value{Value::Kind::Constant, raised};
+        }
+    }
+    held_ = last.held;
+    bind(loop.header, values, true);
+    Frame frame{number, {}, &entry, true};
+    return follow(loop.header, frame, ops);
+}
+
+// Each run by itself, with every value it is given.
+FlowWalker::Edge FlowWalker::unrolled(std::size_t number, const Values& entry, Script& ops) {
+    const Loop& loop = flow_.loops()[number];
+    Values values = entry;
+    std::vector<State> states;
+    std::vector<std::size_t> begins;
+    for (std::size_t run = 0; run < kMostUnrolled; ++run) {
+        writer_.flush(ops);
+        const auto before = std::find_if(states.begin(), states.end(), [&](const State& s) {
+            return same_values(s.carried, values) && s.held == held_;
+        });
+        if (before != states.end()) {
+            const auto from = static_cast<std::ptrdiff_t>(
+                begins[static_cast<std::size_t>(before - states.begin())]);
+            const Script body(ops.begin() + from, ops.end());
+            ops.resize(static_cast<std::size_t>(from));
+            writer_.repeat(body, -1, {}, ops);
+            return {};
+        }
+        states.push_back({values, held_});
+        begins.push_back(ops.size());
+        bind(loop.header, values, true);
+        Frame frame{number};
+        Edge edge = follow(loop.header, frame, ops);
+        if (edge.to != loop.header) {
+            return edge;
+        }
+        writer_.spend_branch();
+        values = std::move(edge.values);
+    }
+    throw DependsOnData(flow_.blocks()[loop.header].where,
+                        fmt::format("the runs of this loop differ and are more than {}, which is "
+                                    "not modelled",
+                                    kMostUnrolled));
+}
+
+}  // namespace tilesim::workloads::npu::mlir

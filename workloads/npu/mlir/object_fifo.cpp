@@ -1,0 +1,583 @@
+// What object FIFOs state, and where their elements lie: shared memory or a pool at each end of a
+// DMA, how deep, with which locks.
+#include "workloads/npu/mlir/object_fifo.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/check/tile_reach.hpp"
+#include "workloads/npu/mlir/lowering.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+namespace {
+
+constexpr std::int64_t kMostDepth = 1024;
+constexpr std::int64_t kMostRepeats = 65536;
+
+class FifoReader {
+  public:
+    explicit FifoReader(Lowering& lowering) : lowering_(lowering) {}
+
+    void run() {
+        for (const Operation& operation : lowering_.body()) {
+            lowering_.attempt([&] {
+                if (operation.name == "aie.objectfifo") {
+                    fifo(operation);
+                }
+            });
+        }
+        for (const Operation& operation : lowering_.body()) {
+            lowering_.attempt([&] {
+                if (operation.name == "aie.objectfifo.link") {
+                    link(operation);
+                } else if (operation.name == "aie.objectfifo.allocate") {
+                    allocate(operation);
+                } else if (operation.name.starts_with("aie.objectfifo.register_process") ||
+                           operation.name == "aie.objectfifo_rearm_binding") {
+                    throw ReadError(operation.where,
+                                    fmt::format("{} is not modelled", operation.name));
+                }
+            });
+        }
+        overrides();
+        if (!lowering_.errors.empty()) {
+            return;
+        }
+        find_acquired();
+        for (ObjectFifo& each : lowering_.fifos) {
+            each.dma = needs_dma(each);
+        }
+        for (std::size_t i = 0; i < lowering_.links.size(); ++i) {
+            lowering_.attempt([&] { link_pool(lowering_.links[i]); });
+        }
+        for (ObjectFifo& each : lowering_.fifos) {
+            lowering_.attempt([&] { pools(each); });
+        }
+    }
+
+  private:
+    // @name(%producer dimensionsToStream [..], {%consumer dimensionsFromStream [..], ..}, depth)
+    void fifo(const Operation& operation) {
+        ObjectFifo fifo;
+        fifo.operation = &operation;
+        Cursor cursor(operation);
+        fifo.name = cursor.symbol();
+        Cursor inside(cursor.group("("));
+        fifo.producer = end(inside);
+        inside.expect(",");
+        Cursor consumers(inside.group("{"));
+        while (!consumers.done()) {
+            fifo.consumers.push_back(end(consumers));
+            consumers.skip(",");
+        }
+        inside.expect(",");
+        depths(inside, fifo);
+        attributes(operation, fifo);
+        types(cursor, fifo);
+        if (fifo.consumers.empty()) {
+            throw ReadError(operation.where, "an object FIFO needs a consumer");
+        }
+        lowering_.fifos.push_back(std::move(fifo));
+    }
+
+    FifoEnd end(Cursor& cursor) const {
+        FifoEnd end;
+        end.tile = lowering_.tile(cursor);
+        if (cursor.skip_word("dimensionsToStream") || cursor.skip_word("dimensionsFromStream") ||
+            cursor.skip_word("toStream") || cursor.skip_word("fromStream")) {
+            end.dimensions = &cursor.group("[");
+        }
+        return end;
+    }
+
+    // 2 : i32, or one for the producer and each consumer: [2, 2, 3]
+    static void depths(Cursor& inside, ObjectFifo& fifo) {
+        const Location where = inside.where();
+        std::vector<std::int64_t> depths;
+        if (!inside.done() && inside.peek()->opens("[")) {
+            Cursor list(inside.take());
+            while (!list.done()) {
+                depths.push_back(list.integer());
+                while (!list.done() && !list.skip(",")) {
+                    list.take();
+                }
+            }
+            if (depths.size() != fifo.consumers.size() + 1) {
+                throw ReadError(where,
+                                "a list of depths has one for the producer and one for each "
+                                "consumer");
+            }
+            fifo.producer.depth = depths[0];
+            for (std::size_t i = 0; i < fifo.consumers.size(); ++i) {
+                fifo.consumers[i].depth = depths[i + 1];
+            }
+        } else {
+            depths.push_back(inside.integer());
+        }
+        for (const std::int64_t depth : depths) {
+            if (depth < 1 || depth > kMostDepth) {
+                throw ReadError(where,
+                                fmt::format("a depth must be 1..{}, got {}", kMostDepth, depth));
+            }
+        }
+        fifo.single_depth = depths[0];
+    }
+
+    void attributes(const Operation& operation, ObjectFifo& fifo) const {
+        fifo.dma = is_true(operation, "via_DMA");
+        fifo.synchronized = !is_true(operation, "disable_synchronization");
+        fifo.repeat = integer_attribute(operation, "repeat_count").value_or(1);
+        fifo.iterations = integer_attribute(operation, "iter_count");
+        fifo.pads = operation.attribute("padDimensions").has_value();
+        fifo.producer.pinned = integer_attribute(operation, "prod_dma_channel");
+        if (const auto pinned = operation.attribute("cons_dma_channels")) {
+            Cursor list(*pinned, operation.where);
+            while (!list.done() && !list.peek()->opens("<") && !list.peek()->opens("[")) {
+                list.take();
+            }
+            Cursor numbers(list.take());
+            for (std::size_t i = 0; !numbers.done();) {
+                if (!numbers.peek()->is(TokenKind::Number)) {
+                    numbers.take();
+                } else if (i < fifo.consumers.size()) {
+                    fifo.consumers[i++].pinned = numbers.integer();
+                } else {
+                    numbers.fail("a channel for each consumer");
+                }
+            }
+        }
+        for (const char* stream : {"aie_stream", "plio"}) {
+            if (operation.attribute(stream) && is_true(operation, stream)) {
+                throw ReadError(operation.where,
+                                fmt::format("an object FIFO with {} (a core's own stream port or "
+                                            "one of the programmable logic) is not modelled",
+                                            stream));
+            }
+        }
+        if (fifo.repeat < 1 || fifo.repeat > kMostRepeats || fifo.iterations.value_or(1) < 1 ||
+            fifo.iterations.value_or(1) > 256) {
+            throw ReadError(
+                operation.where,
+                fmt::format("repeat_count must be 1..{}, iter_count 1..256", kMostRepeats));
+        }
+    }
+
+    // : !aie.objectfifo<memref<..>> -> !aie.objectfifo<memref<..>> = [dense<..>, ..]
+    static void types(Cursor& cursor, ObjectFifo& fifo) {
+        int known = 0;
+        while (!cursor.done()) {
+            if (cursor.skip_word("!aie.objectfifo") || cursor.skip_word("!AIE.objectFifo")) {
+                Cursor inside(cursor.group("<"));
+                (known++ == 0 ? fifo.element : fifo.consumer_element) = read_memref(inside);
+            } else if (cursor.skip("=") && !cursor.done() && cursor.peek()->opens("[")) {
+                fifo.initial_values = values_in(cursor.take());
+            } else if (!cursor.done()) {
+                cursor.take();
+            }
+        }
+        if (known == 0) {
+            cursor.fail("the type of its elements: !aie.objectfifo<memref<...>>");
+        }
+        if (known == 1) {
+            fifo.consumer_element = fifo.element;
+        }
+    }
+    static std::int64_t values_in(const Item& list) {
+        std::int64_t values = 0;
+        for (const Item& item : list.items) {
+            values += item.is_word("dense") || item.opens("[") ? 1 : 0;
+        }
+        return values;
+    }
+
+    std::size_t number_of(const std::string& name, Location where) const {
+        std::vector<std::string> known;
+        for (std::size_t i = 0; i < lowering_.fifos.size(); ++i) {
+            if (lowering_.fifos[i].name == name) {
+                return i;
+            }
+            known.push_back(lowering_.fifos[i].name);
+        }
+        const std::string near = arch::base::config::nearest_name(name, known);
+        throw ReadError(where,
+                        fmt::format("no object FIFO is named @{}{}", name,
+                                    near.empty() ? "" : fmt::format("; did you mean @{}?", near)));
+    }
+
+    // [@in] -> [@a, @b] ([] [0, 8])
+    void link(const Operation& operation) {
+        FifoLink link;
+        link.where = operation.where;
+        Cursor cursor(operation);
+        const auto names = [&](std::vector<std::size_t>& into) {
+            Cursor list(cursor.group("["));
+            while (!list.done()) {
+                const Location where = list.where();
+                into.push_back(number_of(list.symbol(), where));
+                list.skip(",");
+            }
+        };
+        names(link.inputs);
+        cursor.expect("->");
+        names(link.outputs);
+        Cursor groups(cursor.group("("));
+        while (!groups.done()) {
+            Cursor list(groups.group("["));
+            while (!list.done()) {
+                link.offsets.push_back(list.integer());
+                while (!list.done() && !list.skip(",")) {
+                    list.take();
+                }
+            }
+            groups.skip(",");
+        }
+        if (link.inputs.empty() || link.outputs.empty() ||
+            (link.inputs.size() > 1 && link.outputs.size() > 1)) {
+            throw ReadError(operation.where,
+                            "a link has one input or one output, and at least one of each");
+        }
+        const std::size_t branches = std::max(link.inputs.size(), link.outputs.size());
+        if (branches == 1) {
+            link.offsets.clear();
+        } else if (link.offsets.size() != branches) {
+            throw ReadError(operation.where, fmt::format("a link of {} branches needs {} offsets",
+                                                         branches, branches));
+        }
+        for (const std::size_t input : link.inputs) {
+            lowering_.fifos[input].linked_in = true;
+        }
+        for (const std::size_t output : link.outputs) {
+            lowering_.fifos[output].linked_out = true;
+        }
+        lowering_.links.push_back(std::move(link));
+    }
+
+    // @name (%tile): the elements lie in this tile's memory
+    void allocate(const Operation& operation) {
+        Cursor cursor(operation);
+        const Location where = cursor.where();
+        ObjectFifo& fifo = lowering_.fifos[number_of(cursor.symbol(), where)];
+        Cursor inside(cursor.group("("));
+        fifo.memory = lowering_.tile(inside);
+    }
+
+    void overrides() {
+        for (const auto& [name, wanted] : lowering_.options.fifos) {
+            lowering_.attempt([&, &key = name, &value = wanted] {
+                ObjectFifo& fifo = lowering_.fifos[number_of(key, lowering_.device.where)];
+                if (value.depth) {
+                    fifo.single_depth = *value.depth;
+                    fifo.producer.depth = *value.depth;
+                    for (FifoEnd& end : fifo.consumers) {
+                        end.depth = *value.depth;
+                    }
+                }
+                fifo.forced_dma = value.via_dma;
+                fifo.memory = value.memory ? value.memory : fifo.memory;
+            });
+        }
+    }
+
+    // The most elements each core acquires at a time.
+    void find_acquired() {
+        for (const Operation& core : lowering_.body()) {
+            if (core.name != "aie.core" || core.regions().empty()) {
+                continue;
+            }
+            lowering_.attempt([&] {
+                Cursor cursor(core);
+                Cursor inside(cursor.group("("));
+                const program::TileCoordinate tile = lowering_.tile(inside);
+                walk(*core.regions().front(), [&](const Operation& each) {
+                    if (each.name == "aie.objectfifo.acquire") {
+                        const FifoUse use = read_fifo_use(lowering_, each);
+                        std::int64_t& most = acquired_[{use.fifo, tile, use.produces}];
+                        most = std::max(most, use.count);
+                    }
+                });
+            });
+        }
+    }
+
+    bool is_core(program::TileCoordinate tile) const {
+        return lowering_.config.kind_of(tile) == program::TileKind::Core;
+    }
+
+    bool reaches(program::TileCoordinate from, program::TileCoordinate to) const {
+        return arch::npu::check::core_reaches(lowering_.config, from, to);
+    }
+
+    bool needs_dma(const ObjectFifo& fifo) const {
+        const FifoEnd& consumer = fifo.consumers.front();
+        const bool common = is_core(fifo.producer.tile) && is_core(consumer.tile) &&
+                            fifo.consumers.size() == 1 &&
+                            (reaches(consumer.tile, fifo.producer.tile) ||
+                             reaches(fifo.producer.tile, consumer.tile) || fifo.memory);
+        const bool has_dimensions =
+            fifo.producer.dimensions != nullptr ||
+            std::any_of(fifo.consumers.begin(), fifo.consumers.end(),
+                        [](const FifoEnd& end) { return end.dimensions != nullptr; });
+        const bool other_type = fifo.element.bytes() != fifo.consumer_element.bytes();
+        if (!common) {
+            return true;
+        }
+        if (fifo.forced_dma) {
+            return *fifo.forced_dma;
+        }
+        const bool linked = (fifo.linked_in || fifo.linked_out) && !fifo.memory;
+        return fifo.dma || fifo.repeat > 1 || has_dimensions || other_type || fifo.pads || linked;
+    }
+
+    // --- pools ---
+
+    std::int64_t depth_of(const ObjectFifo& fifo, std::size_t number, const FifoEnd& end,
+                          bool produces) const {
+        if (end.depth) {
+            return *end.depth;
+        }
+        const std::int64_t depth = fifo.single_depth;
+        if (!fifo.dma || !is_core(end.tile)) {
+            return depth;
+        }
+        const auto most = acquired_.find({number, end.tile, produces});
+        if (most == acquired_.end()) {
+            return depth;
+        }
+        return most->second == 1 && depth == 1 ? 1 : most->second + 1;
+    }
+
+    std::size_t add_pool(program::TileCoordinate tile, const MemrefType& element,
+                         const std::string& name, std::int64_t depth) {
+        FifoPool pool;
+        pool.tile = tile;
+        pool.element = element;
+        for (std::int64_t i = 0; i < depth; ++i) {
+            auto& buffers = lowering_.program.buffers;
+            program::Buffer buffer;
+            buffer.tile = tile;
+            buffer.name = unique_name(buffers, fmt::format("{}_buff_{}", name, i));
+            buffer.address = program::kUnplaced;
+            buffer.bytes = element.bytes();
+            pool.buffers.push_back(static_cast<std::int64_t>(buffers.size()));
+            buffers.push_back(buffer);
+            lowering_.buffer_types.push_back(element);
+        }
+        lowering_.fifo_pools.push_back(std::move(pool));
+        return lowering_.fifo_pools.size() - 1;
+    }
+
+    std::int64_t add_lock(program::TileCoordinate tile, const std::string& name,
+                          std::int64_t initial) {
+        auto& locks = lowering_.program.locks;
+        program::Lock lock;
+        lock.tile = tile;
+        lock.id = program::kUnplaced;  // numbered with the others
+        lock.name = unique_name(locks, name);
+        lock.initial = initial;
+        locks.push_back(lock);
+        return static_cast<std::int64_t>(locks.size()) - 1;
+    }
+
+    // `values`: elements that are full at start.
+    void add_locks(std::size_t number, const std::string& name, std::int64_t values) {
+        FifoPool& pool = lowering_.fifo_pools[number];
+        const auto depth = static_cast<std::int64_t>(pool.buffers.size());
+        if (lowering_.config.lock_kind == LockKind::Binary) {
+            for (std::int64_t i = 0; i < depth; ++i) {
+                const std::int64_t lock =
+                    add_lock(pool.tile, fmt::format("{}_lock_{}", name, i), i < values ? 1 : 0);
+                pool.locks.push_back({lock, lock});
+            }
+            return;
+        }
+        const std::size_t pair = pool.locks.size();
+        const std::int64_t free = (depth - std::min(values, depth)) * pool.repeat;
+        LockPair locks;
+        locks.producer = add_lock(pool.tile, fmt::format("{}_prod_lock_{}", name, pair), free);
+        locks.consumer = add_lock(pool.tile, fmt::format("{}_cons_lock_{}", name, pair),
+                                  std::min(values, depth) * pool.repeat);
+        pool.locks.push_back(locks);
+    }
+
+    // The pool that input and output have in common, on the tile between them.
+    void link_pool(FifoLink& link) {
+        const bool joins = link.inputs.size() > 1;
+        const bool distributes = link.outputs.size() > 1;
+        ObjectFifo& in = lowering_.fifos[link.inputs.front()];
+        ObjectFifo& out = lowering_.fifos[link.outputs.front()];
+        const program::TileCoordinate tile = out.producer.tile;
+        const auto input_end = [&](ObjectFifo& fifo) -> FifoEnd& {
+            for (FifoEnd& end : fifo.consumers) {
+                if (end.tile == tile) {
+                    return end;
+                }
+            }
+            throw ReadError(link.where, fmt::format("@{} has no end on tile {},{}, which the link "
+                                                    "needs",
+                                                    fifo.name, tile.column, tile.row));
+        };
+        FifoEnd& from = input_end(in);
+        const bool larger_out = out.element.bytes() > in.consumer_element.bytes();
+        const bool equal = out.element.bytes() == in.consumer_element.bytes();
+        const bool of_output =
+            joins ||
+            (!distributes && (larger_out || (equal && out.initial_values > 0)) && !out.pads);
+        const std::int64_t depth = of_output
+                                       ? depth_of(out, link.outputs.front(), out.producer, true)
+                                       : depth_of(in, link.inputs.front(), from, false);
+        link.pool = add_pool(tile, of_output ? out.element : in.consumer_element,
+                             of_output ? out.name : in.name + "_cons", depth);
+        FifoPool& pool = lowering_.fifo_pools[link.pool];
+        for (const std::size_t output : link.outputs) {
+            ObjectFifo& each = lowering_.fifos[output];
+            if (each.producer.tile != tile) {
+                throw ReadError(link.where, "the outputs of a link begin on one tile");
+            }
+            pool.repeat = std::max(pool.repeat, each.repeat);
+            each.producer.pool = link.pool;
+        }
+        for (const std::size_t input : link.inputs) {
+            input_end(lowering_.fifos[input]).pool = link.pool;
+        }
+        const std::size_t branches = std::max(link.inputs.size(), link.outputs.size());
+        if (lowering_.config.lock_kind == LockKind::Binary && branches > 1) {
+            throw ReadError(link.where,
+                            "links of several branches need counting locks, which "
+                            "this device does not have");
+        }
+        for (std::size_t i = 0; i < branches && in.synchronized && out.synchronized; ++i) {
+            add_locks(link.pool, of_output ? out.name : in.name + "_cons", out.initial_values);
+        }
+    }
+
+    void pools(ObjectFifo& fifo) {
+        const auto number = static_cast<std::size_t>(&fifo - lowering_.fifos.data());
+        if (!fifo.dma) {
+            shared_pool(fifo);
+            return;
+        }
+        if (!fifo.producer.pool && has_memory(fifo.producer.tile)) {
+            fifo.producer.pool = add_pool(fifo.producer.tile, fifo.element, fifo.name,
+                                          depth_of(fifo, number, fifo.producer, true));
+            lowering_.fifo_pools[*fifo.producer.pool].repeat = fifo.repeat;
+            // What is only ever read, as often as iter_count says, needs no lock.
+            const bool constant = fifo.initial_values > 0 && fifo.iterations.value_or(1) > 1;
+            if (fifo.synchronized && !constant) {
+                add_locks(*fifo.producer.pool, fifo.name, fifo.initial_values);
+            }
+        }
+        for (std::size_t i = 0; i < fifo.consumers.size(); ++i) {
+            FifoEnd& end = fifo.consumers[i];
+            if (end.pool || !has_memory(end.tile)) {
+                continue;
+            }
+            const std::string name = fifo.consumers.size() == 1
+                                         ? fifo.name + "_cons"
+                                         : fmt::format("{}_{}_cons", fifo.name, i);
+            end.pool =
+                add_pool(end.tile, fifo.consumer_element, name, depth_of(fifo, number, end, false));
+            if (fifo.synchronized) {
+                add_locks(*end.pool, name, 0);
+            }
+        }
+    }
+
+    bool has_memory(program::TileCoordinate tile) const {
+        return lowering_.config.kind_of(tile) != program::TileKind::Shim;
+    }
+
+    // Where the producer writes, if the consumer reaches that.
+    void shared_pool(ObjectFifo& fifo) {
+        FifoEnd& consumer = fifo.consumers.front();
+        const program::TileCoordinate from = fifo.producer.tile;
+        const program::TileCoordinate to = consumer.tile;
+        const program::TileCoordinate tile = fifo.memory         ? *fifo.memory
+                                             : reaches(to, from) ? from
+                                                                 : to;
+        if (!reaches(from, tile) || !reaches(to, tile)) {
+            throw ReadError(fifo.operation->where,
+                            fmt::format("the cores of @{} do not both reach the memory of tile "
+                                        "{},{}",
+                                        fifo.name, tile.column, tile.row));
+        }
+        const auto number = static_cast<std::size_t>(&fifo - lowering_.fifos.data());
+        if (!fifo.producer.pool && !consumer.pool) {
+            fifo.producer.pool = add_pool(tile, fifo.element, fifo.name,
+                                          depth_of(fifo, number, fifo.producer, true));
+            if (fifo.synchronized) {
+                add_locks(*fifo.producer.pool, fifo.name, fifo.initial_values);
+            }
+        }
+        fifo.producer.pool = fifo.producer.pool ? fifo.producer.pool : consumer.pool;
+        consumer.pool = fifo.producer.pool;
+    }
+
+    Lowering& lowering_;
+    std::map<std::tuple<std::size_t, program::TileCoordinate, bool>, std::int64_t> acquired_;
+};
+
+}  // namespace
+
+const FifoEnd* ObjectFifo::end_at(program::TileCoordinate tile, bool produces) const {
+    if (produces) {
+        return producer.tile == tile ? &producer : nullptr;
+    }
+    for (const FifoEnd& end : consumers) {
+        if (end.tile == tile) {
+            return &end;
+        }
+    }
+    return nullptr;
+}
+
+FifoUse read_fifo_use(const Lowering& lowering, const Operation& operation) {
+    FifoUse use;
+    Cursor cursor(operation);
+    std::string name;
+    bool port = false;
+    const auto read_port = [&](Cursor& words) {
+        const std::string word = words.word();
+        if (word != "Produce" && word != "Consume") {
+            throw ReadError(operation.where,
+                            fmt::format("expected Produce or Consume, found '{}'", word));
+        }
+        use.produces = word == "Produce";
+        port = true;
+    };
+    if (!cursor.done() && cursor.peek()->is(TokenKind::Symbol)) {
+        name = cursor.symbol();  // @f (Produce, 1)
+    }
+    Cursor inside(cursor.group(!name.empty()                                           ? "("
+                               : cursor.peek() != nullptr && cursor.peek()->opens("<") ? "<"
+                                                                                       : "("));
+    if (name.empty() && !inside.done() && inside.peek()->is(TokenKind::Symbol)) {
+        name = inside.symbol();
+        inside.expect(",");
+    }
+    if (!inside.done() && inside.peek()->is(TokenKind::Word)) {
+        read_port(inside);
+        inside.expect(",");
+    }
+    use.count = inside.integer();
+    for (std::size_t i = 0; i < lowering.fifos.size(); ++i) {
+        if (lowering.fifos[i].name == name) {
+            use.fifo = i;
+            if (!port || use.count < 0 || use.count > kMostDepth) {
+                throw ReadError(operation.where,
+                                "an acquire or release names its port and how many "
+                                "elements");
+            }
+            return use;
+        }
+    }
+    throw ReadError(operation.where, fmt::format("no object FIFO is named @{}", name));
+}
+
+void read_object_fifos(Lowering& lowering) {
+    FifoReader(lowering).run();
+}
+
+}  // namespace tilesim::workloads::npu::mlir

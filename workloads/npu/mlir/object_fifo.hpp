@@ -1,0 +1,97 @@
+// Object FIFOs of a design: what they state, and the buffers, locks and channels they become.
+//
+// Source:  mlir-aie's pass AIEObjectFifoStatefulTransform and the operations' definitions
+// (AIEOps.td).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workloads/npu/mlir/memref_type.hpp"
+#include "workloads/npu/mlir/syntax.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
+
+namespace tilesim::workloads::npu::mlir {
+
+// What a scenario says about a FIFO in place of the design: `design.object_fifos.NAME`.
+struct FifoOverride {
+    std::optional<std::int64_t> depth;
+    std::optional<bool> via_dma;
+    std::optional<program::TileCoordinate> memory;  // of a FIFO two cores share
+};
+
+// Locks of a pool's elements, by their index in the program: how many the producer may still fill,
+// how many the consumer may take. Binary locks: one of each element, both the same.
+struct LockPair {
+    std::int64_t producer = 0;
+    std::int64_t consumer = 0;
+};
+
+// Elements in one tile's memory.
+struct FifoPool {
+    program::TileCoordinate tile;
+    MemrefType element;
+    std::vector<std::int64_t> buffers{};  // of the program
+    std::vector<LockPair> locks{};        // one; a branch of a link has its own; empty: none
+    std::int64_t repeat = 1;              // times each element is taken
+};
+
+struct FifoEnd {
+    program::TileCoordinate tile;
+    const Item* dimensions = nullptr;  // to or from the stream
+    std::optional<std::int64_t> depth{};
+    std::optional<std::int64_t> pinned{};  // DMA channel
+    std::optional<std::size_t> pool{};     // of Lowering::fifo_pools
+    std::optional<program::ChannelId> channel{};
+};
+
+struct ObjectFifo {
+    std::string name;
+    const Operation* operation = nullptr;
+    FifoEnd producer;
+    std::vector<FifoEnd> consumers{};
+    MemrefType element{};
+    MemrefType consumer_element{};
+    std::int64_t single_depth = 1;  // of ends without one of their own
+    bool dma = false;
+    std::optional<bool> forced_dma{};
+    std::optional<program::TileCoordinate> memory{};  // where two cores share it
+    bool synchronized = true;
+    std::int64_t repeat = 1;
+    std::optional<std::int64_t> iterations{};
+    std::int64_t initial_values = 0;
+    bool pads = false;
+    bool linked_in = false, linked_out = false;  // by its consumer, by its producer
+    // Tasks that were started at configuration time, and the locks' beginning, to do it again.
+    std::vector<std::pair<program::ChannelId, program::Task>> started{};
+
+    // The end a core's acquire and release mean; nullptr where the core has none.
+    const FifoEnd* end_at(program::TileCoordinate tile, bool produces) const;
+};
+
+struct FifoLink {
+    Location where{};
+    std::vector<std::size_t> inputs{}, outputs{};  // of Lowering::fifos
+    std::vector<std::int64_t> offsets{};           // of the pieces, elements
+    std::size_t pool = 0;
+};
+
+struct Lowering;
+// aie.objectfifo.acquire and release: @name(Produce, 1). Throws ReadError.
+struct FifoUse {
+    std::size_t fifo = 0;  // of Lowering::fifos
+    bool produces = false;
+    std::int64_t count = 0;
+};
+FifoUse read_fifo_use(const Lowering& lowering, const Operation& operation);
+// Reads aie.objectfifo, links and allocations; makes buffers and locks.
+void read_object_fifos(Lowering& lowering);
+// Descriptors, channels and streams; after the DMA regions that are written out.
+void connect_object_fifos(Lowering& lowering);
+// Gives logical tiles (aie.logical_tile) their place. Throws ReadError where none is left.
+void place_logical_tiles(Lowering& lowering);
+
+}  // namespace tilesim::workloads::npu::mlir
