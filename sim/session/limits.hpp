@@ -1,7 +1,7 @@
 // The budgets of a run as the kernel wants them.
 #pragma once
 
-#include "arch/systemc/kernel_module.hpp"
+#include "arch/systemc/run.hpp"
 #include "workloads/dataflow.hpp"
 
 namespace tilesim::sim::session {

@@ -3,16 +3,22 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "arch/base/clock.hpp"
 #include "arch/memory/controller/command_trace.hpp"
 #include "arch/memory/controller/memory_use.hpp"
-#include "arch/systemc/kernel_module.hpp"
+#include "arch/memory/device/power.hpp"
 #include "sim/console.hpp"
 #include "sim/digest.hpp"
+#include "sim/session/agents.hpp"
 #include "sim/session/limits.hpp"
+#include "sim/session/round_sampler.hpp"
+#include "sim/session/parts.hpp"
+#include "sim/session/platform.hpp"
 #include "sim/version.hpp"
 #include "workloads/attribution.hpp"
 #include "workloads/catalogue/catalogue.hpp"
@@ -41,10 +47,22 @@ Json provenance_of(const Scenario& scenario) {
                        {"scenario_sha1", sha1(scenario.document->text())},
                        {"device_sha1", sha1(device_text)},
                        {"overridden", scenario.overridden}};
-    if (const std::string source = scenario.problem.kind().source_text(scenario.problem);
-        !source.empty()) {
-        provenance["design_sha1"] = sha1(source);
+    const auto add_source = [&](const Case& a_case) {
+        if (const std::string source = a_case.problem.kind().source_text(a_case.problem);
+            !source.empty()) {
+            provenance["design_sha1"] = sha1(source);
+        }
+    };
+    if (scenario.agents.empty()) {
+        add_source(scenario);
     }
+    for (const AgentCase& agent : scenario.agents) {
+        for (const auto& document : agent.a_case.device.documents) {
+            device_text += document.text();
+        }
+        add_source(agent.a_case);
+    }
+    provenance["device_sha1"] = sha1(device_text);
     return provenance;
 }
 
@@ -68,36 +86,82 @@ arch::systemc::Limits limits_for(const Case& a_case, const Plan& plan,
     return limits;
 }
 
-RunEnd end_of(Outcome outcome, const Model& model) {
-    switch (outcome) {
-        case Outcome::Finished:
-            return model.finished() ? RunEnd::Finished : RunEnd::Standstill;
-        case Outcome::NothingPending:
-            return model.may_rest() ? RunEnd::Rested : RunEnd::Standstill;
-        case Outcome::SimulatedTimeLimit:
-        case Outcome::WallTimeLimit:
-            break;
+// Asked after every time stamp whether that is the end; looks at the rounds of a sampled run.
+class Watch {
+  public:
+    Watch(Model& model, const arch::base::EventQueue& queue, RoundSampler* sampler)
+        : model_(model), queue_(queue), sampler_(sampler) {}
+
+    bool operator()() {
+        // Between two looks for a livelock, a matter of structure and not of speed.
+        constexpr int kStampsPerLook = 1 << 14;
+        constexpr int kStampsPerNote = 16;
+        ++stamps_;
+        if (model_.finished()) {
+            return true;
+        }
+        if (sampler_ != nullptr && stamps_ % kStampsPerNote == 0) {
+            sampler_->note(queue_.now(), model_.rounds());
+            if (sampler_->enough()) {
+                return true;
+            }
+        }
+        return stamps_ % kStampsPerLook == 0 && model_.livelocked();
     }
-    return model.done_so_far() ? RunEnd::Stopped : RunEnd::TimeLimit;
+
+  private:
+    Model& model_;
+    const arch::base::EventQueue& queue_;
+    RoundSampler* sampler_;
+    int stamps_ = 0;
+};
+
+// Where the case asks for it and the plan allows it; the result says where it does not.
+std::optional<RoundSampler> sampler_for(const Case& a_case, const Plan& plan,
+                                        RoundSampler::Totals totals, RunResult& result) {
+    if (!a_case.run.sampled || plan.aside) {
+        return std::nullopt;
+    }
+    if (a_case.run.functional || !RoundSampler::pays(plan.rounds)) {
+        result.notes.push_back(
+            a_case.run.functional ? "run.sampled: functional mode moves every byte: simulated whole"
+            : plan.rounds == 0
+                ? "run.sampled: this workload has no rounds to go by: simulated whole"
+                : fmt::format("run.sampled: {} rounds are too few to extrapolate: simulated whole",
+                              plan.rounds));
+        return std::nullopt;
+    }
+    return RoundSampler(plan.rounds, std::move(totals));
 }
 
-// A run that did not end well is reported as far as it came, to `reached`.
-void note_end(RunEnd end, const Model& model, arch::base::Clock clock,
-              arch::base::Femtoseconds reached, workloads::RunResult& result) {
-    const bool well = end == RunEnd::Finished || end == RunEnd::Rested || end == RunEnd::Stopped;
-    const arch::base::Cycles cycles = well ? model.finish_cycle() : clock.cycle_at(reached);
-    const arch::base::Femtoseconds time = well ? model.finish_time() : clock.time_of(cycles);
-    result.cycles = cycles.count();
-    result.time_ns = static_cast<double>(time.count()) / workloads::kFemtosecondsPerNanosecond;
-    if (well) {
-        result.status = workloads::Status::Ok;
-    } else if (end == RunEnd::Standstill) {
-        result.status = workloads::Status::Deadlock;
-        result.deadlock = model.deadlock();
-    } else {
-        result.status = workloads::Status::TimeLimit;
-        result.notes.push_back("stopped by its budget, not dead: " + model.deadlock().progress());
+// What the rounds simulated say of the whole.
+void extrapolate(const WholeRun& whole, const Plan& plan, arch::base::Femtoseconds reached,
+                 double simulating_s, RunResult& result) {
+    result.status = Status::Ok;
+    const arch::base::Clock clock{plan.clock};
+    result.cycles = clock.cycle_at(whole.time).count();
+    result.time_ns = static_cast<double>(whole.time.count()) / workloads::kFemtosecondsPerNanosecond;
+    result.memory = whole.memory;
+    const double times =
+        static_cast<double>(whole.time.count()) / static_cast<double>(reached.count());
+    for (auto& [component, states] : result.where) {
+        for (auto& [state, cycles] : states) {
+            cycles *= times;
+        }
     }
+    const double rounds = plan.rounds / whole.simulated;
+    const auto scale = [rounds](std::int64_t& count) {
+        count = std::llround(static_cast<double>(count) * rounds);
+    };
+    for (auto& channel : result.banks->channels) {
+        for (arch::memory::port::BankCounts& bank : channel) {
+            scale(bank.activates);
+            scale(bank.reads);
+            scale(bank.writes);
+        }
+    }
+    result.sampled = {plan.rounds, whole.simulated, whole.error_percent,
+                      whole.memory_error_percent, simulating_s * (rounds - 1)};
 }
 
 // A case with nothing left open, and its job.
@@ -124,63 +188,118 @@ struct Prepared {
     }
 };
 
+// What the memory's commands and its standby have taken, where the device file says what they do.
+void add_energy(const arch::memory::device::MemoryConfig& memory,
+                       arch::base::Cycles cycles, workloads::RunResult& result) {
+    arch::memory::device::CommandCounts counts;
+    for (const auto& channel : result.banks->channels) {
+        for (const arch::memory::port::BankCounts& bank : channel) {
+            counts.activates += static_cast<double>(bank.activates);
+            counts.reads += static_cast<double>(bank.reads);
+            counts.writes += static_cast<double>(bank.writes);
+        }
+    }
+    counts.refreshes = static_cast<double>(result.memory->refreshes);
+    counts.row_open = static_cast<double>(result.memory->row_open);
+    counts.any_row_open = static_cast<double>(result.memory->any_row_open);
+    counts.cycles = static_cast<double>(cycles.count());
+    const auto energy = arch::memory::device::energy_of(memory, counts);
+    result.energy = Json::object();
+    if (!energy) {
+        result.energy["none"] = "the device file gives no currents (memory.power)";
+        return;
+    }
+    double total = 0;
+    for (const auto& [what, nanojoules] : *energy) {
+        result.energy[what + "_nj"] = nanojoules;
+        total += nanojoules;
+    }
+    result.energy["total_nj"] = total;
+}
+
 }  // namespace
 
 RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& result) {
-    arch::base::EventQueue queue;
-    arch::base::stats::Group root("");
-    arch::memory::controller::MemorySystem memory(plan.memory, plan.lookahead, queue, root);
-    workloads::Bench bench{queue, root, memory};
+    Platform platform(plan.memory, plan.lookahead, plan.in_banks, modules_);
+    arch::memory::controller::MemorySystem& memory = platform.memory();
+    workloads::Bench bench{platform.queue(), platform.root(), memory, memory};
     const std::unique_ptr<Model> model = plan.build(bench);
+    platform.add_blocks(blocks_of(*model, platform.root(), ""));
     arch::base::ProbeListener* listener = plan.aside ? nullptr : listener_;
     std::optional<arch::memory::controller::CommandTrace> commands;
     if (listener != nullptr) {
         model->connect(listener);
         memory.listen(&commands.emplace(plan.memory, *listener));
     }
+    if (log_ != nullptr && !plan.aside) {
+        log_->attach(plan.memory, commands ? &*commands : nullptr);
+        memory.listen(log_);
+        model->log_commands(*log_);
+    }
+    std::optional<RoundSampler> sampler =
+        sampler_for(a_case, plan, [&memory] { return memory.totals(); }, result);
     model->start();
-    // Time stamps between two looks for a livelock, a matter of structure and not of speed.
-    constexpr int kStampsPerLook = 1 << 14;
-    int stamps = 0;
-    const Outcome outcome = arch::systemc::run(queue, limits_for(a_case, plan, HostClock::now() - began_), [&] {
-        return model->finished() || (++stamps % kStampsPerLook == 0 && model->livelocked());
-    });
+    const auto began = HostClock::now();
+    const Outcome outcome =
+        platform.run(limits_for(a_case, plan, began - began_),
+                     Watch(*model, platform.queue(), sampler ? &*sampler : nullptr));
+    const std::chrono::duration<double> simulating = HostClock::now() - began;
     if (commands) {
         commands->finish();
     }
-    const RunEnd end = end_of(outcome, *model);
+    const bool cut = sampler && sampler->enough() && outcome == Outcome::Finished && !model->finished();
+    const RunEnd end = cut ? RunEnd::Finished : end_of(outcome, *model);
     model->finish_statistics();
     if (plan.collect) {
         plan.collect(end);
     }
     memory.finish_statistics();
-    note_end(end, *model, arch::base::Clock{plan.clock}, queue.now(), result);
-    result.events += queue.executed();
+    result.events += platform.queues().executed();
     result.memory = memory.totals();
     result.banks = memory.bank_use();
     model->add_bank_use(*result.banks);
+    result.where = workloads::where_time_went(platform.root());
+    result.busy = workloads::busy_shares(platform.root());
+    if (cut) {
+        extrapolate(sampler->whole(), plan, platform.queue().now(), simulating.count(), result);
+    } else {
+        note_end(end, *model, arch::base::Clock{plan.clock}, platform.queue().now(), result);
+    }
+    add_energy(plan.memory, arch::base::Clock{plan.memory.clock}.cycle_at(platform.queue().now()), result);
     workloads::set_rates(result, plan.macs, plan.clock);
     workloads::add_not_exercised(result, model->not_exercised());
     workloads::add_not_exercised(
         result, arch::memory::controller::not_exercised(plan.memory, memory.totals(),
                                                         model->borrows_channels()));
-    result.where = workloads::where_time_went(root);
-    result.busy = workloads::busy_shares(root);
     return end;
 }
 
+RunEnd Session::run_alone(const Case& a_case, const Plan& plan, workloads::RunResult& result) {
+    Session session(nullptr, began_);
+    session.modules_ = false;
+    return session.run(a_case, plan, result);
+}
+
 workloads::RunResult Session::run(const Case& part) {
-    return Session(nullptr, began_).run_whole(part);
+    Session session(nullptr, began_);
+    session.modules_ = false;
+    return session.run_whole(part);
 }
 
 workloads::RunResult Session::run_whole(const Case& a_case) {
+    return run_whole(a_case, *this);
+}
+
+workloads::RunResult Session::run_whole(const Case& a_case, workloads::Runner& runner) {
     workloads::RunResult result;
-    const Prepared prepared(a_case, *this, result);
+    Session alone(nullptr, began_);
+    alone.modules_ = false;
+    const Prepared prepared(a_case, alone, result);
     const std::unique_ptr<Job> job = prepared.dataflow.lower(prepared.a_case, result);
     for (const std::string& finding : result.findings) {
         complain("before the run: " + finding);
     }
-    job->run(*this, result);
+    job->run(runner, result);
     return result;
 }
 
@@ -194,9 +313,11 @@ std::string Session::lowered_text(const Case& a_case) {
     return text;
 }
 
-workloads::RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener) {
+workloads::RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener,
+                         arch::memory::controller::CommandLog* log) {
     const auto began = std::chrono::steady_clock::now();
-    workloads::RunResult result = Session(listener).run_whole(scenario);
+    workloads::RunResult result = scenario.agents.empty() ? Session(listener, log).run_whole(scenario)
+                                                          : run_agents(scenario, listener);
     result.provenance = provenance_of(scenario);
     result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return result;

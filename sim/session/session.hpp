@@ -6,6 +6,7 @@
 #include <string>
 
 #include "arch/base/probe.hpp"
+#include "arch/memory/controller/command_log.hpp"
 #include "sim/scenario.hpp"
 #include "workloads/dataflow.hpp"
 #include "workloads/result.hpp"
@@ -15,14 +16,22 @@ namespace tilesim::sim::session {
 class Session final : public workloads::Runner {
   public:
     // `listener` hears the components' activities; it changes nothing. May be null.
-    explicit Session(arch::base::ProbeListener* listener = nullptr) : listener_(listener) {}
+    // `log` hears their memory's commands. May be null.
+    explicit Session(arch::base::ProbeListener* listener = nullptr,
+                     arch::memory::controller::CommandLog* log = nullptr)
+        : listener_(listener), log_(log) {}
 
     workloads::RunResult run_whole(const workloads::Case& a_case);
+    // The same where `runner` runs its systems; candidates for a mapping run alone before.
+    workloads::RunResult run_whole(const workloads::Case& a_case, workloads::Runner& runner);
     // The case's physical program. Throws ConfigError where it has none.
     std::string lowered_text(const workloads::Case& a_case);
 
     workloads::RunEnd run(const workloads::Case& a_case, const workloads::Plan& plan,
                           workloads::RunResult& result) override;
+    // Unheard and without SystemC.
+    workloads::RunEnd run_alone(const workloads::Case& a_case, const workloads::Plan& plan,
+                                workloads::RunResult& result);
     // Unheard, within what is left of the host's time.
     workloads::RunResult run(const workloads::Case& part) override;
 
@@ -32,11 +41,14 @@ class Session final : public workloads::Runner {
         : listener_(listener), began_(began) {}
 
     arch::base::ProbeListener* listener_;
+    bool modules_ = true;  // of SystemC, where it still elaborates
+    arch::memory::controller::CommandLog* log_ = nullptr;
     HostClock::time_point began_ = HostClock::now();
 };
 
 // With provenance and host time. Once per process when the scenario needs simulation (SystemC
 // elaborates once).
-workloads::RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener = nullptr);
+workloads::RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener = nullptr,
+                         arch::memory::controller::CommandLog* log = nullptr);
 
 }  // namespace tilesim::sim::session

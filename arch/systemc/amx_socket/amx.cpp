@@ -1,0 +1,56 @@
+#include "arch/systemc/amx_socket/amx.hpp"
+
+namespace tilesim::arch::systemc::amx_socket {
+
+Amx::Amx(const sc_core::sc_module_name& name, dram::Dram& dram, const amx::AmxConfig& config,
+         const std::vector<amx::program::Program>& programs, std::int64_t base)
+    : sc_core::sc_module(in_elaboration(name)),
+      time_line_(dram.time_line()),
+      config_(config),
+      programs_(programs) {
+    build(dram.share(amx::socket::Uncore::memory_lookahead(config)), base);
+}
+
+Amx::Amx(const sc_core::sc_module_name& name, TimeLine& time_line, const amx::AmxConfig& config,
+         const std::vector<amx::program::Program>& programs,
+         const port::InitiatorOptions& initiator)
+    : sc_core::sc_module(in_elaboration(name)),
+      memory(std::make_unique<port::MemoryInitiator>("memory", time_line, initiator)),
+      time_line_(time_line),
+      config_(config),
+      programs_(programs) {
+    build(*memory, 0);
+}
+
+Amx::~Amx() {
+    time_line_.queues().remove(queue_);
+}
+
+void Amx::build(memory::port::MemoryPort& to, std::int64_t base) {
+    window_ = std::make_unique<memory::port::MemoryWindow>(to, base, base::Femtoseconds{0});
+    socket_ = std::make_unique<amx::socket::Socket>(
+        config_, programs_, std::vector<amx::core::InstructionObserver*>{}, *window_, queue_);
+    time_line_.observe(*this);
+    blocks_ = make_modules(socket_->blocks(), 0);
+}
+
+void Amx::start() {
+    if (started_) {
+        SC_REPORT_ERROR(name(), "is started a second time");
+        return;
+    }
+    started_ = true;
+    const base::Femtoseconds now = time_line_.enter();
+    window_->set_origin(now);
+    time_line_.join(queue_, now);
+    socket_->start();
+}
+
+void Amx::on_stamp(base::Femtoseconds now) {
+    if (started_ && !told_ && socket_->finished()) {
+        told_ = true;
+        time_line_.leave(finished_event_, now);
+    }
+}
+
+}  // namespace tilesim::arch::systemc::amx_socket

@@ -1,0 +1,92 @@
+#include "arch/systemc/amx_socket/amx.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/amx/program/program_text.hpp"
+#include "arch/systemc/protocol_checker_testing.hpp"
+
+namespace tilesim::arch::systemc::amx_socket {
+namespace {
+
+std::vector<amx::program::Program> programs() {
+    return {amx::program::read_program(
+        "config 0 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64\nldtilecfg 0\n"
+        "tileloadd tmm0, [0x1000000], 64\ntileloadd tmm1, [0x1002000], 64\n"
+        "tdpbssd tmm2, tmm0, tmm1\ntilestored [0x1004000], 64, tmm2\n",
+        "test")};
+}
+
+std::int64_t cycles_alone() {
+    base::EventQueue queue;
+    base::stats::Group root("");
+    const amx::AmxConfig config;
+    const auto what = programs();
+    memory::controller::MemorySystem memory({}, amx::socket::Uncore::memory_lookahead(config),
+                                            queue, root);
+    amx::socket::Socket socket(config, what, {}, memory, queue);
+    socket.start();
+    while (!socket.finished()) {
+        queue.run_until(queue.next_time());
+    }
+    return socket.finish_cycle();
+}
+
+TEST(Amx, TakesAsManyCyclesInAModuleAsWithoutSystemC) {
+    TimeLine line("line");
+    dram::Dram dram("ddr", line, {});
+    Amx amx("amx", dram, {}, programs());
+    amx.start();
+    sc_core::sc_start();
+    ASSERT_TRUE(amx.finished());
+    EXPECT_EQ(amx.cycles().count(), cycles_alone());
+}
+
+TEST(Amx, MayBeStartedLater) {
+    TimeLine line("line");
+    dram::Dram dram("ddr", line, {});
+    Amx amx("amx", dram, {}, programs());
+    struct Starter : sc_core::sc_module {
+        SC_HAS_PROCESS(Starter);
+        Starter(const sc_core::sc_module_name& name, Amx& a) : sc_core::sc_module(name), amx(a) {
+            SC_THREAD(run);
+        }
+        void run() {
+            sc_core::wait(1234, sc_core::SC_NS);
+            amx.start();
+            sc_core::wait(amx.finished_event());
+            ended = sc_core::sc_time_stamp();
+        }
+        Amx& amx;
+        sc_core::sc_time ended;
+    } starter("starter", amx);
+    sc_core::sc_start();
+    EXPECT_TRUE(amx.finished());
+    EXPECT_GT(starter.ended, sc_core::sc_time(1234, sc_core::SC_NS));
+    // The memory's clock and the core's stand to each other otherwise than at 0.
+    EXPECT_NEAR(static_cast<double>(amx.cycles().count()), static_cast<double>(cycles_alone()), 8);
+}
+
+TEST(Amx, AsksAForeignMemoryThroughItsSocket) {
+    TimeLine line("line"), other("other");
+    dram::Dram dram("ddr", other, {});
+    Amx amx("amx", line, {}, programs());
+    ProtocolChecker checker("checker");
+    amx.memory->socket.bind(checker.in);
+    checker.out.bind(dram.socket);
+    amx.start();
+    sc_core::sc_start();
+    EXPECT_TRUE(amx.finished());
+    EXPECT_GE(checker.requests, 32U);  // the lines of two tiles
+    EXPECT_THAT(checker.faults, testing::IsEmpty());
+}
+
+TEST(Amx, IsTheBlockDiagramOfItsCores) {
+    TimeLine line("line");
+    dram::Dram dram("ddr", line, {});
+    const Amx amx("amx", dram, {}, programs());
+    EXPECT_NE(sc_core::sc_find_object("amx.amx_0.core.tmul"), nullptr);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::systemc::amx_socket

@@ -1,0 +1,282 @@
+#include "arch/systemc/array/npu.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arch/base/splitmix64.hpp"
+#include "arch/npu/control/register_map.hpp"
+#include "arch/systemc/array/gemm_program_testing.hpp"
+#include "arch/systemc/initiators_testing.hpp"
+#include "arch/systemc/protocol_checker_testing.hpp"
+
+namespace tilesim::arch::systemc::array {
+namespace {
+
+using npu::program::Direction;
+using npu::program::TileCoordinate;
+using npu::program::TileKind;
+using testing::IsEmpty;
+namespace control = npu::control;
+
+constexpr TileCoordinate kShim{0, 0};
+constexpr TileCoordinate kCore{0, 2};
+constexpr std::int64_t kM = 32, kK = 64, kN = 32;     // the problem
+constexpr std::int64_t kTm = 16, kTk = 32, kTn = 16;  // a core tile
+constexpr std::int64_t kA = 0, kB = 0x10000, kC = 0x20000;
+
+std::int8_t element(std::uint64_t seed, std::int64_t i) {
+    return static_cast<std::int8_t>(base::splitmix64(seed + static_cast<std::uint64_t>(i)) % 11) -
+           5;
+}
+std::int8_t a_of(std::int64_t m, std::int64_t k) {
+    return element(1000, m * kK + k);
+}
+std::int8_t b_of(std::int64_t k, std::int64_t n) {
+    return element(90'000, k * kN + n);
+}
+
+// Where an element of a 16 x 32 tile lies in the kernel's layout of 8 x 8 blocks.
+std::int64_t blocked(std::int64_t row, std::int64_t column, std::int64_t columns) {
+    return (row / 8 * (columns / 8) + column / 8) * 64 + row % 8 * 8 + column % 8;
+}
+
+// Tile by tile as the core takes them: A [m][k], B [n][k], its columns as rows.
+std::vector<std::int8_t> packed_a() {
+    std::vector<std::int8_t> packed(kM * kK);
+    for (std::int64_t m = 0; m < kM; ++m) {
+        for (std::int64_t k = 0; k < kK; ++k) {
+            const std::int64_t tile = m / kTm * (kK / kTk) + k / kTk;
+            packed[static_cast<std::size_t>(tile * kTm * kTk + blocked(m % kTm, k % kTk, kTk))] =
+                a_of(m, k);
+        }
+    }
+    return packed;
+}
+std::vector<std::int8_t> packed_b() {
+    std::vector<std::int8_t> packed(kK * kN);
+    for (std::int64_t n = 0; n < kN; ++n) {
+        for (std::int64_t k = 0; k < kK; ++k) {
+            const std::int64_t tile = n / kTn * (kK / kTk) + k / kTk;
+            packed[static_cast<std::size_t>(tile * kTn * kTk + blocked(n % kTn, k % kTk, kTk))] =
+                b_of(k, n);
+        }
+    }
+    return packed;
+}
+
+// A driver: its socket to memory, its socket to the array's registers, and its interrupt.
+struct Driver : sc_core::sc_module {
+    SC_HAS_PROCESS(Driver);
+    explicit Driver(const sc_core::sc_module_name& name) : sc_core::sc_module(name) {
+        SC_THREAD(run);
+    }
+    tlm_utils::simple_initiator_socket<Driver> memory{"memory"};
+    tlm_utils::simple_initiator_socket<Driver> registers{"registers"};
+    sc_core::sc_in<bool> interrupt{"interrupt"};
+    std::vector<std::int8_t> c = std::vector<std::int8_t>(kM * kN);
+    bool done = false;
+    std::uint32_t token = 0, idle_state = 0, busy_state = 0, go_before = 99, go_after = 99;
+
+    void transfer(tlm_utils::simple_initiator_socket<Driver>& to, bool write, std::uint64_t address,
+                  void* data, std::size_t bytes) {
+        tlm::tlm_generic_payload payload;
+        BlockingInitiator::prepare(payload, write, address, data, static_cast<unsigned>(bytes));
+        sc_core::sc_time delay;
+        to->b_transport(payload, delay);
+        sc_core::wait(delay);
+        ASSERT_EQ(payload.get_response_status(), tlm::TLM_OK_RESPONSE) << std::hex << address;
+    }
+    void set(TileCoordinate tile, std::int64_t offset, std::uint32_t value) {
+        transfer(registers, true, control::join(tile, offset), &value, sizeof value);
+    }
+    std::uint32_t get(TileCoordinate tile, std::int64_t offset) {
+        std::uint32_t value = 0;
+        transfer(registers, false, control::join(tile, offset), &value, sizeof value);
+        return value;
+    }
+    void start(Direction direction, std::int64_t channel, std::int64_t id, std::int64_t address,
+               std::int64_t bytes, bool token_wanted) {
+        control::RegisterDescriptor descriptor;
+        descriptor.descriptor.length = bytes / 4;
+        descriptor.address = address;
+        auto words = control::encode_descriptor(TileKind::Shim, descriptor);
+        const control::RegisterMap& map = control::register_map_of(TileKind::Shim);
+        transfer(registers, true,
+                 control::join(kShim, map.descriptors + id * control::kDescriptorStride),
+                 words.data(), words.size() * sizeof words[0]);
+        const std::int64_t queues = map.queues + (direction == Direction::MM2S ? map.mm2s : 0) +
+                                    channel * control::kQueueStride;
+        set(kShim, queues + 4, control::encode_task({id, 1, token_wanted}));
+    }
+    void run() {
+        std::vector<std::int8_t> a = packed_a(), b = packed_b();
+        transfer(memory, true, kA, a.data(), a.size());
+        transfer(memory, true, kB, b.data(), b.size());
+        const std::int64_t panel = kTm * kK, c_tile = kTm * kTn;
+        idle_state = get(kShim, control::register_map_of(TileKind::Shim).mm2s_states);
+        set(kCore, 4096, (kM / kTm) * (kN / kTn));  // parameter 0: C tiles
+        go_before = get(kCore, control::register_map_of(TileKind::Core).locks + 6 * 16);
+        set(kCore, control::register_map_of(TileKind::Core).locks + 6 * 16, 1);
+        for (std::int64_t tile = 0; tile < 4; ++tile) {
+            start(Direction::MM2S, 0, tile, kA + tile / 2 * panel, panel, false);
+            start(Direction::MM2S, 1, 4 + tile, kB + tile % 2 * panel, panel, false);
+            start(Direction::S2MM, 0, 8 + tile, kC + tile * c_tile, c_tile, tile == 3);
+        }
+        busy_state = get(kShim, control::register_map_of(TileKind::Shim).states);
+        while (!interrupt.read()) {
+            sc_core::wait(interrupt.value_changed_event());
+        }
+        transfer(registers, false, Npu::kTokenRegister, &token, sizeof token);
+        go_after = get(kCore, control::register_map_of(TileKind::Core).locks + 6 * 16);
+        transfer(memory, false, kC, c.data(), c.size());
+        done = true;
+    }
+    void expect_product() const {
+        for (std::int64_t m = 0; m < kM; ++m) {
+            for (std::int64_t n = 0; n < kN; ++n) {
+                std::int32_t sum = 0;
+                for (std::int64_t k = 0; k < kK; ++k) {
+                    sum += a_of(m, k) * b_of(k, n);
+                }
+                const std::int64_t tile = m / kTm * (kN / kTn) + n / kTn;
+                const auto at =
+                    static_cast<std::size_t>(tile * kTm * kTn + blocked(m % kTm, n % kTn, kTn));
+                ASSERT_EQ(c[at], static_cast<std::int8_t>(sum)) << m << ", " << n;
+            }
+        }
+    }
+};
+
+fabric::FabricConfig fabric_config() {
+    auto document = base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
+                                                 "/configs/devices/xdna2.yaml");
+    return fabric::read_fabric_config(document.root().child("fabric", ""));
+}
+
+TEST(Npu, ADriverRunsAGemmThroughTheRegistersAndReadsItBack) {
+    TimeLine line("line");
+    dram::Dram dram("ddr", line, {});
+    const npu::NpuConfig config = npu::shipped_config("xdna2");
+    Npu npu("npu", dram, config, fabric_config(), gemm_program(config),
+            {.bytes = true});
+    Driver driver("driver");
+    ProtocolChecker at_memory("at_memory"), at_registers("at_registers");
+    sc_core::sc_signal<bool> interrupt("irq");
+    driver.memory.bind(at_memory.in);
+    at_memory.out.bind(dram.socket);
+    driver.registers.bind(at_registers.in);
+    at_registers.out.bind(npu.control);
+    driver.interrupt.bind(interrupt);
+    npu.interrupt.bind(interrupt);
+    sc_core::sc_start();
+    ASSERT_TRUE(driver.done);
+    driver.expect_product();
+    EXPECT_EQ(driver.token, Npu::encode_token({kShim, Direction::S2MM, 0}));
+    EXPECT_EQ(driver.idle_state, 0U);
+    EXPECT_NE(driver.busy_state & (1U << 19), 0U);  // running
+    EXPECT_EQ(driver.go_before, 0U);
+    EXPECT_EQ(driver.go_after, 0U);  // the core has taken it
+    EXPECT_FALSE(interrupt.read());
+    EXPECT_THAT(at_memory.faults, IsEmpty());
+    EXPECT_THAT(at_registers.faults, IsEmpty());
+}
+
+// A memory written against TLM-2.0 alone: every access takes 60 ns, bytes are kept.
+struct ForeignMemory : sc_core::sc_module {
+    explicit ForeignMemory(const sc_core::sc_module_name& name) : sc_core::sc_module(name) {
+        socket.register_b_transport(this, &ForeignMemory::b_transport);
+    }
+    tlm_utils::simple_target_socket<ForeignMemory> socket{"socket"};
+    std::vector<unsigned char> bytes = std::vector<unsigned char>(1 << 18);
+
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        unsigned char* at = bytes.data() + payload.get_address();
+        if (payload.is_write()) {
+            std::copy_n(payload.get_data_ptr(), payload.get_data_length(), at);
+        } else {
+            std::copy_n(at, payload.get_data_length(), payload.get_data_ptr());
+        }
+        delay += sc_core::sc_time(60, sc_core::SC_NS);
+        payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    }
+};
+
+// The driver's memory socket goes to the foreign memory as well.
+TEST(Npu, RunsOverAForeignMemory) {
+    TimeLine line("line");
+    const npu::NpuConfig config = npu::shipped_config("xdna2");
+    Npu npu("npu", line, config, fabric_config(), gemm_program(config),
+            {.bytes = true});
+    Driver driver("driver");
+    ForeignMemory memory("foreign");
+    struct Tee : sc_core::sc_module {  // two initiators before one simple target
+        explicit Tee(const sc_core::sc_module_name& name) : sc_core::sc_module(name) {
+            in.register_b_transport(this, &Tee::b_transport);
+        }
+        tlm_utils::simple_target_socket<Tee> in{"in"};
+        ForeignMemory* memory = nullptr;
+        void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+            memory->b_transport(payload, delay);
+        }
+    } tee("tee");
+    tee.memory = &memory;
+    ProtocolChecker at_memory("at_memory");
+    sc_core::sc_signal<bool> interrupt("irq");
+    driver.memory.bind(tee.in);
+    npu.memory->socket.bind(at_memory.in);
+    at_memory.out.bind(memory.socket);
+    driver.registers.bind(npu.control);
+    driver.interrupt.bind(interrupt);
+    npu.interrupt.bind(interrupt);
+    sc_core::sc_start();
+    ASSERT_TRUE(driver.done);
+    driver.expect_product();
+    EXPECT_GT(at_memory.requests, 30U);
+    EXPECT_THAT(at_memory.faults, IsEmpty());
+    EXPECT_TRUE(at_memory.idle());
+}
+
+TEST(Npu, IsTheBlockDiagramOfTheArray) {
+    TimeLine line("line");
+    dram::Dram dram("ddr", line, {});
+    const npu::NpuConfig config = npu::shipped_config("xdna2");
+    const Npu npu("npu", dram, config, fabric_config(), gemm_program(config));
+    for (const char* name :
+         {"npu.tile_0_0.mm2s_1", "npu.tile_0_1.s2mm_5", "npu.tile_0_1.locks", "npu.tile_3_2.core",
+          "npu.tile_3_2.stream_switch", "npu.command_processor"}) {
+        EXPECT_NE(sc_core::sc_find_object(name), nullptr) << name;
+    }
+}
+
+TEST(Npu, RefusesRegistersThatAreNoneInItsName) {
+    TimeLine line("line");
+    dram::Dram dram("ddr", line, {});
+    const npu::NpuConfig config = npu::shipped_config("xdna2");
+    Npu npu("npu", dram, config, fabric_config(), gemm_program(config));
+    static std::vector<std::string> told;
+    told.clear();
+    sc_core::sc_report_handler::set_handler(
+        [](const sc_core::sc_report& report, const sc_core::sc_actions&) {
+            told.push_back(std::string{report.get_msg_type()} + ": " + report.get_msg());
+        });
+    BlockingInitiator driver("driver", [&](BlockingInitiator& self) {
+        EXPECT_EQ(self.write(control::join({0, 2}, 0x1F0F0), 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        EXPECT_EQ(self.write(control::join({30, 2}, 0), 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        EXPECT_EQ(self.write(control::join({0, 0}, 0x1D204), 0), tlm::TLM_OK_RESPONSE);
+        EXPECT_EQ(self.write(control::join({1, 0}, 0x1D204), 0), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        EXPECT_EQ(self.write(control::join({0, 2}, 0x3), 0), tlm::TLM_BURST_ERROR_RESPONSE);
+    });
+    driver.socket.bind(npu.control);
+    sc_core::sc_start();
+    sc_core::sc_report_handler::set_handler(nullptr);
+    ASSERT_GE(told.size(), 4U);
+    EXPECT_THAT(told[0], testing::HasSubstr("npu: the program has no lock 15 in tile 0,2"));
+    EXPECT_THAT(told[1], testing::HasSubstr("outside the array"));
+}
+
+}  // namespace
+}  // namespace tilesim::arch::systemc::array

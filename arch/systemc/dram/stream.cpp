@@ -1,0 +1,40 @@
+#include "arch/systemc/dram/stream.hpp"
+
+#include <algorithm>
+
+namespace tilesim::arch::systemc::dram {
+
+Stream::Stream(const sc_core::sc_module_name& name, Dram& dram,
+               const memory::traffic::StreamConfig& config, std::int64_t base)
+    : Stream(name, dram.time_line(),
+             dram.share(memory::traffic::StreamDriver::latency(dram.memory().config())), config,
+             base) {}
+
+Stream::Stream(const sc_core::sc_module_name& name, TimeLine& time_line,
+               memory::port::MemoryPort& memory, const memory::traffic::StreamConfig& config,
+               std::int64_t base)
+    : sc_core::sc_module(in_elaboration(name)),
+      time_line_(time_line),
+      window_(memory, base, base::Femtoseconds{0}),
+      driver_(config, window_) {
+    time_line_.observe(*this);
+}
+
+void Stream::start() {
+    if (started_) {
+        SC_REPORT_ERROR(name(), "is started a second time");
+        return;
+    }
+    started_ = true;
+    window_.set_origin(time_line_.enter());
+    driver_.start();
+}
+
+void Stream::on_stamp(base::Femtoseconds now) {
+    if (!told_ && finished()) {
+        told_ = true;
+        time_line_.leave(finished_event_, now);
+    }
+}
+
+}  // namespace tilesim::arch::systemc::dram

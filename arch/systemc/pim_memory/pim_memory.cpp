@@ -1,0 +1,133 @@
+#include "arch/systemc/pim_memory/pim_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+namespace tilesim::arch::systemc::pim_memory {
+
+namespace {
+
+constexpr int kBitsPerByte = 8;
+
+dram::DramOptions with_alus(dram::DramOptions options) {
+    options.in_banks.emplace_back("alu");
+    return options;
+}
+
+}  // namespace
+
+PimMemory::PimMemory(const sc_core::sc_module_name& name, TimeLine& time_line,
+                     const memory::device::MemoryConfig& memory, const pim::PimConfig& pim,
+                     const dram::DramOptions& options)
+    : Dram(name, time_line, memory, with_alus(options)), time_line_(time_line), pim_(pim) {
+    share(pim::PimController::memory_lookahead(memory));
+    time_line.observe(*this);
+    commands.register_b_transport(this, &PimMemory::b_transport);
+    SC_HAS_PROCESS(PimMemory);
+    SC_METHOD(update_interrupt);
+    sensitive << interrupt_event_;
+    dont_initialize();
+}
+
+PimMemory::~PimMemory() = default;
+
+void PimMemory::run(pim::PimProgram program) {
+    if (busy()) {
+        SC_REPORT_ERROR(name(), "is started while a program runs in its banks");
+        return;
+    }
+    const base::Femtoseconds now = time_line_.enter();
+    runs_.push_back(std::make_unique<Run>());
+    Run& run = *runs_.back();
+    run.program = std::move(program);
+    run.controller =
+        std::make_unique<pim::PimController>(pim_, run.program, memory(), statistics(), nullptr);
+    run.controller->start(now);
+    interrupt_event_.notify(sc_core::SC_ZERO_TIME);
+}
+
+// The channels decide ahead: the program may end later than it is known to.
+void PimMemory::on_stamp(base::Femtoseconds) {
+    if (!busy() || !runs_.back()->controller->finished()) {
+        return;
+    }
+    Run& run = *runs_.back();
+    run.ended = true;
+    time_line_.leave(finished_event_, run.controller->finish_time());
+    time_line_.leave(interrupt_event_, run.controller->finish_time());
+}
+
+void PimMemory::update_interrupt() {
+    for (int i = 0; i < interrupt.size(); ++i) {
+        interrupt[i]->write(!busy());
+    }
+}
+
+void PimMemory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    if (delay != sc_core::SC_ZERO_TIME) {
+        sc_core::wait(delay);
+        delay = sc_core::SC_ZERO_TIME;
+    }
+    time_line_.enter();
+    constexpr unsigned kWord = sizeof(std::uint32_t);
+    const auto end = static_cast<std::int64_t>(kProgram + kMostCommands * kWordsPerCommand * kWord);
+    if (!accept(*this, payload, base::Bytes{end})) {
+        return;
+    }
+    const std::uint64_t address = payload.get_address();
+    bool fine = address % kWord == 0 && payload.get_data_length() % kWord == 0;
+    for (unsigned at = 0; fine && at < payload.get_data_length(); at += kWord) {
+        std::uint32_t word = busy() ? 1 : 0;
+        if (payload.is_write()) {
+            std::memcpy(&word, payload.get_data_ptr() + at, kWord);
+            fine = write(address + at, word);
+        } else {
+            fine = address + at == kState;
+            std::memcpy(payload.get_data_ptr() + at, &word, kWord);
+        }
+    }
+    payload.set_response_status(fine ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (!fine) {
+        SC_REPORT_WARNING(name(), fmt::format("the command socket has no such register, or no such "
+                                              "command: {} is refused",
+                                              text_of(payload))
+                                      .c_str());
+    }
+}
+
+bool PimMemory::write(std::uint64_t address, std::uint32_t value) {
+    if (address >= kProgram) {
+        const std::uint64_t word = (address - kProgram) / sizeof value;
+        const std::uint64_t command = word / kWordsPerCommand;
+        if (command >= written_.size()) {
+            written_.resize(command + 1);
+        }
+        written_[command][word % kWordsPerCommand] = value;
+        return true;
+    }
+    if (address != kStart || value == 0 || value > written_.size()) {
+        return false;
+    }
+    pim::PimProgram program;
+    program.words_per_row = memory().config().row.count() * kBitsPerByte / pim_.register_bits;
+    const std::int64_t words = program.words_per_row * memory().config().rows;
+    for (std::size_t i = 0; i < value; ++i) {
+        pim::PimCommand command;
+        command.op = static_cast<pim::PimOp>(written_[i][0]);
+        command.count = written_[i][1];
+        command.word = static_cast<std::int64_t>(std::uint64_t{written_[i][3]} << 32 |
+                                                 std::uint64_t{written_[i][2]});
+        const bool known = written_[i][0] <= static_cast<std::uint32_t>(pim::PimOp::Yield);
+        if (!known || command.count == 0 || command.word < 0 ||
+            command.word > words - command.count) {
+            return false;
+        }
+        program.commands.push_back(command);
+    }
+    run(std::move(program));
+    return true;
+}
+
+}  // namespace tilesim::arch::systemc::pim_memory

@@ -1,0 +1,119 @@
+#include "arch/systemc/pim_memory/pim_memory.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/systemc/initiators_testing.hpp"
+#include "arch/systemc/protocol_checker_testing.hpp"
+
+namespace tilesim::arch::systemc::pim_memory {
+namespace {
+
+using testing::IsEmpty;
+
+pim::PimProgram program() {
+    pim::PimProgram program;
+    program.words_per_row =
+        memory::device::MemoryConfig{}.row.count() * 8 / pim::PimConfig{}.register_bits;
+    program.commands = {{pim::PimOp::WriteInputs, 4}, {pim::PimOp::Mac, 300}};
+    return program;
+}
+
+// As the PIM controller alone runs it on an idle memory.
+std::int64_t cycles_alone() {
+    base::EventQueue queue;
+    base::stats::Group root("");
+    const memory::device::MemoryConfig config;
+    memory::controller::MemorySystem memory(config, pim::PimController::memory_lookahead(config),
+                                            queue, root);
+    const pim::PimProgram what = program();
+    pim::PimController controller({}, what, memory, root, nullptr);
+    controller.start(base::Femtoseconds{0});
+    while (!controller.finished()) {
+        queue.run_until(queue.next_time());
+    }
+    return controller.program_cycles().count();
+}
+
+TEST(PimMemory, ExecutesAProgramInAsManyCyclesAsTheControllerAlone) {
+    TimeLine line("line");
+    PimMemory memory("lpddr", line, {}, {});
+    memory.run(program());
+    sc_core::sc_start();
+    EXPECT_FALSE(memory.busy());
+    EXPECT_EQ(memory.program_cycles().count(), cycles_alone());
+}
+
+TEST(PimMemory, IsCommandedThroughItsRegistersAndInterruptsAtTheEnd) {
+    TimeLine line("line");
+    PimMemory memory("lpddr", line, {}, {});
+    ProtocolChecker checker("checker");
+    sc_core::sc_signal<bool> interrupt("irq");
+    memory.interrupt.bind(interrupt);
+    std::uint32_t state_running = 0, state_ended = 9;
+    BlockingInitiator host("host", [&](BlockingInitiator& self) {
+        std::uint64_t at = PimMemory::kProgram;
+        for (const pim::PimCommand& command : program().commands) {
+            for (const std::uint32_t word :
+                 {static_cast<std::uint32_t>(command.op), static_cast<std::uint32_t>(command.count),
+                  std::uint32_t{0}, std::uint32_t{0}}) {
+                self.write(at, word);
+                at += 4;
+            }
+        }
+        EXPECT_EQ(self.write(PimMemory::kStart, 2), tlm::TLM_OK_RESPONSE);
+        state_running = self.read(PimMemory::kState);
+        sc_core::wait(interrupt.posedge_event());
+        state_ended = self.read(PimMemory::kState);
+    });
+    host.socket.bind(checker.in);
+    checker.out.bind(memory.commands);
+    sc_core::sc_start();
+    EXPECT_EQ(state_running, 1U);
+    EXPECT_EQ(state_ended, 0U);
+    EXPECT_EQ(memory.program_cycles().count(), cycles_alone());
+    EXPECT_THAT(checker.faults, IsEmpty());
+}
+
+TEST(PimMemory, KeepsOrdinaryRequestsWaitingWhileItsBanksCompute) {
+    TimeLine line("line");
+    PimMemory memory("lpddr", line, {}, {});
+    ProtocolChecker checker("checker");
+    sc_core::sc_time unloaded, loaded;
+    BlockingInitiator host("host", [&](BlockingInitiator& self) {
+        const sc_core::sc_time before = sc_core::sc_time_stamp();
+        EXPECT_EQ(self.read(64), 0U);
+        unloaded = sc_core::sc_time_stamp() - before;
+        memory.run(program());
+        sc_core::wait(100, sc_core::SC_NS);
+        const sc_core::sc_time then = sc_core::sc_time_stamp();
+        EXPECT_EQ(self.read(64), 0U);
+        loaded = sc_core::sc_time_stamp() - then;
+    });
+    host.socket.bind(checker.in);
+    checker.out.bind(memory.socket);
+    sc_core::sc_start();
+    EXPECT_GT(loaded, 4 * unloaded);
+    EXPECT_THAT(checker.faults, IsEmpty());
+}
+
+TEST(PimMemory, HasAnAluAtEveryBank) {
+    TimeLine line("line");
+    const PimMemory memory("lpddr", line, {}, {});
+    EXPECT_NE(sc_core::sc_find_object("lpddr.channel_0.bank_3.alu"), nullptr);
+}
+
+TEST(PimMemory, RunsOneProgramAtATime) {
+    TimeLine line("line");
+    PimMemory memory("lpddr", line, {}, {});
+    memory.run(program());
+    try {
+        memory.run(program());
+        FAIL() << "two programs at a time";
+    } catch (const sc_core::sc_report& report) {
+        EXPECT_STREQ(report.get_msg_type(), "lpddr");
+    }
+}
+
+}  // namespace
+}  // namespace tilesim::arch::systemc::pim_memory

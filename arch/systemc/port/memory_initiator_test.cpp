@@ -1,0 +1,102 @@
+#include "arch/systemc/port/memory_initiator.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/systemc/dram/dram.hpp"
+#include "arch/systemc/protocol_checker_testing.hpp"
+
+namespace tilesim::arch::systemc::port {
+namespace {
+
+using namespace base::literals;
+using testing::IsEmpty;
+
+struct Client final : memory::port::MemoryClient {
+    std::vector<std::pair<std::uint64_t, base::Femtoseconds>> answers;
+    void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override {
+        answers.emplace_back(tag, when);
+    }
+};
+
+// Two time lines, and one DRAM behind a socket of the other.
+struct System {
+    explicit System(const InitiatorOptions& options = {},
+                    const dram::DramOptions& dram_options = {})
+        : initiator("initiator", line, options), dram("ddr", other, {}, dram_options) {
+        initiator.socket.bind(checker.in);
+        checker.out.bind(dram.socket);
+    }
+    ~System() {
+        EXPECT_THAT(checker.faults, IsEmpty());
+        EXPECT_TRUE(checker.idle());
+        EXPECT_TRUE(initiator.idle());
+    }
+    TimeLine line{"line"}, other{"other"};
+    MemoryInitiator initiator;
+    ProtocolChecker checker{"checker"};
+    dram::Dram dram;
+    Client client;
+};
+
+TEST(MemoryInitiator, AsksAtTheArrivalAndAnswersWhenTheMemoryDoes) {
+    System system;
+    system.initiator.submit({4096, 64, false, &system.client, 3, 250_ns});
+    system.initiator.submit({8192, 64, false, &system.client, 4, 50_ns});
+    sc_core::sc_start();
+    ASSERT_EQ(system.client.answers.size(), 2U);
+    EXPECT_EQ(system.client.answers[0].first, 4U);
+    EXPECT_EQ(system.client.answers[1].first, 3U);
+    EXPECT_GT(system.client.answers[0].second, 50_ns + 20_ns);
+    EXPECT_GT(system.client.answers[1].second, 250_ns + 20_ns);
+    EXPECT_LT(system.client.answers[1].second, 450_ns);
+}
+
+TEST(MemoryInitiator, CutsRequestsWhereItIsTold) {
+    System system({.largest = base::Bytes{64}});
+    system.initiator.submit({32, 256, false, &system.client, 3, 10_ns});
+    sc_core::sc_start();
+    EXPECT_EQ(system.client.answers.size(), 1U);
+    EXPECT_EQ(system.checker.requests, 5U);  // 32, 64, 64, 64 and 32 bytes
+}
+
+TEST(MemoryInitiator, CarriesBytesBothWays) {
+    System system;
+    const std::array<std::byte, 4> out{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
+    system.initiator.bytes().write(640, out);
+    system.dram.bytes().write(64'000, out);
+    system.initiator.submit({640, 4, true, &system.client, 0, 10_ns});
+    system.initiator.submit({64'000, 4, false, &system.client, 1, 10_ns});
+    sc_core::sc_start();
+    std::array<std::byte, 4> in{};
+    system.dram.bytes().read(640, in);
+    EXPECT_EQ(in, out);
+    system.initiator.bytes().read(64'000, in);
+    EXPECT_EQ(in, out);
+}
+
+TEST(MemoryInitiator, WaitsForTheEndOfItsRequest) {
+    System system({}, {.outstanding = 3});
+    for (std::uint64_t i = 0; i < 200; ++i) {
+        system.initiator.submit(
+            {static_cast<std::int64_t>(i) * 4096, 64, i % 3 == 0, &system.client, i, 10_ns});
+    }
+    sc_core::sc_start();
+    EXPECT_EQ(system.client.answers.size(), 200U);
+    EXPECT_EQ(system.checker.most_under_way, 3U);
+}
+
+TEST(MemoryInitiator, UnboundIsAnErrorThatNamesIt) {
+    TimeLine line("line");
+    MemoryInitiator initiator("initiator", line);
+    try {
+        sc_core::sc_start();
+        FAIL() << "nothing is bound";
+    } catch (const sc_core::sc_report& report) {
+        EXPECT_NE(std::string{report.get_msg()}.find("initiator.socket"), std::string::npos)
+            << report.what();
+    }
+}
+
+}  // namespace
+}  // namespace tilesim::arch::systemc::port

@@ -1,0 +1,37 @@
+// Executes a system's queues under limits until it has finished: the command line's way to run.
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+#include "arch/base/joint_queue.hpp"
+#include "arch/systemc/time_line.hpp"
+
+namespace tilesim::arch::systemc {
+
+enum class Outcome {
+    Finished,            // the condition given to `run` holds
+    NothingPending,      // no event is left and the condition does not hold: a standstill
+    SimulatedTimeLimit,  // the next event lies beyond the limit
+    WallTimeLimit
+};
+
+struct Limits {
+    base::Femtoseconds simulated = base::kNever;
+    std::chrono::milliseconds wall = std::chrono::milliseconds::max();
+    // Called now and then (host time) with the simulated time; may be empty.
+    std::function<void(base::Femtoseconds)> progress = {};
+};
+
+// Whether modules can still be made: SystemC elaborates once a process.
+bool elaborating();
+
+// Simulates, with whatever else there is in SystemC, until `finished` holds, which is asked before
+// every time stamp; SystemC is paused then, and may be started again. What models throw arrives
+// here unchanged.
+Outcome run(TimeLine& time_line, const Limits& limits, const std::function<bool()>& finished);
+
+// The same without SystemC, for what comes after its elaboration.
+Outcome run(base::JointQueue& queues, const Limits& limits, const std::function<bool()>& finished);
+
+}  // namespace tilesim::arch::systemc

@@ -1,0 +1,186 @@
+#include "arch/systemc/time_line.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilesim::arch::systemc {
+
+namespace {
+
+constexpr double kFemtosecondsPerSecond = 1e15;
+constexpr const char* kResolutionMessage = "set time resolution failed";
+
+// SystemC does not say whether somebody has: it refuses a second time.
+void set_resolution_if_nobody_has() {
+    using sc_core::sc_report_handler;
+    const sc_core::sc_actions before =
+        sc_report_handler::set_actions(kResolutionMessage, sc_core::SC_ERROR, sc_core::SC_THROW);
+    try {
+        sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+    } catch (const sc_core::sc_report&) {  // it stays as it is
+    }
+    sc_report_handler::set_actions(kResolutionMessage, sc_core::SC_ERROR, before);
+}
+
+}  // namespace
+
+std::int64_t femtoseconds_per_unit() {
+    const double seconds = sc_core::sc_get_time_resolution().to_seconds();
+    return std::max<std::int64_t>(1, std::llround(seconds * kFemtosecondsPerSecond));
+}
+
+const sc_core::sc_module_name& in_elaboration(const sc_core::sc_module_name& name) {
+    const int status = sc_core::sc_get_status();
+    if ((status & (sc_core::SC_ELABORATION | sc_core::SC_BEFORE_END_OF_ELABORATION)) == 0) {
+        SC_REPORT_ERROR(static_cast<const char*>(name),
+                        "is made after SystemC has elaborated, which it does once a process");
+    }
+    return name;
+}
+
+TimeLine::TimeLine(const sc_core::sc_module_name& name)
+    : sc_core::sc_module(in_elaboration(name)), unit_(1) {
+    set_resolution_if_nobody_has();
+    unit_ = femtoseconds_per_unit();
+    queues_.add(queue_);
+    queue_.watch(this);
+    SC_HAS_PROCESS(TimeLine);
+    SC_METHOD(on_wake);
+    sensitive << wake_;
+}
+
+TimeLine::~TimeLine() {
+    queues_.watch(nullptr);
+}
+
+void TimeLine::start_of_simulation() {
+    if (unit_ > 1) {
+        SC_REPORT_INFO_VERB(name(),
+                            fmt::format("the time resolution is {} fs: what leaves the models is "
+                                        "rounded up to it",
+                                        unit_)
+                                .c_str(),
+                            sc_core::SC_LOW);
+    }
+}
+
+sc_core::sc_time TimeLine::until(base::Femtoseconds when) const {
+    const std::int64_t now = static_cast<std::int64_t>(sc_core::sc_time_stamp().value());
+    const std::int64_t then = base::ceil_div(when.count(), unit_);
+    return sc_core::sc_time::from_value(
+        static_cast<sc_dt::uint64>(std::max<std::int64_t>(0, then - now)));
+}
+
+base::Femtoseconds TimeLine::horizon() const {
+    const std::uint64_t pending =
+        sc_core::sc_time_to_pending_activity(sc_core::sc_get_curr_simcontext()).value();
+    const auto most = static_cast<std::uint64_t>(run_ahead_.count() / unit_);
+    const auto ahead = static_cast<std::int64_t>(std::min(pending, most));
+    const base::Femtoseconds now = present();
+    return ahead > (base::kNever - now).count() / unit_ ? base::kNever
+                                                        : now + base::Femtoseconds{ahead * unit_};
+}
+
+void TimeLine::leave(sc_core::sc_event& event, base::Femtoseconds when) {
+    horizon_ = std::min(horizon_, std::max(when, queues_.now()));
+    event.notify(until(when));
+}
+
+base::Femtoseconds TimeLine::enter() {
+    if (executing_) {
+        return queues_.now();
+    }
+    const base::Femtoseconds now = present();
+    if (queues_.now() == now && queues_.next_time() > now) {
+        return now;
+    }
+    if (queues_.now() > now) {
+        SC_REPORT_ERROR(name(), fmt::format("entered at {} fs, but the models are at {} fs: they "
+                                            "run ahead while nothing is pending in SystemC; "
+                                            "set_run_ahead bounds it",
+                                            now.count(), queues_.now().count())
+                                    .c_str());
+        return queues_.now();
+    }
+    executing_ = true;
+    horizon_ = now;
+    queues_.watch(nullptr);
+    for (base::Femtoseconds next = queues_.next_time(); next <= now; next = queues_.next_time()) {
+        step(next);
+    }
+    queues_.catch_up(now);
+    queues_.watch(this);
+    executing_ = false;
+    arm();
+    return now;
+}
+
+void TimeLine::join(base::EventQueue& queue, base::Femtoseconds origin) {
+    queues_.add(queue, origin);
+    if (!executing_) {
+        queue.watch(this);
+        arm();
+    }
+}
+
+void TimeLine::on_earlier(base::Femtoseconds) {
+    arm();
+}
+
+// Wakes for the next event, or to bring SystemC to where the queue has ended.
+void TimeLine::arm() {
+    base::Femtoseconds next = queues_.next_time();
+    if (next == base::kNever && queues_.now() > present()) {
+        next = queues_.now();
+    }
+    if (next >= armed_) {
+        return;
+    }
+    armed_ = next;
+    wake_.cancel();
+    wake_.notify(until(next));
+}
+
+void TimeLine::on_wake() {
+    ++activations_;
+    armed_ = base::kNever;
+    executing_ = true;
+    queues_.watch(nullptr);
+    try {
+        execute();
+    } catch (const std::exception& error) {
+        queues_.watch(this);
+        executing_ = false;
+        if (supervisor_ == nullptr || !supervisor_->on_failure(std::current_exception())) {
+            SC_REPORT_ERROR(name(), error.what());
+        }
+        return;
+    }
+    queues_.watch(this);
+    executing_ = false;
+    if (supervisor_ == nullptr || supervisor_->go_on()) {
+        arm();
+    }
+}
+
+void TimeLine::execute() {
+    horizon_ = horizon();
+    for (base::Femtoseconds next = queues_.next_time(); next <= horizon_ && next != base::kNever;
+         next = queues_.next_time()) {
+        if (supervisor_ != nullptr && !supervisor_->go_on()) {
+            return;
+        }
+        step(next);
+    }
+}
+
+void TimeLine::step(base::Femtoseconds next) {
+    queues_.run_until(next);
+    for (Observer* const observer : observers_) {
+        observer->on_stamp(next);
+    }
+}
+
+}  // namespace tilesim::arch::systemc

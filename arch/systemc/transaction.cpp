@@ -1,0 +1,53 @@
+#include "arch/systemc/transaction.hpp"
+
+#include <fmt/format.h>
+
+namespace tilesim::arch::systemc {
+
+namespace {
+
+bool refuse(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload,
+            tlm::tlm_response_status status, const std::string& reason) {
+    payload.set_response_status(status);
+    SC_REPORT_WARNING(module.name(),
+                      fmt::format("{}: {} is refused", reason, text_of(payload)).c_str());
+    return false;
+}
+
+}  // namespace
+
+std::string text_of(const tlm::tlm_generic_payload& payload) {
+    return fmt::format("{} of {} B at {:#x}",
+                       payload.is_read()    ? "a read"
+                       : payload.is_write() ? "a write"
+                                            : "a command",
+                       payload.get_data_length(), payload.get_address());
+}
+
+bool accept(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload, base::Bytes size) {
+    const std::uint64_t length = payload.get_data_length();
+    const auto capacity = static_cast<std::uint64_t>(size.count());
+    if (!payload.is_read() && !payload.is_write()) {
+        return refuse(module, payload, tlm::TLM_COMMAND_ERROR_RESPONSE,
+                      "neither a read nor a write");
+    }
+    if (payload.get_byte_enable_ptr() != nullptr) {
+        return refuse(module, payload, tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE,
+                      "byte enables are not supported");
+    }
+    if (payload.get_streaming_width() < length) {
+        return refuse(
+            module, payload, tlm::TLM_BURST_ERROR_RESPONSE,
+            fmt::format("a streaming width of {} is not supported", payload.get_streaming_width()));
+    }
+    if (length == 0 || payload.get_data_ptr() == nullptr) {
+        return refuse(module, payload, tlm::TLM_BURST_ERROR_RESPONSE, "there are no data");
+    }
+    if (payload.get_address() >= capacity || length > capacity - payload.get_address()) {
+        return refuse(module, payload, tlm::TLM_ADDRESS_ERROR_RESPONSE,
+                      fmt::format("the address lies outside its {} B", capacity));
+    }
+    return true;
+}
+
+}  // namespace tilesim::arch::systemc

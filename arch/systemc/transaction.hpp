@@ -1,0 +1,23 @@
+// What is the same for every TLM-2.0 socket of the modules: sizes, checks of payloads, texts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <systemc>
+#include <tlm>
+
+#include "arch/base/units.hpp"
+
+namespace tilesim::arch::systemc {
+
+constexpr unsigned kBusBits = 32;  // of every socket: TLM-2.0's default
+
+// Refuses what no module supports: byte enables, streams narrower than the data, nothing at all,
+// an address beyond `size`. Sets the response status and warns in the name of `module`; true where
+// the payload may go on.
+bool accept(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload, base::Bytes size);
+
+// "reads 64 B at 0x1000"
+std::string text_of(const tlm::tlm_generic_payload& payload);
+
+}  // namespace tilesim::arch::systemc

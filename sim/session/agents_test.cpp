@@ -1,0 +1,102 @@
+#include "sim/session/agents.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "sim/session/session.hpp"
+
+namespace tilesim::sim::session {
+namespace {
+
+using testing::HasSubstr;
+
+nlohmann::ordered_json run(const std::string& text) {
+    const workloads::RunResult result = session::run(parse_scenario(text, "agents.yaml", {}));
+    EXPECT_EQ(result.status, workloads::Status::Ok);
+    return result.details["agents"];
+}
+
+std::string error_of(const std::string& text) {
+    try {
+        parse_scenario(text, "agents.yaml", {});
+    } catch (const arch::base::config::ConfigError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+const std::string kReads = "{pattern: random, requests: 4000, outstanding: 32}";
+
+TEST(Agents, OneAloneIsNotSlowed) {
+    const auto agents = run("memory: ddr5_5600\nagents:\n  a: {stream: " + kReads + "}\n");
+    EXPECT_EQ(agents["a"]["alone_ns"], agents["a"]["together_ns"]);
+    EXPECT_EQ(agents["a"]["slowdown"], 1.0);
+    EXPECT_EQ(agents["a"]["bytes"], 4000 * 64);
+}
+
+// Four requests a bank keep the data bus busy: what is twice as much takes twice as long, but for
+// the beginning and the end, where there are fewer.
+TEST(Agents, EqualOnesShareTheMemoryEqually) {
+    const std::string reads = "{pattern: random, requests: 4000, outstanding: 512}";
+    const auto agents = run("memory: ddr5_5600\nagents:\n  a: {stream: " + reads +
+                            "}\n  b: {stream: " + reads + "}\n");
+    const double a = agents["a"]["slowdown"], b = agents["b"]["slowdown"];
+    EXPECT_GT(a, 1.8);
+    EXPECT_LT(a, 2.1);
+    EXPECT_NEAR(a, b, 0.05 * a);
+    const double for_other = agents["a"]["waited_ns"]["b"],
+                 for_self = agents["a"]["waited_ns"]["a"];
+    EXPECT_NEAR(for_other, for_self, 0.1 * for_self);
+    EXPECT_GT(agents["a"]["rows_lost"]["b"], 0);
+}
+
+// At the 256th refresh interval of 3.9 us, so that refreshes meet it as they do alone; rows that the
+// other left open differ.
+TEST(Agents, OneThatStartsWhenTheOthersHaveEndedIsNotSlowed) {
+    const auto agents = run("memory: ddr5_5600\nagents:\n  a: {stream: " + kReads +
+                            "}\n  b: {stream: " + kReads + ", start: 998400 ns}\n");
+    EXPECT_EQ(agents["a"]["slowdown"], 1.0);
+    EXPECT_NEAR(static_cast<double>(agents["b"]["slowdown"]), 1.0, 0.01);
+}
+
+TEST(Agents, RepeatAsOftenAsTheySay) {
+    const auto agents = run("memory: ddr5_5600\nagents:\n  a: {stream: " + kReads +
+                            ", repeat: 3}\n  b: {stream: {requests: 100}, repeat: "
+                            "until_all_done}\n");
+    EXPECT_EQ(agents["a"]["runs"], 3);
+    EXPECT_GT(agents["b"]["runs"], 3);
+    EXPECT_EQ(agents["a"]["bytes"], 3 * 4000 * 64);
+}
+
+TEST(Agents, AnArrayAndARequestStreamRunAsTheirDataflowsSay) {
+    const auto agents = run(
+        "memory: lpddr5x_7500\nagents:\n"
+        "  npu: {device: xdna2, workload: {gemm: {M: 512, K: 432, N: 896, a: int8, b: int8, c: "
+        "int16, b_layout: column_major}}, mapping: {output_stationary: {m_ct: 64, k_ct: 72, n_ct: "
+        "112, k_mt: 216}}}\n"
+        "  cpu: {stream: {pattern: random, requests: 1000, outstanding: 64}, repeat: "
+        "until_all_done}\n");
+    EXPECT_GE(agents["npu"]["slowdown"], 1.0);
+    EXPECT_EQ(agents["npu"]["device"], "xdna2");
+    EXPECT_GT(agents["cpu"]["runs"], 0);
+}
+
+TEST(Agents, RefuseWhatCannotBeTogether) {
+    EXPECT_THAT(error_of("memory: ddr5_5600\nagents:\n  p: {device: lpddr5x_pim, workload: {gemv: "
+                         "{M: 1024, K: 1024}}}\n"),
+                HasSubstr("agents.yaml:3:15: agents.p.device: 'lpddr5x_pim' computes in its banks, "
+                          "which those of 'ddr5_5600' cannot"));
+    EXPECT_THAT(error_of("memory: lpddr5x_pim\nagents:\n  x: {device: sapphire_rapids, workload: "
+                         "{gemm: {M: 64, K: 64, N: 64}}}\n"),
+                HasSubstr("knows nothing of the modes"));
+    EXPECT_THAT(error_of("memory: ddr5_5600\nagents:\n  a: {stream: {}, repeat: until_all_done}\n"),
+                HasSubstr("needs an agent that ends of itself"));
+    EXPECT_THAT(error_of("memory: ddr5_5600\nagents:\n  a: {stream: {}, repeat: often}\n"),
+                HasSubstr("must be 1..1000000 or until_all_done, got 'often'"));
+    EXPECT_THAT(error_of("memory: ddr5_5600\nagents:\n  a: {strean: {}}\n"), HasSubstr("strean"));
+}
+
+}  // namespace
+}  // namespace tilesim::sim::session

@@ -1,0 +1,112 @@
+#include "sim/session/contention.hpp"
+
+#include <algorithm>
+
+namespace tilesim::sim::session {
+
+using arch::memory::controller::BusState;
+using arch::memory::device::Command;
+using arch::memory::device::Location;
+using arch::memory::port::MemoryRequest;
+
+Contention::Contention(const arch::memory::controller::MemorySystem& memory, std::size_t agents,
+                       arch::memory::controller::CommandListener* next)
+    : memory_(memory),
+      agents_(agents),
+      next_(next),
+      map_(memory.config()),
+      clock_(memory.config().clock),
+      asking_(agents),
+      channels_(memory.channels().size()),
+      waited_(agents * agents, 0),
+      rows_lost_(agents * agents, 0) {
+    for (std::size_t i = 0; i < agents; ++i) {
+        asking_[i].all = this;
+        asking_[i].agent = i;
+    }
+    for (Channel& channel : channels_) {
+        channel.asked.resize(agents);
+        channel.banks.resize(static_cast<std::size_t>(memory.config().banks()));
+        for (Bank& bank : channel.banks) {
+            bank.rows.assign(agents, -1);
+        }
+    }
+}
+
+std::uint64_t Contention::key_of(std::size_t channel, std::size_t bank, std::int64_t row) {
+    constexpr unsigned kBankBits = 8, kChannelBits = 8;
+    return (static_cast<std::uint64_t>(row) << kChannelBits | channel) << kBankBits | bank;
+}
+
+void Contention::Asking::on_request(const MemoryRequest& request) {
+    bytes += request.bytes;
+    all->ask(agent, request);
+}
+
+void Contention::ask(std::size_t agent, const MemoryRequest& request) {
+    const std::int64_t size = memory_.config().burst.count();
+    const std::int64_t arrival = clock_.first_cycle_from(request.arrival).count();
+    const std::int64_t last = (request.address + request.bytes - 1) / size;
+    map_.locate(request.address / size, last, [&](Location where) {
+        auto& asked = channels_[where.channel()].asked[agent];
+        const auto place = std::upper_bound(asked.begin(), asked.end(), arrival);
+        asked.insert(place, arrival);
+        owners_[key_of(where.channel(), where.bank(), where.row())] = agent;
+    });
+}
+
+void Contention::on_command(std::size_t channel, Command command, std::size_t bank,
+                            std::int64_t row, std::int64_t now) {
+    if (next_ != nullptr) {
+        next_->on_command(channel, command, bank, row, now);
+    }
+    const auto owner = owners_.find(key_of(channel, bank, row));
+    if (owner == owners_.end()) {
+        return;
+    }
+    if (command == Command::Activate) {
+        open(channels_[channel].banks[bank], owner->second, row);
+    } else if (command == Command::Read || command == Command::Write) {
+        serve(channel, owner->second, now);
+    }
+}
+
+void Contention::open(Bank& bank, std::size_t agent, std::int64_t row) {
+    if (bank.rows[agent] == row && bank.last && *bank.last != agent) {
+        ++rows_lost_[agent * agents_ + *bank.last];
+    }
+    bank.rows[agent] = row;
+    bank.last = agent;
+}
+
+// A burst of the agent has its command: since the one before, the channel worked for it, but for
+// what it was lent.
+void Contention::serve(std::size_t index, std::size_t agent, std::int64_t now) {
+    Channel& channel = channels_[index];
+    std::int64_t from = channel.until;
+    if (guest_) {
+        const std::int64_t lent =
+            memory_.channels()[index]->stats().bus.spent(static_cast<std::size_t>(BusState::Guest));
+        const std::int64_t until = std::min(now, from + lent - channel.lent);
+        channel.lent = lent;
+        charge(channel, *guest_, from, until);
+        from = std::max(from, until);
+    }
+    charge(channel, agent, from, now);
+    channel.until = std::max(channel.until, now);
+    if (!channel.asked[agent].empty()) {
+        channel.asked[agent].pop_front();
+    }
+}
+
+void Contention::charge(const Channel& channel, std::size_t worked_for, std::int64_t from,
+                        std::int64_t until) {
+    for (std::size_t agent = 0; agent < agents_; ++agent) {
+        if (!channel.asked[agent].empty()) {
+            const std::int64_t since = std::max(from, channel.asked[agent].front());
+            waited_[agent * agents_ + worked_for] += std::max<std::int64_t>(0, until - since);
+        }
+    }
+}
+
+}  // namespace tilesim::sim::session
