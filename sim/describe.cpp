@@ -98,7 +98,8 @@ std::string description(const std::string& device_or_file,
     } else if (device_or_file.find('/') != std::string::npos || device_or_file.ends_with(".yaml")) {
         const Document probe = Document::load(device_or_file);
         Document copy = probe;
-        scenario = copy.root().has("workload") || copy.root().has("design");
+        scenario = copy.root().has("workload") || copy.root().has("design") ||
+                   copy.root().has("agents");
     }
     std::string text;
     if (scenario) {

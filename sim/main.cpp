@@ -8,6 +8,7 @@
 #include <systemc>
 
 #include "arch/base/check.hpp"
+#include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program_fault.hpp"
 #include "sim/console.hpp"
 #include "sim/describe.hpp"
@@ -15,6 +16,7 @@
 #include "sim/explore/commands.hpp"
 #include "sim/explore/run_options.hpp"
 #include "sim/explore/sweep_file.hpp"
+#include "sim/manual/manual_command.hpp"
 #include "sim/page/report_command.hpp"
 #include "sim/report.hpp"
 #include "sim/session/session.hpp"
@@ -22,6 +24,7 @@
 #include "sim/version.hpp"
 #include "sim/compare/compare_command.hpp"
 #include "validation/validate_command.hpp"
+#include "workloads/npu/mlir/design_file.hpp"
 
 namespace {
 
@@ -39,6 +42,7 @@ struct Arguments {
     std::string kernels;
     std::string deadlock_graph;
     bool functional = false;
+    bool sampled = false;
     sim::trace::TraceOptions trace;
     sim::explore::ManyRuns many;
 };
@@ -59,6 +63,9 @@ std::vector<std::pair<std::string, std::string>> overrides_of(const Arguments& a
     }
     if (arguments.functional) {
         overrides.emplace_back("run.functional", "on");
+    }
+    if (arguments.sampled) {
+        overrides.emplace_back("run.sampled", "on");
     }
     return overrides;
 }
@@ -89,14 +96,20 @@ int run(const Arguments& arguments) {
     if (arguments.many.wanted()) {
         return arguments.many.run(arguments.file, overrides_of(arguments), arguments.format);
     }
-    sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
+    sim::Scenario scenario =
+        workloads::npu::mlir::is_design_file(arguments.file)
+            ? sim::load_scenario(arguments.file, overrides_of(arguments))
+            : sim::parse_scenario(sim::explore::scenario_text(arguments.file), arguments.file,
+                                  overrides_of(arguments));
     scenario.run.show_progress = sim::shows_progress();
     sim::trace::TraceSession trace(arguments.trace);
-    const workloads::RunResult result = sim::session::run(scenario, trace.listener());
+    const workloads::RunResult result = sim::session::run(scenario, trace.listener(), trace.commands());
     if (scenario.run.show_progress) {
         sim::show_progress("");
     }
-    if (const std::string note = trace.write(result); !note.empty()) {
+    const auto* npu = scenario.device.find<arch::npu::NpuConfig>();
+    if (const std::string note = trace.write(result, npu != nullptr ? npu->memory_rows : 0);
+        !note.empty()) {
         complain(note);
     }
     if (!arguments.out.empty()) {
@@ -144,7 +157,7 @@ int schema() {
 
 // Parses the command line and dispatches; CLI11's own exit codes become ours.
 int command_line(int argc, char** argv) {
-    CLI::App app{"tilesim: predicts how long a matrix product takes on tiled hardware, and why"};
+    CLI::App app{"predicts how long a matrix product takes on tiled hardware, and why", "tilesim"};
     app.set_version_flag("--version", std::string{"tilesim "} + sim::kVersion);
     app.require_subcommand(1);
     Arguments arguments;
@@ -160,6 +173,8 @@ int command_line(int argc, char** argv) {
     arguments.many.add_to(*run_command);
     run_command->add_flag("--functional", arguments.functional,
                           "move real bytes, check the product");
+    run_command->add_flag("--sampled", arguments.sampled,
+                          "simulate a few rounds and extrapolate, where that is possible");
     run_command->add_option("--format", arguments.format, "table, json or csv")
         ->check(CLI::IsMember({"table", "json", "csv"}));
     run_command->add_option("--deadlock-graph", arguments.deadlock_graph,
@@ -175,7 +190,9 @@ int command_line(int argc, char** argv) {
     sim::explore::add_commands(app, explored);
     sim::page::add_report(app, explored);
     sim::compare::add_compare(app, explored);
+    sim::compare::add_calibrate(app, explored);
     validation::add_validate(app, explored);
+    sim::manual::add_manual(app, explored);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -204,7 +221,8 @@ int main(int argc, char** argv) {
     return sc_core::sc_elab_and_sim(argc, argv);
 }
 
-int sc_main(int argc, char** argv) {
+// Called by libsystemc, from another shared object.
+__attribute__((visibility("default"))) int sc_main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     try {
         return command_line(argc, argv);

@@ -7,9 +7,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <functional>
+#include <iterator>
 
 #include "arch/base/config.hpp"
+#include "sim/band.hpp"
 
 namespace tilesim::sim {
 
@@ -35,6 +38,10 @@ double gb_per_s(const workloads::RunResult& result) {  // bytes a ns are GB/s
 
 std::string line(const std::string& label, const std::string& value) {
     return fmt::format("  {:<18}{}\n", label, value);
+}
+
+std::string band_text(const Band& band) {
+    return fmt::format(", 90 %: {:.4g} to {:.4g}", band.low_ns / 1e3, band.high_ns / 1e3);
 }
 
 std::string bounds_table(const workloads::RunResult& result) {
@@ -107,6 +114,21 @@ std::string where_table(const workloads::RunResult& result) {
     return text;
 }
 
+// Keys that were read but could not matter, a section a line.
+std::string unexercised_text(const workloads::RunResult& result) {
+    std::map<std::string, std::string> sections;
+    for (const std::string& key : result.not_exercised) {
+        const std::size_t dot = key.rfind('.');
+        std::string& names = sections[dot == key.npos ? "" : key.substr(0, dot)];
+        names += (names.empty() ? "" : ", ") + (dot == key.npos ? key : key.substr(dot + 1));
+    }
+    std::string text = sections.empty() ? "" : "keys of the device that could not matter here\n";
+    for (const auto& [section, names] : sections) {
+        text += line(section, " " + names);
+    }
+    return text;
+}
+
 // The first column to the left, the others to the right.
 std::string aligned(const workloads::ResultTable& table) {
     std::vector<std::size_t> widths;
@@ -139,8 +161,24 @@ std::string to_table(const workloads::RunResult& result) {
         text += line("mapping", result.mapping.dump());
     }
     text += line("status", name_of(result.status));
-    text += line("time", fmt::format("{:>12.3f} us  {} cycles at {:.4g} GHz", result.time_ns / 1e3,
+    const std::optional<Band> band = band_of(result);
+    text += line("time", fmt::format("{:>12.3f} us{}  {} cycles at {:.4g} GHz",
+                                     result.time_ns / 1e3, band ? band_text(*band) : "",
                                      result.cycles, result.clock_ghz));
+    if (!band || !band->far.empty()) {
+        text += line("measured", band ? fmt::format("nothing near it: {}; the band is of other "
+                                                    "runs of this kind", band->far)
+                                      : "nothing of this kind: no band");
+    }
+    if (result.sampled) {
+        text += line("sampled",
+                     fmt::format("{:>12.1f} of {:.0f} rounds simulated, the rest extrapolated: time "
+                                 "and rates within {:.2f} %, memory {:.2f} %; run.sampled=off is "
+                                 "exact",
+                                 result.sampled->simulated, result.sampled->rounds,
+                                 result.sampled->error_percent,
+                                 result.sampled->memory_error_percent));
+    }
     if (result.tops > 0) {
         text += line("throughput", fmt::format("{:>12.3f} TOPS {:.1f} MAC/cycle", result.tops,
                                                result.macs_per_cycle));
@@ -175,6 +213,14 @@ std::string to_table(const workloads::RunResult& result) {
                                        static_cast<double>(result.memory->bytes_written) / 1e6,
                                        gb_per_s(result), kPercent * row_hit_rate(*result.memory)));
     }
+    if (result.energy.contains("total_nj")) {
+        std::string parts;
+        for (const auto& [what, nanojoules] : result.energy.items()) {
+            parts += fmt::format("{}{} {:.1f}", parts.empty() ? "" : ", ",
+                                 what.substr(0, what.rfind('_')), nanojoules.get<double>() / 1e3);
+        }
+        text += line("memory energy", parts + " uJ");
+    }
     if (result.stream) {
         const auto ns = [](arch::base::Femtoseconds t) {
             return static_cast<double>(t.count()) / 1e6;
@@ -206,7 +252,7 @@ std::string to_table(const workloads::RunResult& result) {
     for (const workloads::ResultTable& table : result.tables) {
         text += aligned(table);
     }
-    return text + where_table(result);
+    return text + where_table(result) + unexercised_text(result);
 }
 
 Json to_json(const workloads::RunResult& result, bool host) {
@@ -221,6 +267,22 @@ Json to_json(const workloads::RunResult& result, bool host) {
               {"tops", result.tops},
               {"macs_per_cycle", result.macs_per_cycle},
               {"padding_waste", result.padding_waste}};
+    if (result.sampled) {
+        json["sampled"] = {{"rounds", result.sampled->rounds},
+                           {"simulated", result.sampled->simulated},
+                           {"error_percent", result.sampled->error_percent},
+                           {"memory_error_percent", result.sampled->memory_error_percent}};
+        if (host) {
+            json["sampled"]["whole_wall_s"] = result.sampled->whole_wall_s;
+        }
+    }
+    json["band_90"] = nullptr;
+    if (const auto band = band_of(result)) {
+        json["band_90"] = {{"low_ns", band->low_ns},
+                           {"high_ns", band->high_ns},
+                           {"rows", band->rows},
+                           {"far", band->far}};
+    }
     json["bounds"] = Json::object();
     if (result.bounds) {
         json["bounds"] = {{"compute_ns", result.bounds->compute_ns},
@@ -267,6 +329,9 @@ Json to_json(const workloads::RunResult& result, bool host) {
                           {"row_hit_rate", row_hit_rate(*result.memory)},
                           {"activates", result.memory->activates},
                           {"refreshes", result.memory->refreshes}};
+    }
+    if (!result.energy.empty()) {
+        json["memory_energy"] = result.energy;
     }
     if (result.banks && result.banks->used()) {
         json["banks"] = to_json(*result.banks);
@@ -328,21 +393,39 @@ std::string to_csv(const workloads::RunResult& result) {
                        result.next_bottleneck);
 }
 
+std::string read_file(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::error_code error;
+    if (!in || std::filesystem::is_directory(path, error)) {
+        throw arch::base::config::IoError(fmt::format("{}: cannot be read", path));
+    }
+    return {std::istreambuf_iterator<char>{in}, {}};
+}
+
 void write_file(const std::string& path, const std::string& text) {
     write_file(path, [&text](std::ostream& out) { out << text; });
 }
 
 void write_file(const std::string& path, const std::function<void(std::ostream&)>& write) {
-    const std::string temporary = path + ".part";
-    std::ofstream out(temporary, std::ios::binary);
+    namespace fs = std::filesystem;
+    std::error_code error;
+    // A link stays one, and what is no file (a terminal, /dev/full) is written to, not replaced.
+    const bool link = fs::is_symlink(path, error);
+    const std::string target = link ? fs::weakly_canonical(path, error).string() : path;
+    const bool in_place = fs::exists(target, error) && !fs::is_regular_file(target, error);
+    const std::string written = in_place ? target : target + ".part";
+    std::ofstream out(written, std::ios::binary);
     write(out);
     out.close();
-    std::error_code error;
     if (out.fail()) {
-        std::filesystem::remove(temporary, error);
+        if (!in_place) {
+            fs::remove(written, error);
+        }
         throw arch::base::config::IoError(fmt::format("{}: cannot be written", path));
     }
-    std::filesystem::rename(temporary, path, error);
+    if (!in_place) {
+        fs::rename(written, target, error);
+    }
     if (error) {
         throw arch::base::config::IoError(fmt::format("{}: {}", path, error.message()));
     }

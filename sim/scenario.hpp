@@ -13,8 +13,21 @@ namespace tilesim::sim {
 
 using workloads::Overrides;
 
+// One of several on a memory.
+struct AgentCase {
+    std::string name;
+    workloads::Case a_case;  // its memory is the shared one
+    arch::base::Femtoseconds start{0};
+    std::int64_t repeat = 1;      // runs
+    bool until_all_done = false;  // instead: until those who end of themselves have ended
+    std::int64_t address = 0;     // of its 0 in the memory
+    std::int64_t room = 0;        // bytes to the next agent's
+};
+
 struct Scenario : workloads::Case {
     std::shared_ptr<arch::base::config::Document> document;
+    // Instead of a problem: `device` is the memory they share.
+    std::vector<AgentCase> agents;
     std::vector<std::string> overridden;  // keys changed on the command line
 };
 

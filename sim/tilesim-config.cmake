@@ -9,4 +9,6 @@ find_dependency(SQLite3)
 find_dependency(Threads)
 find_dependency(PkgConfig)
 pkg_check_modules(SYSTEMC REQUIRED IMPORTED_TARGET systemc)
+# Devices, scenarios, programs; a program finds them by its environment's TILESIM_SHARE.
+get_filename_component(TILESIM_SHARE "${CMAKE_CURRENT_LIST_DIR}/../../../share/tilesim" ABSOLUTE)
 include(${CMAKE_CURRENT_LIST_DIR}/tilesim-targets.cmake)

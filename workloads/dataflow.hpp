@@ -6,6 +6,7 @@
 // program, and every command runs it.
 #pragma once
 
+#include <algorithm>
 #include <any>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -49,6 +50,7 @@ class Mapping {
 
 struct RunOptions {
     bool functional = false;
+    bool sampled = false;        // a few rounds are simulated, the rest extrapolated
     bool show_progress = false;  // on stderr; not a key of the file
     std::uint64_t seed = 1;
     static constexpr arch::base::Femtoseconds kMostTime{10'000'000'000'000'000};
@@ -93,20 +95,13 @@ struct Candidate {
     std::string name;  // as a row of a table calls it
     Mapping mapping;
     GemmBounds bounds;  // none of its simulations is faster
-};
+    // What it may take, where the dataflow knows more than its bounds: orders, excludes nothing.
+    double expected_ns = 0;
+    // What no simulation beats, where the dataflow knows more than its bounds: a launch, work that
+    // nothing overlaps.
+    double least_ns = 0;
 
-struct CandidateList {
-    std::int64_t legal = 0;             // mappings that fit
-    std::vector<Candidate> candidates;  // of them, those no other one dominates
-};
-
-// A smaller problem that says how fast the whole one is: some rounds show what each costs.
-struct Excerpt {
-    Overrides settings;   // make a scenario compute it; none where it is the whole problem
-    double fixed_ns = 0;  // of a launch
-    double scale = 1;     // rounds of the whole over rounds of this
-    double whole_ns(double time_ns) const { return fixed_ns + (time_ns - fixed_ns) * scale; }
-    bool whole() const { return settings.empty(); }
+    double bound_ns() const { return std::max(least_ns, bounds.tightest_ns()); }
 };
 
 class Dataflow {
@@ -145,9 +140,11 @@ class Dataflow {
 
     // Whether `tune` searches it beside the one the scenario names.
     virtual bool alike(const Dataflow& named) const { return &named == this; }
-    // For `tune`; none: there is nothing to search.
-    virtual CandidateList candidates(const Case&) const { return {}; }
-    virtual Excerpt excerpt(const Case&, const Mapping&) const { return {}; }
+    // For `tune`: all mappings that fit, of the shapes and sizes it enumerates; none: there is
+    // nothing to search.
+    virtual std::vector<Candidate> candidates(const Case&) const { return {}; }
+    // The mapping with one of its other keys changed, those that fit.
+    virtual std::vector<Candidate> variants(const Case&, const Mapping&) const { return {}; }
     // The mapping with less of what costs room: from these the smallest that saturates is chosen.
     virtual std::vector<Candidate> reduced(const Case&, const Mapping&) const { return {}; }
 };

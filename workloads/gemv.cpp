@@ -16,11 +16,13 @@ using TypeNames = std::vector<std::pair<std::string_view, DataType>>;
 const TypeNames kOperands{{"int4", DataType::Int4},
                           {"int8", DataType::Int8},
                           {"int16", DataType::Int16},
-                          {"bf16", DataType::Bf16}};
+                          {"bf16", DataType::Bf16},
+                          {"f16", DataType::F16}};
 const TypeNames kResults{{"int8", DataType::Int8},
                          {"int16", DataType::Int16},
                          {"int32", DataType::Int32},
                          {"bf16", DataType::Bf16},
+                         {"f16", DataType::F16},
                          {"f32", DataType::F32}};
 
 }  // namespace
@@ -38,11 +40,13 @@ void read_gemv_format(arch::base::config::Node& node, GemvProblem& gemv) {
     node.optional("accumulate", gemv.accumulate, kResults, "type of the result");
     node.optional("scale_block", gemv.scale_block, {0, 1 << 24},
                   "weights of a row that share a scale factor; 0: no scale factors");
-    if (is_float(gemv.weights) != is_float(gemv.accumulate) ||
-        is_float(gemv.weights) != is_float(gemv.input)) {
+    const bool scaled = gemv.scale_block > 0 && !is_float(gemv.weights);
+    if (is_float(gemv.input) != is_float(gemv.accumulate) ||
+        (is_float(gemv.weights) != is_float(gemv.input) && !scaled)) {
         node.error("accumulate",
                    "integer weights and inputs need an integer accumulator, "
-                   "floating-point ones a floating-point one");
+                   "floating-point ones a floating-point one; only weights with scale factors may "
+                   "be integers beside floating-point inputs");
     }
     if (arch::base::bits_of(gemv.accumulate) < arch::base::bits_of(gemv.weights)) {
         node.error("accumulate", "is narrower than the weights");

@@ -17,8 +17,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// Named by the environment, beside the program, or in the source tree.
 std::string shipped(const char* folder, const char* in_source) {
     std::error_code error;
+    if (const char* share = std::getenv("TILESIM_SHARE"); share != nullptr) {
+        return (fs::path{share} / folder).string();
+    }
     const fs::path program = fs::read_symlink("/proc/self/exe", error);
     const fs::path installed = program.parent_path().parent_path() / "share/tilesim" / folder;
     return fs::is_directory(installed, error) ? installed.string() : std::string{in_source};

@@ -38,6 +38,15 @@ struct ResultTable {
     std::vector<std::vector<std::string>> rows;  // each as long as the header
 };
 
+// A run of a few of its rounds: how many, and how far what follows from them may be off.
+struct Sampling {
+    double rounds = 0;     // there are
+    double simulated = 0;  // of them
+    double error_percent = 0;         // of time and rates
+    double memory_error_percent = 0;  // of what the memory has done
+    double whole_wall_s = 0;          // host time of the exact run, about
+};
+
 struct RunResult {
     Status status = Status::Ok;
     std::string device;
@@ -50,6 +59,7 @@ struct RunResult {
     double macs_per_cycle = 0;  // of the whole device
     double padding_waste = 0;   // share of the multiply-accumulates spent on padding
     std::optional<GemmBounds> bounds;
+    std::optional<Sampling> sampled;  // nothing: all of it was simulated
     std::optional<SteadyState> steady_state;
     std::vector<std::string> findings;       // what the checks before the run said
     std::optional<double> speedup_over_soc;  // PIM
@@ -63,6 +73,7 @@ struct RunResult {
     std::vector<std::pair<std::string, double>> busy;
     std::optional<arch::memory::port::MemoryTotals> memory;
     std::optional<arch::memory::port::BankUse> banks;
+    nlohmann::ordered_json energy;  // of the memory, by what took it; or why there is no number
     std::optional<ProductCheck> functional;
     std::optional<arch::memory::traffic::StreamResult> stream;
     std::optional<arch::base::DeadlockReport> deadlock;

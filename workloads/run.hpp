@@ -11,9 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "arch/base/block.hpp"
 #include "arch/base/event_queue.hpp"
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
+#include "arch/memory/controller/command_log.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/base/deadlock.hpp"
 #include "workloads/result.hpp"
@@ -26,7 +28,17 @@ struct Case;
 struct Bench {
     arch::base::EventQueue& queue;
     arch::base::stats::Group& root;
+    // For those who are lent its channels; requests go to the port.
     arch::memory::controller::MemorySystem& memory;
+    arch::memory::port::MemoryPort& port;
+    // The memory's time at the queue's 0.
+    arch::base::Femtoseconds origin{0};
+};
+
+// How far a run that repeats itself has come, in rounds of equal work.
+struct Rounds {
+    double done = 0;       // worked on, the present one in part
+    double delivered = 0;  // of them, those whose results have arrived where they belong
 };
 
 class Model {
@@ -49,10 +61,16 @@ class Model {
     // Of the end; call when finished.
     virtual arch::base::Cycles finish_cycle() const = 0;
     virtual arch::base::Femtoseconds finish_time() const = 0;
+    // Of a run whose plan has rounds.
+    virtual Rounds rounds() const { return {}; }
     // Its keys that cannot have mattered to the run: "npu.cascade.fifo".
     virtual std::vector<std::string> not_exercised() const { return {}; }
     // Whether somebody was lent channels of the memory and kept to their timing.
     virtual bool borrows_channels() const { return false; }
+    // What it consists of, beyond the groups of its statistics.
+    virtual std::vector<arch::base::Block> blocks() const { return {}; }
+    // Commands it gives to channels it has borrowed go to `log` as well.
+    virtual void log_commands(arch::memory::controller::CommandLog& /*log*/) {}
     // Adds to what the memory has counted.
     virtual void add_bank_use(arch::memory::port::BankUse&) const {}
 };
@@ -72,9 +90,14 @@ struct Plan {
     arch::base::Femtoseconds lookahead;
     arch::base::Hertz clock;  // of the cycles reported
     double macs = 0;
+    // What each bank of the memory has in it.
+    std::vector<std::string> in_banks = {};
     std::function<std::unique_ptr<Model>(Bench&)> build = {};
     // Called at the end, however it ended, while the model is there; may be empty.
     std::function<void(RunEnd)> collect = {};
+    // Rounds of equal work it consists of, each as long as the one before once it is in its
+    // stride; 0: it does not repeat itself. A sampled run is one of its first.
+    double rounds = 0;
     // Not what the result is of: nobody listens.
     bool aside = false;
     // The simulated-time budget where the case leaves that at its default.

@@ -5,11 +5,16 @@
 namespace tilesim::workloads {
 
 std::vector<TransformerModel::Matrix> TransformerModel::layer_matrices() const {
-    constexpr std::int64_t kQueryKeyValue = 3;
-    return {{"qkv", kQueryKeyValue * hidden, hidden},
-            {"projection", hidden, hidden},
-            {"fc1", feed_forward, hidden},
-            {"fc2", hidden, feed_forward}};
+    const std::int64_t width = heads * size_of_head();
+    std::vector<Matrix> matrices{{"qkv", width + 2 * key_heads() * size_of_head(), hidden},
+                                 {"projection", hidden, width}};
+    if (experts > 1) {
+        matrices.push_back({"router", experts, hidden});
+    }
+    matrices.push_back({gated ? "gate_up" : "fc1", (gated ? 2 : 1) * feed_forward, hidden, experts,
+                        experts_per_token});
+    matrices.push_back({gated ? "down" : "fc2", hidden, feed_forward, experts, experts_per_token});
+    return matrices;
 }
 
 TransformerModel read_transformer(arch::base::config::Node node) {
@@ -22,8 +27,20 @@ TransformerModel read_transformer(arch::base::config::Node node) {
     node.required("feed_forward", model.feed_forward, size, "inner width of the feed-forward part");
     node.required("vocabulary", model.vocabulary, size, "tokens");
     node.optional("positions", model.positions, {0, size.most}, "learned position embeddings");
-    if (model.heads > 0 && model.hidden % model.heads != 0) {
+    node.optional("kv_heads", model.kv_heads, {0, size.most},
+                  "heads of keys and values, shared by groups of heads; 0: as many as heads");
+    node.optional("head_size", model.head_size, {0, size.most}, "of a head; 0: hidden / heads");
+    node.optional("gated", model.gated, "whether the feed-forward part multiplies two branches");
+    node.optional("experts", model.experts, size, "feed-forward parts a router chooses from");
+    node.optional("experts_per_token", model.experts_per_token, size, "that a token passes");
+    if (model.heads > 0 && model.head_size == 0 && model.hidden % model.heads != 0) {
         node.error("heads", "must divide hidden");
+    }
+    if (model.heads > 0 && model.kv_heads > 0 && model.heads % model.kv_heads != 0) {
+        node.error("kv_heads", "must divide heads");
+    }
+    if (model.experts_per_token > model.experts) {
+        node.error("experts_per_token", "must not exceed experts");
     }
     node.done();
     return model;

@@ -151,6 +151,34 @@ TEST(Config, OverridesReplaceAndAddValuesAndOwnTheirErrors) {
     }
 }
 
+TEST(Config, EntriesOfListsAreOverriddenByTheirNumber) {
+    Document document =
+        Document::parse("dma: {modes: [{t: 1}, {t: 2}], order: [3, 4]}\n", "f.yaml");
+    document.override_value("dma.modes[1].t", "7", "--set");
+    document.override_value("dma.order[0]", "9", "--set");
+    Node dma = document.root().child("dma", "");
+    std::vector<std::int64_t> values;
+    for (Node& mode : dma.list("modes", "")) {
+        std::int64_t t = 0;
+        mode.required("t", t, Range{0, 9}, "");
+        values.push_back(t);
+    }
+    for (Node& entry : dma.list("order", "")) {
+        values.push_back(entry.integer({0, 9}));
+    }
+    EXPECT_EQ(values, (std::vector<std::int64_t>{1, 7, 9, 4}));
+    EXPECT_THROW(document.override_value("dma.modes[2].t", "7", "--set"), ConfigError);
+    EXPECT_THROW(document.override_value("dma.modes[x].t", "7", "--set"), ConfigError);
+    EXPECT_THROW(document.override_value("dma.modes[0", "7", "--set"), ConfigError);
+    EXPECT_THROW(document.override_value("dma[0]", "7", "--set"), ConfigError);
+    EXPECT_THROW(document.override_value("dma.order[0].t", "7", "--set"), ConfigError);
+}
+
+TEST(Config, FilesTooLargeToBeKeysAreRefusedUnread) {
+    const std::string text = "a: " + std::string(9 << 20, 'x') + "\n";
+    EXPECT_THROW(Document::parse(text, "f.yaml"), ConfigError);
+}
+
 TEST(Config, DescribesEveryKeyWithItsSource) {
     Document document = Document::parse("dma:\n  channels: 4  # AM020, table 3\n", "f.yaml");
     read(document.root().child("dma", "the DMA"));

@@ -15,12 +15,15 @@ std::int64_t bits_of(DataType type) {
         case DataType::Int32:
         case DataType::F32:
             return 32;
+        case DataType::Bfp16:
+            return 9;
     }
     return 0;
 }
 
 bool is_float(DataType type) {
-    return type == DataType::Bf16 || type == DataType::F16 || type == DataType::F32;
+    return type == DataType::Bf16 || type == DataType::F16 || type == DataType::F32 ||
+           type == DataType::Bfp16;
 }
 
 const char* name_of(DataType type) {

@@ -3,14 +3,19 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "arch/base/config_state.hpp"
+#include "arch/base/quantity.hpp"
 #include "arch/base/yaml_survey.hpp"
 
 namespace tilesim::arch::base::config {
 
 namespace {
+
+// Of a file of keys: what is larger is no such file, and takes minutes to be found wrong.
+constexpr std::size_t kMostBytes = std::size_t{8} << 20;
 
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
@@ -49,6 +54,63 @@ void find_duplicate_keys(Document::Impl& document, const YAML::Node& node,
     }
 }
 
+// A key, or the number of an entry of the list before it: "modes[2].t" is {modes, 2, t}.
+struct Step {
+    std::string key;  // of a number: as it was written, for messages
+    std::optional<std::size_t> index = std::nullopt;
+};
+
+std::vector<Step> steps_of(const std::string& path, const std::string& from) {
+    std::vector<Step> steps;
+    std::istringstream parts(path);
+    for (std::string part; std::getline(parts, part, '.');) {
+        std::size_t bracket = part.find('[');
+        const std::string name = part.substr(0, bracket);
+        steps.push_back({name});
+        while (bracket < part.size()) {
+            const std::size_t end = part.find(']', bracket);
+            const auto index = parse_integer(
+                std::string_view{part}.substr(bracket + 1, std::min(end, part.size()) - bracket - 1));
+            const auto* number = std::get_if<std::int64_t>(&index);
+            const bool more = end != std::string::npos && end + 1 < part.size();
+            if (name.empty() || end == std::string::npos || number == nullptr || *number < 0 ||
+                (more && part[end + 1] != '[')) {
+                throw ConfigError(
+                    fmt::format("{}: '{}': an entry of a list is key[number]", from, part));
+            }
+            steps.push_back({part.substr(0, end + 1), static_cast<std::size_t>(*number)});
+            bracket = end + 1;
+        }
+    }
+    return steps;
+}
+
+void check_entry(const YAML::Node& node, const Step& step, const std::string& from) {
+    const std::size_t entries = node.IsSequence() ? node.size() : 0;
+    if (*step.index >= entries) {
+        throw ConfigError(fmt::format("{}: there is no '{}': the list has {} entries", from,
+                                      step.key, entries));
+    }
+}
+
+// The map or list one step further down; a map is made where there is nothing yet.
+YAML::Node below(YAML::Node node, const Step& step, bool wants_list, const std::string& from) {
+    if (step.index) {
+        check_entry(node, step, from);
+    }
+    const YAML::Node next = step.index ? node[*step.index] : node[step.key];
+    const bool missing = !next.IsDefined() || next.IsNull();
+    if (wants_list ? !missing && next.IsSequence() : !missing && next.IsMap()) {
+        return next;
+    }
+    if (wants_list || !missing) {
+        throw ConfigError(
+            fmt::format("{}: '{}' is no {}", from, step.key, wants_list ? "list" : "map"));
+    }
+    node[step.key] = YAML::Node(YAML::NodeType::Map);
+    return node[step.key];
+}
+
 }  // namespace
 
 Document::Impl::Mark mark_of(const YAML::Node& node) {
@@ -63,7 +125,8 @@ void Document::Impl::report(Mark mark, const std::string& path, const std::strin
     }
     const auto overridden_at = std::find_if(overridden.begin(), overridden.end(), [&](auto& entry) {
         return path == entry.first || path.starts_with(entry.first + ".") ||
-               entry.first.starts_with(path + ".");
+               path.starts_with(entry.first + "[") || entry.first.starts_with(path + ".") ||
+               entry.first.starts_with(path + "[");
     });
     const std::string place =
         mark.line == 0 && overridden_at != overridden.end()
@@ -107,6 +170,11 @@ Document Document::parse(const std::string& text, const std::string& file_name) 
     auto impl = std::make_shared<Impl>();
     impl->file = file_name;
     impl->text = text;
+    if (text.size() > kMostBytes) {
+        throw ConfigError(located(file_name, 1, 1,
+                                  fmt::format("holds {} bytes; a file of keys has at most {}",
+                                              text.size(), kMostBytes)));
+    }
     impl->lines = lines_of(text);
     try {
         survey_yaml(text);
@@ -153,24 +221,19 @@ void Document::override_value(std::string_view dotted_path, std::string_view val
     }
     YAML::Node node;
     node.reset(impl_->root);
-    std::istringstream parts(path);
-    std::vector<std::string> keys;
-    for (std::string part; std::getline(parts, part, '.');) {
-        keys.push_back(part);
+    const std::vector<Step> steps = steps_of(path, from);
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+        const YAML::Node next = below(node, steps[i], steps[i + 1].index.has_value(), from);
+        node.reset(next);
     }
-    for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
-        const YAML::Node next = node[keys[i]];
-        if (next.IsDefined() && !next.IsNull() && !next.IsMap()) {
-            throw ConfigError(fmt::format("{}: '{}' is no map", from, keys[i]));
-        }
-        if (!next.IsDefined() || next.IsNull()) {
-            node[keys[i]] = YAML::Node(YAML::NodeType::Map);
-        }
-        const YAML::Node child = node[keys[i]];
-        node.reset(child);
+    const Step& last = steps.back();
+    if (last.index) {
+        check_entry(node, last, from);
+        node[*last.index] = parsed;
+    } else {
+        node.remove(last.key);
+        node[last.key] = parsed;
     }
-    node.remove(keys.back());
-    node[keys.back()] = parsed;
     impl_->overridden[path] = from;
 }
 

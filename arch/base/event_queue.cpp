@@ -33,6 +33,9 @@ void EventQueue::at(Femtoseconds time, EventHandler& handler, std::uint64_t tag)
         hole = parent;
     }
     heap_[hole] = entry;
+    if (hole == 0 && watcher_ != nullptr) {
+        watcher_->on_earlier(time);
+    }
 }
 
 void EventQueue::pop() {
@@ -72,6 +75,12 @@ void EventQueue::run_until(Femtoseconds limit) {
         ++executed_;
         handler.on_event(tag, now_);
     }
+}
+
+void EventQueue::advance_to(Femtoseconds time) {
+    SIM_CHECK(time <= next_time(), "the present would be {} fs, after the event at {} fs",
+              time.count(), next_time().count());
+    now_ = std::max(now_, time);
 }
 
 }  // namespace tilesim::arch::base

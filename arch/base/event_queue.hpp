@@ -21,6 +21,15 @@ class EventHandler {
     ~EventHandler() = default;
 };
 
+// Hears when an event is put before all others: whoever executes the queue may have to wake sooner.
+class QueueWatcher {
+  public:
+    virtual void on_earlier(Femtoseconds time) = 0;
+
+  protected:
+    ~QueueWatcher() = default;
+};
+
 class EventQueue {
   public:
     Femtoseconds now() const { return now_; }
@@ -36,6 +45,10 @@ class EventQueue {
 
     // Executes every event up to and including `limit`.
     void run_until(Femtoseconds limit);
+    // The present is `time` from now on; nothing may be due before.
+    void advance_to(Femtoseconds time);
+    // `watcher` hears from now on; nullptr: nobody.
+    void watch(QueueWatcher* watcher) { watcher_ = watcher; }
 
   private:
     struct Entry {
@@ -53,6 +66,7 @@ class EventQueue {
     Femtoseconds now_{0};
     std::uint64_t order_ = 0;
     std::uint64_t executed_ = 0;
+    QueueWatcher* watcher_ = nullptr;
 };
 
 }  // namespace tilesim::arch::base

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 
 #include "arch/base/clock.hpp"
@@ -121,6 +122,29 @@ std::string format_quantity(std::int64_t count, const Dimension& dimension) {
         }
     }
     return fmt::format("{} {}", count, dimension.base);
+}
+
+std::optional<KnownUnit> known_unit(std::string_view name) {
+    for (const Dimension* dimension :
+         {&kCyclesDimension, &kBytesDimension, &kBytesPerCycleDimension, &kTimeDimension,
+          &kFrequencyDimension, &kBandwidthDimension, &kThroughputDimension}) {
+        for (const UnitName& unit : dimension->units) {
+            if (unit.name == name) {
+                return KnownUnit{*dimension, unit};
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+std::string format_in_unit(std::int64_t count, const UnitName& unit) {
+    std::string text = fmt::format("{}{}", count < 0 ? "-" : "", std::abs(count / unit.scale));
+    std::string digits;
+    for (Int128 rest = std::abs(count % unit.scale); rest != 0; rest %= unit.scale) {
+        rest *= 10;
+        digits += static_cast<char>('0' + static_cast<int>(rest / unit.scale));
+    }
+    return fmt::format("{}{}{} {}", text, digits.empty() ? "" : ".", digits, unit.name);
 }
 
 std::variant<std::int64_t, std::string> parse_integer(std::string_view text) {

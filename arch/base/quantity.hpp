@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -34,6 +35,15 @@ std::variant<std::int64_t, std::string> parse_quantity(std::string_view text,
                                                        const Dimension& dimension);
 // In the largest unit that keeps the number whole.
 std::string format_quantity(std::int64_t count, const Dimension& dimension);
+
+// The dimension that has a unit of this name, and the unit; nothing: no dimension has.
+struct KnownUnit {
+    const Dimension& dimension;
+    const UnitName& unit;
+};
+std::optional<KnownUnit> known_unit(std::string_view name);
+// "1.25 GHz": the count in this unit, all its digits.
+std::string format_in_unit(std::int64_t count, const UnitName& unit);
 
 // A plain decimal or 0x integer, or what is wrong with the text.
 std::variant<std::int64_t, std::string> parse_integer(std::string_view text);

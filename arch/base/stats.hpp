@@ -170,7 +170,8 @@ class StateAccount {
     std::string_view name() const { return name_; }
     Unit unit() const { return unit_; }
     const std::vector<State>& states() const { return states_; }
-    std::size_t current() const { return current_; }
+    // Stays where it is: waveforms follow it.
+    const std::size_t& current() const { return current_; }
     std::int64_t since() const { return last_; }
     std::int64_t spent(std::size_t state) const { return spent_[state]; }
     std::int64_t total() const;

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "arch/amx/program/instruction_stream.hpp"
-#include "arch/amx/program/program_text.hpp"
 #include "sim/session/session.hpp"
 #include "workloads/amx/tiles/amx_dataflow.hpp"
+#include "workloads/amx/tiles/kernel_text.hpp"
 
 namespace tilesim::sim::compare {
 
@@ -19,7 +19,6 @@ using arch::amx::program::TileShape;
 namespace {
 
 constexpr std::string_view kCount = "COUNT";
-constexpr std::string_view kSecondThread = "\n# thread 1";
 // Predictions are of the long run: what more iterations take, over how many more they are.
 constexpr std::int64_t kFew = 40;
 constexpr std::int64_t kMany = 240;
@@ -34,14 +33,22 @@ AmxKernelRun run_program(const sim::Scenario& like, const std::string& text,
                          const std::string& file) {
     workloads::amx::tiles::AmxProgramWorkload workload;
     workload.file = file;
-    workload.program = arch::amx::program::read_program(text, file);
-    if (const std::int64_t instructions = workload.program.dynamic_instructions();
-        instructions > kMostInstructions) {
+    workload.programs = workloads::amx::tiles::read_kernel(text, file, 1);
+    AmxKernelRun run;
+    std::int64_t instructions = 0;
+    for (const auto& program : workload.programs) {
+        instructions += program.dynamic_instructions() * program.runs;
+    }
+    if (instructions > kMostInstructions) {
         throw arch::base::config::ConfigError(
             fmt::format("{}: {} instructions are too many to simulate, at most {}", file,
                         instructions, kMostInstructions));
     }
-    AmxKernelRun run = work_of(workload.program);
+    for (const auto& program : workload.programs) {
+        const AmxKernelRun work = work_of(program);
+        run.operations += work.operations;
+        run.bytes += work.bytes;
+    }
     sim::Scenario scenario = like;
     scenario.problem = {workloads::amx::tiles::amx_program_kind(), std::move(workload)};
     scenario.mapping = {};
@@ -54,7 +61,8 @@ AmxKernelRun run_program(const sim::Scenario& like, const std::string& text,
 AmxKernelRun work_of(const arch::amx::program::Program& program) {
     AmxKernelRun work;
     std::array<TileShape, arch::amx::program::kTiles> shapes{};
-    for (arch::amx::program::InstructionStream stream(program); !stream.finished(); stream.advance()) {
+    for (arch::amx::program::InstructionStream stream(program); !stream.finished();
+         stream.advance()) {
         const Instruction& instruction = *stream.current().instruction;
         const auto tile = static_cast<std::size_t>(instruction.destination);
         if (instruction.opcode == Opcode::Ldtilecfg) {
@@ -77,10 +85,6 @@ AmxKernelRun work_of(const arch::amx::program::Program& program) {
 
 AmxKernelRun run_amx_kernel(const sim::Scenario& like, const std::string& text,
                             const std::string& file) {
-    if (text.find(kSecondThread) != std::string::npos) {
-        throw arch::base::config::ConfigError(fmt::format(
-            "{}: a kernel of several threads is compared only where it is the scenario", file));
-    }
     const std::size_t at = text.find(kCount);
     if (at == std::string::npos) {
         return run_program(like, text, file);

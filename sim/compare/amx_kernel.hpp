@@ -20,7 +20,7 @@ struct AmxKernelRun {
 AmxKernelRun work_of(const arch::amx::program::Program& program);
 
 // `text`: the kernel; `file`: its name in messages; `like`: whose device and data it runs with.
-// Throws ConfigError when the text is no kernel of one thread, faults or is too long to simulate.
+// Throws ConfigError when the text is no kernel, faults or is too long to simulate.
 AmxKernelRun run_amx_kernel(const sim::Scenario& like, const std::string& text,
                             const std::string& file);
 

@@ -7,21 +7,26 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <span>
 #include <sstream>
 
-#include "arch/npu/npu_config.hpp"
 #include "arch/base/config.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "sim/compare/amx_timing.hpp"
+#include "sim/compare/raw_trace.hpp"
+#include "sim/compare/timing_file.hpp"
+#include "sim/compare/trace_compare.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
+#include "sim/finite_range.hpp"
 #include "sim/explore/settings.hpp"
 #include "sim/page/page.hpp"
 #include "sim/report.hpp"
 #include "sim/session/session.hpp"
 #include "sim/trace/activity_log.hpp"
 #include "sim/trace/chrome_trace.hpp"
-#include "sim/compare/amx_timing.hpp"
-#include "sim/compare/timing_file.hpp"
-#include "sim/compare/trace_compare.hpp"
+#include "workloads/npu/program_file/program_file.hpp"
 
 namespace tilesim::sim::compare {
 
@@ -38,18 +43,10 @@ struct CompareArguments {
     std::vector<std::string> settings;
     std::string against;
     std::string format = "table";
-    std::string html;      // a page with the timelines; empty: none
-    double tolerance = 5;  // percent
+    std::string html;                          // a page with the timelines; empty: none
+    double tolerance = 5;                      // percent
+    std::optional<std::int64_t> column_shift;  // left out: found from the trace
 };
-
-std::string read(const std::string& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    if (!in || std::filesystem::is_directory(file) || !(text << in.rdbuf())) {
-        throw arch::base::config::IoError(fmt::format("{}: cannot be read", file));
-    }
-    return text.str();
-}
 
 int compare_timing(const CompareArguments& arguments, const sim::Scenario& scenario,
                    const Timing& timing) {
@@ -89,12 +86,32 @@ int compare_amx_timing(const CompareArguments& arguments, const sim::Scenario& s
                : sim::kCheckFailed;
 }
 
+// What the design's trace units watch, where the scenario is a design.
+std::span<const workloads::npu::program_file::TraceSlots> slots_of(const sim::Scenario& scenario) {
+    const auto* workload = scenario.problem.find<workloads::npu::program_file::ProgramWorkload>();
+    return workload == nullptr ? std::span<const workloads::npu::program_file::TraceSlots>{}
+                               : workload->trace_slots;
+}
+
 int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenario,
-                  const TraceFile& measured) {
+                  const TraceFile& recorded) {
     const auto* npu = scenario.device.find<arch::npu::NpuConfig>();
     if (npu == nullptr) {
         throw ConfigError("not comparable: a trace is of an NPU, the scenario's device is not");
     }
+    if (!recorded.device.empty() && recorded.device != scenario.device.name) {
+        throw ConfigError(fmt::format("not comparable: {} is of {}, the scenario runs on {}",
+                                      arguments.against, recorded.device, scenario.device.name));
+    }
+    sim::trace::ActivityLog log({}, kMostActivities);
+    const workloads::RunResult result = sim::session::run(scenario, &log);
+    log.finish(arch::base::Femtoseconds{
+        static_cast<std::int64_t>(result.time_ns * workloads::kFemtosecondsPerNanosecond)});
+    const TraceFile simulated = parse_trace(
+        sim::trace::to_chrome_trace(log, npu->clock, npu->memory_rows, scenario.device.name),
+        "the simulation");
+    const std::int64_t shift = arguments.column_shift.value_or(column_shift(recorded, simulated));
+    const TraceFile measured = shifted(recorded, shift);
     if (const auto tile = foreign_tile(measured, npu->rows(), npu->columns)) {
         throw ConfigError(
             fmt::format("not comparable: {} has {} rows of {} tiles, and the trace holds '{}': it "
@@ -102,13 +119,8 @@ int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenar
                         "device",
                         scenario.device.name, npu->rows(), npu->columns, *tile));
     }
-    sim::trace::ActivityLog log({}, kMostActivities);
-    const workloads::RunResult result = sim::session::run(scenario, &log);
-    log.finish(arch::base::Femtoseconds{
-        static_cast<std::int64_t>(result.time_ns * workloads::kFemtosecondsPerNanosecond)});
-    const TraceFile simulated =
-        parse_trace(sim::trace::to_chrome_trace(log, npu->clock), "the simulation");
-    const TraceComparison comparison = compare_traces(measured, simulated);
+    TraceComparison comparison = compare_traces(measured, simulated);
+    comparison.column_shift = shift;
     sim::print(arguments.format == "json" ? to_json(comparison).dump(2) + "\n"
                                           : to_table(comparison));
     if (!arguments.html.empty()) {
@@ -118,7 +130,7 @@ int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenar
                         sim::page::to_comparison_html(
                             page, fmt::format("{} against {}", arguments.file, arguments.against)));
     }
-    const bool good = comparison.flaws.empty() &&
+    const bool good = comparison.flaws.empty() && !comparison.uniform_factor &&
                       std::abs(comparison.period_error_percent) <= arguments.tolerance;
     return good ? sim::kFine : sim::kCheckFailed;
 }
@@ -126,11 +138,15 @@ int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenar
 int compare(const CompareArguments& arguments) {
     const sim::Scenario scenario =
         sim::load_scenario(arguments.file, sim::explore::parse_settings(arguments.settings));
-    const std::string text = read(arguments.against);
+    const std::string text = read_file(arguments.against);
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     try {
         if (first != text.npos && (text[first] == '[' || text[first] == '{')) {
             return compare_trace(arguments, scenario, parse_trace(text, arguments.against));
+        }
+        if (is_raw_trace(text)) {
+            return compare_trace(arguments, scenario,
+                                 parse_raw_trace(text, arguments.against, slots_of(scenario)));
         }
         if (!arguments.html.empty()) {
             throw ConfigError(fmt::format(
@@ -153,15 +169,20 @@ void add_compare(CLI::App& app, std::optional<int>& exit_code) {
     CLI::App* command = app.add_subcommand("compare", "a measurement against its prediction");
     command->add_option("file", arguments->file, "scenario file")->required();
     command
-        ->add_option("--against", arguments->against,
-                     "hardware trace (JSON), timings, or the AMX harness's CSV")
+        ->add_option(
+            "--against", arguments->against,
+            "hardware trace (JSON, or raw as the host saved it), timings, or the AMX harness's CSV")
         ->required();
     command->add_option("--set", arguments->settings, "override a key: key.path=value");
     command->add_option("--format", arguments->format, "table or json")
         ->check(CLI::IsMember({"table", "json"}));
     command->add_option("--html", arguments->html, "write a page with both timelines");
+    command
+        ->add_option("--column-shift", arguments->column_shift,
+                     "columns the loader has put the design further east [found]")
+        ->check(CLI::Range(-127, 127));
     command->add_option("--tolerance", arguments->tolerance, "percent for exit code 0 [5]")
-        ->check(CLI::Range(0.0, 1000.0));
+        ->check(sim::finite_range(0, 1000));
     command->callback([arguments, &exit_code] { exit_code = compare(*arguments); });
 }
 

@@ -59,16 +59,22 @@ TEST_F(CompareCommand, NamesASlowerFabric) {
 }
 
 TEST_F(CompareCommand, NamesAFabricWithFewerEntries) {
-    ASSERT_EQ(call("run " + kScenario + " --set device.fabric.read_blocks=4 --trace t.json"), 0);
+    ASSERT_EQ(call("run " + kScenario + " --set device.fabric.link_clock=20MHz --trace t.json"), 0);
     EXPECT_EQ(call("compare " + kScenario + " --against t.json"), 1);
     EXPECT_THAT(output_, HasSubstr("most of the difference: shim transfers"));
-    EXPECT_THAT(output_, HasSubstr("reads waiting for an entry of the fabric (read_blocks): +"));
+    EXPECT_THAT(output_, HasSubstr("reads waiting for the link or a page of the fabric: +"));
 }
 
 TEST_F(CompareCommand, ATraceOfALargerArrayIsRefused) {
     ASSERT_EQ(call("run " + kScenario + " --set device=xdna2 --trace t.json"), 0) << output_;
     EXPECT_EQ(call("compare " + kScenario + " --against t.json"), 1);
-    EXPECT_THAT(output_, HasSubstr("not comparable: xdna has 6 rows of 4 tiles"));
+    EXPECT_THAT(output_, HasSubstr("is of xdna2, the scenario runs on xdna"));
+}
+
+TEST_F(CompareCommand, ATraceOfAnotherDeviceIsRefusedThoughItWouldFit) {
+    ASSERT_EQ(call("run " + kScenario + " --trace t.json"), 0) << output_;
+    EXPECT_EQ(call("compare " + kScenario + " --set device=xdna2 --against t.json"), 1);
+    EXPECT_THAT(output_, HasSubstr("not comparable: t.json is of xdna, the scenario runs on xdna2"));
 }
 
 TEST_F(CompareCommand, WhatIsNotComparableIsSaid) {

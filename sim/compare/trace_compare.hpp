@@ -25,6 +25,8 @@ struct EventRow {
     double measured_period = 0, simulated_period = 0;  // cycles from one to the next
     // By how much the measured ones are longer in all, cycles a tile.
     double excess = 0;
+    // Of the gaps from one begin to the next, in percent of the measured gap.
+    double median_gap_error = 0, worst_gap_error = 0;
 };
 
 struct Divergence {
@@ -40,13 +42,25 @@ struct TraceComparison {
     std::vector<std::string> flaws;
     std::vector<Divergence> first;    // the earliest; empty where none
     double period_error_percent = 0;  // of the rate at which kernels run
+    std::int64_t lanes_measured = 0, lanes_common = 0;
+    std::int64_t events_measured = 0, events_paired = 0;
+    double median_gap_error = 0;    // over all gaps between paired events, percent
+    std::int64_t column_shift = 0;  // the loader put the design so many columns further east
+    std::int64_t lost_packets = 0;
     std::string cause;
+    // Everything lasts this much longer in the measurement: its ticks are of another length.
+    std::optional<double> uniform_factor;
 };
 
 // A tile of the trace that an array of this size does not have: the trace is of another device.
 // Nothing where all tiles are its own.
 std::optional<std::string> foreign_tile(const TraceFile& trace, std::int64_t rows,
                                         std::int64_t columns);
+
+// The smallest traced column less the design's: where the loader has put it.
+std::int64_t column_shift(const TraceFile& measured, const TraceFile& simulated);
+// The same trace with its tiles so many columns further west.
+TraceFile shifted(const TraceFile& trace, std::int64_t columns);
 
 // Throws ConfigError with the reason when the two are not comparable.
 TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simulated);

@@ -55,6 +55,33 @@ TEST(TraceFile, SaysWhatIsMissing) {
     EXPECT_EQ(lost.lanes.size(), 1U);
 }
 
+// Kernels of 9 cycles every 20, stalls of 7 between them, in ticks of this many cycles.
+TraceFile ticking(std::int64_t tick) {
+    std::vector<Event> events;
+    for (std::int64_t i = 0; i < 8; ++i) {
+        events.push_back({"INSTR_VECTOR", 20 * i * tick, (20 * i + 9) * tick});
+        events.push_back({"LOCK_STALL", (20 * i + 10) * tick, (20 * i + 17) * tick});
+    }
+    return trace(events);
+}
+
+TEST(TraceCompare, AFactorThatEverythingHasIsNamed) {
+    const TraceComparison scaled = compare_traces(ticking(3), ticking(1));
+    ASSERT_TRUE(scaled.uniform_factor);
+    EXPECT_DOUBLE_EQ(*scaled.uniform_factor, 3);
+    EXPECT_THAT(scaled.cause, HasSubstr("3 times as long"));
+    EXPECT_FALSE(compare_traces(ticking(2), ticking(2)).uniform_factor);
+}
+
+TEST(TraceFile, SaysWhichDeviceItIsOf) {
+    EXPECT_EQ(ticking(1).device, "");
+    EXPECT_EQ(parse_trace(R"([{"name":"device","ph":"M","pid":0,"args":{"name":"xdna"}},
+        {"name":"A","ts":1,"ph":"B","pid":0},{"name":"A","ts":4,"ph":"E","pid":0}])",
+                          "t.json")
+                  .device,
+              "xdna");
+}
+
 TEST(TraceFile, UndoesWrapsOfTheTimer) {
     const TraceFile file = trace({{"A", 4294967000, 4294967100}, {"A", 50, 60}});
     const auto& lane = file.lanes.at({"core_trace for tile2,0", "A"});

@@ -38,6 +38,7 @@ class Reader {
             unpaired_ += begin ? 1 : 0;
         }
         TraceFile result;
+        result.device = device_;
         for (auto& [key, intervals] : intervals_) {
             const auto& [pid, name] = key;
             std::stable_sort(
@@ -48,7 +49,7 @@ class Reader {
                 process == processes_.end() ? fmt::format("pid {}", pid) : process->second;
             result.lanes[{unit, name}] = std::move(intervals);
         }
-        kernels_between_markers(result);
+        add_kernels_between_markers(result);
         flaw(result, malformed_, "malformed events");
         flaw(result, unpaired_, "events without their begin or end");
         flaw(result, unsorted_, "events out of order");
@@ -67,6 +68,9 @@ class Reader {
         if (event.value("name", "") == "process_name" && event.contains("args") &&
             event["args"].is_object()) {
             processes_[event.value("pid", std::int64_t{0})] = event["args"].value("name", "");
+        } else if (event.value("name", "") == "device" && event.contains("args") &&
+                   event["args"].is_object()) {
+            device_ = event["args"].value("name", "");
         }
     }
 
@@ -105,35 +109,13 @@ class Reader {
         return stamp + clock.offset;
     }
 
-    // Programs often mark a kernel with events 0 and 1 instead of recording its instructions.
-    static void kernels_between_markers(TraceFile& trace) {
-        std::map<Lane, std::vector<Interval>> kernels;
-        for (const auto& [lane, begins] : trace.lanes) {
-            const auto ends = trace.lanes.find({lane.first, "INSTR_EVENT_1"});
-            if (lane.second != "INSTR_EVENT_0" || ends == trace.lanes.end()) {
-                continue;
-            }
-            auto end = ends->second.begin();
-            for (const Interval& begin : begins) {
-                while (end != ends->second.end() && end->begin < begin.begin) {
-                    ++end;
-                }
-                if (end != ends->second.end()) {
-                    kernels[{lane.first, "INSTR_VECTOR"}].push_back({begin.begin, end->begin});
-                }
-            }
-        }
-        for (auto& [lane, intervals] : kernels) {
-            trace.lanes[lane] = std::move(intervals);
-        }
-    }
-
     struct Clock {
         std::int64_t last = INT64_MIN / 2;
         std::int64_t offset = 0;
     };
     using Key = std::pair<std::int64_t, std::string>;  // pid, event
     std::map<std::int64_t, std::string> processes_;
+    std::string device_;
     std::map<std::int64_t, Clock> clocks_;
     std::map<Key, std::optional<std::int64_t>> open_;
     std::map<Key, std::vector<Interval>> intervals_;
@@ -147,6 +129,28 @@ json salvaged(const std::string& text) {
 }
 
 }  // namespace
+
+void add_kernels_between_markers(TraceFile& trace) {
+    std::map<Lane, std::vector<Interval>> kernels;
+    for (const auto& [lane, begins] : trace.lanes) {
+        const auto ends = trace.lanes.find({lane.first, "INSTR_EVENT_1"});
+        if (lane.second != "INSTR_EVENT_0" || ends == trace.lanes.end()) {
+            continue;
+        }
+        auto end = ends->second.begin();
+        for (const Interval& begin : begins) {
+            while (end != ends->second.end() && end->begin < begin.begin) {
+                ++end;
+            }
+            if (end != ends->second.end()) {
+                kernels[{lane.first, "INSTR_VECTOR"}].push_back({begin.begin, end->begin});
+            }
+        }
+    }
+    for (auto& [lane, intervals] : kernels) {
+        trace.lanes[lane] = std::move(intervals);
+    }
+}
 
 TraceFile parse_trace(const std::string& text, const std::string& file) {
     json events = json::parse(text, nullptr, false);

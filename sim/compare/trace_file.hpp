@@ -18,9 +18,14 @@ using Lane = std::pair<std::string, std::string>;
 
 struct TraceFile {
     std::map<Lane, std::vector<Interval>> lanes;  // in the order of time
+    std::string device;  // it says it is of; empty: it does not say
     // What makes it less than the whole truth: unpaired events, wraps, a cut file.
     std::vector<std::string> flaws;
+    std::int64_t lost_packets = 0;
 };
+
+// Programs often mark a kernel with events 0 and 1: what lies between is the lane INSTR_VECTOR.
+void add_kernels_between_markers(TraceFile& trace);
 
 // Throws ConfigError when the text is no trace at all. A file that was cut off is read as far as it
 // goes, and says so.

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "arch/base/config.hpp"
+#include "sim/explore/command_line.hpp"
 #include "sim/report.hpp"
 
 namespace tilesim::sim::explore {
@@ -20,15 +21,6 @@ using arch::base::config::IoError;
 namespace {
 
 constexpr std::int64_t kUsualLimit = 1000;  // Slurm's MaxArraySize is 1001 unless a site says so
-
-// A word of a shell command, whatever is in it.
-std::string quoted(const std::string& text) {
-    std::string result = "'";
-    for (const char c : text) {
-        result += c == '\'' ? std::string{"'\\''"} : std::string{c};
-    }
-    return result + "'";
-}
 
 std::string this_program() {
     std::error_code error;
@@ -80,7 +72,7 @@ void write_script(const fs::path& file, const std::string& text) {
 void write_merge(const fs::path& folder) {
     write_script(folder / "merge.sh",
                  fmt::format("#!/bin/sh\nset -e\ncd {}\nexec {} merge results.db shard-*.db\n",
-                             quoted(folder), quoted(this_program())));
+                             shell_word(folder), shell_word(this_program())));
 }
 
 std::string submitted(const ArrayJob& job, const std::string& command) {
@@ -110,14 +102,15 @@ std::string write_slurm(const ArrayJob& job) {
             "#SBATCH --requeue\n"
             "#SBATCH --output={}/task-%a.log\n"
             "# --retry-failed: what killed the task may have killed a point first.\n"
-            "exec {} sweep {} --jobs 1 --quiet --retry-failed --shard \"$SLURM_ARRAY_TASK_ID/{}\" "
+            "exec {} sweep {} --jobs 1 --quiet --retry-failed{} --shard \"$SLURM_ARRAY_TASK_ID/{}\" "
             "--store {}/\"shard-$SLURM_ARRAY_TASK_ID.db\"\n",
-            quoted(job.name), tasks, folder.string(), quoted(this_program()),
-            quoted(job.sweep_file), tasks, quoted(folder)));
+            shell_word(job.name), tasks, folder.string(), shell_word(this_program()),
+            shell_word(job.sweep_file), job.sampled ? " --sampled" : "", tasks,
+            shell_word(folder)));
     write_merge(folder);
     return fmt::format("{} points in {} tasks\n", job.points, tasks) +
-           submitted(job, fmt::format("sbatch {}", quoted(folder / "job.sh"))) +
-           fmt::format("then: {}\n", quoted(folder / "merge.sh"));
+           submitted(job, fmt::format("sbatch {}", shell_word(folder / "job.sh"))) +
+           fmt::format("then: {}\n", shell_word(folder / "merge.sh"));
 }
 
 std::string write_condor(const ArrayJob& job) {
@@ -129,7 +122,7 @@ std::string write_condor(const ArrayJob& job) {
             "universe = vanilla\n"
             "executable = {}\n"
             "Shard = $(Process) + 1\n"
-            "arguments = \"sweep '{}' --jobs 1 --quiet --retry-failed --shard $INT(Shard)/{} "
+            "arguments = \"sweep '{}' --jobs 1 --quiet --retry-failed{} --shard $INT(Shard)/{} "
             "--store '{}/shard-$INT(Shard).db'\"\n"
             "request_cpus = 1\n"
             "on_exit_remove = ExitBySignal == False\n"
@@ -137,12 +130,13 @@ std::string write_condor(const ArrayJob& job) {
             "error = {}/task-$INT(Shard).log\n"
             "log = {}/condor.log\n"
             "queue {}\n",
-            this_program(), job.sweep_file, tasks, folder.string(), folder.string(),
+            this_program(), job.sweep_file, job.sampled ? " --sampled" : "", tasks,
+            folder.string(), folder.string(),
             folder.string(), folder.string(), tasks));
     write_merge(folder);
     return fmt::format("{} points in {} tasks\n", job.points, tasks) +
-           submitted(job, fmt::format("condor_submit {}", quoted(folder / "job.sub"))) +
-           fmt::format("then: {}\n", quoted(folder / "merge.sh"));
+           submitted(job, fmt::format("condor_submit {}", shell_word(folder / "job.sub"))) +
+           fmt::format("then: {}\n", shell_word(folder / "merge.sh"));
 }
 
 }  // namespace tilesim::sim::explore

@@ -15,6 +15,7 @@ struct ArrayJob {
     std::int64_t limit = 0;  // of an array at this site; 0: ask Slurm, HTCondor has none
     std::string folder;      // default: <name>.slurm or <name>.condor
     bool submit = false;
+    bool sampled = false;  // as `sweep --sampled`
 };
 
 // Each writes the scripts, submits them where asked to, and says what it did.

@@ -2,11 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
+#include "arch/base/quantity.hpp"
+
 namespace tilesim::sim::explore {
+
+using arch::base::config::UnitName;
 
 namespace {
 
@@ -28,10 +34,6 @@ Number parse(const std::string& text, const char* what) {
     number.unit = std::string(rest, end);
     number.unit.erase(0, number.unit.find_first_not_of(' '));
     return number;
-}
-
-bool whole(double value) {
-    return value == std::round(value);
 }
 
 std::vector<double> stepped(double from, double to, double step) {
@@ -78,26 +80,45 @@ std::vector<double> spaced(double from, double to, std::int64_t points, bool log
     return values;
 }
 
-// Numbers, and whether all of them are whole.
-struct Numbers {
-    std::vector<double> values;
-    bool whole = false;
-};
-
-Numbers numbers_of(const AxisRange& range, const Number& from, const Number& to) {
-    const bool ends_whole = whole(from.value) && whole(to.value);
+std::vector<double> numbers_of(const AxisRange& range, const Number& from, const Number& to) {
     if (range.step) {
         const Number step = parse(*range.step, "step");
-        if (!step.unit.empty() && step.unit != from.unit) {
+        if (step.unit != from.unit) {
             throw std::invalid_argument(
-                fmt::format("'step' must be in '{}', got '{}'", from.unit, step.unit));
+                fmt::format("'step' must be in the unit of 'from' ('{}'), got '{}'", from.unit,
+                            step.unit));
         }
-        return {stepped(from.value, to.value, step.value), ends_whole && whole(step.value)};
+        return stepped(from.value, to.value, step.value);
     }
     if (range.factor) {
-        return {multiplied(from.value, to.value, parse(*range.factor, "factor").value), ends_whole};
+        const Number factor = parse(*range.factor, "factor");
+        if (!factor.unit.empty()) {
+            throw std::invalid_argument(
+                fmt::format("'factor' must be a plain number, got '{}'", *range.factor));
+        }
+        return multiplied(from.value, to.value, factor.value);
     }
-    return {spaced(from.value, to.value, *range.points, range.logarithmic), ends_whole};
+    return spaced(from.value, to.value, *range.points, range.logarithmic);
+}
+
+// What has no unit is whole where both its ends are.
+std::string plain_text(double value, bool whole) {
+    return whole ? fmt::format("{:.0f}", std::round(value)) : fmt::format("{:.12g}", value);
+}
+
+// In its own unit, of as many digits as that has of whole base units, twelve at most.
+std::string quantity_text(double value, const UnitName& unit) {
+    const bool binary = (unit.scale & (unit.scale - 1)) == 0;
+    constexpr std::int64_t kBinaryParts = 1024;
+    constexpr std::int64_t kDecimalParts = 1'000'000'000'000;
+    const std::int64_t step =
+        std::max<std::int64_t>(1, unit.scale / (binary ? kBinaryParts : kDecimalParts));
+    const double count = value * static_cast<double>(unit.scale);
+    if (std::abs(count) >= static_cast<double>(INT64_MAX)) {
+        throw std::invalid_argument(fmt::format("{:g} {} is too large", value, unit.name));
+    }
+    return arch::base::config::format_in_unit(
+        std::llround(count / static_cast<double>(step)) * step, unit);
 }
 
 }  // namespace
@@ -113,16 +134,24 @@ std::vector<std::string> values_of(const AxisRange& range) {
     if (given != 1) {
         throw std::invalid_argument("must hold exactly one of step, factor, points");
     }
-    const Numbers numbers = numbers_of(range, from, to);
+    const auto known = arch::base::config::known_unit(from.unit);
+    if (!from.unit.empty() && !known) {
+        throw std::invalid_argument(fmt::format("'from' has the unknown unit '{}'", from.unit));
+    }
+    const bool whole = from.value == std::round(from.value) && to.value == std::round(to.value) &&
+                       (!range.step || parse(*range.step, "step").value ==
+                                           std::round(parse(*range.step, "step").value));
+    const std::vector<double> numbers = numbers_of(range, from, to);
     std::vector<std::string> texts;
-    for (const double value : numbers.values) {
-        const std::string number = numbers.whole ? fmt::format("{:.0f}", std::round(value))
-                                                 : fmt::format("{:.12g}", value);
-        const std::string text =
-            from.unit.empty() ? number : fmt::format("{} {}", number, from.unit);
-        if (texts.empty() || texts.back() != text) {
-            texts.push_back(text);
-        }
+    std::set<std::string> different;
+    for (const double value : numbers) {
+        texts.push_back(known ? quantity_text(value, known->unit) : plain_text(value, whole));
+        different.insert(texts.back());
+    }
+    if (different.size() < texts.size()) {
+        throw std::invalid_argument(fmt::format(
+            "holds {} values of which only {} differ{}", texts.size(), different.size(),
+            from.unit.empty() ? ": whole ends have whole values between them" : ""));
     }
     return texts;
 }

@@ -16,8 +16,9 @@ struct AxisRange {
     bool logarithmic = false;                 // spacing of `points`
 };
 
-// Both ends included where they are met. Whole ends give whole values, without repeats. Throws
-// std::invalid_argument with what is wrong.
+// Both ends included where they are met, each in the unit of `from`. Whole ends without a unit give
+// whole values. As many values as the range says, all different, or it throws std::invalid_argument
+// with what is wrong.
 std::vector<std::string> values_of(const AxisRange& range);
 
 }  // namespace tilesim::sim::explore

@@ -25,12 +25,30 @@ TEST(AxisRange, FactorsAndLogarithmicPointsMultiply) {
                 ElementsAre("1", "10", "100", "1000"));
 }
 
-TEST(AxisRange, WholeEndsGiveWholeValuesWithoutRepeats) {
-    EXPECT_THAT(values_of({.from = "1", .to = "4", .points = 9}), ElementsAre("1", "2", "3", "4"));
+TEST(AxisRange, QuantitiesKeepTheirUnitAndTheirCount) {
+    EXPECT_THAT(values_of({.from = "1 GHz", .to = "2 GHz", .points = 5}),
+                ElementsAre("1 GHz", "1.25 GHz", "1.5 GHz", "1.75 GHz", "2 GHz"));
+    EXPECT_THAT(values_of({.from = "1 GHz", .to = "2 GHz", .factor = "1.2"}),
+                ElementsAre("1 GHz", "1.2 GHz", "1.44 GHz", "1.728 GHz"));
+    EXPECT_THAT(values_of({.from = "2 GHz", .to = "4 GHz", .points = 3, .logarithmic = true}),
+                ElementsAre("2 GHz", "2.828427125 GHz", "4 GHz"));  // whole Hz
+    EXPECT_THAT(values_of({.from = "1 KiB", .to = "2 KiB", .points = 4}),
+                ElementsAre("1 KiB", "1.3330078125 KiB", "1.6669921875 KiB", "2 KiB"));
+    EXPECT_THAT(values_of({.from = "1 cycle", .to = "4 cycle", .step = "1 cycle"}),
+                ElementsAre("1 cycle", "2 cycle", "3 cycle", "4 cycle"));
+}
+
+TEST(AxisRange, WholeEndsGiveWholeValues) {
+    EXPECT_THAT(values_of({.from = "1", .to = "4", .points = 3}), ElementsAre("1", "3", "4"));
 }
 
 TEST(AxisRange, ImpossibleRangesAreRefused) {
     const AxisRange wrong[] = {{.from = "1", .to = "4"},
+                               {.from = "1", .to = "4", .points = 9},
+                               {.from = "1 cycle", .to = "4 cycle", .points = 9},
+                               {.from = "1 parsec", .to = "4 parsec", .points = 2},
+                               {.from = "1 GHz", .to = "2 GHz", .step = "1"},
+                               {.from = "1", .to = "8", .factor = "2 B"},
                                {.from = "1", .to = "4", .step = "0"},
                                {.from = "1", .to = "4", .step = "-1"},
                                {.from = "0", .to = "4", .factor = "2"},

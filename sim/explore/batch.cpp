@@ -4,8 +4,16 @@
 
 #include "sim/explore/interrupt.hpp"
 #include "sim/explore/progress.hpp"
+#include "sim/explore/yaml_block.hpp"
 
 namespace tilesim::sim::explore {
+
+Job without_mapping(Job job) {
+    job.text = without_block(job.text, "mapping");
+    std::erase_if(job.overrides,
+                  [](const auto& setting) { return setting.first.starts_with("mapping"); });
+    return job;
+}
 
 std::vector<Simulated> simulate_all(const std::vector<Job>& jobs, std::size_t processes) {
     constexpr std::chrono::milliseconds kPatience{200};

@@ -14,6 +14,9 @@ struct Job {
     Settings overrides;
 };
 
+// The job as it is without a mapping of its own: a run chooses one.
+Job without_mapping(Job job);
+
 // In the order of `jobs`. Those an interrupt kept from running have the status "interrupted".
 std::vector<Simulated> simulate_all(const std::vector<Job>& jobs, std::size_t processes);
 

@@ -28,8 +28,11 @@ constexpr const char* kColumns[] = {"device",
                                     "memory.gb_per_s",
                                     "memory.row_hit_rate",
                                     "speedup_over_soc",
+                                    "sampled.error_percent",
                                     "bottleneck",
-                                    "next_bottleneck"};
+                                    "next_bottleneck",
+                                    "mapping",
+                                    "command"};
 
 std::string cell(const std::string& text) {
     if (text.find_first_of(",\"\n\r") == text.npos) {
@@ -77,7 +80,7 @@ StoredSweep pick_sweep(Store& store, std::int64_t id) {
 std::string points_csv(Store& store, const StoredSweep& sweep) {
     const std::vector<StoredPoint> points = store.points(sweep.id);
     std::string text = "id,status";
-    const Json axes = points.empty() ? Json::object() : Json::parse(points[0].settings);
+    const Json axes = points.empty() ? Json::object() : stored_json(points[0], points[0].settings);
     for (const auto& [key, value] : axes.items()) {
         text.append(",").append(cell(key));
     }
@@ -90,11 +93,11 @@ std::string points_csv(Store& store, const StoredSweep& sweep) {
     text += ",error\n";
     for (const StoredPoint& point : points) {
         text += fmt::format("{},{}", point.id, point.status);
-        const Json settings = Json::parse(point.settings);
+        const Json settings = stored_json(point, point.settings);
         for (const auto& [key, value] : settings.items()) {
             text.append(",").append(cell(value.get<std::string>()));
         }
-        const Json result = Json::parse(point.result);
+        const Json result = stored_json(point, point.result);
         for (const char* column : columns) {
             text.append(",").append(cell(value_at(result, column)));
         }
@@ -109,8 +112,8 @@ Json points_json(Store& store, const StoredSweep& sweep) {
         points.push_back({{"id", point.id},
                           {"status", point.status},
                           {"error", point.error},
-                          {"settings", Json::parse(point.settings)},
-                          {"result", Json::parse(point.result)}});
+                          {"settings", stored_json(point, point.settings)},
+                          {"result", stored_json(point, point.result)}});
     }
     return {{"sweep", sweep.name},
             {"model", sweep.model},

@@ -9,6 +9,7 @@ namespace {
 
 // The only thing a signal handler may touch.
 volatile std::sig_atomic_t received = 0;
+int guards = 0;  // living ones: the outermost listens
 
 void on_signal(int) {
     received = received + 1;
@@ -25,12 +26,16 @@ void handle(void (*handler)(int)) {
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
-    received = 0;
-    handle(on_signal);
+    if (guards++ == 0) {
+        received = 0;
+        handle(on_signal);
+    }
 }
 
 InterruptGuard::~InterruptGuard() {
-    handle(SIG_DFL);
+    if (--guards == 0) {
+        handle(SIG_DFL);
+    }
 }
 
 bool InterruptGuard::requested() const {

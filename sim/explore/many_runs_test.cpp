@@ -61,7 +61,7 @@ TEST(Sensitivity, AFasterDeviceIsNeverSlowerAndTheRestIsListed) {
 }
 
 TEST(Devices, TheFastestStandsFirstAndMisfitsLast) {
-    const Output output = call("run --devices ddr5_5600,xdna,xdna2 " + kSmall + " --format json");
+    const Output output = call("run --search 0 --devices ddr5_5600,xdna,xdna2 " + kSmall + " --format json");
     ASSERT_EQ(output.code, 0);
     const json runs = json::parse(output.text);
     ASSERT_EQ(runs.size(), 3U);
@@ -73,7 +73,7 @@ TEST(Devices, TheFastestStandsFirstAndMisfitsLast) {
 
 TEST(Devices, WhatNeedsNoDramTrafficShowsNoBandwidth) {
     const Output output =
-        call("run --devices xdna,lpddr5x_pim " + kSmall + " --set run.functional=off");
+        call("run --search 0 --devices xdna,lpddr5x_pim " + kSmall + " --set run.functional=off");
     ASSERT_EQ(output.code, 0);
     const std::size_t row = output.text.find("\nlpddr5x_pim ");
     ASSERT_NE(row, output.text.npos) << output.text;
@@ -86,7 +86,9 @@ TEST(Devices, NamesAndQuestionsThatAreNoneAreRefused) {
     for (const char* wrong :
          {"--devices xdna,xdna3", "--devices xdna,,xdna2", "--devices xdna,", "--rows 1,2",
           "--devices xdna,xdna", "--devices xdna --sensitivity", "--devices xdna --rows 0",
-          "--devices xdna --rows 1,", "--devices xdna --rows 1,x", "--devices xdna --rows 4,4"}) {
+          "--devices xdna --rows 1,", "--devices xdna --rows 1,x", "--devices xdna --rows 4,4",
+          "--sensitivity --percent nan", "--sensitivity --percent inf", "--devices xdna --search nan",
+          "--devices xdna,xdna2 --set mapping.output_stationary.m_cc=4"}) {
         EXPECT_EQ(call("run " + kSmall + " " + wrong).code, 2) << wrong;
     }
     EXPECT_EQ(call("run " + kConfigs + "/scenarios/ddr5_random.yaml --devices xdna --rows 2").code,
@@ -94,7 +96,7 @@ TEST(Devices, NamesAndQuestionsThatAreNoneAreRefused) {
 }
 
 TEST(Devices, MemoryIsFastestAtOneRowAndTheArrayAtMany) {
-    const Output output = call("run --devices xdna2,lpddr5x_pim --rows 1,512 " + kSmall +
+    const Output output = call("run --search 0 --devices xdna2,lpddr5x_pim --rows 1,512 " + kSmall +
                                " --set run.functional=off --format json");
     ASSERT_EQ(output.code, 0);
     const json table = json::parse(output.text);
@@ -112,7 +114,7 @@ TEST(Devices, AModelIsComparedProductByProduct) {
     std::ofstream(scenario) << "device: xdna2\nworkload: {model: "
                             << (folder.path() / "model.yaml").string()
                             << ", prompt: 32, generate: 2}\n";
-    const Output output = call("run --devices xdna2,lpddr5x_pim " + scenario + " --format json");
+    const Output output = call("run --search 0 --devices xdna2,lpddr5x_pim " + scenario + " --format json");
     ASSERT_EQ(output.code, 0);
     const json rows = json::parse(output.text)["rows"];
     ASSERT_EQ(rows.size(), 10U);  // four products and their sum, with 32 rows and with one
@@ -125,22 +127,69 @@ TEST(Devices, AModelIsComparedProductByProduct) {
     EXPECT_NEAR(rows[8]["time_ns"]["lpddr5x_pim"].get<double>(), sum, 1e-3);
 }
 
-TEST(Tune, FindsAMappingNoWorseThanTheScenarios) {
+// The time a printed command gives.
+double repeated(std::string command) {
+    return json::parse(call(command.substr(sizeof "tilesim") + " --format json").text)["time_ns"];
+}
+
+TEST(Devices, EveryCellIsRepeatedByItsCommand) {
+    const std::string gemm = kSmall + " --set run.functional=off";
+    const json runs = json::parse(
+        call("run " + gemm + " --search 2 --devices xdna,lpddr5x_pim --format json").text);
+    for (const json& run : runs) {
+        EXPECT_EQ(repeated(run["command"]), run["result"]["time_ns"]) << run["command"];
+    }
+    const json table = json::parse(
+        call("run " + gemm + " --search 0 --devices xdna,xdna2 --rows 16 --format json").text);
+    for (const json& cell : table["rows"][0]["cells"]) {
+        EXPECT_EQ(repeated(cell["command"]), table["rows"][0]["time_ns"][std::string{cell["device"]}])
+            << cell["command"];
+    }
+}
+
+TEST(Tune, IsNeverSlowerThanTheGivenOrTheDefaultMapping) {
     const std::string scenario = kSmall + " --set run.functional=off";
     const json given = json::parse(call("run " + scenario + " --format json").text);
     const Output output = call("tune " + scenario + " --simulations 8 --format json");
     ASSERT_EQ(output.code, 0);
     const json tuned = json::parse(output.text);
     EXPECT_LE(tuned["trials"][0]["time_ns"], given["time_ns"]);
-    EXPECT_LE(tuned["trials"].size(), 8U);
+    EXPECT_FALSE(tuned["trials"][0]["sampled"]);
+    EXPECT_EQ(repeated(tuned["command"]), tuned["trials"][0]["time_ns"]);
+    const auto from = [&](const char* origin) {
+        for (const json& trial : tuned["trials"]) {
+            if (trial["origin"] == origin) {
+                return trial["time_ns"].get<double>();
+            }
+        }
+        return 0.0;
+    };
+    EXPECT_GE(from("default"), tuned["trials"][0]["time_ns"]);
+    EXPECT_EQ(from("given"), given["time_ns"]);
     EXPECT_EQ(call("tune " + kConfigs + "/scenarios/ddr5_random.yaml").code, 2);
+}
+
+TEST(Tune, NothingIsBetterThanWhatIsProven) {
+    const std::string scenario = kConfigs + "/scenarios/pim_gemv.yaml";
+    const json all = json::parse(call("tune " + scenario + " --exact --format json").text);
+    EXPECT_EQ(all["left"], 0);
+    for (const json& trial : all["trials"]) {
+        if (trial["status"] == "ok") {
+            EXPECT_GE(trial["time_ns"], trial["compute_ns"]);
+        }
+    }
+    const double best = all["trials"][0]["time_ns"];
+    const json some =
+        json::parse(call("tune " + scenario + " --exact --simulations 3 --format json").text);
+    const double found = some["trials"][0]["time_ns"];
+    EXPECT_LE(found / best - 1, some["most_percent_faster"].get<double>() / 100 + 1e-9);
 }
 
 TEST(Tune, FindsPlacementsInMemoryAndBlocksOfTilesToo) {
     for (const std::string name : {"pim_gemv", "amx_gemm_int8"}) {
         const std::string scenario = kConfigs + "/scenarios/" + name + ".yaml";
         const json given = json::parse(call("run " + scenario + " --format json").text);
-        const Output output = call("tune " + scenario + " --format json");
+        const Output output = call("tune " + scenario + " --time 10 --format json");
         ASSERT_EQ(output.code, 0) << name;
         EXPECT_LE(json::parse(output.text)["trials"][0]["time_ns"], given["time_ns"]) << name;
     }

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
+#include "arch/base/splitmix64.hpp"
 #include "sim/digest.hpp"
 #include "sim/explore/base_values.hpp"
 #include "workloads/paths.hpp"
@@ -81,15 +83,48 @@ class Conditions {
     std::map<std::string, std::string> base_;
 };
 
-// The next position, the last axis fastest; false after the last one.
-bool advance(const SweepFile& sweep, std::vector<std::size_t>& position) {
+// The next position of the axes that move, the last fastest; false after the last one.
+bool advance(const SweepFile& sweep, const std::vector<bool>& moves,
+             std::vector<std::size_t>& position) {
     for (std::size_t i = sweep.axes.size(); i > 0; --i) {
+        if (!moves[i - 1]) {
+            continue;
+        }
         if (++position[i - 1] < sweep.axes[i - 1].values.size()) {
             return true;
         }
         position[i - 1] = 0;
     }
     return false;
+}
+
+void check_size(const SweepFile& sweep) {
+    double size = 1;
+    for (const Axis& axis : sweep.axes) {
+        size *= static_cast<double>(axis.values.size());
+    }
+    if (size > kMostPoints) {
+        throw ConfigError(fmt::format("{}: axes span {:.0f} points; at most {:.0f}", sweep.name,
+                                      size, kMostPoints));
+    }
+}
+
+ConfigError nothing_left(const SweepFile& sweep) {
+    return ConfigError(fmt::format("{}: where: leaves no point", sweep.name));
+}
+
+// The axes whose keys conditions name: the others only multiply what these leave.
+std::vector<bool> conditioned(const SweepFile& sweep) {
+    std::vector<bool> named;
+    for (const Axis& axis : sweep.axes) {
+        named.push_back(std::any_of(sweep.where.begin(), sweep.where.end(), [&](const auto& each) {
+            const std::vector<std::string> keys = each.second.keys();
+            return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
+                return std::find(axis.keys.begin(), axis.keys.end(), key) != axis.keys.end();
+            });
+        }));
+    }
+    return named;
 }
 
 // A design without `device` names its own: any of these.
@@ -107,14 +142,7 @@ std::vector<std::string> shipped_devices() {
 }  // namespace
 
 std::vector<Point> points_of(const SweepFile& sweep, Shard shard) {
-    double size = 1;
-    for (const Axis& axis : sweep.axes) {
-        size *= static_cast<double>(axis.values.size());
-    }
-    if (size > kMostPoints) {
-        throw ConfigError(fmt::format("{}: axes span {:.0f} points; at most {:.0f}", sweep.name,
-                                      size, kMostPoints));
-    }
+    check_size(sweep);
     const Conditions conditions(sweep);
     PointHasher hasher(sweep);
     std::vector<Point> points;
@@ -130,9 +158,48 @@ std::vector<Point> points_of(const SweepFile& sweep, Shard shard) {
             point.hash = hasher.hash(point);
             points.push_back(std::move(point));
         }
-    } while (advance(sweep, position));
+    } while (advance(sweep, std::vector<bool>(sweep.axes.size(), true), position));
     if (ordinal == 0) {
-        throw ConfigError(fmt::format("{}: where: leaves no point", sweep.name));
+        throw nothing_left(sweep);
+    }
+    return points;
+}
+
+std::int64_t count_points(const SweepFile& sweep, Shard shard) {
+    check_size(sweep);
+    const Conditions conditions(sweep);
+    const std::vector<bool> moves = conditioned(sweep);
+    std::vector<std::size_t> position(sweep.axes.size(), 0);
+    std::int64_t count = 0;
+    do {
+        count += conditions.hold(settings_at(sweep, position)) ? 1 : 0;
+    } while (advance(sweep, moves, position));
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+        count *= moves[i] ? 1 : static_cast<std::int64_t>(sweep.axes[i].values.size());
+    }
+    if (count == 0) {
+        throw nothing_left(sweep);
+    }
+    return (count - shard.index + shard.count) / shard.count;
+}
+
+std::vector<Point> some_points(const SweepFile& sweep, std::size_t most) {
+    const Conditions conditions(sweep);
+    constexpr std::size_t kTriesEach = 200;  // conditions may leave few
+    std::set<std::vector<std::size_t>> seen;
+    std::vector<Point> points;
+    std::uint64_t seed = 1;
+    for (std::size_t tries = 0; points.size() < most && tries < kTriesEach * most; ++tries) {
+        std::vector<std::size_t> position;
+        for (const Axis& axis : sweep.axes) {
+            position.push_back(arch::base::splitmix64(seed++) % axis.values.size());
+        }
+        if (seen.insert(position).second) {
+            Point point{0, settings_at(sweep, position), ""};
+            if (conditions.hold(point.settings)) {
+                points.push_back(std::move(point));
+            }
+        }
     }
     return points;
 }

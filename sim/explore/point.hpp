@@ -26,6 +26,11 @@ struct Shard {
 // `count`-th. Throws ConfigError when a condition cannot be evaluated or nothing is left.
 std::vector<Point> points_of(const SweepFile& sweep, Shard shard);
 
+// How many there are, without listing them. Throws as `points_of` does.
+std::int64_t count_points(const SweepFile& sweep, Shard shard);
+// Up to so many of them, from all over the sweep and always the same, without ordinals and hashes.
+std::vector<Point> some_points(const SweepFile& sweep, std::size_t most);
+
 // Everything the point sets, parents before what lies below them.
 Settings overrides_of(const SweepFile& sweep, const Point& point);
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 namespace tilesim::sim::explore {
 
@@ -25,8 +26,9 @@ std::string duration_text(double seconds) {
 
 }  // namespace
 
-Progress::Progress(std::int64_t total, bool quiet)
+Progress::Progress(std::int64_t total, bool quiet, std::string what)
     : total_(total),
+      what_(std::move(what)),
       quiet_(quiet),
       terminal_(::isatty(STDERR_FILENO) != 0),
       began_(Clock::now()),
@@ -40,13 +42,16 @@ void Progress::advance(bool good) {
 std::string Progress::text() const {
     const double elapsed = std::chrono::duration<double>(Clock::now() - began_).count();
     const double rate = elapsed > 0 ? static_cast<double>(done_) / elapsed : 0;
-    std::string text = fmt::format("{} of {} points", done_, total_);
+    std::string text = total_ > 0 ? fmt::format("{} of {} {}", done_, total_, what_)
+                                  : fmt::format("{} {}", done_, what_);
     if (failed_ > 0) {
         text += fmt::format(", {} failed", failed_);
     }
     if (done_ > 0) {
-        text += fmt::format(", {:.1f} a second, {} left", rate,
-                            duration_text(static_cast<double>(total_ - done_) / rate));
+        text += fmt::format(", {:.1f} a second", rate);
+    }
+    if (done_ > 0 && total_ > 0) {
+        text += fmt::format(", {} left", duration_text(static_cast<double>(total_ - done_) / rate));
     }
     return text;
 }

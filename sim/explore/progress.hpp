@@ -9,7 +9,8 @@ namespace tilesim::sim::explore {
 
 class Progress {
   public:
-    Progress(std::int64_t total, bool quiet);
+    // `total`: 0 where nobody knows it; `what`: is counted.
+    Progress(std::int64_t total, bool quiet, std::string what = "points");
 
     void advance(bool good);
     // Writes when it is time to.
@@ -21,6 +22,7 @@ class Progress {
 
     using Clock = std::chrono::steady_clock;
     std::int64_t total_;
+    std::string what_;
     std::int64_t done_ = 0, failed_ = 0;
     bool quiet_;
     bool terminal_;

@@ -11,6 +11,7 @@
 #include "arch/base/quantity.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
+#include "sim/finite_range.hpp"
 #include "sim/explore/device_table.hpp"
 #include "sim/explore/sensitivity.hpp"
 #include "sim/explore/size_table.hpp"
@@ -26,10 +27,15 @@ void ManyRuns::add_to(CLI::App& command) {
     command.add_flag("--sensitivity", sensitive,
                      "vary each number of the device, rank what the time depends on");
     command.add_option("--percent", percent, "of --sensitivity [10]")
-        ->check(CLI::Range(0.01, 90.0));
+        ->check(finite_range(0.01, 90));
     // Not CLI11's list: that would take the scenario file for a device too.
     command.add_option("--devices", devices, "run on each: a,b,c");
     command.add_option("--rows", rows, "of --devices: rows of A, 1,16,256: who is fastest where");
+    command
+        .add_option("--search", search,
+                    "of --devices: seconds to look for each one's best mapping [5]; 0: the "
+                    "scenario's, or the default")
+        ->check(finite_range(0, 1e6));
     command.add_option("--jobs", processes, "processes of --sensitivity and --devices")
         ->check(CLI::Range(1, 4096));
 }
@@ -90,7 +96,7 @@ std::vector<std::int64_t> row_counts(const std::string& text) {
 
 int ManyRuns::run(const std::string& file, const Settings& overrides,
                   const std::string& format) const {
-    const Job base{arch::base::config::Document::load(file).text(), file, overrides};
+    const Job base{scenario_text(file), file, overrides};
     const bool json = format == "json";
     if (sensitive && !devices.empty()) {
         throw ConfigError("--sensitivity is of one device: leave out --devices");
@@ -105,11 +111,11 @@ int ManyRuns::run(const std::string& file, const Settings& overrides,
     }
     const std::vector<std::string> names = device_names(devices);
     if (const auto sizes = sizes_of(base, row_counts(rows)); !sizes.empty()) {
-        const SizeTable table = run_sizes(sizes, names, processes);
+        const SizeTable table = run_sizes(sizes, names, {search, processes});
         print(json ? to_json(table).dump(2) + "\n" : to_table(table));
         return table.complete() ? kFine : kBadInput;
     }
-    const std::vector<DeviceRun> runs = run_on_devices(base, names, processes);
+    const std::vector<BestRun> runs = run_on_devices(base, names, {search, processes});
     print(json ? to_json(runs).dump(2) + "\n" : to_table(runs));
     return runs.front().run.good() ? kFine : kBadInput;
 }

@@ -16,6 +16,7 @@ struct ManyRuns {
     double percent = 10;
     std::string devices;  // names, with commas between them
     std::string rows;     // of A, for each of which the devices are compared; the same
+    double search = 5;    // seconds for the mapping of each device and size
     std::size_t processes = 1;
 
     void add_to(CLI::App& command);

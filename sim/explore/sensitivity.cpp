@@ -52,7 +52,7 @@ std::vector<Sensitivity> parameters_of(const Scenario& scenario, double share) {
     for (const Document& document : scenario.device.documents) {
         for (const KeyDescription& key : document.descriptions()) {
             const auto number = number_of(key);
-            // An entry of a list has no key that could be set.
+            // Of a list (the modes of a core, say) most entries are for other work.
             if (!number || key.path.find('[') != key.path.npos) {
                 continue;
             }

@@ -1,12 +1,14 @@
 #include "sim/explore/size_table.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
 
 #include "arch/base/config.hpp"
 #include "sim/explore/device_table.hpp"
+#include "sim/explore/progress.hpp"
 #include "workloads/catalogue/catalogue.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/gemv.hpp"
@@ -46,19 +48,23 @@ LayerList read_layers(Document& document) {
     return layers;
 }
 
-// One product on its own, summed in the accumulator's full width as every device can.
+// One product on its own, summed in the accumulator's full width as every device can; in the place
+// of the model, so that the scenario's file with these settings repeats it.
 Job product_job(const Job& base, const Size& size, const workloads::GemvProblem& format) {
-    Job job{"", base.file, {}};
-    job.text = fmt::format(
-        "device: xdna\nworkload:\n"
-        "  gemm: {{M: {}, K: {}, N: {}, a: {}, b: {}, c: {}, b_layout: column_major}}\n",
-        size.m, size.k, size.n, name_of(format.input), name_of(format.weights),
-        arch::base::is_float(format.weights) ? "f32" : "int32");
-    std::copy_if(base.overrides.begin(), base.overrides.end(), std::back_inserter(job.overrides),
-                 [](const auto& setting) {
-                     return setting.first.starts_with("device.") ||
-                            setting.first.starts_with("run.");
-                 });
+    for (const auto& [key, value] : base.overrides) {
+        if (key.starts_with("mapping")) {
+            throw ConfigError(fmt::format(
+                "--set {}: each product of a model has a mapping of its own here", key));
+        }
+    }
+    Job job = without_mapping(base);
+    std::erase_if(job.overrides,
+                  [](const auto& setting) { return setting.first.starts_with("workload"); });
+    job.overrides.emplace_back(
+        "workload",
+        fmt::format("{{gemm: {{M: {}, K: {}, N: {}, a: {}, b: {}, c: {}, b_layout: column_major}}}}",
+                    size.m, size.k, size.n, name_of(format.input), name_of(format.weights),
+                    arch::base::is_float(format.weights) ? "f32" : "int32"));
     return job;
 }
 
@@ -114,6 +120,7 @@ void add_sums(SizeTable& table, const std::vector<Size>& sizes) {
                             0,
                             0,
                             std::vector<std::optional<double>>(row.time_ns.size(), 0.0),
+                            {},
                             {}});
         }
         for (std::size_t d = 0; d < row.time_ns.size(); ++d) {
@@ -208,30 +215,29 @@ std::vector<Size> sizes_of(const Job& base, const std::vector<std::int64_t>& row
 }
 
 SizeTable run_sizes(const std::vector<Size>& sizes, const std::vector<std::string>& devices,
-                    std::size_t processes) {
-    std::vector<Job> jobs;
-    for (const Size& size : sizes) {
-        for (const std::string& device : devices) {
-            jobs.push_back(on_device(size.job, device).job);
-        }
-    }
-    const std::vector<Simulated> runs = simulate_all(jobs, processes);
+                    const SearchEffort& effort) {
     SizeTable table;
     table.devices = devices;
-    auto run = runs.begin();
+    Progress progress(static_cast<std::int64_t>(sizes.size() * devices.size()),
+                      ::isatty(STDERR_FILENO) == 0, "cells");
     for (const Size& size : sizes) {
-        SizeTable::Row row{size.product, size.m, size.k, size.n, {}, {}};
+        SizeTable::Row row{size.product, size.m, size.k, size.n, {}, {}, {}};
         for (const std::string& device : devices) {
-            row.time_ns.push_back(run->good() ? std::optional{run->result["time_ns"].get<double>()}
-                                              : std::nullopt);
-            if (!run->good()) {
-                add_problem(table, device, *run);
+            BestRun cell = best_run(size.job, device, effort);
+            const Simulated& run = cell.run;
+            row.time_ns.push_back(run.good() ? std::optional{run.result["time_ns"].get<double>()}
+                                             : std::nullopt);
+            if (!run.good()) {
+                add_problem(table, device, run);
             }
-            ++run;
+            progress.advance(run.good());
+            progress.show();
+            row.cells.push_back(std::move(cell));
         }
         row.fastest = fastest_of(row.time_ns);
         table.rows.push_back(std::move(row));
     }
+    progress.finish();
     add_sums(table, sizes);
     return table;
 }
@@ -256,6 +262,16 @@ std::string to_table(const SizeTable& table) {
         text += fmt::format("  {}\n", row.fastest ? table.devices[*row.fastest] : "none");
     }
     text += crossovers(table);
+    for (const SizeTable::Row& row : table.rows) {
+        for (const BestRun& cell : row.cells) {
+            if (cell.run.good()) {
+                text += fmt::format("{}, {} rows, {}: {}{}\n  {}\n", row.product, row.m,
+                                    cell.device, cell.mapping,
+                                    cell.search.empty() ? "" : " (" + cell.search + ")",
+                                    cell.command);
+            }
+        }
+    }
     for (const std::string& problem : table.problems) {
         text += fmt::format("{}\n", problem);
     }
@@ -276,6 +292,12 @@ nlohmann::ordered_json to_json(const SizeTable& table) {
             line["N"] = row.n;
         }
         line["time_ns"] = std::move(times);
+        for (const BestRun& cell : row.cells) {
+            Json entry = to_json(cell);
+            entry.erase("result");
+            entry["mapping"] = cell.run.result.value("mapping", Json::object());
+            line["cells"].push_back(std::move(entry));
+        }
         line["fastest"] = row.fastest ? Json(table.devices[*row.fastest]) : Json();
         rows.push_back(std::move(line));
     }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/explore/batch.hpp"
+#include "sim/explore/best_run.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -31,6 +31,7 @@ struct SizeTable {
         std::int64_t m = 0, k = 0, n = 0;            // k and n are 0 in a sum over a model's layers
         std::vector<std::optional<double>> time_ns;  // one a device; nothing where it cannot run
         std::optional<std::size_t> fastest;          // of the devices
+        std::vector<BestRun> cells;                  // one a device; none in a sum
     };
     std::vector<std::string> devices;
     std::vector<Row> rows;
@@ -40,7 +41,7 @@ struct SizeTable {
 };
 
 SizeTable run_sizes(const std::vector<Size>& sizes, const std::vector<std::string>& devices,
-                    std::size_t processes);
+                    const SearchEffort& effort);
 
 std::string to_table(const SizeTable& table);
 nlohmann::ordered_json to_json(const SizeTable& table);

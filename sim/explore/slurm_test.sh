@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Runs a sweep as a job array on a real one-node Slurm, kills a task in the middle and checks that
-# nothing is lost. Needs root and the Debian packages slurm-wlm and munge; ends with 77, which ctest
-# counts as skipped, where they are not to be had.
+# Runs a sweep as a job array on a real one-node Slurm, kills one task and requeues another in the
+# middle, and checks that the merged store is the one that one machine makes. Needs root and the
+# Debian packages slurm-wlm and munge; ends with 77, which ctest counts as skipped, where they are
+# not to be had.
 #
-#     sim/explore/slurm_test.sh build/tilesim
+#     sim/explore/slurm_test.sh build/tilesim [points]
 set -euo pipefail
 if [ "$(id -u)" -ne 0 ] || ! command -v slurmctld slurmd munged > /dev/null; then
     echo "skipped: needs root, slurm-wlm and munge"
@@ -53,19 +54,35 @@ for _ in $(seq 50); do
     sleep 0.2
 done
 
+points=${2:-400}
 cat > "$work/sweep.yaml" << END
-base: $source_folder/configs/scenarios/xdna_functional.yaml
-axes: [{seeds: 200}]
+base: $source_folder/configs/scenarios/xdna_core_kernel.yaml
+axes: [{seeds: $points}]
 END
 cd "$work"
 "$program" sweep sweep.yaml --slurm --folder array --submit
-# A task that is killed and started again, as a site's requeue would, goes on where its store ends.
-until [ -f array/shard-1.db ]; do sleep 0.05; done
+job() { squeue -h -o %F | head -1; }
+# A task that is killed and started again, as a site would, goes on where its store ends; so does
+# one that is requeued.
+until [ -f array/shard-1.db ] && [ -f array/shard-2.db ]; do sleep 0.05; done
 sleep 0.3
-scancel --signal=KILL --state=RUNNING "$(squeue -h -o %F | head -1)_1" ||
-    echo "the task had ended before it could be killed"
-until [ -z "$(squeue -h)" ]; do sleep 0.2; done
+id=$(job)
+scancel --signal=KILL --state=RUNNING "${id}_1" ||
+    echo "task 1 had ended before it could be killed"
+scontrol requeue "${id}_2" || echo "task 2 had ended before it could be requeued"
+until [ -z "$(squeue -h)" ]; do
+    # Slurm lets a requeued task wait for two minutes unless it is told not to.
+    scontrol update "jobid=${id}_2" StartTime=now 2> /dev/null || true
+    sleep 0.5
+done
 SLURM_ARRAY_TASK_ID=1 array/job.sh
 array/merge.sh
 "$program" sweep --show array/results.db | tee show.txt
-grep -q " 200/200  200 ok" show.txt
+grep -q " $points/$points  $points ok" show.txt
+# One machine makes the same store: every line but for the numbers points were stored under.
+"$program" sweep sweep.yaml --quiet --store one.db
+for store in one.db array/results.db; do
+    "$program" export csv "$store" | cut -d, -f2- > "$store.csv"
+done
+cmp one.db.csv array/results.db.csv
+echo "$points points in 4 tasks: the store that one machine makes"

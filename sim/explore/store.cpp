@@ -105,6 +105,15 @@ Database open(const std::string& file, Store::Mode mode) {
 
 }  // namespace
 
+nlohmann::ordered_json stored_json(const StoredPoint& point, const std::string& text) {
+    auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+    if (!json.is_object()) {
+        throw IoError(fmt::format("point {} of the store is damaged: it holds no JSON object ({}...)",
+                                  point.id, text.substr(0, 40)));
+    }
+    return json;
+}
+
 StoreLock::StoreLock(const std::string& store) : file_(store + ".lock") {
     descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor_ < 0) {
@@ -161,7 +170,8 @@ std::vector<std::string> Store::models() {
 void Store::register_sweep(const SweepFile& sweep, const std::vector<Point>& points,
                            const std::string& model) {
     const std::string identity =
-        sha1(fmt::format("{}\n{}\n{}", sweep.text, sweep.base_text, model));
+        sha1(fmt::format("{}\n{}\n{}\n{}", sweep.text, sweep.base_text,
+                                                  json_of(sweep.fixed), model));
     Transaction transaction(database_);
     Statement(database_,
               "INSERT OR IGNORE INTO sweeps (name, model, text, identity, started_at) "

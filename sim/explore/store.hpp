@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "arch/base/config.hpp"
 #include "sim/explore/database.hpp"
 #include "sim/explore/point.hpp"
 
@@ -32,6 +34,19 @@ struct StoredPoint {
     std::string finished_at;
     std::string settings;  // JSON object: what the sweep it was read from set
 };
+
+// A text of the point that holds a JSON object. Throws IoError where it does not.
+nlohmann::ordered_json stored_json(const StoredPoint& point, const std::string& text);
+
+// What `use` makes of stored results; one that lacks what it should hold is an IoError.
+template <class Use>
+auto from_stored(const std::string& store, Use use) {
+    try {
+        return use();
+    } catch (const nlohmann::json::exception& problem) {
+        throw arch::base::config::IoError(store + ": damaged: " + problem.what());
+    }
+}
 
 struct StoredSweep {
     std::int64_t id = 0;

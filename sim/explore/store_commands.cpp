@@ -33,6 +33,22 @@ struct StoreArguments {
     std::vector<std::string> inputs;
 };
 
+// `export`'s words: a format, a store, or both.
+void take_words(StoreArguments& arguments, const std::vector<std::string>& words) {
+    std::size_t stores = 0;
+    for (const std::string& word : words) {
+        if (word == "csv" || word == "json") {
+            arguments.format = word;
+        } else if (std::error_code error;
+                   ++stores > 1 || (!word.ends_with(".db") && !std::filesystem::exists(word, error))) {
+            throw ConfigError(
+                fmt::format("export: '{}' is neither a format (csv, json) nor a store", word));
+        } else {
+            arguments.store = word;
+        }
+    }
+}
+
 // Simulates a stored point again, here and now, and compares.
 int rerun(const StoreArguments& arguments) {
     const auto point = Store(arguments.store, Store::Mode::Read).find(arguments.id);
@@ -40,7 +56,7 @@ int rerun(const StoreArguments& arguments) {
         throw ConfigError(fmt::format("{}: there is no point {}", arguments.store, arguments.id));
     }
     Settings overrides;
-    const Json device_settings = Json::parse(point->device_settings);
+    const Json device_settings = stored_json(*point, point->device_settings);
     for (const auto& [key, value] : device_settings.items()) {
         overrides.emplace_back(key, value);
     }
@@ -51,7 +67,7 @@ int rerun(const StoreArguments& arguments) {
     const workloads::RunResult result =
         session::run(parse_scenario(point->scenario, point->base_file, overrides));
     print(to_table(result));
-    const Json then = Json::parse(point->result);
+    const Json then = stored_json(*point, point->result);
     const bool same = then.value("cycles", std::int64_t{-1}) == result.cycles &&
                       point->status == name_of(result.status);
     print(fmt::format("stored: {}, {} cycles, model {}; now: {}, {} cycles, model {}: {}\n",
@@ -104,22 +120,22 @@ void add_store_commands(CLI::App& app, std::optional<int>& exit_code) {
     CLI::App* again = app.add_subcommand("rerun", "simulate a stored point again and compare");
     again->add_option("id", arguments->id, "point, as `export` lists it")->required();
     again->add_option("--store", arguments->store, "store [results.db]");
-    again->callback([arguments, &exit_code] { exit_code = rerun(*arguments); });
+    again->callback([arguments, &exit_code] {
+        exit_code = from_stored(arguments->store, [&] { return rerun(*arguments); });
+    });
     CLI::App* out = app.add_subcommand("export", "the points of a sweep as CSV or JSON");
     out->add_option_function<std::vector<std::string>>(
            "store",
-           [arguments](const std::vector<std::string>& words) {
-               for (const std::string& word : words) {
-                   (word == "csv" || word == "json" ? arguments->format : arguments->store) = word;
-               }
-           },
+           [arguments](const std::vector<std::string>& words) { take_words(*arguments, words); },
            "csv or json, store [csv results.db]")
         ->expected(0, 2);
     out->add_option("--sweep", arguments->sweep, "id, as `sweep --show` lists it [newest]");
     out->add_option("--format", arguments->format, "csv or json")
         ->check(CLI::IsMember({"csv", "json"}));
     out->add_option("--out", arguments->out, "file [stdout]");
-    out->callback([arguments, &exit_code] { exit_code = export_sweep(*arguments); });
+    out->callback([arguments, &exit_code] {
+        exit_code = from_stored(arguments->store, [&] { return export_sweep(*arguments); });
+    });
     CLI::App* join = app.add_subcommand("merge", "put the points of several stores into one");
     join->add_option("store", arguments->store, "store to write to")->required();
     join->add_option("inputs", arguments->inputs, "stores to read")->required();

@@ -13,6 +13,7 @@
 #include "sim/exit_code.hpp"
 #include "sim/explore/array_job.hpp"
 #include "sim/explore/commands.hpp"
+#include "sim/explore/cost_estimate.hpp"
 #include "sim/explore/interrupt.hpp"
 #include "sim/explore/model_version.hpp"
 #include "sim/explore/simulate.hpp"
@@ -32,6 +33,7 @@ struct SweepArguments {
     SweepOptions options;
     ArrayJob job;
     bool dry_run = false;
+    bool sampled = false;
     bool show = false;
 };
 
@@ -78,78 +80,59 @@ int show(const SweepArguments& arguments) {
 
 constexpr std::string_view kDevicePrefix = "device.";
 
-struct Trial {
-    Simulated run;
-    double bytes = 0;  // of its answer
-};
-
-const Point& middle_of(const std::vector<Point>& points) {
-    return points[points.size() / 2];
-}
-
-// In a process of its own, within the sweep's limits and not for long.
-Trial try_point(const SweepFile& sweep, const Point& point) {
-    WorkerPool pool(1);
-    Limits limits = sweep.limits;
-    constexpr std::chrono::seconds kPatience{30};
-    limits.time = std::min<std::chrono::milliseconds>(limits.time, kPatience);
-    pool.start(0, limits, [&] {
-        return simulate(sweep.base_text, sweep.base_file, overrides_of(sweep, point));
-    });
-    std::vector<WorkerReport> reports;
-    while (reports.empty()) {
-        reports = pool.wait(limits.time);
-    }
-    return {simulated(reports[0]), static_cast<double>(reports[0].text.size())};
-}
-
-// What a point costs: the mean of the store's points where it has some, else one point, tried.
-Store::Cost expected_cost(const SweepFile& sweep, const std::vector<Point>& points,
-                          const std::string& store_file, std::string& source) {
+// The mean of the store's points where it has some.
+CostEstimate expected_cost(const SweepFile& sweep, const SweepArguments& arguments, Shard shard) {
+    const std::string store = store_of(arguments, shard);
     std::error_code error;
-    if (std::filesystem::exists(store_file, error)) {
-        if (const auto cost = Store(store_file, Store::Mode::Read).mean_cost(sweep.name)) {
-            source = "mean of its points in the store";
-            return *cost;
+    if (std::filesystem::exists(store, error)) {
+        if (const auto cost = Store(store, Store::Mode::Read).mean_cost(sweep.name)) {
+            return {cost->wall_s, cost->bytes, "mean of its points in the store"};
         }
     }
-    const Trial trial = try_point(sweep, middle_of(points));
-    source = fmt::format("point {} tried: {}", middle_of(points).ordinal, trial.run.status);
-    return {trial.run.wall_s, trial.bytes};
+    return estimate_cost(sweep, arguments.options.jobs);
 }
 
 // Axes that change nothing are named before hours are spent on them: a point is tried first.
-void name_unfelt_axes(const SweepFile& sweep, const std::vector<Point>& points) {
+void name_unfelt_axes(const SweepFile& sweep) {
     std::vector<std::string> keys;
     for (const Axis& axis : sweep.axes) {
         std::copy_if(axis.keys.begin(), axis.keys.end(), std::back_inserter(keys),
                      [](const std::string& key) { return key.starts_with(kDevicePrefix); });
     }
-    if (keys.empty() || points.empty()) {
+    const std::vector<Point> some = some_points(sweep, 1);
+    if (keys.empty() || some.empty()) {
         return;
     }
-    const Point& point = middle_of(points);
-    const auto unfelt = try_point(sweep, point).run.result.value("not_exercised",
-                                                                 std::vector<std::string>{});
+    WorkerPool pool(1);
+    Limits limits = sweep.limits;
+    constexpr std::chrono::seconds kPatience{30};
+    limits.time = std::min<std::chrono::milliseconds>(limits.time, kPatience);
+    pool.start(0, limits, [&] {
+        return simulate(sweep.base_text, sweep.base_file, overrides_of(sweep, some[0]));
+    });
+    std::vector<WorkerReport> reports;
+    while (reports.empty()) {
+        reports = pool.wait(limits.time);
+    }
+    const auto unfelt = simulated(reports[0]).result.value("not_exercised", std::vector<std::string>{});
     for (const std::string& key : keys) {
         if (std::find(unfelt.begin(), unfelt.end(), key.substr(kDevicePrefix.size())) !=
             unfelt.end()) {
-            complain(fmt::format("{}: axis {}: cannot matter to this scenario (point {} tried)",
-                                 sweep.name, key, point.ordinal));
+            complain(fmt::format("{}: axis {}: cannot matter to this scenario (a point tried)",
+                                 sweep.name, key));
         }
     }
 }
 
-int dry_run(const SweepArguments& arguments, const SweepFile& sweep,
-            const std::vector<Point>& points, Shard shard) {
-    std::string source;
-    const Store::Cost cost = expected_cost(sweep, points, store_of(arguments, shard), source);
-    const auto count = static_cast<double>(points.size());
+int dry_run(const SweepArguments& arguments, const SweepFile& sweep, Shard shard) {
+    const std::int64_t points = count_points(sweep, shard);
+    const CostEstimate cost = expected_cost(sweep, arguments, shard);
+    const auto count = static_cast<double>(points);
     constexpr double kBytesPerMb = 1e6;
-    print(fmt::format("{}: {} points, model {}\n", sweep.name, points.size(), model_version()) +
+    print(fmt::format("{}: {} points, model {}\n", sweep.name, points, model_version()) +
           fmt::format("  time  about {:.1f} s of {:.2f} s a point, {} at a time ({})\n",
                       count * cost.wall_s / static_cast<double>(arguments.options.jobs),
-                      cost.wall_s, arguments.options.jobs, source) +
+                      cost.wall_s, arguments.options.jobs, cost.source) +
           fmt::format("  disk  about {:.1f} MB\n", count * cost.bytes / kBytesPerMb));
     return kFine;
 }
@@ -177,21 +160,24 @@ int sweep(const SweepArguments& arguments) {
         throw ConfigError("sweep: a sweep file must be named");
     }
     const Shard shard = parse_shard(arguments.shard);
-    const SweepFile file = load_sweep(arguments.file);
-    const std::vector<Point> points = points_of(file, shard);
-    if (arguments.dry_run && !points.empty()) {
-        name_unfelt_axes(file, points);
-        return dry_run(arguments, file, points, shard);
+    SweepFile file = load_sweep(arguments.file);
+    if (arguments.sampled) {
+        file.fixed.emplace_back("run.sampled", "on");
+    }
+    if (arguments.dry_run) {
+        return dry_run(arguments, file, shard);
     }
     if (!arguments.scheduler.empty()) {
         ArrayJob job = arguments.job;
         job.sweep_file = std::filesystem::absolute(arguments.file);
         job.name = file.name;
-        job.points = static_cast<std::int64_t>(points.size());
+        job.points = count_points(file, shard);
+        job.sampled = arguments.sampled;
         print(arguments.scheduler == "slurm" ? write_slurm(job) : write_condor(job));
         return kFine;
     }
-    name_unfelt_axes(file, points);
+    const std::vector<Point> points = points_of(file, shard);
+    name_unfelt_axes(file);
     const std::string store_file = store_of(arguments, shard);
     const StoreLock lock(store_file);
     Store store(store_file, Store::Mode::Create);
@@ -210,6 +196,8 @@ void add_sweep(CLI::App& app, std::optional<int>& exit_code) {
         ->check(CLI::Range(1, 4096));
     command->add_option("--shard", arguments->shard, "i/n: every n-th point, from the i-th");
     command->add_flag("--dry-run", arguments->dry_run, "count points, estimate time and disk");
+    command->add_flag("--sampled", arguments->sampled,
+                      "a few rounds of each point, the rest extrapolated, where that is possible");
     command->add_flag("--show", arguments->show, "list the sweeps of the store");
     command->add_flag("--retry-failed", arguments->options.retry_failed,
                       "run again what did not end well");

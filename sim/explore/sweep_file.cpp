@@ -300,6 +300,13 @@ SweepFile parse_sweep(const std::string& text, const std::string& file) {
     return read_sweep(Document::parse(text, file), file);
 }
 
+std::string scenario_text(const std::string& file) {
+    Document document = Document::load(file);
+    Node root = document.root();
+    return root.has("axes") && root.has("scenario") ? only_block(document.text(), "scenario")
+                                                    : document.text();
+}
+
 nlohmann::ordered_json sweep_schema() {
     // Every key of a sweep file, so that its reader asks for all of them.
     const Document document = Document::parse(

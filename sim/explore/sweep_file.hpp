@@ -4,7 +4,7 @@
 //     set: {run.max_time: 1 s}                           # the same for every point
 //     axes:                                              # the first varies slowest
 //       - {key: workload.gemm.M, values: [512, 1024]}
-//       - {key: device.fabric.read_blocks, range: {from: 4, to: 64, factor: 2}}
+//       - {key: device.npu.shim.outstanding_bursts, range: {from: 2, to: 32, factor: 2}}
 //       - zip: {mapping.output_stationary.m_ct: [64, 96], mapping.output_stationary.n_ct: [96, 64]}
 //       - {seeds: 3}
 //     where: ["mapping.output_stationary.m_ct >= 64"]
@@ -50,6 +50,9 @@ struct SweepFile {
 // Throws ConfigError with every problem found, IoError when a file cannot be read.
 SweepFile load_sweep(const std::string& file);
 SweepFile parse_sweep(const std::string& text, const std::string& file);
+
+// The scenario a file is, or that a sweep file holds: what its points' commands run.
+std::string scenario_text(const std::string& file);
 
 // JSON Schema of sweep files; refers to `#/$defs/scenario` for a scenario written in one.
 nlohmann::ordered_json sweep_schema();

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "arch/base/config.hpp"
+#include "sim/explore/command_line.hpp"
 #include "sim/explore/interrupt.hpp"
 #include "sim/explore/model_version.hpp"
 #include "sim/explore/progress.hpp"
@@ -50,7 +51,17 @@ StoredPoint to_store(const SweepFile& sweep, const Point& point, const Simulated
     }
     stored.device_settings = device_settings.dump();
     stored.base_file = std::filesystem::absolute(sweep.base_file);
-    stored.result = outcome.result.dump();
+    auto result = outcome.result;
+    if (outcome.good()) {
+        Settings settings = overrides_of(sweep, point);
+        if (!result["mapping"].empty()) {  // the one chosen stands for the keys it came from
+            std::erase_if(settings,
+                          [](const auto& each) { return each.first.starts_with("mapping"); });
+            settings.emplace_back("mapping", result["mapping"].dump());
+        }
+        result["command"] = run_command(stored.base_file, settings);
+    }
+    stored.result = result.dump();
     stored.wall_s = outcome.wall_s;
     stored.peak_mib = outcome.peak_mib;
     return stored;

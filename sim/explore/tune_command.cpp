@@ -6,6 +6,7 @@
 #include "arch/base/config.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
+#include "sim/finite_range.hpp"
 #include "sim/explore/commands.hpp"
 #include "sim/explore/settings.hpp"
 #include "sim/explore/tuner.hpp"
@@ -22,10 +23,9 @@ struct TuneArguments {
 };
 
 int run_tune(const TuneArguments& arguments) {
-    const Settings overrides = parse_settings(arguments.settings);
-    const std::string text = arch::base::config::Document::load(arguments.file).text();
-    const Scenario scenario = parse_scenario(text, arguments.file, overrides);
-    const TuneResult result = tune(scenario, text, arguments.file, overrides, arguments.options);
+    const Job job{arch::base::config::Document::load(arguments.file).text(), arguments.file,
+                  parse_settings(arguments.settings)};
+    const TuneResult result = tune(job, arguments.options);
     print(arguments.format == "json" ? to_json(result).dump(2) + "\n" : to_table(result));
     return kFine;
 }
@@ -40,8 +40,11 @@ void add_tune(CLI::App& app, std::optional<int>& exit_code) {
     command->add_option("--set", arguments->settings, "override a key: key.path=value");
     command->add_option("--jobs", arguments->options.jobs, "worker processes [one a processor]")
         ->check(CLI::Range(1, 4096));
-    command->add_option("--simulations", arguments->options.simulations, "at most so many [48]")
+    command->add_option("--simulations", arguments->options.simulations, "at most so many [no limit]")
         ->check(CLI::Range(1, 1'000'000));
+    command->add_option("--time", arguments->options.seconds, "seconds for the search, about [45]")
+        ->check(finite_range(1, 1e6));
+    command->add_flag("--exact", arguments->options.exact, "simulate every mapping whole");
     command->add_option("--format", arguments->format, "table or json")
         ->check(CLI::IsMember({"table", "json"}));
     command->add_flag("--quiet", arguments->options.quiet, "no progress");

@@ -35,7 +35,9 @@ Json in_json(const Trial& trial) {
     return {{"mapping", trial.candidate.described()},
             {"status", trial.status},
             {"time_ns", trial.time_ns},
-            {"estimated", trial.estimated},
+            {"sampled", trial.sampled},
+            {"error_percent", trial.error_percent},
+            {"origin", trial.origin},
             {"tops", trial.tops},
             {"compute_ns", bounds.compute_ns},
             {"stream_ns", bounds.stream_ns},
@@ -79,10 +81,10 @@ std::string saturation_text(const TuneResult& result) {
     if (result.shorter.empty()) {
         return "";
     }
-    std::string text = "\nwith shorter blocks, TOPS (~: of an excerpt):";
+    std::string text = "\nwith shorter blocks, TOPS (~: sampled):";
     const auto add = [&text](const Trial& trial) {
         text += fmt::format("\n  {}: {}{:.3f}", trial.candidate.name,
-                            trial.estimated ? "~" : "", trial.tops);
+                            trial.sampled ? "~" : "", trial.tops);
     };
     std::for_each(result.shorter.begin(), result.shorter.end(), add);
     add(result.trials[0]);
@@ -95,30 +97,53 @@ std::string saturation_text(const TuneResult& result) {
            yaml_of(chosen.candidate.described());
 }
 
+// What was proven of the mappings that were not simulated whole.
+std::string proof_of(const TuneResult& result) {
+    const double faster = result.most_percent_faster();
+    return faster == 0
+               ? "proven: the best of all of them\n"
+               : fmt::format("proven by bounds alone: nothing can be more than {:.1f} % faster\n",
+                             faster);
+}
+
+std::string count_of(const TuneResult& result) {
+    const auto of = [&result](auto which) {
+        return std::count_if(result.trials.begin(), result.trials.end(), which);
+    };
+    return fmt::format(
+        "{} mappings fit: {} simulated whole, {} sampled, {} stopped when they were clearly "
+        "slower, {} ruled out by their bounds, {} left{}\n",
+        result.mappings, of([](const Trial& t) { return t.good() && !t.sampled; }),
+        of([](const Trial& t) { return t.good() && t.sampled; }),
+        of([](const Trial& t) { return t.slower(); }), result.ruled_out, result.left,
+        result.interrupted ? " (interrupted)"
+        : result.left > 0  ? " when the time was up (--time, --simulations)"
+                           : "");
+}
+
+std::string row_of(const Trial& trial) {
+    const auto& bounds = trial.candidate.bounds;
+    return fmt::format(
+        "{:<34} {:>14} {:>8.3f} {:>10.1f} {:>10.1f} {:>9.1f}  {}{}\n", trial.candidate.name,
+        fmt::format("{:.1f}{}", trial.time_ns / kNanosecondsPerMicrosecond,
+                    trial.sampled ? fmt::format(" +-{:.1f} %", trial.error_percent) : ""),
+        trial.tops, bounds.compute_ns / kNanosecondsPerMicrosecond,
+        bounds.memory_ns / kNanosecondsPerMicrosecond, bounds.dram_bytes / kBytesPerMb,
+        trial.good() ? trial.bottleneck : trial.status,
+        trial.origin.empty() ? "" : fmt::format(" ({})", trial.origin));
+}
+
 }  // namespace
 
 std::string to_table(const TuneResult& result) {
-    std::string text = fmt::format(
-        "{} mappings fit; {} of them no other one dominates; {} simulated, {} ruled out by their "
-        "bounds{}\n\n{:<34} {:>10} {:>8} {:>10} {:>10} {:>9}  {}\n",
-        result.legal, result.candidates, result.trials.size(), result.cut,
-        result.left > 0
-            ? fmt::format(", {} cannot win at the DRAM bandwidth seen, or are beyond --simulations",
-                          result.left)
-            : "",
-        "mapping", "time us", "TOPS", "compute us", "memory us", "DRAM MB", "bottleneck");
+    std::string text = count_of(result) +
+                       fmt::format("\n{:<34} {:>14} {:>8} {:>10} {:>10} {:>9}  {}\n", "mapping",
+                                   "time us", "TOPS", "compute us", "memory us", "DRAM MB",
+                                   "bottleneck");
     for (std::size_t i = 0; i < std::min(kShown, result.trials.size()); ++i) {
-        const Trial& trial = result.trials[i];
-        const auto& bounds = trial.candidate.bounds;
-        text += fmt::format(
-            "{:<34} {:>10} {:>8.3f} {:>10.1f} {:>10.1f} {:>9.1f}  {}\n", trial.candidate.name,
-            fmt::format("{}{:.1f}", trial.estimated ? "~" : "",
-                        trial.time_ns / kNanosecondsPerMicrosecond),
-            trial.tops, bounds.compute_ns / kNanosecondsPerMicrosecond,
-            bounds.memory_ns / kNanosecondsPerMicrosecond, bounds.dram_bytes / kBytesPerMb,
-            trial.status == "ok" ? trial.bottleneck : trial.status);
+        text += row_of(result.trials[i]);
     }
-    const Trial& winner = result.trials[0];
+    const Trial& winner = result.winner();
     text += fmt::format("\nwhy {} wins: its bottleneck is '{}'\n", winner.candidate.name,
                         winner.bottleneck);
     text += rival(result, "the least kernel time",
@@ -127,10 +152,15 @@ std::string to_table(const TuneResult& result) {
         text += rival(result, "the least DRAM traffic",
                       [](const TuneCandidate& c) { return c.bounds.dram_bytes; });
     }
-    text += '\n';
-    text += yaml_of(winner.candidate.described());
-    text += saturation_text(result);
-    return text;
+    for (const char* origin : {"default", "given"}) {
+        if (const Trial* trial = result.of_origin(origin); trial != nullptr && trial != &winner) {
+            text += fmt::format("  against the {} mapping, {}: {:+.1f} % time\n", origin,
+                                trial->candidate.name,
+                                percent_over(winner.time_ns, trial->time_ns));
+        }
+    }
+    return text + proof_of(result) + '\n' + yaml_of(winner.candidate.described()) +
+           result.command + '\n' + saturation_text(result);
 }
 
 Json to_json(const TuneResult& result) {
@@ -141,14 +171,16 @@ Json to_json(const TuneResult& result) {
         }
         return list;
     };
-    Json json{{"legal", result.legal},
-              {"candidates", result.candidates},
-              {"ruled_out", result.cut},
+    Json json{{"mappings", result.mappings},
+              {"ruled_out", result.ruled_out},
               {"left", result.left},
+              {"interrupted", result.interrupted},
+              {"most_percent_faster", result.most_percent_faster()},
+              {"command", result.command},
               {"trials", all(result.trials)}};
     json["shorter_k_mt"] = all(result.shorter);
     json["saturated"] =
-        in_json(result.saturated ? result.shorter[*result.saturated] : result.trials[0]);
+        in_json(result.saturated ? result.shorter[*result.saturated] : result.winner());
     return json;
 }
 

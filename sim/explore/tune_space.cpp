@@ -2,30 +2,38 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <utility>
+
 #include "workloads/catalogue/catalogue.hpp"
 
 namespace tilesim::sim::explore {
+
+namespace {
+
+void append(std::vector<TuneCandidate>& all, std::vector<workloads::Candidate> more) {
+    for (workloads::Candidate& each : more) {
+        all.push_back({std::move(each)});
+    }
+}
+
+}  // namespace
 
 Settings TuneCandidate::settings() const {
     return {{"mapping", described().dump()}};
 }
 
-TuneSpace tune_space(const Scenario& scenario) {
-    TuneSpace space;
+std::vector<TuneCandidate> tune_space(const Scenario& scenario) {
+    std::vector<TuneCandidate> space;
     const workloads::Dataflow* given =
         scenario.mapping.empty() ? nullptr : &scenario.mapping.dataflow();
     for (const workloads::Dataflow* dataflow : workloads::catalogue::dataflows()) {
-        if (!dataflow->serves(scenario.problem, scenario.device) ||
-            (given != nullptr && !dataflow->alike(*given))) {
-            continue;
-        }
-        workloads::CandidateList list = dataflow->candidates(scenario);
-        space.legal += list.legal;
-        for (workloads::Candidate& each : list.candidates) {
-            space.candidates.push_back({each.name, std::move(each.mapping), each.bounds});
+        if (dataflow->serves(scenario.problem, scenario.device) &&
+            (given == nullptr || dataflow->alike(*given))) {
+            append(space, dataflow->candidates(scenario));
         }
     }
-    if (space.candidates.empty()) {
+    if (space.empty()) {
         throw arch::base::config::ConfigError(
             fmt::format("tune: no mapping of this workload to search on '{}'; without one the "
                         "default is taken, others are swept",
@@ -34,12 +42,15 @@ TuneSpace tune_space(const Scenario& scenario) {
     return space;
 }
 
+std::vector<TuneCandidate> variants(const Scenario& scenario, const TuneCandidate& candidate) {
+    std::vector<TuneCandidate> list;
+    append(list, candidate.mapping.dataflow().variants(scenario, candidate.mapping));
+    return list;
+}
+
 std::vector<TuneCandidate> reduced(const Scenario& scenario, const TuneCandidate& candidate) {
     std::vector<TuneCandidate> list;
-    for (workloads::Candidate& each :
-         candidate.mapping.dataflow().reduced(scenario, candidate.mapping)) {
-        list.push_back({each.name, std::move(each.mapping), each.bounds});
-    }
+    append(list, candidate.mapping.dataflow().reduced(scenario, candidate.mapping));
     return list;
 }
 

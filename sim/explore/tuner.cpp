@@ -1,13 +1,20 @@
 #include "sim/explore/tuner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "arch/base/config.hpp"
-#include "sim/explore/batch.hpp"
+#include "sim/explore/command_line.hpp"
 #include "sim/explore/interrupt.hpp"
 #include "sim/explore/progress.hpp"
-#include "sim/explore/simulate.hpp"
+#include "sim/explore/tune_search.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -15,257 +22,355 @@ using arch::base::config::ConfigError;
 
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{200};
-// By how much an excerpt may misjudge the whole product.
-constexpr double kEstimate = 1.03;
-constexpr std::size_t kMostWhole = 6;
+using HostClock = std::chrono::steady_clock;
 
-// What to expect of a candidate where DRAM delivers this much: orders the simulations, decides
-// nothing.
-double expected_ns(const TuneCandidate& candidate, double dram_bytes_per_ns) {
-    return std::max({candidate.bounds.compute_ns, candidate.bounds.stream_ns,
-                     candidate.bounds.dram_bytes / dram_bytes_per_ns});
+constexpr std::chrono::milliseconds kPatience{200};
+constexpr std::size_t kMostWhole = 6;
+constexpr double kPercent = 100.0;
+// Of the time, until the best are simulated whole and their other keys are tried.
+constexpr double kSearchShare = 0.6;
+constexpr double kVariantShare = 0.8;
+
+Settings with(const Job& base, const TuneCandidate& candidate) {
+    Settings all = base.overrides;
+    std::erase_if(all, [](const auto& setting) { return setting.first.starts_with("mapping"); });
+    const Settings chosen = candidate.settings();
+    all.insert(all.end(), chosen.begin(), chosen.end());
+    return all;
 }
 
-// The candidates not tried yet, and what the tried ones have taught.
-class Search {
-  public:
-    Search(std::vector<TuneCandidate> candidates, double peak_bytes_per_ns)
-        : open_(std::move(candidates)), bytes_per_ns_(peak_bytes_per_ns) {}
-
-    // The most promising candidate. None when no bound beats the best time any more, or when none
-    // would beat it with all the bandwidth DRAM was ever seen to deliver.
-    std::optional<TuneCandidate> next() {
-        cut_ +=
-            static_cast<std::int64_t>(std::erase_if(open_, [this](const TuneCandidate& candidate) {
-                return most_ns_ > 0 && candidate.bounds.tightest_ns() >= most_ns_;
-            }));
-        const auto best =
-            std::min_element(open_.begin(), open_.end(), [this](const auto& a, const auto& b) {
-                return expected_ns(a, bytes_per_ns_) < expected_ns(b, bytes_per_ns_);
-            });
-        if (best == open_.end() ||
-            (most_seen_ > 0 && expected_ns(*best, bytes_per_ns_) >= most_ns_)) {
-            return std::nullopt;
-        }
-        const TuneCandidate candidate = *best;
-        open_.erase(best);
-        return candidate;
-    }
-
-    // A time beyond the compute and stream bounds shows what DRAM delivers to such mappings.
-    void learn(const Trial& trial) {
-        const double most = trial.time_ns * (trial.estimated ? kEstimate : 1.0);
-        most_ns_ = most_ns_ > 0 ? std::min(most_ns_, most) : most;
-        const workloads::GemmBounds& bounds = trial.candidate.bounds;
-        constexpr double kClearly = 1.15;
-        if (bounds.dram_bytes > 0 &&
-            trial.time_ns > kClearly * std::max(bounds.compute_ns, bounds.stream_ns)) {
-            most_seen_ = std::max(most_seen_, bounds.dram_bytes / trial.time_ns);
-            bytes_per_ns_ = most_seen_;
-        }
-    }
-
-    std::int64_t cut() const { return cut_; }
-    std::int64_t left() const { return static_cast<std::int64_t>(open_.size()); }
-
-  private:
-    std::vector<TuneCandidate> open_;
-    double bytes_per_ns_;
-    double most_seen_ = 0;
-    double most_ns_ = 0;  // the best mapping takes at most this
-    std::int64_t cut_ = 0;
-};
-
-// What a simulation of an excerpt, or of the whole, says of a candidate.
-Trial trial_of(const TuneCandidate& candidate, const Simulated& simulated, const workloads::Excerpt& excerpt) {
+Trial trial_of(const TuneCandidate& candidate, const Simulated& simulated) {
     Trial trial;
     trial.candidate = candidate;
     trial.status = simulated.status;
     trial.error = simulated.error;
     if (simulated.good()) {
-        trial.estimate_ns = excerpt.whole_ns(simulated.result["time_ns"]);
-        trial.time_ns = trial.estimate_ns;
-        trial.tops = simulated.result["tops"];
-        trial.bottleneck = simulated.result["bottleneck"];
-        trial.estimated = !excerpt.whole();
+        const auto& result = simulated.result;
+        trial.time_ns = result["time_ns"];
+        trial.tops = result["tops"];
+        trial.bottleneck = result["bottleneck"];
+        trial.sampled = result.contains("sampled");
+        trial.error_percent = trial.sampled ? result["sampled"]["error_percent"].get<double>() : 0;
     }
     return trial;
 }
 
-Settings settings_of(const Settings& overrides, const TuneCandidate& candidate,
-                     const workloads::Excerpt& excerpt) {
-    Settings all = overrides;
-    const Settings chosen = candidate.settings();
-    all.insert(all.end(), chosen.begin(), chosen.end());
-    all.insert(all.end(), excerpt.settings.begin(), excerpt.settings.end());
-    return all;
-}
-
-// Simulates candidates, several at a time, until the search has none left.
-std::vector<Trial> run_trials(Search& search, const Scenario& scenario, const Job& base,
-                              const TuneOptions& options) {
-    std::vector<Trial> trials;
-    std::vector<TuneCandidate> started;
-    std::vector<workloads::Excerpt> excerpts;
-    const auto most = static_cast<std::size_t>(options.simulations);
-    Progress progress(std::min(search.left(), options.simulations), options.quiet);
-    const InterruptGuard interrupt;
-    WorkerPool pool(options.jobs);
-    const auto fill = [&] {
-        while (!pool.full() && started.size() < most && !interrupt.requested()) {
-            const auto candidate = search.next();
-            if (!candidate) {
-                return;  // for now: what still runs may teach otherwise
-            }
-            excerpts.push_back(candidate->excerpt(scenario));
-            pool.start(started.size(), {}, [&] {
-                return simulate(base.text, base.file,
-                                settings_of(base.overrides, *candidate, excerpts.back()));
-            });
-            started.push_back(*candidate);
-        }
-    };
-    for (fill(); !pool.idle() && !interrupt.insisted(); fill()) {
-        for (const WorkerReport& report : pool.wait(kPatience)) {
-            trials.push_back(trial_of(started[report.id], simulated(report), excerpts[report.id]));
-            const bool good = trials.back().status == "ok";
-            if (good) {
-                search.learn(trials.back());
-            }
-            progress.advance(good);
-        }
-        progress.show();
-    }
-    progress.finish();
-    return trials;
-}
-
 void sort(std::vector<Trial>& trials) {
     std::stable_sort(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) {
-        return std::tuple{a.status != "ok", a.estimated, a.time_ns} <
-               std::tuple{b.status != "ok", b.estimated, b.time_ns};
+        return std::tuple{!a.good(), a.sampled, a.time_ns} <
+               std::tuple{!b.good(), b.sampled, b.time_ns};
     });
 }
 
-// Tries candidates side by side, on excerpts or whole.
-std::vector<Trial> try_all(const std::vector<TuneCandidate>& candidates,
-                           const std::vector<workloads::Excerpt>& excerpts, const Job& base,
-                           std::size_t processes) {
-    std::vector<Job> jobs;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-        jobs.push_back(
-            {base.text, base.file, settings_of(base.overrides, candidates[i], excerpts[i])});
-    }
-    const std::vector<Simulated> simulated = simulate_all(jobs, processes);
-    std::vector<Trial> trials;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-        trials.push_back(trial_of(candidates[i], simulated[i], excerpts[i]));
-    }
-    return trials;
-}
+class Tuner {
+  public:
+    Tuner(const Job& base, const TuneOptions& options)
+        : base_(base),
+          options_(options),
+          scenario_(parse_scenario(base.text, base.file, base.overrides)),
+          space_(tune_space(scenario_)),
+          progress_(options.simulations, options.quiet, "mappings"),
+          began_(HostClock::now()) {}
 
-void simulate_whole(const std::vector<Trial*>& trials, const Job& base, std::size_t processes) {
-    std::vector<TuneCandidate> candidates;
-    for (const Trial* trial : trials) {
-        candidates.push_back(trial->candidate);
+    TuneResult run() {
+        try_first();
+        began_ = HostClock::now();
+        search();
+        improve();
+        simulate_best_whole();
+        sort(result_.trials);
+        result_.mappings = static_cast<std::int64_t>(space_.size());
+        result_.ruled_out = search_->ruled_out();
+        result_.left = search_->open();
+        result_.least_bound_ns = search_->least_bound_ns();
+        result_.interrupted = interrupt_.requested();
+        if (result_.trials.empty() || !result_.trials[0].good()) {
+            throw ConfigError("tune: no mapping could be simulated: " +
+                              (result_.trials.empty() ? "interrupted" : result_.trials[0].error));
+        }
+        find_saturation();
+        progress_.finish();
+        result_.command = run_command(base_.file, with(base_, result_.winner().candidate));
+        return std::move(result_);
     }
-    const std::vector<Trial> whole =
-        try_all(candidates, std::vector<workloads::Excerpt>(candidates.size()), base, processes);
-    for (std::size_t i = 0; i < trials.size(); ++i) {
-        const double estimate = trials[i]->estimate_ns;
-        *trials[i] = whole[i];
-        trials[i]->estimate_ns = estimate;
-    }
-}
 
-// The estimated trials that may be the best.
-void simulate_best_whole(std::vector<Trial>& trials, const Job& base, std::size_t processes) {
-    sort(trials);
-    std::vector<Trial*> best;
-    for (Trial& trial : trials) {
-        if (trial.status == "ok" && trial.estimated && best.size() < kMostWhole &&
-            trial.time_ns <= kEstimate * trials[0].time_ns) {
-            best.push_back(&trial);
+  private:
+    bool late(double share) const {
+        const double gone = std::chrono::duration<double>(HostClock::now() - began_).count();
+        return gone >= share * options_.seconds || interrupt_.requested();
+    }
+    bool enough() const {
+        return options_.simulations > 0 &&
+               static_cast<std::int64_t>(result_.trials.size()) >= options_.simulations;
+    }
+
+    // Whole, and so the best time known is one that was simulated.
+    double best_ns() const {
+        double best = 0;
+        for (const Trial& trial : result_.trials) {
+            if (trial.good() && !trial.sampled && (best == 0 || trial.time_ns < best)) {
+                best = trial.time_ns;
+            }
+        }
+        return best;
+    }
+
+    // What a plain run takes, and what the scenario names.
+    void try_first() {
+        std::vector<Job> jobs{base_};
+        // Measured kernel cycles belong to the mapping they were measured with.
+        if (!scenario_.mapping.empty() &&
+            !scenario_.mapping.dataflow().describe(scenario_.mapping).contains("kernel_cycles")) {
+            jobs.push_back(without_mapping(base_));
+        }
+        const std::vector<Simulated> runs = simulate_all(jobs, options_.jobs);
+        double best = 0;
+        for (const Simulated& run : runs) {
+            const double time = run.good() ? run.result["time_ns"].get<double>() : 0;
+            best = time > 0 && (best == 0 || time < best) ? time : best;
+        }
+        search_.emplace(space_, best);
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            if (runs[i].good()) {
+                add_first(runs[i],
+                          i == 0 && !scenario_.mapping.empty() ? "given" : "default");
+            }
         }
     }
-    simulate_whole(best, base, processes);
-    sort(trials);
-}
 
-// A shorter block of the winner's tile may be faster than the winner: which run lengths DRAM's rows
-// and refresh favour no bound knows.
-void promote_faster_block(TuneResult& result, const Job& base, std::size_t processes) {
-    const auto fastest = std::min_element(result.shorter.begin(), result.shorter.end(),
-                                          [](const Trial& a, const Trial& b) {
-                                              return std::pair{a.status != "ok", a.estimate_ns} <
-                                                     std::pair{b.status != "ok", b.estimate_ns};
-                                          });
-    if (fastest == result.shorter.end() || fastest->status != "ok" ||
-        fastest->estimate_ns >= result.trials[0].estimate_ns) {
-        return;
+    void add_first(const Simulated& run, const char* origin) {
+        const std::string mapping = run.result["mapping"].dump();
+        if (!seen_.insert(mapping).second) {
+            return;
+        }
+        Settings settings = base_.overrides;
+        settings.emplace_back("mapping", mapping);
+        TuneCandidate candidate;
+        candidate.name = origin;
+        candidate.mapping = parse_scenario(base_.text, base_.file, settings).mapping;
+        for (std::size_t i = 0; i < space_.size(); ++i) {
+            if (search_->is_open(i) && space_[i].described().dump() == mapping) {
+                candidate = space_[i];
+                search_->take(i);
+                search_->learn(i, run.result["time_ns"]);
+            }
+        }
+        Trial trial = trial_of(candidate, run);
+        trial.origin = origin;
+        result_.trials.push_back(std::move(trial));
     }
-    if (fastest->estimated) {
-        simulate_whole({&*fastest}, base, processes);
-    }
-    if (fastest->status == "ok" && fastest->time_ns < result.trials[0].time_ns) {
-        result.trials.insert(result.trials.begin(), *fastest);
-        result.shorter.erase(fastest, result.shorter.end());
-    }
-}
 
-// The smallest block along K at which the throughput of the winner's tile saturates: smaller
-// blocks leave memory tiles room, and DRAM's runs need be no longer than they help.
-void find_saturation(TuneResult& result, const Scenario& scenario, const Job& base,
-                     std::size_t processes) {
-    const auto candidates = reduced(scenario, result.trials[0].candidate);
-    if (candidates.empty()) {
-        return;
-    }
-    std::vector<workloads::Excerpt> excerpts;
-    for (const TuneCandidate& candidate : candidates) {
-        excerpts.push_back(candidate.excerpt(scenario));
-    }
-    result.shorter = try_all(candidates, excerpts, base, processes);
-    promote_faster_block(result, base, processes);
-    const Trial& winner = result.trials[0];
-    constexpr double kSaturated = 1.01;  // a longer block gains less than that
-    for (std::size_t i = 0; i < result.shorter.size() && !result.saturated; ++i) {
-        Trial& trial = result.shorter[i];
-        if (trial.status != "ok" || trial.estimate_ns > kSaturated * winner.estimate_ns) {
-            continue;
+    // Sampled where that is allowed, and not further than it takes to see that it is slower.
+    Settings trial_settings(const TuneCandidate& candidate) const {
+        Settings settings = with(base_, candidate);
+        if (!options_.exact) {
+            settings.emplace_back("run.sampled", "on");
         }
-        if (trial.estimated) {
-            simulate_whole({&trial}, base, processes);
+        const double longest_ns = slower_ns();
+        const double allowed_ns = static_cast<double>(scenario_.run.max_time.count()) /
+                                  workloads::kFemtosecondsPerNanosecond;
+        if (longest_ns > 0 && longest_ns < allowed_ns) {
+            settings.emplace_back("run.max_time", fmt::format("{:.0f} ns", longest_ns));
         }
-        if (trial.status == "ok" && trial.time_ns <= kSaturated * winner.time_ns) {
-            result.saturated = i;
+        return settings;
+    }
+
+    // What takes as long is no rival, even where it is extrapolated; 0: not known yet.
+    double slower_ns() const {
+        constexpr double kClearly = 1.3;
+        return std::ceil(kClearly * best_ns());
+    }
+
+    // A run stopped because it is slower than the best is an answer, too.
+    void learn(std::size_t index, const Trial& trial) {
+        if (trial.good()) {
+            search_->learn(index, trial.time_ns);
+        } else if (trial.slower()) {
+            search_->learn(index, slower_ns());
         }
     }
-}
+
+    void search() {
+        std::vector<std::size_t> started;
+        WorkerPool pool(options_.jobs);
+        const double best = best_ns();
+        const auto fill = [&] {
+            while (!pool.full() && !late(kSearchShare) && !enough_with(started.size())) {
+                const auto index = search_->next(best);
+                if (!index) {
+                    return;
+                }
+                pool.start(started.size(), {}, [&] {
+                    return simulate(base_.text, base_.file, trial_settings(space_[*index]));
+                });
+                started.push_back(*index);
+                seen_.insert(space_[*index].described().dump());
+            }
+        };
+        for (fill(); !pool.idle() && !interrupt_.insisted(); fill()) {
+            for (const WorkerReport& report : pool.wait(kPatience)) {
+                const std::size_t index = started[report.id];
+                Trial trial = trial_of(space_[index], simulated(report));
+                learn(index, trial);
+                progress_.advance(trial.good());
+                result_.trials.push_back(std::move(trial));
+            }
+            progress_.show();
+        }
+    }
+
+    bool enough_with(std::size_t started) const {
+        return options_.simulations > 0 &&
+               static_cast<std::int64_t>(started) >= options_.simulations;
+    }
+
+    // The estimated best with one of its other keys changed, as long as that helps.
+    void improve() {
+        for (bool better = true; better && !late(kVariantShare) && !enough();) {
+            const Trial* best = fastest();
+            if (best == nullptr) {
+                return;
+            }
+            const double before = best->time_ns;
+            std::vector<TuneCandidate> tried;
+            for (TuneCandidate& variant : variants(scenario_, best->candidate)) {
+                if (seen_.insert(variant.described().dump()).second) {
+                    tried.push_back(std::move(variant));
+                }
+            }
+            try_all(tried);
+            better = fastest()->time_ns < before;
+        }
+    }
+
+    const Trial* fastest() const {
+        const Trial* best = nullptr;
+        for (const Trial& trial : result_.trials) {
+            if (trial.good() && (best == nullptr || trial.time_ns < best->time_ns)) {
+                best = &trial;
+            }
+        }
+        return best;
+    }
+
+    std::vector<Trial> trials_of(const std::vector<TuneCandidate>& candidates, bool whole) {
+        std::vector<Job> jobs;
+        for (const TuneCandidate& each : candidates) {
+            jobs.push_back({base_.text, base_.file,
+                            whole ? with(base_, each) : trial_settings(each)});
+        }
+        const std::vector<Simulated> runs = simulate_all(jobs, options_.jobs);
+        std::vector<Trial> trials;
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            trials.push_back(trial_of(candidates[i], runs[i]));
+            progress_.advance(trials.back().good());
+        }
+        progress_.show();
+        return trials;
+    }
+
+    // A few at a time: the time may be up.
+    void try_all(const std::vector<TuneCandidate>& candidates) {
+        const std::size_t few = 4 * options_.jobs;
+        for (std::size_t i = 0; i < candidates.size() && !late(kVariantShare) && !enough();
+             i += few) {
+            const auto begin = candidates.begin() + static_cast<std::ptrdiff_t>(i);
+            const auto end = candidates.begin() +
+                             static_cast<std::ptrdiff_t>(std::min(i + few, candidates.size()));
+            for (Trial& trial : trials_of({begin, end}, false)) {
+                result_.trials.push_back(std::move(trial));
+            }
+        }
+    }
+
+    // The sampled ones that may be the best, the most promising first.
+    void simulate_best_whole() {
+        for (std::size_t whole = 0; whole < kMostWhole;) {
+            std::vector<Trial*> next;
+            const double best = best_ns();
+            for (Trial& trial : result_.trials) {
+                if (trial.good() && trial.sampled &&
+                    (best == 0 || trial.time_ns * (1 - trial.error_percent / kPercent) < best)) {
+                    next.push_back(&trial);
+                }
+            }
+            std::sort(next.begin(), next.end(),
+                      [](const Trial* a, const Trial* b) { return a->time_ns < b->time_ns; });
+            next.resize(std::min({next.size(), options_.jobs, kMostWhole - whole}));
+            if (next.empty() || (whole > 0 && late(1))) {
+                return;
+            }
+            std::vector<TuneCandidate> candidates;
+            for (const Trial* trial : next) {
+                candidates.push_back(trial->candidate);
+            }
+            const std::vector<Trial> done = trials_of(candidates, true);
+            for (std::size_t i = 0; i < next.size(); ++i) {
+                *next[i] = done[i];
+            }
+            whole += next.size();
+        }
+    }
+
+    // The smallest block at which the throughput of the winner's tile saturates: smaller blocks
+    // leave memory tiles room, and DRAM's runs need be no longer than they help.
+    void find_saturation() {
+        const std::vector<TuneCandidate> candidates =
+            reduced(scenario_, result_.winner().candidate);
+        if (candidates.empty() || late(1)) {
+            return;
+        }
+        result_.shorter = trials_of(candidates, false);
+        constexpr double kSaturated = 1.01;  // a longer block gains less than that
+        const double winner = result_.winner().time_ns;
+        for (std::size_t i = 0; i < result_.shorter.size() && !result_.saturated; ++i) {
+            Trial& trial = result_.shorter[i];
+            if (trial.good() && trial.sampled && trial.time_ns <= kSaturated * winner) {
+                trial = trials_of({trial.candidate}, true)[0];
+            }
+            if (trial.good() && trial.time_ns <= kSaturated * winner) {
+                result_.saturated = i;
+            }
+        }
+    }
+
+    const Job& base_;
+    const TuneOptions& options_;
+    Scenario scenario_;
+    std::vector<TuneCandidate> space_;
+    std::optional<TuneSearch> search_;  // when the first times are known
+    Progress progress_;
+    HostClock::time_point began_;
+    InterruptGuard interrupt_;
+    std::set<std::string> seen_;  // mappings tried beside the search
+    TuneResult result_;
+};
 
 }  // namespace
 
-TuneResult tune(const Scenario& scenario, const std::string& text, const std::string& file,
-                const Settings& overrides, const TuneOptions& options) {
-    const TuneSpace space = tune_space(scenario);
-    TuneResult result;
-    result.legal = space.legal;
-    result.candidates = static_cast<std::int64_t>(space.candidates.size());
-    constexpr double kNanosecondsPerSecond = 1e9;
-    Search search(space.candidates,
-                  scenario.device.memory.peak_bytes_per_second() / kNanosecondsPerSecond);
-    const Job base{text, file, overrides};
-    result.trials = run_trials(search, scenario, base, options);
-    result.cut = search.cut();
-    result.left = search.left();
-    simulate_best_whole(result.trials, base, options.jobs);
-    if (result.trials.empty() || result.trials[0].status != "ok") {
-        throw ConfigError("tune: no mapping could be simulated: " +
-                          (result.trials.empty() ? "interrupted" : result.trials[0].error));
+const Trial* TuneResult::of_origin(const std::string& origin) const {
+    const auto found = std::find_if(trials.begin(), trials.end(), [&](const Trial& trial) {
+        return trial.origin == origin;
+    });
+    return found == trials.end() ? nullptr : &*found;
+}
+
+double TuneResult::most_percent_faster() const {
+    double least = winner().time_ns;
+    if (least_bound_ns) {
+        least = std::min(least, *least_bound_ns);
     }
-    find_saturation(result, scenario, base, options.jobs);
-    return result;
+    for (const Trial& trial : trials) {
+        // What is extrapolated, or failed, is proven by its bound alone.
+        if (trial.sampled || (!trial.good() && !trial.slower() && trial.status != "invalid")) {
+            least = std::min(least, trial.candidate.bound_ns());
+        }
+    }
+    return least > 0 ? kPercent * (winner().time_ns / least - 1) : 0;
+}
+
+TuneResult tune(const Job& base, const TuneOptions& options) {
+    return Tuner(base, options).run();
 }
 
 }  // namespace tilesim::sim::explore

@@ -1,11 +1,16 @@
-// Searches the best mapping of a scenario by simulation, most promising first. On an NPU a
-// candidate is tried on an excerpt of the product; the best of them are then simulated whole.
+// Searches the best mapping of a scenario by simulation, most promising first.
+//
+// The mapping a plain run would take is simulated first and whole, so that the answer is never
+// slower. The others are tried sampled where the user allows; the best of them are then simulated
+// whole, and the winner is one of these. Only a proven bound excludes a mapping.
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/explore/batch.hpp"
 #include "sim/explore/tune_space.hpp"
 #include "sim/scenario.hpp"
 
@@ -13,36 +18,47 @@ namespace tilesim::sim::explore {
 
 struct TuneOptions {
     std::size_t jobs = 1;
-    std::int64_t simulations = 48;  // at most
+    std::int64_t simulations = 0;  // at most; 0: as many as the time allows
+    double seconds = 45;           // of host time, about
+    bool exact = false;            // nothing sampled
     bool quiet = false;
 };
 
 struct Trial {
     TuneCandidate candidate;
+    std::string origin;  // "default", "given": where it is not of the search
     std::string status;
     std::string error;
     double time_ns = 0;
     double tops = 0;
     std::string bottleneck;
-    double estimate_ns = 0;  // of the whole product, from an excerpt of it
-    bool estimated = false;  // that is also what `time_ns` says
+    bool sampled = false;  // `time_ns` is extrapolated
+    double error_percent = 0;  // of it, then
+    bool good() const { return status == "ok"; }
+    bool slower() const { return status == "time_limit"; }  // than the best, by far: not ended
 };
 
 struct TuneResult {
-    std::int64_t legal = 0;       // mappings that fit
-    std::int64_t candidates = 0;  // of them, not dominated
-    std::int64_t cut = 0;         // of those, ruled out by their bounds
-    std::int64_t left = 0;        // of those, neither simulated nor ruled out
-    std::vector<Trial> trials;    // best first, those simulated whole before those estimated
+    std::int64_t mappings = 0;   // that fit
+    std::int64_t ruled_out = 0;  // by their bounds: proven slower than the best
+    std::int64_t left = 0;       // neither simulated nor ruled out
+    std::vector<Trial> trials;   // best first, those simulated whole before those sampled
+    // No mapping that was not simulated is faster than this; nothing: each was.
+    std::optional<double> least_bound_ns;
+    bool interrupted = false;
+    std::string command;  // runs the winner
     // The winner with less of what costs room (on an NPU shorter blocks along K), least first.
     std::vector<Trial> shorter;
     std::optional<std::size_t> saturated;  // of `shorter`, the first that is about as fast, whole
+
+    const Trial& winner() const { return trials.front(); }
+    const Trial* of_origin(const std::string& origin) const;
+    // By how much any mapping could be faster than the winner, as far as bounds prove; percent.
+    double most_percent_faster() const;
 };
 
 // Throws ConfigError when the scenario has nothing to tune.
-TuneResult tune(const Scenario& scenario, const std::string& text, const std::string& file,
-                const std::vector<std::pair<std::string, std::string>>& overrides,
-                const TuneOptions& options);
+TuneResult tune(const Job& base, const TuneOptions& options);
 
 std::string to_table(const TuneResult& result);
 nlohmann::ordered_json to_json(const TuneResult& result);

@@ -6,25 +6,24 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "arch/base/config.hpp"
 #include "sim/explore/export.hpp"
 #include "sim/page/fastest.hpp"
+#include "sim/report.hpp"
 
 namespace tilesim::sim::page {
 
 using arch::base::config::ConfigError;
-using arch::base::config::IoError;
 using Json = nlohmann::ordered_json;
 
 namespace {
 
 // What a point shows besides its settings; the table's columns.
 constexpr const char* kResults[] = {
-    "device",     "time_ns",    "cycles",         "tops",      "macs_per_cycle",
-    "gb_per_s",   "compute_ns", "stream_ns",      "memory_ns", "speedup_over_soc",
-    "dram_bytes", "bottleneck", "next_bottleneck"};
+    "device",           "clock_ghz",  "time_ns",    "cycles",         "tops",
+    "macs_per_cycle",   "gb_per_s",   "compute_ns", "stream_ns",      "memory_ns",
+    "speedup_over_soc", "dram_bytes", "bottleneck", "next_bottleneck"};
 
 // Above this many points a page shows the array of none: it would be mostly that.
 constexpr std::size_t kMostWithArray = 500;
@@ -75,7 +74,29 @@ Json page_point(const Json& result, bool with_array) {
     if (with_array && result.is_object() && result.contains("banks")) {
         point["banks"] = result["banks"];
     }
+    if (with_array && member(result, "details").is_object()) {
+        point["details"] = result["details"];
+    }
+    if (const Json& critical = member(member(result, "steady_state"), "tightest_cycle");
+        critical.is_array()) {
+        point["critical"] = critical;
+    }
     return point;
+}
+
+// "gemm M 256, K 192, a int8" of {"gemm": {"M": 256, ...}}.
+std::string in_words(const Json& workload) {
+    std::string text;
+    for (const auto& [kind, keys] : workload.items()) {
+        text += text.empty() ? kind : ", " + kind;
+        const char* separator = " ";
+        for (const auto& [key, value] : keys.items()) {
+            text += separator + (keys.is_object() ? key + " " : "") +
+                    (value.is_string() ? value.get<std::string>() : value.dump());
+            separator = ", ";
+        }
+    }
+    return text;
 }
 
 Json from_run(const Json& result, const std::string& file) {
@@ -88,8 +109,8 @@ Json from_run(const Json& result, const std::string& file) {
     point["status"] = member(result, "status");
     point["error"] = "";
     point["settings"] = Json::object();
-    return {{"title",
-             fmt::format("{}: {}", result.value("device", ""), member(result, "workload").dump())},
+    return {{"title", fmt::format("{}: {}", result.value("device", ""),
+                                  in_words(member(result, "workload")))},
             {"model", result["provenance"].value("version", "")},
             {"of", 1},
             {"axes", Json::array()},
@@ -105,11 +126,11 @@ Json from_store(const std::string& file, std::int64_t id) {
     Json points = Json::array();
     Json axes = Json::array();
     for (const explore::StoredPoint& from : stored) {
-        Json point = page_point(Json::parse(from.result), stored.size() <= kMostWithArray);
+        Json point = page_point(explore::stored_json(from, from.result), stored.size() <= kMostWithArray);
         point["id"] = from.id;
         point["status"] = from.status;
         point["error"] = from.error;
-        point["settings"] = Json::parse(from.settings);
+        point["settings"] = explore::stored_json(from, from.settings);
         if (axes.empty()) {
             for (const auto& [key, value] : point["settings"].items()) {
                 axes.push_back(key);
@@ -142,18 +163,11 @@ Json from_store(const std::string& file, std::int64_t id) {
 Json page_data(const std::string& file, std::int64_t sweep) {
     std::ifstream in(file, std::ios::binary);
     std::string start(sizeof "SQLite format 3", '\0');
-    if (!in || std::filesystem::is_directory(file)) {
-        throw IoError(fmt::format("{}: cannot be read", file));
-    }
     in.read(start.data(), static_cast<std::streamsize>(start.size()));
     if (start.starts_with("SQLite format 3")) {
-        return from_store(file, sweep);
+        return explore::from_stored(file, [&] { return from_store(file, sweep); });
     }
-    in.clear();
-    in.seekg(0);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return from_run(Json::parse(text.str(), nullptr, false), file);
+    return from_run(Json::parse(read_file(file), nullptr, false), file);
 }
 
 }  // namespace tilesim::sim::page

@@ -40,7 +40,7 @@ class Page : public testing::Test {
 };
 
 TEST_F(Page, OfASweepHoldsEveryPointAndLoadsNothing) {
-    ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_read_blocks.yaml --quiet"), 0);
+    ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_outstanding_bursts.yaml --quiet"), 0);
     ASSERT_EQ(call("report results.db -o page.html"), 0) << read(folder_ / "out");
     const std::string page = read(folder_ / "page.html");
     std::smatch found;
@@ -98,20 +98,23 @@ TEST_F(Page, DrawsItsPlotsAndItsTableInABrowser) {
     if (web_file("library.js").empty()) {
         GTEST_SKIP() << "built without the plot library";
     }
-    ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_read_blocks.yaml --quiet"), 0);
+    ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_outstanding_bursts.yaml --quiet"), 0);
     ASSERT_EQ(call("report results.db -o page.html"), 0);
     const std::string dom = drawn(folder_);
-    const auto count = [&dom](const std::string& text) {
+    const auto count = [](const std::string& where, const std::string& text) {
         int found = 0;
-        for (std::size_t at = 0; (at = dom.find(text, at)) != dom.npos; ++at) {
+        for (std::size_t at = 0; (at = where.find(text, at)) != where.npos; ++at) {
             ++found;
         }
         return found;
     };
-    EXPECT_EQ(count("<svg"), 6) << "roofline, where, axes, map, array, banks";
-    EXPECT_EQ(count("<tr>"), 16 + 5) << "heads, 15 points and 4 channels of banks";
+    EXPECT_EQ(count(dom, "<svg"), 8)
+        << "pareto, roofline, where, parallel, axes, map, array, banks";
+    const std::size_t table = dom.find("<table id=\"points\">");
+    EXPECT_EQ(count(dom.substr(table, dom.find("</table>", table) - table), "<tr>"), 16);
     EXPECT_NE(dom.find("15 of 15 points"), dom.npos);
-    EXPECT_NE(dom.find("read_blocks"), dom.npos);
+    EXPECT_NE(dom.find("outstanding_bursts"), dom.npos);
+    EXPECT_NE(dom.find("It is bound by "), dom.npos) << "why the best point is what it is";
 }
 
 TEST_F(Page, OfOneRunShowsThatRun) {

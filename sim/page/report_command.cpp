@@ -10,6 +10,7 @@
 #include "sim/exit_code.hpp"
 #include "sim/page/page.hpp"
 #include "sim/page/page_data.hpp"
+#include "sim/page/timeline.hpp"
 #include "sim/report.hpp"
 
 namespace tilesim::sim::page {
@@ -19,12 +20,16 @@ namespace {
 struct ReportArguments {
     std::string file;
     std::string out;
+    std::string trace;
     std::int64_t sweep = 0;
     bool markdown = false;
 };
 
 int report(const ReportArguments& arguments) {
-    const nlohmann::ordered_json data = page_data(arguments.file, arguments.sweep);
+    nlohmann::ordered_json data = page_data(arguments.file, arguments.sweep);
+    if (!arguments.trace.empty()) {
+        data["timeline"] = timeline(read_file(arguments.trace), arguments.trace);
+    }
     if (arguments.markdown) {
         if (arguments.out.empty()) {
             print(to_markdown(data));
@@ -47,6 +52,8 @@ void add_report(CLI::App& app, std::optional<int>& exit_code) {
     command->add_option("file", arguments->file, "store, or result as JSON")->required();
     command->add_option("-o,--out", arguments->out, "file [report.html; --md: stdout]");
     command->add_option("--sweep", arguments->sweep, "id, as `sweep --show` lists it [newest]");
+    command->add_option("--trace", arguments->trace,
+                        "of a run: the trace `run --trace` wrote, for a timeline");
     command->add_flag("--md", arguments->markdown, "Markdown instead");
     command->callback([arguments, &exit_code] { exit_code = report(*arguments); });
 }

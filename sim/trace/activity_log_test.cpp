@@ -60,21 +60,23 @@ TEST(ChromeTrace, HasTheFormOfTheTraceParser) {
     ActivityLog log({}, 100);
     play(log);
     EXPECT_EQ(
-        to_chrome_trace(log, Hertz{2'000'000'000}),
+        to_chrome_trace(log, Hertz{2'000'000'000}, 1, "xdna"),
         "[\n"
         R"({"name":"process_name","ph":"M","pid":0,"args":{"name":"core_trace for tile2,3"}},)"
         "\n"
         R"({"name":"thread_name","ph":"M","pid":0,"tid":0,"args":{"name":"INSTR_VECTOR"}},)"
         "\n"
-        R"({"name":"thread_name","ph":"M","pid":0,"tid":1,"args":{"name":"LOCK_STALL"}},)"
+        R"({"name":"thread_name","ph":"M","pid":0,"tid":1,"args":{"name":"WAITING_FOR_INPUT"}},)"
+        "\n"
+        R"({"name":"device","ph":"M","pid":0,"args":{"name":"xdna","clock_hz":2000000000}},)"
         "\n"
         R"({"name":"INSTR_VECTOR","ts":4,"ph":"B","pid":0,"tid":0,"cname":"good","args":{"state":"multiply"}},)"
         "\n"
         R"({"name":"INSTR_VECTOR","ts":10,"ph":"E","pid":0,"tid":0,"args":{}},)"
         "\n"
-        R"({"name":"LOCK_STALL","ts":10,"ph":"B","pid":0,"tid":1,"cname":"terrible","args":{"state":"waiting_for_input"}},)"
+        R"({"name":"WAITING_FOR_INPUT","ts":10,"ph":"B","pid":0,"tid":1,"cname":"terrible","args":{"state":"waiting_for_input"}},)"
         "\n"
-        R"({"name":"LOCK_STALL","ts":14,"ph":"E","pid":0,"tid":1,"args":{}})"
+        R"({"name":"WAITING_FOR_INPUT","ts":14,"ph":"E","pid":0,"tid":1,"args":{}})"
         "\n]\n");
 }
 
@@ -99,24 +101,24 @@ TEST(ActivityLog, WhatLiesBeyondTheEndIsCut) {
 }
 
 TEST(EventName, WhatTilesShareHasProcessesOfItsOwn) {
-    EXPECT_EQ(lane_of("memory.channel(1).bank(3)", "row_open").process, "memory.channel(1)");
-    EXPECT_EQ(lane_of("memory.channel(1).bank(3)", "row_open").event, "BANK_3_ROW_OPEN");
-    EXPECT_EQ(lane_of("memory.channel(1).bus", "turnaround").event, "TURNAROUND");
-    EXPECT_EQ(lane_of("fabric.port(2).reads", "under_way").event, "READS_UNDER_WAY");
-    EXPECT_EQ(lane_of("fabric.port(2).waiting", "waiting").event, "READS_WAITING");
-    EXPECT_EQ(lane_of("npu.command_processor", "writing").process, "npu.command_processor");
-    EXPECT_EQ(lane_of("npu.command_processor", "done").event, "");
+    EXPECT_EQ(lane_of("memory.channel(1).bank(3)", "row_open", 1).process, "memory.channel(1)");
+    EXPECT_EQ(lane_of("memory.channel(1).bank(3)", "row_open", 1).event, "BANK_3_ROW_OPEN");
+    EXPECT_EQ(lane_of("memory.channel(1).bus", "turnaround", 1).event, "TURNAROUND");
+    EXPECT_EQ(lane_of("fabric.port(2).reads", "under_way", 1).event, "READS_UNDER_WAY");
+    EXPECT_EQ(lane_of("fabric.port(2).waiting", "waiting", 1).event, "READS_WAITING");
+    EXPECT_EQ(lane_of("npu.command_processor", "writing", 1).process, "npu.command_processor");
+    EXPECT_EQ(lane_of("npu.command_processor", "done", 1).event, "");
 }
 
 TEST(EventName, ChannelsSpeakTheTraceUnitsLanguage) {
-    EXPECT_EQ(lane_of("npu.tile(3,0).mm2s1", "waiting_for_memory").event,
+    EXPECT_EQ(lane_of("npu.tile(3,0).mm2s1", "waiting_for_memory", 1).event,
               "DMA_MM2S_1_MEMORY_STARVATION");
-    EXPECT_EQ(lane_of("npu.tile(3,0).mm2s1", "idle").event, "");
-    EXPECT_EQ(lane_of("npu.tile(3,0).mm2s1", "idle").process, "shim_trace for tile0,3");
-    EXPECT_EQ(lane_of("npu.tile(0,1).s2mm4", "waiting_for_stream").event,
+    EXPECT_EQ(lane_of("npu.tile(3,0).mm2s1", "idle", 1).event, "");
+    EXPECT_EQ(lane_of("npu.tile(3,0).mm2s1", "idle", 1).process, "shim_trace for tile0,3");
+    EXPECT_EQ(lane_of("npu.tile(0,1).s2mm4", "waiting_for_stream", 1).event,
               "DMA_S2MM_4_STREAM_STARVATION");
-    EXPECT_EQ(lane_of("npu.tile(0,1).s2mm4", "x").process, "memtile_trace for tile1,0");
-    EXPECT_EQ(lane_of("npu.tile(5,4).s2mm0", "waiting_for_lock").process, "mem_trace for tile4,5");
+    EXPECT_EQ(lane_of("npu.tile(0,1).s2mm4", "x", 1).process, "memtile_trace for tile1,0");
+    EXPECT_EQ(lane_of("npu.tile(5,4).s2mm0", "waiting_for_lock", 1).process, "mem_trace for tile4,5");
 }
 
 }  // namespace

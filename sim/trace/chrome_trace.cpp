@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <tuple>
 #include <vector>
 
@@ -39,14 +40,15 @@ struct Event {
 
 class EventWriter {
   public:
-    explicit EventWriter(const ActivityLog& log)
+    EventWriter(const ActivityLog& log, std::int64_t memory_rows)
         : log_(log), slots_(log.components().size() * log.names().size()) {
         for (const Activity& activity : log.activities()) {
             Slot& slot = slots_[index_of(activity)];
             if (!slot.known) {
                 slot.known = true;
                 slot.lane =
-                    lane_of(log.components()[activity.component], log.names()[activity.name]);
+                    lane_of(log.components()[activity.component], log.names()[activity.name],
+                            memory_rows);
                 if (!slot.lane.event.empty()) {
                     processes_[slot.lane.process].events[slot.lane.event] = 0;
                 }
@@ -128,8 +130,9 @@ class EventWriter {
 }  // namespace
 
 void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
+                        std::int64_t memory_rows, const std::string& device,
                         const std::function<void(std::string_view)>& out) {
-    const EventWriter writer(log);
+    const EventWriter writer(log, memory_rows);
     std::string text = "[";
     const char* separator = "\n";
     const auto next_line = [&]() -> std::string& {
@@ -147,6 +150,9 @@ void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
                 process.pid, tid, event);
         }
     }
+    next_line() +=
+        fmt::format(R"({{"name":"device","ph":"M","pid":0,"args":{{"name":{},"clock_hz":{}}}}})",
+                    nlohmann::json(device).dump(), frequency.count());
     if (log.truncated()) {
         next_line() +=
             R"({"name":"truncated","ph":"M","pid":0,"args":{"name":"the size limit was reached"}})";
@@ -161,9 +167,11 @@ void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
     out(text.append("\n]\n"));
 }
 
-std::string to_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency) {
+std::string to_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
+                            std::int64_t memory_rows, const std::string& device) {
     std::string text;
-    write_chrome_trace(log, frequency, [&text](std::string_view piece) { text.append(piece); });
+    write_chrome_trace(log, frequency, memory_rows, device,
+                       [&text](std::string_view piece) { text.append(piece); });
     return text;
 }
 

@@ -12,8 +12,12 @@
 namespace tilesim::sim::trace {
 
 // Hands the text on piece by piece: a whole trace may be hundreds of megabytes.
-void write_chrome_trace(const ActivityLog& log, arch::base::Hertz clock,
+// `memory_rows`: rows of memory tiles the array has. `device`: whose activities they are, so that a
+// comparison can tell.
+void write_chrome_trace(const ActivityLog& log, arch::base::Hertz clock, std::int64_t memory_rows,
+                        const std::string& device,
                         const std::function<void(std::string_view)>& out);
-std::string to_chrome_trace(const ActivityLog& log, arch::base::Hertz clock);
+std::string to_chrome_trace(const ActivityLog& log, arch::base::Hertz clock,
+                            std::int64_t memory_rows, const std::string& device);
 
 }  // namespace tilesim::sim::trace

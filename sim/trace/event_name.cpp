@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <utility>
+
+#include "sim/trace/hardware_events.hpp"
 
 namespace tilesim::sim::trace {
 
 namespace {
 
 struct Place {
+    std::string agent;  // "npu0 " where several share the memory
     std::string row, column;
     std::string unit;  // "core", "mm2s0"
 };
@@ -23,7 +28,10 @@ Place place_of(std::string_view component) {
         return {};
     }
     const std::size_t begin = open + 5;
-    return {std::string{component.substr(comma + 1, close - comma - 1)},
+    const std::size_t array = component.find("npu.tile(");
+    const bool of_agent = array != component.npos && array > 0;
+    return {of_agent ? std::string{component.substr(0, array - 1)} + " " : "",
+            std::string{component.substr(comma + 1, close - comma - 1)},
             std::string{component.substr(begin, comma - begin)},
             std::string{component.substr(close + 2)}};
 }
@@ -42,13 +50,47 @@ std::string core_event(std::string_view state) {
     if (state == "waiting_for_cascade") {
         return "CASCADE_STALL";
     }
-    if (state.starts_with("waiting_for_")) {
-        return "LOCK_STALL";
+    if (state == "waiting_for_stream") {
+        return "STREAM_STALL";
     }
     if (state == "multiply") {
         return "INSTR_VECTOR";
     }
     return upper(state);
+}
+
+std::int64_t row_of(const std::string& text) {
+    std::int64_t row = 0;
+    std::from_chars(text.data(), text.data() + text.size(), row);
+    return row;
+}
+
+// What a core tells besides its state: "core.requests", "acquire".
+std::string told_by_core(std::string_view unit, std::string_view event) {
+    if (unit == "core.requests") {
+        return fmt::format("INSTR_LOCK_{}_REQ", upper(event));
+    }
+    if (unit == "core.stall") {
+        return "LOCK_STALL";
+    }
+    return "INSTR_" + upper(event);  // core.kernel: event_0, event_1
+}
+
+// "lock3.given": LOCK_3_REL of the tile's memory module, whose first selectors watch the first
+// locks.
+std::string lock_event(std::string_view unit) {
+    const std::string_view number = unit.substr(4, unit.find('.') - 4);
+    return unit.ends_with(".given") ? fmt::format("LOCK_{}_REL", number)
+                                    : fmt::format("LOCK_SEL{}_ACQ_GE", number);
+}
+
+// The port of a channel among those the trace unit watches where nobody has chosen: of a core's
+// switch the first channel in, the first out, the second in, the second out; of a memory tile's
+// four in, four out.
+std::int64_t watched_port(std::string_view unit, bool memory_tile) {
+    const bool receives = unit.starts_with("s2mm");
+    const std::int64_t number = unit[4] - '0';
+    return memory_tile ? number + (receives ? 0 : 4) : 2 * number + (receives ? 0 : 1);
 }
 
 // Outside the tiles a channel's banks share its process: "memory.channel(0)", BANK_3_ROW_OPEN.
@@ -92,19 +134,36 @@ std::string channel_event(std::string_view unit, std::string_view state) {
 
 }  // namespace
 
-Lane lane_of(std::string_view component, std::string_view state) {
+Lane lane_of(std::string_view component, std::string_view state, std::int64_t memory_rows) {
     const Place place = place_of(component);
     if (place.unit.empty()) {
         return shared_lane(component, state);
     }
-    const bool core = place.unit == "core";
-    // Rows 0 and 1 are the shim's and the memory tiles'; above them are cores.
-    const char* unit = core               ? "core_trace"
-                       : place.row == "0" ? "shim_trace"
-                       : place.row == "1" ? "memtile_trace"
-                                          : "mem_trace";
-    return {fmt::format("{} for tile{},{}", unit, place.row, place.column),
-            core ? core_event(state) : channel_event(place.unit, state)};
+    const std::int64_t row = row_of(place.row);
+    const bool shim = row == 0;
+    const bool memory_tile = !shim && row <= memory_rows;
+    const bool of_core = place.unit.starts_with("core");
+    const bool port = place.unit.ends_with(".port");
+    const TraceUnit unit = shim                              ? TraceUnit::Shim
+                           : memory_tile                     ? TraceUnit::MemoryTile
+                           : of_core || port ? TraceUnit::Core
+                                             : TraceUnit::Memory;
+    std::string event;
+    if (place.unit == "core") {
+        event = core_event(state);
+    } else if (of_core) {
+        event = told_by_core(place.unit, state);
+    } else if (place.unit.starts_with("lock")) {
+        event = lock_event(place.unit);
+    } else if (port) {
+        event = fmt::format("PORT_RUNNING_{}", watched_port(place.unit, memory_tile));
+    } else {
+        const std::string channel = place.unit.substr(0, place.unit.find('.'));
+        event = channel_event(channel, state);
+    }
+    return {fmt::format("{}{} for tile{},{}", place.agent, process_prefix(unit), place.row,
+                        place.column),
+            std::move(event)};
 }
 
 std::string_view colour_of(std::string_view state) {

@@ -2,6 +2,7 @@
 // measured trace open side by side.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,9 @@ struct Lane {
     std::string event;    // "LOCK_STALL"; empty where the state is no event
 };
 
-// `component`: "npu.tile(3,2).core" (column, row); `state`: as in the statistics.
-Lane lane_of(std::string_view component, std::string_view state);
+// `component`: "npu.tile(3,2).core" (column, row); `state`: as in the statistics. `memory_rows`: of
+// memory tiles, above the shim's; cores lie above them.
+Lane lane_of(std::string_view component, std::string_view state, std::int64_t memory_rows);
 
 // Colour of an event in trace viewers that know Chrome's names.
 std::string_view colour_of(std::string_view state);

@@ -62,6 +62,8 @@ void TraceOptions::add_to(CLI::App& command) {
     command.add_option("--trace", chrome_file, "write a Chrome trace, as mlir-aie's parser does");
     command.add_option("--vcd", vcd_file, "write a value change dump");
     command.add_option("--vcd-signals", vcd_signals, "only components whose name holds this");
+    command.add_option("--commands", command_file,
+                       "write every command of the memory, a CSV line each");
     command.add_option("--trace-window", window, "only this time: '10 us..25 us'");
     command.add_option("--trace-limit", limit_mb, "most megabytes of a trace [256]")
         ->check(CLI::Range(1, 100'000));
@@ -69,6 +71,9 @@ void TraceOptions::add_to(CLI::App& command) {
 
 TraceSession::TraceSession(const TraceOptions& options) : options_(options) {
     const Window window = parse_window(options.window);
+    if (!options.command_file.empty()) {
+        commands_.emplace(static_cast<std::size_t>(options.limit_mb * kBytesPerMb));
+    }
     if (!options.wanted()) {
         if (!options.window.empty()) {
             throw ConfigError("--trace-window needs --trace or --vcd");
@@ -79,9 +84,14 @@ TraceSession::TraceSession(const TraceOptions& options) : options_(options) {
                  static_cast<std::size_t>(options.limit_mb * kBytesPerMb / kBytesPerActivity));
 }
 
-std::string TraceSession::write(const workloads::RunResult& result) {
+std::string TraceSession::write(const workloads::RunResult& result, std::int64_t memory_rows) {
+    if (commands_) {
+        write_file(options_.command_file, commands_->text());
+    }
+    const bool cut = commands_ && commands_->truncated();
     if (!log_) {
-        return "";
+        return cut ? fmt::format("the commands are cut at {} MB (--trace-limit)", options_.limit_mb)
+                   : "";
     }
     if (log_->components().empty()) {
         return "nothing to trace: this workload is no single run (trace one of its parts)";
@@ -90,8 +100,9 @@ std::string TraceSession::write(const workloads::RunResult& result) {
     log_->finish(
         Femtoseconds{static_cast<std::int64_t>(result.time_ns * workloads::kFemtosecondsPerNanosecond)});
     if (!options_.chrome_file.empty()) {
-        write_file(options_.chrome_file, [this, clock](std::ostream& out) {
-            write_chrome_trace(*log_, clock, [&out](std::string_view piece) { out << piece; });
+        write_file(options_.chrome_file, [&](std::ostream& out) {
+            write_chrome_trace(*log_, clock, memory_rows, result.device,
+                               [&out](std::string_view piece) { out << piece; });
         });
     }
     if (!options_.vcd_file.empty()) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "arch/memory/controller/command_log.hpp"
 #include "workloads/result.hpp"
 #include "sim/scenario.hpp"
 #include "sim/trace/activity_log.hpp"
@@ -19,6 +20,7 @@ struct TraceOptions {
     std::string chrome_file;  // empty: none
     std::string vcd_file;
     std::string vcd_signals;
+    std::string command_file;
     std::string window;  // "10 us..25 us"
     std::int64_t limit_mb = 256;
 
@@ -32,12 +34,15 @@ class TraceSession {
     explicit TraceSession(const TraceOptions& options);
 
     arch::base::ProbeListener* listener() { return log_ ? &*log_ : nullptr; }
+    arch::memory::controller::CommandLog* commands() { return commands_ ? &*commands_ : nullptr; }
     // Writes the files; returns what the user must know, or nothing.
-    std::string write(const workloads::RunResult& result);
+    // `memory_rows`: of memory tiles in the device's array.
+    std::string write(const workloads::RunResult& result, std::int64_t memory_rows);
 
   private:
     TraceOptions options_;
     std::optional<ActivityLog> log_;
+    std::optional<arch::memory::controller::CommandLog> commands_;
 };
 
 }  // namespace tilesim::sim::trace

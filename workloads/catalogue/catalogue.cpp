@@ -13,6 +13,8 @@
 #include "workloads/memory/memory_machine.hpp"
 #include "workloads/memory/streams/streams.hpp"
 #include "workloads/npu/core_kernel/core_kernel.hpp"
+#include "workloads/npu/elementwise/elementwise_dataflow.hpp"
+#include "workloads/npu/gemv/gemv_dataflow.hpp"
 #include "workloads/npu/gotoblas/gotoblas_dataflow.hpp"
 #include "workloads/npu/mlir/design_kind.hpp"
 #include "workloads/npu/npu_machine.hpp"
@@ -22,7 +24,9 @@
 #include "workloads/npu/weight_stationary/weight_stationary_dataflow.hpp"
 #include "workloads/paths.hpp"
 #include "workloads/pim/gemv/gemv_dataflow.hpp"
+#include "workloads/pim/gemv/natural_dataflow.hpp"
 #include "workloads/pim/pim_machine.hpp"
+#include "workloads/pim/program/program_dataflow.hpp"
 #include "workloads/pim/transformer/transformer_dataflow.hpp"
 
 namespace tilesim::workloads::catalogue {
@@ -48,19 +52,24 @@ std::span<const ProblemKind* const> problem_kinds() {
         &npu::training::training_kind(),
         &pim::transformer::model_kind(),
         &npu::core_kernel::core_kernel_kind(),
+        &npu::elementwise::elementwise_kind(),
         &amx::tiles::amx_program_kind(),
         &memory::streams::trace_kind(),
         &memory::streams::stream_kind(),
         &npu::program_file::program_kind(),
+        &pim::program::program_kind(),
         &npu::mlir::design_kind(),
     };
     return kKinds;
 }
 
-// Offload wraps output_stationary, so it is looked for first.
+// Offload wraps output_stationary, so it is looked for first; what multiplies by a vector has GEMMs
+// of one row.
 std::span<const Dataflow* const> dataflows() {
     static const std::array kDataflows{
         &npu::training::offload_dataflow(),
+        &npu::gemv::gemv_dataflow(),
+        &npu::elementwise::elementwise_dataflow(),
         &npu::output_stationary::output_stationary_dataflow(),
         &npu::weight_stationary::weight_stationary_dataflow(),
         &npu::gotoblas::gotoblas_dataflow(),
@@ -68,10 +77,13 @@ std::span<const Dataflow* const> dataflows() {
         &pim::gemv::pimnast_dataflow(),
         &pim::gemv::column_major_dataflow(),
         &pim::gemv::row_major_dataflow(),
+        &pim::gemv::bank_rows_dataflow(),
+        &pim::gemv::tile_pairs_dataflow(),
         &pim::transformer::model_dataflow(),
         &npu::core_kernel::core_kernel_dataflow(),
         &amx::tiles::amx_program_dataflow(),
         &npu::program_file::program_dataflow(),
+        &pim::program::program_dataflow(),
         &memory::streams::stream_dataflow(),
     };
     return kDataflows;

@@ -1,0 +1,187 @@
+#include "sim/band.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "workloads/paths.hpp"
+
+namespace tilesim::sim {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kFewestRows = 5;
+// Rows so many times smaller or larger than any measured say little.
+constexpr double kFarSize = 8;
+// Those of another device, or of other types, count this much.
+constexpr double kOtherDevice = 0.5;
+constexpr double kOtherTypes = 0.7;
+
+std::vector<std::string> cells_of(const std::string& line) {
+    std::vector<std::string> cells;
+    std::istringstream in(line);
+    for (std::string cell; std::getline(in, cell, ',');) {
+        cells.push_back(cell);
+    }
+    return cells;
+}
+
+double number(const std::string& text) {
+    return std::strtod(text.c_str(), nullptr);
+}
+
+void read_into(std::vector<Residual>& all, const fs::path& file) {
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) {
+        const std::vector<std::string> cells = cells_of(line);
+        constexpr std::size_t kColumns = 7;  // id, what, device, types, macs, error, use
+        if (cells.size() == kColumns && cells[0] != "id" && !line.starts_with("#")) {
+            all.push_back(
+                {cells[1], cells[2], cells[3], number(cells[4]), number(cells[5]),
+                 cells[6] == "calibrate"});
+        }
+    }
+}
+
+// Nine of ten weights are of smaller sizes.
+double ninth_decile(std::vector<std::pair<double, double>> sizes) {
+    std::sort(sizes.begin(), sizes.end());
+    double all = 0;
+    for (const auto& [size, weight] : sizes) {
+        all += weight;
+    }
+    // The rank of a tenth from above among one more than there are, between the two beside it.
+    constexpr double kShare = 0.9;
+    const double rank = kShare * (all + all / static_cast<double>(sizes.size()));
+    double below = 0;
+    double before = 0;
+    for (const auto& [size, weight] : sizes) {
+        if (below + weight >= rank) {
+            const double part = weight > 0 ? (rank - below) / weight : 1.0;
+            return before + part * (size - before);
+        }
+        below += weight;
+        before = size;
+    }
+    return sizes.back().first;
+}
+
+std::vector<const Residual*> rows_like(const Residual& run, const std::vector<Residual>& residuals,
+                                       bool fitted) {
+    std::vector<const Residual*> rows;
+    for (const Residual& row : residuals) {
+        if (row.what == run.what && (fitted || !row.fitted)) {
+            rows.push_back(&row);
+        }
+    }
+    return rows;
+}
+
+std::string far_from(const Residual& run, const std::vector<const Residual*>& alike) {
+    const auto any = [&](auto matches) {
+        return std::any_of(alike.begin(), alike.end(),
+                           [&](const Residual* row) { return matches(*row); });
+    };
+    std::string far;
+    const auto say = [&far](const std::string& what) { far += (far.empty() ? "" : ", ") + what; };
+    if (!any([&](const Residual& row) { return row.device == run.device; })) {
+        say("device " + run.device);
+    }
+    if (!run.types.empty() && !any([&](const Residual& row) { return row.types == run.types; })) {
+        say("types " + run.types);
+    }
+    const bool sized = any([](const Residual& row) { return row.macs > 0; });
+    if (run.macs > 0 && sized && !any([&](const Residual& row) {
+            return row.macs > 0 && run.macs < kFarSize * row.macs && row.macs < kFarSize * run.macs;
+        })) {
+        say("this size");
+    }
+    return far;
+}
+
+}  // namespace
+
+std::vector<Residual> shipped_residuals() {
+    std::vector<Residual> all;
+    std::error_code error;
+    std::vector<fs::path> suites;
+    for (const auto& entry : fs::directory_iterator(workloads::validation_folder(), error)) {
+        suites.push_back(entry.path() / "residuals.csv");
+    }
+    std::sort(suites.begin(), suites.end());
+    for (const fs::path& file : suites) {
+        read_into(all, file);
+    }
+    return all;
+}
+
+std::optional<Band> band_of(const Residual& run, double time_ns,
+                            const std::vector<Residual>& residuals) {
+    // What a parameter was set on says less of others: it counts where there is little else.
+    std::vector<const Residual*> alike = rows_like(run, residuals, false);
+    if (alike.size() < kFewestRows) {
+        alike = rows_like(run, residuals, true);
+    }
+    if (alike.size() < kFewestRows) {
+        return std::nullopt;
+    }
+    std::vector<std::pair<double, double>> sizes;
+    for (const Residual* row : alike) {
+        sizes.emplace_back(std::abs(row->error),
+                           (row->device == run.device ? 1.0 : kOtherDevice) *
+                               (row->types == run.types ? 1.0 : kOtherTypes));
+    }
+    const double half = ninth_decile(std::move(sizes));
+    return Band{time_ns * std::exp(-half), time_ns * std::exp(half),
+                static_cast<std::int64_t>(alike.size()), far_from(run, alike)};
+}
+
+Residual described(const workloads::RunResult& result) {
+    Residual run;
+    run.device = result.device;
+    const nlohmann::ordered_json empty = nlohmann::ordered_json::object();
+    const auto first = [&empty](const nlohmann::ordered_json& json) {
+        return json.is_object() && !json.empty() ? json.begin().key() : std::string{};
+    };
+    const auto inside = [&](const nlohmann::ordered_json& json) {
+        return json.is_object() && !json.empty() && json.begin().value().is_object()
+                   ? json.begin().value()
+                   : empty;
+    };
+    const auto mapping = inside(result.mapping);
+    run.what = result.mapping.empty() ? first(result.workload) : first(result.mapping);
+    if (mapping.contains("data_in")) {  // a cache's rows say nothing of DRAM's
+        run.what += ":" + mapping["data_in"].get<std::string>();
+    }
+    const auto problem = inside(result.workload);
+    const auto word = [&problem](const char* a, const char* b) {
+        const auto text = [&problem](const char* key) {  // an agent may be called like a type's key
+            return problem.contains(key) && problem[key].is_string() ? problem[key].get<std::string>()
+                                                                     : std::string{};
+        };
+        return problem.contains(a) ? text(a) : text(b);
+    };
+    run.types = word("a", "weights");
+    if (const std::string to = word("c", "accumulate"); !to.empty()) {
+        run.types += "/" + to;
+    }
+    // 1 MAC a cycle is this many a nanosecond.
+    run.macs = result.macs_per_cycle * static_cast<double>(result.cycles);
+    return run;
+}
+
+std::optional<Band> band_of(const workloads::RunResult& result) {
+    if (result.status != workloads::Status::Ok || result.time_ns <= 0) {
+        return std::nullopt;
+    }
+    return band_of(described(result), result.time_ns, shipped_residuals());
+}
+
+}  // namespace tilesim::sim

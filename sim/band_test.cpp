@@ -1,0 +1,56 @@
+#include "sim/band.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tilesim::sim {
+namespace {
+
+const Residual kRun{"dataflow", "board", "int8/int8", 1000, 0};
+
+std::vector<Residual> rows(std::size_t count, const std::string& device = "board") {
+    std::vector<Residual> list;
+    for (std::size_t i = 0; i < count; ++i) {
+        const double error = 0.01 * static_cast<double>(i + 1) * (i % 2 == 0 ? 1 : -1);
+        list.push_back({"dataflow", device, "int8/int8", 1000, error});
+    }
+    return list;
+}
+
+TEST(Band, HoldsNineOfTenErrorsOfRowsAlike) {
+    const auto band = band_of(kRun, 100, rows(20));
+    ASSERT_TRUE(band);
+    // The eighteenth of twenty errors is 0.18, the nineteenth 0.19: the rank is 0.9 x 21.
+    EXPECT_NEAR(band->high_ns, 100 * std::exp(0.189), 1e-9);
+    EXPECT_NEAR(band->low_ns, 100 * std::exp(-0.189), 1e-9);
+    EXPECT_EQ(band->rows, 20);
+    EXPECT_EQ(band->far, "");
+}
+
+TEST(Band, ThereIsNoneFromFewRowsOrOtherKinds) {
+    EXPECT_FALSE(band_of(kRun, 100, rows(4)));
+    Residual other = kRun;
+    other.what = "another";
+    EXPECT_FALSE(band_of(other, 100, rows(20)));
+}
+
+TEST(Band, RowsAParameterWasSetOnCountWhereThereIsLittleElse) {
+    std::vector<Residual> few = rows(4);
+    few.push_back({"dataflow", "board", "int8/int8", 1000, 0.5, true});
+    EXPECT_NEAR(band_of(kRun, 100, few)->high_ns, 100 * std::exp(0.5), 1e-9);
+    std::vector<Residual> enough = rows(9);
+    enough.push_back({"dataflow", "board", "int8/int8", 1000, 0.5, true});
+    EXPECT_LT(band_of(kRun, 100, enough)->high_ns, 100 * std::exp(0.1));
+}
+
+TEST(Band, SaysWhatNothingWasMeasuredOf) {
+    EXPECT_EQ(band_of(kRun, 100, rows(9, "other board"))->far, "device board");
+    Residual large = kRun;
+    large.macs = 8000;
+    large.types = "bf16/f32";
+    EXPECT_EQ(band_of(large, 100, rows(9))->far, "types bf16/f32, this size");
+}
+
+}  // namespace
+}  // namespace tilesim::sim

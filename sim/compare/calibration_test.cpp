@@ -1,0 +1,69 @@
+// `tilesim calibrate` on runs made with numbers that are known.
+#include "sim/compare/calibration.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "arch/base/config.hpp"
+#include "arch/base/temporary_folder_testing.hpp"
+#include "workloads/catalogue/catalogue.hpp"
+
+namespace tilesim::sim::compare {
+namespace {
+
+constexpr const char* kScenario =
+    "device: ddr5_5600\n"
+    "workload: {memory_stream: {requests: 400, outstanding: 4, pattern: random}}\n";
+
+// Times the device would show with these settings, for streams of several kinds.
+std::string measured(const std::string& folder, const explore::Settings& truth) {
+    std::ofstream(folder + "/s.yaml") << kScenario;
+    const std::string file = folder + "/runs.csv";
+    std::ofstream csv(file);
+    csv << "scenario,workload.memory_stream.outstanding,workload.memory_stream.pattern,time_ns\n";
+    for (const char* outstanding : {"1", "4", "64"}) {
+        for (const char* pattern : {"random", "sequential"}) {
+            explore::Job job{kScenario, "s.yaml", truth};
+            job.overrides.emplace_back("workload.memory_stream.outstanding", outstanding);
+            job.overrides.emplace_back("workload.memory_stream.pattern", pattern);
+            const auto run = explore::simulate_all({job}, 1)[0];
+            csv << "s.yaml," << outstanding << "," << pattern << "," << run.result["time_ns"]
+                << "\n";
+        }
+    }
+    return file;
+}
+
+// The search ends where the runs are met to a hundredth; a latency of 60 cycles is known to 3 then.
+TEST(Calibration, FindsTheNumbersTheRunsWereMadeWith) {
+    const arch::base::TemporaryFolder folder;
+    const std::string file =
+        measured(folder.path(), {{"device.memory.timing.read_latency", "60 cycle"}});
+    const auto fitted = calibrate("ddr5_5600",
+                                  parameters_of("ddr5_5600", {"memory.timing.read_latency"}),
+                                  read_measured_runs(file, ""), 2);
+    EXPECT_NEAR(static_cast<double>(fitted.parameters[0].value), 60, 3);
+    EXPECT_LT(fitted.mean_error(&CalibratedRun::left_out_percent), 1);
+    const std::string out = std::string{folder.path()} + "/mine.yaml";
+    write_device(fitted, file, out);
+    const auto device = workloads::catalogue::load_device(out, {});
+    EXPECT_NEAR(static_cast<double>(device.memory.timing.read_latency.count()), 60, 3);
+}
+
+TEST(Calibration, RefusesWhatTheRunsCannotTell) {
+    const arch::base::TemporaryFolder folder;
+    const auto runs = read_measured_runs(measured(folder.path(), {}), "");
+    const auto fit = [&](const std::vector<std::string>& keys) {
+        calibrate("ddr5_5600", parameters_of("ddr5_5600", keys), runs, 2);
+    };
+    // Nothing is written.
+    EXPECT_THROW(fit({"memory.timing.tWR"}), arch::base::config::ConfigError);
+    EXPECT_THROW(parameters_of("ddr5_5600", {"memory.timing.tRCDD"}),
+                 arch::base::config::ConfigError);
+    EXPECT_THROW(parameters_of("ddr5_5600", {"memory.timing.tRCD=1 ns..2 ns"}),
+                 arch::base::config::ConfigError);
+}
+
+}  // namespace
+}  // namespace tilesim::sim::compare

@@ -1,0 +1,129 @@
+#include "sim/compare/measured_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "arch/base/config.hpp"
+#include "sim/compare/csv_line.hpp"
+
+namespace tilesim::sim::compare {
+
+using arch::base::config::ConfigError;
+using arch::base::config::Document;
+
+namespace {
+
+// Nanoseconds of one in the column's unit; 0: it holds no times.
+double scale_of(const std::string& column) {
+    static const std::map<std::string, double> kScales{
+        {"time_ns", 1}, {"time_us", 1e3}, {"time_ms", 1e6}, {"time_s", 1e9}};
+    const auto found = kScales.find(column);
+    return found == kScales.end() ? 0 : found->second;
+}
+
+class Reader {
+  public:
+    Reader(std::string file, std::string scenario)
+        : file_(std::move(file)), scenario_(std::move(scenario)) {}
+
+    std::vector<MeasuredRun> read() {
+        std::ifstream in(file_);
+        if (!in || std::filesystem::is_directory(file_)) {
+            throw arch::base::config::IoError(fmt::format("{}: cannot be read", file_));
+        }
+        int at = 0;
+        for (std::string line; std::getline(in, line);) {
+            ++at;
+            if (line.empty() || line[0] == '#') {
+                continue;
+            }
+            if (header_.empty()) {
+                read_header(line, at);
+            } else {
+                runs_.push_back(run_of(line, at));
+            }
+        }
+        if (runs_.empty()) {
+            throw ConfigError(fmt::format("{}: holds no run", file_));
+        }
+        return std::move(runs_);
+    }
+
+  private:
+    void read_header(const std::string& line, int at) {
+        header_ = fields_of(line);
+        const auto times = std::count_if(header_.begin(), header_.end(),
+                                         [](const auto& name) { return scale_of(name) > 0; });
+        if (times != 1) {
+            throw ConfigError(
+                fmt::format("{}:{}:1: must have exactly one column of time_ns, time_us, time_ms, "
+                            "time_s",
+                            file_, at));
+        }
+        for (const std::string& name : header_) {
+            if (scale_of(name) == 0 && name != "scenario" && name != "device" &&
+                name.find('.') == name.npos) {
+                throw ConfigError(fmt::format(
+                    "{}:{}:1: column '{}' is neither scenario, device, a time nor a key", file_, at,
+                    name));
+            }
+        }
+    }
+
+    MeasuredRun run_of(const std::string& line, int at) {
+        const std::vector<std::string> fields = fields_of(line);
+        if (fields.size() != header_.size()) {
+            throw ConfigError(fmt::format("{}:{}:1: has {} fields, the header {}", file_, at,
+                                          fields.size(), header_.size()));
+        }
+        MeasuredRun run;
+        run.name = fmt::format("{}:{}", std::filesystem::path{file_}.filename().string(), at);
+        run.job.file = scenario_;
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            if (const double scale = scale_of(header_[i]); scale > 0) {
+                const auto value = positive_number(fields[i]);
+                if (!value) {
+                    throw ConfigError(fmt::format("{}:{}:1: {}: must be a time above 0, got '{}'",
+                                                  file_, at, header_[i], fields[i]));
+                }
+                run.time_ns = *value * scale;
+            } else if (header_[i] == "scenario") {
+                run.job.file = (std::filesystem::path{file_}.parent_path() / fields[i]).string();
+            } else if (!fields[i].empty()) {
+                run.job.overrides.emplace_back(header_[i], fields[i]);
+            }
+        }
+        if (run.job.file.empty()) {
+            throw ConfigError(fmt::format(
+                "{}:{}:1: names no scenario: give the file a column of that name, or --scenario",
+                file_, at));
+        }
+        run.job.text = text_of(run.job.file);
+        return run;
+    }
+
+    const std::string& text_of(const std::string& scenario) {
+        auto& text = texts_[scenario];
+        if (text.empty()) {
+            text = Document::load(scenario).text();
+        }
+        return text;
+    }
+
+    std::string file_, scenario_;
+    std::vector<std::string> header_;
+    std::map<std::string, std::string> texts_;
+    std::vector<MeasuredRun> runs_;
+};
+
+}  // namespace
+
+std::vector<MeasuredRun> read_measured_runs(const std::string& file, const std::string& scenario) {
+    return Reader(file, scenario).read();
+}
+
+}  // namespace tilesim::sim::compare

@@ -1,0 +1,133 @@
+#include "sim/compare/raw_trace.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "arch/base/config.hpp"
+#include "sim/compare/trace_compare.hpp"
+
+namespace tilesim::sim::compare {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using workloads::npu::program_file::TraceSlots;
+
+// Column 27..21, row 20..16, type 13..12, id 4..0; bit 31 makes the parity odd.
+std::uint32_t header(std::uint32_t column, std::uint32_t row, std::uint32_t type) {
+    const std::uint32_t word = column << 21 | row << 16 | type << 12 | 1;
+    return word | (std::popcount(word) % 2 == 0 ? 1U << 31 : 0);
+}
+
+// A packet of commands, filled up.
+std::string packet(std::uint32_t head, std::vector<std::uint32_t> bytes) {
+    bytes.resize(28, 0xFE);
+    std::string text = fmt::format("{:08x}\n", head);
+    for (std::size_t i = 0; i < bytes.size(); i += 4) {
+        text += fmt::format("{:02x}{:02x}{:02x}{:02x}\n", bytes[i], bytes[i + 1], bytes[i + 2],
+                            bytes[i + 3]);
+    }
+    return text;
+}
+
+const std::vector<std::uint32_t> kStart{0xF0, 0, 0, 0, 0, 0, 0, 9};
+
+std::vector<std::uint32_t> commands(const std::vector<std::uint32_t>& more) {
+    std::vector<std::uint32_t> all = kStart;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+// What the tile's core watches: slot 0 INSTR_EVENT_0 (33), 1 INSTR_EVENT_1 (34), 7 LOCK_STALL (26).
+std::vector<TraceSlots> slots() {
+    TraceSlots watched;
+    watched.tile = {0, 2};
+    watched.events = {33, 34, 37, 44, 45, 75, 79, 26};
+    return {watched};
+}
+
+const std::vector<Interval>& lane(const TraceFile& trace, const char* event) {
+    return trace.lanes.at({"core_trace for tile2,1", event});
+}
+
+TEST(RawTrace, ACommandAdvancesOneCycleAndItsWait) {
+    // Slot 7 after 3 more cycles, then slot 0 after 10 (5 bits in a second byte).
+    const TraceFile trace =
+        parse_raw_trace(packet(header(1, 2, 0), commands({0x73, 0x80, 0x0A})), "t.txt", slots());
+    EXPECT_EQ(lane(trace, "LOCK_STALL").at(0).begin, 4);
+    EXPECT_EQ(lane(trace, "LOCK_STALL").at(0).end, 5);  // off a cycle later
+    EXPECT_EQ(lane(trace, "INSTR_EVENT_0").at(0).begin, 4 + 11);
+}
+
+TEST(RawTrace, ARepeatBehindAWaitOfZeroHoldsTheSlot) {
+    // On at 1, held 8 cycles; the next command names it at once: still on, then off.
+    const TraceFile held = parse_raw_trace(
+        packet(header(1, 2, 0), commands({0x70, 0xE8, 0x70, 0x05})), "t.txt", slots());
+    EXPECT_EQ(lane(held, "LOCK_STALL").at(0).begin, 1);
+    EXPECT_EQ(lane(held, "LOCK_STALL").at(0).end, 1 + 8 + 1 + 1);
+    // Behind another wait it happens again: at 3, 6, 9.
+    const TraceFile again =
+        parse_raw_trace(packet(header(1, 2, 0), commands({0x72, 0xE2})), "t.txt", slots());
+    ASSERT_EQ(lane(again, "LOCK_STALL").size(), 3U);
+    EXPECT_EQ(lane(again, "LOCK_STALL")[2].begin, 9);
+}
+
+TEST(RawTrace, SeveralSlotsInOneCommand) {
+    // Slots 0 and 7 (10000001) after 5 cycles: 1100 1000 | 0001 0101.
+    const TraceFile trace =
+        parse_raw_trace(packet(header(1, 2, 0), commands({0xC8, 0x15})), "t.txt", slots());
+    EXPECT_EQ(lane(trace, "LOCK_STALL").at(0).begin, 6);
+    EXPECT_EQ(lane(trace, "INSTR_EVENT_0").at(0).begin, 6);
+}
+
+TEST(RawTrace, WhatIsLostIsCounted) {
+    const std::string good = packet(header(1, 2, 0), commands({0x73}));
+    const std::string bad = packet(header(1, 2, 0) ^ 1U << 31, {0x73});
+    const TraceFile trace = parse_raw_trace(good + bad, "t.txt", slots());
+    EXPECT_EQ(trace.lost_packets, 1);
+    EXPECT_EQ(lane(trace, "LOCK_STALL").size(), 2U);  // taken as the unit's before
+    EXPECT_THAT(trace.flaws, ElementsAre("1 packets without a valid header: lost"));
+    const std::string untouched = "a5a5a5a5\na5a5a5a5\nfefefefe\n00000000\n00000000\n";
+    EXPECT_TRUE(parse_raw_trace(good + untouched, "t.txt", slots()).flaws.empty());
+}
+
+TEST(RawTrace, IsToldFromOtherFiles) {
+    EXPECT_TRUE(is_raw_trace(packet(header(1, 2, 0), commands({0x73}))));
+    for (const char* other : {"[]", "run,ns\n1,2\n", "", "nonsense"}) {
+        EXPECT_FALSE(is_raw_trace(other)) << other;
+    }
+    EXPECT_THROW(parse_raw_trace("a5a5a5a5\n", "t.txt", slots()), arch::base::config::ConfigError);
+}
+
+TraceFile one_lane(const char* unit, std::vector<Interval> intervals) {
+    TraceFile trace;
+    trace.lanes[{unit, "LOCK_STALL"}] = std::move(intervals);
+    return trace;
+}
+
+TEST(CompareTraces, FindsTheColumnAndTheEventsTheHardwareMissed) {
+    const TraceFile measured = one_lane("core_trace for tile2,1",
+                                        {{1000, 1001}, {1200, 1201}, {1230, 1231}, {1500, 1501}});
+    const TraceFile simulated =
+        one_lane("core_trace for tile2,0", {{7, 8}, {30, 31}, {230, 231}, {260, 261}, {530, 531}});
+    EXPECT_EQ(column_shift(measured, simulated), 1);
+    const TraceComparison comparison = compare_traces(shifted(measured, 1), simulated);
+    EXPECT_EQ(comparison.lanes_common, 1);
+    EXPECT_EQ(comparison.events_paired, 4);  // the simulation's first is passed over
+    EXPECT_DOUBLE_EQ(comparison.median_gap_error, 0);
+    EXPECT_TRUE(comparison.first.empty());
+}
+
+TEST(CompareTraces, GapsAreInPercentOfTheMeasuredOnes) {
+    const TraceComparison comparison = compare_traces(
+        one_lane("core_trace for tile2,0", {{0, 1}, {100, 101}, {200, 201}, {300, 301}}),
+        one_lane("core_trace for tile2,0", {{0, 1}, {110, 111}, {210, 211}, {330, 331}}));
+    EXPECT_DOUBLE_EQ(comparison.rows.at(0).median_gap_error, 10);  // of 10, 0 and 20
+    EXPECT_DOUBLE_EQ(comparison.rows.at(0).worst_gap_error, 20);
+}
+
+}  // namespace
+}  // namespace tilesim::sim::compare

@@ -1,0 +1,198 @@
+// What single points show of their machine: the array, DRAM's banks, a timeline, tables of their own.
+"use strict";
+(() => {
+const { byId, draw, good } = Page;
+
+function places(point, unit) {
+  return Object.entries(point.busy || {}).flatMap(([name, share]) => {
+    const tile = /tile\((\d+),(\d+)\)\.(\w+)/.exec(name);
+    if (tile && tile[3] === unit) return [[Number(tile[1]), Number(tile[2]), share]];
+    const channel = /channel\((\d+)\)/.exec(name);
+    return channel && unit === "DRAM channel" ? [[Number(channel[1]), 0, share]] : [];
+  });
+}
+function array() {
+  const point = Page.pointOf("array-point");
+  const cells = point ? places(point, byId("array-unit").value) : [];
+  const range = (i) => [...Array(Math.max(0, ...cells.map((c) => c[i])) + 1).keys()];
+  draw("array", { grid: { top: 60, left: 20, right: 20, bottom: 30, containLabel: true }, tooltip: { formatter: (at) => `column ${at.value[0]}, row ${at.value[1]}: ${(100 * at.value[2]).toFixed(1)} %` },
+    xAxis: { type: "category", data: range(0), name: "column", nameLocation: "middle", nameGap: 30 },
+    yAxis: { type: "category", data: range(1), name: "row" },
+    visualMap: { min: 0, max: 1, calculable: true, orient: "horizontal", left: "center", top: 0,
+      inRange: { color: ["#fff7bc", "#fe9929", "#8c2d04"] }, formatter: (v) => `${Math.round(100 * v)} %` },
+    series: [{ type: "heatmap", data: cells, label: { show: true, color: "#000", formatter: (at) => `${(100 * at.value[2]).toFixed(0)}` } }] });
+}
+
+const bankCommands = { accesses: ["reads", "writes"], reads: ["reads"], writes: ["writes"], activates: ["activates"] };
+// Counts by channel and bank; a command that nobody gave is not in the data.
+function bankCounts(banks, command) {
+  return banks.activates.map((channel, i) => channel.map((_, j) =>
+    bankCommands[command].reduce((sum, key) => sum + (banks[key] ? banks[key][i][j] : 0), 0)));
+}
+function bankMap() {
+  const banks = Page.pointOf("banks-point").banks;
+  const command = byId("banks-command").value;
+  const counts = bankCounts(banks, command);
+  const names = counts[0].map((_, j) => `${Math.floor(j / banks.banks_per_group)}/${j % banks.banks_per_group}`);
+  const all = counts.flat();
+  const sum = all.reduce((x, y) => x + y, 0), most = Math.max(...all), least = Math.min(...all);
+  const share = (count) => sum > 0 ? count / sum : 0;
+  const percent = (part) => `${(100 * part).toPrecision(3)} %`;
+  const place = (count) => `channel ${counts.findIndex((c) => c.includes(count))}, bank ${names[counts.find((c) => c.includes(count)).indexOf(count)]}`;
+  const text = `${sum} ${command} in ${all.length} banks: most, ${most}, in ${place(most)}; fewest, ${least}, in ${place(least)}.`;
+  byId("banks").style.height = `${Math.max(16, 9 + 1.5 * counts.length)}rem`;
+  if (Page.charts.banks) Page.charts.banks.resize();
+  draw("banks", { aria: { enabled: true, decal: { show: false }, label: { description: `${text} The table below holds every bank.` } },
+    grid: { top: 60, left: 20, right: 20, bottom: 30, containLabel: true },
+    tooltip: { formatter: (at) => `channel ${at.value[1]}, bank ${names[at.value[0]]}: ${counts[at.value[1]][at.value[0]]} ${command}, ${percent(at.value[2])}` },
+    xAxis: { type: "category", data: names, name: "bank group/bank", nameLocation: "middle", nameGap: 30 },
+    yAxis: { type: "category", data: counts.map((_, i) => i), name: "channel" },
+    visualMap: { min: 0, max: share(most) || 1, calculable: true, orient: "horizontal", left: "center", top: 0,
+      inRange: { color: ["#fff7bc", "#fe9929", "#8c2d04"] }, formatter: percent },
+    series: [{ type: "heatmap", itemStyle: { borderColor: Page.dark ? "#000" : "#fff", borderWidth: 1 },
+      data: counts.flatMap((channel, i) => channel.map((count, j) => [j, i, share(count)])) }] });
+  const head = document.createElement("tr");
+  for (const name of ["channel", ...names]) Page.cell(head, name, "th").scope = "col";
+  byId("banks-table").tHead.replaceChildren(head);
+  byId("banks-table").tBodies[0].replaceChildren(...counts.map((channel, i) => {
+    const row = document.createElement("tr");
+    Page.cell(row, i, "th").scope = "row";
+    for (const count of channel) Page.cell(row, count).className = "number";
+    return row;
+  }));
+}
+
+// Spans of a trace, a lane a unit; what is too short to see is drawn one pixel wide.
+const kLane = 18;
+function timeline() {
+  const { lanes, states, spans, end, left_out: leftOut } = Page.data.timeline;
+  byId("timeline").style.height = `${Math.max(14, 7 + kLane * lanes.length / 16)}rem`;
+  byId("timeline-note").textContent = `${Values.number(spans.length)} spans in ${lanes.length} lanes` +
+    (leftOut > 0 ? `; ${Values.number(leftOut)} shorter ones are not drawn.` : ".");
+  const rect = (params, api) => {
+    const from = api.coord([api.value(1), api.value(0)]), to = api.coord([api.value(2), api.value(0)]);
+    const area = params.coordSys;
+    const x = Math.max(from[0], area.x), width = Math.min(to[0], area.x + area.width) - x;
+    return width < 0 ? null : { type: "rect", shape: { x, y: from[1] - kLane * .35, width: Math.max(width, 1), height: kLane * .7 }, style: api.style() };
+  };
+  draw("timeline", { legend: { type: "scroll", top: 0, right: 90, left: 10 }, grid: { top: 40, left: 20, right: 30, bottom: 70, containLabel: true },
+    tooltip: { confine: true, formatter: (at) => `${at.seriesName}, ${lanes[at.value[0]]}<br>cycle ${Values.number(at.value[1])} to ${Values.number(at.value[2])}` },
+    dataZoom: [{ type: "inside", filterMode: "weakFilter" }, { type: "slider", filterMode: "weakFilter", bottom: 10, height: 20 }], toolbox: Page.zoom.toolbox,
+    xAxis: { type: "value", min: 0, max: end, name: "cycle", nameLocation: "middle", nameGap: 25, axisLabel: { formatter: Values.shown } },
+    yAxis: { type: "category", data: lanes, inverse: true },
+    series: states.map((state, i) => ({ type: "custom", name: state, renderItem: rect, encode: { x: [1, 2], y: 0 }, progressive: 2000,
+      data: spans.filter((span) => span[3] === i).map((span) => span.slice(0, 3)) })) });
+}
+
+// Whatever a machine has to say beyond the common results: nested keys as headings, lists of objects
+// as tables, the rest as names and values.
+function told(content, level) {
+  const box = document.createElement("div");
+  const list = document.createElement("dl");
+  box.append(list);
+  for (const [key, inner] of Object.entries(content)) {
+    const name = key.replaceAll("_", " ");
+    if (Array.isArray(inner) && inner.length > 0 && typeof inner[0] === "object") {
+      box.append(heading(name, level), tableOf(inner));
+    } else if (inner !== null && typeof inner === "object" && !Array.isArray(inner)) {
+      box.append(heading(name, level), told(inner, level + 1));
+    } else {
+      const term = document.createElement("dt"), text = document.createElement("dd");
+      term.textContent = name;
+      text.textContent = Array.isArray(inner) ? inner.map(Values.shown).join(", ") : Values.shown(inner);
+      list.append(term, text);
+    }
+  }
+  return box;
+}
+function heading(name, level) {
+  const element = document.createElement(`h${Math.min(level, 6)}`);
+  element.textContent = name;
+  return element;
+}
+function tableOf(rows) {
+  const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const box = document.createElement("div"), table = document.createElement("table");
+  box.className = "scroll";
+  box.tabIndex = 0;
+  const head = table.createTHead().insertRow();
+  for (const key of keys) Page.cell(head, key.replaceAll("_", " "), "th").scope = "col";
+  const body = table.createTBody();
+  for (const row of rows) {
+    const line = body.insertRow();
+    for (const key of keys) {
+      const own = row[key], entry = Page.cell(line, own !== null && typeof own === "object" ? JSON.stringify(own) : Values.shown(own));
+      if (typeof own === "number") entry.className = "number";
+    }
+  }
+  box.append(table);
+  return box;
+}
+function details() {
+  const point = Page.pointOf("details-point");
+  byId("details").replaceChildren(told(point.details, 3));
+}
+
+// The chain that bounds a run's steady state, and what it stood still for.
+function waits() {
+  const chain = good.length === 1 && good[0].critical || [];
+  byId("waits-section").hidden = chain.length === 0;
+  byId("waits").replaceChildren(...chain.map((step) => {
+    const item = document.createElement("li");
+    item.textContent = step;
+    return item;
+  }));
+}
+
+function fastest() {
+  const table = Page.data.fastest;
+  if (!table) return;
+  byId("fastest-section").hidden = false;
+  const head = byId("fastest").tHead.insertRow();
+  for (const name of [...table.axes.map(Page.short), ...table.devices, "fastest"]) {
+    Page.cell(head, name, "th").scope = "col";
+  }
+  for (const row of table.rows) {
+    const line = byId("fastest").tBodies[0].insertRow();
+    for (const text of row.settings) line.insertCell().textContent = text;
+    row.time_ns.forEach((time, i) => {
+      const cell = line.insertCell();
+      cell.className = "number";
+      const mark = table.devices[i] === row.fastest ? document.createElement("strong") : document.createTextNode("");
+      mark.textContent = time === null ? "-" : Values.shown(Math.round(time / 10) / 100);
+      cell.append(mark);
+    });
+    line.insertCell().textContent = row.fastest ?? "none";
+  }
+}
+
+const byThroughput = (list) => [...list].sort((a, b) => (b.tops ?? 0) - (a.tops ?? 0));
+const withArray = byThroughput(good.filter((p) => p.busy));
+const units = Values.unique(withArray.flatMap((p) => Object.keys(p.busy)).map((name) => /channel\(/.test(name) ? "DRAM channel" : name.split(".").pop()));
+byId("array-section").hidden = units.length === 0;
+if (units.length > 0) {
+  Page.options(byId("array-point"), Page.listed(withArray), null);
+  Page.options(byId("array-unit"), units, "core");
+  Page.on(["array-point", "array-unit"], array);
+  Page.soon("array", array);
+}
+const withBanks = byThroughput(good.filter((p) => p.banks));
+byId("banks-section").hidden = withBanks.length === 0;
+if (withBanks.length > 0) {
+  Page.options(byId("banks-point"), Page.listed(withBanks), null);
+  Page.options(byId("banks-command"), Object.keys(bankCommands), "accesses");
+  Page.on(["banks-point", "banks-command"], bankMap);
+  Page.soon("banks", bankMap);
+}
+const withDetails = byThroughput(good.filter((p) => p.details));
+byId("details-section").hidden = withDetails.length === 0;
+if (withDetails.length > 0) {
+  Page.options(byId("details-point"), Page.listed(withDetails), null);
+  Page.on(["details-point"], details);
+  details();
+}
+byId("timeline-section").hidden = !Page.data.timeline;
+if (Page.data.timeline) Page.soon("timeline", timeline);
+waits();
+fastest();
+})();

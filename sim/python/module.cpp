@@ -1,0 +1,70 @@
+// Python's way in: scenarios are loaded, changed and run in this process. Results cross as JSON
+// text, the same that `--format json` prints; tilesim/__init__.py makes Python objects of it.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <string>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "arch/npu/program/program_fault.hpp"
+#include "sim/describe.hpp"
+#include "sim/report.hpp"
+#include "sim/scenario.hpp"
+#include "sim/session/session.hpp"
+#include "sim/trace/trace_options.hpp"
+#include "sim/version.hpp"
+#include "workloads/paths.hpp"
+
+// libsystemc's own main calls this; the interpreter is the main here.
+extern "C" __attribute__((visibility("default"))) int sc_main(int /*argc*/, char** /*argv*/) {
+    return 1;
+}
+
+namespace tilesim::sim::python {
+namespace {
+
+namespace py = pybind11;
+using workloads::Overrides;
+
+struct Answer {
+    std::string result;    // JSON
+    std::string deadlock;  // who waits for whom; empty where nobody does
+};
+
+Answer run(const Scenario& scenario, const std::string& trace, const std::string& vcd) {
+    trace::TraceOptions options;
+    options.chrome_file = trace;
+    options.vcd_file = vcd;
+    trace::TraceSession session(options);
+    const workloads::RunResult result = session::run(scenario, session.listener());
+    const auto* npu = scenario.device.find<arch::npu::NpuConfig>();
+    session.write(result, npu != nullptr ? npu->memory_rows : 0);
+    return {to_json(result, true).dump(), result.deadlock ? result.deadlock->text() : ""};
+}
+
+PYBIND11_MODULE(_native, module) {
+    module.doc() = "The simulator itself; use the package tilesim.";
+    module.attr("version") = kVersion;
+    py::register_exception<arch::base::config::ConfigError>(module, "ConfigError",
+                                                            PyExc_ValueError);
+    py::register_exception<arch::base::config::IoError>(module, "IoError", PyExc_OSError);
+    py::register_exception<arch::npu::program::ProgramFault>(module, "ProgramFault",
+                                                             PyExc_RuntimeError);
+    py::class_<Scenario>(module, "Scenario").def("resolved", [](const Scenario& scenario) {
+        return scenario.document->resolved();
+    });
+    py::class_<Answer>(module, "Answer")
+        .def_readonly("result", &Answer::result)
+        .def_readonly("deadlock", &Answer::deadlock);
+    module.def("load", &load_scenario, py::arg("file"), py::arg("overrides"));
+    module.def("parse", &parse_scenario, py::arg("text"), py::arg("file"), py::arg("overrides"));
+    module.def("run", &run, py::arg("scenario"), py::arg("trace"), py::arg("vcd"));
+    module.def("lower",
+               [](const Scenario& scenario) { return session::Session().lowered_text(scenario); });
+    module.def("describe", &description, py::arg("file"), py::arg("overrides"));
+    module.def("configs_folder", &workloads::configs_folder);
+}
+
+}  // namespace
+}  // namespace tilesim::sim::python

@@ -1,0 +1,195 @@
+"""tilesim from Python: load a scenario, change it, run it, sweep it.
+
+    import tilesim
+
+    scenario = tilesim.load("configs/scenarios/xdna2_gemm_int8_int8.yaml")
+    result = scenario.set("mapping.output_stationary.k_mt", 864).run()
+    print(result.time_us, result["bottleneck"])
+
+    rows = tilesim.sweep(scenario, {"device.npu.clock": ["1 GHz", "1.8 GHz"]})
+    pandas.DataFrame(rows)
+
+What is wrong with an input is raised with the text the command line prints: ConfigError (a
+ValueError: the input), IoError (an OSError: a file), ProgramFault (a RuntimeError: what the
+hardware does not survive).
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any, Union
+
+from . import _native
+from ._native import ConfigError, IoError, ProgramFault
+
+__all__ = ["ConfigError", "IoError", "ProgramFault", "Result", "Scenario", "configs", "describe",
+           "load", "parse", "run", "sweep"]
+__version__: str = _native.version
+
+Path = Union[str, "os.PathLike[str]"]
+Value = Union[str, int, float, bool]
+
+
+def _text(value: Value) -> str:
+    """A value as YAML writes it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
+def _pairs(overrides: Mapping[str, Value]) -> list[tuple[str, str]]:
+    return [(key, _text(value)) for key, value in overrides.items()]
+
+
+class Result(Mapping[str, Any]):
+    """What a run gave: the object of `--format json`, read like a dict."""
+
+    def __init__(self, text: str, deadlock: str = "") -> None:
+        self._values: dict[str, Any] = json.loads(text)
+        self.deadlock = deadlock
+        """Who waits for whom; empty unless `status` is "deadlock"."""
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"<tilesim result: {self['device']}, {self.status}, {self.time_us:.3f} us>"
+
+    @property
+    def status(self) -> str:
+        """ok, mismatch, deadlock or time_limit."""
+        return self._values["status"]
+
+    @property
+    def time_us(self) -> float:
+        return self._values["time_ns"] / 1e3
+
+    def row(self) -> dict[str, Any]:
+        """The result as one flat row, nested keys joined by dots; lists are left out."""
+        return dict(_flat("", self._values))
+
+
+def _flat(prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from _flat(f"{prefix}{key}.", value)
+        elif not isinstance(value, list):
+            yield prefix + key, value
+
+
+class Scenario:
+    """A scenario file, or a text, and what was changed of it. Never changes itself."""
+
+    def __init__(self, text: str | None, file: str, overrides: Mapping[str, Value]) -> None:
+        self._text = text
+        self._file = file
+        self._overrides = dict(overrides)
+        if text is None:
+            self._native = _native.load(file, _pairs(overrides))
+        else:
+            self._native = _native.parse(text, file, _pairs(overrides))
+
+    def set(self, key: str | Mapping[str, Value], value: Value | None = None) -> Scenario:
+        """The scenario with a key, or several, changed: set("run.seed", 7), set({"a": 1, "b": 2})."""
+        if isinstance(key, str):
+            if value is None:
+                raise TypeError("set: a key needs a value")
+            key = {key: value}
+        return Scenario(self._text, self._file, {**self._overrides, **key})
+
+    def run(self, *, functional: bool = False, trace: Path = "", vcd: Path = "") -> Result:
+        """Simulates it. functional: move real bytes and check the product; trace, vcd: files."""
+        native = self.set("run.functional", True)._native if functional else self._native
+        answer = _native.run(native, os.fspath(trace), os.fspath(vcd))
+        return Result(answer.result, answer.deadlock)
+
+    def lower(self) -> str:
+        """The physical program, as `tilesim lower` prints it."""
+        return _native.lower(self._native)
+
+    @property
+    def resolved(self) -> str:
+        """The scenario as YAML, with everything that was changed."""
+        return self._native.resolved()
+
+
+def load(file: Path, overrides: Mapping[str, Value] | None = None) -> Scenario:
+    """Reads a scenario or a design (.mlir)."""
+    return Scenario(None, os.fspath(file), overrides or {})
+
+
+def parse(text: str, overrides: Mapping[str, Value] | None = None,
+          name: str = "scenario.yaml") -> Scenario:
+    """Reads a scenario from a text. `name`: what errors call it; files it names are beside that."""
+    return Scenario(text, name, overrides or {})
+
+
+def run(file: Path, overrides: Mapping[str, Value] | None = None, **options: Any) -> Result:
+    """load(...).run(...)"""
+    return load(file, overrides).run(**options)
+
+
+def describe(device: Path, overrides: Mapping[str, Value] | None = None) -> str:
+    """Every parameter of a device or scenario: value, unit, source."""
+    return _native.describe(os.fspath(device), _pairs(overrides or {}))
+
+
+def configs() -> str:
+    """The folder of the shipped devices, scenarios, sweeps, programs and models."""
+    return _native.configs_folder()
+
+
+def _run_point(scenario: Scenario, point: dict[str, Value]) -> dict[str, Any]:
+    try:
+        row = scenario.set(point).run().row()
+    except (ConfigError, ProgramFault) as error:
+        row = {"status": "invalid", "error": str(error)}
+    return {**point, **row}
+
+
+def _run_child(text: str | None, file: str, overrides: dict[str, Value],
+               point: dict[str, Value]) -> dict[str, Any]:
+    return _run_point(Scenario(text, file, overrides), point)
+
+
+def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Value]],
+          callback: Callable[[dict[str, Any]], object] | None = None,
+          jobs: int = 1) -> list[dict[str, Any]]:
+    """Runs every combination of the axes' values, the last axis fastest.
+
+    Returns a flat row a point, in that order: the axes' values, then the result
+    (pandas.DataFrame takes the list as it is). A point that cannot be run has the status "invalid"
+    and its error. callback: called with each row as soon as it and all before it are there; False
+    ends the sweep. jobs: processes to run in.
+    """
+    points = [dict(zip(axes, values)) for values in itertools.product(*axes.values())]
+    if jobs == 1:
+        return _collect((_run_point(scenario, point) for point in points), callback)
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(_run_child, scenario._text, scenario._file, scenario._overrides,
+                               point) for point in points]
+        try:
+            return _collect((future.result() for future in futures), callback)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _collect(rows: Iterator[dict[str, Any]],
+             callback: Callable[[dict[str, Any]], object] | None) -> list[dict[str, Any]]:
+    collected = []
+    for row in rows:
+        collected.append(row)
+        if callback is not None and callback(row) is False:
+            break
+    return collected

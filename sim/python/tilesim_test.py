@@ -1,0 +1,131 @@
+"""The package against the command line: same results, same errors, no leak."""
+
+import gc
+import json
+import os
+import resource
+import subprocess
+import tempfile
+import unittest
+
+import tilesim
+
+PROGRAM = os.environ["TILESIM"]
+SCENARIOS = os.path.join(tilesim.configs(), "scenarios")
+GEMV = os.path.join(SCENARIOS, "pim_gemv.yaml")
+DEAD = os.path.join(tilesim.configs(), "programs", "deadlock_lock_order.yaml")
+OF_THE_HOST = ("wall_s",)
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+
+def command_line(*arguments):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+
+
+class RunTest(unittest.TestCase):
+    def test_gives_the_object_that_the_command_line_prints(self):
+        printed = json.loads(command_line("run", GEMV, "--format", "json").stdout)
+        result = dict(tilesim.run(GEMV))
+        for key in OF_THE_HOST:
+            printed.pop(key), result.pop(key)
+        self.assertEqual(result, printed)
+
+    def test_set_makes_another_scenario(self):
+        scenario = tilesim.load(GEMV)
+        smaller = scenario.set("workload.gemv.M", 4096)
+        self.assertLess(smaller.run().time_us, scenario.run().time_us)
+        self.assertIn("4096", smaller.resolved)
+
+    def test_functional_checks_the_product(self):
+        result = tilesim.load(GEMV).set({"workload.gemv.M": 512, "workload.gemv.K": 512}).run(
+            functional=True)
+        self.assertTrue(result["functional"]["match"])
+
+    def test_a_text_is_read_like_a_file(self):
+        with open(GEMV) as file:
+            text = file.read()
+        self.assertEqual(tilesim.parse(text).run()["cycles"], tilesim.run(GEMV)["cycles"])
+
+    def test_a_standstill_is_a_result_that_says_who_waits(self):
+        result = tilesim.run(DEAD)
+        self.assertEqual(result.status, "deadlock")
+        self.assertIn("waits", result.deadlock)
+
+    def test_writes_traces(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "t.json")
+            tilesim.load(os.path.join(tilesim.configs(), "programs", "add_one.yaml")).run(trace=file)
+            with open(file) as trace:
+                self.assertIsInstance(json.load(trace), list)
+
+    def test_lowers_and_describes(self):
+        program = tilesim.load(os.path.join(SCENARIOS, "xdna_gemm_int8_int8.yaml")).lower()
+        self.assertIn("tile", program)
+        self.assertIn("GHz", tilesim.describe("xdna2"))
+
+
+class ErrorTest(unittest.TestCase):
+    def test_has_the_text_of_the_command_line(self):
+        with self.assertRaises(tilesim.ConfigError) as raised:
+            tilesim.load(GEMV, {"workload.gemv.N": 7})
+        printed = command_line("run", GEMV, "--set", "workload.gemv.N=7")
+        self.assertEqual(printed.returncode, 2)
+        self.assertIn(str(raised.exception), printed.stderr)
+        self.assertIsInstance(raised.exception, ValueError)
+
+    def test_of_a_file_is_an_os_error(self):
+        with self.assertRaises(OSError):
+            tilesim.load("no_such_file.yaml")
+
+
+class SweepTest(unittest.TestCase):
+    AXES = {"workload.gemv.M": [1024, 2048], "workload.gemv.K": [1024, 2048, 4096]}
+
+    def test_runs_every_combination_the_last_axis_fastest(self):
+        seen = []
+        rows = tilesim.sweep(tilesim.load(GEMV), self.AXES, callback=seen.append)
+        self.assertEqual([(row["workload.gemv.M"], row["workload.gemv.K"]) for row in rows],
+                         [(m, k) for m in (1024, 2048) for k in (1024, 2048, 4096)])
+        self.assertEqual(seen, rows)
+
+    def test_gives_the_same_in_processes(self):
+        scenario = tilesim.load(GEMV)
+        alone, shared = (tilesim.sweep(scenario, self.AXES, jobs=jobs) for jobs in (1, 2))
+        self.assertEqual([row["cycles"] for row in alone], [row["cycles"] for row in shared])
+
+    def test_a_callback_ends_it(self):
+        rows = tilesim.sweep(tilesim.load(GEMV), self.AXES, callback=lambda row: False)
+        self.assertEqual(len(rows), 1)
+
+    def test_names_the_point_that_cannot_be(self):
+        rows = tilesim.sweep(tilesim.load(GEMV), {"workload.gemv.M": [1024, -1]})
+        self.assertEqual([row["status"] for row in rows], ["ok", "invalid"])
+        self.assertIn("M", rows[1]["error"])
+
+    @unittest.skipIf(pandas is None, "no pandas")
+    def test_pandas_takes_the_rows(self):
+        frame = pandas.DataFrame(tilesim.sweep(tilesim.load(GEMV), self.AXES))
+        self.assertEqual(len(frame), 6)
+        self.assertGreater(frame["time_ns"].max(), frame["time_ns"].min())
+
+
+class LeakTest(unittest.TestCase):
+    def test_a_thousand_runs_need_the_memory_of_a_hundred(self):
+        scenario = tilesim.load(GEMV, {"workload.gemv.M": 256, "workload.gemv.K": 256})
+
+        def peak_kib_after(runs):
+            for _ in range(runs):
+                scenario.run()
+            gc.collect()
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+        first = peak_kib_after(100)
+        self.assertLess(peak_kib_after(900) - first, 1024)
+
+
+if __name__ == "__main__":
+    unittest.main()
