@@ -50,6 +50,12 @@ std::string with_commas(std::string keys) {
     return keys;
 }
 
+// Where the row's core ran at another clock than the device's.
+sim::Overrides clock_of(const Record& r) {
+    return r.at("clock").empty() ? sim::Overrides{}
+                                 : sim::Overrides{{"device.amx.clock", r.at("clock")}};
+}
+
 // Cycles of a product in the long run; of a single one where the operands start in the L3.
 double product(const Record& r) {
     const auto run = [&r](std::int64_t repeat) {
@@ -60,7 +66,7 @@ double product(const Record& r) {
             kDevice, with_commas(r.at("what")), with_commas(r.at("mapping")), repeat);
         return static_cast<double>(
             sim::session::Session()
-                .run_whole(sim::parse_scenario(text, "reference row", {}))
+                .run_whole(sim::parse_scenario(text, "reference row", clock_of(r)))
                 .cycles);
     };
     return r.at("level") == "l3" ? run(1) : slope(run, kFewProducts, kManyProducts);
@@ -89,6 +95,10 @@ std::vector<Task> amx_tasks(const std::string& folder) {
                     r.at("use"),
                     r.at("level")};
         const double per = std::stod(r.at("per"));
+        if (r.at("predict") != "program") {
+            task.row.kind = {"amx:" + r.at("level"), "bf16/f32", operations(r.at("what")) / 2,
+                             r.at("predict") == "ops"};
+        }
         if (r.at("predict") == "program") {
             task.parts = {[file = folder + "/kernels/" + r.at("what"), per] {
                 return iteration(file) / per;

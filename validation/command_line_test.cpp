@@ -181,7 +181,7 @@ TEST(CommandLine, ATrainingStepThatCannotBeIsRefused) {
         const char* message;
     } cases[] = {
         {training("batch: 0, sequence: 16", kTiles), "workload.batch: must be 1.."},
-        {training("batch: 2", kTiles), "workload.sequence"},
+        {training("batch: 2", kTiles), "says batch and sequence"},
         {training("batch: 2, sequence: 33", kTiles), "workload.sequence: must be 1..32"},
         {training("batch: 1048576, sequence: 32", kTiles), "batch x sequence must be at most"},
         {training("batch: 2, sequence: 16, phase: forwards", kTiles), "did you mean 'forward'?"},
@@ -254,6 +254,9 @@ TEST(CommandLine, EveryShippedProgramEndsAsItsNameSays) {
     int programs = 0;
     for (const auto& file : std::filesystem::directory_iterator(kConfigs + "/programs")) {
         const std::string name = file.path().stem().string();
+        if (file.path().extension() != ".yaml" && file.path().extension() != ".mlir") {
+            continue;  // named by one of these, or by --set
+        }
         const bool hangs = name.starts_with("deadlock") || name == "queue_overflow";
         const auto output = call("run " + file.path().string());
         EXPECT_EQ(output.code, hangs ? 3 : 0) << name << "\n" << output.text;
@@ -309,7 +312,8 @@ TEST(CommandLine, TracingAProgramChangesNothing) {
             call("run " + program(name) + " --out " + out + options);
             std::ostringstream text;
             text << std::ifstream(out + "/result.json").rdbuf();
-            return text.str();
+            // What is only watched, ports of switches, costs the simulator events of its own.
+            return std::regex_replace(text.str(), std::regex("\"events\": [0-9]+"), "");
         };
         const std::string plain = result_of("");
         EXPECT_FALSE(plain.empty());

@@ -16,7 +16,8 @@ std::vector<Task> memory_tasks(const std::string& folder) {
                     std::stod(r.at("requests_per_cycle")),
                     0,
                     r.at("use"),
-                    "stream"};
+                    "stream",
+                    {"memory_stream"}};
         const std::string text = fmt::format(
             "device: {}/{}.yaml\n"
             "workload: {{memory_stream: {{pattern: {}, granule: {} B, requests: {}, range: 1 GiB, "

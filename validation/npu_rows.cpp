@@ -1,25 +1,31 @@
 #include <fmt/format.h>
 
-#include "sim/session/session.hpp"
 #include "arch/npu/npu_config.hpp"
+#include "sim/session/session.hpp"
+#include "validation/npu_scenarios.hpp"
 #include "validation/rows.hpp"
 #include "workloads/catalogue/catalogue.hpp"
 
 namespace tilesim::validation {
 
-namespace {
-
 std::string gemm_scenario(const Record& r, const std::string& extra) {
     const auto& at = [&r](const char* key) { return r.at(key); };
+    const auto or_else = [&r](const char* key, const char* otherwise) {
+        const auto entry = r.find(key);
+        return entry == r.end() ? std::string(otherwise) : entry->second;
+    };
     return fmt::format(
         "device: {}\n"
-        "workload: {{gemm: {{M: {}, K: {}, N: {}, a: {}, b: {}, c: {}, b_layout: column_major}}}}\n"
+        "workload: {{gemm: {{M: {}, K: {}, N: {}, a: {}, b: {}, c: {}, b_layout: {}}}}}\n"
         "mapping:\n"
-        "  output_stationary: {{m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, c_buffers: 1, "
-        "shim_bds: overlapped}}\n{}",
+        "  output_stationary: {{m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, c_buffers: {}, "
+        "shim_bds: {}}}\n{}",
         at("device"), at("M"), at("K"), at("N"), at("a_dtype"), at("a_dtype"), at("c_dtype"),
-        at("m_ct"), at("k_ct"), at("n_ct"), at("k_mt"), extra);
+        or_else("b_layout", "column_major"), at("m_ct"), at("k_ct"), at("n_ct"), at("k_mt"),
+        or_else("c_buffers", "1"), or_else("shim_bds", "overlapped"), extra);
 }
+
+namespace {
 
 double throughput(const std::string& text) {
     return sim::session::run(sim::parse_scenario(text, "reference row", {})).tops;
@@ -27,7 +33,8 @@ double throughput(const std::string& text) {
 
 // The row's transfers with idle cores: A, B and C bytes over the run's time.
 double bandwidth(const std::string& text) {
-    const workloads::RunResult result = sim::session::run(sim::parse_scenario(text, "reference row", {}));
+    const workloads::RunResult result =
+        sim::session::run(sim::parse_scenario(text, "reference row", {}));
     return result.bounds->dram_bytes / result.time_ns;
 }
 
@@ -40,7 +47,9 @@ Task single_core_task(const Record& r) {
                 std::stod(r.at("macs_per_cycle")),
                 0,
                 r.at("use"),
-                "single_core"};
+                "single_core",
+                {"core_kernel", r.at("a_dtype") + "/" + r.at("c_dtype"),
+                 product_of(r, {"m_ct", "k_ct", "n_ct"})}};
     const std::string text = fmt::format(
         "device: {}\nworkload: {{core_kernel: {{m: {}, k: {}, n: {}, a: {}, b: {}, c: {}}}}}\n",
         r.at("device"), r.at("m_ct"), r.at("k_ct"), r.at("n_ct"), r.at("a_dtype"), r.at("b_dtype"),
@@ -68,6 +77,8 @@ std::vector<Task> whole_array_tasks(const std::vector<Record>& records) {
             first_of_device.try_emplace(r.at("device"), r);
             task.row.id = fmt::format("whole_array/{}/{}/{}/k_mt={}", r.at("device"),
                                       r.at("a_dtype"), r.at("c_dtype"), r.at("k_mt"));
+            task.row.kind = {"output_stationary", r.at("a_dtype") + "/" + r.at("c_dtype"),
+                             product_of(r, {"M", "K", "N"})};
             task.parts = {[text = gemm_scenario(r, "")] { return throughput(text); }};
         } else if (quantity == "effective_dram_bandwidth") {
             task.parts = {

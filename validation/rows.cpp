@@ -3,11 +3,38 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <sstream>
 
 #include "arch/base/config.hpp"
 
 namespace tilesim::validation {
+
+namespace {
+
+// Split at commas, but not within quotes, which are dropped.
+std::vector<std::string> fields_of(const std::string& line) {
+    std::vector<std::string> fields(1);
+    bool quoted = false;
+    for (const char each : line) {
+        if (each == '"') {
+            quoted = !quoted;
+        } else if (each == ',' && !quoted) {
+            fields.emplace_back();
+        } else {
+            fields.back() += each;
+        }
+    }
+    return fields;
+}
+
+}  // namespace
+
+double product_of(const Record& record, std::initializer_list<const char*> columns) {
+    double product = 1;
+    for (const char* column : columns) {
+        product *= std::stod(record.at(column));
+    }
+    return product;
+}
 
 std::vector<Record> read_csv(const std::string& file) {
     std::ifstream in(file);
@@ -20,11 +47,7 @@ std::vector<Record> read_csv(const std::string& file) {
         if (line.empty() || line[0] == '#') {
             continue;
         }
-        std::vector<std::string> fields;
-        std::istringstream parts(line);
-        for (std::string field; std::getline(parts, field, ',');) {
-            fields.push_back(field);
-        }
+        const std::vector<std::string> fields = fields_of(line);
         if (header.empty()) {
             header = fields;
             continue;

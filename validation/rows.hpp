@@ -2,11 +2,20 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace tilesim::validation {
+
+// What ran, where a row is a run whose time others like it tell: sim/band.hpp.
+struct RowKind {
+    std::string what;  // as sim::Residual has it; empty: no such run
+    std::string types = {};
+    double macs = 0;
+    bool rate = true;  // the value grows as the time shrinks
+};
 
 struct Row {
     std::string id;  // "whole_array/xdna/int8/int16"
@@ -16,7 +25,14 @@ struct Row {
     double predicted = 0;
     std::string use;    // "calibrate" or "validate"
     std::string group;  // rows summed up together: "single_core", "whole_array"
-    double error_percent() const { return (predicted / measured - 1.0) * 100.0; }
+    RowKind kind = {};
+    double error_percent() const {
+        constexpr double kAll = 100.0;
+        if (measured == 0) {  // counts: nothing or something
+            return predicted == 0 ? 0 : kAll;
+        }
+        return (predicted / measured - 1.0) * kAll;
+    }
 };
 
 struct Task {
@@ -30,14 +46,24 @@ struct Task {
 
 using Record = std::map<std::string, std::string>;  // column -> value of a CSV line
 
+double product_of(const Record& record, std::initializer_list<const char*> columns);
+
 // Lines after the header; empty ones and those that begin with # are left out. Throws IoError.
 std::vector<Record> read_csv(const std::string& file);
 
 // Each suite's rows, from the CSV files in `folder`.
 std::vector<Task> npu_tasks(const std::string& folder);
+std::vector<Task> npu_design_tasks(const std::string& folder);
+std::vector<Task> npu_ablation_tasks(const std::string& folder);
+std::vector<Task> npu_aries_tasks(const std::string& folder);
+std::vector<Task> npu_micro_tasks(const std::string& folder);
 std::vector<Task> memory_tasks(const std::string& folder);
 std::vector<Task> pim_tasks(const std::string& folder);
+std::vector<Task> pim_model_tasks(const std::string& folder);
+std::vector<Task> pim_design_tasks(const std::string& folder);
 std::vector<Task> amx_tasks(const std::string& folder);
+std::vector<Task> avx512_tasks(const std::string& folder);
+std::vector<Task> amx_public_tasks(const std::string& folder);
 std::vector<Task> gpt2_tasks(const std::string& folder);
 std::vector<Task> versal_tasks(const std::string& folder);
 

@@ -28,9 +28,13 @@ struct SuiteResult {
 };
 
 std::vector<std::string> suite_names();
-// One of `suite_names()`. Every row runs in a process of its own, two at a time.
-SuiteResult run_suite(const std::string& suite);
+// One of `suite_names()`. Every row runs in a process of its own, `jobs` at a time.
+SuiteResult run_suite(const std::string& suite, std::size_t jobs);
 std::string bounds_file(const std::string& suite);
+std::string residuals_file(const std::string& suite);
+
+// The errors of the rows that are runs like those a user makes, for the bands of predictions.
+std::string residuals_csv(const SuiteResult& result);
 
 std::string to_table(const SuiteResult& result);
 std::string to_csv(const SuiteResult& result);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
+#include <thread>
 
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
@@ -18,16 +20,21 @@ struct ValidateArguments {
     std::string suite = "npu";
     std::string format = "table";
     bool tighten = false;
+    bool residuals = false;
+    std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
 };
 
 int validate(const ValidateArguments& arguments) {
-    const SuiteResult result = run_suite(arguments.suite);
+    const SuiteResult result = run_suite(arguments.suite, arguments.jobs);
     sim::print(arguments.format == "json"  ? to_json(result).dump(2) + "\n"
                : arguments.format == "csv" ? to_csv(result)
                                            : to_table(result));
     if (arguments.tighten) {
         sim::write_file(bounds_file(arguments.suite),
                         to_csv(tightened(result.bounds, result.rows), result.rows));
+    }
+    if (arguments.residuals) {
+        sim::write_file(residuals_file(arguments.suite), residuals_csv(result));
     }
     for (const std::string& broken : result.check.broken) {
         sim::complain(broken);
@@ -44,8 +51,12 @@ void add_validate(CLI::App& app, std::optional<int>& exit_code) {
         ->check(CLI::IsMember(suite_names()));
     command->add_option("--format", arguments->format, "table, json or csv")
         ->check(CLI::IsMember({"table", "json", "csv"}));
+    command->add_option("--jobs", arguments->jobs, "processes [one a processor]")
+        ->check(CLI::Range(1, 4096));
     command->add_flag("--tighten", arguments->tighten,
                       "write the suite's bounds anew, none of them wider than before");
+    command->add_flag("--residuals", arguments->residuals,
+                      "write what the suite's rows are off by anew: bands are made of it");
     command->callback([arguments, &exit_code] { exit_code = validate(*arguments); });
 }
 

@@ -66,6 +66,10 @@ std::vector<Task> versal_tasks(const std::string& folder) {
                     0,
                     r.at("use"),
                     "micro_kernel"};
+        if (quantity == "total_cycles") {
+            task.row.kind = {"core_kernel", "int16/int16", product_of(r, {"m_r", "k_c", "n_r"}),
+                             false};
+        }
         task.parts = {[quantity, text = panel ? panel_scenario(r) : kernel_scenario(r)] {
             return quantity_of(quantity,
                                sim::session::run(sim::parse_scenario(text, "reference row", {})));

@@ -40,6 +40,9 @@ bool is_shuffle(Opcode opcode) {
 bool moves_floats(Opcode opcode) {
     return opcode == Opcode::Vmovups || opcode == Opcode::VmovupsStore;
 }
+bool narrows(Opcode opcode) {
+    return opcode == Opcode::VpmovsdbStore || opcode == Opcode::VpmovusdbStore;
+}
 bool is_whole(std::int64_t bytes) {
     return bytes == 16 || bytes == 32 || bytes == kRowBytes;
 }
@@ -55,7 +58,7 @@ std::int64_t masked_elements(const Instruction& each) {
         return each.bytes / element_bytes(each.bytes);
     }
     constexpr std::int64_t kElements = 16;
-    return each.opcode == Opcode::VpmovsdbStore && each.bytes < kElements ? each.bytes : 0;
+    return narrows(each.opcode) && each.bytes < kElements ? each.bytes : 0;
 }
 
 }  // namespace
@@ -142,7 +145,7 @@ void Assembler::analyse() {
         if (info_of(each.opcode).memory && (each.address.table < 0 || i >= counted_until)) {
             note_pattern(each.address);
         }
-        if (info_of(each.opcode).memory && info_of(each.opcode).tile) {
+        if (info_of(each.opcode).memory && info_of(each.opcode).tile()) {
             strides_[each.row_stride] = -1;
         }
     }
@@ -205,7 +208,7 @@ void Assembler::load_constants() {
         unused.insert(i);
     }
     for (const Statement& statement : program_.statements) {
-        if (!info_of(statement.instruction.opcode).tile) {
+        if (!info_of(statement.instruction.opcode).tile()) {
             unused.erase(statement.instruction.destination);
             unused.erase(statement.instruction.source_a);
             unused.erase(statement.instruction.source_b);
@@ -308,11 +311,23 @@ std::size_t Assembler::instruction(std::size_t at) {
         return 1;
     }
     switch (each.opcode) {
+        case Opcode::Prefetchnta:
+            encoder_.prefetch(0, memory_of(each.address));
+            return 1;
         case Opcode::Prefetcht0:
             encoder_.prefetch(1, memory_of(each.address));
             return 1;
         case Opcode::Prefetcht1:
             encoder_.prefetch(2, memory_of(each.address));
+            return 1;
+        case Opcode::Prefetcht2:
+            encoder_.prefetch(3, memory_of(each.address));
+            return 1;
+        case Opcode::Prefetchw:
+            encoder_.prefetch_to_write(memory_of(each.address));
+            return 1;
+        case Opcode::Lfence:
+            encoder_.load_fence();
             return 1;
         case Opcode::Scalar:
             encoder_.compare_nothing();
@@ -422,8 +437,11 @@ bool Assembler::tile(const Instruction& each) {
 bool Assembler::vector_memory(const Instruction& each) {
     constexpr VectorForm kBroadcast{OpcodeMap::Of38, Prefix::P66, 0x18};
     constexpr VectorForm kNarrow{OpcodeMap::Of38, Prefix::Pf3, 0x21};
+    constexpr VectorForm kNarrowUnsigned{OpcodeMap::Of38, Prefix::Pf3, 0x11};
+    constexpr VectorForm kWiden{OpcodeMap::Of38, Prefix::P66, 0x21};
+    constexpr VectorForm kStream{OpcodeMap::Of, Prefix::None, 0x2B};
     const int reg = each.destination;
-    if (each.opcode == Opcode::VpmovsdbStore || moves_floats(each.opcode)) {
+    if (narrows(each.opcode) || moves_floats(each.opcode)) {
         if (each.bytes < 1 || each.bytes > arch::amx::program::default_bytes(each.opcode)) {
             throw ConfigError(
                 fmt::format("{} of {} bytes", info_of(each.opcode).mnemonic, each.bytes));
@@ -443,8 +461,16 @@ bool Assembler::vector_memory(const Instruction& each) {
             encoder_.evex(kBroadcast, reg, memory_of(each.address), kRowBytes);
             return true;
         case Opcode::VpmovsdbStore:
-            encoder_.evex(kNarrow, reg, memory_of(each.address), kRowBytes,
+        case Opcode::VpmovusdbStore:
+            encoder_.evex(each.opcode == Opcode::VpmovsdbStore ? kNarrow : kNarrowUnsigned, reg,
+                          memory_of(each.address), kRowBytes,
                           mask_of(masked_elements(each), false));
+            return true;
+        case Opcode::Vpmovsxbd:
+            encoder_.evex(kWiden, reg, memory_of(each.address), kRowBytes);
+            return true;
+        case Opcode::Vmovntps:
+            encoder_.evex(kStream, reg, memory_of(each.address), kRowBytes);
             return true;
         default:
             return false;
@@ -466,7 +492,7 @@ void Assembler::masked(const Instruction& each) {
 bool Assembler::vector(const Instruction& each) {
     constexpr OpcodeMap kOf = OpcodeMap::Of;
     constexpr OpcodeMap kOf38 = OpcodeMap::Of38;
-    static constexpr std::array<std::pair<Opcode, VectorForm>, 11> kForms{
+    static constexpr std::array<std::pair<Opcode, VectorForm>, 15> kForms{
         {{Opcode::Vpxord, {kOf, Prefix::P66, 0xEF}},
          {Opcode::Vcvtdq2ps, {kOf, Prefix::None, 0x5B}},
          {Opcode::Vcvtps2dq, {kOf, Prefix::P66, 0x5B}},
@@ -476,15 +502,20 @@ bool Assembler::vector(const Instruction& each) {
          {Opcode::Vmulps, {kOf, Prefix::None, 0x59}},
          {Opcode::Vmaxps, {kOf, Prefix::None, 0x5F}},
          {Opcode::Vfmadd231ps, {kOf38, Prefix::P66, 0xB8}},
+         {Opcode::Vfmadd213ps, {kOf38, Prefix::P66, 0xA8}},
+         {Opcode::Vpandd, {kOf, Prefix::P66, 0xDB}},
+         {Opcode::Vpermd, {kOf38, Prefix::P66, 0x36}},
+         {Opcode::Vcvtne2ps2bf16, {kOf38, Prefix::Pf2, 0x72}},
          {Opcode::Vcvtneps2bf16, {kOf38, Prefix::Pf3, 0x72}},
          {Opcode::Vpmovzxwd, {kOf38, Prefix::P66, 0x33}}}};
     if (is_shuffle(each.opcode)) {
         interleave(each);
         return true;
     }
-    if (each.opcode == Opcode::Vpslld) {
-        constexpr int kShiftLeft = 6;  // where other forms have a register
-        encoder_.evex_registers({kOf, Prefix::P66, 0x72}, kShiftLeft, each.destination,
+    if (each.opcode == Opcode::Vpslld || each.opcode == Opcode::Vpsrld) {
+        const int direction =
+            each.opcode == Opcode::Vpslld ? 6 : 2;  // where others have a register
+        encoder_.evex_registers({kOf, Prefix::P66, 0x72}, direction, each.destination,
                                 each.source_a);
         encoder_.immediate8(each.immediate);
         return true;

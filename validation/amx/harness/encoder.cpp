@@ -113,6 +113,21 @@ void Encoder::prefetch(int hint, const MemoryOperand& memory) {
     operand(hint, memory);
 }
 
+void Encoder::prefetch_to_write(const MemoryOperand& memory) {
+    if (base_high(memory) != 0) {
+        byte(0x41);
+    }
+    byte(0x0F);
+    byte(0x0D);
+    operand(1, memory);
+}
+
+void Encoder::load_fence() {
+    byte(0x0F);
+    byte(0xAE);
+    byte(0xE8);
+}
+
 void Encoder::compare_nothing() {
     byte(0x39);  // cmp eax, eax
     byte(0xC0);

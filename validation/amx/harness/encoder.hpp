@@ -46,6 +46,8 @@ class Encoder {
     void load(int reg, const MemoryOperand& memory);        // 64 bits
     void count_bits(int reg, const MemoryOperand& memory);  // POPCNT, 64 bits
     void prefetch(int hint, const MemoryOperand& memory);
+    void prefetch_to_write(const MemoryOperand& memory);
+    void load_fence();
     void compare_nothing();  // one uop that keeps every register
     void jump_if_not_zero(std::size_t target);
     void store(const MemoryOperand& memory, std::int64_t value);  // 64 bits

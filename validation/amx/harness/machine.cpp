@@ -18,6 +18,8 @@
 #include <thread>
 
 #include "arch/base/config.hpp"
+#include "arch/base/splitmix64.hpp"
+#include "validation/amx/harness/cache_state.hpp"
 #include "validation/amx/harness/constant_pool.hpp"
 #include "validation/amx/harness/counted_expands.hpp"
 
@@ -43,12 +45,12 @@ std::uint64_t time_stamp() {
 #endif
 }
 
-// Core cycles of this thread; -1 where the system counts none for it.
-int open_cycles() {
+// A counter of this thread; -1 where the system has none for it.
+int open_counter(std::uint32_t type, std::uint64_t config) {
     perf_event_attr attributes{};
-    attributes.type = PERF_TYPE_HARDWARE;
+    attributes.type = type;
     attributes.size = sizeof attributes;
-    attributes.config = PERF_COUNT_HW_CPU_CYCLES;
+    attributes.config = config;
     attributes.exclude_kernel = 1;
     attributes.exclude_hv = 1;
     return static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0));
@@ -104,41 +106,55 @@ class Worker {
             throw ConfigError("the system allows no generated code");
         }
         std::memcpy(&function_, &page_, sizeof function_);
-        counter_ = open_cycles();
+        counter_ = open_counter(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+        for (std::size_t i = 0; i < kEvents.size(); ++i) {
+            events_[i] = open_counter(PERF_TYPE_RAW, kEvents[i].code);
+        }
     }
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
     ~Worker() {
-        if (counter_ >= 0) {
-            ::close(counter_);
-        }
+        close_counter(counter_);
+        std::for_each(events_.begin(), events_.end(), close_counter);
         ::munmap(page_, bytes_);
     }
 
     Sample run() const {
+        Sample sample;
+        for (std::size_t i = 0; i < kEvents.size(); ++i) {
+            sample.events[i] = events_[i] < 0 ? 0 : value_of(events_[i]);
+        }
         const auto wall = std::chrono::steady_clock::now();
-        const std::int64_t before = cycles();
+        const std::int64_t before = value_of(counter_);
         const std::uint64_t start = time_stamp();
         function_();
-        Sample sample;
         sample.tsc = static_cast<std::int64_t>(time_stamp() - start);
         sample.counted = counter_ >= 0;
-        sample.cycles = sample.counted ? cycles() - before : sample.tsc;
+        sample.cycles = sample.counted ? value_of(counter_) - before : sample.tsc;
         sample.nanoseconds =
             std::chrono::nanoseconds(std::chrono::steady_clock::now() - wall).count();
+        for (std::size_t i = 0; i < kEvents.size(); ++i) {
+            sample.events[i] = events_[i] < 0 ? -1 : value_of(events_[i]) - sample.events[i];
+        }
         return sample;
     }
 
   private:
-    std::int64_t cycles() const {
+    static std::int64_t value_of(int counter) {
         std::int64_t value = 0;
-        return counter_ >= 0 && ::read(counter_, &value, sizeof value) == sizeof value ? value : 0;
+        return counter >= 0 && ::read(counter, &value, sizeof value) == sizeof value ? value : 0;
+    }
+    static void close_counter(int counter) {
+        if (counter >= 0) {
+            ::close(counter);
+        }
     }
 
     void* page_ = nullptr;
     std::size_t bytes_;
     void (*function_)() = nullptr;
     int counter_ = -1;
+    std::array<int, kEvents.size()> events_{};
 };
 
 }  // namespace
@@ -164,6 +180,35 @@ std::string why_no_tiles() {
 #endif
 }
 
+std::string why_no_avx512() {
+#if defined(__x86_64__)
+    constexpr unsigned int kFoundation = 1U << 16U;
+    constexpr unsigned int kBytesAndWords = 1U << 30U;
+    unsigned int eax = 0;
+    unsigned int ebx = 0;
+    unsigned int ecx = 0;
+    unsigned int edx = 0;
+    constexpr unsigned int kNeeded = kFoundation | kBytesAndWords;
+    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (ebx & kNeeded) != kNeeded) {
+        return "the processor has no AVX-512 (CPUID 7.0)";
+    }
+    return "";
+#else
+    return "this is no x86-64 processor";
+#endif
+}
+
+bool uses_tiles(const arch::amx::program::Program& program) {
+    return std::any_of(program.statements.begin(), program.statements.end(), [](const auto& each) {
+        const auto opcode = each.instruction.opcode;
+        return each.kind == arch::amx::program::Statement::Kind::Instruction &&
+               (arch::amx::program::info_of(opcode).tile() ||
+                opcode == arch::amx::program::Opcode::Ldtilecfg ||
+                opcode == arch::amx::program::Opcode::Sttilecfg ||
+                opcode == arch::amx::program::Opcode::Tilerelease);
+    });
+}
+
 std::string host_name() {
     std::ifstream info("/proc/cpuinfo");
     std::string name = "unknown";
@@ -180,7 +225,8 @@ std::string host_name() {
     return name + microcode;
 }
 
-ProgramMemory::ProgramMemory(const std::vector<arch::amx::program::Program>& programs) {
+ProgramMemory::ProgramMemory(const std::vector<arch::amx::program::Program>& programs,
+                             bool large_pages) {
     std::int64_t first = INT64_MAX;
     std::int64_t last = 0;
     Placement placement;
@@ -205,10 +251,13 @@ ProgramMemory::ProgramMemory(const std::vector<arch::amx::program::Program>& pro
     }
     bytes_ = static_cast<std::size_t>(end - first);
     start_ = ::mmap(reinterpret_cast<void*>(first), bytes_, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_POPULATE, -1, 0);
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (start_ == MAP_FAILED) {
         throw ConfigError(fmt::format("{:#x} cannot be mapped", first));
     }
+    // A wish: where the system grants none, pages stay as they are.
+    ::madvise(start_, bytes_, large_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    fill_at_random(programs);
     for (std::size_t i = 0; i < programs.size(); ++i) {
         const std::vector<std::byte>& image = pools[i].image();
         std::memcpy(reinterpret_cast<void*>(placements_[i].constants), image.data(), image.size());
@@ -220,6 +269,23 @@ ProgramMemory::ProgramMemory(const std::vector<arch::amx::program::Program>& pro
     } catch (...) {
         ::munmap(start_, bytes_);
         throw;
+    }
+}
+
+// As bf16 and as floats of 0.5 to 1 and -0.5 to -1; every page is there afterwards.
+void ProgramMemory::fill_at_random(const std::vector<arch::amx::program::Program>& programs) {
+    constexpr std::uint64_t kSignsAndMantissas = 0x807F'807F'807F'807FULL;
+    constexpr std::uint64_t kExponents = 0x3F00'3F00'3F00'3F00ULL;
+    std::memset(start_, 0, bytes_);
+    std::uint64_t seed = 1;
+    for (const arch::amx::program::Program& program : programs) {
+        for (const arch::amx::program::Buffer& buffer : program.buffers) {
+            for (std::int64_t at = 0; at + 8 <= buffer.bytes; at += 8) {
+                const std::uint64_t value =
+                    (arch::base::next_splitmix64(seed) & kSignsAndMantissas) | kExponents;
+                std::memcpy(reinterpret_cast<void*>(buffer.address + at), &value, sizeof value);
+            }
+        }
     }
 }
 
@@ -237,8 +303,28 @@ ProgramMemory::~ProgramMemory() {
     ::munmap(start_, bytes_);
 }
 
+namespace {
+
+// A repetition of thread `i`: its caches as its program wants them, then its runs together with
+// the others'. The last counts.
+Sample repetition(const Worker& worker, CacheState& caches, MeetingPoint& together,
+                  const arch::amx::program::Program* program) {
+    if (program != nullptr) {
+        caches.prepare(*program);
+    }
+    Sample sample;
+    for (std::int64_t run = 0; run < (program == nullptr ? 1 : program->runs); ++run) {
+        together.meet();
+        sample = worker.run();
+    }
+    return sample;
+}
+
+}  // namespace
+
 std::vector<Sample> measure(const std::vector<Code>& codes, const std::vector<int>& processors,
-                            int repetitions) {
+                            int repetitions,
+                            const std::vector<arch::amx::program::Program>& programs) {
     if (processors.size() < codes.size()) {
         throw ConfigError(fmt::format("{} threads need as many processors, {} are named",
                                       codes.size(), processors.size()));
@@ -259,9 +345,10 @@ std::vector<Sample> measure(const std::vector<Code>& codes, const std::vector<in
                 ++failed;
             }
             start.meet();
+            CacheState caches;
+            const auto* const program = i < programs.size() ? &programs[i] : nullptr;
             for (int run = 0; failed == 0 && run <= repetitions; ++run) {
-                start.meet();
-                samples[i].push_back(worker->run());
+                samples[i].push_back(repetition(*worker, caches, start, program));
             }
         });
     }

@@ -1,12 +1,13 @@
 // Measures kernels in their text form on this machine's AMX and writes CSV.
 //
-//     tilesim_amx_measure [--cpu N[,N...]] FILE.amx...
+//     tilesim_amx_measure [--cpu N[,N...]] [--small-pages] FILE.amx...
 //
 // Thread i of a kernel runs on the i-th processor of the list, those beyond it on the following
 // ones; its time is the slowest thread's.
 // A file whose outermost loop count is COUNT is run at two counts and gives cycles an iteration;
-// any other (what `tilesim lower` prints) gives cycles a run. Where there is no AMX it says so and
-// exits 77.
+// any other (what `tilesim lower` prints) gives cycles a run. Caches start as the file says. Where
+// there is no AVX-512 it says so and exits 77; kernels with tiles are left out where there is no
+// AMX.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,6 +42,7 @@ struct Result {
     double tsc = 0;
     double nanoseconds = 0;  // of the median
     bool counted = false;
+    std::vector<double> events;  // of the median
 };
 
 std::string read_file(const std::string& file) {
@@ -60,42 +62,63 @@ std::vector<int> processors_of(std::vector<int> named, std::size_t threads) {
     return named;
 }
 
-Result run(const std::vector<arch::amx::program::Program>& programs,
-           const std::vector<int>& processors) {
-    const validation::amx::harness::ProgramMemory memory(programs);
+struct Settings {
+    std::vector<int> processors{0};
+    bool large_pages = true;
+};
+
+Result run(const std::vector<arch::amx::program::Program>& programs, const Settings& settings) {
+    for (const auto& program : programs) {
+        const std::string reason = validation::amx::harness::why_no_tiles();
+        if (!reason.empty() && validation::amx::harness::uses_tiles(program)) {
+            throw arch::base::config::ConfigError(reason);
+        }
+    }
+    const validation::amx::harness::ProgramMemory memory(programs, settings.large_pages);
     std::vector<validation::amx::harness::Code> codes;
     for (std::size_t i = 0; i < programs.size(); ++i) {
         codes.push_back(
             validation::amx::harness::Assembler(programs[i], memory.placement(i)).code());
     }
     std::vector<Sample> samples = validation::amx::harness::measure(
-        codes, processors_of(processors, programs.size()), kRepetitions);
+        codes, processors_of(settings.processors, programs.size()), kRepetitions, programs);
     std::sort(samples.begin(), samples.end(),
               [](const Sample& a, const Sample& b) { return a.cycles < b.cycles; });
     const Sample& median = samples[samples.size() / 2];
-    return {static_cast<double>(samples[0].cycles), static_cast<double>(median.cycles),
-            static_cast<double>(median.tsc), static_cast<double>(median.nanoseconds),
-            median.counted};
+    return {static_cast<double>(samples[0].cycles),
+            static_cast<double>(median.cycles),
+            static_cast<double>(median.tsc),
+            static_cast<double>(median.nanoseconds),
+            median.counted,
+            {median.events.begin(), median.events.end()}};
 }
 
-Result measured(const std::string& file, const std::vector<int>& processors) {
+Result measured(const std::string& file, const Settings& settings) {
     const std::string text = read_file(file);
     const auto with_count = [&](std::int64_t count) {
         return workloads::amx::tiles::read_kernel(text, file, count);
     };
     if (!workloads::amx::tiles::has_count(text)) {
-        return run(with_count(1), processors);
+        return run(with_count(1), settings);
     }
     const std::int64_t length =
         with_count(2).front().dynamic_instructions() - with_count(1).front().dynamic_instructions();
     const std::int64_t count = std::clamp(kInstructions / std::max<std::int64_t>(length, 1),
                                           kLeastIterations, kMostIterations);
-    const Result few = run(with_count(count / kFewerBy), processors);
-    const Result many = run(with_count(count), processors);
+    const Result few = run(with_count(count / kFewerBy), settings);
+    const Result many = run(with_count(count), settings);
     const auto iterations = static_cast<double>(count - count / kFewerBy);
-    return {(many.least - few.least) / iterations, (many.median - few.median) / iterations,
-            (many.tsc - few.tsc) / iterations, (many.nanoseconds - few.nanoseconds) / iterations,
-            many.counted};
+    Result result{(many.least - few.least) / iterations,
+                  (many.median - few.median) / iterations,
+                  (many.tsc - few.tsc) / iterations,
+                  (many.nanoseconds - few.nanoseconds) / iterations,
+                  many.counted,
+                  {}};
+    for (std::size_t i = 0; i < many.events.size(); ++i) {
+        const bool counted = many.events[i] >= 0;
+        result.events.push_back(counted ? (many.events[i] - few.events[i]) / iterations : -1);
+    }
+    return result;
 }
 
 std::vector<int> read_processors(const std::string& text) {
@@ -123,25 +146,52 @@ std::string clock_of(const Result& result) {
                : "";
 }
 
+Settings read_settings(std::vector<std::string>& arguments) {
+    Settings settings;
+    while (!arguments.empty() && arguments[0].starts_with("--")) {
+        if (arguments[0] == "--small-pages") {
+            settings.large_pages = false;
+        } else if (arguments[0] == "--cpu" && arguments.size() >= 2) {
+            settings.processors = read_processors(arguments[1]);
+            arguments.erase(arguments.begin());
+        } else {
+            throw arch::base::config::ConfigError(fmt::format(
+                "{}: --cpu N[,N...], --small-pages or files must stand here", arguments[0]));
+        }
+        arguments.erase(arguments.begin());
+    }
+    return settings;
+}
+
+void print_header() {
+    fmt::print("kernel,unit,cyc_min,cyc_median,tsc,ghz");
+    for (const auto& event : validation::amx::harness::kEvents) {
+        fmt::print(",{}", event.name);
+    }
+    fmt::print(",reps,host\n");
+}
+
+void print_row(const std::string& file, const Result& result) {
+    fmt::print("{},{},{:.3f},{:.3f},{:.3f},{}", file.substr(file.rfind('/') + 1),
+               result.counted ? "core_cycles" : "tsc_cycles", result.least, result.median,
+               result.tsc, clock_of(result));
+    for (const double event : result.events) {
+        fmt::print(",{}", event < 0 ? "" : fmt::format("{:.3f}", event));
+    }
+    fmt::print(",{},{}\n", kRepetitions, validation::amx::harness::host_name());
+}
+
 int command(const std::vector<std::string>& arguments) {
     std::vector<std::string> files = arguments;
-    std::vector<int> processors{0};
-    if (files.size() >= 2 && files[0] == "--cpu") {
-        processors = read_processors(files[1]);
-        files.erase(files.begin(), files.begin() + 2);
-    }
-    if (const std::string reason = validation::amx::harness::why_no_tiles(); !reason.empty()) {
+    const Settings settings = read_settings(files);
+    if (const std::string reason = validation::amx::harness::why_no_avx512(); !reason.empty()) {
         fmt::print(stderr, "SKIP: {}\n", reason);
         return kSkip;
     }
-    fmt::print("kernel,unit,cyc_min,cyc_median,tsc,ghz,reps,host\n");
+    print_header();
     for (const std::string& file : files) {
         try {
-            const Result result = measured(file, processors);
-            fmt::print("{},{},{:.3f},{:.3f},{:.3f},{},{},{}\n", file.substr(file.rfind('/') + 1),
-                       result.counted ? "core_cycles" : "tsc_cycles", result.least, result.median,
-                       result.tsc, clock_of(result), kRepetitions,
-                       validation::amx::harness::host_name());
+            print_row(file, measured(file, settings));
         } catch (const arch::base::config::ConfigError& error) {
             fmt::print(stderr, "{}: left out: {}\n", file, error.what());
         }

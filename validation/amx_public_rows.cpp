@@ -1,0 +1,286 @@
+// Rows of amx_public.csv: published measurements of Sapphire Rapids.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "arch/base/config.hpp"
+#include "sim/compare/amx_kernel.hpp"
+#include "validation/amx_public_kernels.hpp"
+#include "validation/rows.hpp"
+
+namespace tilesim::validation {
+
+namespace {
+
+constexpr const char* kAny =
+    "device: sapphire_rapids\nworkload: {gemm: {M: 16, K: 64, N: 16, a: int8, b: int8, c: "
+    "int32}}\n";
+constexpr double kAmxClock = 1.71;    // GHz: of the machine's runs that print one
+constexpr double kVectorClock = 3.8;  // of one core reading
+constexpr double kReadClock = 2.8;    // of all cores reading
+constexpr double kBlockFlop = 2.0 * 256 * 256 * 256;
+
+bool holds(const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+}
+
+double clock_of(const Record& row, double otherwise) {
+    return row.at("clock_ghz").empty() ? otherwise : std::stod(row.at("clock_ghz"));
+}
+
+double cycles(const std::string& text, double ghz) {
+    const sim::Scenario machine = sim::parse_scenario(
+        kAny, "reference row", {{"device.amx.clock", fmt::format("{:.3f} GHz", ghz)}});
+    return sim::compare::run_amx_kernel(machine, text, "reference row").cycles;
+}
+
+double nanoseconds(const std::string& text, double ghz) {
+    return cycles(text, ghz) / ghz;
+}
+
+PublicGemm gemm_of(const Record& row) {
+    const auto number = [&row](const char* column) {
+        return row.at(column).empty() ? 0 : std::stol(row.at(column));
+    };
+    PublicGemm gemm;
+    gemm.m = number("M");
+    gemm.k = number("K");
+    gemm.n = number("N");
+    gemm.a_row_lines = row.at("a_row_lines") == "packed" ? 0 : number("a_row_lines");
+    gemm.threads = std::max(number("threads"), 1L);
+    return gemm;
+}
+
+// U1 and U1b in the L2: the third run, or the one the row names.
+double resident(const Record& row) {
+    PublicGemm gemm = gemm_of(row);
+    const std::string& state = row.at("state");
+    gemm.cold = state.starts_with("run ");
+    gemm.runs = gemm.cold ? std::stol(state.substr(4)) : 3;
+    const double ghz = clock_of(row, kAmxClock);
+    const double took = cycles(public_gemm(gemm), ghz);
+    const double flop = 2.0 * static_cast<double>(gemm.m) * static_cast<double>(gemm.k) *
+                        static_cast<double>(gemm.n);
+    if (row.at("quantity") == "cycles") {
+        return took;
+    }
+    return row.at("quantity") == "rate_per_core" ? flop / took * ghz : flop / took;
+}
+
+// U2: bytes a nanosecond of a pass.
+double read_bandwidth(const Record& row) {
+    constexpr double kKib = 1024;
+    const long kib = std::stol(row.at("kernel").substr(row.at("kernel").find("buffer") + 7));
+    constexpr long kL2 = 3072;
+    constexpr long kAll = 200'000;  // beyond all caches, a part stands for all
+    if (kib > kAll) {
+        constexpr long kPart = 2560;
+        const double took =
+            nanoseconds(public_read(2 * kPart, 1, 1, false, "flush a"), kVectorClock) -
+            nanoseconds(public_read(kPart, 1, 1, false, "flush a"), kVectorClock);
+        return static_cast<double>(kPart) * kKib / took;
+    }
+    const long few = kib > kL2 ? 1 : 3;
+    const long more = kib > kL2 ? 1 : std::max(1L, kL2 / kib);
+    const char* const state = kib > kL2 ? "touch a l3" : "touch a l2";
+    const double took = nanoseconds(public_read(kib, few + more, 1, false, state), kVectorClock) -
+                        nanoseconds(public_read(kib, few, 1, false, state), kVectorClock);
+    return static_cast<double>(kib * more) * kKib / took;
+}
+
+double prefetched(const Record& row) {
+    PublicGemm gemm = gemm_of(row);
+    const std::string& state = row.at("state");
+    const double ghz = clock_of(row, kAmxClock);
+    gemm.accumulates = true;
+    gemm.next = PublicGemm::Next::Behind;
+    if (gemm.k > 256) {
+        gemm.blocks = gemm.k / 256;
+        gemm.k = 256;
+        gemm.cold = true;
+        return cycles(public_gemm(gemm), ghz);
+    }
+    if (state.starts_with("caches cleared")) {
+        gemm.cold = true;
+        return cycles(public_gemm(gemm), ghz);
+    }
+    if (state.starts_with("B in L2")) {
+        gemm.next = PublicGemm::Next::Same;
+        gemm.runs = 3;
+        return cycles(public_gemm(gemm), ghz);
+    }
+    gemm.cold = true;  // each block prefetched during the one before, beyond the first
+    gemm.blocks = 4;
+    const double four = cycles(public_gemm(gemm), ghz);
+    gemm.blocks = 5;
+    return cycles(public_gemm(gemm), ghz) - four;
+}
+
+// Blocks of B, and of A, streamed by all cores: GFLOP/s of a core, or GB/s of all.
+double streamed(const Record& row) {
+    const std::string& kernel = row.at("kernel");
+    PublicGemm gemm = gemm_of(row);
+    gemm.k = 256;
+    gemm.accumulates = true;
+    gemm.cold = true;
+    gemm.next = PublicGemm::Next::Behind;
+    gemm.products = !holds(kernel, "TDP removed");
+    gemm.twice = kernel.starts_with("U4");
+    if (gemm.twice) {
+        gemm.a = holds(kernel, "A one 256x256 block") ? PublicGemm::A::One
+                 : holds(kernel, "each core its own") ? PublicGemm::A::OwnBlocks
+                 : holds(kernel, "matrix for all")    ? PublicGemm::A::Matrix
+                                                      : PublicGemm::A::Blocks;
+    } else {
+        gemm.a = PublicGemm::A::OwnBlocks;
+        gemm.a_row_lines = 9;
+    }
+    const double ghz = clock_of(row, kAmxClock);
+    const bool again = row.at("state") == "again";
+    const auto time = [&](long blocks) {
+        gemm.blocks = blocks;
+        return nanoseconds(public_gemm(gemm), ghz);
+    };
+    // Runs of caches just cleared are short; the others go on as they have.
+    constexpr long kFew = 4;
+    constexpr long kMany = 12;
+    const double took = again ? time(kMany) - time(kFew) : time(kMany);
+    const double blocks = again ? kMany - kFew : kMany;
+    if (!gemm.products) {
+        constexpr double kBlockBytes = 256.0 * 256 * 2;
+        return blocks * kBlockBytes * static_cast<double>(gemm.threads) / took;
+    }
+    return blocks * kBlockFlop * (gemm.twice ? 2 : 1) / took;
+}
+
+double shared_read(const Record& row) {
+    constexpr double kMicro = 1000;
+    const bool shared = holds(row.at("kernel"), "one buffer");
+    const long pass = holds(row.at("state"), "pass 5") ? 5 : 1;
+    const auto time = [&](long passes) {
+        return nanoseconds(public_read(2048, passes, 56, shared, "flush a"), kReadClock);
+    };
+    return (time(pass) - (pass > 1 ? time(pass - 1) : 0)) / kMicro;
+}
+
+double turns(const Record& row) {
+    constexpr double kMicro = 1000;
+    const std::string& state = row.at("state");
+    std::string readers = "000";
+    if (state.starts_with("thread 1, lines modified")) {
+        readers = "1";
+    } else if (state.starts_with("thread 3")) {
+        readers = "123";
+    } else if (state.starts_with("thread 1 again")) {
+        readers = "1231";
+    }
+    const double with = nanoseconds(public_turns(readers), kVectorClock);
+    return (with - nanoseconds(public_turns(readers.substr(0, readers.size() - 1)), kVectorClock)) /
+           kMicro;
+}
+
+double weights(const Record& row) {
+    const std::string& kernel = row.at("kernel");
+    constexpr double kClock = 3.07;
+    const Weights kind = holds(kernel, "dense")         ? Weights::Dense
+                         : holds(kernel, "2 out")       ? Weights::CopyTwice
+                         : holds(kernel, "4 out")       ? Weights::CopyFour
+                         : holds(kernel, "interleaved") ? Weights::Int8Interleaved
+                                                        : Weights::Int8;
+    const bool far = holds(row.at("state"), "from DRAM");
+    double took = 0;  // cycles
+    if (far) {
+        constexpr long kSteps = 2048;
+        constexpr double kAll = 102'400;
+        took = (cycles(public_weights(kind, 2 * kSteps, 1, true), kClock) -
+                cycles(public_weights(kind, kSteps, 1, true), kClock)) /
+               kSteps * kAll;
+    } else {
+        constexpr long kPasses = 10;
+        took = (cycles(public_weights(kind, 16, 2 + kPasses, false), kClock) -
+                cycles(public_weights(kind, 16, 2, false), kClock)) /
+               kPasses;
+    }
+    constexpr double kMicro = 1000;
+    return row.at("quantity") == "time" ? took / kClock / kMicro : took;
+}
+
+// The products' rate by the cores' clock, which the source's other type gives.
+double register_peak(const Record& row) {
+    const std::map<std::string, double> clocks{
+        {"gold6455b/1", 3.7}, {"gold6455b/64", 2.94}, {"w9_3495x/1", 2.78}, {"w9_3495x/56", 2.46}};
+    const auto clock = clocks.find(row.at("machine") + "/" + row.at("threads"));
+    std::string text =
+        "config 0 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64\nldtilecfg 0\n"
+        "loop i COUNT\n";
+    const bool bf16 = row.at("dtype") == "bf16";
+    for (int i = 0; i < 4; ++i) {
+        text += fmt::format("{} tmm{}, tmm4, tmm5\n", bf16 ? "tdpbf16ps" : "tdpbuud", i);
+    }
+    const double flop = 4 * 2.0 * 16 * 16 * (bf16 ? 32 : 64);
+    constexpr double kTera = 1000;
+    return flop / cycles(text + "end\n", clock->second) * clock->second *
+           std::stod(row.at("threads")) / kTera;
+}
+
+double predicted(const Record& row) {
+    const std::string& family = row.at("family");
+    if (family == "l2_shapes" || family == "l2_runs" || family == "l2_56_cores") {
+        return resident(row);
+    }
+    if (family == "few_rows") {
+        return cycles(public_few_rows(3), kAmxClock);
+    }
+    using Predict = double (*)(const Record&);
+    const std::map<std::string, Predict> predicts{{"read_bandwidth", read_bandwidth},
+                                                  {"b_prefetch", prefetched},
+                                                  {"stream_56", streamed},
+                                                  {"ab_stream_56", streamed},
+                                                  {"shared_read_56", shared_read},
+                                                  {"cross_core_128k", turns},
+                                                  {"weights", weights},
+                                                  {"register_peak", register_peak}};
+    return predicts.at(family)(row);
+}
+
+// Rows of libraries and of unknown clocks, counters a result does not hold, and clocks themselves,
+// which are given, are left out; docs/amx.md names them.
+bool left_out(const Record& row) {
+    const std::string& family = row.at("family");
+    return family.starts_with("library") || family == "clock" || family == "one_accumulator" ||
+           family == "tile_pipes" || row.at("machine") == "aws_spr" ||
+           row.at("quantity").starts_with("l3_") || holds(row.at("kernel"), "by itself") ||
+           holds(row.at("kernel"), "alone");
+}
+
+}  // namespace
+
+std::vector<Task> amx_public_tasks(const std::string& folder) {
+    std::vector<Task> tasks;
+    for (const Record& row : read_csv(folder + "/rows.csv")) {
+        if (left_out(row)) {
+            continue;
+        }
+        std::string id =
+            fmt::format("{}/{} {} {}x{}x{} {} {} threads {} {}", row.at("family"),
+                        row.at("machine"), row.at("kernel"), row.at("M"), row.at("K"), row.at("N"),
+                        row.at("a_row_lines"), row.at("threads"), row.at("state"), row.at("dtype"));
+        std::replace(id.begin(), id.end(), ',', ';');
+        const std::string& unit = row.at("unit");
+        Task task;
+        task.row = {id,
+                    "sapphire_rapids",
+                    unit.substr(0, unit.find(' ')),
+                    std::stod(row.at("value")),
+                    0,
+                    row.at("use"),
+                    row.at("family")};
+        task.parts = {[row] { return predicted(row); }};
+        tasks.push_back(std::move(task));
+    }
+    return tasks;
+}
+
+}  // namespace tilesim::validation

@@ -1,0 +1,200 @@
+// Bad input on the command line, in sweeps and in stores: one message, the right exit code, nothing
+// replaced.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "arch/base/temporary_folder_testing.hpp"
+
+namespace tilesim::validation {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kProgram = std::string{TILESIM_BINARY_DIR} + "/tilesim";
+const std::string kConfigs = std::string{TILESIM_SOURCE_DIR} + "/configs";
+const std::string kKernel = kConfigs + "/scenarios/xdna_core_kernel.yaml";
+
+struct Output {
+    int code = 0;
+    std::string text;  // stdout and stderr
+};
+
+Output shell(const std::string& command) {
+    Output output;
+    FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+    std::array<char, 4096> block{};
+    while (const std::size_t got = std::fread(block.data(), 1, block.size(), pipe)) {
+        output.text.append(block.data(), got);
+    }
+    output.code = WEXITSTATUS(::pclose(pipe));
+    return output;
+}
+
+Output call(const std::string& arguments) {
+    return shell(kProgram + " " + arguments);
+}
+
+std::string read(const fs::path& file) {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+}
+
+// A store of two points, in a folder of its own.
+class Stores : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::ofstream(path("sweep.yaml")) << "base: " << kKernel << "\naxes: [{seeds: 2}]\n";
+        ASSERT_EQ(call("sweep " + path("sweep.yaml") + " --quiet --store " + path("r.db")).code, 0);
+    }
+    std::string path(const std::string& name) const { return folder_.path() / name; }
+
+    arch::base::TemporaryFolder folder_;
+};
+
+TEST_F(Stores, ExportKnowsTwoFormats) {
+    EXPECT_EQ(call("export csv " + path("r.db")).code, 0);
+    for (const char* wrong : {"export xml ", "export cvs ", "export --format xml "}) {
+        EXPECT_EQ(call(wrong + path("r.db")).code, 2) << wrong;
+    }
+}
+
+TEST_F(Stores, AMalformedResultIsNamedWithItsPoint) {
+    for (const char* damaged : {"{", "[1]", R"({"cycles": "many", "time_ns": []})"}) {
+        const std::string sql =
+            std::string{"python3 -c \"import sqlite3,sys; d=sqlite3.connect('"} + path("r.db") +
+            "'); d.execute('update points set result=?', (sys.argv[1],)); d.commit()\" '" +
+            damaged + "'";
+        if (shell(sql).code != 0) {
+            GTEST_SKIP() << "no python3 to damage a store with";
+        }
+        EXPECT_EQ(call("rerun 1 --store " + path("r.db")).code, 5) << damaged;
+        const int page = call("report " + path("r.db") + " -o " + path("p.html")).code;
+        EXPECT_NE(page, 70) << damaged;
+        EXPECT_NE(call("export json " + path("r.db")).code, 70) << damaged;
+    }
+}
+
+TEST_F(Stores, WhatIsNoFileIsWrittenToAndLinksStay) {
+    EXPECT_EQ(call("export csv " + path("r.db") + " --out /dev/full").code, 5);
+    EXPECT_TRUE(fs::is_character_file("/dev/full"));
+    std::ofstream(path("target.csv")) << "old\n";
+    fs::create_symlink(path("target.csv"), path("link.csv"));
+    EXPECT_EQ(call("export csv " + path("r.db") + " --out " + path("link.csv")).code, 0);
+    EXPECT_TRUE(fs::is_symlink(path("link.csv")));
+    EXPECT_EQ(read(path("target.csv")).substr(0, 9), "id,status");
+}
+
+TEST(BadInput, UnknownKeysAreErrorsEverywhere) {
+    for (const char* name : {"pim_opt_6.7b", "gpt2_step_xdna", "amx_gemm_int8", "xdna_core_kernel",
+                             "ddr5_random", "xdna2_auto_mapping", "xdna2_design"}) {
+        const std::string scenario = kConfigs + "/scenarios/" + name + ".yaml";
+        for (const char* key : {"mapping.nonsense=5", "run.nonsense=5", "device.nonsense=5",
+                                "workload.nonsense=5", "nonsense=5"}) {
+            EXPECT_EQ(call("run " + scenario + " --set " + key).code, 2) << name << " " << key;
+        }
+    }
+    const std::string model = kConfigs + "/scenarios/pim_opt_6.7b.yaml";
+    for (const char* key : {"mapping.nonsense=5", "mapping.amx.threads=7", "device.nonsense=5"}) {
+        EXPECT_EQ(call("run " + model + " --search 0 --devices lpddr5x_pim --set " + key).code, 2)
+            << key;
+    }
+}
+
+TEST(BadInput, EntriesOfListsAreThoseThereAre) {
+    EXPECT_EQ(call("run " + kKernel + " --set 'device.npu.kernels.modes[0].block_rows=1'").code, 0);
+    for (const char* key : {"'device.npu.kernels.modes[99].t=8'", "'device.npu.kernels.modes[x].t=8'",
+                            "'device.npu.kernels.modes[0].tt=8'", "'device.npu.clock[0]=8'"}) {
+        EXPECT_EQ(call("run " + kKernel + " --set " + key).code, 2) << key;
+    }
+}
+
+TEST(BadInput, NumbersThatAreNoneAreRefused) {
+    for (const char* wrong :
+         {"tune S --time nan", "tune S --time -1", "compare S --against S --tolerance nan",
+          "run S --sensitivity --percent nan", "run S --devices xdna --search inf"}) {
+        std::string command = wrong;
+        for (std::size_t at = command.find(" S"); at != command.npos; at = command.find(" S", at)) {
+            command.replace(at, 2, " " + kKernel);
+        }
+        EXPECT_EQ(call(command).code, 2) << wrong;
+    }
+}
+
+TEST(BadInput, HugeProductsAreRefusedAtOnce) {
+    const arch::base::TemporaryFolder folder;
+    const std::string file = folder.path() / "s.yaml";
+    for (const char* device : {"xdna", "xdna2", "vck190", "sapphire_rapids", "lpddr5x_pim"}) {
+        std::ofstream(file) << "device: " << device
+                            << "\nworkload: {gemm: {M: 1048576, K: 1048576, N: 1048576, a: int8, b: "
+                               "int8, c: int32}}\n";
+        EXPECT_EQ(shell("ulimit -v 1000000; timeout 60 " + kProgram + " run " + file).code, 2)
+            << device;
+    }
+}
+
+TEST(BadInput, FilesThatAreNoFilesOfKeysAreRefusedUnread) {
+    const arch::base::TemporaryFolder folder;
+    const std::string file = folder.path() / "s.yaml";
+    std::ofstream(file) << "device: xdna\nworkload:\n" << std::string(90 << 20, ' ') << "x: 1\n";
+    const Output output = call("run " + file);
+    EXPECT_EQ(output.code, 2);
+    EXPECT_NE(output.text.find("a file of keys has at most"), output.text.npos);
+}
+
+TEST(Sweeps, RangesGiveTheirCount) {
+    const arch::base::TemporaryFolder folder;
+    const std::string file = folder.path() / "s.yaml";
+    const auto points = [&](const std::string& axis) {
+        std::ofstream(file) << "base: " << kKernel << "\naxes: [" << axis << "]\n";
+        return call("sweep " + file + " --dry-run --store " + file + ".db");
+    };
+    EXPECT_NE(points("{key: device.npu.clock, range: {from: 1 GHz, to: 2 GHz, points: 5}}")
+                  .text.find(" 5 points"),
+              std::string::npos);
+    EXPECT_NE(points("{key: device.npu.clock, range: {from: 1 GHz, to: 2 GHz, factor: 1.2}}")
+                  .text.find(" 4 points"),
+              std::string::npos);
+    EXPECT_NE(points("{seeds: 1000}, {key: run.max_time, range: {from: 1 s, to: 9 s, points: 1000}}")
+                  .text.find(" 1000000 points"),
+              std::string::npos);
+    EXPECT_EQ(points("{key: workload.core_kernel.k, range: {from: 1, to: 4, points: 9}}").code, 2);
+}
+
+TEST(Sweeps, UnitsStayFromRangeToCsv) {
+    const arch::base::TemporaryFolder folder;
+    const std::string file = folder.path() / "s.yaml";
+    std::ofstream(file) << "base: " << kKernel
+                        << "\naxes: [{key: device.npu.clock, range: {from: 1 GHz, to: 2 GHz, points: "
+                           "5}}]\n";
+    ASSERT_EQ(call("sweep " + file + " --quiet --store " + file + ".db").code, 0);
+    const std::string csv = call("export csv " + file + ".db").text;
+    for (const char* value : {",1 GHz,", ",1.25 GHz,", ",1.5 GHz,", ",1.75 GHz,", ",2 GHz,"}) {
+        EXPECT_NE(csv.find(value), csv.npos) << value << "\n" << csv;
+    }
+}
+
+TEST(Sweeps, ChannelsOfAMemoryAreOneKnob) {
+    for (const char* device : {"ddr4_3200", "ddr5_4800", "ddr5_5600", "lpddr5x_7500"}) {
+        for (const char* channels : {"1", "2", "16"}) {
+            EXPECT_EQ(call("run " + kConfigs + "/scenarios/ddr5_random.yaml --set device=" + device +
+                           " --set workload.memory_stream.requests=100"
+                           " --set device.memory.channels=" +
+                           channels)
+                          .code,
+                      0)
+                << device << " " << channels;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace tilesim::validation

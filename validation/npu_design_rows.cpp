@@ -1,0 +1,177 @@
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "arch/base/config.hpp"
+#include "sim/session/session.hpp"
+#include "validation/rows.hpp"
+
+namespace tilesim::validation {
+
+namespace {
+
+constexpr double kNanosecondsPerMicrosecond = 1e3;
+// Shorter ones are mostly launch, and are counted apart.
+constexpr double kDispatches = 3;
+
+// A scenario, and how long a launch takes on the machine of the row.
+struct Launch {
+    std::string text;
+    std::string dispatch_us;
+};
+
+double time_us(const Launch& launch) {
+    const workloads::Overrides settings{
+        {"device.npu.command_processor.dispatch", launch.dispatch_us + " us"}};
+    return sim::session::run(sim::parse_scenario(launch.text, "reference row", settings)).time_ns /
+           kNanosecondsPerMicrosecond;
+}
+
+// What designs.csv says of a row's design.
+const Record& design_of(const std::vector<Record>& designs, const std::string& device,
+                        const std::string& name) {
+    for (const Record& design : designs) {
+        if (design.at("device") == device && design.at("design") == name) {
+            return design;
+        }
+    }
+    throw arch::base::config::IoError(fmt::format("designs.csv has no {} on {}", name, device));
+}
+
+Launch gemv_launch(const Record& design, const std::string& rows, const std::string& elements,
+                   const std::string& mapping) {
+    return {fmt::format(
+        "device: {}\nworkload: {{gemv: {{M: {}, K: {}, weights: bf16, input: bf16, accumulate: bf16}}}}\n"
+        "mapping: {{gemv: {{{}}}, kernel_permille: {}}}\n",
+        design.at("device"), rows, elements, mapping, design.at("kernel_permille")),
+            design.at("dispatch_us")};
+}
+
+std::string gemv_mapping(const Record& r) {
+    return r.at("design") == "iron_gemv"
+               ? fmt::format("columns: {}, rows_per_call: 1, rows_per_core: {}, path: direct",
+                             r.at("columns"), r.at("rows_per_core"))
+               : fmt::format("columns: {}, rows_per_call: {}, rows_per_core: {}, "
+                             "path: memory_tile, order: in_turn, vector: each_call, "
+                             "one_vector_stream: on, a_buffers: 1",
+                             r.at("columns"), r.at("rows_per_call"), r.at("rows_per_core"));
+}
+
+Task latency_task(const Record& r, const Record& design, std::string id, const std::string& group) {
+    const double measured = std::stod(r.at("value"));
+    const bool is_short = measured < kDispatches * std::stod(design.at("dispatch_us"));
+    Task task;
+    task.row = {std::move(id),   r.at("device"), r.at("unit"),
+                measured,        0,              r.at("use"),
+                is_short ? group + "_short" : group};
+    return task;
+}
+
+Task gemv_task(const Record& r, const Record& design) {
+    Task task = latency_task(
+        r, design,
+        fmt::format("gemv/{}/{}x{}/{}", r.at("design"), r.at("M"), r.at("K"), r.at("rows_per_call")),
+        "gemv");
+    task.parts = {[launch = gemv_launch(design, r.at("M"), r.at("K"), gemv_mapping(r))] {
+        return time_us(launch);
+    }};
+    return task;
+}
+
+// The bytes of matrix, vector and result over the time.
+Task bandwidth_task(const Record& r, const Record& design) {
+    const auto m = std::stod(r.at("M"));
+    const auto k = std::stod(r.at("K"));
+    constexpr double kBytes = 2;
+    const double bytes = (m * k + m + k) * kBytes;
+    Task task;
+    task.row = {fmt::format("iron_gemv/{}x{}/columns={}/{}", r.at("M"), r.at("K"), r.at("columns"),
+                            r.at("condition")),
+                r.at("device"),
+                r.at("unit"),
+                std::stod(r.at("value")),
+                0,
+                r.at("use"),
+                "iron_gemv"};
+    const std::string mapping = fmt::format(
+        "columns: {}, rows_per_call: 1, rows_per_core: 32, path: direct", r.at("columns"));
+    task.parts = {
+        [bytes, launch = gemv_launch(design, r.at("M"), r.at("K"), mapping)] {
+            return bytes / (time_us(launch) * kNanosecondsPerMicrosecond);
+        }};
+    return task;
+}
+
+std::string air_mapping(const Record& r) {
+    return fmt::format(
+        "a_along: column, columns: {}, rows: {}, m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, "
+        "b_k_mt: {}, sums: {}",
+        r.at("herd_m"), r.at("herd_n"), r.at("tile_m"), r.at("k_l1"), r.at("tile_n"), r.at("k_l2"),
+        r.at("k_l2"), r.at("design") == "mlir_air_drain" ? "f32" : "in_c");
+}
+
+std::string iron_mapping(const Record& r) {
+    return fmt::format(
+        "columns: {}, rows: 4, m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, sums: f32, c_blocks: 2, "
+        "reach: block_row, in_flight: 2, shim_bds: sequential, c_layout: {}{}",
+        r.at("columns"), r.at("tile_m"), r.at("k_l1"), r.at("tile_n"), r.at("k_l2"),
+        r.at("c_layout"), r.at("device") == "xdna2" ? ", mode: native" : "");
+}
+
+Launch gemm_launch(const Record& r, const Record& design) {
+    const bool casts = r.at("design") == "mlir_air_fused_cast";
+    return {fmt::format(
+        "device: {}\nworkload: {{gemm: {{M: {}, K: {}, N: {}, a: bf16, b: bf16, c: {}, b_layout: {}}}}}\n"
+        "mapping: {{output_stationary: {{{}}}, kernel_permille: {}}}\n",
+        r.at("device"), r.at("M"), r.at("K"), r.at("N"),
+        casts ? "f32" : r.at("c_dtype"), r.at("b_layout"),
+        r.at("design") == "iron_gemm" ? iron_mapping(r) : air_mapping(r),
+        design.at("kernel_permille")),
+            design.at("dispatch_us")};
+}
+
+// The second launch of a design that casts its result in DRAM.
+Launch cast_launch(const Record& r, const Record& design) {
+    constexpr std::int64_t kElements = 1024;
+    return {fmt::format("device: {}\nworkload: {{elementwise: {{operation: cast, rows: {}, "
+                        "elements: {}, a: f32, c: bf16}}}}\n",
+                        r.at("device"),
+                        std::stoll(r.at("M")) * std::stoll(r.at("N")) / kElements, kElements),
+            design.at("dispatch_us")};
+}
+
+Task gemm_task(const Record& r, const Record& design) {
+    Task task = latency_task(r, design,
+                             fmt::format("gemm/{}/{}/{}x{}x{}/{}x{}/{}x{}/{}/{}", r.at("design"),
+                                         r.at("device"), r.at("M"), r.at("K"), r.at("N"),
+                                         r.at("tile_m"), r.at("tile_n"), r.at("herd_m"),
+                                         r.at("herd_n"), r.at("b_layout"), r.at("c_layout")),
+                             "gemm_" + r.at("design"));
+    task.parts = {[launch = gemm_launch(r, design)] { return time_us(launch); }};
+    if (r.at("launches") == "2") {
+        task.parts.push_back([launch = cast_launch(r, design)] { return time_us(launch); });
+        task.combine = [](const std::vector<double>& parts) {
+            return std::accumulate(parts.begin(), parts.end(), 0.0);
+        };
+    }
+    return task;
+}
+
+}  // namespace
+
+std::vector<Task> npu_design_tasks(const std::string& folder) {
+    const std::vector<Record> designs = read_csv(folder + "/designs.csv");
+    std::vector<Task> tasks;
+    for (const Record& r : read_csv(folder + "/gemv.csv")) {
+        tasks.push_back(gemv_task(r, design_of(designs, r.at("device"), r.at("design"))));
+    }
+    for (const Record& r : read_csv(folder + "/bandwidth.csv")) {
+        tasks.push_back(bandwidth_task(r, design_of(designs, r.at("device"), "iron_gemv")));
+    }
+    for (const Record& r : read_csv(folder + "/gemm.csv")) {
+        tasks.push_back(gemm_task(r, design_of(designs, r.at("device"), r.at("design"))));
+    }
+    return tasks;
+}
+
+}  // namespace tilesim::validation
