@@ -1,0 +1,127 @@
+"""Runs every command the documents show and compares what they show of its output.
+
+A block of ```console holds commands, `$ tilesim ...`, each followed by what it prints. A line of
+three dots stands for any number of lines, three dots within a line for any text. A command without
+output shown must only succeed. Commands of a document run in one folder, in order, beside configs/
+and docs/. A block ```console no-test is for people only: what needs a network, hardware or minutes.
+
+    python3 docs/docs_test.py --update docs/tutorials/tile-shape.md
+
+writes what the commands print now into a document, where output is shown without dots.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = pathlib.Path(os.environ.get("TILESIM", ROOT / "build" / "tilesim"))
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(text):
+    """(line number, lines) of each ```console block."""
+    for match in re.finditer(r"^```console\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        yield text.count("\n", 0, match.start()) + 2, match.group(1).splitlines()
+
+
+def goes_on(command):
+    """After a back-slash, and up to the END of a here-document."""
+    here = "<< 'END'" in command and not command.endswith("\nEND")
+    return here or command.endswith("\\")
+
+
+def commands(first, lines):
+    """(line number, command, shown lines) of a block."""
+    number, command, shown = 0, "", []
+    for at, line in enumerate(lines, first):
+        if command and not shown and goes_on(command):
+            command += "\n" + line
+        elif line.startswith("$ "):
+            if command:
+                yield number, command, shown
+            number, command, shown = at, line[2:], []
+        else:
+            shown.append(line)
+    if command:
+        yield number, command, shown
+
+
+def pattern(shown):
+    """A regular expression of the lines shown."""
+    parts = []
+    for line in shown:
+        if line.strip() == "...":
+            parts.append(r"(?:.*\n)*?")
+        else:
+            parts.append(".*".join(re.escape(part.rstrip()) for part in line.split("...")) + r" *\n")
+    return "".join(parts)
+
+
+class Folder:
+    """Where the commands of a document run."""
+
+    def __init__(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        for name in ("configs", "docs", "validation"):
+            os.symlink(ROOT / name, pathlib.Path(self.temporary.name) / name)
+        self.environment = {**os.environ, "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}",
+                            "PYTHONPATH": str(PROGRAM.parent / "python")}
+
+    def run(self, command):
+        """(exit code, what it printed)"""
+        done = subprocess.run(["bash", "-c", command], cwd=self.temporary.name,
+                              env=self.environment, text=True, timeout=300,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        ended = done.stdout.endswith("\n") or not done.stdout
+        return done.returncode, done.stdout if ended else done.stdout + "\n"
+
+
+class DocumentTest(unittest.TestCase):
+    def check(self, document):
+        folder = Folder()
+        for first, lines in blocks(document.read_text()):
+            for number, command, shown in commands(first, lines):
+                code, output = folder.run(command)
+                place = f"{document.relative_to(ROOT)}:{number}: {command}"
+                if not shown:
+                    self.assertEqual(code, 0, f"{place}\n{output}")
+                elif not re.fullmatch(pattern(shown), output):
+                    self.fail(f"{place}\nprints\n{output}\nand not\n" + "\n".join(shown))
+
+
+def update(document):
+    """Replaces the output shown in a document by what its commands print now."""
+    folder = Folder()
+    text = document.read_text()
+
+    def updated(match):
+        lines = []
+        for _, command, shown in commands(0, match.group(1).splitlines()):
+            _, output = folder.run(command)
+            lines.append("$ " + command)
+            keep = not shown or any("..." in line for line in shown)
+            lines.extend(shown if keep else output.splitlines())
+        return "```console\n" + "\n".join(lines) + "\n```"
+
+    document.write_text(re.sub(r"^```console\n(.*?)^```", updated, text,
+                               flags=re.DOTALL | re.MULTILINE))
+
+
+def add_tests():
+    for document in DOCUMENTS:
+        name = re.sub(r"\W", "_", str(document.relative_to(ROOT)))
+        setattr(DocumentTest, f"test_{name}", lambda self, path=document: self.check(path))
+
+
+add_tests()
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--update"]:
+        for name in sys.argv[2:]:
+            update(pathlib.Path(name).resolve())
+    else:
+        unittest.main()
