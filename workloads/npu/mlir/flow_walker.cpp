@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "arch/base/clock.hpp"
+
 namespace tilesim::workloads::npu::mlir {
 
 namespace {
@@ -30,7 +32,7 @@ std::string negated(const std::string& predicate) {
 
 std::int64_t times_passed(const std::string& predicate, std::int64_t first, std::int64_t step,
                           std::int64_t bound) {
-    using Wide = __int128;
+    using Wide = arch::base::Int128;
     Wide from = first;
     Wide to = bound;
     Wide by = step;

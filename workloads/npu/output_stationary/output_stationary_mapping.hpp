@@ -29,7 +29,7 @@ struct OutputStationaryMapping {
     // What one shim descriptor moves: the panels and the C block of an output tile, or of all
     // output tiles of a row of blocks (of all, where a row has but one).
     enum class Reach { OutputTile, BlockRow } reach = Reach::OutputTile;
-    std::string mode;               // of the kernel, where the device has several of the types
+    std::string mode{};             // of the kernel, where the device has several of the types
     std::int64_t b_k_mt = 0;        // B's block along K; 0: k_mt, or k_ct where B is row-major
     std::int64_t a_blocks = 0;      // blocks of A per memory tile and stream; 0: as many as a_buffers
     std::int64_t b_blocks = 0;      // the same of B

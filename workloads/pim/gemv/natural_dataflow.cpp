@@ -184,8 +184,8 @@ class NaturalJob final : public Job {
 
 class Natural final : public Dataflow {
   public:
-    Natural(std::string_view name, std::string_view summary, Lower lower)
-        : name_(name), summary_(summary), lower_(lower) {}
+    Natural(std::string_view name, std::string_view summary, Lower lowering)
+        : name_(name), summary_(summary), lower_(lowering) {}
 
     std::string_view name() const override { return name_; }
     std::string_view summary() const override { return summary_; }

@@ -66,7 +66,7 @@ struct Operator {
     Place place = Place::Soc;
     double uses = 1;    // products of one sequence's token
     double copies = 1;  // matrices in memory they choose from
-    GemvProblem gemv;
+    GemvProblem gemv{};
     bool of_layer = true;
 };
 
