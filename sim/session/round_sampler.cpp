@@ -100,10 +100,10 @@ WholeRun RoundSampler::whole() const {
     const auto rounds = static_cast<double>(settled_rounds());
     const auto& before = marks_[last - settled_rounds() * kParts].memory;
     const auto& now = marks_[last].memory;
-    using Totals = arch::memory::port::MemoryTotals;
-    for (std::int64_t Totals::*const each :
-         {&Totals::bytes_requested, &Totals::bytes_read, &Totals::bytes_written, &Totals::row_hits,
-          &Totals::bursts, &Totals::activates, &Totals::refreshes}) {
+    using Sums = arch::memory::port::MemoryTotals;
+    for (std::int64_t Sums::*const each :
+         {&Sums::bytes_requested, &Sums::bytes_read, &Sums::bytes_written, &Sums::row_hits,
+          &Sums::bursts, &Sums::activates, &Sums::refreshes}) {
         run.memory.*each =
             now.*each +
             std::llround(static_cast<double>(now.*each - before.*each) / rounds * left);
