@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "arch/base/config.hpp"
+#include "arch/host/host_profile.hpp"
 #include "sim/session/session.hpp"
 #include "validation/rows.hpp"
 
@@ -14,17 +15,27 @@ constexpr double kNanosecondsPerMicrosecond = 1e3;
 // Shorter ones are mostly launch, and are counted apart.
 constexpr double kDispatches = 3;
 
-// A scenario, and how long a launch takes on the machine of the row.
+// A scenario, and the machine of the row.
 struct Launch {
     std::string text;
-    std::string dispatch_us;
+    std::string host_profile;
 };
 
 double time_us(const Launch& launch) {
-    const workloads::Overrides settings{
-        {"device.npu.command_processor.dispatch", launch.dispatch_us + " us"}};
+    const workloads::Overrides settings{{"device.host.profile", launch.host_profile}};
     return sim::session::run(sim::parse_scenario(launch.text, "reference row", settings)).time_ns /
            kNanosecondsPerMicrosecond;
+}
+
+double dispatch_us(const std::string& host_profile) {
+    constexpr double kFemtosecondsPerMicrosecond = 1e9;
+    for (const arch::host::HostProfile& profile : arch::host::host_profiles()) {
+        if (profile.name == host_profile) {
+            return static_cast<double>(profile.dispatch.count()) / kFemtosecondsPerMicrosecond;
+        }
+    }
+    throw arch::base::config::IoError(
+        fmt::format("designs.csv: no host profile '{}'", host_profile));
 }
 
 // What designs.csv says of a row's design.
@@ -40,39 +51,60 @@ const Record& design_of(const std::vector<Record>& designs, const std::string& d
 
 Launch gemv_launch(const Record& design, const std::string& rows, const std::string& elements,
                    const std::string& mapping) {
-    return {fmt::format(
-        "device: {}\nworkload: {{gemv: {{M: {}, K: {}, weights: bf16, input: bf16, accumulate: bf16}}}}\n"
-        "mapping: {{gemv: {{{}}}, kernel_permille: {}}}\n",
-        design.at("device"), rows, elements, mapping, design.at("kernel_permille")),
-            design.at("dispatch_us")};
+    return {fmt::format("device: {}\nworkload: {{gemv: {{M: {}, K: {}, weights: bf16, input: bf16, "
+                        "accumulate: bf16}}}}\n"
+                        "mapping: {{gemv: {{{}}}, kernel_permille: {}}}\n",
+                        design.at("device"), rows, elements, mapping, design.at("kernel_permille")),
+            design.at("host_profile")};
 }
 
-std::string gemv_mapping(const Record& r) {
-    return r.at("design") == "iron_gemv"
-               ? fmt::format("columns: {}, rows_per_call: 1, rows_per_core: {}, path: direct",
-                             r.at("columns"), r.at("rows_per_core"))
-               : fmt::format("columns: {}, rows_per_call: {}, rows_per_core: {}, "
-                             "path: memory_tile, order: in_turn, vector: each_call, "
-                             "one_vector_stream: on, a_buffers: 1",
-                             r.at("columns"), r.at("rows_per_call"), r.at("rows_per_core"));
+// Steps of a launch loop that mlir-air's compiler puts into one group, whose transfers it queues
+// together and awaits together: the largest divisor of their number up to the tiling it is given.
+std::int64_t grouped(std::int64_t steps, std::int64_t tiling) {
+    while (steps % tiling != 0) {
+        --tiling;
+    }
+    return tiling;
+}
+
+std::string iron_gemv_mapping(const Record& r) {
+    return fmt::format("columns: {}, rows_per_call: {}, rows_per_core: {}, path: direct",
+                       r.at("columns"), r.at("rows_per_call"), r.at("rows_per_core"));
+}
+
+// Groups of up to four steps; no buffer is doubled (matvec.py: omit_pingpong,
+// runtime_loop_tiling_sizes).
+std::string air_gemv_mapping(const Record& r) {
+    return fmt::format(
+        "columns: {}, rows_per_call: {}, rows_per_core: {}, path: memory_tile, order: in_turn, "
+        "vector: each_call, one_vector_stream: on, a_buffers: 1, y_buffers: 1, panels: 1, "
+        "reach: {}, in_flight: 1",
+        r.at("columns"), r.at("rows_per_call"), r.at("rows_per_core"),
+        grouped(std::stoll(r.at("grid")), 4));
 }
 
 Task latency_task(const Record& r, const Record& design, std::string id, const std::string& group) {
     const double measured = std::stod(r.at("value"));
-    const bool is_short = measured < kDispatches * std::stod(design.at("dispatch_us"));
+    const bool is_short = measured < kDispatches * dispatch_us(design.at("host_profile"));
     Task task;
-    task.row = {std::move(id),   r.at("device"), r.at("unit"),
-                measured,        0,              r.at("use"),
+    task.row = {std::move(id),
+                r.at("device"),
+                r.at("unit"),
+                measured,
+                0,
+                r.at("use"),
                 is_short ? group + "_short" : group};
     return task;
 }
 
 Task gemv_task(const Record& r, const Record& design) {
-    Task task = latency_task(
-        r, design,
-        fmt::format("gemv/{}/{}x{}/{}", r.at("design"), r.at("M"), r.at("K"), r.at("rows_per_call")),
-        "gemv");
-    task.parts = {[launch = gemv_launch(design, r.at("M"), r.at("K"), gemv_mapping(r))] {
+    Task task = latency_task(r, design,
+                             fmt::format("gemv/{}/{}x{}/{}", r.at("design"), r.at("M"), r.at("K"),
+                                         r.at("rows_per_call")),
+                             "gemv");
+    task.parts = {[launch = gemv_launch(design, r.at("M"), r.at("K"),
+                                        r.at("design") == "iron_gemv" ? iron_gemv_mapping(r)
+                                                                      : air_gemv_mapping(r))] {
         return time_us(launch);
     }};
     return task;
@@ -93,41 +125,47 @@ Task bandwidth_task(const Record& r, const Record& design) {
                 0,
                 r.at("use"),
                 "iron_gemv"};
-    const std::string mapping = fmt::format(
-        "columns: {}, rows_per_call: 1, rows_per_core: 32, path: direct", r.at("columns"));
     task.parts = {
-        [bytes, launch = gemv_launch(design, r.at("M"), r.at("K"), mapping)] {
+        [bytes, launch = gemv_launch(design, r.at("M"), r.at("K"), iron_gemv_mapping(r))] {
             return bytes / (time_us(launch) * kNanosecondsPerMicrosecond);
         }};
     return task;
 }
 
+// Groups of up to two by two steps (run.py: runtime_loop_tiling_sizes).
 std::string air_mapping(const Record& r) {
+    const auto steps = [&](const char* extent, const char* tile, const char* herd) {
+        return grouped(std::stoll(r.at(extent)) / (std::stoll(r.at(tile)) * std::stoll(r.at(herd))),
+                       2);
+    };
     return fmt::format(
         "a_along: column, columns: {}, rows: {}, m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, "
-        "b_k_mt: {}, sums: {}",
+        "b_k_mt: {}, sums: {}, shim_bds: sequential, in_flight: {}",
         r.at("herd_m"), r.at("herd_n"), r.at("tile_m"), r.at("k_l1"), r.at("tile_n"), r.at("k_l2"),
-        r.at("k_l2"), r.at("design") == "mlir_air_drain" ? "f32" : "in_c");
+        r.at("k_l2"), r.at("design") == "mlir_air_drain" ? "f32" : "in_c",
+        steps("M", "tile_m", "herd_m") * steps("N", "tile_n", "herd_n"));
 }
 
+// What is queued together and awaited together: two rows of blocks, one where C is column-major.
 std::string iron_mapping(const Record& r) {
     return fmt::format(
         "columns: {}, rows: 4, m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, sums: f32, c_blocks: 2, "
-        "reach: block_row, in_flight: 2, shim_bds: sequential, c_layout: {}{}",
+        "reach: block_row, in_flight: {}, shim_bds: sequential, c_layout: {}{}",
         r.at("columns"), r.at("tile_m"), r.at("k_l1"), r.at("tile_n"), r.at("k_l2"),
-        r.at("c_layout"), r.at("device") == "xdna2" ? ", mode: native" : "");
+        r.at("c_layout") == "column_major" ? 1 : 2, r.at("c_layout"),
+        r.at("device") == "xdna2" ? ", mode: native" : "");
 }
 
 Launch gemm_launch(const Record& r, const Record& design) {
     const bool casts = r.at("design") == "mlir_air_fused_cast";
-    return {fmt::format(
-        "device: {}\nworkload: {{gemm: {{M: {}, K: {}, N: {}, a: bf16, b: bf16, c: {}, b_layout: {}}}}}\n"
-        "mapping: {{output_stationary: {{{}}}, kernel_permille: {}}}\n",
-        r.at("device"), r.at("M"), r.at("K"), r.at("N"),
-        casts ? "f32" : r.at("c_dtype"), r.at("b_layout"),
-        r.at("design") == "iron_gemm" ? iron_mapping(r) : air_mapping(r),
-        design.at("kernel_permille")),
-            design.at("dispatch_us")};
+    return {fmt::format("device: {}\nworkload: {{gemm: {{M: {}, K: {}, N: {}, a: bf16, b: bf16, c: "
+                        "{}, b_layout: {}}}}}\n"
+                        "mapping: {{output_stationary: {{{}}}, kernel_permille: {}}}\n",
+                        r.at("device"), r.at("M"), r.at("K"), r.at("N"),
+                        casts ? "f32" : r.at("c_dtype"), r.at("b_layout"),
+                        r.at("design") == "iron_gemm" ? iron_mapping(r) : air_mapping(r),
+                        design.at("kernel_permille")),
+            design.at("host_profile")};
 }
 
 // The second launch of a design that casts its result in DRAM.
@@ -135,18 +173,18 @@ Launch cast_launch(const Record& r, const Record& design) {
     constexpr std::int64_t kElements = 1024;
     return {fmt::format("device: {}\nworkload: {{elementwise: {{operation: cast, rows: {}, "
                         "elements: {}, a: f32, c: bf16}}}}\n",
-                        r.at("device"),
-                        std::stoll(r.at("M")) * std::stoll(r.at("N")) / kElements, kElements),
-            design.at("dispatch_us")};
+                        r.at("device"), std::stoll(r.at("M")) * std::stoll(r.at("N")) / kElements,
+                        kElements),
+            design.at("host_profile")};
 }
 
 Task gemm_task(const Record& r, const Record& design) {
-    Task task = latency_task(r, design,
-                             fmt::format("gemm/{}/{}/{}x{}x{}/{}x{}/{}x{}/{}/{}", r.at("design"),
-                                         r.at("device"), r.at("M"), r.at("K"), r.at("N"),
-                                         r.at("tile_m"), r.at("tile_n"), r.at("herd_m"),
-                                         r.at("herd_n"), r.at("b_layout"), r.at("c_layout")),
-                             "gemm_" + r.at("design"));
+    Task task = latency_task(
+        r, design,
+        fmt::format("gemm/{}/{}/{}x{}x{}/{}x{}/{}x{}/{}/{}", r.at("design"), r.at("device"),
+                    r.at("M"), r.at("K"), r.at("N"), r.at("tile_m"), r.at("tile_n"), r.at("herd_m"),
+                    r.at("herd_n"), r.at("b_layout"), r.at("c_layout")),
+        "gemm_" + r.at("design"));
     task.parts = {[launch = gemm_launch(r, design)] { return time_us(launch); }};
     if (r.at("launches") == "2") {
         task.parts.push_back([launch = cast_launch(r, design)] { return time_us(launch); });

@@ -1,4 +1,5 @@
-// Named machines: what one launch on an array costs there, and the clocks its driver chose.
+// Named machines: what one launch on an array costs there, the clocks its driver chose, and how
+// fast its firmware is.
 //
 // A profile is what a published measurement says of the machine it was made on. `default` changes
 // nothing: the numbers of the device file stand.
@@ -14,9 +15,10 @@ namespace tilesim::arch::host {
 
 struct HostProfile {
     std::string_view name;
-    base::Femtoseconds dispatch{0};  // of a launch, seen from the host; 0: the device file's
-    base::Hertz array_clock{0};      // 0: not known, the device's
-    base::Hertz processor_clock{0};  // of the command processor; 0: the device's
+    base::Femtoseconds dispatch{0};     // of a launch, seen from the host; 0: the device file's
+    base::Hertz array_clock{0};         // 0: not known, the device's
+    base::Hertz processor_clock{0};     // of the command processor; 0: the device's
+    base::Cycles descriptor_cycles{0};  // of that clock, to write a descriptor; 0: the device's
 };
 
 const std::vector<HostProfile>& host_profiles();

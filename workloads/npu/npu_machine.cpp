@@ -31,6 +31,7 @@ class NpuMachine final : public Machine {
         set(array.command_processor.dispatch, profile.dispatch);
         set(array.clock, profile.array_clock);
         set(array.command_processor.clock, profile.processor_clock);
+        set(array.command_processor.descriptor_cycles, profile.descriptor_cycles);
     }
 };
 

@@ -111,6 +111,9 @@ struct Argument {
 // Adds them, each at a page of its own.
 void place_arguments(arch::npu::program::Program& program, const std::vector<Argument>& arguments);
 
+// How often a descriptor's offset advances before it starts again (aie-rt: 6 bits).
+inline constexpr std::int64_t kIterations = 64;
+
 // A shim's descriptor; `offset` in words.
 arch::npu::program::BufferDescriptor shim_descriptor(
     std::int64_t id, std::int64_t argument, std::int64_t offset, std::int64_t length,

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
-#include <tuple>
 #include <utility>
 
 #include "arch/base/config.hpp"
@@ -48,9 +46,24 @@ std::int64_t row_unit(const MatrixVector& problem) {
 }
 
 std::int64_t slots_of(const GemvMapping& map, const NpuConfig& config) {
-    const std::int64_t most = std::min(config.shim_dma.descriptors / kTransfers,
-                                       config.shim_dma.task_queue_depth + 1);
+    const std::int64_t most =
+        std::min(config.shim_dma.descriptors / kTransfers, config.shim_dma.task_queue_depth + 1);
     return map.in_flight > 0 ? std::min(most, map.in_flight) : most;
+}
+
+// Words from a column's rows of one step to those of the next, where columns take them in turn.
+std::int64_t step_words(const GemvShape& shape) {
+    return words_for(shape.step_rows() * shape.row_bytes);
+}
+
+// Steps a shim's descriptor can move: its offset advances from run to run, and the vector is
+// repeated for every call.
+std::int64_t most_reach(const GemvMapping& map, const GemvShape& shape, const NpuConfig& config) {
+    const DmaConfig& dma = config.shim_dma;
+    const bool advances = dma.iteration && step_words(shape) <= std::int64_t{1} << dma.step_bits;
+    const std::int64_t advanced = advances ? std::min(kIterations, dma.repeats) : 1;
+    const std::int64_t sent = map.vector == GemvMapping::Vector::EachCall ? shape.calls() : 1;
+    return std::max<std::int64_t>(1, std::min(advanced, dma.repeats / sent));
 }
 
 // Bytes of each buffer of a core, A's first, then X's and Y's.
@@ -67,8 +80,8 @@ std::vector<std::int64_t> core_buffers(const MatrixVector& problem, const GemvMa
 
 std::int64_t memory_tile_bytes(const MatrixVector& problem, const GemvMapping& map,
                                const GemvShape& shape) {
-    return shape.column_rows() * (map.panels * shape.row_bytes +
-                                  map.y_buffers * bytes_of(1, problem.y));
+    return shape.column_rows() *
+           (map.panels * shape.row_bytes + map.y_buffers * bytes_of(1, problem.y));
 }
 
 class Lowering {
@@ -85,8 +98,8 @@ class Lowering {
           places_(*place_in_core(core_buffers(problem, mapping, shape_), config.core)) {}
 
     LoweredGemv lower() {
-        program_.name = fmt::format("gemv_{}x{}_{}_{}", problem_.m, problem_.k,
-                                    name_of(problem_.a), name_of(problem_.y));
+        program_.name = fmt::format("gemv_{}x{}_{}_{}", problem_.m, problem_.k, name_of(problem_.a),
+                                    name_of(problem_.y));
         place_arguments(program_, {{"A", shape_.padded_m() * shape_.row_bytes},
                                    {"x", x_words_ * kWordBytes},
                                    {"y", bytes_of(shape_.padded_m(), problem_.y)}});
@@ -150,8 +163,10 @@ class Lowering {
         const bool once = map_.vector == GemvMapping::Vector::Once;
         program::CoreProgram core;
         core.tile = tile;
-        core.rotations = {
-            {"a", a.buffers}, {"x", x.buffers}, {"y", y.buffers, shape_.calls()}, {"all", y.buffers}};
+        core.rotations = {{"a", a.buffers},
+                          {"x", x.buffers},
+                          {"y", y.buffers, shape_.calls()},
+                          {"all", y.buffers}};
         program::LoopOp calls;
         calls.count = shape_.calls();
         if (!once) {
@@ -159,8 +174,7 @@ class Lowering {
         }
         calls.body.push_back({program::AcquireOp{a.locks.take_full()}});
         calls.body.push_back({program::CallOp{
-            kMatvec, {kA, kX, kY},
-            once ? std::vector{kA, kY} : std::vector{kA, kX, kY}}});
+            kMatvec, {kA, kX, kY}, once ? std::vector{kA, kY} : std::vector{kA, kX, kY}}});
         calls.body.push_back({program::ReleaseOp{a.locks.give_free()}});
         if (!once) {
             calls.body.push_back({program::ReleaseOp{x.locks.give_free()}});
@@ -223,51 +237,62 @@ class Lowering {
     }
 
     void move_rows() {
-        const bool apart = map_.order == GemvMapping::Order::Apart;
-        const std::int64_t tasks = apart ? 1 : shape_.steps;
+        const std::int64_t tasks = ceil_div(shape_.steps, shape_.reach);
         std::int64_t finished = 0;
         for (std::int64_t task = 0; task < tasks; ++task) {
             if (task - finished == shape_.slots) {
                 wait();
                 ++finished;
             }
-            start(task, apart ? shape_.steps : 1);
+            start(task, std::min(shape_.reach, shape_.steps - task * shape_.reach));
         }
         for (; finished < tasks; ++finished) {
             wait();
         }
     }
 
-    // The transfers of `steps` steps, the vector's first.
+    // The transfers of `steps` steps: the matrix's first, since all columns wait for the last of
+    // what comes, the results' last.
     void start(std::int64_t task, std::int64_t steps) {
-        const bool each = map_.vector == GemvMapping::Vector::EachCall;
         const std::int64_t slot = task % shape_.slots;
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            if ((each || task == 0) && (column == 0 || !map_.one_vector_stream)) {
-                push({{column, 0}, program::Direction::MM2S, kShimX},
-                     shim_descriptor(shape_.slots + slot, 1, 0, x_words_),
-                     each ? steps * shape_.calls() : 1);
-            }
+            move({{column, 0}, program::Direction::MM2S, kShimA}, slot, 0, shape_.row_bytes, task,
+                 steps);
         }
-        const std::int64_t rows = steps * shape_.column_rows();
+        const bool each = map_.vector == GemvMapping::Vector::EachCall;
+        const std::int64_t senders = map_.one_vector_stream ? 1 : shape_.columns;
+        for (std::int64_t column = 0; column < (each || task == 0 ? senders : 0); ++column) {
+            push({{column, 0}, program::Direction::MM2S, kShimX},
+                 shim_descriptor(shape_.slots + slot, 1, 0, x_words_),
+                 each ? steps * shape_.calls() : 1);
+        }
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            const std::int64_t first = (task * shape_.columns + column) * rows;
-            push({{column, 0}, program::Direction::MM2S, kShimA},
-                 shim_descriptor(slot, 0, words_for(first * shape_.row_bytes),
-                                 words_for(rows * shape_.row_bytes)),
-                 1);
-            push({{column, 0}, program::Direction::S2MM, kShimY},
-                 shim_descriptor(2 * shape_.slots + slot, 2, words_for(bytes_of(first, problem_.y)),
-                                 words_for(bytes_of(rows, problem_.y))),
-                 1);
+            move({{column, 0}, program::Direction::S2MM, kShimY}, 2 * shape_.slots + slot, 2,
+                 bytes_of(1, problem_.y), task, steps);
         }
+    }
+
+    // A column's rows of the argument: all in one piece, or those of a step in each run.
+    void move(program::ChannelId channel, std::int64_t id, std::int64_t argument,
+              std::int64_t row_bytes, std::int64_t task, std::int64_t steps) {
+        const bool apart = map_.order == GemvMapping::Order::Apart;
+        const std::int64_t rows = shape_.column_rows() * (apart ? steps : 1);
+        const std::int64_t first =
+            task * shape_.reach * shape_.step_rows() + channel.tile.column * rows;
+        const std::int64_t runs = apart ? 1 : steps;
+        auto descriptor = shim_descriptor(id, argument, words_for(first * row_bytes),
+                                          words_for(rows * row_bytes));
+        if (runs > 1) {
+            descriptor.iteration =
+                program::Iteration{runs, words_for(shape_.step_rows() * row_bytes), 0};
+        }
+        push(channel, std::move(descriptor), runs);
     }
 
     void push(program::ChannelId channel, program::BufferDescriptor descriptor,
               std::int64_t repeat) {
         const std::int64_t id = descriptor.id;
-        program_.sequence.push_back(
-            program::WriteDescriptor{channel.tile, std::move(descriptor)});
+        program_.sequence.push_back(program::WriteDescriptor{channel.tile, std::move(descriptor)});
         program_.sequence.push_back(program::PushTask{
             channel, {id, repeat, channel.direction == program::Direction::S2MM}});
     }
@@ -348,21 +373,12 @@ class Problems {
                 shape_.core_rows, shape_.call_rows,
                 std::max<std::int64_t>(1, shape_.core_rows / shape_.call_rows) * shape_.call_rows);
         const std::int64_t y_bits = bits_of(problem_.y);
-        const std::int64_t unit =
-            std::max<std::int64_t>(1, kWordBytes * kBitsPerByte / y_bits);
+        const std::int64_t unit = std::max<std::int64_t>(1, kWordBytes * kBitsPerByte / y_bits);
         require(shape_.core_rows % unit == 0,
                 "a core's results are moved in words of {} B: rows_per_core ({}) must be a "
                 "multiple of {}; the nearest is {}",
-                kWordBytes, shape_.core_rows, unit,
-                ceil_div(shape_.core_rows, unit) * unit);
-        const std::int64_t sent = map_.vector == GemvMapping::Vector::Once ? 1
-                                  : map_.order == GemvMapping::Order::Apart
-                                      ? shape_.steps * shape_.calls()
-                                      : shape_.calls();
-        require(sent <= config_.shim_dma.repeats,
-                "a task sends the vector {} times, a shim can repeat one {} times; use vector: "
-                "once, order: in_turn or more rows_per_call",
-                sent, config_.shim_dma.repeats);
+                kWordBytes, shape_.core_rows, unit, ceil_div(shape_.core_rows, unit) * unit);
+        check_reach();
         require(map_.in_flight <= shape_.slots,
                 "in_flight must be at most {}: what the {} descriptors and {} queued tasks of a "
                 "shim hold, got {}",
@@ -370,19 +386,38 @@ class Problems {
                 map_.in_flight);
     }
 
+    // The vector is repeated for every call of what a descriptor moves.
+    void check_reach() {
+        const bool apart = map_.order == GemvMapping::Order::Apart;
+        require(!apart || map_.reach == 0,
+                "reach: where order is apart a descriptor moves all rows of a column; leave reach "
+                "out or use order: in_turn");
+        const std::int64_t most = most_reach(map_, shape_, config_);
+        require(apart || map_.reach <= most,
+                "reach must be at most {}: a descriptor's offset advances {} times by steps of {} "
+                "bits ({} words here), and a task repeats the vector of {} calls a step {} times; "
+                "got {}",
+                most, config_.shim_dma.iteration ? kIterations : 1, config_.shim_dma.step_bits,
+                step_words(shape_), shape_.calls(), config_.shim_dma.repeats, map_.reach);
+        const std::int64_t sent =
+            map_.vector == GemvMapping::Vector::Once ? 1 : shape_.reach * shape_.calls();
+        require(sent <= config_.shim_dma.repeats,
+                "a task sends the vector {} times, a shim can repeat one {} times; use vector: "
+                "once, order: in_turn or more rows_per_call",
+                sent, config_.shim_dma.repeats);
+    }
+
     void check_memory() {
         const auto buffers = core_buffers(problem_, map_, shape_);
         const std::int64_t needed =
             std::accumulate(buffers.begin(), buffers.end(), config_.core.stack.count());
         const std::int64_t row = map_.a_buffers * shape_.row_bytes;
-        const std::int64_t left =
-            config_.core.memory.count() - (needed - shape_.call_rows * row);
+        const std::int64_t left = config_.core.memory.count() - (needed - shape_.call_rows * row);
         require(needed <= config_.core.memory.count(),
                 "a core needs {} B (stack {} + {} x A {} + {} x x {} + {} x y {}), it has {} B; {}",
                 needed, config_.core.stack.count(), map_.a_buffers,
                 shape_.call_rows * shape_.row_bytes, map_.x_buffers, bytes_of(shape_.k, problem_.x),
-                map_.y_buffers, bytes_of(shape_.core_rows, problem_.y),
-                config_.core.memory.count(),
+                map_.y_buffers, bytes_of(shape_.core_rows, problem_.y), config_.core.memory.count(),
                 left >= row ? fmt::format("rows_per_call of {} fits", left / row)
                             : std::string{"use fewer buffers"});
         const std::int64_t panel = map_.direct() ? 0 : memory_tile_bytes(problem_, map_, shape_);
@@ -464,6 +499,11 @@ GemvShape shape_of(const MatrixVector& problem, const GemvMapping& map, const Np
     shape.call_rows = map.rows_per_call;
     shape.core_rows = map.core_rows();
     shape.steps = ceil_div(problem.m, shape.core_rows * shape.cores());
+    shape.reach = shape.steps;
+    if (map.order == GemvMapping::Order::InTurn) {
+        const std::int64_t reach = map.reach > 0 ? map.reach : most_reach(map, shape, config);
+        shape.reach = std::min(reach, shape.steps);
+    }
     shape.slots = slots_of(map, config);
     return shape;
 }
@@ -503,50 +543,6 @@ GemmBounds bounds_of(const MatrixVector& problem, const GemvMapping& map, const 
                         static_cast<double>(shape.row_bytes + bytes_of(1, problem.y));
     bounds.memory_ns = bounds.dram_bytes / memory.peak_bytes_per_second() * kNanosecondsPerSecond;
     return bounds;
-}
-
-std::vector<GemvMapping> mappings_of(const MatrixVector& problem, const NpuConfig& config) {
-    std::vector<GemvMapping> mappings;
-    const auto try_rows = [&](GemvMapping map) {
-        for (map.rows_per_call = 64; map.rows_per_call >= 1; map.rows_per_call /= 2) {
-            map.rows_per_core = std::max<std::int64_t>(map.rows_per_call, kWordBytes);
-            if (problems_of(problem, map, config).empty()) {
-                mappings.push_back(map);
-            }
-        }
-    };
-    for (std::int64_t columns = config.columns; columns >= 1; columns /= 2) {
-        GemvMapping map;
-        map.columns = columns;
-        try_rows(map);
-        for (map.rows = config.core_rows; map.rows >= 1; map.rows /= 2) {
-            map.path = GemvMapping::Path::MemoryTile;
-            try_rows(map);
-        }
-    }
-    return mappings;
-}
-
-GemvMapping choose_mapping(const MatrixVector& problem, const NpuConfig& config,
-                           const arch::memory::device::MemoryConfig& memory) {
-    std::optional<GemvMapping> best;
-    std::tuple<double, double> best_cost;
-    for (const GemvMapping& map : mappings_of(problem, config)) {
-        const GemmBounds bounds = bounds_of(problem, map, config, memory);
-        const std::tuple cost{bounds.tightest_ns(),
-                              bounds.compute_ns + bounds.stream_ns + bounds.memory_ns};
-        if (!best || cost < best_cost) {  // the first of equals: fewest calls
-            best = map;
-            best_cost = cost;
-        }
-    }
-    if (!best) {
-        const auto problems = problems_of(problem, {}, config);
-        throw arch::base::config::ConfigError(
-            fmt::format("workload: no matrix-vector mapping fits this device: {}",
-                        fmt::join(problems, "; ")));
-    }
-    return *best;
 }
 
 }  // namespace tilesim::workloads::npu::gemv

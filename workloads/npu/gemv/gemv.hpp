@@ -45,15 +45,17 @@ struct GemvShape {
     std::int64_t call_rows = 0;  // of a kernel call
     std::int64_t core_rows = 0;  // of a core's results
     std::int64_t steps = 0;      // core_rows rows of every core
+    std::int64_t reach = 1;      // steps of a shim's descriptor
     std::int64_t slots = 1;      // descriptors of each stream in a shim
 
     arch::npu::program::TileCoordinate core(std::int64_t column, std::int64_t row) const {
         return {column, first_core_row + row};
     }
     std::int64_t cores() const { return columns * rows; }
-    std::int64_t calls() const { return core_rows / call_rows; }  // of a step
-    std::int64_t column_rows() const { return rows * core_rows; }  // of the matrix, a step
-    std::int64_t padded_m() const { return steps * cores() * core_rows; }
+    std::int64_t calls() const { return core_rows / call_rows; }    // of a step
+    std::int64_t column_rows() const { return rows * core_rows; }   // of the matrix, a step
+    std::int64_t step_rows() const { return cores() * core_rows; }  // of the matrix, all columns
+    std::int64_t padded_m() const { return steps * step_rows(); }
     // A memory tile's channels.
     std::int64_t memory_in_y(std::int64_t row) const { return kMemoryInA + 1 + row; }
     std::int64_t memory_out_y() const { return rows; }
@@ -81,12 +83,5 @@ arch::npu::program::Kernel matvec_kernel(const MatrixVector& problem, std::int64
 GemmBounds bounds_of(const MatrixVector& problem, const GemvMapping& mapping,
                      const arch::npu::NpuConfig& config,
                      const arch::memory::device::MemoryConfig& memory);
-
-// Mappings worth a try, those that fit.
-std::vector<GemvMapping> mappings_of(const MatrixVector& problem,
-                                     const arch::npu::NpuConfig& config);
-// The one the bounds like best. Throws ConfigError where none fits.
-GemvMapping choose_mapping(const MatrixVector& problem, const arch::npu::NpuConfig& config,
-                           const arch::memory::device::MemoryConfig& memory);
 
 }  // namespace tilesim::workloads::npu::gemv

@@ -10,6 +10,7 @@
 #include "workloads/gemv.hpp"
 #include "workloads/npu/gemv/gemv.hpp"
 #include "workloads/npu/gemv/gemv_data.hpp"
+#include "workloads/npu/gemv/mapping_search.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/product_dataflow.hpp"
 
@@ -46,9 +47,9 @@ class Gemv final : public ProductDataflow<GemvMapping> {
     }
 
     Choice choose(const Case& a_case, Runner&) const override {
-        return {mapping_of(a_case, choose_mapping(problem_of(a_case.problem),
-                                                  a_case.device.get<NpuConfig>(),
-                                                  a_case.device.memory)),
+        return {mapping_of(a_case,
+                           choose_mapping(problem_of(a_case.problem),
+                                          a_case.device.get<NpuConfig>(), a_case.device.memory)),
                 "no mapping given: a matrix-vector one, chosen by the bounds, see `mapping`"};
     }
 
@@ -68,35 +69,45 @@ class Gemv final : public ProductDataflow<GemvMapping> {
         LoweredProduct product;
         product.macs = problem.macs();
         product.bounds = bounds_of(problem, map.keys, config, a_case.device.memory);
-        product.padding_waste =
-            1.0 - problem.macs() / (static_cast<double>(shape.padded_m()) *
-                                    static_cast<double>(shape.k));
+        product.padding_waste = 1.0 - problem.macs() / (static_cast<double>(shape.padded_m()) *
+                                                        static_cast<double>(shape.k));
         product.kernel_cycles = map.kernel_cycles;
         product.summary = fmt::format(
             "# padded to {} x {}; {} cores, {} steps of {} rows a core, {} kernel calls each\n"
             "# core memory {} of {} B\n",
             shape.padded_m(), shape.k, shape.cores(), shape.steps, shape.core_rows, shape.calls(),
             lowered->core_bytes, config.core.memory.count());
-        product.contents = {
-            [problem, lowered, seed = a_case.run.seed](auto& store, auto&) {
-                fill_operands(problem, *lowered, seed, store);
-            },
-            [problem, lowered](auto& store, auto&) {
-                return check_product(problem, *lowered, store);
-            }};
+        product.contents = {[problem, lowered, seed = a_case.run.seed](auto& store, auto&) {
+                                fill_operands(problem, *lowered, seed, store);
+                            },
+                            [problem, lowered](auto& store, auto&) {
+                                return check_product(problem, *lowered, store);
+                            }};
         product.program = lowered->program;  // the operands stay known to `contents`
         return product_job(a_case, std::move(product), result);
     }
 
     std::vector<Candidate> candidates(const Case& a_case) const override {
-        const MatrixVector problem = problem_of(a_case.problem);
+        return named(a_case,
+                     mappings_of(problem_of(a_case.problem), a_case.device.get<NpuConfig>()));
+    }
+
+    std::vector<Candidate> variants(const Case& a_case, const Mapping& mapping) const override {
+        return named(a_case, variants_of(problem_of(a_case.problem), given(mapping).keys,
+                                         a_case.device.get<NpuConfig>()));
+    }
+
+  private:
+    std::vector<Candidate> named(const Case& a_case, const std::vector<GemvMapping>& maps) const {
         const auto& config = a_case.device.get<NpuConfig>();
         std::vector<Candidate> list;
-        for (const GemvMapping& map : mappings_of(problem, config)) {
+        for (const GemvMapping& map : maps) {
             list.push_back(
-                {fmt::format("{} columns of {}, {} rows a call, {}", map.columns_of(config),
-                             map.rows, map.rows_per_call, map.direct() ? "direct" : "memory_tile"),
-                 mapping_of(a_case, map), bounds_of(problem, map, config, a_case.device.memory)});
+                {fmt::format("{} columns of {}, {} rows a call, {}, {}", map.columns_of(config),
+                             map.rows, map.rows_per_call, map.direct() ? "direct" : "memory_tile",
+                             map.order == GemvMapping::Order::Apart ? "apart" : "in turn"),
+                 mapping_of(a_case, map),
+                 bounds_of(problem_of(a_case.problem), map, config, a_case.device.memory)});
         }
         return list;
     }

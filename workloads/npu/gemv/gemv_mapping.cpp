@@ -10,13 +10,16 @@ void read_keys(arch::base::config::Node& node, GemvMapping& map) {
                   "rows of the matrix a kernel call multiplies");
     node.optional("rows_per_core", map.rows_per_core, {0, 1 << 16},
                   "rows whose results leave a core together; 0: those of a call");
-    node.optional("path", map.path,
-                  {{"direct", GemvMapping::Path::Direct},
-                   {"memory_tile", GemvMapping::Path::MemoryTile}},
-                  "how the matrix comes to the cores");
+    node.optional(
+        "path", map.path,
+        {{"direct", GemvMapping::Path::Direct}, {"memory_tile", GemvMapping::Path::MemoryTile}},
+        "how the matrix comes to the cores");
     node.optional("order", map.order,
                   {{"apart", GemvMapping::Order::Apart}, {"in_turn", GemvMapping::Order::InTurn}},
                   "whether a column has consecutive rows, or the columns take them in turn");
+    node.optional("reach", map.reach, {0, 1 << 20},
+                  "steps one shim descriptor moves where columns take rows in turn; 0: as many as "
+                  "it can");
     node.optional(
         "vector", map.vector,
         {{"once", GemvMapping::Vector::Once}, {"each_call", GemvMapping::Vector::EachCall}},
@@ -28,7 +31,7 @@ void read_keys(arch::base::config::Node& node, GemvMapping& map) {
     node.optional("y_buffers", map.y_buffers, buffers, "results per core");
     node.optional("panels", map.panels, buffers, "pieces of the matrix per core in a memory tile");
     node.optional("in_flight", map.in_flight, {0, 64},
-                  "steps whose transfers the shims hold; 0: as many as they can");
+                  "reaches whose transfers the shims hold; 0: as many as they can");
     node.done();
 }
 

@@ -19,8 +19,9 @@ struct GemvMapping {
     } path = Path::Direct;
     enum class Order {
         Apart,   // a column has consecutive rows, read by one descriptor
-        InTurn,  // the columns share out the rows step by step, one descriptor a step
+        InTurn,  // the columns share out the rows step by step
     } order = Order::Apart;
+    std::int64_t reach = 0;  // steps of a descriptor, in turn; 0: as many as it can move
     enum class Vector {
         Once,      // stays in the cores
         EachCall,  // comes again with every call
@@ -30,7 +31,7 @@ struct GemvMapping {
     std::int64_t x_buffers = 1;      // of the vector, per core
     std::int64_t y_buffers = 2;      // of results, per core, and in its memory tile
     std::int64_t panels = 2;         // of a core's rows, in its memory tile
-    std::int64_t in_flight = 0;      // steps the shims are given ahead; 0: all they can take
+    std::int64_t in_flight = 0;      // reaches the shims are given ahead; 0: all they can take
 
     std::int64_t columns_of(const arch::npu::NpuConfig& config) const {
         return columns == 0 ? config.columns : columns;

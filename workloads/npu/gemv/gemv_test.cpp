@@ -3,9 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <variant>
+#include <vector>
+
 #include "arch/base/config.hpp"
 #include "arch/npu/check/ready_program.hpp"
 #include "workloads/npu/gemv/gemv_data.hpp"
+#include "workloads/npu/gemv/mapping_search.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::gemv {
@@ -57,6 +62,83 @@ TEST(Gemv, EveryMappingComputesTheProduct) {
     EXPECT_EQ(outcome.check.checked, 203);
 }
 
+TEST(Gemv, EveryReachComputesTheProduct) {
+    const MatrixVector problem{203, 301};  // 7 steps of 8 rows of 4 columns
+    GemvMapping map = mapping(4, 4, 8);
+    map.order = GemvMapping::Order::InTurn;
+    map.vector = GemvMapping::Vector::EachCall;
+    for (const auto path : {GemvMapping::Path::Direct, GemvMapping::Path::MemoryTile}) {
+        map.path = path;
+        for (map.reach = 0; map.reach <= 8; ++map.reach) {
+            map.in_flight = map.reach % 3;
+            EXPECT_EQ(run(problem, map).check.first_mismatch, "") << map.reach;
+        }
+    }
+}
+
+std::int64_t tasks_of(const arch::npu::program::Program& program) {
+    return std::count_if(program.sequence.begin(), program.sequence.end(), [](const auto& op) {
+        return std::holds_alternative<arch::npu::program::PushTask>(op);
+    });
+}
+
+TEST(Gemv, ADescriptorReachesOverStepsAndRepeatsTheVectorForTheirCalls) {
+    const MatrixVector problem{7 * 3 * 8, 64};  // 7 steps of 8 rows of 3 columns
+    GemvMapping map = mapping(3, 4, 8);
+    map.order = GemvMapping::Order::InTurn;
+    map.vector = GemvMapping::Vector::EachCall;
+    map.reach = 5;
+    const auto program = lower(problem, map, xdna2().npu).program;
+    EXPECT_EQ(tasks_of(program), 2 * 3 * 3);  // five steps and two; A, x and y of three columns
+    std::vector<std::int64_t> runs;
+    for (const auto& op : program.sequence) {
+        if (const auto* write = std::get_if<arch::npu::program::WriteDescriptor>(&op)) {
+            const auto& descriptor = write->descriptor;
+            if (descriptor.buffer == 1) {
+                EXPECT_FALSE(descriptor.iteration);
+                continue;
+            }
+            const std::int64_t row_words = descriptor.buffer == 0 ? 64 / 2 : 1;
+            const std::int64_t rows = descriptor.buffer == 0 ? 1 : 2;  // two results are a word
+            EXPECT_EQ(descriptor.length, 8 * row_words / rows);
+            EXPECT_EQ(descriptor.iteration->stride, 3 * 8 * row_words / rows);
+        } else if (const auto* push = std::get_if<arch::npu::program::PushTask>(&op)) {
+            runs.push_back(push->task.repeat);
+        }
+    }
+    EXPECT_THAT(runs,
+                testing::ElementsAre(5, 5, 5, 10, 10, 10, 5, 5, 5, 2, 2, 2, 4, 4, 4, 2, 2, 2));
+}
+
+TEST(Gemv, ADescriptorReachesAsFarAsItCanUnlessToldOtherwise) {
+    GemvMapping map = mapping(8, 1, 8);
+    map.order = GemvMapping::Order::InTurn;
+    const arch::npu::NpuConfig& npu = xdna2().npu;
+    EXPECT_EQ(shape_of({64 * 1000, 64}, map, npu).reach, 64);  // an offset of six bits
+    EXPECT_EQ(shape_of({64 * 10, 64}, map, npu).reach, 10);
+    map.vector = GemvMapping::Vector::EachCall;
+    EXPECT_EQ(shape_of({64 * 1000, 64}, map, npu).reach, 256 / 8);  // 256 repeats of the vector
+    // A step of 2^20 words at most.
+    EXPECT_EQ(shape_of({64 * 1000, 32768}, map, npu).reach, 256 / 8);
+    EXPECT_EQ(shape_of({64 * 1000, 32768 + 2}, map, npu).reach, 1);
+}
+
+TEST(Gemv, AShortReachCostsTheCommandProcessorsTime) {
+    const MatrixVector problem{8 * 8 * 16, 512};
+    GemvMapping map = mapping(8, 8, 8);
+    map.order = GemvMapping::Order::InTurn;
+    const std::int64_t all = run(problem, map).cycles;
+    map.reach = 1;
+    const std::int64_t one = run(problem, map).cycles;
+    // Two tasks a column and step, against two a column: the shims are fed too slowly.
+    const auto& processor = xdna2().npu.command_processor;
+    const double task = static_cast<double>(processor.descriptor_cycles.count()) *
+                        static_cast<double>(xdna2().npu.clock.count()) /
+                        static_cast<double>(processor.clock.count());
+    EXPECT_GT(static_cast<double>(one), 16 * 16 * task);
+    EXPECT_LT(all, one / 2);
+}
+
 TEST(Gemv, WeightsMayBeIntegersWithFactors) {
     for (const DataType type : {DataType::Int4, DataType::Int8}) {
         const MatrixVector problem{64, 192, type, DataType::Bf16, DataType::Bf16, 32};
@@ -69,7 +151,7 @@ TEST(Gemv, WeightsMayBeIntegersWithFactors) {
 TEST(Gemv, ARowIsFollowedByItsFactors) {
     const MatrixVector problem{8, 70, DataType::Int4, DataType::Bf16, DataType::Bf16, 32};
     const GemvShape shape = shape_of(problem, mapping(1, 4, 4), xdna2().npu);
-    EXPECT_EQ(shape.k, 128);                        // two factors of two bytes are a word
+    EXPECT_EQ(shape.k, 128);  // two factors of two bytes are a word
     EXPECT_EQ(shape.row_bytes, 128 / 2 + 4 * 2);
 }
 
@@ -109,10 +191,40 @@ TEST(Gemv, WhatCannotBeSaysWhatLimitsItAndWhatCan) {
     map.vector = GemvMapping::Vector::EachCall;
     map.columns = 1;
     EXPECT_THAT(problem_with(problem, map), HasSubstr("a shim can repeat one 256 times"));
+    map.order = GemvMapping::Order::InTurn;
+    map.reach = 128;
+    EXPECT_THAT(problem_with(problem, map), HasSubstr("reach must be at most 64"));
+    map.order = GemvMapping::Order::Apart;
+    EXPECT_THAT(problem_with(problem, map), HasSubstr("leave reach out"));
     EXPECT_THAT(problem_with({64, 64, DataType::Int8, DataType::Bf16}, mapping(1, 4, 4)), "");
     EXPECT_THAT(problem_with({64, 64, DataType::Bf16, DataType::Int8}, mapping(1, 4, 4)),
                 HasSubstr("does not multiply bf16 by int8"));
     EXPECT_THROW(lower(problem, map, xdna2().npu), arch::base::config::ConfigError);
+}
+
+TEST(Gemv, VariantsFitAndDifferInOneKey) {
+    const MatrixVector problem{2048, 2048};
+    const GemvMapping map = mapping(8, 2, 4);
+    const auto variants = variants_of(problem, map, xdna2().npu);
+    bool in_turn = false;
+    for (const GemvMapping& other : variants) {
+        const int changed =
+            (other.order != map.order) + (other.vector != map.vector) +
+            (other.one_vector_stream != map.one_vector_stream) + (other.reach != map.reach) +
+            (other.in_flight != map.in_flight) + (other.a_buffers != map.a_buffers) +
+            (other.x_buffers != map.x_buffers) + (other.y_buffers != map.y_buffers) +
+            (other.panels != map.panels) + (other.rows_per_core != map.rows_per_core);
+        EXPECT_EQ(changed, 1);
+        EXPECT_TRUE(problems_of(problem, other, xdna2().npu).empty());
+        in_turn = in_turn || other.order == GemvMapping::Order::InTurn;
+        EXPECT_EQ(other.reach, 0);  // all rows of a column in one piece
+    }
+    EXPECT_TRUE(in_turn);
+    GemvMapping turns = map;
+    turns.order = GemvMapping::Order::InTurn;
+    const auto reaching = variants_of(problem, turns, xdna2().npu);
+    EXPECT_TRUE(std::any_of(reaching.begin(), reaching.end(),
+                            [](const GemvMapping& other) { return other.reach == 4; }));
 }
 
 TEST(Gemv, TheBoundsAreNotBeaten) {

@@ -121,9 +121,8 @@ DescriptorIds memory_descriptors(const ArrayShape& shape, std::int64_t home,
     DescriptorIds ids(config.memory_dma);
     if (shape.a_home == home) {
         for (std::int64_t i = 0; i < shape.a_in; ++i) {
-            ids.take(i, shape.a_rows > 1
-                            ? span_of(shape.a_rows, i, shape.a_in).count * map.a_blocks
-                            : map.a_blocks / shape.a_in);
+            ids.take(i, shape.a_rows > 1 ? span_of(shape.a_rows, i, shape.a_in).count * map.a_blocks
+                                         : map.a_blocks / shape.a_in);
         }
         for (std::int64_t row = 0; row < shape.a_rows; ++row) {
             ids.take(shape.a_out_channel() + row, map.a_blocks);
@@ -254,11 +253,9 @@ class Problems {
         if (map_.reach == OutputStationaryMapping::Reach::OutputTile) {
             return;
         }
-        constexpr std::int64_t kRuns = 64;  // six bits
         const ReachSteps steps = reach_steps(view_, shape_, config_);
-        const std::int64_t most = config_.shim_dma.iteration
-                                      ? std::min(kRuns, config_.shim_dma.repeats)
-                                      : 1;
+        const std::int64_t most =
+            config_.shim_dma.iteration ? std::min(kIterations, config_.shim_dma.repeats) : 1;
         require(steps.tiles <= most,
                 "reach: block_row: a descriptor would move {} output tiles, its offset advances {} "
                 "times; use reach: output_tile or more columns",

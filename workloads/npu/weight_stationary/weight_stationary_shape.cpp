@@ -19,9 +19,6 @@ using arch::npu::program::TileKind;
 
 namespace {
 
-// Executions of a descriptor before its iteration starts again (aie-rt: 6 bits).
-constexpr std::int64_t kIterations = 64;
-
 // The `part`th of `parts` nearly equal spans of `slices`.
 SliceSpan span_of(std::int64_t slices, std::int64_t part, std::int64_t parts) {
     const std::int64_t first = ceil_div(part * slices, parts);

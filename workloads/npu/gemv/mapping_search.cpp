@@ -1,0 +1,94 @@
+#include "workloads/npu/gemv/mapping_search.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <tuple>
+
+#include "arch/base/config.hpp"
+
+namespace tilesim::workloads::npu::gemv {
+
+using arch::npu::NpuConfig;
+
+namespace {
+
+constexpr std::int64_t kFewestResults = 4;  // leave a core together: whole words of every type
+
+}  // namespace
+
+std::vector<GemvMapping> mappings_of(const MatrixVector& problem, const NpuConfig& config) {
+    std::vector<GemvMapping> mappings;
+    const auto try_rows = [&](GemvMapping map) {
+        for (map.rows_per_call = 64; map.rows_per_call >= 1; map.rows_per_call /= 2) {
+            map.rows_per_core = std::max(map.rows_per_call, kFewestResults);
+            if (problems_of(problem, map, config).empty()) {
+                mappings.push_back(map);
+            }
+        }
+    };
+    for (std::int64_t columns = config.columns; columns >= 1; columns /= 2) {
+        GemvMapping map;
+        map.columns = columns;
+        try_rows(map);
+        for (map.rows = config.core_rows; map.rows >= 1; map.rows /= 2) {
+            map.path = GemvMapping::Path::MemoryTile;
+            try_rows(map);
+        }
+    }
+    return mappings;
+}
+
+std::vector<GemvMapping> variants_of(const MatrixVector& problem, const GemvMapping& mapping,
+                                     const NpuConfig& config) {
+    std::vector<GemvMapping> variants;
+    const auto add = [&](auto member, auto values) {
+        for (const auto value : values) {
+            GemvMapping map = mapping;
+            map.*member = value;
+            if (map.*member != mapping.*member && problems_of(problem, map, config).empty()) {
+                variants.push_back(map);
+            }
+        }
+    };
+    using Map = GemvMapping;
+    using Counts = std::initializer_list<std::int64_t>;
+    add(&Map::order, std::initializer_list{Map::Order::Apart, Map::Order::InTurn});
+    add(&Map::vector, std::initializer_list{Map::Vector::Once, Map::Vector::EachCall});
+    add(&Map::one_vector_stream, std::initializer_list{false, true});
+    add(&Map::reach, Counts{0, 1, 2, 4, 8, 16});
+    add(&Map::in_flight, Counts{0, 1, 2, 3});
+    add(&Map::a_buffers, Counts{1, 2, 3, 4});
+    add(&Map::x_buffers, Counts{1, 2});
+    add(&Map::y_buffers, Counts{1, 2, 3});
+    add(&Map::panels, Counts{1, 2, 3, 4});
+    const std::int64_t rows = mapping.core_rows();
+    add(&Map::rows_per_core, Counts{rows / 2, 2 * rows, 4 * rows});
+    return variants;
+}
+
+GemvMapping choose_mapping(const MatrixVector& problem, const NpuConfig& config,
+                           const arch::memory::device::MemoryConfig& memory) {
+    std::optional<GemvMapping> best;
+    std::tuple<double, double> best_cost;
+    for (const GemvMapping& map : mappings_of(problem, config)) {
+        const GemmBounds bounds = bounds_of(problem, map, config, memory);
+        const std::tuple cost{bounds.tightest_ns(),
+                              bounds.compute_ns + bounds.stream_ns + bounds.memory_ns};
+        if (!best || cost < best_cost) {  // the first of equals: fewest calls
+            best = map;
+            best_cost = cost;
+        }
+    }
+    if (!best) {
+        const auto problems = problems_of(problem, {}, config);
+        throw arch::base::config::ConfigError(fmt::format(
+            "workload: no matrix-vector mapping fits this device: {}", fmt::join(problems, "; ")));
+    }
+    return *best;
+}
+
+}  // namespace tilesim::workloads::npu::gemv

@@ -1,0 +1,21 @@
+// Which mappings of a matrix-vector product are worth a try.
+#pragma once
+
+#include <vector>
+
+#include "arch/memory/device/memory_config.hpp"
+#include "workloads/npu/gemv/gemv.hpp"
+
+namespace tilesim::workloads::npu::gemv {
+
+// Those that fit.
+std::vector<GemvMapping> mappings_of(const MatrixVector& problem,
+                                     const arch::npu::NpuConfig& config);
+// Those that fit and differ from `mapping` in one of the keys `mappings_of` leaves alone.
+std::vector<GemvMapping> variants_of(const MatrixVector& problem, const GemvMapping& mapping,
+                                     const arch::npu::NpuConfig& config);
+// The one the bounds like best. Throws ConfigError where none fits.
+GemvMapping choose_mapping(const MatrixVector& problem, const arch::npu::NpuConfig& config,
+                           const arch::memory::device::MemoryConfig& memory);
+
+}  // namespace tilesim::workloads::npu::gemv
