@@ -16,9 +16,13 @@
 #include "sim/explore/commands.hpp"
 #include "sim/explore/run_options.hpp"
 #include "sim/explore/sweep_file.hpp"
+#include "sim/manual/command_tree.hpp"
+#include "sim/manual/examples.hpp"
 #include "sim/manual/manual_command.hpp"
+#include "sim/manual/usage_error.hpp"
 #include "sim/page/report_command.hpp"
 #include "sim/report.hpp"
+#include "sim/schema.hpp"
 #include "sim/session/session.hpp"
 #include "sim/trace/trace_options.hpp"
 #include "sim/version.hpp"
@@ -149,9 +153,7 @@ int describe(const Arguments& arguments) {
 }
 
 int schema() {
-    auto schema = sim::json_schema();
-    schema["$defs"]["sweep"] = sim::explore::sweep_schema();
-    print(schema.dump(2) + "\n");
+    print(sim::json_schema(sim::explore::sweep_schema()).dump(2) + "\n");
     return kFine;
 }
 
@@ -193,10 +195,17 @@ int command_line(int argc, char** argv) {
     sim::compare::add_calibrate(app, explored);
     validation::add_validate(app, explored);
     sim::manual::add_manual(app, explored);
+    sim::manual::add_examples(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? kFine : kBadInput;
+        if (error.get_exit_code() == 0) {  // --help, --version
+            app.exit(error);
+            return kFine;
+        }
+        complain(sim::manual::usage_error(sim::manual::command_tree(app), {argv + 1, argv + argc},
+                                          error.what()));
+        return kBadInput;
     }
     if (explored) {
         return *explored;

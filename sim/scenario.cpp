@@ -336,6 +336,28 @@ void read_agents(Document& document, Node& root, const std::string& file,
     document.finish();
 }
 
+// Files of another kind than scenarios, each told by a key of its own.
+void refuse_other_kinds(const Node& root, const std::string& file) {
+    if (root.has("device") || root.has("workload")) {
+        return;
+    }
+    const auto refuse = [&file](std::string_view what) {
+        throw ConfigError(fmt::format("{}:1:1: {}", file, what));
+    };
+    if (root.has("axes")) {
+        refuse(fmt::format("is a sweep; `tilesim sweep {}` runs it", file));
+    }
+    if (root.has("kind")) {
+        refuse(fmt::format("is a device; `tilesim describe {0}` lists what it holds, and a "
+                           "scenario names it: `device: {0}`",
+                           file));
+    }
+    if (root.has("layers")) {
+        refuse(fmt::format("is a model; a scenario names it: `workload: {{model: {}, ...}}`",
+                           file));
+    }
+}
+
 Scenario read_scenario(Document document, const std::string& file, const Overrides& overrides) {
     Scenario scenario;
     Overrides for_device;
@@ -352,6 +374,7 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
     }
     scenario.document = std::make_shared<Document>(document);
     Node root = document.root();
+    refuse_other_kinds(root, file);
     if (root.has("agents")) {
         read_agents(document, root, file, for_device, for_agents, scenario);
         return scenario;

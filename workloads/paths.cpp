@@ -1,5 +1,6 @@
 #include "workloads/paths.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,15 +18,41 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Named by the environment, beside the program, or in the source tree.
+// The file this code was loaded from: the program, or a module in another program's process.
+fs::path own_file() {
+    Dl_info info{};
+    if (::dladdr(reinterpret_cast<const void*>(&own_file), &info) == 0 || info.dli_fname == nullptr) {
+        return {};
+    }
+    std::error_code error;
+    return fs::canonical(info.dli_fname, error);
+}
+
+// What is installed with a file: PREFIX/share/tilesim, the file lying somewhere below PREFIX.
+fs::path installed_with(const fs::path& file, const char* folder) {
+    std::error_code error;
+    for (fs::path prefix = file.parent_path(); prefix.has_relative_path();
+         prefix = prefix.parent_path()) {
+        if (const fs::path found = prefix / "share/tilesim" / folder;
+            fs::is_directory(found, error)) {
+            return found;
+        }
+    }
+    return {};
+}
+
+// Named by the environment, installed with the program or module, or in the source tree.
 std::string shipped(const char* folder, const char* in_source) {
     std::error_code error;
     if (const char* share = std::getenv("TILESIM_SHARE"); share != nullptr) {
         return (fs::path{share} / folder).string();
     }
-    const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    const fs::path installed = program.parent_path().parent_path() / "share/tilesim" / folder;
-    return fs::is_directory(installed, error) ? installed.string() : std::string{in_source};
+    for (const fs::path& file : {fs::read_symlink("/proc/self/exe", error), own_file()}) {
+        if (const fs::path installed = installed_with(file, folder); !installed.empty()) {
+            return installed.string();
+        }
+    }
+    return in_source;
 }
 
 std::string shipped_file(const char* what, const char* in, const std::string& name) {

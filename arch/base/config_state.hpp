@@ -30,6 +30,7 @@ struct Document::Impl {
     std::map<std::string, std::string> overridden;  // path, and where from
     std::vector<Error> errors;
     std::vector<KeyDescription> descriptions;
+    std::set<std::string> required;  // paths
     bool describing = false;  // of no file
 
     void report(Mark mark, const std::string& path, const std::string& message);

@@ -54,6 +54,19 @@ void find_duplicate_keys(Document::Impl& document, const YAML::Node& node,
     }
 }
 
+// The file beside it whose name is closest; empty when none is near.
+std::string nearest_file(const std::filesystem::path& file) {
+    std::error_code error;
+    const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+    std::vector<std::string> known;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        known.push_back(entry.path().filename().string());
+    }
+    std::sort(known.begin(), known.end());
+    const std::string near = nearest_name(file.filename().string(), known);
+    return near.empty() ? "" : (file.parent_path() / near).string();
+}
+
 // A key, or the number of an entry of the list before it: "modes[2].t" is {modes, 2, t}.
 struct Step {
     std::string key;  // of a number: as it was written, for messages
@@ -152,6 +165,11 @@ std::string Document::Impl::comment_on(int line) const {
 
 Document Document::load(const std::string& file) {
     std::error_code error;
+    if (std::filesystem::status(file, error).type() == std::filesystem::file_type::not_found) {
+        const std::string near = nearest_file(file);
+        throw IoError(fmt::format("{}: there is no such file{}", file,
+                                  near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+    }
     if (std::filesystem::is_directory(file, error)) {
         throw IoError(fmt::format("{}: is a directory, not a file", file));
     }

@@ -7,6 +7,7 @@
 
 #include "arch/base/config_state.hpp"
 #include "arch/base/quantity.hpp"
+#include "arch/base/required_keys.hpp"
 
 namespace tilesim::arch::base::config {
 
@@ -101,6 +102,8 @@ struct NodeAccess {
     }
     using State = Node::State;
 
+    static const Document::Impl& document_of(const Node& node) { return *node.state_->document; }
+
     static detail::Found find(State& state, std::string_view key) {
         if (std::find(state.asked.begin(), state.asked.end(), key) == state.asked.end()) {
             state.asked.emplace_back(key);
@@ -136,6 +139,9 @@ struct NodeAccess {
                          const detail::Found& found) {
         description.path = state.path_of(key);
         description.given = found.present;
+        if (state.document->required.contains(description.path)) {
+            description.default_value.clear();
+        }
         description.source =
             found.present ? state.document->comment_on(found.mark.line) : std::string{};
         state.document->descriptions.push_back(std::move(description));
@@ -173,6 +179,11 @@ struct NodeAccess {
                  found);
     }
 };
+
+std::vector<std::string> required_keys(Document document) {
+    const auto& required = NodeAccess::document_of(document.root()).required;
+    return {required.begin(), required.end()};
+}
 
 void Node::optional(std::string_view key, bool& value, std::string_view description) {
     const auto found = NodeAccess::find(*state_, key);
@@ -298,6 +309,7 @@ std::optional<std::size_t> Node::choose(std::string_view key, const std::vector<
 }
 
 void Node::require(std::string_view key) {
+    state_->document->required.insert(state_->path_of(key));
     if (!NodeAccess::find(*state_, key).present && !state_->wrong_type) {
         state_->document->report(state_->mark, state_->path_of(key), "is missing");
     }

@@ -88,7 +88,7 @@ ConfigError no_store(const std::string& file) {
 Database open(const std::string& file, Store::Mode mode) {
     std::error_code error;
     if (mode == Store::Mode::Read && !std::filesystem::exists(file, error)) {
-        throw IoError(fmt::format("{}: there is no such store", file));
+        throw IoError(fmt::format("{}: there is no such store; `tilesim sweep` writes them", file));
     }
     if (std::filesystem::is_directory(file, error)) {
         throw IoError(fmt::format("{}: is a directory, not a store", file));

@@ -53,7 +53,8 @@ void take_words(StoreArguments& arguments, const std::vector<std::string>& words
 int rerun(const StoreArguments& arguments) {
     const auto point = Store(arguments.store, Store::Mode::Read).find(arguments.id);
     if (!point) {
-        throw ConfigError(fmt::format("{}: there is no point {}", arguments.store, arguments.id));
+        throw ConfigError(fmt::format("{0}: there is no point {1}; `tilesim export csv {0}` lists them",
+                                      arguments.store, arguments.id));
     }
     Settings overrides;
     const Json device_settings = stored_json(*point, point->device_settings);

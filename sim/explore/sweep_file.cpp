@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "sim/describe.hpp"
+#include "sim/schema.hpp"
 #include "sim/explore/axis_range.hpp"
 #include "sim/explore/base_values.hpp"
 #include "sim/explore/yaml_block.hpp"
@@ -276,6 +276,11 @@ SweepFile read_sweep(Document document, const std::string& file) {
     sweep.name = fs::path{file}.stem();
     sweep.text = document.text();
     Node root = document.root();
+    if (root.has("device") && !root.has("axes")) {
+        throw ConfigError(fmt::format("{0}:1:1: is a scenario; `tilesim run {0}` runs it, and a "
+                                      "sweep begins with `base: {0}`",
+                                      file));
+    }
     read_base(root, sweep, file);
     read_fixed(root.child("set", "the same for every point"), sweep.fixed);
     read_axes(root, sweep);
@@ -331,6 +336,12 @@ nlohmann::ordered_json sweep_schema() {
     const nlohmann::ordered_json scalars{{"type", "array"}, {"items", scalar}};
     auto& axis = properties["axes"]["items"];
     axis["type"] = "object";
+    // What an axis varies is written in one of four ways.
+    axis.erase("required");
+    axis["oneOf"] = {{{"required", {"key", "values"}}},
+                     {{"required", {"key", "range"}}},
+                     {{"required", {"zip"}}},
+                     {{"required", {"seeds"}}}};
     axis["additionalProperties"] = false;
     axis["properties"]["values"]["items"] = scalar;
     // Values of a range are written with or without a unit.
@@ -348,6 +359,8 @@ nlohmann::ordered_json sweep_schema() {
                           {"type", "string"}};
     properties["scenario"] = {{"$ref", "#/$defs/scenario"}};
     properties["where"]["items"] = {{"type", "string"}};
+    schema["required"] = {"axes"};
+    schema["oneOf"] = {{{"required", {"base"}}}, {{"required", {"scenario"}}}};
     return schema;
 }
 

@@ -78,7 +78,7 @@ std::string exit_codes() {
 
 std::string man_page(const Command& command, const std::string& path) {
     std::string text = fmt::format(
-        ".TH {} 1 \"\" \"tilesim {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n",
+        ".TH {} 1 \"\" \"tilesim {}\" \"User Commands\"\n.ad l\n.SH NAME\n{} \\- {}\n",
         roff(boost::to_upper_copy(path)), kVersion, roff(path), roff(command.description));
     text += ".SH SYNOPSIS\n" + synopsis(command, path);
     if (!command.options.empty()) {

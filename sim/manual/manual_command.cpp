@@ -17,8 +17,6 @@ void add_manual(CLI::App& app, std::optional<int>& exit_code) {
     completion->add_option("shell", *value, "which shell")
         ->required()
         ->check(CLI::IsMember({"bash", "zsh"}));
-    completion->footer("Examples:\n  . <(tilesim completion bash)\n"
-                       "  tilesim completion zsh > ~/.zfunc/_tilesim");
     completion->callback([value, &app, &exit_code] {
         const Command root = command_tree(app);
         print(*value == "bash" ? bash_completion(root) : zsh_completion(root));
@@ -26,8 +24,6 @@ void add_manual(CLI::App& app, std::optional<int>& exit_code) {
     });
     CLI::App* man = app.add_subcommand("man", "write the man pages into a folder");
     man->add_option("folder", *value, "an existing folder")->required();
-    man->footer("Examples:\n  tilesim man ~/.local/share/man/man1\n"
-                "  tilesim man . && man ./tilesim-run.1");
     man->callback([value, &app, &exit_code] {
         write_man_pages(command_tree(app), *value);
         exit_code = kFine;

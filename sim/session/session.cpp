@@ -308,7 +308,7 @@ std::string Session::lowered_text(const Case& a_case) {
     const Prepared prepared(a_case, *this, result);
     std::string text = prepared.dataflow.lower(prepared.a_case, result)->text();
     if (text.empty()) {
-        throw arch::base::config::ConfigError("this workload has no program to print");
+        throw arch::base::config::ConfigError("this workload has no program to print; `tilesim run` says where its time goes");
     }
     return text;
 }

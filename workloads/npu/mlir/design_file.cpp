@@ -143,8 +143,17 @@ std::vector<HostStep> read_host(Node& node) {
     std::vector<HostStep> steps;
     for (Node& entry : node.list("host", "what the host does to locks, after the sequence")) {
         HostStep step;
+        const bool sets = entry.has("set_lock");
         step.wait = entry.has("wait_lock");
-        entry.required(step.wait ? "wait_lock" : "set_lock", step.lock, "name of the lock");
+        if (sets) {
+            entry.optional("set_lock", step.lock, "name of the lock it sets");
+        }
+        if (step.wait) {
+            entry.optional("wait_lock", step.lock, "name of the lock it waits for");
+        }
+        if (sets == step.wait) {
+            entry.error("", "must hold exactly one of set_lock, wait_lock");
+        }
         entry.required("value", step.value, {0, kMostLockValue},
                        "set to; waited for: at least (a binary lock: exactly)");
         entry.done();
