@@ -10,11 +10,13 @@
 #include <optional>
 #include <span>
 #include <sstream>
+#include <thread>
 
 #include "arch/base/config.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "sim/compare/amx_timing.hpp"
 #include "sim/compare/raw_trace.hpp"
+#include "sim/compare/run_compare.hpp"
 #include "sim/compare/timing_file.hpp"
 #include "sim/compare/trace_compare.hpp"
 #include "sim/console.hpp"
@@ -73,6 +75,22 @@ int compare_timing(const CompareArguments& arguments, const sim::Scenario& scena
             predicted / kNanosecondsPerMicrosecond, error));
     }
     return std::abs(error) <= arguments.tolerance ? sim::kFine : sim::kCheckFailed;
+}
+
+// A line a run, with keys of its own; --set is for all of them.
+int compare_measured_runs(const CompareArguments& arguments) {
+    std::vector<MeasuredRun> runs = read_measured_runs(arguments.against, arguments.file);
+    const sim::explore::Settings common = sim::explore::parse_settings(arguments.settings);
+    for (MeasuredRun& run : runs) {
+        run.job.overrides.insert(run.job.overrides.begin(), common.begin(), common.end());
+    }
+    const RunComparison comparison =
+        compare_runs(runs, std::max(1U, std::thread::hardware_concurrency()));
+    sim::print(arguments.format == "json" ? to_json(comparison).dump(2) + "\n"
+                                          : to_table(comparison));
+    return comparison.complete() && comparison.worst_error_percent() <= arguments.tolerance
+               ? sim::kFine
+               : sim::kCheckFailed;
 }
 
 int compare_amx_timing(const CompareArguments& arguments, const sim::Scenario& scenario,
@@ -154,6 +172,9 @@ int compare(const CompareArguments& arguments) {
         }
         if (is_amx_timing(text)) {
             return compare_amx_timing(arguments, scenario, text);
+        }
+        if (sets_keys(text)) {
+            return compare_measured_runs(arguments);
         }
         return compare_timing(arguments, scenario, parse_timing(text, arguments.against));
     } catch (const ConfigError& error) {  // the scenario is right; the measurement does not fit it

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "arch/base/temporary_folder_testing.hpp"
@@ -40,6 +41,25 @@ TEST_F(CompareCommand, AgreesWithItself) {
     ASSERT_EQ(call("run " + kScenario + " --trace t.json"), 0) << output_;
     EXPECT_EQ(call("compare " + kScenario + " --against t.json"), 0) << output_;
     EXPECT_THAT(output_, HasSubstr("nothing stands out"));
+}
+
+// Each line is its own run: half of K is not the time of all of K.
+TEST_F(CompareCommand, PredictsEachMeasuredRunWithItsKeys) {
+    const std::string kernel =
+        std::string{TILESIM_SOURCE_DIR} + "/configs/scenarios/xdna_core_kernel.yaml";
+    const auto time_of = [&](const std::string& k) {
+        EXPECT_EQ(call("run " + kernel + " --format json --set workload.core_kernel.k=" + k), 0);
+        return nlohmann::json::parse(output_)["time_ns"].get<double>();
+    };
+    std::ofstream(folder_ / "runs.csv") << "workload.core_kernel.k,time_ns\n64," << time_of("64")
+                                        << "\n128," << time_of("128") / 1.25 << "\n";
+    EXPECT_EQ(call("compare " + kernel + " --against runs.csv"), 1);
+    EXPECT_THAT(output_, HasSubstr("+0.00%"));
+    EXPECT_THAT(output_, HasSubstr("+25.00%"));
+    EXPECT_EQ(call("compare " + kernel + " --against runs.csv --tolerance 26"), 0) << output_;
+    std::ofstream(folder_ / "runs.csv") << "workload.core_kernel.q,time_ns\n64,1000\n";
+    EXPECT_EQ(call("compare " + kernel + " --against runs.csv"), 1);
+    EXPECT_THAT(output_, HasSubstr("unknown key"));
 }
 
 TEST_F(CompareCommand, NamesASlowerKernel) {
