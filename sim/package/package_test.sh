@@ -35,7 +35,7 @@ for command in run sweep report; do
 done
 bash -n "$usr/share/bash-completion/completions/tilesim"
 [ -s "$usr/share/zsh/vendor-completions/_tilesim" ] || fail "no completion for zsh"
-if dpkg-deb --contents "$package" | grep -q python3/dist-packages; then
+if [ -d "$usr/lib/python3/dist-packages/tilesim" ]; then
     dpkg-deb --field "$package" Depends | grep -q 'python3 (>= 3' || fail "python3 is no dependency"
     PYTHONPATH=$usr/lib/python3/dist-packages python3 -B -c 'import tilesim; tilesim.describe("mine")'
 fi
