@@ -71,6 +71,10 @@ class Reader {
         } else if (event.value("name", "") == "device" && event.contains("args") &&
                    event["args"].is_object()) {
             device_ = event["args"].value("name", "");
+            if (event["args"].value("time_unit", "") == "us") {
+                throw ConfigError(
+                    "its times are microseconds (--trace-time us); what is compared are cycles");
+            }
         }
     }
 

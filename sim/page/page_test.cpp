@@ -39,6 +39,36 @@ class Page : public testing::Test {
     const fs::path folder_ = temporary_.path();
 };
 
+// The page's own scripts draw them: a mark for each of the fifteen points.
+TEST_F(Page, FiguresAreItsPlotsAsFiles) {
+    if (std::system("node --version > /dev/null 2>&1") != 0) {
+        GTEST_SKIP() << "no Node.js";
+    }
+    ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_outstanding_bursts.yaml --quiet"), 0);
+    const int code = call("report results.db --figures plots");
+    if (web_file("library.js").empty()) {
+        EXPECT_EQ(code, 2) << read(folder_ / "out");
+        return;
+    }
+    ASSERT_EQ(code, 0) << read(folder_ / "out");
+    for (const char* name : {"roofline", "where", "pareto", "parallel", "axes", "map", "array"}) {
+        const std::string figure = read(folder_ / "plots" / (std::string{name} + ".svg"));
+        EXPECT_TRUE(figure.starts_with("<svg ")) << name;
+        EXPECT_TRUE(figure.ends_with("</svg>")) << name;
+        EXPECT_EQ(figure.find("NaN"), figure.npos) << name;
+    }
+    const std::string axes = read(folder_ / "plots" / "axes.svg");
+    EXPECT_NE(axes.find("throughput [TOPS]"), axes.npos);
+    EXPECT_FALSE(fs::exists(folder_ / "report.html"));
+    EXPECT_EQ(call("report results.db --figures /proc/none"), 5);
+    EXPECT_EQ(std::system(("cd " + folder_.string() + " && PATH=/nowhere " + kProgram +
+                           " report results.db --figures plots > out 2>&1")
+                              .c_str()) /
+                  256,
+              2);
+    EXPECT_NE(read(folder_ / "out").find("Node.js"), std::string::npos);
+}
+
 TEST_F(Page, OfASweepHoldsEveryPointAndLoadsNothing) {
     ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_outstanding_bursts.yaml --quiet"), 0);
     ASSERT_EQ(call("report results.db -o page.html"), 0) << read(folder_ / "out");

@@ -8,6 +8,7 @@
 
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
+#include "sim/page/figures.hpp"
 #include "sim/page/page.hpp"
 #include "sim/page/page_data.hpp"
 #include "sim/page/timeline.hpp"
@@ -21,6 +22,7 @@ struct ReportArguments {
     std::string file;
     std::string out;
     std::string trace;
+    std::string figures;
     std::int64_t sweep = 0;
     bool markdown = false;
 };
@@ -38,6 +40,13 @@ int report(const ReportArguments& arguments) {
         }
         return kFine;
     }
+    if (!arguments.figures.empty()) {
+        const std::size_t count = write_figures(to_html(data), arguments.figures);
+        print(fmt::format("{}: {} figures\n", arguments.figures, count));
+        if (arguments.out.empty()) {
+            return kFine;
+        }
+    }
     const std::string out = arguments.out.empty() ? "report.html" : arguments.out;
     write_file(out, to_html(data));
     print(fmt::format("{}: {} points\n", out, data["points"].size()));
@@ -54,6 +63,8 @@ void add_report(CLI::App& app, std::optional<int>& exit_code) {
     command->add_option("--sweep", arguments->sweep, "id, as `sweep --show` lists it [newest]");
     command->add_option("--trace", arguments->trace,
                         "of a run: the trace `run --trace` wrote, for a timeline");
+    command->add_option("--figures", arguments->figures,
+                        "folder for the page's plots as SVG files; needs Node.js");
     command->add_flag("--md", arguments->markdown, "Markdown instead");
     command->callback([arguments, &exit_code] { exit_code = report(*arguments); });
 }

@@ -121,6 +121,11 @@ Json timeline(const std::string& text, const std::string& file) {
     TraceReader reader;
     try {
         for (const Json& event : events) {
+            if (event.contains("args") && event["args"].value("time_unit", "") == "us") {
+                throw arch::base::config::ConfigError(fmt::format(
+                    "{}: its times are microseconds (--trace-time us); a timeline is of cycles",
+                    file));
+            }
             reader.read(event);
         }
     } catch (const Json::exception& error) {

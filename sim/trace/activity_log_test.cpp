@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/trace/chrome_trace.hpp"
+#include "sim/trace/counters.hpp"
 #include "sim/trace/event_name.hpp"
 #include "sim/trace/vcd.hpp"
 
@@ -84,9 +85,78 @@ TEST(Vcd, WritesChangesOnly) {
     ActivityLog log({}, 100);
     play(log);
     const std::string text = to_vcd(log, "core");
-    EXPECT_NE(text.find("$scope module npu_tile_3_2_core $end"), std::string::npos);
+    EXPECT_NE(text.find("$scope module npu $end\n$scope module tile_3_2 $end\n"
+                        "$scope module core $end\n$var"),
+              std::string::npos)
+        << text;
     EXPECT_NE(text.find("#5000000\n0\"\n1#\n#7000000\n0#\n1!\n"), std::string::npos) << text;
     EXPECT_EQ(to_vcd(log, "no such").find("$var"), std::string::npos);
+}
+
+// Two channels of a tile share its scope, which the next tile's leaves.
+TEST(Vcd, ComponentsLieInTheScopesOfTheirNames) {
+    ActivityLog log({}, 100);
+    for (const char* component : {"npu.tile(0,1).mm2s0", "npu.tile(0,1).s2mm0", "npu.tile(0,2).core"}) {
+        log.begin(component, "streaming", ns(1));
+        log.end(component, "streaming", ns(2));
+    }
+    const std::string text = to_vcd(log, "");
+    const auto count = [&text](std::string_view wanted) {
+        std::size_t found = 0;
+        for (std::size_t at = 0; (at = text.find(wanted, at)) != text.npos; ++at) {
+            ++found;
+        }
+        return found;
+    };
+    EXPECT_EQ(count("$scope module npu $end"), 1U);
+    EXPECT_EQ(count("$scope module tile_0_1 $end"), 1U);
+    EXPECT_EQ(count("$scope"), count("$upscope"));
+    EXPECT_EQ(count("$scope"), 6U);  // npu, two tiles, three units
+}
+
+TEST(ChromeTrace, MicrosecondsOnRequest) {
+    ActivityLog log({}, 100);
+    play(log);
+    const std::string text =
+        to_chrome_trace(log, Hertz{2'000'000'000}, 1, "xdna", {.microseconds = true});
+    EXPECT_NE(text.find(R"("clock_hz":2000000000,"time_unit":"us")"), text.npos) << text;
+    EXPECT_NE(text.find(R"({"name":"INSTR_VECTOR","ts":0.002000,"ph":"B")"), text.npos) << text;
+    EXPECT_NE(text.find(R"({"name":"INSTR_VECTOR","ts":0.005000,"ph":"E")"), text.npos) << text;
+}
+
+TEST(Counters, AddUpWhatGoesOnAtOnce) {
+    ActivityLog log({}, 100);
+    play(log);
+    log.begin("npu.tile(3,3).core", "multiply", ns(3));
+    log.end("npu.tile(3,3).core", "multiply", ns(11));
+    const std::vector<Counter> counters = counters_of(log, ns(4));
+    ASSERT_EQ(counters.size(), 1U);
+    EXPECT_EQ(counters[0].name, "busy cores");
+    std::vector<std::pair<std::int64_t, double>> values;
+    for (const Counter::Value& value : counters[0].values) {
+        values.emplace_back(value.since.count() / 1'000'000, value.value);
+    }
+    EXPECT_EQ(values, (std::vector<std::pair<std::int64_t, double>>{{2, 1}, {3, 2}, {5, 1}, {11, 0}}));
+}
+
+// Two busses, windows of 4 ns: 3 of 8 ns in the first, none in the second, 1 in the third.
+TEST(Counters, ShareOutBusTimeOverWindows) {
+    ActivityLog log({}, 100);
+    log.begin("memory.channel(0).bus", "read", ns(1));
+    log.end("memory.channel(0).bus", "read", ns(3));
+    log.begin("memory.channel(1).bus", "write", ns(3));
+    log.end("memory.channel(1).bus", "write", ns(4));
+    log.begin("memory.channel(1).bus", "turnaround", ns(4));
+    log.end("memory.channel(1).bus", "turnaround", ns(8));
+    log.begin("memory.channel(1).bus", "read", ns(9));
+    log.end("memory.channel(1).bus", "read", ns(10));
+    const std::vector<Counter> counters = counters_of(log, ns(4));
+    ASSERT_EQ(counters.size(), 1U);
+    std::vector<double> values;
+    for (const Counter::Value& value : counters[0].values) {
+        values.push_back(value.value);
+    }
+    EXPECT_EQ(values, (std::vector<double>{37.5, 0, 12.5, 0}));
 }
 
 TEST(ActivityLog, WhatLiesBeyondTheEndIsCut) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/base/clock.hpp"
+#include "sim/trace/counters.hpp"
 #include "sim/trace/event_name.hpp"
 
 namespace tilesim::sim::trace {
@@ -28,12 +29,37 @@ struct Slot {
     bool known = false;
     Lane lane;               // its event is empty where it is not shown
     std::int64_t order = 0;  // of lines at one cycle: by pid, then tid
-    std::string name;        // what stands before the cycle
+    std::string name;        // what stands before the time
     std::string begin, end;  // and after it
 };
 
+// Cycles of a clock, or microseconds with six digits behind the point: whole picoseconds.
+class TimeScale {
+  public:
+    TimeScale(arch::base::Hertz clock, bool microseconds)
+        : clock_(clock), microseconds_(microseconds) {}
+
+    std::int64_t at(arch::base::Femtoseconds time) const {
+        constexpr std::int64_t kFemtosecondsPerPicosecond = 1000;
+        return microseconds_ ? time.count() / kFemtosecondsPerPicosecond
+                             : clock_.cycle_at(time).count();
+    }
+    void append(std::string& text, std::int64_t ticks) const {
+        constexpr std::int64_t kPicosecondsPerMicrosecond = 1'000'000;
+        const fmt::format_int whole(microseconds_ ? ticks / kPicosecondsPerMicrosecond : ticks);
+        text.append(whole.data(), whole.size());
+        if (microseconds_) {
+            text += fmt::format(".{:06}", ticks % kPicosecondsPerMicrosecond);
+        }
+    }
+
+  private:
+    arch::base::Clock clock_;
+    bool microseconds_;
+};
+
 struct Event {
-    std::int64_t cycle = 0;
+    std::int64_t ticks = 0;
     bool begins = false;
     std::uint32_t slot = 0;
 };
@@ -65,13 +91,13 @@ class EventWriter {
     const std::map<std::string, Process>& processes() const { return processes_; }
 
     // In the order of time, ends before begins.
-    std::vector<Event> events(const arch::base::Clock& clock) const {
+    std::vector<Event> events(const TimeScale& scale) const {
         std::vector<Event> events;
         events.reserve(2 * log_.activities().size());
         for (const Activity& activity : log_.activities()) {
             const std::uint32_t index = index_of(activity);
-            const std::int64_t begin = clock.cycle_at(activity.begin).count();
-            const std::int64_t end = clock.cycle_at(activity.end).count();
+            const std::int64_t begin = scale.at(activity.begin);
+            const std::int64_t end = scale.at(activity.end);
             // Other clocks' activities may be shorter than a cycle.
             if (!slots_[index].lane.event.empty() && begin < end) {
                 events.push_back({begin, true, index});
@@ -79,16 +105,16 @@ class EventWriter {
             }
         }
         std::stable_sort(events.begin(), events.end(), [this](const Event& a, const Event& b) {
-            return std::tie(a.cycle, a.begins, slots_[a.slot].order) <
-                   std::tie(b.cycle, b.begins, slots_[b.slot].order);
+            return std::tie(a.ticks, a.begins, slots_[a.slot].order) <
+                   std::tie(b.ticks, b.begins, slots_[b.slot].order);
         });
         return events;
     }
 
-    void append(std::string& text, const Event& event) const {
+    void append(std::string& text, const Event& event, const TimeScale& scale) const {
         const Slot& slot = slots_[event.slot];
-        const fmt::format_int cycle(event.cycle);
-        text.append(slot.name).append(cycle.data(), cycle.size());
+        text.append(slot.name);
+        scale.append(text, event.ticks);
         text.append(event.begins ? slot.begin : slot.end);
     }
 
@@ -127,12 +153,34 @@ class EventWriter {
     std::map<std::string, Process> processes_;
 };
 
+// Counters have a process of their own behind all others.
+std::vector<std::string> counter_lines(const ActivityLog& log, const TimeScale& scale,
+                                       std::size_t pid) {
+    constexpr arch::base::Femtoseconds kWindow{1'000'000'000};  // a microsecond
+    const std::vector<Counter> counters = counters_of(log, kWindow);
+    std::vector<std::string> lines;
+    if (!counters.empty()) {
+        lines.push_back(fmt::format(
+            R"({{"name":"process_name","ph":"M","pid":{},"args":{{"name":"counters"}}}})", pid));
+    }
+    for (const Counter& counter : counters) {
+        for (const Counter::Value& value : counter.values) {
+            std::string line = fmt::format(R"({{"name":"{}","ts":)", counter.name);
+            scale.append(line, scale.at(value.since));
+            lines.push_back(line + fmt::format(R"(,"ph":"C","pid":{},"args":{{"value":{:g}}}}})",
+                                               pid, value.value));
+        }
+    }
+    return lines;
+}
+
 }  // namespace
 
 void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
-                        std::int64_t memory_rows, const std::string& device,
+                        std::int64_t memory_rows, const std::string& device, ChromeForm form,
                         const std::function<void(std::string_view)>& out) {
     const EventWriter writer(log, memory_rows);
+    const TimeScale scale{frequency, form.microseconds};
     std::string text = "[";
     const char* separator = "\n";
     const auto next_line = [&]() -> std::string& {
@@ -151,14 +199,20 @@ void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
         }
     }
     next_line() +=
-        fmt::format(R"({{"name":"device","ph":"M","pid":0,"args":{{"name":{},"clock_hz":{}}}}})",
-                    nlohmann::json(device).dump(), frequency.count());
+        fmt::format(R"({{"name":"device","ph":"M","pid":0,"args":{{"name":{},"clock_hz":{}{}}}}})",
+                    nlohmann::json(device).dump(), frequency.count(),
+                    form.microseconds ? R"(,"time_unit":"us")" : "");
     if (log.truncated()) {
         next_line() +=
             R"({"name":"truncated","ph":"M","pid":0,"args":{"name":"the size limit was reached"}})";
     }
-    for (const Event& event : writer.events(arch::base::Clock{frequency})) {
-        writer.append(next_line(), event);
+    if (form.counters) {
+        for (const std::string& line : counter_lines(log, scale, writer.processes().size())) {
+            next_line() += line;
+        }
+    }
+    for (const Event& event : writer.events(scale)) {
+        writer.append(next_line(), event, scale);
         if (text.size() >= kPieceBytes) {
             out(text);
             text.clear();
@@ -168,9 +222,10 @@ void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
 }
 
 std::string to_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
-                            std::int64_t memory_rows, const std::string& device) {
+                            std::int64_t memory_rows, const std::string& device,
+                            ChromeForm form) {
     std::string text;
-    write_chrome_trace(log, frequency, memory_rows, device,
+    write_chrome_trace(log, frequency, memory_rows, device, form,
                        [&text](std::string_view piece) { text.append(piece); });
     return text;
 }

@@ -11,13 +11,21 @@
 
 namespace tilesim::sim::trace {
 
+struct ChromeForm {
+    // Times in microseconds, as viewers take them, instead of cycles.
+    bool microseconds = false;
+    // Counters besides the activities: busy cores, how busy DRAM is.
+    bool counters = false;
+};
+
 // Hands the text on piece by piece: a whole trace may be hundreds of megabytes.
 // `memory_rows`: rows of memory tiles the array has. `device`: whose activities they are, so that a
 // comparison can tell.
 void write_chrome_trace(const ActivityLog& log, arch::base::Hertz clock, std::int64_t memory_rows,
-                        const std::string& device,
+                        const std::string& device, ChromeForm form,
                         const std::function<void(std::string_view)>& out);
 std::string to_chrome_trace(const ActivityLog& log, arch::base::Hertz clock,
-                            std::int64_t memory_rows, const std::string& device);
+                            std::int64_t memory_rows, const std::string& device,
+                            ChromeForm form = {});
 
 }  // namespace tilesim::sim::trace

@@ -60,6 +60,10 @@ Window parse_window(const std::string& text) {
 
 void TraceOptions::add_to(CLI::App& command) {
     command.add_option("--trace", chrome_file, "write a Chrome trace, as mlir-aie's parser does");
+    command.add_option("--trace-time", time, "times of --trace: cycles, or us as viewers take them")
+        ->check(CLI::IsMember({"cycles", "us"}));
+    command.add_flag("--trace-counters", counters,
+                     "busy cores and DRAM in --trace besides the activities");
     command.add_option("--vcd", vcd_file, "write a value change dump");
     command.add_option("--vcd-signals", vcd_signals, "only components whose name holds this");
     command.add_option("--commands", command_file,
@@ -102,6 +106,7 @@ std::string TraceSession::write(const workloads::RunResult& result, std::int64_t
     if (!options_.chrome_file.empty()) {
         write_file(options_.chrome_file, [&](std::ostream& out) {
             write_chrome_trace(*log_, clock, memory_rows, result.device,
+                               {options_.time == "us", options_.counters},
                                [&out](std::string_view piece) { out << piece; });
         });
     }

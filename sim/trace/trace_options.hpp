@@ -18,6 +18,8 @@ namespace tilesim::sim::trace {
 
 struct TraceOptions {
     std::string chrome_file;  // empty: none
+    std::string time = "cycles";
+    bool counters = false;
     std::string vcd_file;
     std::string vcd_signals;
     std::string command_file;

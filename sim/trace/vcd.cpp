@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 #include <tuple>
 #include <vector>
 
@@ -31,27 +32,56 @@ std::string scope_name(std::string text) {
     return text;
 }
 
+// A component's name taken apart at its dots: "npu.tile(3,2).core" is npu, tile(3,2), core.
+std::vector<std::string> scopes_of(const std::string& component) {
+    std::vector<std::string> scopes;
+    std::istringstream parts(component);
+    for (std::string part; std::getline(parts, part, '.');) {
+        scopes.push_back(part);
+    }
+    return scopes;
+}
+
+// Leaves the scopes that `to` is not in and enters those it is.
+std::string change_scope(const std::vector<std::string>& from, const std::vector<std::string>& to) {
+    const auto [left, entered] = std::mismatch(from.begin(), from.end(), to.begin(), to.end());
+    std::string text;
+    for (auto scope = left; scope != from.end(); ++scope) {
+        text += "$upscope $end\n";
+    }
+    for (auto scope = entered; scope != to.end(); ++scope) {
+        text += fmt::format("$scope module {} $end\n", scope_name(*scope));
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string to_vcd(const ActivityLog& log, const std::string& signals) {
-    // Component, then state, in the order of their names.
-    std::map<std::string, std::map<std::string, std::string>> wires;
+    // Component by its scopes, then state, in the order of their names.
+    std::vector<std::vector<std::string>> scopes;
+    for (const std::string& component : log.components()) {
+        scopes.push_back(scopes_of(component));
+    }
+    std::map<std::vector<std::string>, std::map<std::string, std::string>> wires;
     for (const Activity& activity : log.activities()) {
         const std::string& component = log.components()[activity.component];
         if (component.find(signals) != component.npos) {
-            wires[component][log.names()[activity.name]] = "";
+            wires[scopes[activity.component]][log.names()[activity.name]] = "";
         }
     }
     std::string text = "$timescale 1 fs $end\n";
     std::size_t next = 0;
+    std::vector<std::string> open;
     for (auto& [component, states] : wires) {
-        text += fmt::format("$scope module {} $end\n", scope_name(component));
+        text += change_scope(open, component);
+        open = component;
         for (auto& [state, wire] : states) {
             wire = identifier(next++);
             text += fmt::format("$var wire 1 {} {} $end\n", wire, state);
         }
-        text += "$upscope $end\n";
     }
+    text += change_scope(open, {});
     text += "$enddefinitions $end\n$dumpvars\n";
     for (std::size_t i = 0; i < next; ++i) {
         text.append(1, '0').append(identifier(i)).append("\n");
@@ -59,7 +89,7 @@ std::string to_vcd(const ActivityLog& log, const std::string& signals) {
     text += "$end\n";
     std::vector<std::tuple<std::int64_t, char, const std::string*>> changes;
     for (const Activity& activity : log.activities()) {
-        const auto component = wires.find(log.components()[activity.component]);
+        const auto component = wires.find(scopes[activity.component]);
         if (component != wires.end()) {
             const std::string& wire = component->second.at(log.names()[activity.name]);
             changes.emplace_back(activity.begin.count(), '1', &wire);

@@ -99,7 +99,7 @@ function pareto() {
   const at = (p) => ({ value: [across.at(p), up.at(p)], point: p });
   draw("pareto", { ...zoom, legend: { top: 0 }, grid: { top: 50, left: 20, right: 30, bottom: 30, containLabel: true },
     tooltip: { confine: true, formatter: (hit) => tooltip(hit.data.point) },
-    xAxis: { ...across.axis, nameLocation: "middle", nameGap: 30 }, yAxis: up.axis,
+    xAxis: { ...across.axis, nameLocation: "middle", nameGap: 30 }, yAxis: { ...up.axis, nameTextStyle: { align: "left" } },
     series: [{ type: "scatter", name: "beaten", symbolSize: 5, itemStyle: { color: "#8888", opacity: .6 }, data: points.filter((p) => !on.has(p)).map(at) },
       { type: "line", name: "front", symbolSize: 9, lineStyle: { type: "dashed" }, data: front.map(at) }] });
 }
