@@ -150,6 +150,29 @@ TEST(BadInput, FilesThatAreNoFilesOfKeysAreRefusedUnread) {
     EXPECT_NE(output.text.find("a file of keys has at most"), output.text.npos);
 }
 
+TEST(Sweeps, AnAxisNamesAKeyAndABaseIsAScenario) {
+    const arch::base::TemporaryFolder folder;
+    const std::string file = folder.path() / "s.yaml";
+    for (const std::string& text :
+         {"base: " + kKernel + "\naxes: [{key: '', values: [1]}]\n",
+          std::string{"base: s.yaml\naxes: [{seeds: 2}]\n"}, "base: " + kKernel + "\naxes: []\n"}) {
+        std::ofstream(file) << text;
+        const Output output = call("sweep " + file + " --dry-run");
+        EXPECT_EQ(output.code, 2) << text << output.text;
+        EXPECT_NE(output.text.find("s.yaml:"), output.text.npos) << output.text;
+    }
+}
+
+TEST(BadInput, EmptyDesignsAndNamesAreRefused) {
+    const arch::base::TemporaryFolder folder;
+    for (const char* name : {"e.mlir", "e.pdi", "e.xclbin", "e.bin"}) {
+        const std::string file = folder.path() / name;
+        std::ofstream(file) << "";
+        EXPECT_EQ(call("run " + file).code, 2) << name;
+    }
+    EXPECT_EQ(call("run " + kKernel + " --devices ''").code, 2);
+}
+
 TEST(Sweeps, RangesGiveTheirCount) {
     const arch::base::TemporaryFolder folder;
     const std::string file = folder.path() / "s.yaml";

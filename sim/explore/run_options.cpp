@@ -29,7 +29,10 @@ void ManyRuns::add_to(CLI::App& command) {
     command.add_option("--percent", percent, "of --sensitivity [10]")
         ->check(finite_range(0.01, 90));
     // Not CLI11's list: that would take the scenario file for a device too.
-    command.add_option("--devices", devices, "run on each: a,b,c");
+    command.add_option("--devices", devices, "run on each: a,b,c")
+        ->check([](const std::string& names) {
+            return names.empty() ? "must be names with a comma between" : "";
+        });
     command.add_option("--rows", rows, "of --devices: rows of A, 1,16,256: who is fastest where");
     command
         .add_option("--search", search,

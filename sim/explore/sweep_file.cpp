@@ -106,6 +106,9 @@ Axis read_axis(Node node) {
         std::string key;
         node.required("key", key, "the key that changes");
         axis.keys = {key};
+        if (node.has("key") && key.empty()) {
+            node.error("key", "must be the path of a key, like device.npu.clock");
+        }
         if (node.has("values") == node.has("range")) {
             node.error("", "must hold exactly one of values, range, zip, seeds");
         }
@@ -163,7 +166,12 @@ void read_base(Node& root, SweepFile& sweep, const std::string& file) {
             root.error("base", fmt::format("there is no file {}", sweep.base_file));
             return;
         }
-        sweep.base_text = Document::load(sweep.base_file).text();
+        Document base = Document::load(sweep.base_file);
+        if (base.root().has("axes")) {
+            root.error("base", fmt::format("{} is a sweep itself; name the scenario", sweep.base_file));
+            return;
+        }
+        sweep.base_text = base.text();
     }
 }
 

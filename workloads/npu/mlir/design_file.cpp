@@ -4,8 +4,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "workloads/npu/binary/decompiled.hpp"
 #include "workloads/npu/mlir/device_names.hpp"
@@ -29,11 +29,10 @@ constexpr arch::base::config::Range kWords{0, 1'000'000};
 
 std::string text_of(const std::string& file) {
     std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    if (std::filesystem::is_directory(file) || !in || !(text << in.rdbuf())) {
+    if (std::filesystem::is_directory(file) || !in) {
         throw IoError(fmt::format("cannot read {}", file));
     }
-    return text.str();
+    return {std::istreambuf_iterator<char>{in}, {}};
 }
 
 void read_inline(Node node, InlineCosts& costs) {
