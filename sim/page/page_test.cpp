@@ -69,6 +69,29 @@ TEST_F(Page, FiguresAreItsPlotsAsFiles) {
     EXPECT_NE(read(folder_ / "out").find("Node.js"), std::string::npos);
 }
 
+// A section of its own for agents, for products in the banks, for AMX cores, and for nobody else.
+TEST_F(Page, FiguresOfAMachineAreThoseItHas) {
+    if (std::system("node --version > /dev/null 2>&1") != 0 || web_file("library.js").empty()) {
+        GTEST_SKIP() << "no Node.js, or no plot library";
+    }
+    const struct {
+        const char* scenario;
+        const char* figure;
+    } cases[] = {{"agents_pim_and_npu", "agents.svg"},
+                 {"pim_opt_6.7b", "operators.svg"},
+                 {"amx_gemm_int8", "levels.svg"}};
+    for (const auto& [scenario, figure] : cases) {
+        ASSERT_EQ(call("run " + kConfigs + "/scenarios/" + scenario + ".yaml --format json"), 0);
+        fs::rename(folder_ / "out", folder_ / "run.json");
+        const std::string plots = std::string{"plots_"} + scenario;
+        ASSERT_EQ(call("report run.json --figures " + plots), 0) << read(folder_ / "out");
+        for (const auto& [other, own] : cases) {
+            EXPECT_EQ(fs::exists(folder_ / plots / own), std::string{own} == figure)
+                << scenario << " " << own;
+        }
+    }
+}
+
 TEST_F(Page, OfASweepHoldsEveryPointAndLoadsNothing) {
     ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_outstanding_bursts.yaml --quiet"), 0);
     ASSERT_EQ(call("report results.db -o page.html"), 0) << read(folder_ / "out");

@@ -84,6 +84,74 @@ function timeline() {
       data: spans.filter((span) => span[3] === i).map((span) => span.slice(0, 3)) })) });
 }
 
+// Bars of times, in one unit for all of them.
+function timeBars(id, names, groups) {
+  const scale = Values.scaleFor(groups.flatMap((group) => group.times).map((time) => time * 1e-9), "s");
+  draw(id, { legend: { top: 0 }, grid: { top: 60, left: 20, right: 30, bottom: 10, containLabel: true },
+    tooltip: { trigger: "axis", confine: true, valueFormatter: (v) => `${Values.shown(v)} ${scale.name}` },
+    xAxis: { type: "category", data: names, axisLabel: { interval: 0, lineHeight: 16, rotate: names.length > 8 ? 40 : 0 } },
+    yAxis: { type: "value", name: `time [${scale.name}]`, nameTextStyle: { align: "left" }, axisLabel: { formatter: Values.shown } },
+    series: groups.map((group) => ({ type: "bar", name: group.name, data: group.times.map((time) => time * 1e-9 / scale.factor) })) });
+}
+const times = (text) => `${text.toPrecision(3)} times`;
+
+// Who slowed whom.
+const agentColumns = [["device", "device"], ["runs", "runs"], ["alone_ns", "alone, ns"], ["together_ns", "together, ns"],
+  ["slowdown", "slow-down"], ["gb_per_s", "GB/s"]];
+function agents() {
+  const all = Object.entries(Page.pointOf("agents-point").details.agents);
+  const slowest = all.reduce((worst, entry) => ((entry[1].slowdown || 0) > (worst[1].slowdown || 0) ? entry : worst));
+  byId("agents-note").textContent = slowest[1].slowdown ? `${slowest[0]} is slowed most: ${times(slowest[1].slowdown)} its time alone.` : "";
+  timeBars("agents", all.map(([name]) => name), [["alone", "alone_ns"], ["together", "together_ns"]]
+    .map(([name, key]) => ({ name, times: all.map(([, agent]) => agent[key] || 0) })));
+  const head = document.createElement("tr");
+  for (const name of ["agent", ...agentColumns.map((column) => column[1])]) Page.cell(head, name, "th").scope = "col";
+  byId("agents-table").tHead.replaceChildren(head);
+  byId("agents-table").tBodies[0].replaceChildren(...all.map(([name, agent]) => {
+    const row = document.createElement("tr");
+    Page.cell(row, name, "th").scope = "row";
+    for (const [key] of agentColumns) {
+      const entry = Page.cell(row, Values.shown(agent[key]));
+      if (typeof agent[key] === "number") entry.className = "number";
+    }
+    return row;
+  }));
+}
+
+// A model's operators, or one product: where it runs against the processor alone.
+function operatorsOf(point) {
+  const own = point.details.operators;
+  if (own) return own.map((entry) => ({ name: entry.name, where: entry.runs_on, time: entry.time_ns * entry.times, alone: entry.soc_ns * entry.times }));
+  return point.details.soc_ns > 0 ? [{ name: "the product", where: "banks", time: point.time_ns, alone: point.details.soc_ns }] : [];
+}
+function operators() {
+  const all = operatorsOf(Page.pointOf("operators-point"));
+  const sum = (key) => all.reduce((total, entry) => total + entry[key], 0);
+  byId("operators-note").textContent = `${all.length === 1 ? "It takes" : "Together they take"} 1/${(sum("alone") / sum("time")).toPrecision(3)} of the processor's time${all.length === 1 ? "" : ", for each token"}.`;
+  timeBars("operators", all.map((entry) => `${entry.name}\n(${entry.where})`),
+    [{ name: "where it runs", times: all.map((entry) => entry.time) }, { name: "on the processor alone", times: all.map((entry) => entry.alone) }]);
+}
+
+// Cores' states by what they stand for.
+const levelNames = { multiply: "products", load_l1: "L1", load_l2: "L2", load_l3: "L3", load_memory: "memory" };
+function levels() {
+  const states = Page.pointOf("levels-point").where.core;
+  const shares = new Map([...new Set(Object.values(levelNames)), "other"].map((name) => [name, 0]));
+  for (const [state, share] of Object.entries(states)) {
+    const name = levelNames[state] || "other";
+    shares.set(name, shares.get(name) + share);
+  }
+  const waits = [...shares].filter(([name]) => name !== "products" && name !== "other").reduce((a, b) => (b[1] > a[1] ? b : a));
+  const percent = (share) => `${(100 * share).toFixed(1)} %`;
+  byId("levels-note").textContent = `Products take ${percent(shares.get("products"))} of the cores' time; ` +
+    `most waits, ${percent(waits[1])}, are for ${waits[0]}.`;
+  draw("levels", { grid: { top: 30, left: 20, right: 60, bottom: 10, containLabel: true },
+    tooltip: { confine: true, formatter: (at) => `${at.name}: ${percent(at.value)}` },
+    xAxis: { type: "value", axisLabel: { formatter: (v) => `${Math.round(100 * v)} %` } },
+    yAxis: { type: "category", data: [...shares.keys()], inverse: true },
+    series: [{ type: "bar", data: [...shares.values()], label: { show: true, position: "right", formatter: (at) => percent(at.value) } }] });
+}
+
 // Whatever a machine has to say beyond the common results: nested keys as headings, lists of objects
 // as tables, the rest as names and values.
 function told(content, level) {
@@ -184,6 +252,18 @@ if (withBanks.length > 0) {
   Page.on(["banks-point", "banks-command"], bankMap);
   Page.soon("banks", bankMap);
 }
+// A section of its own for points that have what it shows.
+function section(name, has, show) {
+  const having = byThroughput(good.filter(has));
+  byId(`${name}-section`).hidden = having.length === 0;
+  if (having.length === 0) return;
+  Page.options(byId(`${name}-point`), Page.listed(having), null);
+  Page.on([`${name}-point`], show);
+  Page.soon(name, show);
+}
+section("agents", (p) => p.details && p.details.agents, agents);
+section("operators", (p) => p.details && operatorsOf(p).length > 0, operators);
+section("levels", (p) => p.where.core && "load_l2" in p.where.core, levels);
 const withDetails = byThroughput(good.filter((p) => p.details));
 byId("details-section").hidden = withDetails.length === 0;
 if (withDetails.length > 0) {

@@ -188,7 +188,7 @@ function setUpAxes() {
 }
 
 const components = [...new Set(Page.good.flatMap((p) => Object.keys(p.where)))];
-Page.options(byId("where-component"), components, components.includes("core") ? "core" : components[0]);
+Page.options(byId("where-component"), components, ["core", "pim"].find((name) => components.includes(name)) || components[0]);
 Page.on(["where-component"], where);
 byId("where-back").addEventListener("click", () => { firstBar -= kBars; where(); });
 byId("where-on").addEventListener("click", () => { firstBar += kBars; where(); });
