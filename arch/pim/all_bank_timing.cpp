@@ -62,7 +62,7 @@ AllBankTiming::AllBankTiming(const memory::device::MemoryConfig& memory, const P
 
 template <class Action>
 void AllBankTiming::for_each(BankSet banks, Action action) {
-    const std::size_t first = banks.one()                        ? static_cast<std::size_t>(banks.which)
+    const std::size_t first = banks.one()                    ? static_cast<std::size_t>(banks.which)
                               : banks.which == BankSet::kOdd ? 1
                                                              : 0;
     const std::size_t step = banks.one() ? lanes_.size() : banks.all() ? 1 : 2;
@@ -101,20 +101,18 @@ std::int64_t AllBankTiming::earliest(AllBankCommand command, BankSet banks) cons
     const bool changes = pim_.mode_change > base::Cycles{0} && !is_of_units(command) &&
                          is_of_registers(command) != of_registers_;
     // The change is a command itself.
-    const std::int64_t free =
-        changes ? last_ + 1 + pim_.mode_change.count() : command_;
+    const std::int64_t free = changes ? last_ + 1 + pim_.mode_change.count() : command_;
     switch (command) {
         case AllBankCommand::Activate: {
             std::int64_t when = std::max(free, row_command(banks, &Lane::activate));
             if (banks.one()) {
-                const auto group =
-                    static_cast<std::int64_t>(static_cast<std::size_t>(banks.which) /
-                                              banks_per_group_);
+                const auto group = static_cast<std::int64_t>(static_cast<std::size_t>(banks.which) /
+                                                             banks_per_group_);
                 const std::int64_t latest_one = activates_[(oldest_ + 3) % activates_.size()];
-                when = std::max({when,
-                                 latest_one + (group == last_group_ ? dram_.tRRD_L : dram_.tRRD_S)
-                                                  .count(),
-                                 activates_[oldest_] + dram_.tFAW.count()});
+                when = std::max(
+                    {when,
+                     latest_one + (group == last_group_ ? dram_.tRRD_L : dram_.tRRD_S).count(),
+                     activates_[oldest_] + dram_.tFAW.count()});
             }
             return when;
         }
@@ -197,6 +195,21 @@ void AllBankTiming::issue(AllBankCommand command, std::int64_t row, std::int64_t
     if (!is_row_command(command)) {
         turn(command, now);
     }
+}
+
+// Beside the others' commands: it takes a CK of the command bus, none of their interval.
+std::optional<std::int64_t> AllBankTiming::close_early(BankSet banks, std::int64_t before) {
+    const std::int64_t when =
+        std::max(last_ + dram_.column_command.count(), latest(banks, &Lane::precharge));
+    if (open_row(banks) == kNoRow || when >= before) {
+        return std::nullopt;
+    }
+    for_each(banks, [&](Lane& lane) {
+        lane.row = kNoRow;
+        lane.activate = std::max(lane.activate, when + pim_.precharge_all.count());
+    });
+    last_ = when;
+    return when;
 }
 
 // What the command does to the data bus.

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "arch/base/clock.hpp"
@@ -51,6 +52,9 @@ class AllBankTiming {
     // The first CK at which the command bus is free.
     std::int64_t command_bus_free() const { return command_; }
     void issue(AllBankCommand command, std::int64_t row, std::int64_t now, BankSet banks = {});
+    // Closes the row of these banks as soon as it may, if that is before CK `before` at which
+    // others go on; returns when.
+    std::optional<std::int64_t> close_early(BankSet banks, std::int64_t before);
     // All banks are quiet from `now` on: a guest's turn begins.
     void begin(std::int64_t now);
     // When the data bus will have turned for the next MAC, without which no row is switched.
@@ -88,8 +92,8 @@ class AllBankTiming {
     BankTiming times_;
     std::int64_t host_turn_ = 0;  // CK
     std::vector<Lane> lanes_;
-    std::int64_t command_ = 0;  // earliest CK of any command
-    std::int64_t last_ = 0;     // CK of the latest
+    std::int64_t command_ = 0;   // earliest CK of any command
+    std::int64_t last_ = 0;      // CK of the latest
     bool of_registers_ = false;  // what the latest was about
     std::int64_t mac_ = 0;       // bus direction: towards the controller
     std::int64_t write_ = 0;     // bus direction: towards the banks

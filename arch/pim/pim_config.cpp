@@ -61,10 +61,9 @@ void read_steps(Node& node, const char* key, ModeSteps& steps, const char* meani
 ModeConfig read_modes(Node node) {
     ModeConfig modes;
     using Around = ModeConfig::Around;
-    node.optional(
-        "around", modes.around,
-        {{"none", Around::Nothing}, {"kernel", Around::Kernel}, {"layer", Around::Layer}},
-        "what the banks enter and leave the all-bank mode for");
+    node.optional("around", modes.around,
+                  {{"none", Around::Nothing}, {"kernel", Around::Kernel}, {"layer", Around::Layer}},
+                  "what the banks enter and leave the all-bank mode for");
     read_steps(node, "enter", modes.enter, "steps into the all-bank mode");
     read_steps(node, "leave", modes.leave, "steps out of it");
     read_steps(node, "on", modes.on, "steps before each pass over row blocks");
@@ -93,8 +92,7 @@ void read_bank_timing(Node& node, PimConfig& config) {
     const Range maybe{0, 100'000};
     node.optional("command_interval", config.command_interval, cycles,
                   "between all-bank register, ALU and array commands");
-    node.optional("mac_interval", config.mac_interval, maybe,
-                  "between MACs; 0: command_interval");
+    node.optional("mac_interval", config.mac_interval, maybe, "between MACs; 0: command_interval");
     node.optional("activate_to_mac", config.activate_to_mac, maybe,
                   "ACT of all banks to a MAC; 0: tRCD");
     node.optional("mac_to_precharge", config.mac_to_precharge, cycles,
@@ -115,12 +113,13 @@ void read_bank_timing(Node& node, PimConfig& config) {
                   "a barrier of the host, beyond the arrival of the data");
     node.optional("result_latency", config.result_latency, maybe,
                   "of the host's reads of results; 0: read latency + burst");
-    node.optional("completion", config.completion, maybe,
-                  "end of a program to the host knowing");
+    node.optional("completion", config.completion, maybe, "end of a program to the host knowing");
     node.optional("bus_turnaround", config.bus_turnaround,
                   "whether MACs and register writes turn the data bus");
     node.optional("overlap_row_switch", config.overlap_row_switch,
                   "whether rows may close and open while the data bus turns");
+    node.optional("early_close", config.early_close,
+                  "whether banks close their row while those they take turns with work");
     node.optional("program_end", config.program_end,
                   {{"rows_closed", ProgramEnd::RowsClosed},
                    {"last_command", ProgramEnd::LastCommand},
@@ -177,9 +176,8 @@ void read_results(Node& node, PimConfig& config) {
 }  // namespace
 
 std::string to_text(const ModeStep& step) {
-    const auto found = std::find_if(kSteps.begin(), kSteps.end(), [&](const auto& each) {
-        return each.second == step.kind;
-    });
+    const auto found = std::find_if(kSteps.begin(), kSteps.end(),
+                                    [&](const auto& each) { return each.second == step.kind; });
     return step.kind == ModeStep::Kind::Park ? std::string{found->first}
                                              : fmt::format("{} {}", found->first, step.count);
 }
@@ -190,11 +188,10 @@ BankTiming::BankTiming(const memory::device::DramTiming& dram, const PimConfig& 
     };
     activate_to_mac = own_or(pim.activate_to_mac, dram.tRCD);
     activate_to_write = own_or(dram.tRCD_WR, dram.tRCD);
-    write_to_precharge =
-        own_or(pim.write_to_precharge, dram.write_latency + dram.burst + dram.tWR);
-    mac_to_write = own_or(pim.mac_to_write, dram.read_latency + dram.burst + dram.tRTW -
-                                                dram.write_latency) +
-                   own_or(pim.drain, Cycles{0});
+    write_to_precharge = own_or(pim.write_to_precharge, dram.write_latency + dram.burst + dram.tWR);
+    mac_to_write =
+        own_or(pim.mac_to_write, dram.read_latency + dram.burst + dram.tRTW - dram.write_latency) +
+        own_or(pim.drain, Cycles{0});
     write_to_mac = own_or(pim.write_to_mac, dram.write_latency + dram.burst + dram.tWTR_L);
 }
 

@@ -98,17 +98,18 @@ struct PimConfig {
     base::Cycles completion{0};          // end of a program to the host knowing
     bool bus_turnaround = true;          // a MAC holds the data bus as a read does
     bool overlap_row_switch = false;     // rows may close and open while the bus turns
+    bool early_close = false;            // banks that wait for their turn close their row meanwhile
     ProgramEnd program_end = ProgramEnd::RowsClosed;
-    bool reduction_tree = false;         // lanes of one output are summed as they are computed
-    bool tree_frees_registers = false;   // and the placement counts on it
+    bool reduction_tree = false;        // lanes of one output are summed as they are computed
+    bool tree_frees_registers = false;  // and the placement counts on it
     Fold fold = Fold::SingleLane;
-    std::int64_t fold_every = 0;          // elements of K; 0: once a row block
-    bool fold_overlaps_turn = false;      // folds go while the bus turns
-    bool unreduced_sums = true;           // registers held are those of all lanes
-    std::int64_t accumulator_load = 2;    // commands per switch of row blocks and batch of inputs
+    std::int64_t fold_every = 0;        // elements of K; 0: once a row block
+    bool fold_overlaps_turn = false;    // folds go while the bus turns
+    bool unreduced_sums = true;         // registers held are those of all lanes
+    std::int64_t accumulator_load = 2;  // commands per switch of row blocks and batch of inputs
     Spill spill = Spill::Stream;
-    bool spill_packed = false;           // sums of several row blocks share a register first
-    std::int64_t result_bits = 16;       // of every bank, that a read of results brings
+    bool spill_packed = false;      // sums of several row blocks share a register first
+    std::int64_t result_bits = 16;  // of every bank, that a read of results brings
     SplitReduction split_reduction = SplitReduction::Uncharged;
     ScaleLaw scale_law = ScaleLaw::Word;
     std::int64_t scale_commands = 6;  // per scale block

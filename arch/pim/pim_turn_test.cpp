@@ -88,6 +88,31 @@ TEST(PimTurn, RowsMayOpenWhileTheBusTurnsWhereTheyOverlap) {
                                           Issued{Precharge, 14 + 67}));
 }
 
+// Even banks' row is closed by tRAS, between two MACs of the odd banks, which close theirs between
+// the other's ACT and MAC; the even banks' next row then only waits for the command before it.
+TEST(PimTurn, BanksThatTakeTurnsCloseTheirRowBesideTheOthersWork) {
+    const std::vector<PimCommand> commands{
+        {.op = PimOp::Mac, .count = 1, .word = 0, .banks = {BankSet::kEven}},
+        {.op = PimOp::Mac, .count = 3, .word = 0, .banks = {BankSet::kOdd}},
+        {.op = PimOp::Mac, .count = 1, .word = kWordsPerRow, .banks = {BankSet::kEven}}};
+    PimConfig config = prime_pim();
+    Bench waits(commands, config);
+    waits.run();
+    EXPECT_THAT(
+        waits.issued,
+        ElementsAre(Issued{Activate, 0}, Issued{Mac, 29}, Issued{Activate, 36}, Issued{Mac, 65},
+                    Issued{Mac, 72}, Issued{Mac, 79}, Issued{Precharge, 86},
+                    Issued{Activate, 86 + 31}, Issued{Mac, 117 + 29}, Issued{Precharge, 117 + 67}));
+    config.early_close = true;
+    Bench closes(commands, config);
+    closes.run();
+    EXPECT_THAT(closes.issued,
+                ElementsAre(Issued{Activate, 0}, Issued{Mac, 29}, Issued{Activate, 36},
+                            Issued{Mac, 65}, Issued{Precharge, 67}, Issued{Mac, 72},
+                            Issued{Mac, 79}, Issued{Activate, 67 + 31}, Issued{Precharge, 36 + 67},
+                            Issued{Mac, 98 + 29}, Issued{Precharge, 98 + 67}));
+}
+
 TEST(PimTurn, TheAluDrainsBeforeSumsAreFolded) {
     Bench bench({{PimOp::Mac, 1},
                  {PimOp::Alu, 2, 0, 0, 0, PimCommand::Purpose::Fold},
@@ -190,9 +215,8 @@ TEST(PimTurn, AKernelBehindAnotherOpensItsRowOverTheLastOne) {
     config.program_end = ProgramEnd::NextKernel;
     Bench bench({{PimOp::Mac, 1}}, config);
     bench.run();
-    EXPECT_THAT(bench.issued,
-                ElementsAre(Issued{Precharge, 0}, Issued{Activate, 31}, Issued{Mac, 31 + 29},
-                            Issued{Precharge, 31 + 67}));
+    EXPECT_THAT(bench.issued, ElementsAre(Issued{Precharge, 0}, Issued{Activate, 31},
+                                          Issued{Mac, 31 + 29}, Issued{Precharge, 31 + 67}));
     EXPECT_EQ(bench.unit.ended(), kStart + 31 + 29 + 7);  // the MAC's slot
     config.program_end = ProgramEnd::LastCommand;
     config.completion = base::Cycles{19};
@@ -206,8 +230,7 @@ TEST(PimTurn, AKernelBehindAnotherOpensItsRowOverTheLastOne) {
 }
 
 TEST(PimTurn, ResultsMayGoToTheRowThatIsOpen) {
-    Bench bench({{PimOp::Mac, 1, 3 * kWordsPerRow},
-                 {PimOp::Spill, 2, PimCommand::kOpenRow}});
+    Bench bench({{PimOp::Mac, 1, 3 * kWordsPerRow}, {PimOp::Spill, 2, PimCommand::kOpenRow}});
     bench.run();
     EXPECT_THAT(bench.issued,
                 ElementsAre(Issued{Activate, 0}, Issued{Mac, 29}, Issued{ArrayWrite, 29 + kToWrite},

@@ -298,10 +298,24 @@ void PimUnit::wait_for_host(std::int64_t until) {
     }
 }
 
+// The banks these take turns with do not wait for their own turn to close their row.
+void PimUnit::close_others(BankSet banks, std::int64_t before) {
+    if (!pim_.early_close || banks.all() || banks.one()) {
+        return;
+    }
+    const BankSet others{banks.which == BankSet::kEven ? BankSet::kOdd : BankSet::kEven};
+    const auto closed = timing_.close_early(others, before);
+    if (closed && commands_ != nullptr) {
+        commands_->on_all_bank_command(channel_, AllBankCommand::Precharge, others,
+                                       memory::device::kNoRow, *closed);
+    }
+}
+
 // Charges the wait before the command to its cause and its own slot to `state`.
 void PimUnit::issue(AllBankCommand command, std::int64_t row, PimState state, BankSet banks) {
     const std::int64_t slot_end = std::max(now_, timing_.command_bus_free());
     const std::int64_t when = std::max(now_, timing_.earliest(command, banks));
+    close_others(banks, when);
     const bool row_command =
         command == AllBankCommand::Activate || command == AllBankCommand::Precharge;
     const std::int64_t turned = std::clamp(timing_.turned(), slot_end, when);
@@ -352,7 +366,7 @@ void PimUnit::count(AllBankCommand command, BankSet banks) {
         add(of_all_banks_);
         return;
     }
-    const std::size_t first = banks.one() ? static_cast<std::size_t>(banks.which)
+    const std::size_t first = banks.one()                    ? static_cast<std::size_t>(banks.which)
                               : banks.which == BankSet::kOdd ? 1
                                                              : 0;
     const std::size_t step = banks.one() ? of_bank_.size() : 2;
@@ -368,7 +382,8 @@ memory::port::BankCounts PimUnit::bank_counts(std::size_t bank) const {
 }
 
 void PimUnit::open(std::int64_t row, BankSet banks, PimState state) {
-    const bool over_the_last_one = std::exchange(first_row_, false) && pim_.program_end == ProgramEnd::NextKernel;
+    const bool over_the_last_one =
+        std::exchange(first_row_, false) && pim_.program_end == ProgramEnd::NextKernel;
     if (over_the_last_one || timing_.open_row(banks) != memory::device::kNoRow) {
         close(banks, state);
     }

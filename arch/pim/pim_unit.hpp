@@ -121,6 +121,7 @@ class PimUnit final : public memory::controller::ChannelGuest {
     void open(std::int64_t row, BankSet banks, PimState state);
     void close(BankSet banks, PimState state);
     void close_all(PimState state);
+    void close_others(BankSet banks, std::int64_t before);
     void count(AllBankCommand command, BankSet banks);
     void issue(AllBankCommand command, std::int64_t row, PimState state, BankSet banks = {});
     void enter(PimState state, std::int64_t now);
@@ -140,14 +141,14 @@ class PimUnit final : public memory::controller::ChannelGuest {
     PimStats stats_;
     memory::port::BankCounts of_all_banks_;
     std::vector<memory::port::BankCounts> of_bank_;  // beyond what all have done
-    std::size_t next_ = 0;      // command of the program
-    std::int64_t done_ = 0;     // of its count
-    std::int64_t now_ = 0;      // CK of the last command
-    std::int64_t yielded_ = 0;  // CK for which the channel is to be given back
+    std::size_t next_ = 0;                           // command of the program
+    std::int64_t done_ = 0;                          // of its count
+    std::int64_t now_ = 0;                           // CK of the last command
+    std::int64_t yielded_ = 0;                       // CK for which the channel is to be given back
     std::int64_t ended_ = 0;
     std::int64_t last_row_ = 0;  // that was open, of the data
-    bool first_row_ = true;     // none has been opened yet
-    bool away_ = false;         // it has been given back
+    bool first_row_ = true;      // none has been opened yet
+    bool away_ = false;          // it has been given back
     std::optional<std::int64_t> began_;
     std::optional<std::int64_t> left_;
 };

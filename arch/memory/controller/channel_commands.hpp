@@ -36,8 +36,9 @@ void ScheduledChannel<Scheduler>::issue_column(bool write, std::size_t bank, std
         pages_.closes_with_column(bank, !bursts_.queue(false).lanes[bank].hits.empty() ||
                                             !bursts_.queue(true).lanes[bank].hits.empty());
     if (listener_ != nullptr) {
-        const Command command =
-            !closes ? column : write ? Command::WritePrecharge : Command::ReadPrecharge;
+        const Command command = !closes ? column
+                                : write ? Command::WritePrecharge
+                                        : Command::ReadPrecharge;
         listener_->on_column(index_, command, bank, served.row, now, served);
     }
     ++(write ? stats_.writes : stats_.reads);
@@ -48,7 +49,7 @@ void ScheduledChannel<Scheduler>::issue_column(bool write, std::size_t bank, std
     scheduler_.on_column_command(&queue == &bursts_.passive());
     if (closes) {
         timing_.precharge_after_column(bank);
-        row_has_closed(bank, now);
+        row_has_closed(now);
         ++stats_.precharges;
         scheduler_.on_row_command();
         row_left(bank, now);
@@ -67,7 +68,7 @@ void ScheduledChannel<Scheduler>::activate(std::size_t bank, std::int64_t now) {
     policy::Burst& served = bursts_[active.lanes[bank].others.head];
     served.opened_row = 1;
     active.owed |= std::uint64_t{1} << bank;
-    row_opens(bank, now);
+    row_opens(now);
     timing_.issue(Command::Activate, bank, served.row, now);
     scheduler_.on_row_command();
     tell(Command::Activate, bank, served.row, now);
@@ -87,7 +88,7 @@ void ScheduledChannel<Scheduler>::activate(std::size_t bank, std::int64_t now) {
 template <class Scheduler>
 void ScheduledChannel<Scheduler>::precharge(std::size_t bank, std::int64_t now) {
     timing_.issue(Command::Precharge, bank, device::kNoRow, now);
-    row_has_closed(bank, now);
+    row_has_closed(now);
     scheduler_.on_row_command();
     tell(Command::Precharge, bank, device::kNoRow, now);
     ++stats_.precharges;
@@ -195,14 +196,21 @@ void ScheduledChannel<Scheduler>::refresh_some(std::int64_t now) {
 // An idle channel refreshes unwatched: takes those steps now that somebody looks again.
 template <class Scheduler>
 void ScheduledChannel<Scheduler>::catch_up_refreshes(std::int64_t now) {
-    stats_.refreshes += refresh_.skip_until(now);
-    std::int64_t step = refresh_.next();
-    while (!refresh_.alone() && step < now) {
-        refresh_some(step);
-        step = refresh_.next();
-    }
-    while (refresh_.alone() && step < now && step >= refresh_.next()) {
-        step = refresh(step);
+    bool more = true;
+    while (more) {
+        const bool resumes = refresh_.begun();
+        stats_.refreshes += refresh_.skip_until(now, idle_since_);
+        const std::int64_t done = stats_.refreshes.value();
+        std::int64_t step = refresh_.last_unwatched();
+        while (step < now && stats_.refreshes.value() == done) {
+            if (refresh_.alone()) {
+                step = refresh(step);
+            } else {
+                refresh_some(step);
+                step = refresh_.next();
+            }
+        }
+        more = resumes && !refresh_.begun();  // there may have been others behind it
     }
 }
 
@@ -223,6 +231,7 @@ std::int64_t ScheduledChannel<Scheduler>::serve_guest(std::int64_t now) {
         return until;
     }
     guest_.leave(now);
+    idle_since_ = now;
     return now + 1;
 }
 

@@ -40,7 +40,7 @@ std::int64_t ScheduledChannel<Scheduler>::next_after(std::int64_t next, std::int
     if (guest_.expected()) {
         return now < guest_.from() ? std::min({next, guest_.from(), next_refresh}) : next;
     }
-    if (bursts_.size() > 0) {
+    if (bursts_.size() > 0 || arrivals_.one_has_come(now)) {  // which comes in with the next step
         return std::min(next, next_refresh);
     }
     const bool rows_to_close = !pages_.always_open() && timing_.open_banks() != 0;
@@ -101,7 +101,11 @@ template <class Scheduler>
         issue(command, choice.rank.age.bank(), when);
         now = when + pause_;
         const bool has_made_room = command == Command::Read || command == Command::Write;
-        if (now >= limit || bursts_.size() == 0) {
+        if (bursts_.size() == 0) {
+            idle_since_ = now;
+            return now;
+        }
+        if (now >= limit) {
             return now;
         }
         if (has_made_room) {

@@ -31,9 +31,13 @@ void read_controller(Node node, device::ControllerConfig& controller) {
         "idle time after which the timeout policy closes a row; the adaptive one begins there");
     node.optional("page_cap", controller.page_cap, {1, 1'000'000},
                   "column commands to a row after which the cap policy closes it");
-    node.optional("refresh_staggered", controller.refresh_staggered,
-                  "whether the channels' refreshes are spread over an interval; off: all of them "
-                  "begin after half of one, the mean of where a run meets them");
+    node.optional("refresh_first", controller.refresh_first, {0, 1'000'000},
+                  "CK of every channel's first refresh; 0: they are spread over an interval");
+    const Range rounds{0, 8};
+    node.optional("refresh_postpone", controller.refresh_postpone, rounds,
+                  "refreshes that may be put off while requests wait");
+    node.optional("refresh_pull_in", controller.refresh_pull_in, rounds,
+                  "refreshes that a channel without requests may do ahead");
     if (controller.write_low >= controller.write_high) {
         node.error("write_low", "must be below write_high");
     }

@@ -309,6 +309,36 @@ TEST(MemoryConfig, AFieldWithoutANumberTakesTheBitsThatAreLeft) {
                 testing::HasSubstr("cannot share addresses out to 6 channels"));
 }
 
+TEST(MemoryConfig, AModeOfTheBanksChangesTheirNumbersAndNamesWhatItOverrules) {
+    const std::string modes =
+        ", rows: 65536, bank_modes: {wide: {}, eight: {clock_up_to: 3 GHz, bank_groups: 1, "
+        "banks_per_group: 8, row: 8 KiB, burst: 128 B, mapping: [column, bank, channel, row], "
+        "timing: {burst: 16 cycle, tCCD_S: 16 cycle, tCCD_L: 17 cycle}}}}";
+    const auto read = [&](const std::string& chosen) {
+        auto document =
+            base::config::Document::parse("memory: {" + chosen + modes + "\n", "f.yaml");
+        const auto config = read_memory_config(document.root().child("memory", ""));
+        document.finish();
+        return config;
+    };
+    const device::MemoryConfig wide = read("bank_mode: wide");
+    EXPECT_EQ(wide.banks(), 32);
+    EXPECT_EQ(wide.timing.tCCD_L, base::Cycles{14});
+    EXPECT_THAT(wide.overruled, testing::Contains("memory.bank_modes.eight.timing.tCCD_L"));
+    const device::MemoryConfig eight = read("bank_mode: eight");
+    EXPECT_EQ(eight.banks(), 8);
+    EXPECT_EQ(eight.row, base::Bytes{8192});
+    EXPECT_EQ(eight.timing.tCCD_L, base::Cycles{17});
+    EXPECT_EQ(eight.timing.tRRD_L, base::Cycles{14});  // as it was
+    EXPECT_EQ(eight.capacity() + eight.capacity(), wide.capacity());
+    EXPECT_THAT(eight.overruled, testing::AllOf(testing::Contains("memory.timing.tCCD_L"),
+                                                testing::Contains("memory.row")));
+    EXPECT_THAT(errors_of("{bank_mode: four" + modes),
+                testing::HasSubstr("must be one of bank_modes (wide, eight), got 'four'"));
+    EXPECT_THAT(errors_of("{bank_mode: eight, clock: 3001 MHz" + modes),
+                testing::HasSubstr("clock is faster than this mode of the banks allows"));
+}
+
 TEST(MemoryConfig, PseudoChannelsDivideTheChannels) {
     EXPECT_THAT(errors_of("{pseudo_channels: 3}"),
                 testing::HasSubstr("pseudo_channels: must divide the 4 channels"));

@@ -19,6 +19,7 @@ std::vector<std::string> not_exercised(const device::MemoryConfig& config,
     const bool writes = totals.bytes_written > 0;
     const bool any = totals.bursts > 0;
     const char* timing = "memory.timing.";
+    const char* controller = "memory.controller.";
     // What a guest keeps to as well: rows, latencies and the turns of the bus.
     name_if(!any && !guest, timing,
             {"burst", "activate_command", "column_command", "tRCD", "tRP", "tRAS", "tRC"});
@@ -40,17 +41,18 @@ std::vector<std::string> not_exercised(const device::MemoryConfig& config,
     name_if(!partial || totals.refreshes == 0, timing, {"tRFC_pb"});
     name_if(!partial || totals.refreshes < 2, timing, {"tREFpb_to_REFpb", "tREFpb_to_ACT"});
     name_if(partial, timing, {"tRFC"});
+    name_if(totals.refreshes == 0, controller,
+            {"refresh_first", "refresh_postpone", "refresh_pull_in"});
+    names.insert(names.end(), config.overruled.begin(), config.overruled.end());
     // Of a time; energy is not one.
     name_if(true, "memory.power.", {"devices", "standby_permille"});
 
-    const char* controller = "memory.controller.";
     name_if(!any || config.controller.page_policy != "cap", controller, {"page_cap"});
     name_if(!reads, controller, {"read_queue"});
     name_if(!writes, controller, {"write_queue", "write_high", "write_low"});
     // A burst is overtaken by row hits only where there are any.
     name_if(totals.row_hits == 0, controller, {"starvation_cap"});
-    name_if(!any || config.controller.page_policy != "timeout", controller,
-            {"page_timeout"});
+    name_if(!any || config.controller.page_policy != "timeout", controller, {"page_timeout"});
     return names;
 }
 

@@ -1,6 +1,7 @@
 // When a channel's next refresh is due, and what has been done of it.
 //
-// Ignores: postponed and pulled-in refreshes.
+// Models:  rounds that are put off while requests wait, up to a number of them, and made up for, or
+//          done ahead, by a channel without requests.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,9 @@ class RefreshEngine {
     RefreshEngine(const device::MemoryConfig& config, std::size_t channel);
 
     bool due(std::int64_t now) const { return now >= next(); }
-    // CK of the next refresh, or of the next step of one that goes on beside other work; never
-    // comes where rows are not refreshed.
-    std::int64_t next() const { return step_ > due_ ? step_ : due_; }
+    // CK at which the next refresh can wait no longer, or of the next step of one that goes on
+    // beside other work; never comes where rows are not refreshed.
+    std::int64_t next() const { return begun_ ? step_ : due_; }
     bool alone() const { return round_.alone; }
     // Of a round that goes on beside other work: it has begun, and goes on at CK `when`.
     bool begun() const { return begun_; }
@@ -30,9 +31,11 @@ class RefreshEngine {
         step_ = INT64_MIN;
         advance(1);
     }
-    // How many rounds an idle channel has done unwatched before CK `now`, but for the last, which
-    // may still be going on: they leave no trace but their count.
-    std::int64_t skip_until(std::int64_t now);
+    // How many rounds a channel idle since a CK has done unwatched before CK `now`, but for the
+    // last, which may still be going on: they leave no trace but their count.
+    std::int64_t skip_until(std::int64_t now, std::int64_t idle_since);
+    // CK at which that last one begins; none began: never.
+    std::int64_t last_unwatched() const { return last_unwatched_; }
 
   private:
     void advance(std::int64_t rounds);
@@ -40,7 +43,9 @@ class RefreshEngine {
     std::unique_ptr<policy::RefreshPolicy> policy_;
     policy::RefreshRound round_;
     std::int64_t due_ = INT64_MAX;
+    std::int64_t lead_ = 0;  // CK by which a round may go before it has to
     std::int64_t step_ = INT64_MIN;
+    std::int64_t last_unwatched_ = INT64_MAX;
     bool begun_ = false;
 };
 

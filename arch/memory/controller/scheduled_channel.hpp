@@ -7,7 +7,7 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 
@@ -50,11 +50,12 @@ class ScheduledChannel final : public Channel {
     }
     void finish_statistics(std::int64_t now) override {
         account_.finish(now);
-        const std::int64_t end = std::max(now, any_since_);
-        device::for_each_bank(timing_.open_banks(), [&](std::size_t bank) {
-            stats_.row_open += std::max(end, open_since_[bank]) - open_since_[bank];
-        });
-        stats_.any_row_open += timing_.open_banks() != 0 ? end - any_since_ : 0;
+        const std::int64_t end = std::max(now, last_opened_);
+        const auto open = static_cast<std::int64_t>(std::popcount(timing_.open_banks()));
+        stats_.row_open += row_open_ + open * end;
+        stats_.any_row_open += any_row_open_ + (open > 0 ? end : 0);
+        row_open_ = -open * end;
+        any_row_open_ = open > 0 ? -end : 0;
     }
 
   private:
@@ -85,17 +86,15 @@ class ScheduledChannel final : public Channel {
     std::int64_t close_idle_rows(std::int64_t now);
     std::optional<std::int64_t> close_rows(std::uint64_t banks, std::int64_t now);
     void row_left(std::size_t bank, std::int64_t now);
-    // Of a bank's row, for statistics: when it opens (the set of open banks does not have it yet)
-    // and when it has closed.
-    void row_opens(std::size_t bank, std::int64_t now) {
-        any_since_ = timing_.open_banks() == 0 ? now : any_since_;
-        open_since_[bank] = now;
+    // For statistics: a row opens (the set of open banks does not have it yet), or has closed.
+    void row_opens(std::int64_t now) {
+        row_open_ -= now;
+        any_row_open_ -= timing_.open_banks() == 0 ? now : 0;
+        last_opened_ = now;
     }
-    void row_has_closed(std::size_t bank, std::int64_t now) {
-        stats_.row_open += now - open_since_[bank];
-        if (timing_.open_banks() == 0) {
-            stats_.any_row_open += now - any_since_;
-        }
+    void row_has_closed(std::int64_t now) {
+        row_open_ += now;
+        any_row_open_ += timing_.open_banks() == 0 ? now : 0;
     }
     std::int64_t refresh(std::int64_t now);
     void refresh_some(std::int64_t now);
@@ -111,10 +110,14 @@ class ScheduledChannel final : public Channel {
     PageKeeper pages_;
     RefreshEngine refresh_;
     BusAccount account_;
-    const std::int64_t pause_;  // CK after a command before another can go, on whichever bus
-    std::int64_t until_ = 0;    // decisions end there
-    std::int64_t any_since_ = 0;  // CK since which some row has been open
-    std::array<std::int64_t, device::kMaxBanks> open_since_{};
+    const std::int64_t pause_;     // CK after a command before another can go, on whichever bus
+    std::int64_t until_ = 0;       // decisions end there
+    std::int64_t idle_since_ = 0;  // CK since which there have been no bursts, where there are none
+    // CK that rows have been open, summed over banks, and that any has: less the CK at which those
+    // open now have opened.
+    std::int64_t row_open_ = 0;
+    std::int64_t any_row_open_ = 0;
+    std::int64_t last_opened_ = 0;
 };
 
 }  // namespace tilesim::arch::memory::controller

@@ -2,27 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <ostream>
 #include <vector>
 
-#include "arch/memory/controller/channel.hpp"
-#include "arch/memory/device/prime_timing_testing.hpp"
+#include "arch/memory/controller/channel_bench_testing.hpp"
 
 namespace tilesim::arch::memory::controller {
-
-struct Heard {
-    device::Command command = device::Command::Activate;
-    std::size_t bank = 0;
-    std::int64_t when = 0;
-    bool operator==(const Heard&) const = default;
-};
-
-void PrintTo(const Heard& heard, std::ostream* out) {
-    constexpr const char* kNames[] = {"ACT", "RD", "WR", "PRE", "REF"};
-    *out << kNames[static_cast<int>(heard.command)] << " of bank " << heard.bank << " at "
-         << heard.when;
-}
 
 namespace {
 
@@ -46,51 +30,6 @@ Heard ref(std::int64_t when) {
 
 constexpr std::int64_t kStart = 1000;
 constexpr std::size_t kOtherGroup = 4;
-
-class Bench : private CommandListener, private ChannelOwner {
-  public:
-    Bench() { config.refresh = false; }
-
-    void arrive(std::int64_t when, std::size_t bank, std::int64_t row, bool write = false) {
-        Arrival& arrival = channel().arrivals().expect(write, next_request_++, when);
-        arrival.bursts[arrival.count++] =
-            device::Location(0, static_cast<std::int64_t>(bank), row, 0);
-        first_ = std::min(first_, when);
-    }
-    Channel& channel() {
-        if (!channel_) {
-            channel_ = make_channel(config, index, stats_, *this);
-            channel_->listen(this);
-        }
-        return *channel_;
-    }
-    const std::vector<Heard>& run(std::int64_t until = 100'000) {
-        channel().run(first_, until);
-        return heard;
-    }
-    std::int64_t spent(BusState state) {
-        return channel().stats().bus.spent(static_cast<std::size_t>(state));
-    }
-
-    device::MemoryConfig config = device::prime_device();
-    std::size_t index = 0;
-    std::vector<Heard> heard;
-    std::vector<std::pair<std::uint64_t, std::int64_t>> done;  // requests, by number
-
-  private:
-    void on_command(std::size_t, device::Command command, std::size_t bank, std::int64_t,
-                    std::int64_t now) override {
-        heard.push_back({command, bank, now});
-    }
-    void on_burst_done(std::uint64_t request, std::int64_t when) override {
-        done.emplace_back(request, when);
-    }
-
-    base::stats::Group stats_{"test"};
-    std::unique_ptr<Channel> channel_;
-    std::uint64_t next_request_ = 0;
-    std::int64_t first_ = INT64_MAX;
-};
 
 TEST(Channel, AReadOpensItsRowAndIsDoneWithItsLastData) {
     Bench bench;
@@ -147,6 +86,16 @@ TEST(Channel, AReadForWhichThereIsNoRoomComesInAfterOneHasLeft) {
                 ElementsAre(act(kStart), act(kStart + 5, 4), rd(kStart + 29),
                             act(kStart + 29 + 3, 8),  // the RD holds the command bus for 3
                             rd(kStart + 29 + 11, 4), rd(kStart + 32 + 29, 8)));
+}
+
+TEST(Channel, AQueueOfOneBurstLetsInTheNextWhenItIsEmpty) {
+    Bench bench;
+    bench.config.controller.read_queue = 1;
+    for (int i = 0; i < 3; ++i) {
+        bench.arrive(kStart, 0, 7);
+    }
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), rd(kStart + 29 + 13),
+                                         rd(kStart + 29 + 26)));
 }
 
 TEST(Channel, AWriteForWhichThereIsNoRoomIsTakenOverAfterOneHasLeft) {
@@ -400,6 +349,77 @@ TEST(Channel, ABurstWaitsForTheRefreshAnIdleChannelIsIn) {
     const std::int64_t due = Refreshed::kInterval / 3;
     bench.arrive(due + 200, 0, 7);
     EXPECT_THAT(bench.run(due + 1000), ElementsAre(ref(due), act(due + 307), rd(due + 307 + 29)));
+}
+
+struct Postponed : Refreshed {
+    Postponed() {
+        config.controller.refresh_first = base::Cycles{2000};
+        config.controller.refresh_postpone = 2;
+    }
+    std::vector<std::int64_t> refreshes(std::int64_t until = 100'000) {
+        std::vector<std::int64_t> when;
+        for (const Heard& each : run(until)) {
+            if (each.command == device::Command::Refresh) {
+                when.push_back(each.when);
+            }
+        }
+        return when;
+    }
+};
+
+TEST(Channel, EveryChannelsFirstRefreshComesWhenItIsSaidTo) {
+    for (const std::size_t index : {0U, 2U}) {
+        Postponed bench;
+        bench.config.controller.refresh_postpone = 0;
+        bench.index = index;
+        bench.arrive(2000, 0, 7);
+        EXPECT_THAT(bench.run(3000), ElementsAre(ref(2000), act(2307), rd(2307 + 29)));
+    }
+}
+
+// Two intervals behind while bursts wait, and then at their rate.
+TEST(Channel, RefreshesArePutOffAsOftenAsTheyMayWhileBurstsWait) {
+    Postponed bench;
+    bench.config.controller.read_queue = 1;
+    constexpr std::int64_t kBursts = 3200;
+    for (std::int64_t i = 0; i < kBursts; ++i) {
+        bench.arrive(kStart, 0, 7);  // every 13 CK, until beyond the fourth interval
+    }
+    const std::vector<std::int64_t> when = bench.refreshes(42'000);
+    const std::int64_t due = 2000 + 2 * Refreshed::kInterval;
+    ASSERT_EQ(when.size(), 2U);
+    // The last RD went less than tCCD_L before; its row closes tRTP after it, the bank tRP later.
+    EXPECT_GE(when[0], due + 31);
+    EXPECT_LT(when[0], due + 17 + 31);
+    EXPECT_GE(when[1], due + Refreshed::kInterval + 31);
+    EXPECT_LT(when[1], due + Refreshed::kInterval + 17 + 31);
+}
+
+// Idle from CK 1053 on: its row was opened at 1000 and read at 1029.
+TEST(Channel, AnIdleChannelMakesUpForRefreshesThatWerePutOff) {
+    Postponed bench;
+    bench.arrive(kStart, 0, 7);
+    const std::int64_t due = 2000 + Refreshed::kInterval;
+    bench.arrive(due + 100, 0, 7);
+    bench.run(due + 1000);
+    EXPECT_EQ(bench.channel().stats().refreshes.value(), 2);
+    // The second began when it was due; it closed the row first, and the burst waited for its end.
+    EXPECT_EQ(bench.heard.back(), rd(due + 31 + 307 + 29));
+}
+
+TEST(Channel, AnIdleChannelRefreshesAhead) {
+    Postponed bench;
+    bench.config.controller.refresh_postpone = 0;
+    bench.config.controller.refresh_pull_in = 3;
+    // Due at CK 2000 and every interval from there, each of them three intervals earlier at best:
+    // three by CK 1000, one after the other, the fourth at 2000.
+    bench.arrive(3 * 307, 0, 7);
+    bench.arrive(2000 + 100, 1, 7);
+    bench.run(3000);
+    EXPECT_EQ(bench.channel().stats().refreshes.value(), 4);
+    EXPECT_THAT(bench.heard.front(), ref(2 * 307));
+    EXPECT_THAT(bench.heard[1], act(3 * 307));
+    EXPECT_EQ(bench.heard.back(), rd(2000 + 31 + 307 + 29, 1));
 }
 
 // --- the data bus's time -------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 #include "arch/memory/device/memory_config.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -20,13 +21,13 @@ using base::config::Range;
 
 namespace {
 
+constexpr std::int64_t kSlowestClock = 1'000'000;
+constexpr std::int64_t kFastestClock = 100'000'000'000;
+
 const std::vector<std::pair<std::string_view, AddressField>> kFields{
-    {"column", AddressField::Column},
-    {"bank_group", AddressField::BankGroup},
-    {"bank", AddressField::Bank},
-    {"channel", AddressField::Channel},
-    {"rank", AddressField::Rank},
-    {"row", AddressField::Row}};
+    {"column", AddressField::Column}, {"bank_group", AddressField::BankGroup},
+    {"bank", AddressField::Bank},     {"channel", AddressField::Channel},
+    {"rank", AddressField::Rank},     {"row", AddressField::Row}};
 
 void read_refresh_timing(Node& node, DramTiming& timing) {
     const Range cycles{0, kLongestConstraint};
@@ -40,10 +41,25 @@ void read_refresh_timing(Node& node, DramTiming& timing) {
                   "REF of some banks to an ACT elsewhere");
 }
 
-void read_timing(Node node, DramTiming& timing) {
+// What depends on the mode of the banks.
+void read_spacing(Node& node, DramTiming& timing) {
     const Range cycles{0, kLongestConstraint};
     const Range positive{1, kLongestConstraint};
     node.optional("burst", timing.burst, positive, "data bus time of a burst");
+    node.optional("tRRD_S", timing.tRRD_S, positive, "ACT to ACT, other bank group");
+    node.optional("tRRD_L", timing.tRRD_L, positive, "ACT to ACT, same bank group");
+    node.optional("tFAW", timing.tFAW, positive, "window that holds at most four ACTs");
+    node.optional("tCCD_S", timing.tCCD_S, positive, "column to column, other bank group");
+    node.optional("tCCD_L", timing.tCCD_L, positive, "RD to RD, same bank group");
+    node.optional("tCCD_L_WR", timing.tCCD_L_WR, positive, "WR to WR, same bank group");
+    node.optional("tWTR_S", timing.tWTR_S, cycles, "end of write data to RD, other bank group");
+    node.optional("tWTR_L", timing.tWTR_L, cycles, "end of write data to RD, same bank group");
+}
+
+void read_timing(Node& node, DramTiming& timing) {
+    const Range cycles{0, kLongestConstraint};
+    const Range positive{1, kLongestConstraint};
+    read_spacing(node, timing);
     node.optional("activate_command", timing.activate_command, positive,
                   "command bus time of an ACT");
     node.optional("column_command", timing.column_command, positive,
@@ -55,20 +71,16 @@ void read_timing(Node node, DramTiming& timing) {
     node.optional("tRP", timing.tRP, positive, "PRE to ACT");
     node.optional("tRAS", timing.tRAS, positive, "ACT to PRE");
     node.optional("tRC", timing.tRC, positive, "ACT to ACT of a bank");
-    node.optional("tRRD_S", timing.tRRD_S, positive, "ACT to ACT, other bank group");
-    node.optional("tRRD_L", timing.tRRD_L, positive, "ACT to ACT, same bank group");
-    node.optional("tFAW", timing.tFAW, positive, "window that holds at most four ACTs");
-    node.optional("tCCD_S", timing.tCCD_S, positive, "column to column, other bank group");
-    node.optional("tCCD_L", timing.tCCD_L, positive, "RD to RD, same bank group");
-    node.optional("tCCD_L_WR", timing.tCCD_L_WR, positive, "WR to WR, same bank group");
     node.optional("tRTP", timing.tRTP, positive, "RD to PRE");
     node.optional("tWR", timing.tWR, positive, "end of write data to PRE");
-    node.optional("tWTR_S", timing.tWTR_S, cycles, "end of write data to RD, other bank group");
-    node.optional("tWTR_L", timing.tWTR_L, cycles, "end of write data to RD, same bank group");
     node.optional("tRTW", timing.tRTW, cycles, "bus gap between read data and write data");
     node.optional("tPPD", timing.tPPD, positive, "PRE to PRE");
     node.optional("tRTRS", timing.tRTRS, cycles, "bus gap between data of two ranks");
     read_refresh_timing(node, timing);
+    node.done();
+}
+
+void check_timing(Node& node, const DramTiming& timing) {
     const auto rule = [&node](bool holds, const char* key, const char* relation) {
         if (!holds) {
             node.error(key, fmt::format("breaks the relation {}", relation));
@@ -82,7 +94,6 @@ void read_timing(Node node, DramTiming& timing) {
     rule(timing.tCCD_S <= timing.tCCD_L, "tCCD_L", "tCCD_S <= tCCD_L");
     rule(timing.burst <= timing.tCCD_S, "tCCD_S", "burst <= tCCD_S");
     rule(timing.tWTR_S <= timing.tWTR_L, "tWTR_L", "tWTR_S <= tWTR_L");
-    node.done();
 }
 
 // A number with a point and a unit, as data sheets have them ("60.75 mA", "1.2 V"), in millionths
@@ -100,8 +111,8 @@ void read_electric(Node& node, const char* key, std::string_view unit, std::int6
     if (fault != std::errc{} || stop != end || space == std::string::npos ||
         text.substr(space + 1) != unit || !(number >= 0) ||
         number * static_cast<double>(scale) > kMost) {
-        node.error(key, fmt::format("must be a number of {} like '1.5 {}', got '{}'", unit, unit,
-                                    text));
+        node.error(key,
+                   fmt::format("must be a number of {} like '1.5 {}', got '{}'", unit, unit, text));
         return;
     }
     value = std::llround(number * static_cast<double>(scale));
@@ -111,8 +122,7 @@ void read_currents(Node node, Currents& currents) {
     const auto current = [&node](const char* key, std::int64_t& value, const char* meaning) {
         read_electric(node, key, "mA", 1000, value, meaning);
     };
-    read_electric(node, "voltage", "V", 1'000'000, currents.voltage,
-                  "of the supply; 0: not given");
+    read_electric(node, "voltage", "V", 1'000'000, currents.voltage, "of the supply; 0: not given");
     current("I0", currents.I0, "one bank activated and precharged at tRC");
     current("I2N", currents.I2N, "precharge standby");
     current("I3N", currents.I3N, "active standby");
@@ -206,6 +216,69 @@ void complete_mapping(Node& node, MemoryConfig& config) {
     std::erase_if(config.mapping, [](const AddressBits& entry) { return entry.bits == 0; });
 }
 
+// How the banks are organised: in their mode where the standard has several.
+void read_organisation(Node& node, MemoryConfig& config) {
+    node.optional("bank_groups", config.bank_groups, {1, 16}, "bank groups a rank");
+    node.optional("banks_per_group", config.banks_per_group, {1, 16}, "banks a bank group");
+    node.optional("row", config.row, {256, 1 << 20}, "row size, of a bank and channel");
+    node.optional("burst", config.burst, {8, 256}, "bytes of a column command");
+    const auto mapping = node.list("mapping", "address bits above the burst, lowest first");
+    if (!mapping.empty()) {
+        config.mapping = read_mapping(mapping);
+    }
+}
+
+// One mode: what differs from the numbers beside `bank_modes`. Returns its keys.
+std::vector<std::string> read_bank_mode(Node node, bool chosen, MemoryConfig& config) {
+    std::vector<std::string> keys = node.keys();
+    std::erase(keys, "timing");
+    base::Hertz most{0};
+    node.optional("clock_up_to", most, {0, kFastestClock},
+                  "the fastest clock of this mode; 0: any");
+    if (chosen && most > base::Hertz{0} && config.clock > most) {
+        node.error("clock_up_to",
+                   "the memory's clock is faster than this mode of the banks allows");
+    }
+    read_organisation(node, config);
+    Node timing = node.child("timing", "constraints between commands that differ");
+    for (const std::string& key : timing.keys()) {
+        keys.push_back("timing." + key);
+    }
+    read_spacing(timing, config.timing);
+    timing.done();
+    node.done();
+    return keys;
+}
+
+// The modes a standard offers its banks. Only the numbers of the chosen one count; what they
+// overrule, and those of the others, cannot matter.
+void read_bank_modes(Node& node, MemoryConfig& config) {
+    node.optional("bank_mode", config.bank_mode, "one of bank_modes; empty: there are none");
+    Node modes = node.child("bank_modes", "by name, what a mode of the banks changes");
+    const MemoryConfig common = config;
+    bool found = config.bank_mode.empty() || node.describing();
+    const std::vector<std::string> names = modes.keys();
+    for (const std::string& name : names) {
+        const bool chosen = name == common.bank_mode;
+        MemoryConfig read = common;
+        const std::string where = chosen ? "memory." : fmt::format("memory.bank_modes.{}.", name);
+        const std::vector<std::string> keys =
+            read_bank_mode(modes.child(name, "a mode"), chosen, chosen ? config : read);
+        for (const std::string& key : keys) {
+            config.overruled.push_back(where + key);
+        }
+        found = found || chosen;
+    }
+    if (!found) {
+        node.error("bank_mode",
+                   names.empty()
+                       ? fmt::format("this memory has no bank_modes, got '{}'", config.bank_mode)
+                       : fmt::format("must be one of bank_modes ({}), got '{}'",
+                                     fmt::join(names, ", "), config.bank_mode));
+    }
+    modes.done();
+}
+
 }  // namespace
 
 double MemoryConfig::peak_bytes_per_second() const {
@@ -215,26 +288,21 @@ double MemoryConfig::peak_bytes_per_second() const {
 
 MemoryConfig read_device(Node& node) {
     MemoryConfig config;
-    constexpr std::int64_t kMega = 1'000'000;
-    node.optional("clock", config.clock, {kMega, 100'000 * kMega}, "command clock CK");
+    node.optional("clock", config.clock, {kSlowestClock, kFastestClock}, "command clock CK");
     node.optional("channels", config.channels, {1, 64}, "independent channels");
     node.optional("ranks", config.ranks, {1, 8}, "ranks a channel");
-    node.optional("bank_groups", config.bank_groups, {1, 16}, "bank groups a rank");
-    node.optional("banks_per_group", config.banks_per_group, {1, 16}, "banks a bank group");
     node.optional("rows", config.rows, {2, 1 << 24}, "rows a bank");
-    node.optional("row", config.row, {256, 1 << 20}, "row size, of a bank and channel");
-    node.optional("burst", config.burst, {8, 256}, "bytes of a column command");
-    const auto mapping = node.list("mapping", "address bits above the burst, lowest first");
-    if (!mapping.empty()) {
-        config.mapping = read_mapping(mapping);
-    }
+    read_organisation(node, config);
     node.optional("bank_hash", config.bank_hash, "XOR of bank and group bits with low row bits");
     node.optional("refresh", config.refresh, "whether rows are refreshed");
     node.optional("split_command_bus", config.split_command_bus,
                   "row and column commands have a command bus each");
     node.optional("pseudo_channels", config.pseudo_channels, {1, 64},
                   "neighbouring channels that share command buses");
-    read_timing(node.child("timing", "constraints between commands"), config.timing);
+    Node timing = node.child("timing", "constraints between commands");
+    read_timing(timing, config.timing);
+    read_bank_modes(node, config);
+    check_timing(timing, config.timing);
     config.power = read_power(node.child("power", "currents of a device, for command energy"));
     if (config.banks() > static_cast<std::int64_t>(kMaxBanks)) {
         node.error("bank_groups", fmt::format("more than {} banks a channel", kMaxBanks));

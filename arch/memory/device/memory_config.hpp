@@ -70,23 +70,25 @@ struct ControllerConfig {
     std::string refresh_policy = "all_bank";
     base::Cycles page_timeout{500};  // an idle row closes after this, with the timeout policy
     std::int64_t page_cap = 4;       // column commands to a row, with the cap policy
-    bool refresh_staggered = true;   // channels share out an interval; else all begin half-way
+    base::Cycles refresh_first{0};   // CK of every channel's first; 0: they share out an interval
+    std::int64_t refresh_postpone = 0;  // rounds that requests may put off
+    std::int64_t refresh_pull_in = 0;   // rounds an idle channel may do ahead
 };
 
 // Of one device at `voltage`, as data sheets list them (IDD0 ...); 0: not given.
 struct Currents {
     std::int64_t voltage = 0;  // microvolts
     // Microamperes.
-    std::int64_t I0 = 0, I2N = 0, I3N = 0, I4R = 0, I4W = 0, I5B = 0, I5C = 0, I5pb = 0, I2P = 0, I3P = 0,
-                 I6 = 0;
+    std::int64_t I0 = 0, I2N = 0, I3N = 0, I4R = 0, I4W = 0, I5B = 0, I5C = 0, I5pb = 0, I2P = 0,
+                 I3P = 0, I6 = 0;
 
     bool given() const { return voltage > 0; }
 };
 
 struct PowerConfig {
-    Currents core;                 // VDD
-    Currents pump;                 // VPP, where there is one
-    std::int64_t devices = 1;      // that make up a channel's rank
+    Currents core;                         // VDD
+    Currents pump;                         // VPP, where there is one
+    std::int64_t devices = 1;              // that make up a channel's rank
     std::int64_t standby_permille = 1000;  // of active standby common to all banks (rho)
 };
 
@@ -94,6 +96,7 @@ struct MemoryConfig {
     base::Hertz clock{2'800'000'000};  // CK
     std::int64_t channels = 4;         // independent (sub-)channels
     std::int64_t ranks = 1;            // of a channel
+    std::string bank_mode;             // of those the standard has; empty: it has one
     std::int64_t bank_groups = 8;      // of a rank
     std::int64_t banks_per_group = 4;
     std::int64_t rows = 65536;
@@ -110,10 +113,11 @@ struct MemoryConfig {
     DramTiming timing;
     ControllerConfig controller;
     PowerConfig power;
+    std::vector<std::string> overruled;  // keys that do not count in this mode of the banks
 
     std::int64_t banks_per_rank() const { return bank_groups * banks_per_group; }
     std::int64_t banks() const { return ranks * banks_per_rank(); }  // of a channel
-    std::uint64_t all_banks() const {  // as a set
+    std::uint64_t all_banks() const {                                // as a set
         return ~std::uint64_t{0} >> (kMaxBanks - static_cast<std::size_t>(banks()));
     }
     base::Bytes capacity() const { return row * (rows * banks() * channels); }

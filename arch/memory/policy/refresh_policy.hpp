@@ -17,12 +17,11 @@ struct RefreshRound {
     bool alone = true;  // nothing else goes on until it is done
 };
 
-// CK of a channel's first round, of an interval that channels share out or begin together.
+// CK of a channel's first round: the same for all, or else they share out an interval.
 inline std::int64_t first_round(const device::MemoryConfig& config, std::size_t channel,
                                 std::int64_t interval) {
-    return config.controller.refresh_staggered
-               ? interval * static_cast<std::int64_t>(channel + 1) / config.channels
-               : interval / 2;
+    const std::int64_t first = config.controller.refresh_first.count();
+    return first > 0 ? first : interval * static_cast<std::int64_t>(channel + 1) / config.channels;
 }
 
 class RefreshPolicy {

@@ -60,14 +60,18 @@ StreamResult StreamDriver::result() const {
     result.bytes = bytes_;
     if (!latencies_.empty()) {
         std::vector<base::Femtoseconds> latencies = latencies_;
-        std::sort(latencies.begin(), latencies.end());
-        const auto rank = [&latencies](std::size_t permille) {
-            return latencies[(latencies.size() - 1) * permille / 1000];
+        auto sorted = latencies.begin();  // everything before it is below everything from it on
+        const auto rank = [&](std::size_t permille) {
+            const auto place =
+                static_cast<std::ptrdiff_t>((latencies.size() - 1) * permille / 1000);
+            std::nth_element(sorted, latencies.begin() + place, latencies.end());
+            sorted = latencies.begin() + place;
+            return *sorted;
         };
         result.latency_p50 = rank(500);
         result.latency_p90 = rank(900);
         result.latency_p99 = rank(990);
-        result.latency_max = latencies.back();
+        result.latency_max = *std::max_element(sorted, latencies.end());
     }
     return result;
 }

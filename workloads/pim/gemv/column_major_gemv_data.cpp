@@ -17,6 +17,7 @@ ColumnMajorGemv::ColumnMajorGemv(const GemvProblem& gemv, const PimPlacement& pl
       tiles_of_column_(placement.padded_m / placement.m),
       tile_words_(ceil_div(placement.m, placement.lanes)),
       inputs_held_(pim.register_bits / bits_of(gemv.input)),
+      blocks_(column_major_blocks(placement)),
       units_(static_cast<std::size_t>(banks_.channels() * banks_.banks_per_channel())) {
     const arch::pim::PimProgram program = lower(gemv, placement, memory, pim);
     const PimCommand* multiplied = nullptr;
@@ -32,7 +33,7 @@ ColumnMajorGemv::ColumnMajorGemv(const GemvProblem& gemv, const PimPlacement& pl
                 multiplied->count * placement_.lanes, command.count};
         }
     }
-    spills_every_tile_ = spills >= tiles_;
+    spills_every_tile_ = by_address() && spills >= tiles_;
     banks_.for_each_bank([&](const BankPlace& place) {
         for (std::int64_t tile = 0; tile < tiles_; ++tile) {
             std::vector<std::byte> bytes(
@@ -71,7 +72,8 @@ void ColumnMajorGemv::on_pim_command(std::size_t channel, const PimCommand& comm
             unit.inputs.clear();
             unit.first_input = command.k;
             for (std::int64_t i = 0; i < inputs_held_; ++i) {
-                unit.inputs.push_back(operands_.input(column_of(place, command.k + i)));
+                unit.inputs.push_back(
+                    operands_.input(column_of(place, command.k + i * tiles_apart())));
             }
         } else if (command.op == PimOp::LoadOutputs) {
             load(place, command);
@@ -87,7 +89,8 @@ void ColumnMajorGemv::multiply(const BankPlace& place, const PimCommand& command
     Unit& unit = units_[static_cast<std::size_t>(index_of(place))];
     unit.sums.resize(static_cast<std::size_t>(command.count * placement_.lanes));
     const std::vector<std::byte> bytes = banks_.read(place, command.word, command.count);
-    const double input = unit.inputs[static_cast<std::size_t>(command.k - unit.first_input)];
+    const double input =
+        unit.inputs[static_cast<std::size_t>((command.k - unit.first_input) / tiles_apart())];
     for (std::size_t i = 0; i < unit.sums.size(); ++i) {
         const double weight = load_element(bytes, gemv_.weights, static_cast<std::int64_t>(i));
         unit.sums[i] = operands_.add(unit.sums[i], weight * input);
@@ -134,7 +137,8 @@ ProductCheck ColumnMajorGemv::check() const {
                 const std::int64_t row = first_row_of(place, tile) + r;
                 double& sum = of_bank[static_cast<std::size_t>(row)];
                 sum = operands_.add(sum, operands_.weight(row, column) * operands_.input(column));
-                sum = spills_every_tile_ || tile + 1 == tiles_ ? operands_.stored(sum) : sum;
+                const bool leaves = spills_every_tile_ || tile + tiles_apart() >= tiles_;
+                sum = leaves ? operands_.stored(sum) : sum;
             }
         }
         for (std::size_t row = 0; row < expected.size(); ++row) {

@@ -17,8 +17,8 @@ namespace tilesim::workloads::pim::gemv {
 class ColumnMajorGemv final : public FunctionalGemv {
   public:
     ColumnMajorGemv(const GemvProblem& gemv, const PimPlacement& placement,
-                    const arch::memory::device::MemoryConfig& memory, const arch::pim::PimConfig& pim,
-                    std::uint64_t seed);
+                    const arch::memory::device::MemoryConfig& memory,
+                    const arch::pim::PimConfig& pim, std::uint64_t seed);
 
     void on_pim_command(std::size_t channel, const arch::pim::PimCommand& command) override;
     ProductCheck check() const override;
@@ -29,6 +29,9 @@ class ColumnMajorGemv final : public FunctionalGemv {
         std::int64_t first_input = 0;
         std::vector<double> sums;  // of the rows in the output registers; empty: zero
     };
+    bool by_address() const { return placement_.mapping.order == PimMapping::Order::Address; }
+    // From one tile to the next.
+    std::int64_t tiles_apart() const { return by_address() ? 1 : blocks_; }
     std::int64_t index_of(const BankPlace& place) const;
     // A bank's tile: its number in the matrix, its column and its first row.
     std::int64_t tile_of(const BankPlace& place, std::int64_t tile) const;
@@ -45,6 +48,7 @@ class ColumnMajorGemv final : public FunctionalGemv {
     std::int64_t tiles_of_column_;
     std::int64_t tile_words_;
     std::int64_t inputs_held_;  // of a unit
+    std::int64_t blocks_;       // of rows, that a bank's tiles go round
     std::int64_t tiles_ = 0;    // of a bank
     bool spills_every_tile_ = false;
     std::vector<Unit> units_;

@@ -69,9 +69,7 @@ void repeat(RunResult& result, std::int64_t vectors) {
 class GemvJob final : public Job {
   public:
     GemvJob(const Case& a_case, PimPlacement placement)
-        : case_(a_case),
-          product_(product_of(a_case.problem)),
-          placement_(std::move(placement)) {}
+        : case_(a_case), product_(product_of(a_case.problem)), placement_(std::move(placement)) {}
 
     void run(Runner& runner, RunResult& result) override {
         const auto& pim = case_.device.get<PimConfig>();
@@ -150,8 +148,8 @@ using PlacementKey = std::array<std::int64_t, 3>;
 
 // Its commands counted without refresh, so that no simulation is faster.
 double bound_ns(const Case& a_case, const GemvProblem& gemv, const PimPlacement& placement) {
-    const std::int64_t cycles = closed_form_cycles(gemv, placement, a_case.device.memory,
-                                                   a_case.device.get<PimConfig>());
+    const std::int64_t cycles =
+        closed_form_cycles(gemv, placement, a_case.device.memory, a_case.device.get<PimConfig>());
     const auto clock = static_cast<double>(a_case.device.memory.clock.count());
     const double in_banks = static_cast<double>(cycles) / clock * kNanosecondsPerSecond;
     return in_banks + host_ns(a_case.device.get<SocConfig>(), a_case.device.get<PimConfig>(), gemv,
@@ -162,8 +160,8 @@ class PlacementDataflow : public Dataflow {
   public:
     bool takes_traffic() const override { return true; }
     bool serves(const Problem& problem, const Device& device) const override {
-        return device.has<PimConfig>() && (problem.find<GemvProblem>() != nullptr ||
-                                           problem.find<GemmProblem>() != nullptr);
+        return device.has<PimConfig>() &&
+               (problem.find<GemvProblem>() != nullptr || problem.find<GemmProblem>() != nullptr);
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
@@ -190,7 +188,6 @@ class PlacementDataflow : public Dataflow {
                                          static_cast<double>(placement.mapping.split_k));
         return std::make_unique<GemvJob>(a_case, std::move(placement));
     }
-
 };
 
 class Pimnast final : public PlacementDataflow {
@@ -268,9 +265,9 @@ void add_placement(std::vector<Candidate>& list, std::set<PlacementKey>& seen, c
         fmt::format("{} input registers, degree {}, K in {}", key[0], key[1], key[2]),
         {pimnast_dataflow(), placed},
         {}};
-    candidate.bounds.compute_ns = bound_ns(a_case, product.gemv, placement) *
-                                  static_cast<double>(arch::base::ceil_div(
-                                      product.vectors, placement.vectors));
+    candidate.bounds.compute_ns =
+        bound_ns(a_case, product.gemv, placement) *
+        static_cast<double>(arch::base::ceil_div(product.vectors, placement.vectors));
     list.push_back(std::move(candidate));
 }
 
@@ -307,9 +304,15 @@ std::vector<Candidate> Pimnast::candidates(const Case& a_case) const {
         PimMapping mapping;
         mapping.placement = PimMapping::Placement::ColumnMajor;
         mapping.input_registers = 1;
-        Candidate columns{"column-major", {column_major_dataflow(), mapping}, {}};
-        columns.bounds.compute_ns = column_major_bound_ns(a_case, product);
-        list.push_back(std::move(columns));
+        for (const auto order : {PimMapping::Order::Address, PimMapping::Order::Outputs}) {
+            mapping.order = order;
+            Candidate columns{
+                order == PimMapping::Order::Address ? "column-major" : "column-major by outputs",
+                {column_major_dataflow(), mapping},
+                {}};
+            columns.bounds.compute_ns = column_major_bound_ns(a_case, product);
+            list.push_back(std::move(columns));
+        }
     }
     return list;
 }

@@ -35,8 +35,7 @@ std::int64_t sets_of(const GemvProblem& gemv, const PimConfig& pim) {
 
 // Registers that the sums of m rows hold until they are folded.
 std::int64_t held_registers(const GemvProblem& gemv, std::int64_t m, const PimConfig& pim) {
-    const bool reduced =
-        !pim.unreduced_sums || (pim.reduction_tree && pim.tree_frees_registers);
+    const bool reduced = !pim.unreduced_sums || (pim.reduction_tree && pim.tree_frees_registers);
     const std::int64_t lanes = pim.register_bits / bits_of(gemv.weights);
     return registers_for(reduced ? m : std::max(m, lanes), gemv.accumulate, pim);
 }
@@ -46,8 +45,8 @@ std::int64_t room_for_outputs(const PimConfig& pim, std::int64_t inputs) {
     return pim.output_registers > 0 ? pim.output_registers : pim.registers - inputs;
 }
 
-bool fits(const GemvProblem& gemv, const PimMapping& mapping, std::int64_t m,
-          std::int64_t elements, const PimConfig& pim) {
+bool fits(const GemvProblem& gemv, const PimMapping& mapping, std::int64_t m, std::int64_t elements,
+          const PimConfig& pim) {
     const std::int64_t inputs =
         std::min(registers_for(elements / m, gemv.input, pim), mapping.input_registers);
     return held_registers(gemv, m, pim) * sets_of(gemv, pim) <= room_for_outputs(pim, inputs);
@@ -229,14 +228,14 @@ class Lowering {
     const PimPlacement& p_;
     const PimConfig& pim_;
     std::int64_t word_ = 0;
-    std::int64_t factors_ = 0;  // laid out so far
+    std::int64_t factors_ = 0;    // laid out so far
     std::int64_t unspilled_ = 0;  // row blocks whose results wait to share a visit
 };
 
 void Lowering::pass(std::int64_t first, std::int64_t blocks) {
     for (std::int64_t from = 0; from < p_.part_k; from += p_.chunk) {
-        program.commands.push_back({Op::WriteInputs, inputs_of(gemv_, p_, from, pim_), 0, first,
-                                    from});
+        program.commands.push_back(
+            {Op::WriteInputs, inputs_of(gemv_, p_, from, pim_), 0, first, from});
         chunk(first, blocks, from);
     }
     for (std::int64_t block = first; block < first + blocks; ++block) {
@@ -271,9 +270,8 @@ void Lowering::results(std::int64_t first, std::int64_t blocks) {
         for (std::int64_t block = first; block < first + blocks; ++block) {
             const bool behind = pim_.spill == Spill::Row;
             program.commands.push_back({pim_.spill == Spill::Read ? Op::ReadResults : Op::Spill,
-                                        registers,
-                                        behind ? word_ : arch::pim::PimCommand::kOpenRow, block,
-                                        0});
+                                        registers, behind ? word_ : arch::pim::PimCommand::kOpenRow,
+                                        block, 0});
             word_ += behind ? registers : 0;
         }
         return;
@@ -320,38 +318,77 @@ std::int64_t column_major_shares(const PimPlacement& p, const GemvProblem& gemv,
 
 // Tiles of one column go round the banks, so a bank's neighbour works on another column and inputs
 // are not broadcast: each bank's register is written for itself, a register's worth of columns at a
-// time. The outputs of a tile fill the registers: where a bank's next tile has other rows, they are
-// spilled and read back.
-void lower_column_major(const GemvProblem& gemv, const PimPlacement& p, const PimConfig& pim,
-                        arch::pim::PimProgram& program) {
-    using arch::pim::PimOp;
-    const std::int64_t tiles_of_column = p.padded_m / p.m;
-    const std::int64_t tiles = ceil_div(tiles_of_column * p.part_k, p.banks);  // of a bank
-    const std::int64_t tile_words = ceil_div(p.m, p.lanes);
-    const std::int64_t blocks = tiles_of_column / std::gcd(tiles_of_column, p.banks);  // of a bank
-    const std::int64_t inputs_of_register = pim.register_bits / bits_of(gemv.input);
-    const std::int64_t registers = p.outputs_at_a_time;
-    const std::int64_t shares = p.output_registers / registers;
-    for (std::int64_t tile = 0; tile < tiles; ++tile) {
-        if (tile % inputs_of_register == 0) {
-            program.commands.push_back({PimOp::WriteBankInputs, p.banks / p.channels, 0, 0, tile});
-        }
-        const bool kept = blocks == 1 && shares == 1;
-        for (std::int64_t share = 0; share < shares; ++share) {
-            const std::int64_t outputs =
-                tiles * tile_words + tile % blocks * p.output_registers + share * registers;
-            const std::int64_t first = tile_words * share / shares;
-            const std::int64_t words = tile_words * (share + 1) / shares - first;
-            if (!kept && tile >= blocks) {
-                program.commands.push_back({PimOp::LoadOutputs, registers, outputs, 0, tile});
-            }
-            program.commands.push_back({PimOp::Mac, words, tile * tile_words + first, 0, tile});
-            if (!kept || tile + 1 == tiles) {
-                program.commands.push_back({PimOp::Spill, registers, outputs, 0, tile});
+// time. The outputs of a tile fill the registers, a share of them at a time.
+class ColumnMajorLowering {
+  public:
+    ColumnMajorLowering(const GemvProblem& gemv, const PimPlacement& p, const PimConfig& pim)
+        : p_(p),
+          tiles_(column_major_tiles(p)),
+          blocks_(column_major_blocks(p)),
+          tile_words_(ceil_div(p.m, p.lanes)),
+          shares_(p.output_registers / p.outputs_at_a_time),
+          inputs_of_register_(pim.register_bits / bits_of(gemv.input)) {}
+
+    // As the tiles lie: where a bank's next tile has other rows, outputs are spilled and read back.
+    void by_address() {
+        const bool kept = blocks_ == 1 && shares_ == 1;
+        for (std::int64_t tile = 0; tile < tiles_; ++tile) {
+            inputs(tile, tile);
+            for (std::int64_t share = 0; share < shares_; ++share) {
+                if (!kept && tile >= blocks_) {
+                    outputs(PimOp::LoadOutputs, tile, share);
+                }
+                multiply(tile, share);
+                if (!kept || tile + 1 == tiles_) {
+                    outputs(PimOp::Spill, tile, share);
+                }
             }
         }
     }
-}
+    // Tiles of the same rows one after the other: outputs leave once, but every DRAM row is opened
+    // for each share of each row block in it.
+    void by_outputs() {
+        for (std::int64_t block = 0; block < std::min(blocks_, tiles_); ++block) {
+            for (std::int64_t share = 0; share < shares_; ++share) {
+                std::int64_t last = block;
+                for (std::int64_t tile = block; tile < tiles_; tile += blocks_) {
+                    inputs(tile / blocks_, tile);
+                    multiply(tile, share);
+                    last = tile;
+                }
+                outputs(PimOp::Spill, last, share);
+            }
+        }
+    }
+    std::vector<arch::pim::PimCommand> commands;
+
+  private:
+    using PimOp = arch::pim::PimOp;
+
+    // Those of the next tiles, before the first of as many as a register holds.
+    void inputs(std::int64_t turn, std::int64_t tile) {
+        if (turn % inputs_of_register_ == 0) {
+            commands.push_back({PimOp::WriteBankInputs, p_.banks / p_.channels, 0, 0, tile});
+        }
+    }
+    void multiply(std::int64_t tile, std::int64_t share) {
+        const std::int64_t first = tile_words_ * share / shares_;
+        const std::int64_t words = tile_words_ * (share + 1) / shares_ - first;
+        commands.push_back({PimOp::Mac, words, tile * tile_words_ + first, 0, tile});
+    }
+    void outputs(PimOp op, std::int64_t tile, std::int64_t share) {
+        const std::int64_t word = tiles_ * tile_words_ + tile % blocks_ * p_.output_registers +
+                                  share * p_.outputs_at_a_time;
+        commands.push_back({op, p_.outputs_at_a_time, word, 0, tile});
+    }
+
+    const PimPlacement& p_;
+    std::int64_t tiles_;
+    std::int64_t blocks_;
+    std::int64_t tile_words_;
+    std::int64_t shares_;
+    std::int64_t inputs_of_register_;
+};
 
 void check_capacity(const GemvProblem& gemv, PimPlacement& p, const MemoryConfig& memory,
                     const PimConfig& pim) {
@@ -398,21 +435,25 @@ void add_phases(const std::vector<arch::pim::PimCommand>& work, std::int64_t pha
 
 // Rows of a tile: a power of two, `lanes` or `auto`.
 void read_tile(Node& node, PimMapping& mapping) {
-    std::string rows = mapping.tile_rows == 0                     ? "auto"
-                       : mapping.tile_rows == PimMapping::kLanes ? "lanes"
-                                                                  : std::to_string(mapping.tile_rows);
-    node.optional("tile_rows", rows,
-                  "rows of a tile: auto (the most without padding), lanes (of a word), or a number");
+    std::string rows = mapping.tile_rows == 0 ? "auto"
+                       : mapping.tile_rows == PimMapping::kLanes
+                           ? "lanes"
+                           : std::to_string(mapping.tile_rows);
+    node.optional(
+        "tile_rows", rows,
+        "rows of a tile: auto (the most without padding), lanes (of a word), or a number");
     const auto parsed = arch::base::config::parse_integer(rows);
     const auto* number = std::get_if<std::int64_t>(&parsed);
     const bool given = number != nullptr && *number >= 1 &&
                        std::has_single_bit(static_cast<std::uint64_t>(*number));
     if (rows != "auto" && rows != "lanes" && !given) {
-        node.error("tile_rows", fmt::format("must be auto, lanes or a power of two, got '{}'", rows));
+        node.error("tile_rows",
+                   fmt::format("must be auto, lanes or a power of two, got '{}'", rows));
     }
-    mapping.tile_rows = rows == "auto" ? 0 : rows == "lanes" ? PimMapping::kLanes
-                        : given        ? *number
-                                       : 0;
+    mapping.tile_rows = rows == "auto"    ? 0
+                        : rows == "lanes" ? PimMapping::kLanes
+                        : given           ? *number
+                                          : 0;
 }
 
 }  // namespace
@@ -448,6 +489,11 @@ void read_column_major(Node& node, PimMapping& mapping) {
     mapping.placement = PimMapping::Placement::ColumnMajor;
     mapping.input_registers = 1;
     read_phases(node, mapping);
+    node.optional(
+        "order", mapping.order,
+        {{"address", PimMapping::Order::Address}, {"outputs", PimMapping::Order::Outputs}},
+        "of a bank's tiles: as they lie, outputs spilled and read back where the next "
+        "tile has others; or those of the same outputs together, rows opened again");
     node.done();
 }
 
@@ -507,8 +553,7 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
         p.notes.push_back(
             fmt::format("{} columns padded to {}", gemv.k, p.part_k * mapping.split_k));
     }
-    if (!mapping.padding &&
-        (p.padded_m != gemv.m || p.part_k * mapping.split_k != gemv.k)) {
+    if (!mapping.padding && (p.padded_m != gemv.m || p.part_k * mapping.split_k != gemv.k)) {
         throw ConfigError(fmt::format(
             "mapping.pimnast.padding: refused, but {} x {} takes {} x {} with tiles of {} x {}",
             gemv.m, gemv.k, p.padded_m, p.part_k * mapping.split_k, p.m, p.k));
@@ -523,6 +568,15 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
     return p;
 }
 
+std::int64_t column_major_tiles(const PimPlacement& p) {
+    return ceil_div(p.padded_m / p.m * p.part_k, p.banks);
+}
+
+std::int64_t column_major_blocks(const PimPlacement& p) {
+    const std::int64_t of_column = p.padded_m / p.m;
+    return of_column / std::gcd(of_column, p.banks);
+}
+
 std::int64_t fold_commands(const GemvProblem& gemv, const PimPlacement& p, const PimConfig& pim) {
     if (pim.reduction_tree || p.m >= p.lanes || pim.fold == arch::pim::Fold::Host) {
         return 0;
@@ -533,9 +587,8 @@ std::int64_t fold_commands(const GemvProblem& gemv, const PimPlacement& p, const
     const std::int64_t halvings = std::bit_width(static_cast<std::uint64_t>(apart)) - 1;
     // Registers of the same rows are added first.
     const std::int64_t merges = registers - ceil_div(registers, ceil_div(p.lanes, p.m));
-    const std::int64_t shifts = pim.fold == arch::pim::Fold::Log2
-                                    ? halvings
-                                    : std::max<std::int64_t>(lanes - p.m, 0);
+    const std::int64_t shifts =
+        pim.fold == arch::pim::Fold::Log2 ? halvings : std::max<std::int64_t>(lanes - p.m, 0);
     return shifts * registers + merges + halvings * registers;
 }
 
@@ -545,7 +598,9 @@ arch::pim::PimProgram lower(const GemvProblem& gemv, const PimPlacement& p,
     const std::int64_t words_per_row = memory.row.count() * kBitsPerByte / pim.register_bits;
     Lowering work(gemv, p, pim, words_per_row);
     if (p.mapping.placement == PimMapping::Placement::ColumnMajor) {
-        lower_column_major(gemv, p, pim, work.program);
+        ColumnMajorLowering columns(gemv, p, pim);
+        p.mapping.order == PimMapping::Order::Address ? columns.by_address() : columns.by_outputs();
+        work.program.commands = std::move(columns.commands);
     } else {
         work.run();
     }
@@ -577,12 +632,49 @@ std::int64_t turns_of_batch(const arch::pim::BankTiming& times, const MemoryConf
     const std::int64_t host =
         arch::base::Clock{memory.clock}.first_cycle_from(pim.host_turn).count();
     if (!pim.bus_turnaround) {
-        const std::int64_t change = std::max<std::int64_t>(
-            0, 1 + pim.mode_change.count() - pim.command_interval.count());
+        const std::int64_t change =
+            std::max<std::int64_t>(0, 1 + pim.mode_change.count() - pim.command_interval.count());
         return host + (pim.mode_change.count() > 0 ? 2 * change : 0);
     }
     return host + (times.write_to_mac - pim.command_interval).count() +
            std::max<std::int64_t>(0, (times.mac_to_write - pim.mac_slot()).count() - hidden);
+}
+
+// CK by which a row closes later because results were written to it shortly before its end: after
+// the last of them come the next pass's inputs, and MACs up to the end of the row.
+std::int64_t recovery_of_results(const GemvProblem& gemv, const PimPlacement& p,
+                                 const MemoryConfig& memory, const PimConfig& pim) {
+    if (pim.spill != arch::pim::Spill::Stream && pim.spill != arch::pim::Spill::Row) {
+        return 0;
+    }
+    const arch::pim::BankTiming times(memory.timing, pim);
+    const std::int64_t words_per_row = memory.row.count() * kBitsPerByte / pim.register_bits;
+    const std::int64_t slot = pim.command_interval.count();
+    const std::int64_t turn =
+        pim.bus_turnaround
+            ? (times.write_to_mac - pim.command_interval).count() +
+                  arch::base::Clock{memory.clock}.first_cycle_from(pim.host_turn).count()
+            : 0;
+    std::int64_t words = 0;  // of a row block, but for its results
+    std::int64_t factors = 0;
+    for (std::int64_t from = 0; from < p.part_k; from += p.chunk) {
+        const ChunkCost cost = chunk_cost(gemv, p, from, pim);
+        words += cost.mac_words;
+        factors += cost.scale_factors;
+    }
+    std::int64_t waits = 0;
+    for (std::int64_t done = p.degree; done < p.row_blocks; done += p.degree) {
+        const std::int64_t laid_out =
+            done * words + ceil_div(done * factors * GemvProblem::kScaleBits, pim.register_bits) +
+            (pim.spill == arch::pim::Spill::Row ? done * results_of(gemv, p, pim) : 0);
+        const std::int64_t loads =
+            std::min(p.degree, p.row_blocks - done) > 1 ? pim.accumulator_load : 0;
+        const std::int64_t before_end =
+            (1 + inputs_of(gemv, p, 0, pim) + loads) * slot + turn +
+            (words_per_row - laid_out % words_per_row) % words_per_row * pim.mac_slot().count();
+        waits += std::max<std::int64_t>(0, times.write_to_precharge.count() - before_end);
+    }
+    return waits;
 }
 
 }  // namespace
@@ -600,7 +692,8 @@ std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& p,
     std::int64_t turns = 0;
     for (std::int64_t from = 0; from < p.part_k; from += p.chunk) {
         const ChunkCost cost = chunk_cost(gemv, p, from, pim);
-        const std::int64_t scales = cost.scale_factors > 0 ? std::max<std::int64_t>(1, cost.scale_commands) : 0;
+        const std::int64_t scales =
+            cost.scale_factors > 0 ? std::max<std::int64_t>(1, cost.scale_commands) : 0;
         const std::int64_t to = std::min(from + p.chunk, p.part_k);
         const std::int64_t folds = folds_before(p, to, pim) - folds_before(p, from, pim);
         commands += passes * inputs_of(gemv, p, from, pim) +
@@ -626,6 +719,7 @@ std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& p,
         ceil_div(share, memory.row.count() * kBitsPerByte / pim.register_bits);
     const std::int64_t row_switch = (pim.precharge_all + times.activate_to_mac).count();
     const std::int64_t last_close = (times.write_to_precharge - pim.command_interval).count();
+    turns += recovery_of_results(gemv, p, memory, pim);
     return commands * slot + words * pim.mac_slot().count() + turns + rows * row_switch -
            (pim.program_end == arch::pim::ProgramEnd::LastCommand ? pim.precharge_all.count() : 0) +
            (pim.ends_at_last_command() ? 0 : last_close);

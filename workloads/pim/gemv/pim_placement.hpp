@@ -30,7 +30,10 @@ struct PimMapping {
     std::int64_t tile_rows = 0;
     enum class Walk { ColumnRow, RowColumn, Column } walk = Walk::ColumnRow;
     bool padding = true;  // rows and columns may be padded
-    std::int64_t phases = 1;     // between them the channels serve ordinary requests
+    // Column-major: a bank's tiles as their addresses have them, or those of the same outputs one
+    // after the other.
+    enum class Order { Address, Outputs } order = Order::Address;
+    std::int64_t phases = 1;  // between them the channels serve ordinary requests
     arch::base::Femtoseconds between{2'000'000'000};  // phases
 };
 
@@ -70,6 +73,10 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping,
 // Commands that fold the lanes of a row block's sums once.
 std::int64_t fold_commands(const GemvProblem& gemv, const PimPlacement& placement,
                            const arch::pim::PimConfig& pim);
+
+// Column-major: tiles of a bank, and the row blocks they go round.
+std::int64_t column_major_tiles(const PimPlacement& placement);
+std::int64_t column_major_blocks(const PimPlacement& placement);
 
 // What every channel's controller issues: the same for all.
 arch::pim::PimProgram lower(const GemvProblem& gemv, const PimPlacement& placement,

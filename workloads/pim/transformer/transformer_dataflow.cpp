@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "arch/base/clock.hpp"
@@ -114,22 +115,32 @@ class ModelJob final : public Job {
     };
 
     std::vector<Operator> operators() const;
-    bool in_banks(Runner& runner, const Operator& op, double tokens, double& ns,
-                  RunResult& result);
+    bool in_banks(Runner& runner, const Operator& op, double tokens, double& ns, RunResult& result);
     double on_npu(Runner& runner, const Operator& op, double tokens);
     bool attention_in_banks(Runner& runner, RunResult& result);
     double attention_ns(double context) const;
-    double prompt_ns(Runner& runner, bool on_npu, RunResult& result);
+    struct PromptPart {  // of the prompt's time
+        std::string name;
+        Place place = Place::Soc;
+        double times = 1;
+        double ns = 0;
+        double macs = 0;
+    };
+    std::vector<PromptPart> prompt_parts(Runner& runner, bool on_npu);
+    static double time_of(const std::vector<PromptPart>& parts);
+    ResultTable prompt_table(const std::vector<PromptPart>& parts,
+                             const std::vector<PromptPart>& on_soc) const;
+    ResultTable whole_table(double prompt, double decode) const;
     double modes_of_layer(Runner& runner);
     double layers() const { return static_cast<double>(workload_.model.layers); }
-    void report(RunResult& result, const std::vector<Step>& steps, double prompt, double rest) const;
+    void report(RunResult& result, const std::vector<Step>& steps, double prompt,
+                double soc_prompt) const;
 
     const Case& case_;
     const ModelWorkload& workload_;
     const arch::pim::SocConfig& soc_;
     // Attention of a layer in the banks at some contexts, between which it is taken for linear.
     std::vector<std::pair<double, double>> attention_;
-    Json products_ = Json::array();  // of the prompt, on an NPU
 };
 
 std::vector<Operator> ModelJob::operators() const {
@@ -173,10 +184,9 @@ bool ModelJob::in_banks(Runner& runner, const Operator& op, double tokens, doubl
 double ModelJob::on_npu(Runner& runner, const Operator& op, double tokens) {
     Case part;
     part.device = *workload_.prompt_device;
-    part.problem = {gemm_kind(),
-                    GemmProblem{static_cast<std::int64_t>(tokens), op.gemv.k, op.gemv.m,
-                                workload_.format.input, workload_.format.weights,
-                                *workload_.prompt_result}};
+    part.problem = {gemm_kind(), GemmProblem{static_cast<std::int64_t>(tokens), op.gemv.k,
+                                             op.gemv.m, workload_.format.input,
+                                             workload_.format.weights, *workload_.prompt_result}};
     const RunResult run = runner.run(part);
     return run.time_ns * copies_read(op, tokens);
 }
@@ -206,8 +216,9 @@ bool ModelJob::attention_in_banks(Runner& runner, RunResult& result) {
         const auto tokens = static_cast<std::int64_t>(context);
         double scores = 0;
         double values = 0;
-        Operator op{"attention", Place::Banks, 1, 1,
-                    gemv_of(workload_, tokens, model.size_of_head()), true};
+        Operator op{
+            "attention", Place::Banks, 1, 1, gemv_of(workload_, tokens, model.size_of_head()),
+            true};
         RunResult aside;
         if (!in_banks(runner, op, 1, scores, aside)) {
             result.status = aside.status;
@@ -234,30 +245,66 @@ double ModelJob::attention_ns(double context) const {
 }
 
 // All tokens of the prompts at once: every matrix is read once, each token attends to those before.
-double ModelJob::prompt_ns(Runner& runner, bool npu, RunResult&) {
+std::vector<ModelJob::PromptPart> ModelJob::prompt_parts(Runner& runner, bool npu) {
+    std::vector<PromptPart> parts;
     if (workload_.prompt == 0) {
-        return 0;
+        return parts;
     }
     const auto tokens = static_cast<double>(workload_.prompt);
     const auto all = tokens * static_cast<double>(workload_.batch);
-    double layer = 0;
-    double head = 0;
+    std::optional<PromptPart> head;
     for (const Operator& op : operators()) {
-        if (!op.of_layer) {
-            head = soc_ns(soc_, op, static_cast<double>(workload_.batch));  // of the last token
-            continue;
+        if (op.of_layer) {
+            parts.push_back({op.name, npu ? Place::Npu : Place::Soc, layers(),
+                             npu ? on_npu(runner, op, all) : soc_ns(soc_, op, all),
+                             op.gemv.macs() * op.uses * all});
+        } else {  // of the last token
+            const auto last = static_cast<double>(workload_.batch);
+            head = {op.name, Place::Soc, 1, soc_ns(soc_, op, last), op.gemv.macs() * last};
         }
-        const double ns = npu ? on_npu(runner, op, all) : soc_ns(soc_, op, all);
-        if (npu) {
-            const double macs = op.gemv.macs() * op.uses * all;
-            products_.push_back(
-                {{"name", op.name}, {"time_ns", ns}, {"tops", 2 * macs / ns / 1000}});
-        }
-        layer += ns;
     }
     const Attention pairs = attention_of(workload_, tokens * (tokens + 1) / 2);
     const Attention cache = attention_of(workload_, tokens);
-    return layers() * (layer + roofline_ns(soc_, pairs.macs, cache.bytes)) + head;
+    parts.push_back({"attention", Place::Soc, layers(), roofline_ns(soc_, pairs.macs, cache.bytes),
+                     pairs.macs});
+    parts.push_back(*head);
+    return parts;
+}
+
+double ModelJob::time_of(const std::vector<PromptPart>& parts) {
+    double sum = 0;
+    for (const PromptPart& part : parts) {
+        sum += part.times * part.ns;
+    }
+    return sum;
+}
+
+ResultTable ModelJob::prompt_table(const std::vector<PromptPart>& parts,
+                                   const std::vector<PromptPart>& on_soc) const {
+    ResultTable table{
+        "the prompt, by operator", {"operator", "runs on", "times", "us", "us on soc"}, {}};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const PromptPart& part = parts[i];
+        table.rows.push_back({part.name, name_of(part.place), fmt::format("{}", part.times),
+                              fmt::format("{:.2f}", part.times * part.ns / 1e3),
+                              fmt::format("{:.2f}", part.times * on_soc[i].ns / 1e3)});
+    }
+    return table;
+}
+
+ResultTable ModelJob::whole_table(double prompt, double decode) const {
+    ResultTable table{"the model", {"part", "tokens", "ms", "tokens/s"}, {}};
+    const auto batch = static_cast<double>(workload_.batch);
+    const auto add = [&](const char* part, std::int64_t tokens, double ns) {
+        const double all = static_cast<double>(tokens) * batch;
+        if (tokens > 0) {
+            table.rows.push_back({part, fmt::format("{}", all), fmt::format("{:.3f}", ns / 1e6),
+                                  fmt::format("{:.2f}", all * kNanosecondsPerSecond / ns)});
+        }
+    };
+    add("prompt", workload_.prompt, prompt);
+    add("generated", workload_.generate, decode);
+    return table;
 }
 
 void ModelJob::run(Runner& runner, RunResult& result) {
@@ -285,9 +332,22 @@ void ModelJob::run(Runner& runner, RunResult& result) {
         return;
     }
     const bool npu = workload_.prompt_device && workload_.prompt > 0;
-    const double soc_prompt = prompt_ns(runner, false, result);
-    const double prompt = npu ? prompt_ns(runner, true, result) : soc_prompt;
-    report(result, steps, prompt, soc_prompt);
+    const std::vector<PromptPart> soc_prompt = prompt_parts(runner, false);
+    const std::vector<PromptPart> prompt = npu ? prompt_parts(runner, true) : soc_prompt;
+    report(result, steps, time_of(prompt), time_of(soc_prompt));
+    if (!prompt.empty()) {
+        result.tables.insert(result.tables.begin() + 1, prompt_table(prompt, soc_prompt));
+    }
+    if (npu) {
+        result.details["prompt_on"] = workload_.prompt_device->name;
+    }
+    for (const PromptPart& part : prompt) {
+        result.details["prompt_operators"].push_back({{"name", part.name},
+                                                      {"runs_on", name_of(part.place)},
+                                                      {"times", part.times},
+                                                      {"time_ns", part.ns},
+                                                      {"tops", 2 * part.macs / part.ns / 1000}});
+    }
     name_bottlenecks(result, "pim", "PIM: ");
 }
 
@@ -300,9 +360,8 @@ void ModelJob::report(RunResult& result, const std::vector<Step>& steps, double 
     double in_banks = 0;
     Json operators = Json::array();
     Json matrices = Json::array();
-    ResultTable table{"a generated token, by operator",
-                      {"operator", "runs on", "times", "us", "us on soc"},
-                      {}};
+    ResultTable table{
+        "a generated token, by operator", {"operator", "runs on", "times", "us", "us on soc"}, {}};
     const auto add = [&](const std::string& name, Place place, double times, double ns,
                          double on_soc) {
         operators.push_back({{"name", name},
@@ -369,22 +428,21 @@ void ModelJob::report(RunResult& result, const std::vector<Step>& steps, double 
               case_.device.memory.clock);
     result.speedup_over_soc =
         (soc_prompt + generated * soc_step_ns + soc_attention) / result.time_ns;
-    result.details = {{"prompt_ns", prompt},
-                      {"decode_ns", decode},
-                      {"per_token_ns", generated > 0 ? decode / generated : 0},
-                      {"tokens_per_s",
-                       decode > 0 ? batch * generated * kNanosecondsPerSecond / decode : 0},
-                      {"matrices_in_banks_ns", in_banks},
-                      {"rest_ns", decode - in_banks},
-                      {"soc_alone_ns", soc_prompt + generated * soc_step_ns + soc_attention},
-                      {"operators", operators},
-                      {"by_context", contexts},
-                      {"layer_matrices", matrices}};
-    if (!products_.empty()) {
-        result.details["prompt_on"] = workload_.prompt_device->name;
-        result.details["prompt_layer_products"] = products_;
+    result.details = {
+        {"prompt_ns", prompt},
+        {"decode_ns", decode},
+        {"per_token_ns", generated > 0 ? decode / generated : 0},
+        {"tokens_per_s", decode > 0 ? batch * generated * kNanosecondsPerSecond / decode : 0},
+        {"matrices_in_banks_ns", in_banks},
+        {"rest_ns", decode - in_banks},
+        {"soc_alone_ns", soc_prompt + generated * soc_step_ns + soc_attention},
+        {"operators", operators},
+        {"by_context", contexts},
+        {"layer_matrices", matrices}};
+    result.tables = {whole_table(prompt, decode)};
+    if (generated > 0) {
+        result.tables.insert(result.tables.end(), {table, by_context});
     }
-    result.tables = {table, by_context};
 }
 
 // The NPU that takes the prompt's matrices, and the widest type its products can have.
@@ -429,7 +487,7 @@ void read_places(Node& node, ModelWorkload& workload) {
     const std::vector<std::pair<std::string_view, Place>> kPlaces{
         {"banks", Place::Banks}, {"soc", Place::Soc}, {"npu", Place::Npu}};
     const std::vector<std::pair<std::string_view, Place>> kOfAttention{{"banks", Place::Banks},
-                                                                      {"soc", Place::Soc}};
+                                                                       {"soc", Place::Soc}};
     child.optional("qkv", places.qkv, kPlaces, "queries, keys and values");
     child.optional("attention", places.attention, kOfAttention, "over the cached keys and values");
     child.optional("projection", places.projection, kPlaces, "of the heads' outputs");
@@ -476,10 +534,18 @@ class ModelKind final : public ProblemKind {
 
     Json describe(const Problem& problem) const override {
         const auto& workload = problem.get<ModelWorkload>();
+        const Places& places = workload.places;
         return {{"model", workload.model.name},
                 {"prompt", workload.prompt},
                 {"generate", workload.generate},
-                {"batch", workload.batch}};
+                {"batch", workload.batch},
+                {"place",
+                 {{"qkv", name_of(places.qkv)},
+                  {"attention", name_of(places.attention)},
+                  {"projection", name_of(places.projection)},
+                  {"router", name_of(places.router)},
+                  {"feed_forward", name_of(places.feed_forward)},
+                  {"head", name_of(places.head)}}}};
     }
 };
 
@@ -488,8 +554,7 @@ class ModelDataflow final : public Dataflow {
   public:
     std::string_view name() const override { return ""; }
     bool serves(const Problem& problem, const Device& device) const override {
-        return problem.find<ModelWorkload>() != nullptr &&
-               device.has<arch::pim::PimConfig>();
+        return problem.find<ModelWorkload>() != nullptr && device.has<arch::pim::PimConfig>();
     }
     bool takes(const Mapping& mapping) const override {
         return mapping.empty() || &mapping.dataflow() == &gemv::pimnast_dataflow() ||

@@ -1,0 +1,72 @@
+// For tests: a channel by itself. Bursts in at stated CKs, commands out at exact ones.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "arch/memory/controller/channel.hpp"
+#include "arch/memory/device/prime_timing_testing.hpp"
+
+namespace tilesim::arch::memory::controller {
+
+struct Heard {
+    device::Command command = device::Command::Activate;
+    std::size_t bank = 0;
+    std::int64_t when = 0;
+    bool operator==(const Heard&) const = default;
+};
+
+inline void PrintTo(const Heard& heard, std::ostream* out) {
+    *out << device::kCommandNames[static_cast<std::size_t>(heard.command)] << " of bank "
+         << heard.bank << " at " << heard.when;
+}
+
+class Bench : private CommandListener, private ChannelOwner {
+  public:
+    Bench() { config.refresh = false; }
+
+    void arrive(std::int64_t when, std::size_t bank, std::int64_t row, bool write = false) {
+        Arrival& arrival = channel().arrivals().expect(write, next_request_++, when);
+        arrival.bursts[arrival.count++] =
+            device::Location(0, static_cast<std::int64_t>(bank), row, 0);
+        first_ = std::min(first_, when);
+    }
+    Channel& channel() {
+        if (!channel_) {
+            channel_ = make_channel(config, index, stats_, *this);
+            channel_->listen(this);
+        }
+        return *channel_;
+    }
+    const std::vector<Heard>& run(std::int64_t until = 100'000) {
+        channel().run(first_, until);
+        return heard;
+    }
+    std::int64_t spent(BusState state) {
+        return channel().stats().bus.spent(static_cast<std::size_t>(state));
+    }
+
+    device::MemoryConfig config = device::prime_device();
+    std::size_t index = 0;
+    std::vector<Heard> heard;
+    std::vector<std::pair<std::uint64_t, std::int64_t>> done;  // requests, by number
+
+  private:
+    void on_command(std::size_t, device::Command command, std::size_t bank, std::int64_t,
+                    std::int64_t now) override {
+        heard.push_back({command, bank, now});
+    }
+    void on_burst_done(std::uint64_t request, std::int64_t when) override {
+        done.emplace_back(request, when);
+    }
+
+    base::stats::Group stats_{"test"};
+    std::unique_ptr<Channel> channel_;
+    std::uint64_t next_request_ = 0;
+    std::int64_t first_ = INT64_MAX;
+};
+
+}  // namespace tilesim::arch::memory::controller
