@@ -66,6 +66,15 @@ void repeat(RunResult& result, std::int64_t vectors) {
     }
 }
 
+std::string order_of(const PimPlacement& p) {
+    if (p.mapping.placement == PimMapping::Placement::Balanced) {
+        return fmt::format("column-row order of degree {}", p.degree);
+    }
+    return p.mapping.order == PimMapping::Order::Address
+               ? "columns over the banks, in order of address"
+               : "columns over the banks, tiles of the same outputs together";
+}
+
 class GemvJob final : public Job {
   public:
     GemvJob(const Case& a_case, PimPlacement placement)
@@ -120,10 +129,10 @@ class GemvJob final : public Job {
         const arch::pim::PimProgram program =
             gemv::lower(product_.gemv, p, case_.device.memory, pim);
         return fmt::format(
-                   "# tile {} x {} (m x k), column-row order of degree {}, {} row blocks a bank\n"
+                   "# tile {} x {} (m x k), {}, {} row blocks a bank\n"
                    "# registers: {} of {} ({} input, {} x {} output); page of {} bytes needed\n"
                    "# {} commands a channel, all banks at once\n",
-                   p.m, p.k, p.degree, p.row_blocks, p.registers_used(), pim.registers,
+                   p.m, p.k, order_of(p), p.row_blocks, p.registers_used(), pim.registers,
                    p.mapping.input_registers, p.degree * p.accumulator_sets, p.output_registers,
                    p.page_needed, program.commands.size()) +
                arch::pim::print(program);
@@ -217,7 +226,9 @@ class Pimnast final : public PlacementDataflow {
 class ColumnMajor final : public PlacementDataflow {
   public:
     std::string_view name() const override { return "column_major"; }
-    std::string_view summary() const override { return "columns of 256 rows over banks"; }
+    std::string_view summary() const override {
+        return "columns, in tiles of an interleave unit, over the banks";
+    }
     Mapping read(Node& mapping) const override {
         PimMapping read;
         Node node = mapping.child(name(), summary());

@@ -147,10 +147,11 @@ std::vector<Operator> ModelJob::operators() const {
     const Places& places = workload_.places;
     std::vector<Operator> list;
     for (const TransformerModel::Matrix& matrix : workload_.model.layer_matrices()) {
-        const Place place = matrix.name == "qkv"          ? places.qkv
-                            : matrix.name == "projection" ? places.projection
-                            : matrix.name == "router"     ? places.router
-                                                          : places.feed_forward;
+        const Place place = matrix.name == "qkv"                            ? places.qkv
+                            : matrix.name == "projection"                   ? places.projection
+                            : matrix.name == "router"                       ? places.router
+                            : matrix.name == "down" || matrix.name == "fc2" ? places.down
+                                                                            : places.up;
         list.push_back({matrix.name, place, static_cast<double>(matrix.uses),
                         static_cast<double>(matrix.copies),
                         gemv_of(workload_, matrix.rows, matrix.columns), true});
@@ -492,10 +493,15 @@ void read_places(Node& node, ModelWorkload& workload) {
     child.optional("attention", places.attention, kOfAttention, "over the cached keys and values");
     child.optional("projection", places.projection, kPlaces, "of the heads' outputs");
     child.optional("router", places.router, kPlaces, "of a mixture of experts");
-    child.optional("feed_forward", places.feed_forward, kPlaces, "both its matrices");
+    Place both = places.up;
+    child.optional("feed_forward", both, kPlaces, "both its matrices");
+    places.up = places.down = both;
+    child.optional("up", places.up, kPlaces,
+                   "its first matrix, with the gate; left out: feed_forward");
+    child.optional("down", places.down, kPlaces, "its second matrix; left out: feed_forward");
     child.optional("head", places.head, kPlaces, "the vocabulary");
     for (const Place place :
-         {places.qkv, places.projection, places.router, places.feed_forward, places.head}) {
+         {places.qkv, places.projection, places.router, places.up, places.down, places.head}) {
         if (place == Place::Npu && !workload.prompt_device && !node.describing()) {
             child.error("", "npu needs a prompt_device");
             break;
@@ -544,7 +550,8 @@ class ModelKind final : public ProblemKind {
                   {"attention", name_of(places.attention)},
                   {"projection", name_of(places.projection)},
                   {"router", name_of(places.router)},
-                  {"feed_forward", name_of(places.feed_forward)},
+                  {"up", name_of(places.up)},
+                  {"down", name_of(places.down)},
                   {"head", name_of(places.head)}}}};
     }
 };

@@ -18,7 +18,8 @@ struct Places {
     Place attention = Place::Soc;  // over the cache of keys and values
     Place projection = Place::Banks;
     Place router = Place::Soc;
-    Place feed_forward = Place::Banks;
+    Place up = Place::Banks;    // of the feed-forward part, with its gate
+    Place down = Place::Banks;  // of the feed-forward part
     Place head = Place::Soc;  // the vocabulary
 };
 
