@@ -19,7 +19,6 @@ Fabric::Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_c
       writes_(config),
       pages_(config),
       ports_(ports) {
-    departures_.fabric = this;
     for (Port& port : ports_) {
         port.fabric = this;
     }
@@ -56,20 +55,39 @@ void Fabric::connect(base::ProbeListener* listener) {
     }
 }
 
-void Fabric::note(std::size_t index, std::int64_t under_way, std::int64_t waiting) {
-    const auto change = [this](const std::string& lane, std::string_view activity,
-                               std::int64_t& count, std::int64_t more) {
+void Fabric::note(Port& port, std::int64_t under_way, std::int64_t waiting,
+                  base::Femtoseconds now) {
+    const auto change = [this, now](const std::string& lane, std::string_view activity,
+                                    std::int64_t& count, std::int64_t more) {
         const bool before = count > 0;
         count += more;
         if (!before && count > 0) {
-            probe_.begin(lane, activity, queue_.now());
+            probe_.begin(lane, activity, now);
         } else if (before && count == 0) {
-            probe_.end(lane, activity, queue_.now());
+            probe_.end(lane, activity, now);
         }
     };
-    Port& port = ports_[index];
     change(port.reads_lane, "under_way", port.under_way, under_way);
     change(port.waiting_lane, "waiting", port.waiting, waiting);
+}
+
+void Fabric::note_departures(Port& port, base::Femtoseconds now) {
+    while (!port.departures.empty() && port.departures.front() <= now) {
+        note(port, 1, -1, port.departures.front());
+        port.departures.pop_front();
+    }
+}
+
+void Fabric::note_begin(Port& port, base::Femtoseconds goes) {
+    const base::Femtoseconds now = queue_.now();
+    note_departures(port, now);
+    if (goes <= now) {
+        note(port, 1, 0, now);
+        return;
+    }
+    note(port, 0, 1, now);
+    base::insert_before(port.departures,
+                        [goes](base::Femtoseconds other) { return other > goes; }) = goes;
 }
 
 // A write first crosses its port, a read does so with its answer.
@@ -82,17 +100,10 @@ void Fabric::begin(std::uint64_t slot) {
     const base::Femtoseconds goes =
         pages_.known(request.address, link.take(request.address, request.bytes, from));
     if (probe_ && !request.write) {
-        note(request.port, goes > now ? 0 : 1, goes > now ? 1 : 0);
-        if (goes > now) {
-            queue_.at(goes, departures_, slot);
-        }
+        note_begin(ports_[request.port], goes);
     }
     memory_.submit({request.address, request.bytes, request.write, this, slot,
                     goes + config_.request_latency});
-}
-
-void Fabric::Departures::on_event(std::uint64_t slot, base::Femtoseconds) {
-    fabric->note(fabric->requests_[slot].port, 1, -1);
 }
 
 void Fabric::on_memory_complete(std::uint64_t slot, base::Femtoseconds when) {
@@ -148,7 +159,8 @@ void Fabric::finish(std::uint64_t slot, base::Femtoseconds now) {
     FabricClient* const client = done.client;
     const std::uint64_t tag = done.tag;
     if (probe_ && !done.write) {
-        note(done.port, -1, 0);
+        note_departures(ports_[done.port], now);
+        note(ports_[done.port], -1, 0, now);
     }
     requests_.give_back(slot);
     client->on_fabric_complete(tag, now);

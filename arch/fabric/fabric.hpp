@@ -82,24 +82,24 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
         bool crossing = false;
         base::Cycles read_free{0};  // first cycle its read data port is free
         base::Cycles write_free{0};
-        std::int64_t under_way = 0;  // reads, counted while a trace is written
+        // While a trace is written: reads under way, those that wait, and until when each does.
+        std::int64_t under_way = 0;
         std::int64_t waiting = 0;
+        base::Ring<base::Femtoseconds> departures{};
         std::string reads_lane{}, waiting_lane{};
     };
     static constexpr std::uint64_t kArrival = UINT64_MAX;  // tag of a port's event
-
-    // Reads leave while a trace is written.
-    struct Departures final : base::EventHandler {
-        void on_event(std::uint64_t slot, base::Femtoseconds now) override;
-        Fabric* fabric = nullptr;
-    };
 
     void begin(std::uint64_t slot);
     void expect(Port& port, Answer answer);
     void cross(Port& port);
     void finish(std::uint64_t slot, base::Femtoseconds now);
     // Tells the trace of so many more reads of a port under way and waiting.
-    void note(std::size_t port, std::int64_t under_way, std::int64_t waiting);
+    void note(Port& port, std::int64_t under_way, std::int64_t waiting, base::Femtoseconds now);
+    void note_begin(Port& port, base::Femtoseconds goes);
+    // Tells it of those that have left, in order of time and without events of their own: a run
+    // that is traced is the run that is not.
+    void note_departures(Port& port, base::Femtoseconds now);
     // Occupies `free` for the transfer and returns the time of its end.
     base::Femtoseconds occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from);
 
@@ -113,7 +113,6 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
     std::vector<Port> ports_;
     base::SlotPool<FabricRequest> requests_;  // under way
     base::Probe probe_;
-    Departures departures_;
 };
 
 }  // namespace tilesim::arch::fabric

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "arch/base/probe_testing.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/memory/port/stub_memory_testing.hpp"
 
@@ -153,6 +154,27 @@ TEST(Fabric, RequestsTakeTheLinkOneAfterTheOtherInWholeLines) {
     }
     EXPECT_EQ(arrivals,
               (Times{kRequest, kRequest + kLine * 2, kRequest + kLine * 3, kRequest + kLine * 6}));
+}
+
+TEST(Fabric, ATracedRunHasNoEventMoreAndItsReadsLeaveWhenTheLinkIsFree) {
+    const auto events = [](base::ProbeRecorder* recorder) {
+        ExactBench bench(narrow());
+        bench.fabric.connect(recorder);
+        bench.submit(0, 3 * kLineBytes, false, 1);
+        bench.submit(0, kLineBytes, false, 0);
+        bench.submit(0, kLineBytes, false, 0);
+        bench.run();
+        return bench.queue.executed();
+    };
+    base::ProbeRecorder recorder{base::Clock{base::Hertz{1'000'000'000}}};
+    EXPECT_EQ(events(&recorder), events(nullptr));
+    using Activities = std::vector<base::ProbeRecorder::Activity>;
+    EXPECT_EQ(recorder.of("fabric.port(0).waiting"),
+              (Activities{{"fabric.port(0).waiting", "waiting", 0, 16}}));
+    // The second one leaves behind four lines, and crosses its port in two cycles.
+    const std::int64_t last = (kWay + kLine * 4 + 2_ns).count() / 1'000'000;
+    EXPECT_EQ(recorder.of("fabric.port(0).reads"),
+              (Activities{{"fabric.port(0).reads", "under_way", 12, last}}));
 }
 
 TEST(Fabric, ReadsAndWritesHaveALinkEach) {
