@@ -348,13 +348,14 @@ void refuse_other_kinds(const Node& root, const std::string& file) {
         refuse(fmt::format("is a sweep; `tilesim sweep {}` runs it", file));
     }
     if (root.has("kind")) {
-        refuse(fmt::format("is a device; `tilesim describe {0}` lists what it holds, and a "
-                           "scenario names it: `device: {0}`",
-                           file));
+        refuse(
+            fmt::format("is a device; `tilesim describe {0}` lists what it holds, and a "
+                        "scenario names it: `device: {0}`",
+                        file));
     }
     if (root.has("layers")) {
-        refuse(fmt::format("is a model; a scenario names it: `workload: {{model: {}, ...}}`",
-                           file));
+        refuse(
+            fmt::format("is a model; a scenario names it: `workload: {{model: {}, ...}}`", file));
     }
 }
 

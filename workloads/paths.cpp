@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/auxv.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,11 +22,19 @@ namespace {
 // The file this code was loaded from: the program, or a module in another program's process.
 fs::path own_file() {
     Dl_info info{};
-    if (::dladdr(reinterpret_cast<const void*>(&own_file), &info) == 0 || info.dli_fname == nullptr) {
+    if (::dladdr(reinterpret_cast<const void*>(&own_file), &info) == 0 ||
+        info.dli_fname == nullptr) {
         return {};
     }
     std::error_code error;
     return fs::canonical(info.dli_fname, error);
+}
+
+// The program as it was started; known without /proc too.
+fs::path started_file() {
+    const auto* name = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+    std::error_code error;
+    return name == nullptr ? fs::path{} : fs::canonical(name, error);
 }
 
 // What is installed with a file: PREFIX/share/tilesim, the file lying somewhere below PREFIX.
@@ -47,7 +56,8 @@ std::string shipped(const char* folder, const char* in_source) {
     if (const char* share = std::getenv("TILESIM_SHARE"); share != nullptr) {
         return (fs::path{share} / folder).string();
     }
-    for (const fs::path& file : {fs::read_symlink("/proc/self/exe", error), own_file()}) {
+    for (const fs::path& file :
+         {fs::read_symlink("/proc/self/exe", error), started_file(), own_file()}) {
         if (const fs::path installed = installed_with(file, folder); !installed.empty()) {
             return installed.string();
         }

@@ -81,12 +81,12 @@ std::string to_table(const RunComparison& comparison) {
         fmt::format("{:<28} {:>14} {:>14} {:>9}\n", "run", "measured us", "predicted us", "error");
     for (const RunComparison::Row& row : comparison.rows) {
         const double measured = row.measured_ns / kNanosecondsPerMicrosecond;
-        text += row.problem.empty()
-                    ? fmt::format("{:<28} {:>14.3f} {:>14.3f} {:>+8.2f}%\n", row.name, measured,
-                                  row.predicted_ns / kNanosecondsPerMicrosecond,
-                                  row.error_percent())
-                    : fmt::format("{:<28} {:>14.3f} not predicted: {}\n", row.name, measured,
-                                  row.problem);
+        text +=
+            row.problem.empty()
+                ? fmt::format("{:<28} {:>14.3f} {:>14.3f} {:>+8.2f}%\n", row.name, measured,
+                              row.predicted_ns / kNanosecondsPerMicrosecond, row.error_percent())
+                : fmt::format("{:<28} {:>14.3f} not predicted: {}\n", row.name, measured,
+                              row.problem);
     }
     return text + fmt::format("mean error {:.2f} %, worst {:.2f} %\n",
                               comparison.mean_error_percent(), comparison.worst_error_percent());

@@ -9,11 +9,11 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "sim/schema.hpp"
 #include "sim/explore/axis_range.hpp"
 #include "sim/explore/base_values.hpp"
 #include "sim/explore/yaml_block.hpp"
 #include "sim/scenario.hpp"
+#include "sim/schema.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -168,7 +168,8 @@ void read_base(Node& root, SweepFile& sweep, const std::string& file) {
         }
         Document base = Document::load(sweep.base_file);
         if (base.root().has("axes")) {
-            root.error("base", fmt::format("{} is a sweep itself; name the scenario", sweep.base_file));
+            root.error("base",
+                       fmt::format("{} is a sweep itself; name the scenario", sweep.base_file));
             return;
         }
         sweep.base_text = base.text();
@@ -285,9 +286,10 @@ SweepFile read_sweep(Document document, const std::string& file) {
     sweep.text = document.text();
     Node root = document.root();
     if (root.has("device") && !root.has("axes")) {
-        throw ConfigError(fmt::format("{0}:1:1: is a scenario; `tilesim run {0}` runs it, and a "
-                                      "sweep begins with `base: {0}`",
-                                      file));
+        throw ConfigError(
+            fmt::format("{0}:1:1: is a scenario; `tilesim run {0}` runs it, and a "
+                        "sweep begins with `base: {0}`",
+                        file));
     }
     read_base(root, sweep, file);
     read_fixed(root.child("set", "the same for every point"), sweep.fixed);

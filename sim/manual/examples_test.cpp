@@ -29,8 +29,7 @@ class Examples : public testing::Test {
         std::filesystem::create_directory_symlink(source / "configs", folder_.path() / "configs");
         std::ofstream(folder_.path() / "runs.csv")
             << "workload.core_kernel.k,time_us\n64,1.5\n128,2.6\n192,3.7\n232,4.4\n";
-        const std::string path =
-            std::string{TILESIM_BINARY_DIR} + ":" + path_before();
+        const std::string path = std::string{TILESIM_BINARY_DIR} + ":" + path_before();
         ::setenv("PATH", path.c_str(), 1);
     }
     static std::string path_before() {

@@ -36,6 +36,6 @@ done
 bash -n "$usr/share/bash-completion/completions/tilesim"
 [ -s "$usr/share/zsh/vendor-completions/_tilesim" ] || fail "no completion for zsh"
 if [ -d "$usr/lib/python3/dist-packages/tilesim" ]; then
-    dpkg-deb --field "$package" Depends | grep -q 'python3 (>= 3' || fail "python3 is no dependency"
+    dpkg-deb --field "$package" Depends | grep -qE 'python3 \(>= 3\.[0-9]+\), python3 \(<< 3\.[0-9]{2}' || fail "python3 is no dependency"
     PYTHONPATH=$usr/lib/python3/dist-packages python3 -B -c 'import tilesim; tilesim.describe("mine")'
 fi

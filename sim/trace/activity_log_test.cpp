@@ -96,7 +96,8 @@ TEST(Vcd, WritesChangesOnly) {
 // Two channels of a tile share its scope, which the next tile's leaves.
 TEST(Vcd, ComponentsLieInTheScopesOfTheirNames) {
     ActivityLog log({}, 100);
-    for (const char* component : {"npu.tile(0,1).mm2s0", "npu.tile(0,1).s2mm0", "npu.tile(0,2).core"}) {
+    for (const char* component :
+         {"npu.tile(0,1).mm2s0", "npu.tile(0,1).s2mm0", "npu.tile(0,2).core"}) {
         log.begin(component, "streaming", ns(1));
         log.end(component, "streaming", ns(2));
     }
@@ -136,7 +137,8 @@ TEST(Counters, AddUpWhatGoesOnAtOnce) {
     for (const Counter::Value& value : counters[0].values) {
         values.emplace_back(value.since.count() / 1'000'000, value.value);
     }
-    EXPECT_EQ(values, (std::vector<std::pair<std::int64_t, double>>{{2, 1}, {3, 2}, {5, 1}, {11, 0}}));
+    EXPECT_EQ(values,
+              (std::vector<std::pair<std::int64_t, double>>{{2, 1}, {3, 2}, {5, 1}, {11, 0}}));
 }
 
 // Two busses, windows of 4 ns: 3 of 8 ns in the first, none in the second, 1 in the third.

@@ -222,8 +222,7 @@ void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
 }
 
 std::string to_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
-                            std::int64_t memory_rows, const std::string& device,
-                            ChromeForm form) {
+                            std::int64_t memory_rows, const std::string& device, ChromeForm form) {
     std::string text;
     write_chrome_trace(log, frequency, memory_rows, device, form,
                        [&text](std::string_view piece) { text.append(piece); });

@@ -60,7 +60,8 @@ Window parse_window(const std::string& text) {
 
 void TraceOptions::add_to(CLI::App& command) {
     command.add_option("--trace", chrome_file, "write a Chrome trace, as mlir-aie's parser does");
-    command.add_option("--trace-time", time, "times of --trace: cycles, or us as viewers take them")
+    command
+        .add_option("--trace-time", time, "times of --trace: cycles, or us as viewers take them")
         ->check(CLI::IsMember({"cycles", "us"}));
     command.add_flag("--trace-counters", counters,
                      "busy cores and DRAM in --trace besides the activities");
