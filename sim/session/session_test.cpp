@@ -1,0 +1,34 @@
+#include "sim/session/session.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/scenario.hpp"
+
+namespace tilesim::sim::session {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+workloads::RunResult launched(double dispatch_ns) {
+    return run(parse_scenario(
+        "device: xdna2\nworkload: {elementwise: {operation: add, rows: 64, elements: 64}}\n"
+        "mapping: {elementwise: {columns: 1}}\n",
+        "test",
+        {{"device.npu.command_processor.dispatch", fmt::format("{:.0f} ns", dispatch_ns)}}));
+}
+
+// A launch of d and work of w is shorter than three launches where d > w / 2.
+TEST(Session, AResultUnderThreeLaunchesLongSaysThatItIsMostlyTheHosts) {
+    constexpr double kLaunch = 1000;
+    const double work = launched(kLaunch).time_ns - kLaunch;
+    const auto says = Contains(HasSubstr("mostly the host's time"));
+    EXPECT_THAT(launched(0.49 * work).notes, Not(says));
+    EXPECT_THAT(launched(0.51 * work).notes, says);
+}
+
+}  // namespace
+}  // namespace tilesim::sim::session
