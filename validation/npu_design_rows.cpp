@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "arch/base/config.hpp"
 #include "arch/host/host_profile.hpp"
@@ -132,18 +134,39 @@ Task bandwidth_task(const Record& r, const Record& design) {
     return task;
 }
 
-// Groups of up to two by two steps (run.py: runtime_loop_tiling_sizes).
+// Of the first launch.
+std::string c_type(const Record& r) {
+    return r.at("design") == "mlir_air_fused_cast" ? "f32" : r.at("c_dtype");
+}
+
+// Groups of up to two by two steps (run.py: runtime_loop_tiling_sizes), of which a descriptor moves
+// those along M, or along N where M has but one; one step where the next is too far for it.
+std::string air_reach(const Record& r) {
+    const auto number = [&](const char* key) { return std::stoll(r.at(key)); };
+    const std::int64_t rows = number("tile_m") * number("herd_m");
+    const std::int64_t steps_m = number("M") / rows;
+    std::int64_t reach = grouped(steps_m, 2);
+    std::int64_t in_flight = grouped(number("N") / (number("tile_n") * number("herd_n")), 2);
+    if (steps_m == 1) {
+        std::swap(reach, in_flight);
+    }
+    constexpr std::int64_t kWordsOfStep = 1 << 20;
+    const std::int64_t c_in_word = c_type(r) == "f32" ? 1 : 2;
+    const bool far =
+        steps_m > 1 && rows * std::max(number("K") / 2, number("N") / c_in_word) > kWordsOfStep;
+    if (reach == 1 || far) {
+        return fmt::format("shim_bds: sequential, in_flight: {}", in_flight * reach);
+    }
+    return fmt::format("shim_bds: sequential, in_flight: {}, reach: block_row, reach_tiles: {}",
+                       in_flight, reach);
+}
+
 std::string air_mapping(const Record& r) {
-    const auto steps = [&](const char* extent, const char* tile, const char* herd) {
-        return grouped(std::stoll(r.at(extent)) / (std::stoll(r.at(tile)) * std::stoll(r.at(herd))),
-                       2);
-    };
     return fmt::format(
         "a_along: column, columns: {}, rows: {}, m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, "
-        "b_k_mt: {}, sums: {}, shim_bds: sequential, in_flight: {}",
+        "b_k_mt: {}, sums: {}, {}",
         r.at("herd_m"), r.at("herd_n"), r.at("tile_m"), r.at("k_l1"), r.at("tile_n"), r.at("k_l2"),
-        r.at("k_l2"), r.at("design") == "mlir_air_drain" ? "f32" : "in_c",
-        steps("M", "tile_m", "herd_m") * steps("N", "tile_n", "herd_n"));
+        r.at("k_l2"), r.at("design") == "mlir_air_drain" ? "f32" : "in_c", air_reach(r));
 }
 
 // What is queued together and awaited together: two rows of blocks, one where C is column-major.
@@ -157,15 +180,14 @@ std::string iron_mapping(const Record& r) {
 }
 
 Launch gemm_launch(const Record& r, const Record& design) {
-    const bool casts = r.at("design") == "mlir_air_fused_cast";
-    return {fmt::format("device: {}\nworkload: {{gemm: {{M: {}, K: {}, N: {}, a: bf16, b: bf16, c: "
-                        "{}, b_layout: {}}}}}\n"
-                        "mapping: {{output_stationary: {{{}}}, kernel_permille: {}}}\n",
-                        r.at("device"), r.at("M"), r.at("K"), r.at("N"),
-                        casts ? "f32" : r.at("c_dtype"), r.at("b_layout"),
-                        r.at("design") == "iron_gemm" ? iron_mapping(r) : air_mapping(r),
-                        design.at("kernel_permille")),
-            design.at("host_profile")};
+    return {
+        fmt::format("device: {}\nworkload: {{gemm: {{M: {}, K: {}, N: {}, a: bf16, b: bf16, c: "
+                    "{}, b_layout: {}}}}}\n"
+                    "mapping: {{output_stationary: {{{}}}, kernel_permille: {}}}\n",
+                    r.at("device"), r.at("M"), r.at("K"), r.at("N"), c_type(r), r.at("b_layout"),
+                    r.at("design") == "iron_gemm" ? iron_mapping(r) : air_mapping(r),
+                    design.at("kernel_permille")),
+        design.at("host_profile")};
 }
 
 // The second launch of a design that casts its result in DRAM.

@@ -18,6 +18,8 @@ HostConfig read_host_config(Node node) {
     node.optional("profile", config.profile, host_profile_names(),
                   "machine whose launch cost and clocks stand in for the device file's");
     node.required("cores", config.cores, {1, 4096}, "cores that share the work");
+    node.optional("threads", config.threads, {1, 8},
+                  "threads of a core, which share its ports and caches; programs run on all");
     node.required("clock", config.clock, {kMega, 20'000 * kMega}, "of the cores, sustained");
     node.required("operations_per_cycle", config.operations_per_cycle, {1, 65536},
                   "f32 operations of a core; a multiply-add counts two");

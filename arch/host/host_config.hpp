@@ -17,6 +17,7 @@ namespace tilesim::arch::host {
 struct HostConfig {
     std::size_t profile = 0;  // host_profile.hpp: what a launch costs on this machine
     std::int64_t cores = 8;
+    std::int64_t threads = 1;  // of a core, that share its caches and its ports
     base::Hertz clock{4'000'000'000};
     std::int64_t operations_per_cycle = 32;  // f32, of a core: a multiply-add counts two
     // What compiled loops reach of that with operands in the L1, in thousandths: loops that keep a

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "arch/host/host_testing.hpp"
 
 namespace tilesim::arch::host {
@@ -52,6 +54,36 @@ TEST(MatrixLoops, RowsBeyondTheL1ComeFromTheL2) {
     EXPECT_DOUBLE_EQ(product_ns(host(), MatrixLoop::Rows, 3, 16, kL1Words), rows(kL1Words, 1));
     EXPECT_DOUBLE_EQ(product_ns(host(), MatrixLoop::Rows, 3, 16, kL1Words + 1),
                      rows(kL1Words + 1, 2));
+}
+
+HostConfig threaded(std::int64_t core_bandwidth) {
+    HostConfig two = host();
+    two.threads = 2;
+    two.core_bandwidth = base::BytesPerSecond{core_bandwidth};
+    return two;
+}
+constexpr std::int64_t kSlow = 5'000'000'000;
+
+TEST(MatrixLoops, ThreadsOfACoreShareItsPortsAndFillEachOthersWaits) {
+    // Six rows are one round for six threads. Alone a thread does one thing after the other, and
+    // longer where it fetches slowly; two need a port twice.
+    const double row = 16 * 64;
+    const double arithmetic = row * 2 / kStreaming * kCycle;
+    const double alone = row * multiply_add(kStreaming, 1) * kCycle + row * kWord / 5;
+    EXPECT_GT(alone, 2 * arithmetic);
+    EXPECT_DOUBLE_EQ(product_ns(threaded(kSlow), MatrixLoop::Rows, 6, 16, 64), alone);
+    EXPECT_DOUBLE_EQ(product_ns(threaded(4 * kSlow), MatrixLoop::Rows, 6, 16, 64), 2 * arithmetic);
+    // One more row is another round.
+    EXPECT_DOUBLE_EQ(product_ns(threaded(4 * kSlow), MatrixLoop::Rows, 7, 16, 64), 4 * arithmetic);
+}
+
+TEST(MatrixLoops, ThreadsOfACoreShareItsL1) {
+    // Two rows of 127 words fit 1021 B, two of 128 do not: a word more for every multiply-add.
+    const auto rows = [](double n, double words) {
+        return 16 * n * multiply_add(kStreaming, words) * kCycle + 16 * n * kWord / 5;
+    };
+    EXPECT_DOUBLE_EQ(product_ns(threaded(kSlow), MatrixLoop::Rows, 6, 16, 127), rows(127, 1));
+    EXPECT_DOUBLE_EQ(product_ns(threaded(kSlow), MatrixLoop::Rows, 6, 16, 128), rows(128, 2));
 }
 
 TEST(MatrixLoops, AnOperandBeyondTheL3IsFetchedEveryRound) {

@@ -32,6 +32,9 @@ void read_keys(arch::base::config::Node& node, OutputStationaryMapping& map) {
     node.optional("reach", map.reach,
                   {{"output_tile", Reach::OutputTile}, {"block_row", Reach::BlockRow}},
                   "what one shim descriptor moves");
+    node.optional("reach_tiles", map.reach_tiles, {0, 64},
+                  "output tiles of a row of blocks one descriptor moves, where reach is block_row; "
+                  "0: as many as it can");
     node.optional("mode", map.mode, "which of the device's multiply modes of these types");
     node.optional("b_k_mt", map.b_k_mt, {0, 1 << 20},
                   "memory tile block of B along K; 0: k_mt, or k_ct where B is row-major");

@@ -17,23 +17,24 @@ struct OutputStationaryMapping {
         Overlapped,  // rewritten as soon as the oldest C block is out
         Sequential   // rewritten when everything outstanding is
     } shim_bds = ShimDescriptors::Overlapped;
-    std::int64_t columns = 0;    // of cores, from the west; 0: all
-    std::int64_t rows = 0;       // of cores, from the south; 0: all
-    std::int64_t a_buffers = 2;  // A tiles per core
-    std::int64_t b_buffers = 2;  // B tiles per core
-    std::int64_t in_flight = 0;  // reaches the shims are given ahead; 0: all they can take,
-                                // one where `sequential`
-    bool a_along_columns = false;   // A up the columns of cores, B along the rows
-    bool c_column_major = false;    // in DRAM
-    bool sums_apart = false;        // sums stay in f32 buffers of their own, cast to C at the end
+    std::int64_t columns = 0;      // of cores, from the west; 0: all
+    std::int64_t rows = 0;         // of cores, from the south; 0: all
+    std::int64_t a_buffers = 2;    // A tiles per core
+    std::int64_t b_buffers = 2;    // B tiles per core
+    std::int64_t in_flight = 0;    // reaches the shims are given ahead; 0: all they can take,
+                                   // one where `sequential`
+    bool a_along_columns = false;  // A up the columns of cores, B along the rows
+    bool c_column_major = false;   // in DRAM
+    bool sums_apart = false;       // sums stay in f32 buffers of their own, cast to C at the end
     // What one shim descriptor moves: the panels and the C block of an output tile, or of all
     // output tiles of a row of blocks (of all, where a row has but one).
     enum class Reach { OutputTile, BlockRow } reach = Reach::OutputTile;
-    std::string mode{};             // of the kernel, where the device has several of the types
-    std::int64_t b_k_mt = 0;        // B's block along K; 0: k_mt, or k_ct where B is row-major
-    std::int64_t a_blocks = 0;      // blocks of A per memory tile and stream; 0: as many as a_buffers
-    std::int64_t b_blocks = 0;      // the same of B
-    std::int64_t c_blocks = 0;      // C tiles of a core in its memory tile; 0: as many as c_buffers
+    std::int64_t reach_tiles = 0;  // of a row of blocks, where `reach` is block_row; 0: most it can
+    std::string mode{};            // of the kernel, where the device has several of the types
+    std::int64_t b_k_mt = 0;       // B's block along K; 0: k_mt, or k_ct where B is row-major
+    std::int64_t a_blocks = 0;  // blocks of A per memory tile and stream; 0: as many as a_buffers
+    std::int64_t b_blocks = 0;  // the same of B
+    std::int64_t c_blocks = 0;  // C tiles of a core in its memory tile; 0: as many as c_buffers
 
     std::int64_t columns_of(const arch::npu::NpuConfig& config) const {
         return columns == 0 ? config.columns : columns;

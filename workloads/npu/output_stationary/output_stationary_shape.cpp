@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 #include "arch/npu/stream/stream_switch.hpp"
@@ -145,6 +146,23 @@ DescriptorIds memory_descriptors(const ArrayShape& shape, std::int64_t home,
     return ids;
 }
 
+// How often a shim's offset can advance by such steps.
+std::int64_t most_tiles(const ReachSteps& steps, const DmaConfig& dma) {
+    const bool near = std::max({steps.a, steps.b, steps.c}) <= std::int64_t{1} << dma.step_bits;
+    return dma.iteration && near ? std::min(kIterations, dma.repeats) : 1;
+}
+
+// Of `count`, the one nearest to `wanted`.
+std::int64_t nearest_divisor(std::int64_t count, std::int64_t wanted) {
+    std::int64_t nearest = 1;
+    for (std::int64_t divisor = 2; divisor <= count; ++divisor) {
+        if (count % divisor == 0 && std::abs(divisor - wanted) < std::abs(nearest - wanted)) {
+            nearest = divisor;
+        }
+    }
+    return nearest;
+}
+
 class Problems {
   public:
     Problems(const ArrayShape& shape, const GemmView& view, const NpuConfig& config)
@@ -251,20 +269,21 @@ class Problems {
     // What moves several output tiles repeats a task, whose offset advances with its runs.
     void check_reach() {
         if (map_.reach == OutputStationaryMapping::Reach::OutputTile) {
+            require(map_.reach_tiles == 0,
+                    "reach_tiles needs reach: block_row; with output_tile a descriptor moves one");
             return;
         }
         const ReachSteps steps = reach_steps(view_, shape_, config_);
-        const std::int64_t most =
-            config_.shim_dma.iteration ? std::min(kIterations, config_.shim_dma.repeats) : 1;
+        const std::int64_t most = most_tiles(steps, config_.shim_dma);
         require(steps.tiles <= most,
-                "reach: block_row: a descriptor would move {} output tiles, its offset advances {} "
-                "times; use reach: output_tile or more columns",
-                steps.tiles, most);
-        const std::int64_t longest = std::max({steps.a, steps.b, steps.c});
-        require(longest <= std::int64_t{1} << config_.shim_dma.step_bits,
-                "reach: block_row: from an output tile to the next are {} words, a descriptor's "
-                "step has {} bits; use reach: output_tile",
-                longest, config_.shim_dma.step_bits);
+                "reach_tiles must be at most {}: a descriptor's offset advances {} times by steps "
+                "of {} bits, here they are {} words; got {}",
+                most, config_.shim_dma.iteration ? kIterations : 1, config_.shim_dma.step_bits,
+                std::max({steps.a, steps.b, steps.c}), steps.tiles);
+        require(steps.of_row % steps.tiles == 0,
+                "reach_tiles must divide the {} output tiles of a row of blocks, got {}; the "
+                "nearest that does is {}",
+                steps.of_row, steps.tiles, nearest_divisor(steps.of_row, steps.tiles));
         require(shape_.a_in == 1 && shape_.b_in == 1,
                 "reach: block_row: blocks come on {} streams of A and {} of B in turn; use reach: "
                 "output_tile",
@@ -367,13 +386,20 @@ ReachSteps reach_steps(const GemmView& view, const ArrayShape& shape, const NpuC
     if (view.map.reach == OutputStationaryMapping::Reach::OutputTile) {
         return {};
     }
-    if (size.n > columns) {
-        return {size.n / columns, 0,
-                words(columns * (problem.b_column_major ? size.k : 1), problem.b),
-                words(columns * (view.c_by_columns ? size.m : 1), problem.c)};
+    const bool along_row = size.n > columns;
+    ReachSteps steps;
+    steps.of_row = along_row ? size.n / columns : size.m / rows;
+    if (along_row) {
+        steps.b = words(columns * (problem.b_column_major ? size.k : 1), problem.b);
+        steps.c = words(columns * (view.c_by_columns ? size.m : 1), problem.c);
+    } else {
+        steps.a = words(rows * (view.a_by_k ? size.k : 1), problem.a);
+        steps.c = words(rows * (view.c_by_columns ? 1 : size.n), problem.c);
     }
-    return {size.m / rows, words(rows * (view.a_by_k ? size.k : 1), problem.a), 0,
-            words(rows * (view.c_by_columns ? 1 : size.n), problem.c)};
+    const std::int64_t most = most_tiles(steps, config.shim_dma);
+    steps.tiles =
+        view.map.reach_tiles > 0 ? view.map.reach_tiles : largest_divisor(steps.of_row, most);
+    return steps;
 }
 
 std::vector<std::string> shape_problems(const ArrayShape& shape, const GemmView& view,

@@ -1,10 +1,11 @@
 // How the output-stationary dataflow lies on an array: the cores it uses and the DMA channels,
 // buffers and descriptors of every tile. All counts follow from the device and the mapping.
 //
-// A and B are those of the view (gemm_view.hpp). Every row of cores has one stream of A and every column one of B; the C tiles of a column join in
-// its memory tile. Where a column holds the A of several rows, their blocks come in turn on one
-// channel, or on several where shim and memory tile have them. Half of a shim's channels are for A
-// and half for B, as many as that for C; a second one takes every other block, or half of the rows.
+// A and B are those of the view (gemm_view.hpp). Every row of cores has one stream of A and every
+// column one of B; the C tiles of a column join in its memory tile. Where a column holds the A of
+// several rows, their blocks come in turn on one channel, or on several where shim and memory tile
+// have them. Half of a shim's channels are for A and half for B, as many as that for C; a second
+// one takes every other block, or half of the rows.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace tilesim::workloads::npu::output_stationary {
 // Bytes of one buffer of each kind.
 struct BufferSizes {
     std::int64_t a_core = 0, b_core = 0, c_core = 0;
-    std::int64_t sum_core = 0;  // where sums have a buffer of their own
+    std::int64_t sum_core = 0;                          // where sums have a buffer of their own
     std::int64_t a_block = 0, b_block = 0, c_join = 0;  // in a memory tile
 };
 BufferSizes buffer_sizes(const GemmView& view, const arch::npu::NpuConfig& config);
@@ -81,6 +82,7 @@ ArrayShape shape_of(const GemmView& view, const arch::npu::NpuConfig& config);
 struct ReachSteps {
     std::int64_t tiles = 1;
     std::int64_t a = 0, b = 0, c = 0;
+    std::int64_t of_row = 1;  // output tiles of the row of blocks they are taken from
 };
 ReachSteps reach_steps(const GemmView& view, const ArrayShape& shape,
                        const arch::npu::NpuConfig& config);

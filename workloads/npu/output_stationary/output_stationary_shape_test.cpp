@@ -274,10 +274,14 @@ TEST_P(Shapes, WhatADescriptorCannotReachIsRefused) {
     map_.columns = 1;
     GemmProblem gemm = kProblem;
     gemm.n = 16 * 65;
-    EXPECT_THAT(refusal(machine_, map_, gemm), HasSubstr("would move 65 output tiles"));
+    EXPECT_EQ(refusal(machine_, map_, gemm), "");  // it moves as many as it can
+    map_.reach_tiles = 65;
+    EXPECT_THAT(refusal(machine_, map_, gemm), HasSubstr("reach_tiles must be at most 64"));
     gemm.n = 32;
     gemm.k = 1 << 19;
-    EXPECT_THAT(refusal(machine_, map_, gemm), HasSubstr("a descriptor's step has 20 bits"));
+    map_.reach_tiles = 2;
+    EXPECT_THAT(refusal(machine_, map_, gemm), HasSubstr("by steps of 20 bits"));
+    map_.reach_tiles = 0;
     map_.reach = OutputStationaryMapping::Reach::OutputTile;
     map_.a_along_columns = true;
     map_.rows = 2;

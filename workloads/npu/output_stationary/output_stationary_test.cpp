@@ -9,13 +9,12 @@
 #include <variant>
 
 #include "arch/npu/check/program_verifier.hpp"
-#include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/gemm_data.hpp"
+#include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 namespace {
-
 
 Machine machine(const std::string& name) {
     return load_machine(name, "ddr5_5600");
@@ -25,7 +24,10 @@ Outcome run(const Machine& m, const GemmProblem& gemm, const OutputStationaryMap
             bool functional) {
     LoweredGemm lowered = lower(gemm, map, m.npu);
     const Bytes bytes{[&](auto& store) { fill_operands(gemm, matrices_of(lowered), 5, store); },
-                      [&](auto& store) { return check_product(gemm, matrices_of(lowered), sum_order(gemm, map), 5, store); }};
+                      [&](auto& store) {
+                          return check_product(gemm, matrices_of(lowered), sum_order(gemm, map), 5,
+                                               store);
+                      }};
     return run_program(m, lowered.program, functional ? std::optional{bytes} : std::nullopt);
 }
 
@@ -68,7 +70,8 @@ TEST_P(Products, MatchTheReferenceAndTimingModeAgreesToTheCycle) {
 
 TEST(OutputStationary, DoubleBufferedCHidesTheDrain) {
     Machine m = machine("xdna");
-    m.fabric.link_clock = arch::base::Hertz{10'000'000'000};  // enough DRAM bandwidth to be bound by the cores
+    m.fabric.link_clock =
+        arch::base::Hertz{10'000'000'000};  // enough DRAM bandwidth to be bound by the cores
     m.npu.shim.data_fifo = arch::base::Bytes{16384};
     m.npu.command_processor.dispatch = arch::base::Femtoseconds{0};
     m.npu.command_processor.clock = arch::base::Hertz{10'000'000'000};  // nor by the sequence
@@ -143,8 +146,8 @@ INSTANTIATE_TEST_SUITE_P(ColumnsOfBlocksAndLayouts, Reaches,
 TEST_P(Reaches, ADescriptorMovesWhatARowOfBlocksNeedsOrAllWhereItHasOne) {
     const auto& [across, column_major] = GetParam();
     const Machine m = machine("xdna");
-    const GemmProblem gemm{2 * 128,        128, across * 128, DataType::Int8, DataType::Int8,
-                           DataType::Int8, column_major};
+    const GemmProblem gemm{
+        2 * 128, 128, across * 128, DataType::Int8, DataType::Int8, DataType::Int8, column_major};
     OutputStationaryMapping map = small_map();
     map.shim_bds = OutputStationaryMapping::ShimDescriptors::Sequential;
     map.reach = OutputStationaryMapping::Reach::BlockRow;
@@ -157,6 +160,30 @@ TEST_P(Reaches, ADescriptorMovesWhatARowOfBlocksNeedsOrAllWhereItHasOne) {
     const auto [pushes, runs] = shim_pushes(lower(gemm, map, m.npu));
     EXPECT_EQ(pushes, steps * 4 * 3);
     EXPECT_EQ(runs, steps * 4 * 3 * tiles);
+}
+
+TEST(OutputStationary, ADescriptorMayMovePartOfARowOfBlocks) {
+    const Machine m = machine("xdna");
+    const GemmProblem gemm{2 * 128,        128, 6 * 128, DataType::Int8, DataType::Int8,
+                           DataType::Int8, true};
+    OutputStationaryMapping map = small_map();
+    map.shim_bds = OutputStationaryMapping::ShimDescriptors::Sequential;
+    map.reach = OutputStationaryMapping::Reach::BlockRow;
+    for (const std::int64_t tiles : {1, 2, 3, 6}) {
+        map.reach_tiles = tiles;
+        map.in_flight = tiles == 2 ? 2 : 1;
+        const Outcome outcome = run(m, gemm, map, true);
+        EXPECT_TRUE(outcome.check.match) << outcome.check.first_mismatch;
+        const auto [pushes, runs] = shim_pushes(lower(gemm, map, m.npu));
+        EXPECT_EQ(pushes, 2 * 6 / tiles * 4 * 3);  // A, B and C of four columns
+        EXPECT_EQ(runs, 2 * 6 * 4 * 3);
+    }
+    map.reach_tiles = 4;
+    EXPECT_THAT(problems_of(gemm, map, m.npu),
+                testing::Contains(testing::HasSubstr("the nearest that does is 3")));
+    map.reach = OutputStationaryMapping::Reach::OutputTile;
+    EXPECT_THAT(problems_of(gemm, map, m.npu),
+                testing::Contains(testing::HasSubstr("reach_tiles needs reach: block_row")));
 }
 
 TEST(OutputStationary, SequentialKeepsOneOutputTileInFlightUnlessToldOtherwise) {
