@@ -203,9 +203,9 @@ Launch cast_launch(const Record& r, const Record& design) {
 Task gemm_task(const Record& r, const Record& design) {
     Task task = latency_task(
         r, design,
-        fmt::format("gemm/{}/{}/{}x{}x{}/{}x{}/{}x{}/{}/{}", r.at("design"), r.at("device"),
+        fmt::format("gemm/{}/{}/{}x{}x{}/{}x{}/{}x{}/{}/{}/{}", r.at("design"), r.at("device"),
                     r.at("M"), r.at("K"), r.at("N"), r.at("tile_m"), r.at("tile_n"), r.at("herd_m"),
-                    r.at("herd_n"), r.at("b_layout"), r.at("c_layout")),
+                    r.at("herd_n"), r.at("b_layout"), r.at("c_layout"), r.at("c_dtype")),
         "gemm_" + r.at("design"));
     task.parts = {[launch = gemm_launch(r, design)] { return time_us(launch); }};
     if (r.at("launches") == "2") {
