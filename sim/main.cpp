@@ -143,7 +143,16 @@ int run(const Arguments& arguments) {
 
 int lower(const Arguments& arguments) {
     const sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
-    print(sim::session::Session().lowered_text(scenario));
+    for (const sim::AgentCase& agent : scenario.agents) {
+        const bool requests = !agent.a_case.device.documents.size();
+        print(fmt::format("# agent {}{}\n", agent.name, requests ? ": no program" : ""));
+        if (!requests) {
+            print(sim::session::Session().lowered_text(agent.a_case));
+        }
+    }
+    if (scenario.agents.empty()) {
+        print(sim::session::Session().lowered_text(scenario));
+    }
     return kFine;
 }
 

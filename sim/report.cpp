@@ -37,7 +37,7 @@ double gb_per_s(const workloads::RunResult& result) {  // bytes a ns are GB/s
 }
 
 std::string line(const std::string& label, const std::string& value) {
-    return fmt::format("  {:<18}{}\n", label, value);
+    return fmt::format("  {:<17} {}\n", label, value);
 }
 
 std::string band_text(const Band& band) {

@@ -9,8 +9,10 @@
 
 #include "arch/amx/amx_config.hpp"
 #include "arch/base/quantity.hpp"
+#include "arch/host/memory_loop.hpp"
 #include "arch/pim/pim_config.hpp"
 #include "workloads/catalogue/catalogue.hpp"
+#include "workloads/memory/host_loop/host_loop.hpp"
 #include "workloads/memory/streams/streams.hpp"
 #include "workloads/npu/mlir/design_file.hpp"
 
@@ -216,6 +218,14 @@ void read_agent_keys(Document& document, Node& node, const std::string& file, st
     node.optional("address", address, {0, INT64_MAX},
                   "where its addresses begin in the memory; left out: in a range of its own");
     agent.address = address.count();
+    if (node.has("host")) {
+        const auto loop = arch::host::read_memory_loop(
+            node.child("host", "a processor whose loops go over the memory"));
+        agent.a_case.problem = {workloads::memory::host_loop::loop_kind(), loop};
+        if (!node.describing()) {
+            return;
+        }
+    }
     if (node.has("stream")) {
         const auto stream = arch::memory::traffic::read_stream_config(
             node.child("stream", "generated requests to the memory"));
@@ -266,7 +276,9 @@ void bind_agent(Document& document, Node& node, const std::string& device,
     if (own.problem.empty()) {
         return;
     }
-    if (device.empty() && own.problem.find<arch::memory::traffic::StreamConfig>() == nullptr) {
+    const bool on_memory = own.problem.find<arch::memory::traffic::StreamConfig>() != nullptr ||
+                           own.problem.find<arch::host::MemoryLoopConfig>() != nullptr;
+    if (device.empty() && !on_memory) {
         node.error("device", "is missing: what runs this workload");
         return;
     }
@@ -426,6 +438,19 @@ Scenario load_scenario(const std::string& file, const Overrides& overrides) {
 Scenario parse_scenario(const std::string& text, const std::string& file,
                         const Overrides& overrides) {
     return read_scenario(Document::parse(text, file), file, overrides);
+}
+
+bool sets_device(std::string_view key) {
+    return key.starts_with(kDevicePrefix) || AgentOverrides::holds(key);
+}
+
+std::vector<NamedDevice> devices_of(const Scenario& scenario) {
+    std::vector<NamedDevice> devices{{std::string{kDevicePrefix}, scenario.device}};
+    for (const AgentCase& agent : scenario.agents) {
+        devices.push_back({fmt::format("{}{}.{}", kAgentsPrefix, agent.name, kDevicePrefix),
+                           agent.a_case.device});
+    }
+    return devices;
 }
 
 void describe_scenario(Node& root) {

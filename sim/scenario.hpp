@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arch/base/config.hpp"
@@ -36,6 +37,15 @@ struct Scenario : workloads::Case {
 Scenario load_scenario(const std::string& file, const Overrides& overrides);
 Scenario parse_scenario(const std::string& text, const std::string& file,
                         const Overrides& overrides);
+
+// Whether --set of this key changes a device: "device.npu.columns", "agents.npu0.device.npu.columns".
+bool sets_device(std::string_view key);
+// Every device, by what its keys begin with there.
+struct NamedDevice {
+    std::string prefix;  // "device.", "agents.npu0.device."
+    const workloads::Device& device;
+};
+std::vector<NamedDevice> devices_of(const Scenario& scenario);
 
 // Asks a describing document's root for every key a scenario may have.
 void describe_scenario(arch::base::config::Node& root);

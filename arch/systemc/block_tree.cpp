@@ -20,14 +20,25 @@ std::vector<std::string> segments_of(std::string_view path) {
     return segments;
 }
 
-BlockPlace& child_of(BlockPlace& parent, const std::string& name) {
+BlockPlace& child_of(BlockPlace& parent, const std::string& name, const std::string& path) {
     const auto found = std::find_if(parent.children.begin(), parent.children.end(),
                                     [&](const BlockPlace& each) { return each.name == name; });
     if (found != parent.children.end()) {
         return *found;
     }
-    parent.children.push_back({.name = name, .kind = name});
+    parent.children.push_back({.name = name, .path = path, .kind = name});
     return parent.children.back();
+}
+
+// The states its time is charged to, in the order of statistics.
+std::vector<std::string> states_of(const base::stats::Group* statistics) {
+    std::vector<std::string> names;
+    if (statistics != nullptr && !statistics->accounts().empty()) {
+        for (const base::stats::State& state : statistics->accounts().front()->states()) {
+            names.emplace_back(state.name);
+        }
+    }
+    return names;
 }
 
 BlockModules make_children(const BlockPlace& place) {
@@ -70,16 +81,29 @@ std::string systemc_name(std::string_view segment) {
 BlockModule::BlockModule(const sc_core::sc_module_name& name, const BlockPlace& place)
     : sc_core::sc_module(name),
       kind_(place.kind),
+      path_(place.path),
       statistics_(place.statistics),
+      activities_(states_of(place.statistics)),
       children_(make_children(place)) {}
 
-void BlockModule::trace(sc_core::sc_trace_file* file) const {
-    if (statistics_ != nullptr) {
-        for (const base::stats::StateAccount* account : statistics_->accounts()) {
-            sc_core::sc_trace(file, account->current(),
-                              fmt::format("{}.{}", name(), account->name()));
-        }
+unsigned BlockModule::number_of(std::string_view activity) {
+    auto found = std::find(activities_.begin(), activities_.end(), activity);
+    if (found == activities_.end()) {
+        found = activities_.insert(found, std::string{activity});
     }
+    return static_cast<unsigned>(found - activities_.begin()) + 1;
+}
+
+std::string BlockModule::legend() const {
+    std::string text;
+    for (std::size_t i = 0; i < activities_.size(); ++i) {
+        text += fmt::format("{}{} {}", i > 0 ? ", " : "", i + 1, activities_[i]);
+    }
+    return text;
+}
+
+void BlockModule::trace(sc_core::sc_trace_file* file) const {
+    sc_core::sc_trace(file, activity_, fmt::format("{}.activity", name()));
     for (const auto& child : children_) {
         child->trace(file);
     }
@@ -90,8 +114,10 @@ BlockModules make_modules(const std::vector<base::Block>& blocks, std::size_t sk
     for (const base::Block& block : blocks) {
         const std::vector<std::string> segments = segments_of(block.path);
         BlockPlace* place = &root;
-        for (std::size_t i = skip; i < segments.size(); ++i) {
-            place = &child_of(*place, systemc_name(segments[i]));
+        std::string path;
+        for (std::size_t i = 0; i < segments.size(); ++i) {
+            path += (i > 0 ? "." : "") + segments[i];
+            place = i < skip ? place : &child_of(*place, systemc_name(segments[i]), path);
         }
         if (place != &root) {
             place->kind = block.kind;

@@ -18,6 +18,7 @@ using BlockModules = std::vector<std::unique_ptr<BlockModule>>;
 // A place in the hierarchy, as it is collected before it is built.
 struct BlockPlace {
     std::string name;
+    std::string path;  // in statistics
     std::string kind;
     const base::stats::Group* statistics = nullptr;
     std::vector<BlockPlace> children{};
@@ -28,15 +29,28 @@ class BlockModule final : public sc_core::sc_module {
     BlockModule(const sc_core::sc_module_name& name, const BlockPlace& place);
 
     const char* kind() const override { return kind_.c_str(); }
+    // As in statistics, traces and errors: "npu.tile(0,1).s2mm0".
+    const std::string& path() const { return path_; }
     // May be null.
     const base::stats::Group* statistics() const { return statistics_; }
-    // Its states and those of what is in it as waveforms, numbered as in statistics:
-    // `npu.tile_0_1.s2mm_0.time`.
+    const BlockModules& children() const { return children_; }
+
+    // What it does now; 0: nothing that is told. Only of a device that is traced (waves.hpp).
+    unsigned activity() const { return activity_; }
+    void set_activity(unsigned number) { activity_ = number; }
+    // An activity it has not been asked for yet gets the next number.
+    unsigned number_of(std::string_view activity);
+    // What the numbers mean, so far: "1 row_open, 2 refresh".
+    std::string legend() const;
+    // Its activity and those of what is in it: `npu.tile_0_1.s2mm_0.activity`.
     void trace(sc_core::sc_trace_file* file) const override;
 
   private:
     std::string kind_;
+    std::string path_;
     const base::stats::Group* statistics_;
+    std::vector<std::string> activities_;  // from 1 on
+    unsigned activity_ = 0;
     BlockModules children_;
 };
 

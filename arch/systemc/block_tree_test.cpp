@@ -2,12 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
-#include "arch/base/temporary_folder_testing.hpp"
-
 namespace tilesim::arch::systemc {
 namespace {
 
@@ -47,25 +41,16 @@ struct Statistics : base::stats::Group {
     base::stats::StateAccount time{*this, "time", base::stats::Unit::Cycle, kStates};
 };
 
-TEST(BlockTree, WritesStatesAsWaveforms) {
-    base::TemporaryFolder folder;
-    const std::string file = (folder.path() / "states").string();
+TEST(BlockTree, NumbersActivitiesAsStatisticsListThemThenAsTheyCome) {
     base::stats::Group root("");
-    Statistics statistics(root, "unit");
-    {
-        Device device("device", {{"device.unit", "unit", &statistics}});
-        sc_core::sc_trace_file* trace = sc_core::sc_create_vcd_trace_file(file.c_str());
-        device.modules.front()->trace(trace);
-        sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_NS));
-        statistics.time.enter(State::Busy, 1);
-        sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_NS));
-        sc_core::sc_close_vcd_trace_file(trace);
-    }
-    std::ifstream in(file + ".vcd");
-    std::ostringstream text;
-    text << in.rdbuf();
-    EXPECT_NE(text.str().find("device"), std::string::npos);
-    EXPECT_NE(text.str().find("b1 "), std::string::npos);
+    const Statistics statistics(root, "unit");
+    Device device("device", {{"device.unit", "unit", &statistics}});
+    BlockModule& unit = *device.modules.front();
+    EXPECT_EQ(unit.number_of("busy"), 2U);
+    EXPECT_EQ(unit.number_of("sleeps"), 3U);
+    EXPECT_EQ(unit.number_of("idle"), 1U);
+    EXPECT_EQ(unit.legend(), "1 idle, 2 busy, 3 sleeps");
+    EXPECT_EQ(unit.path(), "device.unit");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Initiators for tests, written against TLM-2.0 alone.
+// Processes and initiators for tests, written against TLM-2.0 alone.
 #pragma once
 
 #include <tlm_utils/peq_with_cb_and_phase.h>
@@ -13,6 +13,20 @@
 #include <vector>
 
 namespace tilesim::arch::systemc {
+
+// A thread.
+class Process final : public sc_core::sc_module {
+  public:
+    Process(const sc_core::sc_module_name& name, std::function<void()> body)
+        : sc_core::sc_module(name), body_(std::move(body)) {
+        SC_HAS_PROCESS(Process);
+        SC_THREAD(run);
+    }
+
+  private:
+    void run() { body_(); }
+    std::function<void()> body_;
+};
 
 // A thread that issues blocking transactions.
 class BlockingInitiator final : public sc_core::sc_module {

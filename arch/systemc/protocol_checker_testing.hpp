@@ -4,6 +4,9 @@
 // manager on non-blocking transactions, a response status where there is a response.
 #pragma once
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <map>
 #include <set>
 #include <string>
@@ -175,6 +178,27 @@ class ProtocolChecker final : public sc_core::sc_module,
     std::set<const tlm::tlm_generic_payload*> blocked_;
     const tlm::tlm_generic_payload* requesting_ = nullptr;
     const tlm::tlm_generic_payload* responding_ = nullptr;
+};
+
+// An initiator bound to a target through a checker; the test fails where it finds a fault, or
+// something that has not come to its end.
+class CheckedBinding {
+  public:
+    template <class Initiator, class Target>
+    CheckedBinding(Initiator& from, Target& to) {
+        from.bind(checker_.in);
+        checker_.out.bind(to);
+    }
+    CheckedBinding(const CheckedBinding&) = delete;
+    CheckedBinding& operator=(const CheckedBinding&) = delete;
+    ~CheckedBinding() {
+        EXPECT_THAT(checker_.faults, testing::IsEmpty());
+        EXPECT_TRUE(checker_.idle());
+    }
+    const ProtocolChecker& checker() const { return checker_; }
+
+  private:
+    ProtocolChecker checker_{sc_core::sc_gen_unique_name("checker")};
 };
 
 }  // namespace tilesim::arch::systemc

@@ -64,6 +64,8 @@ class TimeLine final : public sc_core::sc_module, private base::QueueWatcher {
     void set_run_ahead(base::Femtoseconds most) { run_ahead_ = most; }
     void observe(Observer& observer) { observers_.push_back(&observer); }
     void supervise(Supervisor* supervisor) { supervisor_ = supervisor; }
+    // Goes on where a supervisor has stopped it.
+    void go_on() { arm(); }
 
     // SystemC's present.
     base::Femtoseconds present() const {

@@ -9,11 +9,15 @@
 #include <systemc>
 #include <vector>
 
+#include "arch/systemc/initiators_testing.hpp"
+#include "arch/systemc/reports_testing.hpp"
+
 namespace tilesim::arch::systemc {
 namespace {
 
 using namespace base::literals;
 using testing::ElementsAre;
+using testing::StartsWith;
 
 std::int64_t nanoseconds() {
     return std::llround(sc_core::sc_time_stamp().to_seconds() * 1e9);
@@ -25,16 +29,6 @@ struct Recorder final : base::EventHandler {
     void on_event(std::uint64_t, base::Femtoseconds now) override {
         ran.emplace_back(now.count() / 1'000'000, nanoseconds());
     }
-};
-
-struct Process : sc_core::sc_module {
-    SC_HAS_PROCESS(Process);
-    Process(const sc_core::sc_module_name& name, std::function<void()> b)
-        : sc_core::sc_module(name), body(std::move(b)) {
-        SC_THREAD(run);
-    }
-    void run() { body(); }
-    std::function<void()> body;
 };
 
 void wait_ns(double time) {
@@ -120,12 +114,7 @@ TEST(TimeLine, TellsWhoEntersInItsPast) {
     line.queue().at(40_ns, model);
     sc_core::sc_start(sc_core::sc_time(10, sc_core::SC_NS));
     EXPECT_EQ(model.ran.size(), 1U);  // 30 ns ahead
-    try {
-        line.enter();
-        FAIL() << "entered at 10 ns";
-    } catch (const sc_core::sc_report& report) {
-        EXPECT_STREQ(report.get_msg_type(), "line");
-    }
+    EXPECT_THAT(error_of([&] { line.enter(); }), StartsWith("line: entered at"));
 }
 
 // A model answers at 70 ns, known at 30 ns: nothing after that may happen before SystemC has acted.
@@ -215,13 +204,7 @@ TEST(TimeLine, ReportsWhatAModelThrowsInItsName) {
     TimeLine line("line");
     Thrower thrower;
     line.queue().at(1_ns, thrower);
-    try {
-        sc_core::sc_start();
-        FAIL() << "nothing was reported";
-    } catch (const sc_core::sc_report& report) {
-        EXPECT_STREQ(report.get_msg_type(), "line");
-        EXPECT_STREQ(report.get_msg(), "why");
-    }
+    EXPECT_EQ(error_of([] { sc_core::sc_start(); }), "line: why");
 }
 
 }  // namespace

@@ -28,9 +28,11 @@ std::map<std::string, std::string> base_values(const SweepFile& sweep) {
     for (const auto& key : scenario->document->descriptions()) {
         values[key.path] = key.value;
     }
-    for (const auto& document : scenario->device.documents) {
-        for (const auto& key : document.descriptions()) {
-            values["device." + key.path] = key.value;
+    for (const NamedDevice& named : devices_of(*scenario)) {
+        for (const auto& document : named.device.documents) {
+            for (const auto& key : document.descriptions()) {
+                values[named.prefix + key.path] = key.value;
+            }
         }
     }
     return values;

@@ -26,7 +26,6 @@ using arch::base::config::Node;
 namespace {
 
 constexpr double kMostPoints = 10e6;
-constexpr std::string_view kDevicePrefix = "device.";
 
 Settings settings_at(const SweepFile& sweep, const std::vector<std::size_t>& position) {
     Settings settings;
@@ -260,18 +259,31 @@ std::string PointHasher::named_texts(Node root) {
     } catch (const ConfigError&) {  // the point itself will say that there is no such model
     }
     const std::string device = named(root, "device");
-    for (const std::string& name : device.empty() ? shipped_devices() : std::vector{device}) {
+    const bool any = device.empty() && !root.has("agents") && !root.has("stream") &&
+                     !root.has("host");
+    for (const std::string& name : any              ? shipped_devices()
+                                   : device.empty() ? std::vector<std::string>{}
+                                                    : std::vector{device}) {
         texts += device_text(name) + "\n";
     }
     const std::string prompt_device = named(workload, "prompt_device");
-    return texts + (prompt_device.empty() ? "" : device_text(prompt_device));
+    texts += prompt_device.empty() ? "" : device_text(prompt_device);
+    if (!root.has("agents")) {
+        return texts;
+    }
+    texts += device_text(named(root, "memory"));
+    Node agents = root.child("agents", "");
+    for (const std::string& name : agents.keys()) {
+        texts += named_texts(agents.child(name, ""));
+    }
+    return texts;
 }
 
 std::string PointHasher::hash(const Point& point) {
     Document document = Document::parse(sweep_.base_text, sweep_.base_file);
     std::string device_settings;
     for (const auto& [key, value] : overrides_of(sweep_, point)) {
-        if (key.starts_with(kDevicePrefix)) {
+        if (sets_device(key)) {
             device_settings += key + "=" + value + "\n";
         } else {
             document.override_value(key, value, "set");

@@ -47,20 +47,35 @@ std::optional<Number> number_of(const KeyDescription& key) {
     return number;
 }
 
+// The texts of all devices, and what their keys begin with.
+std::vector<std::pair<std::string, const Document*>> documents_of(const Scenario& scenario) {
+    std::vector<std::pair<std::string, const Document*>> documents;
+    for (const NamedDevice& named : devices_of(scenario)) {
+        for (const Document& document : named.device.documents) {
+            documents.emplace_back(named.prefix, &document);
+        }
+    }
+    return documents;
+}
+
 std::vector<Sensitivity> parameters_of(const Scenario& scenario, double share) {
     std::vector<Sensitivity> parameters;
-    for (const Document& document : scenario.device.documents) {
-        for (const KeyDescription& key : document.descriptions()) {
+    for (const auto& [prefix, document] : documents_of(scenario)) {
+        for (const KeyDescription& key : document->descriptions()) {
             const auto number = number_of(key);
             // Of a list (the modes of a core, say) most entries are for other work.
             if (!number || key.path.find('[') != key.path.npos) {
+                continue;
+            }
+            // An agent's memory is the shared one.
+            if (prefix != "device." && key.path.starts_with("memory.")) {
                 continue;
             }
             const std::int64_t count = number->count;
             const std::int64_t change =
                 std::max<std::int64_t>(1, std::llround(static_cast<double>(count) * share));
             Sensitivity parameter;
-            parameter.key = "device." + key.path;
+            parameter.key = prefix + key.path;
             parameter.value = key.value;
             parameter.smaller.value = number->text(count - change);
             parameter.larger.value = number->text(count + change);
@@ -114,8 +129,9 @@ void simulate_changes(SensitivityResult& result, const Job& base,
 void name_unexercised(SensitivityResult& result, const std::vector<std::string>& keys) {
     for (Sensitivity& parameter : result.parameters) {
         parameter.not_exercised =
-            std::any_of(keys.begin(), keys.end(),
-                        [&](const std::string& key) { return parameter.key == "device." + key; });
+            std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
+                return parameter.key == "device." + key || parameter.key == key;
+            });
     }
 }
 

@@ -13,6 +13,7 @@
 #include "sim/explore/model_version.hpp"
 #include "sim/explore/progress.hpp"
 #include "sim/explore/simulate.hpp"
+#include "sim/scenario.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -45,7 +46,7 @@ StoredPoint to_store(const SweepFile& sweep, const Point& point, const Simulated
     stored.scenario = outcome.scenario;
     auto device_settings = nlohmann::ordered_json::object();
     for (const auto& [key, value] : overrides_of(sweep, point)) {
-        if (key.starts_with("device.")) {
+        if (sets_device(key)) {
             device_settings[key] = value;
         }
     }

@@ -7,7 +7,12 @@
 #include <utility>
 
 #include "arch/base/clock.hpp"
+#include "arch/memory/controller/memory_use.hpp"
+#include "arch/memory/traffic/stream_driver.hpp"
+#include "arch/pim/pim_config.hpp"
+#include "sim/session/parts.hpp"
 #include "sim/session/together.hpp"
+#include "workloads/memory/streams/streams.hpp"
 
 namespace tilesim::sim::session {
 
@@ -143,6 +148,11 @@ void add_parts(const TogetherOutcome& together, RunResult& result) {
         for (const std::string& note : agent.result.notes) {
             result.notes.push_back(agent.name + ": " + note);
         }
+        for (const std::string& key : agent.result.not_exercised) {
+            if (!key.starts_with("memory.")) {
+                result.not_exercised.push_back(fmt::format("agents.{}.device.{}", agent.name, key));
+            }
+        }
         result.functional = agent.result.functional ? agent.result.functional : result.functional;
     }
 }
@@ -173,23 +183,42 @@ void name_the_slowed(const std::vector<Pair>& pairs, RunResult& result) {
     }
 }
 
-}  // namespace
-
-RunResult run_agents(const Scenario& scenario, arch::base::ProbeListener* listener) {
-    const auto& memory = scenario.device.memory;
-    const TogetherOutcome together =
-        run_together(scenario.agents, memory, scenario.run, std::nullopt, listener);
+// Beside each agent's run with the others, one of it alone from the beginning.
+std::vector<Pair> beside_alone(const std::vector<AgentCase>& agents,
+                               const arch::memory::device::MemoryConfig& memory,
+                               const workloads::RunOptions& options,
+                               const TogetherOutcome& together) {
     std::vector<Pair> pairs;
-    for (std::size_t i = 0; i < scenario.agents.size(); ++i) {
-        std::vector<AgentCase> cases = scenario.agents;
+    for (std::size_t i = 0; i < agents.size(); ++i) {
+        std::vector<AgentCase> cases = agents;
         cases[i].repeat = 1;
         cases[i].until_all_done = false;
         cases[i].start = arch::base::Femtoseconds{0};
-        const TogetherOutcome alone = run_together(cases, memory, scenario.run, i, nullptr);
+        const TogetherOutcome alone = run_together(cases, memory, options, i, nullptr);
         const AgentOutcome& own = alone.agents.front();
         pairs.push_back(
             {together.agents[i], own.runs > 0 ? std::optional{own.mean_ns} : std::nullopt});
     }
+    return pairs;
+}
+
+arch::base::Cycles cycles_of(const arch::memory::device::MemoryConfig& memory, double time_ns) {
+    return arch::base::Clock{memory.clock}.cycle_at(arch::base::Femtoseconds{
+        static_cast<std::int64_t>(time_ns * workloads::kFemtosecondsPerNanosecond)});
+}
+
+std::vector<ResultTable> tables_of(const std::vector<Pair>& pairs, double time_ns) {
+    return {times_table(pairs, time_ns), waits_table(pairs), rows_table(pairs)};
+}
+
+}  // namespace
+
+RunResult run_agents(const Scenario& scenario, arch::base::ProbeListener* listener,
+                     arch::memory::controller::CommandLog* log) {
+    const auto& memory = scenario.device.memory;
+    const TogetherOutcome together =
+        run_together(scenario.agents, memory, scenario.run, std::nullopt, listener, log);
+    const std::vector<Pair> pairs = beside_alone(scenario.agents, memory, scenario.run, together);
     RunResult result;
     result.device = scenario.device.name;
     result.status = together.status;
@@ -200,19 +229,67 @@ RunResult run_agents(const Scenario& scenario, arch::base::ProbeListener* listen
     }
     result.mapping = Json::object();
     result.time_ns = together.time_ns;
-    const arch::base::Clock clock{memory.clock};
-    result.cycles = clock
-                        .cycle_at(arch::base::Femtoseconds{static_cast<std::int64_t>(
-                            together.time_ns * workloads::kFemtosecondsPerNanosecond)})
-                        .count();
+    const arch::base::Cycles cycles = cycles_of(memory, together.time_ns);
+    result.cycles = cycles.count();
     workloads::set_rates(result, 0, memory.clock);
     result.memory = together.memory;
     result.banks = together.banks;
+    add_energy(memory, cycles, result);
     result.events = together.events;
     result.details = details_of(pairs, together.time_ns);
-    result.tables = {times_table(pairs, together.time_ns), waits_table(pairs), rows_table(pairs)};
+    result.tables = tables_of(pairs, together.time_ns);
     add_parts(together, result);
+    const bool lent = std::any_of(
+        scenario.agents.begin(), scenario.agents.end(),
+        [](const AgentCase& agent) { return agent.a_case.device.has<arch::pim::PimConfig>(); });
+    workloads::add_not_exercised(
+        result, arch::memory::controller::not_exercised(memory, together.memory, lent));
     name_the_slowed(pairs, result);
+    return result;
+}
+
+RunResult run_beside_traffic(const Scenario& scenario, arch::base::ProbeListener* listener,
+                             arch::memory::controller::CommandLog* log) {
+    AgentCase computing{.name = std::string{scenario.problem.kind().key()}, .a_case = scenario};
+    computing.a_case.traffic.reset();
+    const auto& memory = scenario.device.memory;
+    AgentCase asking;
+    asking.name = "traffic";
+    asking.a_case.problem = {workloads::memory::streams::stream_kind(), *scenario.traffic};
+    asking.a_case.device.name = scenario.device.name;
+    asking.a_case.device.memory = memory;
+    asking.a_case.run = scenario.run;
+    const std::vector<AgentCase> cases{computing, asking};
+    const TogetherOutcome together =
+        run_together(cases, memory, scenario.run, std::nullopt, listener, log);
+    const std::vector<Pair> pairs = beside_alone(cases, memory, scenario.run, together);
+    RunResult result = together.agents.front().result;
+    const RunResult& requests = together.agents.back().result;
+    if (together.status != Status::Ok && result.status == Status::Ok) {
+        result.status = together.status;
+        result.deadlock = together.deadlock;
+    }
+    result.events = together.events;
+    result.banks = together.banks;
+    result.memory = together.memory;
+    add_energy(memory, cycles_of(memory, together.time_ns), result);
+    result.memory.reset();  // the commands are the units'; `banks` counts them
+    result.where.insert(result.where.begin(), together.where.begin(), together.where.end());
+    result.busy.insert(result.busy.begin(), together.busy.begin(), together.busy.end());
+    result.stream = requests.stream;
+    if (requests.stream) {
+        // Until its last write has left the memory's queues, too.
+        auto& time = result.stream->time;
+        const auto begin = arch::memory::traffic::StreamDriver::latency(memory);
+        time = std::max(time, together.memory_done - begin - arch::base::Femtoseconds{1});
+        result.details["traffic_gb_per_s"] = static_cast<double>(result.stream->bytes) *
+                                             workloads::kFemtosecondsPerNanosecond /
+                                             static_cast<double>(time.count());
+    }
+    result.details.update(details_of(pairs, together.time_ns));
+    for (ResultTable& table : tables_of(pairs, together.time_ns)) {
+        result.tables.push_back(std::move(table));
+    }
     return result;
 }
 

@@ -83,6 +83,39 @@ TEST(Agents, AnArrayAndARequestStreamRunAsTheirDataflowsSay) {
     EXPECT_GT(agents["cpu"]["runs"], 0);
 }
 
+// `traffic` is two agents on all of the memory: what the banks compute takes as long as without it,
+// the requests wait for the channels that are lent.
+TEST(Agents, TrafficBesideAGemvIsOneOfThem) {
+    const std::string gemv =
+        "device: lpddr5x_pim\nworkload: {gemv: {M: 4096, K: 4096}}\nmapping: {pimnast: {}}\n";
+    const auto alone = session::run(parse_scenario(gemv, "gemv.yaml", {}));
+    const auto both = session::run(parse_scenario(
+        gemv + "traffic: {pattern: random, requests: 9000, outstanding: 512}\n", "gemv.yaml", {}));
+    ASSERT_EQ(both.status, workloads::Status::Ok);
+    EXPECT_EQ(both.cycles, alone.cycles);
+    ASSERT_TRUE(both.stream.has_value());
+    EXPECT_EQ(both.stream->requests, 9000);
+    const auto& agents = both.details["agents"];
+    EXPECT_EQ(agents["gemv"]["slowdown"], 1.0);
+    EXPECT_GT(agents["traffic"]["slowdown"], 1.0);
+    // All channels are lent for the length of the GEMV; so many requests that some wait at each.
+    const double waited = agents["traffic"]["waited_ns"]["gemv"];
+    EXPECT_NEAR(waited, alone.time_ns, 0.05 * alone.time_ns);
+    // Its last writes have left the queues: each request moved its 64 B.
+    EXPECT_EQ(agents["traffic"]["bytes"], 9000 * 64);
+}
+
+// Eight cores with 12 lines under way each ask for more than a channel of DDR5 gives; two for less.
+TEST(Agents, AProcessorsLoopLoadsTheMemoryAsItsFillsAllow) {
+    const auto agents = run(
+        "memory: ddr5_5600\nagents:\n  wide: {host: {read: 4 MiB, write: 1 MiB}}\n"
+        "  narrow: {host: {read: 1 MiB, cores: 2, fills: 4}, repeat: until_all_done}\n");
+    EXPECT_EQ(agents["wide"]["bytes"], (4 + 2) << 20);  // what is written is fetched first
+    EXPECT_GT(agents["wide"]["slowdown"], 1.0);
+    EXPECT_GT(agents["narrow"]["slowdown"], 1.0);
+    EXPECT_GT(agents["wide"]["waited_ns"]["narrow"], 0);
+}
+
 TEST(Agents, RefuseWhatCannotBeTogether) {
     EXPECT_THAT(error_of("memory: ddr5_5600\nagents:\n  p: {device: lpddr5x_pim, workload: {gemv: "
                          "{M: 1024, K: 1024}}}\n"),

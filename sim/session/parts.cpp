@@ -1,5 +1,7 @@
 #include "sim/session/parts.hpp"
 
+#include "arch/memory/device/power.hpp"
+
 namespace tilesim::sim::session {
 
 using arch::systemc::Outcome;
@@ -48,6 +50,34 @@ void note_end(RunEnd end, const Model& model, arch::base::Clock clock,
         result.status = workloads::Status::TimeLimit;
         result.notes.push_back("stopped by its budget, not dead: " + model.deadlock().progress());
     }
+}
+
+void add_energy(const arch::memory::device::MemoryConfig& memory, arch::base::Cycles cycles,
+                workloads::RunResult& result) {
+    arch::memory::device::CommandCounts counts;
+    for (const auto& channel : result.banks->channels) {
+        for (const arch::memory::port::BankCounts& bank : channel) {
+            counts.activates += static_cast<double>(bank.activates);
+            counts.reads += static_cast<double>(bank.reads);
+            counts.writes += static_cast<double>(bank.writes);
+        }
+    }
+    counts.refreshes = static_cast<double>(result.memory->refreshes);
+    counts.row_open = static_cast<double>(result.memory->row_open);
+    counts.any_row_open = static_cast<double>(result.memory->any_row_open);
+    counts.cycles = static_cast<double>(cycles.count());
+    const auto energy = arch::memory::device::energy_of(memory, counts);
+    result.energy = nlohmann::ordered_json::object();
+    if (!energy) {
+        result.energy["none"] = "the device file gives no currents (memory.power)";
+        return;
+    }
+    double total = 0;
+    for (const auto& [what, nanojoules] : *energy) {
+        result.energy[what + "_nj"] = nanojoules;
+        total += nanojoules;
+    }
+    result.energy["total_nj"] = total;
 }
 
 }  // namespace tilesim::sim::session

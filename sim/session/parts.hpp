@@ -24,4 +24,9 @@ workloads::RunEnd end_of(arch::systemc::Outcome outcome, const workloads::Model&
 void note_end(workloads::RunEnd end, const workloads::Model& model, arch::base::Clock clock,
               arch::base::Femtoseconds reached, workloads::RunResult& result);
 
+// What the memory's commands and its standby have taken, where the device file says what they do;
+// from the result's `memory` and `banks`.
+void add_energy(const arch::memory::device::MemoryConfig& memory, arch::base::Cycles cycles,
+                workloads::RunResult& result);
+
 }  // namespace tilesim::sim::session

@@ -11,7 +11,6 @@
 #include "arch/base/clock.hpp"
 #include "arch/memory/controller/command_trace.hpp"
 #include "arch/memory/controller/memory_use.hpp"
-#include "arch/memory/device/power.hpp"
 #include "sim/console.hpp"
 #include "sim/digest.hpp"
 #include "sim/session/agents.hpp"
@@ -188,35 +187,6 @@ struct Prepared {
     }
 };
 
-// What the memory's commands and its standby have taken, where the device file says what they do.
-void add_energy(const arch::memory::device::MemoryConfig& memory,
-                       arch::base::Cycles cycles, workloads::RunResult& result) {
-    arch::memory::device::CommandCounts counts;
-    for (const auto& channel : result.banks->channels) {
-        for (const arch::memory::port::BankCounts& bank : channel) {
-            counts.activates += static_cast<double>(bank.activates);
-            counts.reads += static_cast<double>(bank.reads);
-            counts.writes += static_cast<double>(bank.writes);
-        }
-    }
-    counts.refreshes = static_cast<double>(result.memory->refreshes);
-    counts.row_open = static_cast<double>(result.memory->row_open);
-    counts.any_row_open = static_cast<double>(result.memory->any_row_open);
-    counts.cycles = static_cast<double>(cycles.count());
-    const auto energy = arch::memory::device::energy_of(memory, counts);
-    result.energy = Json::object();
-    if (!energy) {
-        result.energy["none"] = "the device file gives no currents (memory.power)";
-        return;
-    }
-    double total = 0;
-    for (const auto& [what, nanojoules] : *energy) {
-        result.energy[what + "_nj"] = nanojoules;
-        total += nanojoules;
-    }
-    result.energy["total_nj"] = total;
-}
-
 }  // namespace
 
 RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& result) {
@@ -316,8 +286,9 @@ std::string Session::lowered_text(const Case& a_case) {
 workloads::RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener,
                          arch::memory::controller::CommandLog* log) {
     const auto began = std::chrono::steady_clock::now();
-    workloads::RunResult result = scenario.agents.empty() ? Session(listener, log).run_whole(scenario)
-                                                          : run_agents(scenario, listener);
+    workloads::RunResult result = !scenario.agents.empty() ? run_agents(scenario, listener, log)
+                                  : scenario.traffic ? run_beside_traffic(scenario, listener, log)
+                                                     : Session(listener, log).run_whole(scenario);
     result.provenance = provenance_of(scenario);
     result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return result;

@@ -8,6 +8,7 @@
 
 #include "arch/base/clock.hpp"
 #include "arch/memory/controller/command_trace.hpp"
+#include "arch/memory/controller/memory_use.hpp"
 #include "arch/pim/pim_config.hpp"
 #include "sim/session/contention.hpp"
 #include "sim/session/fiber.hpp"
@@ -59,6 +60,8 @@ struct Shared {
     Platform& platform;
     Contention& contention;
     const std::vector<AgentCase>& cases;
+    arch::memory::controller::CommandLog* log;
+    arch::memory::port::BankUse by_models;  // what they have done to banks beside the memory
 };
 
 // An agent: its job runs in a fiber, which stops where a system has been built and while it runs.
@@ -194,6 +197,9 @@ RunEnd Agent::run(const Case& a_case, const Plan& plan, RunResult& result) {
     if (listener_.get() != nullptr) {
         built.model->connect(listener_.get());
     }
+    if (shared_.log != nullptr) {
+        built.model->log_commands(*shared_.log);
+    }
     fiber_->yield();
     shared_.platform.join(*built.queue, origin_);
     built.model->start();
@@ -214,8 +220,12 @@ RunEnd Agent::run(const Case& a_case, const Plan& plan, RunResult& result) {
     result.memory->bytes_requested = counts.bytes_read + counts.bytes_written;
     result.banks = memory.bank_use();
     built.model->add_bank_use(*result.banks);
+    built.model->add_bank_use(shared_.by_models);
     workloads::set_rates(result, plan.macs, plan.clock);
     workloads::add_not_exercised(result, built.model->not_exercised());
+    workloads::add_not_exercised(
+        result, arch::memory::controller::not_exercised(plan.memory, memory.totals(),
+                                                        built.model->borrows_channels()));
     result.where = workloads::where_time_went(*built.root);
     result.busy = workloads::busy_shares(*built.root);
     count();
@@ -274,6 +284,8 @@ class Director final : public arch::base::EventHandler {
         }
         return done;
     }
+    // When the last that ends of itself had; nothing where one has not.
+    std::optional<Femtoseconds> done_at() const { return done_at_; }
     // Nothing moves any more, or the budget is used up.
     void stop(Outcome outcome) {
         for (const auto& agent : agents_) {
@@ -298,16 +310,20 @@ double nanoseconds(Femtoseconds time) {
     return static_cast<double>(time.count()) / workloads::kFemtosecondsPerNanosecond;
 }
 
+// Until all have ended; then until the memory has done what they asked for.
 void run_to_the_end(Director& director, Platform& platform, const arch::systemc::Limits& limits) {
     while (true) {
         const Outcome outcome = platform.run(limits, [&] { return director.all_done(); });
         if (outcome == Outcome::Finished) {
-            return;
+            break;
         }
         director.stop(outcome);
         if (outcome != Outcome::NothingPending || !director.some_run()) {
             return;
         }
+    }
+    if (!director.some_run()) {  // what they have written leaves the queues
+        platform.run(limits, [&] { return platform.memory().idle(); });
     }
 }
 
@@ -316,7 +332,8 @@ void run_to_the_end(Director& director, Platform& platform, const arch::systemc:
 TogetherOutcome run_together(const std::vector<AgentCase>& cases,
                              const arch::memory::device::MemoryConfig& config,
                              const workloads::RunOptions& options, std::optional<std::size_t> only,
-                             arch::base::ProbeListener* listener) {
+                             arch::base::ProbeListener* listener,
+                             arch::memory::controller::CommandLog* log) {
     const bool banks_compute = std::any_of(cases.begin(), cases.end(), [](const AgentCase& agent) {
         return agent.a_case.device.has<arch::pim::PimConfig>();
     });
@@ -327,9 +344,14 @@ TogetherOutcome run_together(const std::vector<AgentCase>& cases,
     if (listener != nullptr) {
         commands.emplace(config, *listener);
     }
-    Contention contention(platform.memory(), cases.size(), commands ? &*commands : nullptr);
+    arch::memory::controller::CommandListener* next = commands ? &*commands : nullptr;
+    if (log != nullptr) {
+        log->attach(config, next);
+        next = log;
+    }
+    Contention contention(platform.memory(), cases.size(), next);
     platform.memory().listen(&contention);
-    Shared shared{platform, contention, cases};
+    Shared shared{platform, contention, cases, log, platform.memory().bank_use()};
     std::vector<std::unique_ptr<Agent>> agents;
     std::vector<std::size_t> indices;
     for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -350,11 +372,18 @@ TogetherOutcome run_together(const std::vector<AgentCase>& cases,
         commands->finish();
     }
     TogetherOutcome outcome;
-    outcome.time_ns = nanoseconds(platform.queues().now());
+    outcome.time_ns = nanoseconds(director.done_at().value_or(platform.queues().now()));
+    outcome.memory_done = platform.memory().busy_until();
     platform.memory().finish_statistics();
     outcome.memory = platform.memory().totals();
     outcome.banks = platform.memory().bank_use();
+    for (std::size_t channel = 0; channel < outcome.banks.channels.size(); ++channel) {
+        for (std::size_t bank = 0; bank < outcome.banks.channels[channel].size(); ++bank) {
+            outcome.banks.channels[channel][bank] += shared.by_models.channels[channel][bank];
+        }
+    }
     outcome.where = workloads::where_time_went(platform.root());
+    outcome.busy = workloads::busy_shares(platform.root());
     outcome.events = platform.queues().executed();
     const arch::base::Clock clock{config.clock};
     for (std::size_t a = 0; a < agents.size(); ++a) {

@@ -11,6 +11,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/gemv.hpp"
 #include "workloads/memory/memory_machine.hpp"
+#include "workloads/memory/host_loop/host_loop.hpp"
 #include "workloads/memory/streams/streams.hpp"
 #include "workloads/npu/core_kernel/core_kernel.hpp"
 #include "workloads/npu/elementwise/elementwise_dataflow.hpp"
@@ -56,6 +57,7 @@ std::span<const ProblemKind* const> problem_kinds() {
         &amx::tiles::amx_program_kind(),
         &memory::streams::trace_kind(),
         &memory::streams::stream_kind(),
+        &memory::host_loop::loop_kind(),
         &npu::program_file::program_kind(),
         &pim::program::program_kind(),
         &npu::mlir::design_kind(),
@@ -85,6 +87,7 @@ std::span<const Dataflow* const> dataflows() {
         &npu::program_file::program_dataflow(),
         &pim::program::program_dataflow(),
         &memory::streams::stream_dataflow(),
+        &memory::host_loop::loop_dataflow(),
     };
     return kDataflows;
 }

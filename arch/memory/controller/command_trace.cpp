@@ -6,8 +6,17 @@
 
 namespace tilesim::arch::memory::controller {
 
-CommandTrace::CommandTrace(const device::MemoryConfig& config, base::ProbeListener& listener)
-    : timing_(config.timing), clock_(config.clock), listener_(listener) {
+namespace {
+
+std::string_view name_of_burst(bool write) {
+    return write ? "write" : "read";
+}
+
+}  // namespace
+
+CommandTrace::CommandTrace(const device::MemoryConfig& config, base::ProbeListener& listener,
+                           Bursts bursts)
+    : timing_(config.timing), clock_(config.clock), listener_(listener), bursts_(bursts) {
     for (std::int64_t i = 0; i < config.channels; ++i) {
         const std::string channel = fmt::format("memory.channel({})", i);
         Lanes lanes;
@@ -64,12 +73,17 @@ void CommandTrace::on_command(std::size_t channel, device::Command command, std:
 
 void CommandTrace::burst(Lanes& lanes, bool write, std::int64_t start) {
     const std::int64_t end = start + timing_.burst.count();
+    if (bursts_ == Bursts::Apart) {
+        activity(lanes.bus, name_of_burst(write), start, end);
+    }
     if (lanes.begin >= 0 && lanes.write == write && start == lanes.end) {
         lanes.end = end;
         return;
     }
     if (lanes.begin >= 0) {
-        activity(lanes.bus, lanes.write ? "write" : "read", lanes.begin, lanes.end);
+        if (bursts_ == Bursts::Joined) {
+            activity(lanes.bus, name_of_burst(lanes.write), lanes.begin, lanes.end);
+        }
         if (lanes.write != write) {
             const base::Cycles least = write ? timing_.tRTW : timing_.tWTR_L + timing_.read_latency;
             activity(lanes.bus, "turnaround", std::max(lanes.end, start - least.count()), start);
@@ -82,8 +96,8 @@ void CommandTrace::burst(Lanes& lanes, bool write, std::int64_t start) {
 
 void CommandTrace::finish() {
     for (const Lanes& lanes : lanes_) {
-        if (lanes.begin >= 0) {
-            activity(lanes.bus, lanes.write ? "write" : "read", lanes.begin, lanes.end);
+        if (lanes.begin >= 0 && bursts_ == Bursts::Joined) {
+            activity(lanes.bus, name_of_burst(lanes.write), lanes.begin, lanes.end);
         }
     }
 }

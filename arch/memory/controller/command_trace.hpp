@@ -20,9 +20,14 @@
 
 namespace tilesim::arch::memory::controller {
 
+// Bursts as one activity where there is no gap, which is told when the next one comes; or each at
+// once, before its time.
+enum class Bursts { Joined, Apart };
+
 class CommandTrace final : public CommandListener {
   public:
-    CommandTrace(const device::MemoryConfig& config, base::ProbeListener& listener);
+    CommandTrace(const device::MemoryConfig& config, base::ProbeListener& listener,
+                 Bursts bursts = Bursts::Joined);
 
     void on_command(std::size_t channel, device::Command command, std::size_t bank,
                     std::int64_t row, std::int64_t now) override;
@@ -44,6 +49,7 @@ class CommandTrace final : public CommandListener {
     device::DramTiming timing_;
     base::Clock clock_;
     base::ProbeListener& listener_;
+    Bursts bursts_;
     std::vector<Lanes> lanes_;  // by channel
 };
 

@@ -125,6 +125,8 @@ std::vector<base::Block> MemorySystem::blocks() const {
     for (const auto& channel : channels_) {
         const std::string& path = channel->stats().path();
         blocks.push_back({path, channel->stats().component_class(), &channel->stats()});
+        blocks.push_back({path + ".bus", "data_bus"});
+        blocks.push_back({path + ".refresh", "refresh_engine"});
         for (std::int64_t bank = 0; bank < config_.banks(); ++bank) {
             blocks.push_back({fmt::format("{}.bank({})", path, bank), "dram_bank"});
         }

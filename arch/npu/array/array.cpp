@@ -362,6 +362,12 @@ const dma::DmaChannel* Array::find_channel(const program::ChannelId& id) const {
     return found == channels_.end() ? nullptr : found->second.get();
 }
 
+const program::BufferDescriptor* Array::find_descriptor(program::TileCoordinate tile,
+                                                        std::int64_t id) {
+    const auto* entry = table(tile).find(id);
+    return entry == nullptr ? nullptr : &entry->descriptor;
+}
+
 std::vector<base::Block> Array::blocks() const {
     std::vector<base::Block> blocks{{"npu", "npu"}};
     for (std::int64_t column = 0; column < config_.columns; ++column) {

@@ -79,6 +79,8 @@ class Array final : public control::ControlTarget, public tile::LockListener {
     const tile::LockUnit& locks() const { return locks_; }
     // nullptr where the program does not use it.
     const dma::DmaChannel* find_channel(const program::ChannelId& id) const;
+    // As a tile's registers hold it; nullptr where nobody has written it.
+    const program::BufferDescriptor* find_descriptor(program::TileCoordinate tile, std::int64_t id);
     // Every tile of the device and what is in it, whether the program uses it or not.
     std::vector<base::Block> blocks() const;
     // Hears every completion token beside the command processor; may be empty.

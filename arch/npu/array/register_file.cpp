@@ -6,6 +6,8 @@
 #include <cstring>
 #include <span>
 
+#include "arch/npu/program/descriptor_chain.hpp"
+
 namespace tilesim::arch::npu::array {
 
 using control::ChannelRegister;
@@ -53,8 +55,7 @@ void RegisterFile::write(std::uint64_t address, std::uint32_t value) {
             push(at.tile, *queue, value);
         }
     } else if (const auto lock = control::lock_register(kind, locks_of(kind), at.offset)) {
-        constexpr std::uint32_t kLockBits = 0x3F;
-        array_.set_lock({lock_of(at.tile, *lock), value & kLockBits});
+        array_.set_lock({lock_of(at.tile, *lock), value & control::kLockBits});
     } else if (kind == TileKind::Core && at.offset < control::kCoreMemory) {
         write_memory(at.tile, at.offset, value);
     } else {
@@ -108,7 +109,17 @@ void RegisterFile::push(TileCoordinate tile, const ChannelRegister& queue, std::
             written.changed = false;
         }
     }
-    array_.push_task({channel, control::decode_task(config_.kind_of(tile), value)});
+    const program::Task task = control::decode_task(config_.kind_of(tile), value);
+    const auto chain = program::chain_from(
+        task.descriptor, [&](std::int64_t id) { return array_.find_descriptor(tile, id); });
+    if (chain.missing) {
+        throw RegisterFault(
+            fmt::format("a task for {} of {} {} descriptor {}, which nobody has "
+                        "written",
+                        name_of(channel), text_of(tile),
+                        chain.descriptors.empty() ? "starts" : "leads to", *chain.missing));
+    }
+    array_.push_task({channel, task});
 }
 
 program::BufferDescriptor RegisterFile::decode(TileCoordinate tile, std::int64_t id,

@@ -2,7 +2,8 @@
 //
 // Writes:  locks, descriptors, start queues, a core's run-time parameters and, in functional mode,
 //          the words of core memory. Reads: locks, descriptors as written, channel states, core
-//          memory. A descriptor takes effect when a task is pushed to a channel of its tile.
+//          memory. A descriptor takes effect when a task is pushed to a channel of its tile; what
+//          that task executes must have been written by then.
 // Ignores: switches and core programs, which are the program the array was built with; reset,
 //          trace, timers.
 #pragma once

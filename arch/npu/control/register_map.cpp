@@ -287,6 +287,12 @@ std::optional<DescriptorWord> descriptor_word(TileKind kind, std::int64_t descri
                           static_cast<std::size_t>(at % kDescriptorStride / kWordBytes)};
 }
 
+std::int64_t queue_offset(TileKind kind, const ChannelRegister& which) {
+    const RegisterMap& map = register_map_of(kind);
+    return map.queues + (which.direction == Direction::MM2S ? map.mm2s : 0) +
+           which.channel * kQueueStride + (which.queue ? kWordBytes : 0);
+}
+
 std::optional<ChannelRegister> queue_register(TileKind kind, std::int64_t channels,
                                               std::int64_t offset) {
     const RegisterMap& map = register_map_of(kind);

@@ -36,7 +36,10 @@ inline constexpr std::int64_t kWordBytes = 4;
 inline constexpr std::int64_t kDescriptorStride = 0x20;
 inline constexpr std::int64_t kQueueStride = 8;
 inline constexpr std::int64_t kLockStride = 0x10;
+inline constexpr std::uint32_t kLockBits = 0x3F;            // of a lock's register: its value
+inline constexpr std::size_t kShimAddressWord = 1;          // of a descriptor: low half of it
 inline constexpr std::int64_t kCoreMemory = 0x10000;        // bytes, from offset 0
+inline constexpr std::int64_t kCoreControl = 0x32000;       // of a core: its reset
 inline constexpr std::int64_t kMemoryTileWindow = 0x80000;  // a memory tile's DMA sees three tiles
 inline constexpr std::int64_t kMemoryTileLocks = 64;        // likewise
 const RegisterMap& register_map_of(program::TileKind kind);
@@ -51,6 +54,8 @@ struct ChannelRegister {
     std::int64_t channel = 0;
     bool queue = false;  // the start queue, not the control register
 };
+// Where one lies.
+std::int64_t queue_offset(program::TileKind kind, const ChannelRegister& which);
 std::optional<DescriptorWord> descriptor_word(program::TileKind kind, std::int64_t descriptors,
                                               std::int64_t offset);
 std::optional<ChannelRegister> queue_register(program::TileKind kind, std::int64_t channels,

@@ -42,8 +42,21 @@ void Amx::start() {
     started_ = true;
     const base::Femtoseconds now = time_line_.enter();
     window_->set_origin(now);
+    if (waves_) {
+        waves_->set_origin(now);
+    }
     time_line_.join(queue_, now);
     socket_->start();
+}
+
+void Amx::trace(sc_core::sc_trace_file* file) const {
+    if (!waves_) {
+        waves_ = std::make_unique<Waves>(time_line_, blocks_);
+        socket_->connect(waves_.get());
+    }
+    for (const auto& block : blocks_) {
+        block->trace(file);
+    }
 }
 
 void Amx::on_stamp(base::Femtoseconds now) {

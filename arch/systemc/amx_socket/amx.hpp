@@ -15,6 +15,7 @@
 #include "arch/systemc/dram/dram.hpp"
 #include "arch/systemc/port/memory_initiator.hpp"
 #include "arch/systemc/time_line.hpp"
+#include "arch/systemc/waves.hpp"
 
 namespace tilesim::arch::systemc::amx_socket {
 
@@ -38,6 +39,8 @@ class Amx final : public sc_core::sc_module, private TimeLine::Observer {
     base::Cycles cycles() const { return base::Cycles{socket_->finish_cycle()}; }
     const sc_core::sc_event& finished_event() const { return finished_event_; }
     amx::socket::Socket& socket() { return *socket_; }
+    // What each core waits for as waveforms; before the simulation starts.
+    void trace(sc_core::sc_trace_file* file) const override;
 
   private:
     void build(memory::port::MemoryPort& to, std::int64_t base);
@@ -53,6 +56,7 @@ class Amx final : public sc_core::sc_module, private TimeLine::Observer {
     bool told_ = false;
     sc_core::sc_event finished_event_;
     BlockModules blocks_;
+    mutable std::unique_ptr<Waves> waves_;  // only where it is traced
 };
 
 }  // namespace tilesim::arch::systemc::amx_socket

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "arch/amx/program/program_text.hpp"
+#include "arch/systemc/initiators_testing.hpp"
 #include "arch/systemc/protocol_checker_testing.hpp"
+#include "arch/systemc/reports_testing.hpp"
 
 namespace tilesim::arch::systemc::amx_socket {
 namespace {
@@ -46,23 +48,16 @@ TEST(Amx, MayBeStartedLater) {
     TimeLine line("line");
     dram::Dram dram("ddr", line, {});
     Amx amx("amx", dram, {}, programs());
-    struct Starter : sc_core::sc_module {
-        SC_HAS_PROCESS(Starter);
-        Starter(const sc_core::sc_module_name& name, Amx& a) : sc_core::sc_module(name), amx(a) {
-            SC_THREAD(run);
-        }
-        void run() {
-            sc_core::wait(1234, sc_core::SC_NS);
-            amx.start();
-            sc_core::wait(amx.finished_event());
-            ended = sc_core::sc_time_stamp();
-        }
-        Amx& amx;
-        sc_core::sc_time ended;
-    } starter("starter", amx);
+    sc_core::sc_time ended;
+    const Process starter("starter", [&] {
+        sc_core::wait(1234, sc_core::SC_NS);
+        amx.start();
+        sc_core::wait(amx.finished_event());
+        ended = sc_core::sc_time_stamp();
+    });
     sc_core::sc_start();
     EXPECT_TRUE(amx.finished());
-    EXPECT_GT(starter.ended, sc_core::sc_time(1234, sc_core::SC_NS));
+    EXPECT_GT(ended, sc_core::sc_time(1234, sc_core::SC_NS));
     // The memory's clock and the core's stand to each other otherwise than at 0.
     EXPECT_NEAR(static_cast<double>(amx.cycles().count()), static_cast<double>(cycles_alone()), 8);
 }
@@ -71,14 +66,17 @@ TEST(Amx, AsksAForeignMemoryThroughItsSocket) {
     TimeLine line("line"), other("other");
     dram::Dram dram("ddr", other, {});
     Amx amx("amx", line, {}, programs());
-    ProtocolChecker checker("checker");
-    amx.memory->socket.bind(checker.in);
-    checker.out.bind(dram.socket);
+    const CheckedBinding binding(amx.memory->socket, dram.socket);
     amx.start();
     sc_core::sc_start();
     EXPECT_TRUE(amx.finished());
-    EXPECT_GE(checker.requests, 32U);  // the lines of two tiles
-    EXPECT_THAT(checker.faults, testing::IsEmpty());
+    EXPECT_GE(binding.checker().requests, 32U);  // the lines of two tiles
+}
+
+TEST(Amx, WithoutAMemoryIsAnErrorThatNamesIt) {
+    TimeLine line("line");
+    const Amx amx("amx", line, {}, programs());
+    EXPECT_THAT(error_of([] { sc_core::sc_start(); }), testing::HasSubstr("amx.memory.socket"));
 }
 
 TEST(Amx, IsTheBlockDiagramOfItsCores) {

@@ -222,6 +222,10 @@ void Npu::finish_statistics() {
 }
 
 void Npu::trace(sc_core::sc_trace_file* file) const {
+    if (!waves_) {
+        waves_ = std::make_unique<Waves>(time_line_, blocks_);
+        array_->connect(waves_.get());
+    }
     for (const auto& block : blocks_) {
         block->trace(file);
     }

@@ -31,6 +31,7 @@
 #include "arch/systemc/port/memory_initiator.hpp"
 #include "arch/systemc/time_line.hpp"
 #include "arch/systemc/transaction.hpp"
+#include "arch/systemc/waves.hpp"
 
 namespace tilesim::arch::systemc::array {
 
@@ -89,6 +90,8 @@ class Npu final : public sc_core::sc_module, private TimeLine::Observer {
     const base::stats::Group& statistics() const { return root_; }
     // Charges every component until now; to be called at the end.
     void finish_statistics();
+    // States of channels, cores and the command processor as waveforms; before the simulation
+    // starts.
     void trace(sc_core::sc_trace_file* file) const override;
 
   private:
@@ -115,6 +118,7 @@ class Npu final : public sc_core::sc_module, private TimeLine::Observer {
     sc_core::sc_event token_event_;
     sc_core::sc_event finished_event_;
     BlockModules blocks_;
+    mutable std::unique_ptr<Waves> waves_;  // only where it is traced
 };
 
 }  // namespace tilesim::arch::systemc::array

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +15,7 @@
 #include "arch/systemc/array/gemm_program_testing.hpp"
 #include "arch/systemc/initiators_testing.hpp"
 #include "arch/systemc/protocol_checker_testing.hpp"
+#include "arch/systemc/reports_testing.hpp"
 
 namespace tilesim::arch::systemc::array {
 namespace {
@@ -19,7 +23,8 @@ namespace {
 using npu::program::Direction;
 using npu::program::TileCoordinate;
 using npu::program::TileKind;
-using testing::IsEmpty;
+using testing::HasSubstr;
+using testing::StartsWith;
 namespace control = npu::control;
 
 constexpr TileCoordinate kShim{0, 0};
@@ -164,12 +169,9 @@ TEST(Npu, ADriverRunsAGemmThroughTheRegistersAndReadsItBack) {
     Npu npu("npu", dram, config, fabric_config(), gemm_program(config),
             {.bytes = true});
     Driver driver("driver");
-    ProtocolChecker at_memory("at_memory"), at_registers("at_registers");
     sc_core::sc_signal<bool> interrupt("irq");
-    driver.memory.bind(at_memory.in);
-    at_memory.out.bind(dram.socket);
-    driver.registers.bind(at_registers.in);
-    at_registers.out.bind(npu.control);
+    const CheckedBinding at_memory(driver.memory, dram.socket),
+        at_registers(driver.registers, npu.control);
     driver.interrupt.bind(interrupt);
     npu.interrupt.bind(interrupt);
     sc_core::sc_start();
@@ -181,8 +183,6 @@ TEST(Npu, ADriverRunsAGemmThroughTheRegistersAndReadsItBack) {
     EXPECT_EQ(driver.go_before, 0U);
     EXPECT_EQ(driver.go_after, 0U);  // the core has taken it
     EXPECT_FALSE(interrupt.read());
-    EXPECT_THAT(at_memory.faults, IsEmpty());
-    EXPECT_THAT(at_registers.faults, IsEmpty());
 }
 
 // A memory written against TLM-2.0 alone: every access takes 60 ns, bytes are kept.
@@ -224,20 +224,15 @@ TEST(Npu, RunsOverAForeignMemory) {
         }
     } tee("tee");
     tee.memory = &memory;
-    ProtocolChecker at_memory("at_memory");
     sc_core::sc_signal<bool> interrupt("irq");
-    driver.memory.bind(tee.in);
-    npu.memory->socket.bind(at_memory.in);
-    at_memory.out.bind(memory.socket);
-    driver.registers.bind(npu.control);
+    const CheckedBinding of_driver(driver.memory, tee.in),
+        of_npu(npu.memory->socket, memory.socket), at_registers(driver.registers, npu.control);
     driver.interrupt.bind(interrupt);
     npu.interrupt.bind(interrupt);
     sc_core::sc_start();
     ASSERT_TRUE(driver.done);
     driver.expect_product();
-    EXPECT_GT(at_memory.requests, 30U);
-    EXPECT_THAT(at_memory.faults, IsEmpty());
-    EXPECT_TRUE(at_memory.idle());
+    EXPECT_GT(of_npu.checker().requests, 30U);
 }
 
 TEST(Npu, IsTheBlockDiagramOfTheArray) {
@@ -252,30 +247,76 @@ TEST(Npu, IsTheBlockDiagramOfTheArray) {
     }
 }
 
-TEST(Npu, RefusesRegistersThatAreNoneInItsName) {
+TEST(Npu, WithoutAMemoryIsAnErrorThatNamesIt) {
     TimeLine line("line");
-    dram::Dram dram("ddr", line, {});
     const npu::NpuConfig config = npu::shipped_config("xdna2");
-    Npu npu("npu", dram, config, fabric_config(), gemm_program(config));
-    static std::vector<std::string> told;
-    told.clear();
-    sc_core::sc_report_handler::set_handler(
-        [](const sc_core::sc_report& report, const sc_core::sc_actions&) {
-            told.push_back(std::string{report.get_msg_type()} + ": " + report.get_msg());
-        });
-    BlockingInitiator driver("driver", [&](BlockingInitiator& self) {
+    const Npu npu("npu", line, config, fabric_config(), gemm_program(config));
+    EXPECT_THAT(error_of([] { sc_core::sc_start(); }), HasSubstr("npu.memory.socket"));
+}
+
+// A driver that writes registers only, on an array with the program of the others loaded.
+struct RegisterWriter {
+    explicit RegisterWriter(std::function<void(BlockingInitiator&)> body)
+        : driver("driver", std::move(body)), binding(driver.socket, npu.control) {}
+    TimeLine line{"line"};
+    npu::NpuConfig config = npu::shipped_config("xdna2");
+    dram::Dram dram{"ddr", line, {}};
+    Npu npu{"npu", dram, config, fabric_config(), gemm_program(config)};
+    BlockingInitiator driver;
+    CheckedBinding binding;
+    Warnings warnings;
+};
+
+TEST(Npu, RefusesRegistersThatAreNoneInItsName) {
+    RegisterWriter system([](BlockingInitiator& self) {
         EXPECT_EQ(self.write(control::join({0, 2}, 0x1F0F0), 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
         EXPECT_EQ(self.write(control::join({30, 2}, 0), 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-        EXPECT_EQ(self.write(control::join({0, 0}, 0x1D204), 0), tlm::TLM_OK_RESPONSE);
         EXPECT_EQ(self.write(control::join({1, 0}, 0x1D204), 0), tlm::TLM_ADDRESS_ERROR_RESPONSE);
         EXPECT_EQ(self.write(control::join({0, 2}, 0x3), 0), tlm::TLM_BURST_ERROR_RESPONSE);
+        std::array<std::uint32_t, 2> words{};
+        tlm::tlm_generic_payload payload;
+        BlockingInitiator::prepare(payload, true, control::join({0, 0}, 0x1D000), words.data(), 8);
+        payload.set_streaming_width(4);
+        sc_core::sc_time delay;
+        self.socket->b_transport(payload, delay);
+        EXPECT_EQ(payload.get_response_status(), tlm::TLM_BURST_ERROR_RESPONSE);
     });
-    driver.socket.bind(npu.control);
     sc_core::sc_start();
-    sc_core::sc_report_handler::set_handler(nullptr);
-    ASSERT_GE(told.size(), 4U);
-    EXPECT_THAT(told[0], testing::HasSubstr("npu: the program has no lock 15 in tile 0,2"));
-    EXPECT_THAT(told[1], testing::HasSubstr("outside the array"));
+    ASSERT_EQ(Warnings::texts().size(), 5U);
+    EXPECT_THAT(Warnings::texts(), testing::Each(StartsWith("npu: ")));
+    EXPECT_THAT(Warnings::texts()[0], HasSubstr("the program has no lock 15 in tile 0,2"));
+    EXPECT_THAT(Warnings::texts()[1], HasSubstr("outside the array"));
+    EXPECT_THAT(Warnings::texts()[4], HasSubstr("streaming width of 4"));
+}
+
+// The chain of the third task: descriptor 5 leads to 6.
+TEST(Npu, RefusesATaskWhoseDescriptorsNobodyHasWritten) {
+    const auto write = [](BlockingInitiator& self, std::int64_t id,
+                          std::optional<std::int64_t> next) {
+        control::RegisterDescriptor descriptor;
+        descriptor.descriptor.length = 64;
+        descriptor.descriptor.next = next;
+        auto words = control::encode_descriptor(TileKind::Shim, descriptor);
+        self.access(true, control::join(kShim, 0x1D000 + 0x20 * id), words.data(),
+                    static_cast<unsigned>(words.size() * sizeof words[0]));
+    };
+    const auto start = [](BlockingInitiator& self, std::int64_t id) {
+        return self.write(control::join(kShim, 0x1D204), control::encode_task({id, 1, false}));
+    };
+    RegisterWriter system([&](BlockingInitiator& self) {
+        EXPECT_EQ(start(self, 3), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        write(self, 3, std::nullopt);
+        EXPECT_EQ(start(self, 3), tlm::TLM_OK_RESPONSE);
+        write(self, 5, 6);
+        EXPECT_EQ(start(self, 5), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        write(self, 6, 5);
+        EXPECT_EQ(start(self, 5), tlm::TLM_OK_RESPONSE);
+    });
+    sc_core::sc_start();
+    ASSERT_EQ(Warnings::texts().size(), 2U);
+    EXPECT_THAT(Warnings::texts()[0],
+                AllOf(StartsWith("npu: "), HasSubstr("starts descriptor 3, which nobody has")));
+    EXPECT_THAT(Warnings::texts()[1], HasSubstr("leads to descriptor 6, which nobody has written"));
 }
 
 }  // namespace

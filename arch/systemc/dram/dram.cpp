@@ -70,6 +70,13 @@ void Dram::finish_statistics() {
 }
 
 void Dram::trace(sc_core::sc_trace_file* file) const {
+    if (!waves_) {
+        using memory::controller::Bursts;
+        waves_ = std::make_unique<Waves>(time_line_, blocks_);
+        commands_ = std::make_unique<memory::controller::CommandTrace>(memory_.config(), *waves_,
+                                                                       Bursts::Apart);
+        memory_.listen(commands_.get());
+    }
     for (const auto& block : blocks_) {
         block->trace(file);
     }

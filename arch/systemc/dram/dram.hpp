@@ -20,11 +20,13 @@
 #include <vector>
 
 #include "arch/base/slot_pool.hpp"
+#include "arch/memory/controller/command_trace.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/memory/port/backing_store.hpp"
 #include "arch/systemc/block_tree.hpp"
 #include "arch/systemc/time_line.hpp"
 #include "arch/systemc/transaction.hpp"
+#include "arch/systemc/waves.hpp"
 
 namespace tilesim::arch::systemc::dram {
 
@@ -56,7 +58,12 @@ class Dram : public sc_core::sc_module, private memory::port::MemoryClient {
     base::stats::Group& statistics() { return root_; }
     // Charges every channel until now; to be called at the end.
     void finish_statistics();
+    // Rows, data bus and refresh as waveforms; before the simulation starts.
     void trace(sc_core::sc_trace_file* file) const override;
+
+  protected:
+    // Where probes go whose activities are traced; nullptr where nothing is.
+    Waves* waves() const { return waves_.get(); }
 
   private:
     struct Request {
@@ -95,13 +102,16 @@ class Dram : public sc_core::sc_module, private memory::port::MemoryClient {
     TimeLine& time_line_;
     DramOptions options_;
     base::stats::Group root_{""};
-    memory::controller::MemorySystem memory_;
+    // SystemC's trace() is const.
+    mutable memory::controller::MemorySystem memory_;
     memory::port::BackingStore store_;
     base::SlotPool<Request> requests_;
     std::vector<Initiator> initiators_;
     std::vector<int> answered_;  // initiators with answers to be sent
     sc_core::sc_event answer_;
     BlockModules blocks_;
+    mutable std::unique_ptr<Waves> waves_;  // both only where it is traced
+    mutable std::unique_ptr<memory::controller::CommandTrace> commands_;
 };
 
 }  // namespace tilesim::arch::systemc::dram

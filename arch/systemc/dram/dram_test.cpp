@@ -11,12 +11,13 @@
 #include "arch/base/splitmix64.hpp"
 #include "arch/systemc/initiators_testing.hpp"
 #include "arch/systemc/protocol_checker_testing.hpp"
+#include "arch/systemc/reports_testing.hpp"
 
 namespace tilesim::arch::systemc::dram {
 namespace {
 
 using namespace base::literals;
-using testing::IsEmpty;
+using testing::StartsWith;
 using Access = NonBlockingInitiator::Access;
 
 memory::device::MemoryConfig config() {
@@ -52,18 +53,13 @@ struct Direct final : memory::port::MemoryClient {
 struct Blocking {
     TimeLine line{"line"};
     Dram dram;
-    ProtocolChecker checker{"checker"};
     BlockingInitiator cpu;
+    CheckedBinding binding;
 
     explicit Blocking(std::function<void(BlockingInitiator&)> body, const DramOptions& options = {})
-        : dram("ddr", line, config(), options), cpu("cpu", std::move(body)) {
-        cpu.socket.bind(checker.in);
-        checker.out.bind(dram.socket);
-    }
-    ~Blocking() {
-        EXPECT_THAT(checker.faults, IsEmpty());
-        EXPECT_TRUE(checker.idle());
-    }
+        : dram("ddr", line, config(), options),
+          cpu("cpu", std::move(body)),
+          binding(cpu.socket, dram.socket) {}
 };
 
 TEST(Dram, ReadsBackWhatWasWritten) {
@@ -112,26 +108,6 @@ TEST(Dram, CountsAnAnnotatedDelayAsPassed) {
     sc_core::sc_start();
     EXPECT_EQ(femtoseconds(end), direct.answers[0].count());
 }
-
-// Every refusal says who refuses.
-struct Warnings {
-    Warnings() {
-        texts().clear();
-        sc_core::sc_report_handler::set_handler(
-            [](const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
-                if (report.get_severity() == sc_core::SC_WARNING) {
-                    texts().push_back(std::string{report.get_msg_type()} + ": " + report.get_msg());
-                } else {
-                    sc_core::sc_report_handler::default_handler(report, actions);
-                }
-            });
-    }
-    ~Warnings() { sc_core::sc_report_handler::set_handler(nullptr); }
-    static std::vector<std::string>& texts() {
-        static std::vector<std::string> kept;
-        return kept;
-    }
-};
 
 TEST(Dram, RefusesWhatItDoesNotSupportInItsName) {
     const Warnings warnings;
@@ -199,8 +175,7 @@ TEST(Dram, GrantsDirectAccessOnlyWhereItIsAskedTo) {
         };
     };
     BlockingInitiator a("a", body(false)), b("b", body(true));
-    a.socket.bind(timed.socket);
-    b.socket.bind(direct.socket);
+    const CheckedBinding at_timed(a.socket, timed.socket), at_direct(b.socket, direct.socket);
     sc_core::sc_start();
 }
 
@@ -215,24 +190,20 @@ Access sequential(int i) {
 struct NonBlocking {
     TimeLine line{"line"};
     Dram dram;
-    ProtocolChecker checker{"checker"};
     NonBlockingInitiator agent;
+    CheckedBinding binding;
     int requests;
 
     NonBlocking(int n, int outstanding, std::function<Access(int)> next,
                 const DramOptions& options = {})
         : dram("ddr", line, config(), options),
           agent("agent", 64, n, outstanding, std::move(next)),
-          requests(n) {
-        agent.socket.bind(checker.in);
-        checker.out.bind(dram.socket);
-    }
+          binding(agent.socket, dram.socket),
+          requests(n) {}
     ~NonBlocking() {
-        EXPECT_THAT(checker.faults, IsEmpty());
-        EXPECT_TRUE(checker.idle());
         EXPECT_EQ(agent.answered, requests);
-        EXPECT_EQ(checker.requests, static_cast<std::size_t>(requests));
-        EXPECT_EQ(checker.responses, static_cast<std::size_t>(requests));
+        EXPECT_EQ(binding.checker().requests, static_cast<std::size_t>(requests));
+        EXPECT_EQ(binding.checker().responses, static_cast<std::size_t>(requests));
     }
 };
 
@@ -275,7 +246,7 @@ TEST(Dram, KeepsTheBaseProtocolWithLateEndsOfResponses) {
 TEST(Dram, HoldsBackTheEndOfARequestWhenItsSocketHasEnoughUnderWay) {
     NonBlocking system(500, 100, sequential, {.outstanding = 5});
     sc_core::sc_start();
-    EXPECT_EQ(system.checker.most_under_way, 5U);
+    EXPECT_EQ(system.binding.checker().most_under_way, 5U);
 }
 
 TEST(Dram, RefusesNonBlockingRequestsAtOnce) {
@@ -289,7 +260,6 @@ TEST(Dram, RefusesNonBlockingRequestsAtOnce) {
 TEST(Dram, ServesSeveralSocketsAndBothKindsOfTransport) {
     TimeLine line("line");
     Dram dram("ddr", line, config());
-    ProtocolChecker at_a("at_a"), at_b("at_b"), at_c("at_c");
     NonBlockingInitiator a("a", 64, 1000, 30, sequential), b("b", 64, 1000, 30, random_access);
     int done = 0;
     BlockingInitiator c("c", [&](BlockingInitiator& cpu) {
@@ -300,20 +270,12 @@ TEST(Dram, ServesSeveralSocketsAndBothKindsOfTransport) {
             done += cpu.read((std::uint64_t{1} << 30) + 4 * i) == i ? 1 : 0;
         }
     });
-    a.socket.bind(at_a.in);
-    b.socket.bind(at_b.in);
-    c.socket.bind(at_c.in);
-    at_a.out.bind(dram.socket);
-    at_b.out.bind(dram.socket);
-    at_c.out.bind(dram.socket);
+    const CheckedBinding of_a(a.socket, dram.socket), of_b(b.socket, dram.socket),
+        of_c(c.socket, dram.socket);
     sc_core::sc_start();
     EXPECT_EQ(a.answered, 1000);
     EXPECT_EQ(b.answered, 1000);
     EXPECT_EQ(done, 200);
-    for (const ProtocolChecker* checker : {&at_a, &at_b, &at_c}) {
-        EXPECT_THAT(checker->faults, IsEmpty());
-        EXPECT_TRUE(checker->idle());
-    }
 }
 
 TEST(Dram, RepeatsBitForBitOnTimeLinesOfTheirOwn) {
@@ -321,8 +283,7 @@ TEST(Dram, RepeatsBitForBitOnTimeLinesOfTheirOwn) {
     Dram dram_a("ddr_a", line_a, config()), dram_b("ddr_b", line_b, config());
     NonBlockingInitiator a("a", 64, 1500, 37, random_access);
     NonBlockingInitiator b("b", 64, 1500, 37, random_access);
-    a.socket.bind(dram_a.socket);
-    b.socket.bind(dram_b.socket);
+    const CheckedBinding of_a(a.socket, dram_a.socket), of_b(b.socket, dram_b.socket);
     sc_core::sc_start();
     EXPECT_EQ(a.times, b.times);
 }
@@ -346,22 +307,18 @@ TEST(Dram, WorksInPicosecondsToRounding) {
 TEST(Dram, SaysWhichSocketBrokeTheProtocol) {
     TimeLine line("line");
     Dram dram("ddr", line, config());
-    bool told = false;
+    std::string error;
     BlockingInitiator rude("rude", [&](BlockingInitiator& cpu) {
         std::array<unsigned char, 64> data{};
         tlm::tlm_generic_payload payload;
         BlockingInitiator::prepare(payload, false, 0, data.data(), 64);
         tlm::tlm_phase phase = tlm::END_RESP;
         sc_core::sc_time delay;
-        try {
-            cpu.socket->nb_transport_fw(payload, phase, delay);
-        } catch (const sc_core::sc_report& report) {
-            told = std::string{report.get_msg_type()} == "ddr";
-        }
+        error = error_of([&] { cpu.socket->nb_transport_fw(payload, phase, delay); });
     });
     rude.socket.bind(dram.socket);
     sc_core::sc_start();
-    EXPECT_TRUE(told);
+    EXPECT_THAT(error, StartsWith("ddr: socket 0: phase END_RESP"));
 }
 
 TEST(Dram, IsTheBlockDiagramOfItsChannelsAndBanks) {
@@ -374,12 +331,8 @@ TEST(Dram, IsNotMadeASecondTime) {
     TimeLine line("line");
     Dram dram("ddr", line, config());
     sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_NS));
-    try {
-        Dram late("late", line, config());
-        FAIL() << "a module was made after elaboration";
-    } catch (const sc_core::sc_report& report) {
-        EXPECT_NE(std::string{report.what()}.find("late"), std::string::npos) << report.what();
-    }
+    EXPECT_THAT(error_of([&] { const Dram late("late", line, config()); }),
+                StartsWith("late: is made after SystemC has elaborated"));
 }
 
 }  // namespace

@@ -1,11 +1,7 @@
 // What a request to the DRAM costs the host, by the way it comes: called directly, over
 // nb_transport with annotated times, over b_transport from 64 threads. Equal streams, in turns.
 #include <benchmark/benchmark.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <ctime>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -13,6 +9,7 @@
 #include "arch/systemc/dram/dram.hpp"
 #include "arch/systemc/dram/stream.hpp"
 #include "arch/systemc/initiators_testing.hpp"
+#include "arch/systemc/measurement_testing.hpp"
 
 namespace tilesim::arch::systemc::dram {
 namespace {
@@ -23,38 +20,6 @@ constexpr int kOutstanding = 64;
 std::uint64_t address_of(bool random, int i) {
     const auto n = static_cast<std::uint64_t>(i);
     return random ? base::splitmix64(n) % (1 << 24) * 64 : n * 64;
-}
-
-double processor_seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-// SystemC elaborates once a process: each measurement has one of its own.
-double in_child(const std::function<double()>& measure) {
-    int ends[2];
-    if (pipe(ends) != 0) {
-        return 0;
-    }
-    const pid_t child = fork();
-    if (child == 0) {
-        const double seconds = measure();
-        const bool told = write(ends[1], &seconds, sizeof seconds) == sizeof seconds;
-        _exit(told ? 0 : 1);
-    }
-    double seconds = 0;
-    const bool heard = read(ends[0], &seconds, sizeof seconds) == sizeof seconds;
-    waitpid(child, nullptr, 0);
-    close(ends[0]);
-    close(ends[1]);
-    return heard ? seconds : 0;
-}
-
-double run_and_measure() {
-    const double before = processor_seconds();
-    sc_core::sc_start();
-    return processor_seconds() - before;
 }
 
 double direct(bool random) {
@@ -162,12 +127,12 @@ void report(benchmark::State& state, double (*measure)(bool), bool random) {
     state.SetItemsProcessed(state.iterations() * kRequests);
 }
 
-BENCHMARK_CAPTURE(report, direct_sequential, direct, false)->UseManualTime()->Iterations(1);
-BENCHMARK_CAPTURE(report, nb_sequential, non_blocking, false)->UseManualTime()->Iterations(1);
-BENCHMARK_CAPTURE(report, b_64_threads_sequential, blocking, false)->UseManualTime()->Iterations(1);
-BENCHMARK_CAPTURE(report, direct_random, direct, true)->UseManualTime()->Iterations(1);
-BENCHMARK_CAPTURE(report, nb_random, non_blocking, true)->UseManualTime()->Iterations(1);
-BENCHMARK_CAPTURE(report, b_64_threads_random, blocking, true)->UseManualTime()->Iterations(1);
+BENCHMARK_CAPTURE(report, direct_sequential, direct, false)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(report, nb_sequential, non_blocking, false)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(report, b_64_threads_sequential, blocking, false)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(report, direct_random, direct, true)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(report, nb_random, non_blocking, true)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(report, b_64_threads_random, blocking, true)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace tilesim::arch::systemc::dram

@@ -16,6 +16,15 @@ dram::DramOptions with_alus(dram::DramOptions options) {
     return options;
 }
 
+// What steers all banks of a channel, named as in statistics.
+std::vector<base::Block> unit_blocks(std::int64_t channels) {
+    std::vector<base::Block> blocks;
+    for (std::int64_t i = 0; i < channels; ++i) {
+        blocks.push_back({fmt::format("pim({})", i), "pim_unit"});
+    }
+    return blocks;
+}
+
 }  // namespace
 
 PimMemory::PimMemory(const sc_core::sc_module_name& name, TimeLine& time_line,
@@ -25,6 +34,7 @@ PimMemory::PimMemory(const sc_core::sc_module_name& name, TimeLine& time_line,
     share(pim::PimController::memory_lookahead(memory));
     time_line.observe(*this);
     commands.register_b_transport(this, &PimMemory::b_transport);
+    units_ = make_modules(unit_blocks(memory.channels), 0);
     SC_HAS_PROCESS(PimMemory);
     SC_METHOD(update_interrupt);
     sensitive << interrupt_event_;
@@ -44,8 +54,17 @@ void PimMemory::run(pim::PimProgram program) {
     run.program = std::move(program);
     run.controller =
         std::make_unique<pim::PimController>(pim_, run.program, memory(), statistics(), nullptr);
+    run.controller->connect(waves());
     run.controller->start(now);
     interrupt_event_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void PimMemory::trace(sc_core::sc_trace_file* file) const {
+    Dram::trace(file);
+    waves()->add(units_);
+    for (const auto& unit : units_) {
+        unit->trace(file);
+    }
 }
 
 // The channels decide ahead: the program may end later than it is known to.

@@ -49,6 +49,8 @@ class PimMemory final : public dram::Dram, private TimeLine::Observer {
     // CK of the program that has ended last.
     base::Cycles program_cycles() const { return runs_.back()->controller->program_cycles(); }
     const sc_core::sc_event& finished_event() const { return finished_event_; }
+    // What the units of each channel do, beside the memory's; before the simulation starts.
+    void trace(sc_core::sc_trace_file* file) const override;
 
   private:
     struct Run {
@@ -67,6 +69,7 @@ class PimMemory final : public dram::Dram, private TimeLine::Observer {
     std::vector<std::unique_ptr<Run>> runs_;
     sc_core::sc_event finished_event_;
     sc_core::sc_event interrupt_event_;
+    BlockModules units_;
 };
 
 }  // namespace tilesim::arch::systemc::pim_memory

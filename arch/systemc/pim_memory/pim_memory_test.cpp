@@ -5,11 +5,12 @@
 
 #include "arch/systemc/initiators_testing.hpp"
 #include "arch/systemc/protocol_checker_testing.hpp"
+#include "arch/systemc/reports_testing.hpp"
 
 namespace tilesim::arch::systemc::pim_memory {
 namespace {
 
-using testing::IsEmpty;
+using testing::StartsWith;
 
 pim::PimProgram program() {
     pim::PimProgram program;
@@ -47,7 +48,6 @@ TEST(PimMemory, ExecutesAProgramInAsManyCyclesAsTheControllerAlone) {
 TEST(PimMemory, IsCommandedThroughItsRegistersAndInterruptsAtTheEnd) {
     TimeLine line("line");
     PimMemory memory("lpddr", line, {}, {});
-    ProtocolChecker checker("checker");
     sc_core::sc_signal<bool> interrupt("irq");
     memory.interrupt.bind(interrupt);
     std::uint32_t state_running = 0, state_ended = 9;
@@ -66,19 +66,16 @@ TEST(PimMemory, IsCommandedThroughItsRegistersAndInterruptsAtTheEnd) {
         sc_core::wait(interrupt.posedge_event());
         state_ended = self.read(PimMemory::kState);
     });
-    host.socket.bind(checker.in);
-    checker.out.bind(memory.commands);
+    const CheckedBinding binding(host.socket, memory.commands);
     sc_core::sc_start();
     EXPECT_EQ(state_running, 1U);
     EXPECT_EQ(state_ended, 0U);
     EXPECT_EQ(memory.program_cycles().count(), cycles_alone());
-    EXPECT_THAT(checker.faults, IsEmpty());
 }
 
 TEST(PimMemory, KeepsOrdinaryRequestsWaitingWhileItsBanksCompute) {
     TimeLine line("line");
     PimMemory memory("lpddr", line, {}, {});
-    ProtocolChecker checker("checker");
     sc_core::sc_time unloaded, loaded;
     BlockingInitiator host("host", [&](BlockingInitiator& self) {
         const sc_core::sc_time before = sc_core::sc_time_stamp();
@@ -90,11 +87,9 @@ TEST(PimMemory, KeepsOrdinaryRequestsWaitingWhileItsBanksCompute) {
         EXPECT_EQ(self.read(64), 0U);
         loaded = sc_core::sc_time_stamp() - then;
     });
-    host.socket.bind(checker.in);
-    checker.out.bind(memory.socket);
+    const CheckedBinding binding(host.socket, memory.socket);
     sc_core::sc_start();
     EXPECT_GT(loaded, 4 * unloaded);
-    EXPECT_THAT(checker.faults, IsEmpty());
 }
 
 TEST(PimMemory, HasAnAluAtEveryBank) {
@@ -107,12 +102,33 @@ TEST(PimMemory, RunsOneProgramAtATime) {
     TimeLine line("line");
     PimMemory memory("lpddr", line, {}, {});
     memory.run(program());
-    try {
-        memory.run(program());
-        FAIL() << "two programs at a time";
-    } catch (const sc_core::sc_report& report) {
-        EXPECT_STREQ(report.get_msg_type(), "lpddr");
-    }
+    EXPECT_THAT(error_of([&] { memory.run(program()); }),
+                StartsWith("lpddr: is started while a program runs"));
+}
+
+TEST(PimMemory, RefusesCommandsThatAreNoneInItsName) {
+    const Warnings warnings;
+    TimeLine line("line");
+    PimMemory memory("lpddr", line, {}, {});
+    BlockingInitiator host("host", [](BlockingInitiator& self) {
+        EXPECT_EQ(self.write(8, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        // Nothing has been written that could be started.
+        EXPECT_EQ(self.write(PimMemory::kStart, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        constexpr std::uint64_t kEnd =
+            PimMemory::kProgram + PimMemory::kMostCommands * PimMemory::kWordsPerCommand * 4;
+        EXPECT_EQ(self.write(kEnd, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        std::uint32_t word = 0;
+        tlm::tlm_generic_payload payload;
+        BlockingInitiator::prepare(payload, true, 0, &word, sizeof word);
+        payload.set_byte_enable_ptr(reinterpret_cast<unsigned char*>(&word));
+        sc_core::sc_time delay;
+        self.socket->b_transport(payload, delay);
+        EXPECT_EQ(payload.get_response_status(), tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    });
+    const CheckedBinding binding(host.socket, memory.commands);
+    sc_core::sc_start();
+    ASSERT_EQ(Warnings::texts().size(), 4U);
+    EXPECT_THAT(Warnings::texts(), testing::Each(StartsWith("lpddr: ")));
 }
 
 }  // namespace

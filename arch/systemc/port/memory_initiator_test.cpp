@@ -5,12 +5,12 @@
 
 #include "arch/systemc/dram/dram.hpp"
 #include "arch/systemc/protocol_checker_testing.hpp"
+#include "arch/systemc/reports_testing.hpp"
 
 namespace tilesim::arch::systemc::port {
 namespace {
 
 using namespace base::literals;
-using testing::IsEmpty;
 
 struct Client final : memory::port::MemoryClient {
     std::vector<std::pair<std::uint64_t, base::Femtoseconds>> answers;
@@ -23,19 +23,14 @@ struct Client final : memory::port::MemoryClient {
 struct System {
     explicit System(const InitiatorOptions& options = {},
                     const dram::DramOptions& dram_options = {})
-        : initiator("initiator", line, options), dram("ddr", other, {}, dram_options) {
-        initiator.socket.bind(checker.in);
-        checker.out.bind(dram.socket);
-    }
-    ~System() {
-        EXPECT_THAT(checker.faults, IsEmpty());
-        EXPECT_TRUE(checker.idle());
-        EXPECT_TRUE(initiator.idle());
-    }
+        : initiator("initiator", line, options),
+          dram("ddr", other, {}, dram_options),
+          binding(initiator.socket, dram.socket) {}
+    ~System() { EXPECT_TRUE(initiator.idle()); }
     TimeLine line{"line"}, other{"other"};
     MemoryInitiator initiator;
-    ProtocolChecker checker{"checker"};
     dram::Dram dram;
+    CheckedBinding binding;
     Client client;
 };
 
@@ -57,7 +52,7 @@ TEST(MemoryInitiator, CutsRequestsWhereItIsTold) {
     system.initiator.submit({32, 256, false, &system.client, 3, 10_ns});
     sc_core::sc_start();
     EXPECT_EQ(system.client.answers.size(), 1U);
-    EXPECT_EQ(system.checker.requests, 5U);  // 32, 64, 64, 64 and 32 bytes
+    EXPECT_EQ(system.binding.checker().requests, 5U);  // 32, 64, 64, 64 and 32 bytes
 }
 
 TEST(MemoryInitiator, CarriesBytesBothWays) {
@@ -83,19 +78,13 @@ TEST(MemoryInitiator, WaitsForTheEndOfItsRequest) {
     }
     sc_core::sc_start();
     EXPECT_EQ(system.client.answers.size(), 200U);
-    EXPECT_EQ(system.checker.most_under_way, 3U);
+    EXPECT_EQ(system.binding.checker().most_under_way, 3U);
 }
 
 TEST(MemoryInitiator, UnboundIsAnErrorThatNamesIt) {
     TimeLine line("line");
-    MemoryInitiator initiator("initiator", line);
-    try {
-        sc_core::sc_start();
-        FAIL() << "nothing is bound";
-    } catch (const sc_core::sc_report& report) {
-        EXPECT_NE(std::string{report.get_msg()}.find("initiator.socket"), std::string::npos)
-            << report.what();
-    }
+    const MemoryInitiator initiator("initiator", line);
+    EXPECT_THAT(error_of([] { sc_core::sc_start(); }), testing::HasSubstr("initiator.socket"));
 }
 
 }  // namespace

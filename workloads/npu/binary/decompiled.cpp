@@ -6,25 +6,25 @@
 #include <set>
 #include <utility>
 
+#include "arch/npu/control/register_map.hpp"
 #include "workloads/npu/binary/configuration_data.hpp"
 #include "workloads/npu/binary/switch_registers.hpp"
 #include "workloads/npu/binary/transaction.hpp"
 
 namespace tilesim::workloads::npu::binary {
 
+namespace registers = arch::npu::control;
+
 namespace {
 
-constexpr int kColumnShift = 25;
-constexpr int kRowShift = 20;
-constexpr std::uint64_t kTileBits = (std::uint64_t{1} << kRowShift) - 1;
 constexpr std::int64_t kWordBytes = 4;
 constexpr std::int64_t kGenerationOfNpu2 = 4;
 
 using Tile = std::pair<std::int64_t, std::int64_t>;  // column, row
 
 Tile tile_of(std::uint64_t address) {
-    return {static_cast<std::int64_t>(address >> kColumnShift & 0x7F),
-            static_cast<std::int64_t>(address >> kRowShift & 0x1F)};
+    const auto at = registers::split(address).tile;
+    return {at.column, at.row};
 }
 
 template <class... Functions>
@@ -79,7 +79,7 @@ bool matters(const Instruction& instruction) {
     const std::uint64_t address = write != nullptr    ? write->address
                                   : masked != nullptr ? masked->address
                                                       : 0;
-    const std::uint64_t offset = address & kTileBits;
+    const auto offset = static_cast<std::uint64_t>(registers::split(address).offset);
     const bool core = tile_of(address).second >= 2;
     const bool core_memory = write != nullptr && core && offset < 0x10000;
     return !core_memory && !(core && offset >= kProgram && offset < kControlEnd) &&
@@ -148,7 +148,7 @@ class Decompiler {
     void note(std::uint64_t address, std::uint32_t value, std::uint32_t mask) {
         const Tile tile = tile_of(address);
         tiles_.insert(tile);
-        std::uint32_t& word = registers_[tile][static_cast<std::int64_t>(address & kTileBits)];
+        std::uint32_t& word = registers_[tile][registers::split(address).offset];
         word = (word & ~mask) | (value & mask);
     }
 

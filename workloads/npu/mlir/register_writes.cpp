@@ -2,32 +2,57 @@
 
 #include <fmt/format.h>
 
+#include "arch/npu/control/register_map.hpp"
 #include "workloads/npu/mlir/sequence_operands.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
-namespace {
+namespace registers = arch::npu::control;
 
-// Where a tile's registers begin.
-std::uint64_t tile_base(program::TileCoordinate tile) {
-    return static_cast<std::uint64_t>(tile.column) << 25 | static_cast<std::uint64_t>(tile.row)
-                                                               << 20;
-}
+namespace {
 
 // The array's address: absolute, or an offset in a tile that is named beside it.
 std::uint64_t address_of(const Operation& operation, const Scope& scope) {
     const auto address = static_cast<std::uint64_t>(field(operation, scope, "address"));
     const auto column = integer_attribute(operation, "column");
     const auto row = integer_attribute(operation, "row");
-    const std::uint64_t offset = address & 0xFFFFF;
-    if (!column || !row || address != offset) {
+    const std::int64_t offset = registers::split(address).offset;
+    if (!column || !row || address != static_cast<std::uint64_t>(offset)) {
         return address;
     }
-    return tile_base({*column, *row}) | offset;
+    return registers::join({*column, *row}, offset);
 }
 
 constexpr std::size_t kMostArguments = 31;
+
+// The fields of a descriptor as the operation states them: sizes and strides as registers hold
+// them, strides and iterations minus one.
+registers::RegisterDescriptor stated_descriptor(const Operation& operation, const Scope& scope) {
+    const auto get = [&](std::string_view key) { return field(operation, scope, key, 0); };
+    registers::RegisterDescriptor stated;
+    stated.address = get("buffer_offset");
+    program::BufferDescriptor& d = stated.descriptor;
+    d.length = get("buffer_length");
+    d.dimensions = {{get("d0_size"), get("d0_stride") + 1},
+                    {get("d1_size"), get("d1_stride") + 1},
+                    {get("d2_size"), get("d2_stride") + 1}};
+    d.padding = {{get("d0_zero_before"), get("d0_zero_after")},
+                 {get("d1_zero_before"), get("d1_zero_after")},
+                 {get("d2_zero_before"), get("d2_zero_after")}};
+    d.iteration = program::Iteration{get("iteration_size") + 1, get("iteration_stride") + 1};
+    if (get("enable_packet") != 0) {
+        d.packet = program::Packet{get("packet_id"), get("packet_type"), get("out_of_order_id")};
+    }
+    if (get("use_next_bd") != 0) {
+        d.next = get("next_bd");
+    }
+    if (get("lock_acq_enable") != 0) {
+        d.acquire = program::LockAction{get("lock_acq_id"), get("lock_acq_val")};
+    }
+    d.release = program::LockAction{get("lock_rel_id"), get("lock_rel_val")};
+    return stated;
+}
 
 }  // namespace
 
@@ -81,62 +106,17 @@ void RegisterWrites::address_patch(const Operation& operation, Scope& scope) {
 }
 
 void RegisterWrites::writebd(const Operation& operation, Scope& scope) {
-    const auto get = [&](std::string_view key) {
-        return static_cast<std::uint32_t>(field(operation, scope, key, 0));
-    };
     const program::TileCoordinate tile{field(operation, scope, "column"),
                                        field(operation, scope, "row", 0)};
     if (!lowering_.config.contains(tile)) {
         throw ReadError(operation.where, "this descriptor's tile is outside the array");
     }
-    const std::uint32_t lock = get("lock_rel_val") % 128 << 18 | get("lock_rel_id") << 13 |
-                               get("lock_acq_enable") << 12 | get("lock_acq_val") % 128 << 5 |
-                               get("lock_acq_id");
-    const std::uint32_t next =
-        get("next_bd") << 27 | get("use_next_bd") << 26 | get("valid_bd") << 25;
-    const std::uint32_t packet = get("enable_packet") << 30 | get("out_of_order_id") << 24 |
-                                 get("packet_id") << 19 | get("packet_type") << 16;
-    std::vector<std::uint32_t> words;
-    std::uint64_t base = 0x1D000;
-    switch (lowering_.config.kind_of(tile)) {
-        case program::TileKind::Core:
-            words = {get("buffer_offset") / 4 << 14 | get("buffer_length"),
-                     packet,
-                     get("d1_stride") << 13 | get("d0_stride"),
-                     get("d1_size") << 21 | get("d0_size") << 13 | get("d2_stride"),
-                     get("iteration_size") << 13 | get("iteration_stride"),
-                     next | lock};
-            break;
-        case program::TileKind::Shim:
-            words = {get("buffer_length"),
-                     get("buffer_offset"),
-                     packet,
-                     get("d0_size") << 20 | get("d0_stride"),
-                     get("d1_size") << 20 | get("d1_stride"),
-                     get("d2_stride"),
-                     get("iteration_size") << 20 | get("iteration_stride"),
-                     next | lock};
-            break;
-        case program::TileKind::Memory:
-            base = 0xA0000;
-            words = {get("enable_packet") << 31 | get("packet_type") << 28 |
-                         get("packet_id") << 23 | get("out_of_order_id") << 17 |
-                         get("buffer_length"),
-                     get("d0_zero_before") << 26 | get("next_bd") << 20 | get("use_next_bd") << 19 |
-                         get("buffer_offset") / 4,
-                     get("d0_size") << 17 | get("d0_stride"),
-                     get("d1_zero_before") << 27 | get("d1_size") << 17 | get("d1_stride"),
-                     get("d2_zero_before") << 27 | get("d2_size") << 17 | get("d2_stride"),
-                     get("d2_zero_after") << 28 | get("d1_zero_after") << 23 |
-                         get("d0_zero_after") << 17,
-                     get("iteration_size") << 17 | get("iteration_stride"),
-                     get("valid_bd") << 31 | get("lock_rel_val") % 128 << 24 |
-                         get("lock_rel_id") << 16 | get("lock_acq_enable") << 15 |
-                         get("lock_acq_val") % 128 << 8 | get("lock_acq_id")};
-            break;
-    }
-    std::uint64_t address = tile_base(tile) | (base + 0x20 * get("bd_id"));
-    for (const std::uint32_t word : words) {
+    const program::TileKind kind = lowering_.config.kind_of(tile);
+    const std::int64_t first = registers::register_map_of(kind).descriptors +
+                               registers::kDescriptorStride * field(operation, scope, "bd_id", 0);
+    std::uint64_t address = registers::join(tile, first);
+    for (const std::uint32_t word :
+         registers::encode_descriptor(kind, stated_descriptor(operation, scope))) {
         registers_.write(address, word, operation.where);
         address += kWordBytes;
     }
@@ -144,8 +124,10 @@ void RegisterWrites::writebd(const Operation& operation, Scope& scope) {
     if (const auto named = integer_attribute(operation, "ddr_id")) {
         if (*named >= 0 && static_cast<std::size_t>(*named) <= kMostArguments) {
             const Argument to = argument(static_cast<std::size_t>(*named));
-            registers_.patch(tile_base(tile) | (0x1D004 + 0x20 * get("bd_id")), to.buffer,
-                             to.offset + get("buffer_offset"), operation.where);
+            const auto word = static_cast<std::int64_t>(registers::kShimAddressWord) * kWordBytes;
+            registers_.patch(registers::join(tile, first + word), to.buffer,
+                             to.offset + field(operation, scope, "buffer_offset", 0),
+                             operation.where);
         }
     }
 }
@@ -171,14 +153,11 @@ void RegisterWrites::push_queue(const Operation& operation, Scope& scope) {
                         "this push names no channel, descriptor 0..63 and repeat_count "
                         "0..255 of the array");
     }
-    const bool memory = lowering_.config.kind_of(tile) == program::TileKind::Memory;
-    const std::uint64_t base = memory          ? (direction == "MM2S" ? 0xA0630 : 0xA0600)
-                               : tile.row == 0 ? (direction == "MM2S" ? 0x1D210 : 0x1D200)
-                                               : (direction == "MM2S" ? 0x1DE10 : 0x1DE00);
-    const std::uint64_t address =
-        tile_base(tile) | (base + 8 * static_cast<std::uint64_t>(channel) + 4);
-    const auto word = static_cast<std::uint32_t>(id | repeat << 16);
-    registers_.write(address, word | (is_true(operation, "issue_token") ? 1U << 31 : 0U), where);
+    const std::int64_t queue = registers::queue_offset(
+        lowering_.config.kind_of(tile),
+        {direction == "MM2S" ? program::Direction::MM2S : program::Direction::S2MM, channel, true});
+    const program::Task task{id, repeat + 1, is_true(operation, "issue_token")};
+    registers_.write(registers::join(tile, queue), registers::encode_task(task), where);
 }
 
 }  // namespace tilesim::workloads::npu::mlir

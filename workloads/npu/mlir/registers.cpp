@@ -4,50 +4,14 @@
 
 #include <algorithm>
 
+#include "arch/npu/control/register_map.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
+namespace registers = arch::npu::control;
+
 namespace {
-
-constexpr int kColumnShift = 25;
-constexpr int kRowShift = 20;
-constexpr std::int64_t kDescriptorStride = 0x20;
-constexpr std::int64_t kLockStride = 0x10;
-constexpr std::int64_t kCoreControl = 0x32000;  // in a core tile
-constexpr std::int64_t kQueueStride = 8;        // control and start-queue register of a channel
-constexpr std::int64_t kCoreMemory = 0x10000;
-constexpr std::int64_t kMemoryTileWindow = 0x80000;  // bytes of one tile in the DMA's view of three
-constexpr std::int64_t kMemoryTileLocks = 64;        // likewise
-
-std::int64_t bits(std::uint32_t word, int high, int low) {
-    const std::uint32_t mask = high - low == 31 ? ~0U : (1U << (high - low + 1)) - 1U;
-    return (word >> low) & mask;
-}
-std::int64_t signed_bits(std::uint32_t word, int high, int low) {
-    const std::int64_t value = bits(word, high, low);
-    const std::int64_t sign = std::int64_t{1} << (high - low);
-    return (value ^ sign) - sign;
-}
-
-// Dimensions from wraps (0: not used) and steps (stored minus one); the outermost has no wrap.
-void set_dimensions(program::BufferDescriptor& descriptor, std::span<const std::int64_t> wraps,
-                    std::span<const std::int64_t> steps) {
-    std::int64_t inner = 1;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        const bool bounded = i < wraps.size() && wraps[i] > 0;
-        const std::int64_t size =
-            bounded ? wraps[i] : std::max<std::int64_t>(1, descriptor.length / inner);
-        descriptor.dimensions.push_back({size, steps[i] + 1});
-        inner *= size;
-        if (!bounded) {
-            break;
-        }
-    }
-    if (descriptor.dimensions.size() == 1 && descriptor.dimensions[0].stride == 1) {
-        descriptor.dimensions.clear();
-    }
-}
 
 // Bytes from the descriptor's first word to its last.
 std::int64_t extent(const program::BufferDescriptor& descriptor) {
@@ -58,30 +22,7 @@ std::int64_t extent(const program::BufferDescriptor& descriptor) {
     return (last + 1) * kWordBytes;
 }
 
-void set_iteration(program::BufferDescriptor& descriptor, std::int64_t wrap, std::int64_t step) {
-    if (wrap > 0) {
-        descriptor.iteration = program::Iteration{wrap + 1, step + 1};
-    }
-}
-
 }  // namespace
-
-struct Registers::Fields {
-    std::int64_t descriptors;  // base addresses in the tile
-    std::int64_t queues;       // of S2MM 0
-    std::int64_t mm2s;         // from S2MM 0 to MM2S 0
-    std::int64_t locks;
-    std::size_t words;  // of a descriptor
-};
-
-const Registers::Fields& Registers::fields_of(program::TileKind kind) {
-    static constexpr Fields kCore{0x1D000, 0x1DE00, 0x10, 0x1F000, 6};
-    static constexpr Fields kMemory{0xA0000, 0xA0600, 0x30, 0xC0000, 8};
-    static constexpr Fields kShim{0x1D000, 0x1D200, 0x10, 0x14000, 8};
-    return kind == program::TileKind::Core     ? kCore
-           : kind == program::TileKind::Memory ? kMemory
-                                               : kShim;
-}
 
 void Registers::write(std::uint64_t address, std::uint32_t value, std::uint32_t mask,
                       Location where) {
@@ -89,40 +30,45 @@ void Registers::write(std::uint64_t address, std::uint32_t value, std::uint32_t 
         write(address, value, where);
         return;
     }
-    const program::TileCoordinate tile = tile_of(address);
-    const auto offset = static_cast<std::int64_t>(address & ((1U << kRowShift) - 1));
-    const std::int64_t at = lowering_.config.contains(tile)
-                                ? offset - fields_of(lowering_.config.kind_of(tile)).descriptors
-                                : -1;
-    const auto written = descriptors_.find({tile, at / kDescriptorStride});
-    if (at >= 0 && written != descriptors_.end()) {
-        const auto word = static_cast<std::size_t>(at % kDescriptorStride / kWordBytes);
-        write(address, (written->second.words.at(word) & ~mask) | (value & mask), where);
-    } else if (!control(address, value, mask)) {
+    if (const auto word = descriptor_word(address)) {
+        const auto written = descriptors_.find({word->tile, word->id});
+        if (written != descriptors_.end()) {
+            const std::uint32_t kept = written->second.words.at(word->word) & ~mask;
+            write(address, kept | (value & mask), where);
+            return;
+        }
+    }
+    if (!control(address, value, mask)) {
         lowering_.note("partial register writes (controller id, trace) are left out");
     }
 }
 
-program::TileCoordinate Registers::tile_of(std::uint64_t address) {
-    return {static_cast<std::int64_t>(address >> kColumnShift),
-            static_cast<std::int64_t>((address >> kRowShift) & 0x1F)};
+std::optional<Registers::DescriptorWord> Registers::descriptor_word(std::uint64_t address) const {
+    const auto [tile, offset] = registers::split(address);
+    if (!lowering_.config.contains(tile)) {
+        return std::nullopt;
+    }
+    const program::TileKind kind = lowering_.config.kind_of(tile);
+    const auto word =
+        registers::descriptor_word(kind, lowering_.config.dma_of(kind).descriptors, offset);
+    return word ? std::optional{DescriptorWord{tile, word->id, word->word}} : std::nullopt;
 }
 
 // The reset bits of cores and channels: a core begins again when its bit falls, a channel drops
 // its tasks when its bit rises. False where the address is neither's control register.
 bool Registers::control(std::uint64_t address, std::uint32_t value, std::uint32_t mask) {
     constexpr std::uint32_t kReset = 2;
-    const program::TileCoordinate tile = tile_of(address);
+    const auto [at, offset] = registers::split(address);
+    const program::TileCoordinate tile = at;
     if ((mask & kReset) == 0 || !lowering_.config.contains(tile)) {
         return false;
     }
-    const auto offset = static_cast<std::int64_t>(address & ((1U << kRowShift) - 1));
     const program::TileKind kind = lowering_.config.kind_of(tile);
     const auto& cores = lowering_.program.cores;
     const bool has_core =
         std::any_of(cores.begin(), cores.end(),
                     [tile](const program::CoreProgram& core) { return core.tile == tile; });
-    if (kind == program::TileKind::Core && offset == kCoreControl) {
+    if (kind == program::TileKind::Core && offset == registers::kCoreControl) {
         if ((value & kReset) != 0) {
             cores_in_reset_.insert(tile);
         } else if (cores_in_reset_.erase(tile) > 0 && has_core) {
@@ -130,16 +76,12 @@ bool Registers::control(std::uint64_t address, std::uint32_t value, std::uint32_
         }
         return true;
     }
-    const Fields& fields = fields_of(kind);
-    const std::int64_t in_queues = offset - fields.queues;
-    const bool out = in_queues >= fields.mm2s;
-    const std::int64_t at = in_queues - (out ? fields.mm2s : 0);
-    const std::int64_t channels = lowering_.config.dma_of(kind).channels;
-    if (in_queues < 0 || at >= channels * kQueueStride || at % kQueueStride != 0) {
+    const auto queue =
+        registers::queue_register(kind, lowering_.config.dma_of(kind).channels, offset);
+    if (!queue || queue->queue) {
         return false;
     }
-    const program::ChannelId channel{
-        tile, out ? program::Direction::MM2S : program::Direction::S2MM, at / kQueueStride};
+    const program::ChannelId channel{tile, queue->direction, queue->channel};
     const auto& sequence = lowering_.program.sequence;
     bool started =
         std::any_of(sequence.begin(), sequence.end(), [&](const program::SequenceOp& operation) {
@@ -164,43 +106,29 @@ void Registers::write(std::uint64_t address, std::uint32_t value, Location where
                         "register writes are decoded with the address map of AIE-ML and "
                         "AIE2P, which this device does not have");
     }
-    const program::TileCoordinate tile{static_cast<std::int64_t>(address >> kColumnShift),
-                                       static_cast<std::int64_t>((address >> kRowShift) & 0x1F)};
+    const auto [tile, offset] = registers::split(address);
     if (!lowering_.config.contains(tile)) {
         throw ReadError(where, fmt::format("address {:#x} lies in tile {},{}, outside the array",
                                            address, tile.column, tile.row));
     }
-    const auto offset = static_cast<std::int64_t>(address & ((1U << kRowShift) - 1));
     const program::TileKind kind = lowering_.config.kind_of(tile);
-    const Fields& fields = fields_of(kind);
     const DmaConfig& dma = lowering_.config.dma_of(kind);
-    const std::int64_t in_descriptors = offset - fields.descriptors;
-    const std::int64_t in_queues = offset - fields.queues;
-    const std::int64_t in_locks = offset - fields.locks;
     const std::int64_t locks = kind == program::TileKind::Core ? lowering_.config.core.locks
                                : kind == program::TileKind::Memory
                                    ? lowering_.config.memory_tile.locks
                                    : lowering_.config.shim.locks;
-    if (in_descriptors >= 0 && in_descriptors < dma.descriptors * kDescriptorStride) {
-        Written& written = descriptors_[{tile, in_descriptors / kDescriptorStride}];
-        const auto word = static_cast<std::size_t>(in_descriptors % kDescriptorStride / kWordBytes);
-        written.words.at(word) = value;
+    if (const auto word = descriptor_word(address)) {
+        Written& written = descriptors_[{tile, word->id}];
+        written.words.at(word->word) = value;
         written.changed = true;
         written.where = where;
-    } else if (in_queues >= 0 && in_queues < fields.mm2s + dma.channels * kQueueStride) {
-        const bool out = in_queues >= fields.mm2s;
-        const std::int64_t at = in_queues - (out ? fields.mm2s : 0);
-        if (at % kQueueStride != kWordBytes) {
-            control(address, value, ~0U);
-        } else {
-            push({tile, out ? program::Direction::MM2S : program::Direction::S2MM,
-                  at / kQueueStride},
-                 value);
-        }
-    } else if (in_locks >= 0 && in_locks < locks * kLockStride && in_locks % kLockStride == 0) {
+    } else if (const auto queue = registers::queue_register(kind, dma.channels, offset);
+               queue && queue->queue) {
+        push({tile, queue->direction, queue->channel}, value);
+    } else if (const auto lock = registers::lock_register(kind, locks, offset)) {
         lowering_.program.sequence.push_back(
-            program::SetLock{lock_of(tile, in_locks / kLockStride), bits(value, 5, 0)});
-    } else if (kind == program::TileKind::Core && offset < kCoreMemory) {
+            program::SetLock{lock_of(tile, *lock), value & registers::kLockBits});
+    } else if (kind == program::TileKind::Core && offset < registers::kCoreMemory) {
         memory_word(tile, offset, value);
     } else if (!control(address, value, ~0U) && !trace_set_up(tile, offset, value)) {
         lowering_.note(
@@ -211,17 +139,12 @@ void Registers::write(std::uint64_t address, std::uint32_t value, Location where
 
 void Registers::patch(std::uint64_t address, std::int64_t argument, std::int64_t bytes,
                       Location where) {
-    const program::TileCoordinate tile{static_cast<std::int64_t>(address >> kColumnShift),
-                                       static_cast<std::int64_t>((address >> kRowShift) & 0x1F)};
-    const auto offset = static_cast<std::int64_t>(address & ((1U << kRowShift) - 1));
-    const std::int64_t at = offset - fields_of(program::TileKind::Shim).descriptors;
-    const std::int64_t end = lowering_.config.shim_dma.descriptors * kDescriptorStride;
-    if (!lowering_.config.contains(tile) || tile.row != 0 || at < 0 || at >= end ||
-        at % kDescriptorStride != kWordBytes) {
+    const auto word = descriptor_word(address);
+    if (!word || word->tile.row != 0 || word->word != registers::kShimAddressWord) {
         throw ReadError(where,
                         fmt::format("address {:#x} is no shim descriptor's address word", address));
     }
-    Written& written = descriptors_[{tile, at / kDescriptorStride}];
+    Written& written = descriptors_[{word->tile, word->id}];
     written.argument = argument;
     written.argument_bytes = bytes;
     written.changed = true;
@@ -280,15 +203,8 @@ bool Registers::trace_set_up(program::TileCoordinate tile, std::int64_t offset,
 
 // A descriptor that moves nothing, as a reset leaves it.
 bool Registers::is_empty(program::TileCoordinate tile, const Written& written) const {
-    switch (lowering_.config.kind_of(tile)) {
-        case program::TileKind::Core:
-            return bits(written.words[0], 13, 0) == 0;
-        case program::TileKind::Memory:
-            return bits(written.words[0], 16, 0) == 0;
-        case program::TileKind::Shim:
-            return written.words[0] == 0;
-    }
-    return false;
+    const program::TileKind kind = lowering_.config.kind_of(tile);
+    return registers::decode_descriptor(kind, 0, written.words).descriptor.length == 0;
 }
 
 void Registers::finish() {
@@ -314,45 +230,31 @@ void Registers::push(const program::ChannelId& channel, std::uint32_t value) {
                 program::WriteDescriptor{channel.tile, decode(channel.tile, key.second, written)});
         }
     }
-    const bool memory = lowering_.config.kind_of(channel.tile) == program::TileKind::Memory;
-    program::PushTask task{channel, {}};
-    task.task.descriptor = bits(value, memory ? 5 : 3, 0);
+    const program::PushTask task{
+        channel, registers::decode_task(lowering_.config.kind_of(channel.tile), value)};
     const auto first = descriptors_.find({channel.tile, task.task.descriptor});
     if (first != descriptors_.end() && is_empty(channel.tile, first->second)) {
         lowering_.note("tasks whose descriptors move nothing are left out");
         return;
     }
-    task.task.repeat = bits(value, 23, 16) + 1;
-    task.task.token = bits(value, 31, 31) != 0;
     lowering_.program.sequence.push_back(task);
 }
 
 program::BufferDescriptor Registers::decode(program::TileCoordinate tile, std::int64_t id,
                                             const Written& written) {
-    program::BufferDescriptor descriptor;
-    descriptor.id = id;
-    std::int64_t address = 0;
-    switch (lowering_.config.kind_of(tile)) {
-        case program::TileKind::Core:
-            decode_core(written.words, descriptor, address);
-            set_buffer(tile, address, descriptor, written.where);
-            break;
-        case program::TileKind::Memory:
-            decode_memory_tile(written.words, descriptor, address);
-            set_buffer(tile, address, descriptor, written.where);
-            break;
-        case program::TileKind::Shim:
-            decode_shim(written.words, descriptor);
-            if (!written.argument) {
-                throw ReadError(written.where,
-                                fmt::format("shim descriptor {} of column {} has no argument: its "
-                                            "address is not patched",
-                                            id, tile.column));
-            }
-            descriptor.buffer = *written.argument;
-            descriptor.offset = written.argument_bytes;
-            grow_argument(descriptor);
-            break;
+    const program::TileKind kind = lowering_.config.kind_of(tile);
+    auto [descriptor, address] = registers::decode_descriptor(kind, id, written.words);
+    if (kind != program::TileKind::Shim) {
+        set_buffer(tile, address, descriptor, written.where);
+    } else if (!written.argument) {
+        throw ReadError(written.where,
+                        fmt::format("shim descriptor {} of column {} has no argument: its "
+                                    "address is not patched",
+                                    id, tile.column));
+    } else {
+        descriptor.buffer = *written.argument;
+        descriptor.offset = written.argument_bytes;
+        grow_argument(descriptor);
     }
     // Locks are numbers of the tile until here.
     for (auto* action : {&descriptor.acquire, &descriptor.release}) {
@@ -361,89 +263,6 @@ program::BufferDescriptor Registers::decode(program::TileCoordinate tile, std::i
         }
     }
     return descriptor;
-}
-
-namespace {
-
-// The last word of core and shim descriptors.
-void decode_control(std::uint32_t word, program::BufferDescriptor& descriptor) {
-    if (bits(word, 26, 26) != 0) {
-        descriptor.next = bits(word, 30, 27);
-    }
-    if (bits(word, 12, 12) != 0) {
-        descriptor.acquire = program::LockAction{bits(word, 3, 0), signed_bits(word, 11, 5)};
-    }
-    if (const std::int64_t value = signed_bits(word, 24, 18); value != 0) {
-        descriptor.release = program::LockAction{bits(word, 16, 13), value};
-    }
-}
-
-}  // namespace
-
-void Registers::decode_core(std::span<const std::uint32_t> words,
-                            program::BufferDescriptor& descriptor, std::int64_t& address) const {
-    address = bits(words[0], 27, 14) * kWordBytes;
-    descriptor.length = bits(words[0], 13, 0);
-    if (bits(words[1], 30, 30) != 0) {
-        descriptor.packet =
-            program::Packet{bits(words[1], 23, 19), bits(words[1], 18, 16), bits(words[1], 29, 24)};
-    }
-    set_dimensions(
-        descriptor, std::array{bits(words[3], 20, 13), bits(words[3], 28, 21)},
-        std::array{bits(words[2], 12, 0), bits(words[2], 25, 13), bits(words[3], 12, 0)});
-    set_iteration(descriptor, bits(words[4], 18, 13), bits(words[4], 12, 0));
-    decode_control(words[5], descriptor);
-}
-
-void Registers::decode_memory_tile(std::span<const std::uint32_t> words,
-                                   program::BufferDescriptor& descriptor,
-                                   std::int64_t& address) const {
-    address = bits(words[1], 18, 0) * kWordBytes;
-    descriptor.length = bits(words[0], 16, 0);
-    if (bits(words[0], 31, 31) != 0) {
-        descriptor.packet =
-            program::Packet{bits(words[0], 27, 23), bits(words[0], 30, 28), bits(words[0], 22, 17)};
-    }
-    if (bits(words[1], 19, 19) != 0) {
-        descriptor.next = bits(words[1], 25, 20);
-    }
-    set_dimensions(
-        descriptor,
-        std::array{bits(words[2], 26, 17), bits(words[3], 26, 17), bits(words[4], 26, 17)},
-        std::array{bits(words[2], 16, 0), bits(words[3], 16, 0), bits(words[4], 16, 0),
-                   bits(words[5], 16, 0)});
-    const std::array<program::Padding, 3> padding{
-        program::Padding{bits(words[1], 31, 26), bits(words[5], 22, 17)},
-        program::Padding{bits(words[3], 31, 27), bits(words[5], 27, 23)},
-        program::Padding{bits(words[4], 30, 27), bits(words[5], 31, 28)}};
-    const bool padded = std::any_of(padding.begin(), padding.end(), [](const program::Padding& p) {
-        return p.before + p.after > 0;
-    });
-    if (padded) {
-        descriptor.padding.assign(padding.begin(), padding.end());
-        descriptor.padding.resize(std::min(padding.size(), descriptor.dimensions.size()));
-    }
-    set_iteration(descriptor, bits(words[6], 22, 17), bits(words[6], 16, 0));
-    if (bits(words[7], 15, 15) != 0) {
-        descriptor.acquire =
-            program::LockAction{bits(words[7], 7, 0), signed_bits(words[7], 14, 8)};
-    }
-    if (const std::int64_t value = signed_bits(words[7], 30, 24); value != 0) {
-        descriptor.release = program::LockAction{bits(words[7], 23, 16), value};
-    }
-}
-
-void Registers::decode_shim(std::span<const std::uint32_t> words,
-                            program::BufferDescriptor& descriptor) const {
-    descriptor.length = bits(words[0], 31, 0);
-    if (bits(words[2], 30, 30) != 0) {
-        descriptor.packet =
-            program::Packet{bits(words[2], 23, 19), bits(words[2], 18, 16), bits(words[2], 29, 24)};
-    }
-    set_dimensions(descriptor, std::array{bits(words[3], 29, 20), bits(words[4], 29, 20)},
-                   std::array{bits(words[3], 19, 0), bits(words[4], 19, 0), bits(words[5], 19, 0)});
-    set_iteration(descriptor, bits(words[6], 25, 20), bits(words[6], 19, 0));
-    decode_control(words[7], descriptor);
 }
 
 // Hosts allocate more than an argument's type says where a trace is to lie behind the data.
@@ -466,9 +285,9 @@ void Registers::set_buffer(program::TileCoordinate tile, std::int64_t address,
     program::TileCoordinate at = tile;
     if (lowering_.config.kind_of(tile) == program::TileKind::Memory) {
         // West neighbour, own, east neighbour, one window each; plain addresses mean the own.
-        if (address >= kMemoryTileWindow) {
-            at.column += address / kMemoryTileWindow - 1;
-            address %= kMemoryTileWindow;
+        if (address >= registers::kMemoryTileWindow) {
+            at.column += address / registers::kMemoryTileWindow - 1;
+            address %= registers::kMemoryTileWindow;
         }
     }
     auto& buffers = lowering_.program.buffers;
@@ -506,9 +325,10 @@ void Registers::set_buffer(program::TileCoordinate tile, std::int64_t address,
 // The program's lock of this number; one is added where the design declares none.
 std::int64_t Registers::lock_of(program::TileCoordinate tile, std::int64_t id) {
     program::TileCoordinate at = tile;
-    if (lowering_.config.kind_of(tile) == program::TileKind::Memory && id >= kMemoryTileLocks) {
-        at.column += id / kMemoryTileLocks - 1;
-        id %= kMemoryTileLocks;
+    if (lowering_.config.kind_of(tile) == program::TileKind::Memory &&
+        id >= registers::kMemoryTileLocks) {
+        at.column += id / registers::kMemoryTileLocks - 1;
+        id %= registers::kMemoryTileLocks;
     }
     auto& locks = lowering_.program.locks;
     for (std::size_t i = 0; i < locks.size(); ++i) {

@@ -1,8 +1,6 @@
 // Register writes of the run-time sequence (npu.write32, blockwrite, maskwrite32) as what they do:
 // descriptors, queue pushes, locks, words of a core's memory.
-//
-// Source:  register maps and descriptor fields of AIE-ML and AIE2P in Xilinx/aie-rt
-//          (xaiemlgbl_params.h), checked against the compiler's own listings.
+// Where they lie and what their words say: arch/npu/control/register_map.hpp.
 #pragma once
 
 #include <array>
@@ -10,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 
 #include "workloads/npu/mlir/lowering.hpp"
@@ -33,7 +30,6 @@ class Registers {
     void forget(program::TileCoordinate tile, std::int64_t id);
 
   private:
-    struct Fields;  // where a kind of tile has its descriptors, queues and locks
     struct Written {
         std::array<std::uint32_t, 8> words{};
         std::optional<std::int64_t> argument;  // external buffer
@@ -41,21 +37,19 @@ class Registers {
         bool changed = false;
         Location where{};
     };
-    static const Fields& fields_of(program::TileKind kind);
-
-    static program::TileCoordinate tile_of(std::uint64_t address);
+    struct DescriptorWord {
+        program::TileCoordinate tile;
+        std::int64_t id = 0;
+        std::size_t word = 0;
+    };
+    // Which one lies at this address, if any.
+    std::optional<DescriptorWord> descriptor_word(std::uint64_t address) const;
     bool control(std::uint64_t address, std::uint32_t value, std::uint32_t mask);
     bool trace_set_up(program::TileCoordinate tile, std::int64_t offset, std::uint32_t value);
     bool is_empty(program::TileCoordinate tile, const Written& written) const;
     void push(const program::ChannelId& channel, std::uint32_t value);
     program::BufferDescriptor decode(program::TileCoordinate tile, std::int64_t id,
                                      const Written& written);
-    void decode_core(std::span<const std::uint32_t> words, program::BufferDescriptor& descriptor,
-                     std::int64_t& address) const;
-    void decode_memory_tile(std::span<const std::uint32_t> words,
-                            program::BufferDescriptor& descriptor, std::int64_t& address) const;
-    void decode_shim(std::span<const std::uint32_t> words,
-                     program::BufferDescriptor& descriptor) const;
     void set_buffer(program::TileCoordinate tile, std::int64_t address,
                     program::BufferDescriptor& descriptor, Location where);
     void grow_argument(const program::BufferDescriptor& descriptor);

@@ -99,11 +99,6 @@ class GemvJob final : public Job {
                   case_.device.memory.clock);
         result.speedup_over_soc = soc_ns / result.time_ns;
         result.details["soc_ns"] = soc_ns;
-        if (result.stream) {
-            result.details["traffic_gb_per_s"] = static_cast<double>(result.stream->bytes) *
-                                                 kFemtosecondsPerNanosecond /
-                                                 static_cast<double>(result.stream->time.count());
-        }
         const PlainRead plain = plain_read(runner, case_, gemv);
         result.details["plain_read_gb_per_s"] = plain.gb_per_s;
         // What matters to the reading beside it matters to the result.

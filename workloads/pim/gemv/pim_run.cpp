@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 #include "arch/base/clock.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
@@ -28,28 +27,14 @@ class PimModel final : public Model {
           queue_(bench.queue),
           origin_(bench.origin),
           controller_(a_case.device.get<arch::pim::PimConfig>(), program, bench.memory, bench.root,
-                      functional) {
-        if (a_case.traffic) {
-            traffic_.emplace(*a_case.traffic, bench.port);
-        }
-    }
-
-    const arch::pim::PimController& controller() const { return controller_; }
-    const std::optional<StreamDriver>& traffic() const { return traffic_; }
+                      functional) {}
 
     void connect(arch::base::ProbeListener* listener) override { controller_.connect(listener); }
     void log_commands(arch::memory::controller::CommandLog& log) override {
         controller_.log_commands(log);
     }
-    void start() override {
-        controller_.start(origin_ + queue_.now());
-        if (traffic_) {
-            traffic_->start();
-        }
-    }
-    bool finished() const override {
-        return controller_.finished() && (!traffic_ || traffic_->finished());
-    }
+    void start() override { controller_.start(origin_ + queue_.now()); }
+    bool finished() const override { return controller_.finished(); }
     arch::base::DeadlockReport deadlock() const override {
         arch::base::DeadlockReport report;
         report.waits.push_back({.who = "pim", .what = controller_.standstill(), .on = "channel"});
@@ -72,7 +57,6 @@ class PimModel final : public Model {
     arch::base::EventQueue& queue_;
     arch::base::Femtoseconds origin_;
     arch::pim::PimController controller_;
-    std::optional<StreamDriver> traffic_;
 };
 
 class ReadModel final : public Model {
@@ -122,21 +106,13 @@ double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
 void run_program(Runner& runner, const Case& a_case, const arch::pim::PimProgram& program,
                  double macs, arch::pim::PimListener* listener, RunResult& result) {
     const auto& dram = a_case.device.memory;
-    PimModel* model = nullptr;
     Plan plan{.memory = dram,
               .lookahead = arch::pim::PimController::memory_lookahead(dram),
               .clock = dram.clock,
               .macs = macs,
               .in_banks = {"alu"}};
     plan.build = [&](Bench& bench) {
-        auto built = std::make_unique<PimModel>(a_case, program, bench, listener);
-        model = built.get();
-        return built;
-    };
-    plan.collect = [&](RunEnd) {
-        if (model->traffic()) {
-            result.stream = model->traffic()->result();
-        }
+        return std::make_unique<PimModel>(a_case, program, bench, listener);
     };
     runner.run(a_case, plan, result);
     result.memory.reset();  // the commands are the units'; `banks` counts them

@@ -1,0 +1,94 @@
+#include "arch/host/memory_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+namespace tilesim::arch::host {
+namespace {
+
+using namespace base::literals;
+
+// A memory that answers each request 70 ns after its arrival, in their order.
+struct FixedMemory final : memory::port::MemoryPort {
+    static constexpr base::Femtoseconds kLatency = 70_ns;
+    std::vector<memory::port::MemoryRequest> all;
+    std::deque<memory::port::MemoryRequest> waiting;
+
+    void submit(const memory::port::MemoryRequest& request) override {
+        all.push_back(request);
+        waiting.push_back(request);
+    }
+    bool idle() const override { return waiting.empty(); }
+    base::Femtoseconds busy_until() const override { return 0_ns; }
+    base::Femtoseconds lookahead() const override { return 0_ns; }
+    base::Hertz clock() const override { return base::Hertz{1'000'000'000}; }
+    void answer_all() {
+        while (!waiting.empty()) {
+            const memory::port::MemoryRequest request = waiting.front();
+            waiting.pop_front();
+            request.client->on_memory_complete(request.tag, request.arrival + kLatency);
+        }
+    }
+};
+
+MemoryLoopConfig loop() {
+    MemoryLoopConfig config;
+    config.read = base::Bytes{13 * 64};
+    config.cores = 1;
+    config.fills = 3;
+    config.way = 11_ns;
+    return config;
+}
+
+base::Femtoseconds time_of(const MemoryLoopConfig& config, FixedMemory& memory) {
+    base::stats::Group root("");
+    MemoryLoop loop(config, memory, root);
+    loop.start();
+    memory.answer_all();
+    EXPECT_TRUE(loop.finished());
+    return loop.finish_time();
+}
+
+// 13 lines, three at a time: five rounds of the way there and the answer.
+TEST(MemoryLoop, IsBoundByTheFillsUnderWay) {
+    FixedMemory memory;
+    EXPECT_EQ(time_of(loop(), memory), 5 * (11_ns + 70_ns));
+    EXPECT_EQ(memory.all.size(), 13U);
+    EXPECT_EQ(memory.all[12].address, 12 * 64);
+}
+
+TEST(MemoryLoop, HasAShareOfTheLinesForEachCore) {
+    FixedMemory memory;
+    MemoryLoopConfig two = loop();
+    two.cores = 2;  // six and seven lines: three rounds
+    EXPECT_EQ(time_of(two, memory), 3 * (11_ns + 70_ns));
+}
+
+// 13 lines of 200 ns each: 2600 operations at 4 GHz x 5 x 0.05 a second are 1 ns each.
+TEST(MemoryLoop, OverlapsArithmeticWithTheFillsOfLaterLines) {
+    FixedMemory memory;
+    MemoryLoopConfig slow = loop();
+    slow.operations = 13 * 200;
+    slow.operations_per_cycle = 5;
+    slow.streaming_permille = 50;
+    EXPECT_EQ(time_of(slow, memory), 11_ns + 70_ns + 13 * 200_ns);
+}
+
+// A line that is written comes first and goes back: two requests, and the loop ends with the last
+// write.
+TEST(MemoryLoop, FetchesWhatItWritesAndWritesItBack) {
+    FixedMemory memory;
+    MemoryLoopConfig both = loop();
+    both.read = base::Bytes{2 * 64};
+    both.write = base::Bytes{64};
+    EXPECT_EQ(time_of(both, memory), 2 * (11_ns + 70_ns));
+    ASSERT_EQ(memory.all.size(), 4U);
+    EXPECT_EQ(memory.all[2].address, 2 * 64);
+    EXPECT_FALSE(memory.all[2].write);
+    EXPECT_EQ(memory.all[3].address, 2 * 64);
+    EXPECT_TRUE(memory.all[3].write);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::host
