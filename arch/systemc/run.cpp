@@ -101,12 +101,14 @@ bool elaborating() {
 
 Outcome run(TimeLine& time_line, const Limits& limits, const std::function<bool()>& finished) {
     Execution execution(time_line.queues(), limits, finished);
-    if (finished()) {
-        return Outcome::Finished;
-    }
-    time_line.go_on();
-    if (!elaborating() && !sc_core::sc_pending_activity()) {
-        return Outcome::NothingPending;  // SystemC warns where it is started for nothing
+    if (!elaborating()) {  // SystemC warns where it is started a second time for nothing
+        if (finished()) {
+            return Outcome::Finished;
+        }
+        time_line.go_on();
+        if (!sc_core::sc_pending_activity()) {
+            return Outcome::NothingPending;
+        }
     }
     time_line.supervise(&execution);
     sc_core::sc_start();

@@ -88,9 +88,10 @@ TEST(Agents, AnArrayAndARequestStreamRunAsTheirDataflowsSay) {
 TEST(Agents, TrafficBesideAGemvIsOneOfThem) {
     const std::string gemv =
         "device: lpddr5x_pim\nworkload: {gemv: {M: 4096, K: 4096}}\nmapping: {pimnast: {}}\n";
-    const auto alone = session::run(parse_scenario(gemv, "gemv.yaml", {}));
+    const Overrides still{{"device.memory.refresh", "off"}};  // a refresh is for nobody
+    const auto alone = session::run(parse_scenario(gemv, "gemv.yaml", still));
     const auto both = session::run(parse_scenario(
-        gemv + "traffic: {pattern: random, requests: 9000, outstanding: 512}\n", "gemv.yaml", {}));
+        gemv + "traffic: {pattern: random, requests: 9000, outstanding: 512}\n", "gemv.yaml", still));
     ASSERT_EQ(both.status, workloads::Status::Ok);
     EXPECT_EQ(both.cycles, alone.cycles);
     ASSERT_TRUE(both.stream.has_value());
@@ -109,7 +110,7 @@ TEST(Agents, TrafficBesideAGemvIsOneOfThem) {
 TEST(Agents, AProcessorsLoopLoadsTheMemoryAsItsFillsAllow) {
     const auto agents = run(
         "memory: ddr5_5600\nagents:\n  wide: {host: {read: 4 MiB, write: 1 MiB}}\n"
-        "  narrow: {host: {read: 1 MiB, cores: 2, fills: 4}, repeat: until_all_done}\n");
+        "  narrow: {host: {read: 128 KiB, cores: 2, fills: 4}, repeat: until_all_done}\n");
     EXPECT_EQ(agents["wide"]["bytes"], (4 + 2) << 20);  // what is written is fetched first
     EXPECT_GT(agents["wide"]["slowdown"], 1.0);
     EXPECT_GT(agents["narrow"]["slowdown"], 1.0);
