@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "arch/base/config.hpp"
+#include "arch/base/units.hpp"
 #include "sim/band.hpp"
 
 namespace tilesim::sim {
@@ -21,7 +22,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr const char* kSchema = "tilesim-result-1";
-constexpr double kPercent = 100.0;
+using arch::base::kPercent;
 
 double row_hit_rate(const arch::memory::port::MemoryTotals& totals) {
     return totals.bursts > 0

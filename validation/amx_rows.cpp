@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
-#include <sstream>
 
 #include "arch/base/config.hpp"
 #include "sim/session/session.hpp"
@@ -25,16 +23,6 @@ constexpr const char* kAnyGemm =
 
 double slope(const std::function<double(std::int64_t)>& run, std::int64_t few, std::int64_t many) {
     return (run(many) - run(few)) / static_cast<double>(many - few);
-}
-
-std::string read_file(const std::string& file) {
-    std::ifstream in(file);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) {
-        throw arch::base::config::IoError(fmt::format("{}: cannot be read", file));
-    }
-    return text.str();
 }
 
 // Cycles an iteration of the kernel's outermost loop, whose count the file leaves open.

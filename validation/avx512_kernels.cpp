@@ -10,7 +10,7 @@ namespace tilesim::validation {
 
 namespace {
 
-constexpr long kLine = 64;
+constexpr long kLineBytes = 64;
 constexpr long kLinesAKib = 16;
 constexpr long kBase = 0x1000'0000;
 constexpr long kOther = 1L << 30;  // the second operand of copies lies so much further
@@ -21,7 +21,7 @@ constexpr long kPartOfPass = 20'000;
 constexpr long kAllAlike = 98'304;  // flushed lines: more take as long each
 constexpr long kWarmPasses = 3;
 
-long number(const Record& row, const char* column) {
+long number_or_none(const Record& row, const char* column) {
     return row.at(column).empty() ? 0 : std::stol(row.at(column));
 }
 
@@ -73,7 +73,7 @@ std::string passes(const std::string& kernel, long lines, long stride, long pass
             shuffled
                 ? place(kernel, fmt::format("order[{} + {}*i]", i, kUnroll), i)
                 : place(kernel,
-                        fmt::format("a + {} + {}*i", i * stride * kLine, kUnroll * stride * kLine),
+                        fmt::format("a + {} + {}*i", i * stride * kLineBytes, kUnroll * stride * kLineBytes),
                         i);
         if (shuffled && i % 4 == 0) {  // addresses come from a table
             text += fmt::format("mov r1, [places + {} + {}*i], 4\n", 4 * i, 4 * kUnroll);
@@ -101,9 +101,9 @@ KernelPair streaming(const Record& row, const std::string& kernel, long lines, l
     const bool part = lines > kLongPassLines;
     const bool random = kernel == "I";
     const std::string head =
-        buffers(kernel, lines * stride * kLine, part && !random) +
+        buffers(kernel, lines * stride * kLineBytes, part && !random) +
         (random ? fmt::format("buffer places 0x8000000 {}\nshuffle order {:#x} {} {}\n", 4 * lines,
-                              kBase, lines, kLine)
+                              kBase, lines, kLineBytes)
                 : "");
     const auto text = [&](long count, long times) {
         return head + passes(kernel, count, stride, times);
@@ -125,7 +125,7 @@ KernelPair chase(long lines, long block, long skew, long chains) {
     const std::string head =
         fmt::format("buffer a {:#x} {}\n{}shuffle order {:#x} {} {} {}\n", kBase, lines * block,
                     part                                         ? "flush a\n"
-                    : lines * kLine > kLongPassLines * kLine / 2 ? "touch a l3\n"
+                    : lines * kLineBytes > kLongPassLines * kLineBytes / 2 ? "touch a l3\n"
                                                                  : "touch a l2\n",
                     kBase, lines, block, skew);
     const auto text = [&](long count, long times) {
@@ -154,9 +154,9 @@ KernelPair gemm_loads(const Record& row) {
     const long m = std::stol(sizes);
     const long k = std::stol(sizes.substr(sizes.find('x') + 1));
     const long n = std::stol(sizes.substr(sizes.rfind('x') + 1));
-    const long steps = k * 2 / kLine;
+    const long steps = k * 2 / kLineBytes;
     const long a_row = after(row.at("state"), "stride ");
-    const bool packed = a_row == kLine;
+    const bool packed = a_row == kLineBytes;
     const long a_bytes = packed ? m * k * 2 : m * a_row;
     const long page = 4096;
     const long b = kBase + (a_bytes + page - 1) / page * page;
@@ -169,13 +169,13 @@ KernelPair gemm_loads(const Record& row) {
     for (long half = 0; half < 2; ++half) {
         for (long r = 0; r < 16; ++r) {
             body += packed ? fmt::format("vmovups zmm{}, [a + {} + {}*m + {}*k]\n", r,
-                                         half * tile + r * kLine, 2 * tile * steps, 2 * tile)
+                                         half * tile + r * kLineBytes, 2 * tile * steps, 2 * tile)
                            : fmt::format("vmovups zmm{}, [a + {} + {}*m + {}*k]\n", r,
-                                         (half * 16 + r) * a_row, block * a_row, kLine);
+                                         (half * 16 + r) * a_row, block * a_row, kLineBytes);
         }
         for (long r = 0; r < 16; ++r) {
             body += fmt::format("vmovups zmm{}, [b + {} + {}*n + {}*k]\n", 16 + r,
-                                half * tile + r * kLine, 2 * tile * steps, 2 * tile);
+                                half * tile + r * kLineBytes, 2 * tile * steps, 2 * tile);
         }
     }
     body += "end\nend\nend\n";
@@ -187,22 +187,22 @@ KernelPair gemm_loads(const Record& row) {
     return {text(2), text(2 + more), static_cast<double>(more * total)};
 }
 
-// Pass `number` over lines that were flushed, or written.
+// Pass `number_or_none` over lines that were flushed, or written.
 KernelPair one_pass(const Record& row, long lines) {
     const std::string& kernel = row.at("kernel");
     const long pass = after(row.at("state"), "pass ");
     if (kernel == "P") {
         const std::string head =
             fmt::format("buffer a {:#x} {}\nshuffle order {:#x} {} {}\nflush a\n", kBase,
-                        lines * kLine, kBase, lines, kLine) +
+                        lines * kLineBytes, kBase, lines, kLineBytes) +
             passes("W", lines, 1, 1) + "lfence\n";
         return {head, head + fmt::format("loop j {}\nmov r0, [order[j]]\nend\n", lines),
                 static_cast<double>(lines)};
     }
     const std::string head =
-        buffers(kernel, lines * kLine, false) +
+        buffers(kernel, lines * kLineBytes, false) +
         (kernel == "I" ? fmt::format("buffer places 0x8000000 {}\nshuffle order {:#x} {} {}\n",
-                                     4 * lines, kBase, lines, kLine)
+                                     4 * lines, kBase, lines, kLineBytes)
                        : "");
     return {pass == 1 ? head + "scalar\n" : head + passes(kernel, lines, 1, pass - 1),
             head + passes(kernel, lines, 1, pass), static_cast<double>(lines)};
@@ -213,8 +213,8 @@ KernelPair one_pass(const Record& row, long lines) {
 std::optional<KernelPair> memory_kernel(const Record& row) {
     const std::string& family = row.at("family");
     const std::string& kernel = row.at("kernel");
-    const long kib = number(row, "footprint_kib");
-    const long lines = row.at("lines").empty() ? kib * kLinesAKib : number(row, "lines");
+    const long kib = number_or_none(row, "footprint_kib");
+    const long lines = row.at("lines").empty() ? kib * kLinesAKib : number_or_none(row, "lines");
     if (family.ends_with("pass_by_pass")) {
         return one_pass(row, std::min(lines, kAllAlike));
     }
@@ -222,7 +222,7 @@ std::optional<KernelPair> memory_kernel(const Record& row) {
         return gemm_loads(row);
     }
     if (kernel == "P" || kernel.starts_with("Q")) {
-        return chase(lines, kLine, 0, kernel == "P" ? 1 : std::stol(kernel.substr(1)));
+        return chase(lines, kLineBytes, 0, kernel == "P" ? 1 : std::stol(kernel.substr(1)));
     }
     if (kernel == "P1") {
         return chase(lines, 4096, 7, 1);
@@ -231,7 +231,7 @@ std::optional<KernelPair> memory_kernel(const Record& row) {
         return chase(lines, 2L << 20, 67, 1);
     }
     if (!place(kernel, "a", 0).empty()) {
-        return streaming(row, kernel, lines, std::max(number(row, "stride_lines"), 1L));
+        return streaming(row, kernel, lines, std::max(number_or_none(row, "stride_lines"), 1L));
     }
     return std::nullopt;
 }
@@ -243,23 +243,23 @@ std::optional<ProbeKernel> probe_kernel(const Record& row) {
     }
     const bool slow = kernel == "M3";
     const bool adjacent = row.at("kernel").find("adjacent") != std::string::npos;
-    const long stride = row.at("stride_lines").empty() ? 1 : number(row, "stride_lines");
-    const long lines = std::max(number(row, "lines"), 1L);
+    const long stride = row.at("stride_lines").empty() ? 1 : number_or_none(row, "stride_lines");
+    const long lines = std::max(number_or_none(row, "lines"), 1L);
     const bool last = row.at("state").find("are the last") != std::string::npos;
-    const long first = last ? kLine - lines : stride < 0 ? 40 : 8;
+    const long first = last ? kLineBytes - lines : stride < 0 ? 40 : 8;
     ProbeKernel probe;
     probe.counts_lines = !slow && !adjacent;
     const std::string head = fmt::format("buffer a {:#x} 8192\nflush a\n", kBase);
     if (slow) {  // one instruction: strides belong to it
         const std::string address =
-            stride > 0 ? fmt::format("a + {} + {}*i", first * kLine, stride * kLine)
-                       : fmt::format("a + {} - {}*i", first * kLine, -stride * kLine);
+            stride > 0 ? fmt::format("a + {} + {}*i", first * kLineBytes, stride * kLineBytes)
+                       : fmt::format("a + {} - {}*i", first * kLineBytes, -stride * kLineBytes);
         probe.reads = head + fmt::format("loop i {}\nvmovups zmm0, [{}]\nlfence\npause 1200\nend\n",
                                          lines, address);
     } else {
         probe.reads = head;
         for (long i = 0; i < lines; ++i) {
-            probe.reads += fmt::format("vmovups zmm0, [a + {}]\n", (first + i * stride) * kLine);
+            probe.reads += fmt::format("vmovups zmm0, [a + {}]\n", (first + i * stride) * kLineBytes);
         }
     }
     probe.reads += "lfence\npause 9000\nlfence\n";
@@ -268,7 +268,7 @@ std::optional<ProbeKernel> probe_kernel(const Record& row) {
     for (long i = 1; i <= (probe.counts_lines ? kFurthest : 1); ++i) {
         const long line = adjacent ? from ^ 1 : from + i * stride;
         probe.probes.push_back(probe.reads +
-                               fmt::format("mov r0, [a + {}], 8\nlfence\n", line * kLine));
+                               fmt::format("mov r0, [a + {}], 8\nlfence\n", line * kLineBytes));
     }
     return probe;
 }
@@ -289,10 +289,10 @@ std::string vector_instruction(const std::string& name, bool chain, long i, long
         return fmt::format("vpmovsxbd {}, [a + {}]\n", destination, 16 * i);
     }
     if (name == "vpexpandb") {
-        return fmt::format("vpexpandb {}, [a + {}]\n", destination, kLine * i);
+        return fmt::format("vpexpandb {}, [a + {}]\n", destination, kLineBytes * i);
     }
     if (name == "vmovups") {
-        return fmt::format("vmovups {}, [a + {}]\n", destination, kLine * i);
+        return fmt::format("vmovups {}, [a + {}]\n", destination, kLineBytes * i);
     }
     if (name == "vpslld" || name == "vpsrld") {
         return fmt::format("{} {}, {}, 16\n", name, destination, source);
@@ -319,7 +319,7 @@ std::string decompression(bool multiply) {
                                 r + 1);
         }
         body += fmt::format("vcvtne2ps2bf16 zmm{0}, zmm{1}, zmm{0}\nvmovups [c + {2}], zmm{0}\n", r,
-                            r + 1, kLine * row);
+                            r + 1, kLineBytes * row);
     }
     return body;
 }
@@ -331,7 +331,7 @@ std::string post_row() {
             "vmovups zmm{0}, [a + {1}]\nvcvtdq2ps zmm{0}, zmm{0}\nvmulps zmm{0}, zmm{0}, zmm31\n"
             "vmovups zmm29, [a + 4096]\nvaddps zmm{0}, zmm{0}, zmm29\n"
             "vmaxps zmm{0}, zmm{0}, zmm30\nvcvtps2dq zmm{0}, zmm{0}\nvpmovsdb [c + {2}], zmm{0}\n",
-            i, kLine * i, 16 * i);
+            i, kLineBytes * i, 16 * i);
     }
     return body;
 }
@@ -356,13 +356,13 @@ std::string described(const std::string& name) {
         for (long i = 0; i < kUnroll; ++i) {
             body += fmt::format(
                 "vmovups zmm{0}, [a + {1} + 512*j]\nvmovups [a + {2} + 512*j], zmm{0}\n", i,
-                kLine * i, 8192 + kLine * i);
+                kLineBytes * i, 8192 + kLineBytes * i);
         }
         return whole_loop(fmt::format("loop j {}\n", std::stol(name) / kUnroll), body);
     }
     if (name.find("vmovups zmm loads") != std::string::npos) {
         for (long i = 0; i < kUnroll; ++i) {
-            body += fmt::format("vmovups zmm{}, [a + {} + 512*j]\n", i, kLine * i);
+            body += fmt::format("vmovups zmm{}, [a + {} + 512*j]\n", i, kLineBytes * i);
         }
         return whole_loop(fmt::format("loop j {}\n", std::stol(name) / kUnroll), body);
     }

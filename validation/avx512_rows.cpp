@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "arch/base/config.hpp"
 #include "sim/compare/amx_kernel.hpp"
@@ -13,7 +11,7 @@ namespace tilesim::validation {
 
 namespace {
 
-constexpr const char* kAny =
+constexpr const char* kAnyAvx512 =
     "device: emerald_rapids\nworkload: {gemm: {M: 16, K: 64, N: 16, a: int8, b: int8, c: int32}}\n";
 constexpr double kFoundBelow = 60;  // cycles: between the L2's time and the L3's
 
@@ -21,7 +19,7 @@ constexpr double kFoundBelow = 60;  // cycles: between the L2's time and the L3'
 // either size, walks through two levels of tables for small pages.
 sim::Scenario machine(const Record& row) {
     return sim::parse_scenario(
-        kAny, "reference row",
+        kAnyAvx512, "reference row",
         {{"device.amx.clock", "2.995 GHz"},
          {"device.amx.uncore.l3.size", "160 MiB"},
          {"device.amx.pages.walk_loads", row.at("pages") == "4K" ? "2" : "1"}});
@@ -29,16 +27,6 @@ sim::Scenario machine(const Record& row) {
 
 double cycles(const Record& row, const std::string& text) {
     return sim::compare::run_amx_kernel(machine(row), text, "reference row").cycles;
-}
-
-std::string read_file(const std::string& file) {
-    std::ifstream in(file);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) {
-        throw arch::base::config::IoError(fmt::format("{}: cannot be read", file));
-    }
-    return text.str();
 }
 
 double found(const Record& row, const ProbeKernel& probe) {

@@ -243,7 +243,7 @@ TEST(CommandLine, EveryShippedScenarioAndDeviceIsValid) {
     const auto schema = nlohmann::json::parse(call("schema").text)["$defs"];
     EXPECT_TRUE(schema["sweep"]["properties"]["axes"]["items"]["properties"].contains("zip"));
     EXPECT_TRUE(schema["scenario"]["properties"]["mapping"]["properties"].contains("pimnast"));
-    EXPECT_TRUE(schema["device"]["properties"]["npu"]["properties"]["kernels"]["properties"]
+    EXPECT_TRUE(schema["device_npu"]["properties"]["npu"]["properties"]["kernels"]["properties"]
                       ["modes"]["items"]["properties"]
                           .contains("fill_drain"));
     EXPECT_NE(call("lower " + scenario("xdna_functional")).text.find("descriptors:"),

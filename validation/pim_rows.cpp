@@ -113,7 +113,7 @@ void select(Task& task, const Record& r, const std::string& design) {
     };
 }
 
-Task task_of(const Record& r) {
+Task published_task(const Record& r) {
     const std::string& design = r.at("design");
     Task task;
     task.row = {fmt::format("gemv/{}/{}/{}", design, r.at("scope"), r.at("selection")),
@@ -367,7 +367,7 @@ std::vector<Task> pim_design_tasks(const std::string& folder) {
 std::vector<Task> pim_tasks(const std::string& folder) {
     std::vector<Task> tasks;
     for (const Record& record : read_csv(folder + "/gemv.csv")) {
-        tasks.push_back(task_of(record));
+        tasks.push_back(published_task(record));
     }
     return tasks;
 }

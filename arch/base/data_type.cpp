@@ -21,6 +21,10 @@ std::int64_t bits_of(DataType type) {
     return 0;
 }
 
+std::int64_t bytes_of(std::int64_t elements, DataType type) {
+    return elements * bits_of(type) / kBitsPerByte;
+}
+
 bool is_float(DataType type) {
     return type == DataType::Bf16 || type == DataType::F16 || type == DataType::F32 ||
            type == DataType::Bfp16;

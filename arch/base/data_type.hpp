@@ -18,6 +18,8 @@ inline const std::vector<std::pair<std::string_view, DataType>> kDataTypes{
     {"f32", DataType::F32},     {"bfp16", DataType::Bfp16}};
 inline constexpr std::int64_t kBitsPerByte = 8;
 std::int64_t bits_of(DataType type);
+// Of whole bytes: what is left of a last byte is not counted.
+std::int64_t bytes_of(std::int64_t elements, DataType type);
 bool is_float(DataType type);
 const char* name_of(DataType type);
 

@@ -12,8 +12,8 @@ namespace {
 using namespace literals;
 using testing::ElementsAre;
 
-struct Recorder final : EventHandler {
-    Recorder(std::string n, std::vector<std::string>& l) : name(std::move(n)), log(l) {}
+struct Order final : EventHandler {
+    Order(std::string n, std::vector<std::string>& l) : name(std::move(n)), log(l) {}
     std::string name;
     std::vector<std::string>& log;
     void on_event(std::uint64_t tag, Femtoseconds now) override {
@@ -27,7 +27,7 @@ TEST(JointQueue, ExecutesMembersInOrderOfTimeEachFromItsOwnOrigin) {
     joint.add(a);
     joint.add(b, 100_fs);
     std::vector<std::string> log;
-    Recorder at_a{"a", log}, at_b{"b", log};
+    Order at_a{"a", log}, at_b{"b", log};
     a.at(107_fs, at_a, 1);
     b.at(3_fs, at_b, 2);
     b.at(7_fs, at_b, 3);  // 107 as well: after the queue that was added before
@@ -82,7 +82,7 @@ TEST(JointQueue, ForgetsAMemberThatIsTakenOut) {
     joint.add(a);
     joint.add(b);
     std::vector<std::string> log;
-    Recorder at_b{"b", log};
+    Order at_b{"b", log};
     b.at(5_fs, at_b);
     joint.remove(b);
     joint.run_until(5_fs);
@@ -99,7 +99,7 @@ TEST(EventQueue, TellsItsWatcherOfEventsThatComeBeforeAllOthers) {
     Watcher watcher;
     queue.watch(&watcher);
     std::vector<std::string> log;
-    Recorder handler{"", log};
+    Order handler{"", log};
     queue.at(50_fs, handler);
     queue.at(60_fs, handler);
     queue.at(20_fs, handler);

@@ -58,6 +58,11 @@ using OperationsPerSecond = Quantity<struct OperationsPerSecondTag>;
 
 inline constexpr Femtoseconds kNever{INT64_MAX};
 
+// Scales of what files and results state: shares in percent or permille, times in ns.
+inline constexpr double kPercent = 100;
+inline constexpr double kPermille = 1000;
+inline constexpr double kNanosecondsPerSecond = 1e9;
+
 // The smallest integer not below a / b; a >= 0, b > 0.
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;

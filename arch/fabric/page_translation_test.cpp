@@ -7,19 +7,19 @@ namespace {
 
 using namespace base::literals;
 
-constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kPageBytes = 4096;
 constexpr base::Femtoseconds kWalk = 17_ns;
 
 PageTranslation table(std::int64_t known_pages) {
     return PageTranslation{
-        {.page = base::Bytes{kPage}, .known_pages = known_pages, .page_walk = kWalk}};
+        {.page = base::Bytes{kPageBytes}, .known_pages = known_pages, .page_walk = kWalk}};
 }
 
 TEST(PageTranslation, AnUnknownPageTakesAWalkAndAKnownOneNothing) {
     PageTranslation pages = table(512);
     EXPECT_EQ(pages.known(0, 100_ns), 100_ns + kWalk);
-    EXPECT_EQ(pages.known(kPage - 1, 200_ns), 200_ns);
-    EXPECT_EQ(pages.known(kPage, 300_ns), 300_ns + kWalk);
+    EXPECT_EQ(pages.known(kPageBytes - 1, 200_ns), 200_ns);
+    EXPECT_EQ(pages.known(kPageBytes, 300_ns), 300_ns + kWalk);
 }
 
 TEST(PageTranslation, ThoseWhoAskDuringAWalkWaitForItsEnd) {
@@ -32,15 +32,15 @@ TEST(PageTranslation, ThoseWhoAskDuringAWalkWaitForItsEnd) {
 TEST(PageTranslation, WalksFollowEachOther) {
     PageTranslation pages = table(512);
     pages.known(0, 100_ns);
-    EXPECT_EQ(pages.known(kPage, 105_ns), 100_ns + kWalk * 2);
-    EXPECT_EQ(pages.known(2 * kPage, 100_ns + kWalk * 2), 100_ns + kWalk * 3);
+    EXPECT_EQ(pages.known(kPageBytes, 105_ns), 100_ns + kWalk * 2);
+    EXPECT_EQ(pages.known(2 * kPageBytes, 100_ns + kWalk * 2), 100_ns + kWalk * 3);
 }
 
 TEST(PageTranslation, APageThatAnotherHasDisplacedIsWalkedToAgain) {
     PageTranslation pages = table(1);
     pages.known(0, 100_ns);
     EXPECT_FALSE(pages.has_walked_again());
-    pages.known(kPage, 200_ns);
+    pages.known(kPageBytes, 200_ns);
     EXPECT_TRUE(pages.has_walked_again());
     EXPECT_EQ(pages.known(0, 300_ns), 300_ns + kWalk);
 }
@@ -54,7 +54,7 @@ TEST(PageTranslation, MissesGrowSmoothlyWithTheNumberOfPagesInTurn) {
         base::Femtoseconds now{0};
         for (std::int64_t i = 0; i < 4 * in_turn; ++i) {
             now += 1'000_ns;
-            const bool walked = pages.known(i % in_turn * kPage, now) > now;
+            const bool walked = pages.known(i % in_turn * kPageBytes, now) > now;
             walks += walked && i >= in_turn ? 1 : 0;
         }
         return static_cast<double>(walks) / static_cast<double>(3 * in_turn);

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arch/base/units.hpp"
+
 namespace tilesim::arch::host {
 
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
-constexpr double kPermille = 1e3;
+using arch::base::kNanosecondsPerSecond;
+using arch::base::kPermille;
 constexpr double kWord = 4;       // bytes of an f32
 constexpr double kBlockRows = 8;  // rows whose sums are in registers at once
 

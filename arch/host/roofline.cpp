@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arch/base/units.hpp"
+
 namespace tilesim::arch::host {
 
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
+using arch::base::kNanosecondsPerSecond;
 constexpr double kFemtosecondsPerNanosecond = 1e6;
-constexpr double kPermille = 1e3;
+using arch::base::kPermille;
 
 }  // namespace
 

@@ -96,7 +96,7 @@ void read_stream(Node node, StreamConfig& stream) {
     if (stream.arbiter_fifo > stream.sink_fifo) {
         node.error("arbiter_fifo", "must not exceed sink_fifo");
     }
-    if (stream.width.count() % StreamConfig::kWordBytes != 0) {
+    if (stream.width.count() % kWordBytes != 0) {
         node.error("width", "must be a multiple of 4 B/cycle");
     }
     node.done();

@@ -77,7 +77,6 @@ struct StreamConfig {
     std::int64_t sink_fifo = 8;     // words behind the last fork
     std::int64_t arbiter_fifo = 5;  // of these, words behind the last arbiter of a packet
 
-    static constexpr std::int64_t kWordBytes = 4;
     std::int64_t words_per_cycle() const { return width.count() / kWordBytes; }
 };
 

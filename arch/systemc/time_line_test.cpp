@@ -196,13 +196,13 @@ TEST(TimeLine, SetsAFemtosecondWhereNobodyHasSetAnything) {
     EXPECT_EQ(femtoseconds_per_unit(), 1);
 }
 
-struct Thrower final : base::EventHandler {
+struct ThrowingHandler final : base::EventHandler {
     void on_event(std::uint64_t, base::Femtoseconds) override { throw std::runtime_error("why"); }
 };
 
 TEST(TimeLine, ReportsWhatAModelThrowsInItsName) {
     TimeLine line("line");
-    Thrower thrower;
+    ThrowingHandler thrower;
     line.queue().at(1_ns, thrower);
     EXPECT_EQ(error_of([] { sc_core::sc_start(); }), "line: why");
 }

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "arch/base/config.hpp"
+#include "arch/base/units.hpp"
 #include "sim/compare/least_squares.hpp"
 #include "workloads/catalogue/catalogue.hpp"
 
@@ -18,7 +19,7 @@ using namespace arch::base::config;
 
 namespace {
 
-constexpr double kPercent = 100.0;
+using arch::base::kPercent;
 constexpr double kStep = 0.1;           // of a derivative
 constexpr std::size_t kMostRounds = 8;  // of Gauss-Newton
 // A tenth of a percent for ten: less is the simulation's own grain.

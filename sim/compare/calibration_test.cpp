@@ -12,19 +12,19 @@
 namespace tilesim::sim::compare {
 namespace {
 
-constexpr const char* kScenario =
+constexpr const char* kDeviceScenario =
     "device: ddr5_5600\n"
     "workload: {memory_stream: {requests: 400, outstanding: 4, pattern: random}}\n";
 
 // Times the device would show with these settings, for streams of several kinds.
 std::string measured(const std::string& folder, const explore::Settings& truth) {
-    std::ofstream(folder + "/s.yaml") << kScenario;
+    std::ofstream(folder + "/s.yaml") << kDeviceScenario;
     const std::string file = folder + "/runs.csv";
     std::ofstream csv(file);
     csv << "scenario,workload.memory_stream.outstanding,workload.memory_stream.pattern,time_ns\n";
     for (const char* outstanding : {"1", "4", "64"}) {
         for (const char* pattern : {"random", "sequential"}) {
-            explore::Job job{kScenario, "s.yaml", truth};
+            explore::Job job{kDeviceScenario, "s.yaml", truth};
             job.overrides.emplace_back("workload.memory_stream.outstanding", outstanding);
             job.overrides.emplace_back("workload.memory_stream.pattern", pattern);
             const auto run = explore::simulate_all({job}, 1)[0];
@@ -40,9 +40,9 @@ TEST(Calibration, FindsTheNumbersTheRunsWereMadeWith) {
     const arch::base::TemporaryFolder folder;
     const std::string file =
         measured(folder.path(), {{"device.memory.timing.read_latency", "60 cycle"}});
-    const auto fitted = calibrate("ddr5_5600",
-                                  parameters_of("ddr5_5600", {"memory.timing.read_latency"}),
-                                  read_measured_runs(file, ""), 2);
+    const auto fitted =
+        calibrate("ddr5_5600", parameters_of("ddr5_5600", {"memory.timing.read_latency"}),
+                  read_measured_runs(file, ""), 2);
     EXPECT_NEAR(static_cast<double>(fitted.parameters[0].value), 60, 3);
     EXPECT_LT(fitted.mean_error(&CalibratedRun::left_out_percent), 1);
     const std::string out = std::string{folder.path()} + "/mine.yaml";

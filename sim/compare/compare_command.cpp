@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "arch/base/config.hpp"
+#include "arch/base/units.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "sim/compare/amx_timing.hpp"
 #include "sim/compare/raw_trace.hpp"
@@ -36,7 +37,7 @@ using arch::base::config::ConfigError;
 
 namespace {
 
-constexpr double kPercent = 100.0;
+using arch::base::kPercent;
 constexpr std::size_t kMostActivities = 20'000'000;
 constexpr std::size_t kMostDrawn = 1000;  // of each event, on the page
 

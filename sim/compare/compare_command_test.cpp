@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 const std::string kProgram = std::string{TILESIM_BINARY_DIR} + "/tilesim";
-const std::string kScenario =
+const std::string kTraceScenario =
     std::string{TILESIM_SOURCE_DIR} + "/configs/scenarios/xdna_functional.yaml";
 
 class CompareCommand : public testing::Test {
@@ -38,8 +38,8 @@ class CompareCommand : public testing::Test {
 };
 
 TEST_F(CompareCommand, AgreesWithItself) {
-    ASSERT_EQ(call("run " + kScenario + " --trace t.json"), 0) << output_;
-    EXPECT_EQ(call("compare " + kScenario + " --against t.json"), 0) << output_;
+    ASSERT_EQ(call("run " + kTraceScenario + " --trace t.json"), 0) << output_;
+    EXPECT_EQ(call("compare " + kTraceScenario + " --against t.json"), 0) << output_;
     EXPECT_THAT(output_, HasSubstr("nothing stands out"));
 }
 
@@ -63,15 +63,17 @@ TEST_F(CompareCommand, PredictsEachMeasuredRunWithItsKeys) {
 }
 
 TEST_F(CompareCommand, NamesASlowerKernel) {
-    ASSERT_EQ(call("run " + kScenario + " --set mapping.kernel_cycles=2000 --trace t.json"), 0);
-    EXPECT_EQ(call("compare " + kScenario + " --against t.json"), 1);
+    ASSERT_EQ(call("run " + kTraceScenario + " --set mapping.kernel_cycles=2000 --trace t.json"),
+              0);
+    EXPECT_EQ(call("compare " + kTraceScenario + " --against t.json"), 1);
     EXPECT_THAT(output_, HasSubstr("most of the difference: the core kernel"));
 }
 
 TEST_F(CompareCommand, NamesASlowerFabric) {
-    ASSERT_EQ(
-        call("run " + kScenario + " --set device.fabric.request_latency='2 us' --trace t.json"), 0);
-    EXPECT_EQ(call("compare " + kScenario + " --against t.json --html page.html"), 1);
+    ASSERT_EQ(call("run " + kTraceScenario +
+                   " --set device.fabric.request_latency='2 us' --trace t.json"),
+              0);
+    EXPECT_EQ(call("compare " + kTraceScenario + " --against t.json --html page.html"), 1);
     EXPECT_THAT(output_, HasSubstr("most of the difference: shim transfers"));
     std::ostringstream page;
     page << std::ifstream(folder_ / "page.html").rdbuf();
@@ -79,32 +81,34 @@ TEST_F(CompareCommand, NamesASlowerFabric) {
 }
 
 TEST_F(CompareCommand, NamesAFabricWithFewerEntries) {
-    ASSERT_EQ(call("run " + kScenario + " --set device.fabric.link_clock=20MHz --trace t.json"), 0);
-    EXPECT_EQ(call("compare " + kScenario + " --against t.json"), 1);
+    ASSERT_EQ(
+        call("run " + kTraceScenario + " --set device.fabric.link_clock=20MHz --trace t.json"), 0);
+    EXPECT_EQ(call("compare " + kTraceScenario + " --against t.json"), 1);
     EXPECT_THAT(output_, HasSubstr("most of the difference: shim transfers"));
     EXPECT_THAT(output_, HasSubstr("reads waiting for the link or a page of the fabric: +"));
 }
 
 TEST_F(CompareCommand, ATraceOfALargerArrayIsRefused) {
-    ASSERT_EQ(call("run " + kScenario + " --set device=xdna2 --trace t.json"), 0) << output_;
-    EXPECT_EQ(call("compare " + kScenario + " --against t.json"), 1);
+    ASSERT_EQ(call("run " + kTraceScenario + " --set device=xdna2 --trace t.json"), 0) << output_;
+    EXPECT_EQ(call("compare " + kTraceScenario + " --against t.json"), 1);
     EXPECT_THAT(output_, HasSubstr("is of xdna2, the scenario runs on xdna"));
 }
 
 TEST_F(CompareCommand, ATraceOfAnotherDeviceIsRefusedThoughItWouldFit) {
-    ASSERT_EQ(call("run " + kScenario + " --trace t.json"), 0) << output_;
-    EXPECT_EQ(call("compare " + kScenario + " --set device=xdna2 --against t.json"), 1);
-    EXPECT_THAT(output_, HasSubstr("not comparable: t.json is of xdna, the scenario runs on xdna2"));
+    ASSERT_EQ(call("run " + kTraceScenario + " --trace t.json"), 0) << output_;
+    EXPECT_EQ(call("compare " + kTraceScenario + " --set device=xdna2 --against t.json"), 1);
+    EXPECT_THAT(output_,
+                HasSubstr("not comparable: t.json is of xdna, the scenario runs on xdna2"));
 }
 
 TEST_F(CompareCommand, WhatIsNotComparableIsSaid) {
     std::ofstream(folder_ / "runs.csv") << "device,time_us\nxdna2,5\n";
-    EXPECT_EQ(call("compare " + kScenario + " --against runs.csv"), 1);
+    EXPECT_EQ(call("compare " + kTraceScenario + " --against runs.csv"), 1);
     EXPECT_THAT(output_, HasSubstr("not comparable: runs.csv was measured on xdna2"));
     std::ofstream(folder_ / "short.json") << "[{\"name\":";
-    EXPECT_EQ(call("compare " + kScenario + " --against short.json"), 1);
+    EXPECT_EQ(call("compare " + kTraceScenario + " --against short.json"), 1);
     EXPECT_THAT(output_, HasSubstr("is no trace"));
-    EXPECT_EQ(call("compare " + kScenario + " --against nothing.json"), 5);
+    EXPECT_EQ(call("compare " + kTraceScenario + " --against nothing.json"), 5);
 }
 
 }  // namespace

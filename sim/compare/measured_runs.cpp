@@ -25,9 +25,9 @@ double scale_of(const std::string& column) {
     return found == kScales.end() ? 0 : found->second;
 }
 
-class Reader {
+class RunsReader {
   public:
-    Reader(std::string file, std::string scenario)
+    RunsReader(std::string file, std::string scenario)
         : file_(std::move(file)), scenario_(std::move(scenario)) {}
 
     std::vector<MeasuredRun> read() {
@@ -123,7 +123,7 @@ class Reader {
 }  // namespace
 
 std::vector<MeasuredRun> read_measured_runs(const std::string& file, const std::string& scenario) {
-    return Reader(file, scenario).read();
+    return RunsReader(file, scenario).read();
 }
 
 }  // namespace tilesim::sim::compare

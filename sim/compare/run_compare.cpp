@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arch/base/units.hpp"
 #include "sim/compare/csv_line.hpp"
 #include "sim/explore/batch.hpp"
 
@@ -12,7 +13,7 @@ namespace tilesim::sim::compare {
 
 namespace {
 
-constexpr double kPercent = 100.0;
+using arch::base::kPercent;
 constexpr double kNanosecondsPerMicrosecond = 1e3;
 
 }  // namespace

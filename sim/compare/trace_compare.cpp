@@ -11,6 +11,7 @@
 #include <set>
 
 #include "arch/base/config.hpp"
+#include "arch/base/units.hpp"
 
 namespace tilesim::sim::compare {
 
@@ -20,7 +21,7 @@ namespace {
 // for a few cycles.
 constexpr double kApart = 0.02;
 constexpr double kFewCycles = 64;
-constexpr double kPercent = 100.0;
+using arch::base::kPercent;
 constexpr const char* kKernel = "INSTR_VECTOR";
 
 std::string kind_of(const std::string& unit) {

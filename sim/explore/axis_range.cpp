@@ -19,13 +19,13 @@ namespace {
 constexpr std::int64_t kMostValues = 100'000;
 constexpr double kRounding = 1e-9;  // of a step: sums of decimals miss their end by less
 
-struct Number {
+struct Amount {
     double value = 0;
     std::string unit;
 };
 
-Number parse(const std::string& text, const char* what) {
-    Number number;
+Amount parse(const std::string& text, const char* what) {
+    Amount number;
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number.value);
     if (error != std::errc{} || !std::isfinite(number.value)) {
@@ -80,9 +80,9 @@ std::vector<double> spaced(double from, double to, std::int64_t points, bool log
     return values;
 }
 
-std::vector<double> numbers_of(const AxisRange& range, const Number& from, const Number& to) {
+std::vector<double> numbers_of(const AxisRange& range, const Amount& from, const Amount& to) {
     if (range.step) {
-        const Number step = parse(*range.step, "step");
+        const Amount step = parse(*range.step, "step");
         if (step.unit != from.unit) {
             throw std::invalid_argument(
                 fmt::format("'step' must be in the unit of 'from' ('{}'), got '{}'", from.unit,
@@ -91,7 +91,7 @@ std::vector<double> numbers_of(const AxisRange& range, const Number& from, const
         return stepped(from.value, to.value, step.value);
     }
     if (range.factor) {
-        const Number factor = parse(*range.factor, "factor");
+        const Amount factor = parse(*range.factor, "factor");
         if (!factor.unit.empty()) {
             throw std::invalid_argument(
                 fmt::format("'factor' must be a plain number, got '{}'", *range.factor));
@@ -124,8 +124,8 @@ std::string quantity_text(double value, const UnitName& unit) {
 }  // namespace
 
 std::vector<std::string> values_of(const AxisRange& range) {
-    const Number from = parse(range.from, "from");
-    const Number to = parse(range.to, "to");
+    const Amount from = parse(range.from, "from");
+    const Amount to = parse(range.to, "to");
     if (from.unit != to.unit) {
         throw std::invalid_argument(fmt::format(
             "'from' and 'to' must have the same unit, got '{}' and '{}'", from.unit, to.unit));

@@ -16,7 +16,6 @@ Job without_mapping(Job job) {
 }
 
 std::vector<Simulated> simulate_all(const std::vector<Job>& jobs, std::size_t processes) {
-    constexpr std::chrono::milliseconds kPatience{200};
     std::vector<Simulated> results(jobs.size());
     for (Simulated& result : results) {
         result.status = "interrupted";
@@ -33,7 +32,7 @@ std::vector<Simulated> simulate_all(const std::vector<Job>& jobs, std::size_t pr
         }
     };
     for (fill(); !pool.idle() && !interrupt.insisted(); fill()) {
-        for (const WorkerReport& report : pool.wait(kPatience)) {
+        for (const WorkerReport& report : pool.wait()) {
             results[report.id] = simulated(report);
             progress.advance(results[report.id].good());
         }

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostLookedAt = 200;
-constexpr std::chrono::seconds kPatience{6};
+constexpr std::chrono::seconds kMostTried{6};
 constexpr std::chrono::milliseconds kLook{100};
 
 struct Outlook {
@@ -79,7 +79,7 @@ class Trials {
     }
 
     void run() {
-        const auto until = std::chrono::steady_clock::now() + kPatience;
+        const auto until = std::chrono::steady_clock::now() + kMostTried;
         const auto fill = [&] {
             while (!pool_.full() && std::chrono::steady_clock::now() < until && start_next()) {
             }
@@ -110,7 +110,7 @@ class Trials {
         Settings settings = overrides_of(sweep_, *list_[next].point);
         settings.emplace_back("run.sampled", "on");
         Limits limits = sweep_.limits;
-        limits.time = std::min<std::chrono::milliseconds>(limits.time, kPatience);
+        limits.time = std::min<std::chrono::milliseconds>(limits.time, kMostTried);
         spent_[list_[next].device] += 1e-3;
         pool_.start(next, limits, [this, settings] {
             return simulate(sweep_.base_text, sweep_.base_file, settings);

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 // Results worth a column, by their path in the result.
-constexpr const char* kColumns[] = {"device",
+constexpr const char* kExported[] = {"device",
                                     "time_ns",
                                     "cycles",
                                     "tops",
@@ -85,7 +85,7 @@ std::string points_csv(Store& store, const StoredSweep& sweep) {
         text.append(",").append(cell(key));
     }
     std::vector<const char*> columns;  // an axis stands in its own column already
-    std::copy_if(std::begin(kColumns), std::end(kColumns), std::back_inserter(columns),
+    std::copy_if(std::begin(kExported), std::end(kExported), std::back_inserter(columns),
                  [&axes](const char* column) { return !axes.contains(column); });
     for (const char* column : columns) {
         text.append(",").append(column);

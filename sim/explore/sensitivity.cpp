@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "arch/base/quantity.hpp"
+#include "arch/base/units.hpp"
 #include "sim/scenario.hpp"
 
 namespace tilesim::sim::explore {
@@ -14,7 +15,7 @@ using namespace arch::base::config;
 
 namespace {
 
-constexpr double kPercent = 100.0;
+using arch::base::kPercent;
 
 // A number of the device file, in its base unit.
 struct Number {

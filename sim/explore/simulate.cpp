@@ -18,7 +18,7 @@ std::string simulate(const std::string& scenario_text, const std::string& file,
         const workloads::RunResult result = session::run(scenario);
         answer["status"] = name_of(result.status);
         answer["error"] = result.deadlock ? result.deadlock->text() : "";
-        answer["result"] = to_json(result, true);
+        answer["result"] = sim::to_json(result, true);
     } catch (const arch::base::config::ConfigError& error) {
         answer["status"] = "invalid";
         answer["error"] = error.what();

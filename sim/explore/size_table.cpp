@@ -21,6 +21,8 @@ using arch::base::config::ConfigError;
 using arch::base::config::Document;
 using arch::base::config::Node;
 
+using Json = nlohmann::ordered_json;
+
 namespace {
 
 // A model as its file has it: the device need not be one that runs it whole.
@@ -279,7 +281,6 @@ std::string to_table(const SizeTable& table) {
 }
 
 nlohmann::ordered_json to_json(const SizeTable& table) {
-    using Json = nlohmann::ordered_json;
     Json rows = Json::array();
     for (const SizeTable::Row& row : table.rows) {
         Json times = Json::object();

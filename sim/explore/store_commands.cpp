@@ -67,7 +67,7 @@ int rerun(const StoreArguments& arguments) {
     }
     const workloads::RunResult result =
         session::run(parse_scenario(point->scenario, point->base_file, overrides));
-    print(to_table(result));
+    print(sim::to_table(result));
     const Json then = stored_json(*point, point->result);
     const bool same = then.value("cycles", std::int64_t{-1}) == result.cycles &&
                       point->status == name_of(result.status);

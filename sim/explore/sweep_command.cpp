@@ -78,8 +78,6 @@ int show(const SweepArguments& arguments) {
     return kFine;
 }
 
-constexpr std::string_view kDevicePrefix = "device.";
-
 // The mean of the store's points where it has some.
 CostEstimate expected_cost(const SweepFile& sweep, const SweepArguments& arguments, Shard shard) {
     const std::string store = store_of(arguments, shard);

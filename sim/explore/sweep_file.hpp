@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,9 @@
 #include "sim/explore/expression.hpp"
 
 namespace tilesim::sim::explore {
+
+// What the keys of the scenario's device begin with.
+inline constexpr std::string_view kDevicePrefix = "device.";
 
 using Settings = std::vector<std::pair<std::string, std::string>>;  // key and value
 

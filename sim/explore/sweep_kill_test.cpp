@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-const std::string kProgram = std::string{TILESIM_BINARY_DIR} + "/tilesim";
+const std::string kExecutable = std::string{TILESIM_BINARY_DIR} + "/tilesim";
 constexpr int kPoints = 60;
 
 class SweepKill : public testing::Test {
@@ -37,9 +37,9 @@ class SweepKill : public testing::Test {
     }
 
     pid_t start(const std::vector<std::string>& more = {}) const {
-        std::vector<std::string> words{kProgram,  "sweep",  (folder_ / "sweep.yaml").string(),
-                                       "--store", store_,   "--jobs",
-                                       "2",       "--quiet"};
+        std::vector<std::string> words{kExecutable, "sweep",  (folder_ / "sweep.yaml").string(),
+                                       "--store",   store_,   "--jobs",
+                                       "2",         "--quiet"};
         words.insert(words.end(), more.begin(), more.end());
         std::vector<char*> arguments;
         for (std::string& word : words) {
@@ -169,7 +169,7 @@ TEST_F(SweepKill, ShardsMergeIntoTheWholeSweep) {
         EXPECT_EQ(exit_code(start({"--shard", shard})), 0);
     }
     const std::string merge =
-        kProgram + " merge " + whole + " " + whole + ".? > " + (folder_ / "out").string();
+        kExecutable + " merge " + whole + " " + whole + ".? > " + (folder_ / "out").string();
     EXPECT_EQ(std::system(merge.c_str()), 0);
     EXPECT_EQ(std::system(merge.c_str()), 0);  // again: adds nothing
     store_ = whole;

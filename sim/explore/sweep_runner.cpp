@@ -21,7 +21,6 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds kPatience{200};
 
 // Results of different models are kept apart: silently adding to an old store would make plots of
 // two models look like one.
@@ -110,7 +109,7 @@ SweepOutcome run_sweep(const SweepFile& sweep, const std::vector<Point>& points,
         }
     };
     for (fill(); !pool.idle() && !interrupt.insisted();) {
-        const std::vector<WorkerReport> reports = pool.wait(kPatience);
+        const std::vector<WorkerReport> reports = pool.wait();
         fill();  // before saving: writing to disk must not keep a processor idle
         for (const WorkerReport& report : reports) {
             const Simulated result = simulated(report);

@@ -6,6 +6,8 @@
 
 #include "sim/explore/tuner.hpp"
 
+#include "arch/base/units.hpp"
+
 namespace tilesim::sim::explore {
 
 using Json = nlohmann::ordered_json;
@@ -47,7 +49,7 @@ Json in_json(const Trial& trial) {
 }
 
 double percent_over(double value, double other) {
-    constexpr double kPercent = 100.0;
+    using arch::base::kPercent;
     return kPercent * (value / other - 1.0);
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "arch/base/config.hpp"
+#include "arch/base/units.hpp"
 #include "sim/explore/command_line.hpp"
 #include "sim/explore/interrupt.hpp"
 #include "sim/explore/progress.hpp"
@@ -24,9 +25,8 @@ namespace {
 
 using HostClock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kPatience{200};
 constexpr std::size_t kMostWhole = 6;
-constexpr double kPercent = 100.0;
+using arch::base::kPercent;
 // Of the time, until the best are simulated whole and their other keys are tried.
 constexpr double kSearchShare = 0.6;
 constexpr double kVariantShare = 0.8;
@@ -208,7 +208,7 @@ class Tuner {
             }
         };
         for (fill(); !pool.idle() && !interrupt_.insisted(); fill()) {
-            for (const WorkerReport& report : pool.wait(kPatience)) {
+            for (const WorkerReport& report : pool.wait()) {
                 const std::size_t index = started[report.id];
                 Trial trial = trial_of(space_[index], simulated(report));
                 learn(index, trial);

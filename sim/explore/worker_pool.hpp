@@ -37,8 +37,10 @@ class WorkerPool {
 
     // `work` runs in a process of its own; an exception it throws makes the report say Failed.
     void start(std::uint64_t id, const Limits& limits, const std::function<std::string()>& work);
+    // How long a caller that shows progress waits at a time.
+    static constexpr std::chrono::milliseconds kPatience{200};
     // The workers that have ended; waits for one, but not longer than `patience`.
-    std::vector<WorkerReport> wait(std::chrono::milliseconds patience);
+    std::vector<WorkerReport> wait(std::chrono::milliseconds patience = kPatience);
     void kill_all();
 
   private:

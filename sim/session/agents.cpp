@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "arch/base/clock.hpp"
+#include "arch/base/units.hpp"
 #include "arch/memory/controller/memory_use.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "arch/pim/pim_config.hpp"
@@ -23,7 +24,7 @@ using workloads::Status;
 
 namespace {
 
-constexpr double kPercent = 100.0;
+using arch::base::kPercent;
 
 // An agent in both runs.
 struct Pair {

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arch/base/units.hpp"
+
 namespace tilesim::sim::session {
 
 namespace {
 
 constexpr std::size_t kParts = 16;  // marks a round
-constexpr double kPercent = 100.0;
+using arch::base::kPercent;
 // Of many rounds this share is simulated, three at least: what differs from round to round evens out.
 constexpr double kShare = 1.0 / 20;
 constexpr double kFewestRounds = 3;

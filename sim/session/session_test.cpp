@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 workloads::RunResult launched(double dispatch_ns) {
-    return run(parse_scenario(
+    return session::run(parse_scenario(
         "device: xdna2\nworkload: {elementwise: {operation: add, rows: 64, elements: 64}}\n"
         "mapping: {elementwise: {columns: 1}}\n",
         "test",
@@ -23,8 +23,8 @@ workloads::RunResult launched(double dispatch_ns) {
 
 // A launch of d and work of w is shorter than three launches where d > w / 2.
 TEST(Session, AResultUnderThreeLaunchesLongSaysThatItIsMostlyTheHosts) {
-    constexpr double kLaunch = 1000;
-    const double work = launched(kLaunch).time_ns - kLaunch;
+    constexpr double kDispatch = 1000;
+    const double work = launched(kDispatch).time_ns - kDispatch;
     const auto says = Contains(HasSubstr("mostly the host's time"));
     EXPECT_THAT(launched(0.49 * work).notes, Not(says));
     EXPECT_THAT(launched(0.51 * work).notes, says);

@@ -4,6 +4,8 @@
 #include <map>
 #include <string_view>
 
+#include "arch/base/units.hpp"
+
 namespace tilesim::sim::trace {
 
 using arch::base::Femtoseconds;
@@ -71,7 +73,7 @@ Counter share(std::string name, const std::vector<Activity>& activities, std::si
         }
     }
     Counter counter{std::move(name), {}};
-    constexpr double kPercent = 100;
+    using arch::base::kPercent;
     const double whole = static_cast<double>(window) * static_cast<double>(units);
     std::int64_t next = 0;
     for (const auto& [index, time] : busy) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "arch/base/check.hpp"
+#include "arch/base/units.hpp"
 #include "arch/fabric/fabric_config.hpp"
 #include "arch/npu/array/array.hpp"
 #include "arch/npu/check/device_use.hpp"
@@ -389,7 +390,7 @@ double command_ns(const Program& program, const arch::npu::NpuConfig& config, st
                   : std::holds_alternative<WaitToken>(operation) ? costs.sync_cycles.count()
                                                                  : costs.write_cycles.count();
     }
-    constexpr double kNanosecondsPerSecond = 1e9;
+    using arch::base::kNanosecondsPerSecond;
     return static_cast<double>(cycles) / static_cast<double>(rounds) * kNanosecondsPerSecond /
            static_cast<double>(config.clock.count());
 }

@@ -53,7 +53,6 @@ void place_arguments(program::Program& program, const std::vector<Argument>& arg
 program::BufferDescriptor shim_descriptor(std::int64_t id, std::int64_t argument,
                                           std::int64_t offset, std::int64_t length,
                                           std::vector<program::Dimension> dimensions) {
-    constexpr std::int64_t kWordBytes = 4;
     program::BufferDescriptor descriptor = shaped(length, std::move(dimensions));
     descriptor.id = id;
     descriptor.buffer = argument;

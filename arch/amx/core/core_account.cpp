@@ -9,7 +9,7 @@ namespace tilesim::arch::amx::core {
 
 namespace {
 
-constexpr std::size_t kOperands = 3;
+constexpr std::size_t kSources = 3;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ CoreState Core::cause(std::int64_t at, std::int64_t& end) const {
 
 CoreState Core::cause_of_dot(const Entry& dot, std::int64_t at, std::int64_t& end) const {
     CoreState cause = CoreState::Ports;
-    for (std::size_t slot = 0; slot < kOperands; ++slot) {
+    for (std::size_t slot = 0; slot < kSources; ++slot) {
         const EntryId late = window_.late_producer(dot, slot, at);
         if (late == kNoEntry) {
             continue;

@@ -16,6 +16,7 @@ namespace tilesim::arch::amx::program {
 inline constexpr int kTiles = 8;
 inline constexpr int kMaxRows = 16;
 inline constexpr int kRowBytes = 64;
+inline constexpr int kTileBytes = kMaxRows * kRowBytes;
 inline constexpr int kTileConfigBytes = 64;
 
 // #GP, #UD or #NM, with the rule that was broken.

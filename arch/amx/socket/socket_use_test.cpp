@@ -12,7 +12,7 @@ namespace {
 
 // What a program, alone on a socket of two cores, does not exercise; its data lie in the L2.
 std::vector<std::string> unused(const std::string& text) {
-    constexpr std::int64_t kData = 0x1000000;
+    constexpr std::int64_t kWarmed = 0x1000000;
     AmxConfig config;
     config.cores = 2;
     const std::vector<program::Program> programs{program::read_program(
@@ -22,7 +22,7 @@ std::vector<std::string> unused(const std::string& text) {
     memory::controller::MemorySystem memory(memory::device::MemoryConfig{},
                                             Uncore::memory_lookahead(config), queue, root);
     Socket socket(config, programs, {}, memory, queue);
-    socket.warm(0, kData, 4096, caches::Level::L2, false);
+    socket.warm(0, kWarmed, 4096, caches::Level::L2, false);
     socket.start();
     while (!socket.finished() && !queue.empty()) {
         queue.run_until(queue.next_time());

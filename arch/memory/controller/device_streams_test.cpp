@@ -17,7 +17,7 @@ namespace {
 
 using base::Cycles;
 
-constexpr std::int64_t kStart = 1000;
+constexpr std::int64_t kBegin = 1000;
 
 struct Named {
     std::string name;
@@ -87,9 +87,9 @@ INSTANTIATE_TEST_SUITE_P(Shipped, Streams, testing::ValuesIn(shipped()),
                          [](const auto& one) { return one.param.name; });
 
 TEST_P(Streams, AReadAloneTakesActivateLatencyAndBurst) {
-    bench.arrive(kStart, 0, 7);
+    bench.arrive(kBegin, 0, 7);
     bench.run();
-    EXPECT_EQ(bench.channel().data_end(), kStart + (t.tRCD + t.read_latency + t.burst).count());
+    EXPECT_EQ(bench.channel().data_end(), kBegin + (t.tRCD + t.read_latency + t.burst).count());
 }
 
 // Rows that stay open, one in each group: a burst every tCCD_S, or tCCD_L where a group's turn
@@ -97,7 +97,7 @@ TEST_P(Streams, AReadAloneTakesActivateLatencyAndBurst) {
 TEST_P(Streams, SequentialReadsKeepTheDataBusAsBusyAsTheirSpacingLets) {
     constexpr std::int64_t kRound = 64;  // bursts of each group
     for (std::int64_t i = 0; i < kRound * groups; ++i) {
-        bench.arrive(kStart, static_cast<std::size_t>(i % groups * group_size), 7);
+        bench.arrive(kBegin, static_cast<std::size_t>(i % groups * group_size), 7);
     }
     bench.run();
     const auto reads = times(device::Command::Read);
@@ -114,13 +114,13 @@ TEST_P(Streams, RowsOfABankCostARowCycleEach) {
         Bench one;
         one.config = GetParam().config;
         for (std::int64_t row = 0; row < kRows; ++row) {
-            one.arrive(kStart, 0, row, write);
+            one.arrive(kBegin, 0, row, write);
         }
         one.run();
         const Cycles open = write ? to_write + t.write_latency + t.burst + t.tWR : t.tRCD + t.tRTP;
         const Cycles cycle = std::max(t.tRC, std::max(t.tRAS, open) + t.tRP);
         const Cycles last = write ? to_write + t.write_latency : t.tRCD + t.read_latency;
-        EXPECT_EQ(one.channel().data_end(), kStart + (cycle * (kRows - 1) + last + t.burst).count())
+        EXPECT_EQ(one.channel().data_end(), kBegin + (cycle * (kRows - 1) + last + t.burst).count())
             << write;
     }
 }
@@ -136,7 +136,7 @@ TEST_P(Streams, RowMissesOverAllBanksAreBoundByTheirActivates) {
     for (std::int64_t i = 0; i < kRounds * banks; ++i) {
         const std::int64_t group = i % groups;
         const std::int64_t bank = i / groups % group_size;
-        bench.arrive(kStart, static_cast<std::size_t>(group * group_size + bank), i / banks);
+        bench.arrive(kBegin, static_cast<std::size_t>(group * group_size + bank), i / banks);
     }
     bench.run();
     const auto acts = times(device::Command::Activate);
@@ -150,7 +150,7 @@ TEST_P(Streams, RowMissesOverAllBanksAreBoundByTheirActivates) {
 }
 
 TEST_P(Streams, AReadBehindAWriteWaitsForTheTurnOfItsGroup) {
-    const std::int64_t write_at = kStart + to_write.count();
+    const std::int64_t write_at = kBegin + to_write.count();
     for (const std::int64_t other : {std::int64_t{0}, group_size}) {
         if (other >= bench.config.banks_per_rank()) {
             continue;  // no groups
@@ -158,8 +158,8 @@ TEST_P(Streams, AReadBehindAWriteWaitsForTheTurnOfItsGroup) {
         Bench one;
         one.config = GetParam().config;
         constexpr std::int64_t kOpened = 300;  // CK before: both rows are open
-        one.arrive(kStart - kOpened, static_cast<std::size_t>(other), 7);
-        one.arrive(kStart, 1, 7, true);
+        one.arrive(kBegin - kOpened, static_cast<std::size_t>(other), 7);
+        one.arrive(kBegin, 1, 7, true);
         one.arrive(write_at + 1, static_cast<std::size_t>(other), 7);
         one.run();
         const Cycles turn = other == 0 ? t.tWTR_L : t.tWTR_S;
@@ -169,10 +169,10 @@ TEST_P(Streams, AReadBehindAWriteWaitsForTheTurnOfItsGroup) {
 }
 
 TEST_P(Streams, AWriteBehindAReadWaitsForItsDataAndTheTurn) {
-    const std::int64_t read_at = kStart + t.tRCD.count();
+    const std::int64_t read_at = kBegin + t.tRCD.count();
     constexpr std::int64_t kOpened = 300;
-    bench.arrive(kStart - kOpened, 1, 7);
-    bench.arrive(kStart, 0, 7);
+    bench.arrive(kBegin - kOpened, 1, 7);
+    bench.arrive(kBegin, 0, 7);
     bench.arrive(read_at + 1, 1, 7, true);
     bench.run();
     EXPECT_EQ(bench.heard.back(),
@@ -184,11 +184,11 @@ TEST_P(Streams, AWriteBehindAReadWaitsForItsDataAndTheTurn) {
 
 TEST_P(Streams, ABurstWaitsForARefreshOfAllBanks) {
     bench.config.refresh = true;
-    bench.config.controller.refresh_first = Cycles{kStart};
-    bench.arrive(kStart, 0, 7);
-    bench.run(kStart + 2 * t.tRFC.count());
+    bench.config.controller.refresh_first = Cycles{kBegin};
+    bench.arrive(kBegin, 0, 7);
+    bench.run(kBegin + 2 * t.tRFC.count());
     EXPECT_EQ(bench.channel().data_end(),
-              kStart + (t.tRFC + t.tRCD + t.read_latency + t.burst).count());
+              kBegin + (t.tRFC + t.tRCD + t.read_latency + t.burst).count());
 }
 
 TEST_P(Streams, ABurstWaitsForARefreshOfItsBankAndOthersForTheirSpacing) {
@@ -206,12 +206,12 @@ TEST_P(Streams, ABurstWaitsForARefreshOfItsBankAndOthersForTheirSpacing) {
             }
             one.config.refresh = true;
             one.config.controller.refresh_policy = policy;
-            one.config.controller.refresh_first = Cycles{kStart};
-            one.arrive(kStart, bank, 7);  // the first round has bank 0, and not bank 1
-            one.run(kStart + 2 * t.tRFC_pb.count());
+            one.config.controller.refresh_first = Cycles{kBegin};
+            one.arrive(kBegin, bank, 7);  // the first round has bank 0, and not bank 1
+            one.run(kBegin + 2 * t.tRFC_pb.count());
             const Cycles wait = bank == 0 ? t.tRFC_pb : t.tREFpb_to_ACT;
             EXPECT_EQ(one.channel().data_end(),
-                      kStart + (wait + t.tRCD + t.read_latency + t.burst).count())
+                      kBegin + (wait + t.tRCD + t.read_latency + t.burst).count())
                 << policy << " of bank " << bank;
         }
     }
@@ -220,15 +220,15 @@ TEST_P(Streams, ABurstWaitsForARefreshOfItsBankAndOthersForTheirSpacing) {
 // A stream over one row, refreshed: as long as it takes to close and open the row around each.
 TEST_P(Streams, SequentialReadsLoseToEachRefreshItsTimeAndTheRows) {
     bench.config.refresh = true;
-    bench.config.controller.refresh_first = Cycles{kStart + 500};
+    bench.config.controller.refresh_first = Cycles{kBegin + 500};
     constexpr std::int64_t kBursts = 9000;
     for (std::int64_t i = 0; i < kBursts; ++i) {
-        bench.arrive(kStart, 0, 7);
+        bench.arrive(kBegin, 0, 7);
     }
     bench.run(10'000'000);
-    std::int64_t due = kStart + 500;
-    std::int64_t opened = kStart;
-    std::int64_t read = kStart + t.tRCD.count();
+    std::int64_t due = kBegin + 500;
+    std::int64_t opened = kBegin;
+    std::int64_t read = kBegin + t.tRCD.count();
     const std::int64_t spacing = std::max(t.tCCD_L, t.column_command).count();
     for (std::int64_t i = 1; i < kBursts; ++i) {
         if (read + spacing < due) {

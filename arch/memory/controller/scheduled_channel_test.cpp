@@ -135,20 +135,21 @@ struct Drain : Bench {
         }
     }
 };
-constexpr device::Command kRead = device::Command::Read;
+constexpr device::Command kReadColumn = device::Command::Read;
 constexpr device::Command kWrite = device::Command::Write;
 
 TEST(Channel, WritesBelowTheUpperWatermarkWaitForTheReadsToEnd) {
     Drain bench;
     bench.arrive_together(4, 2);
-    EXPECT_THAT(columns(bench.run()), ElementsAre(kRead, kRead, kWrite, kWrite, kWrite, kWrite));
+    EXPECT_THAT(columns(bench.run()),
+                ElementsAre(kReadColumn, kReadColumn, kWrite, kWrite, kWrite, kWrite));
 }
 
 TEST(Channel, AtTheUpperWatermarkTheyDrainDownToTheLower) {
     Drain bench;
     bench.arrive_together(5, 2);
     EXPECT_THAT(columns(bench.run()),
-                ElementsAre(kWrite, kWrite, kWrite, kRead, kRead, kWrite, kWrite));
+                ElementsAre(kWrite, kWrite, kWrite, kReadColumn, kReadColumn, kWrite, kWrite));
 }
 
 TEST(Channel, DirectionsAreATurnaroundApart) {
@@ -179,12 +180,13 @@ TEST(Channel, ARowOpenedForAReadStaysOpenForItWhileWritesDrain) {
     for (const Heard& each : bench.run()) {
         if (each.bank == 0) {
             of_bank_0.push_back(each.command);
-            read = each.command == kRead ? each.when : read;
+            read = each.command == kReadColumn ? each.when : read;
         }
     }
     EXPECT_GT(read, kStart + 67);
-    EXPECT_THAT(of_bank_0, ElementsAre(device::Command::Activate, kRead, device::Command::Precharge,
-                                       device::Command::Activate, kWrite, kWrite));
+    EXPECT_THAT(of_bank_0,
+                ElementsAre(device::Command::Activate, kReadColumn, device::Command::Precharge,
+                            device::Command::Activate, kWrite, kWrite));
 }
 
 TEST(Channel, FirstComeFirstServedOpensNoRowAheadAndLetsNoHitOvertake) {

@@ -14,14 +14,14 @@ using base::Cycles;
 using program::Direction;
 using enum program::Bundle;
 
-constexpr program::TileCoordinate kShim{0, 0};
-constexpr program::TileCoordinate kMemory{0, 1};
+constexpr program::TileCoordinate kShimTile{0, 0};
+constexpr program::TileCoordinate kMemoryTile{0, 1};
 constexpr program::TileCoordinate kCore{0, 3};
-constexpr program::ChannelId kSender{kMemory, Direction::MM2S, 0};
+constexpr program::ChannelId kSender{kMemoryTile, Direction::MM2S, 0};
 constexpr program::ChannelId kReceiver{kCore, Direction::S2MM, 0};
 
-constexpr std::int64_t kWords = 97;
-constexpr Cycles kMoved{kWords};
+constexpr std::int64_t kTransferWords = 97;
+constexpr Cycles kMoved{kTransferWords};
 
 // All different: a number that goes to another block shows.
 NpuConfig device() {
@@ -44,7 +44,7 @@ NpuConfig device() {
     return config;
 }
 
-program::BufferDescriptor descriptor(std::int64_t id, std::int64_t words = kWords) {
+program::BufferDescriptor descriptor(std::int64_t id, std::int64_t words = kTransferWords) {
     program::BufferDescriptor result;
     result.id = id;
     result.length = words;
@@ -55,11 +55,11 @@ program::BufferDescriptor descriptor(std::int64_t id, std::int64_t words = kWord
 program::Route up(const char* name, std::int64_t channel, program::ChannelId to) {
     program::Route route;
     route.name = name;
-    route.source = {kMemory, Direction::MM2S, channel};
+    route.source = {kMemoryTile, Direction::MM2S, channel};
     route.destinations = {to};
     const program::SwitchPort north{North, channel};
     const program::SwitchPort south{South, channel};
-    route.path = {{kMemory, {Dma, channel}, north, {}}};
+    route.path = {{kMemoryTile, {Dma, channel}, north, {}}};
     for (std::int64_t row = 2; row < to.tile.row; ++row) {
         route.path.push_back({{0, row}, south, north, {}});
     }
@@ -88,7 +88,7 @@ struct ArrayBench : TestBench {
 program::Program send_up(std::int64_t repeat = 1) {
     program::Program program;
     program.routes = {up("up", 0, kReceiver)};
-    program.dmas = {{kMemory, {descriptor(0)}, {{Direction::MM2S, 0, {0, repeat}}}},
+    program.dmas = {{kMemoryTile, {descriptor(0)}, {{Direction::MM2S, 0, {0, repeat}}}},
                     {kCore, {descriptor(1)}, {{Direction::S2MM, 0, {1, repeat}}}}};
     return program;
 }
@@ -114,7 +114,7 @@ TEST(ArrayTiming, AReceiversBubbleDelaysWhatFollows) {
 TEST(ArrayTiming, ALockTheSequenceGivesStartsTheStreamTheGrantToStreamLater) {
     const NpuConfig config = device();
     program::Program program = send_up();
-    program.locks = {{"go", kMemory, 0, 0}};
+    program.locks = {{"go", kMemoryTile, 0, 0}};
     program.dmas[0].descriptors[0].acquire = program::LockAction{0, -1};
     program.sequence = {program::SetLock{0, 1}};
     ArrayBench bench(program, config);
@@ -126,14 +126,14 @@ TEST(ArrayTiming, ALockTheSequenceGivesStartsTheStreamTheGrantToStreamLater) {
 TEST(ArrayTiming, AShimsTaskStartsLaterThanATiles) {
     const NpuConfig config = device();
     program::Program program;
-    program.external_buffers = {{"in", 0, 4 * kWords}};
+    program.external_buffers = {{"in", 0, 4 * kTransferWords}};
     program::Route route;
     route.name = "in";
-    route.source = {kShim, Direction::MM2S, 0};
-    route.destinations = {{kMemory, Direction::S2MM, 0}};
-    route.path = {{kShim, {South, 3}, {North, 0}, {}}, {kMemory, {South, 0}, {Dma, 0}, {}}};
+    route.source = {kShimTile, Direction::MM2S, 0};
+    route.destinations = {{kMemoryTile, Direction::S2MM, 0}};
+    route.path = {{kShimTile, {South, 3}, {North, 0}, {}}, {kMemoryTile, {South, 0}, {Dma, 0}, {}}};
     program.routes = {route};
-    program.dmas = {{kShim, {descriptor(0)}, {{Direction::MM2S, 0, {0, 1}}}}};
+    program.dmas = {{kShimTile, {descriptor(0)}, {{Direction::MM2S, 0, {0, 1}}}}};
     ArrayBench bench(program, config);
     bench.run();
     ASSERT_FALSE(bench.memory.reads.empty());
@@ -158,7 +158,7 @@ TEST(ArrayTiming, ASenderRunsAheadOfAStoppedReceiverByTheFifosOfItsStream) {
     const NpuConfig config = device();
     const auto sends = [&config](std::int64_t words) {
         program::Program program = send_up();
-        program.dmas = {{kMemory, {descriptor(0, words)}, {{Direction::MM2S, 0, {0, 1}}}}};
+        program.dmas = {{kMemoryTile, {descriptor(0, words)}, {{Direction::MM2S, 0, {0, 1}}}}};
         ArrayBench bench(program, config);
         bench.run();
         return bench.done(kSender) == 1;
@@ -182,7 +182,7 @@ TEST(ArrayTiming, APacketKeepsItsArbiterUntilItsLastWordFitsBehindIt) {
         program::BufferDescriptor first = descriptor(0, words);
         program::BufferDescriptor second = descriptor(1);
         first.packet = second.packet = program::Packet{5, 0, 0};
-        program.dmas = {{kMemory,
+        program.dmas = {{kMemoryTile,
                          {first, second},
                          {{Direction::MM2S, 0, {0, 1}}, {Direction::MM2S, 1, {1, 1}}}},
                         {kCore, {descriptor(1)}, {{Direction::S2MM, 0, {1, 1}}}}};

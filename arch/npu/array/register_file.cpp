@@ -188,7 +188,7 @@ void RegisterFile::write_memory(TileCoordinate tile, std::int64_t address, std::
     const std::int64_t into = address - buffer->address;
     if (buffer->name == parameters_) {
         array_.write_parameter(
-            {tile, into / control::kWordBytes, static_cast<std::int32_t>(value)});
+            {tile, into / kWordBytes, static_cast<std::int32_t>(value)});
     }
     if (array_.memory() != nullptr) {
         std::memcpy(array_.memory()->buffer(buffer - program_.buffers.data()).data() + into, &value,

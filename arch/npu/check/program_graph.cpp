@@ -48,7 +48,7 @@ std::int64_t modulo(std::int64_t a, std::int64_t b) {
     return (a % b + b) % b;
 }
 
-std::string tile_name(program::TileCoordinate tile) {
+std::string tile_agent(program::TileCoordinate tile) {
     return fmt::format("tile({},{})", tile.column, tile.row);
 }
 
@@ -179,7 +179,7 @@ class Builder {
     void add_chain(const program::ChannelId& channel,
                    const std::vector<const program::BufferDescriptor*>& chain, bool repeats) {
         const bool receives = channel.direction == program::Direction::S2MM;
-        const std::string agent = fmt::format("{}.{}{}", tile_name(channel.tile),
+        const std::string agent = fmt::format("{}.{}{}", tile_agent(channel.tile),
                                               receives ? "s2mm" : "mm2s", channel.index);
         const double bubble =
             receives ? static_cast<double>(
@@ -238,7 +238,7 @@ class Builder {
             return;
         }
         core_ = &core;
-        agent_ = fmt::format("{}.core", tile_name(core.tile));
+        agent_ = fmt::format("{}.core", tile_agent(core.tile));
         add_body(graph_.add_frame(), core.script, false);
     }
 

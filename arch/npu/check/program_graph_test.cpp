@@ -4,28 +4,28 @@
 #include <gtest/gtest.h>
 
 #include "arch/npu/check/marked_graph.hpp"
-#include "arch/npu/stream/router.hpp"
 #include "arch/npu/check/transfer_checks.hpp"
+#include "arch/npu/stream/router.hpp"
 
 namespace tilesim::arch::npu::check {
 namespace {
 
-constexpr program::TileCoordinate kCore{0, 2};
+constexpr program::TileCoordinate kGraphCore{0, 2};
 constexpr std::int64_t kWords = 300;
 constexpr std::int64_t kWork = 700;
 
 // A core that works on blocks: `buffers` of them arrive and leave.
 program::Program stage(std::int64_t buffers, std::int64_t loops) {
     program::Program p;
-    p.locks = {{"in_free", kCore, 0, buffers},
-               {"in_full", kCore, 1, 0},
-               {"out_free", kCore, 2, buffers},
-               {"out_full", kCore, 3, 0}};
+    p.locks = {{"in_free", kGraphCore, 0, buffers},
+               {"in_full", kGraphCore, 1, 0},
+               {"out_free", kGraphCore, 2, buffers},
+               {"out_full", kGraphCore, 3, 0}};
     for (std::int64_t i = 0; i < 2; ++i) {
-        p.buffers.push_back({"b" + std::to_string(i), kCore, 4096 * (i + 1), kWords * 4});
+        p.buffers.push_back({"b" + std::to_string(i), kGraphCore, 4096 * (i + 1), kWords * 4});
     }
     program::TileDma dma;
-    dma.tile = kCore;
+    dma.tile = kGraphCore;
     program::BufferDescriptor bd;
     bd.length = kWords;
     bd.acquire = program::LockAction{0, -1};
@@ -38,7 +38,8 @@ program::Program stage(std::int64_t buffers, std::int64_t loops) {
     bd.release = program::LockAction{2, 1};
     bd.next = 1;
     dma.descriptors.push_back(bd);
-    dma.starts = {{program::Direction::S2MM, 0, {0, 1, false}}, {program::Direction::MM2S, 0, {1, 1, false}}};
+    dma.starts = {{program::Direction::S2MM, 0, {0, 1, false}},
+                  {program::Direction::MM2S, 0, {1, 1, false}}};
     p.dmas = {dma};
     program::Kernel work;
     work.name = "work";
@@ -51,7 +52,7 @@ program::Program stage(std::int64_t buffers, std::int64_t loops) {
                  {program::CallOp{0, {}, {}}},
                  {program::ReleaseOp{{0, 1}}},
                  {program::ReleaseOp{{3, 1}}}};
-    p.cores = {{kCore, {}, {{loop}}}};
+    p.cores = {{kGraphCore, {}, {{loop}}}};
     return p;
 }
 
@@ -77,10 +78,11 @@ TEST(ProgramGraph, AnOuterLoopCountsItsInnerRounds) {
     program::Program p = stage(2, 5);
     program::LoopOp outer;
     outer.count = -1;
-    outer.body = {{program::AcquireOp{{4, -1}}}, p.cores[0].script[0], {program::ReleaseOp{{5, 1}}}};
+    outer.body = {
+        {program::AcquireOp{{4, -1}}}, p.cores[0].script[0], {program::ReleaseOp{{5, 1}}}};
     p.cores[0].script = {{outer}};
-    p.locks.push_back({"more", kCore, 4, 3});
-    p.locks.push_back({"over", kCore, 5, 0});
+    p.locks.push_back({"more", kGraphCore, 4, 3});
+    p.locks.push_back({"over", kGraphCore, 5, 0});
     const auto analysis = analyse(p, NpuConfig{});
     ASSERT_TRUE(analysis.period.has_value());
     // A block every fifth of: the inner rounds and two more lock operations.
@@ -139,8 +141,9 @@ program::Program copy() {
     program::BufferDescriptor bd;
     bd.length = 1000;
     program::TileDma dma{{0, 1},
-                {bd, bd},
-                {{program::Direction::S2MM, 0, {0, 1, false}}, {program::Direction::MM2S, 0, {1, 1, false}}}};
+                         {bd, bd},
+                         {{program::Direction::S2MM, 0, {0, 1, false}},
+                          {program::Direction::MM2S, 0, {1, 1, false}}}};
     dma.descriptors[1].id = 1;
     p.dmas = {dma};
     const program::ChannelId read{{0, 0}, program::Direction::MM2S, 0};
@@ -153,7 +156,8 @@ program::Program copy() {
     whole.id = 1;
     whole.buffer = 1;
     p.sequence = {program::WriteDescriptor{{0, 0}, half}, program::PushTask{read, {0, 2, false}},
-                  program::WriteDescriptor{{0, 0}, whole}, program::PushTask{write, {1, 1, true}}, program::WaitToken{write}};
+                  program::WriteDescriptor{{0, 0}, whole}, program::PushTask{write, {1, 1, true}},
+                  program::WaitToken{write}};
     return p;
 }
 

@@ -19,7 +19,6 @@ namespace tilesim::arch::npu::check {
 
 namespace {
 
-constexpr std::int64_t kWordBytes = 4;
 // Fields that are as wide on every kind of tile (aie-rt).
 constexpr std::int64_t kMostIterations = 64;             // 6 bits, stored - 1
 constexpr std::int64_t kMostPadding[] = {63, 31, 15};    // D0, D1, D2: 6, 5 and 4 bits

@@ -7,15 +7,15 @@
 namespace tilesim::arch::npu::check {
 namespace {
 
-constexpr program::TileCoordinate kCore{0, 2};
+constexpr program::TileCoordinate kTile{0, 2};
 
 program::Program good() {
     program::Program program;
-    program.buffers = {{"first", kCore, 1024, 256}, {"second", kCore, 2048, 256}};
-    program.locks = {{"lock", kCore, 3, 1}};
+    program.buffers = {{"first", kTile, 1024, 256}, {"second", kTile, 2048, 256}};
+    program.locks = {{"lock", kTile, 3, 1}};
     program::BufferDescriptor descriptor;
     descriptor.length = 64;
-    program.dmas = {{kCore, {descriptor}, {{program::Direction::S2MM, 0, {0, 1, false}}}}};
+    program.dmas = {{kTile, {descriptor}, {{program::Direction::S2MM, 0, {0, 1, false}}}}};
     return program;
 }
 
@@ -57,8 +57,8 @@ TEST(ProgramVerifier, NamesEachBrokenRule) {
                   p.dmas[0].starts[0].task.out_of_order = true;
                   program::Route plain;
                   plain.name = "plain";
-                  plain.source = {kCore, program::Direction::MM2S, 0};
-                  plain.destinations = {{kCore, program::Direction::S2MM, 0}};
+                  plain.source = {kTile, program::Direction::MM2S, 0};
+                  plain.destinations = {{kTile, program::Direction::S2MM, 0}};
                   p.routes = {plain};
               }),
               "tile 0,2 s2mm0: takes packets out of order, but route plain brings it no headers; "
@@ -108,7 +108,9 @@ std::string first_generation_problem(const std::function<void(program::Program&)
 
 TEST(ProgramVerifier, NamesWhatTheFirstGenerationLacks) {
     const auto problem = first_generation_problem;
-    const auto push = [](program::Program& p) -> program::PushTask& { return std::get<program::PushTask>(p.sequence[1]); };
+    const auto push = [](program::Program& p) -> program::PushTask& {
+        return std::get<program::PushTask>(p.sequence[1]);
+    };
     EXPECT_EQ(problem([](program::Program&) {}), "");
     EXPECT_EQ(problem([](program::Program& p) { p.locks[0].initial = 2; }),
               "lock lock: starts at 2, must be 0..1");
@@ -116,7 +118,7 @@ TEST(ProgramVerifier, NamesWhatTheFirstGenerationLacks) {
               "tile 0,2 descriptor 0: lock lock is binary: it is acquired and released in state 0 "
               "or 1, not -1");
     EXPECT_EQ(problem([](program::Program& p) {
-                  p.locks.push_back({"other", kCore, 4, 0});
+                  p.locks.push_back({"other", kTile, 4, 0});
                   p.dmas[0].descriptors[0].release->lock = 1;
               }),
               "tile 0,2 descriptor 0: acquires one lock and releases another; with binary locks a "
@@ -129,16 +131,18 @@ TEST(ProgramVerifier, NamesWhatTheFirstGenerationLacks) {
                   push(p).channel.tile = {1, 0};
               }),
               "tile 1,0 mm2s0: column 1 has no shim DMA; columns 2 have");
-    EXPECT_EQ(problem([](program::Program& p) {
-                  std::get<program::WriteDescriptor>(p.sequence[0]).descriptor.dimensions = {{64, 1}};
-              }),
-              "tile 2,0 descriptor 0: has dimensions, but this tile's transfers are linear");
+    EXPECT_EQ(
+        problem([](program::Program& p) {
+            std::get<program::WriteDescriptor>(p.sequence[0]).descriptor.dimensions = {{64, 1}};
+        }),
+        "tile 2,0 descriptor 0: has dimensions, but this tile's transfers are linear");
     EXPECT_EQ(problem([](program::Program& p) {
                   p.dmas[0].descriptors[0].iteration = program::Iteration{2, 64};
               }),
               "tile 0,2 descriptor 0: this tile's descriptors do not iterate");
     EXPECT_EQ(problem([](program::Program& p) {
-                  std::get<program::WriteDescriptor>(p.sequence[0]).descriptor.alternate = program::Alternate{};
+                  std::get<program::WriteDescriptor>(p.sequence[0]).descriptor.alternate =
+                      program::Alternate{};
               }),
               "tile 2,0 descriptor 0: this tile's descriptors do not alternate");
     EXPECT_EQ(problem([](program::Program& p) {
@@ -162,11 +166,11 @@ TEST(ProgramVerifier, StreamFedKernelsNeedTheirStreams) {
         kernel.n = 4;
         kernel.a = kernel.b = kernel.c = DataType::Int16;
         program.kernels = {kernel};
-        program.cores = {{kCore, {{"b", {0}}}, {{program::CallOp{0, {0}, {}}}}}};
+        program.cores = {{kTile, {{"b", {0}}}, {{program::CallOp{0, {0}, {}}}}}};
         program.external_buffers = {{"dram", 0, 4096}};
-        program.logic_streams = {{"a", kCore, 0, 0, {{0, 512, 1}}}};
-        const program::ChannelId in{kCore, program::Direction::S2MM, 1, program::PortKind::Core};
-        const program::ChannelId out{kCore, program::Direction::MM2S, 0, program::PortKind::Core};
+        program.logic_streams = {{"a", kTile, 0, 0, {{0, 512, 1}}}};
+        const program::ChannelId in{kTile, program::Direction::S2MM, 1, program::PortKind::Core};
+        const program::ChannelId out{kTile, program::Direction::MM2S, 0, program::PortKind::Core};
         program.routes = {{"in", {{2, 0}, program::Direction::MM2S, 0}, {in}, {}, false, {}},
                           {"out", out, {{{2, 0}, program::Direction::S2MM, 0}}, {}, false, {}}};
         program.dmas.clear();

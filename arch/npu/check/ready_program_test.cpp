@@ -17,9 +17,9 @@ using testing::IsEmpty;
 
 constexpr program::TileCoordinate kFrom{0, 2};
 constexpr program::TileCoordinate kTo{0, 3};
-constexpr std::int64_t kWords = 300;
+constexpr std::int64_t kBufferWords = 300;
 
-NpuConfig device() {
+NpuConfig small_device() {
     NpuConfig config;
     config.stream.sink_fifo = 5;
     config.stream.hop_latency = base::Cycles{3};
@@ -52,7 +52,7 @@ program::Program transfer(std::int64_t sent, std::int64_t taken) {
 
 std::string refusal(const program::Program& program) {
     try {
-        prepare(program, device());
+        prepare(program, small_device());
     } catch (const base::config::ConfigError& error) {
         return error.what();
     }
@@ -60,7 +60,7 @@ std::string refusal(const program::Program& program) {
 }
 
 TEST(ReadyProgram, HasItsBuffersPlacedAndItsRoutesPaths) {
-    const ReadyProgram ready = prepare(transfer(kWords, kWords), device());
+    const ReadyProgram ready = prepare(transfer(kBufferWords, kBufferWords), small_device());
     EXPECT_EQ(ready.program().buffers[0].address, NpuConfig{}.core.stack.count());
     EXPECT_EQ(ready.program().buffers[1].address, NpuConfig{}.core.stack.count());
     EXPECT_EQ(ready.program().routes[0].path.size(), 2u);  // one switch a tile
@@ -68,7 +68,7 @@ TEST(ReadyProgram, HasItsBuffersPlacedAndItsRoutesPaths) {
 }
 
 TEST(ReadyProgram, IsRefusedWithAllThatOneCheckFinds) {
-    program::Program program = transfer(kWords, kWords);
+    program::Program program = transfer(kBufferWords, kBufferWords);
     program.locks = {{"low", kFrom, 16, 0}, {"high", kTo, 0, 64}};
     EXPECT_EQ(refusal(program),
               "the program cannot run:\n  lock low: tile 0,2 has locks 0..15, not 16\n"
@@ -76,20 +76,20 @@ TEST(ReadyProgram, IsRefusedWithAllThatOneCheckFinds) {
 }
 
 TEST(ReadyProgram, NeedsRoomForItsBuffers) {
-    program::Program program = transfer(kWords, kWords);
+    program::Program program = transfer(kBufferWords, kBufferWords);
     program.buffers.push_back({"large", kFrom, program::kUnplaced, 65536});
     EXPECT_THAT(refusal(program), HasSubstr("buffer large: tile 0,2 has no 65536 bytes in a row"));
 }
 
 TEST(ReadyProgram, NeedsSoundPathsWhereTheyAreGiven) {
-    program::Program program = transfer(kWords, kWords);
+    program::Program program = transfer(kBufferWords, kBufferWords);
     program.routes[0].path = {{kFrom, {Dma, 0}, {North, 3}, {}}};
     EXPECT_THAT(refusal(program), HasSubstr("the program cannot run:\n  route way: "));
 }
 
 TEST(ReadyProgram, NeedsAWayForEveryStream) {
     // The circuit has the receiver's port to itself: there is no way left for packets.
-    program::Program program = transfer(kWords, kWords);
+    program::Program program = transfer(kBufferWords, kBufferWords);
     program.routes[0].path = {{kFrom, {Dma, 0}, {North, 0}, {}}, {kTo, {South, 0}, {Dma, 0}, {}}};
     program.routes.push_back(program.routes[0]);
     program.routes[1].name = "other";
@@ -102,21 +102,21 @@ TEST(ReadyProgram, NeedsAWayForEveryStream) {
 TEST(ReadyProgram, MayNotSendMoreThanIsTakenAndTheStreamHolds) {
     // Two switches of 3 cycles and a FIFO of 5 words hold 11.
     const std::int64_t room = 2 * 3 + 5;
-    EXPECT_EQ(refusal(transfer(kWords + room + 1, kWords)),
+    EXPECT_EQ(refusal(transfer(kBufferWords + room + 1, kBufferWords)),
               "the program cannot run:\n  tile 0,3 s2mm0 expects 300 words, tile 0,2 mm2s0 sends "
               "312");
-    EXPECT_THAT(prepare(transfer(kWords + room, kWords), device()).findings(),
+    EXPECT_THAT(prepare(transfer(kBufferWords + room, kBufferWords), small_device()).findings(),
                 ElementsAre("tile 0,3 s2mm0 expects 300 words, tile 0,2 mm2s0 sends 311"));
 }
 
 TEST(ReadyProgram, NamesItsCertainDeadlocksAfterItsWarnings) {
-    program::Program program = transfer(kWords + 1, kWords);
+    program::Program program = transfer(kBufferWords + 1, kBufferWords);
     program.locks = {{"never", kFrom, 0, 0}, {"given", kFrom, 1, 0}};
     program::LoopOp loop;
     loop.count = -1;
     loop.body = {{program::AcquireOp{{0, -1}}}, {program::ReleaseOp{{0, 1}}}};
     program.cores = {{kFrom, {}, {{loop}}}};
-    const ReadyProgram ready = prepare(program, device());
+    const ReadyProgram ready = prepare(program, small_device());
     ASSERT_EQ(ready.analysis().deadlocks.size(), 1u);
     EXPECT_THAT(ready.findings(),
                 ElementsAre(HasSubstr("expects 300 words"),

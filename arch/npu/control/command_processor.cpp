@@ -68,7 +68,6 @@ const program::LockAction* CommandProcessor::waiting_for_lock() const {
 }
 
 base::Femtoseconds CommandProcessor::copy_time(const program::CopyToTile& copy) const {
-    constexpr std::int64_t kWordBytes = 4;
     return config_.copy_start + config_.copy_word * base::ceil_div(copy.bytes, kWordBytes);
 }
 

@@ -32,7 +32,6 @@ struct RegisterMap {
     std::int64_t mm2s_states;
     std::int64_t locks;  // kLockStride apart
 };
-inline constexpr std::int64_t kWordBytes = 4;
 inline constexpr std::int64_t kDescriptorStride = 0x20;
 inline constexpr std::int64_t kQueueStride = 8;
 inline constexpr std::int64_t kLockStride = 0x10;

@@ -5,20 +5,16 @@
 #include <algorithm>
 
 #include "arch/base/check.hpp"
+#include "arch/base/data_type.hpp"
 
 namespace tilesim::arch::npu::core {
 
 using base::ceil_div;
 using base::Cycles;
-using base::kBitsPerByte;
 
 namespace {
 
 constexpr double kHalf = 0.5;
-
-std::int64_t bytes_of(std::int64_t elements, DataType type) {
-    return elements * bits_of(type) / kBitsPerByte;
-}
 
 // How much of a buffer lies in a bank.
 std::int64_t bytes_in(std::int64_t bank, std::int64_t bank_bytes, std::int64_t address,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arch/base/check.hpp"
+#include "arch/base/data_type.hpp"
 
 namespace tilesim::arch::npu::core {
 
@@ -14,11 +15,6 @@ using base::kBitsPerByte;
 
 namespace {
 
-constexpr std::int64_t kWordBytes = 4;
-
-std::int64_t bytes_of(std::int64_t elements, DataType type) {
-    return elements * bits_of(type) / kBitsPerByte;
-}
 
 }  // namespace
 

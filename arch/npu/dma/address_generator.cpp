@@ -9,7 +9,6 @@ namespace tilesim::arch::npu::dma {
 
 namespace {
 
-constexpr std::int64_t kWordBytes = 4;
 
 // The dimensions with the outermost size filled in from the length.
 std::vector<program::Dimension> full_dimensions(const program::BufferDescriptor& descriptor) {

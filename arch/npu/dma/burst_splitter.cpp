@@ -5,7 +5,6 @@
 namespace tilesim::arch::npu::dma {
 
 namespace {
-constexpr std::int64_t kWordBytes = 4;
 }
 
 Burst BurstSplitter::next() {

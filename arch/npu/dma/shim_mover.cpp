@@ -9,7 +9,6 @@ namespace tilesim::arch::npu::dma {
 using base::Cycles;
 
 namespace {
-constexpr std::int64_t kWordBytes = 4;
 }
 
 std::int64_t ShimContext::base_of(const program::BufferDescriptor& descriptor) const {

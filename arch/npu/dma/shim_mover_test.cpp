@@ -15,7 +15,7 @@ using namespace base::literals;
 using base::Cycles;
 using program::Direction;
 
-constexpr Cycles kTaskStart{17};
+constexpr Cycles kStartOfTask{17};
 constexpr Cycles kRequest{71};  // way to the memory
 constexpr Cycles kMemory{31};
 constexpr Cycles kResponse{53};
@@ -51,7 +51,7 @@ struct ShimBench : TestBench {
                   .page = base::Bytes{kPage},
                   .page_walk = walk},
                  1, base::Clock{base::Hertz{1'000'000'000}}, base::BytesPerCycle{8}, memory, queue),
-          channel({{0, 0}, direction, 0}, {kTaskStart, 1_cyc, 0_cyc, 4, words}, scheduler, locks,
+          channel({{0, 0}, direction, 0}, {kStartOfTask, 1_cyc, 0_cyc, 4, words}, scheduler, locks,
                   table, group, [](const program::ChannelId&, Cycles) {}) {}
 
     void write_descriptor(std::int64_t id, std::int64_t bytes, std::int64_t offset = 0) {
@@ -111,7 +111,8 @@ struct ReaderBench : ShimBench {
 };
 
 // When the answer of the first burst, which pays for its page, has crossed the port.
-constexpr Cycles kFirstAnswer = kTaskStart + kTranslation + kRequest + kMemory + kResponse + kPort;
+constexpr Cycles kFirstAnswer =
+    kStartOfTask + kTranslation + kRequest + kMemory + kResponse + kPort;
 
 TEST(ShimReader, TheFirstRequestLeavesAtTheTasksStart) {
     ReaderBench bench(config_with(3));
@@ -120,7 +121,7 @@ TEST(ShimReader, TheFirstRequestLeavesAtTheTasksStart) {
     bench.run();
     ASSERT_EQ(bench.memory.reads.size(), 1U);
     EXPECT_EQ(ShimBench::arrival(bench.memory.reads[0]),
-              5_cyc + kTaskStart + kTranslation + kRequest);
+              5_cyc + kStartOfTask + kTranslation + kRequest);
 }
 
 TEST(ShimReader, KeepsNoMoreReadsUnderWayThanItMay) {
@@ -204,7 +205,7 @@ TEST(ShimReader, TheCyclesUntilTheFirstAnswerAreAWaitForMemory) {
     bench.push_at(0_cyc);
     bench.take(kBurst);
     bench.run();
-    EXPECT_EQ(bench.reader->memory_wait(), kFirstAnswer - kTaskStart);
+    EXPECT_EQ(bench.reader->memory_wait(), kFirstAnswer - kStartOfTask);
 }
 
 TEST(ShimReader, ADescriptorMayAskForShorterBursts) {
@@ -230,8 +231,9 @@ struct WriterBench : ShimBench {
     }
     // The words begin to leave their source as the task starts.
     void send(std::int64_t bytes, std::int64_t descriptor = 0) {
-        at(kTaskStart,
-           [this, bytes, descriptor] { flow.begin(bytes / 4, bytes / 4, kTaskStart, descriptor); });
+        at(kStartOfTask, [this, bytes, descriptor] {
+            flow.begin(bytes / 4, bytes / 4, kStartOfTask, descriptor);
+        });
     }
 
     Source source;
@@ -239,7 +241,7 @@ struct WriterBench : ShimBench {
     stream::StreamFlow flow;
 };
 
-constexpr Cycles kFirstBurst = kTaskStart + kLatency + kBurstWords;  // has been received
+constexpr Cycles kFirstBurst = kStartOfTask + kLatency + kBurstWords;  // has been received
 constexpr Cycles kFirstWritten = kFirstBurst + kPort + kRequest + kMemory + kResponse;
 
 TEST(ShimWriter, ABurstGoesWhenItsLastWordHasArrivedAndTheNextIsReceivedWithoutABubble) {

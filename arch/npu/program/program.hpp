@@ -22,9 +22,12 @@ namespace tilesim::arch::npu {
 
 // Every room of the array speaks of these.
 using base::bits_of;
+using base::bytes_of;
 using base::DataType;
 using base::kDataTypes;
 using base::name_of;
+
+inline constexpr std::int64_t kWordBytes = 4;  // of streams, descriptors and registers
 
 }  // namespace tilesim::arch::npu
 

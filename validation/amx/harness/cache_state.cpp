@@ -2,6 +2,8 @@
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
+
+#include "validation/amx/harness/constant_pool.hpp"
 #endif
 
 namespace tilesim::validation::amx::harness {
@@ -11,13 +13,12 @@ using arch::amx::program::Preparation;
 
 namespace {
 
-constexpr std::int64_t kLine = 64;
 constexpr std::size_t kBeyondL1 = 192 * 1024;
 constexpr std::size_t kBeyondL2 = 6 * 1024 * 1024;
 
 void flush(const Buffer& buffer) {
 #if defined(__x86_64__)
-    for (std::int64_t at = 0; at < buffer.bytes; at += kLine) {
+    for (std::int64_t at = 0; at < buffer.bytes; at += kLineBytes) {
         _mm_clflush(reinterpret_cast<const void*>(buffer.address + at));
     }
     _mm_mfence();
@@ -51,7 +52,7 @@ void CacheState::prepare(const arch::amx::program::Program& program) {
 }
 
 void CacheState::touch(const Buffer& buffer, bool write) {
-    for (std::int64_t at = 0; at < buffer.bytes; at += kLine) {
+    for (std::int64_t at = 0; at < buffer.bytes; at += kLineBytes) {
         auto* const word = reinterpret_cast<volatile std::uint64_t*>(buffer.address + at);
         sum_ += *word;
         if (write) {
@@ -63,7 +64,7 @@ void CacheState::touch(const Buffer& buffer, bool write) {
 void CacheState::displace(std::size_t bytes) {
     const volatile std::uint64_t* const words = other_.data();
     for (std::size_t at = 0; at < bytes / sizeof(std::uint64_t);
-         at += kLine / sizeof(std::uint64_t)) {
+         at += kLineBytes / sizeof(std::uint64_t)) {
         sum_ += words[at];
     }
 }

@@ -9,8 +9,6 @@ using arch::amx::program::Opcode;
 
 namespace {
 
-constexpr std::int64_t kLine = 64;
-
 void append(std::vector<std::byte>& image, const void* data, std::size_t bytes) {
     const auto* first = static_cast<const std::byte*>(data);
     image.insert(image.end(), first, first + bytes);
@@ -30,7 +28,7 @@ void append_interleaving(std::vector<std::byte>& image, int half) {
 }  // namespace
 
 ConstantPool::ConstantPool(const arch::amx::program::Program& program)
-    : image_(static_cast<std::size_t>(kLine)) {
+    : image_(static_cast<std::size_t>(kLineBytes)) {
     for (const auto& shapes : program.configs) {
         const arch::amx::program::TileConfigImage image = arch::amx::program::make_image(shapes);
         append(image_, image.data(), image.size());
@@ -49,11 +47,11 @@ ConstantPool::ConstantPool(const arch::amx::program::Program& program)
 }
 
 std::int64_t ConstantPool::config(std::int64_t index) const {
-    return kLine + index * arch::amx::program::kTileConfigBytes;
+    return kLineBytes + index * arch::amx::program::kTileConfigBytes;
 }
 
 std::int64_t ConstantPool::shuffle(Opcode opcode, std::int64_t half) const {
-    return shuffles_ + ((opcode == Opcode::Vpermt2w ? 2 : 0) + (half == 0 ? 0 : 1)) * kLine;
+    return shuffles_ + ((opcode == Opcode::Vpermt2w ? 2 : 0) + (half == 0 ? 0 : 1)) * kLineBytes;
 }
 
 std::int64_t ConstantPool::starts(int table) const {

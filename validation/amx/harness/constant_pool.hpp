@@ -11,6 +11,8 @@
 
 namespace tilesim::validation::amx::harness {
 
+inline constexpr std::int64_t kLineBytes = 64;  // of the caches
+
 class ConstantPool {
   public:
     explicit ConstantPool(const arch::amx::program::Program& program);

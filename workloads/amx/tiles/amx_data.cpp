@@ -16,15 +16,15 @@ namespace tilesim::workloads::amx::tiles {
 using arch::amx::core::flushed;
 using arch::amx::core::from_bf16;
 using arch::amx::core::fused_multiply_add;
+using arch::amx::core::round_to_bf16;
 using arch::amx::program::kMaxRows;
 using arch::amx::program::kRowBytes;
-using arch::amx::core::round_to_bf16;
+using arch::amx::program::kTileBytes;
 using arch::base::ceil_div;
 using arch::memory::port::BackingStore;
 
 namespace {
 
-constexpr std::int64_t kTileBytes = 1024;
 constexpr std::int64_t kGroupBytes = 4;  // elements of k that lie together in B
 constexpr double kFullCheck = 268435456.0;
 constexpr std::int64_t kParts = 3;

@@ -16,20 +16,19 @@ using arch::amx::program::Buffer;
 using arch::amx::program::Instruction;
 using arch::amx::program::kMaxRows;
 using arch::amx::program::kRowBytes;
+using arch::amx::program::kTileBytes;
 using arch::amx::program::Opcode;
 using arch::amx::program::Program;
 using arch::base::ceil_div;
 
 namespace {
 
-constexpr std::int64_t kTileBytes = 1024;
 constexpr std::int64_t kFirstAddress = 1 << 20;
 constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kResultBytes = 4;
-constexpr std::int64_t kMaskBytes = 8;
 
 // Hands out pages, in order.
-class Layout {
+class Pages {
   public:
     std::int64_t take(const std::string& name, std::int64_t bytes) {
         const std::int64_t address = next_;
@@ -79,7 +78,7 @@ PostOperations post_of(const GemmProblem& gemm, const AmxMapping& map, const Low
 }
 
 // Where everything lies; `taps`: products of B's tiles a column of tiles.
-void place(LoweredAmx& l, Layout& layout, const GemmProblem& gemm, const AmxMapping& map,
+void place(LoweredAmx& l, Pages& layout, const GemmProblem& gemm, const AmxMapping& map,
            std::int64_t a_bytes, std::int64_t k_tiles) {
     const std::int64_t columns = l.n / kMaxRows;
     l.b_part = columns * k_tiles * kTileBytes;
@@ -231,7 +230,7 @@ void reduce(Program& program, const AmxMapping& map, const LoweredAmx& l, std::i
 
 // Re-layout or decompression into a panel of the thread's own.
 void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, LoweredAmx& l,
-             Layout& layout, std::int64_t t) {
+             Pages& layout, std::int64_t t) {
     if (!relaid(map)) {
         return;
     }
@@ -296,7 +295,7 @@ void note_regions(LoweredAmx& l, const TileProblem& p, std::int64_t t, std::int6
 }
 
 void write_programs(LoweredAmx& l, const TileProblem& whole, const GemmProblem& gemm,
-                    const AmxMapping& map, Layout& layout, std::int64_t taps) {
+                    const AmxMapping& map, Pages& layout, std::int64_t taps) {
     for (std::int64_t t = 0; t < map.threads; ++t) {
         TileProblem p = whole;
         p.post = post_of(gemm, map, l);
@@ -355,7 +354,7 @@ void read_convolution(arch::base::config::Node& node, ConvolutionProblem& p) {
 
 LoweredAmx lower(const GemmProblem& gemm, const AmxMapping& map, std::uint64_t seed) {
     LoweredAmx l;
-    Layout layout;
+    Pages layout;
     l.k_tile = kRowBytes / stored_bytes(gemm.a);
     const std::int64_t k_tiles = ceil_div(gemm.k, l.k_tile);
     l.m = ceil_div(gemm.m, kMaxRows) * kMaxRows;
@@ -378,7 +377,7 @@ LoweredAmx lower(const GemmProblem& gemm, const AmxMapping& map, std::uint64_t s
 
 LoweredAmx lower(const ConvolutionProblem& conv, const AmxMapping& map) {
     LoweredAmx l;
-    Layout layout;
+    Pages layout;
     GemmProblem gemm;
     gemm.m = conv.width;
     gemm.k = conv.channels;

@@ -7,6 +7,7 @@ namespace tilesim::workloads::amx::tiles {
 
 using arch::amx::program::Address;
 using arch::amx::program::Instruction;
+using arch::amx::program::kTileBytes;
 using arch::amx::program::Opcode;
 
 namespace {
@@ -15,7 +16,6 @@ constexpr std::int8_t kScale = 31;
 constexpr std::int8_t kZero = 30;
 constexpr std::int8_t kBias = 29;
 constexpr std::int8_t kRotating = 16;
-constexpr std::int64_t kTileBytes = 1024;
 constexpr std::int64_t kFloatBytes = 4;
 
 Instruction vector(Opcode opcode, std::int8_t destination, std::int8_t a, std::int8_t b) {

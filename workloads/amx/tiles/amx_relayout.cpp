@@ -11,13 +11,11 @@ using arch::amx::program::Address;
 using arch::amx::program::Instruction;
 using arch::amx::program::kMaxRows;
 using arch::amx::program::kRowBytes;
+using arch::amx::program::kTileBytes;
 using arch::amx::program::Opcode;
 using arch::amx::program::Program;
 
 namespace {
-
-constexpr std::int64_t kTileBytes = 1024;
-constexpr std::int64_t kMaskBytes = 8;
 
 void memory(Program& program, Opcode opcode, int reg, Address address,
             std::int64_t bytes = kRowBytes) {

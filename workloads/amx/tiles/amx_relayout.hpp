@@ -8,6 +8,8 @@
 
 namespace tilesim::workloads::amx::tiles {
 
+inline constexpr std::int64_t kMaskBytes = 8;  // a row of a sparse tile: a bit an element
+
 struct RelayoutProblem {
     std::int64_t k_tiles = 0;
     std::int64_t element_bytes = 1;

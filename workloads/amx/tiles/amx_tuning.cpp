@@ -8,6 +8,7 @@
 
 #include "arch/amx/amx_config.hpp"
 #include "arch/amx/program/tile_config.hpp"
+#include "arch/base/units.hpp"
 #include "workloads/gemm.hpp"
 
 namespace tilesim::workloads::amx::tiles {
@@ -17,7 +18,7 @@ using arch::base::ceil_div;
 
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
+using arch::base::kNanosecondsPerSecond;
 
 // Tiles of a product along each extent.
 struct TileCounts {

@@ -17,7 +17,6 @@ namespace registers = arch::npu::control;
 
 namespace {
 
-constexpr std::int64_t kWordBytes = 4;
 constexpr std::int64_t kGenerationOfNpu2 = 4;
 
 using Tile = std::pair<std::int64_t, std::int64_t>;  // column, row
@@ -42,7 +41,7 @@ std::string text_of(const Instruction& instruction) {
                        for (const std::uint32_t word : write.words) {
                            text += fmt::format("aiex.npu.write32 {{address = {}, value = {}}}\n",
                                                address, word);
-                           address += kWordBytes;
+                           address += kWordStep;
                        }
                        return text;
                    },
@@ -138,7 +137,7 @@ class Decompiler {
                 std::uint64_t address = write->address;
                 for (const std::uint32_t word : write->words) {
                     note(address, word, ~0U);
-                    address += kWordBytes;
+                    address += kWordStep;
                 }
             } else if (const auto* masked = std::get_if<MaskedWrite>(&instruction)) {
                 note(masked->address, masked->value, masked->mask);

@@ -20,7 +20,6 @@ struct Layout {
     std::span<const Ports> out, in;       // in the order of their registers
 };
 
-constexpr std::int64_t kWordBytes = 4;
 constexpr std::int64_t kSlotsOfPort = 4;
 
 constexpr Ports kCoreOut[] = {{"Core", 1},  {"DMA", 2},  {"TileControl", 1}, {"FIFO", 1},
@@ -70,11 +69,11 @@ class SwitchText {
 
     std::string run() {
         for (std::int64_t i = 0; const auto out = port(layout_.out, i); ++i) {
-            master(*out, at(layout_.masters + i * kWordBytes));
+            master(*out, at(layout_.masters + i * kWordStep));
         }
         for (std::int64_t i = 0; const auto in = port(layout_.in, i); ++i) {
             constexpr std::uint32_t kPacket = 3U << 30;
-            if ((at(layout_.slaves + i * kWordBytes) & kPacket) == kPacket) {
+            if ((at(layout_.slaves + i * kWordStep) & kPacket) == kPacket) {
                 rules(*in, i);
             }
         }
@@ -125,7 +124,7 @@ class SwitchText {
         for (std::int64_t slot = 0; slot < kSlotsOfPort; ++slot) {
             constexpr std::uint32_t kEnable = 1U << 8;
             const std::uint32_t word =
-                at(layout_.slots + (number * kSlotsOfPort + slot) * kWordBytes);
+                at(layout_.slots + (number * kSlotsOfPort + slot) * kWordStep);
             if ((word & kEnable) != 0) {
                 list += fmt::format("    aie.rule({}, {}, {})\n", bits(word, 20, 16),
                                     bits(word, 28, 24), select(bits(word, 2, 0), bits(word, 5, 4)));

@@ -11,6 +11,8 @@
 
 namespace tilesim::workloads::npu::binary {
 
+inline constexpr std::int64_t kWordStep = 4;  // from one register's address to the next's
+
 // Registers of one tile by their offset, as last written.
 using TileRegisters = std::map<std::int64_t, std::uint32_t>;
 

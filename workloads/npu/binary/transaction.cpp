@@ -9,12 +9,11 @@ namespace tilesim::workloads::npu::binary {
 
 namespace {
 
-constexpr std::size_t kHeaderWords = 4;
-constexpr std::size_t kWordBytes = 4;
+constexpr std::size_t kOperationsFrom = 4;
 
 enum Opcode : std::uint32_t {
     kWrite = 0,
-    kBlockWrite = 1,
+    kWriteBlock = 1,
     kMaskWrite = 3,
     kPreempt = 6,
     kLoadPdi = 8,
@@ -32,19 +31,19 @@ std::string name_of(std::uint32_t opcode) {
                                  : fmt::format("{:#x} ({})", opcode, place->second);
 }
 
-class Reader {
+class TransactionReader {
   public:
-    explicit Reader(const Words& words) : words_(words) {}
+    explicit TransactionReader(const Words& words) : words_(words) {}
 
     Transaction run() {
         Transaction result;
         result.generation = words_[0] >> 16 & 0xFF;
         result.columns = words_[1] & 0xFF;
         const std::size_t operations = words_[2];
-        const std::size_t end = words_[3] / kWordBytes;
-        if (words_[3] % kWordBytes != 0 || end > words_.size()) {
+        const std::size_t end = words_[3] / kWordSize;
+        if (words_[3] % kWordSize != 0 || end > words_.size()) {
             words_.fail(3, fmt::format("{} bytes are stated, the file has {}", words_[3],
-                                       words_.size() * kWordBytes));
+                                       words_.size() * kWordSize));
         }
         std::size_t read = 0;
         while (at_ < end) {
@@ -69,7 +68,7 @@ class Reader {
                 result.instructions.push_back(Write{word(2), {word(4)}});
                 bytes = word(5);
                 break;
-            case kBlockWrite:
+            case kWriteBlock:
                 bytes = word(3);
                 result.instructions.push_back(block(bytes));
                 break;
@@ -92,46 +91,46 @@ class Reader {
                 break;
             }
             case kLoadPdi:
-                bytes = 4 * kWordBytes;
+                bytes = 4 * kWordSize;
                 result.instructions.push_back(LoadPdi{word(0) >> 16});
                 break;
             case kPreempt:
-                bytes = kWordBytes;
+                bytes = kWordSize;
                 break;
             default:
                 words_.fail(at_, fmt::format("operation {} is not modelled", name_of(opcode)));
         }
-        if (bytes == 0 || bytes % kWordBytes != 0 || bytes / kWordBytes > words_.size() - at_) {
+        if (bytes == 0 || bytes % kWordSize != 0 || bytes / kWordSize > words_.size() - at_) {
             words_.fail(at_, fmt::format("an operation of {} bytes does not fit", bytes));
         }
-        at_ += bytes / kWordBytes;
+        at_ += bytes / kWordSize;
     }
 
     Write block(std::size_t bytes) const {
         Write write{word(2), {}};
-        if (bytes < kHeaderWords * kWordBytes || bytes / kWordBytes > words_.size() - at_) {
+        if (bytes < kOperationsFrom * kWordSize || bytes / kWordSize > words_.size() - at_) {
             words_.fail(at_, fmt::format("a block write of {} bytes does not fit", bytes));
         }
-        for (std::size_t i = kHeaderWords; i < bytes / kWordBytes; ++i) {
+        for (std::size_t i = kOperationsFrom; i < bytes / kWordSize; ++i) {
             write.words.push_back(word(i));
         }
         return write;
     }
 
     const Words& words_;
-    std::size_t at_ = kHeaderWords;
+    std::size_t at_ = kOperationsFrom;
 };
 
 }  // namespace
 
 bool is_transaction(const Words& words) {
-    const bool version = words.size() >= kHeaderWords && (words[0] & 0xFFFF) == 0x0100;
+    const bool version = words.size() >= kOperationsFrom && (words[0] & 0xFFFF) == 0x0100;
     const std::uint32_t rows = words.size() > 0 ? words[0] >> 24 : 0;
     return version && rows > 0 && rows < 32;
 }
 
 Transaction read_transaction(const Words& words) {
-    return Reader(words).run();
+    return TransactionReader(words).run();
 }
 
 }  // namespace tilesim::workloads::npu::binary

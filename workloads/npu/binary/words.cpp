@@ -11,10 +11,8 @@ namespace tilesim::workloads::npu::binary {
 
 namespace {
 
-constexpr std::size_t kWordBytes = 4;
-
 bool is_hex_text(const std::string& bytes) {
-    return bytes.size() >= 2 * kWordBytes && std::all_of(bytes.begin(), bytes.end(), [](char c) {
+    return bytes.size() >= 2 * kWordSize && std::all_of(bytes.begin(), bytes.end(), [](char c) {
                return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') ||
                       c == '\n' || c == '\r' || c == ' ' || c == 'x';
            });
@@ -66,10 +64,10 @@ Words words_of(const std::string& bytes, const std::string& file) {
     if (is_hex_text(bytes)) {
         return {file, from_text(bytes)};
     }
-    std::vector<std::uint32_t> words(bytes.size() / kWordBytes);
+    std::vector<std::uint32_t> words(bytes.size() / kWordSize);
     for (std::size_t i = 0; i < words.size(); ++i) {
-        for (std::size_t k = kWordBytes; k-- > 0;) {
-            words[i] = words[i] << 8 | static_cast<std::uint8_t>(bytes[i * kWordBytes + k]);
+        for (std::size_t k = kWordSize; k-- > 0;) {
+            words[i] = words[i] << 8 | static_cast<std::uint8_t>(bytes[i * kWordSize + k]);
         }
     }
     return {file, std::move(words)};

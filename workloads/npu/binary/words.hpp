@@ -9,6 +9,8 @@
 
 namespace tilesim::workloads::npu::binary {
 
+inline constexpr std::size_t kWordSize = sizeof(std::uint32_t);  // bytes
+
 class Words {
   public:
     Words(std::string file, std::vector<std::uint32_t> words)

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "arch/base/splitmix64.hpp"
+#include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/core/vector_kernel_function.hpp"
 #include "workloads/npu/core_placement.hpp"
@@ -28,7 +29,6 @@ namespace {
 
 using Size = std::size_t;
 
-constexpr std::int64_t kWordBytes = 4;
 constexpr std::int64_t kA = 0, kB = 1, kC = 0;  // channels of shims and cores
 constexpr std::int64_t kCallsParameter = 0;
 
@@ -381,7 +381,7 @@ LoweredElementwise lower(const ElementwiseProblem& problem, const ElementwiseMap
 
 GemmBounds bounds_of(const ElementwiseProblem& problem, const ElementwiseMapping& map,
                      const NpuConfig& config, const arch::memory::device::MemoryConfig& memory) {
-    constexpr double kNanosecondsPerSecond = 1e9;
+    using arch::base::kNanosecondsPerSecond;
     const auto stream_bytes = static_cast<double>(config.stream.width.count());
     const RowBytes row = row_bytes(problem);
     const core::KernelTiming timing(config.kernels);

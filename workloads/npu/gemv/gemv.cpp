@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "arch/base/config.hpp"
+#include "arch/base/data_type.hpp"
+#include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/core_placement.hpp"
 #include "workloads/npu/gemv/gemv_routes.hpp"
@@ -21,15 +23,10 @@ using arch::base::kBitsPerByte;
 
 namespace {
 
-constexpr std::int64_t kWordBytes = 4;
 constexpr std::int64_t kZero = 0, kMatvec = 1;            // kernels
 constexpr std::int64_t kTilesParameter = 0;               // steps of a core
 constexpr std::int64_t kA = 0, kX = 1, kY = 2, kAll = 3;  // rotations; all of a Y at once
 constexpr std::int64_t kTransfers = 3;                    // of a shim: A, X, Y
-
-std::int64_t bytes_of(std::int64_t elements, DataType type) {
-    return elements * bits_of(type) / kBitsPerByte;
-}
 
 std::int64_t words_for(std::int64_t bytes) {
     return ceil_div(bytes, kWordBytes);
@@ -525,7 +522,7 @@ LoweredGemv lower(const MatrixVector& problem, const GemvMapping& mapping,
 
 GemmBounds bounds_of(const MatrixVector& problem, const GemvMapping& map, const NpuConfig& config,
                      const arch::memory::device::MemoryConfig& memory) {
-    constexpr double kNanosecondsPerSecond = 1e9;
+    using arch::base::kNanosecondsPerSecond;
     const auto stream_bytes = static_cast<double>(config.stream.width.count());
     const GemvShape shape = shape_of(problem, map, config);
     const core::KernelTiming timing(config.kernels);

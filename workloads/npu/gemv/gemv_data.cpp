@@ -12,7 +12,6 @@
 
 namespace tilesim::workloads::npu::gemv {
 
-using arch::base::kBitsPerByte;
 using arch::memory::port::BackingStore;
 using arch::npu::DataType;
 using arch::npu::core::as_floats;
@@ -22,10 +21,6 @@ namespace {
 using Size = std::size_t;
 
 constexpr DataType kScale = DataType::Bf16;
-
-std::int64_t bytes_of(std::int64_t elements, DataType type) {
-    return elements * arch::npu::bits_of(type) / kBitsPerByte;
-}
 
 // Random elements of a type, in their storage form.
 std::vector<std::byte> random_elements(std::int64_t count, DataType type, std::uint64_t& state) {

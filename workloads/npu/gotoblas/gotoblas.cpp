@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "arch/base/units.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 
 namespace tilesim::workloads::npu::gotoblas {
@@ -16,9 +17,8 @@ using arch::base::config::ConfigError;
 
 namespace {
 
-constexpr std::int64_t kWordBytes = 4;
 constexpr std::int64_t kPortBytes = 4;  // a cycle
-constexpr double kNanosecondsPerSecond = 1e9;
+using arch::base::kNanosecondsPerSecond;
 
 // States of a B_r lock.
 constexpr std::int64_t kFree = 0;

@@ -56,15 +56,15 @@ struct HandOver {
     program::LockAction taken;  // by the channel
     program::LockAction given;
 };
-struct Port {  // a channel as the core sees it
+struct CorePort {  // a channel as the core sees it
     bool input = false;
     std::vector<HandOver> chain;
 };
 
-std::vector<Port> ports_of(const program::TileDma& dma) {
-    std::vector<Port> ports;
+std::vector<CorePort> ports_of(const program::TileDma& dma) {
+    std::vector<CorePort> ports;
     for (const program::TileDma::Start& start : dma.starts) {
-        Port port{start.direction == program::Direction::S2MM, {}};
+        CorePort port{start.direction == program::Direction::S2MM, {}};
         std::optional<program::LockAction> taken;
         const auto chain = program::chain_from(start.task.descriptor, dma);
         for (const program::BufferDescriptor* descriptor : chain.descriptors) {
@@ -90,38 +90,38 @@ program::CoreOp give(const program::LockAction& taken) {
 
 program::CoreProgram script_of(const program::TileDma& dma, const BodylessCore& core,
                                std::int64_t kernel) {
-    const std::vector<Port> ports = ports_of(dma);
+    const std::vector<CorePort> ports = ports_of(dma);
     std::int64_t rounds = 1;
-    for (const Port& port : ports) {
+    for (const CorePort& port : ports) {
         rounds =
             std::min(kMostRounds, std::lcm(rounds, static_cast<std::int64_t>(port.chain.size())));
     }
-    const auto at = [](const Port& port, std::int64_t number) -> const HandOver& {
+    const auto at = [](const CorePort& port, std::int64_t number) -> const HandOver& {
         return port.chain[static_cast<std::size_t>(number) % port.chain.size()];
     };
     program::LoopOp loop;
     loop.count = -1;
     for (std::int64_t round = 0; round < rounds; ++round) {
-        for (const Port& port : ports) {
+        for (const CorePort& port : ports) {
             if (!port.input) {
                 loop.body.push_back(take(at(port, round).given));
             }
         }
         for (std::int64_t input = 0; input < core.inputs_per_output; ++input) {
             const std::int64_t number = round * core.inputs_per_output + input;
-            for (const Port& port : ports) {
+            for (const CorePort& port : ports) {
                 if (port.input) {
                     loop.body.push_back(take(at(port, number).given));
                 }
             }
             loop.body.push_back({program::CallOp{kernel, {}, {}}});
-            for (const Port& port : ports) {
+            for (const CorePort& port : ports) {
                 if (port.input) {
                     loop.body.push_back(give(at(port, number).taken));
                 }
             }
         }
-        for (const Port& port : ports) {
+        for (const CorePort& port : ports) {
             if (!port.input) {
                 loop.body.push_back(give(at(port, round).taken));
             }

@@ -16,11 +16,11 @@ namespace tilesim::workloads::npu::mlir {
 namespace {
 
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoBlock = static_cast<std::size_t>(-1);
 
-// The immediate dominator of each vertex, seen from `entry`; kNone where there is none.
+// The immediate dominator of each vertex, seen from `entry`; kNoBlock where there is none.
 std::vector<std::size_t> dominators(const Graph& graph, std::size_t entry) {
-    std::vector<std::size_t> parents(boost::num_vertices(graph), kNone);
+    std::vector<std::size_t> parents(boost::num_vertices(graph), kNoBlock);
     boost::lengauer_tarjan_dominator_tree(
         graph, entry,
         boost::make_iterator_property_map(parents.begin(), boost::get(boost::vertex_index, graph)));
@@ -28,7 +28,7 @@ std::vector<std::size_t> dominators(const Graph& graph, std::size_t entry) {
 }
 
 bool dominates(const std::vector<std::size_t>& parents, std::size_t above, std::size_t below) {
-    while (below != above && below != kNone) {
+    while (below != above && below != kNoBlock) {
         below = parents[below];
     }
     return below == above;
@@ -409,11 +409,11 @@ std::vector<std::size_t> ControlFlow::successors_at(const std::optional<std::siz
             if (inner && loops_[*inner].blocks.contains(jump.to)) {
                 continue;
             }
-            next.push_back(leaves(level, jump.to) ? kNone : at_level(level, jump.to));
+            next.push_back(leaves(level, jump.to) ? kNoBlock : at_level(level, jump.to));
         }
     }
     if (next.empty()) {
-        next.push_back(kNone);  // the body ends, or an inner loop does not
+        next.push_back(kNoBlock);  // the body ends, or an inner loop does not
     }
     return next;
 }
@@ -431,12 +431,12 @@ void ControlFlow::find_joins(const std::optional<std::size_t>& level) {
         }
         members.push_back(block);
         for (const std::size_t to : successors_at(level, block)) {
-            boost::add_edge(to == kNone ? end : to, block, graph);
+            boost::add_edge(to == kNoBlock ? end : to, block, graph);
         }
     }
     const auto parents = dominators(graph, end);
     for (const std::size_t block : members) {
-        if (innermost_[block] == level && parents[block] != kNone && parents[block] != end) {
+        if (innermost_[block] == level && parents[block] != kNoBlock && parents[block] != end) {
             joins_[block] = parents[block];
         }
     }
@@ -453,7 +453,7 @@ bool ControlFlow::events_after(std::size_t block) const {
     while (!open.empty()) {
         const std::size_t at = open.back();
         open.pop_back();
-        if (at == kNone || (joins_[block] && at == *joins_[block]) || !seen.insert(at).second) {
+        if (at == kNoBlock || (joins_[block] && at == *joins_[block]) || !seen.insert(at).second) {
             continue;
         }
         const auto inner = innermost_[at] == level ? std::nullopt : loop_at(at);

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::string_view kUnknown = "?";  // a value nobody defines
 
-Item token(TokenKind kind, std::string text, Location where) {
-    return {Item::Kind::Token, {kind, std::move(text), where}, {}, {}};
-}
-
 class Flattener {
   public:
     std::vector<FlatBlock> run(const Item& region) {

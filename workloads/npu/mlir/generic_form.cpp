@@ -30,10 +30,6 @@ constexpr std::string_view kDevices[] = {"",          "xcvc1902",  "xcve2302",  
 constexpr std::string_view kPredicates[] = {"eq",  "ne",  "slt", "sle", "sgt",
                                             "sge", "ult", "ule", "ugt", "uge"};
 
-Item token(TokenKind kind, std::string_view text, Location where) {
-    return {Item::Kind::Token, {kind, std::string{text}, where}, {}, {}};
-}
-
 class OwnForm {
   public:
     OwnForm(const Operation& operation, const GenericParts& parts)

@@ -21,7 +21,7 @@
 namespace tilesim::workloads::npu::mlir {
 
 constexpr std::int64_t kWordBits = 32;
-constexpr std::int64_t kWordBytes = 4;
+using arch::npu::kWordBytes;
 
 struct Lowering {
     const NpuConfig& config;

@@ -12,7 +12,7 @@ namespace tilesim::workloads::npu::mlir {
 
 namespace {
 
-constexpr int kMostDepth = 100;  // of brackets; the deepest public design has 12
+constexpr int kMostBrackets = 100;  // of brackets; the deepest public design has 12
 
 class Parser {
   public:
@@ -137,7 +137,7 @@ class Parser {
     }
 
     Item bracketed(std::string_view close) {
-        if (++depth_ > kMostDepth) {
+        if (++depth_ > kMostBrackets) {
             throw ReadError(peek().where, "brackets are nested too deeply");
         }
         Item group{Item::Kind::Group, take(), {}, {}};

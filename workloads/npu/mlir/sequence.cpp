@@ -21,7 +21,7 @@ namespace tilesim::workloads::npu::mlir {
 
 namespace {
 
-constexpr std::size_t kMostSteps = 1'000'000;  // unrolled
+constexpr std::size_t kMostFollowed = 1'000'000;  // unrolled
 constexpr int kMostNesting = 32;
 constexpr std::string_view kUnnamed = "sequence";  // a sequence without a name of its own
 
@@ -117,10 +117,10 @@ class Sequence {
     }
 
     void step(const Operation& operation, Scope& scope) {
-        if (++steps_ > kMostSteps) {
+        if (++steps_ > kMostFollowed) {
             throw ReadError(operation.where, fmt::format("the run-time sequence is longer than {} "
                                                          "operations",
-                                                         kMostSteps));
+                                                         kMostFollowed));
         }
         using Handler =
             std::variant<Handles<Sequence>, Handles<RegisterWrites>, Handles<SequenceTasks>>;
@@ -580,7 +580,7 @@ class Sequence {
             if (lowering_.errors.size() > errors) {
                 break;  // every run would say the same
             }
-            if (++steps_ > kMostSteps) {
+            if (++steps_ > kMostFollowed) {
                 throw ReadError(operation.where, "the run-time sequence is too long");
             }
         }

@@ -52,6 +52,10 @@ struct Block {
     std::vector<Operation> operations;
 };
 
+inline Item token(TokenKind kind, std::string_view text, Location where) {
+    return {Item::Kind::Token, {kind, std::string{text}, where}, {}, {}};
+}
+
 // The operations of a file. Throws ReadError.
 std::vector<Operation> parse(std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
@@ -10,7 +11,7 @@ using namespace arch::npu;
 
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
+using arch::base::kNanosecondsPerSecond;
 
 }  // namespace
 

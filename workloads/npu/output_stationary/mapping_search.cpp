@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
 
@@ -14,9 +15,9 @@ namespace {
 
 constexpr std::int64_t kTileStep = 16;  // a multiple of two mmul blocks of every type
 constexpr std::int64_t kMostTile = 256;
-constexpr double kNanosecondsPerSecond = 1e9;
+using arch::base::kNanosecondsPerSecond;
 constexpr double kFemtosecondsPerNanosecond = 1e6;
-constexpr double kWordBytes = 4;
+constexpr double kStreamBytes = 4;  // a cycle
 
 double ns_of(arch::base::Femtoseconds time) {
     return static_cast<double>(time.count()) / kFemtosecondsPerNanosecond;
@@ -63,9 +64,10 @@ void add_tiles(std::vector<TileCandidate>& candidates, const SearchContext& at,
     for (map.m_ct = kTileStep; map.m_ct <= most_m; map.m_ct += kTileStep) {
         for (map.n_ct = kTileStep; map.n_ct <= most_n; map.n_ct += kTileStep) {
             for (map.k_ct = step_k; map.k_ct <= most_k; map.k_ct += step_k) {
-                const std::int64_t least = map.a_buffers * map.m_ct * map.k_ct * bytes_of(problem.a) +
-                                           map.b_buffers * map.k_ct * map.n_ct * bytes_of(problem.b) +
-                                           map.m_ct * map.n_ct * bytes_of(problem.c);
+                const std::int64_t least =
+                    map.a_buffers * map.m_ct * map.k_ct * bytes_of(problem.a) +
+                    map.b_buffers * map.k_ct * map.n_ct * bytes_of(problem.b) +
+                    map.m_ct * map.n_ct * bytes_of(problem.c);
                 if (least > core_memory) {
                     break;
                 }
@@ -90,9 +92,9 @@ namespace {
 struct Rounds {
     double m = 0, n = 0, k = 0;  // padded
     double count = 0;
-    double calls = 0;         // of a core, a round
-    double work_ns = 0;       // of a core, a round: all it does one after the other
-    double c_leaves_ns = 0;   // a core's C tile, a word a cycle
+    double calls = 0;        // of a core, a round
+    double work_ns = 0;      // of a core, a round: all it does one after the other
+    double c_leaves_ns = 0;  // a core's C tile, a word a cycle
 };
 
 Rounds rounds_of(const SearchContext& at, const OutputStationaryMapping& map,
@@ -110,7 +112,7 @@ Rounds rounds_of(const SearchContext& at, const OutputStationaryMapping& map,
     rounds.count = rounds.m / static_cast<double>(rows) * (rounds.n / static_cast<double>(columns));
     rounds.calls = rounds.k / static_cast<double>(map.k_ct);
     const auto c_bytes = static_cast<double>(map.m_ct * map.n_ct * bytes_of(at.problem.c));
-    rounds.c_leaves_ns = c_bytes / kWordBytes * cycle_ns;
+    rounds.c_leaves_ns = c_bytes / kStreamBytes * cycle_ns;
     // A call takes and gives two locks; a single C tile leaves before the next one begins.
     constexpr double kLocksOfCall = 4;
     rounds.work_ns = bounds.compute_ns / rounds.count +
@@ -140,12 +142,11 @@ double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,
     const double b_bytes = rounds.n * rounds.k * static_cast<double>(bytes_of(problem.b)) *
                            (rounds.m / (static_cast<double>(map.m_ct) * rows));
     const std::int64_t block = at.config.shim.burst.count();
-    const double entries =
-        blocks_read(a_bytes, map.k_mt * bytes_of(problem.a), block) +
-        blocks_read(b_bytes,
-                    problem.b_column_major ? map.k_mt * bytes_of(problem.b)
-                                           : map.n_ct * bytes_of(problem.b),
-                    block);
+    const double entries = blocks_read(a_bytes, map.k_mt * bytes_of(problem.a), block) +
+                           blocks_read(b_bytes,
+                                       problem.b_column_major ? map.k_mt * bytes_of(problem.b)
+                                                              : map.n_ct * bytes_of(problem.b),
+                                       block);
     constexpr double kDramLatencyNs = 60;  // activate and read, about
     const double latency =
         ns_of(at.fabric.request_latency) + ns_of(at.fabric.response_latency) + kDramLatencyNs;
@@ -153,14 +154,13 @@ double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,
     const double channels = columns * static_cast<double>(at.config.shim_dma.channels *
                                                           at.config.shim.outstanding_bursts);
     constexpr double kOfPeak = 0.85;  // what DRAM sustains of it with refresh and turnarounds
-    const double memory = std::max(bounds.memory_ns / kOfPeak,
-                                   entries * latency / channels);
+    const double memory = std::max(bounds.memory_ns / kOfPeak, entries * latency / channels);
     const double c_leaves = rows * rounds.c_leaves_ns;
     // The first blocks come before any work, the last C leaves after all of it.
     const double blocks = rounds.k / static_cast<double>(map.k_mt);
     return ns_of(at.config.command_processor.dispatch) +
-           std::max({rounds.work_ns * rounds.count, bounds.stream_ns, memory,
-                     c_leaves * rounds.count}) +
+           std::max(
+               {rounds.work_ns * rounds.count, bounds.stream_ns, memory, c_leaves * rounds.count}) +
            memory / rounds.count / blocks + c_leaves;
 }
 

@@ -21,7 +21,6 @@ using arch::base::ceil_div;
 
 namespace {
 
-constexpr std::int64_t kWordBytes = 4;
 
 using Size = std::size_t;
 

@@ -10,7 +10,6 @@ using namespace arch::npu;
 
 namespace {
 
-constexpr std::int64_t kWordBytes = 4;
 constexpr std::int64_t kArgumentC = 2;
 
 // A transfer between DRAM and a shim's stream.

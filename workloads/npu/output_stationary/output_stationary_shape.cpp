@@ -380,7 +380,7 @@ ReachSteps reach_steps(const GemmView& view, const ArrayShape& shape, const NpuC
     const std::int64_t rows = view.map.m_ct * shape.rows;
     const std::int64_t columns = view.map.n_ct * shape.columns;
     const auto words = [](std::int64_t elements, DataType type) {
-        constexpr std::int64_t kWordBytes = 4;
+        using arch::npu::kWordBytes;
         return elements * bytes_of(type) / kWordBytes;
     };
     if (view.map.reach == OutputStationaryMapping::Reach::OutputTile) {

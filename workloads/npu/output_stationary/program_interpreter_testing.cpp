@@ -14,7 +14,6 @@ using namespace arch::npu;
 
 namespace {
 
-constexpr std::int64_t kWordBytes = 4;
 constexpr std::uint64_t kShuffleEvery = 64;  // steps, on average
 
 // Every run of the descriptor: (byte offset in its buffer, words), in stream order.

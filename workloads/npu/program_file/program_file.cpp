@@ -16,7 +16,7 @@ using arch::npu::program::Program;
 
 namespace {
 
-constexpr std::int64_t kWordBytes = 4;
+using arch::npu::kWordBytes;
 constexpr Range kWord{INT32_MIN, UINT32_MAX};
 
 using BufferName = ProgramWorkload::BufferName;

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "arch/base/units.hpp"
 #include "arch/host/host_config.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/npu_config.hpp"
@@ -27,7 +28,7 @@ namespace {
 constexpr double kNanosecondsPerMicrosecond = 1e3;
 constexpr double kNanosecondsPerMillisecond = 1e6;
 constexpr double kGiga = 1e9;
-constexpr double kPercent = 100;
+using arch::base::kPercent;
 // GEMMs have extents up to this.
 constexpr std::int64_t kMostTokens = 1 << 20;
 

@@ -8,7 +8,6 @@ using arch::host::Work;
 
 namespace {
 
-constexpr double kWord = 4;        // bytes of the trainer's f32
 constexpr double kConversion = 4;  // integer operations that round an f32 to a shorter type
 
 double bytes_of(arch::base::DataType type) {
@@ -42,7 +41,7 @@ CallTimes host_stages(const arch::host::HostConfig& host, const OffloadMapping& 
         Work work;
         work.operations = elements * kConversion;
         work.transposed_elements = across ? elements : 0;
-        work.bytes_read = elements * kWord;
+        work.bytes_read = elements * kElementBytes;
         work.bytes_written = elements * bytes_of(offload.operands);
         work.parallel = offload.parallel_copies;
         times[across ? CallStage::TransposeIn : CallStage::CopyIn] +=
@@ -59,7 +58,7 @@ CallTimes host_stages(const arch::host::HostConfig& host, const OffloadMapping& 
     out.operations = elements * (product.adds || product.bias ? 1 : 0);
     out.bytes_read = elements * bytes_of(offload.result);
     // What is added to was read anyway.
-    out.bytes_written = elements * kWord;
+    out.bytes_written = elements * kElementBytes;
     out.parallel = offload.parallel_copies;
     times[CallStage::SyncFromDevice] = arch::host::sync_ns(host, out.bytes_read);
     times[CallStage::CopyOut] = arch::host::roofline_ns(host, out);

@@ -22,6 +22,8 @@ enum class CallStage : std::size_t {
 constexpr std::size_t kCallStages = 8;
 const char* name_of(CallStage stage);
 
+inline constexpr double kElementBytes = 4;  // the trainer computes in f32
+
 struct CallTimes {
     std::array<double, kCallStages> ns{};
     double& operator[](CallStage stage) { return ns[static_cast<std::size_t>(stage)]; }

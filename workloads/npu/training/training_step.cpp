@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "workloads/npu/training/offloaded_call.hpp"
+
 namespace tilesim::workloads::npu::training {
 
 using arch::host::MatrixLoop;
@@ -10,14 +12,12 @@ using Pass = TrainingProduct::Pass;
 
 namespace {
 
-constexpr double kWord = 4;  // bytes of an f32
-
 // Work of an element-wise loop.
 Work elementwise(double elements, double operations, double words_read, double words_written) {
     Work work;
     work.operations = elements * operations;
-    work.bytes_read = elements * words_read * kWord;
-    work.bytes_written = elements * words_written * kWord;
+    work.bytes_read = elements * words_read * kElementBytes;
+    work.bytes_written = elements * words_written * kElementBytes;
     return work;
 }
 
@@ -94,7 +94,7 @@ class Step {
         Work work = elementwise(residual_, 0, 3, 1);
         work.operations = pairs() * (4 * head + kSoftmax);
         work.functions = pairs();
-        work.bytes_written += 2 * 2 * pairs() * kWord;  // both score matrices, upper halves too
+        work.bytes_written += 2 * 2 * pairs() * kElementBytes;  // both score matrices, upper halves too
         return work;
     }
 
@@ -107,8 +107,8 @@ class Step {
         constexpr double kSoftmax = 4;
         Work work = elementwise(residual_, 0, 4, 3);
         work.operations = pairs() * 10 * head + pairs_of_pairs * kSoftmax;
-        work.bytes_read += 2 * pairs() * kWord;
-        work.bytes_written += 2 * 2 * pairs() * kWord;
+        work.bytes_read += 2 * pairs() * kElementBytes;
+        work.bytes_written += 2 * 2 * pairs() * kElementBytes;
         return serial(work);
     }
 

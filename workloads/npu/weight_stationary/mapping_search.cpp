@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 
 namespace tilesim::workloads::npu::weight_stationary {
@@ -12,7 +13,7 @@ using Reduction = WeightStationaryMapping::Reduction;
 
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
+using arch::base::kNanosecondsPerSecond;
 constexpr std::int64_t kTileStep = 16;  // a multiple of two mmul blocks of every type
 constexpr std::int64_t kMostTile = 256;
 

@@ -10,7 +10,7 @@ using arch::npu::program::BufferDescriptor;
 
 namespace {
 
-constexpr std::int64_t kWordBytes = 4;
+using arch::npu::kWordBytes;
 
 // Rows of `k` words leave as strips of `outer` x `s` words.
 BufferDescriptor strips(std::int64_t outer, std::int64_t k, std::int64_t s) {

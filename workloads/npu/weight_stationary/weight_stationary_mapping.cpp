@@ -2,12 +2,13 @@
 
 namespace tilesim::workloads::npu::weight_stationary {
 
+using Reduction = WeightStationaryMapping::Reduction;
+
 void read_keys(arch::base::config::Node& node, WeightStationaryMapping& map) {
     const arch::base::config::Range tile{1, 4096};
     node.required("m_ct", map.m_ct, tile, "rows of the A and C tiles that stream past");
     node.required("k_ct", map.k_ct, tile, "rows of the B tile a core keeps: its slice of K");
     node.required("n_ct", map.n_ct, tile, "columns of the B tile a core keeps");
-    using Reduction = WeightStationaryMapping::Reduction;
     node.optional("reduction", map.reduction,
                   {{"cascade", Reduction::Cascade}, {"memory_tile", Reduction::MemoryTile}},
                   "how the parts of C that the cores of a column have are added");

@@ -8,11 +8,13 @@
 #include <set>
 #include <utility>
 
+#include "arch/base/units.hpp"
 #include "arch/pim/program_text.hpp"
 #include "workloads/attribution.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/keys.hpp"
 #include "workloads/pim/gemv/pim_run.hpp"
+#include "workloads/pim/gemv/product.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 
@@ -24,21 +26,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
-
-// C = A B with B in the banks: every row of A is a vector of its own, for which the whole of B is
-// used again.
-struct Product {
-    GemvProblem gemv;
-    std::int64_t vectors = 1;
-};
-
-Product product_of(const Problem& problem) {
-    if (const auto* gemm = problem.find<GemmProblem>()) {
-        return {{gemm->n, gemm->k, gemm->b, gemm->a, gemm->c}, gemm->m};
-    }
-    return {problem.get<GemvProblem>(), 1};
-}
+using arch::base::kNanosecondsPerSecond;
 
 Json details_of(const PimPlacement& p, const PimConfig& pim) {
     return {{"tile", fmt::format("{}x{}", p.m, p.k)}, {"cr_degree", p.degree},

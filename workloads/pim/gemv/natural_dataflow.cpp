@@ -6,10 +6,12 @@
 #include <memory>
 #include <utility>
 
+#include "arch/base/units.hpp"
 #include "arch/pim/program_text.hpp"
 #include "workloads/attribution.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/pim/gemv/pim_run.hpp"
+#include "workloads/pim/gemv/product.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 
@@ -137,18 +139,6 @@ namespace {
 
 struct NaturalMapping {};
 
-struct Product {
-    GemvProblem gemv;
-    std::int64_t vectors = 1;
-};
-
-Product product_of(const Problem& problem) {
-    if (const auto* gemm = problem.find<GemmProblem>()) {
-        return {{gemm->n, gemm->k, gemm->b, gemm->a, gemm->c}, gemm->m};
-    }
-    return {problem.get<GemvProblem>(), 1};
-}
-
 using Lower = PimProgram (*)(const GemvProblem&, std::int64_t, const MemoryConfig&,
                              const PimConfig&);
 
@@ -164,7 +154,7 @@ class NaturalJob final : public Job {
         if (result.status != Status::Ok) {
             return;
         }
-        constexpr double kNanosecondsPerSecond = 1e9;
+        using arch::base::kNanosecondsPerSecond;
         const double soc_ns =
             std::max(2 * macs / static_cast<double>(soc.compute.count()),
                      product_.gemv.bytes() / static_cast<double>(soc.bandwidth.count())) *

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "arch/base/clock.hpp"
+#include "arch/base/units.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "arch/pim/pim_controller.hpp"
 #include "arch/pim/pim_use.hpp"
@@ -16,7 +17,7 @@ using arch::memory::traffic::StreamDriver;
 
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
+using arch::base::kNanosecondsPerSecond;
 
 class PimModel final : public Model {
   public:

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "arch/base/clock.hpp"
+#include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/pim/pim_config.hpp"
@@ -25,7 +26,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
+using arch::base::kNanosecondsPerSecond;
 
 double roofline_ns(const arch::pim::SocConfig& soc, double macs, double bytes) {
     return std::max(2 * macs / static_cast<double>(soc.compute.count()),

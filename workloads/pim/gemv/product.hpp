@@ -1,0 +1,26 @@
+// What a PIM dataflow multiplies: a matrix in the banks with one vector or several.
+#pragma once
+
+#include <cstdint>
+
+#include "workloads/gemm.hpp"
+#include "workloads/gemv.hpp"
+#include "workloads/problem.hpp"
+
+namespace tilesim::workloads::pim::gemv {
+
+// C = A B with B in the banks: every row of A is a vector of its own, for which the whole of B is
+// used again.
+struct Product {
+    GemvProblem gemv;
+    std::int64_t vectors = 1;
+};
+
+inline Product product_of(const Problem& problem) {
+    if (const auto* gemm = problem.find<GemmProblem>()) {
+        return {{gemm->n, gemm->k, gemm->b, gemm->a, gemm->c}, gemm->m};
+    }
+    return {problem.get<GemvProblem>(), 1};
+}
+
+}  // namespace tilesim::workloads::pim::gemv
