@@ -56,9 +56,9 @@ std::vector<GemvMapping> variants_of(const MatrixVector& problem, const GemvMapp
     };
     using Map = GemvMapping;
     using Counts = std::initializer_list<std::int64_t>;
-    add(&Map::order, std::initializer_list{Map::Order::Apart, Map::Order::InTurn});
-    add(&Map::vector, std::initializer_list{Map::Vector::Once, Map::Vector::EachCall});
-    add(&Map::one_vector_stream, std::initializer_list{false, true});
+    add(&Map::order, std::initializer_list<Map::Order>{Map::Order::Apart, Map::Order::InTurn});
+    add(&Map::vector, std::initializer_list<Map::Vector>{Map::Vector::Once, Map::Vector::EachCall});
+    add(&Map::one_vector_stream, std::initializer_list<bool>{false, true});
     add(&Map::reach, Counts{0, 1, 2, 4, 8, 16});
     add(&Map::in_flight, Counts{0, 1, 2, 3});
     add(&Map::a_buffers, Counts{1, 2, 3, 4});
