@@ -15,7 +15,9 @@ std::int64_t ScheduledChannel<Scheduler>::step(std::int64_t now) {
         return std::min(guest_.until(), arrivals_.next(now));
     }
     std::int64_t next = INT64_MAX;
-    const bool refreshes = refresh_.due(now) && (bursts_.size() > 0 || guest_.expected());
+    const bool writes = bursts_.draining() && bursts_.active().size > 0;
+    const bool refreshes = refresh_.due(now) && !(writes && refresh_.lets_writes_pass(now)) &&
+                           (bursts_.size() > 0 || guest_.expected());
     if (refreshes && !refresh_.alone()) {
         refresh_some(now);
     }

@@ -38,6 +38,8 @@ void read_controller(Node node, device::ControllerConfig& controller) {
                   "refreshes that may be put off while requests wait");
     node.optional("refresh_pull_in", controller.refresh_pull_in, rounds,
                   "refreshes that a channel without requests may do ahead");
+    node.optional("refresh_after_writes", controller.refresh_after_writes,
+                  "a refresh that is due waits for the end of the writes being served");
     if (controller.write_low >= controller.write_high) {
         node.error("write_low", "must be below write_high");
     }

@@ -42,7 +42,7 @@ std::vector<std::string> not_exercised(const device::MemoryConfig& config,
     name_if(!partial || totals.refreshes < 2, timing, {"tREFpb_to_REFpb", "tREFpb_to_ACT"});
     name_if(partial, timing, {"tRFC"});
     name_if(totals.refreshes == 0, controller,
-            {"refresh_first", "refresh_postpone", "refresh_pull_in"});
+            {"refresh_first", "refresh_postpone", "refresh_pull_in", "refresh_after_writes"});
     names.insert(names.end(), config.overruled.begin(), config.overruled.end());
     // Of a time; energy is not one.
     name_if(true, "memory.power.", {"devices", "standby_permille"});

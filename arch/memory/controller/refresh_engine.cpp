@@ -4,7 +4,8 @@
 
 namespace tilesim::arch::memory::controller {
 
-RefreshEngine::RefreshEngine(const device::MemoryConfig& config, std::size_t channel) {
+RefreshEngine::RefreshEngine(const device::MemoryConfig& config, std::size_t channel)
+    : after_writes_(config.controller.refresh_after_writes) {
     using Made = std::unique_ptr<policy::RefreshPolicy>;
     policy_ = policy::RefreshPolicies::make<Made>(
         config.controller.refresh_policy,

@@ -1,7 +1,7 @@
 // When a channel's next refresh is due, and what has been done of it.
 //
 // Models:  rounds that are put off while requests wait, up to a number of them, and made up for, or
-//          done ahead, by a channel without requests.
+//          done ahead, by a channel without requests; a round that waits for writes.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,10 @@ class RefreshEngine {
     // beside other work; never comes where rows are not refreshed.
     std::int64_t next() const { return begun_ ? step_ : due_; }
     bool alone() const { return round_.alone; }
+    // The round that is due, not begun yet, waits for the end of the writes being served.
+    bool lets_writes_pass(std::int64_t now) const {
+        return after_writes_ && !begun_ && now < due_ + kMostPutOff * round_.interval;
+    }
     // Of a round that goes on beside other work: it has begun, and goes on at CK `when`.
     bool begun() const { return begun_; }
     void begin() { begun_ = true; }
@@ -38,6 +42,8 @@ class RefreshEngine {
     std::int64_t last_unwatched() const { return last_unwatched_; }
 
   private:
+    static constexpr std::int64_t kMostPutOff = 8;  // JESD79-4: REF commands that may be put off
+
     void advance(std::int64_t rounds);
 
     std::unique_ptr<policy::RefreshPolicy> policy_;
@@ -47,6 +53,7 @@ class RefreshEngine {
     std::int64_t step_ = INT64_MIN;
     std::int64_t last_unwatched_ = INT64_MAX;
     bool begun_ = false;
+    bool after_writes_ = false;
 };
 
 }  // namespace tilesim::arch::memory::controller

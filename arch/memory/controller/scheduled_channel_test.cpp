@@ -424,6 +424,57 @@ TEST(Channel, AnIdleChannelRefreshesAhead) {
     EXPECT_EQ(bench.heard.back(), rd(2000 + 31 + 307 + 29, 1));
 }
 
+struct AfterWrites : Postponed {
+    AfterWrites() {
+        config.controller.refresh_postpone = 0;
+        config.controller.refresh_after_writes = true;
+    }
+    // Of these, when the last was sent.
+    std::int64_t last(device::Command command) const {
+        std::int64_t when = 0;
+        for (const Heard& each : heard) {
+            when = each.command == command ? each.when : when;
+        }
+        return when;
+    }
+};
+
+TEST(Channel, ARefreshAfterWritesDoesNotWaitForReads) {
+    AfterWrites bench;
+    for (int i = 0; i < 400; ++i) {
+        bench.arrive(kStart, 0, 7);
+    }
+    const std::vector<std::int64_t> when = bench.refreshes(10'000);
+    ASSERT_EQ(when.size(), 1U);
+    EXPECT_GE(when[0], 2000);
+    EXPECT_LT(when[0], 2000 + 17 + 31 + 1);  // tRTP and tRP after the last read before it
+}
+
+TEST(Channel, ARefreshAfterWritesWaitsForTheLastOfThem) {
+    AfterWrites bench;
+    for (int i = 0; i < 400; ++i) {
+        bench.arrive(kStart, 0, 7, true);
+    }
+    bench.arrive(13'000, 0, 7);
+    // None among the writes: the one behind them goes unwatched, the channel is idle then.
+    EXPECT_THAT(bench.refreshes(13'600), testing::IsEmpty());
+    EXPECT_GT(bench.last(device::Command::Write), 2000 + 1000);
+    EXPECT_EQ(bench.channel().stats().refreshes.value(), 1);
+}
+
+// Eight intervals, which is as long as the standards let a refresh wait.
+TEST(Channel, ARefreshAfterWritesWaitsForEightIntervalsAtMost) {
+    AfterWrites bench;
+    bench.config.timing.tREFI = base::Cycles{1000};
+    for (int i = 0; i < 1600; ++i) {
+        bench.arrive(kStart, 0, 7, true);
+    }
+    const std::vector<std::int64_t> when = bench.refreshes(30'000);
+    ASSERT_FALSE(when.empty());
+    EXPECT_GE(when[0], 2000 + 8 * 1000);
+    EXPECT_LT(when[0], 2000 + 8 * 1000 + 150);
+}
+
 // --- the data bus's time -------------------------------------------------------------------------
 
 TEST(Channel, TheDataBusIsIdleThenWaitsForTheRowThenReads) {

@@ -73,6 +73,7 @@ struct ControllerConfig {
     base::Cycles refresh_first{0};   // CK of every channel's first; 0: they share out an interval
     std::int64_t refresh_postpone = 0;  // rounds that requests may put off
     std::int64_t refresh_pull_in = 0;   // rounds an idle channel may do ahead
+    bool refresh_after_writes = false;  // one that is due waits for the writes being served
 };
 
 // Of one device at `voltage`, as data sheets list them (IDD0 ...); 0: not given.
