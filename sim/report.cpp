@@ -394,15 +394,6 @@ std::string to_csv(const workloads::RunResult& result) {
                        result.next_bottleneck);
 }
 
-std::string read_file(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::error_code error;
-    if (!in || std::filesystem::is_directory(path, error)) {
-        throw arch::base::config::IoError(fmt::format("{}: cannot be read", path));
-    }
-    return {std::istreambuf_iterator<char>{in}, {}};
-}
-
 void write_file(const std::string& path, const std::string& text) {
     write_file(path, [&text](std::ostream& out) { out << text; });
 }

@@ -15,8 +15,6 @@ nlohmann::ordered_json to_json(const workloads::RunResult& result, bool host);
 // A header line and one line of values.
 std::string to_csv(const workloads::RunResult& result);
 
-// A file's bytes; throws IoError when it cannot be read.
-std::string read_file(const std::string& path);
 // Writes text to a file through a temporary and a rename; throws IoError when it cannot be written
 // whole, leaving nothing behind.
 void write_file(const std::string& path, const std::string& text);

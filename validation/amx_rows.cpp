@@ -29,7 +29,7 @@ double slope(const std::function<double(std::int64_t)>& run, std::int64_t few, s
 double iteration(const std::string& file) {
     const sim::Scenario any =
         sim::parse_scenario(std::string{kDevice} + kAnyGemm, "reference row", {});
-    return sim::compare::run_amx_kernel(any, read_file(file), file).cycles;
+    return sim::compare::run_amx_kernel(any, arch::base::config::read_file(file), file).cycles;
 }
 
 // "M: 256; K: 256" as YAML writes it.

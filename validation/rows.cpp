@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <sstream>
 
 #include "arch/base/config.hpp"
 
@@ -35,16 +34,6 @@ double product_of(const Record& record, std::initializer_list<const char*> colum
         product *= std::stod(record.at(column));
     }
     return product;
-}
-
-std::string read_file(const std::string& file) {
-    std::ifstream in(file);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) {
-        throw arch::base::config::IoError(fmt::format("{}: cannot be read", file));
-    }
-    return text.str();
 }
 
 std::vector<Record> read_csv(const std::string& file) {

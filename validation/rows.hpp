@@ -48,9 +48,6 @@ using Record = std::map<std::string, std::string>;  // column -> value of a CSV 
 
 double product_of(const Record& record, std::initializer_list<const char*> columns);
 
-// Throws IoError.
-std::string read_file(const std::string& file);
-
 // Lines after the header; empty ones and those that begin with # are left out. Throws IoError.
 std::vector<Record> read_csv(const std::string& file);
 

@@ -41,6 +41,9 @@ class IoError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// All of a file. Throws IoError, which names the nearest file where there is none of this name.
+std::string read_file(const std::string& file);
+
 // The name in `known` closest to `wrong` by edit distance; empty when none is near.
 std::string nearest_name(std::string_view wrong, const std::vector<std::string>& known);
 

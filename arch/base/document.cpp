@@ -163,7 +163,7 @@ std::string Document::Impl::comment_on(int line) const {
     return start == std::string::npos ? "" : text_line.substr(start);
 }
 
-Document Document::load(const std::string& file) {
+std::string read_file(const std::string& file) {
     std::error_code error;
     if (std::filesystem::status(file, error).type() == std::filesystem::file_type::not_found) {
         const std::string near = nearest_file(file);
@@ -181,8 +181,10 @@ Document Document::load(const std::string& file) {
             throw IoError(fmt::format("{}: cannot be read", file));
         }
     }
-    return parse(text.str(), file);
+    return text.str();
 }
+
+Document Document::load(const std::string& file) { return parse(read_file(file), file); }
 
 Document Document::parse(const std::string& text, const std::string& file_name) {
     auto impl = std::make_shared<Impl>();

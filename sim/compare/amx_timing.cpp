@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -112,10 +111,8 @@ class Kernels {
             }
             const auto file = files_.find(kernel);
             if (file != files_.end()) {
-                std::ifstream in(file->second);
-                std::ostringstream text;
-                text << in.rdbuf();
-                return run_amx_kernel(scenario_, text.str(), file->second);
+                return run_amx_kernel(scenario_, arch::base::config::read_file(file->second),
+                                      file->second);
             }
             problem = "no such kernel beside the CSV file, among the shipped ones or the scenario";
             if (const std::string near = nearest(kernel); !near.empty()) {

@@ -34,6 +34,7 @@
 namespace tilesim::sim::compare {
 
 using arch::base::config::ConfigError;
+using arch::base::config::read_file;
 
 namespace {
 

@@ -19,6 +19,7 @@ namespace tilesim::sim::page {
 
 using arch::base::config::ConfigError;
 using arch::base::config::IoError;
+using arch::base::config::read_file;
 
 namespace {
 

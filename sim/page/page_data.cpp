@@ -15,6 +15,7 @@
 namespace tilesim::sim::page {
 
 using arch::base::config::ConfigError;
+using arch::base::config::read_file;
 using Json = nlohmann::ordered_json;
 
 namespace {

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "arch/base/config.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/page/figures.hpp"
@@ -30,7 +31,7 @@ struct ReportArguments {
 int report(const ReportArguments& arguments) {
     nlohmann::ordered_json data = page_data(arguments.file, arguments.sweep);
     if (!arguments.trace.empty()) {
-        data["timeline"] = timeline(read_file(arguments.trace), arguments.trace);
+        data["timeline"] = timeline(arch::base::config::read_file(arguments.trace), arguments.trace);
     }
     if (arguments.markdown) {
         if (arguments.out.empty()) {

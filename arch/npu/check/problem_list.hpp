@@ -23,6 +23,7 @@ class ProblemList {
         problems_.insert(problems_.end(), std::make_move_iterator(others.begin()),
                          std::make_move_iterator(others.end()));
     }
+    bool empty() const { return problems_.empty(); }
     std::vector<std::string> take_problems() { return std::move(problems_); }
 
   private:

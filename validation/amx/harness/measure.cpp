@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <functional>
 #include <sstream>
 
@@ -44,16 +43,6 @@ struct Result {
     bool counted = false;
     std::vector<double> events;  // of the median
 };
-
-std::string read_file(const std::string& file) {
-    std::ifstream in(file);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) {
-        throw arch::base::config::IoError(fmt::format("{}: cannot be read", file));
-    }
-    return text.str();
-}
 
 std::vector<int> processors_of(std::vector<int> named, std::size_t threads) {
     while (named.size() < threads) {
@@ -94,7 +83,7 @@ Result run(const std::vector<arch::amx::program::Program>& programs, const Setti
 }
 
 Result measured(const std::string& file, const Settings& settings) {
-    const std::string text = read_file(file);
+    const std::string text = arch::base::config::read_file(file);
     const auto with_count = [&](std::int64_t count) {
         return workloads::amx::tiles::read_kernel(text, file, count);
     };

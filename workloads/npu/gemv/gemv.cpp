@@ -10,6 +10,7 @@
 #include "arch/base/config.hpp"
 #include "arch/base/data_type.hpp"
 #include "arch/base/units.hpp"
+#include "arch/npu/check/problem_list.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/core_placement.hpp"
 #include "workloads/npu/gemv/gemv_routes.hpp"
@@ -312,29 +313,22 @@ class Lowering {
     std::vector<std::int64_t> go_locks_;
 };
 
-class Problems {
+class Problems : private arch::npu::check::ProblemList {
   public:
     Problems(const MatrixVector& problem, const GemvMapping& map, const NpuConfig& config)
         : problem_(problem), map_(map), config_(config), shape_(shape_of(problem, map, config)) {}
 
     std::vector<std::string> all() {
         check_array();
-        if (problems_.empty()) {
+        if (empty()) {
             check_rows();
             check_memory();
             check_descriptors();
         }
-        return std::move(problems_);
+        return take_problems();
     }
 
   private:
-    template <class... Args>
-    void require(bool holds, fmt::format_string<Args...> format, Args&&... args) {
-        if (!holds) {
-            problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
-        }
-    }
-
     void check_array() {
         const program::Kernel kernel = matvec_kernel(problem_, shape_.call_rows, shape_.k);
         const std::string reason = core::KernelTiming(config_.kernels).check(kernel);
@@ -466,7 +460,6 @@ class Problems {
     const GemvMapping& map_;
     const NpuConfig& config_;
     GemvShape shape_;
-    std::vector<std::string> problems_;
 };
 
 }  // namespace

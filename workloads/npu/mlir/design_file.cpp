@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -16,7 +15,7 @@ namespace tilesim::workloads::npu::mlir {
 using arch::base::Cycles;
 using arch::base::config::ConfigError;
 using arch::base::config::Document;
-using arch::base::config::IoError;
+using arch::base::config::read_file;
 using arch::base::config::Node;
 
 namespace {
@@ -26,14 +25,6 @@ constexpr std::string_view kPlaceholder = "NPUDEVICE";
 
 constexpr arch::base::config::Range kCycles{0, 1'000'000'000};
 constexpr arch::base::config::Range kWords{0, 1'000'000};
-
-std::string text_of(const std::string& file) {
-    std::ifstream in(file, std::ios::binary);
-    if (std::filesystem::is_directory(file) || !in) {
-        throw IoError(fmt::format("cannot read {}", file));
-    }
-    return {std::istreambuf_iterator<char>{in}, {}};
-}
 
 void read_inline(Node node, InlineCosts& costs) {
     const auto read = [&node](const char* key, std::int64_t& value, const char* description) {
@@ -175,7 +166,7 @@ std::string from_binaries(const binary::NamedBytes& file, const std::string& con
                         file.file));
     }
     const std::string path = beside(scenario, configuration);
-    const binary::NamedBytes other{std::filesystem::proximate(path).string(), text_of(path)};
+    const binary::NamedBytes other{std::filesystem::proximate(path).string(), read_file(path)};
     all += other.bytes;
     return binary::decompiled(file, other);
 }
@@ -188,7 +179,7 @@ void read_bodies(const std::string& path, const std::string& text, DesignFile& d
         !std::filesystem::is_regular_file(sibling, error)) {
         return;
     }
-    const std::string bodies = text_of(sibling.string());
+    const std::string bodies = read_file(sibling.string());
     design.text += bodies;
     design.options.bodies = std::make_shared<const Source>(
         parse_design(bodies, std::filesystem::proximate(sibling).string(), 0));
@@ -247,7 +238,7 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
     node.done();
     if (!file.empty()) {
         const std::string path = beside(scenario, file);
-        std::string text = text_of(path);
+        std::string text = read_file(path);
         design.text += text;
         std::string shown = std::filesystem::proximate(path).string();
         if (binary::is_binary_design(text)) {

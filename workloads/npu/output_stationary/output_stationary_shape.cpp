@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "arch/npu/check/problem_list.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
 #include "workloads/npu/object_fifo.hpp"
 
@@ -163,7 +164,7 @@ std::int64_t nearest_divisor(std::int64_t count, std::int64_t wanted) {
     return nearest;
 }
 
-class Problems {
+class Problems : private arch::npu::check::ProblemList {
   public:
     Problems(const ArrayShape& shape, const GemmView& view, const NpuConfig& config)
         : shape_(shape), view_(view), map_(view.map), config_(config) {}
@@ -179,17 +180,10 @@ class Problems {
         check_wires();
         check_reach();
         check_rows_of_a();
-        return std::move(problems_);
+        return take_problems();
     }
 
   private:
-    template <class... Args>
-    void require(bool holds, fmt::format_string<Args...> format, Args&&... args) {
-        if (!holds) {
-            problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
-        }
-    }
-
     void check_cores() {
         require(config_.core_dma.channels >= 2,
                 "A and B come to a core from different memory tiles, neither of which may wait for "
@@ -306,7 +300,6 @@ class Problems {
     const GemmView& view_;
     const OutputStationaryMapping& map_;
     const NpuConfig& config_;
-    std::vector<std::string> problems_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "arch/npu/check/problem_list.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
 #include "workloads/npu/object_fifo.hpp"
@@ -25,7 +26,7 @@ SliceSpan span_of(std::int64_t slices, std::int64_t part, std::int64_t parts) {
     return {first, ceil_div((part + 1) * slices, parts) - first};
 }
 
-class Problems {
+class Problems : private arch::npu::check::ProblemList {
   public:
     Problems(const GemmProblem& problem, const WeightStationaryMapping& map,
              const NpuConfig& config)
@@ -41,17 +42,10 @@ class Problems {
         check_memories();
         check_channels();
         check_descriptors();
-        return std::move(problems_);
+        return take_problems();
     }
 
   private:
-    template <class... Args>
-    void require(bool holds, fmt::format_string<Args...> format, Args&&... args) {
-        if (!holds) {
-            problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
-        }
-    }
-
     void check_cores() {
         require(shape_.columns <= config_.columns &&
                     shape_.rows + (shape_.adds ? 1 : 0) <= config_.core_rows && shape_.rows >= 1,
@@ -154,7 +148,6 @@ class Problems {
     const NpuConfig& config_;
     ArrayShape shape_;
     TileSizes sizes_;
-    std::vector<std::string> problems_;
 };
 
 // What keeps the kernels from running; without them there are no tiles to speak of.

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "workloads/attribution.hpp"
@@ -16,23 +14,13 @@ namespace tilesim::workloads::pim::program {
 
 using arch::base::DataType;
 using arch::base::config::ConfigError;
-using arch::base::config::IoError;
 using arch::base::config::Node;
+using arch::base::config::read_file;
 using Json = nlohmann::ordered_json;
 
 namespace {
 
 constexpr const char* kKey = "pim_program";
-
-std::string read_file(const std::string& name) {
-    std::ifstream in(name);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) {
-        throw IoError(fmt::format("{}: cannot be read", name));
-    }
-    return text.str();
-}
 
 // Where the commands stand: in the file itself, in one beside it, or in a trace.
 void read_source(Node& node, ProblemSource& source, ProgramWorkload& workload) {
