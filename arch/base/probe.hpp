@@ -18,6 +18,8 @@ class ProbeListener {
   public:
     virtual void begin(std::string_view component, std::string_view activity, Femtoseconds now) = 0;
     virtual void end(std::string_view component, std::string_view activity, Femtoseconds now) = 0;
+    // At `now` component `by` did what `whom` had been waiting for, who goes on at `when`.
+    virtual void wakes(std::string_view, std::string_view, Femtoseconds, Femtoseconds) {}
 
   protected:
     ~ProbeListener() = default;
@@ -35,6 +37,12 @@ class Probe {
     void end(std::string_view component, std::string_view activity, Femtoseconds now) const {
         if (listener_ != nullptr) [[unlikely]] {
             listener_->end(component, activity, now);
+        }
+    }
+    void wakes(std::string_view by, std::string_view whom, Femtoseconds now,
+               Femtoseconds when) const {
+        if (listener_ != nullptr) [[unlikely]] {
+            listener_->wakes(by, whom, now, when);
         }
     }
 

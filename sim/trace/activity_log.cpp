@@ -33,6 +33,16 @@ void ActivityLog::end(std::string_view component, std::string_view, Femtoseconds
     keep(index, now);
 }
 
+void ActivityLog::wakes(std::string_view by, std::string_view whom, Femtoseconds now,
+                        Femtoseconds when) {
+    if (now < window_.begin || when >= window_.end || wakes_.size() >= most_) {
+        return;
+    }
+    wakes_.push_back({index_of(by, component_index_, components_),
+                      index_of(whom, component_index_, components_), now, when});
+    open_.resize(components_.size());
+}
+
 void ActivityLog::keep(std::uint32_t component, Femtoseconds now) {
     const Femtoseconds begin = std::max(open_[component].begin, window_.begin);
     const Femtoseconds end = std::min(now, window_.end);

@@ -24,6 +24,12 @@ struct Activity {
     arch::base::Femtoseconds begin{0}, end{0};
 };
 
+// What a component did at `now` ended the wait of another, which goes on at `when`.
+struct Wake {
+    std::uint32_t by = 0, whom = 0;  // indices into components()
+    arch::base::Femtoseconds now{0}, when{0};
+};
+
 class ActivityLog final : public arch::base::ProbeListener {
   public:
     // Keeps at most `most` activities; then it stops listening and says so.
@@ -33,6 +39,8 @@ class ActivityLog final : public arch::base::ProbeListener {
                arch::base::Femtoseconds now) override;
     void end(std::string_view component, std::string_view activity,
              arch::base::Femtoseconds now) override;
+    void wakes(std::string_view by, std::string_view whom, arch::base::Femtoseconds now,
+               arch::base::Femtoseconds when) override;
     // Ends what still goes on, and cuts what lies beyond; call once, with the run's end.
     void finish(arch::base::Femtoseconds now);
 
@@ -40,6 +48,8 @@ class ActivityLog final : public arch::base::ProbeListener {
     const std::vector<std::string>& names() const { return names_; }
     // In the order in which they ended, each component by itself.
     const std::vector<Activity>& activities() const { return activities_; }
+    // In the order of time; as many as activities at most.
+    const std::vector<Wake>& wakes() const { return wakes_; }
     bool truncated() const { return truncated_; }
 
   private:
@@ -64,6 +74,7 @@ class ActivityLog final : public arch::base::ProbeListener {
     };
     std::vector<Open> open_;  // one a component
     std::vector<Activity> activities_;
+    std::vector<Wake> wakes_;
     bool truncated_ = false;
 };
 

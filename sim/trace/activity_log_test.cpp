@@ -125,6 +125,27 @@ TEST(ChromeTrace, MicrosecondsOnRequest) {
     EXPECT_NE(text.find(R"({"name":"INSTR_VECTOR","ts":0.005000,"ph":"E")"), text.npos) << text;
 }
 
+// From the last cycle of what the releaser was at to what the other was at when it got the lock.
+TEST(ChromeTrace, ArrowsFromAReleaseToWhoHadWaited) {
+    ActivityLog log({}, 100);
+    play(log);
+    log.begin("npu.tile(2,2).core", "waiting_for_input", ns(1));
+    log.end("npu.tile(2,2).core", "waiting_for_input", ns(6));
+    log.wakes("npu.tile(3,2).core", "npu.tile(2,2).core", ns(7), ns(5));
+    log.wakes("npu.tile(3,2).core", "npu.tile(1,2).core", ns(7), ns(5));  // never seen at anything
+    const auto arrows = [&log](ChromeForm form) {
+        return to_chrome_trace(log, Hertz{2'000'000'000}, 1, "xdna", form);
+    };
+    EXPECT_EQ(arrows({}).find(R"("ph":"s")"), std::string::npos);
+    const std::string text = arrows({.flows = true});
+    EXPECT_NE(text.find(R"({"name":"lock","cat":"lock","ts":13,"ph":"s","bp":"e","id":0,"pid":1,"tid":1})"
+                        ",\n"
+                        R"({"name":"lock","cat":"lock","ts":10,"ph":"f","bp":"e","id":0,"pid":0,"tid":0})"),
+              text.npos)
+        << text;
+    EXPECT_EQ(text.find(R"("id":1)"), text.npos) << text;
+}
+
 TEST(Counters, AddUpWhatGoesOnAtOnce) {
     ActivityLog log({}, 100);
     play(log);

@@ -118,7 +118,52 @@ class EventWriter {
         text.append(event.begins ? slot.begin : slot.end);
     }
 
+    // Arrows between what is drawn of both components: from what the one was at when it released a
+    // lock to what the other was at when it got it.
+    std::vector<std::string> flow_lines(const TimeScale& scale) const {
+        std::vector<std::vector<const Activity*>> drawn(log_.components().size());
+        for (const Activity& activity : log_.activities()) {
+            if (!slots_[index_of(activity)].lane.event.empty() &&
+                scale.at(activity.begin) < scale.at(activity.end)) {
+                drawn[activity.component].push_back(&activity);
+            }
+        }
+        // The last activity that has begun by then; nullptr: none.
+        const auto at = [&](std::uint32_t component, arch::base::Femtoseconds time) {
+            const std::vector<const Activity*>& all = drawn[component];
+            const auto after = std::upper_bound(
+                all.begin(), all.end(), time,
+                [](auto when, const Activity* each) { return when < each->begin; });
+            return after == all.begin() ? nullptr : *std::prev(after);
+        };
+        std::vector<std::string> lines;
+        std::size_t id = 0;
+        for (const Wake& wake : log_.wakes()) {
+            const Activity* const from = at(wake.by, wake.now);
+            const Activity* const to = at(wake.whom, wake.when);
+            if (from == nullptr || to == nullptr) {
+                continue;
+            }
+            lines.push_back(flow_line("s", id, *from, wake.now, scale));
+            lines.push_back(flow_line("f", id, *to, wake.when, scale));
+            ++id;
+        }
+        return lines;
+    }
+
   private:
+    // `phase`: s, an arrow begins, or f, it ends, in this activity.
+    std::string flow_line(const char* phase, std::size_t id, const Activity& activity,
+                          arch::base::Femtoseconds time, const TimeScale& scale) const {
+        const Lane& lane = slots_[index_of(activity)].lane;
+        const Process& process = processes_.at(lane.process);
+        std::string line = R"({"name":"lock","cat":"lock","ts":)";
+        // Within the activity, whose last moment is the one before its end.
+        scale.append(line, std::min(scale.at(time), scale.at(activity.end) - 1));
+        return line + fmt::format(R"(,"ph":"{}","bp":"e","id":{},"pid":{},"tid":{}}})", phase, id,
+                                  process.pid, process.events.at(lane.event));
+    }
+
     // pid and tid follow the names' order, so that equal runs give equal files.
     void number_processes() {
         std::size_t pid = 0;
@@ -208,6 +253,11 @@ void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
     }
     if (form.counters) {
         for (const std::string& line : counter_lines(log, scale, writer.processes().size())) {
+            next_line() += line;
+        }
+    }
+    if (form.flows) {
+        for (const std::string& line : writer.flow_lines(scale)) {
             next_line() += line;
         }
     }

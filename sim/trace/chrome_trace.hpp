@@ -16,6 +16,8 @@ struct ChromeForm {
     bool microseconds = false;
     // Counters besides the activities: busy cores, how busy DRAM is.
     bool counters = false;
+    // Arrows from the release of a lock to whom it woke.
+    bool flows = false;
 };
 
 // Hands the text on piece by piece: a whole trace may be hundreds of megabytes.

@@ -65,6 +65,8 @@ void TraceOptions::add_to(CLI::App& command) {
         ->check(CLI::IsMember({"cycles", "us"}));
     command.add_flag("--trace-counters", counters,
                      "busy cores and DRAM in --trace besides the activities");
+    command.add_flag("--trace-flows", flows,
+                     "arrows in --trace from the release of a lock to whom it woke");
     command.add_option("--vcd", vcd_file, "write a value change dump");
     command.add_option("--vcd-signals", vcd_signals, "only components whose name holds this");
     command.add_option("--commands", command_file,
@@ -107,7 +109,7 @@ std::string TraceSession::write(const workloads::RunResult& result, std::int64_t
     if (!options_.chrome_file.empty()) {
         write_file(options_.chrome_file, [&](std::ostream& out) {
             write_chrome_trace(*log_, clock, memory_rows, result.device,
-                               {options_.time == "us", options_.counters},
+                               {options_.time == "us", options_.counters, options_.flows},
                                [&out](std::string_view piece) { out << piece; });
         });
     }

@@ -20,6 +20,7 @@ struct TraceOptions {
     std::string chrome_file;  // empty: none
     std::string time = "cycles";
     bool counters = false;
+    bool flows = false;
     std::string vcd_file;
     std::string vcd_signals;
     std::string command_file;

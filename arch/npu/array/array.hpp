@@ -104,6 +104,12 @@ class Array final : public control::ControlTarget, public tile::LockListener {
 
     void on_lock_taken(std::int64_t lock) override { tell_lock(lock, "taken"); }
     void on_lock_given(std::int64_t lock) override { tell_lock(lock, "given"); }
+    void on_lock_passed(const tile::LockClient& by, const tile::LockClient& to, base::Cycles now,
+                        base::Cycles when) override {
+        const base::Clock& clock = scheduler_.clock();
+        lock_probe_.wakes(by.lock_client(), to.lock_client(), clock.time_of(now),
+                          clock.time_of(when));
+    }
 
   private:
     friend class DeadlockFinder;

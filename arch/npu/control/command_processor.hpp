@@ -91,6 +91,7 @@ class CommandProcessor final : public base::EventHandler, public tile::LockClien
     void on_token(const program::ChannelId& channel);
     void on_idle(const program::ChannelId& channel);
     void on_lock_granted(base::Cycles when) override;
+    std::string_view lock_client() const override { return name(); }
     void finish_statistics(base::Cycles now) { stats_.time.charge_until(now.count()); }
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;

@@ -213,7 +213,7 @@ void DmaChannel::finish_transfer(Cycles now) {
         done.iteration = (done.iteration + 1) % done.descriptor.iteration->size;
     }
     if (done.descriptor.release) {
-        locks_.release(*done.descriptor.release, now);
+        locks_.release(*done.descriptor.release, now, this);
     }
     if (done.descriptor.alternate) {
         swap_halves(done.descriptor);

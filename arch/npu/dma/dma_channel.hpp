@@ -128,6 +128,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_lock_granted(base::Cycles when) override;
+    std::string_view lock_client() const override { return name(); }
 
   private:
     void start_next_task();

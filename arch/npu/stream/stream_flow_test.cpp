@@ -81,6 +81,23 @@ TEST(StreamFlow, MovesOneWordACycleAfterItsLatency) {
     EXPECT_EQ(receiver.words.size(), 100U);
 }
 
+// Two words a cycle of the array: ticks of half a nanosecond. Its ends count in cycles.
+TEST(StreamFlow, AWiderStreamMovesItsWordsInFewerCycles) {
+    Bench bench;
+    CycleScheduler ticks{bench.queue, base::Clock{base::Hertz{2'000'000'000}}, 2};
+    Source source;
+    Receiver receiver{ticks};
+    StreamFlow flow{"flow", ticks, source, {{&receiver.sink, kLatency, kCapacity, 0}}, {},
+                    {},     false, true};
+    bench.at(3_cyc, [&] {
+        receiver.sink.begin(101, 3_cyc);
+        flow.begin(101, 101, 3_cyc);
+    });
+    bench.run();
+    EXPECT_EQ(source.sent, (std::vector{3_cyc + 51_cyc}));  // half a cycle more is a whole one
+    EXPECT_EQ(receiver.received, (std::vector{3_cyc + 54_cyc}));  // 101 words and seven ticks
+}
+
 TEST(StreamFlow, PiecesFollowWithoutAGapAndAreNoLongerThanWhatIsBetweenTheEnds) {
     Bench bench;
     Source source;

@@ -36,15 +36,16 @@ bool LockUnit::acquire(const program::LockAction& action, LockClient& client) {
     return false;
 }
 
-void LockUnit::release(const program::LockAction& action, base::Cycles now) {
+void LockUnit::release(const program::LockAction& action, base::Cycles now,
+                       const LockClient* by) {
     if (listener_ != nullptr) {
         listener_->on_lock_given(action.lock);
     }
     if (kind_ == LockKind::Binary) {
-        set(action.lock, action.value, now);
+        change(action.lock, action.value, now, by);
         return;
     }
-    State& lock = state(action.lock);
+    const State& lock = state(action.lock);
     const std::int64_t value = lock.value + action.value;
     if (value < 0 || value > kMost) {
         const program::Lock& name = names_[static_cast<std::size_t>(action.lock)];
@@ -52,8 +53,7 @@ void LockUnit::release(const program::LockAction& action, base::Cycles now) {
             "cycle {}: lock {} (tile {},{} id {}) is {}; releasing {:+} leaves 0..{}", now.count(),
             name.name, name.tile.column, name.tile.row, name.id, lock.value, action.value, kMost));
     }
-    lock.value = value;
-    grant_waiters(action.lock, now);
+    change(action.lock, value, now, by);
 }
 
 void LockUnit::withdraw(const LockClient& client) {
@@ -64,13 +64,15 @@ void LockUnit::withdraw(const LockClient& client) {
 }
 
 void LockUnit::set(std::int64_t lock, std::int64_t value, base::Cycles now) {
-    state(lock).value = value;
-    state(lock).held = false;
-    grant_waiters(lock, now);
+    change(lock, value, now, nullptr);
 }
 
-void LockUnit::grant_waiters(std::int64_t id, base::Cycles now) {
+// Gives the lock a value and grants the waiting requests that it satisfies.
+void LockUnit::change(std::int64_t id, std::int64_t value, base::Cycles now,
+                      const LockClient* by) {
     State& lock = state(id);
+    lock.value = value;
+    lock.held = false;
     base::Cycles when = now;
     for (std::size_t i = 0; i < lock.waiters.size();) {
         const Waiter waiter = lock.waiters[i];
@@ -82,6 +84,9 @@ void LockUnit::grant_waiters(std::int64_t id, base::Cycles now) {
         lock.waiters.erase(lock.waiters.begin() + static_cast<std::ptrdiff_t>(i));
         if (listener_ != nullptr) {
             listener_->on_lock_taken(id);
+            if (by != nullptr) {
+                listener_->on_lock_passed(*by, *waiter.client, now, when);
+            }
         }
         waiter.client->on_lock_granted(when);
         when += base::Cycles{1};

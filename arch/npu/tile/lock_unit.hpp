@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <string_view>
 #include <vector>
 
 #include "arch/base/units.hpp"
@@ -23,16 +24,20 @@ class LockClient {
   public:
     // The waiting request is granted in cycle `when`, the present one or a later one.
     virtual void on_lock_granted(base::Cycles when) = 0;
+    // Its name in traces; empty: none.
+    virtual std::string_view lock_client() const { return {}; }
 
   protected:
     ~LockClient() = default;
 };
 
-// Hears of every grant and release, when somebody listens.
+// Hears of every grant and release, and of who ended whose wait, when somebody listens.
 class LockListener {
   public:
     virtual void on_lock_taken(std::int64_t lock) = 0;
     virtual void on_lock_given(std::int64_t lock) = 0;
+    virtual void on_lock_passed(const LockClient& by, const LockClient& to, base::Cycles now,
+                                base::Cycles when) = 0;
 
   protected:
     ~LockListener() = default;
@@ -56,8 +61,9 @@ class LockUnit {
     // and returns false: `client` hears when it is granted.
     bool acquire(const program::LockAction& action, LockClient& client);
     // Adds to the lock (binary: frees it in the given state) and grants waiting requests, one a
-    // cycle from `now` on. Throws ProgramFault when the counter would leave 0..63.
-    void release(const program::LockAction& action, base::Cycles now);
+    // cycle from `now` on. Throws ProgramFault when the counter would leave 0..63. `by`: who.
+    void release(const program::LockAction& action, base::Cycles now,
+                 const LockClient* by = nullptr);
     // A waiting request is not wanted any more.
     void withdraw(const LockClient& client);
     // What the command processor writes.
@@ -79,7 +85,7 @@ class LockUnit {
         return !lock.held && (request < 0 ? lock.value >= -request : lock.value == request);
     }
     void take(State& lock, std::int64_t request) const;
-    void grant_waiters(std::int64_t lock, base::Cycles now);
+    void change(std::int64_t lock, std::int64_t value, base::Cycles now, const LockClient* by);
 
     LockKind kind_;
     std::vector<program::Lock> names_;

@@ -16,6 +16,23 @@ struct Waiter final : LockClient {
     void on_lock_granted(base::Cycles when) override { granted.push_back(when); }
 };
 
+struct Passed {
+    const LockClient* by;
+    const LockClient* to;
+    base::Cycles now, when;
+    bool operator==(const Passed&) const = default;
+};
+
+struct Listener final : LockListener {
+    std::vector<Passed> passed;
+    void on_lock_taken(std::int64_t) override {}
+    void on_lock_given(std::int64_t) override {}
+    void on_lock_passed(const LockClient& by, const LockClient& to, base::Cycles now,
+                        base::Cycles when) override {
+        passed.push_back({&by, &to, now, when});
+    }
+};
+
 LockUnit one_lock(std::int64_t initial) {
     return LockUnit{{{"lock", {0, 2}, 3, initial}}};
 }
@@ -29,6 +46,19 @@ TEST(LockUnit, AcquireGreaterEqualWaitsForTheCountAndSubtractsIt) {
     EXPECT_EQ(locks.value(0), 1);
     ASSERT_EQ(waiter.granted.size(), 1U);
     EXPECT_EQ(waiter.granted[0], 17_cyc);
+}
+
+TEST(LockUnit, AListenerHearsWhoEndsWhoseWait) {
+    LockUnit locks = one_lock(1);
+    Listener listener;
+    locks.listen(&listener);
+    Waiter first, second, releaser;
+    EXPECT_TRUE(locks.acquire({0, -1}, releaser));  // did not wait
+    locks.acquire({0, -1}, first);
+    locks.acquire({0, -1}, second);
+    locks.release({0, 2}, 17_cyc, &releaser);
+    EXPECT_EQ(listener.passed, (std::vector<Passed>{{&releaser, &first, 17_cyc, 17_cyc},
+                                                    {&releaser, &second, 17_cyc, 18_cyc}}));
 }
 
 TEST(LockUnit, AcquireEqualWaitsForTheExactValueAndKeepsIt) {
