@@ -74,6 +74,18 @@ TEST(Channel, AnotherRowWaitsForItsBankToCloseAndOpen) {
                                          act(kStart + 101), rd(kStart + 101 + 29)));
 }
 
+// PRE of the first bank and RD of the second may both go at kStart + 67.
+TEST(Channel, OfARowAndAColumnCommandDueAtOnceTheColumnGoesFirst) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, 0, 8);
+    bench.arrive(kStart + 38, kOtherGroup, 7);
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kStart), rd(kStart + 29), act(kStart + 38, kOtherGroup),
+                            rd(kStart + 67, kOtherGroup), pre(kStart + 70),
+                            act(kStart + 70 + 31), rd(kStart + 70 + 31 + 29)));
+}
+
 // --- queues --------------------------------------------------------------------------------------
 
 TEST(Channel, AReadForWhichThereIsNoRoomComesInAfterOneHasLeft) {
