@@ -10,6 +10,7 @@ namespace tilesim::arch::amx::caches {
 namespace {
 
 constexpr std::size_t kGuesses = 1 << 16;
+constexpr std::uint64_t kNoLine = std::uint64_t{1} << 32U;  // beyond every age
 
 std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -33,11 +34,11 @@ std::int64_t Cache::search(Line line) const {
     const std::uint32_t tag = tag_of(line);
     const std::int64_t first = set_of(line) * ways_;
     const std::uint32_t* tags = &tags_[index(first)];
-    std::int64_t way = -1;
-    for (std::int64_t i = 0; i < ways_; ++i) {  // no early end: the compiler makes vectors of it
-        way = tags[i] == tag ? i : way;
+    std::uint32_t found = 0;  // 1 + way: a sum of one, which the compiler makes vectors of
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(ways_); ++i) {
+        found += tags[i] == tag ? i + 1 : 0;
     }
-    return way < 0 ? -1 : first + way;
+    return found == 0 ? -1 : first + found - 1;
 }
 
 bool Cache::dirty(Line line) const {
@@ -75,14 +76,16 @@ Cache::Victim Cache::install(Line line, bool dirty) {
         return {};
     }
     const std::int64_t first = set_of(line) * ways_;
+    // The first way without a line, else the one used longest ago. Ages, not times of use: the
+    // clock starts again after 2^32 uses.
     std::int64_t way = first;
-    bool empty = false;
-    // Ages, not times of use: the clock starts again after 2^32 uses.
-    const auto age = [this](std::int64_t i) { return clock_ - used_[index(i)]; };
-    for (std::int64_t i = first; i < first + ways_ && !empty; ++i) {
-        empty = tags_[index(i)] == 0;
-        way = empty || age(i) > age(way) ? i : way;
+    std::uint64_t oldest = 0;
+    for (std::int64_t i = first; i < first + ways_; ++i) {
+        const std::uint64_t age = tags_[index(i)] == 0 ? kNoLine : clock_ - used_[index(i)];
+        way = age > oldest ? i : way;
+        oldest = std::max(age, oldest);
     }
+    const bool empty = oldest == kNoLine;
     if (!empty && by_chance()) {
         way = first + static_cast<std::int64_t>(next_random() % static_cast<std::uint64_t>(ways_));
     }

@@ -22,28 +22,13 @@ PrivateCaches::PrivateCaches(const PrivateCacheConfig& config, base::Hertz clock
     : config_(config),
       l1_(config.l1),
       l2_(config.l2),
-      buffers_(static_cast<std::size_t>(config.fill_buffers)),
+      buffers_(config.fill_buffers),
       stream_cycles_(base::Clock{clock}.first_cycle_from(config.streaming_store).count()),
       streams_(config.l2_streamer_wakes) {}
 
-PrivateCaches::FillBuffer* PrivateCaches::buffer_of(Line line) {
-    if (busy_ > 0) {
-        for (FillBuffer& buffer : buffers_) {
-            if (buffer.busy && buffer.line == line) {
-                return &buffer;
-            }
-        }
-    }
-    return nullptr;
-}
-
 Level PrivateCaches::level_of(Line line) const {
-    for (const FillBuffer& buffer : buffers_) {
-        if (buffer.busy && buffer.line == line) {
-            return buffer.level;
-        }
-    }
-    return Level::L1;
+    const FillBuffer* const buffer = buffers_.find(line);
+    return buffer == nullptr ? Level::L1 : buffer->level;
 }
 
 bool PrivateCaches::pending(Line line) const {
@@ -85,17 +70,14 @@ PrivateCaches::Outcome PrivateCaches::prefetch(Line line, bool into_l1, std::int
     if (into_l1) {
         return l1_.contains(line) ? Outcome::Hit : take_buffer(line, now, true, false, buffer);
     }
-    if (busy_ == config_.fill_buffers) {
+    if (buffers_.full()) {
         ++counters_.no_buffer;
         return Outcome::NoBuffer;
     }
     if (!l2_.touch(line) && !request(UncoreRequest::Kind::Read, line, now)) {
         return Outcome::NoBuffer;
     }
-    FillBuffer& holds = new_buffer(Cache::kNone);
-    holds.moves = false;
-    holds.ready_at = now + config_.l2_latency.count() + kAnswerTaken;
-    ++still_;
+    buffers_.take_wait(now + config_.l2_latency.count() + kAnswerTaken);
     return Outcome::Waiting;
 }
 
@@ -104,22 +86,18 @@ void PrivateCaches::train(std::size_t instruction, Line line, std::int64_t now) 
         return;
     }
     const Line next = strides_.access(instruction, line);
-    if (next != Cache::kNone && busy_ < config_.fill_buffers && !l1_.contains(next)) {
+    if (next != Cache::kNone && !buffers_.full() && !l1_.contains(next)) {
         FillBuffer* buffer = nullptr;
         take_buffer(next, now, true, false, buffer);
     }
 }
 
 PrivateCaches::Outcome PrivateCaches::stream(Line line, std::int64_t now) {
-    if (busy_ == config_.fill_buffers || streams_under_way_ == config_.streaming_stores) {
+    if (buffers_.full() || streams_under_way_ == config_.streaming_stores) {
         ++counters_.no_buffer;
         return Outcome::NoBuffer;
     }
-    FillBuffer& holds = new_buffer(Cache::kNone);
-    holds.moves = false;
-    holds.own = true;
-    holds.ready_at = now + stream_cycles_;
-    ++still_;
+    buffers_.take_wait(now + stream_cycles_).own = true;
     ++streams_under_way_;
     ++counters_.streams;
     give_up(line);
@@ -127,30 +105,15 @@ PrivateCaches::Outcome PrivateCaches::stream(Line line, std::int64_t now) {
     return Outcome::Waiting;
 }
 
-PrivateCaches::FillBuffer& PrivateCaches::new_buffer(Line line) {
-    FillBuffer& buffer = *std::find_if(buffers_.begin(), buffers_.end(),
-                                       [](const FillBuffer& b) { return !b.busy; });
-    ++busy_;
-    buffer.line = line;
-    buffer.busy = true;
-    buffer.asked = true;
-    buffer.fills_l1 = false;
-    buffer.own = false;
-    buffer.moves = true;
-    buffer.order = order_++;
-    buffer.waiters.clear();
-    return buffer;
-}
-
 PrivateCaches::Outcome PrivateCaches::take_buffer(Line line, std::int64_t now, bool fills_l1,
                                                   bool own, FillBuffer*& taken) {
-    taken = buffer_of(line);
+    taken = buffers_.find(line);
     if (taken == nullptr) {
-        if (busy_ == config_.fill_buffers) {
+        if (buffers_.full()) {
             ++counters_.no_buffer;
             return Outcome::NoBuffer;
         }
-        taken = &new_buffer(line);
+        taken = &buffers_.take(line);
         taken->own = own;
         ask(*taken, now);
     }
@@ -161,12 +124,11 @@ PrivateCaches::Outcome PrivateCaches::take_buffer(Line line, std::int64_t now, b
 // The L2 answers `l2_latency` after the access; its misses go to the uncore.
 void PrivateCaches::ask(FillBuffer& buffer, std::int64_t now) {
     buffer.asked = true;
-    buffer.ready_at = kUnknownCycle;
     buffer.level = Level::L3;
     if (l2_.touch(buffer.line)) {
         ++counters_.l2_hits;
         buffer.level = Level::L2;
-        buffer.ready_at = now + config_.l2_latency.count();
+        buffers_.set_ready(buffer, now + config_.l2_latency.count());
     } else {
         buffer.asked = request(buffer.own ? UncoreRequest::Kind::Own : UncoreRequest::Kind::Read,
                                buffer.line, now);
@@ -203,7 +165,7 @@ void PrivateCaches::prefetch_l2(Line line, bool miss, std::int64_t now) {
         return;
     }
     const auto [first, end] = streams_.access(line, config_.l2_streamer);
-    const bool busy = busy_ == config_.fill_buffers;
+    const bool busy = buffers_.full();
     for (Line ahead = first; ahead < end; ++ahead) {
         if (l2_.contains(ahead) || pending(ahead)) {
             continue;
@@ -227,7 +189,7 @@ void PrivateCaches::located(Line line, Level level) {
     for (Pending& entry : pending_) {
         entry.level = entry.line == line ? level : entry.level;
     }
-    if (FillBuffer* buffer = buffer_of(line)) {
+    if (FillBuffer* buffer = buffers_.find(line)) {
         buffer->level = level;
     }
 }
@@ -239,19 +201,17 @@ void PrivateCaches::receive(std::int64_t now) {
         std::erase_if(pending_, [line](const Pending& p) { return p.line == line; });
         access_bank(MissAccess::Install, line, now);
         install_l2(line, deliveries_[taken].dirty, now);
-        if (FillBuffer* buffer = buffer_of(line)) {
-            buffer->ready_at = now;
+        if (FillBuffer* buffer = buffers_.find(line)) {
+            buffers_.set_ready(*buffer, now);
         }
     }
     deliveries_.erase(deliveries_.begin(), deliveries_.begin() + static_cast<std::int64_t>(taken));
     version_ += taken > 0 ? 1 : 0;  // a prefetch into the L2 alone may find room
     if (taken > 0 && unasked_ > 0) {
-        for (FillBuffer& buffer : buffers_) {
-            if (buffer.busy && !buffer.asked) {
-                --unasked_;
-                ask(buffer, now);
-            }
-        }
+        buffers_.each_unasked([this, now](FillBuffer& buffer) {
+            --unasked_;
+            ask(buffer, now);
+        });
     }
 }
 
@@ -263,19 +223,6 @@ void PrivateCaches::install_l2(Line line, bool dirty, std::int64_t now) {
             {victim.dirty ? UncoreRequest::Kind::DirtyVictim : UncoreRequest::Kind::CleanVictim,
              victim.line, now});
     }
-}
-
-// Of the lines that are ready, the one that has been so longest.
-PrivateCaches::FillBuffer* PrivateCaches::next_fill(std::int64_t now) {
-    FillBuffer* next = nullptr;
-    for (FillBuffer& buffer : buffers_) {
-        if (buffer.busy && buffer.moves && buffer.ready_at <= now &&
-            (next == nullptr || buffer.ready_at < next->ready_at ||
-             (buffer.ready_at == next->ready_at && buffer.order < next->order))) {
-            next = &buffer;
-        }
-    }
-    return next;
 }
 
 Line PrivateCaches::quarter_of(Line line) const {
@@ -301,14 +248,10 @@ std::int64_t PrivateCaches::start_of(Line line, std::int64_t now) const {
 
 // Buffers that hold no line for the path end with their time.
 void PrivateCaches::release(std::int64_t now) {
-    for (FillBuffer& buffer : buffers_) {
-        if (buffer.busy && !buffer.moves && buffer.ready_at <= now) {
-            streams_under_way_ -= buffer.own ? 1 : 0;
-            buffer.busy = false;
-            --busy_;
-            --still_;
-            ++version_;
-        }
+    while (FillBuffer* const buffer = buffers_.over(now)) {
+        streams_under_way_ -= buffer->own ? 1 : 0;
+        buffers_.give_back(*buffer);
+        ++version_;
     }
 }
 
@@ -316,14 +259,11 @@ void PrivateCaches::advance(std::int64_t now, std::vector<Arrival>& arrivals) {
     if (!deliveries_.empty()) {
         receive(now);
     }
-    if (still_ > 0) {
-        release(now);
-    }
-    if (busy_ == still_ || path_free_ >= (now + 1) * kPathUnits ||
-        pipe_free_ >= (now + 1) * kPathUnits) {
+    release(now);
+    if (path_free_ >= (now + 1) * kPathUnits || pipe_free_ >= (now + 1) * kPathUnits) {
         return;
     }
-    if (FillBuffer* const next = next_fill(now)) {
+    if (FillBuffer* const next = buffers_.ready(now)) {
         fill(*next, now, arrivals);
     }
 }
@@ -338,9 +278,11 @@ void PrivateCaches::fill(FillBuffer& buffer, std::int64_t now, std::vector<Arriv
     last_quarter_ = quarter_of(buffer.line);
     path_free_ = start + kLineBytes * kPathUnits / config_.fill_width.count();
     pipe_free_ = std::max(pipe_free_, start) + config_.read_percent * kPathUnits / kPercent;
+    const Line line = buffer.line;
+    const bool fills_l1 = buffer.fills_l1;
     arrive(buffer, arrivals);
-    if (buffer.fills_l1) {
-        const Cache::Victim victim = l1_.install(buffer.line, false);
+    if (fills_l1) {
+        const Cache::Victim victim = l1_.install(line, false);
         if (victim.dirty) {
             write_back(victim.line, now);
         }
@@ -371,22 +313,16 @@ void PrivateCaches::arrive(FillBuffer& buffer, std::vector<Arrival>& arrivals) {
     for (const std::uint32_t waiter : buffer.waiters) {
         arrivals.push_back({waiter, buffer.level});
     }
-    buffer.busy = false;
-    --busy_;
+    buffers_.give_back(buffer);
     ++version_;
     ++counters_.fills;
 }
 
 std::int64_t PrivateCaches::next_event(std::int64_t now) const {
     std::int64_t next = deliveries_.empty() ? kUnknownCycle : deliveries_.front().cycle;
-    if (busy_ > 0) {
-        for (const FillBuffer& buffer : buffers_) {
-            if (buffer.busy && buffer.ready_at != kUnknownCycle) {
-                const std::int64_t free = std::max(path_free_, pipe_free_) / kPathUnits;
-                next = std::min(next,
-                                buffer.moves ? std::max(buffer.ready_at, free) : buffer.ready_at);
-            }
-        }
+    next = std::min(next, buffers_.next_wait());
+    if (const std::int64_t move = buffers_.next_move(); move != kUnknownCycle) {
+        next = std::min(next, std::max({move, path_free_ / kPathUnits, pipe_free_ / kPathUnits}));
     }
     return next == kUnknownCycle ? next : std::max(next, now + 1);
 }

@@ -20,14 +20,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "arch/amx/caches/fill_buffers.hpp"
 #include "arch/amx/caches/stream_table.hpp"
 #include "arch/amx/caches/stride_table.hpp"
 
 namespace tilesim::arch::amx::caches {
-
-enum class Level : std::uint8_t { L1, L2, L3, Memory };
-
-inline constexpr std::int64_t kUnknownCycle = INT64_MAX;
 
 // What a core sends to the uncore.
 struct UncoreRequest {
@@ -97,7 +94,7 @@ class PrivateCaches {
     Outcome stream(Line line, std::int64_t now);
 
     // `advance` has nothing to do until something is asked for or delivered.
-    bool idle() const { return busy_ == 0 && deliveries_.empty(); }
+    bool idle() const { return buffers_.empty() && deliveries_.empty(); }
     // Moves fills whose time has come; arrivals are appended to `arrivals`.
     void advance(std::int64_t now, std::vector<Arrival>& arrivals);
     std::vector<UncoreRequest>& outbox() { return outbox_; }
@@ -111,18 +108,6 @@ class PrivateCaches {
     void warm(Line line, Level level, bool dirty);
 
   private:
-    struct FillBuffer {
-        Line line = 0;
-        bool busy = false;
-        bool asked = false;  // the L2 or the uncore knows of it
-        bool fills_l1 = true;
-        bool own = false;
-        bool moves = true;  // takes the path; otherwise it only waits until `ready_at`
-        std::int64_t ready_at = kUnknownCycle;  // at the L2's end of the path
-        std::uint64_t order = 0;
-        Level level = Level::L2;
-        std::vector<std::uint32_t> waiters;
-    };
     struct Pending {  // a miss of the L2
         Line line = 0;
         Level level = Level::L3;
@@ -134,9 +119,7 @@ class PrivateCaches {
         bool dirty = false;
     };
 
-    FillBuffer* buffer_of(Line line);
     Outcome take_buffer(Line line, std::int64_t now, bool fills_l1, bool own, FillBuffer*& taken);
-    FillBuffer& new_buffer(Line line);
     void ask(FillBuffer& buffer, std::int64_t now);
     Line quarter_of(Line line) const;
     std::int64_t start_of(Line line, std::int64_t now) const;
@@ -149,7 +132,6 @@ class PrivateCaches {
     bool pending(Line line) const;
     void receive(std::int64_t now);
     void arrive(FillBuffer& buffer, std::vector<Arrival>& arrivals);
-    FillBuffer* next_fill(std::int64_t now);
     void fill(FillBuffer& buffer, std::int64_t now, std::vector<Arrival>& arrivals);
     void install_l2(Line line, bool dirty, std::int64_t now);
     void prefetch_l2(Line line, bool miss, std::int64_t now);
@@ -157,17 +139,14 @@ class PrivateCaches {
     PrivateCacheConfig config_;
     Cache l1_;
     Cache l2_;
-    std::vector<FillBuffer> buffers_;
-    std::int64_t busy_ = 0;
+    FillBuffers buffers_;
     std::int64_t unasked_ = 0;
-    std::uint64_t order_ = 0;
     std::uint64_t version_ = 0;
     std::int64_t path_free_ = 0;  // in kPathUnits a cycle
     std::int64_t pipe_free_ = 0;
     Line last_quarter_ = -1;
     std::array<Line, 3> last_missed_{-1, -1, -1};  // quarters, of each MissAccess
     Line last_written_ = 0;
-    std::int64_t still_ = 0;  // buffers that do not take the path
     std::int64_t streams_under_way_ = 0;
     std::int64_t stream_cycles_;
     std::vector<Pending> pending_;

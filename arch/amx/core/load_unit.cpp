@@ -99,6 +99,9 @@ std::int64_t LoadUnit::unblocked(const Entry& entry, const Lines& lines) const {
 // How many of the lines from `first` on lie in pages that are known.
 std::int64_t LoadUnit::translated(const Lines& lines, std::int64_t first, std::int64_t count,
                                   std::int64_t now) {
+    if (count > 0 && pages_.page_of(lines(first)) == pages_.page_of(lines(first + count - 1))) {
+        return pages_.ready(lines(first), now) ? count : 0;  // rows between them lie there too
+    }
     std::int64_t page = -1;
     for (std::int64_t i = 0; i < count; ++i) {
         const caches::Line line = lines(first + i);

@@ -1,0 +1,101 @@
+// The fill buffers of an L1: lines under way, and the order in which they are ready.
+//
+// A buffer is taken for a line, or for none while it only waits for an answer, and given back when
+// that has come. Lines that are ready leave in order of readiness, those of one cycle in the order
+// in which their buffers were taken.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "arch/amx/caches/cache.hpp"
+
+namespace tilesim::arch::amx::caches {
+
+enum class Level : std::uint8_t { L1, L2, L3, Memory };
+
+inline constexpr std::int64_t kUnknownCycle = INT64_MAX;
+
+struct FillBuffer {
+    Line line = Cache::kNone;
+    bool busy = false;
+    bool asked = false;  // the L2 or the uncore knows of it
+    bool fills_l1 = false;
+    bool own = false;
+    bool moves = true;  // takes the path; otherwise it only waits until `ready_at`
+    std::int64_t ready_at = kUnknownCycle;  // at the L2's end of the path
+    std::uint64_t order = 0;
+    Level level = Level::L2;
+    std::vector<std::uint32_t> waiters;
+};
+
+class FillBuffers {
+  public:
+    explicit FillBuffers(std::int64_t count)
+        : buffers_(static_cast<std::size_t>(count)),
+          free_(~std::uint64_t{0} >> (kMost - static_cast<std::size_t>(count))) {}
+
+    bool full() const { return free_ == 0; }
+    bool empty() const { return busy_ == 0; }
+    // The buffer of a line, or null.
+    const FillBuffer* find(Line line) const {
+        return held_[slot_of(line)] == 0 ? nullptr : search(line);
+    }
+    FillBuffer* find(Line line) {
+        return const_cast<FillBuffer*>(static_cast<const FillBuffers*>(this)->find(line));
+    }
+    // When the first line is ready, and the first wait over; kUnknownCycle: not known of any.
+    std::int64_t next_move() const { return first_of(moves_); }
+    std::int64_t next_wait() const { return first_of(waits_); }
+    // The line that has been ready longest at `now`, or null.
+    FillBuffer* ready(std::int64_t now) {
+        return next_move() <= now ? &buffers_[moves_.front()] : nullptr;
+    }
+    // The wait that is over at `now`, or null.
+    FillBuffer* over(std::int64_t now) {
+        return next_wait() <= now ? &buffers_[waits_.front()] : nullptr;
+    }
+
+    // A free one, for a line.
+    FillBuffer& take(Line line);
+    // A free one, for a wait until `cycle`.
+    FillBuffer& take_wait(std::int64_t cycle);
+    // Its line is ready from `cycle` on.
+    void set_ready(FillBuffer& buffer, std::int64_t cycle);
+    void give_back(FillBuffer& buffer);
+    // Every buffer whose line nobody knows of yet.
+    template <class Body>
+    void each_unasked(Body body) {
+        for (FillBuffer& buffer : buffers_) {
+            if (buffer.busy && !buffer.asked) {
+                body(buffer);
+            }
+        }
+    }
+
+  private:
+    static constexpr std::size_t kMost = 64;  // of a word's bits
+    static constexpr std::size_t kSlots = 256;
+    using Queue = std::vector<std::uint8_t>;  // indices, first ready first
+    static std::size_t slot_of(Line line) { return static_cast<std::size_t>(line) % kSlots; }
+    std::int64_t first_of(const Queue& queue) const {
+        return queue.empty() ? kUnknownCycle : buffers_[queue.front()].ready_at;
+    }
+    const FillBuffer* search(Line line) const;
+    FillBuffer& take_any();
+    void enqueue(Queue& queue, const FillBuffer& buffer);
+    std::uint8_t index_of(const FillBuffer& buffer) const {
+        return static_cast<std::uint8_t>(&buffer - buffers_.data());
+    }
+
+    std::vector<FillBuffer> buffers_;
+    std::uint64_t free_;  // a bit each
+    std::int64_t busy_ = 0;
+    std::uint64_t order_ = 0;
+    Queue moves_;  // whose time is known
+    Queue waits_;
+    std::array<std::uint8_t, kSlots> held_{};  // buffers of lines with such low bits
+};
+
+}  // namespace tilesim::arch::amx::caches

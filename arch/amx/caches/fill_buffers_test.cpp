@@ -1,0 +1,71 @@
+#include "arch/amx/caches/fill_buffers.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tilesim::arch::amx::caches {
+namespace {
+
+TEST(FillBuffers, LinesLeaveInTheOrderOfTheirReadiness) {
+    FillBuffers buffers(3);
+    FillBuffer& first = buffers.take(7);
+    FillBuffer& second = buffers.take(11);
+    buffers.set_ready(first, 23);
+    buffers.set_ready(second, 19);
+    EXPECT_EQ(buffers.next_move(), 19);
+    EXPECT_EQ(buffers.ready(18), nullptr);
+    EXPECT_EQ(buffers.ready(19), &second);
+    buffers.give_back(second);
+    EXPECT_EQ(buffers.ready(22), nullptr);
+    EXPECT_EQ(buffers.ready(23), &first);
+}
+
+TEST(FillBuffers, OfOneCycleThatWhichWasTakenFirstLeavesFirst) {
+    FillBuffers buffers(2);
+    FillBuffer& first = buffers.take(7);
+    FillBuffer& second = buffers.take(11);
+    buffers.set_ready(second, 19);
+    buffers.set_ready(first, 19);
+    EXPECT_EQ(buffers.ready(19), &first);
+}
+
+TEST(FillBuffers, ALineOfAnotherTimeIsReadyThen) {
+    FillBuffers buffers(2);
+    FillBuffer& buffer = buffers.take(7);
+    buffers.set_ready(buffer, 23);
+    buffers.set_ready(buffer, 19);
+    EXPECT_EQ(buffers.next_move(), 19);
+    buffers.give_back(buffer);
+    EXPECT_EQ(buffers.next_move(), kUnknownCycle);
+}
+
+TEST(FillBuffers, AWaitTakesABufferAndNoTurn) {
+    FillBuffers buffers(2);
+    buffers.take(7);
+    EXPECT_FALSE(buffers.full());
+    FillBuffer& wait = buffers.take_wait(13);
+    EXPECT_TRUE(buffers.full());
+    EXPECT_EQ(buffers.next_move(), kUnknownCycle);
+    EXPECT_EQ(buffers.next_wait(), 13);
+    EXPECT_EQ(buffers.ready(17), nullptr);
+    EXPECT_EQ(buffers.over(12), nullptr);
+    EXPECT_EQ(buffers.over(13), &wait);
+    buffers.give_back(wait);
+    EXPECT_FALSE(buffers.full());
+    EXPECT_FALSE(buffers.empty());
+}
+
+TEST(FillBuffers, ALineIsFoundWhileABufferHoldsIt) {
+    constexpr Line kSameSlot = 7 + 256;
+    FillBuffers buffers(64);
+    FillBuffer& buffer = buffers.take(7);
+    EXPECT_EQ(buffers.find(7), &buffer);
+    EXPECT_EQ(buffers.find(kSameSlot), nullptr);
+    FillBuffer& other = buffers.take(kSameSlot);
+    EXPECT_EQ(buffers.find(kSameSlot), &other);
+    buffers.give_back(buffer);
+    EXPECT_EQ(buffers.find(7), nullptr);
+    EXPECT_EQ(buffers.find(kSameSlot), &other);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::amx::caches
