@@ -145,7 +145,7 @@ double streamed(const Record& row) {
     };
     // Runs of caches just cleared are short; the others go on as they have.
     constexpr long kFew = 4;
-    constexpr long kMany = 12;
+    constexpr long kMany = 8;
     const double took = again ? time(kMany) - time(kFew) : time(kMany);
     const double blocks = again ? kMany - kFew : kMany;
     if (!gemm.products) {

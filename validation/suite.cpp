@@ -57,16 +57,23 @@ constexpr Suite kSuites[] = {{"npu", npu_tasks, 2.0, 5.0},
                               "parameters under `host` of the device, none of them fitted to these "
                               "rows. No figure of these rows is an input."}};
 
+struct Part {
+    const std::function<double()>* predict = nullptr;
+    std::string row;
+};
+
 // Each part in a process of its own; NaN where one did not end well.
-std::vector<double> run_all(const std::vector<const std::function<double()>*>& parts,
-                            std::size_t jobs) {
+std::vector<double> run_all(const std::vector<Part>& parts, std::size_t jobs) {
     constexpr std::chrono::milliseconds kPatience{1000};
+    // Rows of whole sockets take minutes, of a machine that does other things an hour.
+    const sim::explore::Limits limits{.time = std::chrono::hours{4}};
     std::vector<double> values(parts.size(), std::nan(""));
     sim::explore::WorkerPool pool(jobs);
     std::size_t next = 0;
     const auto fill = [&] {
         for (; next < parts.size() && !pool.full(); ++next) {
-            pool.start(next, {}, [part = parts[next]] { return fmt::format("{}", (*part)()); });
+            pool.start(next, limits,
+                       [part = parts[next].predict] { return fmt::format("{}", (*part)()); });
         }
     };
     for (fill(); !pool.idle(); fill()) {
@@ -74,7 +81,7 @@ std::vector<double> run_all(const std::vector<const std::function<double()>*>& p
             if (report.end == sim::explore::WorkerReport::End::Answered) {
                 values[report.id] = std::stod(report.text);
             } else {
-                sim::complain(report.text);
+                sim::complain(parts[report.id].row + ": " + report.text);
             }
         }
     }
@@ -152,10 +159,10 @@ SuiteResult run_suite(const std::string& name, std::size_t jobs) {
     const Suite& suite = *std::find_if(std::begin(kSuites), std::end(kSuites),
                                        [&name](const Suite& each) { return each.name == name; });
     std::vector<Task> tasks = suite.tasks(workloads::validation_folder() + "/" + name);
-    std::vector<const std::function<double()>*> parts;
+    std::vector<Part> parts;
     for (const Task& task : tasks) {
         for (const auto& part : task.parts) {
-            parts.push_back(&part);
+            parts.push_back({&part, task.row.id});
         }
     }
     const std::vector<double> values = run_all(parts, jobs);

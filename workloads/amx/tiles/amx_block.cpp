@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arch/amx/program/tile_config.hpp"
+#include "arch/base/units.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 
@@ -111,11 +112,91 @@ void BlockWriter::tile(Opcode opcode, int reg, Address address, std::int64_t row
 void BlockWriter::prefetch(const Address& address, std::int64_t row_stride, std::int64_t rows,
                            std::int64_t distance, std::int64_t step) {
     for (std::int64_t row = 0; distance > 0 && row < rows; ++row) {
-        Instruction instruction;
-        instruction.opcode = map_.prefetch_l1 ? Opcode::Prefetcht0 : Opcode::Prefetcht1;
-        instruction.address = address.plus(row * row_stride + distance * step);
-        program_.emit(instruction);
+        prefetch(address.plus(row * row_stride + distance * step),
+                 map_.prefetch_l1 ? Opcode::Prefetcht0 : Opcode::Prefetcht1);
     }
+}
+
+void BlockWriter::prefetch(const Address& address, Opcode opcode) {
+    among_.push_back([this, address, opcode] {
+        Instruction instruction;
+        instruction.opcode = opcode;
+        instruction.address = address;
+        program_.emit(instruction);
+    });
+}
+
+void BlockWriter::add_lines(const Address& n, std::int64_t count, const Address& k,
+                            std::int64_t slot) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        const Address to =
+            Address{}.plus(problem_.b + slot * problem_.slot_bytes + i * problem_.b_n);
+        for (std::int64_t line = 0; line < kMaxRows; ++line) {
+            among_.push_back([this, across = n.plus(i), k, line, to] {
+                problem_.decompress_line(program_, across, k, line, to);
+            });
+        }
+    }
+}
+
+void BlockWriter::first_decompression(const Address& n, std::int64_t n_count) {
+    add_lines(n, n_count, {}, 0);
+    step_left_ = 1;
+    some_among();
+}
+
+// A k step reads a slot of the ring while the next step, or the next block's first, goes into the
+// slot behind it.
+void BlockWriter::ring_steps(const AccumulatorBlock& block, bool interleaves_stores) {
+    const std::int64_t groups = block.k_tiles / problem_.slots;
+    const auto group = [&](const Address& first, bool last) {
+        for (std::int64_t slot = 0; slot < problem_.slots; ++slot) {
+            const bool ends = slot + 1 == problem_.slots;
+            Step step;
+            step.k = first.plus(slot);
+            step.b.base = slot * problem_.slot_bytes;
+            if (ends && last) {
+                add_lines(block.n.plus(block.n_count), block.next_count, {}, 0);
+            } else {
+                add_lines(block.n, block.n_count, step.k.plus(1), ends ? 0 : slot + 1);
+            }
+            products(block, step, interleaves_stores && ends && last);
+        }
+    };
+    loops_.loop("k", groups - 1,
+                [&](const Address& k) { group(scaled(k, problem_.slots, 0), false); });
+    group(Address{}.plus((groups - 1) * problem_.slots), true);
+}
+
+void BlockWriter::add_prefetches(const AccumulatorBlock& block, const Step& step) {
+    if (problem_.next.lines == 0) {
+        return;
+    }
+    const Address k = sum(block.k, step.k);
+    // Every block of rows takes its part of each tile of the next columns.
+    constexpr std::int64_t kLine = kRowBytes;
+    const std::int64_t blocks = std::max<std::int64_t>(
+        arch::base::ceil_div(arch::base::ceil_div(problem_.m, kMaxRows), map_.m_acc), 1);
+    const std::int64_t lines = arch::base::ceil_div(problem_.next.lines, blocks);
+    const std::int64_t part = problem_.next.lines * kLine / blocks;
+    for (std::int64_t n = 0; n < map_.n_acc; ++n) {
+        const Address tile = sum(sum(scaled(block.n, problem_.next.n,
+                                            problem_.next.base + n * problem_.next.n),
+                                     k, problem_.next.k),
+                                 block.m, arch::base::ceil_div(part, map_.m_acc));
+        for (std::int64_t line = 0; line < lines; ++line) {
+            prefetch(tile.plus(line * kLine), Opcode::Prefetcht2);
+        }
+    }
+}
+
+void BlockWriter::some_among() {
+    const auto waiting = static_cast<std::int64_t>(among_.size());
+    for (std::int64_t i = arch::base::ceil_div(waiting, step_left_); i > 0; --i) {
+        among_.front()();
+        among_.pop_front();
+    }
+    step_left_ = std::max<std::int64_t>(step_left_ - 1, 1);
 }
 
 void BlockWriter::load_a(const AccumulatorBlock& block, const Step& step, std::int64_t m) {
@@ -144,6 +225,7 @@ void BlockWriter::multiply(std::int64_t m, std::int64_t n) {
     instruction.source_a = static_cast<std::int8_t>(a_tile(m));
     instruction.source_b = static_cast<std::int8_t>(b_tile(n));
     program_.emit(instruction);
+    some_among();
     post_.some(products_left_);
     products_left_ = std::max<std::int64_t>(products_left_ - 1, 1);
 }
@@ -209,6 +291,7 @@ void BlockWriter::each_accumulator_alone(const AccumulatorBlock& block) {
         for (std::int64_t m = 0; m < block.m_count; ++m) {
             start_c(block, m, n);
             k_steps(block.k_tiles, {}, [&](const Step& step) {
+                step_left_ = 1;
                 load_a(block, step, m);
                 load_b(block, step, n);
                 multiply(m, n);
@@ -224,14 +307,16 @@ void BlockWriter::all_accumulators(const AccumulatorBlock& block, bool interleav
             start_c(block, m, n);
         }
     }
-    if (interleaves_stores) {
+    if (problem_.slots > 0) {
+        ring_steps(block, interleaves_stores);
+    } else if (interleaves_stores) {
         k_steps(block.k_tiles - 1, {}, [&](const Step& step) { products(block, step, false); });
         k_steps(1, Address{}.plus(block.k_tiles - 1),
                 [&](const Step& step) { products(block, step, true); });
-        return;
+    } else {
+        k_steps(block.k_tiles, {}, [&](const Step& step) { products(block, step, false); });
     }
-    k_steps(block.k_tiles, {}, [&](const Step& step) { products(block, step, false); });
-    for (std::int64_t n = 0; n < block.n_count; ++n) {
+    for (std::int64_t n = 0; n < block.n_count && !interleaves_stores; ++n) {
         for (std::int64_t m = 0; m < block.m_count; ++m) {
             store_c(block, m, n);
         }
@@ -275,6 +360,8 @@ void BlockWriter::products(const AccumulatorBlock& block, const Step& at, bool s
 
 void BlockWriter::ordered_products(const AccumulatorBlock& block, const Step& step, bool store) {
     using Order = AmxMapping::Order;
+    step_left_ = block.m_count * block.n_count;
+    add_prefetches(block, step);
     if (map_.order == Order::Switched) {
         for (std::int64_t n = 0; n < block.n_count; ++n) {
             load_b(block, step, n);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
@@ -46,6 +47,19 @@ struct TileProblem {
     std::function<void(arch::amx::program::Program&, const arch::amx::program::Address& first,
                        std::int64_t count)>
         prepare_columns;
+    // As that, a line at a time among the products of the k step before: line `line` of the tile
+    // that is `across` and k tile `k`. B is then a ring of `slots` k steps, `slot_bytes` apart.
+    std::function<void(arch::amx::program::Program&, const arch::amx::program::Address& across,
+                       const arch::amx::program::Address& k, std::int64_t line,
+                       const arch::amx::program::Address& to)>
+        decompress_line;
+    std::int64_t slots = 0;  // divides k_tiles
+    std::int64_t slot_bytes = 0;
+    // What is prefetched of the next block of columns: as much of each of its tiles.
+    struct Next {
+        std::int64_t base = 0, n = 0, k = 0;  // address; bytes a tile across, a k tile
+        std::int64_t lines = 0;               // of a tile; 0: nothing is prefetched
+    } next;
 };
 
 // A block of accumulators: where it starts, in tiles, and how large it is.
@@ -58,6 +72,7 @@ struct AccumulatorBlock {
     bool k_first = true;                // C starts at zero
     arch::amx::program::Address k;      // first k tile
     std::int64_t k_tiles = 0;
+    std::int64_t next_count = 0;  // tiles across of the next block, decompressed with the last step
 };
 
 class BlockWriter {
@@ -70,6 +85,8 @@ class BlockWriter {
     // where registers are left; constants of the post-operations.
     void begin();
     void write(const AccumulatorBlock& block);
+    // The first k step of the first block of columns, in front of it.
+    void first_decompression(const arch::amx::program::Address& n, std::int64_t n_count);
     // Post-operations that wait for products to hide behind.
     void finish_rows() { post_.rest(); }
     void end() { emit(arch::amx::program::Opcode::Tilerelease); }
@@ -92,8 +109,10 @@ class BlockWriter {
     void emit(arch::amx::program::Opcode opcode, std::int64_t immediate = 0);
     void tile(arch::amx::program::Opcode opcode, int reg, arch::amx::program::Address address,
               std::int64_t row_stride);
+    // Lines `distance` steps ahead, among the products that follow.
     void prefetch(const arch::amx::program::Address& address, std::int64_t row_stride,
                   std::int64_t rows, std::int64_t distance, std::int64_t step);
+    void prefetch(const arch::amx::program::Address& address, arch::amx::program::Opcode opcode);
     void load_a(const AccumulatorBlock& block, const Step& step, std::int64_t m);
     void load_b(const AccumulatorBlock& block, const Step& step, std::int64_t n);
     void multiply(std::int64_t m, std::int64_t n);
@@ -108,6 +127,12 @@ class BlockWriter {
                  const std::function<void(const Step&)>& body);
     void taps(std::size_t index, const Step& outer, const std::function<void(const Step&)>& body);
     void products(const AccumulatorBlock& block, const Step& at, bool store);
+    // What is to stand among the products of a step, behind each its share.
+    void add_prefetches(const AccumulatorBlock& block, const Step& step);
+    void add_lines(const arch::amx::program::Address& n, std::int64_t count,
+                   const arch::amx::program::Address& k, std::int64_t slot);
+    void ring_steps(const AccumulatorBlock& block, bool interleaves_stores);
+    void some_among();
     void ordered_products(const AccumulatorBlock& block, const Step& step, bool store);
     // Rows of the block's temporary that are to be finished, now or among later products.
     void finish_post(const AccumulatorBlock& block);
@@ -123,6 +148,8 @@ class BlockWriter {
     std::int64_t few_rows_ = 0;  // of tiles of their own in it; 0: none
     bool few_ = false;           // the block at hand is of those
     std::int64_t products_left_ = 1;
+    std::deque<std::function<void()>> among_;
+    std::int64_t step_left_ = 1;  // products of the step
 };
 
 }  // namespace tilesim::workloads::amx::tiles

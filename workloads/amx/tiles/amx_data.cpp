@@ -158,6 +158,10 @@ std::int64_t AmxData::b_address(std::int64_t tap, std::int64_t k, std::int64_t n
                k % group * element_bytes_;
     }
     const std::int64_t tile = (n / kMaxRows * taps() + tap) * k_tiles_ + k / lowered_.k_tile;
+    if (decompresses(gemm_, map_)) {  // int8 where the tile has bf16
+        return lowered_.raw + (tile * kMaxRows + k % lowered_.k_tile / group) * kMaxRows * group +
+               n % kMaxRows * group + k % group;
+    }
     return lowered_.b + tile * kTileBytes + k % lowered_.k_tile / group * kRowBytes +
            n % kMaxRows * kGroupBytes + k % group * element_bytes_;
 }
@@ -203,17 +207,16 @@ void AmxData::fill_a(BackingStore& store) const {
 
 void AmxData::fill_b(BackingStore& store) const {
     const bool f32 = gemm_.b == DataType::F32;
+    const std::int64_t bytes = gemm_.b == DataType::Int8 ? 1 : element_bytes_;
     for (std::int64_t tap = 0; tap < taps(); ++tap) {
         for (std::int64_t k = 0; k < conv_.channels; ++k) {
             for (std::int64_t n = 0; n < conv_.filters; ++n) {
                 const float value = b_[at(b_index(tap, k, n))];
                 for (std::int64_t p = 0; p < (f32 ? kParts : 1); ++p) {
                     const std::uint32_t bits =
-                        element_bytes_ == 1
-                            ? static_cast<std::uint32_t>(static_cast<std::int32_t>(value))
-                            : part(value, p);
-                    write_bits(store, b_address(tap, k, n) + p * lowered_.b_part, bits,
-                               element_bytes_);
+                        bytes == 1 ? static_cast<std::uint32_t>(static_cast<std::int32_t>(value))
+                                   : part(value, p);
+                    write_bits(store, b_address(tap, k, n) + p * lowered_.b_part, bits, bytes);
                 }
             }
         }

@@ -313,6 +313,9 @@ void check_convolution(const AmxMapping& map, std::vector<Refusal>& refusals) {
         refusals.push_back(
             {"mapping", "amx.partition: must be m (output rows) or n for a convolution"});
     }
+    if (map.prefetch_next) {
+        refusals.push_back({"mapping", "amx.prefetch_next: must be off for a convolution"});
+    }
     if (map.kc != 0) {
         refusals.push_back(
             {"mapping", "amx.kc: must be 0 for a convolution: its taps are blocks along k"});
@@ -401,7 +404,12 @@ class AmxDataflow final : public Dataflow {
         const AmxMapping map =
             a_case.mapping.empty() ? AmxMapping{} : a_case.mapping.get<AmxMapping>();
         std::vector<Refusal> refusals;
-        if (a_case.problem.find<ConvolutionProblem>() != nullptr && !a_case.mapping.empty()) {
+        if (const auto* convolution = a_case.problem.find<ConvolutionProblem>()) {
+            if (convolution->a != convolution->b) {
+                refusals.push_back(
+                    {"mapping", fmt::format("a convolution's weights have its input's type, {}, not {}",
+                                            name_of(convolution->a), name_of(convolution->b))});
+            }
             check_convolution(map, refusals);
         }
         for (std::string& problem :

@@ -60,9 +60,8 @@ Opcode dot_of(const GemmProblem& gemm, const AmxMapping& map) {
     return map.b_signed ? Opcode::Tdpbusd : Opcode::Tdpbuud;
 }
 
-bool relaid(const AmxMapping& map) {
-    return map.b_layout == AmxMapping::BLayout::RowMajor ||
-           map.b_layout == AmxMapping::BLayout::Sparse;
+bool relaid(const GemmProblem& gemm, const AmxMapping& map) {
+    return map.b_layout == AmxMapping::BLayout::RowMajor || decompresses(gemm, map);
 }
 
 PostOperations post_of(const GemmProblem& gemm, const AmxMapping& map, const LoweredAmx& lowered) {
@@ -84,7 +83,7 @@ void place(LoweredAmx& l, Pages& layout, const GemmProblem& gemm, const AmxMappi
     l.b_part = columns * k_tiles * kTileBytes;
     l.a_part = ceil_div(a_bytes, kPage) * kPage;
     l.a = layout.take("a", l.a_part * parts_of(gemm.a));
-    if (!relaid(map)) {
+    if (!relaid(gemm, map)) {
         l.b = layout.take("b", l.b_part * parts_of(gemm.b));
     } else if (map.b_layout == AmxMapping::BLayout::Sparse) {
         std::int64_t bytes = 0;
@@ -97,6 +96,8 @@ void place(LoweredAmx& l, Pages& layout, const GemmProblem& gemm, const AmxMappi
             l.lines.starts.push_back(l.lines.starts.back() + std::popcount(mask));
         }
         l.masks = layout.take("b_masks", columns * k_tiles * kMaxRows * kMaskBytes);
+    } else if (decompresses(gemm, map)) {
+        l.raw = layout.take("b", columns * k_tiles * kNarrowTileBytes);
     } else {
         l.raw_row = l.n * stored_bytes(gemm.b);
         l.raw = layout.take("b", l.k * l.raw_row);
@@ -125,6 +126,9 @@ TileProblem problem_of(const GemmProblem& gemm, const AmxMapping& map, const Low
     p.b_n = vnni ? kRowBytes : k_tiles * kTileBytes;
     p.b_k = vnni ? kMaxRows * l.b_row : kTileBytes;
     p.b_block = p.b_n;
+    if (map.prefetch_next && !decompresses(gemm, map)) {
+        p.next = {p.b + map.n_acc * p.b_n, p.b_n, p.b_k, kTileBytes / kRowBytes};
+    }
     p.c = l.c;
     p.c_row = l.c_row;
     p.c_m = kMaxRows * l.c_row;
@@ -160,6 +164,7 @@ void take_share(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, 
         const auto [first, last] = share(p.k_tiles, t, map.threads);
         p.a += first * p.a_k;
         p.b += first * p.b_k;
+        p.next.base += first * p.next.k;
         p.c += t * l.c_copy;
         p.k_tiles = last - first;
         return;
@@ -193,6 +198,7 @@ void take_rows_or_columns(TileProblem& p, const AmxMapping& map, bool by_m, std:
         p.c += tiles * p.c_m;
     } else {
         p.b += tiles * p.b_n;
+        p.next.base += tiles * p.next.n;
         p.c += tiles * p.c_n;
         p.post.bias += start * kResultBytes;
     }
@@ -228,10 +234,19 @@ void reduce(Program& program, const AmxMapping& map, const LoweredAmx& l, std::i
     program.close_loop();
 }
 
+// k steps of a ring that goes round a whole number of times.
+std::int64_t ring_slots(std::int64_t k_tiles) {
+    std::int64_t slots = 2;
+    while (k_tiles % slots != 0) {
+        ++slots;
+    }
+    return slots;
+}
+
 // Re-layout or decompression into a panel of the thread's own.
 void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, LoweredAmx& l,
              Pages& layout, std::int64_t t) {
-    if (!relaid(map)) {
+    if (!relaid(gemm, map)) {
         return;
     }
     RelayoutProblem relayout;
@@ -240,16 +255,24 @@ void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, Low
     const std::int64_t tiles = (p.b - l.b) / p.b_n;  // the thread's first column of tiles
     const bool whole = map.outer == AmxMapping::Outer::M;
     const std::int64_t columns = whole ? ceil_div(p.n, kMaxRows) : map.n_acc;
-    relayout.raw = l.raw + tiles * kMaxRows * relayout.element_bytes;
+    relayout.narrow = decompresses(gemm, map) && map.b_layout == AmxMapping::BLayout::Packed;
+    relayout.raw = l.raw + tiles * (relayout.narrow ? p.k_tiles * kNarrowTileBytes
+                                                    : kMaxRows * relayout.element_bytes);
     relayout.raw_row = l.raw_row;
     relayout.first_line = tiles * p.k_tiles * kMaxRows;
     relayout.masks = l.masks + relayout.first_line * kMaskBytes;
-    p.b = relayout.packed =
-        layout.take("panel" + std::to_string(t), columns * p.k_tiles * kTileBytes);
+    const bool among = map.decompress == AmxMapping::Decompress::Interleaved;
+    if (among) {
+        p.slots = ring_slots(p.k_tiles);
+        p.slot_bytes = map.n_acc * kTileBytes;
+    }
+    const std::int64_t panel =
+        among ? p.slots * p.slot_bytes : columns * p.k_tiles * kTileBytes;
+    p.b = relayout.packed = layout.take("panel" + std::to_string(t), panel);
     p.b_block = whole ? p.b_n : 0;
     relayout.packed_block = p.b_block;
     const bool sparse = map.b_layout == AmxMapping::BLayout::Sparse;
-    l.warm.push_back({t, p.b, columns * p.k_tiles * kTileBytes});
+    l.warm.push_back({t, p.b, panel});
     const std::int64_t lines = ceil_div(p.n, kMaxRows) * p.k_tiles * kMaxRows;
     if (sparse) {
         const auto start = [&l, &relayout](std::int64_t line) {
@@ -257,13 +280,29 @@ void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, Low
         };
         l.reads.push_back({t, relayout.masks, lines * kMaskBytes});
         l.reads.push_back({t, start(0), start(lines) - start(0)});
+    } else if (relayout.narrow) {
+        l.reads.push_back({t, relayout.raw, lines / kMaxRows * kNarrowTileBytes});
     } else {
         l.reads.push_back({t, l.raw, l.k * l.raw_row});
     }
-    p.prepare_columns = [relayout, sparse](Program& program, const Address& first,
-                                           std::int64_t count) {
-        (sparse ? expand : relay)(program, relayout, first, count);
+    const bool compressed = decompresses(gemm, map);
+    p.prepare_columns = [relayout, compressed](Program& program, const Address& first,
+                                               std::int64_t count) {
+        (compressed ? decompress : relay)(program, relayout, first, count);
     };
+    if (among) {
+        p.b_n = kTileBytes;
+        p.b_k = 0;
+        p.decompress_line = [relayout](Program& program, const Address& across, const Address& k,
+                                       std::int64_t line, const Address& to) {
+            decompress_line(program, relayout, across, k, line, to);
+        };
+    }
+    if (map.prefetch_next && relayout.narrow) {  // of what is to be decompressed next
+        const std::int64_t column = p.k_tiles * kNarrowTileBytes;
+        p.next = {relayout.raw + map.n_acc * column, column, kNarrowTileBytes,
+                  kNarrowTileBytes / kRowBytes};
+    }
 }
 
 // The thread's operands: what it reads, and with C what its caches start with.

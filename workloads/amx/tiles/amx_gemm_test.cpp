@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 
 #include "arch/amx/core/tile_machine.hpp"
+#include "arch/amx/program/instruction_stream.hpp"
 #include "arch/amx/socket/socket.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "workloads/amx/tiles/amx_data.hpp"
@@ -171,6 +174,133 @@ TEST(AmxGemm, PostOperationsGiveTheResultFusedAndInterleaved) {
             expect_product(gemm(71, 130, 70, DataType::Int8, type), mapping);
         }
     }
+}
+
+GemmProblem narrow(std::int64_t m, std::int64_t k, std::int64_t n) {
+    GemmProblem problem = gemm(m, k, n, DataType::Bf16, DataType::F32);
+    problem.b = DataType::Int8;
+    return problem;
+}
+
+TEST(AmxGemm, Int8WeightsOfBf16GiveTheProduct) {
+    for (const auto decompress :
+         {AmxMapping::Decompress::Ahead, AmxMapping::Decompress::Interleaved}) {
+        for (const std::int64_t n : {16, 32, 70, 137, 160}) {
+            AmxMapping mapping;
+            mapping.decompress = decompress;
+            mapping.prefetch_next = true;
+            expect_product(narrow(29, 130, n), mapping);
+            mapping.threads = 3;
+            mapping.partition = AmxMapping::Partition::N;
+            expect_product(narrow(29, 130, n), mapping);
+            mapping.remainder = AmxMapping::Remainder::Smaller;
+            expect_product(narrow(11, 130, n), mapping);
+        }
+    }
+    AmxMapping mapping;
+    mapping.outer = AmxMapping::Outer::M;
+    expect_product(narrow(70, 130, 90), mapping);
+}
+
+TEST(AmxGemm, SparseWeightsGiveTheProductDecompressedAmongProducts) {
+    for (const auto order : {AmxMapping::Order::Interleaved, AmxMapping::Order::Switched}) {
+        AmxMapping mapping;
+        mapping.b_layout = AmxMapping::BLayout::Sparse;
+        mapping.decompress = AmxMapping::Decompress::Interleaved;
+        mapping.order = order;
+        mapping.nc = 96;
+        expect_product(gemm(32, 330, 217), mapping);  // six k tiles: a ring of two
+        expect_product(gemm(32, 520, 217), mapping);  // nine: of three
+        expect_product(gemm(32, 450, 30), mapping);   // seven: of all
+    }
+}
+
+// Of 2 x 2 accumulators: eight of a k step's 32 lines behind each product of the step before, no
+// product and no load more than without.
+TEST(AmxGemm, DecompressionStandsAmongTheProductsOfTheStepBefore) {
+    AmxMapping mapping;
+    const GemmProblem problem = narrow(32, 256, 256);
+    const LoweredAmx ahead = lower(problem, mapping);
+    mapping.decompress = AmxMapping::Decompress::Interleaved;
+    const LoweredAmx among = lower(problem, mapping);
+    constexpr std::int64_t kStores = 256 / 32 * 256;  // of panels: a line for 32 elements
+    std::int64_t longest = 0;
+    std::int64_t stores = 0;
+    std::int64_t all = 0;
+    bool begun = false;
+    for (arch::amx::program::InstructionStream stream(among.programs[0]); !stream.finished();
+         stream.advance()) {
+        const auto opcode = stream.current().instruction->opcode;
+        begun = begun || arch::amx::program::is_dot(opcode);
+        if (arch::amx::program::is_dot(opcode)) {
+            stores = 0;
+        } else if (opcode == arch::amx::program::Opcode::VmovupsStore) {
+            ++all;
+            longest = begun ? std::max(longest, ++stores) : longest;
+        }
+    }
+    EXPECT_EQ(all, kStores);
+    EXPECT_EQ(longest, 8);  // two tiles of 16 lines behind four products
+    const Outcome slow = run(ahead, nullptr);
+    const Outcome fast = run(among, nullptr);
+    EXPECT_EQ(fast.counters.dots, slow.counters.dots);
+    EXPECT_EQ(fast.counters.tile_loads, slow.counters.tile_loads);
+    EXPECT_LT(fast.cycles * 4, slow.cycles * 3);
+    EXPECT_EQ(among.warm.front().bytes, 2 * 2 * 1024);  // the ring: two k steps of two tiles
+}
+
+// Each line of the next block of columns once, a share behind each product.
+TEST(AmxGemm, PrefetchOfTheNextColumnsIsSpreadOverTheRowsOfBlocks) {
+    AmxMapping mapping;
+    mapping.prefetch_next = true;
+    const GemmProblem problem = gemm(256, 256, 128, DataType::Bf16, DataType::F32);
+    const LoweredAmx lowered = lower(problem, mapping);
+    std::map<std::int64_t, int> lines;
+    std::int64_t between = 0;
+    std::int64_t most = 0;
+    for (arch::amx::program::InstructionStream stream(lowered.programs[0]); !stream.finished();
+         stream.advance()) {
+        const auto opcode = stream.current().instruction->opcode;
+        if (arch::amx::program::is_dot(opcode)) {
+            between = 0;
+        } else if (opcode == arch::amx::program::Opcode::Prefetcht2) {
+            ++lines[stream.current().address / 64];
+            most = std::max(most, ++between);
+        }
+    }
+    EXPECT_EQ(lines.size(), 256U * 128 * 2 / 64);  // as many lines as B has, a block further on
+    EXPECT_EQ(lines.begin()->first, (lowered.b + 2 * 8 * 1024) / 64);
+    EXPECT_EQ(lines.begin()->second, 1);
+    EXPECT_EQ(most, 1);  // 2 x 2 lines a step of four products
+    expect_product(problem, mapping);
+}
+
+TEST(AmxGemm, SaysWhyCompressedWeightsCannotRun) {
+    const auto problems = [](const GemmProblem& problem, const auto& change) {
+        AmxMapping mapping;
+        change(mapping);
+        return problems_of(problem, mapping, 56).size();
+    };
+    const auto interleaved = [](AmxMapping& map) {
+        map.decompress = AmxMapping::Decompress::Interleaved;
+    };
+    EXPECT_EQ(problems(narrow(32, 64, 64), interleaved), 0U);
+    EXPECT_EQ(problems(narrow(33, 64, 64), interleaved), 1U);  // more rows than a block has
+    EXPECT_EQ(problems(narrow(32, 32, 64), interleaved), 1U);  // a single k tile
+    EXPECT_EQ(problems(gemm(32, 128, 64), interleaved), 1U);   // nothing is compressed
+    EXPECT_EQ(problems(narrow(32, 64, 64),
+                       [](AmxMapping& map) { map.b_layout = AmxMapping::BLayout::Vnni; }),
+              1U);
+    EXPECT_EQ(problems(narrow(32, 64, 64), [](AmxMapping& map) {
+                  map.decompress = AmxMapping::Decompress::Interleaved;
+                  map.outer = AmxMapping::Outer::M;
+              }),
+              1U);
+    EXPECT_EQ(problems(gemm(32, 64, 64), [](AmxMapping& map) {
+                  map.prefetch_next = true;
+                  map.b_layout = AmxMapping::BLayout::Vnni;
+              }),
+              1U);
 }
 
 TEST(AmxGemm, CacheBlocksRemaindersAndPrefetchGiveTheProduct) {

@@ -171,6 +171,14 @@ class Generator {
                 writer_.finish_rows();
             }
         };
+        if (problem_.slots > 0) {
+            decompressing(block, n, n_tiles, n_partial, [&](const AccumulatorBlock& outer) {
+                written_out([&] {
+                    rows(outer, [&](const AccumulatorBlock& inner) { writer_.write(inner); });
+                });
+            });
+            return;
+        }
         if (map_.outer == AmxMapping::Outer::N) {
             columns([&](const AccumulatorBlock& outer) {
                 prepare(outer);
@@ -191,6 +199,34 @@ class Generator {
                 });
             });
         });
+    }
+
+    // Blocks of columns whose B is decompressed among the products before: each knows the next.
+    void decompressing(AccumulatorBlock block, const Address& n, std::int64_t n_tiles,
+                       std::int64_t n_partial,
+                       const std::function<void(const AccumulatorBlock&)>& body) {
+        const auto write = [&](const Address& at, std::int64_t count, std::int64_t next) {
+            block.n = at;
+            block.n_count = count;
+            block.next_count = next;
+            body(block);
+        };
+        const std::int64_t width = map_.n_acc;
+        const std::int64_t whole = n_tiles / width;
+        const std::int64_t rest = n_tiles % width;
+        writer_.first_decompression(n, whole > 0 ? width : std::max<std::int64_t>(rest, 1));
+        loops_.loop("n", whole - 1,
+                    [&](const Address& i) { write(sum(n, i, width), width, width); });
+        if (whole > 0) {
+            write(n.plus((whole - 1) * width), width, rest);
+        }
+        if (rest > 0) {
+            write(n.plus(whole * width), rest, 0);
+        }
+        if (n_partial > 0) {  // comes alone
+            block.columns = n_partial;
+            write(n, 1, 0);
+        }
     }
 
     bool interleaves_post() const {

@@ -52,6 +52,12 @@ void read_memory_keys(arch::base::config::Node& node, Map& map) {
     node.optional("prefetch_b", map.prefetch_b, distance, "prefetch B so many k steps ahead");
     node.optional("prefetch_to", map.prefetch_l1, {{"l1", true}, {"l2", false}},
                   "where prefetches end");
+    node.optional("prefetch_next", map.prefetch_next,
+                  "prefetch B of the next block of columns into the L2, a little behind each product");
+    node.optional("decompress", map.decompress,
+                  {{"ahead", Map::Decompress::Ahead}, {"interleaved", Map::Decompress::Interleaved}},
+                  "compressed B: a block of columns in front of its products, or each k step among "
+                  "the products of the one before");
     node.optional("density_percent", map.density_percent, {1, 100},
                   "bytes of B that are not zero, with sparse weights");
 }
@@ -96,6 +102,11 @@ void read_amx_mapping(arch::base::config::Node& node, AmxMapping& map) {
     node.optional("runs", map.runs, {1, 1000},
                   "runs of the whole, one after the other: the last one counts");
     node.done();
+}
+
+bool decompresses(const GemmProblem& gemm, const Map& map) {
+    return map.b_layout == Map::BLayout::Sparse ||
+           (gemm.a == DataType::Bf16 && gemm.b == DataType::Int8);
 }
 
 std::int64_t registers_of(const Map& map) {
@@ -143,10 +154,55 @@ std::int64_t shares_of_n(const GemmProblem& gemm, const Map& map) {
     return best;
 }
 
+namespace {
+
+void check_compressed(const GemmProblem& gemm, const Map& map, std::vector<std::string>& problems) {
+    const bool packed = map.b_layout == Map::BLayout::Packed;
+    if (decompresses(gemm, map) && !packed && map.b_layout != Map::BLayout::Sparse) {
+        problems.push_back(fmt::format("int8 weights of a product of bf16 need b_layout: packed, "
+                                       "not {}",
+                                       name_of(map.b_layout)));
+    }
+    if (map.prefetch_next && (!packed || map.outer != Map::Outer::N)) {
+        problems.push_back("prefetch_next needs b_layout: packed and outer: n");
+    }
+    if (map.decompress == Map::Decompress::Ahead) {
+        return;
+    }
+    if (!decompresses(gemm, map)) {
+        problems.push_back("decompress: interleaved needs compressed weights: b_layout: sparse, "
+                           "or int8 ones of a product of bf16");
+    }
+    const std::int64_t rows = map.m_acc * arch::amx::program::kMaxRows;
+    const bool two_heights = map.remainder == Map::Remainder::Smaller &&
+                             gemm.m > arch::amx::program::kMaxRows &&
+                             gemm.m % arch::amx::program::kMaxRows != 0;
+    if (gemm.m > rows || two_heights) {
+        problems.push_back(fmt::format("decompress: interleaved needs all {} rows in one block of "
+                                       "accumulators, which has {}",
+                                       gemm.m, rows));
+    }
+    if (map.outer != Map::Outer::N || map.order == Map::Order::KInnermost) {
+        problems.push_back("decompress: interleaved needs outer: n and another order than "
+                           "k_innermost");
+    }
+    if (gemm.k <= arch::amx::program::kRowBytes / (gemm.a == DataType::Int8 ? 1 : 2)) {
+        problems.push_back(fmt::format("decompress: interleaved needs more than one k tile; K is {}",
+                                       gemm.k));
+    }
+    if (map.prefetch_b > 0) {
+        problems.push_back("decompress: interleaved leaves no tile of B to prefetch with "
+                           "prefetch_b: see prefetch_next");
+    }
+}
+
+}  // namespace
+
 std::vector<std::string> problems_of(const GemmProblem& gemm, const Map& map, std::int64_t cores) {
     std::vector<std::string> problems;
     const bool int8 = gemm.a == DataType::Int8 && gemm.b == DataType::Int8;
-    const bool bf16 = gemm.a == DataType::Bf16 && gemm.b == DataType::Bf16;
+    const bool narrow = gemm.a == DataType::Bf16 && gemm.b == DataType::Int8;
+    const bool bf16 = gemm.a == DataType::Bf16 && (gemm.b == DataType::Bf16 || narrow);
     const bool f32 = gemm.a == DataType::F32 && gemm.b == DataType::F32;
     const bool c_ok = (int8 && (gemm.c == DataType::Int32 || gemm.c == DataType::Int8 ||
                                 gemm.c == DataType::F32 || gemm.c == DataType::Bf16)) ||
@@ -154,8 +210,8 @@ std::vector<std::string> problems_of(const GemmProblem& gemm, const Map& map, st
                       (f32 && gemm.c == DataType::F32);
     if (!c_ok) {
         problems.push_back(fmt::format(
-            "AMX multiplies int8 (to int32, int8, f32, bf16), bf16 (to f32, bf16) and, as three "
-            "bf16, f32 (to f32); not {} x {} to {}",
+            "AMX multiplies int8 (to int32, int8, f32, bf16), bf16 (to f32, bf16; B may be int8) "
+            "and, as three bf16, f32 (to f32); not {} x {} to {}",
             name_of(gemm.a), name_of(gemm.b), name_of(gemm.c)));
     }
     if (registers_of(map) > arch::amx::program::kTiles) {
@@ -188,14 +244,14 @@ std::vector<std::string> problems_of(const GemmProblem& gemm, const Map& map, st
     if (map.b_layout == Map::BLayout::Sparse && !int8) {
         problems.push_back("sparse weights are int8");
     }
-    const bool relaid =
-        map.b_layout == Map::BLayout::RowMajor || map.b_layout == Map::BLayout::Sparse;
+    const bool relaid = map.b_layout == Map::BLayout::RowMajor || decompresses(gemm, map);
     if (relaid &&
         (f32 || map.kc != 0 || map.n_acc > 4 || map.partition == AmxMapping::Partition::K)) {
         problems.push_back(
             "B is re-laid at run time for int8 and bf16, for n_acc up to 4, "
             "without kc and partition of k");
     }
+    check_compressed(gemm, map, problems);
     if (f32 && map.b_layout != AmxMapping::BLayout::Packed) {
         problems.push_back("f32 as three bf16 needs b_layout: packed");
     }

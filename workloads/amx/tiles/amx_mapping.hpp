@@ -30,6 +30,7 @@ struct AmxMapping {
     enum class Outer { N, M };
     enum class Remainder { Pad, Smaller };
     enum class Post { Fused, Interleaved };
+    enum class Decompress { Ahead, Interleaved };  // where B is compressed
 
     std::int64_t m_acc = 2;
     std::int64_t n_acc = 2;
@@ -49,6 +50,8 @@ struct AmxMapping {
     std::int64_t prefetch_a = 0;  // k steps ahead; 0: none
     std::int64_t prefetch_b = 0;
     bool prefetch_l1 = true;  // otherwise into the L2 only
+    bool prefetch_next = false;  // B of the next block of columns, into the L2
+    Decompress decompress = Decompress::Ahead;
     Remainder remainder = Remainder::Pad;
     Post post = Post::Fused;
     bool relu = true;  // among the post-operations
@@ -70,6 +73,9 @@ std::vector<std::string> problems_of(const GemmProblem& gemm, const AmxMapping& 
 // Shares of n among the mapping's threads, of a partition of m and n: as given, or those with which
 // a thread reads least.
 std::int64_t shares_of_n(const GemmProblem& gemm, const AmxMapping& mapping);
+
+// B is decompressed at run time: sparse weights, and int8 ones of a product of bf16.
+bool decompresses(const GemmProblem& gemm, const AmxMapping& mapping);
 
 // Tile registers a block of accumulators needs with the mapping's loop order.
 std::int64_t registers_of(const AmxMapping& mapping);

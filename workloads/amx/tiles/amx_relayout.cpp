@@ -83,26 +83,41 @@ void relay(Program& program, const RelayoutProblem& problem, const Address& firs
     program.close_loop();
 }
 
-void expand(Program& program, const RelayoutProblem& problem, const Address& first,
-            std::int64_t count) {
+void decompress_line(Program& program, const RelayoutProblem& problem, const Address& across,
+                     const Address& k, std::int64_t line, const Address& to) {
+    const int reg = static_cast<int>(problem.narrow ? line % 8 * 2 : line);
+    if (problem.narrow) {
+        constexpr std::int64_t kHalf = 16;  // elements of a register of int32
+        const Address from =
+            sum(scaled(across, problem.k_tiles * kNarrowTileBytes, problem.raw + line * 2 * kHalf),
+                k, kNarrowTileBytes);
+        memory(program, Opcode::Vpmovsxbd, reg, from, kHalf);
+        memory(program, Opcode::Vpmovsxbd, reg + 1, from.plus(kHalf), kHalf);
+        interleave(program, Opcode::Vcvtdq2ps, reg, reg, 0, 0);
+        interleave(program, Opcode::Vcvtdq2ps, reg + 1, reg + 1, 0, 0);
+        interleave(program, Opcode::Vcvtne2ps2bf16, reg, reg + 1, reg, 0);
+    } else {
+        const Address tile = sum(scaled(across, problem.k_tiles, 0), k);
+        memory(program, Opcode::Kmovq, 0,
+               scaled(tile, kMaxRows * kMaskBytes, problem.masks + line * kMaskBytes), kMaskBytes);
+        Address values = scaled(tile, kMaxRows, problem.first_line + line);
+        values.table = problem.lines;
+        memory(program, Opcode::Vpexpandb, reg, values);
+        program.emit({});  // count of the mask's bits
+        program.emit({});  // next position among the non-zero bytes
+    }
+    memory(program, Opcode::VmovupsStore, reg, to.plus(line * kRowBytes));
+}
+
+void decompress(Program& program, const RelayoutProblem& problem, const Address& first,
+                std::int64_t count) {
     for (std::int64_t n = 0; n < count; ++n) {
-        const Address tile = scaled(first.plus(n), problem.k_tiles * kMaxRows, 0);
+        const Address panel = scaled(first, problem.packed_block,
+                                     problem.packed + n * problem.k_tiles * kTileBytes);
         const int k = program.open_loop("k", problem.k_tiles);
         for (std::int64_t line = 0; line < kMaxRows; ++line) {
-            const int reg = static_cast<int>(line);
-            memory(program, Opcode::Kmovq, 0,
-                   scaled(tile, kMaskBytes, problem.masks + line * kMaskBytes)
-                       .per(k, kMaxRows * kMaskBytes),
-                   kMaskBytes);
-            Address values = scaled(tile, 1, problem.first_line + line).per(k, kMaxRows);
-            values.table = problem.lines;
-            memory(program, Opcode::Vpexpandb, reg, values);
-            program.emit({});  // count of the mask's bits
-            program.emit({});  // next position among the non-zero bytes
-            memory(program, Opcode::VmovupsStore, reg,
-                   scaled(first, problem.packed_block,
-                          problem.packed + n * problem.k_tiles * kTileBytes + line * kRowBytes)
-                       .per(k, kTileBytes));
+            decompress_line(program, problem, first.plus(n), Address{}.per(k, 1), line,
+                            panel.per(k, kTileBytes));
         }
         program.close_loop();
     }

@@ -1,5 +1,5 @@
-// AVX-512 code that brings B into the tile layout at run time: from rows as stored, or from sparse
-// weights.
+// AVX-512 code that brings B into the tile layout at run time: from rows as stored, or from
+// compressed weights, which are sparse bytes or int8 for products of bf16.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,12 @@
 namespace tilesim::workloads::amx::tiles {
 
 inline constexpr std::int64_t kMaskBytes = 8;  // a row of a sparse tile: a bit an element
+inline constexpr std::int64_t kNarrowTileBytes = 512;  // a tile of bf16 as int8
 
 struct RelayoutProblem {
     std::int64_t k_tiles = 0;
     std::int64_t element_bytes = 1;
+    bool narrow = false;            // compressed weights are int8, not sparse
     std::int64_t raw = 0;           // address of B as stored
     std::int64_t raw_row = 0;       // bytes of a stored row
     std::int64_t masks = 0;         // of sparse weights: address of the first line's
@@ -25,8 +27,13 @@ struct RelayoutProblem {
 // Tiles [first, first + count) across, all k: B as stored.
 void relay(arch::amx::program::Program& program, const RelayoutProblem& problem,
            const arch::amx::program::Address& first, std::int64_t count);
-// As `relay`, from bit masks and non-zero bytes.
-void expand(arch::amx::program::Program& program, const RelayoutProblem& problem,
-            const arch::amx::program::Address& first, std::int64_t count);
+// As `relay`, from compressed weights.
+void decompress(arch::amx::program::Program& program, const RelayoutProblem& problem,
+                const arch::amx::program::Address& first, std::int64_t count);
+// Line `line` of a tile, `across` and `k` being its indices, to where `to` says.
+void decompress_line(arch::amx::program::Program& program, const RelayoutProblem& problem,
+                     const arch::amx::program::Address& across,
+                     const arch::amx::program::Address& k, std::int64_t line,
+                     const arch::amx::program::Address& to);
 
 }  // namespace tilesim::workloads::amx::tiles

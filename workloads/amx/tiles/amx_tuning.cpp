@@ -57,12 +57,21 @@ void add_amx(std::vector<Candidate>& list, const Dataflow& dataflow, const Case&
     }
     Candidate candidate;
     candidate.name =
-        fmt::format("{} x {} {}, B {}{}{}", map.m_acc, map.n_acc, name_of(map.order),
+        fmt::format("{} x {} {}, B {}{}{}{}", map.m_acc, map.n_acc, name_of(map.order),
                     name_of(map.b_layout), map.nc > 0 ? fmt::format(", nc {}", map.nc) : "",
-                    map.kc > 0 ? fmt::format(", kc {}", map.kc) : "");
+                    map.kc > 0 ? fmt::format(", kc {}", map.kc) : "",
+                    map.decompress == AmxMapping::Decompress::Interleaved
+                        ? ", decompressed among products"
+                        : "");
     candidate.mapping = {dataflow, map};
     candidate.bounds = amx_bounds(a_case, gemm, map, tiles);
     list.push_back(std::move(candidate));
+    if (decompresses(gemm, map) && map.decompress == AmxMapping::Decompress::Ahead) {
+        AmxMapping among = map;
+        among.decompress = AmxMapping::Decompress::Interleaved;
+        among.prefetch_b = 0;
+        add_amx(list, dataflow, a_case, gemm, among, tiles);
+    }
 }
 
 // Sparse weights stay sparse; otherwise B may be packed, re-laid as a whole or as stored.
@@ -114,9 +123,15 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     const std::int64_t across = shares_of_n(gemm, map);
     const bool plain =
         gemm.a == DataType::Int8 ? gemm.c == DataType::Int32 : gemm.c == DataType::F32;
-    const bool blocks = plain && gemm.k >= 2 * kDepth;
+    const bool compressed = decompresses(gemm, map);
+    const bool blocks = plain && !compressed && gemm.k >= 2 * kDepth;
     map.kc = blocks ? kDepth : 0;
     map.nc = gemm.n / across > kColumns ? kColumns : 0;
+    constexpr std::int64_t kMostDepth = 64;  // of a k tile
+    if (compressed && gemm.m <= m_acc * kTileRows && gemm.k > kMostDepth) {
+        map.decompress = AmxMapping::Decompress::Interleaved;
+        map.prefetch_next = map.b_layout == AmxMapping::BLayout::Packed;
+    }
     return map;
 }
 
