@@ -28,8 +28,9 @@ struct SuiteResult {
 };
 
 std::vector<std::string> suite_names();
-// One of `suite_names()`. Every row runs in a process of its own, `jobs` at a time.
-SuiteResult run_suite(const std::string& suite, std::size_t jobs);
+// One of `suite_names()`. Every row runs in a process of its own, `jobs` at a time. With `rows`,
+// only those whose name holds the text.
+SuiteResult run_suite(const std::string& suite, std::size_t jobs, const std::string& rows = {});
 std::string bounds_file(const std::string& suite);
 std::string residuals_file(const std::string& suite);
 

@@ -32,6 +32,14 @@ std::vector<std::string> short_suites() {
     return names;
 }
 
+TEST(Suite, RowsAreThoseWhoseNameHoldsTheText) {
+    const SuiteResult result = run_suite("amx", 2, "registers/TDP");
+    ASSERT_EQ(result.rows.size(), 2U);
+    EXPECT_EQ(result.rows[0].id, "registers/TDP throughput");
+    EXPECT_TRUE(result.check.broken.empty());  // no bound without its row
+    EXPECT_TRUE(run_suite("amx", 2, "no such row").rows.empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(Validation, Suites, testing::ValuesIn(short_suites()),
                          [](const auto& suite) { return suite.param; });
 

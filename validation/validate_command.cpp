@@ -19,13 +19,14 @@ namespace {
 struct ValidateArguments {
     std::string suite = "npu";
     std::string format = "table";
+    std::string rows;
     bool tighten = false;
     bool residuals = false;
     std::size_t jobs = std::max(1U, std::thread::hardware_concurrency());
 };
 
 int validate(const ValidateArguments& arguments) {
-    const SuiteResult result = run_suite(arguments.suite, arguments.jobs);
+    const SuiteResult result = run_suite(arguments.suite, arguments.jobs, arguments.rows);
     sim::print(arguments.format == "json"  ? to_json(result).dump(2) + "\n"
                : arguments.format == "csv" ? to_csv(result)
                                            : to_table(result));
@@ -53,10 +54,16 @@ void add_validate(CLI::App& app, std::optional<int>& exit_code) {
         ->check(CLI::IsMember({"table", "json", "csv"}));
     command->add_option("--jobs", arguments->jobs, "processes [one a processor]")
         ->check(CLI::Range(1, 4096));
-    command->add_flag("--tighten", arguments->tighten,
-                      "write the suite's bounds anew, none of them wider than before");
-    command->add_flag("--residuals", arguments->residuals,
-                      "write what the suite's rows are off by anew: bands are made of it");
+    CLI::Option* rows =
+        command->add_option("--rows", arguments->rows, "only rows whose name holds this text");
+    command
+        ->add_flag("--tighten", arguments->tighten,
+                   "write the suite's bounds anew, none of them wider than before")
+        ->excludes(rows);
+    command
+        ->add_flag("--residuals", arguments->residuals,
+                   "write what the suite's rows are off by anew: bands are made of it")
+        ->excludes(rows);
     command->callback([arguments, &exit_code] { exit_code = validate(*arguments); });
 }
 

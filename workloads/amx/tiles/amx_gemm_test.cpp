@@ -11,6 +11,7 @@
 #include "arch/amx/socket/socket.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "workloads/amx/tiles/amx_data.hpp"
+#include "workloads/amx/tiles/amx_tuning.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 namespace {
@@ -275,6 +276,21 @@ TEST(AmxGemm, PrefetchOfTheNextColumnsIsSpreadOverTheRowsOfBlocks) {
     expect_product(problem, mapping);
 }
 
+TEST(AmxGemm, AWholeSocketsMappingFitsTheCachesAndItsWeights) {
+    const auto mapping_of = [](const GemmProblem& problem) {
+        const AmxMapping mapping = whole_socket(problem, 2, 2, 56);
+        EXPECT_EQ(problems_of(problem, mapping, 56), std::vector<std::string>{});
+        return mapping;
+    };
+    EXPECT_EQ(mapping_of(gemm(512, 4096, 512)).kc, 1024);  // rows of 1 KiB
+    EXPECT_EQ(mapping_of(gemm(512, 4096, 512, DataType::Bf16, DataType::F32)).kc, 512);
+    EXPECT_TRUE(mapping_of(gemm(512, 4096, 512)).prefetch_next);
+    EXPECT_FALSE(mapping_of(gemm(512, 4096, 512, DataType::F32, DataType::F32)).prefetch_next);
+    EXPECT_EQ(mapping_of(narrow(32, 4096, 512)).decompress, AmxMapping::Decompress::Interleaved);
+    EXPECT_EQ(mapping_of(narrow(33, 4096, 512)).decompress, AmxMapping::Decompress::Ahead);
+    EXPECT_EQ(mapping_of(narrow(32, 32, 512)).decompress, AmxMapping::Decompress::Ahead);
+}
+
 TEST(AmxGemm, SaysWhyCompressedWeightsCannotRun) {
     const auto problems = [](const GemmProblem& problem, const auto& change) {
         AmxMapping mapping;
@@ -300,6 +316,9 @@ TEST(AmxGemm, SaysWhyCompressedWeightsCannotRun) {
                   map.prefetch_next = true;
                   map.b_layout = AmxMapping::BLayout::Vnni;
               }),
+              1U);
+    EXPECT_EQ(problems(gemm(32, 64, 64, DataType::F32, DataType::F32),
+                       [](AmxMapping& map) { map.prefetch_next = true; }),
               1U);
 }
 

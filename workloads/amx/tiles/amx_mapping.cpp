@@ -166,6 +166,9 @@ void check_compressed(const GemmProblem& gemm, const Map& map, std::vector<std::
     if (map.prefetch_next && (!packed || map.outer != Map::Outer::N)) {
         problems.push_back("prefetch_next needs b_layout: packed and outer: n");
     }
+    if (map.prefetch_next && gemm.a == DataType::F32) {
+        problems.push_back("prefetch_next is for products of one part, not f32 as three bf16");
+    }
     if (map.decompress == Map::Decompress::Ahead) {
         return;
     }

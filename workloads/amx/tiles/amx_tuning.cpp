@@ -111,7 +111,8 @@ void add_amx_blocks(std::vector<Candidate>& list, const Dataflow& dataflow, cons
 AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
                         std::int64_t cores) {
     constexpr std::int64_t kTileRows = 16;
-    constexpr std::int64_t kDepth = 1024;   // of a cache block, in reduced elements
+    // Of a cache block, in reduced elements: rows of 1 KiB, so that 32 of A stay in the L1.
+    const std::int64_t depth = 1024 / (gemm.a == DataType::Int8 ? 1 : 2);
     constexpr std::int64_t kColumns = 256;  // so that a block of B takes a quarter of the L2
     AmxMapping map;
     map.m_acc = m_acc;
@@ -124,13 +125,13 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     const bool plain =
         gemm.a == DataType::Int8 ? gemm.c == DataType::Int32 : gemm.c == DataType::F32;
     const bool compressed = decompresses(gemm, map);
-    const bool blocks = plain && !compressed && gemm.k >= 2 * kDepth;
-    map.kc = blocks ? kDepth : 0;
+    const bool blocks = plain && !compressed && gemm.k >= 2 * depth;
+    map.kc = blocks ? depth : 0;
     map.nc = gemm.n / across > kColumns ? kColumns : 0;
+    map.prefetch_next = map.b_layout == AmxMapping::BLayout::Packed && gemm.a != DataType::F32;
     constexpr std::int64_t kMostDepth = 64;  // of a k tile
     if (compressed && gemm.m <= m_acc * kTileRows && gemm.k > kMostDepth) {
         map.decompress = AmxMapping::Decompress::Interleaved;
-        map.prefetch_next = map.b_layout == AmxMapping::BLayout::Packed;
     }
     return map;
 }
