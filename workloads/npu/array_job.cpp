@@ -30,7 +30,7 @@ namespace {
 constexpr arch::base::Femtoseconds kUntilQuiet{1'000'000'000'000};
 
 bool runs_until_quiet(const Program& program) {
-    return program.ends_with_sequence && program.sequence.empty();
+    return program.ends_with_sequence && program.sequence.empty() && program.then.empty();
 }
 
 // What every core together and every shim together do in a round.

@@ -13,6 +13,7 @@
 #include "arch/npu/check/tile_reach.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "arch/npu/program/descriptor_chain.hpp"
+#include "arch/npu/program/program_work.hpp"
 #include "arch/npu/tile/lock_unit.hpp"
 
 namespace tilesim::arch::npu::check {
@@ -310,24 +311,16 @@ class Verifier : private ProblemList {
         const std::int64_t bytes = kind == program::TileKind::Shim
                                        ? program_.external_buffers[index].bytes
                                        : program_.buffers[index].bytes;
-        std::int64_t last = bd.dimensions.empty() ? bd.length - 1 : 0;  // words
-        std::int64_t inner = 1;
-        for (std::size_t i = 0; i < bd.dimensions.size(); ++i) {
-            const bool outermost = i + 1 == bd.dimensions.size();
-            const std::int64_t size =
-                outermost ? std::max<std::int64_t>(1, bd.length / inner) : bd.dimensions[i].size;
-            last += (size - 1) * bd.dimensions[i].stride;
-            inner *= size;
+        std::int64_t inner = 1;  // words of a step of the outermost dimension
+        for (std::size_t i = 0; i + 1 < bd.dimensions.size(); ++i) {
+            inner *= bd.dimensions[i].size;
         }
-        require(bd.dimensions.empty() || inner == bd.length,
+        require(bd.dimensions.empty() ||
+                    (inner > 0 && bd.length >= inner && bd.length % inner == 0),
                 "{}: length {} is no multiple of its inner dimensions", who, bd.length);
-        if (bd.iteration) {
-            last += (bd.iteration->size - 1) * bd.iteration->stride;
-        }
-        require(bd.offset >= 0 && bd.offset % kWordBytes == 0 &&
-                    bd.offset + (last + 1) * kWordBytes <= bytes,
-                "{}: reaches byte {} of a buffer of {}", who, bd.offset + (last + 1) * kWordBytes,
-                bytes);
+        const std::int64_t end = bd.offset + program::span_of(bd);
+        require(bd.offset >= 0 && bd.offset % kWordBytes == 0 && end <= bytes,
+                "{}: reaches byte {} of a buffer of {}", who, end, bytes);
     }
 
     void check_channel(const program::ChannelId& id) {

@@ -1,5 +1,6 @@
 #include "arch/npu/program/program_work.hpp"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -97,6 +98,23 @@ std::optional<ProgramWork> work_of(const Program& program) {
         work.calls += *calls;
     }
     return work;
+}
+
+std::int64_t span_of(const BufferDescriptor& descriptor) {
+    std::int64_t last = descriptor.dimensions.empty() ? descriptor.length - 1 : 0;  // words
+    std::int64_t inner = 1;
+    for (std::size_t i = 0; i < descriptor.dimensions.size(); ++i) {
+        const Dimension& d = descriptor.dimensions[i];
+        const bool outermost = i + 1 == descriptor.dimensions.size();
+        const std::int64_t size =
+            outermost ? std::max<std::int64_t>(1, descriptor.length / inner) : d.size;
+        last += (size - 1) * d.stride;
+        inner *= std::max<std::int64_t>(1, d.size);
+    }
+    if (descriptor.iteration) {
+        last += (descriptor.iteration->size - 1) * descriptor.iteration->stride;
+    }
+    return (last + 1) * kWordBytes;
 }
 
 }  // namespace tilesim::arch::npu::program

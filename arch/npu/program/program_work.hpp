@@ -17,4 +17,7 @@ struct ProgramWork {
 // Nothing where a core runs for ever, or a task's chain has no end.
 std::optional<ProgramWork> work_of(const Program& program);
 
+// Bytes from the first word a descriptor touches to behind the last one, in all its iterations.
+std::int64_t span_of(const BufferDescriptor& descriptor);
+
 }  // namespace tilesim::arch::npu::program

@@ -46,6 +46,18 @@ TEST(ProgramWork, WordsWrittenAreThoseOfTheTasksTowardsMemory) {
     EXPECT_EQ(work_of(program)->write_tasks, 2);
 }
 
+// Word 0 of the first iteration to the last of the last one.
+TEST(ProgramWork, TheSpanOfADescriptorReachesItsLastWord) {
+    BufferDescriptor descriptor;
+    descriptor.length = 11;
+    EXPECT_EQ(span_of(descriptor), 11 * kWordBytes);
+    descriptor.length = 3 * 5;
+    descriptor.dimensions = {{3, 2}, {7, 17}};  // the length says 5 of the outer steps, not 7
+    EXPECT_EQ(span_of(descriptor), (2 * 2 + 4 * 17 + 1) * kWordBytes);
+    descriptor.iteration = Iteration{4, 101};
+    EXPECT_EQ(span_of(descriptor), (2 * 2 + 4 * 17 + 3 * 101 + 1) * kWordBytes);
+}
+
 TEST(ProgramWork, WhatNeverEndsHasNone) {
     Program program = program_with(1);
     LoopOp forever;

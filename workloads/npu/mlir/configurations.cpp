@@ -38,6 +38,7 @@ class Configurations {
             lowering.external_types = main_.external_types;
             lower_device(lowering, *part.device,
                          [&] { run_operations(lowering, part.operations, names_); });
+            grow_arguments(lowering);
             main_.program.external_buffers = lowering.program.external_buffers;
             main_.external_types = lowering.external_types;
             main_.errors.insert(main_.errors.end(), lowering.errors.begin(), lowering.errors.end());

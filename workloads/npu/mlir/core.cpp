@@ -257,8 +257,13 @@ class CoreReader {
         const std::string dialect = operation.name.substr(0, operation.name.find('.'));
         static const std::set<std::string> kDialects{"arith",  "memref",  "math", "vector", "index",
                                                      "affine", "builtin", "llvm", "ub"};
-        // An event is one instruction.
-        if (!kDialects.contains(dialect) && operation.name != "aie.event") {
+        // An event is one instruction; a scratchpad parameter is loaded from the core's memory.
+        const bool parameter = operation.name == "aiex.read_scratchpad_parameter";
+        if (parameter) {
+            lowering_.note(
+                "cores read scratchpad parameters without waiting for the host to hand them over");
+        }
+        if (!kDialects.contains(dialect) && operation.name != "aie.event" && !parameter) {
             throw ReadError(operation.where,
                             fmt::format("{} is not modelled in a core", operation.name));
         }

@@ -202,6 +202,8 @@ void read_attributes(const Operation& operation, const Scope& scope, Parts& part
                 stated.descriptor.iteration = read_iteration(value, where);
             } else if (key == "burst_length") {
                 stated.descriptor.burst_bytes = cursor.integer();
+            } else if (key == "offset_parameter" || key == "offset_state_table_idx") {
+                stated.offset_of_host = true;
             } else if (key == "pad_value") {
                 cursor.integer();  // what is put there takes no other time
             } else if (std::find(kIgnored.begin(), kIgnored.end(), key) == kIgnored.end()) {
@@ -275,7 +277,7 @@ StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operatio
     stated.descriptor.buffer =
         scope.index_of(inside, shim ? Value::Kind::External : Value::Kind::Buffer);
     inside.expect(":");
-    const MemrefType type = read_memref(inside);
+    const MemrefType type = shim ? read_argument_memref(inside) : read_memref(inside);
     parts.transfer.type = type;
     int position = 0;  // of offset and length, where they stand without names
     while (!inside.done()) {
@@ -303,6 +305,9 @@ StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operatio
     }
     for (std::size_t i = 0; i < parts.sizes.size(); ++i) {
         parts.transfer.dimensions.push_back({parts.sizes[i], parts.strides[i]});
+    }
+    if (!parts.length && !type.sized) {
+        throw ReadError(operation.where, "a transfer of a buffer without a size needs a length");
     }
     parts.transfer.length = parts.length.value_or(type.elements - parts.transfer.offset);
     parts.transfer.offset += scope.find(name)->offset;
@@ -391,6 +396,7 @@ class ChainReader {
             descriptor.id = ids_.next(channel_, bd.where);
         }
         chain_.repeat = std::max(chain_.repeat, stated.repeat);
+        chain_.offset_of_host |= stated.offset_of_host;
         ids_by_block_[&block] = descriptor.id;
         next_ = nullptr;
         for (const Operation& operation : block.operations) {
@@ -474,6 +480,9 @@ void note_ignored(Lowering& lowering, const Chain& chain) {
         lowering.note(
             "padding of channels that receive is left out: the hardware pads what a "
             "memory tile sends");
+    }
+    if (chain.offset_of_host) {
+        lowering.note("offsets of transfers that the host's scratchpad adds are taken as 0");
     }
 }
 

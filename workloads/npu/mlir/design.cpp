@@ -60,6 +60,7 @@ bool is_implicit_device(const Operation& operation) {
 struct Devices {
     const Operation* design = nullptr;
     const Operation* routed = nullptr;  // whose switchboxes count
+    std::string note{};                 // on what else could have been meant
 };
 
 Devices devices_of(const Source& source, const ReadOptions& options) {
@@ -99,11 +100,17 @@ Devices devices_of(const Source& source, const ReadOptions& options) {
         for (const Operation* design : designs) {
             names += fmt::format("{}@{}", names.empty() ? "" : ", ", symbol_of(*design));
         }
-        throw ReadError(designs[1]->where,
-                        fmt::format("the file has several devices ({}); choose one with "
-                                    "--set design.symbol=NAME, or a part of a file that lines "
-                                    "\"// -----\" cut with --set design.part=1",
-                                    names));
+        // Each sequence is a launch of its own; devices without one say nothing of what runs.
+        if (with_sequence.empty()) {
+            throw ReadError(designs[1]->where,
+                            fmt::format("the file has several devices ({}); choose one with "
+                                        "--set design.symbol=NAME, or a part of a file that lines "
+                                        "\"// -----\" cut with --set design.part=1",
+                                        names));
+        }
+        chosen.note = fmt::format("of the devices with a run-time sequence ({}) the first is run; "
+                                  "choose one with --set design.symbol=NAME",
+                                  names);
     }
     chosen.design = designs.front();
     chosen.routed = chosen.routed == nullptr ? chosen.design : chosen.routed;
@@ -198,6 +205,7 @@ program::Program lowered(Lowering& lowering, const Operation& routed, const Sour
     } else {
         lower_device(lowering, routed,
                      [&] { lowering.attempt([&] { lower_sequence(lowering); }); });
+        grow_arguments(lowering);
     }
     place_external_buffers(lowering);
     const std::string symbol = symbol_of(lowering.device);
@@ -281,6 +289,9 @@ Design lower(const Source& source, const ReadOptions& options, const NpuConfig& 
                 fmt::format("the module has no aie.device: taken as {}, as the compiler "
                             "does",
                             kImplicitTarget));
+        }
+        if (!devices.note.empty()) {
+            lowering.note(devices.note);
         }
         Design design;
         design.program = lowered(lowering, *devices.routed, source);

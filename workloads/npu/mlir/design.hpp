@@ -74,6 +74,7 @@ struct ReadOptions {
     std::map<std::string, FifoOverride> fifos{};             // by symbol
     std::map<std::string, program::TileCoordinate> tiles{};  // of logical tiles, by name
     KernelCosts costs;
+    std::map<std::string, std::int64_t> arguments{};  // numbers among the sequence's arguments
     std::vector<HostStep> host;
     // The same design with the bodies of its cores, which the compiler leaves beside a file where
     // they are in ELF files.

@@ -118,6 +118,14 @@ void read_overrides(Node& node, ReadOptions& options) {
         }
         fifos.done();
     }
+    if (node.has("arguments")) {
+        Node arguments = node.child("arguments", "numbers the host hands to the sequence, by name");
+        for (const std::string& name : arguments.keys()) {
+            arguments.optional(name, options.arguments[name], {-(1LL << 62), 1LL << 62},
+                               "an integer argument");
+        }
+        arguments.done();
+    }
     if (node.has("tiles")) {
         Node tiles = node.child("tiles", "column and row of logical tiles, by name");
         for (const std::string& name : tiles.keys()) {

@@ -357,6 +357,102 @@ TEST(Design, SaysWhereAndWhatItDoesNotRead) {
                                HasSubstr("aiex.novelty is not modelled in a run-time sequence")));
 }
 
+// A shim task of so many words at an offset, in a task's form.
+std::string task(const char* name, const char* where) {
+    return fmt::format(
+        "%{} = aiex.dma_configure_task(%s, MM2S, 0) {{ aie.dma_bd(%a : memref<?xi32> {}) aie.end }} "
+        "{{issue_token = true}}\naiex.dma_start_task(%{})\n",
+        name, where, name);
+}
+
+TEST(Design, NumbersOfTheLaunchAreStated) {
+    const std::string body = std::string{kTiles} +
+                             "aie.runtime_sequence(%a: memref<?xi32>, %n: i32, %go: i1) {\n"
+                             "scf.if %go {\n" +
+                             task("t", "offset = 0 len = %n") + "} }";
+    EXPECT_THAT(error_of(body), HasSubstr("%n, %go is given by the host at the launch; state it as "
+                                          "design.arguments.n"));
+    ReadOptions options;
+    options.arguments = {{"n", 24}, {"go", 1}};
+    const Design design = read(body, options);
+    EXPECT_EQ(std::get<program::WriteDescriptor>(design.program.sequence.at(0)).descriptor.length,
+              24);
+    // Without a size of its own the argument is as large as the transfer reaches.
+    EXPECT_EQ(design.program.external_buffers.at(0).bytes, 24 * 4);
+    options.arguments["go"] = 0;
+    EXPECT_TRUE(read(body, options).program.sequence.empty());
+    options.arguments = {{"n", 24}, {"go", 0}, {"m", 1}};
+    EXPECT_THAT(error_of(body, options), HasSubstr("the sequence has no number %m"));
+}
+
+TEST(Design, ASequencesLoopHandsOnWhatItYields) {
+    const program::Program program =
+        read(std::string{kTiles} +
+             "aie.runtime_sequence(%a: memref<64xi32>) {\n%c0 = arith.constant 0 : index %c1 = "
+             "arith.constant 1 : index %c3 = arith.constant 3 : index %c5 = arith.constant 5 : "
+             "index\n"
+             "%sum:2 = scf.for %i = %c0 to %c3 step %c1 iter_args(%x = %c1, %y = %c5) -> (index, "
+             "index) { %z = arith.addi %x, %y : index scf.yield %z, %x : index, index }\n" +
+             task("t", "offset = %sum#1 len = %sum#0") + "}")
+            .program;
+    // 1, 5 -> 6, 1 -> 7, 6 -> 13, 7
+    const auto& bd = std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor;
+    EXPECT_EQ(bd.length, 13);
+    EXPECT_EQ(bd.offset, 7 * 4);
+}
+
+TEST(Design, ArgumentsGrowWithTheTransfersOfTheSequence) {
+    const Design design = read(std::string{kTiles} +
+                               "aie.runtime_sequence(%a: memref<8xi32>) {\n"
+                               "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 2][3, 1, 2, 4][16, 0, 8, 1]) "
+                               "{id = 2 : i64, metadata = @in} : memref<8xi32>\n}");
+    // Words 2 to 2 + 2 * 16 + 1 * 8 + 3.
+    EXPECT_EQ(design.program.external_buffers.at(0).bytes, (2 + 2 * 16 + 8 + 3 + 1) * 4);
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("is larger than its type says")));
+}
+
+TEST(Design, ScratchpadValuesAreTheHosts) {
+    const std::string sequence =
+        "aie.runtime_sequence(%a: memref<64xi32>) {\naiex.npu.create_scratchpad {size = 4 : ui32}\n"
+        "aiex.npu.update_from_scratchpad {state_table_idx = 0 : ui8, buffer = @words, address = 0 "
+        ": ui32}\n" +
+        "%t = aiex.dma_configure_task(%s, MM2S, 0) { aie.dma_bd(%a : memref<64xi32>, 0, 8) "
+        "{offset_parameter = @o} aie.end }\n}";
+    const std::string tiles = std::string{kTiles} + "%w = aie.buffer(%c) {sym_name = \"words\"} : "
+                                                    "memref<2xi32>\n";
+    EXPECT_THAT(read(tiles + sequence).notes,
+                testing::IsSupersetOf({HasSubstr("from the host's scratchpad is left out"),
+                                       HasSubstr("scratchpad adds are taken as 0")}));
+    // Where the value bounds a loop of a core, it cannot be left out.
+    EXPECT_THAT(error_of(tiles + sequence +
+                         "aie.core(%c) { %c0 = arith.constant 0 : index %c1 = arith.constant 1 : "
+                         "index\n%n = memref.load %w[%c0] : memref<2xi32> %m = arith.index_cast %n "
+                         ": i32 to index\nscf.for %i = %c0 to %m step %c1 { aie.use_lock(%l, "
+                         "Release, 1) } aie.end }"),
+                HasSubstr("buffer @words bounds a loop of a core"));
+}
+
+TEST(Design, TasksOfDescriptorsThatMoveNothingAreLeftOut) {
+    const Design design =
+        read(std::string{kTiles} +
+             "aie.mem(%c) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n^a: aie.dma_bd(%x : "
+             "memref<16xi32>, 0, 0)\naie.next_bd ^a\n^e: aie.end }\n"
+             "aie.runtime_sequence() {\naiex.npu.write32 {address = 2219524 : ui32, value = 0 : "
+             "ui32} }");
+    EXPECT_TRUE(design.program.sequence.empty());
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("descriptors move nothing")));
+}
+
+TEST(Design, OfSeveralLaunchesTheFirstIsRunAndTheOthersAreNamed) {
+    const auto source = parse_design(
+        "module { aie.device(npu1) @one { aie.runtime_sequence() { } }\n"
+        "aie.device(npu1) @two { aie.runtime_sequence() { } } }",
+        "d.mlir");
+    const Design design = lower(source, {}, config());
+    EXPECT_EQ(design.program.name, "one");
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("(@one, @two) the first is run")));
+}
+
 TEST(Design, SeveralDevicesNeedAChoice) {
     const auto source = parse_design(
         "module { aie.device(npu1) @one { %t = aie.tile(0, 2) %b = aie.buffer(%t) : memref<1xi32> }"
@@ -387,6 +483,7 @@ TEST(Design, APartOfACutFileKeepsItsLineNumbers) {
 TEST(DeviceNames, PartitionsMeanTheirArray) {
     EXPECT_EQ(device_of("npu1_4col"), "xdna");
     EXPECT_EQ(device_of("npu"), "xdna");
+    EXPECT_EQ(device_of("ipu"), "xdna");  // its name before 2024
     EXPECT_EQ(device_of("npu2_1col"), "xdna2");
     EXPECT_EQ(device_of("xcvc1902"), "vck190");
     EXPECT_EQ(device_of("NPUDEVICE"), "");

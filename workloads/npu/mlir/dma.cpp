@@ -114,6 +114,9 @@ class DmaRegion {
         note_ignored(lowering_, chain);
         if (moves_nothing(chain)) {
             lowering_.note("tasks whose descriptors move nothing are left out");
+            for (const program::BufferDescriptor& descriptor : chain.descriptors) {
+                lowering_.empty_descriptors.emplace(tile_, descriptor.id);
+            }
         } else {
             add(std::move(chain), *targets[0], channel, runs, operation);
         }

@@ -43,6 +43,8 @@ struct Lowering {
     std::vector<std::pair<program::ChannelId, std::vector<program::ChannelId>>> fifo_streams{};
     std::vector<program_file::TraceSlots> trace_slots{};
     bool repeat_counts_runs = false;  // see RepeatCount
+    // Descriptors of DMA regions that move nothing: left out, and so are tasks that name them.
+    std::set<std::pair<program::TileCoordinate, std::int64_t>> empty_descriptors{};
     // Run-time parameters: a word (second) of a buffer (first) by its number in the core.
     std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> parameters{};
 
@@ -62,6 +64,8 @@ struct Lowering {
 
 // Parts of the lowering, in the order they run; a file each.
 void lower_storage(Lowering& lowering);
+// Arguments become as large as the sequence's transfers need them.
+void grow_arguments(Lowering& lowering);
 // Once their sizes are known.
 void place_external_buffers(Lowering& lowering);
 void lower_dmas(Lowering& lowering);

@@ -35,7 +35,9 @@ std::optional<std::int64_t> bits_of_type(std::string_view name) {
     return known && bits && *bits >= 1 && *bits <= 1024 ? bits : std::nullopt;
 }
 
-MemrefType read_memref(Cursor& cursor) {
+namespace {
+
+MemrefType read_type(Cursor& cursor, bool may_lack_sizes) {
     if (!cursor.skip_word("memref")) {
         cursor.fail("memref<...>");
     }
@@ -51,8 +53,14 @@ MemrefType read_memref(Cursor& cursor) {
     MemrefType type;
     std::string_view rest = text;
     for (std::size_t x = rest.find('x');
-         x != std::string_view::npos && rest.find_first_not_of("0123456789") == x;
+         x != std::string_view::npos &&
+         (rest.find_first_not_of("0123456789") == x || (may_lack_sizes && rest.starts_with("?x")));
          x = rest.find('x')) {
+        if (rest.front() == '?') {
+            type.sized = false;
+            rest.remove_prefix(x + 1);
+            continue;
+        }
         const auto size = to_integer(rest.substr(0, x));
         if (!size || *size < 1 || type.elements > kMostElements / *size) {
             throw ReadError(group.token.where,
@@ -70,6 +78,15 @@ MemrefType read_memref(Cursor& cursor) {
     }
     type.element_bits = *bits;
     return type;
+}
+
+}  // namespace
+
+MemrefType read_memref(Cursor& cursor) {
+    return read_type(cursor, false);
+}
+MemrefType read_argument_memref(Cursor& cursor) {
+    return read_type(cursor, true);
 }
 
 }  // namespace tilesim::workloads::npu::mlir

@@ -12,6 +12,7 @@ namespace tilesim::workloads::npu::mlir {
 struct MemrefType {
     std::int64_t elements = 1;
     std::int64_t element_bits = 32;
+    bool sized = true;  // false: a dimension that only the host knows, counted once
     std::int64_t bytes() const { return (elements * element_bits + 7) / 8; }
 };
 
@@ -21,5 +22,7 @@ std::optional<std::int64_t> bits_of_type(std::string_view name);
 // Reads "memref<...>" where the cursor stands. Throws ReadError: unknown element type, a size that
 // is not known, more than 2^40 elements.
 MemrefType read_memref(Cursor& cursor);
+// The same; a dimension may be "?".
+MemrefType read_argument_memref(Cursor& cursor);
 
 }  // namespace tilesim::workloads::npu::mlir

@@ -207,7 +207,7 @@ class FifoReader {
                                     near.empty() ? "" : fmt::format("; did you mean @{}?", near)));
     }
 
-    // [@in] -> [@a, @b] ([] [0, 8])
+    // [@in] -> [@a, @b] ([] [0, 8]); before 2025 without offsets: ()
     void link(const Operation& operation) {
         FifoLink link;
         link.where = operation.where;
@@ -223,7 +223,7 @@ class FifoReader {
         names(link.inputs);
         cursor.expect("->");
         names(link.outputs);
-        Cursor groups(cursor.group("("));
+        Cursor groups(cursor.group("("));  // offsets at the input, at the output
         while (!groups.done()) {
             Cursor list(groups.group("["));
             while (!list.done()) {
@@ -242,6 +242,8 @@ class FifoReader {
         const std::size_t branches = std::max(link.inputs.size(), link.outputs.size());
         if (branches == 1) {
             link.offsets.clear();
+        } else if (link.offsets.empty()) {
+            link.offsets = following(branches > link.outputs.size() ? link.inputs : link.outputs);
         } else if (link.offsets.size() != branches) {
             throw ReadError(operation.where, fmt::format("a link of {} branches needs {} offsets",
                                                          branches, branches));
@@ -253,6 +255,18 @@ class FifoReader {
             lowering_.fifos[output].linked_out = true;
         }
         lowering_.links.push_back(std::move(link));
+    }
+
+    // Offsets of pieces that lie one behind the other, as designs of before 2025 mean that state
+    // none.
+    std::vector<std::int64_t> following(const std::vector<std::size_t>& branches) const {
+        std::vector<std::int64_t> offsets;
+        std::int64_t next = 0;
+        for (const std::size_t branch : branches) {
+            offsets.push_back(next);
+            next += lowering_.fifos[branch].element.elements;
+        }
+        return offsets;
     }
 
     // @name (%tile): the elements lie in this tile's memory

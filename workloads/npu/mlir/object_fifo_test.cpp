@@ -148,6 +148,26 @@ TEST(ObjectFifo, ALinkDistributesPieceByPiece) {
     EXPECT_EQ(lock(p, "in_cons_prod_lock_1"), 2);
 }
 
+TEST(ObjectFifo, PiecesWithoutOffsetsLieOneBehindTheOther) {
+    std::string without = kDistribute;
+    const std::string offsets = "([] [0, 16])";
+    without.replace(without.find(offsets), offsets.size(), "()");
+    const auto offsets_of = [](const program::Program& program) {
+        std::vector<std::int64_t> all;
+        for (const program::TileDma& dma : program.dmas) {
+            for (const program::BufferDescriptor& d : dma.descriptors) {
+                all.push_back(d.offset);
+            }
+        }
+        return all;
+    };
+    EXPECT_EQ(offsets_of(read(std::string{kTiles} + without + takers())),
+              offsets_of(read(std::string{kTiles} + kDistribute + takers())));
+    EXPECT_THAT(error_of(std::string{kTiles} + std::string{kDistribute}.replace(
+                             std::string{kDistribute}.find(offsets), offsets.size(), "([] [0])")),
+                HasSubstr("a link of 2 branches needs 2 offsets"));
+}
+
 TEST(ObjectFifo, RepeatedElementsAreTakenAsOften) {
     const program::Program p =
         read(std::string{kTiles} +

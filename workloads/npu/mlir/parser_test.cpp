@@ -69,6 +69,15 @@ TEST(MemrefType, CountsElementsAndBits) {
     EXPECT_EQ(type_of("memref<3xi4>").bytes(), 2);  // rounded up
 }
 
+TEST(MemrefType, ArgumentsMayLackSizes) {
+    const auto operations = parse("a.b memref<3x?x4xi16>");
+    Cursor cursor(operations[0]);
+    const MemrefType type = read_argument_memref(cursor);
+    EXPECT_FALSE(type.sized);
+    EXPECT_EQ(type.elements, 12);
+    EXPECT_EQ(type.element_bits, 16);
+}
+
 TEST(MemrefType, RefusesWhatHasNoSize) {
     EXPECT_THROW(type_of("memref<?xi32>"), ReadError);
     EXPECT_THROW(type_of("memref<4xthing>"), ReadError);

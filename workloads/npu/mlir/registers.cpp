@@ -5,24 +5,12 @@
 #include <algorithm>
 
 #include "arch/npu/control/register_map.hpp"
+#include "arch/npu/program/program_work.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
 namespace registers = arch::npu::control;
-
-namespace {
-
-// Bytes from the descriptor's first word to its last.
-std::int64_t extent(const program::BufferDescriptor& descriptor) {
-    std::int64_t last = descriptor.dimensions.empty() ? descriptor.length - 1 : 0;
-    for (const program::Dimension& d : descriptor.dimensions) {
-        last += (d.size - 1) * d.stride;
-    }
-    return (last + 1) * kWordBytes;
-}
-
-}  // namespace
 
 void Registers::write(std::uint64_t address, std::uint32_t value, std::uint32_t mask,
                       Location where) {
@@ -153,6 +141,7 @@ void Registers::patch(std::uint64_t address, std::int64_t argument, std::int64_t
 
 void Registers::forget(program::TileCoordinate tile, std::int64_t id) {
     descriptors_.erase({tile, id});
+    lowering_.empty_descriptors.erase({tile, id});
 }
 
 // The registers that name what trace units watch: four events a word, four ports a word.
@@ -232,8 +221,11 @@ void Registers::push(const program::ChannelId& channel, std::uint32_t value) {
     }
     const program::PushTask task{
         channel, registers::decode_task(lowering_.config.kind_of(channel.tile), value)};
-    const auto first = descriptors_.find({channel.tile, task.task.descriptor});
-    if (first != descriptors_.end() && is_empty(channel.tile, first->second)) {
+    const std::pair key{channel.tile, task.task.descriptor};
+    const auto first = descriptors_.find(key);
+    const bool empty = first != descriptors_.end() ? is_empty(channel.tile, first->second)
+                                                   : lowering_.empty_descriptors.contains(key);
+    if (empty) {
         lowering_.note("tasks whose descriptors move nothing are left out");
         return;
     }
@@ -254,7 +246,6 @@ program::BufferDescriptor Registers::decode(program::TileCoordinate tile, std::i
     } else {
         descriptor.buffer = *written.argument;
         descriptor.offset = written.argument_bytes;
-        grow_argument(descriptor);
     }
     // Locks are numbers of the tile until here.
     for (auto* action : {&descriptor.acquire, &descriptor.release}) {
@@ -263,20 +254,6 @@ program::BufferDescriptor Registers::decode(program::TileCoordinate tile, std::i
         }
     }
     return descriptor;
-}
-
-// Hosts allocate more than an argument's type says where a trace is to lie behind the data.
-void Registers::grow_argument(const program::BufferDescriptor& descriptor) {
-    program::ExternalBuffer& buffer =
-        lowering_.program.external_buffers[static_cast<std::size_t>(descriptor.buffer)];
-    const std::int64_t end = descriptor.offset + extent(descriptor);
-    if (end > buffer.bytes) {
-        buffer.bytes = end;
-        lowering_.note(
-            fmt::format("argument {} is larger than its type says: a descriptor written "
-                        "to the registers reaches further",
-                        buffer.name));
-    }
 }
 
 // The buffer at an address; where the design declares none, one of the descriptor's extent.
@@ -312,7 +289,7 @@ void Registers::set_buffer(program::TileCoordinate tile, std::int64_t address,
         unique_name(buffers, declared ? fmt::format("memory_{}_{}_{}", at.column, at.row, address)
                                       : fmt::format("memory_{}_{}", at.column, at.row));
     buffer.address = declared ? address : 0;
-    buffer.bytes = declared ? extent(descriptor)
+    buffer.bytes = declared ? program::span_of(descriptor)
                    : lowering_.config.kind_of(at) == program::TileKind::Core
                        ? lowering_.config.core.memory.count()
                        : lowering_.config.memory_tile.memory.count();

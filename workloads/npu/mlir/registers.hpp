@@ -52,7 +52,6 @@ class Registers {
                                      const Written& written);
     void set_buffer(program::TileCoordinate tile, std::int64_t address,
                     program::BufferDescriptor& descriptor, Location where);
-    void grow_argument(const program::BufferDescriptor& descriptor);
     std::int64_t lock_of(program::TileCoordinate tile, std::int64_t id);
     void memory_word(program::TileCoordinate tile, std::int64_t address, std::uint32_t value);
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <variant>
 
 #include "arch/base/config.hpp"
@@ -37,8 +38,10 @@ class Sequence {
     }
 
     void run(const Operation& operation) {
+        const std::size_t errors = lowering_.errors.size();
         arguments(operation);
         block(region_of(operation), scope_);
+        check_scalars(operation, errors);
     }
 
     SequenceNames declare(const Operation& operation) {
@@ -83,13 +86,47 @@ class Sequence {
             const std::string name = list.value();
             list.expect(":");
             if (list.peek() != nullptr && list.peek()->is_word("memref")) {
-                buffers.push_back({add_buffer(name, read_memref(list)), 0});
+                buffers.push_back({add_buffer(name, read_argument_memref(list)), 0});
+            } else {
+                scalar(name);
             }
             while (!list.done() && !list.skip(",")) {
                 list.take();
             }
         }
         register_writes_.set_arguments(std::move(buffers));
+    }
+
+    // A number the host hands over at the launch.
+    void scalar(const std::string& name) {
+        const auto stated = lowering_.options.arguments.find(name);
+        if (stated != lowering_.options.arguments.end()) {
+            scope_.define(name, {Value::Kind::Constant, stated->second});
+            names_.emplace_back(name, Value{Value::Kind::Constant, stated->second});
+            stated_.insert(name);
+        } else {
+            unstated_.push_back(name);
+        }
+    }
+
+    // Whatever failed for want of a number the host knows says so.
+    void check_scalars(const Operation& operation, std::size_t errors_before) {
+        for (const auto& [name, value] : lowering_.options.arguments) {
+            if (!stated_.contains(name)) {
+                const std::string near = arch::base::config::nearest_name(name, unstated_);
+                lowering_.errors.emplace_back(
+                    operation.where,
+                    fmt::format("design.arguments: the sequence has no number %{}{}", name,
+                                near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+            }
+        }
+        if (lowering_.errors.size() > errors_before && !unstated_.empty()) {
+            lowering_.errors.emplace_back(
+                operation.where,
+                fmt::format("%{} is given by the host at the launch; state it as "
+                            "design.arguments.{}",
+                            fmt::join(unstated_, ", %"), unstated_.front()));
+        }
     }
 
     // The number of the external buffer that an argument becomes.
@@ -99,6 +136,10 @@ class Sequence {
         program::ExternalBuffer buffer;
         buffer.name = unique_name(buffers, name);
         buffer.bytes = (type.bytes() + kWordBytes - 1) / kWordBytes * kWordBytes;
+        if (!type.sized) {
+            lowering_.note(fmt::format("argument {} has no size: as large as its transfers reach",
+                                       buffer.name));
+        }
         const Value value{Value::Kind::External, number};
         scope_.define(name, value);
         names_.emplace_back(name, value);
@@ -156,9 +197,13 @@ class Sequence {
             {"memref.reinterpret_cast", &Sequence::view},
             {"memref.cast", &Sequence::view},
             {"scf.for", &Sequence::loop},
+            {"scf.yield", &Sequence::yield},
+            {"create_scratchpad", &Sequence::scratchpad},
+            {"update_from_scratchpad", &Sequence::scratchpad},
+            {"sync_scratchpad_parameters_from_host", &Sequence::scratchpad},
         };
         static const std::set<std::string_view> kNothing{
-            "aie.end", "return",    "func.return", "scf.yield",     "memref.assume_alignment",
+            "aie.end", "return",    "func.return", "memref.assume_alignment",
             "preempt", "cf.assert", "load_pdi",    "memref.dealloc"};
         const std::string_view name = operation_name(operation);
         const auto handler = kHandlers.find(name);
@@ -546,14 +591,78 @@ class Sequence {
         lowering_.program.sequence.push_back(set);
     }
 
+    static bool counts_runs(const std::vector<program::CoreOp>& script, std::int64_t parameter) {
+        return std::any_of(script.begin(), script.end(), [parameter](const program::CoreOp& each) {
+            const auto* loop = std::get_if<program::LoopOp>(&each.op);
+            return loop != nullptr &&
+                   (loop->parameter == parameter || counts_runs(loop->body, parameter));
+        });
+    }
+    bool bounds_a_loop(program::TileCoordinate tile, std::int64_t parameter) const {
+        const auto& cores = lowering_.program.cores;
+        return std::any_of(cores.begin(), cores.end(), [&](const program::CoreProgram& core) {
+            return core.tile == tile && counts_runs(core.script, parameter);
+        });
+    }
+
+    // What the host hands over besides the arguments: the command processor adds it to words of the
+    // array. Where it decides how often a core's loop runs, its value matters.
+    void scratchpad(const Operation& operation, Scope&) {
+        const std::string name = text_attribute(operation, "buffer");
+        const auto& buffers = lowering_.program.buffers;
+        for (const auto& [word, number] : lowering_.parameters) {
+            const program::Buffer& buffer = buffers[static_cast<std::size_t>(word.first)];
+            if (buffer.name == plain_name(name) && bounds_a_loop(buffer.tile, number)) {
+                throw ReadError(operation.where,
+                                fmt::format("buffer @{} bounds a loop of a core, and what the "
+                                            "scratchpad adds to it only the host knows",
+                                            name));
+            }
+        }
+        lowering_.note(
+            "what the command processor takes from the host's scratchpad is left out: values, "
+            "offsets of transfers (taken as 0), the time of these operations");
+    }
+
+    // scf.yield %a, %b : index, index
+    void yield(const Operation& operation, Scope& scope) {
+        yielded_.clear();
+        Cursor cursor(operation);
+        while (!cursor.done() && cursor.peek()->is(TokenKind::Value)) {
+            const Value* value = scope.find(cursor.value());
+            yielded_.push_back(value == nullptr ? std::nullopt : std::optional{*value});
+            cursor.skip(",");
+        }
+    }
+
+    // Names stand for these values, and for nothing where a value is not known.
+    static void define_all(const std::vector<std::string>& names,
+                           const std::vector<std::optional<Value>>& values, Scope& scope) {
+        const auto define = [&](const std::string& name, const std::optional<Value>& value) {
+            if (value) {
+                scope.define(name, *value);
+            } else {
+                scope.forget(name);
+            }
+        };
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            define(names[i], i < values.size() ? values[i] : std::nullopt);
+        }
+        for (std::size_t k = 0; names.size() == 1 && values.size() > 1 && k < values.size(); ++k) {
+            define(fmt::format("{}#{}", names[0], k), values[k]);  // %r:2 = ..., used as %r#0
+        }
+    }
+
     void branch(const Operation& operation, Scope& scope) {
         Cursor cursor(operation);
         const std::size_t taken = scope.integer(cursor) != 0 ? 0 : 1;
         const auto regions = operation.regions();
+        yielded_.clear();
         if (taken < regions.size()) {
             Scope inner(&scope);
             block(*regions[taken], inner);
         }
+        define_all(operation.results, yielded_, scope);
     }
 
     void loop(const Operation& operation, Scope& scope) {
@@ -569,14 +678,29 @@ class Sequence {
             cursor.fail("'step'");
         }
         const std::int64_t step = scope.integer(cursor);
+        std::vector<std::string> carried;
+        std::vector<std::optional<Value>> values;
+        if (cursor.skip_word("iter_args")) {
+            Cursor list(cursor.group("("));
+            while (!list.done()) {
+                carried.push_back(list.value());
+                list.expect("=");
+                const Value* value = scope.find(list.value());
+                values.push_back(value == nullptr ? std::nullopt : std::optional{*value});
+                list.skip(",");
+            }
+        }
         if (step <= 0 || ++nesting_ > kMostNesting) {
             throw ReadError(operation.where, "a loop's step must be above 0");
         }
         for (std::int64_t i = from; i < to; i += step) {
             Scope inner(&scope);
             inner.define(variable, {Value::Kind::Constant, i});
+            define_all(carried, values, inner);
             const std::size_t errors = lowering_.errors.size();
+            yielded_.clear();
             block(region_of(operation), inner);
+            values = yielded_;
             if (lowering_.errors.size() > errors) {
                 break;  // every run would say the same
             }
@@ -584,6 +708,7 @@ class Sequence {
                 throw ReadError(operation.where, "the run-time sequence is too long");
             }
         }
+        define_all(operation.results, values, scope);
         --nesting_;
     }
 
@@ -594,6 +719,9 @@ class Sequence {
     DescriptorIds ids_;
     RegisterWrites register_writes_{lowering_, registers_};
     SequenceTasks tasks_{lowering_, registers_, ids_};
+    std::vector<std::string> unstated_;  // numbers among the arguments that only the host knows
+    std::set<std::string> stated_;
+    std::vector<std::optional<Value>> yielded_;  // by the block read last
     std::size_t steps_ = 0;
     int nesting_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "arch/npu/program/program_work.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
@@ -344,6 +345,30 @@ class Storage {
 };
 
 }  // namespace
+
+// The host allocates what a launch hands over, and only its transfers say how much they need of it:
+// arguments without a size, traces that are to lie behind the data.
+void grow_arguments(Lowering& lowering) {
+    auto& buffers = lowering.program.external_buffers;
+    for (const program::SequenceOp& operation : lowering.program.sequence) {
+        const auto* write = std::get_if<program::WriteDescriptor>(&operation);
+        if (write == nullptr ||
+            lowering.config.kind_of(write->tile) != program::TileKind::Shim) {
+            continue;
+        }
+        const program::BufferDescriptor& descriptor = write->descriptor;
+        const auto index = static_cast<std::size_t>(descriptor.buffer);
+        const std::int64_t end = descriptor.offset + program::span_of(descriptor);
+        if (index >= buffers.size() || end <= buffers[index].bytes) {
+            continue;
+        }
+        lowering.note(
+            fmt::format("argument {} is larger than its type says: a transfer of the sequence "
+                        "reaches further",
+                        buffers[index].name));
+        buffers[index].bytes = end;
+    }
+}
 
 void place_external_buffers(Lowering& lowering) {
     std::int64_t end = 0;
