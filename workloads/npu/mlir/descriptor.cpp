@@ -321,6 +321,12 @@ StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operatio
 }
 
 std::int64_t DescriptorIds::next(const program::ChannelId& channel, Location where) {
+    if (given_ && given_->first == channel.tile) {
+        const std::int64_t id = given_->second;
+        given_.reset();
+        taken_[channel.tile].insert(id);
+        return id;
+    }
     const DmaConfig& dma = lowering_.config.dma_of(lowering_.config.kind_of(channel.tile));
     const bool upper = dma.parity_bound_descriptors && channel.index % 2 == 1;
     const bool lower = dma.parity_bound_descriptors && channel.index % 2 == 0;

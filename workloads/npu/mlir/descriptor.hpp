@@ -43,9 +43,12 @@ class DescriptorIds {
     void free(program::TileCoordinate tile, std::int64_t id) { taken_[tile].erase(id); }
     // The lowest free id that the channel may use. Throws ReadError when all are taken.
     std::int64_t next(const program::ChannelId& channel, Location where);
+    // What `next` gives first, whether taken or not; nothing: the lowest free one again.
+    void give(std::optional<std::pair<program::TileCoordinate, std::int64_t>> id) { given_ = id; }
 
   private:
     const Lowering& lowering_;
+    std::optional<std::pair<program::TileCoordinate, std::int64_t>> given_{};
     std::map<program::TileCoordinate, std::set<std::int64_t>> taken_;
 };
 

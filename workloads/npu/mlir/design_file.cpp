@@ -197,8 +197,15 @@ void read_bodies(const std::string& path, const std::string& text, DesignFile& d
 
 bool is_design_file(const std::string& file) {
     const std::string extension = std::filesystem::path(file).extension().string();
-    return extension == ".mlir" || extension == ".bin" || extension == ".pdi" ||
-           extension == ".xclbin";
+    if (extension == ".mlir" || extension == ".bin" || extension == ".pdi" ||
+        extension == ".xclbin") {
+        return true;
+    }
+    // Sequences are also written as text of hexadecimal words, configurations as *.cdo.
+    std::error_code error;
+    return (extension == ".txt" || extension == ".cdo") &&
+           std::filesystem::is_regular_file(file, error) &&
+           binary::is_binary_design(read_file(file));
 }
 
 std::string scenario_of_design(const std::string& file) {

@@ -16,7 +16,8 @@ struct DesignFile {
     std::string text;
 };
 
-// Whether a file name is a design's rather than a scenario's.
+// Whether a file is a design rather than a scenario: by its name, and its content where the name
+// leaves that open.
 bool is_design_file(const std::string& file);
 // The scenario that runs this design as it is.
 std::string scenario_of_design(const std::string& file);

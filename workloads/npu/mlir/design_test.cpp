@@ -415,7 +415,7 @@ TEST(Design, ScratchpadValuesAreTheHosts) {
     const std::string sequence =
         "aie.runtime_sequence(%a: memref<64xi32>) {\naiex.npu.create_scratchpad {size = 4 : ui32}\n"
         "aiex.npu.update_from_scratchpad {state_table_idx = 0 : ui8, buffer = @words, address = 0 "
-        ": ui32}\n" +
+        ": ui32}\n"
         "%t = aiex.dma_configure_task(%s, MM2S, 0) { aie.dma_bd(%a : memref<64xi32>, 0, 8) "
         "{offset_parameter = @o} aie.end }\n}";
     const std::string tiles = std::string{kTiles} + "%w = aie.buffer(%c) {sym_name = \"words\"} : "
@@ -441,6 +441,18 @@ TEST(Design, TasksOfDescriptorsThatMoveNothingAreLeftOut) {
              "ui32} }");
     EXPECT_TRUE(design.program.sequence.empty());
     EXPECT_THAT(design.notes, testing::Contains(HasSubstr("descriptors move nothing")));
+}
+
+TEST(Design, ATaskTakesTheDescriptorItIsGiven) {
+    const program::Program program =
+        read(std::string{kTiles} +
+             "aie.runtime_sequence(%a: memref<64xi32>) {\n%x = aiex.dma_bd_pool_pop(0, 0) : i32 %y = "
+             "aiex.dma_bd_pool_pop(0, 0) : i32\naiex.dma_bd_pool_push(0, 0) bd_id %x : i32\n%t = "
+             "aiex.dma_configure_task(%s, MM2S, 0) bd_id %y : i32 { aie.dma_bd(%a : memref<64xi32>, "
+             "0, 8) aie.end } {issue_token = true}\naiex.dma_start_task(%t) }")
+            .program;
+    EXPECT_EQ(std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor.id, 1);
+    EXPECT_EQ(std::get<program::PushTask>(program.sequence.at(1)).task.descriptor, 1);
 }
 
 TEST(Design, OfSeveralLaunchesTheFirstIsRunAndTheOthersAreNamed) {

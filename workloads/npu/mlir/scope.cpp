@@ -47,7 +47,7 @@ std::int64_t Scope::integer(Cursor& cursor) const {
         const std::string name = cursor.value();
         const auto number = constant(name);
         if (!number) {
-            throw ReadError(where, fmt::format("%{} is not a constant the reader knows", name));
+            throw ReadError(where, fmt::format("%{} {}", name, kNoConstant));
         }
         return *number;
     }

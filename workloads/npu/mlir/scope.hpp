@@ -30,6 +30,9 @@ struct Value {
     }
 };
 
+// What is said of a %name that stands for no number.
+inline constexpr const char* kNoConstant = "is not a constant the reader knows";
+
 class Scope {
   public:
     explicit Scope(const Scope* outer = nullptr) : outer_(outer) {}

@@ -120,7 +120,12 @@ class Sequence {
                                 near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
             }
         }
-        if (lowering_.errors.size() > errors_before && !unstated_.empty()) {
+        const bool lacks_one = std::any_of(
+            lowering_.errors.begin() + static_cast<std::ptrdiff_t>(errors_before),
+            lowering_.errors.end(), [](const auto& error) {
+                return error.second.find(kNoConstant) != std::string::npos;
+            });
+        if (lacks_one && !unstated_.empty()) {
             lowering_.errors.emplace_back(
                 operation.where,
                 fmt::format("%{} is given by the host at the launch; state it as "

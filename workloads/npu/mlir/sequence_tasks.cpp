@@ -35,9 +35,19 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
             ids_.take(channel.tile, *id);
         }
     });
+    // bd_id %taken: of the task's first transfer
+    Cursor words(operation);
+    while (!words.done()) {
+        if (words.skip_word("bd_id")) {
+            ids_.give(std::pair{channel.tile, names.integer(words)});
+        } else {
+            words.take();
+        }
+    }
     std::map<const Block*, std::int64_t> by_block;
     const Chain chain =
         read_chain(lowering_, region, region.blocks.front(), channel, inner, ids_, by_block);
+    ids_.give({});
     if (chain.descriptors.empty()) {
         throw ReadError(operation.where, "this task has no transfer");
     }
@@ -126,8 +136,9 @@ program::ChannelId SequenceTasks::pool_of(const Operation& operation, const Scop
     channel.tile.column = scope.integer(inside);
     inside.expect(",");
     channel.tile.row = scope.integer(inside);
-    inside.expect(",");
-    channel.index = scope.integer(inside);
+    if (inside.skip(",")) {  // a shim tile's descriptors serve any channel
+        channel.index = scope.integer(inside);
+    }
     if (!lowering_.config.contains(channel.tile)) {
         throw ReadError(operation.where, "this tile is outside the array");
     }
