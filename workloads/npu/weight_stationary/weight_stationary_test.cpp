@@ -230,6 +230,8 @@ void expect_tile_cost(std::int64_t store_width, bool first_binds) {
     m.npu.shim.outstanding_bursts = m.npu.shim.outstanding_writes = 256;
     m.npu.shim.data_fifo = arch::base::Bytes{65536};
     m.npu.kernels.store_width = arch::base::BytesPerCycle{store_width};
+    // Longer ones would not be hidden behind the words queued for the middle core.
+    m.npu.core.lock_cycles = arch::base::Cycles{4};
     WeightStationaryMapping map = small_map();
     map.m_ct = map.n_ct = 64;
     map.k_ct = 128;
