@@ -36,7 +36,8 @@ std::vector<std::string> Fabric::not_exercised() const {
         names = {"fabric.request_latency", "fabric.response_latency"};
     }
     if (!reads_.has_waited() && !writes_.has_waited()) {
-        names.insert(names.end(), {"fabric.link_width", "fabric.link_clock", "fabric.line"});
+        names.insert(names.end(), {"fabric.link_width", "fabric.link_clock",
+                                   "fabric.link_overhead", "fabric.line"});
     }
     if (!pages_.has_walked()) {
         names.insert(names.end(), {"fabric.page", "fabric.page_walk"});

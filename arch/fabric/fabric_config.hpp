@@ -16,6 +16,7 @@ struct FabricConfig {
     base::Femtoseconds response_latency{100'000'000};  // memory controller to agent
     base::BytesPerCycle link_width{32};                // of all agents together, each direction
     base::Hertz link_clock{2'000'000'000};
+    base::Cycles link_overhead{0};    // of the link: a request's header and its turn
     base::Bytes line{64};             // aligned; a request takes whole ones of the link
     base::Bytes page{4096};           // of address translation
     std::int64_t known_pages = 512;   // whose translation is at hand

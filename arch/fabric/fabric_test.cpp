@@ -156,6 +156,20 @@ TEST(Fabric, RequestsTakeTheLinkOneAfterTheOtherInWholeLines) {
               (Times{kRequest, kRequest + kLine * 2, kRequest + kLine * 3, kRequest + kLine * 6}));
 }
 
+TEST(Fabric, EachRequestTakesItsOverheadOfTheLinkBesidesItsLines) {
+    FabricConfig config = narrow();
+    constexpr base::Femtoseconds kOverhead = 3_ns;
+    config.link_overhead = base::Cycles{3};
+    ExactBench bench(config);
+    bench.submit(0, 2 * kLineBytes, false, 0);
+    bench.submit(4 * kLineBytes, kLineBytes, false, 1);
+    bench.submit(8 * kLineBytes, kLineBytes, false, 0);
+    bench.run();
+    EXPECT_EQ(bench.memory.reads[0].arrival, kRequest);
+    EXPECT_EQ(bench.memory.reads[1].arrival, kRequest + kOverhead + kLine * 2);
+    EXPECT_EQ(bench.memory.reads[2].arrival, kRequest + kOverhead * 2 + kLine * 3);
+}
+
 TEST(Fabric, ATracedRunHasNoEventMoreAndItsReadsLeaveWhenTheLinkIsFree) {
     const auto events = [](base::ProbeRecorder* recorder) {
         ExactBench bench(narrow());
@@ -225,7 +239,8 @@ TEST(Fabric, NamesWhatNoRequestHasWaitedFor) {
         }
         return bench.fabric.not_exercised();
     };
-    const std::vector<std::string> link{"fabric.link_width", "fabric.link_clock", "fabric.line"};
+    const std::vector<std::string> link{"fabric.link_width", "fabric.link_clock",
+                                        "fabric.link_overhead", "fabric.line"};
     FabricConfig walking = narrow();
     walking.page_walk = 29_ns;
     walking.known_pages = 1;

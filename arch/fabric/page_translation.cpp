@@ -1,8 +1,13 @@
 #include "arch/fabric/page_translation.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace tilesim::arch::fabric {
+
+namespace {
+constexpr std::size_t kWays = 4;  // of a set; the first of its places is the last asked for
+}
 
 PageTranslation::PageTranslation(const FabricConfig& config)
     : page_(config.page.count()),
@@ -13,13 +18,19 @@ base::Femtoseconds PageTranslation::look_up(std::int64_t page, base::Femtosecond
     // Fibonacci hashing: neighbouring pages and those a stride apart spread alike.
     constexpr std::uint64_t kGoldenRatio = 0x9E37'79B9'7F4A'7C15;
     const std::uint64_t hash = (static_cast<std::uint64_t>(page) * kGoldenRatio) >> 32;
-    Place& place = places_[hash % places_.size()];
-    if (place.page != page) {
-        walked_again_ = walked_again_ || place.page >= 0;
+    const std::size_t ways = std::min(kWays, places_.size());
+    const std::size_t set = hash % (places_.size() / ways);
+    const auto first = places_.begin() + static_cast<std::ptrdiff_t>(set * ways);
+    const auto last = first + static_cast<std::ptrdiff_t>(ways);
+    auto place = std::find_if(first, last, [page](const Place& at) { return at.page == page; });
+    if (place == last) {
+        --place;
+        walked_again_ = walked_again_ || place->page >= 0;
         walker_free_ = std::max(walker_free_, from) + walk_;
-        place = {page, walker_free_};
+        *place = {page, walker_free_};
     }
-    return std::max(from, place.ready);
+    std::rotate(first, place, place + 1);
+    return std::max(from, first->ready);
 }
 
 }  // namespace tilesim::arch::fabric

@@ -45,6 +45,25 @@ TEST(PageTranslation, APageThatAnotherHasDisplacedIsWalkedToAgain) {
     EXPECT_EQ(pages.known(0, 300_ns), 300_ns + kWalk);
 }
 
+TEST(PageTranslation, OfFourPagesTheOneNotAskedForLongestMakesRoom) {
+    PageTranslation pages = table(4);  // one set
+    base::Femtoseconds now{0};
+    const auto walked = [&](std::int64_t page) {
+        now += 1'000_ns;
+        return pages.known(page * kPageBytes, now) > now;
+    };
+    for (const std::int64_t page : {1, 2, 3, 4}) {
+        EXPECT_TRUE(walked(page));
+    }
+    EXPECT_FALSE(walked(1));
+    EXPECT_TRUE(walked(5));  // takes the place of 2
+    for (const std::int64_t page : {1, 3, 4, 5}) {
+        EXPECT_FALSE(walked(page)) << page;
+    }
+    EXPECT_TRUE(walked(2));  // and 2 that of 1
+    EXPECT_TRUE(walked(1));
+}
+
 // As many pages in turn as there are places: some share one, and no more than a known share.
 TEST(PageTranslation, MissesGrowSmoothlyWithTheNumberOfPagesInTurn) {
     constexpr std::int64_t kPlaces = 512;

@@ -33,10 +33,14 @@ class Rule {
           bank_bits_(bits_of(config.banks_per_group)),
           hash_(config.bank_hash) {
         std::array<int, kFields> filled{};
+        int folded = 0;
         for (const AddressBits& entry : config.mapping) {
             const auto field = static_cast<std::size_t>(entry.field);
             const int bits = static_cast<int>(entry.bits);
             pieces_.push_back({field, bits_, (std::int64_t{1} << bits) - 1, filled[field]});
+            if (config.channel_hash && entry.field != AddressField::Channel) {
+                fold(bits_, bits, bits_of(config.channels), filled, folded);
+            }
             filled[field] += bits;
             bits_ += bits;
         }
@@ -58,12 +62,33 @@ class Rule {
             bank ^= low_bits(row >> group_bits_, bank_bits_);
         }
         const std::int64_t of_channel = of(AddressField::Rank) * groups_ + group;
-        return {of(AddressField::Channel), (of_channel << bank_bits_) + bank, row,
-                of(AddressField::Column)};
+        std::int64_t channel = of(AddressField::Channel);
+        for (const Fold& bit : folds_) {
+            channel ^= ((burst >> bit.from) & 1) << bit.to;
+        }
+        return {channel, (of_channel << bank_bits_) + bank, row, of(AddressField::Column)};
     }
 
   private:
+    struct Fold {  // a bit of the burst number that is XORed into one of the channel's
+        int from = 0;
+        int to = 0;
+    };
+
+    // Bits above the channel's lowest ones go to its bits in turn: whatever the stride, it changes
+    // some, and what is not the channel's still names a place in it.
+    void fold(int from, int bits, int channel_bits, const std::array<int, kFields>& filled,
+              int& folded) {
+        if (filled[static_cast<std::size_t>(AddressField::Channel)] == 0) {
+            return;
+        }
+        for (int bit = from; bit < from + bits; ++bit) {
+            folds_.push_back({bit, folded++ % channel_bits});
+        }
+    }
+
     std::vector<Piece> pieces_;
+    std::vector<Fold> folds_;
     int bits_ = 0;
     // All counts are powers of two.
     std::int64_t groups_;

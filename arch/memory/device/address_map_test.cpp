@@ -33,6 +33,52 @@ TEST(AddressMap, TheHashSpreadsRowsOfOneBankOverAllOfThem) {
     EXPECT_EQ(static_cast<std::int64_t>(banks.size()), config.banks());
 }
 
+TEST(AddressMap, TheChannelHashAddsTheBitsAboveTheChannelToItInTurn) {
+    MemoryConfig config;
+    config.bank_hash = false;
+    const AddressMap plain(config);
+    config.channel_hash = true;
+    const AddressMap hashed(config);
+    constexpr int kLowest = 2;  // of the two channel bits of a burst's number
+    constexpr int kAbove = kLowest + 2;
+    for (int bit = 0; bit < 27; ++bit) {
+        const std::int64_t burst = std::int64_t{1} << bit;
+        const std::size_t expected =
+            plain.locate(burst).channel() ^
+            (bit < kAbove ? std::size_t{0} : std::size_t{1} << ((bit - kAbove) % 2));
+        EXPECT_EQ(hashed.locate(burst).channel(), expected) << bit;
+        EXPECT_EQ(hashed.locate(burst).bank(), plain.locate(burst).bank());
+        EXPECT_EQ(hashed.locate(burst).row(), plain.locate(burst).row());
+        EXPECT_EQ(hashed.locate(burst).column(), plain.locate(burst).column());
+    }
+}
+
+TEST(AddressMap, WithTheChannelHashStridesOfARowsBytesMeetEveryChannelAlike) {
+    MemoryConfig config;
+    config.channel_hash = true;
+    const AddressMap map(config);
+    // 512 B to 32 KiB of 64 B: without the hash they meet half of the channels, or one.
+    for (std::int64_t stride = 8; stride <= 512; stride *= 2) {
+        std::vector<int> met(static_cast<std::size_t>(config.channels));
+        for (std::int64_t i = 0; i < 1024; ++i) {
+            ++met[map.locate(i * stride).channel()];
+        }
+        EXPECT_EQ(std::ranges::min(met), std::ranges::max(met)) << stride;
+    }
+}
+
+TEST(AddressMap, EveryBurstHasAPlaceOfItsOwnWithTheChannelHashToo) {
+    MemoryConfig config;
+    config.channel_hash = true;
+    const AddressMap map(config);
+    constexpr std::int64_t kBursts = 1 << 16;
+    std::set<Location> places;
+    for (std::int64_t burst = 0; burst < kBursts; ++burst) {
+        places.insert(map.locate(burst));
+    }
+    EXPECT_EQ(static_cast<std::int64_t>(places.size()), kBursts);
+}
+
 TEST(AddressMap, EveryBurstHasAPlaceOfItsOwnWhateverWasAskedBefore) {
     const AddressMap map(MemoryConfig{});
     constexpr std::int64_t kBursts = 1 << 16;

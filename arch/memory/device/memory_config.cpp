@@ -294,6 +294,8 @@ MemoryConfig read_device(Node& node) {
     node.optional("rows", config.rows, {2, 1 << 24}, "rows a bank");
     read_organisation(node, config);
     node.optional("bank_hash", config.bank_hash, "XOR of bank and group bits with low row bits");
+    node.optional("channel_hash", config.channel_hash,
+                  "XOR of channel bits with the address bits above them, in turn");
     node.optional("refresh", config.refresh, "whether rows are refreshed");
     node.optional("split_command_bus", config.split_command_bus,
                   "row and column commands have a command bus each");

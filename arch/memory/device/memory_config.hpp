@@ -108,6 +108,7 @@ struct MemoryConfig {
                                      {AddressField::Column, 5},    {AddressField::Bank, 2},
                                      {AddressField::Row, 16}};
     bool bank_hash = true;  // XOR bank and group bits with low row bits
+    bool channel_hash = false;  // XOR channel bits with the address bits above them
     bool refresh = true;
     bool split_command_bus = false;    // row and column commands have a bus each
     std::int64_t pseudo_channels = 1;  // neighbouring channels that share command buses
