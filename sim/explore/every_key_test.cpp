@@ -33,6 +33,7 @@ const Hidden kHidden[] = {
      {
          "memory.controller.read_queue",
          "memory.controller.starvation_cap",
+         "memory.controller.write_high",
          "memory.controller.write_queue",
          "memory.rows",
          "memory.timing.tCCD_L",
@@ -43,7 +44,6 @@ const Hidden kHidden[] = {
          "npu.core_dma.dimensions",
          "npu.memory_dma.descriptors",
          "npu.shim.burst",
-         "npu.shim.data_fifo",
          "npu.shim.outstanding_writes",
          "npu.shim_dma.channels",
          "npu.shim_dma.dimensions",
@@ -54,8 +54,8 @@ const Hidden kHidden[] = {
      {
          "memory.controller.read_queue",
          "memory.controller.starvation_cap",
+         "memory.controller.write_queue",
          "memory.rows",
-         "memory.timing.tRRD_L",
          "npu.core_dma.channels",
          "npu.core_dma.dimensions",
          "npu.kernels.load_slots",
