@@ -257,6 +257,9 @@ TEST(CommandLine, EveryShippedProgramEndsAsItsNameSays) {
         if (file.path().extension() != ".yaml" && file.path().extension() != ".mlir") {
             continue;  // named by one of these, or by --set
         }
+        if (name == "launch_numbers" && file.path().extension() == ".mlir") {
+            continue;  // run by the scenario of its name, which has the numbers
+        }
         const bool hangs = name.starts_with("deadlock") || name == "queue_overflow";
         const auto output = call("run " + file.path().string());
         EXPECT_EQ(output.code, hangs ? 3 : 0) << name << "\n" << output.text;

@@ -49,6 +49,13 @@ TEST(Agents, EqualOnesShareTheMemoryEqually) {
     const double for_other = agents["a"]["waited_ns"]["b"],
                  for_self = agents["a"]["waited_ns"]["a"];
     EXPECT_NEAR(for_other, for_self, 0.1 * for_self);
+}
+
+// Whoever reads in order finds rows closed that somebody else's reads took the bank from.
+TEST(Agents, RowsAreLostToWhoeverElseOpensOthers) {
+    const auto agents = run(
+        "memory: ddr5_5600\nagents:\n  a: {stream: {requests: 4000, outstanding: 32}}\n"
+        "  b: {stream: " + kReads + "}\n");
     EXPECT_GT(agents["a"]["rows_lost"]["b"], 0);
 }
 
