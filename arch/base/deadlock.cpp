@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/graphviz.hpp>
 #include <boost/graph/strong_components.hpp>
+#include <boost/range/iterator_range.hpp>
 #include <map>
-#include <sstream>
 
 namespace tilesim::arch::base {
 
@@ -114,18 +113,19 @@ std::string DeadlockReport::graphviz() const {
         return std::find_if(waits.begin(), waits.end(),
                             [&who](const Wait& wait) { return wait.who == who; });
     };
-    const auto write_vertex = [&](std::ostream& out, std::size_t vertex) {
+    std::string result = "digraph G {\n";
+    for (std::size_t vertex = 0; vertex < waits_for.names.size(); ++vertex) {
         const auto wait = wait_of(waits_for.names[vertex]);
-        out << fmt::format("[label=\"{}\"{}]", waits_for.names[vertex],
-                           wait != waits.end() && wait->in_cycle ? ", color=red" : "");
-    };
-    const auto write_edge = [&](std::ostream& out, const auto& edge) {
-        const auto wait = wait_of(waits_for.names[boost::source(edge, waits_for.graph)]);
-        out << fmt::format("[label=\"{}\\nsince cycle {}\"]", wait->what, wait->since);
-    };
-    std::ostringstream out;
-    boost::write_graphviz(out, waits_for.graph, write_vertex, write_edge);
-    return out.str();
+        result += fmt::format("{} [label=\"{}\"{}];\n", vertex, waits_for.names[vertex],
+                              wait != waits.end() && wait->in_cycle ? ", color=red" : "");
+    }
+    for (const auto& edge : boost::make_iterator_range(boost::edges(waits_for.graph))) {
+        const std::size_t from = boost::source(edge, waits_for.graph);
+        const auto wait = wait_of(waits_for.names[from]);
+        result += fmt::format("{}->{} [label=\"{}\\nsince cycle {}\"];\n", from,
+                              boost::target(edge, waits_for.graph), wait->what, wait->since);
+    }
+    return result + "}\n";
 }
 
 }  // namespace tilesim::arch::base
