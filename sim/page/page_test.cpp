@@ -114,11 +114,11 @@ TEST_F(Page, OfASweepHoldsEveryPointAndLoadsNothing) {
 }
 
 // As a browser leaves it when its script has run.
-std::string drawn(const fs::path& folder) {
+std::string drawn(const fs::path& folder, const std::string& flags = "") {
     const std::string dump = "cd " + folder.string() +
                              " && HOME=$PWD timeout 60 chromium --headless --no-sandbox "
-                             "--disable-gpu --virtual-time-budget=4000 --dump-dom "
-                             "file://$PWD/page.html > dom.html 2> browser.log";
+                             "--disable-gpu --virtual-time-budget=4000 " +
+                             flags + " --dump-dom file://$PWD/page.html > dom.html 2> browser.log";
     EXPECT_EQ(std::system(dump.c_str()), 0) << read(folder / "browser.log");
     return read(folder / "dom.html");
 }
@@ -168,6 +168,32 @@ TEST_F(Page, DrawsItsPlotsAndItsTableInABrowser) {
     EXPECT_NE(dom.find("15 of 15 points"), dom.npos);
     EXPECT_NE(dom.find("outstanding_bursts"), dom.npos);
     EXPECT_NE(dom.find("It is bound by "), dom.npos) << "why the best point is what it is";
+}
+
+// Contrast, labels and landmarks by axe-core's rules, in the colours of day and night.
+TEST_F(Page, AnybodyCanReadIt) {
+    const fs::path rules =
+        fs::path(TILESIM_SOURCE_DIR) / "sim/page/web/node_modules/axe-core/axe.min.js";
+    if (!has_browser() || !fs::exists(rules)) {
+        GTEST_SKIP() << "no chromium, or no axe-core";
+    }
+    ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_outstanding_bursts.yaml --quiet"), 0);
+    ASSERT_EQ(call("report results.db -o page.html"), 0);
+    std::ofstream(folder_ / "page.html", std::ios::app)
+        << "<script>" << read(rules) << "</script><script>"
+        << "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'best-practice']}).then(found => {"
+           "document.title = 'checked ' + found.passes.length + ' rules; broken: ' +"
+           "found.violations.map(rule => rule.id + ' ' + rule.nodes[0].html).join(', ') + ';';})"
+        << "</script>";
+    for (const char* colours : {"1", "0"}) {  // Blink's numbers of light and dark
+        const std::string dom =
+            drawn(folder_, std::string{"--blink-settings=preferredColorScheme="} + colours);
+        std::smatch found;
+        ASSERT_TRUE(
+            std::regex_search(dom, found, std::regex("checked ([0-9]+) rules; broken: ([^;]*);")));
+        EXPECT_GT(std::stoi(found[1]), 20);
+        EXPECT_EQ(found[2], "") << (colours[0] == '1' ? "light" : "dark");
+    }
 }
 
 TEST_F(Page, OfOneRunShowsThatRun) {
