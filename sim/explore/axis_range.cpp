@@ -80,15 +80,26 @@ std::vector<double> spaced(double from, double to, std::int64_t points, bool log
     return values;
 }
 
-std::vector<double> numbers_of(const AxisRange& range, const Amount& from, const Amount& to) {
+// How much the text is, counted in the unit of `from`.
+double count_of(const std::string& text, const char* name, const Amount& from) {
+    const Amount amount = parse(text, name);
+    if (amount.unit == from.unit) {
+        return amount.value;
+    }
+    const auto unit = arch::base::config::known_unit(amount.unit);
+    const auto wanted = arch::base::config::known_unit(from.unit);
+    if (!unit || !wanted || unit->dimension.base != wanted->dimension.base) {
+        throw std::invalid_argument(
+            fmt::format("'{}' must have a unit like that of 'from', '{}', got '{}'", name,
+                        from.unit, amount.unit));
+    }
+    return amount.value * static_cast<double>(unit->unit.scale) /
+           static_cast<double>(wanted->unit.scale);
+}
+
+std::vector<double> numbers_of(const AxisRange& range, const Amount& from, double to) {
     if (range.step) {
-        const Amount step = parse(*range.step, "step");
-        if (step.unit != from.unit) {
-            throw std::invalid_argument(
-                fmt::format("'step' must be in the unit of 'from' ('{}'), got '{}'", from.unit,
-                            step.unit));
-        }
-        return stepped(from.value, to.value, step.value);
+        return stepped(from.value, to, count_of(*range.step, "step", from));
     }
     if (range.factor) {
         const Amount factor = parse(*range.factor, "factor");
@@ -96,9 +107,9 @@ std::vector<double> numbers_of(const AxisRange& range, const Amount& from, const
             throw std::invalid_argument(
                 fmt::format("'factor' must be a plain number, got '{}'", *range.factor));
         }
-        return multiplied(from.value, to.value, factor.value);
+        return multiplied(from.value, to, factor.value);
     }
-    return spaced(from.value, to.value, *range.points, range.logarithmic);
+    return spaced(from.value, to, *range.points, range.logarithmic);
 }
 
 // What has no unit is whole where both its ends are.
@@ -125,11 +136,6 @@ std::string quantity_text(double value, const UnitName& unit) {
 
 std::vector<std::string> values_of(const AxisRange& range) {
     const Amount from = parse(range.from, "from");
-    const Amount to = parse(range.to, "to");
-    if (from.unit != to.unit) {
-        throw std::invalid_argument(fmt::format(
-            "'from' and 'to' must have the same unit, got '{}' and '{}'", from.unit, to.unit));
-    }
     const int given = (range.step ? 1 : 0) + (range.factor ? 1 : 0) + (range.points ? 1 : 0);
     if (given != 1) {
         throw std::invalid_argument("must hold exactly one of step, factor, points");
@@ -138,7 +144,8 @@ std::vector<std::string> values_of(const AxisRange& range) {
     if (!from.unit.empty() && !known) {
         throw std::invalid_argument(fmt::format("'from' has the unknown unit '{}'", from.unit));
     }
-    const bool whole = from.value == std::round(from.value) && to.value == std::round(to.value) &&
+    const double to = count_of(range.to, "to", from);
+    const bool whole = from.value == std::round(from.value) && to == std::round(to) &&
                        (!range.step || parse(*range.step, "step").value ==
                                            std::round(parse(*range.step, "step").value));
     const std::vector<double> numbers = numbers_of(range, from, to);
@@ -149,9 +156,9 @@ std::vector<std::string> values_of(const AxisRange& range) {
         different.insert(texts.back());
     }
     if (different.size() < texts.size()) {
-        throw std::invalid_argument(fmt::format(
-            "holds {} values of which only {} differ{}", texts.size(), different.size(),
-            from.unit.empty() ? ": whole ends have whole values between them" : ""));
+        throw std::invalid_argument(
+            fmt::format("holds {} values of which only {} differ{}", texts.size(), different.size(),
+                        from.unit.empty() ? ": whole ends have whole values between them" : ""));
     }
     return texts;
 }

@@ -9,9 +9,9 @@
 namespace tilesim::sim::explore {
 
 struct AxisRange {
-    std::string from, to;                    // numbers, both with the same unit or both without one
-    std::optional<std::string> step = {};    // added; in the unit of `from`
-    std::optional<std::string> factor = {};  // multiplied
+    std::string from, to;                     // numbers, with units of one kind or without
+    std::optional<std::string> step = {};     // added; a unit of the same kind
+    std::optional<std::string> factor = {};   // multiplied
     std::optional<std::int64_t> points = {};  // how many, both ends included
     bool logarithmic = false;                 // spacing of `points`
 };

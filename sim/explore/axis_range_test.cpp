@@ -38,6 +38,13 @@ TEST(AxisRange, QuantitiesKeepTheirUnitAndTheirCount) {
                 ElementsAre("1 cycle", "2 cycle", "3 cycle", "4 cycle"));
 }
 
+TEST(AxisRange, EndsAndStepMayHaveDifferentUnitsOfOneKind) {
+    EXPECT_THAT(values_of({.from = "800 MHz", .to = "1.2 GHz", .points = 3}),
+                ElementsAre("800 MHz", "1000 MHz", "1200 MHz"));
+    EXPECT_THAT(values_of({.from = "1 MiB", .to = "2 MiB", .step = "512 KiB"}),
+                ElementsAre("1 MiB", "1.5 MiB", "2 MiB"));
+}
+
 TEST(AxisRange, WholeEndsGiveWholeValues) {
     EXPECT_THAT(values_of({.from = "1", .to = "4", .points = 3}), ElementsAre("1", "3", "4"));
 }
@@ -53,7 +60,8 @@ TEST(AxisRange, ImpossibleRangesAreRefused) {
                                {.from = "1", .to = "4", .step = "-1"},
                                {.from = "0", .to = "4", .factor = "2"},
                                {.from = "1", .to = "4", .factor = "1"},
-                               {.from = "1 KiB", .to = "4 MiB", .factor = "2"},
+                               {.from = "1 KiB", .to = "4 GHz", .factor = "2"},
+                               {.from = "1 KiB", .to = "4", .factor = "2"},
                                {.from = "nan", .to = "4", .step = "1"},
                                {.from = "x", .to = "4", .step = "1"},
                                {.from = "0", .to = "4", .points = 3, .logarithmic = true},
