@@ -10,12 +10,13 @@
 #include <tuple>
 #include <utility>
 
+#include "arch/base/check.hpp"
 #include "arch/base/config.hpp"
 #include "arch/base/units.hpp"
 #include "sim/explore/command_line.hpp"
 #include "sim/explore/interrupt.hpp"
 #include "sim/explore/progress.hpp"
-#include "sim/explore/tune_search.hpp"
+#include "workloads/candidate_search.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -97,7 +98,7 @@ class Tuner {
   private:
     bool late(double share) const {
         const double gone = std::chrono::duration<double>(HostClock::now() - began_).count();
-        return gone >= share * options_.seconds || interrupt_.requested();
+        return interrupt_.requested() || (!options_.all && gone >= share * options_.seconds);
     }
     bool enough() const {
         return options_.simulations > 0 &&
@@ -129,7 +130,11 @@ class Tuner {
             const double time = run.good() ? run.result["time_ns"].get<double>() : 0;
             best = time > 0 && (best == 0 || time < best) ? time : best;
         }
-        search_.emplace(space_, best);
+        std::vector<const workloads::Candidate*> candidates;
+        for (const TuneCandidate& each : space_) {
+            candidates.push_back(&each);
+        }
+        search_.emplace(candidates, options_.all ? 0 : best);
         for (std::size_t i = 0; i < runs.size(); ++i) {
             if (runs[i].good()) {
                 add_first(runs[i],
@@ -163,7 +168,7 @@ class Tuner {
     // Sampled where that is allowed, and not further than it takes to see that it is slower.
     Settings trial_settings(const TuneCandidate& candidate) const {
         Settings settings = with(base_, candidate);
-        if (!options_.exact) {
+        if (!options_.exact && !options_.all) {
             settings.emplace_back("run.sampled", "on");
         }
         const double longest_ns = slower_ns();
@@ -184,6 +189,9 @@ class Tuner {
     // A run stopped because it is slower than the best is an answer, too.
     void learn(std::size_t index, const Trial& trial) {
         if (trial.good()) {
+            SIM_CHECK(trial.sampled || trial.time_ns >= trial.candidate.bound_ns(),
+                      "{} takes {} ns, less than what bounds it ({} ns)", trial.candidate.name,
+                      trial.time_ns, trial.candidate.bound_ns());
             search_->learn(index, trial.time_ns);
         } else if (trial.slower()) {
             search_->learn(index, slower_ns());
@@ -193,7 +201,7 @@ class Tuner {
     void search() {
         std::vector<std::size_t> started;
         WorkerPool pool(options_.jobs);
-        const double best = best_ns();
+        const double best = options_.all ? 0 : best_ns();
         const auto fill = [&] {
             while (!pool.full() && !late(kSearchShare) && !enough_with(started.size())) {
                 const auto index = search_->next(best);
@@ -338,7 +346,7 @@ class Tuner {
     const TuneOptions& options_;
     Scenario scenario_;
     std::vector<TuneCandidate> space_;
-    std::optional<TuneSearch> search_;  // when the first times are known
+    std::optional<workloads::CandidateSearch> search_;  // when the first times are known
     Progress progress_;
     HostClock::time_point began_;
     InterruptGuard interrupt_;

@@ -21,6 +21,7 @@ struct TuneOptions {
     std::int64_t simulations = 0;  // at most; 0: as many as the time allows
     double seconds = 45;           // of host time, about
     bool exact = false;            // nothing sampled
+    bool all = false;  // each is simulated whole, none is ruled out, however long it takes
     bool quiet = false;
 };
 

@@ -392,7 +392,7 @@ double command_ns(const Program& program, const arch::npu::NpuConfig& config, st
     }
     using arch::base::kNanosecondsPerSecond;
     return static_cast<double>(cycles) / static_cast<double>(rounds) * kNanosecondsPerSecond /
-           static_cast<double>(config.clock.count());
+           static_cast<double>(costs.clock.count());
 }
 
 std::unique_ptr<Job> product_job(const Case& a_case, LoweredProduct product, RunResult& result) {

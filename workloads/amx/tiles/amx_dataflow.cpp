@@ -422,7 +422,7 @@ class AmxDataflow final : public Dataflow {
     // The whole socket, cut along m and n, operands in DRAM as every device finds them: among the
     // block shapes that use the tiles well, the one this problem runs fastest with.
     Choice choose(const Case& a_case, Runner& runner) const override {
-        constexpr double kMostMacs = 268435456.0;  // above, simulating several costs too much
+        constexpr double kMostSteps = 40'000;  // above, simulating several takes too long
         const auto* gemm = a_case.problem.find<GemmProblem>();
         const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
         Choice best{{*this, AmxMapping{}}, "no mapping given: see `mapping`"};
@@ -436,7 +436,7 @@ class AmxDataflow final : public Dataflow {
         best.mapping = {*this, whole_socket(*gemm, 2, 2, cores)};
         double least = 0;
         for (const auto& [m, n] : {std::pair{2, 2}, {1, 4}, {3, 1}, {1, 2}, {1, 1}}) {
-            if (gemm->macs() > kMostMacs) {
+            if (steps_of(*gemm) > kMostSteps) {
                 break;
             }
             Case candidate = a_case;
@@ -473,8 +473,11 @@ class AmxDataflow final : public Dataflow {
         if (a_case.problem.find<GemmProblem>() == nullptr) {
             return {};
         }
-        const bool own = !a_case.mapping.empty();
-        return candidates_of(*this, a_case, own ? a_case.mapping.get<AmxMapping>() : AmxMapping{});
+        return candidates_of(*this, a_case);
+    }
+
+    std::vector<Candidate> variants(const Case& a_case, const Mapping& mapping) const override {
+        return variants_of(*this, a_case, mapping.get<AmxMapping>());
     }
 };
 

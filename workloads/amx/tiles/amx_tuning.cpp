@@ -57,12 +57,13 @@ void add_amx(std::vector<Candidate>& list, const Dataflow& dataflow, const Case&
     }
     Candidate candidate;
     candidate.name =
-        fmt::format("{} x {} {}, B {}{}{}{}", map.m_acc, map.n_acc, name_of(map.order),
+        fmt::format("{} x {} {}, B {}{}{}{}{}", map.m_acc, map.n_acc, name_of(map.order),
                     name_of(map.b_layout), map.nc > 0 ? fmt::format(", nc {}", map.nc) : "",
                     map.kc > 0 ? fmt::format(", kc {}", map.kc) : "",
                     map.decompress == AmxMapping::Decompress::Interleaved
                         ? ", decompressed among products"
-                        : "");
+                        : "",
+                    map.threads > 1 ? fmt::format(", {} threads", map.threads) : "");
     candidate.mapping = {dataflow, map};
     candidate.bounds = amx_bounds(a_case, gemm, map, tiles);
     list.push_back(std::move(candidate));
@@ -84,7 +85,7 @@ std::vector<AmxMapping::BLayout> layouts_of(const AmxMapping& given) {
 
 // Every layout of B and every cache block of N and K.
 void add_amx_blocks(std::vector<Candidate>& list, const Dataflow& dataflow, const Case& a_case,
-                    const GemmProblem& gemm, AmxMapping map, const TileCounts& tiles) {
+                    const GemmProblem& gemm, const AmxMapping& map, const TileCounts& tiles) {
     const auto blocks = [](std::int64_t extent) {
         std::vector<std::int64_t> sizes{0};
         for (const std::int64_t size : {256, 512, 1024}) {
@@ -97,10 +98,13 @@ void add_amx_blocks(std::vector<Candidate>& list, const Dataflow& dataflow, cons
     for (const AmxMapping::BLayout layout : layouts_of(map)) {
         for (const std::int64_t nc : blocks(gemm.n)) {
             for (const std::int64_t kc : blocks(gemm.k)) {
-                map.b_layout = layout;
-                map.nc = nc;
-                map.kc = kc;
-                add_amx(list, dataflow, a_case, gemm, map, tiles);
+                AmxMapping block = map;
+                block.b_layout = layout;
+                block.nc = nc;
+                block.kc = kc;
+                block.prefetch_next =
+                    map.prefetch_next && layout == AmxMapping::BLayout::Packed;
+                add_amx(list, dataflow, a_case, gemm, block, tiles);
             }
         }
     }
@@ -136,19 +140,40 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     return map;
 }
 
-std::vector<Candidate> candidates_of(const Dataflow& dataflow, const Case& a_case, const AmxMapping& given) {
-    const auto& gemm = a_case.problem.get<GemmProblem>();
-    using Order = AmxMapping::Order;
+namespace {
+
+TileCounts tiles_of(const GemmProblem& gemm) {
     constexpr std::int64_t kTileRows = 16;
     constexpr std::int64_t kTileRowBits = 512;
     const std::int64_t tile_k =
         kTileRowBits / std::min<std::int64_t>(16, arch::base::bits_of(gemm.a));
-    const TileCounts tiles{ceil_div(gemm.m, kTileRows), ceil_div(gemm.k, tile_k),
-                           ceil_div(gemm.n, kTileRows)};
+    return {ceil_div(gemm.m, kTileRows), ceil_div(gemm.k, tile_k), ceil_div(gemm.n, kTileRows)};
+}
+
+}  // namespace
+
+double steps_of(const GemmProblem& gemm) {
+    constexpr double kLine = 64;
+    const TileCounts tiles = tiles_of(gemm);
+    const double bytes = static_cast<double>(gemm.m * gemm.k * bytes_of(gemm.a)) +
+                         static_cast<double>(gemm.k * gemm.n * bytes_of(gemm.b)) +
+                         static_cast<double>(gemm.m * gemm.n * bytes_of(gemm.c));
+    return static_cast<double>(tiles.m * tiles.k * tiles.n) + bytes / kLine;
+}
+
+std::vector<Candidate> candidates_of(const Dataflow& dataflow, const Case& a_case) {
+    const auto& gemm = a_case.problem.get<GemmProblem>();
+    using Order = AmxMapping::Order;
+    const TileCounts tiles = tiles_of(gemm);
     std::vector<Candidate> list;
-    AmxMapping map = given;
-    for (map.m_acc = 1; map.m_acc < arch::amx::program::kTiles; ++map.m_acc) {
-        for (map.n_acc = 1; map.n_acc < arch::amx::program::kTiles; ++map.n_acc) {
+    for (std::int64_t m_acc = 1; m_acc < arch::amx::program::kTiles; ++m_acc) {
+        for (std::int64_t n_acc = 1; n_acc < arch::amx::program::kTiles; ++n_acc) {
+            AmxMapping map =
+                a_case.mapping.empty()
+                    ? whole_socket(gemm, m_acc, n_acc, a_case.device.get<AmxConfig>().cores)
+                    : a_case.mapping.get<AmxMapping>();
+            map.m_acc = m_acc;
+            map.n_acc = n_acc;
             for (const Order order : {Order::Interleaved, Order::Preloaded, Order::Switched,
                                       Order::Reference, Order::KInnermost}) {
                 map.order = order;
@@ -159,6 +184,38 @@ std::vector<Candidate> candidates_of(const Dataflow& dataflow, const Case& a_cas
     // Many have equal bounds: those that load least are expected to be faster.
     for (Candidate& each : list) {
         each.expected_ns = each.bounds.compute_ns + each.bounds.stream_ns;
+    }
+    return list;
+}
+
+std::vector<Candidate> variants_of(const Dataflow& dataflow, const Case& a_case,
+                                   const AmxMapping& mapping) {
+    const auto& gemm = a_case.problem.get<GemmProblem>();
+    const TileCounts tiles = tiles_of(gemm);
+    std::vector<Candidate> list;
+    const auto add = [&](auto member, auto values) {
+        for (const auto value : values) {
+            AmxMapping map = mapping;
+            map.*member = value;
+            if (map.*member != mapping.*member) {
+                add_amx(list, dataflow, a_case, gemm, map, tiles);
+            }
+        }
+    };
+    using Map = AmxMapping;
+    using Counts = std::initializer_list<std::int64_t>;
+    add(&Map::prefetch_next, std::initializer_list<bool>{false, true});
+    add(&Map::outer, std::initializer_list<Map::Outer>{Map::Outer::N, Map::Outer::M});
+    add(&Map::nc, Counts{0, 128, 256, 512, 1024});
+    add(&Map::kc, Counts{0, 256, 512, 1024, 2048});
+    add(&Map::prefetch_a, Counts{0, 1, 2, 4});
+    add(&Map::prefetch_b, Counts{0, 1, 2, 4});
+    if (mapping.threads > 1) {
+        using Partition = Map::Partition;
+        add(&Map::partition,
+            std::initializer_list<Partition>{Partition::M, Partition::N, Partition::MN});
+        const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
+        add(&Map::threads, Counts{mapping.threads / 2, cores / 2, cores});
     }
     return list;
 }

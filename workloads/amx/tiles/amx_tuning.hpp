@@ -11,6 +11,12 @@ namespace tilesim::workloads::amx::tiles {
 AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
                         std::int64_t cores);
 
-std::vector<Candidate> candidates_of(const Dataflow& dataflow, const Case& a_case, const AmxMapping& given);
+// What simulating the product takes, about: products of tiles, and lines of its operands.
+double steps_of(const GemmProblem& gemm);
+
+std::vector<Candidate> candidates_of(const Dataflow& dataflow, const Case& a_case);
+// The mapping with one of its other keys changed: prefetches, loop order, cache blocks, shares.
+std::vector<Candidate> variants_of(const Dataflow& dataflow, const Case& a_case,
+                                   const AmxMapping& mapping);
 
 }  // namespace tilesim::workloads::amx::tiles

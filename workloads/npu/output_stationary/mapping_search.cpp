@@ -5,6 +5,8 @@
 #include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
+#include "workloads/npu/output_stationary/gemm_view.hpp"
+#include "workloads/npu/output_stationary/output_stationary_shape.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 
@@ -95,7 +97,29 @@ struct Rounds {
     double calls = 0;        // of a core, a round
     double work_ns = 0;      // of a core, a round: all it does one after the other
     double c_leaves_ns = 0;  // a core's C tile, a word a cycle
+    double commands_ns = 0;  // the command processor's, a round: its transfers and their tokens
 };
+
+// The transfers of a round: a descriptor and a task each, a token where C leaves.
+double commands_ns(const SearchContext& at, const OutputStationaryMapping& map) {
+    const GemmView view = view_of(at.problem, map);
+    const ArrayShape shape = shape_of(view, at.config);
+    const PaddedGemm size = padded(view, at.config);
+    std::int64_t transfers =
+        shape.columns * (std::min(shape.b_in, size.k / view.b_block_k) + shape.c_out);
+    for (std::int64_t column = 0; column < shape.columns; ++column) {
+        const std::int64_t held = shape.rows_of_a(column).count;
+        const std::int64_t blocks = held > 1 ? shape.a_in : size.k / view.a_block_k;
+        transfers += held == 0 ? 0 : std::min(shape.a_streams(column, view.map), blocks);
+    }
+    const auto& costs = at.config.command_processor;
+    const double cycles =
+        static_cast<double>(transfers) *
+            static_cast<double>((costs.descriptor_cycles + costs.write_cycles).count()) +
+        static_cast<double>(shape.columns * shape.c_out * costs.sync_cycles.count());
+    return cycles / static_cast<double>(reach_steps(view, shape, at.config).tiles) *
+           kNanosecondsPerSecond / static_cast<double>(costs.clock.count());
+}
 
 Rounds rounds_of(const SearchContext& at, const OutputStationaryMapping& map,
                  const GemmBounds& bounds) {
@@ -119,6 +143,7 @@ Rounds rounds_of(const SearchContext& at, const OutputStationaryMapping& map,
                      rounds.calls * kLocksOfCall *
                          static_cast<double>(at.config.core.lock_cycles.count()) * cycle_ns +
                      (map.c_buffers == 1 ? rounds.c_leaves_ns : 0.0);
+    rounds.commands_ns = commands_ns(at, map);
     return rounds;
 }
 
@@ -128,7 +153,8 @@ double least_ns(const SearchContext& at, const OutputStationaryMapping& map,
                 const GemmBounds& bounds) {
     const Rounds rounds = rounds_of(at, map, bounds);
     return ns_of(at.config.command_processor.dispatch) +
-           std::max({rounds.work_ns * rounds.count, bounds.stream_ns, bounds.memory_ns});
+           std::max({rounds.work_ns * rounds.count, rounds.commands_ns * rounds.count,
+                     bounds.stream_ns, bounds.memory_ns});
 }
 
 double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,
@@ -156,11 +182,12 @@ double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,
     constexpr double kOfPeak = 0.85;  // what DRAM sustains of it with refresh and turnarounds
     const double memory = std::max(bounds.memory_ns / kOfPeak, entries * latency / channels);
     const double c_leaves = rows * rounds.c_leaves_ns;
-    // The first blocks come before any work, the last C leaves after all of it.
+    // The first blocks come before any work, their tasks before them; the last C leaves after all
+    // of it.
     const double blocks = rounds.k / static_cast<double>(map.k_mt);
-    return ns_of(at.config.command_processor.dispatch) +
-           std::max(
-               {rounds.work_ns * rounds.count, bounds.stream_ns, memory, c_leaves * rounds.count}) +
+    return ns_of(at.config.command_processor.dispatch) + rounds.commands_ns +
+           std::max({rounds.work_ns * rounds.count, rounds.commands_ns * rounds.count,
+                     bounds.stream_ns, memory, c_leaves * rounds.count}) +
            memory / rounds.count / blocks + c_leaves;
 }
 
@@ -197,6 +224,10 @@ std::vector<TileCandidate> variants_of(const SearchContext& at,
     add(&Map::b_buffers, {1, 2, 3, 4});
     add(&Map::c_buffers, {1, 2});
     add(&Map::in_flight, {0, 1, 2, 3});
+    OutputStationaryMapping reach = mapping;
+    reach.reach = mapping.reach == Map::Reach::BlockRow ? Map::Reach::OutputTile
+                                                        : Map::Reach::BlockRow;
+    add_fitting(reach);
     // Half the columns or rows of cores, with tiles as they are and with tiles of twice the size.
     OutputStationaryMapping narrow = mapping;
     narrow.columns = mapping.columns_of(at.config) / 2;

@@ -1,4 +1,4 @@
-// Which mapping to try next, and which are proven slower than the best.
+// Which mapping to try next, for `tune` and for a case that gives none, and which are proven slower than the best.
 //
 // Only a proven bound rules a mapping out. What the tried ones have taken corrects what is expected
 // of those like them; that orders the rest and excludes none.
@@ -9,14 +9,14 @@
 #include <optional>
 #include <vector>
 
-#include "sim/explore/tune_space.hpp"
+#include "workloads/dataflow.hpp"
 
-namespace tilesim::sim::explore {
+namespace tilesim::workloads {
 
-class TuneSearch {
+class CandidateSearch {
   public:
     // `best_ns`: of what was simulated before; 0: nothing was.
-    explicit TuneSearch(const std::vector<TuneCandidate>& candidates, double best_ns = 0);
+    explicit CandidateSearch(const std::vector<const Candidate*>& candidates, double best_ns = 0);
 
     // The most promising one not tried yet that could be faster than `best_ns`; it is then taken.
     std::optional<std::size_t> next(double best_ns);
@@ -47,4 +47,4 @@ class TuneSearch {
     double errors_ = 0, squares_ = 0, tried_ = 0;
 };
 
-}  // namespace tilesim::sim::explore
+}  // namespace tilesim::workloads

@@ -1,4 +1,4 @@
-#include "sim/explore/tune_search.hpp"
+#include "workloads/candidate_search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,16 +8,16 @@
 
 #include "workloads/keys.hpp"
 
-namespace tilesim::sim::explore {
+namespace tilesim::workloads {
 
 namespace {
 
 // A mapping as a point: the logarithms of its numbers, and a corner for each of its words.
 class Places {
   public:
-    std::vector<double> of(const TuneCandidate& candidate) {
+    std::vector<double> of(const Candidate& candidate) {
         std::vector<double> place(axes_.size(), 0.0);
-        for (const auto& [key, value] : workloads::settings_of("", candidate.described())) {
+        for (const auto& [key, value] : settings_of("", candidate.mapping.dataflow().describe(candidate.mapping))) {
             char* end = nullptr;
             const double number = std::strtod(value.c_str(), &end);
             const bool is_number = end != value.c_str() && *end == '\0';
@@ -45,23 +45,24 @@ double distance_squared(const std::vector<double>& a, const std::vector<double>&
 
 }  // namespace
 
-TuneSearch::TuneSearch(const std::vector<TuneCandidate>& candidates, double best_ns) {
+CandidateSearch::CandidateSearch(const std::vector<const Candidate*>& candidates,
+                                 double best_ns) {
     Places places;
-    for (const TuneCandidate& candidate : candidates) {
+    for (const Candidate* candidate : candidates) {
         Entry entry;
-        entry.bound_ns = candidate.bound_ns();
+        entry.bound_ns = candidate->bound_ns();
         rule_out(entry, best_ns);
         if (!entry.open) {
             entries_.push_back(std::move(entry));
             continue;
         }
-        entry.expected = std::log(std::max(1e-3, std::max(candidate.expected_ns, entry.bound_ns)));
-        entry.place = places.of(candidate);
+        entry.expected = std::log(std::max(1e-3, std::max(candidate->expected_ns, entry.bound_ns)));
+        entry.place = places.of(*candidate);
         entries_.push_back(std::move(entry));
     }
 }
 
-void TuneSearch::rule_out(Entry& entry, double best_ns) {
+void CandidateSearch::rule_out(Entry& entry, double best_ns) {
     if (entry.open && best_ns > 0 && entry.bound_ns >= best_ns) {
         entry.open = false;
         ++ruled_out_;
@@ -69,7 +70,7 @@ void TuneSearch::rule_out(Entry& entry, double best_ns) {
 }
 
 // What it is expected to take, a little less where nothing like it has been tried.
-double TuneSearch::score(const Entry& entry) const {
+double CandidateSearch::score(const Entry& entry) const {
     constexpr double kPrior = 0.3;     // weight of the mean error of all
     constexpr double kOptimism = 0.5;  // standard deviations
     const double mean = tried_ > 0 ? errors_ / tried_ : 0;
@@ -79,7 +80,7 @@ double TuneSearch::score(const Entry& entry) const {
            kOptimism * spread / std::sqrt(1 + entry.weight);
 }
 
-std::optional<std::size_t> TuneSearch::next(double best_ns) {
+std::optional<std::size_t> CandidateSearch::next(double best_ns) {
     std::optional<std::size_t> best;
     double least = 0;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -100,11 +101,11 @@ std::optional<std::size_t> TuneSearch::next(double best_ns) {
     return best;
 }
 
-void TuneSearch::take(std::size_t index) {
+void CandidateSearch::take(std::size_t index) {
     entries_[index].open = false;
 }
 
-void TuneSearch::learn(std::size_t index, double time_ns) {
+void CandidateSearch::learn(std::size_t index, double time_ns) {
     constexpr double kNear = 0.5;  // half an octave of one number
     const Entry& tried = entries_[index];
     const double error = std::log(time_ns) - tried.expected;
@@ -121,12 +122,12 @@ void TuneSearch::learn(std::size_t index, double time_ns) {
     }
 }
 
-std::int64_t TuneSearch::open() const {
+std::int64_t CandidateSearch::open() const {
     return std::count_if(entries_.begin(), entries_.end(),
                          [](const Entry& entry) { return entry.open; });
 }
 
-std::optional<double> TuneSearch::least_bound_ns() const {
+std::optional<double> CandidateSearch::least_bound_ns() const {
     std::optional<double> least;
     for (const Entry& entry : entries_) {
         if (entry.open) {
@@ -136,4 +137,4 @@ std::optional<double> TuneSearch::least_bound_ns() const {
     return least;
 }
 
-}  // namespace tilesim::sim::explore
+}  // namespace tilesim::workloads
