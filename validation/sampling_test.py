@@ -138,6 +138,23 @@ def update(jobs):
           f"median {errors[COUNT // 2]:.2f} %, worst {errors[-1]:.2f} %")
 
 
+class SamplingTest(unittest.TestCase):
+    def stored(self):
+        with POINTS.open() as lines:
+            return list(csv.DictReader(lines))
+
+    def test_what_is_stated_holds(self):
+        rows = self.stored()
+        self.assertEqual(len(rows), COUNT)
+        self.assertGreaterEqual(sum(map(holds, rows)), HOLDS * COUNT)
+
+    def test_a_few_points_again(self):
+        rows = sorted(self.stored(), key=lambda row: int(row["events"]))[:REPEATED]
+        again = [row_of(row["point"], row["scenario"], json.loads(row["keys"])) for row in rows]
+        held = sum(1 for row in again if row is None or holds(row))
+        self.assertGreaterEqual(held, REPEATED - 2)  # 95 % of so few
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--update"]:
         update(int(sys.argv[2]) if len(sys.argv) > 2 else 1)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,10 +15,86 @@ namespace {
 
 constexpr std::size_t kLookedAt = 400;
 constexpr std::size_t kTried = 8;
+constexpr std::size_t kVariantsTried = 3;
 
 double expectation(const Candidate& candidate) {
     return std::max(candidate.expected_ns, candidate.bound_ns());
 }
+
+// The most promising `most` of them, the best first.
+std::vector<const Candidate*> promising_of(const std::vector<Candidate>& candidates,
+                                           std::size_t most) {
+    std::vector<const Candidate*> promising;
+    for (const Candidate& candidate : candidates) {
+        promising.push_back(&candidate);
+    }
+    most = std::min(most, promising.size());
+    std::partial_sort(promising.begin(), promising.begin() + static_cast<std::ptrdiff_t>(most),
+                      promising.end(), [](const Candidate* a, const Candidate* b) {
+                          return expectation(*a) < expectation(*b);
+                      });
+    promising.resize(most);
+    return promising;
+}
+
+// The fastest of the mappings tried.
+class Trials {
+  public:
+    Trials(const Case& a_case, Runner& runner) : case_(a_case), runner_(runner) {}
+
+    void run(const std::vector<const Candidate*>& candidates, std::size_t most) {
+        CandidateSearch search(candidates);
+        for (std::size_t i = 0; i < most; ++i) {
+            const auto next = search.next(least_ns_);
+            if (!next) {
+                return;
+            }
+            if (const auto time_ns = time_of(*candidates[*next])) {
+                search.learn(*next, *time_ns);
+            }
+        }
+    }
+
+    const Mapping& best() const { return best_; }
+    std::size_t tried() const { return tried_; }
+
+  private:
+    // What takes longer than the best loses, and need not end: it takes at least that. Nothing: it
+    // cannot be run.
+    std::optional<double> time_of(const Candidate& candidate) {
+        Case part = case_;
+        part.mapping = candidate.mapping;
+        part.run.functional = false;
+        part.run.sampled = true;
+        if (least_ns_ > 0) {
+            part.run.max_time = std::min(
+                part.run.max_time, arch::base::Femtoseconds{static_cast<std::int64_t>(
+                                       least_ns_ * kFemtosecondsPerNanosecond)});
+        }
+        const RunResult run = runner_.run(part);
+        ++tried_;
+        if (best_.empty()) {
+            best_ = candidate.mapping;
+        }
+        if (run.status == Status::TimeLimit && least_ns_ > 0) {
+            return least_ns_;
+        }
+        if (run.status != Status::Ok) {
+            return std::nullopt;
+        }
+        if (least_ns_ == 0 || run.time_ns < least_ns_) {
+            least_ns_ = run.time_ns;
+            best_ = candidate.mapping;
+        }
+        return run.time_ns;
+    }
+
+    const Case& case_;
+    Runner& runner_;
+    Mapping best_;
+    double least_ns_ = 0;
+    std::size_t tried_ = 0;
+};
 
 }  // namespace
 
@@ -27,47 +104,15 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
         throw arch::base::config::ConfigError(
             fmt::format("workload: no {} mapping fits this device and these types", dataflow.name()));
     }
-    std::vector<const Candidate*> promising;
-    for (const Candidate& candidate : candidates) {
-        promising.push_back(&candidate);
-    }
-    const std::size_t looked_at = std::min(kLookedAt, candidates.size());
-    std::partial_sort(promising.begin(), promising.begin() + static_cast<std::ptrdiff_t>(looked_at),
-                      promising.end(), [](const Candidate* a, const Candidate* b) {
-                          return expectation(*a) < expectation(*b);
-                      });
-    promising.resize(looked_at);
-    CandidateSearch search(promising);
-    const Candidate* best = promising.front();
-    double least = 0;
-    std::size_t tried = 0;
-    for (; tried < kTried; ++tried) {
-        const auto next = search.next(least);
-        if (!next) {
-            break;
-        }
-        Case part = a_case;
-        part.mapping = promising[*next]->mapping;
-        part.run.functional = false;
-        part.run.sampled = true;
-        if (least > 0) {  // what takes longer loses, and need not end
-            part.run.max_time = std::min(
-                part.run.max_time, arch::base::Femtoseconds{static_cast<std::int64_t>(
-                                       least * kFemtosecondsPerNanosecond)});
-        }
-        const RunResult run = runner.run(part);
-        if (run.status == Status::Ok && (least == 0 || run.time_ns < least)) {
-            least = run.time_ns;
-            best = promising[*next];
-        }
-        if (run.status == Status::Ok || run.status == Status::TimeLimit) {
-            search.learn(*next, run.status == Status::Ok ? run.time_ns : least);
-        }
-    }
-    return {best->mapping,
+    Trials trials(a_case, runner);
+    trials.run(promising_of(candidates, kLookedAt), kTried);
+    // A small product may be better off on a part of the array, whose transfers are fewer.
+    const std::vector<Candidate> variants = dataflow.variants(a_case, trials.best());
+    trials.run(promising_of(variants, variants.size()), kVariantsTried);
+    return {trials.best(),
             fmt::format("no mapping given: chosen by simulating {} promising ones of {}, see "
                         "`mapping`",
-                        tried, candidates.size())};
+                        trials.tried(), candidates.size())};
 }
 
 }  // namespace tilesim::workloads

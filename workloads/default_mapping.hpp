@@ -5,8 +5,9 @@
 
 namespace tilesim::workloads {
 
-// Of the dataflow's candidates those expected to be fastest are simulated, sampled; the fastest is
-// taken. Throws ConfigError where none fits.
+// Of the dataflow's candidates those expected to be fastest are simulated, sampled, what the tried
+// ones took correcting what is expected of the others; then variants of the fastest. The fastest of
+// all is taken. Throws ConfigError where none fits.
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner);
 
 }  // namespace tilesim::workloads

@@ -98,6 +98,8 @@ struct Plan {
     // Rounds of equal work it consists of, each as long as the one before once it is in its
     // stride; 0: it does not repeat itself. A sampled run is one of its first.
     double rounds = 0;
+    // What the results of a round take to leave, at least; 0: not known.
+    arch::base::Femtoseconds least_leaving{0};
     // Not what the result is of: nobody listens.
     bool aside = false;
     // The simulated-time budget where the case leaves that at its default.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "arch/base/units.hpp"
 
@@ -11,83 +12,128 @@ namespace {
 
 constexpr std::size_t kParts = 16;  // marks a round
 using arch::base::kPercent;
-// Of many rounds this share is simulated, three at least: what differs from round to round evens out.
-constexpr double kShare = 1.0 / 20;
-constexpr double kFewestRounds = 3;
-// Rounds that still change by more than this are followed further, but not for ever.
-constexpr double kSettled = 0.004;
-constexpr double kMostUnsettled = 6;
-// What one round differs from the mean by, where no more were seen: addresses, refreshes.
-constexpr double kAlikePercent = 1.2;
+// Looked at every half round from here on: the first round is out of the way, and one and a half
+// have followed it.
+constexpr std::size_t kFirstLook = 5 * kParts / 2;
+// Stretches of a round, wherever they begin, that differ by no more are all alike.
+constexpr double kCalmPercent = 1;
+// The mean of several rounds is taken when this is known of the whole.
+constexpr double kWantedPercent = 1;
+// Where more rounds have been simulated without that, less will do.
+constexpr double kPatience = 8;
+constexpr double kSure = 2;  // standard deviations of a mean
+// Rounds not seen differ at least so much from those seen: refreshes, rows of the DRAM.
+constexpr double kGrainPercent = 0.5;
+
+double mean_of(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 }  // namespace
 
-void RoundSampler::note(arch::base::Femtoseconds now, const workloads::Rounds& at) {
+bool RoundSampler::note(arch::base::Femtoseconds now, const workloads::Rounds& at) {
+    const std::size_t before = marks_.size();
     while (at.done * kParts >= static_cast<double>(marks_.size() + 1)) {
         marks_.push_back({now, totals_()});
+        if (marks_.size() >= kFirstLook && marks_.size() % (kParts / 2) == 0) {
+            stride_ = calm_stride();
+            if (!stride_) {
+                stride_ = repeated_stride();
+            }
+        }
     }
     if (!first_delivered_ && at.delivered >= 1) {
         first_delivered_ = now;
     }
-}
-
-// Mean length of the last `rounds` that end with this mark.
-double RoundSampler::period_to(std::size_t mark, std::size_t rounds) const {
-    return (time_at(mark) - time_at(mark - rounds * kParts)) / static_cast<double>(rounds);
+    return marks_.size() > before;
 }
 
 double RoundSampler::simulated() const {
     return static_cast<double>(marks_.size()) / kParts;
 }
 
-// Whole rounds after the first quarter of the second, when the first is out of the way.
-std::size_t RoundSampler::settled_rounds() const {
-    constexpr double kStart = 1.25;
-    return std::max<std::size_t>(1, static_cast<std::size_t>(simulated() - kStart));
-}
-
-// By how much a round that ends now differs from one that ended half a round ago.
-double RoundSampler::drift() const {
-    const std::size_t last = marks_.size() - 1;
-    return std::abs(period_to(last, 1) - period_to(last - kParts / 2, 1)) / period_to(last, 1);
-}
-
-bool RoundSampler::enough() const {
-    if (!first_delivered_ || simulated() < std::max(kFewestRounds, kShare * rounds_)) {
-        return false;
+// Of the first rounds after the first, when every stretch as long as one takes about the same.
+std::optional<RoundSampler::Stride> RoundSampler::calm_stride() const {
+    if (marks_.size() >= 3 * kParts) {
+        return std::nullopt;  // whole rounds tell more
     }
-    return settled_rounds() > 2 || drift() <= kSettled || simulated() >= kMostUnsettled;
+    std::vector<double> lengths;
+    for (std::size_t mark = 2 * kParts - 1; mark < marks_.size(); ++mark) {
+        lengths.push_back(time_at(mark) - time_at(mark - kParts));
+    }
+    const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
+    const double mean = mean_of(lengths);
+    const double spread = kPercent * (*most - *least) / mean;
+    if (spread > kCalmPercent) {
+        return std::nullopt;
+    }
+    return Stride{mean, 1 + spread / 2, 1};
 }
 
-// Mean over the windows that end in the last quarter of a round: where in it the run was cut does
-// not matter much.
-double RoundSampler::period() const {
-    const std::size_t last = marks_.size() - 1;
-    double sum = 0;
-    for (std::size_t back = 0; back < kParts / 4; ++back) {
-        sum += period_to(last - back, settled_rounds());
+// Of the whole rounds that end now: patterns of one, two, ... rounds, each seen twice.
+std::optional<RoundSampler::Stride> RoundSampler::repeated_stride() const {
+    std::vector<double> lengths;  // the last first
+    for (std::size_t end = marks_.size() - 1; end + 1 >= 2 * kParts; end -= kParts) {
+        lengths.push_back(time_at(end) - time_at(end - kParts));
     }
-    return sum / (kParts / 4);
+    std::optional<Stride> best;
+    const auto consider = [&best](const std::optional<Stride>& stride) {
+        if (stride && (!best || stride->error_percent < best->error_percent)) {
+            best = stride;
+        }
+    };
+    for (std::size_t pattern = 1; 2 * pattern <= lengths.size(); ++pattern) {
+        consider(stride_over(lengths, pattern));
+    }
+    if (lengths.size() >= 3) {  // the second round may still be of another kind
+        lengths.pop_back();
+        consider(stride_over(lengths, 1));
+    }
+    const double wanted = kWantedPercent * std::max(1.0, simulated() / kPatience);
+    if (!best || best->error_percent * share_left() > wanted) {
+        return std::nullopt;
+    }
+    return best;
 }
 
-// Of the period: what is seen of it where several rounds were, else what is usual and the drift.
-double RoundSampler::period_error_percent() const {
-    const std::size_t rounds = settled_rounds();
-    if (rounds <= 2) {
-        return kAlikePercent + kPercent * drift();
+// The error is that of a mean of rounds, each of which differs from the one a pattern before.
+std::optional<RoundSampler::Stride> RoundSampler::stride_over(const std::vector<double>& lengths,
+                                                              std::size_t pattern) const {
+    const std::size_t rounds = lengths.size() / pattern * pattern;
+    if (rounds < 2 * pattern) {
+        return std::nullopt;
     }
-    const std::size_t last = marks_.size() - 1;
-    const double mean = period_to(last, rounds);
+    const double mean =
+        std::accumulate(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(rounds), 0.0) /
+        static_cast<double>(rounds);
     double squares = 0;
-    for (std::size_t round = 0; round < rounds; ++round) {
-        const double off = period_to(last - round * kParts, 1) / mean - 1;
-        squares += off * off;
+    for (std::size_t i = 0; i + pattern < lengths.size(); ++i) {
+        const double off = kPercent * (lengths[i] - lengths[i + pattern]) / mean;
+        squares += off * off / 2;
     }
-    const auto count = static_cast<double>(rounds);
-    constexpr double kSure = 2;  // standard deviations of a mean
-    constexpr double kGrainPercent = 0.3;
-    return kGrainPercent +
-           kSure * kPercent * std::sqrt(squares / (count - 1)) / std::sqrt(count);
+    const auto compared = static_cast<double>(lengths.size() - pattern);
+    // Few comparisons say little.
+    const double variance =
+        std::max(squares / compared, kGrainPercent * kGrainPercent) * (1 + 2 / compared);
+    constexpr double kFound = 1.3;  // a pattern that was looked for
+    return Stride{mean,
+                  (pattern > 1 ? kFound : 1) * kSure *
+                      std::sqrt(variance / static_cast<double>(rounds)),
+                  rounds};
+}
+
+// The last results leave with no reads beside them: sooner than the first, which had; not sooner
+// than their streams move them.
+RoundSampler::Leaving RoundSampler::leaving() const {
+    const auto least = static_cast<double>(least_leaving_.count());
+    const double first = first_delivered_ ? static_cast<double>(first_delivered_->count()) -
+                                                time_at(kParts - 1)
+                                          : 2 * least;
+    if (least == 0) {
+        return {first, 0};
+    }
+    constexpr double kMore = 1.7;  // of the least, that the memory may take beyond it
+    return {std::clamp(first, least, 2 * least), kMore * least};
 }
 
 WholeRun RoundSampler::whole() const {
@@ -95,12 +141,14 @@ WholeRun RoundSampler::whole() const {
     WholeRun run;
     run.simulated = simulated();
     const double left = rounds_ - run.simulated;
-    const double leaving = static_cast<double>(first_delivered_->count()) - time_at(kParts - 1);
-    const double time = time_at(last) + left * period() + leaving;
+    const Leaving out = leaving();
+    const double time = time_at(last) + left * stride_->period + out.time;
     run.time = arch::base::Femtoseconds{static_cast<std::int64_t>(time)};
-    run.error_percent = period_error_percent() * left * period() / time;
-    const auto rounds = static_cast<double>(settled_rounds());
-    const auto& before = marks_[last - settled_rounds() * kParts].memory;
+    constexpr double kBeyond = 0.2;  // what comes about later only
+    run.error_percent =
+        (stride_->error_percent + kBeyond) * share_left() + kPercent * out.error / time;
+    const auto rounds = static_cast<double>(stride_->rounds);
+    const auto& before = marks_[last - stride_->rounds * kParts].memory;
     const auto& now = marks_[last].memory;
     using Sums = arch::memory::port::MemoryTotals;
     for (std::int64_t Sums::*const each :
@@ -111,6 +159,7 @@ WholeRun RoundSampler::whole() const {
             std::llround(static_cast<double>(now.*each - before.*each) / rounds * left);
     }
     // What is read ahead of its round, and written after it, counts once.
+    constexpr double kAlikePercent = 1.2;  // what one round differs from the mean by
     const double a_round =
         static_cast<double>(now.bytes_read + now.bytes_written - before.bytes_read -
                             before.bytes_written) /

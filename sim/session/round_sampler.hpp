@@ -2,8 +2,9 @@
 // rest follows.
 //
 // Models:  rounds that overlap: each part of a round comes a period after that part of the round
-//          before; the last results leave as long after the last work as the first did.
-// Ignores: what comes about more rarely than every round, unless the rounds simulated show it.
+//          before; rounds that differ in a pattern of several, as addresses come back to the same
+//          banks; the last results, which leave with nobody in their way.
+// Ignores: what comes about more rarely than the rounds simulated show.
 #pragma once
 
 #include <functional>
@@ -29,15 +30,20 @@ class RoundSampler {
   public:
     using Totals = std::function<arch::memory::port::MemoryTotals()>;
 
-    // `rounds`: there are; `totals`: what the memory has done so far.
-    RoundSampler(double rounds, Totals totals) : rounds_(rounds), totals_(std::move(totals)) {}
+    // `rounds`: there are; `totals`: what the memory has done so far; `least_leaving`: the time a
+    // round's results take to leave at least; 0: not known.
+    RoundSampler(double rounds, Totals totals, arch::base::Femtoseconds least_leaving = {})
+        : rounds_(rounds), totals_(std::move(totals)), least_leaving_(least_leaving) {}
 
     // Fewer rounds are as soon simulated.
     static bool pays(double rounds) { return rounds >= 6; }
 
-    void note(arch::base::Femtoseconds now, const workloads::Rounds& at);
+    // Whether a part of a round has ended since it was last asked.
+    bool note(arch::base::Femtoseconds now, const workloads::Rounds& at);
     // The rounds have come into their stride, and what follows from them is known.
-    bool enough() const;
+    bool enough() const {
+        return stride_ && (first_delivered_ || least_leaving_.count() > 0);
+    }
     WholeRun whole() const;
 
   private:
@@ -45,19 +51,31 @@ class RoundSampler {
         arch::base::Femtoseconds time;
         arch::memory::port::MemoryTotals memory;
     };
+    // What a round takes from now on, in the mean.
+    struct Stride {
+        double period = 0;         // femtoseconds
+        double error_percent = 0;  // of it
+        std::size_t rounds = 1;    // it was seen in, the last ones
+    };
+    // How long the last results take to leave.
+    struct Leaving {
+        double time = 0, error = 0;  // femtoseconds
+    };
 
     double time_at(std::size_t mark) const { return static_cast<double>(marks_[mark].time.count()); }
-    double period_to(std::size_t mark, std::size_t rounds) const;
     double simulated() const;
-    std::size_t settled_rounds() const;
-    double drift() const;
-    double period() const;
-    double period_error_percent() const;
+    double share_left() const { return 1 - simulated() / rounds_; }
+    std::optional<Stride> calm_stride() const;
+    std::optional<Stride> repeated_stride() const;
+    std::optional<Stride> stride_over(const std::vector<double>& lengths, std::size_t pattern) const;
+    Leaving leaving() const;
 
     double rounds_;
     Totals totals_;
+    arch::base::Femtoseconds least_leaving_;
     std::vector<Mark> marks_;  // one each part of a round
     std::optional<arch::base::Femtoseconds> first_delivered_;
+    std::optional<Stride> stride_;
 };
 
 }  // namespace tilesim::sim::session

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -94,16 +95,20 @@ class Watch {
     bool operator()() {
         // Between two looks for a livelock, a matter of structure and not of speed.
         constexpr int kStampsPerLook = 1 << 14;
-        constexpr int kStampsPerNote = 16;
         ++stamps_;
         if (model_.finished()) {
             return true;
         }
-        if (sampler_ != nullptr && stamps_ % kStampsPerNote == 0) {
-            sampler_->note(queue_.now(), model_.rounds());
-            if (sampler_->enough()) {
-                return true;
+        if (sampler_ != nullptr && stamps_ >= next_note_) {
+            if (sampler_->note(queue_.now(), model_.rounds())) {
+                // Often enough to tell when a part of a round ends to within a hundredth of it.
+                between_notes_ = std::clamp((stamps_ - last_part_) / 100, 1, 200);
+                last_part_ = stamps_;
+                if (sampler_->enough()) {
+                    return true;
+                }
             }
+            next_note_ = stamps_ + between_notes_;
         }
         return stamps_ % kStampsPerLook == 0 && model_.livelocked();
     }
@@ -113,6 +118,8 @@ class Watch {
     const arch::base::EventQueue& queue_;
     RoundSampler* sampler_;
     int stamps_ = 0;
+    int next_note_ = 0, between_notes_ = 16;  // of the rounds done
+    int last_part_ = 0;
 };
 
 // Where the case asks for it and the plan allows it; the result says where it does not.
@@ -130,7 +137,7 @@ std::optional<RoundSampler> sampler_for(const Case& a_case, const Plan& plan,
                               plan.rounds));
         return std::nullopt;
     }
-    return RoundSampler(plan.rounds, std::move(totals));
+    return RoundSampler(plan.rounds, std::move(totals), plan.least_leaving);
 }
 
 // What the rounds simulated say of the whole.
@@ -219,6 +226,9 @@ RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& 
     }
     const bool cut = sampler && sampler->enough() && outcome == Outcome::Finished && !model->finished();
     const RunEnd end = cut ? RunEnd::Finished : end_of(outcome, *model);
+    if (sampler && !cut && end == RunEnd::Finished) {
+        result.notes.push_back("run.sampled: its rounds differ too much to extrapolate: simulated whole");
+    }
     model->finish_statistics();
     if (plan.collect) {
         plan.collect(end);

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
+#include <variant>
 
 #include "arch/base/check.hpp"
+#include "arch/base/clock.hpp"
 #include "arch/base/units.hpp"
 #include "arch/fabric/fabric_config.hpp"
 #include "arch/npu/array/array.hpp"
@@ -50,6 +53,25 @@ WorkOfRound work_of_round(const Program& program, std::int64_t rounds) {
     }
     return {static_cast<double>(work->calls) / count,
             static_cast<double>(work->words_written) / count};
+}
+
+// Every channel towards memory moves its share of a round, a stream's width a cycle.
+arch::base::Femtoseconds least_leaving(const Program& program, const WorkOfRound& round,
+                                       const arch::npu::NpuConfig& config) {
+    std::set<arch::npu::program::ChannelId> channels;
+    for (const auto& operation : program.sequence) {
+        const auto* push = std::get_if<arch::npu::program::PushTask>(&operation);
+        if (push != nullptr && push->channel.direction == arch::npu::program::Direction::S2MM) {
+            channels.insert(push->channel);
+        }
+    }
+    if (channels.empty()) {
+        return {};
+    }
+    const double cycles = round.words / static_cast<double>(channels.size()) /
+                          static_cast<double>(config.stream.words_per_cycle());
+    return arch::base::Clock{config.clock}.time_of(
+        arch::base::Cycles{static_cast<std::int64_t>(cycles)});
 }
 
 class ArrayModel final : public Model {
@@ -344,7 +366,8 @@ void run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready,
               .lookahead = a_case.device.get<arch::fabric::FabricConfig>().request_latency,
               .clock = config.clock,
               .macs = macs,
-              .rounds = round.calls > 0 ? static_cast<double>(rounds) : 0};
+              .rounds = round.calls > 0 ? static_cast<double>(rounds) : 0,
+              .least_leaving = least_leaving(ready.program(), round, config)};
     plan.build = [&](Bench& bench) {
         auto built = std::make_unique<ArrayModel>(a_case, ready.program(), round, bench, bytes);
         model = built.get();

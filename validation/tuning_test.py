@@ -1,0 +1,152 @@
+"""Compares `tune` and the default mapping with the best of all mappings, each simulated whole.
+
+    python3 validation/tuning_test.py --update [JOBS]
+
+writes validation/tuning/table.csv, a line a size: the machines, dataflows and types, chosen to have
+at most 2,000 mappings. `tune` never takes longer than a plain run's mapping; how far each is from
+the best stands in the table. The test does the shortest lines again.
+"""
+
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TABLE = ROOT / "validation" / "tuning" / "table.csv"
+PROGRAM = os.environ.get("TILESIM", str(ROOT / "build" / "tilesim"))
+MOST_MAPPINGS = 2000
+TUNED_WITHIN = 2.0     # percent of the best
+DEFAULT_WITHIN = 5.0
+MOST_SECONDS = 60.0    # of a search
+
+
+def gemm(m, k, n, a, c, b=None, more=""):
+    return f"{{gemm: {{M: {m}, K: {k}, N: {n}, a: {a}, b: {b or a}, c: {c}{more}}}}}"
+
+
+def gemv(m, k):
+    return f"{{gemv: {{M: {m}, K: {k}}}}}"
+
+
+REPEATED = [13, 16, 17]  # of the sizes, by the test: their mappings take seconds
+
+SIZES = [  # device, workload, mapping to stay with
+    ("xdna", gemm(64, 64, 64, "int8", "int32"), ""),
+    ("xdna", gemm(128, 128, 128, "int8", "int32"), ""),
+    ("xdna", gemm(1024, 96, 64, "int8", "int8"), ""),
+    ("xdna", gemm(128, 128, 128, "bf16", "bf16"), ""),
+    ("xdna", gemm(64, 256, 128, "int16", "int16"), ""),
+    ("xdna", gemm(512, 64, 256, "int8", "int16"), ""),
+    ("xdna2", gemm(128, 128, 128, "int8", "int32"), ""),
+    ("xdna2", gemm(64, 512, 256, "int8", "int16"), ""),
+    ("xdna2", gemm(128, 128, 256, "bf16", "f32"), ""),
+    ("xdna2", gemm(128, 256, 128, "int16", "int16"), ""),
+    ("xdna2", gemm(2048, 96, 128, "int8", "int8"), ""),
+    ("xdna2", gemm(256, 64, 512, "bf16", "bf16"), ""),
+    ("xdna2", gemv(2048, 2048), ""),
+    ("xdna", gemv(2048, 1024), ""),
+    ("vck190", gemm(256, 256, 256, "int16", "int16"), ""),
+    ("vck190", gemm(512, 256, 512, "int8", "int8"), ""),
+    ("lpddr5x_pim", gemv(4096, 4096), ""),
+    ("lpddr5x_pim", gemv(12288, 2048), ""),
+    ("sapphire_rapids", gemm(256, 256, 256, "int8", "int32"), ""),
+    ("sapphire_rapids", gemm(16, 256, 1024, "bf16", "f32"), ""),
+    ("sapphire_rapids", gemm(64, 192, 128, "int8", "int32"), "{amx: {threads: 1, data_in: l2}}"),
+    ("sapphire_rapids", gemm(96, 128, 64, "bf16", "f32"), "{amx: {threads: 1, data_in: l3}}"),
+]
+
+
+def scenario(device, workload, mapping):
+    return f"device: {device}\nworkload: {workload}\n" + (f"mapping: {mapping}\n" if mapping else "")
+
+
+def call(command, text, *arguments):
+    """What the command prints, as JSON, and the seconds it took."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(text)
+        file.flush()
+        began = time.monotonic()
+        printed = subprocess.run([PROGRAM, command, file.name, "--format", "json", *arguments],
+                                 text=True, check=True, stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL).stdout
+    return json.loads(printed), time.monotonic() - began
+
+
+def inner(mapping):
+    """What a mapping says, in short."""
+    name, keys = next(iter(mapping.items()))
+    shown = " ".join(f"{key}={value}" for key, value in keys.items()
+                     if key in ("m_ct", "k_ct", "n_ct", "k_mt", "c_buffers", "reduction", "reach",
+                                "rows_per_call", "path", "m_r", "n_r", "k_c", "m_acc", "n_acc",
+                                "order", "b_layout", "input_registers", "cr_degree", "split_k"))
+    return f"{name}: {shown}"
+
+
+def row_of(size, jobs):
+    text = scenario(*size)
+    run, run_s = call("run", text)
+    tuned, tune_s = call("tune", text, "--jobs", str(jobs))
+    every, _ = call("tune", text, "--all", "--jobs", str(jobs))
+    best = every["trials"][0]
+    found = tuned["trials"][0]
+    least = min(best["time_ns"], found["time_ns"])
+    return {
+        "device": size[0], "workload": size[1], "within": size[2], "mappings": every["mappings"],
+        "best_us": f"{best['time_ns'] / 1e3:.3f}", "best": inner(best["mapping"]),
+        "tune_us": f"{found['time_ns'] / 1e3:.3f}", "tune_s": f"{tune_s:.1f}",
+        "tune_percent": f"{100 * (found['time_ns'] / least - 1):.2f}",
+        "default_us": f"{run['time_ns'] / 1e3:.3f}", "default_s": f"{run_s:.1f}",
+        "default_percent": f"{100 * (run['time_ns'] / least - 1):.2f}",
+        "default": inner(run["mapping"]),
+    }
+
+
+def update(jobs, only):
+    rows = []
+    for number, size in enumerate(SIZES):
+        if only and number not in only:
+            continue
+        rows.append(row_of(size, jobs))
+        print({key: value for key, value in rows[-1].items()}, file=sys.stderr)
+    if only:
+        return
+    TABLE.parent.mkdir(exist_ok=True)
+    with TABLE.open("w", newline="") as file:
+        out = csv.DictWriter(file, rows[0], lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
+class TuningTest(unittest.TestCase):
+    def stored(self):
+        with TABLE.open() as lines:
+            return list(csv.DictReader(lines))
+
+    def test_the_table_reaches_what_it_should(self):
+        for row in self.stored():
+            with self.subTest(device=row["device"], workload=row["workload"]):
+                self.assertLessEqual(int(row["mappings"]), MOST_MAPPINGS)
+                self.assertLessEqual(float(row["tune_us"]), float(row["default_us"]))
+                self.assertLessEqual(float(row["tune_percent"]), TUNED_WITHIN)
+                self.assertLessEqual(float(row["tune_s"]), MOST_SECONDS)
+
+    def test_a_few_lines_again(self):
+        for size in [SIZES[number] for number in REPEATED]:
+            with self.subTest(size=size):
+                row = row_of(size, 2)
+                self.assertLessEqual(float(row["tune_us"]), float(row["default_us"]))
+                self.assertLessEqual(float(row["tune_percent"]), TUNED_WITHIN)
+                self.assertLessEqual(float(row["default_percent"]), DEFAULT_WITHIN)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--update"]:
+        update(int(sys.argv[2]) if len(sys.argv) > 2 else 1, [int(x) for x in sys.argv[3:]])
+    else:
+        unittest.main()
