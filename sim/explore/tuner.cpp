@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -232,33 +234,38 @@ class Tuner {
                static_cast<std::int64_t>(started) >= options_.simulations;
     }
 
-    // The estimated best with one of its other keys changed, as long as that helps.
+    // The estimated best of each dataflow with one of its other keys changed, as long as that helps:
+    // a dataflow's best may have more to gain than the best of all.
     void improve() {
         for (bool better = true; better && !late(kVariantShare) && !enough();) {
-            const Trial* best = fastest();
-            if (best == nullptr) {
-                return;
-            }
-            const double before = best->time_ns;
             std::vector<TuneCandidate> tried;
-            for (TuneCandidate& variant : variants(scenario_, best->candidate)) {
-                if (seen_.insert(variant.described().dump()).second) {
-                    tried.push_back(std::move(variant));
+            for (const Trial* best : fastest_of_each()) {
+                for (TuneCandidate& variant : variants(scenario_, best->candidate)) {
+                    if (seen_.insert(variant.described().dump()).second) {
+                        tried.push_back(std::move(variant));
+                    }
                 }
             }
             try_all(tried);
-            better = fastest()->time_ns < before;
+            better = !tried.empty();
         }
     }
 
-    const Trial* fastest() const {
-        const Trial* best = nullptr;
+    std::vector<const Trial*> fastest_of_each() const {
+        std::map<std::string_view, const Trial*> best;
         for (const Trial& trial : result_.trials) {
-            if (trial.good() && (best == nullptr || trial.time_ns < best->time_ns)) {
-                best = &trial;
+            const Trial*& of_dataflow = best[trial.candidate.mapping.dataflow().name()];
+            if (trial.good() && (of_dataflow == nullptr || trial.time_ns < of_dataflow->time_ns)) {
+                of_dataflow = &trial;
             }
         }
-        return best;
+        std::vector<const Trial*> list;
+        for (const auto& [dataflow, trial] : best) {
+            if (trial != nullptr) {
+                list.push_back(trial);
+            }
+        }
+        return list;
     }
 
     std::vector<Trial> trials_of(const std::vector<TuneCandidate>& candidates, bool whole) {

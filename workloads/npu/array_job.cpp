@@ -401,33 +401,10 @@ void run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready,
     }
 }
 
-// What the command processor does for a round. Where that is not short beside the round itself,
-// the first rounds, whose transfers it started ahead, are faster than the others.
-double command_ns(const Program& program, const arch::npu::NpuConfig& config, std::int64_t rounds) {
-    const auto& costs = config.command_processor;
-    std::int64_t cycles = 0;
-    for (const auto& operation : program.sequence) {
-        using namespace arch::npu::program;
-        cycles += std::holds_alternative<WriteDescriptor>(operation)
-                      ? costs.descriptor_cycles.count()
-                  : std::holds_alternative<WaitToken>(operation) ? costs.sync_cycles.count()
-                                                                 : costs.write_cycles.count();
-    }
-    using arch::base::kNanosecondsPerSecond;
-    return static_cast<double>(cycles) / static_cast<double>(rounds) * kNanosecondsPerSecond /
-           static_cast<double>(costs.clock.count());
-}
-
 std::unique_ptr<Job> product_job(const Case& a_case, LoweredProduct product, RunResult& result) {
     override_kernel_cycles(product.kernel_cycles, product.program,
                            a_case.device.get<arch::npu::NpuConfig>(), result);
     result.padding_waste = product.padding_waste;
-    constexpr double kShort = 0.4;
-    if (product.rounds > 0 && !product.kernel_cycles.stated() &&
-        command_ns(product.program, a_case.device.get<arch::npu::NpuConfig>(), product.rounds) >
-            kShort * product.bounds.tightest_ns() / static_cast<double>(product.rounds)) {
-        product.rounds = 0;
-    }
     ReadyProgram ready = arch::npu::check::prepare(std::move(product.program),
                                                    a_case.device.get<arch::npu::NpuConfig>());
     return std::make_unique<ProductJob>(a_case, std::move(product), std::move(ready));

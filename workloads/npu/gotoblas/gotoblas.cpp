@@ -323,6 +323,11 @@ GotoblasMapping choose_gotoblas(const GemmProblem& problem, const NpuConfig& con
         config.programmable_logic.ram.count() / (map.k_c * bytes_of(problem.a));
     map.m_c = std::max(map.m_r, std::min(rounded_up(problem.m, map.m_r), fits / map.m_r * map.m_r));
     map.n_c = rounded_up(problem.n, map.n_r);
+    // The host copies the next B_r while the core works on one, where both fit.
+    map.b_buffers = 2;
+    if (!problems_of(problem, map, config).empty()) {
+        map.b_buffers = 1;
+    }
     return map;
 }
 

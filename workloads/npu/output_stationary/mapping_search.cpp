@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kTileStep = 16;  // a multiple of two mmul blocks of every type
 constexpr std::int64_t kMostTile = 256;
+constexpr std::int64_t kPartStep = 32;  // along K, on a part of the array
 using arch::base::kNanosecondsPerSecond;
 constexpr double kFemtosecondsPerNanosecond = 1e6;
 constexpr double kStreamBytes = 4;  // a cycle
@@ -72,6 +73,11 @@ void add_tiles(std::vector<TileCandidate>& candidates, const SearchContext& at,
                     map.m_ct * map.n_ct * bytes_of(problem.c);
                 if (least > core_memory) {
                     break;
+                }
+                const bool whole = map.columns == 0 && map.rows == 0;
+                if (!whole && (map.m_ct * map.rows < problem.m || map.n_ct * map.columns < problem.n ||
+                               (map.k_ct % kPartStep != 0 && map.k_ct < most_k))) {
+                    continue;
                 }
                 add_core_tile(candidates, at, map);
             }
@@ -199,6 +205,17 @@ std::vector<TileCandidate> candidates_of(const SearchContext& at) {
         return candidates;
     }
     add_tiles(candidates, at, {}, mode->s);
+    // A part of the array has fewer transfers to start, which is most of a product of one round.
+    OutputStationaryMapping part;
+    for (std::int64_t columns = at.config.columns; columns >= 1; columns /= 2) {
+        for (std::int64_t rows = at.config.core_rows; rows >= 1; rows /= 2) {
+            if (columns < at.config.columns || rows < at.config.core_rows) {
+                part.columns = columns;
+                part.rows = rows;
+                add_tiles(candidates, at, part, mode->s);
+            }
+        }
+    }
     return candidates;
 }
 

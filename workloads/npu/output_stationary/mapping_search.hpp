@@ -1,5 +1,6 @@
 // Which output-stationary mappings there are: every core tile in steps, every block along K and
-// both bufferings of C that fit on all columns and rows of cores.
+// both bufferings of C that fit on all columns and rows of cores; on parts of them, where one round
+// of those does.
 #pragma once
 
 #include <vector>
