@@ -19,8 +19,6 @@ constexpr std::size_t kFirstLook = 5 * kParts / 2;
 constexpr double kCalmPercent = 1;
 // The mean of several rounds is taken when this is known of the whole.
 constexpr double kWantedPercent = 1;
-// Where more rounds have been simulated without that, less will do.
-constexpr double kPatience = 8;
 constexpr double kSure = 2;  // standard deviations of a mean
 // Rounds not seen differ at least so much from those seen: refreshes, rows of the DRAM.
 constexpr double kGrainPercent = 0.5;
@@ -89,8 +87,7 @@ std::optional<RoundSampler::Stride> RoundSampler::repeated_stride() const {
         lengths.pop_back();
         consider(stride_over(lengths, 1));
     }
-    const double wanted = kWantedPercent * std::max(1.0, simulated() / kPatience);
-    if (!best || best->error_percent * share_left() > wanted) {
+    if (!best || best->error_percent * share_left() > kWantedPercent) {
         return std::nullopt;
     }
     return best;
@@ -112,9 +109,16 @@ std::optional<RoundSampler::Stride> RoundSampler::stride_over(const std::vector<
         squares += off * off / 2;
     }
     const auto compared = static_cast<double>(lengths.size() - pattern);
+    double about_mean = 0;  // slow changes differ little from one round to the next
+    if (pattern == 1) {
+        for (const double length : lengths) {
+            about_mean += std::pow(kPercent * (length / mean - 1), 2);
+        }
+    }
     // Few comparisons say little.
     const double variance =
-        std::max(squares / compared, kGrainPercent * kGrainPercent) * (1 + 2 / compared);
+        std::max({squares / compared, about_mean / compared, kGrainPercent * kGrainPercent}) *
+        (1 + 2 / compared);
     constexpr double kFound = 1.3;  // a pattern that was looked for
     return Stride{mean,
                   (pattern > 1 ? kFound : 1) * kSure *

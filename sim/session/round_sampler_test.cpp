@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numbers>
 
 namespace tilesim::sim::session {
 namespace {
@@ -88,6 +89,14 @@ TEST(RoundSampler, APatternOfSeveralRoundsIsSeenTwiceBeforeItIsBelieved) {
     expect_within(judged, 0.8);
     EXPECT_GE(judged.run.simulated, 8);
     EXPECT_LE(judged.run.simulated, 10);
+}
+
+// From one round to the next it changes little, and yet no few of them are the mean.
+TEST(RoundSampler, AWaveOfManyRoundsIsFollowedToItsEnd) {
+    const Judged judged =
+        sampled([](int round) { return 1 + 0.1 * std::sin(2 * std::numbers::pi * round / 10); });
+    expect_within(judged, 0.8);
+    EXPECT_GE(judged.run.simulated, 20);
 }
 
 // The first results had reads beside them; the last have none.
