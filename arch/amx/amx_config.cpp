@@ -291,6 +291,9 @@ AmxConfig read_amx_config(Node node) {
     AmxConfig config;
     read_clocks(node, config);
     node.optional("cores", config.cores, {1, 256}, "cores of the socket");
+    node.optional("simulated_cores", config.simulated_cores, {0, 256},
+                  "of more cores that execute the same program on data of their own about so many "
+                  "are simulated, each for its share; 0: every one");
     read_window(node.child("window", "out-of-order window"), config.window);
     read_tiles(node.child("tiles", "tile registers and TMUL"), config.tiles);
     read_access(node.child("access", "load and store pipelines"), config.access);

@@ -9,8 +9,8 @@ namespace tilesim::arch::amx::caches {
 
 namespace {
 
-constexpr std::size_t kGuesses = 1 << 16;
-constexpr std::uint64_t kNoLine = std::uint64_t{1} << 32U;  // beyond every age
+constexpr std::size_t kFewLines = 1024;  // as many as a table of guesses is worth its place for
+constexpr std::size_t kMarkBits = 32;
 
 std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -21,38 +21,55 @@ std::size_t index(std::int64_t i) {
 Cache::Cache(const CacheConfig& config)
     : sets_(config.size.count() / (kLineBytes * config.ways)),
       ways_(config.ways),
+      groups_((index(config.ways) + kGroup - 1) / kGroup),
       power_of_two_((sets_ & (sets_ - 1)) == 0),
       random_percent_(config.random_percent),
-      tags_(index(sets_ * ways_), 0),
-      used_(index(sets_ * ways_), 0),
-      dirty_(index(sets_ * ways_), 0),
-      guess_(std::min(std::bit_ceil(4 * tags_.size()), kGuesses), 0),
-      guess_mask_(guess_.size() - 1) {}
-
-std::int64_t Cache::search(Line line) const {
-    SIM_DCHECK(line >= 0 && line < UINT32_MAX, "line {} is beyond the tags", line);
-    const std::uint32_t tag = tag_of(line);
-    const std::int64_t first = set_of(line) * ways_;
-    const std::uint32_t* tags = &tags_[index(first)];
-    std::uint32_t found = 0;  // 1 + way: a sum of one, which the compiler makes vectors of
-    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(ways_); ++i) {
-        found += tags[i] == tag ? i + 1 : 0;
+      tags_(index(sets_) * groups_),
+      order_(tags_.size() * kGroup),
+      marks_(index(sets_)),
+      guess_(groups_ == 1 && tags_.size() * kGroup <= kFewLines
+                 ? std::bit_ceil(4 * index(sets_ * ways_))
+                 : 1),
+      guess_mask_(guess_.size() - 1) {
+    SIM_CHECK(index(ways_) <= kMarkBits, "{} ways are more than there are marks", ways_);
+    for (std::size_t set = 0; set < index(sets_); ++set) {
+        marks_[set].empty = ~std::uint32_t{0} >> (kMarkBits - index(ways_));
+        for (std::size_t way = 0; way < groups_ * kGroup; ++way) {
+            order_[first_of(set) * kGroup + way] = static_cast<std::uint8_t>(way);
+            tag_at(set, static_cast<std::int64_t>(way)) = way < index(ways_) ? 0 : kNoWay;
+        }
     }
-    return found == 0 ? -1 : first + found - 1;
+}
+
+std::int64_t Cache::search(std::uint32_t tag, std::size_t set) const {
+    SIM_DCHECK(tag != 0 && tag != kNoWay, "line {} is beyond the tags", tag);
+    for (std::size_t group = 0; group < groups_; ++group) {
+        const Tags& tags = tags_[first_of(set) + group];
+        std::uint32_t found = 0;  // 1 + way: a sum of one, which the compiler makes vectors of
+        for (std::uint32_t i = 0; i < kGroup; ++i) {
+            found += tags.of[i] == tag ? i + 1 : 0;
+        }
+        if (found != 0) {
+            return static_cast<std::int64_t>(group * kGroup + found - 1);
+        }
+    }
+    return -1;
 }
 
 bool Cache::dirty(Line line) const {
-    const std::int64_t at = find(line);
-    return at >= 0 && dirty_[index(at)] != 0;
+    const std::size_t set = set_of(line);
+    const std::int64_t way = find(line, set);
+    return way >= 0 && (marks_[set].dirty >> way & 1U) != 0;
 }
 
 bool Cache::write(Line line) {
-    const std::int64_t at = find(line);
-    if (at < 0) {
+    const std::size_t set = set_of(line);
+    const std::int64_t way = find(line, set);
+    if (way < 0) {
         return false;
     }
-    used_[index(at)] = ++clock_;
-    dirty_[index(at)] = 1;
+    use(set, way);
+    marks_[set].dirty |= 1U << way;
     return true;
 }
 
@@ -69,49 +86,50 @@ bool Cache::by_chance() {
            next_random() % kPercent < static_cast<std::uint64_t>(random_percent_);
 }
 
+// The first way without a line, else the one used longest ago or any.
 Cache::Victim Cache::install(Line line, bool dirty) {
-    if (const std::int64_t at = find(line); at >= 0) {
-        used_[index(at)] = ++clock_;
-        dirty_[index(at)] = static_cast<std::uint8_t>(dirty_[index(at)] != 0 || dirty);
+    const std::size_t set = set_of(line);
+    Marks& marks = marks_[set];
+    if (const std::int64_t way = find(line, set); way >= 0) {
+        use(set, way);
+        marks.dirty |= (dirty ? 1U : 0U) << way;
         return {};
     }
-    const std::int64_t first = set_of(line) * ways_;
-    // The first way without a line, else the one used longest ago. Ages, not times of use: the
-    // clock starts again after 2^32 uses.
-    std::int64_t way = first;
-    std::uint64_t oldest = 0;
-    for (std::int64_t i = first; i < first + ways_; ++i) {
-        const std::uint64_t age = tags_[index(i)] == 0 ? kNoLine : clock_ - used_[index(i)];
-        way = age > oldest ? i : way;
-        oldest = std::max(age, oldest);
-    }
-    const bool empty = oldest == kNoLine;
-    if (!empty && by_chance()) {
-        way = first + static_cast<std::int64_t>(next_random() % static_cast<std::uint64_t>(ways_));
-    }
+    std::int64_t way = 0;
     Victim victim;
-    if (!empty) {
-        victim = {static_cast<Line>(tags_[index(way)]) - 1, dirty_[index(way)] != 0};
+    if (marks.empty != 0) {
+        way = std::countr_zero(marks.empty);
+    } else {
+        way = by_chance()
+                  ? static_cast<std::int64_t>(next_random() % static_cast<std::uint64_t>(ways_))
+                  : order_[first_of(set) * kGroup + index(ways_ - 1)];
+        victim = {static_cast<Line>(tag_at(set, way)) - 1, (marks.dirty >> way & 1U) != 0};
     }
-    tags_[index(way)] = tag_of(line);
-    guess_[index(line) & guess_mask_] = static_cast<std::uint32_t>(way);
-    used_[index(way)] = ++clock_;
-    dirty_[index(way)] = static_cast<std::uint8_t>(dirty);
+    tag_at(set, way) = tag_of(line);
+    use(set, way);
+    marks.empty &= ~(1U << way);
+    marks.dirty = (marks.dirty & ~(1U << way)) | (dirty ? 1U : 0U) << way;
+    if (guess_mask_ != 0) {
+        guess_[index(line) & guess_mask_] = static_cast<std::uint8_t>(way);
+    }
     return victim;
 }
 
 bool Cache::remove(Line line) {
-    const std::int64_t at = find(line);
-    if (at < 0) {
+    const std::size_t set = set_of(line);
+    const std::int64_t way = find(line, set);
+    if (way < 0) {
         return false;
     }
-    tags_[index(at)] = 0;
-    return dirty_[index(at)] != 0;
+    tag_at(set, way) = 0;
+    marks_[set].empty |= 1U << way;
+    return (marks_[set].dirty >> way & 1U) != 0;
 }
 
 void Cache::clean(Line line) {
-    if (const std::int64_t at = find(line); at >= 0) {
-        dirty_[index(at)] = 0;
+    const std::size_t set = set_of(line);
+    if (const std::int64_t way = find(line, set); way >= 0) {
+        marks_[set].dirty &= ~(1U << way);
     }
 }
 

@@ -4,7 +4,9 @@
 // Ignores: data, timing, coherence.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "arch/amx/amx_config.hpp"
@@ -30,33 +32,30 @@ class Cache {
     };
     static constexpr Line kNone = -1;
 
-    bool contains(Line line) const { return find(line) >= 0; }
+    bool contains(Line line) const { return find(line, set_of(line)) >= 0; }
     bool dirty(Line line) const;
     std::int64_t sets() const { return sets_; }
 
+    // The host may fetch what `touch` or `install` of the line will look at.
+    void expect(Line line) const { __builtin_prefetch(&tags_[first_of(set_of(line))]); }
+
     // True when the line is there; it becomes the most recent of its set.
     bool touch(Line line) {
-        const std::int64_t at = find(line);
-        if (at < 0) {
+        const std::size_t set = set_of(line);
+        const std::int64_t way = find(line, set);
+        if (way < 0) {
             return false;
         }
-        used_[static_cast<std::size_t>(at)] = ++clock_;
+        use(set, way);
         return true;
     }
     // Touches line_of(0), line_of(1), ... below `count` until one is not there; how many were.
     template <class LineOf>
     std::int64_t touch_run(std::int64_t count, LineOf line_of) {
-        std::uint32_t* const used = used_.data();
-        std::uint32_t clock = clock_;  // a copy, so that it stays in a register
         std::int64_t touched = 0;
-        for (; touched < count; ++touched) {
-            const std::int64_t at = find(line_of(touched));
-            if (at < 0) {
-                break;
-            }
-            used[at] = ++clock;
+        while (touched < count && touch(line_of(touched))) {
+            ++touched;
         }
-        clock_ = clock;
         return touched;
     }
     // As `touch`, and marks it dirty.
@@ -68,30 +67,60 @@ class Cache {
     void clean(Line line);
 
   private:
+    // Ways are kept in groups of 16, whose tags fill a line of the host's cache.
+    static constexpr std::size_t kGroup = 16;
+    static constexpr std::uint32_t kNoWay = UINT32_MAX;  // tag of a way the cache does not have
+    struct Marks {                                       // a bit a way
+        std::uint32_t dirty = 0;
+        std::uint32_t empty = 0;
+    };
+    struct alignas(kLineBytes) Tags {
+        std::array<std::uint32_t, kGroup> of{};
+    };
+
     static std::uint32_t tag_of(Line line) { return static_cast<std::uint32_t>(line + 1); }
-    std::int64_t set_of(Line line) const {
-        return power_of_two_ ? (line & (sets_ - 1)) : line % sets_;
+    std::size_t set_of(Line line) const {
+        return power_of_two_ ? static_cast<std::size_t>(line & (sets_ - 1))
+                             : static_cast<std::uint32_t>(line) % static_cast<std::uint32_t>(sets_);
     }
-    // Index of the way, or -1.
-    std::int64_t find(Line line) const {
+    std::size_t first_of(std::size_t set) const { return set * groups_; }
+    std::uint32_t& tag_at(std::size_t set, std::int64_t way) {
+        const auto i = static_cast<std::size_t>(way);
+        return tags_[first_of(set) + i / kGroup].of[i % kGroup];
+    }
+    // The way, or -1.
+    std::int64_t find(Line line, std::size_t set) const {
+        const std::uint32_t tag = tag_of(line);
         const std::uint32_t guess = guess_[static_cast<std::size_t>(line) & guess_mask_];
-        return tags_[guess] == tag_of(line) ? guess : search(line);
+        return tags_[first_of(set)].of[guess] == tag ? guess : search(tag, set);
     }
-    std::int64_t search(Line line) const;
+    std::int64_t search(std::uint32_t tag, std::size_t set) const;
+    // The way goes to the front of its set's order.
+    void use(std::size_t set, std::int64_t way) {
+        std::uint8_t* const order = &order_[first_of(set) * kGroup];
+        const auto name = static_cast<std::uint8_t>(way);
+        std::uint8_t moved = name;
+        std::size_t i = 0;
+        for (; order[i] != name; ++i) {
+            std::swap(order[i], moved);
+        }
+        order[i] = moved;
+    }
     bool by_chance();
     std::uint64_t next_random();
 
     std::int64_t sets_;
     std::int64_t ways_;
+    std::size_t groups_;  // of a set's ways
     bool power_of_two_;
     std::int64_t random_percent_;
     std::uint64_t random_state_ = 0x9E3779B97F4A7C15ULL;
-    std::uint32_t clock_ = 0U - 1000U;  // of uses; starts again soon, so that every run meets it
-    std::vector<std::uint32_t> tags_;   // line + 1; 0: empty. 32 bits reach 256 GiB
-    std::vector<std::uint32_t> used_;   // time of last use
-    std::vector<std::uint8_t> dirty_;
-    // Where a line was put last, by its low bits: finds most hits without looking at every way.
-    std::vector<std::uint32_t> guess_;
+    std::vector<Tags> tags_;           // line + 1; 0: empty. 32 bits reach 256 GiB
+    std::vector<std::uint8_t> order_;  // a set's ways, the one used last first
+    std::vector<Marks> marks_;
+    // Of a small cache, where a line was put last, by its low bits: finds most hits without
+    // looking at every way. Of others a way that may be tried as well as any.
+    std::vector<std::uint8_t> guess_;
     std::size_t guess_mask_;
 };
 

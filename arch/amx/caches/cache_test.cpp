@@ -103,13 +103,21 @@ TEST(Cache, TheLeastRecentlyUsedLineOfASetLeaves) {
     EXPECT_EQ(cache.install(16, false).line, 8);
 }
 
-TEST(Cache, LeastRecentlyUsedHoldsWhenTheClockOfUsesStartsAgain) {
-    Cache cache(CacheConfig{base::Bytes{128}, 2});
-    cache.install(1, false);
-    cache.install(2, false);
-    const auto one = [](std::int64_t) { return Line{1}; };
-    EXPECT_EQ(cache.touch_run(2000, one), 2000);  // it starts 1000 uses before
-    EXPECT_EQ(cache.install(3, false).line, 2);
+TEST(Cache, LeastRecentlyUsedHoldsOverMoreWaysThanALineOfTheHostHasTags) {
+    Cache cache(cache_of(1, 20));
+    for (Line line = 0; line < 20; ++line) {
+        EXPECT_EQ(cache.install(line, line == 18).line, Cache::kNone);
+    }
+    EXPECT_TRUE(cache.touch(0));
+    for (Line line = 20; line < 38; ++line) {  // all but the last, and the one touched
+        const Cache::Victim victim = cache.install(line, false);
+        EXPECT_EQ(victim.line, line - 19);
+        EXPECT_EQ(victim.dirty, line == 37);
+    }
+    EXPECT_TRUE(cache.contains(19));
+    EXPECT_EQ(cache.install(38, false).line, 19);
+    EXPECT_EQ(cache.install(39, false).line, 0);
+    EXPECT_TRUE(cache.contains(20));
 }
 
 }  // namespace

@@ -4,11 +4,22 @@
 // A scattered frame is a permutation of the page's number: two pages never share one.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "arch/amx/caches/cache.hpp"
 
 namespace tilesim::arch::amx::caches {
+
+// The number by which a product with `factor`, odd, is undone in so many low bits. A step doubles
+// how many of its bits are right; of an odd number itself three are.
+constexpr std::uint64_t inverse_of(std::uint64_t factor, int low_bits) {
+    std::uint64_t inverse = factor;
+    for (int right = 3; right < low_bits; right *= 2) {
+        inverse *= 2 - factor * inverse;
+    }
+    return inverse;
+}
 
 class PageMap {
   public:
@@ -23,18 +34,38 @@ class PageMap {
                    : line;
     }
 
+    // The program's line behind a line of memory.
+    Line program_line(Line line) const {
+        return scattered_
+                   ? static_cast<Line>(page_of(static_cast<std::uint64_t>(line) / kLinesPerPage)) *
+                             kLinesPerPage +
+                         line % kLinesPerPage
+                   : line;
+    }
+
   private:
+    static constexpr int kFrameBits = 25;  // of the 128 GiB that addresses reach
+    static constexpr int kShift = kFrameBits / 2;
+    static constexpr std::uint64_t kMask = (std::uint64_t{1} << kFrameBits) - 1;
+    static constexpr std::array<std::uint64_t, 3> kFactors{0x1C0FFE5, 0x0D1B54B, 0x1C0FFE5};
+
     // Odd factors and shifts to the right permute the numbers of so many bits.
     static std::uint64_t frame_of(std::uint64_t page) {
-        constexpr int kFrameBits = 25;  // of the 128 GiB that addresses reach
-        constexpr std::uint64_t kMask = (std::uint64_t{1} << kFrameBits) - 1;
-        constexpr std::uint64_t kFactors[] = {0x1C0FFE5, 0x0D1B54B};
         for (const std::uint64_t factor : kFactors) {
             page = page * factor & kMask;
-            page ^= page >> (kFrameBits / 2);
+            page ^= page >> kShift;
         }
-        page = page * kFactors[0] & kMask;
-        return page ^ page >> (kFrameBits / 2);
+        return page;
+    }
+    static constexpr std::array<std::uint64_t, 3> kInverses{inverse_of(kFactors[0], kFrameBits),
+                                                            inverse_of(kFactors[1], kFrameBits),
+                                                            inverse_of(kFactors[2], kFrameBits)};
+    static std::uint64_t page_of(std::uint64_t frame) {
+        for (std::size_t i = kFactors.size(); i-- > 0;) {
+            frame ^= frame >> kShift ^ frame >> 2 * kShift;
+            frame = frame * kInverses[i] & kMask;
+        }
+        return frame;
     }
 
     bool scattered_;

@@ -12,15 +12,44 @@ using base::Femtoseconds;
 Socket::Socket(const AmxConfig& config, const std::vector<program::Program>& programs,
                const std::vector<core::InstructionObserver*>& observers,
                memory::port::MemoryPort& memory, base::EventQueue& queue, std::int64_t runs)
-    : config_(config), queue_(queue), clock_(config.clock), runs_(runs) {
+    : config_(config),
+      queue_(queue),
+      clock_(config.clock),
+      members_(members_of(programs, config.simulated_cores)),
+      runs_(runs) {
     std::vector<core::Core*> all;
     for (std::size_t i = 0; i < programs.size(); ++i) {
-        core::InstructionObserver* observer = observers.empty() ? nullptr : observers[i];
-        cores_.push_back(std::make_unique<core::Core>(config_, programs[i], observer));
-        all.push_back(cores_.back().get());
+        if (members_[i].simulated) {
+            cores_.push_back(std::make_unique<core::Core>(config_, programs[i],
+                                                          observer_of(i, programs, observers)));
+            all.push_back(cores_.back().get());
+        }
     }
-    uncore_ = std::make_unique<Uncore>(config_, memory, queue, all);
+    uncore_ = std::make_unique<Uncore>(config_, memory, queue, all, members_);
     slice_ = std::max<std::int64_t>(1, clock_.cycle_at(uncore_->lookahead()).count());
+}
+
+core::InstructionObserver* Socket::observer_of(
+    std::size_t program, const std::vector<program::Program>& programs,
+    const std::vector<core::InstructionObserver*>& observers) {
+    if (observers.empty()) {
+        return nullptr;
+    }
+    observers_.push_back(std::make_unique<InStepObserver>(*observers[program]));
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        if (!members_[i].simulated && members_[i].core == members_[program].core) {
+            observers_.back()->add(programs[i], *observers[i]);
+        }
+    }
+    return observers_.back().get();
+}
+
+std::size_t Socket::program_of(std::size_t core) const {
+    const auto stands = [core](const Member& member) {
+        return member.simulated && member.core == core;
+    };
+    return static_cast<std::size_t>(std::find_if(members_.begin(), members_.end(), stands) -
+                                    members_.begin());
 }
 
 bool Socket::finished() const {
@@ -51,7 +80,7 @@ std::string Socket::fault(int& line) const {
         if (const auto& fault = cores_[i]->fault()) {
             const program::Statement& statement = cores_[i]->faulting();
             line = statement.line;
-            return fmt::format("core {}: {} {}: {}", i, name_of(fault->kind),
+            return fmt::format("core {}: {} {}: {}", program_of(i), name_of(fault->kind),
                                program::info_of(statement.instruction.opcode).mnemonic,
                                fault->reason);
         }
@@ -60,8 +89,8 @@ std::string Socket::fault(int& line) const {
 }
 
 void Socket::warm(std::int64_t address, std::int64_t bytes, caches::Level level, bool dirty) {
-    for (std::size_t core = 0; core < cores_.size(); ++core) {
-        warm(core, address, bytes, level, dirty && cores_.size() == 1);
+    for (std::size_t core = 0; core < members_.size(); ++core) {
+        warm(core, address, bytes, level, dirty && members_.size() == 1);
     }
 }
 
@@ -90,25 +119,30 @@ void Socket::warm(std::size_t core, std::int64_t address, std::int64_t bytes, ca
         caches::kLineBytes;
     const caches::Line first = std::max(address / caches::kLineBytes, end - held);
     touched_ = true;
-    if (first < end) {
-        cores_[core]->pages().warm(address / caches::kLineBytes, end);
+    const Member& member = members_[core];
+    core::Core& simulated = *cores_[member.core];
+    if (first < end && member.simulated) {
+        simulated.pages().warm(address / caches::kLineBytes, end);
     }
     for (caches::Line line = first; line < end; ++line) {
-        const caches::Line physical = cores_[core]->pages().physical(line);
+        const caches::Line physical = simulated.pages().physical(line);
         if (level <= caches::Level::L2) {
-            cores_[core]->caches().warm(physical, level, dirty);
+            if (member.simulated) {
+                simulated.caches().warm(physical, level, dirty);
+            }
             uncore_->warm_core(core, physical);
         } else if (level == caches::Level::L3) {
             uncore_->warm(physical, dirty);
         }
     }
-    keep_victims(core);
+    keep_victims(member.core);
 }
 
 // What did not fit went to the L3 before the run started.
 void Socket::keep_victims(std::size_t core) {
     for (const caches::UncoreRequest& request : cores_[core]->caches().outbox()) {
-        uncore_->warm(request.line, request.kind == caches::UncoreRequest::Kind::DirtyVictim);
+        uncore_->warm_victim(core, request.line,
+                             request.kind == caches::UncoreRequest::Kind::DirtyVictim);
     }
     cores_[core]->caches().outbox().clear();
 }
@@ -119,7 +153,7 @@ std::string Socket::name_of_core(std::size_t index) {
 
 std::vector<base::Block> Socket::blocks() const {
     std::vector<base::Block> blocks;
-    for (std::size_t i = 0; i < cores_.size(); ++i) {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
         const std::string core = name_of_core(i);
         blocks.push_back({core, "core"});
         for (const std::string_view part : {"tile_registers", "tmul", "load_unit", "store_buffer",
@@ -134,7 +168,7 @@ std::vector<base::Block> Socket::blocks() const {
 
 void Socket::connect(base::ProbeListener* listener) {
     for (std::size_t i = 0; i < cores_.size(); ++i) {
-        cores_[i]->connect(listener, name_of_core(i));
+        cores_[i]->connect(listener, name_of_core(program_of(i)));
     }
 }
 
@@ -197,15 +231,18 @@ std::string Socket::standstill() const {
     std::string text;
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         if (!cores_[i]->finished()) {
-            text += fmt::format("{} waits for {}\n", name_of_core(i), cores_[i]->waiting_for());
+            text += fmt::format("{} waits for {}\n", name_of_core(program_of(i)),
+                                cores_[i]->waiting_for());
         }
     }
     return text;
 }
 
 void Socket::write_statistics(base::stats::Group& parent) {
-    for (std::size_t i = 0; i < cores_.size(); ++i) {
-        cores_[i]->finish_trace(counted_from_ + finish_cycle());
+    for (const auto& core : cores_) {
+        core->finish_trace(counted_from_ + finish_cycle());
+    }
+    for (std::size_t i = 0; i < members_.size(); ++i) {
         groups_.push_back(std::make_unique<base::stats::Group>(parent, name_of_core(i), "core"));
         accounts_.push_back(std::make_unique<base::stats::StateAccount>(
             *groups_.back(), "state", base::stats::Unit::Cycle, core::kCoreStates));
@@ -216,7 +253,7 @@ void Socket::write_statistics(base::stats::Group& parent) {
             // Slices end after the last core: what lies beyond is no part of the run.
             until += state == core::CoreState::Finished
                          ? std::max<std::int64_t>(0, finish_cycle() - until)
-                         : cores_[i]->spent(state);
+                         : core(i).spent(state);
         }
         accounts_.back()->charge_until(until);
     }

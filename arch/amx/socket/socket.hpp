@@ -2,7 +2,8 @@
 //
 // Cores run in slices of time no longer than an answer of the uncore takes, so that nothing a core
 // does can reach another within a slice; between slices the uncore takes their requests. Results do
-// not depend on the order of cores within a slice.
+// not depend on the order of cores within a slice. Of many cores with the same program some stand
+// for the others: `in_step.hpp`.
 #pragma once
 
 #include <memory>
@@ -30,8 +31,10 @@ class Socket final : public base::EventHandler {
     // Latest core, since the last run began; valid when finished.
     std::int64_t finish_cycle() const;
     base::Femtoseconds finish_time() const;
-    std::size_t cores() const { return cores_.size(); }
-    const core::Core& core(std::size_t index) const { return *cores_[index]; }
+    // One a program; `core` is the one that stands for it.
+    std::size_t cores() const { return members_.size(); }
+    std::size_t simulated() const { return cores_.size(); }
+    const core::Core& core(std::size_t index) const { return *cores_[members_[index].core]; }
     const Uncore& uncore() const { return *uncore_; }
     // "core 3: #UD ...": the first fault; empty when there was none. `line`: of the program's text
     // with the instruction, 0 where there is none.
@@ -62,6 +65,11 @@ class Socket final : public base::EventHandler {
 
   private:
     static std::string name_of_core(std::size_t index);
+    core::InstructionObserver* observer_of(
+        std::size_t program, const std::vector<program::Program>& programs,
+        const std::vector<core::InstructionObserver*>& observers);
+    // The program a simulated core executes.
+    std::size_t program_of(std::size_t core) const;
     void release_barrier();
     void run_again();
     void keep_victims(std::size_t core);
@@ -71,6 +79,8 @@ class Socket final : public base::EventHandler {
     AmxConfig config_;
     base::EventQueue& queue_;
     base::Clock clock_;
+    std::vector<Member> members_;
+    std::vector<std::unique_ptr<InStepObserver>> observers_;  // of cores that stand for others
     std::vector<std::unique_ptr<core::Core>> cores_;
     std::unique_ptr<Uncore> uncore_;
     std::int64_t slice_ = 1;  // cycles

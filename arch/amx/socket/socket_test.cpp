@@ -227,5 +227,42 @@ TEST(Socket, CoresShareTheMemoryTheyRead) {
     EXPECT_GT(run(AmxConfig{}, many).cycles, 2 * run(AmxConfig{}, {text}).cycles);
 }
 
+// `count` programs, each with a KiB of its own that it reads twelve times a run, and one for all.
+std::vector<std::string> like_each_other(int count) {
+    std::vector<std::string> texts;
+    for (int i = 0; i < count; ++i) {
+        texts.push_back("buffer own " + std::to_string(kData + i * 0x30000) +
+                        " 1024\nbuffer all 0x100000 1024\nflush own\nflush all\nloop i 12\n"
+                        "tileloadd tmm0, [own], 64\ntileloadd tmm1, [all], 64\nend\n");
+    }
+    return texts;
+}
+
+TEST(Socket, CoresThatStandForOthersAskForTheirLinesToo) {
+    AmxConfig config;
+    config.simulated_cores = 0;
+    const Outcome every = run(config, like_each_other(12));
+    config.simulated_cores = 3;
+    const Outcome some = run(config, like_each_other(12));
+    EXPECT_EQ(every.uncore.memory_reads, 12 * 16 + 16);
+    EXPECT_EQ(some.uncore.memory_reads, 12 * 16 + 16);
+    EXPECT_EQ(some.uncore.requests, every.uncore.requests);
+    EXPECT_EQ(some.in_barrier.size(), 12U);
+    EXPECT_NEAR(static_cast<double>(some.cycles), static_cast<double>(every.cycles),
+                0.05 * static_cast<double>(every.cycles));
+}
+
+TEST(Socket, OneCoreOfEachKindIsSimulatedAtLeast) {
+    AmxConfig config;
+    config.simulated_cores = 2;
+    std::vector<std::string> texts = like_each_other(5);
+    texts[3] += "scalar\n";
+    Machine machine(config, texts);
+    EXPECT_EQ(machine.socket.cores(), 5U);
+    EXPECT_EQ(machine.socket.simulated(), 2U);
+    EXPECT_EQ(&machine.socket.core(0), &machine.socket.core(4));
+    EXPECT_NE(&machine.socket.core(0), &machine.socket.core(3));
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx::socket

@@ -23,6 +23,7 @@ class SocketUse {
         name_caches();
         name_pages();
         name_uncore();
+        name_if(socket_.simulated() == socket_.cores(), {"amx.simulated_cores"});
         return std::move(names_);
     }
 

@@ -9,16 +9,46 @@ using base::Femtoseconds;
 using Kind = caches::UncoreRequest::Kind;
 
 Uncore::Uncore(const AmxConfig& config, memory::port::MemoryPort& memory, base::EventQueue& queue,
-               std::vector<core::Core*> cores)
+               std::vector<core::Core*> cores, std::vector<Member> members)
     : config_(config),
       memory_(memory),
       queue_(queue),
       core_clock_(config.clock),
       uncore_(config.uncore.clock),
       cores_(std::move(cores)),
+      members_(std::move(members)),
+      stands_for_(cores_.size()),
       l3_(config.uncore.l3),
       filter_(config.uncore.snoop_filter),
-      port_free_(cores_.size(), Femtoseconds{0}) {}
+      port_free_(cores_.size(), Femtoseconds{0}) {
+    for (std::size_t core = 0; members_.size() < cores_.size(); ++core) {
+        members_.push_back({core, true, Displacement{}});
+    }
+    for (const bool simulated : {true, false}) {
+        for (std::size_t member = 0; member < members_.size(); ++member) {
+            if (members_[member].simulated == simulated) {
+                stands_for_[members_[member].core].push_back(member);
+            }
+        }
+    }
+}
+
+// Both in memory.
+caches::Line Uncore::line_of(std::size_t member, caches::Line home) const {
+    if (members_[member].simulated) {
+        return home;
+    }
+    const caches::PageMap& map = core_of(member).pages().map();
+    return map.physical(members_[member].displacement.of(map.program_line(home)));
+}
+
+caches::Line Uncore::home_of(std::size_t member, caches::Line line) const {
+    if (members_[member].simulated) {
+        return line;
+    }
+    const caches::PageMap& map = core_of(member).pages().map();
+    return map.physical(members_[member].displacement.back(map.program_line(line)));
+}
 
 Femtoseconds Uncore::lookahead() const {
     return std::min(config_.uncore.lookup, config_.uncore.answer);
@@ -33,9 +63,15 @@ void Uncore::warm(caches::Line line, bool dirty) {
     filter_.of(line).reused = true;
 }
 
-void Uncore::warm_core(std::size_t core, caches::Line line) {
+void Uncore::warm_victim(std::size_t core, caches::Line line, bool dirty) {
+    for (const std::size_t member : stands_for_[core]) {
+        warm(line_of(member, line), dirty);
+    }
+}
+
+void Uncore::warm_core(std::size_t member, caches::Line line) {
     SnoopFilter::Entry& entry = filter_.of(line);
-    const std::uint16_t name = SnoopFilter::name_of(core);
+    const std::uint16_t name = SnoopFilter::name_of(member);
     entry.holder =
         entry.holder == SnoopFilter::kNobody || entry.holder == name ? name : SnoopFilter::kSeveral;
     entry.reused = true;
@@ -49,16 +85,16 @@ void Uncore::flush(caches::Line line) {
     entry.tag = tag;
 }
 
-std::uint64_t Uncore::take_flight(const caches::UncoreRequest& request, std::size_t core) {
+std::uint64_t Uncore::take_flight(const caches::UncoreRequest& request, std::size_t member) {
     const std::size_t tag = flights_.take();
-    flights_[tag] = {request, core};
+    flights_[tag] = {request, member};
     return tag;
 }
 
 void Uncore::collect() {
     for (std::size_t core = 0; core < cores_.size(); ++core) {
         for (const caches::UncoreRequest& request : cores_[core]->caches().outbox()) {
-            const std::uint64_t tag = take_flight(request, core);
+            const std::uint64_t tag = take_flight(request, stands_for_[core].front());
             const Femtoseconds sent = core_clock_.time_of(Cycles{request.cycle});
             queue_.at(std::max(queue_.now(), sent + config_.uncore.lookup), *this, tag);
         }
@@ -70,7 +106,20 @@ void Uncore::on_event(std::uint64_t tag, Femtoseconds now) {
     if (flights_[tag].answered) {
         arrived(tag, now);
     } else {
-        look_up(tag, now);
+        look_up_all(tag, now);
+    }
+}
+
+// For the core itself first, then for all it stands for.
+void Uncore::look_up_all(std::uint64_t tag, Femtoseconds now) {
+    const Flight own = flights_[tag];
+    look_up(tag, now);
+    for (const std::size_t member : stands_for_[members_[own.member].core]) {
+        if (member != own.member) {
+            caches::UncoreRequest request = own.request;
+            request.line = line_of(member, request.line);
+            look_up(take_flight(request, member), now);
+        }
     }
 }
 
@@ -95,13 +144,13 @@ void Uncore::take_victim(const Flight& flight, Femtoseconds now) {
     const caches::Line line = flight.request.line;
     SnoopFilter::Entry& entry = filter_.of(line);
     if (flight.request.kind == Kind::Stream) {
-        take_from_others(flight.core, line, entry);
+        take_from_others(flight.member, line, entry);
         entry.holder = SnoopFilter::kNobody;
         l3_.remove(line);
         write_back(line, now);
         return;
     }
-    if (entry.holder == SnoopFilter::name_of(flight.core)) {
+    if (entry.holder == SnoopFilter::name_of(flight.member)) {
         entry.holder = SnoopFilter::kNobody;
     }
     const bool dirty = flight.request.kind == Kind::DirtyVictim;
@@ -124,7 +173,7 @@ void Uncore::hand_out(std::uint64_t tag, Femtoseconds now) {
     const caches::Line line = flight.request.line;
     SnoopFilter::Entry& entry = filter_.of(line);
     if (const auto coming = coming_.find(line); coming != coming_.end()) {
-        cores_[flight.core]->caches().located(line, caches::Level::Memory);
+        locate(flight, caches::Level::Memory);
         coming->second.push_back(tag);
         return;
     }
@@ -142,10 +191,10 @@ bool Uncore::hit_l3(const Flight& flight, SnoopFilter::Entry& entry) {
     if (!l3_.touch(line)) {
         return false;
     }
-    const std::uint16_t name = SnoopFilter::name_of(flight.core);
+    const std::uint16_t name = SnoopFilter::name_of(flight.member);
     const bool own = flight.request.kind == Kind::Own;
     if (own) {
-        take_from_others(flight.core, line, entry);
+        take_from_others(flight.member, line, entry);
     }
     const bool alone = own || entry.holder == SnoopFilter::kNobody || entry.holder == name;
     if (entry.prefetched) {
@@ -165,26 +214,32 @@ bool Uncore::hit_l3(const Flight& flight, SnoopFilter::Entry& entry) {
 bool Uncore::from_core(std::uint64_t tag, SnoopFilter::Entry& entry, Femtoseconds now) {
     const Flight& flight = flights_[tag];
     const caches::Line line = flight.request.line;
-    const std::uint16_t name = SnoopFilter::name_of(flight.core);
+    const std::uint16_t name = SnoopFilter::name_of(flight.member);
     if (entry.holder == SnoopFilter::kNobody || entry.holder == name ||
         entry.holder == SnoopFilter::kSeveral) {
         if (flight.request.kind == Kind::Own && entry.holder == SnoopFilter::kSeveral) {
-            take_from_others(flight.core, line, entry);
+            take_from_others(flight.member, line, entry);
         }
         return false;
     }
-    caches::PrivateCaches& holder = cores_[entry.holder - 1]->caches();
-    if (!holder.has_or_awaits(line)) {
+    const auto has_it = static_cast<std::size_t>(entry.holder - 1);
+    caches::PrivateCaches& holder = core_of(has_it).caches();
+    const caches::Line home = home_of(has_it, line);
+    if (!holder.has_or_awaits(home)) {
         return false;
     }
-    const bool dirty = holder.dirty(line);
+    const bool dirty = holder.dirty(home);
     const bool moves = flight.request.kind == Kind::Own || (dirty && !entry.forwarded);
     if (moves) {
-        holder.give_up(line);
+        if (members_[has_it].simulated) {
+            holder.give_up(home);
+        }
         entry.holder = name;
         entry.forwarded = flight.request.kind == Kind::Read;
     } else {
-        holder.clean(line);
+        if (members_[has_it].simulated) {
+            holder.clean(home);
+        }
         install(line, dirty, now);
         entry.holder = SnoopFilter::kSeveral;
     }
@@ -194,24 +249,21 @@ bool Uncore::from_core(std::uint64_t tag, SnoopFilter::Entry& entry, Femtosecond
     return true;
 }
 
-// True when one of them had written it.
-bool Uncore::take_from_others(std::size_t core, caches::Line line,
+void Uncore::take_from_others(std::size_t member, caches::Line line,
                               const SnoopFilter::Entry& entry) {
-    bool dirty = false;
-    const auto take = [&](std::size_t other) {
-        if (other != core) {
-            dirty = cores_[other]->caches().dirty(line) || dirty;
-            cores_[other]->caches().give_up(line);
-        }
-    };
+    const std::size_t own = members_[member].core;
     if (entry.holder == SnoopFilter::kSeveral) {
         for (std::size_t other = 0; other < cores_.size(); ++other) {
-            take(other);
+            if (other != own) {
+                cores_[other]->caches().give_up(line);
+            }
         }
     } else if (entry.holder != SnoopFilter::kNobody) {
-        take(static_cast<std::size_t>(entry.holder - 1));
+        const Member& other = members_[static_cast<std::size_t>(entry.holder - 1)];
+        if (other.core != own && other.simulated) {
+            cores_[other.core]->caches().give_up(line);
+        }
     }
-    return dirty;
 }
 
 // A second fetch is a use again: the L3 will keep the line when it leaves an L2.
@@ -222,10 +274,10 @@ void Uncore::note_fetch(SnoopFilter::Entry& entry) {
 
 void Uncore::from_memory(std::uint64_t tag, Femtoseconds now) {
     const Flight& flight = flights_[tag];
-    cores_[flight.core]->caches().located(flight.request.line, caches::Level::Memory);
+    locate(flight, caches::Level::Memory);
     SnoopFilter::Entry& entry = filter_.of(flight.request.line);
     note_fetch(entry);
-    entry.holder = SnoopFilter::name_of(flight.core);
+    entry.holder = SnoopFilter::name_of(flight.member);
     entry.forwarded = false;
     coming_[flight.request.line];
     ask_memory(tag, now);
@@ -267,15 +319,26 @@ void Uncore::arrived(std::uint64_t tag, Femtoseconds when) {
     }
 }
 
+void Uncore::locate(const Flight& flight, caches::Level level) {
+    if (members_[flight.member].simulated) {
+        core_of(flight.member).caches().located(flight.request.line, level);
+    }
+}
+
 void Uncore::answer(std::uint64_t tag, Femtoseconds at, bool dirty) {
     const Flight& flight = flights_[tag];
-    Femtoseconds& free = port_free_[flight.core];
+    if (!members_[flight.member].simulated) {
+        flights_.give_back(tag);
+        return;
+    }
+    Femtoseconds& free = port_free_[members_[flight.member].core];
     const Femtoseconds start = std::max(at, free);
     free = start + Femtoseconds{uncore_.time_of(Cycles{caches::kLineBytes}).count() /
                                 config_.uncore.port_width.count()};
     const Femtoseconds there = start + config_.uncore.answer;
-    cores_[flight.core]->caches().deliver(flight.request.line,
-                                          core_clock_.first_cycle_from(there).count(), dirty);
+    core_of(flight.member)
+        .caches()
+        .deliver(flight.request.line, core_clock_.first_cycle_from(there).count(), dirty);
     flights_.give_back(tag);
 }
 

@@ -9,6 +9,10 @@
 // of the L3. A written line goes over to the first core that reads it; the second reader leaves it
 // in the L3, for all.
 //
+// A core that stands for others (`in_step.hpp`) asks for their lines too, at the same time. It goes
+// by the answers to its own; what is taken from the caches of one that is not simulated is not
+// missed there.
+//
 // Ignores: the topology of the mesh (every slice is equally far), lines the snoop filter would take
 // from cores for want of room, NUMA.
 #pragma once
@@ -18,6 +22,7 @@
 #include <vector>
 
 #include "arch/amx/core/core.hpp"
+#include "arch/amx/socket/in_step.hpp"
 #include "arch/amx/socket/snoop_filter.hpp"
 #include "arch/base/clock.hpp"
 #include "arch/base/event_queue.hpp"
@@ -37,8 +42,9 @@ struct UncoreCounters {
 
 class Uncore final : public base::EventHandler, public memory::port::MemoryClient {
   public:
+    // `members`: whom the cores stand for; empty: each for itself.
     Uncore(const AmxConfig& config, memory::port::MemoryPort& memory, base::EventQueue& queue,
-           std::vector<core::Core*> cores);
+           std::vector<core::Core*> cores, std::vector<Member> members = {});
 
     // A core may run ahead of the others by as much as no answer can come sooner.
     base::Femtoseconds lookahead() const;
@@ -51,8 +57,10 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     // Takes what the cores have put into their outboxes.
     void collect();
     void warm(caches::Line line, bool dirty = false);
-    // The line lies in the core's caches before the run starts.
-    void warm_core(std::size_t core, caches::Line line);
+    // The line lies in the member's caches before the run starts.
+    void warm_core(std::size_t member, caches::Line line);
+    // A line of the core's before the run starts, and those of all it stands for.
+    void warm_victim(std::size_t core, caches::Line line, bool dirty);
     // The line is in the L3 no longer.
     void flush(caches::Line line);
 
@@ -62,18 +70,23 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
   private:
     struct Flight {
         caches::UncoreRequest request;
-        std::size_t core = 0;
+        std::size_t member = 0;
         bool memory_write = false;
         bool answered = false;  // by DRAM
     };
-    std::uint64_t take_flight(const caches::UncoreRequest& request, std::size_t core);
+    std::uint64_t take_flight(const caches::UncoreRequest& request, std::size_t member);
+    caches::Line line_of(std::size_t member, caches::Line home) const;
+    caches::Line home_of(std::size_t member, caches::Line line) const;
+    core::Core& core_of(std::size_t member) const { return *cores_[members_[member].core]; }
+    void look_up_all(std::uint64_t tag, base::Femtoseconds now);
     void look_up(std::uint64_t tag, base::Femtoseconds now);
+    void locate(const Flight& flight, caches::Level level);
     void take_victim(const Flight& flight, base::Femtoseconds now);
     bool takes_unused();
     void hand_out(std::uint64_t tag, base::Femtoseconds now);
     bool hit_l3(const Flight& flight, SnoopFilter::Entry& entry);
     bool from_core(std::uint64_t tag, SnoopFilter::Entry& entry, base::Femtoseconds now);
-    bool take_from_others(std::size_t core, caches::Line line, const SnoopFilter::Entry& entry);
+    void take_from_others(std::size_t member, caches::Line line, const SnoopFilter::Entry& entry);
     void from_memory(std::uint64_t tag, base::Femtoseconds now);
     void prefetch(std::uint64_t tag, base::Femtoseconds now);
     void note_fetch(SnoopFilter::Entry& entry);
@@ -89,6 +102,8 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     base::Clock core_clock_;
     base::Clock uncore_;
     std::vector<core::Core*> cores_;
+    std::vector<Member> members_;
+    std::vector<std::vector<std::size_t>> stands_for_;  // members of each core, itself first
     caches::Cache l3_;
     SnoopFilter filter_;
     base::SlotPool<Flight> flights_;

@@ -44,14 +44,15 @@ memory::device::MemoryConfig dram() {
 
 // Cores whose programs do not run: their caches ask, by hand.
 struct Bench {
-    explicit Bench(const AmxConfig& given = sample(), std::size_t count = 2)
+    explicit Bench(const AmxConfig& given = sample(), std::size_t count = 2,
+                   std::vector<Member> members = {})
         : config(given), memory(dram(), Uncore::memory_lookahead(config), queue, root) {
         std::vector<core::Core*> pointers;
         for (std::size_t i = 0; i < count; ++i) {
             cores.push_back(std::make_unique<core::Core>(config, program));
             pointers.push_back(cores.back().get());
         }
-        uncore.emplace(config, memory, queue, pointers);
+        uncore.emplace(config, memory, queue, pointers, std::move(members));
     }
     caches::PrivateCaches& caches(std::size_t core) { return cores[core]->caches(); }
     void load(std::size_t core, Line line, std::int64_t cycle = kAsked) {
@@ -314,6 +315,45 @@ TEST(Uncore, NoAnswerComesSoonerThanACoreMayRunAhead) {
     config.uncore.lookup = base::Femtoseconds{17 * kNanosecond};
     const Bench slow(config);
     EXPECT_EQ(slow.uncore->lookahead(), base::Femtoseconds{11 * kNanosecond});
+}
+
+// Core 0 for a member whose lines lie 100 further on, core 1 for itself; lines above 50 are common.
+Bench in_step() {
+    return Bench(sample(), 2,
+                 {{0, true, Displacement{}},
+                  {0, false, Displacement{{{0, 50, 100}}}},
+                  {1, true, Displacement{}}});
+}
+
+TEST(Uncore, ACoreGoesByTheAnswerToItsOwnLineAndTheOthersLineIsTakenToo) {
+    Bench bench = in_step();
+    bench.uncore->warm(5);  // the other's comes from DRAM, later
+    bench.load(0, 5);
+    EXPECT_EQ(bench.arrivals(0), (Cycles{kHit}));
+    EXPECT_EQ(bench.counters().requests, 2);
+    EXPECT_EQ(bench.counters().l3_hits, 1);
+    EXPECT_EQ(bench.counters().memory_reads, 1);
+}
+
+TEST(Uncore, ALineThatTwoInStepShareIsReadOnceAndLeftForAll) {
+    Bench bench = in_step();
+    bench.load(0, 60);
+    EXPECT_EQ(bench.arrivals(0).size(), 1U);
+    EXPECT_EQ(bench.counters().memory_reads, 1);
+    EXPECT_EQ(bench.counters().l3_hits, 1);  // the other, which has waited
+    bench.load(1, 60);
+    EXPECT_EQ(bench.arrivals(1).size(), 1U);
+    EXPECT_EQ(bench.counters().l3_hits, 2);
+}
+
+TEST(Uncore, ALineOfACoreThatIsNotSimulatedComesFromWhereTheOneInItsPlaceHasIts) {
+    Bench bench = in_step();
+    bench.load(0, 5);
+    EXPECT_EQ(bench.arrivals(0).size(), 1U);
+    bench.load(1, 105);
+    EXPECT_EQ(bench.arrivals(1).size(), 1U);
+    EXPECT_EQ(bench.counters().from_cores, 1);
+    EXPECT_TRUE(bench.caches(0).contains_l2(5));
 }
 
 }  // namespace

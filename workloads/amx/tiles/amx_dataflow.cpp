@@ -290,6 +290,12 @@ class AmxJob final : public Job {
         }
         result.notes.push_back(fmt::format("{} of {} cores, {} instructions", working(work_),
                                            config.cores, instructions));
+        if (socket.simulated() < socket.cores()) {
+            result.notes.push_back(fmt::format(
+                "{} cores simulated: each stands for others with the same program, in step "
+                "with it, whose lines L3 and DRAM see too; amx.simulated_cores: 0 simulates all",
+                socket.simulated()));
+        }
         note_reads(result, work_);
     }
 
