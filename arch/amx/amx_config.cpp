@@ -53,6 +53,8 @@ void read_tiles(Node node, TileConfigTiming& tiles) {
 
 void read_access(Node node, AccessConfig& access) {
     node.optional("load_lines", access.load_lines, {1, 8}, "lines loaded a cycle");
+    node.optional("prefetch_port", access.prefetch_port,
+                  "a load port beside those, which takes a prefetch a cycle");
     node.optional("tile_load_to_use", access.tile_load_to_use, kLatency,
                   "from the last line of a tile to the tile");
     node.optional("tile_load_uops", access.tile_load_uops, {1, 32}, "uops of a tile load");

@@ -46,6 +46,7 @@ struct TileConfigTiming {
 // Load and store pipelines.
 struct AccessConfig {
     std::int64_t load_lines = 2;        // lines a cycle
+    bool prefetch_port = false;         // one more, which no line of 64 bytes can take
     base::Cycles tile_load_to_use{33};  // from a tile's last line to the tile
     std::int64_t tile_load_uops = 4;
     base::Cycles nontemporal_line{2};  // TILELOADDT1: a line every so many cycles

@@ -18,6 +18,35 @@ void LoadUnit::start(EntryId id) {
         --place;
     }
     active_.insert(place, id);
+    const bool prefetch = program::is_prefetch(window_.at(id).instruction->opcode);
+    prefetches_ += prefetch && config_.access.prefetch_port ? 1 : 0;
+}
+
+void LoadUnit::take_slots(EntryId id, std::int64_t now) {
+    const Entry& entry = window_.at(id);
+    if (config_.access.prefetch_port && program::is_prefetch(entry.instruction->opcode)) {
+        send_prefetch(id, now);
+        return;
+    }
+    while (slots_left(now) && entry.next_line < entry.lines && access(id, now) == Access::Done) {
+        slot_ += kSlot;
+    }
+}
+
+// By its port, or as one a cycle by a slot of a line.
+void LoadUnit::send_prefetch(EntryId id, std::int64_t now) {
+    const bool by_port = prefetch_free_ <= now;
+    const bool by_slot = prefetch_slot_free_ <= now && slots_left(now);
+    if ((!by_port && !by_slot) || access(id, now) == Access::Blocked) {
+        return;
+    }
+    --prefetches_;
+    if (by_port) {
+        prefetch_free_ = now + 1;
+    } else {
+        prefetch_slot_free_ = now + 1;
+        slot_ += kSlot;
+    }
 }
 
 void LoadUnit::step(std::int64_t now) {
@@ -25,13 +54,10 @@ void LoadUnit::step(std::int64_t now) {
     slot_ = std::max(slot_, now * cycle_);
     bool sent = false;
     for (const EntryId id : active_) {
-        Entry& entry = window_.at(id);
-        while (slots_left(now) && entry.next_line < entry.lines &&
-               access(id, now) == Access::Done) {
-            slot_ += kSlot;
-        }
+        const Entry& entry = window_.at(id);
+        take_slots(id, now);
         sent = sent || entry.next_line == entry.lines;
-        if (!slots_left(now)) {
+        if (!slots_left(now) && !prefetch_port_left(now)) {
             break;
         }
     }
@@ -44,6 +70,9 @@ void LoadUnit::step(std::int64_t now) {
     run_ahead(now);
     if (!active_.empty() && !slots_left(now)) {
         wake_ = std::min(wake_, slot_ / cycle_);
+    }
+    if (prefetches_ > 0 && prefetch_free_ > now) {
+        wake_ = std::min(wake_, prefetch_free_);
     }
 }
 

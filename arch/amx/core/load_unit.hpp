@@ -2,7 +2,8 @@
 //
 // A load whose next line finds no fill buffer, lies in a store that is not yet in the L1 or in a
 // page that is being looked up steps aside; younger loads go on. One that has work for ports 0 and
-// 5 goes on to them with its line. TILELOADDT1 takes a line every `nontemporal_line` cycles,
+// 5 goes on to them with its line. Prefetches may have a port of their own, which a line that
+// enters the L1 does not keep busy; beside it one a cycle goes as a line does. TILELOADDT1 takes a line every `nontemporal_line` cycles,
 // `nontemporal_gap` more at its end, and leaves the L1 alone.
 #pragma once
 
@@ -61,6 +62,11 @@ class LoadUnit {
     Access access(EntryId id, std::int64_t now);
     void run_ahead(std::int64_t now);
     bool slots_left(std::int64_t now) const { return slot_ < (now + 1) * cycle_; }
+    bool prefetch_port_left(std::int64_t now) const {
+        return prefetches_ > 0 && prefetch_free_ <= now;
+    }
+    void take_slots(EntryId id, std::int64_t now);
+    void send_prefetch(EntryId id, std::int64_t now);
     Access access_cache(EntryId id, caches::Line line, std::int64_t now);
     caches::PrivateCaches::Outcome prefetch(program::Opcode opcode, caches::Line line,
                                             std::int64_t now);
@@ -78,6 +84,9 @@ class LoadUnit {
     std::vector<EntryId> active_;  // in order of age, with lines to ask for
     std::int64_t cycle_;           // a cycle in hundredths of a load's slot
     std::int64_t slot_ = 0;        // next free one, in those
+    std::int64_t prefetches_ = 0;  // active ones, where they have a port of their own
+    std::int64_t prefetch_free_ = 0;
+    std::int64_t prefetch_slot_free_ = 0;  // for one that goes as a line does
     std::int64_t nontemporal_free_ = 0;
     std::int64_t wake_ = caches::kUnknownCycle;  // earliest known end of a block
 };

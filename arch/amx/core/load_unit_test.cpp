@@ -80,6 +80,51 @@ TEST(LoadUnit, ATileLoadTakesItsLinesAtTheWidthOfThePorts) {
     }
 }
 
+TEST(LoadUnit, APrefetchHasAPortOfItsOwnWhereThereIsOne) {
+    const auto tile = [](bool port, const char* first) {
+        AmxConfig config = sample();
+        config.access.prefetch_port = port;
+        Bench bench(std::string{first} + "tileloadd tmm0, [0x1000], 64\n", config);
+        bench.run(60);
+        return bench.result(bench.ids.size() - 1);
+    };
+    const std::int64_t alone = 1 + 15 / 2 + 5 + 31;
+    const char* const two = "prefetcht0 [0x100]\nprefetcht0 [0x140]\n";
+    EXPECT_EQ(tile(false, two), alone + 1);
+    // The second, older than the tile, takes one of the lines' slots in the first cycle.
+    EXPECT_EQ(tile(true, "prefetcht0 [0x100]\n"), alone);
+    EXPECT_EQ(tile(true, two), 1 + 16 / 2 + 5 + 31);
+}
+
+TEST(LoadUnit, TwoPrefetchesACycleGoWhereTheyHaveAPort) {
+    for (const bool port : {false, true}) {
+        AmxConfig config = sample();
+        config.access.load_lines = 3;
+        config.access.prefetch_port = port;
+        std::string text;
+        for (int i = 0; i < 6; ++i) {
+            text += "prefetcht0 [0x100]\n";
+        }
+        Bench bench(text, config);
+        bench.run(10);
+        EXPECT_EQ(bench.result(2), (port ? 2 : 1) + 1);
+        EXPECT_EQ(bench.result(5), (port ? 3 : 2) + 1);
+    }
+}
+
+TEST(LoadUnit, ALineThatEntersTheL1KeepsNoPrefetchFromItsPort) {
+    for (const bool port : {false, true}) {
+        AmxConfig config = sample();
+        config.access.prefetch_port = port;
+        config.caches.fill_percent = 300;
+        Bench bench("prefetcht0 [0x100]\n", config);
+        bench.ids.push_back(bench.enter(0, 1, 16));
+        bench.loads.fill(1);
+        bench.run(10);
+        EXPECT_EQ(bench.result(0), (port ? 1 : 4) + 1);
+    }
+}
+
 TEST(LoadUnit, ATileOfFewerRowsTakesFewerLines) {
     Bench bench("tileloadd tmm0, [0x1000], 64\n");
     bench.run(20, 7);

@@ -91,6 +91,7 @@ class SocketUse {
                    !program::is_prefetch(opcode);
         });
         const bool stores = any(program::is_store);
+        name_if(!any(program::is_prefetch), {"amx.access.prefetch_port"});
         name_if(!has(Opcode::Tileloadd), {"amx.access.tile_load_to_use"});
         name_if(!tile_loads, {"amx.access.tile_load_uops"});
         name_if(!has(Opcode::Tileloaddt1),

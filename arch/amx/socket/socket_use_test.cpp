@@ -38,6 +38,9 @@ TEST(SocketUse, InstructionsThatAProgramDoesNotHaveAreNamed) {
     const auto loads = unused("tileloadd tmm0, [0x1000000], 64\n");
     EXPECT_TRUE(names(loads, "amx.tiles.dot_latency"));
     EXPECT_TRUE(names(loads, "amx.access.nontemporal_gap"));
+    EXPECT_TRUE(names(loads, "amx.access.prefetch_port"));
+    EXPECT_FALSE(names(unused("prefetcht0 [0x1000000]\n"), "amx.access.prefetch_port"));
+    EXPECT_TRUE(names(loads, "amx.simulated_cores"));
     EXPECT_FALSE(names(loads, "amx.access.tile_load_to_use"));
     EXPECT_FALSE(names(loads, "amx.tiles.load_config"));
     const auto others = unused("tileloaddt1 tmm0, [0x1000000], 64\ntdpbssd tmm1, tmm0, tmm0\n");

@@ -285,6 +285,9 @@ TEST(AmxGemm, AWholeSocketsMappingFitsTheCachesAndItsWeights) {
     EXPECT_EQ(mapping_of(gemm(512, 4096, 512)).kc, 1024);  // rows of 1 KiB
     EXPECT_EQ(mapping_of(gemm(512, 4096, 512, DataType::Bf16, DataType::F32)).kc, 512);
     EXPECT_TRUE(mapping_of(gemm(512, 4096, 512)).prefetch_next);
+    EXPECT_TRUE(mapping_of(gemm(512, 4096, 512)).a_packed);
+    EXPECT_EQ(mapping_of(gemm(512, 4096, 512)).c_padding, 64);  // 33 lines of int32 a row
+    EXPECT_EQ(mapping_of(gemm(512, 4096, 496)).c_padding, 0);   // 31
     EXPECT_FALSE(mapping_of(gemm(512, 4096, 512, DataType::F32, DataType::F32)).prefetch_next);
     EXPECT_EQ(mapping_of(narrow(32, 4096, 512)).decompress, AmxMapping::Decompress::Interleaved);
     EXPECT_EQ(mapping_of(narrow(33, 4096, 512)).decompress, AmxMapping::Decompress::Ahead);

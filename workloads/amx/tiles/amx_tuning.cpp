@@ -131,6 +131,11 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     const bool compressed = decompresses(gemm, map);
     const bool blocks = plain && !compressed && gemm.k >= 2 * depth;
     map.kc = blocks ? depth : 0;
+    // Tiles of A in order of k, as B's: rows of a power of two of bytes share sets of the L1. Rows
+    // of C an odd number of lines apart, for the same reason.
+    map.a_packed = true;
+    constexpr std::int64_t kLine = 64;
+    map.c_padding = gemm.n * arch::base::bits_of(gemm.c) / 8 % (2 * kLine) == 0 ? kLine : 0;
     map.nc = gemm.n / across > kColumns ? kColumns : 0;
     map.prefetch_next = map.b_layout == AmxMapping::BLayout::Packed && gemm.a != DataType::F32;
     constexpr std::int64_t kMostDepth = 64;  // of a k tile
