@@ -13,6 +13,8 @@ constexpr std::int64_t kTile = 1024;
 constexpr std::int64_t kBlock = 32;        // rows and columns of the four accumulators
 constexpr std::int64_t kOwn = 0x800'0000;  // from a thread's memory to the next one's
 constexpr std::int64_t kB = 0x200'0000;    // within it
+constexpr std::int64_t kCleared = 0x680'0000;
+constexpr std::int64_t kClearedBytes = 0x80'0000;
 constexpr std::int64_t kC = 0x780'0000;
 constexpr std::int64_t kShared = 0x10'0000;
 const char* const kWholeTiles = "config 0 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64\n";
@@ -23,35 +25,58 @@ class GemmText {
         : g_(gemm),
           steps_(gemm.k / kBlock),
           own_(kOwn * (thread + 1)),
-          shared_a_(gemm.threads > 1 && gemm.a != PublicGemm::A::OwnBlocks) {}
+          shared_a_(gemm.threads > 1 && gemm.a != PublicGemm::A::Own &&
+                  gemm.a != PublicGemm::A::OwnBlocks) {}
 
     std::string text() {
         const std::int64_t b_bytes = g_.k * g_.n * 2;
-        const std::int64_t a_copies =
-            g_.a == PublicGemm::A::One || g_.a == PublicGemm::A::Matrix ? 1 : g_.blocks;
+        const bool many = g_.a == PublicGemm::A::OwnBlocks || g_.a == PublicGemm::A::Blocks;
+        const std::int64_t a_copies = many ? g_.blocks : 1;
         text_ = fmt::format("buffer a {:#x} {}\nbuffer b {:#x} {}\nbuffer c {:#x} {}\n",
                             shared_a_ ? kShared : own_, a_bytes() * a_copies, own_ + kB,
                             b_bytes * (g_.blocks + 1), own_ + kC, g_.m * g_.n * 4);
-        for (const char* name : {"a", "b", "c"}) {
-            text_ += g_.cold ? fmt::format("flush {}\n", name) : fmt::format("touch {} l2\n", name);
-        }
+        text_ += fmt::format("buffer cleared {:#x} {}\n", own_ + kCleared, kClearedBytes);
+        prepare();
         text_ += fmt::format("runs {}\n{}", g_.runs, kWholeTiles);
         text_ += "ldtilecfg 0\n";
-        text_ += fmt::format("loop block {}\n", g_.blocks);
-        if (g_.twice) {
-            product(false);
+        if (g_.clears) {
+            blocks(0, 1, false);
         }
-        product(g_.accumulates || g_.twice);
-        text_ += "end\ntilerelease\n";
+        blocks(g_.clears ? 1 : 0, g_.blocks, g_.accumulates);
+        text_ += "tilerelease\n";
         return text_;
     }
 
   private:
+    // Clearing is writing four times the L2. What one core wrote before, the operands, goes to the
+    // L3 by that; many cores write more than the L3 holds, and leave it full.
+    void prepare() {
+        const bool alone = g_.threads == 1;
+        for (const char* name : {"a", "b", "c"}) {
+            text_ += g_.state == PublicGemm::State::Resident ? fmt::format("touch {} l2\n", name)
+                     : g_.state == PublicGemm::State::Cleared && alone
+                         ? fmt::format("touch {} l2 dirty\n", name)
+                         : fmt::format("flush {}\n", name);
+        }
+        text_ += g_.state == PublicGemm::State::Cleared ? "touch cleared l2 dirty\n" : "";
+        text_ += g_.in_l3 ? "touch a l3\n" : "";
+    }
     bool packed() const { return g_.a_row_lines == 0; }
     std::int64_t a_row() const { return g_.a_row_lines * kLine; }
     std::int64_t a_bytes() const { return packed() ? g_.m * g_.k * 2 : g_.m * a_row(); }
 
     void line(const std::string& text) { text_ += text + "\n"; }
+
+    void blocks(std::int64_t first, std::int64_t end, bool accumulates) {
+        first_ = first;
+        line(fmt::format("loop block {}", end - first));
+        product(accumulates);
+        line("end");
+    }
+    // The block's place among pieces of so many bytes.
+    std::string block(std::int64_t bytes) const {
+        return fmt::format(" + {} + {}*block", first_ * bytes, bytes);
+    }
 
     std::string a_tile(std::int64_t half) const {
         std::string address =
@@ -59,15 +84,15 @@ class GemmText {
                 ? fmt::format("a + {} + {}*m + {}*k", half * kTile, 2 * kTile * steps_, 2 * kTile)
                 : fmt::format("a + {} + {}*m + {}*k", half * 16 * a_row(), kBlock * a_row(), kLine);
         if (g_.a == PublicGemm::A::Blocks || g_.a == PublicGemm::A::OwnBlocks) {
-            address += fmt::format(" + {}*block", a_bytes());
+            address += block(a_bytes());
         } else if (g_.a == PublicGemm::A::Matrix) {
-            address += fmt::format(" + {}*block", steps_ * kLine);
+            address += block(steps_ * kLine);
         }
         return fmt::format("[{}], {}", address, packed() ? kLine : a_row());
     }
     std::string b_tile(std::int64_t half) const {
-        return fmt::format("[b + {} + {}*n + {}*k + {}*block], 64", half * kTile,
-                           2 * kTile * steps_, 2 * kTile, g_.k * g_.n * 2);
+        return fmt::format("[b + {} + {}*n + {}*k{}], 64", half * kTile, 2 * kTile * steps_,
+                           2 * kTile, block(g_.k * g_.n * 2));
     }
     std::string c_tile(std::int64_t i) const {
         return fmt::format("[c + {} + {}*m + {}*n], {}", i % 2 * 16 * g_.n * 4 + i / 2 * kLine,
@@ -78,11 +103,11 @@ class GemmText {
             line(fmt::format("tdpbf16ps tmm{}, tmm{}, tmm{}", c, a, b));
         }
         if (g_.next != PublicGemm::Next::None) {
-            const std::int64_t block = g_.k * g_.n * 2;
-            line(fmt::format("prefetcht2 [b + {} + {}*k + {}*n + {}*m + {}*block]",
-                             c * kLine + (g_.next == PublicGemm::Next::Behind ? block : 0),
+            const std::int64_t bytes = g_.k * g_.n * 2;
+            line(fmt::format("prefetcht2 [b + {} + {}*k + {}*n + {}*m{}]",
+                             c * kLine + (g_.next == PublicGemm::Next::Behind ? bytes : 0),
                              4 * kLine, 4 * kLine * steps_, 4 * kLine * steps_ * (g_.n / kBlock),
-                             block));
+                             block(bytes)));
         }
     }
 
@@ -115,6 +140,7 @@ class GemmText {
     std::int64_t steps_;
     std::int64_t own_;
     bool shared_a_;
+    std::int64_t first_ = 0;  // block of the loop over blocks
     std::string text_;
 };
 

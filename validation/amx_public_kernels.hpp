@@ -13,15 +13,14 @@ struct PublicGemm {
     bool accumulates = false;
     bool products = true;     // otherwise the TDPs are taken out
     std::int64_t blocks = 1;  // of B, one after the other, k x n each
-    enum class A {
-        One,
-        OwnBlocks,
-        Blocks,
-        Matrix
-    } a = A::One;                                              // one for all blocks and threads ...
+    // One for all blocks, one for all threads too ...
+    enum class A { Own, One, OwnBlocks, Blocks, Matrix } a = A::Own;
     enum class Next { None, Same, Behind } next = Next::None;  // block that is prefetched
-    bool twice = false;  // each block without, then with accumulation
-    bool cold = false;   // caches flushed
+    bool clears = false;  // the first block does not accumulate
+    // What the caches hold before: the operands, nothing of them (fresh), or what the source's way
+    // of clearing them leaves.
+    enum class State { Resident, Fresh, Cleared } state = State::Resident;
+    bool in_l3 = false;  // A of all threads is there, whatever else is said
     std::int64_t runs = 1;
 };
 std::string public_gemm(const PublicGemm& gemm);

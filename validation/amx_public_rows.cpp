@@ -20,6 +20,7 @@ constexpr const char* kAny =
 constexpr double kAmxClock = 1.71;    // GHz: of the machine's runs that print one
 constexpr double kVectorClock = 3.8;  // of one core reading
 constexpr double kReadClock = 2.8;    // of all cores reading
+constexpr double kStartClock = 2.5;   // when a run of that machine starts
 constexpr double kBlockFlop = 2.0 * 256 * 256 * 256;
 
 bool holds(const std::string& text, const char* part) {
@@ -57,8 +58,9 @@ PublicGemm gemm_of(const Record& row) {
 double resident(const Record& row) {
     PublicGemm gemm = gemm_of(row);
     const std::string& state = row.at("state");
-    gemm.cold = state.starts_with("run ");
-    gemm.runs = gemm.cold ? std::stol(state.substr(4)) : 3;
+    const bool fresh = state.starts_with("run ");
+    gemm.state = fresh ? PublicGemm::State::Fresh : PublicGemm::State::Resident;
+    gemm.runs = fresh ? std::stol(state.substr(4)) : 3;
     const double ghz = clock_of(row, kAmxClock);
     const double took = cycles(public_gemm(gemm), ghz);
     const double flop = 2.0 * static_cast<double>(gemm.m) * static_cast<double>(gemm.k) *
@@ -99,11 +101,11 @@ double prefetched(const Record& row) {
     if (gemm.k > 256) {
         gemm.blocks = gemm.k / 256;
         gemm.k = 256;
-        gemm.cold = true;
+        gemm.state = PublicGemm::State::Cleared;
         return cycles(public_gemm(gemm), ghz);
     }
     if (state.starts_with("caches cleared")) {
-        gemm.cold = true;
+        gemm.state = PublicGemm::State::Cleared;
         return cycles(public_gemm(gemm), ghz);
     }
     if (state.starts_with("B in L2")) {
@@ -111,7 +113,7 @@ double prefetched(const Record& row) {
         gemm.runs = 3;
         return cycles(public_gemm(gemm), ghz);
     }
-    gemm.cold = true;  // each block prefetched during the one before, beyond the first
+    gemm.state = PublicGemm::State::Fresh;  // each block prefetched during the one before, beyond the first
     gemm.blocks = 4;
     const double four = cycles(public_gemm(gemm), ghz);
     gemm.blocks = 5;
@@ -124,35 +126,36 @@ double streamed(const Record& row) {
     PublicGemm gemm = gemm_of(row);
     gemm.k = 256;
     gemm.accumulates = true;
-    gemm.cold = true;
     gemm.next = PublicGemm::Next::Behind;
     gemm.products = !holds(kernel, "TDP removed");
-    gemm.twice = kernel.starts_with("U4");
-    if (gemm.twice) {
+    if (kernel.starts_with("U4")) {
+        gemm.clears = true;
         gemm.a = holds(kernel, "A one 256x256 block") ? PublicGemm::A::One
                  : holds(kernel, "each core its own") ? PublicGemm::A::OwnBlocks
                  : holds(kernel, "matrix for all")    ? PublicGemm::A::Matrix
                                                       : PublicGemm::A::Blocks;
-    } else {
-        gemm.a = PublicGemm::A::OwnBlocks;
-        gemm.a_row_lines = 9;
     }
     const double ghz = clock_of(row, kAmxClock);
     const bool again = row.at("state") == "again";
+    gemm.state = again ? PublicGemm::State::Fresh : PublicGemm::State::Cleared;
+    // Read by all before, a few MiB stay in the L3; B is more than it holds.
+    gemm.in_l3 = again && gemm.a != PublicGemm::A::Own && gemm.a != PublicGemm::A::OwnBlocks;
     const auto time = [&](long blocks) {
         gemm.blocks = blocks;
         return nanoseconds(public_gemm(gemm), ghz);
     };
-    // Runs of caches just cleared are short; the others go on as they have.
+    // A few blocks are simulated; those behind them go on as the last of these.
     constexpr long kFew = 4;
     constexpr long kMany = 8;
-    const double took = again ? time(kMany) - time(kFew) : time(kMany);
-    const double blocks = again ? kMany - kFew : kMany;
+    const double few = time(kFew);
+    const double each = (time(kMany) - few) / (kMany - kFew);
+    const double blocks = std::stod(kernel.substr(kernel.find(' ') + 1));  // "U3 160 B blocks"
+    const double took = again ? blocks * each : few + (blocks - kFew) * each;
     if (!gemm.products) {
         constexpr double kBlockBytes = 256.0 * 256 * 2;
         return blocks * kBlockBytes * static_cast<double>(gemm.threads) / took;
     }
-    return blocks * kBlockFlop * (gemm.twice ? 2 : 1) / took;
+    return blocks * kBlockFlop / took;
 }
 
 double shared_read(const Record& row) {
@@ -176,8 +179,8 @@ double turns(const Record& row) {
     } else if (state.starts_with("thread 1 again")) {
         readers = "1231";
     }
-    const double with = nanoseconds(public_turns(readers), kVectorClock);
-    return (with - nanoseconds(public_turns(readers.substr(0, readers.size() - 1)), kVectorClock)) /
+    const double with = nanoseconds(public_turns(readers), kStartClock);
+    return (with - nanoseconds(public_turns(readers.substr(0, readers.size() - 1)), kStartClock)) /
            kMicro;
 }
 
