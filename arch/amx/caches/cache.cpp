@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "arch/base/check.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::size_t kFewLines = 1024;  // as many as a table of guesses is worth its place for
 constexpr std::size_t kMarkBits = 32;
+constexpr std::uint64_t kInOrder = 0xFEDC'BA98'7654'3210;
 
 std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -25,7 +27,8 @@ Cache::Cache(const CacheConfig& config)
       power_of_two_((sets_ & (sets_ - 1)) == 0),
       random_percent_(config.random_percent),
       tags_(index(sets_) * groups_),
-      order_(tags_.size() * kGroup),
+      few_(groups_ == 1 ? index(sets_) : 0, kInOrder),
+      many_(groups_ == 1 ? 0 : tags_.size() * kGroup),
       marks_(index(sets_)),
       guess_(groups_ == 1 && tags_.size() * kGroup <= kFewLines
                  ? std::bit_ceil(4 * index(sets_ * ways_))
@@ -35,7 +38,9 @@ Cache::Cache(const CacheConfig& config)
     for (std::size_t set = 0; set < index(sets_); ++set) {
         marks_[set].empty = ~std::uint32_t{0} >> (kMarkBits - index(ways_));
         for (std::size_t way = 0; way < groups_ * kGroup; ++way) {
-            order_[first_of(set) * kGroup + way] = static_cast<std::uint8_t>(way);
+            if (groups_ > 1) {
+                many_[first_of(set) * kGroup + way] = static_cast<std::uint8_t>(way);
+            }
             tag_at(set, static_cast<std::int64_t>(way)) = way < index(ways_) ? 0 : kNoWay;
         }
     }
@@ -54,6 +59,24 @@ std::int64_t Cache::search(std::uint32_t tag, std::size_t set) const {
         }
     }
     return -1;
+}
+
+void Cache::use_of_many(std::size_t set, std::int64_t way) {
+    std::uint8_t* const order = &many_[first_of(set) * kGroup];
+    const auto name = static_cast<std::uint8_t>(way);
+    std::uint8_t moved = name;
+    std::size_t i = 0;
+    for (; order[i] != name; ++i) {
+        std::swap(order[i], moved);
+    }
+    order[i] = moved;
+}
+
+// The way that was used longest ago.
+std::int64_t Cache::last_used(std::size_t set) const {
+    const std::size_t last = index(ways_ - 1);
+    return groups_ == 1 ? static_cast<std::int64_t>(few_[set] >> 4 * last & 15U)
+                        : many_[first_of(set) * kGroup + last];
 }
 
 bool Cache::dirty(Line line) const {
@@ -102,7 +125,7 @@ Cache::Victim Cache::install(Line line, bool dirty) {
     } else {
         way = by_chance()
                   ? static_cast<std::int64_t>(next_random() % static_cast<std::uint64_t>(ways_))
-                  : order_[first_of(set) * kGroup + index(ways_ - 1)];
+                  : last_used(set);
         victim = {static_cast<Line>(tag_at(set, way)) - 1, (marks.dirty >> way & 1U) != 0};
     }
     tag_at(set, way) = tag_of(line);

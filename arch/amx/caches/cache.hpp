@@ -5,8 +5,8 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "arch/amx/amx_config.hpp"
@@ -69,6 +69,8 @@ class Cache {
   private:
     // Ways are kept in groups of 16, whose tags fill a line of the host's cache.
     static constexpr std::size_t kGroup = 16;
+    static constexpr int kWordBits = 64;
+    static constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111;  // in every four bits
     static constexpr std::uint32_t kNoWay = UINT32_MAX;  // tag of a way the cache does not have
     struct Marks {                                       // a bit a way
         std::uint32_t dirty = 0;
@@ -97,15 +99,22 @@ class Cache {
     std::int64_t search(std::uint32_t tag, std::size_t set) const;
     // The way goes to the front of its set's order.
     void use(std::size_t set, std::int64_t way) {
-        std::uint8_t* const order = &order_[first_of(set) * kGroup];
-        const auto name = static_cast<std::uint8_t>(way);
-        std::uint8_t moved = name;
-        std::size_t i = 0;
-        for (; order[i] != name; ++i) {
-            std::swap(order[i], moved);
+        if (groups_ > 1) {
+            use_of_many(set, way);
+            return;
         }
-        order[i] = moved;
+        std::uint64_t& order = few_[set];
+        const auto name = static_cast<std::uint64_t>(way);
+        // Its place is the only zero, found from the right, of what differs.
+        const std::uint64_t differs = order ^ name * kOnes;
+        const std::uint64_t zero = (differs - kOnes) & ~differs & kOnes << 3U;
+        const int end = std::countr_zero(zero) + 1;  // of its four bits
+        const std::uint64_t behind = end == kWordBits ? 0 : ~std::uint64_t{0} << end;
+        const std::uint64_t before = (std::uint64_t{1} << (end - 4)) - 1;
+        order = (order & behind) | (order & before) << 4U | name;
     }
+    void use_of_many(std::size_t set, std::int64_t way);
+    std::int64_t last_used(std::size_t set) const;
     bool by_chance();
     std::uint64_t next_random();
 
@@ -116,7 +125,9 @@ class Cache {
     std::int64_t random_percent_;
     std::uint64_t random_state_ = 0x9E3779B97F4A7C15ULL;
     std::vector<Tags> tags_;           // line + 1; 0: empty. 32 bits reach 256 GiB
-    std::vector<std::uint8_t> order_;  // a set's ways, the one used last first
+    // A set's ways, the one used last first: of one group four bits each, the first rightmost.
+    std::vector<std::uint64_t> few_;
+    std::vector<std::uint8_t> many_;
     std::vector<Marks> marks_;
     // Of a small cache, where a line was put last, by its low bits: finds most hits without
     // looking at every way. Of others a way that may be tried as well as any.
