@@ -7,6 +7,17 @@
 
 namespace tilesim::arch::fabric {
 
+namespace {
+
+// Aligned bytes into which a port chops its requests: AMD PG313 and PG406, chop size of the NoC.
+constexpr std::int64_t kChop = 256;
+
+std::int64_t chops(const FabricRequest& request) {
+    return (request.address + request.bytes - 1) / kChop - request.address / kChop + 1;
+}
+
+}  // namespace
+
 Fabric::Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_clock,
                base::BytesPerCycle port_width, memory::port::MemoryPort& memory,
                base::EventQueue& queue)
@@ -22,6 +33,7 @@ Fabric::Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_c
     for (Port& port : ports_) {
         port.fabric = this;
     }
+    turns_.fabric = this;
 }
 
 base::Femtoseconds Fabric::occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from) {
@@ -35,9 +47,11 @@ std::vector<std::string> Fabric::not_exercised() const {
     if (requests_.most_in_use() == 0) {
         names = {"fabric.request_latency", "fabric.response_latency"};
     }
+    if (!has_waited_for_turn_) {
+        names.emplace_back("fabric.request_interval");
+    }
     if (!reads_.has_waited() && !writes_.has_waited()) {
-        names.insert(names.end(), {"fabric.link_width", "fabric.link_clock",
-                                   "fabric.link_overhead", "fabric.line"});
+        names.insert(names.end(), {"fabric.link_width", "fabric.link_clock", "fabric.line"});
     }
     if (!pages_.has_walked()) {
         names.insert(names.end(), {"fabric.page", "fabric.page_walk"});
@@ -95,8 +109,35 @@ void Fabric::note_begin(Port& port, base::Femtoseconds goes) {
 void Fabric::begin(std::uint64_t slot) {
     const FabricRequest& request = requests_[slot];
     const base::Femtoseconds now = queue_.now();
+    Port& port = ports_[request.port];
     const base::Femtoseconds from =
-        request.write ? occupy(ports_[request.port].write_free, request.bytes, now) : now;
+        request.write ? occupy(port.write_free, request.bytes, now) : now;
+    base::Femtoseconds& turn = request.write ? port.write_turn : port.read_turn;
+    const base::Femtoseconds sets_out = std::max(turn, from);
+    turn = sets_out + config_.request_interval * chops(request);
+    if (sets_out == from) {
+        send(slot, from);
+        return;
+    }
+    has_waited_for_turn_ = true;
+    if (probe_ && !request.write) {
+        note_departures(port, now);
+        note(port, 0, 1, now);
+    }
+    queue_.at(sets_out, turns_, slot);
+}
+
+void Fabric::Turns::on_event(std::uint64_t slot, base::Femtoseconds now) {
+    fabric->send(slot, now);
+    const FabricRequest& request = fabric->requests_[slot];
+    if (fabric->probe_ && !request.write) {
+        fabric->note(fabric->ports_[request.port], 0, -1, now);
+    }
+}
+
+// On the link, then to the memory.
+void Fabric::send(std::uint64_t slot, base::Femtoseconds from) {
+    const FabricRequest& request = requests_[slot];
     SharedLink& link = request.write ? writes_ : reads_;
     const base::Femtoseconds goes =
         pages_.known(request.address, link.take(request.address, request.bytes, from));

@@ -3,8 +3,8 @@
 // controllers' queues.
 //
 // Models:  one read and one write data port per agent port, each busy for bytes / width cycles of
-//          the agent's clock; a shared link each way (shared_link.hpp); page walks
-//          (page_translation.hpp); constant latency each way; requests a memory controller has no
+//          the agent's clock; requests sent in aligned pieces of 256 B, a fixed interval each; a
+//          shared link each way (shared_link.hpp); page walks (page_translation.hpp); constant latency each way; requests a memory controller has no
 //          room for wait before it in order of arrival, all agents in one line.
 // Ignores: the topology inside the fabric; quality-of-service classes.
 #pragma once
@@ -51,8 +51,8 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
            base::EventQueue& queue);
 
     // Activities from now on: "fabric.port(2).reads" under_way while any of the port's reads is
-    // with the memory, "fabric.port(2).waiting" waiting while one of them waits for the link or
-    // for its page's address.
+    // with the memory, "fabric.port(2).waiting" waiting while one of them waits for its turn, the
+    // link or its page's address.
     void connect(base::ProbeListener* listener);
     // Takes the request now; agents bound their own outstanding requests.
     void submit(const FabricRequest& request) {
@@ -82,15 +82,25 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
         bool crossing = false;
         base::Cycles read_free{0};  // first cycle its read data port is free
         base::Cycles write_free{0};
+        base::Femtoseconds read_turn{0};  // earliest, of the next request
+        base::Femtoseconds write_turn{0};
         // While a trace is written: reads under way, those that wait, and until when each does.
         std::int64_t under_way = 0;
         std::int64_t waiting = 0;
         base::Ring<base::Femtoseconds> departures{};
         std::string reads_lane{}, waiting_lane{};
     };
+    // Its events are the turns of requests that had to wait for them: they meet the others on the
+    // link in order of time.
+    struct Turns final : base::EventHandler {
+        void on_event(std::uint64_t slot, base::Femtoseconds now) override;
+
+        Fabric* fabric = nullptr;
+    };
     static constexpr std::uint64_t kArrival = UINT64_MAX;  // tag of a port's event
 
     void begin(std::uint64_t slot);
+    void send(std::uint64_t slot, base::Femtoseconds from);
     void expect(Port& port, Answer answer);
     void cross(Port& port);
     void finish(std::uint64_t slot, base::Femtoseconds now);
@@ -113,6 +123,8 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
     std::vector<Port> ports_;
     base::SlotPool<FabricRequest> requests_;  // under way
     base::Probe probe_;
+    Turns turns_;
+    bool has_waited_for_turn_ = false;
 };
 
 }  // namespace tilesim::arch::fabric

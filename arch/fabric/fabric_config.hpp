@@ -14,9 +14,9 @@ namespace tilesim::arch::fabric {
 struct FabricConfig {
     base::Femtoseconds request_latency{100'000'000};   // agent to memory controller
     base::Femtoseconds response_latency{100'000'000};  // memory controller to agent
+    base::Femtoseconds request_interval{0};            // of a port, for each chop of a request
     base::BytesPerCycle link_width{32};                // of all agents together, each direction
     base::Hertz link_clock{2'000'000'000};
-    base::Cycles link_overhead{0};    // of the link: a request's header and its turn
     base::Bytes line{64};             // aligned; a request takes whole ones of the link
     base::Bytes page{4096};           // of address translation
     std::int64_t known_pages = 512;   // whose translation is at hand

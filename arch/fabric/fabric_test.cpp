@@ -156,18 +156,59 @@ TEST(Fabric, RequestsTakeTheLinkOneAfterTheOtherInWholeLines) {
               (Times{kRequest, kRequest + kLine * 2, kRequest + kLine * 3, kRequest + kLine * 6}));
 }
 
-TEST(Fabric, EachRequestTakesItsOverheadOfTheLinkBesidesItsLines) {
-    FabricConfig config = narrow();
-    constexpr base::Femtoseconds kOverhead = 3_ns;
-    config.link_overhead = base::Cycles{3};
+TEST(Fabric, RequestsOfAPortSetOutAnIntervalApartHoweverShortTheyAre) {
+    FabricConfig config = kWide;
+    config.request_interval = 13_ns;
     ExactBench bench(config);
-    bench.submit(0, 2 * kLineBytes, false, 0);
-    bench.submit(4 * kLineBytes, kLineBytes, false, 1);
-    bench.submit(8 * kLineBytes, kLineBytes, false, 0);
+    bench.submit(0, kWidth, false, 0);
+    bench.submit(0, kWidth, false, 0);
+    bench.submit(0, kWidth, false, 1);  // another port
+    bench.submit(0, kWidth, true, 0);   // after a cycle on its data port
+    bench.submit(0, kWidth, true, 0);
+    EXPECT_EQ(bench.run()[1], 13_ns + kWay + 1_ns);
+    const auto& reads = bench.memory.reads;
+    EXPECT_EQ(reads[0].arrival, kRequest);
+    EXPECT_LT(reads[1].arrival, 1_ns + kRequest);  // the other port's: but for a picosecond at once
+    EXPECT_EQ(reads[2].arrival, 13_ns + kRequest);
+    EXPECT_EQ(bench.memory.writes[0].arrival, 1_ns + kRequest);
+    EXPECT_EQ(bench.memory.writes[1].arrival, 14_ns + kRequest);
+}
+
+TEST(Fabric, EveryAlignedPieceOf256BytesOfARequestTakesAnInterval) {
+    FabricConfig config = kWide;
+    config.request_interval = 13_ns;
+    ExactBench bench(config);
+    bench.submit(255, 258, false, 0);  // of three pieces
+    bench.submit(256, 256, false, 0);  // of one
+    bench.submit(0, 1, false, 0);
+    bench.run();
+    EXPECT_EQ(bench.memory.reads[1].arrival, 13_ns * 3 + kRequest);
+    EXPECT_EQ(bench.memory.reads[2].arrival, 13_ns * 4 + kRequest);
+}
+
+TEST(Fabric, ARequestThatWaitsForItsTurnDoesNotKeepTheLinkFromAnotherPorts) {
+    FabricConfig config = narrow();
+    config.request_interval = 29_ns;
+    ExactBench bench(config);
+    bench.submit(0, kLineBytes, false, 0);
+    bench.submit(0, kLineBytes, false, 0);
+    bench.submit(0, kLineBytes, false, 1);
     bench.run();
     EXPECT_EQ(bench.memory.reads[0].arrival, kRequest);
-    EXPECT_EQ(bench.memory.reads[1].arrival, kRequest + kOverhead + kLine * 2);
-    EXPECT_EQ(bench.memory.reads[2].arrival, kRequest + kOverhead * 2 + kLine * 3);
+    EXPECT_EQ(bench.memory.reads[1].arrival, kLine + kRequest);  // the other port's
+    EXPECT_EQ(bench.memory.reads[2].arrival, 29_ns + kRequest);
+}
+
+TEST(Fabric, ARequestThatComesLaterThanTheIntervalDoesNotWait) {
+    FabricConfig config = kWide;
+    config.request_interval = 13_ns;
+    ExactBench bench(config);
+    bench.read(0);
+    bench.run();
+    const base::Femtoseconds first = bench.listener.done[0].second;
+    bench.read(0);
+    bench.run();
+    EXPECT_EQ(bench.memory.reads[1].arrival - first, kRequest);
 }
 
 TEST(Fabric, ATracedRunHasNoEventMoreAndItsReadsLeaveWhenTheLinkIsFree) {
@@ -189,6 +230,20 @@ TEST(Fabric, ATracedRunHasNoEventMoreAndItsReadsLeaveWhenTheLinkIsFree) {
     const std::int64_t last = (kWay + kLine * 4 + 2_ns).count() / 1'000'000;
     EXPECT_EQ(recorder.of("fabric.port(0).reads"),
               (Activities{{"fabric.port(0).reads", "under_way", 12, last}}));
+}
+
+TEST(Fabric, AReadWaitsInATraceFromItsSubmissionToItsTurn) {
+    FabricConfig config = kWide;
+    config.request_interval = 29_ns;
+    ExactBench bench(config);
+    base::ProbeRecorder recorder{base::Clock{base::Hertz{1'000'000'000}}};
+    bench.fabric.connect(&recorder);
+    bench.read(0);
+    bench.read(0);
+    bench.run();
+    using Activities = std::vector<base::ProbeRecorder::Activity>;
+    EXPECT_EQ(recorder.of("fabric.port(0).waiting"),
+              (Activities{{"fabric.port(0).waiting", "waiting", 0, 29}}));
 }
 
 TEST(Fabric, ReadsAndWritesHaveALinkEach) {
@@ -237,15 +292,17 @@ TEST(Fabric, NamesWhatNoRequestHasWaitedFor) {
         for (const std::int64_t page : pages) {
             bench.read(page);
         }
+        bench.run();
         return bench.fabric.not_exercised();
     };
-    const std::vector<std::string> link{"fabric.link_width", "fabric.link_clock",
-                                        "fabric.link_overhead", "fabric.line"};
+    const std::vector<std::string> link{"fabric.request_interval", "fabric.link_width",
+                                        "fabric.link_clock", "fabric.line"};
     FabricConfig walking = narrow();
     walking.page_walk = 29_ns;
     walking.known_pages = 1;
     EXPECT_EQ(named(kWide, {}).size(), 2 + link.size() + 3);
-    EXPECT_EQ(named(narrow(), {0, 1}).size(), 3U);  // no page has been walked to
+    EXPECT_EQ(named(narrow(), {0, 1}).size(), 4U);  // no page has been walked to, no turn awaited
+    walking.request_interval = 13_ns;
     EXPECT_EQ(named(walking, {0, 0}), std::vector<std::string>{"fabric.known_pages"});
     EXPECT_TRUE(named(walking, {0, 1}).empty());
 }

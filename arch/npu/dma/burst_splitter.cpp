@@ -5,7 +5,8 @@
 namespace tilesim::arch::npu::dma {
 
 namespace {
-}
+constexpr std::int64_t kAxiBoundary = 4096;  // bytes; AMBA AXI, IHI 0022
+}  // namespace
 
 Burst BurstSplitter::next() {
     if (run_bytes_ == 0) {
@@ -14,8 +15,8 @@ Burst BurstSplitter::next() {
         run_address_ = base_ + run.offset * kWordBytes;
         run_bytes_ = run.words * kWordBytes;
     }
-    const std::int64_t to_boundary = limit_ - run_address_ % limit_;
-    const Burst burst{run_address_, std::min(run_bytes_, to_boundary)};
+    const std::int64_t to_boundary = kAxiBoundary - run_address_ % kAxiBoundary;
+    const Burst burst{run_address_, std::min({run_bytes_, limit_, to_boundary})};
     run_address_ += burst.bytes;
     run_bytes_ -= burst.bytes;
     return burst;

@@ -30,18 +30,22 @@ TEST(BurstSplitter, AnAlignedRunIsCutIntoWholeBurstsAndARest) {
                 testing::ElementsAre(Burst{128, 64}, Burst{192, 64}, Burst{256, 20}));
 }
 
-TEST(BurstSplitter, NoBurstCrossesTheAlignmentOfTheBurstLength) {
+TEST(BurstSplitter, ARunsBurstsBeginWhereItDoes) {
     EXPECT_THAT(bursts_of(words(37), 128 + 12),
-                testing::ElementsAre(Burst{140, 52}, Burst{192, 64}, Burst{256, 32}));
-    EXPECT_THAT(bursts_of(words(13), 140), testing::ElementsAre(Burst{140, 52}));
-    EXPECT_THAT(bursts_of(words(14), 140), testing::ElementsAre(Burst{140, 52}, Burst{192, 4}));
+                testing::ElementsAre(Burst{140, 64}, Burst{204, 64}, Burst{268, 20}));
+}
+
+TEST(BurstSplitter, NoBurstCrossesFourKibibytes) {
+    EXPECT_THAT(bursts_of(words(16), 4096 - 64), testing::ElementsAre(Burst{4032, 64}));
+    EXPECT_THAT(bursts_of(words(37), 4096 - 60),
+                testing::ElementsAre(Burst{4036, 60}, Burst{4096, 64}, Burst{4160, 24}));
 }
 
 TEST(BurstSplitter, RunsOfTheDescriptorAreNotJoined) {
     program::BufferDescriptor rows = words(3 * 5);
     rows.dimensions = {{5, 1}, {3, 7}};
     EXPECT_THAT(bursts_of(rows, 0),
-                testing::ElementsAre(Burst{0, 20}, Burst{28, 20}, Burst{56, 8}, Burst{64, 12}));
+                testing::ElementsAre(Burst{0, 20}, Burst{28, 20}, Burst{56, 20}));
 }
 
 TEST(BurstSplitter, BeginsAtTheOffsetOfTheDescriptorsPresentIteration) {

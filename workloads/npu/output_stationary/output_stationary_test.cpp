@@ -72,6 +72,7 @@ TEST(OutputStationary, DoubleBufferedCHidesTheDrain) {
     Machine m = machine("xdna");
     m.fabric.link_clock =
         arch::base::Hertz{10'000'000'000};  // enough DRAM bandwidth to be bound by the cores
+    m.fabric.request_interval = arch::base::Femtoseconds{0};
     m.npu.shim.data_fifo = arch::base::Bytes{16384};
     m.npu.command_processor.dispatch = arch::base::Femtoseconds{0};
     m.npu.command_processor.clock = arch::base::Hertz{10'000'000'000};  // nor by the sequence

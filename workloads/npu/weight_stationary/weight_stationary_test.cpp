@@ -226,7 +226,7 @@ void expect_tile_cost(std::int64_t store_width, bool first_binds) {
     m.fabric.link_width = arch::base::BytesPerCycle{64};
     m.fabric.link_clock = arch::base::Hertz{10'000'000'000};
     m.fabric.request_latency = m.fabric.response_latency = arch::base::Femtoseconds{1'000'000};
-    m.fabric.page_walk = arch::base::Femtoseconds{0};
+    m.fabric.page_walk = m.fabric.request_interval = arch::base::Femtoseconds{0};
     m.npu.shim.outstanding_bursts = m.npu.shim.outstanding_writes = 256;
     m.npu.shim.data_fifo = arch::base::Bytes{65536};
     m.npu.kernels.store_width = arch::base::BytesPerCycle{store_width};
