@@ -174,7 +174,7 @@ void AllBankTiming::issue(AllBankCommand command, std::int64_t row, std::int64_t
                 lane.row = kNoRow;
                 lane.activate = std::max(lane.activate, now + pim_.precharge_all.count());
             });
-            command_ = now + 1;
+            command_ = now + dram_.precharge_command.count();
             break;
         case AllBankCommand::Mac:
             command_ = now + pim_.mac_slot().count();

@@ -185,7 +185,13 @@ void ScheduledChannel<Scheduler>::refresh_some(std::int64_t now) {
     }
     const std::int64_t when = timing_.earliest_partial_refresh(round.banks);
     if (when > now) {
-        refresh_.go_on_at(when);
+        // Without end while one ACT follows the other, unless they wait.
+        const std::int64_t gives_way = timing_.activates_delay_refresh_from(round.banks);
+        if (gives_way <= now) {
+            timing_.keep_activates_back(round.banks, when);
+            scheduler_.on_turn();  // may have planned one
+        }
+        refresh_.go_on_at(gives_way <= now ? when : gives_way);
         return;
     }
     timing_.partial_refresh(round.banks, now, now + round.length);

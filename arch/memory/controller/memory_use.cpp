@@ -23,6 +23,7 @@ std::vector<std::string> not_exercised(const device::MemoryConfig& config,
     // What a guest keeps to as well: rows, latencies and the turns of the bus.
     name_if(!any && !guest, timing,
             {"burst", "activate_command", "column_command", "tRCD", "tRP", "tRAS", "tRC"});
+    name_if(totals.activates == 0 && !guest, timing, {"precharge_command"});
     name_if(!reads && !guest, timing, {"read_latency"});
     name_if(!writes && !guest, timing, {"write_latency", "tWR", "tWTR_L"});
     name_if(!(reads && writes) && !guest, timing, {"tRTW"});

@@ -365,6 +365,37 @@ TEST(Channel, ABurstWaitsForTheRefreshAnIdleChannelIsIn) {
     EXPECT_THAT(bench.run(due + 1000), ElementsAre(ref(due), act(due + 307), rd(due + 307 + 29)));
 }
 
+// Every bank but the first wants a row, as fast as ACTs may follow each other.
+std::vector<Heard> refreshed_among_activates(std::vector<std::size_t> banks) {
+    Bench bench;
+    bench.config.refresh = true;
+    bench.config.controller.refresh_policy = "per_bank";
+    bench.config.controller.refresh_first = base::Cycles{kStart + 12};
+    bench.config.timing.tFAW = base::Cycles{20};
+    bench.config.timing.tRFC_pb = base::Cycles{151};
+    bench.config.timing.tREFpb_to_ACT = base::Cycles{3};
+    for (const std::size_t bank : banks) {
+        bench.arrive(kStart, bank, 7);
+    }
+    std::vector<Heard> heard = bench.run();
+    heard.resize(5);
+    return heard;
+}
+
+TEST(Channel, ActivatesOfOtherBanksGiveWayToABanksRefresh) {
+    const Heard refresh{device::Command::RefreshBank, 0, kStart + 10 + 5};
+    EXPECT_THAT(refreshed_among_activates({4, 8, 12, 5, 9, 13}),
+                ElementsAre(act(kStart, 4), act(kStart + 5, 8), act(kStart + 10, 12), refresh,
+                            act(kStart + 15 + 3, 5)));
+}
+
+TEST(Channel, ABanksRefreshKeepsTheDistanceOfAnActivateInItsGroup) {
+    const Heard refresh{device::Command::RefreshBank, 0, kStart + 10 + 7};
+    EXPECT_THAT(refreshed_among_activates({4, 8, 1, 5, 9, 13}),
+                ElementsAre(act(kStart, 4), act(kStart + 5, 8), act(kStart + 10, 1), refresh,
+                            act(kStart + 17 + 3, 5)));
+}
+
 struct Postponed : Refreshed {
     Postponed() {
         config.controller.refresh_first = base::Cycles{2000};

@@ -154,7 +154,7 @@ class TraceRules {
         if (same_bus) {
             least(old.is({"ACT"})  ? t_.activate_command
                   : old.column()   ? t_.column_command
-                                   : base::Cycles{1},
+                                   : t_.precharge_command,
                   "command bus");
         }
         if (old.is({"ACT"}) && e.is({"ACT"}) && rank) {

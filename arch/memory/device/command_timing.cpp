@@ -72,23 +72,40 @@ void CommandTiming::hold_back(std::uint64_t banks, std::int64_t now) {
     });
 }
 
-std::int64_t CommandTiming::earliest_partial_refresh(std::uint64_t banks) const {
+std::int64_t CommandTiming::refresh_ready(std::uint64_t banks) const {
     std::int64_t when =
         std::max(bus_.free_for_rows(), partial_refresh_ + t_.tREFpb_to_REFpb.count());
-    const std::size_t rank = static_cast<std::size_t>(std::countr_zero(banks)) / rank_size_;
-    for (std::size_t bank = rank * rank_size_; bank < (rank + 1) * rank_size_; ++bank) {
-        when = std::max(when, opened_[bank] + t_.tRRD_L.count());
-    }
     for_each_bank(banks, [&](std::size_t bank) {
         when = std::max({when, closed_[bank] + t_.tRP.count(), opened_[bank] + t_.tRC.count()});
     });
     return when;
 }
 
+// Towards other banks' ACTs it counts as one itself.
+std::int64_t CommandTiming::earliest_partial_refresh(std::uint64_t banks) const {
+    std::int64_t when = refresh_ready(banks);
+    const std::size_t rank = rank_of(banks);
+    std::uint64_t groups = 0;  // bit set for each bank that shares a group with one of them
+    for_each_bank(banks, [&](std::size_t bank) {
+        groups |= ((std::uint64_t{1} << group_size_) - 1) << (bank & ~(group_size_ - 1));
+    });
+    for (std::size_t bank = rank * rank_size_; bank < (rank + 1) * rank_size_; ++bank) {
+        const bool near = (groups >> bank & 1) != 0;
+        when = std::max(when, opened_[bank] + (near ? t_.tRRD_L : t_.tRRD_S).count());
+    }
+    return when;
+}
+
+void CommandTiming::keep_activates_back(std::uint64_t banks, std::int64_t when) {
+    const std::int64_t next = when + t_.tREFpb_to_ACT.count();
+    for_rank(rank_of(banks) * rank_size_, true,
+             [&](Scope& other) { raise(other.activate, next); });
+}
+
 void CommandTiming::partial_refresh(std::uint64_t banks, std::int64_t now, std::int64_t until) {
     SIM_CHECK((open_ & banks) == 0, "a bank with an open row cannot be refreshed");
     SIM_DCHECK(now >= earliest_partial_refresh(banks), "a refresh at {} is too early", now);
-    bus_.carry_row(now + 1);
+    bus_.carry_row(now + t_.precharge_command.count());
     partial_refresh_ = now;
     const auto first = static_cast<std::size_t>(std::countr_zero(banks));
     for_rank(first, true,
@@ -108,7 +125,7 @@ std::int64_t CommandTiming::earliest_refresh(std::uint64_t banks) const {
 void CommandTiming::refresh(std::uint64_t banks, std::int64_t now, std::int64_t until) {
     SIM_CHECK((open_ & banks) == 0, "a bank with an open row cannot be refreshed");
     SIM_DCHECK(now >= earliest_refresh(banks), "a refresh at {} is too early", now);
-    bus_.carry_row(now + 1);
+    bus_.carry_row(now + t_.precharge_command.count());
     for_each_bank(banks, [&](std::size_t bank) { raise(banks_[bank].activate, until); });
 }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
@@ -97,6 +98,12 @@ class CommandTiming {
     void hold_back(std::uint64_t banks, std::int64_t now);
     // The first CK in which banks held back, by now closed, can be refreshed.
     std::int64_t earliest_partial_refresh(std::uint64_t banks) const;
+    // From this CK on an ACT elsewhere in their rank may put that off.
+    std::int64_t activates_delay_refresh_from(std::uint64_t banks) const {
+        return refresh_ready(banks) - t_.tRRD_L.count();
+    }
+    // No ACT in the rank of these banks before they are refreshed in CK `when`.
+    void keep_activates_back(std::uint64_t banks, std::int64_t when);
     void partial_refresh(std::uint64_t banks, std::int64_t now, std::int64_t until);
     // No command before CK `when`; all banks must be closed.
     void quiet_until(std::int64_t when);
@@ -122,6 +129,11 @@ class CommandTiming {
         }
     }
     void activate_in_rank(std::size_t bank, std::int64_t now);
+    // The same as earliest_partial_refresh but for ACTs elsewhere.
+    std::int64_t refresh_ready(std::uint64_t banks) const;
+    std::size_t rank_of(std::uint64_t banks) const {
+        return static_cast<std::size_t>(std::countr_zero(banks)) / rank_size_;
+    }
     void column_in_rank(bool write, std::size_t bank, std::int64_t now);
 
     DramTiming t_;
@@ -203,7 +215,7 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
             break;
         }
         case Command::Precharge:
-            bus_.carry_row(now + 1);
+            bus_.carry_row(now + t_.precharge_command.count());
             rows_[bank] = kNoRow;
             open_ &= ~bit;
             raise(b.activate, now + t_.tRP.count());

@@ -32,6 +32,20 @@ TEST(CommandTiming, CommandsHoldTheCommandBus) {
     EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 41);
 }
 
+// LPDDR4: every command takes two CK or four.
+TEST(CommandTiming, PrechargesAndRefreshesHoldTheCommandBusAsLongAsTheyTake) {
+    MemoryConfig config = prime_device();
+    config.timing.precharge_command = base::Cycles{5};
+    CommandTiming bank{config};
+    bank.issue(Command::Precharge, kOtherGroup, kNoRow, kStart);
+    EXPECT_EQ(bank.bus().free_for_rows(), kStart + 5);
+    EXPECT_EQ(bank.bus().free_for_columns(), kStart + 5);
+    bank.refresh(0xFFFF, kStart + 100, kStart + 100 + 307);
+    EXPECT_EQ(bank.bus().free_for_rows(), kStart + 105);
+    bank.partial_refresh(1, kStart + 500, kStart + 600);
+    EXPECT_EQ(bank.bus().free_for_rows(), kStart + 505);
+}
+
 TEST(CommandTiming, PrechargeWaitsTrasAndActivateTrc) {
     Opened bank;
     EXPECT_EQ(bank.earliest(Command::Precharge, kBank), kStart + 67);

@@ -98,7 +98,7 @@ void LegalityChecker::check_pair(const HeardCommand& old, const HeardCommand& no
     if (!old.by_itself && (!config_.split_command_bus || is_column(old) == is_column(now))) {
         at_least(old.command == Command::Activate ? t.activate_command
                  : is_column(old)                 ? t.column_command
-                                                  : base::Cycles{1},
+                                                  : t.precharge_command,
                  "one command at a time");
     }
     switch (now.command) {

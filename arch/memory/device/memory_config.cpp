@@ -64,6 +64,8 @@ void read_timing(Node& node, DramTiming& timing) {
                   "command bus time of an ACT");
     node.optional("column_command", timing.column_command, positive,
                   "command bus time of a RD or WR");
+    node.optional("precharge_command", timing.precharge_command, positive,
+                  "command bus time of a PRE or REF");
     node.optional("read_latency", timing.read_latency, positive, "RD to first data (RL, CL)");
     node.optional("write_latency", timing.write_latency, positive, "WR to first data (WL, CWL)");
     node.optional("tRCD", timing.tRCD, positive, "ACT to RD or WR");

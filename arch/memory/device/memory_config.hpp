@@ -25,6 +25,7 @@ struct DramTiming {
     base::Cycles burst{8};             // a burst's data on the bus (BL / beats per CK)
     base::Cycles activate_command{2};  // ACT on the command bus
     base::Cycles column_command{2};    // RD or WR on the command bus
+    base::Cycles precharge_command{1};  // PRE or REF on the command bus
     base::Cycles read_latency{40};     // RL, CL
     base::Cycles write_latency{38};    // WL, CWL
     base::Cycles tRCD{40};             // ACT to RD or WR
