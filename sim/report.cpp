@@ -221,6 +221,8 @@ std::string to_table(const workloads::RunResult& result) {
                                  what.substr(0, what.rfind('_')), nanojoules.get<double>() / 1e3);
         }
         text += line("memory energy", parts + " uJ");
+    } else if (result.energy.contains("none")) {
+        text += line("memory energy", "none: " + result.energy["none"].get<std::string>());
     }
     if (result.stream) {
         const auto ns = [](arch::base::Femtoseconds t) {

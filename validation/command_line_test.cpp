@@ -297,6 +297,19 @@ TEST(CommandLine, WhatIsKnownBeforeTheRunIsSaidBeforeIt) {
         << starved.text;
 }
 
+TEST(CommandLine, TheTableHasTheMemorysEnergyOrWhyThereIsNone) {
+    const auto given = call("run " + scenario("ddr4_energy"));
+    ASSERT_EQ(given.code, 0) << given.text;
+    EXPECT_TRUE(std::regex_search(given.text, std::regex(R"(memory energy .*total [0-9.]+ uJ)")))
+        << given.text;
+    const auto none = call("run " + scenario("lpddr5x_sequential"));
+    ASSERT_EQ(none.code, 0) << none.text;
+    EXPECT_TRUE(std::regex_search(
+        none.text,
+        std::regex(R"(memory energy +none: the device file gives no currents \(memory\.power\))")))
+        << none.text;
+}
+
 TEST(CommandLine, TheSteadyStateIsNoFasterThanItsBound) {
     for (const char* name : {"double_buffering", "single_buffering", "add_one"}) {
         const auto result =
