@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "arch/amx/program/program_text.hpp"
+#include "arch/systemc/hierarchy_testing.hpp"
 #include "arch/systemc/initiators_testing.hpp"
 #include "arch/systemc/protocol_checker_testing.hpp"
 #include "arch/systemc/reports_testing.hpp"
@@ -83,7 +84,13 @@ TEST(Amx, IsTheBlockDiagramOfItsCores) {
     TimeLine line("line");
     dram::Dram dram("ddr", line, {});
     const Amx amx("amx", dram, {}, programs());
-    EXPECT_NE(sc_core::sc_find_object("amx.amx_0.core.tmul"), nullptr);
+    const auto kinds = kinds_by_name();
+    for (const char* name : {"amx.amx_0", "amx.amx_0.core.l1", "amx.amx_0.core.l2",
+                             "amx.amx_0.core.load_unit", "amx.amx_0.core.store_buffer",
+                             "amx.amx_0.core.tile_registers", "amx.amx_0.core.tmul",
+                             "amx.uncore.l3"}) {
+        EXPECT_TRUE(kinds.contains(name)) << name;
+    }
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "arch/base/splitmix64.hpp"
 #include "arch/npu/control/register_map.hpp"
 #include "arch/systemc/array/gemm_program_testing.hpp"
+#include "arch/systemc/hierarchy_testing.hpp"
 #include "arch/systemc/initiators_testing.hpp"
 #include "arch/systemc/protocol_checker_testing.hpp"
 #include "arch/systemc/reports_testing.hpp"
@@ -235,15 +236,33 @@ TEST(Npu, RunsOverAForeignMemory) {
     EXPECT_GT(of_npu.checker().requests, 30U);
 }
 
+// As a program that knows SystemC only lists it.
 TEST(Npu, IsTheBlockDiagramOfTheArray) {
     TimeLine line("line");
     dram::Dram dram("ddr", line, {});
     const npu::NpuConfig config = npu::shipped_config("xdna2");
     const Npu npu("npu", dram, config, fabric_config(), gemm_program(config));
-    for (const char* name :
-         {"npu.tile_0_0.mm2s_1", "npu.tile_0_1.s2mm_5", "npu.tile_0_1.locks", "npu.tile_3_2.core",
-          "npu.tile_3_2.stream_switch", "npu.command_processor"}) {
-        EXPECT_NE(sc_core::sc_find_object(name), nullptr) << name;
+    constexpr int kColumns = 8;  // XDNA2: rows of a shim, a memory tile and four core tiles each
+    auto counts = kind_counts();
+    EXPECT_EQ(counts["shim"], kColumns);
+    EXPECT_EQ(counts["memory_tile"], kColumns);
+    EXPECT_EQ(counts["core"], 2 * 4 * kColumns);  // the tile, and the core in it
+    EXPECT_EQ(counts["lock_unit"], 6 * kColumns);
+    EXPECT_EQ(counts["stream_switch"], 6 * kColumns);
+    // Into and out of memory: two of a shim and of a core tile, six of a memory tile.
+    EXPECT_EQ(counts["dma_channel"], 2 * (2 + 6 + 4 * 2) * kColumns);
+    EXPECT_EQ(counts["command_processor"], 1);
+    EXPECT_EQ(counts["sc_method_process"], 3);  // the time lines', an initiator's, the interrupt's
+    const auto kinds = kinds_by_name();
+    for (const auto& [name, kind] : std::map<std::string, std::string>{
+             {"npu.tile_0_0.mm2s_1", "dma_channel"},
+             {"npu.tile_0_1.s2mm_5", "dma_channel"},
+             {"npu.tile_0_1.locks", "lock_unit"},
+             {"npu.tile_3_2.core", "core"},
+             {"npu.tile_3_2.stream_switch", "stream_switch"},
+             {"npu.command_processor", "command_processor"}}) {
+        ASSERT_TRUE(kinds.contains(name)) << name;
+        EXPECT_EQ(kinds.at(name), kind) << name;
     }
 }
 

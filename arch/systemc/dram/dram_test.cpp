@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/base/splitmix64.hpp"
+#include "arch/systemc/hierarchy_testing.hpp"
 #include "arch/systemc/initiators_testing.hpp"
 #include "arch/systemc/protocol_checker_testing.hpp"
 #include "arch/systemc/reports_testing.hpp"
@@ -323,8 +324,14 @@ TEST(Dram, SaysWhichSocketBrokeTheProtocol) {
 
 TEST(Dram, IsTheBlockDiagramOfItsChannelsAndBanks) {
     TimeLine line("line");
-    Dram dram("ddr", line, config());
-    EXPECT_NE(sc_core::sc_find_object("ddr.channel_2.bank_5"), nullptr);
+    const memory::device::MemoryConfig shape = config();
+    Dram dram("ddr", line, shape);
+    auto counts = kind_counts();
+    EXPECT_EQ(counts["dram_channel"], shape.channels);
+    EXPECT_EQ(counts["data_bus"], shape.channels);
+    EXPECT_EQ(counts["refresh_engine"], shape.channels);
+    EXPECT_EQ(counts["dram_bank"], shape.channels * shape.banks());
+    EXPECT_EQ(kinds_by_name()["ddr.channel_2.bank_5"], "dram_bank");
 }
 
 TEST(Dram, IsNotMadeASecondTime) {

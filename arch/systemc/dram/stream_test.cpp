@@ -2,16 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include "arch/base/temporary_folder_testing.hpp"
+#include "arch/systemc/vcd_testing.hpp"
+
 namespace tilesim::arch::systemc::dram {
 namespace {
 
 using memory::traffic::StreamConfig;
 
 // As the command line runs it: the same driver on the same memory.
-base::Femtoseconds alone(const StreamConfig& stream) {
+base::Femtoseconds alone(const StreamConfig& stream,
+                         const memory::device::MemoryConfig& config = {}) {
     base::EventQueue queue;
     base::stats::Group root("");
-    const memory::device::MemoryConfig config;
     memory::controller::MemorySystem memory(config, memory::traffic::StreamDriver::latency(config),
                                             queue, root);
     memory::traffic::StreamDriver driver(stream, memory);
@@ -40,6 +43,61 @@ TEST(Stream, TakesAsLongInAModuleAsWithoutSystemC) {
     ASSERT_TRUE(stream.finished());
     EXPECT_EQ(stream.result().requests, 3000);
     EXPECT_EQ(stream.result().time, alone(random_stream()));
+}
+
+std::int64_t time_not_zero(const Vcd::Changes& changes) {
+    std::int64_t sum = 0;
+    for (std::size_t i = 1; i < changes.size(); ++i) {
+        sum += changes[i - 1].second != 0 ? changes[i].first - changes[i - 1].first : 0;
+    }
+    return sum;
+}
+
+// A waveform tells what the statistics count: every ACT, every burst with its length.
+TEST(Stream, LeavesItsRowsAndBurstsInTheWaveform) {
+    const base::TemporaryFolder folder;
+    const std::string file = (folder.path() / "waves").string();
+    memory::device::MemoryConfig config;
+    config.refresh = false;
+    std::int64_t activates = 0;
+    {
+        TimeLine line("line");
+        Dram dram("ddr", line, config);
+        Stream stream("stream", dram, random_stream());
+        sc_core::sc_trace_file* trace = sc_core::sc_create_vcd_trace_file(file.c_str());
+        trace->set_time_unit(1, sc_core::SC_FS);
+        dram.trace(trace);
+        stream.start();
+        sc_core::sc_start();
+        sc_core::sc_start(1, sc_core::SC_NS);  // SystemC writes what changed last when time goes on
+        sc_core::sc_close_vcd_trace_file(trace);
+        EXPECT_EQ(stream.result().time, alone(random_stream(), config));
+        for (const auto& channel : dram.memory().bank_use().channels) {
+            for (const memory::port::BankCounts& bank : channel) {
+                activates += bank.activates;
+            }
+        }
+    }
+    const Vcd vcd(file + ".vcd");
+    EXPECT_EQ(vcd.timescale(), "1 fs");
+    std::int64_t opened = 0;
+    std::int64_t busy = 0;
+    for (const std::string& name : vcd.names()) {
+        const Vcd::Changes& changes = vcd.of(name);
+        if (name.ends_with(".bus.activity")) {
+            busy += time_not_zero(changes);
+            EXPECT_EQ(changes.back().second, 0U) << name << " at " << changes.back().first;
+        } else if (name.find(".bank_") != std::string::npos) {
+            for (const auto& [when, value] : changes) {
+                opened += value != 0 ? 1 : 0;
+            }
+        }
+    }
+    EXPECT_EQ(opened, activates);
+    const std::int64_t bursts = random_stream().requests;
+    const auto burst = base::Clock{config.clock}.time_of(config.timing.burst).count();
+    EXPECT_NEAR(static_cast<double>(busy), static_cast<double>(bursts * burst),
+                static_cast<double>(2 * bursts));  // each edge is rounded to a femtosecond
 }
 
 TEST(Stream, SlowsAnotherDown) {

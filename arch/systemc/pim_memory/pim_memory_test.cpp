@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "arch/systemc/hierarchy_testing.hpp"
 #include "arch/systemc/initiators_testing.hpp"
 #include "arch/systemc/protocol_checker_testing.hpp"
 #include "arch/systemc/reports_testing.hpp"
@@ -95,7 +96,17 @@ TEST(PimMemory, KeepsOrdinaryRequestsWaitingWhileItsBanksCompute) {
 TEST(PimMemory, HasAnAluAtEveryBank) {
     TimeLine line("line");
     const PimMemory memory("lpddr", line, {}, {});
-    EXPECT_NE(sc_core::sc_find_object("lpddr.channel_0.bank_3.alu"), nullptr);
+    const auto kinds = kinds_by_name();
+    int alus = 0;
+    for (const auto& [name, kind] : kinds) {
+        alus += name.ends_with(".alu") ? 1 : 0;
+        if (kind == "dram_bank") {
+            EXPECT_TRUE(kinds.contains(name + ".alu")) << name;
+        }
+    }
+    auto counts = kind_counts();
+    EXPECT_EQ(alus, counts["dram_bank"]);
+    EXPECT_TRUE(kinds.contains("lpddr.channel_0.bank_3.alu"));
 }
 
 TEST(PimMemory, RunsOneProgramAtATime) {
