@@ -34,7 +34,8 @@ Task stream_task(const std::string& folder, const std::string& device, const Rec
 
 Task dramsys_task(const std::string& folder, const Record& r) {
     const bool released = r.at("multiplexer") == "released";
-    Row row{.group = released ? "dramsys" : "dramsys_ready_time"};
+    Row row;
+    row.group = released ? "dramsys" : "dramsys_ready_time";
     row.id = fmt::format("{}/{}/{}/{}/{}_writes", row.group, r.at("device"), r.at("refresh"),
                          r.at("pattern"), r.at("write_permille"));
     Overrides overrides{{"device.memory.refresh", "off"}};
@@ -49,7 +50,8 @@ Task dramsys_task(const std::string& folder, const Record& r) {
 std::vector<Task> memory_tasks(const std::string& folder) {
     std::vector<Task> tasks;
     for (const Record& r : read_csv(folder + "/streams.csv")) {
-        Row row{.group = "stream"};
+        Row row;
+        row.group = "stream";
         row.id = fmt::format("stream/{}/{}/{}_writes", r.at("device"), r.at("pattern"),
                              r.at("write_permille"));
         tasks.push_back(stream_task(folder, r.at("device"), r, std::move(row), {}));
