@@ -61,7 +61,7 @@ TEST(MappingSearch, VariantsFitAndDifferInOneKeyOrItsTile) {
         const int changed = (other.k_mt != map.k_mt) + (other.c_buffers != map.c_buffers) +
                             (other.a_buffers != map.a_buffers) +
                             (other.b_buffers != map.b_buffers) +
-                            (other.in_flight != map.in_flight) +
+                            (other.in_flight != map.in_flight) + (other.reach != map.reach) +
                             (other.columns != map.columns || other.n_ct != map.n_ct) +
                             (other.rows != map.rows || other.m_ct != map.m_ct);
         EXPECT_EQ(changed, 1);
