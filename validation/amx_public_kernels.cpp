@@ -26,7 +26,7 @@ class GemmText {
           steps_(gemm.k / kBlock),
           own_(kOwn * (thread + 1)),
           shared_a_(gemm.threads > 1 && gemm.a != PublicGemm::A::Own &&
-                  gemm.a != PublicGemm::A::OwnBlocks) {}
+                    gemm.a != PublicGemm::A::OwnBlocks) {}
 
     std::string text() {
         const std::int64_t b_bytes = g_.k * g_.n * 2;

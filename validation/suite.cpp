@@ -27,37 +27,38 @@ struct Suite {
 constexpr double kNoTarget = std::numeric_limits<double>::infinity();
 
 // The targets are design goals: the mean and the worst single row.
-constexpr Suite kSuites[] = {{"npu", npu_tasks, 2.0, 5.0},
-                             {"npu_designs", npu_design_tasks, 8.0, 20.0,
-                              "Designs by others, one kernel constant each. *_short: less than "
-                              "three launches long, so mostly host."},
-                             {"npu_ablations", npu_ablation_tasks, 3.0, 8.0},
-                             {"npu_aries", npu_aries_tasks, 6.0, 25.0},
-                             {"npu_micro", npu_micro_tasks, kNoTarget, kNoTarget,
-                              "long: 1024 words and more, where 10 % in the mean is asked for; "
-                              "gaps: 15 %. short: single shots, not monotonic."},
-                             {"memory", memory_tasks, 1.0, 2.0,
-                              "dramsys: DRAMSys 5.1 as released. dramsys_ready_time: with its rule "
-                              "that a shorter command goes first left out."},
-                             {"pim", pim_tasks, 1.5, 3.5},
-                             {"pim_model", pim_model_tasks, 1.0, 1.0,
-                              "geniepim: the authors' analytical model on equal rules (no host "
-                              "time, no accumulator loads, a row visit for results, its turns, one "
-                              "more of them each way, its write recovery). law: the same with the device's own numbers."},
-                             {"pim_designs", pim_design_tasks, 2.0, 5.0},
-                             {"amx", amx_tasks, 3.0, 8.0},
-                             {"avx512", avx512_tasks, 8.0, kNoTarget,
-                              "one core of a shared Emerald Rapids server, measured to +-4 % in "
-                              "the L2, +-10 % in the L3, +-15 % in DRAM"},
-                             {"amx_public", amx_public_tasks, kNoTarget, kNoTarget,
-                              "published measurements of Sapphire Rapids; docs/amx.md says which "
-                              "families are not predicted"},
-                             {"versal", versal_tasks, 2.0, 2.0},
-                             {"gpt2", gpt2_tasks, kNoTarget, kNoTarget,
-                              "from_shapes: counted from the model's shape, no timing. predicted: "
-                              "array simulated, its host stages and the processor alone from the "
-                              "parameters under `host` of the device, none of them fitted to these "
-                              "rows. No figure of these rows is an input."}};
+constexpr Suite kSuites[] = {
+    {"npu", npu_tasks, 2.0, 5.0},
+    {"npu_designs", npu_design_tasks, 8.0, 20.0,
+     "Designs by others, one kernel constant each. *_short: less than "
+     "three launches long, so mostly host."},
+    {"npu_ablations", npu_ablation_tasks, 3.0, 8.0},
+    {"npu_aries", npu_aries_tasks, 6.0, 25.0},
+    {"npu_micro", npu_micro_tasks, kNoTarget, kNoTarget,
+     "long: 1024 words and more, where 10 % in the mean is asked for; "
+     "gaps: 15 %. short: single shots, not monotonic."},
+    {"memory", memory_tasks, 1.0, 2.0,
+     "dramsys: DRAMSys 5.1 as released. dramsys_ready_time: with its rule "
+     "that a shorter command goes first left out."},
+    {"pim", pim_tasks, 1.5, 3.5},
+    {"pim_model", pim_model_tasks, 1.0, 1.0,
+     "geniepim: the authors' analytical model on equal rules (no host "
+     "time, no accumulator loads, a row visit for results, its turns, one "
+     "more of them each way, its write recovery). law: the same with the device's own numbers."},
+    {"pim_designs", pim_design_tasks, 2.0, 5.0},
+    {"amx", amx_tasks, 3.0, 8.0},
+    {"avx512", avx512_tasks, 8.0, kNoTarget,
+     "one core of a shared Emerald Rapids server, measured to +-4 % in "
+     "the L2, +-10 % in the L3, +-15 % in DRAM"},
+    {"amx_public", amx_public_tasks, kNoTarget, kNoTarget,
+     "published measurements of Sapphire Rapids; docs/amx.md says which "
+     "families are not predicted"},
+    {"versal", versal_tasks, 2.0, 2.0},
+    {"gpt2", gpt2_tasks, kNoTarget, kNoTarget,
+     "from_shapes: counted from the model's shape, no timing. predicted: "
+     "array simulated, its host stages and the processor alone from the "
+     "parameters under `host` of the device, none of them fitted to these "
+     "rows. No figure of these rows is an input."}};
 
 struct Part {
     const std::function<double()>* predict = nullptr;

@@ -17,7 +17,8 @@ class Places {
   public:
     std::vector<double> of(const Candidate& candidate) {
         std::vector<double> place(axes_.size(), 0.0);
-        for (const auto& [key, value] : settings_of("", candidate.mapping.dataflow().describe(candidate.mapping))) {
+        for (const auto& [key, value] :
+             settings_of("", candidate.mapping.dataflow().describe(candidate.mapping))) {
             char* end = nullptr;
             const double number = std::strtod(value.c_str(), &end);
             const bool is_number = end != value.c_str() && *end == '\0';
@@ -45,8 +46,7 @@ double distance_squared(const std::vector<double>& a, const std::vector<double>&
 
 }  // namespace
 
-CandidateSearch::CandidateSearch(const std::vector<const Candidate*>& candidates,
-                                 double best_ns) {
+CandidateSearch::CandidateSearch(const std::vector<const Candidate*>& candidates, double best_ns) {
     Places places;
     for (const Candidate* candidate : candidates) {
         Entry entry;

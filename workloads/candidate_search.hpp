@@ -1,4 +1,5 @@
-// Which mapping to try next, for `tune` and for a case that gives none, and which are proven slower than the best.
+// Which mapping to try next, for `tune` and for a case that gives none, and which are proven slower
+// than the best.
 //
 // Only a proven bound rules a mapping out. What the tried ones have taken corrects what is expected
 // of those like them; that orders the rest and excludes none.
@@ -24,7 +25,7 @@ class CandidateSearch {
     // What it takes, simulated or estimated.
     void learn(std::size_t index, double time_ns);
 
-    std::int64_t open() const;      // neither tried nor ruled out
+    std::int64_t open() const;  // neither tried nor ruled out
     std::int64_t ruled_out() const { return ruled_out_; }
     bool is_open(std::size_t index) const { return entries_[index].open; }
     // None of those neither tried nor ruled out is faster; nothing where there are none.

@@ -29,10 +29,9 @@ std::vector<const Candidate*> promising_of(const std::vector<Candidate>& candida
         promising.push_back(&candidate);
     }
     most = std::min(most, promising.size());
-    std::partial_sort(promising.begin(), promising.begin() + static_cast<std::ptrdiff_t>(most),
-                      promising.end(), [](const Candidate* a, const Candidate* b) {
-                          return expectation(*a) < expectation(*b);
-                      });
+    std::partial_sort(
+        promising.begin(), promising.begin() + static_cast<std::ptrdiff_t>(most), promising.end(),
+        [](const Candidate* a, const Candidate* b) { return expectation(*a) < expectation(*b); });
     promising.resize(most);
     return promising;
 }
@@ -67,9 +66,9 @@ class Trials {
         part.run.functional = false;
         part.run.sampled = true;
         if (least_ns_ > 0) {
-            part.run.max_time = std::min(
-                part.run.max_time, arch::base::Femtoseconds{static_cast<std::int64_t>(
-                                       least_ns_ * kFemtosecondsPerNanosecond)});
+            part.run.max_time =
+                std::min(part.run.max_time, arch::base::Femtoseconds{static_cast<std::int64_t>(
+                                                least_ns_ * kFemtosecondsPerNanosecond)});
         }
         const RunResult run = runner_.run(part);
         ++tried_;
@@ -101,8 +100,8 @@ class Trials {
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner) {
     const std::vector<Candidate> candidates = dataflow.candidates(a_case);
     if (candidates.empty()) {
-        throw arch::base::config::ConfigError(
-            fmt::format("workload: no {} mapping fits this device and these types", dataflow.name()));
+        throw arch::base::config::ConfigError(fmt::format(
+            "workload: no {} mapping fits this device and these types", dataflow.name()));
     }
     Trials trials(a_case, runner);
     trials.run(promising_of(candidates, kLookedAt), kTried);

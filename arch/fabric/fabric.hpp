@@ -4,8 +4,9 @@
 //
 // Models:  one read and one write data port per agent port, each busy for bytes / width cycles of
 //          the agent's clock; requests sent in aligned pieces of 256 B, a fixed interval each; a
-//          shared link each way (shared_link.hpp); page walks (page_translation.hpp); constant latency each way; requests a memory controller has no
-//          room for wait before it in order of arrival, all agents in one line.
+//          shared link each way (shared_link.hpp); page walks (page_translation.hpp); constant
+//          latency each way; requests a memory controller has no room for wait before it in order
+//          of arrival, all agents in one line.
 // Ignores: the topology inside the fabric; quality-of-service classes.
 #pragma once
 

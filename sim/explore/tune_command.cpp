@@ -45,8 +45,9 @@ void add_tune(CLI::App& app, std::optional<int>& exit_code) {
     command->add_option("--time", arguments->options.seconds, "seconds for the search, about [45]")
         ->check(finite_range(1, 1e6));
     command->add_flag("--exact", arguments->options.exact, "simulate every mapping whole");
-    command->add_flag("--all", arguments->options.all,
-                      "simulate every mapping whole, rule none out, however long that takes")
+    command
+        ->add_flag("--all", arguments->options.all,
+                   "simulate every mapping whole, rule none out, however long that takes")
         ->excludes("--time", "--simulations");
     command->add_option("--format", arguments->format, "table or json")
         ->check(CLI::IsMember({"table", "json"}));

@@ -234,8 +234,8 @@ class Tuner {
                static_cast<std::int64_t>(started) >= options_.simulations;
     }
 
-    // The estimated best of each dataflow with one of its other keys changed, as long as that helps:
-    // a dataflow's best may have more to gain than the best of all.
+    // The estimated best of each dataflow with one of its other keys changed, as long as that
+    // helps: a dataflow's best may have more to gain than the best of all.
     void improve() {
         for (bool better = true; better && !late(kVariantShare) && !enough();) {
             std::vector<TuneCandidate> tried;

@@ -101,7 +101,8 @@ std::optional<RoundSampler::Stride> RoundSampler::stride_over(const std::vector<
         return std::nullopt;
     }
     const double mean =
-        std::accumulate(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(rounds), 0.0) /
+        std::accumulate(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(rounds),
+                        0.0) /
         static_cast<double>(rounds);
     double squares = 0;
     for (std::size_t i = 0; i + pattern < lengths.size(); ++i) {
@@ -120,19 +121,19 @@ std::optional<RoundSampler::Stride> RoundSampler::stride_over(const std::vector<
         std::max({squares / compared, about_mean / compared, kGrainPercent * kGrainPercent}) *
         (1 + 2 / compared);
     constexpr double kFound = 1.3;  // a pattern that was looked for
-    return Stride{mean,
-                  (pattern > 1 ? kFound : 1) * kSure *
-                      std::sqrt(variance / static_cast<double>(rounds)),
-                  rounds};
+    return Stride{
+        mean,
+        (pattern > 1 ? kFound : 1) * kSure * std::sqrt(variance / static_cast<double>(rounds)),
+        rounds};
 }
 
 // The last results leave with no reads beside them: sooner than the first, which had; not sooner
 // than their streams move them.
 RoundSampler::Leaving RoundSampler::leaving() const {
     const auto least = static_cast<double>(least_leaving_.count());
-    const double first = first_delivered_ ? static_cast<double>(first_delivered_->count()) -
-                                                time_at(kParts - 1)
-                                          : 2 * least;
+    const double first = first_delivered_
+                             ? static_cast<double>(first_delivered_->count()) - time_at(kParts - 1)
+                             : 2 * least;
     if (least == 0) {
         return {first, 0};
     }

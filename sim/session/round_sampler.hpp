@@ -41,9 +41,7 @@ class RoundSampler {
     // Whether a part of a round has ended since it was last asked.
     bool note(arch::base::Femtoseconds now, const workloads::Rounds& at);
     // The rounds have come into their stride, and what follows from them is known.
-    bool enough() const {
-        return stride_ && (first_delivered_ || least_leaving_.count() > 0);
-    }
+    bool enough() const { return stride_ && (first_delivered_ || least_leaving_.count() > 0); }
     WholeRun whole() const;
 
   private:
@@ -62,12 +60,15 @@ class RoundSampler {
         double time = 0, error = 0;  // femtoseconds
     };
 
-    double time_at(std::size_t mark) const { return static_cast<double>(marks_[mark].time.count()); }
+    double time_at(std::size_t mark) const {
+        return static_cast<double>(marks_[mark].time.count());
+    }
     double simulated() const;
     double share_left() const { return 1 - simulated() / rounds_; }
     std::optional<Stride> calm_stride() const;
     std::optional<Stride> repeated_stride() const;
-    std::optional<Stride> stride_over(const std::vector<double>& lengths, std::size_t pattern) const;
+    std::optional<Stride> stride_over(const std::vector<double>& lengths,
+                                      std::size_t pattern) const;
     Leaving leaving() const;
 
     double rounds_;

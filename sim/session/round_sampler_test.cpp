@@ -84,8 +84,9 @@ TEST(RoundSampler, ASlowSecondRoundIsLeftOutWhenTheOthersAgree) {
 
 // Addresses come back to the same banks every four rounds: no two rounds in a row are the mean.
 TEST(RoundSampler, APatternOfSeveralRoundsIsSeenTwiceBeforeItIsBelieved) {
-    const Judged judged =
-        sampled([](int round) { return std::array{0.8, 1.2, 1.15, 0.85}.at(round % 4); });
+    const Judged judged = sampled([](int round) {
+        return std::array{0.8, 1.2, 1.15, 0.85}.at(round % 4);
+    });
     expect_within(judged, 0.8);
     EXPECT_GE(judged.run.simulated, 8);
     EXPECT_LE(judged.run.simulated, 10);

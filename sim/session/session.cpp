@@ -16,9 +16,9 @@
 #include "sim/digest.hpp"
 #include "sim/session/agents.hpp"
 #include "sim/session/limits.hpp"
-#include "sim/session/round_sampler.hpp"
 #include "sim/session/parts.hpp"
 #include "sim/session/platform.hpp"
+#include "sim/session/round_sampler.hpp"
 #include "sim/version.hpp"
 #include "workloads/attribution.hpp"
 #include "workloads/catalogue/catalogue.hpp"
@@ -227,7 +227,8 @@ RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& 
     const bool cut = sampler && sampler->enough() && outcome == Outcome::Finished && !model->finished();
     const RunEnd end = cut ? RunEnd::Finished : end_of(outcome, *model);
     if (sampler && !cut && end == RunEnd::Finished) {
-        result.notes.push_back("run.sampled: its rounds differ too much to extrapolate: simulated whole");
+        result.notes.push_back(
+            "run.sampled: its rounds differ too much to extrapolate: simulated whole");
     }
     model->finish_statistics();
     if (plan.collect) {

@@ -124,7 +124,7 @@ class Cache {
     bool power_of_two_;
     std::int64_t random_percent_;
     std::uint64_t random_state_ = 0x9E3779B97F4A7C15ULL;
-    std::vector<Tags> tags_;           // line + 1; 0: empty. 32 bits reach 256 GiB
+    std::vector<Tags> tags_;  // line + 1; 0: empty. 32 bits reach 256 GiB
     // A set's ways, the one used last first: of one group four bits each, the first rightmost.
     std::vector<std::uint64_t> few_;
     std::vector<std::uint8_t> many_;

@@ -3,8 +3,8 @@
 // A load whose next line finds no fill buffer, lies in a store that is not yet in the L1 or in a
 // page that is being looked up steps aside; younger loads go on. One that has work for ports 0 and
 // 5 goes on to them with its line. Prefetches may have a port of their own, which a line that
-// enters the L1 does not keep busy; beside it one a cycle goes as a line does. TILELOADDT1 takes a line every `nontemporal_line` cycles,
-// `nontemporal_gap` more at its end, and leaves the L1 alone.
+// enters the L1 does not keep busy; beside it one a cycle goes as a line does. TILELOADDT1 takes a
+// line every `nontemporal_line` cycles, `nontemporal_gap` more at its end, and leaves the L1 alone.
 #pragma once
 
 #include <algorithm>

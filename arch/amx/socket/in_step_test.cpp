@@ -56,9 +56,9 @@ TEST(InStep, BuffersMoveAsWholesAndWhatIsSharedStays) {
 }
 
 TEST(InStep, ProgramsThatDifferInMoreThanPlacesAreNotAlike) {
-    EXPECT_FALSE(displacement(reads(0), reads(1, 7)).has_value());             // a loop's count
+    EXPECT_FALSE(displacement(reads(0), reads(1, 7)).has_value());              // a loop's count
     EXPECT_FALSE(displacement(reads(0), reads(1, 8, "scalar\n")).has_value());  // an instruction
-    EXPECT_FALSE(displacement(reads(0, 8, "vaddps zmm1, zmm2, zmm3\n"),        // an operand
+    EXPECT_FALSE(displacement(reads(0, 8, "vaddps zmm1, zmm2, zmm3\n"),         // an operand
                               reads(1, 8, "vaddps zmm1, zmm2, zmm4\n"))
                      .has_value());
     // One buffer moved in two ways.
@@ -77,7 +77,8 @@ TEST(InStep, ProgramsThatDifferInMoreThanPlacesAreNotAlike) {
 
 TEST(InStep, EveryCoreIsSimulatedUpToSoManyAndWhereNoNumberIsGiven) {
     for (const std::int64_t most : {0, 6, 7}) {
-        EXPECT_EQ(cores_of(members_of(alike(6), most)), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+        EXPECT_EQ(cores_of(members_of(alike(6), most)),
+                  (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
     }
 }
 

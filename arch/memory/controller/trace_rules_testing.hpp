@@ -152,9 +152,9 @@ class TraceRules {
         };
         const bool same_bus = !config_.split_command_bus || old.column() == e.column();
         if (same_bus) {
-            least(old.is({"ACT"})  ? t_.activate_command
-                  : old.column()   ? t_.column_command
-                                   : t_.precharge_command,
+            least(old.is({"ACT"}) ? t_.activate_command
+                  : old.column()  ? t_.column_command
+                                  : t_.precharge_command,
                   "command bus");
         }
         if (old.is({"ACT"}) && e.is({"ACT"}) && rank) {

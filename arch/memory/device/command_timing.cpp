@@ -98,8 +98,7 @@ std::int64_t CommandTiming::earliest_partial_refresh(std::uint64_t banks) const 
 
 void CommandTiming::keep_activates_back(std::uint64_t banks, std::int64_t when) {
     const std::int64_t next = when + t_.tREFpb_to_ACT.count();
-    for_rank(rank_of(banks) * rank_size_, true,
-             [&](Scope& other) { raise(other.activate, next); });
+    for_rank(rank_of(banks) * rank_size_, true, [&](Scope& other) { raise(other.activate, next); });
 }
 
 void CommandTiming::partial_refresh(std::uint64_t banks, std::int64_t now, std::int64_t until) {

@@ -85,10 +85,10 @@ TEST(Amx, IsTheBlockDiagramOfItsCores) {
     dram::Dram dram("ddr", line, {});
     const Amx amx("amx", dram, {}, programs());
     const auto kinds = kinds_by_name();
-    for (const char* name : {"amx.amx_0", "amx.amx_0.core.l1", "amx.amx_0.core.l2",
-                             "amx.amx_0.core.load_unit", "amx.amx_0.core.store_buffer",
-                             "amx.amx_0.core.tile_registers", "amx.amx_0.core.tmul",
-                             "amx.uncore.l3"}) {
+    for (const char* name :
+         {"amx.amx_0", "amx.amx_0.core.l1", "amx.amx_0.core.l2", "amx.amx_0.core.load_unit",
+          "amx.amx_0.core.store_buffer", "amx.amx_0.core.tile_registers", "amx.amx_0.core.tmul",
+          "amx.uncore.l3"}) {
         EXPECT_TRUE(kinds.contains(name)) << name;
     }
 }

@@ -254,13 +254,13 @@ TEST(Npu, IsTheBlockDiagramOfTheArray) {
     EXPECT_EQ(counts["command_processor"], 1);
     EXPECT_EQ(counts["sc_method_process"], 3);  // the time lines', an initiator's, the interrupt's
     const auto kinds = kinds_by_name();
-    for (const auto& [name, kind] : std::map<std::string, std::string>{
-             {"npu.tile_0_0.mm2s_1", "dma_channel"},
-             {"npu.tile_0_1.s2mm_5", "dma_channel"},
-             {"npu.tile_0_1.locks", "lock_unit"},
-             {"npu.tile_3_2.core", "core"},
-             {"npu.tile_3_2.stream_switch", "stream_switch"},
-             {"npu.command_processor", "command_processor"}}) {
+    for (const auto& [name, kind] :
+         std::map<std::string, std::string>{{"npu.tile_0_0.mm2s_1", "dma_channel"},
+                                            {"npu.tile_0_1.s2mm_5", "dma_channel"},
+                                            {"npu.tile_0_1.locks", "lock_unit"},
+                                            {"npu.tile_3_2.core", "core"},
+                                            {"npu.tile_3_2.stream_switch", "stream_switch"},
+                                            {"npu.command_processor", "command_processor"}}) {
         ASSERT_TRUE(kinds.contains(name)) << name;
         EXPECT_EQ(kinds.at(name), kind) << name;
     }

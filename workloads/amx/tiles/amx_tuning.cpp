@@ -56,14 +56,13 @@ void add_amx(std::vector<Candidate>& list, const Dataflow& dataflow, const Case&
         return;
     }
     Candidate candidate;
-    candidate.name =
-        fmt::format("{} x {} {}, B {}{}{}{}{}", map.m_acc, map.n_acc, name_of(map.order),
-                    name_of(map.b_layout), map.nc > 0 ? fmt::format(", nc {}", map.nc) : "",
-                    map.kc > 0 ? fmt::format(", kc {}", map.kc) : "",
-                    map.decompress == AmxMapping::Decompress::Interleaved
-                        ? ", decompressed among products"
-                        : "",
-                    map.threads > 1 ? fmt::format(", {} threads", map.threads) : "");
+    candidate.name = fmt::format(
+        "{} x {} {}, B {}{}{}{}{}", map.m_acc, map.n_acc, name_of(map.order), name_of(map.b_layout),
+        map.nc > 0 ? fmt::format(", nc {}", map.nc) : "",
+        map.kc > 0 ? fmt::format(", kc {}", map.kc) : "",
+        map.decompress == AmxMapping::Decompress::Interleaved ? ", decompressed among products"
+                                                              : "",
+        map.threads > 1 ? fmt::format(", {} threads", map.threads) : "");
     candidate.mapping = {dataflow, map};
     candidate.bounds = amx_bounds(a_case, gemm, map, tiles);
     list.push_back(std::move(candidate));
@@ -102,8 +101,7 @@ void add_amx_blocks(std::vector<Candidate>& list, const Dataflow& dataflow, cons
                 block.b_layout = layout;
                 block.nc = nc;
                 block.kc = kc;
-                block.prefetch_next =
-                    map.prefetch_next && layout == AmxMapping::BLayout::Packed;
+                block.prefetch_next = map.prefetch_next && layout == AmxMapping::BLayout::Packed;
                 add_amx(list, dataflow, a_case, gemm, block, tiles);
             }
         }

@@ -75,8 +75,9 @@ void add_tiles(std::vector<TileCandidate>& candidates, const SearchContext& at,
                     break;
                 }
                 const bool whole = map.columns == 0 && map.rows == 0;
-                if (!whole && (map.m_ct * map.rows < problem.m || map.n_ct * map.columns < problem.n ||
-                               (map.k_ct % kPartStep != 0 && map.k_ct < most_k))) {
+                if (!whole &&
+                    (map.m_ct * map.rows < problem.m || map.n_ct * map.columns < problem.n ||
+                     (map.k_ct % kPartStep != 0 && map.k_ct < most_k))) {
                     continue;
                 }
                 add_core_tile(candidates, at, map);
@@ -242,8 +243,8 @@ std::vector<TileCandidate> variants_of(const SearchContext& at,
     add(&Map::c_buffers, {1, 2});
     add(&Map::in_flight, {0, 1, 2, 3});
     OutputStationaryMapping reach = mapping;
-    reach.reach = mapping.reach == Map::Reach::BlockRow ? Map::Reach::OutputTile
-                                                        : Map::Reach::BlockRow;
+    reach.reach =
+        mapping.reach == Map::Reach::BlockRow ? Map::Reach::OutputTile : Map::Reach::BlockRow;
     add_fitting(reach);
     // Half the columns or rows of cores, with tiles as they are and with tiles of twice the size.
     OutputStationaryMapping narrow = mapping;
