@@ -26,28 +26,25 @@ class PageMap {
     explicit PageMap(bool scattered) : scattered_(scattered) {}
 
     // The line of memory behind a program's line.
-    Line physical(Line line) const {
-        return scattered_
-                   ? static_cast<Line>(frame_of(static_cast<std::uint64_t>(line) / kLinesPerPage)) *
-                             kLinesPerPage +
-                         line % kLinesPerPage
-                   : line;
-    }
+    Line physical(Line line) const { return moved(line, frame_of); }
 
     // The program's line behind a line of memory.
-    Line program_line(Line line) const {
-        return scattered_
-                   ? static_cast<Line>(page_of(static_cast<std::uint64_t>(line) / kLinesPerPage)) *
-                             kLinesPerPage +
-                         line % kLinesPerPage
-                   : line;
-    }
+    Line program_line(Line line) const { return moved(line, page_of); }
 
   private:
     static constexpr int kFrameBits = 25;  // of the 128 GiB that addresses reach
     static constexpr int kShift = kFrameBits / 2;
     static constexpr std::uint64_t kMask = (std::uint64_t{1} << kFrameBits) - 1;
     static constexpr std::array<std::uint64_t, 3> kFactors{0x1C0FFE5, 0x0D1B54B, 0x1C0FFE5};
+
+    // The same line of the page that `to` makes of its own.
+    Line moved(Line line, std::uint64_t (*to)(std::uint64_t)) const {
+        if (!scattered_) {
+            return line;
+        }
+        const auto page = static_cast<Line>(to(static_cast<std::uint64_t>(line) / kLinesPerPage));
+        return page * kLinesPerPage + line % kLinesPerPage;
+    }
 
     // Odd factors and shifts to the right permute the numbers of so many bits.
     static std::uint64_t frame_of(std::uint64_t page) {
