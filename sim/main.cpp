@@ -15,6 +15,7 @@
 #include "sim/exit_code.hpp"
 #include "sim/explore/commands.hpp"
 #include "sim/explore/run_options.hpp"
+#include "sim/explore/settings.hpp"
 #include "sim/explore/sweep_file.hpp"
 #include "sim/manual/command_tree.hpp"
 #include "sim/manual/examples.hpp"
@@ -51,16 +52,8 @@ struct Arguments {
     sim::explore::ManyRuns many;
 };
 
-std::vector<std::pair<std::string, std::string>> overrides_of(const Arguments& arguments) {
-    std::vector<std::pair<std::string, std::string>> overrides;
-    for (const std::string& setting : arguments.settings) {
-        const std::size_t equals = setting.find('=');
-        if (equals == std::string::npos || equals == 0) {
-            throw arch::base::config::ConfigError(
-                fmt::format("--set {}: must be key.path=value", setting));
-        }
-        overrides.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
-    }
+sim::explore::Settings overrides_of(const Arguments& arguments) {
+    sim::explore::Settings overrides = sim::explore::parse_settings(arguments.settings);
     if (!arguments.kernels.empty()) {
         overrides.emplace_back("design.kernels_file",
                                std::filesystem::absolute(arguments.kernels).string());

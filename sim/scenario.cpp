@@ -53,9 +53,10 @@ workloads::Problem read_workload(Document& document, Node node, const std::strin
         }
     }
     if (given.size() != 1) {
-        node.error("", fmt::format("must hold exactly one of {}", fmt::join(keys, ", ")));
+        node.no_single(keys);
     }
     if (given.empty()) {
+        node.done();
         return {};
     }
     ProblemSource source{document, node, file, device, load_other_device};
@@ -95,7 +96,7 @@ workloads::Mapping read_mapping(Node& root) {
         }
     }
     if (first == nullptr || several) {
-        node.error("", fmt::format("must hold exactly one of {}", fmt::join(names, ", ")));
+        node.no_single(names);
     }
     workloads::Mapping mapping = first != nullptr ? first->read(node) : workloads::Mapping{};
     if (!several) {
@@ -382,7 +383,7 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
         } else if (AgentOverrides::holds(key)) {
             for_agents.all.emplace_back(key, value);
         } else {
-            document.override_value(key, value, "--set");
+            document.override_value(key, value, "--set ");
         }
     }
     scenario.document = std::make_shared<Document>(document);

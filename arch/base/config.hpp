@@ -138,6 +138,9 @@ class Node {
     std::string scalar();
     std::int64_t integer(Range range);
 
+    // Reports that the map holds not exactly one of these keys; where it holds another, `done`
+    // says which one that may be meant to be.
+    void no_single(const std::vector<std::string_view>& keys);
     // Reports every key nobody asked for.
     void done();
     // Reports a rule of the reader's own at `key` (or at the node itself when empty).
@@ -189,13 +192,17 @@ class Document {
     static Document describing();
 
     // Replaces or adds the value at a dotted path before reading ("mapping.output_stationary.k_mt",
-    // "864"); `origin` names where it came from in errors ("--set").
+    // "864"); in errors it is called `origin` followed by the path ("--set ", "--set device.").
     void override_value(std::string_view dotted_path, std::string_view value,
                         std::string_view origin);
 
     Node root();
     // Throws one ConfigError holding every error reported on this document's nodes.
     void finish() const;
+
+    // A problem found after the file was read, "mapping.amx.threads: ...", with the place of as much
+    // of that path as stands here; as it is where nothing of it does.
+    std::string located(const std::string& problem) const;
 
     const std::string& text() const;  // as read, for hashing
     std::string resolved() const;     // YAML with the overrides applied

@@ -34,6 +34,7 @@ struct Document::Impl {
     bool describing = false;  // of no file
 
     void report(Mark mark, const std::string& path, const std::string& message);
+    std::string located(Mark mark, const std::string& path, const std::string& message) const;
     std::string comment_on(int line) const;
 };
 

@@ -139,23 +139,53 @@ TEST(Config, MissingRequiredKeyNamesTheMap) {
 
 TEST(Config, OverridesReplaceAndAddValuesAndOwnTheirErrors) {
     Document document = Document::parse("dma: {channels: 4}\n", "f.yaml");
-    document.override_value("dma.channels", "99", "--set");
-    document.override_value("dma.latency", "3 ns", "--set");
+    document.override_value("dma.channels", "99", "--set ");
+    document.override_value("dma.latency", "3 ns", "--set ");
     const Sample sample = read(document.root().child("dma", ""));
     EXPECT_EQ(sample.latency, 3_ns);
     try {
         document.finish();
         FAIL();
     } catch (const ConfigError& e) {
-        EXPECT_STREQ(e.what(), "--set dma.channels: dma.channels: must be 1..8, got 99");
+        EXPECT_STREQ(e.what(), "--set dma.channels: must be 1..8, got 99");
     }
+}
+
+TEST(Config, AProblemFoundLaterIsSaidWhereItsKeyStands) {
+    Document document = Document::parse("device: x\nmapping:\n  amx: {threads: 9}\n", "f.yaml");
+    EXPECT_EQ(document.located("mapping.amx.threads: too many"),
+              "f.yaml:3:9: mapping.amx.threads: too many");
+    EXPECT_EQ(document.located("mapping.amx.nc: no"), "f.yaml:3:3: mapping.amx.nc: no");
+    EXPECT_EQ(document.located("run: no"), "run: no");
+    EXPECT_EQ(document.located("nothing to run"), "nothing to run");
+    document.override_value("mapping.amx.threads", "8", "--set ");
+    EXPECT_EQ(document.located("mapping.amx.threads: odd"), "--set mapping.amx.threads: odd");
+}
+
+TEST(Config, AMapThatHoldsNoneOrSeveralOfItsKeysSaysWhichOrWhatIsMeant) {
+    const auto problem = [](const std::string& text) -> std::string {
+        Document document = Document::parse(text, "f.yaml");
+        Node root = document.root();
+        root.no_single({"gemm", "gemv"});
+        root.done();
+        try {
+            document.finish();
+        } catch (const ConfigError& e) {
+            return e.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(problem("gemn: 3\n"), "f.yaml:1:1: gemn: unknown key; did you mean 'gemm'?");
+    EXPECT_EQ(problem("product: 3\n"), "f.yaml:1:1: product: unknown key; known are gemm, gemv");
+    EXPECT_EQ(problem("{}\n"), "f.yaml:1:1: must hold exactly one of gemm, gemv");
+    EXPECT_EQ(problem("{gemm: 1, gemv: 2}\n"), "f.yaml:1:1: must hold exactly one of gemm, gemv");
 }
 
 TEST(Config, EntriesOfListsAreOverriddenByTheirNumber) {
     Document document =
         Document::parse("dma: {modes: [{t: 1}, {t: 2}], order: [3, 4]}\n", "f.yaml");
-    document.override_value("dma.modes[1].t", "7", "--set");
-    document.override_value("dma.order[0]", "9", "--set");
+    document.override_value("dma.modes[1].t", "7", "--set ");
+    document.override_value("dma.order[0]", "9", "--set ");
     Node dma = document.root().child("dma", "");
     std::vector<std::int64_t> values;
     for (Node& mode : dma.list("modes", "")) {
@@ -167,11 +197,11 @@ TEST(Config, EntriesOfListsAreOverriddenByTheirNumber) {
         values.push_back(entry.integer({0, 9}));
     }
     EXPECT_EQ(values, (std::vector<std::int64_t>{1, 7, 9, 4}));
-    EXPECT_THROW(document.override_value("dma.modes[2].t", "7", "--set"), ConfigError);
-    EXPECT_THROW(document.override_value("dma.modes[x].t", "7", "--set"), ConfigError);
-    EXPECT_THROW(document.override_value("dma.modes[0", "7", "--set"), ConfigError);
-    EXPECT_THROW(document.override_value("dma[0]", "7", "--set"), ConfigError);
-    EXPECT_THROW(document.override_value("dma.order[0].t", "7", "--set"), ConfigError);
+    EXPECT_THROW(document.override_value("dma.modes[2].t", "7", "--set "), ConfigError);
+    EXPECT_THROW(document.override_value("dma.modes[x].t", "7", "--set "), ConfigError);
+    EXPECT_THROW(document.override_value("dma.modes[0", "7", "--set "), ConfigError);
+    EXPECT_THROW(document.override_value("dma[0]", "7", "--set "), ConfigError);
+    EXPECT_THROW(document.override_value("dma.order[0].t", "7", "--set "), ConfigError);
 }
 
 TEST(Config, FilesTooLargeToBeKeysAreRefusedUnread) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/classification.hpp>
+#include <boost/algorithm/string/split.hpp>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -26,7 +28,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-std::string located(const std::string& file, int line, int column, const std::string& message) {
+std::string placed(const std::string& file, int line, int column, const std::string& message) {
     return fmt::format("{}:{}:{}: {}", file, line, column, message);
 }
 
@@ -133,20 +135,25 @@ Document::Impl::Mark mark_of(const YAML::Node& node) {
 }
 
 void Document::Impl::report(Mark mark, const std::string& path, const std::string& message) {
-    if (describing) {
-        return;
+    if (!describing) {
+        errors.push_back({mark, located(mark, path, message)});
     }
+}
+
+std::string Document::Impl::located(Mark mark, const std::string& path,
+                                    const std::string& message) const {
     const auto overridden_at = std::find_if(overridden.begin(), overridden.end(), [&](auto& entry) {
         return path == entry.first || path.starts_with(entry.first + ".") ||
                path.starts_with(entry.first + "[") || entry.first.starts_with(path + ".") ||
                entry.first.starts_with(path + "[");
     });
-    const std::string place =
-        mark.line == 0 && overridden_at != overridden.end()
-            ? fmt::format("{}: ", overridden_at->second)
-            : fmt::format("{}:{}:{}: ", file, std::max(mark.line, 1), std::max(mark.column, 1));
-    errors.push_back(
-        {mark, place + (path.empty() ? message : fmt::format("{}: {}", path, message))});
+    const bool set = mark.line == 0 && overridden_at != overridden.end();
+    const std::string place = set ? overridden_at->second
+                                  : fmt::format("{}:{}:{}", file, std::max(mark.line, 1),
+                                                std::max(mark.column, 1));
+    const bool named = path.empty() || (set && path == overridden_at->first);
+    return named ? fmt::format("{}: {}", place, message)
+                 : fmt::format("{}: {}: {}", place, path, message);
 }
 
 // The comment at the end of a line, where a file says where its number is from.
@@ -191,7 +198,7 @@ Document Document::parse(const std::string& text, const std::string& file_name) 
     impl->file = file_name;
     impl->text = text;
     if (text.size() > kMostBytes) {
-        throw ConfigError(located(file_name, 1, 1,
+        throw ConfigError(placed(file_name, 1, 1,
                                   fmt::format("holds {} bytes; a file of keys has at most {}",
                                               text.size(), kMostBytes)));
     }
@@ -200,14 +207,14 @@ Document Document::parse(const std::string& text, const std::string& file_name) 
         survey_yaml(text);
         impl->root = YAML::Load(text);
     } catch (const YAML::Exception& e) {
-        throw ConfigError(located(file_name, e.mark.line + 1, e.mark.column + 1,
+        throw ConfigError(placed(file_name, e.mark.line + 1, e.mark.column + 1,
                                   fmt::format("malformed YAML: {}", e.msg)));
     }
     if (!impl->root.IsDefined() || impl->root.IsNull()) {
-        throw ConfigError(located(file_name, 1, 1, "the file is empty"));
+        throw ConfigError(placed(file_name, 1, 1, "the file is empty"));
     }
     if (!impl->root.IsMap()) {
-        throw ConfigError(located(file_name, 1, 1, "must be a map of keys"));
+        throw ConfigError(placed(file_name, 1, 1, "must be a map of keys"));
     }
     find_duplicate_keys(*impl, impl->root, "");
     return Document{impl};
@@ -222,7 +229,7 @@ Document Document::describing() {
 void Document::override_value(std::string_view dotted_path, std::string_view value,
                               std::string_view origin) {
     const std::string path{dotted_path};
-    const std::string from = fmt::format("{} {}", origin, path);
+    const std::string from = fmt::format("{}{}", origin, path);
     YAML::Node parsed;
     try {
         const std::string text{value};
@@ -278,6 +285,30 @@ void Document::finish() const {
         all += (all.empty() ? "" : "\n") + error.text;
     }
     throw ConfigError(all);
+}
+
+std::string Document::located(const std::string& problem) const {
+    const std::size_t colon = problem.find(": ");
+    if (colon == std::string::npos) {
+        return problem;
+    }
+    const std::string path = problem.substr(0, colon);
+    std::vector<std::string> keys;
+    boost::split(keys, path, boost::is_any_of("."));
+    YAML::Node node;
+    node.reset(impl_->root);
+    std::optional<Impl::Mark> mark;
+    for (const std::string& key : keys) {
+        const auto entry = std::find_if(node.begin(), node.end(), [&](const auto& each) {
+            return node.IsMap() && each.first.IsScalar() && each.first.Scalar() == key;
+        });
+        if (entry == node.end()) {
+            break;
+        }
+        mark = mark_of(entry->first);
+        node.reset(entry->second);
+    }
+    return mark ? impl_->located(*mark, path, problem.substr(colon + 2)) : problem;
 }
 
 const std::string& Document::text() const {

@@ -405,6 +405,20 @@ std::int64_t Node::integer(Range range) {
     return *count;
 }
 
+void Node::no_single(const std::vector<std::string_view>& keys) {
+    const auto is_one = [&](const std::string& key) {
+        return std::find(keys.begin(), keys.end(), key) != keys.end();
+    };
+    const std::vector<std::string> given = this->keys();
+    state_->asked.insert(state_->asked.end(), keys.begin(), keys.end());
+    const bool unknown = std::any_of(given.begin(), given.end(), [&](const std::string& key) {
+        return std::find(state_->asked.begin(), state_->asked.end(), key) == state_->asked.end();
+    });
+    if (!unknown || std::any_of(given.begin(), given.end(), is_one)) {
+        error("", fmt::format("must hold exactly one of {}", fmt::join(keys, ", ")));
+    }
+}
+
 void Node::done() {
     if (!state_->yaml.IsDefined()) {
         return;

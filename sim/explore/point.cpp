@@ -286,7 +286,7 @@ std::string PointHasher::hash(const Point& point) {
         if (sets_device(key)) {
             device_settings += key + "=" + value + "\n";
         } else {
-            document.override_value(key, value, "set");
+            document.override_value(key, value, "set ");
         }
     }
     return sha1(document.resolved() + "\n" + device_settings + "\n" + named_texts(document.root()));

@@ -207,13 +207,13 @@ void check_keys(Node& root, const SweepFile& sweep) {
     const auto report = [&problems](Node& node, const std::string& key) {
         std::istringstream lines(problems);
         for (std::string line; std::getline(lines, line);) {
-            // "--set device. a.b: a.b: unknown key; ..." or "file:1:1: a.b: unknown key; ..."
+            // "--set device.a.b: unknown key; ..." or "file:1:1: a.b: unknown key; ..."
             const std::size_t at = line.find("unknown key");
             const std::string bare = key.starts_with("device.") ? key.substr(7) : key;
             if (at != line.npos && line.find(bare + ": ") != line.npos) {
                 node.error("", fmt::format("'{}': {}", key, line.substr(at)));
             } else if (line.find("is no map") != line.npos &&
-                       line.find(" " + bare + ": ") != line.npos) {
+                       line.find(" " + key + ": ") != line.npos) {
                 node.error("", fmt::format("'{}': {}", key, line.substr(line.rfind(": ") + 2)));
             }
         }

@@ -25,6 +25,7 @@
 
 namespace tilesim::sim::session {
 
+using arch::base::config::ConfigError;
 using arch::systemc::Outcome;
 using Json = nlohmann::ordered_json;
 using workloads::Case;
@@ -69,7 +70,7 @@ Json provenance_of(const Scenario& scenario) {
 const Dataflow& dataflow_of(const Case& a_case) {
     const Dataflow* dataflow = workloads::catalogue::dataflow_of(a_case);
     if (dataflow == nullptr) {
-        throw arch::base::config::ConfigError(
+        throw ConfigError(
             fmt::format("nothing runs this workload on '{}'", a_case.device.name));
     }
     return *dataflow;
@@ -289,7 +290,7 @@ std::string Session::lowered_text(const Case& a_case) {
     const Prepared prepared(a_case, *this, result);
     std::string text = prepared.dataflow.lower(prepared.a_case, result)->text();
     if (text.empty()) {
-        throw arch::base::config::ConfigError("this workload has no program to print; `tilesim run` says where its time goes");
+        throw ConfigError("this workload has no program to print; `tilesim run` says where its time goes");
     }
     return text;
 }
@@ -297,9 +298,14 @@ std::string Session::lowered_text(const Case& a_case) {
 workloads::RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener,
                          arch::memory::controller::CommandLog* log) {
     const auto began = std::chrono::steady_clock::now();
-    workloads::RunResult result = !scenario.agents.empty() ? run_agents(scenario, listener, log)
-                                  : scenario.traffic ? run_beside_traffic(scenario, listener, log)
-                                                     : Session(listener, log).run_whole(scenario);
+    workloads::RunResult result;
+    try {
+        result = !scenario.agents.empty() ? run_agents(scenario, listener, log)
+                 : scenario.traffic       ? run_beside_traffic(scenario, listener, log)
+                                          : Session(listener, log).run_whole(scenario);
+    } catch (const ConfigError& error) {  // told by who does not know the file
+        throw ConfigError(scenario.document->located(error.what()));
+    }
     result.provenance = provenance_of(scenario);
     result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return result;

@@ -13,11 +13,6 @@ using base::ceil_div;
 using base::Cycles;
 using base::kBitsPerByte;
 
-namespace {
-
-
-}  // namespace
-
 std::int64_t c_words(const program::Kernel& kernel) {
     return bytes_of(kernel.m * kernel.n, kernel.c) / kWordBytes;
 }

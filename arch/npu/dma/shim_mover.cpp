@@ -8,9 +8,6 @@ namespace tilesim::arch::npu::dma {
 
 using base::Cycles;
 
-namespace {
-}
-
 std::int64_t ShimContext::base_of(const program::BufferDescriptor& descriptor) const {
     return buffers[static_cast<std::size_t>(descriptor.buffer)].address + descriptor.offset;
 }
