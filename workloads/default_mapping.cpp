@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workloads/candidate_search.hpp"
+#include "workloads/gemm.hpp"
 
 namespace tilesim::workloads {
 
@@ -16,6 +17,18 @@ namespace {
 constexpr std::size_t kLookedAt = 400;
 constexpr std::size_t kTried = 8;
 constexpr std::size_t kVariantsTried = 3;
+
+// How many times as many are tried: a small product takes a moment, and what is not its
+// multiplications (tasks, the first blocks, C's way out), which no estimate knows well, is most of
+// it.
+std::size_t patience(const Problem& problem) {
+    constexpr double kSmallMacs = 1 << 27;
+    constexpr double kMost = 5;
+    const auto* gemm = problem.find<GemmProblem>();
+    return gemm == nullptr
+               ? 1
+               : static_cast<std::size_t>(std::clamp(kSmallMacs / gemm->macs(), 1.0, kMost));
+}
 
 double expectation(const Candidate& candidate) {
     return std::max(candidate.expected_ns, candidate.bound_ns());
@@ -104,10 +117,11 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
             "workload: no {} mapping fits this device and these types", dataflow.name()));
     }
     Trials trials(a_case, runner);
-    trials.run(promising_of(candidates, kLookedAt), kTried);
+    const std::size_t times = patience(a_case.problem);
+    trials.run(promising_of(candidates, kLookedAt), times * kTried);
     // A small product may be better off on a part of the array, whose transfers are fewer.
     const std::vector<Candidate> variants = dataflow.variants(a_case, trials.best());
-    trials.run(promising_of(variants, variants.size()), kVariantsTried);
+    trials.run(promising_of(variants, variants.size()), times * kVariantsTried);
     return {trials.best(),
             fmt::format("no mapping given: chosen by simulating {} promising ones of {}, see "
                         "`mapping`",

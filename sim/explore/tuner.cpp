@@ -222,7 +222,7 @@ class Tuner {
                 const std::size_t index = started[report.id];
                 Trial trial = trial_of(space_[index], simulated(report));
                 learn(index, trial);
-                progress_.advance(trial.good());
+                progress_.advance(trial.answered());
                 result_.trials.push_back(std::move(trial));
             }
             progress_.show();
@@ -278,7 +278,7 @@ class Tuner {
         std::vector<Trial> trials;
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             trials.push_back(trial_of(candidates[i], runs[i]));
-            progress_.advance(trials.back().good());
+            progress_.advance(trials.back().answered());
         }
         progress_.show();
         return trials;

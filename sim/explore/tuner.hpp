@@ -37,6 +37,7 @@ struct Trial {
     double error_percent = 0;  // of it, then
     bool good() const { return status == "ok"; }
     bool slower() const { return status == "time_limit"; }  // than the best, by far: not ended
+    bool answered() const { return good() || slower(); }
 };
 
 struct TuneResult {
