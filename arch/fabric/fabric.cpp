@@ -7,17 +7,6 @@
 
 namespace tilesim::arch::fabric {
 
-namespace {
-
-// Aligned bytes into which a port chops its requests: AMD PG313 and PG406, chop size of the NoC.
-constexpr std::int64_t kChop = 256;
-
-std::int64_t chops(const FabricRequest& request) {
-    return (request.address + request.bytes - 1) / kChop - request.address / kChop + 1;
-}
-
-}  // namespace
-
 Fabric::Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_clock,
                base::BytesPerCycle port_width, memory::port::MemoryPort& memory,
                base::EventQueue& queue)
@@ -36,6 +25,11 @@ Fabric::Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_c
     turns_.fabric = this;
 }
 
+std::int64_t Fabric::chops(const FabricRequest& request) const {
+    const std::int64_t chop = config_.chop.count();
+    return (request.address + request.bytes - 1) / chop - request.address / chop + 1;
+}
+
 base::Femtoseconds Fabric::occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from) {
     const base::Cycles start = std::max(free, clock_.first_cycle_from(from));
     free = start + base::transfer_time(base::Bytes{bytes}, width_);
@@ -48,7 +42,7 @@ std::vector<std::string> Fabric::not_exercised() const {
         names = {"fabric.request_latency", "fabric.response_latency"};
     }
     if (!has_waited_for_turn_) {
-        names.emplace_back("fabric.request_interval");
+        names.insert(names.end(), {"fabric.request_interval", "fabric.chop"});
     }
     if (!reads_.has_waited() && !writes_.has_waited()) {
         names.insert(names.end(), {"fabric.link_width", "fabric.link_clock", "fabric.line"});

@@ -3,7 +3,7 @@
 // controllers' queues.
 //
 // Models:  one read and one write data port per agent port, each busy for bytes / width cycles of
-//          the agent's clock; requests sent in aligned pieces of 256 B, a fixed interval each; a
+//          the agent's clock; requests sent in aligned pieces, a fixed interval each; a
 //          shared link each way (shared_link.hpp); page walks (page_translation.hpp); constant
 //          latency each way; requests a memory controller has no room for wait before it in order
 //          of arrival, all agents in one line.
@@ -111,6 +111,8 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
     // Tells it of those that have left, in order of time and without events of their own: a run
     // that is traced is the run that is not.
     void note_departures(Port& port, base::Femtoseconds now);
+    // Pieces of a request, each of which takes its port an interval.
+    std::int64_t chops(const FabricRequest& request) const;
     // Occupies `free` for the transfer and returns the time of its end.
     base::Femtoseconds occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from);
 

@@ -20,7 +20,9 @@ FabricConfig read_fabric_config(base::config::Node node) {
                   "time from the memory controller back to the agent's port");
     node.optional(
         "request_interval", config.request_interval, latency,
-        "which an agent's port takes for each aligned 256 B of a request, each direction");
+        "which an agent's port takes for each chop of a request, each direction");
+    node.optional("chop", config.chop, {16, 65536},
+                  "aligned bytes into which a port chops its requests");
     node.optional("link_width", config.link_width, {1, 1024},
                   "of the way to memory all agents share, each direction");
     node.optional("link_clock", config.link_clock, {kMega, 10'000 * kMega}, "of that way");

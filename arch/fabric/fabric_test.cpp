@@ -174,16 +174,19 @@ TEST(Fabric, RequestsOfAPortSetOutAnIntervalApartHoweverShortTheyAre) {
     EXPECT_EQ(bench.memory.writes[1].arrival, 14_ns + kRequest);
 }
 
-TEST(Fabric, EveryAlignedPieceOf256BytesOfARequestTakesAnInterval) {
-    FabricConfig config = kWide;
-    config.request_interval = 13_ns;
-    ExactBench bench(config);
-    bench.submit(255, 258, false, 0);  // of three pieces
-    bench.submit(256, 256, false, 0);  // of one
-    bench.submit(0, 1, false, 0);
-    bench.run();
-    EXPECT_EQ(bench.memory.reads[1].arrival, 13_ns * 3 + kRequest);
-    EXPECT_EQ(bench.memory.reads[2].arrival, 13_ns * 4 + kRequest);
+TEST(Fabric, EveryAlignedChopOfARequestTakesAnInterval) {
+    for (const std::int64_t chop : {64, 256}) {
+        FabricConfig config = kWide;
+        config.request_interval = 13_ns;
+        config.chop = base::Bytes{chop};
+        ExactBench bench(config);
+        bench.submit(chop - 1, chop + 2, false, 0);  // of three chops
+        bench.submit(chop, chop, false, 0);          // of one
+        bench.submit(0, 1, false, 0);
+        bench.run();
+        EXPECT_EQ(bench.memory.reads[1].arrival, 13_ns * 3 + kRequest);
+        EXPECT_EQ(bench.memory.reads[2].arrival, 13_ns * 4 + kRequest);
+    }
 }
 
 TEST(Fabric, ARequestThatWaitsForItsTurnDoesNotKeepTheLinkFromAnotherPorts) {
@@ -295,13 +298,13 @@ TEST(Fabric, NamesWhatNoRequestHasWaitedFor) {
         bench.run();
         return bench.fabric.not_exercised();
     };
-    const std::vector<std::string> link{"fabric.request_interval", "fabric.link_width",
-                                        "fabric.link_clock", "fabric.line"};
+    const std::vector<std::string> link{"fabric.request_interval", "fabric.chop",
+                                        "fabric.link_width", "fabric.link_clock", "fabric.line"};
     FabricConfig walking = narrow();
     walking.page_walk = 29_ns;
     walking.known_pages = 1;
     EXPECT_EQ(named(kWide, {}).size(), 2 + link.size() + 3);
-    EXPECT_EQ(named(narrow(), {0, 1}).size(), 4U);  // no page has been walked to, no turn awaited
+    EXPECT_EQ(named(narrow(), {0, 1}).size(), 5U);  // no page has been walked to, no turn awaited
     walking.request_interval = 13_ns;
     EXPECT_EQ(named(walking, {0, 0}), std::vector<std::string>{"fabric.known_pages"});
     EXPECT_TRUE(named(walking, {0, 1}).empty());
