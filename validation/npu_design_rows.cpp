@@ -161,22 +161,43 @@ std::string air_reach(const Record& r) {
                        in_flight, reach);
 }
 
+// The drain casts in a loop without hints (mm_aie2p.cc: f32_to_bf16_mn), the compiler's own kernels
+// convert in each block.
+std::string air_sums(const Record& r) {
+    if (r.at("design") == "mlir_air_drain") {
+        return "sums: f32, cast_lanes: 16";
+    }
+    return r.at("design") == "mlir_air_direct" && c_type(r) == "bf16" ? "sums: in_c, mode: compiled"
+                                                                       : "sums: in_c";
+}
+
 std::string air_mapping(const Record& r) {
     return fmt::format(
         "a_along: column, columns: {}, rows: {}, m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, "
-        "b_k_mt: {}, sums: {}, {}",
+        "b_k_mt: {}, {}, {}",
         r.at("herd_m"), r.at("herd_n"), r.at("tile_m"), r.at("k_l1"), r.at("tile_n"), r.at("k_l2"),
-        r.at("k_l2"), r.at("design") == "mlir_air_drain" ? "f32" : "in_c", air_reach(r));
+        r.at("k_l2"), air_sums(r), air_reach(r));
+}
+
+// The kernels transpose, register by register, what lies by columns (aie_kernels mm.cc).
+std::string iron_mode(const Record& r) {
+    if (r.at("device") != "xdna2") {
+        return "";
+    }
+    const bool b = r.at("b_layout") == "column_major";
+    const bool c = r.at("c_layout") == "column_major";
+    return fmt::format(", mode: native{}{}{}", b || c ? "_transposed" : "", b ? "_b" : "",
+                       c ? "_c" : "");
 }
 
 // What is queued together and awaited together: two rows of blocks, one where C is column-major.
+// The cast's loop has no hint of how often it runs (convert_copy.cc): its iterations do not overlap.
 std::string iron_mapping(const Record& r) {
     return fmt::format(
-        "columns: {}, rows: 4, m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, sums: f32, c_blocks: 2, "
-        "reach: block_row, in_flight: {}, shim_bds: sequential, c_layout: {}{}",
+        "columns: {}, rows: 4, m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, sums: f32, cast_lanes: 16, "
+        "c_blocks: 2, reach: block_row, in_flight: {}, shim_bds: sequential, c_layout: {}{}",
         r.at("columns"), r.at("tile_m"), r.at("k_l1"), r.at("tile_n"), r.at("k_l2"),
-        r.at("c_layout") == "column_major" ? 1 : 2, r.at("c_layout"),
-        r.at("device") == "xdna2" ? ", mode: native" : "");
+        r.at("c_layout") == "column_major" ? 1 : 2, r.at("c_layout"), iron_mode(r));
 }
 
 Launch gemm_launch(const Record& r, const Record& design) {

@@ -28,6 +28,9 @@ void read_keys(arch::base::config::Node& node, OutputStationaryMapping& map) {
                   "how C lies in DRAM");
     node.optional("sums", map.sums_apart, {{"in_c", false}, {"f32", true}},
                   "whether sums are kept in C or in f32 buffers of their own, and cast at the end");
+    node.optional("cast_lanes", map.cast_lanes, {0, 1024},
+                  "elements of an iteration of the loop that casts sums, one iteration after the "
+                  "other; 0: those of a vector instruction, iterations overlapping");
     using Reach = OutputStationaryMapping::Reach;
     node.optional("reach", map.reach,
                   {{"output_tile", Reach::OutputTile}, {"block_row", Reach::BlockRow}},

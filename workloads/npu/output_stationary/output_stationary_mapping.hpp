@@ -26,6 +26,8 @@ struct OutputStationaryMapping {
     bool a_along_columns = false;  // A up the columns of cores, B along the rows
     bool c_column_major = false;   // in DRAM
     bool sums_apart = false;       // sums stay in f32 buffers of their own, cast to C at the end
+    std::int64_t cast_lanes = 0;   // of an iteration of that cast's loop, where the compiler does
+                                   // not overlap iterations; 0: it does
     // What one shim descriptor moves: the panels and the C block of an output tile, or of all
     // output tiles of a row of blocks (of all, where a row has but one).
     enum class Reach { OutputTile, BlockRow } reach = Reach::OutputTile;

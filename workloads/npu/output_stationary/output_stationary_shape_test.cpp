@@ -269,6 +269,19 @@ TEST_P(Shapes, SumsApartAreCastOnce) {
     EXPECT_THAT(refusal(machine_, map_), HasSubstr("sums: f32 are cast to floats, not to int16"));
 }
 
+TEST_P(Shapes, ACastWhoseIterationsDoNotOverlapTakesTheLatencyOfEach) {
+    GemmProblem gemm = kProblem;
+    gemm.a = gemm.b = gemm.c = DataType::Bf16;
+    map_.sums_apart = true;
+    machine_.npu.kernels.load_latency = arch::base::Cycles{11};
+    machine_.npu.kernels.vector_latency = arch::base::Cycles{5};
+    EXPECT_EQ(lower(gemm, map_, machine_.npu).program.kernels[2].cycles, std::nullopt);
+    map_.cast_lanes = 24;
+    const std::int64_t iterations = (map_.m_ct * map_.n_ct + 23) / 24;
+    EXPECT_EQ(lower(gemm, map_, machine_.npu).program.kernels[2].cycles, iterations * (11 + 5 + 1));
+    exact_cycles(machine_, map_, gemm);
+}
+
 TEST_P(Shapes, WhatADescriptorCannotReachIsRefused) {
     map_.reach = OutputStationaryMapping::Reach::BlockRow;
     map_.columns = 1;
