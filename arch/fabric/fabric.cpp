@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
 namespace tilesim::arch::fabric {
@@ -18,7 +19,8 @@ Fabric::Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_c
       reads_(config),
       writes_(config),
       pages_(config),
-      ports_(ports) {
+      ports_(ports),
+      chop_bits_(std::countr_zero(static_cast<std::uint64_t>(config.chop.count()))) {
     for (Port& port : ports_) {
         port.fabric = this;
     }
@@ -26,8 +28,8 @@ Fabric::Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_c
 }
 
 std::int64_t Fabric::chops(const FabricRequest& request) const {
-    const std::int64_t chop = config_.chop.count();
-    return (request.address + request.bytes - 1) / chop - request.address / chop + 1;
+    return ((request.address + request.bytes - 1) >> chop_bits_) -
+           (request.address >> chop_bits_) + 1;
 }
 
 base::Femtoseconds Fabric::occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from) {

@@ -1,5 +1,7 @@
 #include "arch/fabric/fabric_config.hpp"
 
+#include <bit>
+
 #include "arch/base/config.hpp"
 
 namespace tilesim::arch::fabric {
@@ -22,7 +24,7 @@ FabricConfig read_fabric_config(base::config::Node node) {
         "request_interval", config.request_interval, latency,
         "which an agent's port takes for each chop of a request, each direction");
     node.optional("chop", config.chop, {16, 65536},
-                  "aligned bytes into which a port chops its requests");
+                  "aligned bytes into which a port chops its requests, a power of two");
     node.optional("link_width", config.link_width, {1, 1024},
                   "of the way to memory all agents share, each direction");
     node.optional("link_clock", config.link_clock, {kMega, 10'000 * kMega}, "of that way");
@@ -35,6 +37,9 @@ FabricConfig read_fabric_config(base::config::Node node) {
                   "the walker is busy with a page whose translation is not at hand");
     if (config.line.count() % config.link_width.count() != 0) {
         node.error("line", "must be a multiple of link_width");
+    }
+    if (!std::has_single_bit(static_cast<std::uint64_t>(config.chop.count()))) {
+        node.error("chop", "must be a power of two");
     }
     node.done();
     return config;
