@@ -31,6 +31,7 @@ const Hidden kHidden[] = {
      "run.functional",
      "off",
      {
+         "fabric.chop",
          "fabric.line",
          "memory.controller.read_queue",
          "memory.controller.starvation_cap",
@@ -57,6 +58,7 @@ const Hidden kHidden[] = {
      "run.functional",
      "off",
      {
+         "fabric.chop",
          "fabric.line",
          "memory.controller.read_queue",
          "memory.controller.starvation_cap",
