@@ -168,7 +168,7 @@ std::string air_sums(const Record& r) {
         return "sums: f32, cast_lanes: 16";
     }
     return r.at("design") == "mlir_air_direct" && c_type(r) == "bf16" ? "sums: in_c, mode: compiled"
-                                                                       : "sums: in_c";
+                                                                      : "sums: in_c";
 }
 
 std::string air_mapping(const Record& r) {
@@ -191,7 +191,8 @@ std::string iron_mode(const Record& r) {
 }
 
 // What is queued together and awaited together: two rows of blocks, one where C is column-major.
-// The cast's loop has no hint of how often it runs (convert_copy.cc): its iterations do not overlap.
+// The cast's loop has no hint of how often it runs (convert_copy.cc): its iterations do not
+// overlap.
 std::string iron_mapping(const Record& r) {
     return fmt::format(
         "columns: {}, rows: 4, m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, sums: f32, cast_lanes: 16, "
@@ -212,8 +213,8 @@ Launch gemm_launch(const Record& r, const Record& design) {
 }
 
 // The second launch of a design that casts its result in DRAM: a core a column, which takes 2048
-// elements at a time and converts sixteen of them an iteration (run.py: _build_cast_module). A load,
-// a conversion and a store follow each other; the loop has no hint to overlap them.
+// elements at a time and converts sixteen of them an iteration (run.py: _build_cast_module). A
+// load, a conversion and a store follow each other; the loop has no hint to overlap them.
 Launch cast_launch(const Record& r, const Record& design) {
     constexpr std::int64_t kElements = 2048;
     constexpr std::int64_t kCallCycles = kElements / 16 * (7 + 6 + 1);

@@ -65,8 +65,8 @@ Task row_major_task(const Record& record) {
 
 // --- ARIES ---------------------------------------------------------------------------------------
 
-// Its compiler's kernel is not published. The four calibrate rows want no constant for it: transfers
-// limit them, and the timing model's kernel is within 1.3 % of each.
+// Its compiler's kernel is not published. The four calibrate rows want no constant for it:
+// transfers limit them, and the timing model's kernel is within 1.3 % of each.
 std::string aries_scenario(const Record& r) {
     const auto& at = [&r](const char* key) { return r.at(key); };
     return fmt::format(

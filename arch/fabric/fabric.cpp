@@ -28,8 +28,8 @@ Fabric::Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_c
 }
 
 std::int64_t Fabric::chops(const FabricRequest& request) const {
-    return ((request.address + request.bytes - 1) >> chop_bits_) -
-           (request.address >> chop_bits_) + 1;
+    return ((request.address + request.bytes - 1) >> chop_bits_) - (request.address >> chop_bits_) +
+           1;
 }
 
 base::Femtoseconds Fabric::occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from) {

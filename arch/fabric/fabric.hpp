@@ -124,7 +124,7 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
     SharedLink reads_, writes_;
     PageTranslation pages_;
     std::vector<Port> ports_;
-    int chop_bits_;  // of an address within its chop
+    int chop_bits_;                           // of an address within its chop
     base::SlotPool<FabricRequest> requests_;  // under way
     base::Probe probe_;
     Turns turns_;

@@ -20,9 +20,8 @@ FabricConfig read_fabric_config(base::config::Node node) {
                   "time from an agent's port to the memory controller");
     node.optional("response_latency", config.response_latency, latency,
                   "time from the memory controller back to the agent's port");
-    node.optional(
-        "request_interval", config.request_interval, latency,
-        "which an agent's port takes for each chop of a request, each direction");
+    node.optional("request_interval", config.request_interval, latency,
+                  "which an agent's port takes for each chop of a request, each direction");
     node.optional("chop", config.chop, {16, 65536},
                   "aligned bytes into which a port chops its requests, a power of two");
     node.optional("link_width", config.link_width, {1, 1024},

@@ -15,7 +15,7 @@ struct FabricConfig {
     base::Femtoseconds request_latency{100'000'000};   // agent to memory controller
     base::Femtoseconds response_latency{100'000'000};  // memory controller to agent
     base::Femtoseconds request_interval{0};            // of a port, for each chop of a request
-    base::Bytes chop{256};                             // aligned, a power of two; a port sends requests in these
+    base::Bytes chop{256};  // aligned, a power of two; a port sends requests in these
     base::BytesPerCycle link_width{32};                // of all agents together, each direction
     base::Hertz link_clock{2'000'000'000};
     base::Bytes line{64};             // aligned; a request takes whole ones of the link

@@ -121,7 +121,8 @@ class Lowering {
         if (map_.cast_lanes > 0) {
             // Load, convert and store of an iteration, before the next one's.
             const arch::base::Cycles iteration = config_.kernels.load_latency +
-                                           config_.kernels.vector_latency + arch::base::Cycles{1};
+                                                 config_.kernels.vector_latency +
+                                                 arch::base::Cycles{1};
             cast.cycles = ceil_div(cast.m * cast.n, map_.cast_lanes) * iteration.count();
         }
         return cast;
