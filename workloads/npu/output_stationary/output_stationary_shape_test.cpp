@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "arch/npu/check/program_verifier.hpp"
+#include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
 #include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/program_run_testing.hpp"
@@ -280,6 +281,33 @@ TEST_P(Shapes, ACastWhoseIterationsDoNotOverlapTakesTheLatencyOfEach) {
     const std::int64_t iterations = (map_.m_ct * map_.n_ct + 23) / 24;
     EXPECT_EQ(lower(gemm, map_, machine_.npu).program.kernels[2].cycles, iterations * (11 + 5 + 1));
     exact_cycles(machine_, map_, gemm);
+}
+
+// Two shuffles for each block of B (8 x 8 bf16) a step of four multiplications, and for each of the
+// four blocks of C (4 x 8 f32) in and out: aie_api. A step is eight elements of K.
+TEST(Modes, KernelsThatTransposeTakeTheirShuffles) {
+    namespace program = arch::npu::program;
+    const arch::npu::NpuConfig npu = machine("xdna2").npu;
+    const arch::npu::core::KernelTiming timing(npu.kernels);
+    const auto cycles = [&](const char* mode, DataType c) {
+        program::Kernel kernel;
+        kernel.kind = program::KernelKind::Multiply;
+        kernel.m = kernel.k = kernel.n = 64;
+        kernel.a = kernel.b = DataType::Bf16;
+        kernel.c = c;
+        kernel.mode = mode;
+        return timing.cycles(kernel).total().count();
+    };
+    constexpr std::int64_t kBlocks = (64 / 8) * (64 / 16), kSteps = 64 / 8;
+    const std::int64_t plain = cycles("native", DataType::F32);
+    const std::int64_t b = kBlocks * kSteps * 2 * 2, c = kBlocks * 4 * 2 * 2;
+    EXPECT_EQ(cycles("native_transposed_b", DataType::F32), plain + b);
+    EXPECT_EQ(cycles("native_transposed_c", DataType::F32), plain + c);
+    EXPECT_EQ(cycles("native_transposed_b_c", DataType::F32), plain + b + c);
+    // Two conversions of 32 sums for each of four 8 x 8 blocks, in and out; loads use both slots.
+    constexpr std::int64_t kWideBlocks = (64 / 16) * (64 / 16);
+    EXPECT_EQ(cycles("compiled", DataType::Bf16),
+              cycles("", DataType::Bf16) + kWideBlocks * (4 * 2 * 2 - 4 * 2 / 2));
 }
 
 TEST_P(Shapes, WhatADescriptorCannotReachIsRefused) {
