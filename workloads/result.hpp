@@ -18,7 +18,7 @@
 
 namespace tilesim::workloads {
 
-constexpr double kFemtosecondsPerNanosecond = 1e6;
+using arch::base::kFemtosecondsPerNanosecond;
 
 // The steady state of an array's program: cycles of one round of a channel's descriptors.
 struct SteadyState {

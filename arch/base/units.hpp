@@ -62,6 +62,7 @@ inline constexpr Femtoseconds kNever{INT64_MAX};
 inline constexpr double kPercent = 100;
 inline constexpr double kPermille = 1000;
 inline constexpr double kNanosecondsPerSecond = 1e9;
+inline constexpr double kFemtosecondsPerNanosecond = 1e6;
 
 // The smallest integer not below a / b; a >= 0, b > 0.
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {

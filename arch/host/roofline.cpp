@@ -10,7 +10,7 @@ namespace tilesim::arch::host {
 namespace {
 
 using arch::base::kNanosecondsPerSecond;
-constexpr double kFemtosecondsPerNanosecond = 1e6;
+using arch::base::kFemtosecondsPerNanosecond;
 using arch::base::kPermille;
 
 }  // namespace

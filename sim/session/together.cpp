@@ -249,10 +249,10 @@ void Agent::close() {
     if (running_) {
         count();
     }
-    constexpr double kFemtosecondsPerNanosecond = 1e6;
     if (latency_reads_ > 0) {
         outcome_.read_latency_ns = static_cast<double>(latency_.count()) /
-                                   kFemtosecondsPerNanosecond / static_cast<double>(latency_reads_);
+                                   workloads::kFemtosecondsPerNanosecond /
+                                   static_cast<double>(latency_reads_);
     }
 }
 

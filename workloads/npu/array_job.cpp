@@ -331,10 +331,9 @@ void override_kernel_cycles(const KernelCycles& kernel, Program& program,
 // The host's part of a short run is most of it, and another host's is another.
 void note_launch(const arch::npu::NpuConfig& config, RunResult& result) {
     constexpr double kLaunches = 3;
-    constexpr double kFemtosecondsPerNanosecond = 1e6;
     constexpr double kFemtosecondsPerMicrosecond = 1e9;
     const auto dispatch = static_cast<double>(config.command_processor.dispatch.count());
-    if (result.time_ns * kFemtosecondsPerNanosecond < kLaunches * dispatch) {
+    if (result.time_ns * arch::base::kFemtosecondsPerNanosecond < kLaunches * dispatch) {
         result.notes.push_back(fmt::format(
             "shorter than three launches, {} us each: mostly the host's time, which differs from "
             "machine to machine; state yours as device.host.profile or "

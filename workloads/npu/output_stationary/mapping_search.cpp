@@ -18,8 +18,8 @@ namespace {
 constexpr std::int64_t kTileStep = 16;  // a multiple of two mmul blocks of every type
 constexpr std::int64_t kMostTile = 256;
 constexpr std::int64_t kPartStep = 32;  // along K, on a part of the array
+using arch::base::kFemtosecondsPerNanosecond;
 using arch::base::kNanosecondsPerSecond;
-constexpr double kFemtosecondsPerNanosecond = 1e6;
 constexpr double kStreamBytes = 4;  // a cycle
 
 double ns_of(arch::base::Femtoseconds time) {
