@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "workloads/npu/mlir/earlier_spellings.hpp"
 #include "workloads/npu/mlir/generic_form.hpp"
 #include "workloads/npu/mlir/syntax.hpp"
 
@@ -16,7 +17,9 @@ constexpr int kMostBrackets = 100;  // of brackets; the deepest public design ha
 
 class Parser {
   public:
-    explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+    explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {
+        write_names_as_today(tokens_);
+    }
 
     std::vector<Operation> run() {
         std::vector<Operation> operations;
@@ -94,6 +97,7 @@ class Parser {
         while (!ends_operation(op)) {
             op.items.push_back(item());
         }
+        earlier_.write_as_today(op);
         return op;
     }
 
@@ -206,6 +210,7 @@ class Parser {
     std::vector<Token> tokens_;
     std::size_t position_ = 0;
     int depth_ = 0;
+    EarlierForms earlier_;
 };
 
 void collect_regions(const std::vector<Item>& items, std::vector<const Item*>& regions) {
