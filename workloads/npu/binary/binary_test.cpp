@@ -131,9 +131,28 @@ TEST(Configuration, ReadsWritesWhereverTheFileHasThem) {
     EXPECT_THAT(error_of([&] { read_configuration(bytes_of(wrong), "x.bin"); }),
                 HasSubstr("checksum is wrong"));
     EXPECT_THAT(error_of([] {
-                    read_configuration(bytes_of(configuration({0x10101, 0})), "x.bin");
+                    read_configuration(bytes_of(configuration({0x101FF, 0})), "x.bin");
                 }),
-                HasSubstr("command 0x101 is not modelled"));
+                HasSubstr("command 0x1ff is not modelled"));
+}
+
+TEST(Configuration, CommandsThatWaitAndOtherUnitsAreNotTheArrays) {
+    // A poll, one of the power module's, a write of a processor's register; then one of the array.
+    const std::vector<std::uint32_t> words =
+        configuration({0x10101, 0, 0x10236, 7, 0x20103, 0xF7050000, 1, 0x30108, 0, 0x21F030, 1});
+    EXPECT_EQ(read_configuration(bytes_of(words), "x.pdi").size(), 1U);
+    EXPECT_THAT(error_of([] {
+                    read_configuration(bytes_of(configuration({0x20103, 0xF7050000, 1})), "x.pdi");
+                }),
+                HasSubstr("nothing in it writes an AI Engine array's registers"));
+    // The highest byte first.
+    std::string swapped = bytes_of(words);
+    for (std::size_t i = 0; i < swapped.size(); i += 4) {
+        std::swap(swapped[i], swapped[i + 3]);
+        std::swap(swapped[i + 1], swapped[i + 2]);
+    }
+    EXPECT_TRUE(is_binary_design(swapped));
+    EXPECT_EQ(read_configuration(swapped, "x.cdo").size(), 1U);
 }
 
 TEST(SwitchRegisters, CircuitsPacketsAndTheShimsMultiplexers) {
@@ -162,6 +181,28 @@ TEST(Decompiled, ADesignOfItsTilesSwitchesAndWrites) {
     EXPECT_THAT(text, HasSubstr("%tile_0_2 = aie.tile(0, 2)"));
     EXPECT_THAT(text, HasSubstr("tilesim.configuration {\naiex.npu.write32 {address = 2224144"));
     EXPECT_THAT(text, HasSubstr("aiex.npu.write32 {address = 119316, value = 3}"));
+}
+
+TEST(Decompiled, ASequenceAloneMeetsMemoryTilesThatTakeAndGive) {
+    const std::string text =
+        decompiled({"insts.bin", bytes_of(sequence(2, {0, 0, 0x1D214, 0, 3, 24,  // a shim's task
+                                                       0, 0, 0x21F030, 0, 1, 24}))},
+                   {});
+    EXPECT_THAT(text, HasSubstr("tilesim.note \"no configuration goes with this sequence"));
+    EXPECT_THAT(text, HasSubstr("aie.flow(%tile_0_0, DMA : 0, %tile_0_1, DMA : 0)"));
+    EXPECT_THAT(text, HasSubstr("aie.dma_start(S2MM, 0,"));
+    EXPECT_THAT(text, HasSubstr("address = 119316, value = 3}"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("value = 1}")));  // the core's lock
+}
+
+TEST(Decompiled, MoreColumnsThanNpu1HasAreNpu2s) {
+    const auto device_of = [](std::uint32_t column) {
+        return decompiled({}, {"cdo.bin",
+                               bytes_of(configuration({0x30108, 0, column << 25 | 0x21F010, 2}))})
+            .substr(0, 16);
+    };
+    EXPECT_EQ(device_of(4), "aie.device(npu1)");
+    EXPECT_EQ(device_of(5), "aie.device(npu2)");
 }
 
 }  // namespace

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <variant>
+
+#include "arch/base/config.hpp"
 
 namespace tilesim::workloads::npu::binary {
 
@@ -23,6 +27,36 @@ enum Command : std::uint32_t {
     kWrite64 = 0x108,
     kNoOperation = 0x111
 };
+constexpr std::uint32_t kModuleShift = 8;
+constexpr std::uint32_t kGeneralModule = 1;
+
+// Polls (0x101, 0x104, 0x106), delays, markers and the like of the general module.
+bool waits(std::uint32_t opcode) {
+    static constexpr std::array<std::uint32_t, 7> kWaits{0x101, 0x104, 0x106, 0x10D,
+                                                         0x110, 0x114, 0x119};
+    return std::find(kWaits.begin(), kWaits.end(), opcode) != kWaits.end();
+}
+
+// Above the columns of any array: the registers of other units of a device.
+constexpr std::uint64_t kArrayEnd = std::uint64_t{64} << 25;
+bool in_array(const Instruction& instruction) {
+    const auto* write = std::get_if<Write>(&instruction);
+    const auto* masked = std::get_if<MaskedWrite>(&instruction);
+    const std::uint64_t address = write != nullptr ? write->address : masked->address;
+    return address < kArrayEnd;
+}
+
+// The words of a file whose first byte is the highest, as some tools write them, with the lowest
+// first; other bytes as they are.
+std::string lowest_byte_first(const std::string& bytes) {
+    static constexpr std::string_view kHighestFirst{"\0\0\0\x04\0ODC", 8};
+    std::string swapped = bytes;
+    for (std::size_t i = 0; bytes.starts_with(kHighestFirst) && i + 4 <= swapped.size(); i += 4) {
+        std::reverse(swapped.begin() + static_cast<std::ptrdiff_t>(i),
+                     swapped.begin() + static_cast<std::ptrdiff_t>(i + 4));
+    }
+    return swapped;
+}
 
 std::size_t header_in(const std::string& bytes, std::size_t from) {
     static constexpr std::string_view kBegin{"\x04\0\0\0CDO\0", 8};
@@ -79,7 +113,11 @@ class Reader {
             case kEnd:
                 return false;
             default:
-                words_.fail(begin, fmt::format("command {:#x} is not modelled", opcode));
+                // Commands that wait or delay write nothing, other modules' (power, clocks) are
+                // not the array's.
+                if (opcode >> kModuleShift == kGeneralModule && !waits(opcode)) {
+                    words_.fail(begin, fmt::format("command {:#x} is not modelled", opcode));
+                }
         }
         at_ += payload;
         return true;
@@ -93,10 +131,11 @@ class Reader {
 }  // namespace
 
 bool holds_configuration(const std::string& bytes) {
-    return header_in(bytes, 0) != bytes.npos;
+    return header_in(lowest_byte_first(bytes), 0) != bytes.npos;
 }
 
-std::vector<Instruction> read_configuration(const std::string& bytes, const std::string& file) {
+std::vector<Instruction> read_configuration(const std::string& given, const std::string& file) {
+    const std::string bytes = lowest_byte_first(given);
     std::vector<Instruction> writes;
     std::size_t at = header_in(bytes, 0);
     while (at != bytes.npos) {
@@ -114,6 +153,14 @@ std::vector<Instruction> read_configuration(const std::string& bytes, const std:
         const Words body = words.from(kHeaderWords, count);
         Reader(body, writes).run();
         at = header_in(bytes, at + (kHeaderWords + count) * sizeof(std::uint32_t));
+    }
+    const bool any = !writes.empty();
+    std::erase_if(writes, [](const Instruction& each) { return !in_array(each); });
+    if (any && writes.empty()) {
+        throw arch::base::config::ConfigError(fmt::format(
+            "{}: a configuration of other units of a device (its processors, its memory): nothing "
+            "in it writes an AI Engine array's registers",
+            file));
     }
     return writes;
 }

@@ -18,6 +18,7 @@ namespace registers = arch::npu::control;
 namespace {
 
 constexpr std::int64_t kGenerationOfNpu2 = 4;
+constexpr std::int64_t kShimChannels = 2;  // a direction
 
 using Tile = std::pair<std::int64_t, std::int64_t>;  // column, row
 
@@ -99,19 +100,18 @@ class Decompiler {
     std::string run() {
         note_tiles(transaction_.instructions);
         note_tiles(writes_);
-        std::string text = fmt::format(
-            "aie.device({}) {{\n", transaction_.generation >= kGenerationOfNpu2 ? "npu2" : "npu1");
+        std::string switches;
+        for (const auto& [tile, registers] : registers_) {
+            switches += switches_of(switch_kind(tile), name_of(tile), registers);
+        }
+        const bool alone = writes_.empty() && switches.empty();
+        std::string array = alone ? stand_in() : switches;
+        std::string text = fmt::format("aie.device({}) {{\n", is_npu2() ? "npu2" : "npu1");
         for (const Tile& tile : tiles_) {
             text +=
                 fmt::format("%{0} = aie.tile({1}, {2})\n", name_of(tile), tile.first, tile.second);
         }
-        for (const auto& [tile, registers] : registers_) {
-            const SwitchKind kind = tile.second == 0   ? SwitchKind::Shim
-                                    : tile.second == 1 ? SwitchKind::Memory
-                                                       : SwitchKind::Core;
-            text += switches_of(kind, name_of(tile), registers);
-        }
-        text += "tilesim.configuration {\n";
+        text += array + "tilesim.configuration {\n";
         for (const Instruction& instruction : writes_) {
             text += matters(instruction) ? text_of(instruction) : "";
         }
@@ -119,7 +119,7 @@ class Decompiler {
         if (!transaction_.instructions.empty()) {
             text += "aie.runtime_sequence @sequence() {\n";
             for (const Instruction& instruction : transaction_.instructions) {
-                text += text_of(instruction);
+                text += alone && !of_shim(instruction) ? "" : text_of(instruction);
             }
             text += "}\n";
         }
@@ -127,6 +127,70 @@ class Decompiler {
     }
 
   private:
+    static SwitchKind switch_kind(const Tile& tile) {
+        return tile.second == 0   ? SwitchKind::Shim
+               : tile.second == 1 ? SwitchKind::Memory
+                                  : SwitchKind::Core;
+    }
+
+    // A configuration does not name its device: more columns than npu1 has are npu2's.
+    bool is_npu2() const {
+        constexpr std::int64_t kColumnsOfNpu1 = 5;
+        return transaction_.generation >= kGenerationOfNpu2 ||
+               (transaction_.generation == 0 &&
+                std::any_of(tiles_.begin(), tiles_.end(),
+                            [](const Tile& tile) { return tile.first >= kColumnsOfNpu1; }));
+    }
+
+    static bool of_shim(const Instruction& instruction) {
+        return std::visit(
+            Overloaded{[](const Sync& sync) { return sync.row == 0; },
+                       [](const LoadPdi&) { return true; },
+                       [](const auto& each) { return tile_of(each.address).second == 0; }},
+            instruction);
+    }
+
+    // What lies behind the shim tiles of a sequence whose configuration nobody gives: memory tiles
+    // that take and give whatever the streams can carry.
+    std::string stand_in() {
+        std::map<std::int64_t, std::string> starts;  // by column
+        std::string flows;
+        for (const auto& [tile, registers] : registers_) {
+            for (const auto& [offset, value] : registers) {
+                const auto queue = registers::queue_register(arch::npu::program::TileKind::Shim,
+                                                             kShimChannels, offset);
+                if (tile.second != 0 || !queue || !queue->queue) {
+                    continue;
+                }
+                const bool sends = queue->direction == arch::npu::program::Direction::MM2S;
+                const std::string shim =
+                    fmt::format("%tile_{}_0, DMA : {}", tile.first, queue->channel);
+                const std::string memory =
+                    fmt::format("%tile_{}_1, DMA : {}", tile.first, queue->channel);
+                flows +=
+                    fmt::format("aie.flow({}, {})\n", sends ? shim : memory, sends ? memory : shim);
+                starts[tile.first] += fmt::format(
+                    "aie.dma_start({0}, {1}, ^{0}_{1}, ^behind_{0}_{1})\n^{0}_{1}:\n"
+                    "aie.dma_bd(%stand_in_{2} : memref<4096xi32>, 0, 4096)\n"
+                    "aie.next_bd ^{0}_{1}\n^behind_{0}_{1}:\n",
+                    sends ? "S2MM" : "MM2S", queue->channel, tile.first);
+            }
+        }
+        std::string text = flows;
+        for (const auto& [column, channels] : starts) {
+            tiles_.insert({column, 1});
+            text += fmt::format(
+                "%stand_in_{0} = aie.buffer(%tile_{0}_1) {{sym_name = \"stand_in_{0}\"}} : "
+                "memref<4096xi32>\n"
+                "%dma_{0}_1 = aie.memtile_dma(%tile_{0}_1) {{\n{1}aie.end\n}}\n",
+                column, channels);
+        }
+        return text + R"(tilesim.note "no configuration goes with this sequence (state it as )"
+                      R"(design.configuration): its shim transfers alone, which memory tiles take )"
+                      R"(and give as fast as streams can; writes to other tiles are left out")"
+                      "\n";
+    }
+
     static std::string name_of(const Tile& tile) {
         return fmt::format("tile_{}_{}", tile.first, tile.second);
     }

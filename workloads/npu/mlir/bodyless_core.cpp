@@ -2,7 +2,9 @@
 // their DMA's locks ask of them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "arch/npu/program/descriptor_chain.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
@@ -55,6 +57,7 @@ std::set<std::int64_t> released_locks(const program::Program& program) {
 struct HandOver {
     program::LockAction taken;  // by the channel
     program::LockAction given;
+    std::int64_t words = 0;
 };
 struct CorePort {  // a channel as the core sees it
     bool input = false;
@@ -66,11 +69,13 @@ std::vector<CorePort> ports_of(const program::TileDma& dma) {
     for (const program::TileDma::Start& start : dma.starts) {
         CorePort port{start.direction == program::Direction::S2MM, {}};
         std::optional<program::LockAction> taken;
+        std::int64_t words = 0;
         const auto chain = program::chain_from(start.task.descriptor, dma);
         for (const program::BufferDescriptor* descriptor : chain.descriptors) {
             taken = descriptor->acquire ? descriptor->acquire : taken;
+            words += descriptor->length;
             if (taken && descriptor->release) {
-                port.chain.push_back({*taken, *descriptor->release});
+                port.chain.push_back({*taken, *descriptor->release, std::exchange(words, 0)});
                 taken.reset();
             }
         }
@@ -81,6 +86,17 @@ std::vector<CorePort> ports_of(const program::TileDma& dma) {
     return ports;
 }
 
+// What a core does of which nothing is stated: it reads a block of every input once, through its
+// load port.
+BodylessCore assumed(const Lowering& lowering, const std::vector<CorePort>& ports) {
+    std::int64_t bytes = 0;
+    for (const CorePort& port : ports) {
+        bytes += port.input ? port.chain.front().words * kWordBytes : 0;
+    }
+    const std::int64_t width = lowering.config.kernels.load_width.count();
+    return {std::max<std::int64_t>(1, (bytes + width - 1) / width), 1};
+}
+
 program::CoreOp take(const program::LockAction& given) {
     return {program::AcquireOp{{given.lock, -std::abs(given.value)}}};
 }
@@ -88,9 +104,8 @@ program::CoreOp give(const program::LockAction& taken) {
     return {program::ReleaseOp{{taken.lock, std::abs(taken.value)}}};
 }
 
-program::CoreProgram script_of(const program::TileDma& dma, const BodylessCore& core,
-                               std::int64_t kernel) {
-    const std::vector<CorePort> ports = ports_of(dma);
+program::CoreProgram script_of(program::TileCoordinate tile, const std::vector<CorePort>& ports,
+                               const BodylessCore& core, std::int64_t kernel) {
     std::int64_t rounds = 1;
     for (const CorePort& port : ports) {
         rounds =
@@ -128,9 +143,43 @@ program::CoreProgram script_of(const program::TileDma& dma, const BodylessCore& 
         }
     }
     program::CoreProgram program;
-    program.tile = dma.tile;
+    program.tile = tile;
     program.script.push_back({std::move(loop)});
     return program;
+}
+
+// Without a sequence and without a core on the tile, its locks are the host's.
+bool host_serves(Lowering& lowering, program::TileCoordinate tile) {
+    if (sequence_of(lowering) != nullptr || is_configuration(lowering)) {
+        return false;
+    }
+    for (const Operation& operation : lowering.body()) {
+        if (operation.name == "aie.core") {
+            Cursor cursor(operation);
+            Cursor inside(cursor.group("("));
+            if (lowering.tile(inside) == tile) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// One kernel for all cores that work as long.
+std::int64_t kernel_of(Lowering& lowering, std::int64_t cycles) {
+    auto& kernels = lowering.program.kernels;
+    const std::string name = "default_core";
+    const auto place = std::find_if(kernels.begin(), kernels.end(), [&](const auto& kernel) {
+        return kernel.name.starts_with(name) && kernel.cycles == cycles;
+    });
+    if (place != kernels.end()) {
+        return place - kernels.begin();
+    }
+    program::Kernel fixed;
+    fixed.name = unique_name(kernels, name);
+    fixed.cycles = cycles;
+    kernels.push_back(fixed);
+    return static_cast<std::int64_t>(kernels.size()) - 1;
 }
 
 }  // namespace
@@ -141,40 +190,34 @@ void add_bodyless_cores(Lowering& lowering) {
     for (const program::CoreProgram& core : lowering.program.cores) {
         with_script.insert(core.tile);
     }
-    std::optional<std::int64_t> kernel;
+    const bool stated = lowering.options.costs.default_core.has_value();
     for (const program::TileDma& dma : lowering.program.dmas) {
         const bool core = lowering.config.kind_of(dma.tile) == program::TileKind::Core;
-        const program::BufferDescriptor* waiting = nullptr;
-        for (const program::BufferDescriptor& descriptor : dma.descriptors) {
-            if (descriptor.acquire && !released.contains(descriptor.acquire->lock)) {
-                waiting = &descriptor;
-            }
-        }
-        if (!core || waiting == nullptr || with_script.contains(dma.tile)) {
+        const bool waits =
+            std::any_of(dma.descriptors.begin(), dma.descriptors.end(), [&](const auto& each) {
+                return each.acquire && !released.contains(each.acquire->lock);
+            });
+        if (!core || !waits || with_script.contains(dma.tile) ||
+            (!stated && host_serves(lowering, dma.tile))) {
             continue;
         }
-        if (!lowering.options.costs.default_core) {
-            const auto lock = static_cast<std::size_t>(waiting->acquire->lock);
-            lowering.errors.emplace_back(
-                lowering.device.where,
-                fmt::format("the core of tile {},{} has no body in this file, but its DMA waits "
-                            "for lock {} that nobody else gives; state what such cores do in the "
-                            "side file: default_core: {{cycles: 1000 cycle, inputs_per_output: 1}}",
-                            dma.tile.column, dma.tile.row, lowering.program.locks[lock].name));
+        const std::vector<CorePort> ports = ports_of(dma);
+        if (ports.empty()) {
             continue;
         }
-        const BodylessCore& stated = *lowering.options.costs.default_core;
-        if (!kernel) {
-            kernel = static_cast<std::int64_t>(lowering.program.kernels.size());
-            program::Kernel fixed;
-            fixed.name = unique_name(lowering.program.kernels, "default_core");
-            fixed.cycles = stated.cycles;
-            lowering.program.kernels.push_back(fixed);
-        }
-        lowering.program.cores.push_back(script_of(dma, stated, *kernel));
+        const BodylessCore does =
+            stated ? *lowering.options.costs.default_core : assumed(lowering, ports);
+        lowering.program.cores.push_back(
+            script_of(dma.tile, ports, does, kernel_of(lowering, does.cycles)));
         lowering.note(
-            "cores without a body follow default_core: they take every input's block, work, and "
-            "give every output's");
+            stated ? std::string{"cores without a body follow default_core: they take every "
+                                 "input's block, work, and give every output's"}
+                   : fmt::format("the core of tile {},{} has no body in this file; assumed: it "
+                                 "takes a block of every input, reads them once through its load "
+                                 "port ({} cycles), and gives a block of every output; state what "
+                                 "it does as default_core: {{cycles: {} cycle, inputs_per_output: "
+                                 "1}}",
+                                 dma.tile.column, dma.tile.row, does.cycles, does.cycles));
     }
 }
 

@@ -80,6 +80,13 @@ class Configurations {
             const std::string_view name = operation_name(operation);
             if (name == "configure") {
                 load(device_of(operation, symbol_of(operation)));
+                if (operation.regions()
+                        .empty()) {  // %c = aiex.configure @d; aiex.run %c -> @s (..)
+                    for (const std::string& result : operation.results) {
+                        configured_[result] = parts_.back().device;
+                    }
+                    continue;
+                }
                 for (const Operation& each : region_of(operation).blocks.front().operations) {
                     add(each);
                 }
@@ -91,7 +98,18 @@ class Configurations {
                     load(device_of(operation, symbol));
                 }
             } else {
+                load_for(operation);
                 add(operation);
+            }
+        }
+    }
+
+    // aiex.run %c -> @sequence (..) runs on what %c configured.
+    void load_for(const Operation& operation) {
+        if (operation_name(operation) == "run" && !operation.items.empty()) {
+            const auto place = configured_.find(operation.items.front().token.text);
+            if (place != configured_.end() && operation.items.front().is(TokenKind::Value)) {
+                load(*place->second);
             }
         }
     }
@@ -140,6 +158,7 @@ class Configurations {
     const Source& source_;
     SequenceNames names_;
     std::vector<Part> parts_;
+    std::map<std::string, const Operation*> configured_;  // by the value aiex.configure yields
 };
 
 }  // namespace

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
+
 #include "arch/base/config.hpp"
 #include "arch/npu/program/program_print.hpp"
 #include "arch/npu/shipped_config_testing.hpp"
@@ -26,8 +30,10 @@ const NpuConfig& config() {
 }
 
 // The program of one core whose lock %a is taken and %r given; @k costs 100 and @m 3000 cycles.
-program::Program read(const std::string& body) {
+program::Program read(const std::string& body,
+                      const std::map<std::int64_t, std::int64_t>& loops = {}) {
     ReadOptions options;
+    options.loops = loops;
     options.costs.kernels = {{"k", 100}, {"m", 3000}};
     const auto source = parse_design(
         fmt::format("aie.device(npu1) {{ %t = aie.tile(0, 2) %x = aie.buffer(%t) : memref<64xi32>\n"
@@ -103,6 +109,46 @@ TEST(ControlFlow, BranchesOnDataCostTheirLongerWay) {
     EXPECT_THAT(error_of(fmt::format("{}{}cf.cond_br %q, ^a, ^j\n^a:\n{}cf.br ^j\n^j:\naie.end",
                                      kTake, condition, kGive)),
                 HasSubstr("depends on data, which is not modelled"));
+}
+
+TEST(ControlFlow, RunsThatDataDecidesAreStatedByTheirLine) {
+    const std::string body = fmt::format(
+        "{}%v = memref.load %x[%c0] : memref<64xi32>\n"
+        "%w = memref.load %x[%v] : memref<64xi32>\n"
+        "scf.for %i = %c0 to %w step %c1 {{ func.call @k(%x) : (memref<64xi32>) -> () "
+        "}}\n{}aie.end",
+        kTake, kGive);
+    EXPECT_THAT(error_of(body), HasSubstr("depends on data, which is not modelled; state it as "
+                                          "design.loops."));
+    const std::string message = error_of(body);
+    const std::int64_t line = std::stoll(message.substr(message.find("design.loops.") + 13));
+    const program::Program stated = read(body, {{line, 7}});
+    const auto& script = stated.cores.at(0).script;
+    const auto loop = std::find_if(script.begin(), script.end(), [](const program::CoreOp& op) {
+        return std::holds_alternative<program::LoopOp>(op.op);
+    });
+    ASSERT_NE(loop, script.end());
+    EXPECT_EQ(std::get<program::LoopOp>(loop->op).count, 7);
+}
+
+TEST(ControlFlow, AFunctionsConstantResultDecides) {
+    const auto script_of = [](const std::string& condition) {
+        ReadOptions options;
+        options.costs.kernels = {{"k", 100}};
+        const auto source = parse_design(
+            fmt::format(
+                "aie.device(npu1) {{ %t = aie.tile(0, 2) %x = aie.buffer(%t) : memref<64xi32>\n"
+                "%r = aie.lock(%t, 1)\n"
+                "func.func @ever(%n: i32) -> i1 {{ %y = arith.constant 1 : i1\nreturn %y : i1 }}\n"
+                "aie.core(%t) {{ %one = arith.constant 1 : i32\ncf.br ^h\n^h:\n"
+                "%c = {}\ncf.cond_br %c, ^b, ^e\n^b:\n"
+                "func.call @k(%x) : (memref<64xi32>) -> ()\naie.use_lock(%r, Release, 1)\n"
+                "cf.br ^h\n^e:\naie.end\n}} }}",
+                condition),
+            "d.mlir");
+        return arch::npu::program::print(lower(source, options, config()).program);
+    };
+    EXPECT_EQ(script_of("func.call @ever(%one) : (i32) -> i1"), script_of("arith.constant 1 : i1"));
 }
 
 TEST(ControlFlow, WhatIsCarriedIsFollowedUntilItRepeats) {

@@ -359,6 +359,27 @@ class CoreReader {
         }
         walk_body(flow_of(function), inner, ops);
         --inlining_;
+        name_returned(operation, function, inner, scope);
+    }
+
+    // What a function returns on every way and the reader knows.
+    static void name_returned(const Operation& call, const Operation& function, const Scope& inner,
+                              Scope& scope) {
+        const Operation* last = nullptr;
+        int ways = 0;
+        walk(region_of(function), [&](const Operation& each) {
+            if (each.name == "return" || each.name == "func.return") {
+                last = &each;
+                ++ways;
+            }
+        });
+        if (ways != 1 || call.results.size() != 1 || last->items.empty() ||
+            !last->items.front().is(TokenKind::Value)) {
+            return;
+        }
+        if (const Value* value = inner.find(last->items.front().token.text)) {
+            scope.define(call.results.front(), *value);
+        }
     }
 
     std::int64_t kernel(const std::string& symbol, const Operation& call) {

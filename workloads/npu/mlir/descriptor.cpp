@@ -438,7 +438,7 @@ class ChainReader {
             inside.expect(",");
             packet.id = inside.integer();
             descriptor.packet = packet;
-        } else if (operation.name == "aie.next_bd") {
+        } else if (operation.name == "aie.next_bd" || operation.name == "cf.br") {
             if (cursor.done() || !cursor.peek()->is(TokenKind::BlockLabel)) {
                 cursor.fail("a ^block");
             }

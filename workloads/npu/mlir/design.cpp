@@ -108,9 +108,10 @@ Devices devices_of(const Source& source, const ReadOptions& options) {
                                         "\"// -----\" cut with --set design.part=1",
                                         names));
         }
-        chosen.note = fmt::format("of the devices with a run-time sequence ({}) the first is run; "
-                                  "choose one with --set design.symbol=NAME",
-                                  names);
+        chosen.note = fmt::format(
+            "of the devices with a run-time sequence ({}) the first is run; "
+            "choose one with --set design.symbol=NAME",
+            names);
     }
     chosen.design = designs.front();
     chosen.routed = chosen.routed == nullptr ? chosen.design : chosen.routed;
@@ -189,7 +190,10 @@ void check_operations(Lowering& lowering) {
                                               "aie.configure_cascade"};
     for (const Operation& operation : lowering.body()) {
         const std::string& name = operation.name;
-        if (name.starts_with("aie.trace")) {
+        if (name == "tilesim.note") {
+            Cursor cursor(operation);
+            lowering.note(cursor.word());
+        } else if (name.starts_with("aie.trace")) {
             lowering.note("trace set-up is left out");
         } else if (!kKnown.contains(name) && !name.ends_with(".runtime_sequence")) {
             lowering.errors.emplace_back(operation.where, fmt::format("{} is not modelled", name));
@@ -212,6 +216,20 @@ program::Program lowered(Lowering& lowering, const Operation& routed, const Sour
     lowering.program.name = symbol.empty() ? "design" : plain_name(symbol);
     lowering.program.ends_with_sequence = true;
     return std::move(lowering.program);
+}
+
+// Where a module begins in lines behind `where`: files that tools write to their output have what
+// the tool said in front of it.
+std::size_t module_behind(const std::string& text, Location where) {
+    std::size_t line = 1;
+    for (std::size_t at = 0; at < text.size(); ++line) {
+        if (std::string_view{text}.substr(at).starts_with("module")) {
+            return line > where.line ? at : text.npos;
+        }
+        const std::size_t end = text.find('\n', at);
+        at = end == text.npos ? text.size() : end + 1;
+    }
+    return text.npos;
 }
 
 // The text with all but one part left blank, so that lines keep their numbers.
@@ -258,10 +276,25 @@ void lower_device(Lowering& lowering, const Operation& routed, const std::functi
 
 Source parse_design(const std::string& text, const std::string& file, std::int64_t part) {
     Source source{file, {}};
+    const std::string wanted = part == 0 ? text : only_part(text, file, part);
     try {
-        source.operations = parse(part == 0 ? text : only_part(text, file, part));
+        source.operations = parse(wanted);
     } catch (const ReadError& error) {
-        throw ConfigError(located(source, error.where(), error.what()));
+        const std::size_t begin = module_behind(wanted, error.where());
+        if (begin == wanted.npos) {
+            throw ConfigError(located(source, error.where(), error.what()));
+        }
+        try {
+            std::string module = wanted;
+            std::replace_if(
+                module.begin(), module.begin() + static_cast<std::ptrdiff_t>(begin),
+                [](char c) { return c != '\n'; }, ' ');
+            source.operations = parse(module);
+        } catch (const ReadError& inside) {
+            throw ConfigError(located(source, inside.where(), inside.what()));
+        }
+        source.notes.emplace_back(
+            "what stands in front of the module is no MLIR (what a tool said?): left out");
     }
     return source;
 }
@@ -289,6 +322,9 @@ Design lower(const Source& source, const ReadOptions& options, const NpuConfig& 
                 fmt::format("the module has no aie.device: taken as {}, as the compiler "
                             "does",
                             kImplicitTarget));
+        }
+        for (const std::string& note : source.notes) {
+            lowering.note(note);
         }
         if (!devices.note.empty()) {
             lowering.note(devices.note);

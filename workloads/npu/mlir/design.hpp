@@ -75,6 +75,7 @@ struct ReadOptions {
     std::map<std::string, program::TileCoordinate> tiles{};  // of logical tiles, by name
     KernelCosts costs;
     std::map<std::string, std::int64_t> arguments{};  // numbers among the sequence's arguments
+    std::map<std::int64_t, std::int64_t> loops{};     // runs of loops whose data decides, by line
     std::vector<HostStep> host;
     // The same design with the bodies of its cores, which the compiler leaves beside a file where
     // they are in ELF files.
@@ -85,6 +86,7 @@ struct ReadOptions {
 struct Source {
     std::string file;
     std::vector<Operation> operations;
+    std::vector<std::string> notes{};  // on what was left out as the text was read
 };
 
 struct Design {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "workloads/npu/binary/decompiled.hpp"
+#include "workloads/npu/mlir/cursor.hpp"
 #include "workloads/npu/mlir/device_names.hpp"
 #include "workloads/paths.hpp"
 
@@ -15,8 +16,8 @@ namespace tilesim::workloads::npu::mlir {
 using arch::base::Cycles;
 using arch::base::config::ConfigError;
 using arch::base::config::Document;
-using arch::base::config::read_file;
 using arch::base::config::Node;
+using arch::base::config::read_file;
 
 namespace {
 
@@ -126,6 +127,21 @@ void read_overrides(Node& node, ReadOptions& options) {
         }
         arguments.done();
     }
+    if (node.has("loops")) {
+        Node loops =
+            node.child("loops", "runs of a core's loops whose data decides, by their line");
+        for (const std::string& name : loops.keys()) {
+            const auto line = to_integer(name);
+            std::int64_t runs = 0;
+            loops.optional(name, runs, {0, 1LL << 40}, "runs of the loop on this line");
+            if (line) {
+                options.loops[*line] = runs;
+            } else {
+                loops.error(name, "must be the number of a line");
+            }
+        }
+        loops.done();
+    }
     if (node.has("tiles")) {
         Node tiles = node.child("tiles", "column and row of logical tiles, by name");
         for (const std::string& name : tiles.keys()) {
@@ -198,13 +214,12 @@ void read_bodies(const std::string& path, const std::string& text, DesignFile& d
 bool is_design_file(const std::string& file) {
     const std::string extension = std::filesystem::path(file).extension().string();
     if (extension == ".mlir" || extension == ".bin" || extension == ".pdi" ||
-        extension == ".xclbin") {
+        extension == ".xclbin" || extension == ".cdo") {
         return true;
     }
-    // Sequences are also written as text of hexadecimal words, configurations as *.cdo.
+    // Sequences are also written as text of hexadecimal words.
     std::error_code error;
-    return (extension == ".txt" || extension == ".cdo") &&
-           std::filesystem::is_regular_file(file, error) &&
+    return extension == ".txt" && std::filesystem::is_regular_file(file, error) &&
            binary::is_binary_design(read_file(file));
 }
 
@@ -259,6 +274,11 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
         if (binary::is_binary_design(text)) {
             text = from_binaries({shown, text}, configuration, scenario, design.text);
             shown += " (decompiled)";
+        } else if (text.starts_with("Xilinx ASCII")) {
+            throw ConfigError(fmt::format(
+                "{}: a configuration as the text of a device image, which is made into the binary "
+                "form (CDO, PDI) before anybody loads it: that one is read",
+                shown));
         } else if (!configuration.empty()) {
             node.error("configuration",
                        "goes with a run-time sequence (insts.bin); this file is a "

@@ -213,7 +213,13 @@ TEST(Design, BodylessCoresFollowTheirLocks) {
         "aie.mem(%c) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n"
         "^a: aie.use_lock(%f, AcquireGreaterEqual, 1) aie.dma_bd(%x : memref<16xi32>) "
         "aie.use_lock(%l, Release, 1) aie.next_bd ^a\n^e: aie.end }";
-    EXPECT_THAT(error_of(body), HasSubstr("has no body in this file"));
+    // Without a sequence and without a core, the host serves these locks.
+    EXPECT_TRUE(read(body).program.cores.empty());
+    // A core in a file of its own: it reads 64 B once, 32 B a cycle.
+    const Design assumed = read(body + "aie.core(%c) { aie.end } {elf_file = \"c.elf\"}");
+    ASSERT_EQ(assumed.program.cores.size(), 1U);
+    EXPECT_EQ(assumed.program.kernels.at(0).cycles, 2);
+    EXPECT_THAT(assumed.notes, testing::Contains(HasSubstr("assumed: it takes a block of every")));
     ReadOptions options;
     options.costs.default_core = BodylessCore{50, 3};
     const program::Program program = read(body, options).program;
@@ -360,7 +366,8 @@ TEST(Design, SaysWhereAndWhatItDoesNotRead) {
 // A shim task of so many words at an offset, in a task's form.
 std::string task(const char* name, const char* where) {
     return fmt::format(
-        "%{} = aiex.dma_configure_task(%s, MM2S, 0) {{ aie.dma_bd(%a : memref<?xi32> {}) aie.end }} "
+        "%{} = aiex.dma_configure_task(%s, MM2S, 0) {{ aie.dma_bd(%a : memref<?xi32> {}) aie.end "
+        "}} "
         "{{issue_token = true}}\naiex.dma_start_task(%{})\n",
         name, where, name);
 }
@@ -418,8 +425,9 @@ TEST(Design, ScratchpadValuesAreTheHosts) {
         ": ui32}\n"
         "%t = aiex.dma_configure_task(%s, MM2S, 0) { aie.dma_bd(%a : memref<64xi32>, 0, 8) "
         "{offset_parameter = @o} aie.end }\n}";
-    const std::string tiles = std::string{kTiles} + "%w = aie.buffer(%c) {sym_name = \"words\"} : "
-                                                    "memref<2xi32>\n";
+    const std::string tiles = std::string{kTiles} +
+                              "%w = aie.buffer(%c) {sym_name = \"words\"} : "
+                              "memref<2xi32>\n";
     EXPECT_THAT(read(tiles + sequence).notes,
                 testing::IsSupersetOf({HasSubstr("from the host's scratchpad is left out"),
                                        HasSubstr("scratchpad adds are taken as 0")}));
@@ -445,11 +453,13 @@ TEST(Design, TasksOfDescriptorsThatMoveNothingAreLeftOut) {
 
 TEST(Design, ATaskTakesTheDescriptorItIsGiven) {
     const program::Program program =
-        read(std::string{kTiles} +
-             "aie.runtime_sequence(%a: memref<64xi32>) {\n%x = aiex.dma_bd_pool_pop(0, 0) : i32 %y = "
-             "aiex.dma_bd_pool_pop(0, 0) : i32\naiex.dma_bd_pool_push(0, 0) bd_id %x : i32\n%t = "
-             "aiex.dma_configure_task(%s, MM2S, 0) bd_id %y : i32 { aie.dma_bd(%a : memref<64xi32>, "
-             "0, 8) aie.end } {issue_token = true}\naiex.dma_start_task(%t) }")
+        read(
+            std::string{kTiles} +
+            "aie.runtime_sequence(%a: memref<64xi32>) {\n%x = aiex.dma_bd_pool_pop(0, 0) : i32 %y "
+            "= "
+            "aiex.dma_bd_pool_pop(0, 0) : i32\naiex.dma_bd_pool_push(0, 0) bd_id %x : i32\n%t = "
+            "aiex.dma_configure_task(%s, MM2S, 0) bd_id %y : i32 { aie.dma_bd(%a : memref<64xi32>, "
+            "0, 8) aie.end } {issue_token = true}\naiex.dma_start_task(%t) }")
             .program;
     EXPECT_EQ(std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor.id, 1);
     EXPECT_EQ(std::get<program::PushTask>(program.sequence.at(1)).task.descriptor, 1);

@@ -15,37 +15,36 @@ namespace {
 using Spelling = std::pair<std::string_view, std::string_view>;  // earlier, today's
 
 // Names behind the dialect's; a name that is not here has kept its letters.
-constexpr std::array kNames{Spelling{"useLock", "use_lock"},
-                            Spelling{"dmaBd", "dma_bd"},
-                            Spelling{"dmaBdPacket", "dma_bd_packet"},
-                            Spelling{"dmaStart", "dma_start"},
-                            Spelling{"nextBd", "next_bd"},
-                            Spelling{"shimDMA", "shim_dma"},
-                            Spelling{"shimDMAAllocation", "shim_dma_allocation"},
-                            Spelling{"memTileDMA", "memtile_dma"},
-                            Spelling{"shimmux", "shim_mux"},
-                            Spelling{"packetrules", "packet_rules"},
-                            Spelling{"getCascade", "get_cascade"},
-                            Spelling{"putCascade", "put_cascade"},
-                            Spelling{"getStream", "get_stream"},
-                            Spelling{"putStream", "put_stream"},
-                            Spelling{"objectFifo", "objectfifo"},
-                            Spelling{"objectFifoSubview", "objectfifosubview"},
-                            Spelling{"objectFifo.createObjectFifo", "objectfifo"},
-                            Spelling{"objectfifo.createObjectFifo", "objectfifo"},
-                            Spelling{"objectFifo.acquire", "objectfifo.acquire"},
-                            Spelling{"objectFifo.release", "objectfifo.release"},
-                            Spelling{"objectFifo.subview.access", "objectfifo.subview.access"},
-                            Spelling{"objectFifo.link", "objectfifo.link"},
-                            Spelling{"objectFifo.registerExternalBuffers",
-                                     "objectfifo.register_external_buffers"},
-                            Spelling{"objectfifo.registerExternalBuffers",
-                                     "objectfifo.register_external_buffers"},
-                            Spelling{"objectFifo.registerProcess", "objectfifo.register_process"}};
+constexpr std::array kNames{
+    Spelling{"useLock", "use_lock"},
+    Spelling{"dmaBd", "dma_bd"},
+    Spelling{"dmaBdPacket", "dma_bd_packet"},
+    Spelling{"dmaStart", "dma_start"},
+    Spelling{"nextBd", "next_bd"},
+    Spelling{"shimDMA", "shim_dma"},
+    Spelling{"shimDMAAllocation", "shim_dma_allocation"},
+    Spelling{"memTileDMA", "memtile_dma"},
+    Spelling{"shimmux", "shim_mux"},
+    Spelling{"packetrules", "packet_rules"},
+    Spelling{"getCascade", "get_cascade"},
+    Spelling{"putCascade", "put_cascade"},
+    Spelling{"getStream", "get_stream"},
+    Spelling{"putStream", "put_stream"},
+    Spelling{"objectFifo", "objectfifo"},
+    Spelling{"objectFifoSubview", "objectfifosubview"},
+    Spelling{"objectFifo.createObjectFifo", "objectfifo"},
+    Spelling{"objectfifo.createObjectFifo", "objectfifo"},
+    Spelling{"objectFifo.acquire", "objectfifo.acquire"},
+    Spelling{"objectFifo.release", "objectfifo.release"},
+    Spelling{"objectFifo.subview.access", "objectfifo.subview.access"},
+    Spelling{"objectFifo.link", "objectfifo.link"},
+    Spelling{"objectFifo.registerExternalBuffers", "objectfifo.register_external_buffers"},
+    Spelling{"objectfifo.registerExternalBuffers", "objectfifo.register_external_buffers"},
+    Spelling{"objectFifo.registerProcess", "objectfifo.register_process"}};
 
 // What has moved from the first dialect to the second.
-constexpr std::array<std::string_view, 6> kMoved{"multicast", "multi_dest",       "bp_id",
-                                                 "bp_dest",   "broadcast_packet", "runtime_sequence"};
+constexpr std::array<std::string_view, 6> kMoved{
+    "multicast", "multi_dest", "bp_id", "bp_dest", "broadcast_packet", "runtime_sequence"};
 
 // MLIR's own operations that once needed no dialect's name.
 constexpr std::array kBareNames{Spelling{"func", "func.func"},
@@ -74,6 +73,8 @@ constexpr std::array kBareNames{Spelling{"func", "func.func"},
                                 Spelling{"alloc", "memref.alloc"},
                                 Spelling{"alloca", "memref.alloca"}};
 
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 40;
+
 template <std::size_t N>
 const Spelling* entry_of(const std::array<Spelling, N>& table, std::string_view name) {
     const auto place = std::find_if(table.begin(), table.end(),
@@ -97,7 +98,8 @@ void rename(std::string& word) {
     std::string name = word.substr(dot + 1);
     const Spelling* entry = entry_of(kNames, name);
     name = entry != nullptr ? std::string{entry->second} : name;
-    const bool moved = dialect == "AIE" && std::find(kMoved.begin(), kMoved.end(), name) != kMoved.end();
+    const bool moved =
+        dialect == "AIE" && std::find(kMoved.begin(), kMoved.end(), name) != kMoved.end();
     if (name.starts_with(kFormerProcessor)) {
         name = "npu." + name.substr(kFormerProcessor.size());
     }
@@ -106,6 +108,34 @@ void rename(std::string& word) {
 
 bool is_value(const Item& item) {
     return item.is(TokenKind::Value);
+}
+
+// The product of the first or second numbers of [<2, 4>, <8, 1>].
+std::int64_t product(const Item& list, std::size_t which) {
+    std::int64_t result = 1;
+    for (const Item& entry : list.items) {
+        if (entry.opens("<") && entry.items.size() == 3) {
+            const auto number = to_integer(entry.items[which == 0 ? 0 : 2].token.text).value_or(0);
+            result = number > 0 && number < kMostSteps / result ? result * number : kMostSteps;
+        }
+    }
+    return result;
+}
+
+// Dimensions without names: <size, stride>, in 2023 for some months <stride, size>. The sizes are
+// those whose product is the length.
+void name_dimensions(Item& list, std::int64_t length) {
+    const bool stride_first = product(list, 0) != length && product(list, 1) == length;
+    for (Item& entry : list.items) {
+        if (entry.opens("<") && entry.items.size() == 3) {
+            const Location where = entry.token.where;
+            entry.items = {
+                token(TokenKind::Word, "size", where),   token(TokenKind::Punctuation, "=", where),
+                entry.items[stride_first ? 2 : 0],       token(TokenKind::Punctuation, ",", where),
+                token(TokenKind::Word, "stride", where), token(TokenKind::Punctuation, "=", where),
+                entry.items[stride_first ? 0 : 2]};
+        }
+    }
 }
 
 // dma_bd(<%b : memref<8xi32>, 0, 8>, 0, [<2, 4>]): what is in the brackets counts, and the
@@ -117,23 +147,12 @@ void bracketed_descriptor(Operation& operation) {
     }
     std::vector<Item>& inside = operation.items.front().items;
     std::vector<Item> today = std::move(inside.front().items);
+    const std::int64_t length = today.empty() ? 0 : to_integer(today.back().token.text).value_or(0);
     for (std::size_t i = 1; i < inside.size(); ++i) {
         if (inside[i].opens("[")) {
-            Item dimensions = std::move(inside[i]);
-            for (Item& entry : dimensions.items) {  // <8, 2> became <size = 8, stride = 2>
-                if (entry.opens("<") && entry.items.size() == 3) {
-                    const Location where = entry.token.where;
-                    entry.items = {token(TokenKind::Word, "size", where),
-                                   token(TokenKind::Punctuation, "=", where),
-                                   entry.items[0],
-                                   token(TokenKind::Punctuation, ",", where),
-                                   token(TokenKind::Word, "stride", where),
-                                   token(TokenKind::Punctuation, "=", where),
-                                   entry.items[2]};
-                }
-            }
-            today.push_back(token(TokenKind::Punctuation, ",", dimensions.token.where));
-            today.push_back(std::move(dimensions));
+            name_dimensions(inside[i], length);
+            today.push_back(token(TokenKind::Punctuation, ",", inside[i].token.where));
+            today.push_back(std::move(inside[i]));
         }
     }
     inside = std::move(today);
@@ -158,6 +177,21 @@ void joined_channel(Operation& operation) {
                                        token(TokenKind::Number, number, where)});
 }
 
+// dma_memcpy_nd(0, 0, %buffer[..][..][..]): what stood in front of the buffer said nothing.
+void coordinates_before_buffer(Operation& operation) {
+    if (operation.items.empty() || !operation.items.front().opens("(")) {
+        return;
+    }
+    std::vector<Item>& inside = operation.items.front().items;
+    std::size_t buffer = 0;
+    while (buffer + 2 < inside.size() && inside[buffer + 1].is(",")) {
+        buffer += 2;
+    }
+    if (buffer + 1 < inside.size() && inside[buffer + 1].opens("[")) {
+        inside.erase(inside.begin(), inside.begin() + static_cast<std::ptrdiff_t>(buffer));
+    }
+}
+
 }  // namespace
 
 void write_names_as_today(std::vector<Token>& tokens) {
@@ -167,9 +201,9 @@ void write_names_as_today(std::vector<Token>& tokens) {
             continue;
         }
         rename(word.text);
-        const bool begins = i == 0 || tokens[i - 1].where.line != word.where.line ||
-                            (i > 1 && tokens[i - 1].is("=") &&
-                             tokens[i - 2].kind == TokenKind::Value);
+        const bool begins =
+            i == 0 || tokens[i - 1].where.line != word.where.line ||
+            (i > 1 && tokens[i - 1].is("=") && tokens[i - 2].kind == TokenKind::Value);
         const bool key = i + 1 < tokens.size() && (tokens[i + 1].is("=") || tokens[i + 1].is(","));
         const Spelling* bare = begins && !key ? entry_of(kBareNames, word.text) : nullptr;
         if (bare != nullptr) {
@@ -192,6 +226,8 @@ void EarlierForms::write_as_today(Operation& operation) {
         external_buffers(operation);
     } else if (operation.name == "aie.objectfifo.link") {
         link(operation);
+    } else if (operation.name == "aiex.npu.dma_memcpy_nd") {
+        coordinates_before_buffer(operation);
     }
 }
 
@@ -223,8 +259,12 @@ Item EarlierForms::symbol_of_value(const Item& value) const {
 // aie.objectfifo.acquire<Produce>(%f : !aie.objectfifo<memref<8xi32>>, 1): today @f(Produce, 1).
 void EarlierForms::fifo_use(Operation& operation) {
     std::vector<Item>& items = operation.items;
-    if (items.size() < 2 || !items[0].opens("<") || !items[1].opens("(") || items[0].items.empty() ||
-        items[1].items.empty() || !is_value(items[1].items.front())) {
+    if (items.size() > 2 && items[0].is(TokenKind::Symbol) && items[1].opens("<")) {
+        items.erase(items.begin() + 1);  // @f <Consume>(Consume, 1)
+        return;
+    }
+    if (items.size() < 2 || !items[0].opens("<") || !items[1].opens("(") ||
+        items[0].items.empty() || items[1].items.empty() || !is_value(items[1].items.front())) {
         return;
     }
     const Location where = items[1].token.where;

@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::size_t kMostUnrolled = 4096;  // runs of a loop laid out one by one
 
+std::string unknown_runs(Location where) {
+    return fmt::format(
+        "how often this loop runs depends on data, which is not modelled; state it "
+        "as design.loops.{}",
+        where.line);
+}
+
 bool same_values(const std::vector<std::optional<Value>>& a,
                  const std::vector<std::optional<Value>>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
@@ -149,23 +156,29 @@ FlowWalker::Edge FlowWalker::test(const CountedTest& test, const FlatBlock& bloc
     const auto step = scope_.constant(loop.steps[test.argument]);
     const Value* bound = scope_.find(test.bound);
     const std::size_t staying = test.stays_when_true ? 0 : 1;
+    const auto stated = lowering_.options.loops.find(static_cast<std::int64_t>(block.where.line));
+    if (stated != lowering_.options.loops.end()) {
+        frame.runs = Runs{stated->second, {}};
+        return edge_of(block.jumps[frame.leaving ? 1 - staying : staying]);
+    }
     if (!start || start->kind != Value::Kind::Constant || !step || bound == nullptr) {
-        throw DependsOnData(block.where,
-                            "how often this loop runs depends on data, which is not modelled");
+        throw DependsOnData(block.where, unknown_runs(block.where));
     }
     const std::string predicate = test.stays_when_true ? test.predicate : negated(test.predicate);
     const std::int64_t first = start->index + (test.next_value ? *step : 0);
     Runs runs;
     if (bound->kind == Value::Kind::Parameter) {
         if (first != 0 || *step != 1 || !(predicate.ends_with("lt") || predicate == "ne")) {
-            throw ReadError(block.where, "a loop to a run-time parameter must count from 0 by 1");
+            throw ReadError(block.where,
+                            fmt::format("a loop to a run-time parameter must count from 0 by 1; "
+                                        "state how often it runs as design.loops.{}",
+                                        block.where.line));
         }
         runs.parameter = bound->index;
     } else if (bound->kind == Value::Kind::Constant) {
         runs.count = times_passed(predicate, first, *step, bound->index);
     } else {
-        throw DependsOnData(block.where,
-                            "how often this loop runs depends on data, which is not modelled");
+        throw DependsOnData(block.where, unknown_runs(block.where));
     }
     frame.runs = runs;
     return edge_of(block.jumps[frame.leaving ? 1 - staying : staying]);
@@ -183,9 +196,8 @@ FlowWalker::Edge FlowWalker::branch_by_data(std::size_t number, Frame& frame) {
     if (loop != nullptr && !std::all_of(block.jumps.begin(), block.jumps.end(), stays)) {
         const auto way = std::find_if(block.jumps.begin(), block.jumps.end(), stays);
         if (loop->events || !loop->test || way == block.jumps.end()) {
-            throw DependsOnData(block.where, fmt::format("how often this loop runs depends on "
-                                                         "data, which is not modelled{}",
-                                                         block_name(block)));
+            throw DependsOnData(
+                block.where, unknown_runs(block.where, loop->test.has_value()) + block_name(block));
         }
         lowering_.note("ways out of a loop that data decides about are taken as never taken");
         writer_.spend_branch();

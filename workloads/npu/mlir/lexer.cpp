@@ -97,7 +97,7 @@ class Lexer {
                 return {TokenKind::Punctuation, std::string{two}, where};
             }
         }
-        if (std::string_view{"(){}[]<>,:=+-*?/#!"}.find(c) == std::string_view::npos) {
+        if (std::string_view{"(){}[]<>,:=+-*?/#!|"}.find(c) == std::string_view::npos) {
             throw ReadError(where,
                             fmt::format("unexpected character '{}'",
                                         c > ' ' && c < 127 ? std::string(1, c)

@@ -77,6 +77,8 @@ void lower_cascades(Lowering& lowering);
 void lower_sequence(Lowering& lowering);
 // Scripts for cores whose locks nobody serves: KernelCosts::default_core, or an error.
 void add_bodyless_cores(Lowering& lowering);
+// Whether the device was decompiled from register writes.
+bool is_configuration(const Lowering& lowering);
 // Whether a device's sequence loads configurations: other devices of the file, or its own again.
 const Operation* sequence_of(Lowering& lowering);
 bool loads_configurations(const Operation& sequence);

@@ -35,6 +35,8 @@ class FifoReader {
                     link(operation);
                 } else if (operation.name == "aie.objectfifo.allocate") {
                     allocate(operation);
+                } else if (operation.name == "aie.objectfifo.register_external_buffers") {
+                    register_external(operation);
                 } else if (operation.name.starts_with("aie.objectfifo.register_process") ||
                            operation.name == "aie.objectfifo_rearm_binding") {
                     throw ReadError(operation.where,
@@ -278,6 +280,33 @@ class FifoReader {
         fifo.memory = lowering_.tile(inside);
     }
 
+    // @name (%shim, {%buffer, ..}): the elements of a shim's end lie in DRAM.
+    void register_external(const Operation& operation) {
+        Cursor cursor(operation);
+        const Location where = cursor.where();
+        ObjectFifo& fifo = lowering_.fifos[number_of(cursor.symbol(), where)];
+        Cursor inside(cursor.group("("));
+        const program::TileCoordinate tile = lowering_.tile(inside);
+        inside.expect(",");
+        Cursor list(inside.group("{"));
+        std::vector<std::int64_t> buffers;
+        while (!list.done()) {
+            buffers.push_back(lowering_.names.index_of(list, Value::Kind::External));
+            list.skip(",");
+        }
+        std::vector<FifoEnd*> ends{&fifo.producer};
+        for (FifoEnd& end : fifo.consumers) {
+            ends.push_back(&end);
+        }
+        const auto end = std::find_if(ends.begin(), ends.end(),
+                                      [&](const FifoEnd* each) { return each->tile == tile; });
+        if (end == ends.end() || has_memory(tile)) {
+            throw ReadError(where, fmt::format("@{} has no end at the shim tile {},{}", fifo.name,
+                                               tile.column, tile.row));
+        }
+        (*end)->external = std::move(buffers);
+    }
+
     void overrides() {
         for (const auto& [name, wanted] : lowering_.options.fifos) {
             lowering_.attempt([&, &key = name, &value = wanted] {
@@ -467,12 +496,30 @@ class FifoReader {
         }
     }
 
+    // Registered buffers in DRAM, with locks at the shim: the host hands elements over.
+    void external_pool(FifoEnd& end, const std::string& name, bool synchronized) {
+        if (end.external.empty()) {
+            return;
+        }
+        const auto first = static_cast<std::size_t>(end.external.front());
+        FifoPool pool;
+        pool.tile = end.tile;
+        pool.element = lowering_.external_types[first];
+        pool.buffers = end.external;
+        lowering_.fifo_pools.push_back(std::move(pool));
+        end.pool = lowering_.fifo_pools.size() - 1;
+        if (synchronized) {
+            add_locks(*end.pool, name, 0);
+        }
+    }
+
     void pools(ObjectFifo& fifo) {
         const auto number = static_cast<std::size_t>(&fifo - lowering_.fifos.data());
         if (!fifo.dma) {
             shared_pool(fifo);
             return;
         }
+        external_pool(fifo.producer, fifo.name, fifo.synchronized);
         if (!fifo.producer.pool && has_memory(fifo.producer.tile)) {
             fifo.producer.pool = add_pool(fifo.producer.tile, fifo.element, fifo.name,
                                           depth_of(fifo, number, fifo.producer, true));
@@ -485,6 +532,7 @@ class FifoReader {
         }
         for (std::size_t i = 0; i < fifo.consumers.size(); ++i) {
             FifoEnd& end = fifo.consumers[i];
+            external_pool(end, fifo.name + "_cons", fifo.synchronized);
             if (end.pool || !has_memory(end.tile)) {
                 continue;
             }

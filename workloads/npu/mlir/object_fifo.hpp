@@ -34,7 +34,7 @@ struct LockPair {
 struct FifoPool {
     program::TileCoordinate tile;
     MemrefType element;
-    std::vector<std::int64_t> buffers{};  // of the program
+    std::vector<std::int64_t> buffers{};  // of the program; at a shim its external ones
     std::vector<LockPair> locks{};        // one; a branch of a link has its own; empty: none
     std::int64_t repeat = 1;              // times each element is taken
 };
@@ -46,6 +46,7 @@ struct FifoEnd {
     std::optional<std::int64_t> pinned{};  // DMA channel
     std::optional<std::size_t> pool{};     // of Lowering::fifo_pools
     std::optional<program::ChannelId> channel{};
+    std::vector<std::int64_t> external{};  // buffers in DRAM registered at a shim's end
 };
 
 struct ObjectFifo {

@@ -1,6 +1,7 @@
 // The register writes of a configuration (a decompiled CDO) as what the array begins with: locks,
 // descriptors, tasks.
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -11,6 +12,9 @@
 namespace tilesim::workloads::npu::mlir {
 
 namespace {
+
+// What workloads/npu/binary writes a configuration as.
+constexpr std::string_view kConfiguration = "tilesim.configuration";
 
 void write_all(Lowering& lowering, const Operation& configuration) {
     Registers registers(lowering);
@@ -46,9 +50,14 @@ void begin_with(Lowering& lowering, const program::SequenceOp& operation) {
 
 }  // namespace
 
+bool is_configuration(const Lowering& lowering) {
+    return std::any_of(lowering.body().begin(), lowering.body().end(),
+                       [](const Operation& operation) { return operation.name == kConfiguration; });
+}
+
 void lower_configuration(Lowering& lowering) {
     for (const Operation& operation : lowering.body()) {
-        if (operation.name != "tilesim.configuration") {
+        if (operation.name != kConfiguration) {
             continue;
         }
         write_all(lowering, operation);

@@ -263,12 +263,36 @@ class Switches {
         if (route.destinations.empty()) {
             return false;
         }
+        if (!wired && leads_nowhere(route)) {
+            return false;
+        }
         if (wired) {
             route.path.clear();  // the router's, all of it: a part of the way is not stated
         }
         route.name = unique_name(lowering_.program.routes,
                                  packet_id ? fmt::format("packet{}", *packet_id) : "stream");
         lowering_.program.routes.push_back(std::move(route));
+        return true;
+    }
+
+    // Where a branch of the stream leads to no receiver, all of it stands: every branch must take a
+    // word before the next one comes.
+    bool leads_nowhere(const program::Route& route) {
+        const auto end = std::find_if(route.path.begin(), route.path.end(), [&](const auto& hop) {
+            const auto next = stream::wire_from({hop.tile, hop.out});
+            return next && lowering_.config.contains(next->tile) &&
+                   std::none_of(route.path.begin(), route.path.end(), [&next](const auto& other) {
+                       return other.tile == next->tile && other.in == next->port;
+                   });
+        });
+        if (end == route.path.end()) {
+            return false;
+        }
+        lowering_.note(fmt::format(
+            "the stream from tile {},{} MM2S {} has a branch that leaves tile {},{} and no switch "
+            "takes: its words stand on the machine, and here no route takes them",
+            route.source.tile.column, route.source.tile.row, route.source.index, end->tile.column,
+            end->tile.row));
         return true;
     }
 

@@ -122,15 +122,13 @@ class Sequence {
         }
         const bool lacks_one = std::any_of(
             lowering_.errors.begin() + static_cast<std::ptrdiff_t>(errors_before),
-            lowering_.errors.end(), [](const auto& error) {
-                return error.second.find(kNoConstant) != std::string::npos;
-            });
+            lowering_.errors.end(),
+            [](const auto& error) { return error.second.find(kNoConstant) != std::string::npos; });
         if (lacks_one && !unstated_.empty()) {
             lowering_.errors.emplace_back(
-                operation.where,
-                fmt::format("%{} is given by the host at the launch; state it as "
-                            "design.arguments.{}",
-                            fmt::join(unstated_, ", %"), unstated_.front()));
+                operation.where, fmt::format("%{} is given by the host at the launch; state it as "
+                                             "design.arguments.{}",
+                                             fmt::join(unstated_, ", %"), unstated_.front()));
         }
     }
 
@@ -208,8 +206,9 @@ class Sequence {
             {"sync_scratchpad_parameters_from_host", &Sequence::scratchpad},
         };
         static const std::set<std::string_view> kNothing{
-            "aie.end", "return",    "func.return", "memref.assume_alignment",
-            "preempt", "cf.assert", "load_pdi",    "memref.dealloc"};
+            "aie.end",     "return",    "func.return", "memref.assume_alignment",
+            "preempt",     "cf.assert", "load_pdi",    "memref.dealloc",
+            "patch_marker"};
         const std::string_view name = operation_name(operation);
         const auto handler = kHandlers.find(name);
         if (handler != kHandlers.end()) {
@@ -227,14 +226,10 @@ class Sequence {
     }
 
     // (%arg[offsets][sizes][strides], packet = <...>) {id, metadata = @x, issue_token}; before 2025
-    // two coordinates stood in front and the innermost stride was left out.
+    // the innermost stride was left out.
     void memcpy_nd(const Operation& operation, Scope& scope) {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
-        while (inside.peek() != nullptr && inside.peek()->is(TokenKind::Number)) {
-            inside.take();
-            inside.expect(",");
-        }
         const std::string argument = inside.peek() != nullptr ? inside.peek()->token.text : "";
         const std::int64_t buffer = scope.index_of(inside, Value::Kind::External);
         const auto offsets = numbers(inside, scope);
@@ -418,6 +413,10 @@ class Sequence {
     // aiex.run @sequence(%a, %b) : (types): another sequence of this device, in this place.
     void run_other(const Operation& operation, Scope& scope) {
         Cursor cursor(operation);
+        if (!cursor.done() && cursor.peek()->is(TokenKind::Value)) {  // what configured the array
+            cursor.take();
+            cursor.expect("->");
+        }
         const Location where = cursor.where();
         const std::string symbol = cursor.symbol();
         const Operation* other = nullptr;
