@@ -73,7 +73,7 @@ constexpr std::array kBareNames{Spelling{"func", "func.func"},
                                 Spelling{"alloc", "memref.alloc"},
                                 Spelling{"alloca", "memref.alloca"}};
 
-constexpr std::int64_t kMostSteps = std::int64_t{1} << 40;
+constexpr std::int64_t kMostProduct = std::int64_t{1} << 40;
 
 template <std::size_t N>
 const Spelling* entry_of(const std::array<Spelling, N>& table, std::string_view name) {
@@ -116,7 +116,7 @@ std::int64_t product(const Item& list, std::size_t which) {
     for (const Item& entry : list.items) {
         if (entry.opens("<") && entry.items.size() == 3) {
             const auto number = to_integer(entry.items[which == 0 ? 0 : 2].token.text).value_or(0);
-            result = number > 0 && number < kMostSteps / result ? result * number : kMostSteps;
+            result = number > 0 && number < kMostProduct / result ? result * number : kMostProduct;
         }
     }
     return result;

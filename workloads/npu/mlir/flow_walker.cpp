@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 #include "arch/base/clock.hpp"
 
@@ -13,11 +14,10 @@ namespace {
 
 constexpr std::size_t kMostUnrolled = 4096;  // runs of a loop laid out one by one
 
-std::string unknown_runs(Location where) {
-    return fmt::format(
-        "how often this loop runs depends on data, which is not modelled; state it "
-        "as design.loops.{}",
-        where.line);
+// `counts`: the loop has one test, whose runs can be stated.
+std::string unknown_runs(Location where, bool counts = true) {
+    return "how often this loop runs depends on data, which is not modelled" +
+           (counts ? fmt::format("; state it as design.loops.{}", where.line) : "");
 }
 
 bool same_values(const std::vector<std::optional<Value>>& a,
@@ -25,6 +25,16 @@ bool same_values(const std::vector<std::optional<Value>>& a,
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
         return x && y ? x->same_as(*y) : !x && !y;
     });
+}
+
+std::size_t hash_of(const std::vector<std::optional<Value>>& values) {
+    std::size_t hash = values.size();
+    for (const auto& value : values) {
+        constexpr std::size_t kFactor = 0x9E3779B97F4A7C15;
+        const auto number = value ? value->index + value->offset : -1;
+        hash = (hash ^ std::hash<std::int64_t>{}(number)) * kFactor;
+    }
+    return hash;
 }
 
 std::string negated(const std::string& predicate) {
@@ -433,23 +443,27 @@ FlowWalker::Edge FlowWalker::leave(std::size_t number, const Values& entry,
 FlowWalker::Edge FlowWalker::unrolled(std::size_t number, const Values& entry, Script& ops) {
     const Loop& loop = flow_.loops()[number];
     Values values = entry;
-    std::vector<State> states;
-    std::vector<std::size_t> begins;
+    struct Run {
+        State state;
+        std::size_t begin = 0;  // in `ops`
+    };
+    std::unordered_multimap<std::size_t, Run> runs;  // by the hash of what is carried
     for (std::size_t run = 0; run < kMostUnrolled; ++run) {
         writer_.flush(ops);
-        const auto before = std::find_if(states.begin(), states.end(), [&](const State& s) {
-            return same_values(s.carried, values) && s.held == held_;
+        const std::size_t hash = hash_of(values);
+        const auto [like, end] = runs.equal_range(hash);
+        const auto before = std::find_if(like, end, [&](const auto& each) {
+            const State& state = each.second.state;
+            return same_values(state.carried, values) && state.held == held_;
         });
-        if (before != states.end()) {
-            const auto from = static_cast<std::ptrdiff_t>(
-                begins[static_cast<std::size_t>(before - states.begin())]);
+        if (before != end) {
+            const auto from = static_cast<std::ptrdiff_t>(before->second.begin);
             const Script body(ops.begin() + from, ops.end());
             ops.resize(static_cast<std::size_t>(from));
             writer_.repeat(body, -1, {}, ops);
             return {};
         }
-        states.push_back({values, held_});
-        begins.push_back(ops.size());
+        runs.emplace(hash, Run{{values, held_}, ops.size()});
         bind(loop.header, values, true);
         Frame frame{number};
         Edge edge = follow(loop.header, frame, ops);

@@ -206,6 +206,29 @@ TEST(ObjectFifo, TheSequenceMeansTheShimsEnd) {
               (program::TileCoordinate{0, 0}));
 }
 
+TEST(ObjectFifo, RegisteredBuffersInDramAreARingOfTheShim) {
+    const program::Program p = read(
+        std::string{kTiles} +
+        "%x = aie.external_buffer {sym_name = \"x\"} : memref<48xi32>\n"
+        "%y = aie.external_buffer {sym_name = \"y\"} : memref<48xi32>\n"
+        "aie.objectfifo @f(%s, {%a}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo.register_external_buffers @f (%s, {%y, %x}) : (memref<48xi32>, "
+        "memref<48xi32>)\n" +
+        core("%a", "f", "Consume", 1, 1));
+    ASSERT_EQ(p.dmas.size(), 2U);
+    const program::TileDma& shim = p.dmas[0];
+    EXPECT_EQ(shim.tile, (program::TileCoordinate{0, 0}));
+    ASSERT_EQ(shim.descriptors.size(), 2U);
+    EXPECT_EQ(shim.descriptors[0].buffer, 1);
+    EXPECT_EQ(shim.descriptors[0].length, 48);  // the buffer's, not the element's
+    EXPECT_EQ(shim.descriptors[1].next, shim.descriptors[0].id);
+    // The host fills: nothing is there to be sent at first.
+    EXPECT_EQ(lock(p, "f_prod_lock_0"), 2);
+    EXPECT_EQ(lock(p, "f_cons_lock_0"), 0);
+    EXPECT_EQ(p.locks[static_cast<std::size_t>(shim.descriptors[0].acquire->lock)].name,
+              "f_cons_lock_0");
+}
+
 TEST(Placement, LogicalTilesGetLegalPlaces) {
     const auto source = parse_design(
         "aie.device(npu1) {\n%one = aie.logical_tile<CoreTile>(?, ?)\n"
