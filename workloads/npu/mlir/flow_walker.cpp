@@ -473,10 +473,14 @@ FlowWalker::Edge FlowWalker::unrolled(std::size_t number, const Values& entry, S
         writer_.spend_branch();
         values = std::move(edge.values);
     }
-    throw DependsOnData(flow_.blocks()[loop.header].where,
-                        fmt::format("the runs of this loop differ and are more than {}, which is "
-                                    "not modelled",
-                                    kMostUnrolled));
+    const Location where = flow_.blocks()[loop.header].where;
+    throw DependsOnData(
+        where, fmt::format(
+                   "the runs of this loop differ and are more than {}, which is not "
+                   "modelled{}",
+                   kMostUnrolled,
+                   loop.test ? fmt::format("; state how many it has as design.loops.{}", where.line)
+                             : ""));
 }
 
 }  // namespace tilesim::workloads::npu::mlir
