@@ -31,7 +31,7 @@ void read_dma(Node node, DmaConfig& dma) {
     node.optional("descriptor_latency", dma.descriptor_latency, kCycles,
                   "from a task's start to its first lock request");
     node.optional("boundary_bubble", dma.boundary_bubble, kCycles,
-                  "S2MM: cycles not ready between descriptors");
+                  "cycles without a word between descriptors");
     node.optional("grant_to_stream", dma.grant_to_stream, kCycles,
                   "from a lock that was waited for to the first word");
     node.optional("parity_bound_descriptors", dma.parity_bound_descriptors,

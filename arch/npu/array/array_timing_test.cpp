@@ -111,6 +111,19 @@ TEST(ArrayTiming, AReceiversBubbleDelaysWhatFollows) {
                                            config.core_dma.boundary_bubble);
 }
 
+TEST(ArrayTiming, ASendersBubbleDelaysWhatFollows) {
+    const NpuConfig config = device();
+    program::Program program = send_up(2);
+    // The receiver takes both in one descriptor: only the sender goes from one to the next.
+    program.dmas[1].starts[0].task.repeat = 1;
+    program.dmas[1].descriptors[0].length *= 2;
+    ArrayBench bench(program, config);
+    bench.run();
+    EXPECT_EQ(bench.end_of(kReceiver), config.memory_dma.descriptor_latency + kMoved * 2 +
+                                           config.stream.hop_latency * 3 +
+                                           config.memory_dma.boundary_bubble);
+}
+
 TEST(ArrayTiming, ALockTheSequenceGivesStartsTheStreamTheGrantToStreamLater) {
     const NpuConfig config = device();
     program::Program program = send_up();

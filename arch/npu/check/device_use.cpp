@@ -27,8 +27,8 @@ std::int64_t bits_for(std::int64_t value) {
 struct DmaUse {
     bool used = false;
     bool chained = false;
-    bool acquires = false;        // a descriptor waits for a lock
-    bool receives_again = false;  // S2MM: a descriptor may follow another at once
+    bool acquires = false;  // a descriptor waits for a lock
+    bool goes_on = false;   // a descriptor may follow another at once
     std::int64_t channels = 0;
     std::int64_t descriptors = 0;
     std::int64_t dimensions = 0;
@@ -125,8 +125,7 @@ class DeviceUse {
         DmaUse& use = dma_of(channel.tile);
         raise(use.channels, channel.index + 1);
         raise(use.repeats, task.repeat);
-        use.receives_again = use.receives_again || (channel.direction == program::Direction::S2MM &&
-                                                    (task.repeat > 1 || use.chained));
+        use.goes_on = use.goes_on || task.repeat > 1 || use.chained;
     }
     void look_at(const program::ChannelId& channel) {
         reach(channel.tile);
@@ -241,7 +240,7 @@ class DeviceUse {
         if (!use.used) {
             names_.push_back(map + "descriptor_latency");
         }
-        if (!use.receives_again) {
+        if (!use.goes_on) {
             names_.push_back(map + "boundary_bubble");
         }
         if (!use.acquires) {

@@ -181,10 +181,8 @@ class Builder {
         const bool receives = channel.direction == program::Direction::S2MM;
         const std::string agent = fmt::format("{}.{}{}", tile_agent(channel.tile),
                                               receives ? "s2mm" : "mm2s", channel.index);
-        const double bubble =
-            receives ? static_cast<double>(
-                           config_.dma_of(config_.kind_of(channel.tile)).boundary_bubble.count())
-                     : 0.0;
+        const double bubble = static_cast<double>(
+            config_.dma_of(config_.kind_of(channel.tile)).boundary_bubble.count());
         Chain& entry = chains_[channel];
         entry.channel = channel;
         entry.frame = graph_.add_frame();

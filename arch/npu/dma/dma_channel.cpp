@@ -233,7 +233,7 @@ void DmaChannel::finish_transfer(Cycles now) {
             fmt::format("cycle {}: {} chains to descriptor {}, which nobody has written",
                         now.count(), name(), *next));
     }
-    request_lock(id_.direction == program::Direction::S2MM ? now + timing_.boundary_bubble : now);
+    request_lock(now + timing_.boundary_bubble);
 }
 
 void DmaChannel::finish_task(Cycles now) {

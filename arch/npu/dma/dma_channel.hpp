@@ -3,7 +3,7 @@
 // Models:  task queue of bounded depth (a push to a full queue is dropped), resets, repeat counts,
 //          chaining, out-of-order descriptors (the packet's header names one), iteration state
 //          kept in the descriptor, lock acquire before and release after each descriptor, one cycle
-//          not ready at each S2MM descriptor boundary, completion tokens.
+//          without a word at each descriptor boundary, completion tokens.
 // Ignores: compression, finish-on-TLAST.
 // Source:  Xilinx aie-rt, AMD AM020, mlir-aie; docs/modelling.md.
 #pragma once
@@ -77,7 +77,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
   public:
     struct Timing {
         base::Cycles task_start;       // task to first lock request
-        base::Cycles boundary_bubble;  // S2MM: not ready between descriptors
+        base::Cycles boundary_bubble;  // no word passes between descriptors
         base::Cycles grant_to_stream;  // from a lock that was waited for to the first word
         std::int64_t queue_depth;
         std::int64_t words_per_cycle = 1;

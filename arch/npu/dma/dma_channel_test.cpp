@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "arch/npu/program/program_fault.hpp"
 #include "arch/npu/bench_testing.hpp"
+#include "arch/npu/program/program_fault.hpp"
 
 namespace tilesim::arch::npu::dma {
 namespace {
@@ -187,7 +187,7 @@ TEST(DmaChannel, ARepeatedTaskRunsItsChainAgainWithoutANewStart) {
     bench.push_at(0_cyc, {.descriptor = 2, .repeat = 3});
     bench.run();
     EXPECT_THAT(bench.mover->descriptors, ElementsAre(2, 3, 2, 3, 2, 3));
-    EXPECT_EQ(bench.mover->begun.back(), kTaskStart + kMoved * 5);
+    EXPECT_EQ(bench.mover->begun.back(), kTaskStart + (kMoved + kBubble) * 5);
     EXPECT_TRUE(bench.channel.idle());
 }
 
@@ -197,7 +197,7 @@ TEST(DmaChannel, ATokenIsSentOnceAtTheEndOfTheLastRun) {
     bench.push_at(0_cyc, {.descriptor = 0, .repeat = 2, .token = true});
     bench.push_at(0_cyc, {.descriptor = 0, .repeat = 1, .token = false});
     bench.run();
-    EXPECT_THAT(bench.tokens, ElementsAre(kTaskStart + kMoved * 2));
+    EXPECT_THAT(bench.tokens, ElementsAre(kTaskStart + kMoved * 2 + kBubble));
 }
 
 TEST(DmaChannel, IsIdleWhenItsLastTaskHasEndedAndSaysSoOnce) {
@@ -244,13 +244,15 @@ TEST(DmaChannel, AReceiverIsNotReadyForTheBubbleAtEveryDescriptorBoundary) {
                                                 kTaskStart + each * 2, kTaskStart + each * 3));
 }
 
-TEST(DmaChannel, ASenderHasNoBubble) {
+// mlir-aie's hardware traces test1 and test2: a core's sending port pauses for a cycle at each of
+// its descriptors, while the shim's receiver has one descriptor for all of them.
+TEST(DmaChannel, ASenderPausesForTheBubbleAtEveryDescriptorBoundary) {
     SendingChannel bench;
     bench.write(0, 1);
     bench.write(1);
     bench.push_at(0_cyc, {});
     bench.run();
-    EXPECT_THAT(bench.mover->begun, ElementsAre(kTaskStart, kTaskStart + kMoved));
+    EXPECT_THAT(bench.mover->begun, ElementsAre(kTaskStart, kTaskStart + kMoved + kBubble));
 }
 
 // --- locks ---------------------------------------------------------------------------------------
