@@ -326,7 +326,7 @@ TEST(DmaChannel, EverySecondExecutionUsesTheOtherBufferAndItsLocks) {
     bench.run();
     EXPECT_THAT(bench.mover->buffers, ElementsAre(5, 7, 5));
     EXPECT_EQ(bench.mover->begun[1], 101_cyc + kGrantToStream);
-    EXPECT_EQ(bench.mover->begun[2], 101_cyc + kGrantToStream + kMoved);
+    EXPECT_EQ(bench.mover->begun[2], 101_cyc + kGrantToStream + kMoved + kBubble);
 }
 
 // --- packets out of order ------------------------------------------------------------------------
