@@ -296,6 +296,9 @@ AmxConfig read_amx_config(Node node) {
     node.optional("simulated_cores", config.simulated_cores, {0, 256},
                   "of more cores that execute the same program on data of their own about so many "
                   "are simulated, each for its share; 0: every one");
+    node.optional("simulated_instructions", config.simulated_instructions,
+                  {0, std::int64_t{1} << 40},
+                  "where all cores together execute no more, every one is simulated");
     read_window(node.child("window", "out-of-order window"), config.window);
     read_tiles(node.child("tiles", "tile registers and TMUL"), config.tiles);
     read_access(node.child("access", "load and store pipelines"), config.access);

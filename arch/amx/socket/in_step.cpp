@@ -1,6 +1,7 @@
 #include "arch/amx/socket/in_step.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -91,6 +92,14 @@ std::vector<std::vector<std::size_t>> alike(const std::vector<Program>& programs
     return classes;
 }
 
+// In all runs.
+std::int64_t executed(const std::vector<Program>& programs) {
+    return std::accumulate(programs.begin(), programs.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Program& program) {
+                               return sum + program.dynamic_instructions() * program.runs;
+                           });
+}
+
 }  // namespace
 
 caches::Line Displacement::of(caches::Line line) const {
@@ -133,13 +142,15 @@ std::optional<Displacement> displacement(const Program& program, const Program& 
     return Displacement{std::move(pieces)};
 }
 
-std::vector<Member> members_of(const std::vector<Program>& programs, std::int64_t most) {
+std::vector<Member> members_of(const std::vector<Program>& programs, std::int64_t most,
+                               std::int64_t instructions) {
     const auto all = static_cast<std::int64_t>(programs.size());
+    const bool every = most == 0 || all <= most || executed(programs) <= instructions;
     std::vector<std::size_t> stands_for(programs.size());  // of each program: whose is simulated
     for (const std::vector<std::size_t>& group : alike(programs)) {
         const auto size = static_cast<std::int64_t>(group.size());
         const std::int64_t simulated =
-            most == 0 || all <= most ? size : std::max<std::int64_t>(1, size * most / all);
+            every ? size : std::max<std::int64_t>(1, size * most / all);
         // Neighbours, which share most, go together.
         std::int64_t share = -1;
         std::size_t first = 0;

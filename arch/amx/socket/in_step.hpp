@@ -49,8 +49,10 @@ struct Member {
 };
 
 // One a program. Where there are more than `most`, about as many are simulated, each for its share
-// of those like it; 0: every one is.
-std::vector<Member> members_of(const std::vector<program::Program>& programs, std::int64_t most);
+// of those like it; 0, or where all programs together execute no more than `instructions`: every
+// one is.
+std::vector<Member> members_of(const std::vector<program::Program>& programs, std::int64_t most,
+                               std::int64_t instructions = 0);
 
 // Shows every instruction of the simulated core to its observer, and to those of the cores in step
 // their own instruction of the same place.

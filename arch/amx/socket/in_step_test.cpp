@@ -61,6 +61,9 @@ TEST(InStep, ProgramsThatDifferInMoreThanPlacesAreNotAlike) {
     EXPECT_FALSE(displacement(reads(0, 8, "vaddps zmm1, zmm2, zmm3\n"),         // an operand
                               reads(1, 8, "vaddps zmm1, zmm2, zmm4\n"))
                      .has_value());
+    Program twice = reads(1);
+    twice.runs = 2;
+    EXPECT_FALSE(displacement(reads(0), twice).has_value());
     // One buffer moved in two ways.
     EXPECT_FALSE(displacement(reads(0, 8, "vmovups zmm0, [own]\n"),
                               reads(1, 8, "vmovups zmm0, [own + 64]\n"))
@@ -80,6 +83,19 @@ TEST(InStep, EveryCoreIsSimulatedUpToSoManyAndWhereNoNumberIsGiven) {
         EXPECT_EQ(cores_of(members_of(alike(6), most)),
                   (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
     }
+}
+
+// Each core executes eight times two loads and the loop's counter.
+TEST(InStep, EveryCoreIsSimulatedWhereAllTogetherExecuteFew) {
+    const std::vector<std::size_t> every{0, 1, 2, 3, 4, 5, 6};
+    EXPECT_EQ(cores_of(members_of(alike(7), 3, 7 * 8 * 3)), every);
+    EXPECT_NE(cores_of(members_of(alike(7), 3, 7 * 8 * 3 - 1)), every);
+    std::vector<Program> twice = alike(7);
+    for (Program& program : twice) {
+        program.runs = 2;
+    }
+    EXPECT_EQ(cores_of(members_of(twice, 3, 2 * 7 * 8 * 3)), every);
+    EXPECT_NE(cores_of(members_of(twice, 3, 2 * 7 * 8 * 3 - 1)), every);
 }
 
 TEST(InStep, EachSimulatedCoreStandsForNeighbours) {

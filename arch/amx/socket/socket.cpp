@@ -15,7 +15,7 @@ Socket::Socket(const AmxConfig& config, const std::vector<program::Program>& pro
     : config_(config),
       queue_(queue),
       clock_(config.clock),
-      members_(members_of(programs, config.simulated_cores)),
+      members_(members_of(programs, config.simulated_cores, config.simulated_instructions)),
       runs_(runs) {
     std::vector<core::Core*> all;
     for (std::size_t i = 0; i < programs.size(); ++i) {

@@ -243,6 +243,7 @@ TEST(Socket, CoresThatStandForOthersAskForTheirLinesToo) {
     config.simulated_cores = 0;
     const Outcome every = run(config, like_each_other(12));
     config.simulated_cores = 3;
+    config.simulated_instructions = 0;
     const Outcome some = run(config, like_each_other(12));
     EXPECT_EQ(every.uncore.memory_reads, 12 * 16 + 16);
     EXPECT_EQ(some.uncore.memory_reads, 12 * 16 + 16);
@@ -255,6 +256,7 @@ TEST(Socket, CoresThatStandForOthersAskForTheirLinesToo) {
 TEST(Socket, OneCoreOfEachKindIsSimulatedAtLeast) {
     AmxConfig config;
     config.simulated_cores = 2;
+    config.simulated_instructions = 0;
     std::vector<std::string> texts = like_each_other(5);
     texts[3] += "scalar\n";
     Machine machine(config, texts);

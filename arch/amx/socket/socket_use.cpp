@@ -23,7 +23,8 @@ class SocketUse {
         name_caches();
         name_pages();
         name_uncore();
-        name_if(socket_.simulated() == socket_.cores(), {"amx.simulated_cores"});
+        name_if(socket_.simulated() == socket_.cores(),
+                {"amx.simulated_cores", "amx.simulated_instructions"});
         return std::move(names_);
     }
 

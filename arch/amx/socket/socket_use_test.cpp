@@ -41,6 +41,7 @@ TEST(SocketUse, InstructionsThatAProgramDoesNotHaveAreNamed) {
     EXPECT_TRUE(names(loads, "amx.access.prefetch_port"));
     EXPECT_FALSE(names(unused("prefetcht0 [0x1000000]\n"), "amx.access.prefetch_port"));
     EXPECT_TRUE(names(loads, "amx.simulated_cores"));
+    EXPECT_TRUE(names(loads, "amx.simulated_instructions"));
     EXPECT_FALSE(names(loads, "amx.access.tile_load_to_use"));
     EXPECT_FALSE(names(loads, "amx.tiles.load_config"));
     const auto others = unused("tileloaddt1 tmm0, [0x1000000], 64\ntdpbssd tmm1, tmm0, tmm0\n");

@@ -295,6 +295,12 @@ class AmxJob final : public Job {
                 "{} cores simulated: each stands for others with the same program, in step "
                 "with it, whose lines L3 and DRAM see too; amx.simulated_cores: 0 simulates all",
                 socket.simulated()));
+        } else if (config.simulated_cores > 0 &&
+                   static_cast<std::int64_t>(socket.cores()) > config.simulated_cores) {
+            result.notes.push_back(fmt::format(
+                "{} cores simulated, every one: they are not alike, or all execute no more "
+                "instructions than amx.simulated_instructions, {}",
+                socket.simulated(), config.simulated_instructions));
         }
         note_reads(result, work_);
     }
@@ -503,9 +509,7 @@ class AmxProgramDataflow final : public Dataflow {
         work.mapping.threads = std::ssize(program.programs);
         for (auto& each : work.lowered.programs) {
             work.mapping.runs = std::max(work.mapping.runs, each.runs);
-            for (std::size_t i = 0; each.preparations.empty() && i < each.buffers.size(); ++i) {
-                each.preparations.push_back({i, level_of(program.data_in)});
-            }
+            state_buffers(each, level_of(program.data_in));
         }
         return std::make_unique<AmxJob>(a_case, std::move(work));
     }

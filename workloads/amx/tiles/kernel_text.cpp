@@ -86,4 +86,13 @@ std::vector<Program> read_kernel(const std::string& text, const std::string& fil
     return programs;
 }
 
+void state_buffers(Program& program, arch::amx::program::Preparation::To level) {
+    if (!program.preparations.empty()) {
+        return;
+    }
+    for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+        program.preparations.push_back({i, level});
+    }
+}
+
 }  // namespace tilesim::workloads::amx::tiles

@@ -40,5 +40,24 @@ TEST(KernelText, RefusesThreadsThatWouldWaitForever) {
                 testing::HasSubstr("thread 1 comes to 2 barriers, threads before it to 1"));
 }
 
+TEST(KernelText, WithoutCacheStatesEveryBufferIsAtTheSameLevel) {
+    using To = arch::amx::program::Preparation::To;
+    const auto levels = [](const std::string& text) {
+        auto program = read_kernel(text, "x.amx", 1).front();
+        state_buffers(program, To::L2);
+        std::vector<std::pair<std::size_t, To>> found;
+        for (const auto& each : program.preparations) {
+            found.emplace_back(each.buffer, each.to);
+        }
+        return found;
+    };
+    const std::string three = "buffer a 0x1000 64\nbuffer b 0x2000 64\nbuffer c 0x3000 64\n";
+    EXPECT_THAT(levels(three + "scalar\n"),
+                testing::ElementsAre(testing::Pair(0, To::L2), testing::Pair(1, To::L2),
+                                     testing::Pair(2, To::L2)));
+    EXPECT_THAT(levels(three + "touch b l1\nscalar\n"),
+                testing::ElementsAre(testing::Pair(1, To::L1)));
+}
+
 }  // namespace
 }  // namespace tilesim::workloads::amx::tiles
