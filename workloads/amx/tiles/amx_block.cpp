@@ -39,6 +39,9 @@ void BlockWriter::begin() {
     most_ = program_.add_config(shapes(rows_, columns_));
     emit(Opcode::Ldtilecfg, most_);
     post_.constants();
+    if (problem_.constants) {
+        problem_.constants(program_);
+    }
 }
 
 // Rows or columns of a last tile that is smaller; 0: none is.
@@ -139,26 +142,48 @@ void BlockWriter::add_lines(const Address& n, std::int64_t count, const Address&
     }
 }
 
+void BlockWriter::first_prefetches() {
+    const std::int64_t columns = arch::base::ceil_div(problem_.n, kMaxRows);
+    for (const TileProblem::Next& next : problem_.next) {
+        const std::int64_t first = next.base - map_.n_acc * next.n;
+        loops_.loop("first", problem_.k_tiles, [&](const Address& k) {
+            for (std::int64_t n = 0; n < std::min(map_.n_acc, columns); ++n) {
+                for (std::int64_t line = 0; line < next.lines; ++line) {
+                    prefetch(scaled(k, next.k, first + n * next.n + line * kRowBytes),
+                             Opcode::Prefetcht2);
+                }
+            }
+            step_left_ = 1;
+            some_among();
+        });
+    }
+}
+
 void BlockWriter::first_decompression(const Address& n, std::int64_t n_count) {
-    add_lines(n, n_count, {}, 0);
+    for (std::int64_t k = 0; k < problem_.steps_ahead; ++k) {
+        add_lines(n, n_count, Address{}.plus(k), k);
+    }
     step_left_ = 1;
     some_among();
 }
 
-// A k step reads a slot of the ring while the next step, or the next block's first, goes into the
-// slot behind it.
+// A k step reads a slot of the ring while a later one, or one of the next block's first, goes into
+// a slot behind it.
 void BlockWriter::ring_steps(const AccumulatorBlock& block, bool interleaves_stores) {
     const std::int64_t groups = block.k_tiles / problem_.slots;
     const auto group = [&](const Address& first, bool last) {
         for (std::int64_t slot = 0; slot < problem_.slots; ++slot) {
             const bool ends = slot + 1 == problem_.slots;
+            const std::int64_t to = slot + problem_.steps_ahead;
+            const std::int64_t round = to % problem_.slots;
             Step step;
             step.k = first.plus(slot);
             step.b.base = slot * problem_.slot_bytes;
-            if (ends && last) {
-                add_lines(block.n.plus(block.n_count), block.next_count, {}, 0);
+            if (last && to >= problem_.slots) {
+                add_lines(block.n.plus(block.n_count), block.next_count, Address{}.plus(round),
+                          round);
             } else {
-                add_lines(block.n, block.n_count, step.k.plus(1), ends ? 0 : slot + 1);
+                add_lines(block.n, block.n_count, first.plus(to), round);
             }
             products(block, step, interleaves_stores && ends && last);
         }
@@ -168,26 +193,38 @@ void BlockWriter::ring_steps(const AccumulatorBlock& block, bool interleaves_sto
     group(Address{}.plus((groups - 1) * problem_.slots), true);
 }
 
-void BlockWriter::add_prefetches(const AccumulatorBlock& block, const Step& step) {
-    if (problem_.next.lines == 0) {
-        return;
-    }
+void BlockWriter::add_prefetches(const AccumulatorBlock& block, const Step& step,
+                                 const TileProblem::Next& next) {
     const Address k = sum(block.k, step.k);
     // Every block of rows takes its part of each tile of the next columns.
     constexpr std::int64_t kLine = kRowBytes;
     const std::int64_t blocks = std::max<std::int64_t>(
         arch::base::ceil_div(arch::base::ceil_div(problem_.m, kMaxRows), map_.m_acc), 1);
-    const std::int64_t lines = arch::base::ceil_div(problem_.next.lines, blocks);
-    const std::int64_t part = problem_.next.lines * kLine / blocks;
+    const std::int64_t lines = arch::base::ceil_div(next.lines, blocks);
+    const std::int64_t part = next.lines * kLine / blocks;
     for (std::int64_t n = 0; n < map_.n_acc; ++n) {
-        const Address tile = sum(sum(scaled(block.n, problem_.next.n,
-                                            problem_.next.base + n * problem_.next.n),
-                                     k, problem_.next.k),
+        const Address tile = sum(sum(scaled(block.n, next.n, next.base + n * next.n), k, next.k),
                                  block.m, arch::base::ceil_div(part, map_.m_acc));
         for (std::int64_t line = 0; line < lines; ++line) {
             prefetch(tile.plus(line * kLine), Opcode::Prefetcht2);
         }
     }
+}
+
+// Lines to decompress, evenly among what waits already: a row of prefetches would take all fill
+// buffers at once.
+void BlockWriter::mix_in(std::deque<std::function<void()>>& lines) {
+    std::deque<std::function<void()>> mixed;
+    const std::size_t count = lines.size();
+    const std::size_t all = count + among_.size();
+    for (std::size_t i = 0, taken = 0; i < all; ++i) {
+        const bool line = taken * all < (i + 1) * count;
+        taken += line ? 1 : 0;
+        std::deque<std::function<void()>>& from = line ? lines : among_;
+        mixed.push_back(std::move(from.front()));
+        from.pop_front();
+    }
+    among_.swap(mixed);
 }
 
 void BlockWriter::some_among() {
@@ -361,7 +398,12 @@ void BlockWriter::products(const AccumulatorBlock& block, const Step& at, bool s
 void BlockWriter::ordered_products(const AccumulatorBlock& block, const Step& step, bool store) {
     using Order = AmxMapping::Order;
     step_left_ = block.m_count * block.n_count;
-    add_prefetches(block, step);
+    std::deque<std::function<void()>> lines;
+    lines.swap(among_);
+    for (const TileProblem::Next& next : problem_.next) {
+        add_prefetches(block, step, next);
+    }
+    mix_in(lines);
     if (map_.order == Order::Switched) {
         for (std::int64_t n = 0; n < block.n_count; ++n) {
             load_b(block, step, n);

@@ -43,23 +43,27 @@ struct TileProblem {
     std::vector<Pair> pairs{{}};
     arch::amx::program::Opcode dot = arch::amx::program::Opcode::Tdpbssd;
     PostOperations post;
+    // Code in front of everything: constants.
+    std::function<void(arch::amx::program::Program&)> constants;
     // Code in front of a block of columns: re-layout, decompression. Tiles from `first`, `count`.
     std::function<void(arch::amx::program::Program&, const arch::amx::program::Address& first,
                        std::int64_t count)>
         prepare_columns;
-    // As that, a line at a time among the products of the k step before: line `line` of the tile
+    // As that, a line at a time among the products of a k step before: line `line` of the tile
     // that is `across` and k tile `k`. B is then a ring of `slots` k steps, `slot_bytes` apart.
     std::function<void(arch::amx::program::Program&, const arch::amx::program::Address& across,
                        const arch::amx::program::Address& k, std::int64_t line,
                        const arch::amx::program::Address& to)>
         decompress_line;
     std::int64_t slots = 0;  // divides k_tiles
+    std::int64_t steps_ahead = 1;  // less than slots
     std::int64_t slot_bytes = 0;
     // What is prefetched of the next block of columns: as much of each of its tiles.
     struct Next {
         std::int64_t base = 0, n = 0, k = 0;  // address; bytes a tile across, a k tile
-        std::int64_t lines = 0;               // of a tile; 0: nothing is prefetched
-    } next;
+        std::int64_t lines = 0;               // of a tile
+    };
+    std::vector<Next> next;
 };
 
 // A block of accumulators: where it starts, in tiles, and how large it is.
@@ -85,7 +89,9 @@ class BlockWriter {
     // where registers are left; constants of the post-operations.
     void begin();
     void write(const AccumulatorBlock& block);
-    // The first k step of the first block of columns, in front of it.
+    // Prefetches of the first block of columns.
+    void first_prefetches();
+    // The first k steps of the first block of columns, in front of it.
     void first_decompression(const arch::amx::program::Address& n, std::int64_t n_count);
     // Post-operations that wait for products to hide behind.
     void finish_rows() { post_.rest(); }
@@ -128,10 +134,12 @@ class BlockWriter {
     void taps(std::size_t index, const Step& outer, const std::function<void(const Step&)>& body);
     void products(const AccumulatorBlock& block, const Step& at, bool store);
     // What is to stand among the products of a step, behind each its share.
-    void add_prefetches(const AccumulatorBlock& block, const Step& step);
+    void add_prefetches(const AccumulatorBlock& block, const Step& step,
+                        const TileProblem::Next& next);
     void add_lines(const arch::amx::program::Address& n, std::int64_t count,
                    const arch::amx::program::Address& k, std::int64_t slot);
     void ring_steps(const AccumulatorBlock& block, bool interleaves_stores);
+    void mix_in(std::deque<std::function<void()>>& lines);
     void some_among();
     void ordered_products(const AccumulatorBlock& block, const Step& step, bool store);
     // Rows of the block's temporary that are to be finished, now or among later products.

@@ -10,6 +10,7 @@
 #include "arch/amx/core/tile_machine.hpp"
 #include "arch/base/splitmix64.hpp"
 #include "arch/base/units.hpp"
+#include "workloads/amx/tiles/amx_relayout.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 
@@ -32,6 +33,9 @@ constexpr std::int64_t kParts = 3;
 float random_value(DataType type, bool is_signed, std::uint64_t& state) {
     const std::uint64_t bits = arch::base::next_splitmix64(state);
     const auto byte = static_cast<std::uint8_t>(bits);
+    if (type == DataType::Int4) {
+        return static_cast<float>(static_cast<int>(bits % 16) - (is_signed ? 8 : 0));
+    }
     if (type == DataType::Int8) {
         return is_signed ? static_cast<float>(static_cast<std::int8_t>(byte))
                          : static_cast<float>(byte);
@@ -53,6 +57,12 @@ std::uint32_t read_bits(const BackingStore& store, std::int64_t address, std::in
     std::array<std::byte, sizeof(std::uint32_t)> image{};
     store.read(address, std::span{image}.first(static_cast<std::size_t>(bytes)));
     return std::bit_cast<std::uint32_t>(image);
+}
+
+void write_nibble(BackingStore& store, std::int64_t address, int value, bool high) {
+    constexpr std::uint32_t kNibble = 15;
+    const std::uint32_t bits = static_cast<std::uint32_t>(value) & kNibble;
+    write_bits(store, address, read_bits(store, address, 1) | (high ? bits << 4U : bits), 1);
 }
 
 std::size_t at(std::int64_t index) {
@@ -158,6 +168,10 @@ std::int64_t AmxData::b_address(std::int64_t tap, std::int64_t k, std::int64_t n
                k % group * element_bytes_;
     }
     const std::int64_t tile = (n / kMaxRows * taps() + tap) * k_tiles_ + k / lowered_.k_tile;
+    if (gemm_.b == DataType::Int4) {  // a half of this byte
+        return lowered_.raw + tile * kNarrowTileBytes +
+               k % lowered_.k_tile / group / 2 * kRowBytes + n % kMaxRows * group + k % group;
+    }
     if (decompresses(gemm_, map_)) {  // int8 where the tile has bf16
         return lowered_.raw + (tile * kMaxRows + k % lowered_.k_tile / group) * kMaxRows * group +
                n % kMaxRows * group + k % group;
@@ -179,7 +193,11 @@ void AmxData::fill(BackingStore& store) const {
     } else {
         fill_b(store);
     }
-    write_bits(store, lowered_.scale, std::bit_cast<std::uint32_t>(scale_), sizeof(float));
+    if (gemm_.b == DataType::Int4) {
+        write_bits(store, lowered_.nibbles, kNibbleMask, kNibbleMaskBytes);
+    }
+    const float scale = scale_ / (gemm_.b == DataType::Int4 ? kNibbleScale : 1.0F);
+    write_bits(store, lowered_.scale, std::bit_cast<std::uint32_t>(scale), sizeof(float));
     for (std::int64_t n = 0; n < conv_.filters; ++n) {
         write_bits(store, lowered_.bias + n * kGroupBytes,
                    std::bit_cast<std::uint32_t>(bias_[at(n)]), sizeof(float));
@@ -208,10 +226,16 @@ void AmxData::fill_a(BackingStore& store) const {
 void AmxData::fill_b(BackingStore& store) const {
     const bool f32 = gemm_.b == DataType::F32;
     const std::int64_t bytes = gemm_.b == DataType::Int8 ? 1 : element_bytes_;
+    const bool int4 = gemm_.b == DataType::Int4;
     for (std::int64_t tap = 0; tap < taps(); ++tap) {
         for (std::int64_t k = 0; k < conv_.channels; ++k) {
             for (std::int64_t n = 0; n < conv_.filters; ++n) {
                 const float value = b_[at(b_index(tap, k, n))];
+                if (int4) {
+                    write_nibble(store, b_address(tap, k, n), static_cast<int>(value),
+                                 k % lowered_.k_tile / kGroupBytes % 2 == 0);
+                    continue;
+                }
                 for (std::int64_t p = 0; p < (f32 ? kParts : 1); ++p) {
                     const std::uint32_t bits =
                         bytes == 1 ? static_cast<std::uint32_t>(static_cast<std::int32_t>(value))

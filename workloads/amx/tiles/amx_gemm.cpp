@@ -98,6 +98,7 @@ void place(LoweredAmx& l, Pages& layout, const GemmProblem& gemm, const AmxMappi
         l.masks = layout.take("b_masks", columns * k_tiles * kMaxRows * kMaskBytes);
     } else if (decompresses(gemm, map)) {
         l.raw = layout.take("b", columns * k_tiles * kNarrowTileBytes);
+        l.nibbles = gemm.b == DataType::Int4 ? layout.take("nibbles", kNibbleMaskBytes) : 0;
     } else {
         l.raw_row = l.n * stored_bytes(gemm.b);
         l.raw = layout.take("b", l.k * l.raw_row);
@@ -127,7 +128,7 @@ TileProblem problem_of(const GemmProblem& gemm, const AmxMapping& map, const Low
     p.b_k = vnni ? kMaxRows * l.b_row : kTileBytes;
     p.b_block = p.b_n;
     if (map.prefetch_next && !decompresses(gemm, map)) {
-        p.next = {p.b + map.n_acc * p.b_n, p.b_n, p.b_k, kTileBytes / kRowBytes};
+        p.next = {{p.b + map.n_acc * p.b_n, p.b_n, p.b_k, kTileBytes / kRowBytes}};
     }
     p.c = l.c;
     p.c_row = l.c_row;
@@ -164,7 +165,9 @@ void take_share(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, 
         const auto [first, last] = share(p.k_tiles, t, map.threads);
         p.a += first * p.a_k;
         p.b += first * p.b_k;
-        p.next.base += first * p.next.k;
+        for (TileProblem::Next& next : p.next) {
+            next.base += first * next.k;
+        }
         p.c += t * l.c_copy;
         p.k_tiles = last - first;
         return;
@@ -198,7 +201,9 @@ void take_rows_or_columns(TileProblem& p, const AmxMapping& map, bool by_m, std:
         p.c += tiles * p.c_m;
     } else {
         p.b += tiles * p.b_n;
-        p.next.base += tiles * p.next.n;
+        for (TileProblem::Next& next : p.next) {
+            next.base += tiles * next.n;
+        }
         p.c += tiles * p.c_n;
         p.post.bias += start * kResultBytes;
     }
@@ -235,8 +240,8 @@ void reduce(Program& program, const AmxMapping& map, const LoweredAmx& l, std::i
 }
 
 // k steps of a ring that goes round a whole number of times.
-std::int64_t ring_slots(std::int64_t k_tiles) {
-    std::int64_t slots = 2;
+std::int64_t ring_slots(std::int64_t k_tiles, std::int64_t steps_ahead) {
+    std::int64_t slots = steps_ahead + 1;
     while (k_tiles % slots != 0) {
         ++slots;
     }
@@ -255,15 +260,23 @@ void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, Low
     const std::int64_t tiles = (p.b - l.b) / p.b_n;  // the thread's first column of tiles
     const bool whole = map.outer == AmxMapping::Outer::M;
     const std::int64_t columns = whole ? ceil_div(p.n, kMaxRows) : map.n_acc;
-    relayout.narrow = decompresses(gemm, map) && map.b_layout == AmxMapping::BLayout::Packed;
-    relayout.raw = l.raw + tiles * (relayout.narrow ? p.k_tiles * kNarrowTileBytes
-                                                    : kMaxRows * relayout.element_bytes);
+    const bool compressed = decompresses(gemm, map);
+    const bool sparse = map.b_layout == AmxMapping::BLayout::Sparse;
+    const bool narrow = compressed && !sparse;
+    if (compressed) {
+        relayout.weights = sparse                        ? Weights::Sparse
+                           : gemm.b == DataType::Int4 ? Weights::Int4
+                                                         : Weights::Int8;
+    }
+    relayout.raw = l.raw + tiles * (narrow ? p.k_tiles * kNarrowTileBytes
+                                           : kMaxRows * relayout.element_bytes);
     relayout.raw_row = l.raw_row;
     relayout.first_line = tiles * p.k_tiles * kMaxRows;
     relayout.masks = l.masks + relayout.first_line * kMaskBytes;
     const bool among = map.decompress == AmxMapping::Decompress::Interleaved;
     if (among) {
-        p.slots = ring_slots(p.k_tiles);
+        p.steps_ahead = std::min(map.decompress_steps, p.k_tiles - 1);
+        p.slots = ring_slots(p.k_tiles, p.steps_ahead);
         p.slot_bytes = map.n_acc * kTileBytes;
     }
     const std::int64_t panel =
@@ -271,21 +284,23 @@ void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, Low
     p.b = relayout.packed = layout.take("panel" + std::to_string(t), panel);
     p.b_block = whole ? p.b_n : 0;
     relayout.packed_block = p.b_block;
-    const bool sparse = map.b_layout == AmxMapping::BLayout::Sparse;
     l.warm.push_back({t, p.b, panel});
+    if (l.nibbles != 0) {
+        l.warm.push_back({t, l.nibbles, kNibbleMaskBytes});
+        p.constants = [mask = l.nibbles](Program& program) { nibble_constants(program, mask); };
+    }
     const std::int64_t lines = ceil_div(p.n, kMaxRows) * p.k_tiles * kMaxRows;
+    const auto start = [&l, &relayout](std::int64_t line) {
+        return l.lines.starts[static_cast<std::size_t>(relayout.first_line + line)];
+    };
     if (sparse) {
-        const auto start = [&l, &relayout](std::int64_t line) {
-            return l.lines.starts[static_cast<std::size_t>(relayout.first_line + line)];
-        };
         l.reads.push_back({t, relayout.masks, lines * kMaskBytes});
         l.reads.push_back({t, start(0), start(lines) - start(0)});
-    } else if (relayout.narrow) {
+    } else if (narrow) {
         l.reads.push_back({t, relayout.raw, lines / kMaxRows * kNarrowTileBytes});
     } else {
         l.reads.push_back({t, l.raw, l.k * l.raw_row});
     }
-    const bool compressed = decompresses(gemm, map);
     p.prepare_columns = [relayout, compressed](Program& program, const Address& first,
                                                std::int64_t count) {
         (compressed ? decompress : relay)(program, relayout, first, count);
@@ -298,10 +313,18 @@ void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, Low
             decompress_line(program, relayout, across, k, line, to);
         };
     }
-    if (map.prefetch_next && relayout.narrow) {  // of what is to be decompressed next
-        const std::int64_t column = p.k_tiles * kNarrowTileBytes;
-        p.next = {relayout.raw + map.n_acc * column, column, kNarrowTileBytes,
-                  kNarrowTileBytes / kRowBytes};
+    if (map.prefetch_next && compressed) {  // what is to be decompressed next
+        const auto next = [&p, &map](std::int64_t first, std::int64_t tile) {
+            const std::int64_t column = p.k_tiles * tile;
+            p.next.push_back({first + map.n_acc * column, column, tile,
+                              ceil_div(tile, std::int64_t{kRowBytes})});
+        };
+        if (sparse) {  // by the tiles' mean length: a pointer that moves evenly
+            next(start(0), ceil_div((start(lines) - start(0)) * kMaxRows, lines));
+            next(relayout.masks, kMaxRows * kMaskBytes);
+        } else {
+            next(relayout.raw, kNarrowTileBytes);
+        }
     }
 }
 

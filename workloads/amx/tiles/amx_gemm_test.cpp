@@ -203,6 +203,84 @@ TEST(AmxGemm, Int8WeightsOfBf16GiveTheProduct) {
     expect_product(narrow(70, 130, 90), mapping);
 }
 
+GemmProblem nibbles(std::int64_t m, std::int64_t k, std::int64_t n, DataType c) {
+    GemmProblem problem = gemm(m, k, n, DataType::Int8, c);
+    problem.b = DataType::Int4;
+    return problem;
+}
+
+TEST(AmxGemm, Int4WeightsOfInt8GiveTheProduct) {
+    for (const auto decompress :
+         {AmxMapping::Decompress::Ahead, AmxMapping::Decompress::Interleaved}) {
+        for (const auto post : {AmxMapping::Post::Fused, AmxMapping::Post::Interleaved}) {
+            AmxMapping mapping;
+            mapping.decompress = decompress;
+            mapping.post = post;
+            mapping.prefetch_next = true;
+            expect_product(nibbles(29, 330, 70, DataType::F32), mapping);
+            expect_product(nibbles(32, 130, 137, DataType::Int8), mapping);
+            mapping.threads = 3;
+            mapping.partition = AmxMapping::Partition::N;
+            mapping.b_signed = false;
+            expect_product(nibbles(29, 200, 160, DataType::Bf16), mapping);
+        }
+    }
+    AmxMapping mapping;
+    mapping.outer = AmxMapping::Outer::M;
+    mapping.relu = false;
+    expect_product(nibbles(70, 130, 90, DataType::F32), mapping);
+}
+
+// Half the bytes, and for two lines one load, one shift, two masks and two stores.
+TEST(AmxGemm, TwoLinesOfInt4WeightsComeFromOne) {
+    AmxMapping mapping;
+    mapping.relu = false;
+    const LoweredAmx lowered = lower(nibbles(32, 256, 64, DataType::F32), mapping);
+    std::map<arch::amx::program::Opcode, std::int64_t> counts;
+    for (arch::amx::program::InstructionStream stream(lowered.programs[0]); !stream.finished();
+         stream.advance()) {
+        ++counts[stream.current().instruction->opcode];
+    }
+    using arch::amx::program::Opcode;
+    constexpr std::int64_t kLines = 256 * 64 / 64;
+    EXPECT_EQ(counts[Opcode::Vpslld], kLines / 2);
+    EXPECT_EQ(counts[Opcode::Vpandd], kLines);
+    // Beside them a row of C in and out a post-operation, and a row of biases a tile across.
+    EXPECT_EQ(counts[Opcode::Vmovups], kLines / 2 + 32 * 64 / 16 + 64 / 16);
+    EXPECT_EQ(counts[Opcode::VmovupsStore], kLines + 32 * 64 / 16);
+    EXPECT_EQ(lowered.nibbles - lowered.raw, 256 * 64 / 2);  // both on pages
+}
+
+// A pointer that moves evenly over values and masks: every line of the next columns' once.
+TEST(AmxGemm, SparseValuesAndMasksOfTheNextColumnsArePrefetched) {
+    AmxMapping mapping;
+    mapping.b_layout = AmxMapping::BLayout::Sparse;
+    mapping.decompress = AmxMapping::Decompress::Interleaved;
+    mapping.prefetch_next = true;
+    mapping.density_percent = 40;
+    const GemmProblem problem = gemm(32, 512, 256);
+    const LoweredAmx lowered = lower(problem, mapping);
+    std::map<std::int64_t, int> lines;
+    for (arch::amx::program::InstructionStream stream(lowered.programs[0]); !stream.finished();
+         stream.advance()) {
+        if (stream.current().instruction->opcode == arch::amx::program::Opcode::Prefetcht2) {
+            ++lines[stream.current().address / 64];
+        }
+    }
+    const std::int64_t values = lowered.lines.starts.back() - lowered.raw;
+    const std::int64_t tile = arch::base::ceil_div(values, std::int64_t{8 * 16});
+    for (std::int64_t at = lowered.raw + 2 * 8 * tile; at < lowered.lines.starts.back(); at += 64) {
+        EXPECT_EQ(lines.count(at / 64), 1U) << at;
+    }
+    for (std::int64_t at = 2 * 8 * 128; at < 8 * 16 * 128; at += 64) {
+        EXPECT_GE(lines[(lowered.masks + at) / 64], 1) << at;  // the values' pointer runs on
+    }
+    expect_product(problem, mapping);
+    mapping.threads = 2;
+    mapping.partition = AmxMapping::Partition::N;
+    expect_product(problem, mapping);
+}
+
 TEST(AmxGemm, SparseWeightsGiveTheProductDecompressedAmongProducts) {
     for (const auto order : {AmxMapping::Order::Interleaved, AmxMapping::Order::Switched}) {
         AmxMapping mapping;
@@ -210,9 +288,12 @@ TEST(AmxGemm, SparseWeightsGiveTheProductDecompressedAmongProducts) {
         mapping.decompress = AmxMapping::Decompress::Interleaved;
         mapping.order = order;
         mapping.nc = 96;
-        expect_product(gemm(32, 330, 217), mapping);  // six k tiles: a ring of two
-        expect_product(gemm(32, 520, 217), mapping);  // nine: of three
-        expect_product(gemm(32, 450, 30), mapping);   // seven: of all
+        for (const std::int64_t steps : {1, 2, 3, 9}) {
+            mapping.decompress_steps = steps;
+            expect_product(gemm(32, 330, 217), mapping);  // six k tiles: a ring of two, three, six
+            expect_product(gemm(32, 520, 217), mapping);  // nine: of three, or all
+            expect_product(gemm(32, 450, 30), mapping);   // seven: of all
+        }
     }
 }
 
@@ -223,6 +304,7 @@ TEST(AmxGemm, DecompressionStandsAmongTheProductsOfTheStepBefore) {
     const GemmProblem problem = narrow(32, 256, 256);
     const LoweredAmx ahead = lower(problem, mapping);
     mapping.decompress = AmxMapping::Decompress::Interleaved;
+    mapping.decompress_steps = 1;
     const LoweredAmx among = lower(problem, mapping);
     constexpr std::int64_t kStores = 256 / 32 * 256;  // of panels: a line for 32 elements
     std::int64_t longest = 0;
@@ -242,6 +324,8 @@ TEST(AmxGemm, DecompressionStandsAmongTheProductsOfTheStepBefore) {
     }
     EXPECT_EQ(all, kStores);
     EXPECT_EQ(longest, 8);  // two tiles of 16 lines behind four products
+    mapping.decompress_steps = 2;
+    EXPECT_EQ(lower(problem, mapping).warm.front().bytes, 4 * 2 * 1024);  // of eight, four do
     const Outcome slow = run(ahead, nullptr);
     const Outcome fast = run(among, nullptr);
     EXPECT_EQ(fast.counters.dots, slow.counters.dots);
@@ -274,6 +358,32 @@ TEST(AmxGemm, PrefetchOfTheNextColumnsIsSpreadOverTheRowsOfBlocks) {
     EXPECT_EQ(lines.begin()->second, 1);
     EXPECT_EQ(most, 1);  // 2 x 2 lines a step of four products
     expect_product(problem, mapping);
+}
+
+// In front of everything each line of the first two columns of tiles, all k, and no line twice.
+TEST(AmxGemm, PrefetchOfTheFirstColumnsStandsInFront) {
+    AmxMapping mapping;
+    mapping.prefetch_next = true;
+    mapping.prefetch_first = true;
+    const GemmProblem problem = gemm(64, 256, 128, DataType::Bf16, DataType::F32);
+    const LoweredAmx lowered = lower(problem, mapping);
+    std::map<std::int64_t, int> lines;
+    for (arch::amx::program::InstructionStream stream(lowered.programs[0]); !stream.finished();
+         stream.advance()) {
+        const auto opcode = stream.current().instruction->opcode;
+        if (arch::amx::program::is_tile_load(opcode)) {
+            break;
+        }
+        if (opcode == arch::amx::program::Opcode::Prefetcht2) {
+            ++lines[stream.current().address / 64];
+        }
+    }
+    EXPECT_EQ(lines.size(), 2U * 8 * 16);  // two columns of eight tiles
+    EXPECT_EQ(lines.begin()->first, lowered.b / 64);
+    EXPECT_EQ(lines.rbegin()->first, lowered.b / 64 + 2 * 8 * 16 - 1);
+    expect_product(problem, mapping);
+    mapping.prefetch_next = false;
+    EXPECT_EQ(problems_of(problem, mapping, 56).size(), 1U);
 }
 
 TEST(AmxGemm, AWholeSocketsMappingFitsTheCachesAndItsWeights) {
@@ -322,6 +432,11 @@ TEST(AmxGemm, SaysWhyCompressedWeightsCannotRun) {
               1U);
     EXPECT_EQ(problems(gemm(32, 64, 64, DataType::F32, DataType::F32),
                        [](AmxMapping& map) { map.prefetch_next = true; }),
+              1U);
+    EXPECT_EQ(problems(nibbles(32, 128, 64, DataType::F32), interleaved), 0U);
+    EXPECT_EQ(problems(nibbles(32, 128, 64, DataType::Int32), interleaved), 1U);  // 16 times C
+    EXPECT_EQ(problems(nibbles(32, 128, 64, DataType::F32),
+                       [](AmxMapping& map) { map.b_layout = AmxMapping::BLayout::Sparse; }),
               1U);
 }
 

@@ -29,6 +29,9 @@ class Generator {
 
     void all(const std::function<void()>& finish) {
         writer_.begin();
+        if (map_.prefetch_first) {
+            writer_.first_prefetches();
+        }
         if (map_.repeat > 1) {
             program_.open_loop("repeat", map_.repeat);
         }

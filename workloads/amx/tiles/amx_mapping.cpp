@@ -54,10 +54,15 @@ void read_memory_keys(arch::base::config::Node& node, Map& map) {
                   "where prefetches end");
     node.optional("prefetch_next", map.prefetch_next,
                   "prefetch B of the next block of columns into the L2, a little behind each product");
+    node.optional("prefetch_first", map.prefetch_first,
+                  "with prefetch_next: B of the first block of columns too, in front of everything");
     node.optional("decompress", map.decompress,
                   {{"ahead", Map::Decompress::Ahead}, {"interleaved", Map::Decompress::Interleaved}},
                   "compressed B: a block of columns in front of its products, or each k step among "
-                  "the products of the one before");
+                  "the products of one before");
+    node.optional("decompress_steps", map.decompress_steps, {1, 64},
+                  "k steps between interleaved decompression and its products; fewer where a block "
+                  "has no more");
     node.optional("density_percent", map.density_percent, {1, 100},
                   "bytes of B that are not zero, with sparse weights");
 }
@@ -106,7 +111,8 @@ void read_amx_mapping(arch::base::config::Node& node, AmxMapping& map) {
 
 bool decompresses(const GemmProblem& gemm, const Map& map) {
     return map.b_layout == Map::BLayout::Sparse ||
-           (gemm.a == DataType::Bf16 && gemm.b == DataType::Int8);
+           (gemm.a == DataType::Bf16 && gemm.b == DataType::Int8) ||
+           (gemm.a == DataType::Int8 && gemm.b == DataType::Int4);
 }
 
 std::int64_t registers_of(const Map& map) {
@@ -158,13 +164,17 @@ namespace {
 
 void check_compressed(const GemmProblem& gemm, const Map& map, std::vector<std::string>& problems) {
     const bool packed = map.b_layout == Map::BLayout::Packed;
-    if (decompresses(gemm, map) && !packed && map.b_layout != Map::BLayout::Sparse) {
-        problems.push_back(fmt::format("int8 weights of a product of bf16 need b_layout: packed, "
+    const bool sparse = map.b_layout == Map::BLayout::Sparse;
+    if (decompresses(gemm, map) && !packed && !sparse) {
+        problems.push_back(fmt::format("{} weights of a product of {} need b_layout: packed, "
                                        "not {}",
-                                       name_of(map.b_layout)));
+                                       name_of(gemm.b), name_of(gemm.a), name_of(map.b_layout)));
     }
-    if (map.prefetch_next && (!packed || map.outer != Map::Outer::N)) {
-        problems.push_back("prefetch_next needs b_layout: packed and outer: n");
+    if (map.prefetch_next && ((!packed && !sparse) || map.outer != Map::Outer::N)) {
+        problems.push_back("prefetch_next needs b_layout: packed or sparse, and outer: n");
+    }
+    if (map.prefetch_first && !map.prefetch_next) {
+        problems.push_back("prefetch_first needs prefetch_next: on");
     }
     if (map.prefetch_next && gemm.a == DataType::F32) {
         problems.push_back("prefetch_next is for products of one part, not f32 as three bf16");
@@ -174,7 +184,7 @@ void check_compressed(const GemmProblem& gemm, const Map& map, std::vector<std::
     }
     if (!decompresses(gemm, map)) {
         problems.push_back("decompress: interleaved needs compressed weights: b_layout: sparse, "
-                           "or int8 ones of a product of bf16");
+                           "int8 ones of a product of bf16, or int4 ones of int8");
     }
     const std::int64_t rows = map.m_acc * arch::amx::program::kMaxRows;
     const bool two_heights = map.remainder == Map::Remainder::Smaller &&
@@ -203,17 +213,19 @@ void check_compressed(const GemmProblem& gemm, const Map& map, std::vector<std::
 
 std::vector<std::string> problems_of(const GemmProblem& gemm, const Map& map, std::int64_t cores) {
     std::vector<std::string> problems;
-    const bool int8 = gemm.a == DataType::Int8 && gemm.b == DataType::Int8;
+    const bool int4 = gemm.a == DataType::Int8 && gemm.b == DataType::Int4;
+    const bool int8 = gemm.a == DataType::Int8 && (gemm.b == DataType::Int8 || int4);
     const bool narrow = gemm.a == DataType::Bf16 && gemm.b == DataType::Int8;
     const bool bf16 = gemm.a == DataType::Bf16 && (gemm.b == DataType::Bf16 || narrow);
     const bool f32 = gemm.a == DataType::F32 && gemm.b == DataType::F32;
-    const bool c_ok = (int8 && (gemm.c == DataType::Int32 || gemm.c == DataType::Int8 ||
+    const bool c_ok = (int8 && ((gemm.c == DataType::Int32 && !int4) || gemm.c == DataType::Int8 ||
                                 gemm.c == DataType::F32 || gemm.c == DataType::Bf16)) ||
                       (bf16 && (gemm.c == DataType::F32 || gemm.c == DataType::Bf16)) ||
                       (f32 && gemm.c == DataType::F32);
     if (!c_ok) {
         problems.push_back(fmt::format(
-            "AMX multiplies int8 (to int32, int8, f32, bf16), bf16 (to f32, bf16; B may be int8) "
+            "AMX multiplies int8 (to int32, int8, f32, bf16; B may be int4, but not to int32), "
+            "bf16 (to f32, bf16; B may be int8) "
             "and, as three bf16, f32 (to f32); not {} x {} to {}",
             name_of(gemm.a), name_of(gemm.b), name_of(gemm.c)));
     }
@@ -244,7 +256,7 @@ std::vector<std::string> problems_of(const GemmProblem& gemm, const Map& map, st
     if (post && (map.kc != 0 || map.partition == Map::Partition::K)) {
         problems.push_back("post-operations need all of K: no kc, no partition of k");
     }
-    if (map.b_layout == Map::BLayout::Sparse && !int8) {
+    if (map.b_layout == Map::BLayout::Sparse && (!int8 || int4)) {
         problems.push_back("sparse weights are int8");
     }
     const bool relaid = map.b_layout == Map::BLayout::RowMajor || decompresses(gemm, map);

@@ -47,6 +47,30 @@ void relay_bytes(Program& program, std::int64_t count) {
     }
 }
 
+// Registers that post-operations among the same products leave alone.
+constexpr int kNibbles = 28;
+constexpr int kFirstPair = 16;
+constexpr int kFirstHalf = 24;
+
+// Two lines of 64 bytes from one: it is loaded with the first.
+void nibble_line(Program& program, const RelayoutProblem& problem, const Address& tile,
+                 std::int64_t line, const Address& to) {
+    constexpr std::int64_t kPairs = 8;
+    constexpr std::int64_t kHalves = 4;
+    constexpr int kBits = 4;
+    const int pair = kFirstPair + static_cast<int>(line / 2 % kPairs);
+    const int half = kFirstHalf + static_cast<int>(line % kHalves);
+    if (line % 2 == 0) {
+        memory(program, Opcode::Vmovups, pair,
+               scaled(tile, kNarrowTileBytes, problem.raw + line / 2 * kRowBytes));
+        interleave(program, Opcode::Vpandd, half, pair, kNibbles, 0);
+    } else {
+        interleave(program, Opcode::Vpslld, half, pair, 0, kBits);
+        interleave(program, Opcode::Vpandd, half, half, kNibbles, 0);
+    }
+    memory(program, Opcode::VmovupsStore, half, to.plus(line * kRowBytes));
+}
+
 }  // namespace
 
 void relay(Program& program, const RelayoutProblem& problem, const Address& first,
@@ -83,10 +107,19 @@ void relay(Program& program, const RelayoutProblem& problem, const Address& firs
     program.close_loop();
 }
 
+void nibble_constants(Program& program, std::int64_t mask) {
+    memory(program, Opcode::Vbroadcastss, kNibbles, Address{}.plus(mask), kNibbleMaskBytes);
+}
+
 void decompress_line(Program& program, const RelayoutProblem& problem, const Address& across,
                      const Address& k, std::int64_t line, const Address& to) {
-    const int reg = static_cast<int>(problem.narrow ? line % 8 * 2 : line);
-    if (problem.narrow) {
+    if (problem.weights == Weights::Int4) {
+        nibble_line(program, problem, sum(scaled(across, problem.k_tiles, 0), k), line, to);
+        return;
+    }
+    const bool narrow = problem.weights == Weights::Int8;
+    const int reg = static_cast<int>(narrow ? line % 8 * 2 : line);
+    if (narrow) {
         constexpr std::int64_t kHalf = 16;  // elements of a register of int32
         const Address from =
             sum(scaled(across, problem.k_tiles * kNarrowTileBytes, problem.raw + line * 2 * kHalf),

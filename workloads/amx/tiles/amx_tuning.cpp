@@ -8,6 +8,7 @@
 
 #include "arch/amx/amx_config.hpp"
 #include "arch/amx/program/tile_config.hpp"
+#include "arch/base/data_type.hpp"
 #include "arch/base/units.hpp"
 #include "workloads/gemm.hpp"
 
@@ -159,7 +160,7 @@ double steps_of(const GemmProblem& gemm) {
     constexpr double kLine = 64;
     const TileCounts tiles = tiles_of(gemm);
     const double bytes = static_cast<double>(gemm.m * gemm.k * bytes_of(gemm.a)) +
-                         static_cast<double>(gemm.k * gemm.n * bytes_of(gemm.b)) +
+                         static_cast<double>(arch::base::bytes_of(gemm.k * gemm.n, gemm.b)) +
                          static_cast<double>(gemm.m * gemm.n * bytes_of(gemm.c));
     return static_cast<double>(tiles.m * tiles.k * tiles.n) + bytes / kLine;
 }
@@ -208,6 +209,12 @@ std::vector<Candidate> variants_of(const Dataflow& dataflow, const Case& a_case,
     using Map = AmxMapping;
     using Counts = std::initializer_list<std::int64_t>;
     add(&Map::prefetch_next, std::initializer_list<bool>{false, true});
+    if (mapping.prefetch_next) {
+        add(&Map::prefetch_first, std::initializer_list<bool>{false, true});
+    }
+    if (mapping.decompress == Map::Decompress::Interleaved) {
+        add(&Map::decompress_steps, Counts{1, 2, 3});
+    }
     add(&Map::outer, std::initializer_list<Map::Outer>{Map::Outer::N, Map::Outer::M});
     add(&Map::nc, Counts{0, 128, 256, 512, 1024});
     add(&Map::kc, Counts{0, 256, 512, 1024, 2048});
