@@ -53,7 +53,7 @@ struct AmxMapping {
     bool prefetch_next = false;   // B of the next block of columns, into the L2
     bool prefetch_first = false;  // of the first one too, in front
     Decompress decompress = Decompress::Ahead;
-    std::int64_t decompress_steps = 2;  // k steps from interleaved decompression to its products
+    std::int64_t decompress_steps = 1;  // k steps from interleaved decompression to its products
     Remainder remainder = Remainder::Pad;
     Post post = Post::Fused;
     bool relu = true;  // among the post-operations
