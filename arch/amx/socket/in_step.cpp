@@ -149,8 +149,7 @@ std::vector<Member> members_of(const std::vector<Program>& programs, std::int64_
     std::vector<std::size_t> stands_for(programs.size());  // of each program: whose is simulated
     for (const std::vector<std::size_t>& group : alike(programs)) {
         const auto size = static_cast<std::int64_t>(group.size());
-        const std::int64_t simulated =
-            every ? size : std::max<std::int64_t>(1, size * most / all);
+        const std::int64_t simulated = every ? size : std::max<std::int64_t>(1, size * most / all);
         // Neighbours, which share most, go together.
         std::int64_t share = -1;
         std::size_t first = 0;

@@ -264,12 +264,12 @@ void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, Low
     const bool sparse = map.b_layout == AmxMapping::BLayout::Sparse;
     const bool narrow = compressed && !sparse;
     if (compressed) {
-        relayout.weights = sparse                        ? Weights::Sparse
+        relayout.weights = sparse                     ? Weights::Sparse
                            : gemm.b == DataType::Int4 ? Weights::Int4
-                                                         : Weights::Int8;
+                                                      : Weights::Int8;
     }
-    relayout.raw = l.raw + tiles * (narrow ? p.k_tiles * kNarrowTileBytes
-                                           : kMaxRows * relayout.element_bytes);
+    relayout.raw =
+        l.raw + tiles * (narrow ? p.k_tiles * kNarrowTileBytes : kMaxRows * relayout.element_bytes);
     relayout.raw_row = l.raw_row;
     relayout.first_line = tiles * p.k_tiles * kMaxRows;
     relayout.masks = l.masks + relayout.first_line * kMaskBytes;

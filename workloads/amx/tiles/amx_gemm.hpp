@@ -43,7 +43,7 @@ struct LoweredAmx {
     std::int64_t k_tile = 64;  // elements
     // Addresses; `raw`: B as stored, where it is re-laid at run time, or its non-zero bytes.
     std::int64_t a = 0, b = 0, c = 0, raw = 0, masks = 0, scale = 0, bias = 0;
-    std::int64_t nibbles = 0;  // the mask of int4 weights
+    std::int64_t nibbles = 0;                                   // the mask of int4 weights
     std::int64_t a_row = 0, b_row = 0, c_row = 0, raw_row = 0;  // bytes
     std::int64_t a_part = 0, b_part = 0;                        // between the parts of f32 operands
     std::int64_t c_copy = 0;  // between the threads' copies of C; 0: one C

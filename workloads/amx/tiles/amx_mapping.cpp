@@ -54,12 +54,14 @@ void read_memory_keys(arch::base::config::Node& node, Map& map) {
                   "where prefetches end");
     node.optional("prefetch_next", map.prefetch_next,
                   "prefetch B of the next block of columns into the L2, a little behind each product");
-    node.optional("prefetch_first", map.prefetch_first,
-                  "with prefetch_next: B of the first block of columns too, in front of everything");
-    node.optional("decompress", map.decompress,
-                  {{"ahead", Map::Decompress::Ahead}, {"interleaved", Map::Decompress::Interleaved}},
-                  "compressed B: a block of columns in front of its products, or each k step among "
-                  "the products of one before");
+    node.optional(
+        "prefetch_first", map.prefetch_first,
+        "with prefetch_next: B of the first block of columns too, in front of everything");
+    node.optional(
+        "decompress", map.decompress,
+        {{"ahead", Map::Decompress::Ahead}, {"interleaved", Map::Decompress::Interleaved}},
+        "compressed B: a block of columns in front of its products, or each k step among "
+        "the products of one before");
     node.optional("decompress_steps", map.decompress_steps, {1, 64},
                   "k steps between interleaved decompression and its products; fewer where a block "
                   "has no more");
@@ -166,9 +168,10 @@ void check_compressed(const GemmProblem& gemm, const Map& map, std::vector<std::
     const bool packed = map.b_layout == Map::BLayout::Packed;
     const bool sparse = map.b_layout == Map::BLayout::Sparse;
     if (decompresses(gemm, map) && !packed && !sparse) {
-        problems.push_back(fmt::format("{} weights of a product of {} need b_layout: packed, "
-                                       "not {}",
-                                       name_of(gemm.b), name_of(gemm.a), name_of(map.b_layout)));
+        problems.push_back(
+            fmt::format("{} weights of a product of {} need b_layout: packed, "
+                        "not {}",
+                        name_of(gemm.b), name_of(gemm.a), name_of(map.b_layout)));
     }
     if (map.prefetch_next && ((!packed && !sparse) || map.outer != Map::Outer::N)) {
         problems.push_back("prefetch_next needs b_layout: packed or sparse, and outer: n");
@@ -183,8 +186,9 @@ void check_compressed(const GemmProblem& gemm, const Map& map, std::vector<std::
         return;
     }
     if (!decompresses(gemm, map)) {
-        problems.push_back("decompress: interleaved needs compressed weights: b_layout: sparse, "
-                           "int8 ones of a product of bf16, or int4 ones of int8");
+        problems.push_back(
+            "decompress: interleaved needs compressed weights: b_layout: sparse, "
+            "int8 ones of a product of bf16, or int4 ones of int8");
     }
     const std::int64_t rows = map.m_acc * arch::amx::program::kMaxRows;
     const bool two_heights = map.remainder == Map::Remainder::Smaller &&

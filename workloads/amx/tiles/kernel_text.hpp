@@ -16,8 +16,7 @@ std::vector<arch::amx::program::Program> read_kernel(const std::string& text, co
                                             std::int64_t count);
 
 // A program that says nothing of the caches has all its buffers at one level.
-void state_buffers(arch::amx::program::Program& program,
-                   arch::amx::program::Preparation::To level);
+void state_buffers(arch::amx::program::Program& program, arch::amx::program::Preparation::To level);
 
 bool has_count(const std::string& text);
 
