@@ -39,34 +39,34 @@ REPEATED = [13, 14, 16, 17]  # of the sizes, by the test: their mappings take se
 # Searches that ended by their time, on a machine that others used as well: 2.4 % from the best.
 OUT_OF_TIME = [gemm(256, 256, 256, "int8", "int32")]
 
-SIZES = [  # device, workload, mapping to stay with
-    ("xdna", gemm(64, 64, 64, "int8", "int32"), ""),
-    ("xdna", gemm(128, 128, 128, "int8", "int32"), ""),
-    ("xdna", gemm(1024, 96, 64, "int8", "int8"), ""),
-    ("xdna", gemm(128, 128, 128, "bf16", "bf16"), ""),
-    ("xdna", gemm(64, 256, 128, "int16", "int16"), ""),
-    ("xdna", gemm(512, 64, 256, "int8", "int16"), ""),
-    ("xdna2", gemm(128, 128, 128, "int8", "int32"), ""),
-    ("xdna2", gemm(64, 512, 256, "int8", "int16"), ""),
-    ("xdna2", gemm(128, 128, 256, "bf16", "f32"), ""),
-    ("xdna2", gemm(128, 256, 128, "int16", "int16"), ""),
-    ("xdna2", gemm(2048, 96, 128, "int8", "int8"), ""),
-    ("xdna2", gemm(256, 64, 512, "bf16", "bf16"), ""),
-    ("xdna2", gemv(2048, 2048), ""),
-    ("xdna", gemv(2048, 1024), ""),
-    ("vck190", gemm(256, 256, 256, "int16", "int16"), ""),
-    ("vck190", gemm(512, 256, 512, "int8", "int8"), ""),
-    ("lpddr5x_pim", gemv(4096, 4096), ""),
-    ("lpddr5x_pim", gemv(12288, 2048), ""),
-    ("sapphire_rapids", gemm(256, 256, 256, "int8", "int32"), ""),
-    ("sapphire_rapids", gemm(16, 256, 1024, "bf16", "f32"), ""),
-    ("sapphire_rapids", gemm(64, 192, 128, "int8", "int32"), "{amx: {threads: 1, data_in: l2}}"),
-    ("sapphire_rapids", gemm(96, 128, 64, "bf16", "f32"), "{amx: {threads: 1, data_in: l3}}"),
+SIZES = [  # device, workload
+    ("xdna", gemm(64, 64, 64, "int8", "int32")),
+    ("xdna", gemm(128, 128, 128, "int8", "int32")),
+    ("xdna", gemm(1024, 96, 64, "int8", "int8")),
+    ("xdna", gemm(128, 128, 128, "bf16", "bf16")),
+    ("xdna", gemm(64, 256, 128, "int16", "int16")),
+    ("xdna", gemm(512, 64, 256, "int8", "int16")),
+    ("xdna2", gemm(128, 128, 128, "int8", "int32")),
+    ("xdna2", gemm(64, 512, 256, "int8", "int16")),
+    ("xdna2", gemm(128, 128, 256, "bf16", "f32")),
+    ("xdna2", gemm(128, 256, 128, "int16", "int16")),
+    ("xdna2", gemm(2048, 96, 128, "int8", "int8")),
+    ("xdna2", gemm(256, 64, 512, "bf16", "bf16")),
+    ("xdna2", gemv(2048, 2048)),
+    ("xdna", gemv(2048, 1024)),
+    ("vck190", gemm(256, 256, 256, "int16", "int16")),
+    ("vck190", gemm(512, 256, 512, "int8", "int8")),
+    ("lpddr5x_pim", gemv(4096, 4096)),
+    ("lpddr5x_pim", gemv(12288, 2048)),
+    ("sapphire_rapids", gemm(256, 256, 256, "int8", "int32")),
+    ("sapphire_rapids", gemm(16, 256, 1024, "bf16", "f32")),
+    ("sapphire_rapids", gemm(64, 192, 128, "int8", "int32")),
+    ("sapphire_rapids", gemm(96, 128, 64, "bf16", "f32")),
 ]
 
 
-def scenario(device, workload, mapping):
-    return f"device: {device}\nworkload: {workload}\n" + (f"mapping: {mapping}\n" if mapping else "")
+def scenario(device, workload):
+    return f"device: {device}\nworkload: {workload}\n"
 
 
 def call(command, text, *arguments):
@@ -100,7 +100,7 @@ def row_of(size, jobs):
     found = tuned["trials"][0]
     least = min(best["time_ns"], found["time_ns"])
     return {
-        "device": size[0], "workload": size[1], "within": size[2], "mappings": every["mappings"],
+        "device": size[0], "workload": size[1], "mappings": every["mappings"],
         "best_us": f"{best['time_ns'] / 1e3:.3f}", "best": inner(best["mapping"]),
         "tune_us": f"{found['time_ns'] / 1e3:.3f}", "tune_s": f"{tune_s:.1f}",
         "tune_percent": f"{100 * (found['time_ns'] / least - 1):.2f}",
@@ -116,7 +116,7 @@ def stored():
 
 
 def size_of(row):
-    return row["device"], row["workload"], row["within"]
+    return row["device"], row["workload"]
 
 
 def update(jobs, only):

@@ -446,19 +446,28 @@ class AmxDataflow final : public Dataflow {
             return best;
         }
         best.mapping = {*this, whole_socket(*gemm, 2, 2, cores)};
+        if (steps_of(*gemm) > kMostSteps) {
+            return best;
+        }
+        best.note = "no mapping given: chosen by simulating a few, see `mapping`";
         double least = 0;
+        using Layout = AmxMapping::BLayout;
         for (const auto& [m, n] : {std::pair{2, 2}, {1, 4}, {3, 1}, {1, 2}, {1, 1}}) {
-            if (steps_of(*gemm) > kMostSteps) {
-                break;
-            }
-            Case candidate = a_case;
-            candidate.mapping = {*this, whole_socket(*gemm, m, n, cores)};
-            candidate.run.functional = false;
-            const RunResult run = runner.run(candidate);
-            if (run.status == Status::Ok && (least == 0 || run.time_ns < least)) {
-                least = run.time_ns;
-                best.mapping = candidate.mapping;
-                best.note = "no mapping given: chosen by simulating a few, see `mapping`";
+            for (const Layout layout : {Layout::Packed, Layout::Vnni}) {
+                AmxMapping mapping = whole_socket(*gemm, m, n, cores);
+                mapping.b_layout = layout;
+                mapping.prefetch_next = mapping.prefetch_next && layout == Layout::Packed;
+                Case candidate = a_case;
+                candidate.mapping = {*this, mapping};
+                candidate.run.functional = false;
+                if (!refusals(candidate).empty()) {
+                    continue;
+                }
+                const RunResult run = runner.run(candidate);
+                if (run.status == Status::Ok && (least == 0 || run.time_ns < least)) {
+                    least = run.time_ns;
+                    best.mapping = candidate.mapping;
+                }
             }
         }
         return best;
