@@ -83,7 +83,12 @@ class Trials {
                 std::min(part.run.max_time, arch::base::Femtoseconds{static_cast<std::int64_t>(
                                                 least_ns_ * kFemtosecondsPerNanosecond)});
         }
-        const RunResult run = runner_.run(part);
+        RunResult run;
+        try {
+            run = runner_.run(part);
+        } catch (const arch::base::config::ConfigError&) {
+            return std::nullopt;  // the program's own checks refuse it
+        }
         ++tried_;
         if (best_.empty()) {
             best_ = candidate.mapping;
@@ -112,13 +117,13 @@ class Trials {
 
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner) {
     const std::vector<Candidate> candidates = dataflow.candidates(a_case);
-    if (candidates.empty()) {
-        throw arch::base::config::ConfigError(fmt::format(
-            "workload: no {} mapping fits this device and these types", dataflow.name()));
-    }
     Trials trials(a_case, runner);
     const std::size_t times = patience(a_case.problem);
     trials.run(promising_of(candidates, kLookedAt), times * kTried);
+    if (trials.best().empty()) {
+        throw arch::base::config::ConfigError(fmt::format(
+            "workload: no {} mapping fits this device and these types", dataflow.name()));
+    }
     // A small product may be better off on a part of the array, whose transfers are fewer.
     const std::vector<Candidate> variants = dataflow.variants(a_case, trials.best());
     trials.run(promising_of(variants, variants.size()), times * kVariantsTried);

@@ -140,8 +140,7 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     constexpr std::int64_t kMostDepth = 64;  // of a k tile
     if (compressed && gemm.m <= m_acc * kTileRows && gemm.k > kMostDepth) {
         map.decompress = AmxMapping::Decompress::Interleaved;
-        map.decompress_steps =
-            gemm.b == DataType::Int4 ? 2 : 1;  // two lines at a time: long chains
+        map.decompress_steps = gemm.b == DataType::Int4 ? 2 : 3;  // int4: two lines at a time
     }
     return map;
 }

@@ -180,6 +180,7 @@ class Problems : private arch::npu::check::ProblemList {
         check_wires();
         check_reach();
         check_rows_of_a();
+        check_wraps();
         return take_problems();
     }
 
@@ -294,6 +295,33 @@ class Problems : private arch::npu::check::ProblemList {
                 "cannot walk the tiles of {} rows; use at least as many columns as rows, or "
                 "column-major B",
                 shape_.rows, shape_.columns, shape_.a_rows);
+    }
+
+    // Block by block, a shim's descriptor steps through what its stream carries of one.
+    void check_wraps() {
+        const PaddedGemm size = padded(view_, config_);
+        for (std::int64_t column = 0; column < shape_.columns; ++column) {
+            const std::int64_t held = shape_.rows_of_a(column).count;
+            const std::int64_t streams = held == 0 ? 0 : shape_.a_streams(column, map_);
+            for (std::int64_t i = 0; i < streams; ++i) {
+                check_wrap(view_.name_a(), view_.problem.a, view_.a_by_k,
+                           shape_.a_rows_in(column, i, streams).count * map_.m_ct, view_.a_block_k,
+                           size.k);
+            }
+        }
+        check_wrap(view_.name_b(), view_.problem.b, view_.problem.b_column_major, map_.n_ct,
+                   view_.b_block_k, size.k);
+    }
+
+    void check_wrap(const char* name, DataType type, bool by_k, std::int64_t across,
+                    std::int64_t block_k, std::int64_t k) {
+        const std::int64_t most = (std::int64_t{1} << config_.shim_dma.wrap_bits) - 1;
+        const std::int64_t steps = by_k ? across : block_k;
+        const std::int64_t run = (by_k ? block_k : across) * bytes_of(type) / arch::npu::kWordBytes;
+        require(block_k == k || std::max(run, steps) <= most,
+                "a shim's descriptor steps through {} runs of {} words of {}, {} bits hold {}; the "
+                "nearest that can: {} of both, or the whole of K in one block",
+                steps, run, name, config_.shim_dma.wrap_bits, most, most);
     }
 
     const ArrayShape& shape_;

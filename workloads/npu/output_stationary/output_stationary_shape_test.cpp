@@ -331,6 +331,19 @@ TEST_P(Shapes, WhatADescriptorCannotReachIsRefused) {
     EXPECT_THAT(refusal(machine_, map_, gemm), HasSubstr("at least as many columns as rows"));
 }
 
+TEST_P(Shapes, WhatADescriptorCannotStepThroughIsRefused) {
+    machine_.npu.shim_dma.wrap_bits = 6;
+    GemmProblem gemm = kProblem;
+    EXPECT_EQ(refusal(machine_, map_, gemm), "");
+    map_.m_ct = 64;  // rows of A of a core
+    gemm.m = 64 * machine_.npu.core_rows;
+    map_.k_mt = map_.k_ct;
+    gemm.k = 2 * map_.k_ct;
+    EXPECT_THAT(refusal(machine_, map_, gemm), HasSubstr("6 bits hold 63"));
+    gemm.k = map_.k_ct;
+    EXPECT_EQ(refusal(machine_, map_, gemm), "");
+}
+
 TEST_P(Shapes, ACoreNeedsAChannelForEachOperand) {
     machine_.npu.core_dma.channels = 1;
     EXPECT_THAT(refused(), HasSubstr("a core tile needs 2 S2MM channels, it has 1"));
