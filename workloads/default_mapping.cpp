@@ -22,7 +22,7 @@ constexpr std::size_t kVariantsTried = 3;
 // multiplications (tasks, the first blocks, C's way out), which no estimate knows well, is most of
 // it.
 std::size_t patience(const Problem& problem) {
-    constexpr double kSmallMacs = 1 << 27;
+    constexpr double kSmallMacs = 1 << 26;
     constexpr double kMost = 5;
     const auto* gemm = problem.find<GemmProblem>();
     return gemm == nullptr
@@ -54,17 +54,20 @@ class Trials {
   public:
     Trials(const Case& a_case, Runner& runner) : case_(a_case), runner_(runner) {}
 
-    void run(const std::vector<const Candidate*>& candidates, std::size_t most) {
+    // Whether one of `most` of them is faster than all before.
+    bool run(const std::vector<const Candidate*>& candidates, std::size_t most) {
+        const double before_ns = least_ns_;
         CandidateSearch search(candidates);
         for (std::size_t i = 0; i < most; ++i) {
             const auto next = search.next(least_ns_);
             if (!next) {
-                return;
+                break;
             }
             if (const auto time_ns = time_of(*candidates[*next])) {
                 search.learn(*next, *time_ns);
             }
         }
+        return least_ns_ < before_ns;
     }
 
     const Mapping& best() const { return best_; }
@@ -125,8 +128,12 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
             "workload: no {} mapping fits this device and these types", dataflow.name()));
     }
     // A small product may be better off on a part of the array, whose transfers are fewer.
-    const std::vector<Candidate> variants = dataflow.variants(a_case, trials.best());
-    trials.run(promising_of(variants, variants.size()), times * kVariantsTried);
+    for (std::size_t better = times; better > 0; --better) {
+        const std::vector<Candidate> variants = dataflow.variants(a_case, trials.best());
+        if (!trials.run(promising_of(variants, variants.size()), times * kVariantsTried)) {
+            break;
+        }
+    }
     return {trials.best(),
             fmt::format("no mapping given: chosen by simulating {} promising ones of {}, see "
                         "`mapping`",
