@@ -96,7 +96,7 @@ TEST(Devices, NamesAndQuestionsThatAreNoneAreRefused) {
 }
 
 TEST(Devices, MemoryIsFastestAtOneRowAndTheArrayAtMany) {
-    const Output output = call("run --search 0 --devices xdna2,lpddr5x_pim --rows 1,512 " + kSmall +
+    const Output output = call("run --search 1 --devices xdna2,lpddr5x_pim --rows 1,4096 " + kSmall +
                                " --set run.functional=off --format json");
     ASSERT_EQ(output.code, 0);
     const json table = json::parse(output.text);

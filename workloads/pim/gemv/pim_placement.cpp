@@ -390,16 +390,15 @@ class ColumnMajorLowering {
     std::int64_t inputs_of_register_;
 };
 
-void check_capacity(const GemvProblem& gemv, PimPlacement& p, const MemoryConfig& memory,
-                    const PimConfig& pim) {
-    arch::pim::PimProgram program = lower(gemv, p, memory, pim);
-    const std::int64_t word_bytes = pim.register_bits / kBitsPerByte;
-    const std::int64_t share = p.words * word_bytes;
+void check_capacity(std::int64_t share, const MemoryConfig& memory) {
     const std::int64_t bank = memory.row.count() * (memory.rows - 1);  // one row: mode registers
     if (share > bank) {
         throw ConfigError(fmt::format(
             "the matrix needs {} bytes of every bank, but a bank holds {}", share, bank));
     }
+}
+
+void check_pages(const PimPlacement& p, const PimConfig& pim) {
     if (p.page_needed > pim.page.count()) {
         throw ConfigError(
             fmt::format("the placement interleaves {} bytes, but pages (pim.page) are {} bytes",
@@ -558,13 +557,16 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
             "mapping.pimnast.padding: refused, but {} x {} takes {} x {} with tiles of {} x {}",
             gemv.m, gemv.k, p.padded_m, p.part_k * mapping.split_k, p.m, p.k));
     }
+    check_pages(p, pim);
+    // Its weights alone, before a program is written that may be beyond all measure.
+    check_capacity(p.padded_m * p.part_k / p.banks * bits_of(gemv.weights) / kBitsPerByte, memory);
     const arch::pim::PimProgram program = lower(gemv, p, memory, pim);
     for (const arch::pim::PimCommand& command : program.commands) {
         if (arch::pim::touches_array(command.op)) {
             p.words = std::max(p.words, command.word + command.count);
         }
     }
-    check_capacity(gemv, p, memory, pim);
+    check_capacity(p.words * pim.register_bits / kBitsPerByte, memory);
     return p;
 }
 
