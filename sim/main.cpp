@@ -10,6 +10,7 @@
 #include "arch/base/check.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program_fault.hpp"
+#include "sim/compare/compare_command.hpp"
 #include "sim/console.hpp"
 #include "sim/describe.hpp"
 #include "sim/exit_code.hpp"
@@ -27,7 +28,6 @@
 #include "sim/session/session.hpp"
 #include "sim/trace/trace_options.hpp"
 #include "sim/version.hpp"
-#include "sim/compare/compare_command.hpp"
 #include "validation/validate_command.hpp"
 #include "workloads/npu/mlir/design_file.hpp"
 

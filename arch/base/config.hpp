@@ -200,8 +200,8 @@ class Document {
     // Throws one ConfigError holding every error reported on this document's nodes.
     void finish() const;
 
-    // A problem found after the file was read, "mapping.amx.threads: ...", with the place of as much
-    // of that path as stands here; as it is where nothing of it does.
+    // A problem found after the file was read, "mapping.amx.threads: ...", with the place of as
+    // much of that path as stands here; as it is where nothing of it does.
     std::string located(const std::string& problem) const;
 
     const std::string& text() const;  // as read, for hashing

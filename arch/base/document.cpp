@@ -148,9 +148,9 @@ std::string Document::Impl::located(Mark mark, const std::string& path,
                entry.first.starts_with(path + "[");
     });
     const bool set = mark.line == 0 && overridden_at != overridden.end();
-    const std::string place = set ? overridden_at->second
-                                  : fmt::format("{}:{}:{}", file, std::max(mark.line, 1),
-                                                std::max(mark.column, 1));
+    const std::string place =
+        set ? overridden_at->second
+            : fmt::format("{}:{}:{}", file, std::max(mark.line, 1), std::max(mark.column, 1));
     const bool named = path.empty() || (set && path == overridden_at->first);
     return named ? fmt::format("{}: {}", place, message)
                  : fmt::format("{}: {}: {}", place, path, message);
@@ -198,9 +198,9 @@ Document Document::parse(const std::string& text, const std::string& file_name) 
     impl->file = file_name;
     impl->text = text;
     if (text.size() > kMostBytes) {
-        throw ConfigError(placed(file_name, 1, 1,
-                                  fmt::format("holds {} bytes; a file of keys has at most {}",
-                                              text.size(), kMostBytes)));
+        throw ConfigError(placed(
+            file_name, 1, 1,
+            fmt::format("holds {} bytes; a file of keys has at most {}", text.size(), kMostBytes)));
     }
     impl->lines = lines_of(text);
     try {
@@ -208,7 +208,7 @@ Document Document::parse(const std::string& text, const std::string& file_name) 
         impl->root = YAML::Load(text);
     } catch (const YAML::Exception& e) {
         throw ConfigError(placed(file_name, e.mark.line + 1, e.mark.column + 1,
-                                  fmt::format("malformed YAML: {}", e.msg)));
+                                 fmt::format("malformed YAML: {}", e.msg)));
     }
     if (!impl->root.IsDefined() || impl->root.IsNull()) {
         throw ConfigError(placed(file_name, 1, 1, "the file is empty"));

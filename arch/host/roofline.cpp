@@ -9,8 +9,8 @@ namespace tilesim::arch::host {
 
 namespace {
 
-using arch::base::kNanosecondsPerSecond;
 using arch::base::kFemtosecondsPerNanosecond;
+using arch::base::kNanosecondsPerSecond;
 using arch::base::kPermille;
 
 }  // namespace

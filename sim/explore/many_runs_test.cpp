@@ -96,8 +96,8 @@ TEST(Devices, NamesAndQuestionsThatAreNoneAreRefused) {
 }
 
 TEST(Devices, MemoryIsFastestAtOneRowAndTheArrayAtMany) {
-    const Output output = call("run --search 1 --devices xdna2,lpddr5x_pim --rows 1,4096 " + kSmall +
-                               " --set run.functional=off --format json");
+    const Output output = call("run --search 1 --devices xdna2,lpddr5x_pim --rows 1,4096 " +
+                               kSmall + " --set run.functional=off --format json");
     ASSERT_EQ(output.code, 0);
     const json table = json::parse(output.text);
     ASSERT_EQ(table["rows"].size(), 2U);

@@ -70,8 +70,7 @@ Json provenance_of(const Scenario& scenario) {
 const Dataflow& dataflow_of(const Case& a_case) {
     const Dataflow* dataflow = workloads::catalogue::dataflow_of(a_case);
     if (dataflow == nullptr) {
-        throw ConfigError(
-            fmt::format("nothing runs this workload on '{}'", a_case.device.name));
+        throw ConfigError(fmt::format("nothing runs this workload on '{}'", a_case.device.name));
     }
     return *dataflow;
 }
@@ -290,7 +289,8 @@ std::string Session::lowered_text(const Case& a_case) {
     const Prepared prepared(a_case, *this, result);
     std::string text = prepared.dataflow.lower(prepared.a_case, result)->text();
     if (text.empty()) {
-        throw ConfigError("this workload has no program to print; `tilesim run` says where its time goes");
+        throw ConfigError(
+            "this workload has no program to print; `tilesim run` says where its time goes");
     }
     return text;
 }

@@ -207,14 +207,14 @@ TEST(ObjectFifo, TheSequenceMeansTheShimsEnd) {
 }
 
 TEST(ObjectFifo, RegisteredBuffersInDramAreARingOfTheShim) {
-    const program::Program p = read(
-        std::string{kTiles} +
-        "%x = aie.external_buffer {sym_name = \"x\"} : memref<48xi32>\n"
-        "%y = aie.external_buffer {sym_name = \"y\"} : memref<48xi32>\n"
-        "aie.objectfifo @f(%s, {%a}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
-        "aie.objectfifo.register_external_buffers @f (%s, {%y, %x}) : (memref<48xi32>, "
-        "memref<48xi32>)\n" +
-        core("%a", "f", "Consume", 1, 1));
+    const program::Program p =
+        read(std::string{kTiles} +
+             "%x = aie.external_buffer {sym_name = \"x\"} : memref<48xi32>\n"
+             "%y = aie.external_buffer {sym_name = \"y\"} : memref<48xi32>\n"
+             "aie.objectfifo @f(%s, {%a}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+             "aie.objectfifo.register_external_buffers @f (%s, {%y, %x}) : (memref<48xi32>, "
+             "memref<48xi32>)\n" +
+             core("%a", "f", "Consume", 1, 1));
     ASSERT_EQ(p.dmas.size(), 2U);
     const program::TileDma& shim = p.dmas[0];
     EXPECT_EQ(shim.tile, (program::TileCoordinate{0, 0}));
