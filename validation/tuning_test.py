@@ -36,9 +36,6 @@ def gemv(m, k):
 
 REPEATED = [13, 14, 16, 17]  # of the sizes, by the test: their mappings take seconds
 
-# Searches that ended by their time, on a machine that others used as well: 2.4 % from the best.
-OUT_OF_TIME = [gemm(256, 256, 256, "int8", "int32")]
-
 SIZES = [  # device, workload
     ("xdna", gemm(64, 64, 64, "int8", "int32")),
     ("xdna", gemm(128, 128, 128, "int8", "int32")),
@@ -138,8 +135,7 @@ class TuningTest(unittest.TestCase):
                 self.assertLessEqual(int(row["mappings"]), MOST_MAPPINGS)
                 self.assertLessEqual(float(row["tune_us"]), float(row["default_us"]))
                 self.assertLessEqual(float(row["tune_s"]), MOST_SECONDS)
-                if row["workload"] not in OUT_OF_TIME:
-                    self.assertLessEqual(float(row["tune_percent"]), TUNED_WITHIN)
+                self.assertLessEqual(float(row["tune_percent"]), TUNED_WITHIN)
 
     def test_a_few_lines_again(self):
         for size in [SIZES[number] for number in REPEATED]:
