@@ -6,8 +6,8 @@
 namespace tilesim::workloads {
 
 // Of the dataflow's candidates those expected to be fastest are simulated, sampled, what the tried
-// ones took correcting what is expected of the others; then variants of the fastest. The fastest of
-// all is taken. Throws ConfigError where none fits.
+// ones took correcting what is expected of the others; then variants of the fastest, for small
+// products as long as they help. The fastest of all is taken. Throws ConfigError where none fits.
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner);
 
 }  // namespace tilesim::workloads
