@@ -53,7 +53,7 @@ workloads::Problem read_workload(Document& document, Node node, const std::strin
         }
     }
     if (given.size() != 1) {
-        node.no_single(keys);
+        node.not_exactly_one(keys);
     }
     if (given.empty()) {
         node.done();
@@ -96,7 +96,7 @@ workloads::Mapping read_mapping(Node& root) {
         }
     }
     if (first == nullptr || several) {
-        node.no_single(names);
+        node.not_exactly_one(names);
     }
     workloads::Mapping mapping = first != nullptr ? first->read(node) : workloads::Mapping{};
     if (!several) {

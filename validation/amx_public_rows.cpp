@@ -113,8 +113,8 @@ double prefetched(const Record& row) {
         gemm.runs = 3;
         return cycles(public_gemm(gemm), ghz);
     }
-    gemm.state =
-        PublicGemm::State::Fresh;  // each block prefetched during the one before, beyond the first
+    // Each block prefetched during the one before, beyond the first.
+    gemm.state = PublicGemm::State::Fresh;
     gemm.blocks = 4;
     const double four = cycles(public_gemm(gemm), ghz);
     gemm.blocks = 5;

@@ -213,16 +213,15 @@ Launch gemm_launch(const Record& r, const Record& design) {
 }
 
 // The second launch of a design that casts its result in DRAM: a core a column, which takes 2048
-// elements at a time and converts sixteen of them an iteration (run.py: _build_cast_module). A
-// load, a conversion and a store follow each other; the loop has no hint to overlap them.
+// elements at a time and converts sixteen of them an iteration, without a hint to overlap these
+// (run.py: _build_cast_module).
 Launch cast_launch(const Record& r, const Record& design) {
     constexpr std::int64_t kElements = 2048;
-    constexpr std::int64_t kCallCycles = kElements / 16 * (7 + 6 + 1);
     return {fmt::format("device: {}\nworkload: {{elementwise: {{operation: cast, rows: {}, "
                         "elements: {}, a: f32, c: bf16}}}}\n"
-                        "mapping: {{elementwise: {{columns: 8}}, kernel_cycles: {}}}\n",
+                        "mapping: {{elementwise: {{columns: 8, cast_lanes: 16}}}}\n",
                         r.at("device"), std::stoll(r.at("M")) * std::stoll(r.at("N")) / kElements,
-                        kElements, kCallCycles),
+                        kElements),
             design.at("host_profile")};
 }
 

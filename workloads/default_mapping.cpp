@@ -21,7 +21,7 @@ constexpr std::size_t kVariantsTried = 3;
 // How many times as many are tried: a small product takes a moment, and what is not its
 // multiplications (tasks, the first blocks, C's way out), which no estimate knows well, is most of
 // it.
-std::size_t patience(const Problem& problem) {
+std::size_t times_as_many(const Problem& problem) {
     constexpr double kSmallMacs = 1 << 26;
     constexpr double kMost = 5;
     const auto* gemm = problem.find<GemmProblem>();
@@ -121,7 +121,7 @@ class Trials {
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner) {
     const std::vector<Candidate> candidates = dataflow.candidates(a_case);
     Trials trials(a_case, runner);
-    const std::size_t times = patience(a_case.problem);
+    const std::size_t times = times_as_many(a_case.problem);
     trials.run(promising_of(candidates, kLookedAt), times * kTried);
     if (trials.best().empty()) {
         throw arch::base::config::ConfigError(fmt::format(

@@ -140,7 +140,7 @@ class Node {
 
     // Reports that the map holds not exactly one of these keys; where it holds another, `done`
     // says which one that may be meant to be.
-    void no_single(const std::vector<std::string_view>& keys);
+    void not_exactly_one(const std::vector<std::string_view>& keys);
     // Reports every key nobody asked for.
     void done();
     // Reports a rule of the reader's own at `key` (or at the node itself when empty).

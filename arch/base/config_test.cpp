@@ -166,7 +166,7 @@ TEST(Config, AMapThatHoldsNoneOrSeveralOfItsKeysSaysWhichOrWhatIsMeant) {
     const auto problem = [](const std::string& text) -> std::string {
         Document document = Document::parse(text, "f.yaml");
         Node root = document.root();
-        root.no_single({"gemm", "gemv"});
+        root.not_exactly_one({"gemm", "gemv"});
         root.done();
         try {
             document.finish();

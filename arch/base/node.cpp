@@ -405,7 +405,7 @@ std::int64_t Node::integer(Range range) {
     return *count;
 }
 
-void Node::no_single(const std::vector<std::string_view>& keys) {
+void Node::not_exactly_one(const std::vector<std::string_view>& keys) {
     const auto is_one = [&](const std::string& key) {
         return std::find(keys.begin(), keys.end(), key) != keys.end();
     };

@@ -225,7 +225,11 @@ class TransferChecks {
                            : fmt::format("{}: sends packet {}, but no route takes that id",
                                          place_of(from), id);
                 // Whether it comes to that before the sequence ends, the run tells.
-                program_.ends_with_sequence ? warn(text) : error(text);
+                if (program_.ends_with_sequence) {
+                    warn(text);
+                } else {
+                    error(text);
+                }
             }
         }
     }

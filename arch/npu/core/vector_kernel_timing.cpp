@@ -68,6 +68,11 @@ KernelCycles VectorKernelTiming::cycles(const Kernel& kernel) const {
     return kernel.kind == program::KernelKind::Matvec ? matvec(kernel) : vector(kernel);
 }
 
+Cycles VectorKernelTiming::without_overlap(std::int64_t elements, std::int64_t lanes) const {
+    const Cycles store{1};
+    return (config_.load_latency + config_.vector_latency + store) * ceil_div(elements, lanes);
+}
+
 KernelCycles VectorKernelTiming::loop(std::int64_t elements, const Pass& pass) const {
     const auto vectors = [&](std::int64_t bits, base::BytesPerCycle width) {
         return ceil_div(pass.lanes * bits, width.count() * kBitsPerByte);

@@ -95,6 +95,13 @@ TEST(VectorKernelTiming, ElementsTakeTheirLoadsStoresOrInstructions) {
     EXPECT_EQ(total(config, vector(Dequantise, 1, 12)), 3 * 3 + kFillDrain);
 }
 
+TEST(VectorKernelTiming, IterationsThatDoNotOverlapTakeALoadAnInstructionAndAStoreEach) {
+    const KernelConfig config = sample();
+    const VectorKernelTiming timing(config);
+    EXPECT_EQ(timing.without_overlap(48, 24).count(), 2 * (11 + 7 + 1));
+    EXPECT_EQ(timing.without_overlap(49, 24).count(), 3 * (11 + 7 + 1));
+}
+
 TEST(VectorKernelTiming, RowsThatAreNormalisedArePassedTwiceAndSummed) {
     // Squares wait for their sum (3); then two instructions, 16 B of loads (2), two stores.
     EXPECT_EQ(total(sample(), vector(program::VectorOperation::RmsNorm, 2, 12)),

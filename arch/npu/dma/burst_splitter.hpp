@@ -2,9 +2,8 @@
 // crosses a multiple of 4 KiB.
 //
 // Source: Xilinx aie-rt (burst encodings), AMD AM020; AMBA AXI, IHI 0022 (the boundary). That a
-// burst
-//         begins where its run does, and not at a multiple of its length, is what the row-major
-//         rows of XDNA2 show: there every run of some columns would need two bursts.
+//         burst begins where its run does, and not at a multiple of its length, is what the
+//         row-major rows of XDNA2 show: there every run of some columns would need two bursts.
 #pragma once
 
 #include <cstdint>

@@ -13,6 +13,7 @@
 #include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/core/vector_kernel_function.hpp"
+#include "arch/npu/core/vector_kernel_timing.hpp"
 #include "workloads/npu/core_placement.hpp"
 #include "workloads/npu/object_fifo.hpp"
 
@@ -110,7 +111,13 @@ class Lowering {
         }
         arguments.push_back({"C", result_.padded_m * row_.c});
         place_arguments(program_, arguments);
-        program_.kernels = {kernel_of(problem_, map_.rows_per_call)};
+        program::Kernel kernel = kernel_of(problem_, map_.rows_per_call);
+        if (map_.cast_lanes > 0) {
+            kernel.cycles = core::VectorKernelTiming(config_.kernels)
+                                .without_overlap(kernel.m * kernel.n, map_.cast_lanes)
+                                .count();
+        }
+        program_.kernels = {std::move(kernel)};
         for (std::int64_t column = 0; column < map_.columns_of(config_); ++column) {
             lower_core({column, 1 + config_.memory_rows});
             route({column, 0}, {column, 1 + config_.memory_rows});
@@ -325,6 +332,9 @@ void read_keys(arch::base::config::Node& node, ElementwiseMapping& map) {
     node.optional("rows_per_call", map.rows_per_call, {1, 1 << 16},
                   "rows of the operands a kernel call works on");
     node.optional("buffers", map.buffers, {1, 4}, "of each operand, per core");
+    node.optional("cast_lanes", map.cast_lanes, {0, 1024},
+                  "elements of an iteration of the loop that casts, one iteration after the other; "
+                  "0: those of a vector instruction, iterations overlapping");
     node.done();
 }
 
@@ -339,6 +349,8 @@ std::vector<std::string> problems_of(const ElementwiseProblem& problem,
     const std::string reason =
         core::KernelTiming(config.kernels).check(kernel_of(problem, map.rows_per_call));
     require(reason.empty(), reason);
+    require(map.cast_lanes == 0 || problem.operation == VectorOperation::Cast,
+            fmt::format("cast_lanes is for casts, not for {}", name_of(problem.operation)));
     require(map.columns_of(config) <= config.columns,
             fmt::format("the mapping uses {} columns, the array has {}", map.columns,
                         config.columns));

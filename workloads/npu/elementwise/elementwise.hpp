@@ -33,6 +33,8 @@ struct ElementwiseMapping {
     std::int64_t columns = 0;        // of cores, from the west; 0: all
     std::int64_t rows_per_call = 1;  // of the operand, that a kernel call works on
     std::int64_t buffers = 2;        // of each operand, per core
+    std::int64_t cast_lanes = 0;     // of an iteration of a cast's loop, where the compiler does
+                                     // not overlap iterations; 0: it does
 
     std::int64_t columns_of(const arch::npu::NpuConfig& config) const {
         return columns == 0 ? config.columns : columns;

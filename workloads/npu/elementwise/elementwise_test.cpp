@@ -57,6 +57,19 @@ TEST(Elementwise, EveryOperandIsMovedOnce) {
               16 * 64 * 2 + 4 * 64 * 2);
 }
 
+TEST(Elementwise, ACastWhoseIterationsDoNotOverlapTakesTheLatencyOfEach) {
+    ElementwiseProblem problem{VectorOperation::Cast, 13, 96, DataType::F32};
+    ElementwiseMapping map;
+    EXPECT_EQ(lower(problem, map, xdna2().npu).program.kernels.at(0).cycles, std::nullopt);
+    map.cast_lanes = 16;
+    EXPECT_EQ(lower(problem, map, xdna2().npu).program.kernels.at(0).cycles,
+              96 / 16 * (7 + 6 + 1));
+    EXPECT_TRUE(run(problem, map).check.match);
+    problem = {VectorOperation::Add, 13, 96};
+    EXPECT_THAT(problems_of(problem, map, xdna2().npu),
+                testing::ElementsAre("cast_lanes is for casts, not for add"));
+}
+
 TEST(Elementwise, WhatCannotBeSaysWhatLimitsIt) {
     const auto reason = [](const ElementwiseProblem& problem, const ElementwiseMapping& map) {
         const auto problems = problems_of(problem, map, xdna2().npu);

@@ -94,7 +94,7 @@ BodylessCore assumed(const Lowering& lowering, const std::vector<CorePort>& port
         bytes += port.input ? port.chain.front().words * kWordBytes : 0;
     }
     const std::int64_t width = lowering.config.kernels.load_width.count();
-    return {std::max<std::int64_t>(1, (bytes + width - 1) / width), 1};
+    return {std::max<std::int64_t>(1, arch::base::ceil_div(bytes, width)), 1};
 }
 
 program::CoreOp take(const program::LockAction& given) {

@@ -80,8 +80,8 @@ class Configurations {
             const std::string_view name = operation_name(operation);
             if (name == "configure") {
                 load(device_of(operation, symbol_of(operation)));
-                if (operation.regions()
-                        .empty()) {  // %c = aiex.configure @d; aiex.run %c -> @s (..)
+                // %c = aiex.configure @d; aiex.run %c -> @s (..)
+                if (operation.regions().empty()) {
                     for (const std::string& result : operation.results) {
                         configured_[result] = parts_.back().device;
                     }

@@ -294,7 +294,7 @@ Source parse_design(const std::string& text, const std::string& file, std::int64
             throw ConfigError(located(source, inside.where(), inside.what()));
         }
         source.notes.emplace_back(
-            "what stands in front of the module is no MLIR (what a tool said?): left out");
+            "text in front of the module is no MLIR: left out");
     }
     return source;
 }

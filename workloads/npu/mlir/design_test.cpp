@@ -366,9 +366,8 @@ TEST(Design, SaysWhereAndWhatItDoesNotRead) {
 // A shim task of so many words at an offset, in a task's form.
 std::string task(const char* name, const char* where) {
     return fmt::format(
-        "%{} = aiex.dma_configure_task(%s, MM2S, 0) {{ aie.dma_bd(%a : memref<?xi32> {}) aie.end "
-        "}} "
-        "{{issue_token = true}}\naiex.dma_start_task(%{})\n",
+        "%{} = aiex.dma_configure_task(%s, MM2S, 0) {{ aie.dma_bd(%a : memref<?xi32> {}) "
+        "aie.end }} {{issue_token = true}}\naiex.dma_start_task(%{})\n",
         name, where, name);
 }
 
@@ -453,13 +452,13 @@ TEST(Design, TasksOfDescriptorsThatMoveNothingAreLeftOut) {
 
 TEST(Design, ATaskTakesTheDescriptorItIsGiven) {
     const program::Program program =
-        read(
-            std::string{kTiles} +
-            "aie.runtime_sequence(%a: memref<64xi32>) {\n%x = aiex.dma_bd_pool_pop(0, 0) : i32 %y "
-            "= "
-            "aiex.dma_bd_pool_pop(0, 0) : i32\naiex.dma_bd_pool_push(0, 0) bd_id %x : i32\n%t = "
-            "aiex.dma_configure_task(%s, MM2S, 0) bd_id %y : i32 { aie.dma_bd(%a : memref<64xi32>, "
-            "0, 8) aie.end } {issue_token = true}\naiex.dma_start_task(%t) }")
+        read(std::string{kTiles} +
+             "aie.runtime_sequence(%a: memref<64xi32>) {\n"
+             "%x = aiex.dma_bd_pool_pop(0, 0) : i32 %y = aiex.dma_bd_pool_pop(0, 0) : i32\n"
+             "aiex.dma_bd_pool_push(0, 0) bd_id %x : i32\n"
+             "%t = aiex.dma_configure_task(%s, MM2S, 0) bd_id %y : i32 "
+             "{ aie.dma_bd(%a : memref<64xi32>, 0, 8) aie.end } {issue_token = true}\n"
+             "aiex.dma_start_task(%t) }")
             .program;
     EXPECT_EQ(std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor.id, 1);
     EXPECT_EQ(std::get<program::PushTask>(program.sequence.at(1)).task.descriptor, 1);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/container_hash/hash.hpp>
 #include <limits>
 #include <unordered_map>
 
@@ -30,9 +31,7 @@ bool same_values(const std::vector<std::optional<Value>>& a,
 std::size_t hash_of(const std::vector<std::optional<Value>>& values) {
     std::size_t hash = values.size();
     for (const auto& value : values) {
-        constexpr std::size_t kFactor = 0x9E3779B97F4A7C15;
-        const auto number = value ? value->index + value->offset : -1;
-        hash = (hash ^ std::hash<std::int64_t>{}(number)) * kFactor;
+        boost::hash_combine(hash, value ? value->index + value->offset : -1);
     }
     return hash;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "arch/npu/core/kernel_timing.hpp"
+#include "arch/npu/core/vector_kernel_timing.hpp"
 #include "workloads/npu/output_stationary/buffer_plan.hpp"
 #include "workloads/npu/object_fifo.hpp"
 #include "workloads/npu/output_stationary/output_stationary_routes.hpp"
@@ -119,11 +120,9 @@ class Lowering {
         cast.a = cast.b = DataType::F32;
         cast.c = problem_.c;
         if (map_.cast_lanes > 0) {
-            // Load, convert and store of an iteration, before the next one's.
-            const arch::base::Cycles iteration = config_.kernels.load_latency +
-                                                 config_.kernels.vector_latency +
-                                                 arch::base::Cycles{1};
-            cast.cycles = ceil_div(cast.m * cast.n, map_.cast_lanes) * iteration.count();
+            cast.cycles = arch::npu::core::VectorKernelTiming(config_.kernels)
+                              .without_overlap(cast.m * cast.n, map_.cast_lanes)
+                              .count();
         }
         return cast;
     }
