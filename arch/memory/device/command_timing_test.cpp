@@ -130,5 +130,87 @@ TEST(CommandTiming, ASplitBusCarriesARowAndAColumnCommandAtATime) {
     EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 2);
 }
 
+// A device that refreshes some banks beside the others' work.
+MemoryConfig partly_refreshed() {
+    MemoryConfig config = prime_device();
+    config.timing.tREFpb_to_REFpb = base::Cycles{211};
+    config.timing.tREFpb_to_ACT = base::Cycles{53};
+    return config;
+}
+
+TEST(CommandTiming, RefreshesOfSomeBanksKeepTheirDistance) {
+    CommandTiming bank{partly_refreshed()};
+    bank.partial_refresh(1U << kBank, kStart, kStart + 151);
+    EXPECT_EQ(bank.earliest_partial_refresh(1U << kOtherGroup), kStart + 211);
+}
+
+TEST(CommandTiming, ARefreshOfSomeBanksPutsOffActivatesOfTheOthers) {
+    CommandTiming bank{partly_refreshed()};
+    bank.partial_refresh(1U << kBank, kStart, kStart + 151);
+    EXPECT_EQ(bank.earliest(Command::Activate, kOtherGroup), kStart + 53);
+    EXPECT_EQ(bank.earliest(Command::Activate, kBank), kStart + 151);
+    bank.keep_activates_back(1U << kBank, kStart + 400);
+    EXPECT_EQ(bank.earliest(Command::Activate, kOtherGroup), kStart + 400 + 53);
+}
+
+TEST(CommandTiming, ARefreshOfSomeBanksCountsAsAnActivateAfterTheOthers) {
+    CommandTiming bank{partly_refreshed()};
+    bank.issue(Command::Activate, kOtherGroup, 7, kStart);
+    EXPECT_EQ(bank.earliest_partial_refresh(1U << kBank), kStart + 5);
+    EXPECT_EQ(bank.earliest_partial_refresh(1U << (kOtherGroup + 1)), kStart + 7);
+}
+
+TEST(CommandTiming, BanksHeldBackTakeNothingButAPrecharge) {
+    Opened bank;
+    bank.hold_back(1U << kBank, kStart + 1);
+    EXPECT_EQ(bank.earliest(Command::Precharge, kBank), kStart + 67);
+    EXPECT_GT(bank.earliest(Command::Read, kBank), kStart + kLongestConstraint);
+    EXPECT_EQ(bank.earliest(Command::Activate, kOtherGroup), kStart + 5);
+}
+
+constexpr std::size_t kOtherRank = 16 + kOtherGroup;
+
+// Two ranks on one bus, each with a row open for long.
+struct TwoRanks : CommandTiming {
+    TwoRanks() : CommandTiming(config()) {
+        issue(Command::Activate, kBank, 7, kStart);
+        issue(Command::Activate, kOtherRank, 7, kStart + 2);
+    }
+    static MemoryConfig config() {
+        MemoryConfig config = prime_device();
+        config.ranks = 2;
+        config.timing.tRTRS = base::Cycles{59};
+        return config;
+    }
+};
+
+TEST(CommandTiming, ActivatesOfOneRankDoNotHoldBackTheOthers) {
+    const TwoRanks banks;
+    EXPECT_EQ(banks.earliest(Command::Activate, kOtherGroup), kStart + 5);
+    EXPECT_EQ(banks.earliest(Command::Activate, 16 + kBank), kStart + 2 + 5);
+}
+
+TEST(CommandTiming, AFifthActivateWaitsForTheWindowOfItsRank) {
+    CommandTiming banks{TwoRanks::config()};
+    for (std::int64_t i = 0; i < 4; ++i) {
+        banks.issue(Command::Activate, static_cast<std::size_t>(4 * i), 0, kStart + 10 * i);
+    }
+    EXPECT_EQ(banks.earliest(Command::Activate, 1), kStart + 43);
+    EXPECT_EQ(banks.earliest(Command::Activate, kOtherRank), kStart + 32);  // the command bus
+}
+
+TEST(CommandTiming, DataOfAnotherRankNeedAGapOnTheBus) {
+    TwoRanks read;
+    read.issue(Command::Read, kBank, 7, kStart + 100);
+    EXPECT_EQ(read.earliest(Command::Read, kOtherGroup), kStart + 100 + 11);
+    EXPECT_EQ(read.earliest(Command::Read, kOtherRank), kStart + 100 + 4 + 59);
+    EXPECT_EQ(read.earliest(Command::Write, kOtherRank), kStart + 100 + 23 + 4 + 59 - 19);
+    TwoRanks write;
+    write.issue(Command::Write, kBank, 7, kStart + 100);
+    EXPECT_EQ(write.earliest(Command::Read, kOtherGroup), kStart + 100 + 19 + 4 + 3);
+    EXPECT_EQ(write.earliest(Command::Write, kOtherRank), kStart + 100 + 4 + 59);
+    EXPECT_EQ(write.earliest(Command::Read, kOtherRank), kStart + 100 + 19 + 4 + 59 - 23);
+}
+
 }  // namespace
 }  // namespace tilesim::arch::memory::device
