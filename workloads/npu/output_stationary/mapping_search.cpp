@@ -1,6 +1,7 @@
 #include "workloads/npu/output_stationary/mapping_search.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
@@ -246,19 +247,24 @@ std::vector<TileCandidate> variants_of(const SearchContext& at,
     reach.reach =
         mapping.reach == Map::Reach::BlockRow ? Map::Reach::OutputTile : Map::Reach::BlockRow;
     add_fitting(reach);
-    // Half the columns or rows of cores, with tiles as they are and with tiles of twice the size.
+    // Half the columns or rows of cores, with tiles as they are and with tiles of twice the size,
+    // and blocks as they are and as long as K.
     OutputStationaryMapping narrow = mapping;
     narrow.columns = mapping.columns_of(at.config) / 2;
     OutputStationaryMapping low = mapping;
     low.rows = mapping.rows_of(at.config) / 2;
-    for (const std::int64_t times : {1, 2}) {
-        narrow.n_ct = times * mapping.n_ct;
-        low.m_ct = times * mapping.m_ct;
-        if (narrow.columns > 0) {
-            add_fitting(narrow);
-        }
-        if (low.rows > 0) {
-            add_fitting(low);
+    const std::int64_t whole_k = ceil_div(at.problem.k, mapping.k_ct) * mapping.k_ct;
+    for (const std::int64_t k_mt : std::set{mapping.k_mt, whole_k}) {
+        narrow.k_mt = low.k_mt = k_mt;
+        for (const std::int64_t times : {1, 2}) {
+            narrow.n_ct = times * mapping.n_ct;
+            low.m_ct = times * mapping.m_ct;
+            if (narrow.columns > 0) {
+                add_fitting(narrow);
+            }
+            if (low.rows > 0) {
+                add_fitting(low);
+            }
         }
     }
     // Neighbours of the tile, also between the steps of the search.
