@@ -10,19 +10,17 @@
 #include "arch/base/check.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program_fault.hpp"
-#include "sim/compare/compare_command.hpp"
+#include "sim/commands/commands.hpp"
+#include "sim/commands/run_options.hpp"
 #include "sim/console.hpp"
 #include "sim/describe.hpp"
 #include "sim/exit_code.hpp"
-#include "sim/explore/commands.hpp"
-#include "sim/explore/run_options.hpp"
 #include "sim/explore/settings.hpp"
 #include "sim/explore/sweep_file.hpp"
 #include "sim/manual/command_tree.hpp"
 #include "sim/manual/examples.hpp"
 #include "sim/manual/manual_command.hpp"
 #include "sim/manual/usage_error.hpp"
-#include "sim/page/report_command.hpp"
 #include "sim/report.hpp"
 #include "sim/schema.hpp"
 #include "sim/session/session.hpp"
@@ -49,7 +47,7 @@ struct Arguments {
     bool functional = false;
     bool sampled = false;
     sim::trace::TraceOptions trace;
-    sim::explore::ManyRuns many;
+    sim::commands::ManyRuns many;
 };
 
 sim::explore::Settings overrides_of(const Arguments& arguments) {
@@ -173,7 +171,7 @@ int command_line(int argc, char** argv) {
     };
     CLI::App* run_command = app.add_subcommand("run", "simulate a scenario");
     add_file(run_command, "scenario file");
-    arguments.trace.add_to(*run_command);
+    sim::commands::add_trace_options(*run_command, arguments.trace);
     arguments.many.add_to(*run_command);
     run_command->add_flag("--functional", arguments.functional,
                           "move real bytes, check the product");
@@ -191,10 +189,7 @@ int command_line(int argc, char** argv) {
     add_file(describe_command, "device name or scenario file");
     app.add_subcommand("schema", "print the JSON Schema of the files");
     std::optional<int> explored;
-    sim::explore::add_commands(app, explored);
-    sim::page::add_report(app, explored);
-    sim::compare::add_compare(app, explored);
-    sim::compare::add_calibrate(app, explored);
+    sim::commands::add_commands(app, explored);
     validation::add_validate(app, explored);
     sim::manual::add_manual(app, explored);
     sim::manual::add_examples(app);

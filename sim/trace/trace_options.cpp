@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <ostream>
 
@@ -57,24 +56,6 @@ Window parse_window(const std::string& text) {
 }
 
 }  // namespace
-
-void TraceOptions::add_to(CLI::App& command) {
-    command.add_option("--trace", chrome_file, "write a Chrome trace, as mlir-aie's parser does");
-    command
-        .add_option("--trace-time", time, "times of --trace: cycles, or us as viewers take them")
-        ->check(CLI::IsMember({"cycles", "us"}));
-    command.add_flag("--trace-counters", counters,
-                     "busy cores and DRAM in --trace besides the activities");
-    command.add_flag("--trace-flows", flows,
-                     "arrows in --trace from the release of a lock to whom it woke");
-    command.add_option("--vcd", vcd_file, "write a value change dump");
-    command.add_option("--vcd-signals", vcd_signals, "only components whose name holds this");
-    command.add_option("--commands", command_file,
-                       "write every command of the memory, a CSV line each");
-    command.add_option("--trace-window", window, "only this time: '10 us..25 us'");
-    command.add_option("--trace-limit", limit_mb, "most megabytes of a trace [256]")
-        ->check(CLI::Range(1, 100'000));
-}
 
 TraceSession::TraceSession(const TraceOptions& options) : options_(options) {
     const Window window = parse_window(options.window);

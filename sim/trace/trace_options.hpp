@@ -10,10 +10,6 @@
 #include "sim/scenario.hpp"
 #include "sim/trace/activity_log.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace tilesim::sim::trace {
 
 struct TraceOptions {
@@ -27,7 +23,6 @@ struct TraceOptions {
     std::string window;  // "10 us..25 us"
     std::int64_t limit_mb = 256;
 
-    void add_to(CLI::App& command);
     bool wanted() const { return !chrome_file.empty() || !vcd_file.empty(); }
 };
 

@@ -1,12 +1,11 @@
 // `tilesim report`: a page or a text from a sweep's store or one run.
-#include "sim/page/report_command.hpp"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "arch/base/config.hpp"
+#include "sim/commands/commands.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/page/figures.hpp"
@@ -15,7 +14,9 @@
 #include "sim/page/timeline.hpp"
 #include "sim/report.hpp"
 
-namespace tilesim::sim::page {
+namespace tilesim::sim::commands {
+
+using namespace page;
 
 namespace {
 
@@ -31,7 +32,8 @@ struct ReportArguments {
 int report(const ReportArguments& arguments) {
     nlohmann::ordered_json data = page_data(arguments.file, arguments.sweep);
     if (!arguments.trace.empty()) {
-        data["timeline"] = timeline(arch::base::config::read_file(arguments.trace), arguments.trace);
+        data["timeline"] =
+            timeline(arch::base::config::read_file(arguments.trace), arguments.trace);
     }
     if (arguments.markdown) {
         if (arguments.out.empty()) {
@@ -70,4 +72,4 @@ void add_report(CLI::App& app, std::optional<int>& exit_code) {
     command->callback([arguments, &exit_code] { exit_code = report(*arguments); });
 }
 
-}  // namespace tilesim::sim::page
+}  // namespace tilesim::sim::commands

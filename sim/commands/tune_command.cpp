@@ -4,14 +4,16 @@
 #include <thread>
 
 #include "arch/base/config.hpp"
+#include "sim/commands/commands.hpp"
+#include "sim/commands/finite_range.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
-#include "sim/finite_range.hpp"
-#include "sim/explore/commands.hpp"
 #include "sim/explore/settings.hpp"
 #include "sim/explore/tuner.hpp"
 
-namespace tilesim::sim::explore {
+namespace tilesim::sim::commands {
+
+using namespace explore;
 
 namespace {
 
@@ -40,7 +42,8 @@ void add_tune(CLI::App& app, std::optional<int>& exit_code) {
     command->add_option("--set", arguments->settings, "override a key: key.path=value");
     command->add_option("--jobs", arguments->options.jobs, "worker processes [one a processor]")
         ->check(CLI::Range(1, 4096));
-    command->add_option("--simulations", arguments->options.simulations, "at most so many [no limit]")
+    command
+        ->add_option("--simulations", arguments->options.simulations, "at most so many [no limit]")
         ->check(CLI::Range(1, 1'000'000));
     command->add_option("--time", arguments->options.seconds, "seconds for the search, about [45]")
         ->check(finite_range(1, 1e6));
@@ -55,4 +58,4 @@ void add_tune(CLI::App& app, std::optional<int>& exit_code) {
     command->callback([arguments, &exit_code] { exit_code = run_tune(*arguments); });
 }
 
-}  // namespace tilesim::sim::explore
+}  // namespace tilesim::sim::commands

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "arch/base/config.hpp"
+#include "sim/commands/commands.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
-#include "sim/explore/commands.hpp"
 #include "sim/explore/export.hpp"
 #include "sim/explore/model_version.hpp"
 #include "sim/explore/simulate.hpp"
@@ -17,7 +17,9 @@
 #include "sim/report.hpp"
 #include "sim/session/session.hpp"
 
-namespace tilesim::sim::explore {
+namespace tilesim::sim::commands {
+
+using namespace explore;
 
 using arch::base::config::ConfigError;
 using Json = nlohmann::ordered_json;
@@ -39,8 +41,8 @@ void take_words(StoreArguments& arguments, const std::vector<std::string>& words
     for (const std::string& word : words) {
         if (word == "csv" || word == "json") {
             arguments.format = word;
-        } else if (std::error_code error;
-                   ++stores > 1 || (!word.ends_with(".db") && !std::filesystem::exists(word, error))) {
+        } else if (std::error_code error; ++stores > 1 || (!word.ends_with(".db") &&
+                                                           !std::filesystem::exists(word, error))) {
             throw ConfigError(
                 fmt::format("export: '{}' is neither a format (csv, json) nor a store", word));
         } else {
@@ -53,8 +55,9 @@ void take_words(StoreArguments& arguments, const std::vector<std::string>& words
 int rerun(const StoreArguments& arguments) {
     const auto point = Store(arguments.store, Store::Mode::Read).find(arguments.id);
     if (!point) {
-        throw ConfigError(fmt::format("{0}: there is no point {1}; `tilesim export csv {0}` lists them",
-                                      arguments.store, arguments.id));
+        throw ConfigError(
+            fmt::format("{0}: there is no point {1}; `tilesim export csv {0}` lists them",
+                        arguments.store, arguments.id));
     }
     Settings overrides;
     const Json device_settings = stored_json(*point, point->device_settings);
@@ -143,4 +146,4 @@ void add_store_commands(CLI::App& app, std::optional<int>& exit_code) {
     join->callback([arguments, &exit_code] { exit_code = merge(*arguments); });
 }
 
-}  // namespace tilesim::sim::explore
+}  // namespace tilesim::sim::commands

@@ -9,7 +9,7 @@ namespace CLI {
 class App;
 }
 
-namespace tilesim::sim::explore {
+namespace tilesim::sim::commands {
 
 struct ManyRuns {
     bool sensitive = false;
@@ -22,7 +22,8 @@ struct ManyRuns {
     void add_to(CLI::App& command);
     bool wanted() const { return sensitive || !devices.empty() || !rows.empty(); }
     // Runs them and prints the table or JSON; returns the exit code.
-    int run(const std::string& file, const Settings& overrides, const std::string& format) const;
+    int run(const std::string& file, const explore::Settings& overrides,
+            const std::string& format) const;
 };
 
-}  // namespace tilesim::sim::explore
+}  // namespace tilesim::sim::commands

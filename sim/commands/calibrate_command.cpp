@@ -4,12 +4,14 @@
 #include <memory>
 #include <thread>
 
+#include "sim/commands/commands.hpp"
 #include "sim/compare/calibration.hpp"
-#include "sim/compare/compare_command.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
 
-namespace tilesim::sim::compare {
+namespace tilesim::sim::commands {
+
+using namespace compare;
 
 namespace {
 
@@ -28,8 +30,7 @@ int run_calibrate(const CalibrateArguments& arguments) {
     if (!arguments.out.empty()) {
         write_device(calibration, arguments.against, arguments.out);
     }
-    print(arguments.format == "json" ? to_json(calibration).dump(2) + "\n"
-                                     : to_table(calibration));
+    print(arguments.format == "json" ? to_json(calibration).dump(2) + "\n" : to_table(calibration));
     return kFine;
 }
 
@@ -58,4 +59,4 @@ void add_calibrate(CLI::App& app, std::optional<int>& exit_code) {
     command->callback([arguments, &exit_code] { exit_code = run_calibrate(*arguments); });
 }
 
-}  // namespace tilesim::sim::compare
+}  // namespace tilesim::sim::commands

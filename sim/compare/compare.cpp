@@ -1,8 +1,7 @@
-#include "sim/compare/compare_command.hpp"
+#include "sim/compare/compare.hpp"
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -23,7 +22,6 @@
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/explore/settings.hpp"
-#include "sim/finite_range.hpp"
 #include "sim/page/page.hpp"
 #include "sim/report.hpp"
 #include "sim/session/session.hpp"
@@ -41,16 +39,6 @@ namespace {
 using arch::base::kPercent;
 constexpr std::size_t kMostActivities = 20'000'000;
 constexpr std::size_t kMostDrawn = 1000;  // of each event, on the page
-
-struct CompareArguments {
-    std::string file;
-    std::vector<std::string> settings;
-    std::string against;
-    std::string format = "table";
-    std::string html;                          // a page with the timelines; empty: none
-    double tolerance = 5;                      // percent
-    std::optional<std::int64_t> column_shift;  // left out: found from the trace
-};
 
 int compare_timing(const CompareArguments& arguments, const sim::Scenario& scenario,
                    const Timing& timing) {
@@ -155,6 +143,8 @@ int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenar
     return good ? sim::kFine : sim::kCheckFailed;
 }
 
+}  // namespace
+
 int compare(const CompareArguments& arguments) {
     const sim::Scenario scenario =
         sim::load_scenario(arguments.file, sim::explore::parse_settings(arguments.settings));
@@ -183,30 +173,6 @@ int compare(const CompareArguments& arguments) {
         sim::complain(error.what());
         return sim::kCheckFailed;
     }
-}
-
-}  // namespace
-
-void add_compare(CLI::App& app, std::optional<int>& exit_code) {
-    auto arguments = std::make_shared<CompareArguments>();
-    CLI::App* command = app.add_subcommand("compare", "a measurement against its prediction");
-    command->add_option("file", arguments->file, "scenario file")->required();
-    command
-        ->add_option(
-            "--against", arguments->against,
-            "hardware trace (JSON, or raw as the host saved it), timings, or the AMX harness's CSV")
-        ->required();
-    command->add_option("--set", arguments->settings, "override a key: key.path=value");
-    command->add_option("--format", arguments->format, "table or json")
-        ->check(CLI::IsMember({"table", "json"}));
-    command->add_option("--html", arguments->html, "write a page with both timelines");
-    command
-        ->add_option("--column-shift", arguments->column_shift,
-                     "columns the loader has put the design further east [found]")
-        ->check(CLI::Range(-127, 127));
-    command->add_option("--tolerance", arguments->tolerance, "percent for exit code 0 [5]")
-        ->check(sim::finite_range(0, 1000));
-    command->callback([arguments, &exit_code] { exit_code = compare(*arguments); });
 }
 
 }  // namespace tilesim::sim::compare

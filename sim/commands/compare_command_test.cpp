@@ -11,7 +11,7 @@
 
 #include "arch/base/temporary_folder_testing.hpp"
 
-namespace tilesim::sim::compare {
+namespace tilesim::sim::commands {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ TEST_F(CompareCommand, WhatIsNotComparableIsSaid) {
 }
 
 }  // namespace
-}  // namespace tilesim::sim::compare
+}  // namespace tilesim::sim::commands

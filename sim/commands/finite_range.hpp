@@ -7,7 +7,7 @@
 #include <charconv>
 #include <string>
 
-namespace tilesim::sim {
+namespace tilesim::sim::commands {
 
 // CLI::Range compares, and no comparison refuses NaN.
 inline CLI::Validator finite_range(double least, double most) {
@@ -24,4 +24,4 @@ inline CLI::Validator finite_range(double least, double most) {
         allowed);
 }
 
-}  // namespace tilesim::sim
+}  // namespace tilesim::sim::commands

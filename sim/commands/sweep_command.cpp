@@ -9,17 +9,19 @@
 #include <thread>
 
 #include "arch/base/config.hpp"
+#include "sim/commands/commands.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/explore/array_job.hpp"
-#include "sim/explore/commands.hpp"
 #include "sim/explore/cost_estimate.hpp"
 #include "sim/explore/interrupt.hpp"
 #include "sim/explore/model_version.hpp"
 #include "sim/explore/simulate.hpp"
 #include "sim/explore/sweep_runner.hpp"
 
-namespace tilesim::sim::explore {
+namespace tilesim::sim::commands {
+
+using namespace explore;
 
 using arch::base::config::ConfigError;
 
@@ -112,7 +114,8 @@ void name_unfelt_axes(const SweepFile& sweep) {
     while (reports.empty()) {
         reports = pool.wait(limits.time);
     }
-    const auto unfelt = simulated(reports[0]).result.value("not_exercised", std::vector<std::string>{});
+    const auto unfelt =
+        simulated(reports[0]).result.value("not_exercised", std::vector<std::string>{});
     for (const std::string& key : keys) {
         if (std::find(unfelt.begin(), unfelt.end(), key.substr(kDevicePrefix.size())) !=
             unfelt.end()) {
@@ -219,4 +222,4 @@ void add_sweep(CLI::App& app, std::optional<int>& exit_code) {
     command->callback([arguments, &exit_code] { exit_code = sweep(*arguments); });
 }
 
-}  // namespace tilesim::sim::explore
+}  // namespace tilesim::sim::commands

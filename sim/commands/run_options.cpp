@@ -1,4 +1,4 @@
-#include "sim/explore/run_options.hpp"
+#include "sim/commands/run_options.hpp"
 
 #include <fmt/format.h>
 
@@ -9,16 +9,18 @@
 
 #include "arch/base/config.hpp"
 #include "arch/base/quantity.hpp"
+#include "sim/commands/finite_range.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
-#include "sim/finite_range.hpp"
 #include "sim/explore/device_table.hpp"
 #include "sim/explore/sensitivity.hpp"
 #include "sim/explore/size_table.hpp"
 #include "sim/scenario.hpp"
 #include "workloads/catalogue/catalogue.hpp"
 
-namespace tilesim::sim::explore {
+namespace tilesim::sim::commands {
+
+using namespace explore;
 
 using arch::base::config::ConfigError;
 
@@ -123,4 +125,4 @@ int ManyRuns::run(const std::string& file, const Settings& overrides,
     return runs.front().run.good() ? kFine : kBadInput;
 }
 
-}  // namespace tilesim::sim::explore
+}  // namespace tilesim::sim::commands
