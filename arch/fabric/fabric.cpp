@@ -110,7 +110,10 @@ void Fabric::begin(std::uint64_t slot) {
         request.write ? occupy(port.write_free, request.bytes, now) : now;
     base::Femtoseconds& turn = request.write ? port.write_turn : port.read_turn;
     const base::Femtoseconds sets_out = std::max(turn, from);
-    turn = sets_out + config_.request_interval * chops(request);
+    turn = sets_out;
+    if (!request.modifiable) {
+        turn += config_.request_interval * chops(request);
+    }
     if (sets_out == from) {
         send(slot, from);
         return;

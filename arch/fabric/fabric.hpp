@@ -3,10 +3,10 @@
 // controllers' queues.
 //
 // Models:  one read and one write data port per agent port, each busy for bytes / width cycles of
-//          the agent's clock; requests sent in aligned pieces, a fixed interval each; a
-//          shared link each way (shared_link.hpp); page walks (page_translation.hpp); constant
-//          latency each way; requests a memory controller has no room for wait before it in order
-//          of arrival, all agents in one line.
+//          the agent's clock; requests sent in aligned pieces, a fixed interval each unless the
+//          fabric may join them (AXI: modifiable); a shared link each way (shared_link.hpp); page
+//          walks (page_translation.hpp); constant latency each way; requests a memory controller
+//          has no room for wait before it in order of arrival, all agents in one line.
 // Ignores: the topology inside the fabric; quality-of-service classes.
 #pragma once
 
@@ -43,6 +43,7 @@ struct FabricRequest {
     std::size_t port = 0;
     FabricClient* client = nullptr;
     std::uint64_t tag = 0;
+    bool modifiable = false;  // may be joined with its neighbours: takes no interval of its port
 };
 
 class Fabric final : public base::EventHandler, public memory::port::MemoryClient {

@@ -174,6 +174,21 @@ TEST(Fabric, RequestsOfAPortSetOutAnIntervalApartHoweverShortTheyAre) {
     EXPECT_EQ(bench.memory.writes[1].arrival, 14_ns + kRequest);
 }
 
+TEST(Fabric, AModifiableRequestTakesNoInterval) {
+    FabricConfig config = kWide;
+    config.request_interval = 13_ns;
+    ExactBench bench(config);
+    for (int i = 0; i < 2; ++i) {
+        bench.fabric.submit({0, kWidth, false, 0, &bench.listener, 0, true});
+    }
+    bench.submit(0, kWidth, false, 0);
+    bench.submit(0, kWidth, false, 0);
+    bench.run();
+    const auto& reads = bench.memory.reads;
+    EXPECT_LT(reads[2].arrival, 1_ns + kRequest);
+    EXPECT_GE(reads[3].arrival, 13_ns + kRequest);
+}
+
 TEST(Fabric, EveryAlignedChopOfARequestTakesAnInterval) {
     for (const std::int64_t chop : {64, 256}) {
         FabricConfig config = kWide;

@@ -26,13 +26,14 @@ const std::vector<HostProfile>& host_profiles() {
         // step, which it takes where nobody asks for another.
         {"aries_phoenix", microseconds(120), megahertz(1600), megahertz(847)},
         // amd/IRON's continuous integration on Phoenix: 0.3 to 0.5 ms a launch, default power mode.
-        {"iron_phoenix", microseconds(400), megahertz(1024), megahertz(600)},
+        // Of 2026, as mlir-air's: their mlir-aie sets AxCache 2 (its pull request 2559).
+        {"iron_phoenix", microseconds(400), megahertz(1024), megahertz(600), {}, true},
         // The same on Krackan: mem_copy of 32 KB takes 142 to 169 us.
-        {"iron_krackan", microseconds(142)},
+        {"iron_krackan", microseconds(142), {}, {}, {}, true},
         // mlir-air's kernel registry on Strix, power mode turbo: its smallest launch takes 70.7 us.
         // A descriptor is eight register words and the two of its address, which the processor adds
         // to what the host gave; 66 ns a word (amd/IRON FLM read-me, firmware of the same year).
-        {"air_strix", microseconds(68), megahertz(1800), megahertz(1267), Cycles{840}},
+        {"air_strix", microseconds(68), megahertz(1800), megahertz(1267), Cycles{840}, true},
         // xdna-emu's captures on Phoenix in default mode, traced on the array.
         {"emu_phoenix", {}, megahertz(1028), megahertz(600)},
     };

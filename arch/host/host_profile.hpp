@@ -19,6 +19,7 @@ struct HostProfile {
     base::Hertz array_clock{0};         // 0: not known, the device's
     base::Hertz processor_clock{0};     // of the command processor; 0: the device's
     base::Cycles descriptor_cycles{0};  // of that clock, to write a descriptor; 0: the device's
+    bool modifiable = false;  // its compiler lets the NoC join shims' requests; false: the device's
 };
 
 const std::vector<HostProfile>& host_profiles();

@@ -80,6 +80,9 @@ void read_shim(Node node, ShimConfig& shim) {
                   "a channel's buffer between AXI and stream");
     node.optional("task_start", shim.task_start, {0, 100'000},
                   "from a task's start to its first AXI request");
+    node.optional("modifiable", shim.modifiable,
+                  "descriptors mark their requests so (AxCache 2; mlir-aie's default since "
+                  "September 2025): the NoC may join them");
     if (shim.data_fifo < shim.burst) {
         node.error("data_fifo", "must hold a burst");
     }

@@ -69,6 +69,7 @@ struct ShimConfig {
     base::BytesPerCycle port_width{8};    // AXI data port of a column, each direction
     base::Bytes data_fifo{2048};          // per channel, between AXI and stream
     base::Cycles task_start{250};         // from a task's start to its first AXI request
+    bool modifiable = false;  // requests are marked so (AxCache 2): the NoC may join them
 };
 
 struct StreamConfig {

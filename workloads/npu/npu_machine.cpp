@@ -32,6 +32,7 @@ class NpuMachine final : public Machine {
         set(array.clock, profile.array_clock);
         set(array.command_processor.clock, profile.processor_clock);
         set(array.command_processor.descriptor_cycles, profile.descriptor_cycles);
+        array.shim.modifiable = array.shim.modifiable || profile.modifiable;
     }
 };
 

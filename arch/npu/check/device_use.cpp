@@ -268,7 +268,8 @@ class DeviceUse {
         spare("npu.shim.locks", tiles_[TileKind::Shim].locks, config_.shim.locks);
         name_if(!dmas_[TileKind::Shim].used,
                 {"npu.shim.burst", "npu.shim.outstanding_bursts", "npu.shim.outstanding_writes",
-                 "npu.shim.port_width", "npu.shim.data_fifo", "npu.shim.task_start"});
+                 "npu.shim.port_width", "npu.shim.data_fifo", "npu.shim.task_start",
+                 "npu.shim.modifiable"});
     }
 
     // Channels of memory tiles up to the last one that reaches into a neighbour.

@@ -90,8 +90,8 @@ void ShimReader::issue() {
         base::append(sent_).bytes = pending_->bytes;
         ++outstanding_;
         reserved_ += pending_->bytes;
-        context_.fabric.submit(
-            {pending_->address, pending_->bytes, false, context_.port, this, tag});
+        context_.fabric.submit({pending_->address, pending_->bytes, false, context_.port, this, tag,
+                                context_.config.modifiable});
         pending_.reset();
     }
 }
@@ -177,7 +177,7 @@ void ShimWriter::on_stream_received(Cycles now) {
     header_ = false;
     ++outstanding_;
     context_.fabric.submit(
-        {burst_.address, burst_.bytes, true, context_.port, this, 0});
+        {burst_.address, burst_.bytes, true, context_.port, this, 0, context_.config.modifiable});
     accept(now);
 }
 

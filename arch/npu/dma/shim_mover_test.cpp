@@ -38,13 +38,14 @@ struct Receiver final : stream::StreamSinkClient {
 };
 
 struct ShimBench : TestBench {
-    // `walk`: of a page; `words`: the streams move in a cycle.
+    // `walk`: of a page; `words`: the streams move in a cycle; `interval`: of requests.
     ShimBench(Direction direction, ShimConfig config, base::Femtoseconds walk,
-              std::int64_t words = 1)
+              std::int64_t words = 1, base::Femtoseconds interval = {})
         : shim(config),
           streams(queue, base::Clock{base::Hertz{words * 1'000'000'000}}, words),
           fabric({.request_latency = 71_ns,
                   .response_latency = 53_ns,
+                  .request_interval = interval,
                   .link_width = base::BytesPerCycle{1024},
                   .link_clock = base::Hertz{1'000'000'000'000},
                   .line = base::Bytes{1024},
@@ -92,8 +93,8 @@ ShimConfig config_with(std::int64_t outstanding, std::int64_t fifo = 1 << 20) {
 
 struct ReaderBench : ShimBench {
     explicit ReaderBench(ShimConfig config, std::int64_t capacity = kCapacity,
-                         std::int64_t words = 1)
-        : ShimBench(Direction::MM2S, config, 29_ns, words),
+                         std::int64_t words = 1, base::Femtoseconds interval = {})
+        : ShimBench(Direction::MM2S, config, 29_ns, words, interval),
           reader(new ShimReader(channel, context())),
           flow("flow", streams, *reader, {{&sink, kLatency * words, capacity, 0}}, {}, {}, false,
                false) {
@@ -132,6 +133,22 @@ TEST(ShimReader, KeepsNoMoreReadsUnderWayThanItMay) {
         bench.push_at(0_cyc);
         bench.run();
         EXPECT_EQ(std::ssize(bench.memory.reads), most);
+    }
+}
+
+// Apart from the picoseconds one takes on the link.
+TEST(ShimReader, ModifiableReadsGoTogetherOthersAnIntervalApart) {
+    for (const bool modifiable : {false, true}) {
+        ShimConfig config = config_with(3);
+        config.modifiable = modifiable;
+        ReaderBench bench(config, kCapacity, 1, 997_ns);
+        bench.write_descriptor(0, 2 * kBurst);
+        bench.push_at(0_cyc);
+        bench.run();
+        const auto& reads = bench.memory.reads;
+        ASSERT_EQ(reads.size(), 2U);
+        const Cycles apart = ShimBench::arrival(reads[1]) - ShimBench::arrival(reads[0]);
+        EXPECT_EQ(apart, modifiable ? 0_cyc : 997_cyc - kTranslation);
     }
 }
 
@@ -222,8 +239,9 @@ TEST(ShimReader, ADescriptorMayAskForShorterBursts) {
 // --- writes --------------------------------------------------------------------------------------
 
 struct WriterBench : ShimBench {
-    explicit WriterBench(ShimConfig config, std::optional<std::uint32_t> kept_header = {})
-        : ShimBench(Direction::S2MM, config, 0_ns),
+    explicit WriterBench(ShimConfig config, std::optional<std::uint32_t> kept_header = {},
+                         base::Femtoseconds interval = {})
+        : ShimBench(Direction::S2MM, config, 0_ns, 1, interval),
           writer(new ShimWriter(channel, context())),
           flow("flow", scheduler, source, {{&writer->sink(), kLatency, kCapacity, 0}}, {},
                kept_header, kept_header.has_value(), false) {
@@ -276,6 +294,22 @@ TEST(ShimWriter, KeepsNoMoreWritesUnderWayThanItMay) {
         bench.run();
         EXPECT_EQ(std::ssize(bench.memory.writes), most);
         EXPECT_FALSE(bench.writer->sink().waiting());  // it takes no word it could not send
+    }
+}
+
+TEST(ShimWriter, ModifiableWritesGoAsTheirWordsComeOthersAnIntervalApart) {
+    for (const bool modifiable : {false, true}) {
+        ShimConfig config = config_with(3);
+        config.modifiable = modifiable;
+        WriterBench bench(config, {}, 997_ns);
+        bench.write_descriptor(0, 2 * kBurst);
+        bench.push_at(0_cyc);
+        bench.send(2 * kBurst);
+        bench.run();
+        const auto& writes = bench.memory.writes;
+        ASSERT_EQ(writes.size(), 2U);
+        EXPECT_EQ(ShimBench::arrival(writes[1]) - ShimBench::arrival(writes[0]),
+                  modifiable ? kBurstWords : 997_cyc);
     }
 }
 
