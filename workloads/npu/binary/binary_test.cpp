@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,6 +99,28 @@ TEST(Transaction, WhatDoesNotAgreeIsRefused) {
     EXPECT_THAT(error_of([] { read(sequence(1, {1, 0, 0, 400})); }), HasSubstr("does not fit"));
 }
 
+TEST(Transaction, TheShorterVersionLeavesOutWhatIsAlwaysZero) {
+    const std::vector<std::uint32_t> body{
+        0,    0x1D214, 0x80000003,                            // write
+        1,    0x1D020, 20,         7,          11,            // block of two
+        3,    0x32000, 2,          5,                         // masked
+        0x80, 16,      0x00020100, 0x00010100 | 3U << 24, 6,  // sync, preemption
+    };
+    std::vector<std::uint32_t> words = sequence(5, body);
+    words[0] = 0x06030001;
+    const Transaction result = read(words);
+    ASSERT_EQ(result.instructions.size(), 4U);
+    EXPECT_EQ(std::get<Write>(result.instructions[0]).address, 0x1D214U);
+    EXPECT_EQ(std::get<Write>(result.instructions[0]).words[0], 0x80000003U);
+    EXPECT_EQ(std::get<Write>(result.instructions[1]).address, 0x1D020U);
+    EXPECT_EQ(std::get<Write>(result.instructions[1]).words, (std::vector<std::uint32_t>{7, 11}));
+    EXPECT_EQ(std::get<MaskedWrite>(result.instructions[2]).value, 2U);
+    EXPECT_EQ(std::get<MaskedWrite>(result.instructions[2]).mask, 5U);
+    EXPECT_EQ(std::get<Sync>(result.instructions[3]).column, 2);
+    words[0] = 0x06030002;
+    EXPECT_FALSE(is_binary_design(bytes_of(words)));
+}
+
 TEST(Transaction, HexTextIsTheSame) {
     const std::string text = "06030100\n00000105\n00000001\n00000014\n00000006\n";
     EXPECT_EQ(read_transaction(words_of(text, "insts.txt")).instructions.size(), 0U);
@@ -119,7 +142,7 @@ TEST(Configuration, ReadsWritesWhereverTheFileHasThem) {
                                                             0x100});
     const std::string inside = std::string(336, '\xff') + bytes_of(words) + "behind it";
     for (const std::string& bytes : {bytes_of(words), inside}) {
-        const auto writes = read_configuration(bytes, "x.pdi");
+        const auto writes = read_configuration(bytes, "x.pdi").writes;
         ASSERT_EQ(writes.size(), 3U);
         EXPECT_EQ(std::get<Write>(writes[0]).address, 0x21F030U);
         EXPECT_EQ(std::get<MaskedWrite>(writes[1]).mask, 2U);
@@ -140,11 +163,12 @@ TEST(Configuration, CommandsThatWaitAndOtherUnitsAreNotTheArrays) {
     // A poll, one of the power module's, a write of a processor's register; then one of the array.
     const std::vector<std::uint32_t> words =
         configuration({0x10101, 0, 0x10236, 7, 0x20103, 0xF7050000, 1, 0x30108, 0, 0x21F030, 1});
-    EXPECT_EQ(read_configuration(bytes_of(words), "x.pdi").size(), 1U);
-    EXPECT_THAT(error_of([] {
-                    read_configuration(bytes_of(configuration({0x20103, 0xF7050000, 1})), "x.pdi");
-                }),
-                HasSubstr("nothing in it writes an AI Engine array's registers"));
+    EXPECT_EQ(read_configuration(bytes_of(words), "x.pdi").writes.size(), 1U);
+    EXPECT_EQ(read_configuration(bytes_of(words), "x.pdi").elsewhere, 1U);
+    const std::string text =
+        decompiled({}, {"x.pdi", bytes_of(configuration({0x20103, 0xF7050000, 1}))});
+    EXPECT_THAT(text, HasSubstr("nothing in the configuration writes an AI Engine array's "
+                                "registers: 1 writes of the configuration set up other units"));
     // The highest byte first.
     std::string swapped = bytes_of(words);
     for (std::size_t i = 0; i < swapped.size(); i += 4) {
@@ -152,7 +176,23 @@ TEST(Configuration, CommandsThatWaitAndOtherUnitsAreNotTheArrays) {
         std::swap(swapped[i + 1], swapped[i + 2]);
     }
     EXPECT_TRUE(is_binary_design(swapped));
-    EXPECT_EQ(read_configuration(swapped, "x.cdo").size(), 1U);
+    EXPECT_EQ(read_configuration(swapped, "x.cdo").writes.size(), 1U);
+}
+
+TEST(Configuration, ADeviceImageAsTextIsTheSameBytes) {
+    const std::string bytes = bytes_of(configuration({0x30108, 0, 0x21F030, 0x1F}));
+    std::string text = "Xilinx ASCII PSAXIMM Deviceimage\nCreated by PCW\nBits:         288\n";
+    for (std::size_t i = 0; i < bytes.size(); i += 4) {
+        for (std::size_t k = i; k < i + 4; ++k) {
+            text += fmt::format("{:02X}", static_cast<unsigned char>(bytes[k]));
+        }
+        text += "\r\n";
+    }
+    ASSERT_TRUE(is_binary_design(text));
+    const auto writes = read_configuration(text, "x.cdo").writes;
+    ASSERT_EQ(writes.size(), 1U);
+    EXPECT_EQ(std::get<Write>(writes[0]).address, 0x21F030U);
+    EXPECT_EQ(std::get<Write>(writes[0]).words[0], 0x1FU);
 }
 
 TEST(SwitchRegisters, CircuitsPacketsAndTheShimsMultiplexers) {
@@ -193,6 +233,25 @@ TEST(Decompiled, ASequenceAloneMeetsMemoryTilesThatTakeAndGive) {
     EXPECT_THAT(text, HasSubstr("aie.dma_start(S2MM, 0,"));
     EXPECT_THAT(text, HasSubstr("address = 119316, value = 3}"));
     EXPECT_THAT(text, testing::Not(HasSubstr("value = 1}")));  // the core's lock
+}
+
+// A part of a design: it starts what another file has written, or waits for what one has started.
+TEST(Decompiled, ASequenceAloneThatIsOnlyAPartKeepsWhatItStartsAtShims) {
+    const std::string text = decompiled(
+        {"insts.bin", bytes_of(sequence(4, {0,    0,  0x21DE04,   0,          0, 24,  // a core's task
+                                            0,    0,  0x3F01C,    0, 0x80000000, 24,  // a switch
+                                            0x80, 16, 0x00000000, 0x00010100,
+                                            0x80, 16, 0x00000000, 0x01010100}))},
+        {});
+    EXPECT_THAT(text, HasSubstr("no configuration goes with this sequence"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("aiex.npu.sync")));
+    const std::string started = decompiled(
+        {"insts.bin", bytes_of(sequence(3, {0,    0,  0x1D204,    0, 3, 24,  // shim S2MM 0
+                                            0x80, 16, 0x00000000, 0x00010100,
+                                            0x80, 16, 0x00000000, 0x01010100}))},
+        {});
+    EXPECT_THAT(started, HasSubstr("aiex.npu.sync {column = 0, row = 0, direction = 0, channel = 0,"));
+    EXPECT_THAT(started, testing::Not(HasSubstr("channel = 1")));
 }
 
 TEST(Decompiled, MoreColumnsThanNpu1HasAreNpu2s) {

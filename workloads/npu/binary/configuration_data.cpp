@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <sstream>
 #include <string_view>
 #include <variant>
-
-#include "arch/base/config.hpp"
 
 namespace tilesim::workloads::npu::binary {
 
@@ -46,12 +46,37 @@ bool in_array(const Instruction& instruction) {
     return address < kArrayEnd;
 }
 
-// The words of a file whose first byte is the highest, as some tools write them, with the lowest
-// first; other bytes as they are.
-std::string lowest_byte_first(const std::string& bytes) {
+// The bytes of a device image as text: a heading, then a word a line, its first byte first.
+std::string from_image_text(const std::string& text) {
+    std::string bytes;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) {
+            line.pop_back();
+        }
+        std::uint32_t word = 0;
+        const char* end = line.data() + line.size();
+        constexpr std::size_t kDigits = 2 * kWordSize;
+        const auto read = std::from_chars(line.data(), end, word, 16);
+        if (line.size() != kDigits || read.ec != std::errc() || read.ptr != end) {
+            continue;
+        }
+        for (std::size_t i = kWordSize; i-- > 0;) {
+            bytes += static_cast<char>(word >> (8 * i) & 0xFF);
+        }
+    }
+    return bytes;
+}
+
+// A file as its bytes, the lowest of a word first: some tools write text, some the highest first.
+std::string as_bytes(const std::string& given) {
+    static constexpr std::string_view kText{"Xilinx ASCII"};
     static constexpr std::string_view kHighestFirst{"\0\0\0\x04\0ODC", 8};
-    std::string swapped = bytes;
-    for (std::size_t i = 0; bytes.starts_with(kHighestFirst) && i + 4 <= swapped.size(); i += 4) {
+    if (given.starts_with(kText)) {
+        return from_image_text(given);
+    }
+    std::string swapped = given;
+    for (std::size_t i = 0; given.starts_with(kHighestFirst) && i + 4 <= swapped.size(); i += 4) {
         std::reverse(swapped.begin() + static_cast<std::ptrdiff_t>(i),
                      swapped.begin() + static_cast<std::ptrdiff_t>(i + 4));
     }
@@ -131,11 +156,11 @@ class Reader {
 }  // namespace
 
 bool holds_configuration(const std::string& bytes) {
-    return header_in(lowest_byte_first(bytes), 0) != bytes.npos;
+    return header_in(as_bytes(bytes), 0) != bytes.npos;
 }
 
-std::vector<Instruction> read_configuration(const std::string& given, const std::string& file) {
-    const std::string bytes = lowest_byte_first(given);
+Configuration read_configuration(const std::string& given, const std::string& file) {
+    const std::string bytes = as_bytes(given);
     std::vector<Instruction> writes;
     std::size_t at = header_in(bytes, 0);
     while (at != bytes.npos) {
@@ -154,15 +179,9 @@ std::vector<Instruction> read_configuration(const std::string& given, const std:
         Reader(body, writes).run();
         at = header_in(bytes, at + (kHeaderWords + count) * sizeof(std::uint32_t));
     }
-    const bool any = !writes.empty();
-    std::erase_if(writes, [](const Instruction& each) { return !in_array(each); });
-    if (any && writes.empty()) {
-        throw arch::base::config::ConfigError(fmt::format(
-            "{}: a configuration of other units of a device (its processors, its memory): nothing "
-            "in it writes an AI Engine array's registers",
-            file));
-    }
-    return writes;
+    const auto elsewhere =
+        std::erase_if(writes, [](const Instruction& each) { return !in_array(each); });
+    return {std::move(writes), elsewhere};
 }
 
 }  // namespace tilesim::workloads::npu::binary

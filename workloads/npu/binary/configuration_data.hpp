@@ -1,5 +1,5 @@
 // A configuration data object (CDO): the register writes that set an array up; alone, in a PDI, or
-// in the PDI of an xclbin.
+// in the PDI of an xclbin; bytes, or the text of them that some tools write.
 //
 // Source: mlir-aie's AIETargetCDODirect; AMD UG1304 (commands of platform loaders).
 #pragma once
@@ -11,9 +11,13 @@
 
 namespace tilesim::workloads::npu::binary {
 
-// Where a configuration begins, in words; nothing where the file has none.
 bool holds_configuration(const std::string& bytes);
-// The writes of every configuration in the file, in order. Throws ConfigError.
-std::vector<Instruction> read_configuration(const std::string& bytes, const std::string& file);
+// The writes of every configuration in the file, in order.
+struct Configuration {
+    std::vector<Instruction> writes;
+    std::size_t elsewhere = 0;  // writes of other units: processors, memory, clocks
+};
+// Throws ConfigError.
+Configuration read_configuration(const std::string& bytes, const std::string& file);
 
 }  // namespace tilesim::workloads::npu::binary

@@ -14,11 +14,14 @@
 namespace tilesim::workloads::npu::binary {
 
 namespace registers = arch::npu::control;
+using arch::npu::program::Direction;
+using arch::npu::program::TileKind;
 
 namespace {
 
 constexpr std::int64_t kGenerationOfNpu2 = 4;
-constexpr std::int64_t kShimChannels = 2;  // a direction
+constexpr std::int64_t kChannels = 2;  // a direction
+constexpr std::int64_t kMemoryTileChannels = 6;
 
 using Tile = std::pair<std::int64_t, std::int64_t>;  // column, row
 
@@ -90,7 +93,7 @@ class Decompiler {
   public:
     Decompiler(const NamedBytes& sequence, const NamedBytes& configuration) {
         if (!configuration.bytes.empty()) {
-            writes_ = read_configuration(configuration.bytes, configuration.file);
+            configuration_ = read_configuration(configuration.bytes, configuration.file);
         }
         if (!sequence.bytes.empty()) {
             transaction_ = read_transaction(words_of(sequence.bytes, sequence.file));
@@ -99,27 +102,28 @@ class Decompiler {
 
     std::string run() {
         note_tiles(transaction_.instructions);
-        note_tiles(writes_);
+        note_tiles(configuration_.writes);
         std::string switches;
         for (const auto& [tile, registers] : registers_) {
             switches += switches_of(switch_kind(tile), name_of(tile), registers);
         }
-        const bool alone = writes_.empty() && switches.empty();
+        const bool alone = !transaction_.instructions.empty() &&
+                           configuration_.writes.empty() && !complete(switches);
         std::string array = alone ? stand_in() : switches;
         std::string text = fmt::format("aie.device({}) {{\n", is_npu2() ? "npu2" : "npu1");
         for (const Tile& tile : tiles_) {
             text +=
                 fmt::format("%{0} = aie.tile({1}, {2})\n", name_of(tile), tile.first, tile.second);
         }
-        text += array + "tilesim.configuration {\n";
-        for (const Instruction& instruction : writes_) {
+        text += array + note_of_other_units() + "tilesim.configuration {\n";
+        for (const Instruction& instruction : configuration_.writes) {
             text += matters(instruction) ? text_of(instruction) : "";
         }
         text += "aie.end\n}\n";
         if (!transaction_.instructions.empty()) {
             text += "aie.runtime_sequence @sequence() {\n";
             for (const Instruction& instruction : transaction_.instructions) {
-                text += alone && !of_shim(instruction) ? "" : text_of(instruction);
+                text += alone ? text_alone(instruction) : text_of(instruction);
             }
             text += "}\n";
         }
@@ -133,6 +137,15 @@ class Decompiler {
                                   : SwitchKind::Core;
     }
 
+    static TileKind tile_kind(const Tile& tile) {
+        return tile.second == 0   ? TileKind::Shim
+               : tile.second == 1 ? TileKind::Memory
+                                  : TileKind::Core;
+    }
+    static std::int64_t channels_of(const Tile& tile) {
+        return tile.second == 1 ? kMemoryTileChannels : kChannels;
+    }
+
     // A configuration does not name its device: more columns than npu1 has are npu2's.
     bool is_npu2() const {
         constexpr std::int64_t kColumnsOfNpu1 = 5;
@@ -142,42 +155,103 @@ class Decompiler {
                             [](const Tile& tile) { return tile.first >= kColumnsOfNpu1; }));
     }
 
-    static bool of_shim(const Instruction& instruction) {
+    // The channels whose queues get tasks, with the descriptor of the last.
+    struct Start {
+        Tile tile;
+        registers::ChannelRegister channel;
+        std::int64_t descriptor;
+    };
+    std::vector<Start> starts() const {
+        std::vector<Start> found;
+        for (const auto& [tile, registers] : registers_) {
+            for (const auto& [offset, value] : registers) {
+                const auto queue = registers::queue_register(tile_kind(tile), channels_of(tile),
+                                                             offset);
+                if (queue && queue->queue) {
+                    found.push_back({tile, *queue, registers::decode_task(tile_kind(tile), value).descriptor});
+                }
+            }
+        }
+        return found;
+    }
+
+    // Whether a sequence that has no configuration sets the array up itself: it connects tiles,
+    // and writes the descriptors that it starts.
+    bool complete(const std::string& switches) const {
+        const std::vector<Start> all = starts();
+        return switches.find("aie.switchbox") != switches.npos &&
+               std::all_of(all.begin(), all.end(), [this](const Start& start) {
+                   const auto& written = registers_.at(start.tile);
+                   return written.count(registers::register_map_of(tile_kind(start.tile))
+                                            .descriptors +
+                                        registers::kDescriptorStride * start.descriptor) != 0;
+               });
+    }
+
+    // Of a sequence alone: what it does to shim tiles, and the waits for what it starts there.
+    std::string text_alone(const Instruction& instruction) const {
         return std::visit(
-            Overloaded{[](const Sync& sync) { return sync.row == 0; },
-                       [](const LoadPdi&) { return true; },
-                       [](const auto& each) { return tile_of(each.address).second == 0; }},
+            Overloaded{[this](const Sync& sync) { return waits_alone(sync); },
+                       [&](const LoadPdi&) { return text_of(instruction); },
+                       [&](const auto& each) {
+                           return tile_of(each.address).second == 0 ? text_of(instruction) : "";
+                       }},
             instruction);
+    }
+    std::string waits_alone(const Sync& sync) const {
+        std::string text;
+        for (const Start& start : starts()) {
+            const bool meant =
+                start.tile.second == 0 && sync.row == 0 && start.tile.first >= sync.column &&
+                start.tile.first < sync.column + std::max<std::int64_t>(sync.columns, 1) &&
+                start.channel.channel == sync.channel &&
+                (start.channel.direction == Direction::MM2S) ==
+                    sync.to_stream;
+            if (meant) {
+                Sync one = sync;
+                one.column = start.tile.first;
+                one.columns = one.rows = 1;
+                text += text_of(one);
+            }
+        }
+        return text;
+    }
+
+    std::string note_of_other_units() const {
+        if (configuration_.elsewhere == 0) {
+            return "";
+        }
+        return fmt::format(
+            "tilesim.note \"{}{} writes of the configuration set up other units of the device (its "
+            "processors, memory, clocks): left out\"\n",
+            configuration_.writes.empty()
+                ? "nothing in the configuration writes an AI Engine array's registers: "
+                : "",
+            configuration_.elsewhere);
     }
 
     // What lies behind the shim tiles of a sequence whose configuration nobody gives: memory tiles
     // that take and give whatever the streams can carry.
     std::string stand_in() {
-        std::map<std::int64_t, std::string> starts;  // by column
+        std::map<std::int64_t, std::string> blocks;  // by column
         std::string flows;
-        for (const auto& [tile, registers] : registers_) {
-            for (const auto& [offset, value] : registers) {
-                const auto queue = registers::queue_register(arch::npu::program::TileKind::Shim,
-                                                             kShimChannels, offset);
-                if (tile.second != 0 || !queue || !queue->queue) {
-                    continue;
-                }
-                const bool sends = queue->direction == arch::npu::program::Direction::MM2S;
-                const std::string shim =
-                    fmt::format("%tile_{}_0, DMA : {}", tile.first, queue->channel);
-                const std::string memory =
-                    fmt::format("%tile_{}_1, DMA : {}", tile.first, queue->channel);
-                flows +=
-                    fmt::format("aie.flow({}, {})\n", sends ? shim : memory, sends ? memory : shim);
-                starts[tile.first] += fmt::format(
-                    "aie.dma_start({0}, {1}, ^{0}_{1}, ^behind_{0}_{1})\n^{0}_{1}:\n"
-                    "aie.dma_bd(%stand_in_{2} : memref<4096xi32>, 0, 4096)\n"
-                    "aie.next_bd ^{0}_{1}\n^behind_{0}_{1}:\n",
-                    sends ? "S2MM" : "MM2S", queue->channel, tile.first);
+        for (const auto& [tile, start, descriptor] : starts()) {
+            if (tile.second != 0) {
+                continue;
             }
+            const bool sends = start.direction == Direction::MM2S;
+            const std::string shim = fmt::format("%tile_{}_0, DMA : {}", tile.first, start.channel);
+            const std::string memory =
+                fmt::format("%tile_{}_1, DMA : {}", tile.first, start.channel);
+            flows += fmt::format("aie.flow({}, {})\n", sends ? shim : memory, sends ? memory : shim);
+            blocks[tile.first] += fmt::format(
+                "aie.dma_start({0}, {1}, ^{0}_{1}, ^behind_{0}_{1})\n^{0}_{1}:\n"
+                "aie.dma_bd(%stand_in_{2} : memref<4096xi32>, 0, 4096)\n"
+                "aie.next_bd ^{0}_{1}\n^behind_{0}_{1}:\n",
+                sends ? "S2MM" : "MM2S", start.channel, tile.first);
         }
         std::string text = flows;
-        for (const auto& [column, channels] : starts) {
+        for (const auto& [column, channels] : blocks) {
             tiles_.insert({column, 1});
             text += fmt::format(
                 "%stand_in_{0} = aie.buffer(%tile_{0}_1) {{sym_name = \"stand_in_{0}\"}} : "
@@ -187,7 +261,8 @@ class Decompiler {
         }
         return text + R"(tilesim.note "no configuration goes with this sequence (state it as )"
                       R"(design.configuration): its shim transfers alone, which memory tiles take )"
-                      R"(and give as fast as streams can; writes to other tiles are left out")"
+                      R"(and give as fast as streams can; writes to other tiles, and waits for )"
+                      R"(what it does not start, are left out")"
                       "\n";
     }
 
@@ -215,7 +290,7 @@ class Decompiler {
         word = (word & ~mask) | (value & mask);
     }
 
-    std::vector<Instruction> writes_;
+    Configuration configuration_;
     Transaction transaction_;
     std::set<Tile> tiles_;
     std::map<Tile, TileRegisters> registers_;

@@ -10,6 +10,18 @@ namespace tilesim::workloads::npu::binary {
 namespace {
 
 constexpr std::size_t kOperationsFrom = 4;
+constexpr std::uint32_t kVersion01 = 0x0100;  // minor, major
+constexpr std::uint32_t kVersion10 = 0x0001;
+
+// Where an operation that writes has its words. Version 0.1 has room for tiles and wide addresses
+// and states its length; 1.0 leaves out what is always 0.
+struct WriteLayout {
+    std::size_t address, value, words;  // of a write; a masked one has one more, behind the value
+    bool states_length;                 // in its last word
+    std::size_t block_bytes, block_data;
+};
+constexpr WriteLayout kLongLayout{2, 4, 6, true, 3, 4};
+constexpr WriteLayout kShortLayout{1, 2, 3, false, 2, 3};
 
 enum Opcode : std::uint32_t {
     kWrite = 0,
@@ -33,7 +45,9 @@ std::string name_of(std::uint32_t opcode) {
 
 class TransactionReader {
   public:
-    explicit TransactionReader(const Words& words) : words_(words) {}
+    explicit TransactionReader(const Words& words)
+        : words_(words),
+          layout_((words[0] & 0xFFFF) == kVersion10 ? kShortLayout : kLongLayout) {}
 
     Transaction run() {
         Transaction result;
@@ -60,21 +74,27 @@ class TransactionReader {
   private:
     std::uint32_t word(std::size_t ahead) const { return words_[at_ + ahead]; }
 
+    std::size_t length(std::size_t words) const {
+        return layout_.states_length ? word(words - 1) : words * kWordSize;
+    }
+
     void operation(Transaction& result) {
         const std::uint32_t opcode = word(0) & 0xFF;
         std::size_t bytes = 0;
         switch (opcode) {
             case kWrite:
-                result.instructions.push_back(Write{word(2), {word(4)}});
-                bytes = word(5);
+                result.instructions.push_back(
+                    Write{word(layout_.address), {word(layout_.value)}});
+                bytes = length(layout_.words);
                 break;
             case kWriteBlock:
-                bytes = word(3);
+                bytes = word(layout_.block_bytes);
                 result.instructions.push_back(block(bytes));
                 break;
             case kMaskWrite:
-                result.instructions.push_back(MaskedWrite{word(2), word(4), word(5)});
-                bytes = word(6);
+                result.instructions.push_back(MaskedWrite{
+                    word(layout_.address), word(layout_.value), word(layout_.value + 1)});
+                bytes = length(layout_.words + 1);
                 break;
             case kSync:
                 bytes = word(1);
@@ -107,26 +127,27 @@ class TransactionReader {
     }
 
     Write block(std::size_t bytes) const {
-        Write write{word(2), {}};
-        if (bytes < kOperationsFrom * kWordSize || bytes / kWordSize > words_.size() - at_) {
+        Write write{word(layout_.address), {}};
+        if (bytes < layout_.block_data * kWordSize || bytes / kWordSize > words_.size() - at_) {
             words_.fail(at_, fmt::format("a block write of {} bytes does not fit", bytes));
         }
-        for (std::size_t i = kOperationsFrom; i < bytes / kWordSize; ++i) {
+        for (std::size_t i = layout_.block_data; i < bytes / kWordSize; ++i) {
             write.words.push_back(word(i));
         }
         return write;
     }
 
     const Words& words_;
+    WriteLayout layout_;
     std::size_t at_ = kOperationsFrom;
 };
 
 }  // namespace
 
 bool is_transaction(const Words& words) {
-    const bool version = words.size() >= kOperationsFrom && (words[0] & 0xFFFF) == 0x0100;
+    const std::uint32_t version = words.size() < kOperationsFrom ? 0 : words[0] & 0xFFFF;
     const std::uint32_t rows = words.size() > 0 ? words[0] >> 24 : 0;
-    return version && rows > 0 && rows < 32;
+    return (version == kVersion01 || version == kVersion10) && rows > 0 && rows < 32;
 }
 
 Transaction read_transaction(const Words& words) {

@@ -1,7 +1,8 @@
 // A run-time sequence as the command processor reads it (insts.bin): register writes, waits,
-// address patches.
+// address patches. Version 0.1 and the shorter 1.0.
 //
-// Source: mlir-aie, include/aie/Runtime/TxnEncoding.h.
+// Source: mlir-aie, include/aie/Runtime/TxnEncoding.h and (1.0)
+// lib/Conversion/AIEToConfiguration/AIEToConfiguration.cpp.
 #pragma once
 
 #include <cstdint>

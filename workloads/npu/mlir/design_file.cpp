@@ -274,11 +274,6 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
         if (binary::is_binary_design(text)) {
             text = from_binaries({shown, text}, configuration, scenario, design.text);
             shown += " (decompiled)";
-        } else if (text.starts_with("Xilinx ASCII")) {
-            throw ConfigError(fmt::format(
-                "{}: a configuration as the text of a device image, which is made into the binary "
-                "form (CDO, PDI) before anybody loads it: that one is read",
-                shown));
         } else if (!configuration.empty()) {
             node.error("configuration",
                        "goes with a run-time sequence (insts.bin); this file is a "

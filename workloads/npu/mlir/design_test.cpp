@@ -417,6 +417,72 @@ TEST(Design, ArgumentsGrowWithTheTransfersOfTheSequence) {
     EXPECT_THAT(design.notes, testing::Contains(HasSubstr("is larger than its type says")));
 }
 
+// A core that takes %n blocks a result, %n from an array of parameters: do-while from 1.
+TEST(Design, ALoopToAWordOfAParameterArrayCountsFromItsOwnFirst) {
+    const std::string core =
+        "%w = aie.buffer(%c) {sym_name = \"words\"} : memref<3xi32>\n"
+        "func.func private @k()\n"
+        "aie.core(%c) { %c0 = arith.constant 0 : index %c1 = arith.constant 1 : index\n"
+        "%big = arith.constant 4294967295 : index\n"
+        "scf.for %i = %c0 to %big step %c1 {\n"
+        "scf.while (%r = %c1) : (index) -> index { func.call @k() : () -> ()\n"
+        "%n = memref.load %w[%i] : memref<3xi32> %m = arith.index_cast %n : i32 to index\n"
+        "%next = arith.addi %r, %c1 : index %more = arith.cmpi slt, %r, %m : index\n"
+        "scf.condition(%more) %next : index } do { ^bb0(%s: index): scf.yield %s : index }\n"
+        "aie.use_lock(%l, Release, 1) } aie.end }\n";
+    ReadOptions options;
+    options.costs.kernels = {{"k", 100}};
+    const Design design = read(std::string{kTiles} + core +
+                                   "aie.runtime_sequence() { aiex.npu.rtp_write(@words, 0, 7)\n"
+                                   "aiex.npu.rtp_write(@words, 1, 1) }",
+                               options);
+    // The word, and beside it how often the loop goes round again: 7 - 1, 1 - 1.
+    std::vector<std::int64_t> written;
+    for (const program::SequenceOp& each : design.program.sequence) {
+        written.push_back(std::get<program::WriteParameter>(each).value);
+    }
+    EXPECT_EQ(written, (std::vector<std::int64_t>{7, 6, 1, 0}));
+    std::vector<std::int64_t> counted;  // parameters of the loops; -1: a constant
+    for (const program::CoreOp& each : design.program.cores.at(0).script) {
+        if (const auto* loop = std::get_if<program::LoopOp>(&each.op)) {
+            counted.push_back(loop->parameter.value_or(-1));
+            EXPECT_TRUE(loop->parameter || loop->count == 0);
+        }
+    }
+    EXPECT_EQ(counted, (std::vector<std::int64_t>{1, 3, -1}));  // word 2 is never written
+    EXPECT_THAT(design.notes,
+                testing::IsSupersetOf({HasSubstr("reads behind a buffer, in run 4"),
+                                       HasSubstr("that the sequence never writes are taken as 0")}));
+    // The first run comes before the parameter is read: the core may wait for data in it.
+    EXPECT_TRUE(std::holds_alternative<program::CallOp>(design.program.cores[0].script[0].op));
+}
+
+TEST(Design, AShimDescriptorNobodyPatchesMovesABufferOfItsOwn) {
+    const Design design = read(
+        std::string{kTiles} +
+        "aie.runtime_sequence(%a: memref<8xi32>) {\n"
+        "aiex.npu.write32 {address = 0x1D060 : ui32, column = 0 : i32, row = 0 : i32, value = 16 : "
+        "ui32}\n"
+        "aiex.npu.write32 {address = 0x1D214 : ui32, column = 0 : i32, row = 0 : i32, value = 3 : "
+        "ui32}\n}");
+    ASSERT_EQ(design.program.external_buffers.size(), 2U);
+    EXPECT_EQ(design.program.external_buffers[1].bytes, 16 * 4);
+    EXPECT_EQ(std::get<program::WriteDescriptor>(design.program.sequence.at(0)).descriptor.buffer,
+              1);
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("nobody patches the address of shim "
+                                                          "descriptor 3 of column 0")));
+}
+
+// Around a device stands what other dialects print.
+TEST(Design, OtherDialectsAroundTheDeviceArePassedOver) {
+    const auto source = parse_design(
+        "module { func.func @f(%a: index) {\n"
+        "%r, %t = stream.resource.alloca uninitialized : !stream.resource<external>{%a} => "
+        "!stream.timepoint\nreturn }\naie.device(npu1) { %s = aie.tile(0, 0) } }",
+        "d.mlir");
+    EXPECT_EQ(lower(source, {}, config()).program.locks.size(), 0U);
+}
+
 TEST(Design, ScratchpadValuesAreTheHosts) {
     const std::string sequence =
         "aie.runtime_sequence(%a: memref<64xi32>) {\naiex.npu.create_scratchpad {size = 4 : ui32}\n"

@@ -36,6 +36,11 @@ std::size_t hash_of(const std::vector<std::optional<Value>>& values) {
     return hash;
 }
 
+bool all_alike(const std::vector<Script>& bodies) {
+    return std::all_of(bodies.begin(), bodies.end(),
+                       [&bodies](const Script& body) { return same(body, bodies.front()); });
+}
+
 std::string negated(const std::string& predicate) {
     static const std::map<std::string, std::string> kOpposites{
         {"eq", "ne"},   {"ne", "eq"},   {"slt", "sge"}, {"sge", "slt"}, {"sle", "sgt"},
@@ -177,13 +182,10 @@ FlowWalker::Edge FlowWalker::test(const CountedTest& test, const FlatBlock& bloc
     const std::int64_t first = start->index + (test.next_value ? *step : 0);
     Runs runs;
     if (bound->kind == Value::Kind::Parameter) {
-        if (first != 0 || *step != 1 || !(predicate.ends_with("lt") || predicate == "ne")) {
-            throw ReadError(block.where,
-                            fmt::format("a loop to a run-time parameter must count from 0 by 1; "
-                                        "state how often it runs as design.loops.{}",
-                                        block.where.line));
-        }
-        runs.parameter = bound->index;
+        const bool plain =
+            first == 0 && *step == 1 && (predicate.ends_with("lt") || predicate == "ne");
+        runs.parameter = plain ? bound->index
+                               : lowering_.loop_parameter(bound->index, predicate, first, *step);
     } else if (bound->kind == Value::Kind::Constant) {
         runs.count = times_passed(predicate, first, *step, bound->index);
     } else {
@@ -370,6 +372,23 @@ FlowWalker::Edge FlowWalker::repeated(std::size_t number, const Values& entry,
     }
     writer_.clock() = outside;
     const Runs all = runs.value_or(Runs{});
+    if (all.parameter && !bodies.empty() && all_alike(bodies)) {
+        // A loop that tests behind its body reads the parameter when the first run has ended.
+        Script last;
+        writer_.begin_piece();
+        Edge edge = leave(number, entry, states, first, all, last);
+        const InlineClock end = writer_.clock();
+        writer_.spend_branch();
+        const bool alike = same(writer_.as_body(last), bodies.front());
+        writer_.clock() = end;
+        last = writer_.as_body(std::move(last));
+        writer_.clock() = outside;
+        if (alike) {
+            writer_.append(last, where, ops);
+            emit(bodies, first, all, where, ops);
+            return edge;
+        }
+    }
     emit(bodies, first, all, where, ops);
     return leave(number, entry, states, first, all, ops);
 }
@@ -380,10 +399,7 @@ void FlowWalker::emit(const std::vector<Script>& bodies, std::size_t first, cons
     if (bodies.empty()) {
         return;
     }
-    const bool alike = std::all_of(bodies.begin(), bodies.end(), [&bodies](const Script& body) {
-        return same(body, bodies.front());
-    });
-    if (alike) {
+    if (all_alike(bodies)) {
         writer_.repeat(bodies.front(), runs.count, runs.parameter, ops);
         return;
     }
@@ -465,12 +481,25 @@ FlowWalker::Edge FlowWalker::unrolled(std::size_t number, const Values& entry, S
         runs.emplace(hash, Run{{values, held_}, ops.size()});
         bind(loop.header, values, true);
         Frame frame{number};
-        Edge edge = follow(loop.header, frame, ops);
-        if (edge.to != loop.header) {
-            return edge;
+        const std::size_t begin = ops.size();
+        try {
+            Edge edge = follow(loop.header, frame, ops);
+            if (edge.to != loop.header) {
+                return edge;
+            }
+            writer_.spend_branch();
+            values = std::move(edge.values);
+        } catch (const BehindBuffer& error) {
+            if (run == 0) {
+                throw;
+            }
+            ops.resize(begin);
+            lowering_.note(fmt::format("a core ends where its loop at line {} reads behind a "
+                                       "buffer, in run {}: {}",
+                                       flow_.blocks()[loop.header].where.line, run + 1,
+                                       error.what()));
+            return {};
         }
-        writer_.spend_branch();
-        values = std::move(edge.values);
     }
     const Location where = flow_.blocks()[loop.header].where;
     throw DependsOnData(

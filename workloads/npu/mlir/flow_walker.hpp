@@ -24,6 +24,11 @@ class DependsOnData : public ReadError {
     using ReadError::ReadError;
 };
 
+// A load from behind a buffer's end: what it yields nobody can know.
+class BehindBuffer : public DependsOnData {
+    using DependsOnData::DependsOnData;
+};
+
 // Elements a core holds of object FIFOs, by fifo and port: the next element's number, how many.
 using HeldElements = std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>;
 

@@ -90,7 +90,7 @@ class Lexer {
             advance();
             return {TokenKind::Word, c + take_while(in_identifier), where};
         }
-        for (const std::string_view two : std::array{"->", "::", ">=", "<=", "=="}) {
+        for (const std::string_view two : std::array{"->", "=>", "::", ">=", "<=", "=="}) {
             if (text_.substr(position_).starts_with(two)) {
                 advance();
                 advance();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "workloads/npu/mlir/flow_walker.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
@@ -57,6 +58,45 @@ program::TileCoordinate Lowering::tile(Cursor& cursor) const {
         }
     }
     return tiles[static_cast<std::size_t>(names.index_of(cursor, Value::Kind::Tile))];
+}
+
+std::int64_t Lowering::parameter(std::int64_t buffer, std::int64_t word) {
+    const auto place = parameters.find({buffer, word});
+    if (place != parameters.end()) {
+        return place->second;
+    }
+    const auto number = static_cast<std::int64_t>(parameters.size() + loop_parameters.size());
+    parameters[{buffer, word}] = number;
+    return number;
+}
+
+std::int64_t Lowering::loop_parameter(std::int64_t bound, const std::string& predicate,
+                                      std::int64_t first, std::int64_t step) {
+    for (const LoopParameter& each : loop_parameters) {
+        if (each.bound == bound && each.predicate == predicate && each.first == first &&
+            each.step == step) {
+            return each.number;
+        }
+    }
+    const auto number = static_cast<std::int64_t>(parameters.size() + loop_parameters.size());
+    loop_parameters.push_back({bound, predicate, first, step, number});
+    return number;
+}
+
+bool Lowering::write_parameter(std::int64_t buffer, std::int64_t word, std::int64_t value) {
+    const auto place = parameters.find({buffer, word});
+    if (place == parameters.end()) {
+        return false;
+    }
+    const program::TileCoordinate tile = program.buffers[static_cast<std::size_t>(buffer)].tile;
+    program.sequence.push_back(program::WriteParameter{tile, place->second, value});
+    for (const LoopParameter& each : loop_parameters) {
+        if (each.bound == place->second) {
+            program.sequence.push_back(program::WriteParameter{
+                tile, each.number, times_passed(each.predicate, each.first, each.step, value)});
+        }
+    }
+    return true;
 }
 
 program::TileDma& Lowering::dma_of(program::TileCoordinate tile) {

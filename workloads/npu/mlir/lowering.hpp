@@ -47,6 +47,15 @@ struct Lowering {
     std::set<std::pair<program::TileCoordinate, std::int64_t>> empty_descriptors{};
     // Run-time parameters: a word (second) of a buffer (first) by its number in the core.
     std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> parameters{};
+    // Loops to a parameter that do not count from 0 by 1: how often such a loop stays, in a
+    // parameter of its own, which is written with the other.
+    struct LoopParameter {
+        std::int64_t bound = 0;  // the parameter in the design
+        std::string predicate;   // of the loop's test, see times_passed
+        std::int64_t first = 0, step = 1;
+        std::int64_t number = 0;  // the parameter that counts
+    };
+    std::vector<LoopParameter> loop_parameters{};
 
     std::vector<std::pair<Location, std::string>> errors{};
     std::vector<std::string> notes{};
@@ -55,6 +64,13 @@ struct Lowering {
     void attempt(const std::function<void()>& step);
     // Adds a note unless it has been said.
     void note(const std::string& sentence);
+    // The number of the core's parameter in this word of a buffer; new where there is none yet.
+    std::int64_t parameter(std::int64_t buffer, std::int64_t word);
+    // The parameter that counts the runs of a loop to another one.
+    std::int64_t loop_parameter(std::int64_t bound, const std::string& predicate,
+                                std::int64_t first, std::int64_t step);
+    // Adds the sequence's write of a buffer's word; false where no core takes it for a parameter.
+    bool write_parameter(std::int64_t buffer, std::int64_t word, std::int64_t value);
     // A tile's value; without one, a name that says where it lies: %shim_noc_tile_0_0.
     program::TileCoordinate tile(Cursor& cursor) const;
     program::TileDma& dma_of(program::TileCoordinate tile);

@@ -238,14 +238,10 @@ program::BufferDescriptor Registers::decode(program::TileCoordinate tile, std::i
     auto [descriptor, address] = registers::decode_descriptor(kind, id, written.words);
     if (kind != program::TileKind::Shim) {
         set_buffer(tile, address, descriptor, written.where);
-    } else if (!written.argument) {
-        throw ReadError(written.where,
-                        fmt::format("shim descriptor {} of column {} has no argument: its "
-                                    "address is not patched",
-                                    id, tile.column));
     } else {
-        descriptor.buffer = *written.argument;
-        descriptor.offset = written.argument_bytes;
+        descriptor.buffer =
+            written.argument ? *written.argument : buffer_of_its_own(tile, id, descriptor);
+        descriptor.offset = written.argument ? written.argument_bytes : 0;
     }
     // Locks are numbers of the tile until here.
     for (auto* action : {&descriptor.acquire, &descriptor.release}) {
@@ -254,6 +250,30 @@ program::BufferDescriptor Registers::decode(program::TileCoordinate tile, std::i
         }
     }
     return descriptor;
+}
+
+// Where a shim descriptor points whose address nobody patches: an address of the device's memory
+// that the file states. What lies there is nobody's argument.
+std::int64_t Registers::buffer_of_its_own(program::TileCoordinate tile, std::int64_t id,
+                                          const program::BufferDescriptor& descriptor) {
+    auto& buffers = lowering_.program.external_buffers;
+    const std::string name = fmt::format("unpatched_{}_{}", tile.column, id);
+    const auto place = std::find_if(buffers.begin(), buffers.end(),
+                                    [&name](const auto& each) { return each.name == name; });
+    if (place != buffers.end()) {
+        place->bytes = std::max(place->bytes, program::span_of(descriptor));
+        return place - buffers.begin();
+    }
+    lowering_.note(
+        fmt::format("nobody patches the address of shim descriptor {} of column {}: it moves a "
+                    "buffer of its own, not an argument",
+                    id, tile.column));
+    program::ExternalBuffer buffer;
+    buffer.name = name;
+    buffer.bytes = program::span_of(descriptor);
+    buffers.push_back(buffer);
+    lowering_.external_types.push_back({buffer.bytes / kWordBytes, kWordBits});
+    return static_cast<std::int64_t>(buffers.size()) - 1;
 }
 
 // The buffer at an address; where the design declares none, one of the descriptor's extent.
@@ -329,12 +349,9 @@ void Registers::memory_word(program::TileCoordinate tile, std::int64_t address,
         if (buffers[i].tile != tile || into < 0 || into >= buffers[i].bytes) {
             continue;
         }
-        const auto parameter = lowering_.parameters.find(
-            {static_cast<std::int64_t>(i), into * 8 / lowering_.buffer_types[i].element_bits});
-        if (parameter != lowering_.parameters.end()) {
-            lowering_.program.sequence.push_back(
-                program::WriteParameter{tile, parameter->second, static_cast<std::int32_t>(value)});
-        }
+        lowering_.write_parameter(static_cast<std::int64_t>(i),
+                                  into * 8 / lowering_.buffer_types[i].element_bits,
+                                  static_cast<std::int32_t>(value));
         return;
     }
     lowering_.note("writes into core memory where the design declares no buffer are left out");

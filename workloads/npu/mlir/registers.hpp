@@ -50,6 +50,8 @@ class Registers {
     void push(const program::ChannelId& channel, std::uint32_t value);
     program::BufferDescriptor decode(program::TileCoordinate tile, std::int64_t id,
                                      const Written& written);
+    std::int64_t buffer_of_its_own(program::TileCoordinate tile, std::int64_t id,
+                                   const program::BufferDescriptor& descriptor);
     void set_buffer(program::TileCoordinate tile, std::int64_t address,
                     program::BufferDescriptor& descriptor, Location where);
     std::int64_t lock_of(program::TileCoordinate tile, std::int64_t id);

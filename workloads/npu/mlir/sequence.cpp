@@ -10,6 +10,7 @@
 
 #include "arch/base/config.hpp"
 #include "workloads/npu/mlir/descriptor.hpp"
+#include "workloads/npu/mlir/flow_walker.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/register_writes.hpp"
 #include "workloads/npu/mlir/registers.hpp"
@@ -572,13 +573,9 @@ class Sequence {
         if (place == buffers.end()) {
             throw ReadError(where, fmt::format("no buffer is named '{}'", name));
         }
-        const auto parameter = lowering_.parameters.find({place - buffers.begin(), index});
-        if (parameter == lowering_.parameters.end()) {
+        if (!lowering_.write_parameter(place - buffers.begin(), index, value)) {
             lowering_.note("run-time parameters that bound no loop are left out");
-            return;
         }
-        lowering_.program.sequence.push_back(
-            program::WriteParameter{place->tile, parameter->second, value});
     }
 
     void set_lock(const Operation& operation, Scope& scope) {
@@ -616,7 +613,10 @@ class Sequence {
         const auto& buffers = lowering_.program.buffers;
         for (const auto& [word, number] : lowering_.parameters) {
             const program::Buffer& buffer = buffers[static_cast<std::size_t>(word.first)];
-            if (buffer.name == plain_name(name) && bounds_a_loop(buffer.tile, number)) {
+            const bool bounds = std::any_of(
+                lowering_.loop_parameters.begin(), lowering_.loop_parameters.end(),
+                [number = number](const auto& each) { return each.bound == number; });
+            if (buffer.name == plain_name(name) && (bounds || bounds_a_loop(buffer.tile, number))) {
                 throw ReadError(operation.where,
                                 fmt::format("buffer @{} bounds a loop of a core, and what the "
                                             "scratchpad adds to it only the host knows",
@@ -759,6 +759,57 @@ void poll_without_tokens(Lowering& lowering) {
     }
 }
 
+// An array of parameters of which the sequence writes some: the others hold 0.
+void settle_parameters(Lowering& lowering, const std::set<std::int64_t>& zero,
+                       std::vector<program::CoreOp>& script) {
+    for (program::CoreOp& each : script) {
+        auto* loop = std::get_if<program::LoopOp>(&each.op);
+        if (loop == nullptr) {
+            continue;
+        }
+        settle_parameters(lowering, zero, loop->body);
+        if (!loop->parameter || !zero.contains(*loop->parameter)) {
+            continue;
+        }
+        loop->count = 0;
+        for (const Lowering::LoopParameter& counts : lowering.loop_parameters) {
+            if (counts.number == *loop->parameter) {
+                loop->count = times_passed(counts.predicate, counts.first, counts.step, 0);
+            }
+        }
+        loop->parameter.reset();
+        lowering.note(
+            "words of a run-time parameter array that the sequence never writes are taken as 0");
+    }
+}
+void settle_parameters(Lowering& lowering) {
+    std::set<std::int64_t> written;
+    for (const program::SequenceOp& operation : lowering.program.sequence) {
+        if (const auto* write = std::get_if<program::WriteParameter>(&operation)) {
+            written.insert(write->index);
+        }
+    }
+    std::set<std::int64_t> arrays, zero;  // buffers; parameters
+    for (const auto& [word, number] : lowering.parameters) {
+        if (written.contains(number)) {
+            arrays.insert(word.first);
+        }
+    }
+    for (const auto& [word, number] : lowering.parameters) {
+        if (arrays.contains(word.first) && !written.contains(number)) {
+            zero.insert(number);
+        }
+    }
+    for (const Lowering::LoopParameter& counts : lowering.loop_parameters) {
+        if (zero.contains(counts.bound)) {
+            zero.insert(counts.number);
+        }
+    }
+    for (program::CoreProgram& core : lowering.program.cores) {
+        settle_parameters(lowering, zero, core.script);
+    }
+}
+
 void add_host_steps(Lowering& lowering) {
     std::vector<std::string> names;
     for (const program::Lock& lock : lowering.program.locks) {
@@ -857,6 +908,7 @@ void lower_sequence(Lowering& lowering) {
         lowering.note("the device has no run-time sequence: only what starts by itself runs");
     }
     poll_without_tokens(lowering);
+    settle_parameters(lowering);
     add_host_steps(lowering);
 }
 
