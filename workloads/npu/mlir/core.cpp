@@ -256,7 +256,8 @@ class CoreReader {
                                                  "arith.index_cast", "arith.index_castui"};
         const std::string dialect = operation.name.substr(0, operation.name.find('.'));
         static const std::set<std::string> kDialects{"arith",  "memref",  "math", "vector", "index",
-                                                     "affine", "builtin", "llvm", "ub"};
+                                                     "affine", "builtin", "llvm", "ub",
+                                                     "aievec", "xllvm"};
         // An event is one instruction; a scratchpad parameter is loaded from the core's memory.
         const bool parameter = operation.name == "aiex.read_scratchpad_parameter";
         if (parameter) {

@@ -483,6 +483,48 @@ TEST(Design, OtherDialectsAroundTheDeviceArePassedOver) {
     EXPECT_EQ(lower(source, {}, config()).program.locks.size(), 0U);
 }
 
+TEST(Design, ViewsOfSeveralDimensionsAreOffsets) {
+    const auto offset_of = [](const std::string& view) {
+        const Design design =
+            read(std::string{kTiles} + "aie.runtime_sequence(%a: memref<4x8x16xi32>, %u: "
+                                       "memref<*xbf16>) {\n%v = memref.subview " +
+                 view +
+                 "\naiex.npu.dma_memcpy_nd(%v[0, 0, 0, 2][1, 1, 1, 4][0, 0, 0, 1]) "
+                 "{id = 2 : i64, metadata = @in} : memref<16xi32>\n}");
+        return std::get<program::WriteDescriptor>(design.program.sequence.at(0)).descriptor.offset;
+    };
+    EXPECT_EQ(offset_of("%a[2, 3, 5] [1, 1, 4] [1, 1, 1] : memref<4x8x16xi32> to memref<4xi32>"),
+              ((2 * 8 + 3) * 16 + 5 + 2) * 4);
+    EXPECT_EQ(offset_of("%a[0, 0, 0] [1, 1, 4] [1, 1, 1] : memref<4x8x16xi32, strided<[1, 2, 3]>> "
+                        "to memref<4xi32>"),
+              2 * 4);
+    EXPECT_THAT(error_of(std::string{kTiles} +
+                         "aie.runtime_sequence(%a: memref<4x8xi32>) { %v = memref.subview %a[1, 0] "
+                         "[1, 8] [1, 1] : memref<4x8xi32, strided<[1, 4]>> to memref<8xi32>\n}"),
+                HasSubstr("needs the contiguous type of what it views"));
+}
+
+// What the compiler leaves of a fifo that is reset.
+TEST(Design, ARearmBindingResetsItsChannelsAndLocks) {
+    const program::Program program =
+        read(std::string{kTiles} +
+             "aie.memtile_dma(%m) { %0 = aie.dma_start(S2MM, 0, ^a, ^e, repeat_count = 3)\n^a:\n"
+             "aie.use_lock(%p, AcquireGreaterEqual, 1) aie.dma_bd(%b : memref<64xi32>, 0, 64) "
+             "{bd_id = 5 : i32} aie.use_lock(%q, Release, 1) aie.next_bd ^a\n^e: aie.end }\n"
+             "aie.objectfifo_rearm_binding @f_rearm channels(%m : index) locks(%p, %q : index, "
+             "index) {channel_dirs = array<i32: 0>, channel_indices = array<i32: 0>, head_bd_ids = "
+             "array<i32: 5>, lock_inits = array<i32: 2, 0>, repeat_counts = array<i32: 3>}\n"
+             "aie.runtime_sequence() { aiex.dma_channel_reset_for(@f_rearm) }")
+            .program;
+    ASSERT_EQ(program.sequence.size(), 4U);
+    EXPECT_EQ(std::get<program::ResetChannel>(program.sequence[0]).channel.tile.row, 1);
+    EXPECT_EQ(std::get<program::SetLock>(program.sequence[1]).value, 2);
+    EXPECT_EQ(std::get<program::SetLock>(program.sequence[2]).value, 0);
+    const auto& push = std::get<program::PushTask>(program.sequence[3]);
+    EXPECT_EQ(push.task.descriptor, 5);
+    EXPECT_EQ(push.task.repeat, 4);
+}
+
 TEST(Design, ScratchpadValuesAreTheHosts) {
     const std::string sequence =
         "aie.runtime_sequence(%a: memref<64xi32>) {\naiex.npu.create_scratchpad {size = 4 : ui32}\n"

@@ -52,6 +52,10 @@ MemrefType read_type(Cursor& cursor, bool may_lack_sizes) {
     }
     MemrefType type;
     std::string_view rest = text;
+    if (may_lack_sizes && rest.starts_with("*x")) {
+        type.sized = false;
+        rest.remove_prefix(2);
+    }
     for (std::size_t x = rest.find('x');
          x != std::string_view::npos &&
          (rest.find_first_not_of("0123456789") == x || (may_lack_sizes && rest.starts_with("?x")));
@@ -81,6 +85,31 @@ MemrefType read_type(Cursor& cursor, bool may_lack_sizes) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> sizes_of_memref(Cursor& cursor) {
+    std::vector<std::int64_t> sizes;
+    if (cursor.done() || !cursor.skip_word("memref") || cursor.done() ||
+        !cursor.peek()->opens("<")) {
+        return sizes;
+    }
+    std::string text;
+    for (const Item& item : cursor.group("<").items) {
+        if (item.is(",")) {
+            return {};  // a layout or a memory space of its own
+        }
+        flatten(item, text);
+    }
+    std::string_view rest = text;
+    for (std::size_t x = rest.find('x'); x != std::string_view::npos; x = rest.find('x')) {
+        const auto size = to_integer(rest.substr(0, x));
+        if (!size || *size < 1 || *size > kMostElements) {
+            break;
+        }
+        sizes.push_back(*size);
+        rest.remove_prefix(x + 1);
+    }
+    return bits_of_type(rest) ? sizes : std::vector<std::int64_t>{};
+}
 
 MemrefType read_memref(Cursor& cursor) {
     return read_type(cursor, false);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "workloads/npu/mlir/cursor.hpp"
 
@@ -22,7 +23,9 @@ std::optional<std::int64_t> bits_of_type(std::string_view name);
 // Reads "memref<...>" where the cursor stands. Throws ReadError: unknown element type, a size that
 // is not known, more than 2^40 elements.
 MemrefType read_memref(Cursor& cursor);
-// The same; a dimension may be "?".
+// The same; a dimension may be "?", or the sizes left to the host: memref<*xi32>.
 MemrefType read_argument_memref(Cursor& cursor);
+// Its sizes, outermost first; empty where one is not known or the elements are not contiguous.
+std::vector<std::int64_t> sizes_of_memref(Cursor& cursor);
 
 }  // namespace tilesim::workloads::npu::mlir

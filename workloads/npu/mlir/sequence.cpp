@@ -209,7 +209,7 @@ class Sequence {
         static const std::set<std::string_view> kNothing{
             "aie.end",     "return",    "func.return", "memref.assume_alignment",
             "preempt",     "cf.assert", "load_pdi",    "memref.dealloc",
-            "patch_marker"};
+            "patch_marker", "assert_bd_field", "assert_bd_divisible"};
         const std::string_view name = operation_name(operation);
         const auto handler = kHandlers.find(name);
         if (handler != kHandlers.end()) {
@@ -372,6 +372,12 @@ class Sequence {
         }
         const auto fifo = std::find_if(lowering_.fifos.begin(), lowering_.fifos.end(),
                                        [&symbol](const ObjectFifo& f) { return f.name == symbol; });
+        for (const Operation& each : lowering_.body()) {
+            if (each.name == "aie.objectfifo_rearm_binding" && symbol_of(each) == symbol) {
+                rearm(each);
+                return;
+            }
+        }
         if (fifo == lowering_.fifos.end()) {
             throw ReadError(operation.where, fmt::format("no object FIFO is named @{}", symbol));
         }
@@ -392,6 +398,82 @@ class Sequence {
             sequence.push_back(program::PushTask{channel, task});
         }
     }
+
+    // What the compiler leaves of a fifo that is reset: its channels, their first descriptors and
+    // repeats, its locks and what they begin with.
+    void rearm(const Operation& binding) {
+        Cursor cursor(binding);
+        const std::string symbol = cursor.symbol();
+        std::vector<program::TileCoordinate> tiles;
+        std::vector<std::int64_t> locks;
+        while (!cursor.done() && cursor.peek()->kind == Item::Kind::Token) {
+            const std::string of = cursor.word();
+            Cursor list(cursor.group("("));
+            while (!list.done() && list.peek()->is(TokenKind::Value)) {
+                if (of == "channels") {
+                    tiles.push_back(lowering_.tile(list));
+                } else {
+                    locks.push_back(lowering_.names.index_of(list, Value::Kind::Lock));
+                }
+                list.skip(",");
+            }
+        }
+        const auto directions = array_of(binding, "channel_dirs");
+        const auto channels = array_of(binding, "channel_indices");
+        const auto values = array_of(binding, "lock_inits");
+        auto heads = array_of(binding, "head_bd_ids");
+        auto repeats = array_of(binding, "repeat_counts");
+        if (directions.size() != tiles.size() || channels.size() != tiles.size() ||
+            values.size() != locks.size() || (!heads.empty() && heads.size() != tiles.size()) ||
+            (!repeats.empty() && repeats.size() != tiles.size())) {
+            throw ReadError(binding.where,
+                            fmt::format("@{}: its lists of channels and locks differ in length",
+                                        symbol));
+        }
+        auto& sequence = lowering_.program.sequence;
+        std::vector<program::PushTask> pushes;
+        for (std::size_t i = 0; i < tiles.size(); ++i) {
+            const program::ChannelId channel{
+                tiles[i],
+                directions[i] == 0 ? program::Direction::S2MM : program::Direction::MM2S,
+                channels[i]};
+            sequence.push_back(program::ResetChannel{channel});
+            program::Task task = started_task(channel, binding.where);
+            if (!heads.empty()) {
+                task.descriptor = heads[i];
+            }
+            if (!repeats.empty()) {
+                task.repeat = repeats[i] + 1;
+            }
+            pushes.push_back({channel, task});
+        }
+        for (std::size_t i = 0; i < locks.size(); ++i) {
+            sequence.push_back(program::SetLock{locks[i], values[i]});
+        }
+        sequence.insert(sequence.end(), pushes.begin(), pushes.end());
+    }
+    // array<i32: 2, 0>
+    static std::vector<std::int64_t> array_of(const Operation& operation, std::string_view key) {
+        std::vector<std::int64_t> numbers;
+        const auto value = operation.attribute(key);
+        for (const Item& item : value.value_or(std::vector<Item>{})) {
+            for (const Item& inner : item.items) {
+                if (inner.is(TokenKind::Number)) {
+                    numbers.push_back(to_integer(inner.token.text).value_or(0));
+                }
+            }
+        }
+        return numbers;
+    }
+    program::Task started_task(const program::ChannelId& channel, Location where) {
+        for (const auto& start : lowering_.dma_of(channel.tile).starts) {
+            if (start.direction == channel.direction && start.channel == channel.index) {
+                return start.task;
+            }
+        }
+        throw ReadError(where, "this names a channel that nothing starts");
+    }
+
     static std::vector<const FifoEnd*> ends_of(const ObjectFifo& fifo) {
         std::vector<const FifoEnd*> ends;
         if (fifo.producer.pool) {
@@ -533,18 +615,39 @@ class Sequence {
                 break;
             }
         }
-        const bool linear = offsets.size() <= 1;
         const bool moved = std::any_of(offsets.begin(), offsets.end(),
                                        [](std::int64_t offset) { return offset != 0; });
-        if ((moved && !linear) || operation.results.size() != 1) {
+        std::vector<std::int64_t> sizes;
+        if (moved && offsets.size() > 1) {
+            sizes = sizes_of_source(operation);
+        }
+        if ((moved && offsets.size() > 1 && sizes.size() != offsets.size()) ||
+            operation.results.size() != 1) {
             throw ReadError(operation.where,
-                            fmt::format("{} of several dimensions with an offset is not modelled; "
-                                        "put the offset into the transfer",
+                            fmt::format("{} of several dimensions with an offset needs the "
+                                        "contiguous type of what it views; put the offset into the "
+                                        "transfer",
                                         operation.name));
         }
+        std::int64_t offset = 0;
+        for (std::size_t i = 0; i < offsets.size(); ++i) {
+            offset = offset * (i < sizes.size() ? sizes[i] : 1) + offsets[i];
+        }
+        if (std::abs(offset) > (1LL << 40)) {
+            throw ReadError(operation.where, fmt::format("offset {} is out of range", offset));
+        }
         const std::int64_t before = scope.find(source)->offset;
-        scope.define(operation.results[0],
-                     {Value::Kind::External, buffer, before + (moved ? offsets[0] : 0)});
+        scope.define(operation.results[0], {Value::Kind::External, buffer, before + offset});
+    }
+
+    // Behind ":" stands what is viewed: memref<4x64xi32>. Nothing where it is itself a strided view
+    // or a size is not known.
+    static std::vector<std::int64_t> sizes_of_source(const Operation& operation) {
+        Cursor cursor(operation);
+        while (!cursor.done() && !cursor.peek()->is(":")) {
+            cursor.take();
+        }
+        return cursor.skip(":") ? sizes_of_memref(cursor) : std::vector<std::int64_t>{};
     }
 
     // (@buffer, index, value); before 2025 (column, row, index, value) {buffer_sym_name = "x"}
