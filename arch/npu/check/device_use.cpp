@@ -20,7 +20,7 @@ void raise(std::int64_t& most, std::int64_t to) {
 }
 
 std::int64_t bits_for(std::int64_t value) {
-    return std::bit_width(static_cast<std::uint64_t>(value));
+    return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(value)));
 }
 
 // What the DMAs of one kind of tile are asked for.

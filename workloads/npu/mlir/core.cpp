@@ -301,22 +301,17 @@ class CoreReader {
         const auto word = index.is(TokenKind::Value) ? scope.constant(index.token.text)
                                                      : to_integer(index.token.text);
         if (word) {
-            check_place(operation, buffer, *word);
             scope.define(operation.results[0],
-                         {Value::Kind::Parameter, lowering_.parameter(buffer, *word)});
+                         {Value::Kind::Parameter, lies_behind(buffer, *word)
+                                                      ? kBehindBuffer
+                                                      : lowering_.parameter(buffer, *word)});
         }
     }
 
-    void check_place(const Operation& operation, std::int64_t buffer, std::int64_t word) const {
-        const MemrefType& type = lowering_.buffer_types[static_cast<std::size_t>(buffer)];
-        const std::int64_t elements = type.elements;
-        if (word < 0 || word >= elements) {
-            throw BehindBuffer(
-                operation.where,
-                fmt::format("this reads element {} of {}, which has {}", word,
-                            lowering_.program.buffers[static_cast<std::size_t>(buffer)].name,
-                            elements));
-        }
+    // Behind the buffer's end lies nobody knows what.
+    bool lies_behind(std::int64_t buffer, std::int64_t word) const {
+        return word < 0 ||
+               word >= lowering_.buffer_types[static_cast<std::size_t>(buffer)].elements;
     }
 
     void call(const Operation& operation, Scope& scope, Script& ops) {

@@ -181,6 +181,10 @@ FlowWalker::Edge FlowWalker::test(const CountedTest& test, const FlatBlock& bloc
     const std::string predicate = test.stays_when_true ? test.predicate : negated(test.predicate);
     const std::int64_t first = start->index + (test.next_value ? *step : 0);
     Runs runs;
+    if (bound->kind == Value::Kind::Parameter && bound->index == kBehindBuffer) {
+        throw BehindBuffer(block.where,
+                           "how often this loop runs is read from behind a buffer's end");
+    }
     if (bound->kind == Value::Kind::Parameter) {
         const bool plain =
             first == 0 && *step == 1 && (predicate.ends_with("lt") || predicate == "ne");
@@ -308,6 +312,8 @@ FlowWalker::Edge FlowWalker::run_loop(std::size_t number, Script& ops) {
     std::optional<Runs> runs;
     try {
         return repeated(number, entry, runs, ops);
+    } catch (const BehindBuffer&) {
+        throw;  // run by run it is no better known
     } catch (const DependsOnData&) {
         const bool long_run = runs && runs->count > static_cast<std::int64_t>(kMostUnrolled);
         if (long_run || (runs && runs->parameter)) {
@@ -494,10 +500,8 @@ FlowWalker::Edge FlowWalker::unrolled(std::size_t number, const Values& entry, S
                 throw;
             }
             ops.resize(begin);
-            lowering_.note(fmt::format("a core ends where its loop at line {} reads behind a "
-                                       "buffer, in run {}: {}",
-                                       flow_.blocks()[loop.header].where.line, run + 1,
-                                       error.what()));
+            lowering_.note(fmt::format("a core ends in run {} of its loop at line {}: {}", run + 1,
+                                       flow_.blocks()[loop.header].where.line, error.what()));
             return {};
         }
     }

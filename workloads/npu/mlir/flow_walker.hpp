@@ -24,7 +24,7 @@ class DependsOnData : public ReadError {
     using ReadError::ReadError;
 };
 
-// A load from behind a buffer's end: what it yields nobody can know.
+// A loop whose bound lies behind a buffer's end: nobody can know it.
 class BehindBuffer : public DependsOnData {
     using DependsOnData::DependsOnData;
 };

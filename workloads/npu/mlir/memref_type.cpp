@@ -22,7 +22,33 @@ void flatten(const Item& item, std::string& text) {
 
 }  // namespace
 
+namespace {
+
+// !aiex.bfp<"v16bfp16ebs16">: as many values of eight bits, and a byte for each block of so many.
+std::optional<std::int64_t> bits_of_block_float(std::string_view name) {
+    constexpr std::string_view kBegin = "!aiex.bfp<v";
+    constexpr std::string_view kMiddle = "bfp16ebs";
+    const std::size_t middle = name.find(kMiddle);
+    if (!name.starts_with(kBegin) || !name.ends_with('>') || middle == name.npos) {
+        return std::nullopt;
+    }
+    const std::size_t from = middle + kMiddle.size();
+    const auto values = to_integer(name.substr(kBegin.size(), middle - kBegin.size()));
+    const auto block = to_integer(name.substr(from, name.size() - 1 - from));
+    constexpr std::int64_t kMost = 256;
+    if (!values || !block || *block < 1 || *values < *block || *values > kMost ||
+        *values % *block != 0) {
+        return std::nullopt;
+    }
+    return 8 * (*values + *values / *block);
+}
+
+}  // namespace
+
 std::optional<std::int64_t> bits_of_type(std::string_view name) {
+    if (const auto bits = bits_of_block_float(name)) {
+        return bits;
+    }
     if (name == "index") {
         return 32;
     }

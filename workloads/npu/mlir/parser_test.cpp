@@ -67,6 +67,10 @@ TEST(MemrefType, CountsElementsAndBits) {
     EXPECT_EQ(type_of("memref<512 x i16>").bytes(), 1024);
     EXPECT_EQ(type_of("memref<bf16>").bytes(), 2);
     EXPECT_EQ(type_of("memref<3xi4>").bytes(), 2);  // rounded up
+    // Block floating point: values of a byte, and one exponent a block.
+    EXPECT_EQ(type_of("memref<4x16x!aiex.bfp<\"v8bfp16ebs8\">>").bytes(), 4 * 16 * 9);
+    EXPECT_EQ(type_of("memref<16x!aiex.bfp<\"v16bfp16ebs16\">>").bytes(), 16 * 17);
+    EXPECT_THROW(type_of("memref<16x!aiex.bfp<\"v7bfp16ebs8\">>"), ReadError);
 }
 
 TEST(MemrefType, ArgumentsMayLackSizes) {
@@ -76,6 +80,9 @@ TEST(MemrefType, ArgumentsMayLackSizes) {
     EXPECT_FALSE(type.sized);
     EXPECT_EQ(type.elements, 12);
     EXPECT_EQ(type.element_bits, 16);
+    const auto unranked = parse("a.b memref<*xbf16>");
+    Cursor any(unranked[0]);
+    EXPECT_FALSE(read_argument_memref(any).sized);
 }
 
 TEST(MemrefType, RefusesWhatHasNoSize) {

@@ -30,6 +30,9 @@ struct Value {
     }
 };
 
+// The Parameter of a load from behind a buffer's end.
+inline constexpr std::int64_t kBehindBuffer = -1;
+
 // What is said of a %name that stands for no number.
 inline constexpr const char* kNoConstant = "is not a constant the reader knows";
 

@@ -438,14 +438,9 @@ class Sequence {
                 directions[i] == 0 ? program::Direction::S2MM : program::Direction::MM2S,
                 channels[i]};
             sequence.push_back(program::ResetChannel{channel});
-            program::Task task = started_task(channel, binding.where);
-            if (!heads.empty()) {
-                task.descriptor = heads[i];
-            }
-            if (!repeats.empty()) {
-                task.repeat = repeats[i] + 1;
-            }
-            pushes.push_back({channel, task});
+            pushes.push_back({channel, heads.empty() || repeats.empty()
+                                           ? started_task(channel, binding.where)
+                                           : program::Task{heads[i], repeats[i] + 1}});
         }
         for (std::size_t i = 0; i < locks.size(); ++i) {
             sequence.push_back(program::SetLock{locks[i], values[i]});
