@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "workloads/npu/binary/decompiled.hpp"
+#include "workloads/npu/binary/words.hpp"
 #include "workloads/npu/mlir/cursor.hpp"
 #include "workloads/npu/mlir/device_names.hpp"
 #include "workloads/paths.hpp"
@@ -95,8 +96,19 @@ program::TileCoordinate read_place(Node& node, const char* key, const char* desc
     return {numbers[0], numbers[1]};
 }
 
+std::vector<std::uint32_t> read_words(const std::string& path) {
+    std::vector<std::uint32_t> list;
+    if (!path.empty()) {
+        const binary::Words words = binary::words_of(read_file(path), path);
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            list.push_back(words[i]);
+        }
+    }
+    return list;
+}
+
 // object_fifos: {of_in: {depth: 3, via_dma: on, memory: [0, 2]}}, tiles: {logical_core: [0, 2]}
-void read_overrides(Node& node, ReadOptions& options) {
+void read_overrides(Node& node, const std::string& scenario, ReadOptions& options) {
     if (node.has("object_fifos")) {
         Node fifos = node.child("object_fifos", "in place of what the design says, by symbol");
         for (const std::string& name : fifos.keys()) {
@@ -126,6 +138,15 @@ void read_overrides(Node& node, ReadOptions& options) {
                                "an integer argument");
         }
         arguments.done();
+    }
+    if (node.has("words")) {
+        Node words = node.child("words", "files of what the host puts into arguments, by name");
+        for (const std::string& name : words.keys()) {
+            std::string file;
+            words.required(name, file, "32-bit words: little-endian bytes or hexadecimal text");
+            options.words[name] = read_words(file.empty() ? file : beside(scenario, file));
+        }
+        words.done();
     }
     if (node.has("loops")) {
         Node loops =
@@ -263,7 +284,7 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
         design.text += document.text();
     }
     read_costs(node, design.options.costs);
-    read_overrides(node, design.options);
+    read_overrides(node, scenario, design.options);
     design.options.host = read_host(node);
     node.done();
     if (!file.empty()) {

@@ -224,5 +224,54 @@ TEST(DesignStreams, TheHostsStepsFollowTheSequence) {
     EXPECT_THROW(read_aie1(body, options), ConfigError);
 }
 
+// Packet id 1 leads to the control port of tile 0,2; id 29, marked, is tile 0,3's own.
+TEST(DesignStreams, ControlPacketsWriteWhatTheHostsWordsSay) {
+    const std::string text =
+        "aie.device(npu1) {\n%s = aie.tile(0, 0) %c = aie.tile(0, 2) %d = aie.tile(0, 3)\n"
+        "%l = aie.lock(%c, 3) %k = aie.lock(%d, 5)\n"
+        "aie.packet_flow(1) { aie.packet_source<%s, DMA : 0> aie.packet_dest<%c, TileControl : 0> "
+        "}\naie.packet_flow(2) { aie.packet_source<%c, TileControl : 0> aie.packet_dest<%s, DMA : "
+        "1> }\naie.shim_dma_allocation @in(%s, MM2S, 0) aie.shim_dma_allocation @back(%s, S2MM, "
+        "1)\naie.runtime_sequence(%a: memref<9xi32>, %b: memref<4xi32>) {\n"
+        "aiex.npu.dma_memcpy_nd(%b[0, 0, 0, 0][1, 1, 1, 4][0, 0, 0, 1]) {id = 3 : i64, metadata = "
+        "@back} : memref<4xi32>\n"
+        "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 1][1, 1, 1, 5][0, 0, 0, 1], packet = <pkt_id = 1, "
+        "pkt_type = 0>) {id = 0 : i64, issue_token = true, metadata = @in} : memref<9xi32>\n"
+        "aiex.npu.dma_wait {symbol = @in}\n"
+        "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 6][1, 1, 1, 2][0, 0, 0, 1], packet = <pkt_id = 29, "
+        "pkt_type = 1>) {id = 1 : i64, issue_token = true, metadata = @in} : memref<9xi32>\n"
+        "aiex.npu.dma_wait {symbol = @in}\naiex.npu.dma_wait {symbol = @back}\n} }";
+    const Source source = parse_design(text, "d.mlir");
+    const auto refused = [&](const ReadOptions& options) {
+        try {
+            lower(source, options, arch::npu::shipped_config("xdna"));
+        } catch (const arch::base::config::ConfigError& error) {
+            return std::string{error.what()};
+        }
+        return std::string{};
+    };
+    EXPECT_THAT(refused({}), HasSubstr("only the host has them; state their file as design.words.a"));
+    ReadOptions options;
+    options.words["a"] = {0, 0x8001F030, 7, 2U << 22 | 0x1F040, 11};
+    EXPECT_THAT(refused(options), HasSubstr("words 1..5 of %a go to control ports; the file has 5"));
+    // Two packets that write, then one that reads; then tile 0,3's.
+    options.words["a"] = {0, 0x8001F030, 7, 2U << 22 | 0x1F040, 11, 1U << 22 | 3U << 20,
+                          0x1F050, 13};
+    const auto program = lower(source, options, arch::npu::shipped_config("xdna")).program;
+    std::vector<std::pair<std::int64_t, std::int64_t>> set;  // row and id, value
+    for (const program::SequenceOp& each : program.sequence) {
+        EXPECT_FALSE(std::holds_alternative<program::PushTask>(each));
+        EXPECT_FALSE(std::holds_alternative<program::WaitToken>(each));
+        if (const auto* op = std::get_if<program::SetLock>(&each)) {
+            const program::Lock& lock = program.locks[static_cast<std::size_t>(op->lock)];
+            set.emplace_back(lock.tile.row * 100 + lock.id, op->value);
+        }
+    }
+    EXPECT_EQ(set, (std::vector<std::pair<std::int64_t, std::int64_t>>{
+                       {203, 7}, {204, 11}, {305, 13}}));
+    options.words = {{"aa", {}}};
+    EXPECT_THAT(refused(options), HasSubstr("design.words: the sequence has no buffer %aa"));
+}
+
 }  // namespace
 }  // namespace tilesim::workloads::npu::mlir

@@ -104,7 +104,7 @@ class FlowReader {
                 Cursor words(each);
                 Cursor port(words.group("<"));
                 const TilePort at = end(port);
-                to_control |= !source && is_control(at);
+                to_control |= !source && is_control_port(at);
                 const auto id =
                     channel(at, source ? program::Direction::MM2S : program::Direction::S2MM);
                 if (id && source) {
@@ -115,21 +115,17 @@ class FlowReader {
             }
         }
         for (const program::ChannelId& source : sources) {
-            if (to_control && sent_[source.tile].contains(*flow.packet_id)) {
-                throw ReadError(
-                    operation.where,
-                    "control packets (a stream into a tile's control port) whose words "
-                    "are in a buffer are not modelled; aiex.control_packet states them");
+            if (to_control && source.tile.row != 0 &&
+                sent_[source.tile].contains(*flow.packet_id)) {
+                throw ReadError(operation.where,
+                                "control packets (a stream into a tile's control port) that "
+                                "another tile sends are not modelled; a shim's are");
             }
             if (!flow.destinations.empty()) {
                 flow.source = source;
                 add(flow);
             }
         }
-    }
-
-    static bool is_control(const TilePort& port) {
-        return port.second.bundle == "tilecontrol" || port.second.bundle == "ctrl";
     }
 
     // aiex.multicast(%tile, DMA : 0) {aiex.multi_dest<%tile, DMA : 0> ...}
@@ -195,6 +191,10 @@ class FlowReader {
 };
 
 }  // namespace
+
+bool is_control_port(const TilePort& port) {
+    return port.second.bundle == "tilecontrol" || port.second.bundle == "ctrl";
+}
 
 Port read_port(Cursor& cursor) {
     Port port;

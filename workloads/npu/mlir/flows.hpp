@@ -29,6 +29,8 @@ using TilePort = std::pair<program::TileCoordinate, Port>;
 
 // DMA : 0. Throws ReadError.
 Port read_port(Cursor& cursor);
+// A tile's control port: what packets write registers through.
+bool is_control_port(const TilePort& port);
 // The DMA channel behind a port.
 std::optional<program::ChannelId> channel_at(const NpuConfig& config, const TilePort& port,
                                              program::Direction direction);

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "arch/base/config.hpp"
+#include "workloads/npu/mlir/control_packets.hpp"
 #include "workloads/npu/mlir/descriptor.hpp"
 #include "workloads/npu/mlir/flow_walker.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
@@ -1005,6 +1006,7 @@ void lower_sequence(Lowering& lowering) {
     } else if (lowering.options.host.empty()) {
         lowering.note("the device has no run-time sequence: only what starts by itself runs");
     }
+    apply_control_packets(lowering);
     poll_without_tokens(lowering);
     settle_parameters(lowering);
     add_host_steps(lowering);
