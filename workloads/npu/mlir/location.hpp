@@ -10,6 +10,7 @@ namespace tilesim::workloads::npu::mlir {
 struct Location {
     std::size_t line = 1;  // both counted from 1
     std::size_t column = 1;
+    bool operator==(const Location&) const = default;
 };
 
 // The design cannot be read at `where`. Caught by the reader, which puts the file's name before it.

@@ -14,7 +14,10 @@ void Lowering::attempt(const std::function<void()>& step) {
     try {
         step();
     } catch (const ReadError& error) {
-        errors.emplace_back(error.where(), error.what());
+        std::pair<Location, std::string> entry{error.where(), error.what()};
+        if (std::find(errors.begin(), errors.end(), entry) == errors.end()) {
+            errors.push_back(std::move(entry));
+        }
     }
 }
 
