@@ -66,6 +66,7 @@ ControlFlow::ControlFlow(const Item& region) : blocks_(flattened(region)) {
     find_loops();
     nest_loops();
     for (Loop& loop : loops_) {
+        find_other_names(loop);
         find_counters(loop);
         find_test(loop);
     }
@@ -229,6 +230,37 @@ void ControlFlow::nest_loops() {
     }
 }
 
+// Arguments of the loop's blocks that one jump alone hands over, by the value it hands over: another
+// name of it, as the second part of a scf.while has for the counter.
+void ControlFlow::find_other_names(Loop& loop) const {
+    std::map<std::size_t, std::vector<const Jump*>> into;
+    for (std::size_t from = 0; from < blocks_.size(); ++from) {
+        for (const Jump& jump : blocks_[from].jumps) {
+            if (reachable_[from] && jump.to != loop.header && loop.blocks.contains(jump.to)) {
+                into[jump.to].push_back(&jump);
+            }
+        }
+    }
+    for (const auto& [block, jumps] : into) {
+        const auto& arguments = blocks_[block].arguments;
+        for (std::size_t i = 0; jumps.size() == 1 && i < arguments.size(); ++i) {
+            loop.other_names[arguments[i]] = jumps.front()->operands[i];
+        }
+    }
+}
+
+const std::string& Loop::first_name(const std::string& name) const {
+    const std::string* first = &name;
+    for (std::size_t i = 0; i <= other_names.size(); ++i) {
+        const auto place = other_names.find(*first);
+        if (place == other_names.end()) {
+            break;
+        }
+        first = &place->second;
+    }
+    return *first;
+}
+
 // Header arguments that every latch raises by the same value from outside the loop.
 void ControlFlow::find_counters(Loop& loop) {
     std::map<std::string, const Operation*> additions;  // in the loop
@@ -256,21 +288,23 @@ void ControlFlow::find_counters(Loop& loop) {
                 if (jump.to != loop.header) {
                     continue;
                 }
-                const auto addition = additions.find(jump.operands[i]);
+                const auto addition = additions.find(loop.first_name(jump.operands[i]));
                 if (addition == additions.end()) {
                     counts = false;
                     continue;
                 }
                 const Item* a = operand(*addition->second, 0);
                 const Item* b = operand(*addition->second, 1);
-                const bool first = a != nullptr && a->token.text == header.arguments[i];
+                const bool first =
+                    a != nullptr && loop.first_name(a->token.text) == header.arguments[i];
                 const Item* other = first ? b : a;
                 const Item* counter = first ? a : b;
+                const std::string by =
+                    other == nullptr ? "" : loop.first_name(other->token.text);
                 counts = counts && counter != nullptr && other != nullptr &&
-                         counter->token.text == header.arguments[i] &&
-                         !changing.contains(other->token.text) &&
-                         (step.empty() || step == other->token.text);
-                step = counts ? other->token.text : "";
+                         loop.first_name(counter->token.text) == header.arguments[i] &&
+                         !changing.contains(by) && (step.empty() || step == by);
+                step = counts ? by : "";
                 loop.raises.emplace(i, addition->second);
             }
         }
@@ -309,13 +343,14 @@ void ControlFlow::find_test(Loop& loop) {
                 }
                 const auto& arguments = blocks_[loop.header].arguments;
                 for (std::size_t i = 0; i < arguments.size(); ++i) {
-                    const bool now = counter->token.text == arguments[i];
+                    const std::string& name = loop.first_name(counter->token.text);
+                    const bool now = name == arguments[i];
                     const bool next =
                         std::any_of(loop.blocks.begin(), loop.blocks.end(), [&](std::size_t from) {
                             const auto& jumps = blocks_[from].jumps;
                             return std::any_of(jumps.begin(), jumps.end(), [&](const Jump& jump) {
                                 return jump.to == loop.header &&
-                                       jump.operands[i] == counter->token.text;
+                                       loop.first_name(jump.operands[i]) == name;
                             });
                         });
                     if (loop.steps[i].empty() || (!now && !next)) {
@@ -326,7 +361,7 @@ void ControlFlow::find_test(Loop& loop) {
                                         i,
                                         !now,
                                         swapped ? mirrored(predicate) : predicate,
-                                        bound->token.text,
+                                        loop.first_name(bound->token.text),
                                         first_stays};
                     closing_.insert(&operation);
                 }

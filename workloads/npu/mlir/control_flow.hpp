@@ -56,6 +56,8 @@ struct Loop {
     std::multimap<std::size_t, const Operation*> raises;  // the additions, by argument
     std::optional<CountedTest> test;
     bool events = false;  // lock operations, calls, cascades
+    std::map<std::string, std::string> other_names;  // of values, as blocks hand them on
+    const std::string& first_name(const std::string& name) const;
 };
 
 class ControlFlow {
@@ -81,6 +83,7 @@ class ControlFlow {
     void find_reachable();
     void find_loops();
     void nest_loops();
+    void find_other_names(Loop& loop) const;
     void find_counters(Loop& loop);
     void find_test(Loop& loop);
     void find_deciding_values();

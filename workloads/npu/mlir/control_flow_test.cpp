@@ -111,6 +111,33 @@ TEST(ControlFlow, BranchesOnDataCostTheirLongerWay) {
                 HasSubstr("depends on data, which is not modelled"));
 }
 
+// The counter has another name in the part that raises it.
+TEST(ControlFlow, AWhileThatCountsIsALoopOfItsRuns) {
+    const auto body = [](const std::string& bound) {
+        return fmt::format(
+            "{}%v = memref.load %x[%c0] : memref<64xi32>\n%w = memref.load %x[%v] : memref<64xi32>\n"
+            "%end = scf.while (%i = %c0) : (index) -> index {{\n"
+            "%q = arith.cmpi slt, %i, {} : index\nscf.condition(%q) %i : index }} do {{\n"
+            "^bb0(%j: index):\nfunc.call @k(%x) : (memref<64xi32>) -> ()\n"
+            "%n = arith.addi %j, %c2 : index\nscf.yield %n : index }}\n{}aie.end",
+            kTake, bound, kGive);
+    };
+    const auto runs = [](const program::Program& program) {
+        std::int64_t calls = 0;
+        for (const program::CoreOp& op : program.cores.at(0).script) {
+            if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
+                calls += loop->count;
+            }
+        }
+        return calls;
+    };
+    EXPECT_EQ(runs(read(body("%c64"))), 32);  // 0, 2, ... 62
+    const std::string message = error_of(body("%w"));
+    EXPECT_THAT(message, HasSubstr("state it as design.loops."));
+    const std::int64_t line = std::stoll(message.substr(message.find("design.loops.") + 13));
+    EXPECT_EQ(runs(read(body("%w"), {{line, 7}})), 7);
+}
+
 TEST(ControlFlow, RunsThatDataDecidesAreStatedByTheirLine) {
     const std::string body = fmt::format(
         "{}%v = memref.load %x[%c0] : memref<64xi32>\n"
