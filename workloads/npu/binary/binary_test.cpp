@@ -101,10 +101,12 @@ TEST(Transaction, WhatDoesNotAgreeIsRefused) {
 
 TEST(Transaction, TheShorterVersionLeavesOutWhatIsAlwaysZero) {
     const std::vector<std::uint32_t> body{
-        0,    0x1D214, 0x80000003,                            // write
-        1,    0x1D020, 20,         7,          11,            // block of two
-        3,    0x32000, 2,          5,                         // masked
-        0x80, 16,      0x00020100, 0x00010100 | 3U << 24, 6,  // sync, preemption
+        0,    0x1D214, 0x80000003,  // write
+        1,    0x1D020, 20,         7,
+        11,                            // block of two
+        3,    0x32000, 2,          5,  // masked
+        0x80, 16,      0x00020100, 0x00010100 | 3U << 24,
+        6,  // sync, preemption
     };
     std::vector<std::uint32_t> words = sequence(5, body);
     words[0] = 0x06030001;
@@ -238,19 +240,21 @@ TEST(Decompiled, ASequenceAloneMeetsMemoryTilesThatTakeAndGive) {
 // A part of a design: it starts what another file has written, or waits for what one has started.
 TEST(Decompiled, ASequenceAloneThatIsOnlyAPartKeepsWhatItStartsAtShims) {
     const std::string text = decompiled(
-        {"insts.bin", bytes_of(sequence(4, {0,    0,  0x21DE04,   0,          0, 24,  // a core's task
-                                            0,    0,  0x3F01C,    0, 0x80000000, 24,  // a switch
-                                            0x80, 16, 0x00000000, 0x00010100,
-                                            0x80, 16, 0x00000000, 0x01010100}))},
+        {"insts.bin",
+         bytes_of(sequence(
+             4, {0,    0,  0x21DE04,   0,          0,          24,  // a core's task
+                 0,    0,  0x3F01C,    0,          0x80000000, 24,  // a switch
+                 0x80, 16, 0x00000000, 0x00010100, 0x80,       16, 0x00000000, 0x01010100}))},
         {});
     EXPECT_THAT(text, HasSubstr("no configuration goes with this sequence"));
     EXPECT_THAT(text, testing::Not(HasSubstr("aiex.npu.sync")));
-    const std::string started = decompiled(
-        {"insts.bin", bytes_of(sequence(3, {0,    0,  0x1D204,    0, 3, 24,  // shim S2MM 0
-                                            0x80, 16, 0x00000000, 0x00010100,
-                                            0x80, 16, 0x00000000, 0x01010100}))},
-        {});
-    EXPECT_THAT(started, HasSubstr("aiex.npu.sync {column = 0, row = 0, direction = 0, channel = 0,"));
+    const std::string started =
+        decompiled({"insts.bin", bytes_of(sequence(3, {0, 0, 0x1D204, 0, 3, 24,  // shim S2MM 0
+                                                       0x80, 16, 0x00000000, 0x00010100, 0x80, 16,
+                                                       0x00000000, 0x01010100}))},
+                   {});
+    EXPECT_THAT(started,
+                HasSubstr("aiex.npu.sync {column = 0, row = 0, direction = 0, channel = 0,"));
     EXPECT_THAT(started, testing::Not(HasSubstr("channel = 1")));
 }
 

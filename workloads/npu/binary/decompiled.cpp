@@ -107,8 +107,8 @@ class Decompiler {
         for (const auto& [tile, registers] : registers_) {
             switches += switches_of(switch_kind(tile), name_of(tile), registers);
         }
-        const bool alone = !transaction_.instructions.empty() &&
-                           configuration_.writes.empty() && !complete(switches);
+        const bool alone = !transaction_.instructions.empty() && configuration_.writes.empty() &&
+                           !complete(switches);
         std::string array = alone ? stand_in() : switches;
         std::string text = fmt::format("aie.device({}) {{\n", is_npu2() ? "npu2" : "npu1");
         for (const Tile& tile : tiles_) {
@@ -165,10 +165,11 @@ class Decompiler {
         std::vector<Start> found;
         for (const auto& [tile, registers] : registers_) {
             for (const auto& [offset, value] : registers) {
-                const auto queue = registers::queue_register(tile_kind(tile), channels_of(tile),
-                                                             offset);
+                const auto queue =
+                    registers::queue_register(tile_kind(tile), channels_of(tile), offset);
                 if (queue && queue->queue) {
-                    found.push_back({tile, *queue, registers::decode_task(tile_kind(tile), value).descriptor});
+                    found.push_back(
+                        {tile, *queue, registers::decode_task(tile_kind(tile), value).descriptor});
                 }
             }
         }
@@ -182,9 +183,9 @@ class Decompiler {
         return switches.find("aie.switchbox") != switches.npos &&
                std::all_of(all.begin(), all.end(), [this](const Start& start) {
                    const auto& written = registers_.at(start.tile);
-                   return written.count(registers::register_map_of(tile_kind(start.tile))
-                                            .descriptors +
-                                        registers::kDescriptorStride * start.descriptor) != 0;
+                   return written.count(
+                              registers::register_map_of(tile_kind(start.tile)).descriptors +
+                              registers::kDescriptorStride * start.descriptor) != 0;
                });
     }
 
@@ -205,8 +206,7 @@ class Decompiler {
                 start.tile.second == 0 && sync.row == 0 && start.tile.first >= sync.column &&
                 start.tile.first < sync.column + std::max<std::int64_t>(sync.columns, 1) &&
                 start.channel.channel == sync.channel &&
-                (start.channel.direction == Direction::MM2S) ==
-                    sync.to_stream;
+                (start.channel.direction == Direction::MM2S) == sync.to_stream;
             if (meant) {
                 Sync one = sync;
                 one.column = start.tile.first;
@@ -243,7 +243,8 @@ class Decompiler {
             const std::string shim = fmt::format("%tile_{}_0, DMA : {}", tile.first, start.channel);
             const std::string memory =
                 fmt::format("%tile_{}_1, DMA : {}", tile.first, start.channel);
-            flows += fmt::format("aie.flow({}, {})\n", sends ? shim : memory, sends ? memory : shim);
+            flows +=
+                fmt::format("aie.flow({}, {})\n", sends ? shim : memory, sends ? memory : shim);
             blocks[tile.first] += fmt::format(
                 "aie.dma_start({0}, {1}, ^{0}_{1}, ^behind_{0}_{1})\n^{0}_{1}:\n"
                 "aie.dma_bd(%stand_in_{2} : memref<4096xi32>, 0, 4096)\n"

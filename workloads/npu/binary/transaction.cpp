@@ -46,8 +46,7 @@ std::string name_of(std::uint32_t opcode) {
 class TransactionReader {
   public:
     explicit TransactionReader(const Words& words)
-        : words_(words),
-          layout_((words[0] & 0xFFFF) == kVersion10 ? kShortLayout : kLongLayout) {}
+        : words_(words), layout_((words[0] & 0xFFFF) == kVersion10 ? kShortLayout : kLongLayout) {}
 
     Transaction run() {
         Transaction result;
@@ -83,8 +82,7 @@ class TransactionReader {
         std::size_t bytes = 0;
         switch (opcode) {
             case kWrite:
-                result.instructions.push_back(
-                    Write{word(layout_.address), {word(layout_.value)}});
+                result.instructions.push_back(Write{word(layout_.address), {word(layout_.value)}});
                 bytes = length(layout_.words);
                 break;
             case kWriteBlock:

@@ -230,8 +230,8 @@ void ControlFlow::nest_loops() {
     }
 }
 
-// Arguments of the loop's blocks that one jump alone hands over, by the value it hands over: another
-// name of it, as the second part of a scf.while has for the counter.
+// Arguments of the loop's blocks that one jump alone hands over, by the value it hands over:
+// another name of it, as the second part of a scf.while has for the counter.
 void ControlFlow::find_other_names(Loop& loop) const {
     std::map<std::size_t, std::vector<const Jump*>> into;
     for (std::size_t from = 0; from < blocks_.size(); ++from) {
@@ -299,8 +299,7 @@ void ControlFlow::find_counters(Loop& loop) {
                     a != nullptr && loop.first_name(a->token.text) == header.arguments[i];
                 const Item* other = first ? b : a;
                 const Item* counter = first ? a : b;
-                const std::string by =
-                    other == nullptr ? "" : loop.first_name(other->token.text);
+                const std::string by = other == nullptr ? "" : loop.first_name(other->token.text);
                 counts = counts && counter != nullptr && other != nullptr &&
                          loop.first_name(counter->token.text) == header.arguments[i] &&
                          !changing.contains(by) && (step.empty() || step == by);

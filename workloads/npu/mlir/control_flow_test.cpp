@@ -115,7 +115,8 @@ TEST(ControlFlow, BranchesOnDataCostTheirLongerWay) {
 TEST(ControlFlow, AWhileThatCountsIsALoopOfItsRuns) {
     const auto body = [](const std::string& bound) {
         return fmt::format(
-            "{}%v = memref.load %x[%c0] : memref<64xi32>\n%w = memref.load %x[%v] : memref<64xi32>\n"
+            "{}%v = memref.load %x[%c0] : memref<64xi32>\n%w = memref.load %x[%v] : "
+            "memref<64xi32>\n"
             "%end = scf.while (%i = %c0) : (index) -> index {{\n"
             "%q = arith.cmpi slt, %i, {} : index\nscf.condition(%q) %i : index }} do {{\n"
             "^bb0(%j: index):\nfunc.call @k(%x) : (memref<64xi32>) -> ()\n"

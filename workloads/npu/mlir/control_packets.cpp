@@ -177,9 +177,9 @@ class ControlPackets {
             const program::TileCoordinate tile{channel.tile.column, row};
             const auto named = controllers_.find(tile);
             const auto index = static_cast<std::size_t>(row);
-            const std::int64_t own = named != controllers_.end()       ? named->second
+            const std::int64_t own = named != controllers_.end()     ? named->second
                                      : index < kControllerIds.size() ? kControllerIds[index]
-                                                                       : -1;
+                                                                     : -1;
             if (own == *id) {
                 tiles.insert(tile);
             }
@@ -195,9 +195,10 @@ class ControlPackets {
         const Location where = lowering_.device.where;
         if (place == lowering_.options.words.end()) {
             throw ReadError(
-                where, fmt::format("the sequence sends words of %{0} to control ports: only the host "
-                                   "has them; state their file as design.words.{0}",
-                                   name));
+                where,
+                fmt::format("the sequence sends words of %{0} to control ports: only the host "
+                            "has them; state their file as design.words.{0}",
+                            name));
         }
         const std::vector<std::uint32_t>& all = place->second;
         const std::int64_t from = descriptor.offset / kWordBytes;
@@ -221,15 +222,15 @@ class ControlPackets {
             return;
         }
         if (opcode == 3 || count > words.size() - at) {
-            throw ReadError(lowering_.device.where,
-                            fmt::format("control packet {:#010x} has no {} words of data behind it, "
-                                        "or an opcode that is none",
-                                        header, count));
+            throw ReadError(
+                lowering_.device.where,
+                fmt::format("control packet {:#010x} has no {} words of data behind it, "
+                            "or an opcode that is none",
+                            header, count));
         }
         for (std::size_t i = 0; i < count; ++i) {
-            const auto offset =
-                static_cast<std::int64_t>(header & kAddressBits) +
-                static_cast<std::int64_t>(i) * kWordBytes;
+            const auto offset = static_cast<std::int64_t>(header & kAddressBits) +
+                                static_cast<std::int64_t>(i) * kWordBytes;
             for (const program::TileCoordinate& tile : tiles) {
                 registers_.write(arch::npu::control::join(tile, offset), words[at + i],
                                  lowering_.device.where);
@@ -262,9 +263,10 @@ void apply_control_packets(Lowering& lowering) {
     for (const auto& [name, words] : lowering.options.words) {
         if (std::find(names.begin(), names.end(), name) == names.end()) {
             const std::string near = arch::base::config::nearest_name(name, names);
-            throw ReadError(lowering.device.where,
-                            fmt::format("design.words: the sequence has no buffer %{}{}", name,
-                                        near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+            throw ReadError(
+                lowering.device.where,
+                fmt::format("design.words: the sequence has no buffer %{}{}", name,
+                            near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
         }
     }
     ControlPackets(lowering).run();

@@ -6,7 +6,8 @@
 //          compiler's column overlay.
 // Ignores: the transfers themselves and their way through the switches, the words that reading
 //          packets answer with: those transfers and the waits for them are left out.
-// Source:  mlir-aie, lib/Targets/AIETargetNPU.cpp (the header), AIEGenerateColumnControlOverlay.cpp.
+// Source:  mlir-aie, lib/Targets/AIETargetNPU.cpp (the header),
+// AIEGenerateColumnControlOverlay.cpp.
 #pragma once
 
 #include "workloads/npu/mlir/lowering.hpp"

@@ -256,9 +256,9 @@ class CoreReader {
                                                  // an index is a 32-bit register
                                                  "arith.index_cast", "arith.index_castui"};
         const std::string dialect = operation.name.substr(0, operation.name.find('.'));
-        static const std::set<std::string> kDialects{"arith",  "memref",  "math", "vector", "index",
-                                                     "affine", "builtin", "llvm", "ub",
-                                                     "aievec", "xllvm"};
+        static const std::set<std::string> kDialects{"arith", "memref", "math",    "vector",
+                                                     "index", "affine", "builtin", "llvm",
+                                                     "ub",    "aievec", "xllvm"};
         // An event is one instruction; a scratchpad parameter is loaded from the core's memory.
         const bool parameter = operation.name == "aiex.read_scratchpad_parameter";
         if (parameter) {
@@ -302,10 +302,10 @@ class CoreReader {
         const auto word = index.is(TokenKind::Value) ? scope.constant(index.token.text)
                                                      : to_integer(index.token.text);
         if (word) {
-            scope.define(operation.results[0],
-                         {Value::Kind::Parameter, lies_behind(buffer, *word)
-                                                      ? kBehindBuffer
-                                                      : lowering_.parameter(buffer, *word)});
+            scope.define(
+                operation.results[0],
+                {Value::Kind::Parameter,
+                 lies_behind(buffer, *word) ? kBehindBuffer : lowering_.parameter(buffer, *word)});
         }
     }
 

@@ -250,13 +250,15 @@ TEST(DesignStreams, ControlPacketsWriteWhatTheHostsWordsSay) {
         }
         return std::string{};
     };
-    EXPECT_THAT(refused({}), HasSubstr("only the host has them; state their file as design.words.a"));
+    EXPECT_THAT(refused({}),
+                HasSubstr("only the host has them; state their file as design.words.a"));
     ReadOptions options;
     options.words["a"] = {0, 0x8001F030, 7, 2U << 22 | 0x1F040, 11};
-    EXPECT_THAT(refused(options), HasSubstr("words 1..5 of %a go to control ports; the file has 5"));
+    EXPECT_THAT(refused(options),
+                HasSubstr("words 1..5 of %a go to control ports; the file has 5"));
     // Two packets that write, then one that reads; then tile 0,3's.
-    options.words["a"] = {0, 0x8001F030, 7, 2U << 22 | 0x1F040, 11, 1U << 22 | 3U << 20,
-                          0x1F050, 13};
+    options.words["a"] = {0,  0x8001F030,          7,       2U << 22 | 0x1F040,
+                          11, 1U << 22 | 3U << 20, 0x1F050, 13};
     const auto program = lower(source, options, arch::npu::shipped_config("xdna")).program;
     std::vector<std::pair<std::int64_t, std::int64_t>> set;  // row and id, value
     for (const program::SequenceOp& each : program.sequence) {
@@ -267,8 +269,8 @@ TEST(DesignStreams, ControlPacketsWriteWhatTheHostsWordsSay) {
             set.emplace_back(lock.tile.row * 100 + lock.id, op->value);
         }
     }
-    EXPECT_EQ(set, (std::vector<std::pair<std::int64_t, std::int64_t>>{
-                       {203, 7}, {204, 11}, {305, 13}}));
+    EXPECT_EQ(set,
+              (std::vector<std::pair<std::int64_t, std::int64_t>>{{203, 7}, {204, 11}, {305, 13}}));
     options.words = {{"aa", {}}};
     EXPECT_THAT(refused(options), HasSubstr("design.words: the sequence has no buffer %aa"));
 }

@@ -450,9 +450,9 @@ TEST(Design, ALoopToAWordOfAParameterArrayCountsFromItsOwnFirst) {
         }
     }
     EXPECT_EQ(counted, (std::vector<std::int64_t>{1, 3, -1}));  // word 2 is never written
-    EXPECT_THAT(design.notes,
-                testing::IsSupersetOf({HasSubstr("a core ends in run 4 of its loop"),
-                                       HasSubstr("that the sequence never writes are taken as 0")}));
+    EXPECT_THAT(design.notes, testing::IsSupersetOf(
+                                  {HasSubstr("a core ends in run 4 of its loop"),
+                                   HasSubstr("that the sequence never writes are taken as 0")}));
     // The first run comes before the parameter is read: the core may wait for data in it.
     EXPECT_TRUE(std::holds_alternative<program::CallOp>(design.program.cores[0].script[0].op));
 }
@@ -486,8 +486,9 @@ TEST(Design, OtherDialectsAroundTheDeviceArePassedOver) {
 TEST(Design, ViewsOfSeveralDimensionsAreOffsets) {
     const auto offset_of = [](const std::string& view) {
         const Design design =
-            read(std::string{kTiles} + "aie.runtime_sequence(%a: memref<4x8x16xi32>, %u: "
-                                       "memref<*xbf16>) {\n%v = memref.subview " +
+            read(std::string{kTiles} +
+                 "aie.runtime_sequence(%a: memref<4x8x16xi32>, %u: "
+                 "memref<*xbf16>) {\n%v = memref.subview " +
                  view +
                  "\naiex.npu.dma_memcpy_nd(%v[0, 0, 0, 2][1, 1, 1, 4][0, 0, 0, 1]) "
                  "{id = 2 : i64, metadata = @in} : memref<16xi32>\n}");

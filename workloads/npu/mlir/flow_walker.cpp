@@ -188,8 +188,8 @@ FlowWalker::Edge FlowWalker::test(const CountedTest& test, const FlatBlock& bloc
     if (bound->kind == Value::Kind::Parameter) {
         const bool plain =
             first == 0 && *step == 1 && (predicate.ends_with("lt") || predicate == "ne");
-        runs.parameter = plain ? bound->index
-                               : lowering_.loop_parameter(bound->index, predicate, first, *step);
+        runs.parameter =
+            plain ? bound->index : lowering_.loop_parameter(bound->index, predicate, first, *step);
     } else if (bound->kind == Value::Kind::Constant) {
         runs.count = times_passed(predicate, first, *step, bound->index);
     } else {

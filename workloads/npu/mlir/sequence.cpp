@@ -208,8 +208,8 @@ class Sequence {
             {"sync_scratchpad_parameters_from_host", &Sequence::scratchpad},
         };
         static const std::set<std::string_view> kNothing{
-            "aie.end",     "return",    "func.return", "memref.assume_alignment",
-            "preempt",     "cf.assert", "load_pdi",    "memref.dealloc",
+            "aie.end",      "return",          "func.return",        "memref.assume_alignment",
+            "preempt",      "cf.assert",       "load_pdi",           "memref.dealloc",
             "patch_marker", "assert_bd_field", "assert_bd_divisible"};
         const std::string_view name = operation_name(operation);
         const auto handler = kHandlers.find(name);
@@ -427,16 +427,15 @@ class Sequence {
         if (directions.size() != tiles.size() || channels.size() != tiles.size() ||
             values.size() != locks.size() || (!heads.empty() && heads.size() != tiles.size()) ||
             (!repeats.empty() && repeats.size() != tiles.size())) {
-            throw ReadError(binding.where,
-                            fmt::format("@{}: its lists of channels and locks differ in length",
-                                        symbol));
+            throw ReadError(
+                binding.where,
+                fmt::format("@{}: its lists of channels and locks differ in length", symbol));
         }
         auto& sequence = lowering_.program.sequence;
         std::vector<program::PushTask> pushes;
         for (std::size_t i = 0; i < tiles.size(); ++i) {
             const program::ChannelId channel{
-                tiles[i],
-                directions[i] == 0 ? program::Direction::S2MM : program::Direction::MM2S,
+                tiles[i], directions[i] == 0 ? program::Direction::S2MM : program::Direction::MM2S,
                 channels[i]};
             sequence.push_back(program::ResetChannel{channel});
             pushes.push_back({channel, heads.empty() || repeats.empty()
@@ -712,9 +711,9 @@ class Sequence {
         const auto& buffers = lowering_.program.buffers;
         for (const auto& [word, number] : lowering_.parameters) {
             const program::Buffer& buffer = buffers[static_cast<std::size_t>(word.first)];
-            const bool bounds = std::any_of(
-                lowering_.loop_parameters.begin(), lowering_.loop_parameters.end(),
-                [number = number](const auto& each) { return each.bound == number; });
+            const bool bounds =
+                std::any_of(lowering_.loop_parameters.begin(), lowering_.loop_parameters.end(),
+                            [number = number](const auto& each) { return each.bound == number; });
             if (buffer.name == plain_name(name) && (bounds || bounds_a_loop(buffer.tile, number))) {
                 throw ReadError(operation.where,
                                 fmt::format("buffer @{} bounds a loop of a core, and what the "
