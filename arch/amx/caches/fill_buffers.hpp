@@ -48,9 +48,19 @@ class FillBuffers {
     // When the first line is ready, and the first wait over; kUnknownCycle: not known of any.
     std::int64_t next_move() const { return first_of(moves_); }
     std::int64_t next_wait() const { return first_of(waits_); }
-    // The line that has been ready longest at `now`, or null.
-    FillBuffer* ready(std::int64_t now) {
-        return next_move() <= now ? &buffers_[moves_.front()] : nullptr;
+    // Of the lines that are ready at `now` and may go, the one that has been ready longest, or null.
+    template <class MayGo>
+    FillBuffer* ready(std::int64_t now, MayGo may_go) {
+        for (const std::uint8_t index : moves_) {
+            FillBuffer& buffer = buffers_[index];
+            if (buffer.ready_at > now) {
+                return nullptr;
+            }
+            if (may_go(buffer)) {
+                return &buffer;
+            }
+        }
+        return nullptr;
     }
     // The wait that is over at `now`, or null.
     FillBuffer* over(std::int64_t now) {

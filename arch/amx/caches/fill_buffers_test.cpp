@@ -5,6 +5,8 @@
 namespace tilesim::arch::amx::caches {
 namespace {
 
+const auto kAny = [](const FillBuffer&) { return true; };
+
 TEST(FillBuffers, LinesLeaveInTheOrderOfTheirReadiness) {
     FillBuffers buffers(3);
     FillBuffer& first = buffers.take(7);
@@ -12,11 +14,11 @@ TEST(FillBuffers, LinesLeaveInTheOrderOfTheirReadiness) {
     buffers.set_ready(first, 23);
     buffers.set_ready(second, 19);
     EXPECT_EQ(buffers.next_move(), 19);
-    EXPECT_EQ(buffers.ready(18), nullptr);
-    EXPECT_EQ(buffers.ready(19), &second);
+    EXPECT_EQ(buffers.ready(18, kAny), nullptr);
+    EXPECT_EQ(buffers.ready(19, kAny), &second);
     buffers.give_back(second);
-    EXPECT_EQ(buffers.ready(22), nullptr);
-    EXPECT_EQ(buffers.ready(23), &first);
+    EXPECT_EQ(buffers.ready(22, kAny), nullptr);
+    EXPECT_EQ(buffers.ready(23, kAny), &first);
 }
 
 TEST(FillBuffers, OfOneCycleThatWhichWasTakenFirstLeavesFirst) {
@@ -25,7 +27,17 @@ TEST(FillBuffers, OfOneCycleThatWhichWasTakenFirstLeavesFirst) {
     FillBuffer& second = buffers.take(11);
     buffers.set_ready(second, 19);
     buffers.set_ready(first, 19);
-    EXPECT_EQ(buffers.ready(19), &first);
+    EXPECT_EQ(buffers.ready(19, kAny), &first);
+}
+
+TEST(FillBuffers, ALineThatMayNotGoLetsTheNextReadyOnePass) {
+    FillBuffers buffers(3);
+    buffers.set_ready(buffers.take(7), 19);
+    FillBuffer& second = buffers.take(11);
+    buffers.set_ready(second, 23);
+    const auto not_seven = [](const FillBuffer& buffer) { return buffer.line != 7; };
+    EXPECT_EQ(buffers.ready(22, not_seven), nullptr);
+    EXPECT_EQ(buffers.ready(23, not_seven), &second);
 }
 
 TEST(FillBuffers, ALineOfAnotherTimeIsReadyThen) {
@@ -46,7 +58,7 @@ TEST(FillBuffers, AWaitTakesABufferAndNoTurn) {
     EXPECT_TRUE(buffers.full());
     EXPECT_EQ(buffers.next_move(), kUnknownCycle);
     EXPECT_EQ(buffers.next_wait(), 13);
-    EXPECT_EQ(buffers.ready(17), nullptr);
+    EXPECT_EQ(buffers.ready(17, kAny), nullptr);
     EXPECT_EQ(buffers.over(12), nullptr);
     EXPECT_EQ(buffers.over(13), &wait);
     buffers.give_back(wait);

@@ -35,7 +35,7 @@ class PageMap {
     static constexpr int kFrameBits = 25;  // of the 128 GiB that addresses reach
     static constexpr int kShift = kFrameBits / 2;
     static constexpr std::uint64_t kMask = (std::uint64_t{1} << kFrameBits) - 1;
-    static constexpr std::array<std::uint64_t, 3> kFactors{0x1C0FFE5, 0x0D1B54B, 0x1C0FFE5};
+    static constexpr std::array<std::uint64_t, 3> kFactors{0x1AF68E1, 0x1E84F73, 0x1AF68E1};
 
     // The same line of the page that `to` makes of its own.
     Line moved(Line line, std::uint64_t (*to)(std::uint64_t)) const {

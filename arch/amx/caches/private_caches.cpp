@@ -13,6 +13,7 @@ namespace {
 // is kept in parts of a cycle that 48 B/cycle and hundredths both divide.
 constexpr std::int64_t kPathUnits = 19'200;
 constexpr std::int64_t kPercent = 100;
+constexpr Line kQuarters = 4;
 // From the L2's answer to a prefetch to its fill buffer's next use.
 constexpr std::int64_t kAnswerTaken = 2;
 
@@ -137,7 +138,7 @@ void PrivateCaches::ask(FillBuffer& buffer, std::int64_t now) {
             return;
         }
         ++counters_.l2_misses;
-        access_bank(MissAccess::LookUp, buffer.line, now);
+        take_quarter(buffer.line, now);
     }
     if (!buffer.own) {  // stores train nothing
         prefetch_l2(buffer.line, buffer.level != Level::L2, now);
@@ -199,10 +200,11 @@ void PrivateCaches::receive(std::int64_t now) {
     for (; taken < deliveries_.size() && deliveries_[taken].cycle <= now; ++taken) {
         const Line line = deliveries_[taken].line;
         std::erase_if(pending_, [line](const Pending& p) { return p.line == line; });
-        access_bank(MissAccess::Install, line, now);
+        const std::int64_t ready = std::max(now, quarter_free(line) / kPathUnits);
+        take_quarter(line, now);
         install_l2(line, deliveries_[taken].dirty, now);
         if (FillBuffer* buffer = buffers_.find(line)) {
-            buffers_.set_ready(*buffer, now);
+            buffers_.set_ready(*buffer, ready);
         }
     }
     deliveries_.erase(deliveries_.begin(), deliveries_.begin() + static_cast<std::int64_t>(taken));
@@ -218,7 +220,7 @@ void PrivateCaches::receive(std::int64_t now) {
 void PrivateCaches::install_l2(Line line, bool dirty, std::int64_t now) {
     const Cache::Victim victim = l2_.install(line, dirty);
     if (victim.line != Cache::kNone) {
-        access_bank(MissAccess::Evict, victim.line, now);
+        take_quarter(victim.line, now);
         outbox_.push_back(
             {victim.dirty ? UncoreRequest::Kind::DirtyVictim : UncoreRequest::Kind::CleanVictim,
              victim.line, now});
@@ -226,7 +228,6 @@ void PrivateCaches::install_l2(Line line, bool dirty, std::int64_t now) {
 }
 
 Line PrivateCaches::quarter_of(Line line) const {
-    constexpr Line kQuarters = 4;
     return (config_.bank_fold > 0 ? line ^ line >> config_.bank_fold : line) % kQuarters;
 }
 
@@ -239,11 +240,11 @@ std::int64_t PrivateCaches::lost(Line quarter, Line last) const {
            kPathUnits / kPercent;
 }
 
-// When path and pipeline are ready for the line, in kPathUnits.
+// When the path is ready for the line, in kPathUnits.
 std::int64_t PrivateCaches::start_of(Line line, std::int64_t now) const {
     const bool recent = path_free_ > (now - 1) * kPathUnits;
     const std::int64_t path = path_free_ + (recent ? lost(quarter_of(line), last_quarter_) : 0);
-    return std::max({path, pipe_free_, now * kPathUnits});
+    return std::max(path, now * kPathUnits);
 }
 
 // Buffers that hold no line for the path end with their time.
@@ -260,10 +261,14 @@ void PrivateCaches::advance(std::int64_t now, std::vector<Arrival>& arrivals) {
         receive(now);
     }
     release(now);
-    if (path_free_ >= (now + 1) * kPathUnits || pipe_free_ >= (now + 1) * kPathUnits) {
+    if (path_free_ >= (now + 1) * kPathUnits) {
         return;
     }
-    if (FillBuffer* const next = buffers_.ready(now)) {
+    // A line whose quarter misses keep busy lets others pass.
+    const auto may_go = [this, now](const FillBuffer& buffer) {
+        return buffer.level != Level::L2 || quarter_free(buffer.line) < (now + 1) * kPathUnits;
+    };
+    if (FillBuffer* const next = buffers_.ready(now, may_go)) {
         fill(*next, now, arrivals);
     }
 }
@@ -279,6 +284,9 @@ void PrivateCaches::fill(FillBuffer& buffer, std::int64_t now, std::vector<Arriv
     path_free_ = start + kLineBytes * kPathUnits / config_.fill_width.count();
     pipe_free_ = std::max(pipe_free_, start) + config_.read_percent * kPathUnits / kPercent;
     const Line line = buffer.line;
+    if (buffer.level != Level::L2) {
+        take_quarter(line, now);
+    }
     const bool fills_l1 = buffer.fills_l1;
     arrive(buffer, arrivals);
     if (fills_l1) {
@@ -289,13 +297,10 @@ void PrivateCaches::fill(FillBuffer& buffer, std::int64_t now, std::vector<Arriv
     }
 }
 
-void PrivateCaches::access_bank(MissAccess access, Line line, std::int64_t now) {
-    Line& last = last_missed_[static_cast<std::size_t>(access)];
-    const Line quarter = quarter_of(line);
-    if (const std::int64_t time = lost(quarter, last); time > 0) {
-        path_free_ = std::max(path_free_, now * kPathUnits) + time;
-    }
-    last = quarter;
+// A cycle of the quarter, and what the next one loses there.
+void PrivateCaches::take_quarter(Line line, std::int64_t now) {
+    std::int64_t& free = quarter_free(line);
+    free = std::max(free, now * kPathUnits) + kPathUnits + lost(0, 0);
 }
 
 void PrivateCaches::write_back(Line line, std::int64_t now) {
@@ -304,6 +309,7 @@ void PrivateCaches::write_back(Line line, std::int64_t now) {
     last_written_ = line;
     pipe_free_ += (config_.write_percent + (same_half ? config_.write_half_percent : 0)) *
                   kPathUnits / kPercent;
+    buffers_.take_wait((pipe_free_ + kPathUnits - 1) / kPathUnits);
     if (!l2_.write(line)) {
         install_l2(line, true, now);
     }
@@ -322,7 +328,7 @@ std::int64_t PrivateCaches::next_event(std::int64_t now) const {
     std::int64_t next = deliveries_.empty() ? kUnknownCycle : deliveries_.front().cycle;
     next = std::min(next, buffers_.next_wait());
     if (const std::int64_t move = buffers_.next_move(); move != kUnknownCycle) {
-        next = std::min(next, std::max({move, path_free_ / kPathUnits, pipe_free_ / kPathUnits}));
+        next = std::min(next, std::max(move, path_free_ / kPathUnits));
     }
     return next == kUnknownCycle ? next : std::max(next, now + 1);
 }
@@ -341,7 +347,7 @@ void PrivateCaches::clean(Line line) {
 void PrivateCaches::warm(Line line, Level level, bool dirty) {
     if (level <= Level::L2) {
         install_l2(line, dirty, 0);
-        path_free_ = 0;
+        quarter_free_ = {};
     }
     if (level == Level::L1) {
         l1_.install(line, dirty);

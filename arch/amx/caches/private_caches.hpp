@@ -124,8 +124,10 @@ class PrivateCaches {
     Line quarter_of(Line line) const;
     std::int64_t start_of(Line line, std::int64_t now) const;
     void release(std::int64_t now);
-    enum class MissAccess : std::uint8_t { LookUp, Install, Evict };
-    void access_bank(MissAccess access, Line line, std::int64_t now);
+    std::int64_t& quarter_free(Line line) {
+        return quarter_free_[static_cast<std::size_t>(line) % quarter_free_.size()];
+    }
+    void take_quarter(Line line, std::int64_t now);
     std::int64_t lost(Line quarter, Line last) const;
     void write_back(Line line, std::int64_t now);
     bool request(UncoreRequest::Kind kind, Line line, std::int64_t now);
@@ -145,7 +147,7 @@ class PrivateCaches {
     std::int64_t path_free_ = 0;  // in kPathUnits a cycle
     std::int64_t pipe_free_ = 0;
     Line last_quarter_ = -1;
-    std::array<Line, 3> last_missed_{-1, -1, -1};  // quarters, of each MissAccess
+    std::array<std::int64_t, 4> quarter_free_{};  // from misses, in kPathUnits
     Line last_written_ = 0;
     std::int64_t streams_under_way_ = 0;
     std::int64_t stream_cycles_;

@@ -311,32 +311,39 @@ TEST(PrivateCaches, AStorePastTheCachesHoldsAFillBufferSoLongAndLeavesNoLine) {
     EXPECT_EQ(caches.stream(9, 28), PrivateCaches::Outcome::Waiting);
 }
 
-TEST(PrivateCaches, LinesWrittenBackTakeTheL2sPipelineBesideTheFills) {
+TEST(PrivateCaches, ALineWrittenBackHoldsAFillBufferUntilTheL2sPipelineHasTakenIt) {
     PrivateCacheConfig config = sample();
     config.fill_width = base::BytesPerCycle{64};  // a line a cycle
     config.read_percent = 100;
     config.write_percent = 300;
-    const auto cycles = [&config](Line written) {
+    config.fill_buffers = 2;
+    // When the buffers of two lines written back, `written` and 4, are free again.
+    const auto free_at = [&config](Line written) {
         config.l1 = {base::Bytes{2 * kLineBytes}, 2};
         PrivateCaches caches(config, kClock);
         for (const Line line : {written, Line{4}}) {
             caches.warm(line, Level::L1, true);
         }
-        for (const Line line : {11, 12, 13}) {
+        for (const Line line : {11, 12}) {
             caches.warm(line, Level::L2, false);
             caches.load(line, 0, 0, true);
         }
+        EXPECT_EQ(pass(caches, 0, 18).size(), 1U);
+        EXPECT_EQ(pass(caches, 18, 19).size(), 1U);  // a fill passes what is written back
         std::vector<std::int64_t> result;
-        for (std::int64_t cycle = 0; cycle < 60; ++cycle) {
-            result.insert(result.end(), pass(caches, cycle, cycle + 1).size(), cycle);
+        for (std::int64_t cycle = 19; cycle < 60; ++cycle) {
+            pass(caches, cycle, cycle + 1);
+            if (caches.load(100 + cycle, cycle, 0, true) == PrivateCaches::Outcome::Waiting) {
+                result.push_back(cycle);
+            }
         }
         return result;
     };
-    // The first two fills each send a dirty line back: a cycle and three.
-    EXPECT_EQ(cycles(3), (std::vector<std::int64_t>{17, 21, 25}));
+    // From 17 a cycle for the fill and three for the line, then as long once more.
+    EXPECT_EQ(free_at(3), (std::vector<std::int64_t>{21, 25}));
     config.write_half_percent = 200;
-    EXPECT_EQ(cycles(3), (std::vector<std::int64_t>{17, 21, 25}));  // 3, then 4: other halves
-    EXPECT_EQ(cycles(2), (std::vector<std::int64_t>{17, 23, 29}));  // 2 after none, then 4
+    EXPECT_EQ(free_at(3), (std::vector<std::int64_t>{21, 25}));  // 3, then 4: other halves
+    EXPECT_EQ(free_at(2), (std::vector<std::int64_t>{23, 29}));  // 2 after none, then 4
 }
 
 TEST(PrivateCaches, LinesOfTheSameQuarterCostMoreThanThoseOfTheSameHalf) {
@@ -351,24 +358,59 @@ TEST(PrivateCaches, LinesOfTheSameQuarterCostMoreThanThoseOfTheSameHalf) {
     EXPECT_EQ(arrivals(config, {0, 4, 8, 12}), (std::vector<std::int64_t>{17, 23, 24, 30}));
 }
 
-TEST(PrivateCaches, MissesOfTheL2TakeItsBanksWhereTheyFallOnTheSameOne) {
-    PrivateCacheConfig config = sample();
+// Six cycles a quarter: one of its own and five that the next access loses.
+PrivateCacheConfig with_quarters(PrivateCacheConfig config) {
     config.fill_width = base::BytesPerCycle{64};
-    config.same_half_percent = 1100;
-    const auto hit_after = [&config](Line first, Line second) {
-        PrivateCaches caches(config, kClock);
-        caches.warm(101, Level::L2, false);
-        caches.load(first, 10, 0, true);  // misses, looked up one after the other
-        caches.load(second, 10, 0, true);
-        caches.load(101, 0, 1, true);
-        std::int64_t cycle = 10;
+    config.same_half_percent = 200;
+    config.same_quarter_percent = 300;
+    return config;
+}
+
+TEST(PrivateCaches, AMissLookedUpKeepsLinesOfItsQuarterInTheL2AndLetsOthersPass) {
+    PrivateCaches caches(with_quarters(sample()), kClock);
+    caches.warm(104, Level::L2, false);
+    caches.warm(101, Level::L2, false);
+    caches.load(104, 0, 7, true);
+    caches.load(101, 0, 8, true);
+    caches.load(200, 15, 9, true);
+    const auto at_17 = pass(caches, 0, 18);
+    ASSERT_EQ(at_17.size(), 1U);
+    EXPECT_EQ(at_17[0].waiter, 8U);
+    EXPECT_TRUE(pass(caches, 18, 15 + 6).empty());
+    EXPECT_EQ(pass(caches, 15 + 6, 15 + 7).size(), 1U);
+}
+
+TEST(PrivateCaches, AMissTakesItsQuarterWhenItComesWhenItLeavesAndThatOfWhatItDisplaces) {
+    const auto hit_at = [](Line displaced) {
+        PrivateCaches caches(with_quarters(tiny()), kClock);
+        for (const Line line : {displaced, Line{104}, Line{12}}) {
+            caches.warm(line, Level::L2, false);
+        }
+        caches.load(200, 0, 0, true);
+        caches.deliver(200, 29);
+        caches.load(104, 13, 1, true);  // ready at 30
+        std::int64_t cycle = 30;
+        EXPECT_EQ(pass(caches, 0, 30).size(), 1U);
         while (pass(caches, cycle, cycle + 1).empty()) {
             ++cycle;
         }
         return cycle;
     };
-    EXPECT_EQ(hit_after(200, 203), 17);
-    EXPECT_EQ(hit_after(200, 204), 10 + 11);
+    EXPECT_EQ(hit_at(9), 29 + 2 * 6);
+    EXPECT_EQ(hit_at(8), 29 + 3 * 6);
+}
+
+TEST(PrivateCaches, ALineThatComesWaitsForItsQuarter) {
+    for (const auto& [second, when] : {std::pair{Line{203}, 30}, std::pair{Line{204}, 29 + 6}}) {
+        PrivateCaches caches(with_quarters(sample()), kClock);
+        caches.load(200, 0, 0, true);
+        caches.load(second, 0, 1, true);
+        caches.deliver(200, 29);
+        caches.deliver(second, 29);
+        EXPECT_EQ(pass(caches, 20, 30).size(), 1U);
+        EXPECT_TRUE(pass(caches, 30, when).empty());
+        EXPECT_EQ(pass(caches, when, when + 1).size(), 1U);
+    }
 }
 
 TEST(PrivateCaches, ALoadInstructionsThirdEqualStrideIsFetchedIntoTheL1) {

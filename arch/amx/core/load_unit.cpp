@@ -52,6 +52,7 @@ void LoadUnit::send_prefetch(EntryId id, std::int64_t now) {
 void LoadUnit::step(std::int64_t now) {
     wake_ = caches::kUnknownCycle;
     slot_ = std::max(slot_, now * cycle_);
+    pages_.ask_again(now);
     bool sent = false;
     for (const EntryId id : active_) {
         const Entry& entry = window_.at(id);

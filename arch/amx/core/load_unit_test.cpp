@@ -48,7 +48,11 @@ struct Bench : Window {
         arrivals.clear();
         caches.advance(now, arrivals);
         for (const caches::PrivateCaches::Arrival& arrival : arrivals) {
-            loads.arrive(arrival.waiter, now);
+            if ((arrival.waiter & Translation::kWalks) != 0) {
+                pages.arrive(arrival.waiter, now);
+            } else {
+                loads.arrive(arrival.waiter, now);
+            }
         }
         stores.step(now, caches);
         for (EntryId id = window.pop_due(now); id != kNoEntry; id = window.at(id).next_in_slot) {
@@ -66,6 +70,20 @@ struct Bench : Window {
     std::vector<caches::PrivateCaches::Arrival> arrivals;
     std::int64_t now = 1;
 };
+
+TEST(LoadUnit, AWalksLoadTakesAFillBufferBeforeOlderLoads) {
+    AmxConfig config = sample();
+    config.pages.walk_loads = 1;
+    config.caches.fill_buffers = 1;
+    Bench bench("vmovups zmm0, [0x100000]\nvmovups zmm1, [0x200000]\n", config);
+    bench.run(5);
+    ASSERT_EQ(bench.caches.outbox().size(), 1U);  // of the first page's walk
+    bench.caches.deliver(bench.caches.outbox()[0].line, 11);
+    bench.run(10);
+    EXPECT_EQ(bench.caches.outbox().size(), 1U);
+    bench.run(11);
+    EXPECT_EQ(bench.caches.outbox().size(), 2U);  // the second's, not the line of the first load
+}
 
 TEST(LoadUnit, ATileLoadTakesItsLinesAtTheWidthOfThePorts) {
     for (const std::int64_t width : {1, 2, 3}) {

@@ -35,8 +35,6 @@ bool Translation::known(std::int64_t page, std::int64_t now) {
         }
         start(page, now);
         walk = pending();
-    } else if (walk->unsent > 0) {
-        load(*walk, now);
     }
     if (walk->unsent + walk->waiting > 0 || walk->done_at > now) {
         return false;
@@ -55,6 +53,7 @@ void Translation::start(std::int64_t page, std::int64_t now) {
         second_.install(page, false);
         walk.done_at += config_.walk.count();
         walk.unsent = config_.walk_loads;
+        unsent_ += walk.unsent;
         load(walk, now);
     }
     pending_.push_back(walk);
@@ -68,11 +67,18 @@ void Translation::load(Walk& walk, std::int64_t now) {
             return;
         }
         --walk.unsent;
+        --unsent_;
         if (outcome == caches::PrivateCaches::Outcome::Waiting) {
             ++walk.waiting;
         } else {
             walk.done_at += caches_.l1_latency();
         }
+    }
+}
+
+void Translation::send(std::int64_t now) {
+    for (Walk& walk : pending_) {
+        load(walk, now);
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // A page the first TLB knows costs nothing; one only the second knows `second_latency`; any other a
 // walk, which loads lines of page tables through the caches, eight pages a line. Walks go on beside
-// each other.
+// each other; their loads take a fill buffer before those of the program.
 //
 // Ignores: translation of stores and prefetches, of instructions; upper levels of the tables; how
 //          many walks there can be at a time.
@@ -30,6 +30,12 @@ class Translation {
     bool ready(caches::Line line, std::int64_t now) {
         return page_of(line) == latest_ || known(page_of(line), now);
     }
+    // Loads of walks that found no fill buffer try again.
+    void ask_again(std::int64_t now) {
+        if (unsent_ > 0) {
+            send(now);
+        }
+    }
     // A line of the page tables is there.
     void arrive(std::uint32_t waiter, std::int64_t now);
     // Next known end of a wait.
@@ -51,6 +57,7 @@ class Translation {
     bool known(std::int64_t page, std::int64_t now);
     void start(std::int64_t page, std::int64_t now);
     void load(Walk& walk, std::int64_t now);
+    void send(std::int64_t now);
     static caches::Line table_line(std::int64_t page, std::int64_t level);
 
     PageConfig config_;
@@ -61,6 +68,7 @@ class Translation {
     int shift_;  // of a line's number to its page's
     std::int64_t latest_ = -1;
     std::vector<Walk> pending_;
+    std::int64_t unsent_ = 0;  // of all walks
     std::uint32_t next_id_ = 0;
     std::int64_t walks_ = 0;
     std::int64_t misses_ = 0;

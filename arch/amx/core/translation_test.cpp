@@ -58,6 +58,27 @@ TEST(Translation, AWalkLoadsALineOfTheTablesFromTheCaches) {
     EXPECT_EQ(bench.ready_from(kPage, 200), 200 + bench.numbers.l1_latency.count() + 7 + 19);
 }
 
+TEST(Translation, AWalkThatFoundNoFillBufferTakesTheNextBeforeTheProgram) {
+    for (const bool again : {false, true}) {
+        PrivateCacheConfig config;
+        config.fill_buffers = 1;
+        caches::PrivateCaches caches(config, base::Hertz{1'000'000'000});
+        Translation pages(sample(), caches);
+        caches.warm(3, caches::Level::L2, false);
+        caches.load(3, 0, 0, true);
+        EXPECT_FALSE(pages.ready(5 * kPage, 1));
+        std::vector<caches::PrivateCaches::Arrival> here;
+        caches.advance(config.l2_latency.count(), here);
+        ASSERT_EQ(here.size(), 1U);
+        if (again) {
+            pages.ask_again(config.l2_latency.count());
+        }
+        using Outcome = caches::PrivateCaches::Outcome;
+        EXPECT_EQ(caches.load(4, config.l2_latency.count(), 0, true),
+                  again ? Outcome::NoBuffer : Outcome::Waiting);
+    }
+}
+
 TEST(Translation, ScatteredFramesKeepTheLineOfThePageAndNeverMeet) {
     const caches::PageMap map(true);
     std::vector<caches::Line> frames;
