@@ -53,8 +53,29 @@ class Cache {
     template <class LineOf>
     std::int64_t touch_run(std::int64_t count, LineOf line_of) {
         std::int64_t touched = 0;
-        while (touched < count && touch(line_of(touched))) {
-            ++touched;
+        if (groups_ > 1 || !power_of_two_) {
+            while (touched < count && touch(line_of(touched))) {
+                ++touched;
+            }
+            return touched;
+        }
+        // As `touch`, with what stays the same in registers.
+        const Tags* const tags = tags_.data();
+        std::uint64_t* const orders = few_.data();
+        const std::uint8_t* const guesses = guess_.data();
+        const auto guess_mask = guess_mask_;
+        const auto set_mask = static_cast<std::size_t>(sets_ - 1);
+        for (; touched < count; ++touched) {
+            const Line line = line_of(touched);
+            const std::size_t set = static_cast<std::size_t>(line) & set_mask;
+            std::int64_t way = guesses[static_cast<std::size_t>(line) & guess_mask];
+            if (tags[set].of[static_cast<std::size_t>(way)] != tag_of(line)) {
+                way = search(tag_of(line), set);
+            }
+            if (way < 0) {
+                break;
+            }
+            orders[set] = with_first(orders[set], way);
         }
         return touched;
     }
@@ -103,7 +124,10 @@ class Cache {
             use_of_many(set, way);
             return;
         }
-        std::uint64_t& order = few_[set];
+        few_[set] = with_first(few_[set], way);
+    }
+    // The order with the way at its front.
+    static std::uint64_t with_first(std::uint64_t order, std::int64_t way) {
         const auto name = static_cast<std::uint64_t>(way);
         // Its place is the only zero, found from the right, of what differs.
         const std::uint64_t differs = order ^ name * kOnes;
@@ -111,7 +135,7 @@ class Cache {
         const int end = std::countr_zero(zero) + 1;  // of its four bits
         const std::uint64_t behind = end == kWordBits ? 0 : ~std::uint64_t{0} << end;
         const std::uint64_t before = (std::uint64_t{1} << (end - 4)) - 1;
-        order = (order & behind) | (order & before) << 4U | name;
+        return (order & behind) | (order & before) << 4U | name;
     }
     void use_of_many(std::size_t set, std::int64_t way);
     std::int64_t last_used(std::size_t set) const;

@@ -70,7 +70,11 @@ void FillBuffers::set_ready(FillBuffer& buffer, std::int64_t cycle) {
 }
 
 void FillBuffers::give_back(FillBuffer& buffer) {
-    std::erase(buffer.moves ? moves_ : waits_, index_of(buffer));
+    Queue& queue = buffer.moves ? moves_ : waits_;
+    const auto place = std::find(queue.begin(), queue.end(), index_of(buffer));  // mostly the first
+    if (place != queue.end()) {
+        queue.erase(place);
+    }
     if (buffer.moves) {
         --held_[slot_of(buffer.line)];
     }

@@ -113,17 +113,18 @@ void LoadUnit::run_ahead(std::int64_t now) {
     finish(id);
 }
 
-// How many lines there are from the next one on to the first that a store blocks.
-std::int64_t LoadUnit::unblocked(const Entry& entry, const Lines& lines) const {
+// How many lines there are from the next one on to the first that a store blocks. Older stores only
+// become fewer: what is free of them stays so.
+std::int64_t LoadUnit::unblocked(Entry& entry, const Lines& lines) const {
     if (stores_.idle()) {
         return entry.lines - entry.next_line;
     }
-    std::int64_t next = entry.next_line;
-    while (next < entry.lines &&
-           stores_.conflict(lines(next), entry.sequence) == StoreBuffer::kNone) {
-        ++next;
+    entry.unblocked = std::max(entry.unblocked, entry.next_line);
+    while (entry.unblocked < entry.lines &&
+           stores_.conflict(lines(entry.unblocked), entry.sequence) == StoreBuffer::kNone) {
+        ++entry.unblocked;
     }
-    return next - entry.next_line;
+    return entry.unblocked - entry.next_line;
 }
 
 // How many of the lines from `first` on lie in pages that are known.

@@ -70,7 +70,7 @@ class LoadUnit {
     Access access_cache(EntryId id, caches::Line line, std::int64_t now);
     caches::PrivateCaches::Outcome prefetch(program::Opcode opcode, caches::Line line,
                                             std::int64_t now);
-    std::int64_t unblocked(const Entry& entry, const Lines& lines) const;
+    std::int64_t unblocked(Entry& entry, const Lines& lines) const;
     std::int64_t translated(const Lines& lines, std::int64_t first, std::int64_t count,
                             std::int64_t now);
     bool forwards(const Entry& entry, std::int64_t store) const;

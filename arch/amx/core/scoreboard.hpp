@@ -44,6 +44,7 @@ struct alignas(128) Entry {
     std::int8_t lines = 0;      // of a load or store
     std::int8_t next_line = 0;  // first not yet asked for
     std::int8_t waiting = 0;    // lines under way
+    std::int8_t unblocked = 0;  // those before are free of older stores
     std::int8_t port0 = 0;      // cycles it takes of ports 0 and 5
     std::int8_t port5 = 0;
     std::uint8_t target = UINT8_MAX;  // register it writes
