@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kPathUnits = 19'200;
 constexpr std::int64_t kPercent = 100;
 constexpr Line kQuarters = 4;
-// From the L2's answer to a prefetch to its fill buffer's next use.
+// From the L2's answer to a prefetch or a line written back to the fill buffer's next use.
 constexpr std::int64_t kAnswerTaken = 2;
 
 }  // namespace
@@ -309,7 +309,7 @@ void PrivateCaches::write_back(Line line, std::int64_t now) {
     last_written_ = line;
     pipe_free_ += (config_.write_percent + (same_half ? config_.write_half_percent : 0)) *
                   kPathUnits / kPercent;
-    buffers_.take_wait((pipe_free_ + kPathUnits - 1) / kPathUnits);
+    buffers_.take_wait((pipe_free_ + kPathUnits - 1) / kPathUnits + kAnswerTaken);
     if (!l2_.write(line)) {
         install_l2(line, true, now);
     }

@@ -339,11 +339,12 @@ TEST(PrivateCaches, ALineWrittenBackHoldsAFillBufferUntilTheL2sPipelineHasTakenI
         }
         return result;
     };
-    // From 17 a cycle for the fill and three for the line, then as long once more.
-    EXPECT_EQ(free_at(3), (std::vector<std::int64_t>{21, 25}));
+    // From 17 a cycle for the fill and three for the line, then as long once more; and two cycles
+    // until the buffer is free.
+    EXPECT_EQ(free_at(3), (std::vector<std::int64_t>{21 + 2, 25 + 2}));
     config.write_half_percent = 200;
-    EXPECT_EQ(free_at(3), (std::vector<std::int64_t>{21, 25}));  // 3, then 4: other halves
-    EXPECT_EQ(free_at(2), (std::vector<std::int64_t>{23, 29}));  // 2 after none, then 4
+    EXPECT_EQ(free_at(3), (std::vector<std::int64_t>{21 + 2, 25 + 2}));  // 3, then 4: other halves
+    EXPECT_EQ(free_at(2), (std::vector<std::int64_t>{23 + 2, 29 + 2}));  // 2 after none, then 4
 }
 
 TEST(PrivateCaches, LinesOfTheSameQuarterCostMoreThanThoseOfTheSameHalf) {
