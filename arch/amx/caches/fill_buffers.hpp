@@ -48,7 +48,8 @@ class FillBuffers {
     // When the first line is ready, and the first wait over; kUnknownCycle: not known of any.
     std::int64_t next_move() const { return first_of(moves_); }
     std::int64_t next_wait() const { return first_of(waits_); }
-    // Of the lines that are ready at `now` and may go, the one that has been ready longest, or null.
+    // Of the lines that are ready at `now` and may go, the one that has been ready longest, or
+    // null.
     template <class MayGo>
     FillBuffer* ready(std::int64_t now, MayGo may_go) {
         for (const std::uint8_t index : moves_) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
+#include <utility>
 
 namespace tilesim::arch::amx::caches {
 namespace {
@@ -26,13 +28,14 @@ TEST(PageMap, RunsOfPagesCrowdTheSetsOfTheL2AsFramesByChanceDo) {
     constexpr std::int64_t kWays = 16;
     const PageMap map(true);
     for (const Line first : {Line{0x100}, Line{0x1000}, Line{0x10000}}) {
-        // Of so many pages that share: sum of k C(n, k) / 32^k (31 / 32)^(n - k) / (n / 32), k > 16.
+        // Of so many pages that share: the sum over k > 16 of k C(n, k) / 32^k (31 / 32)^(n - k),
+        // by n / 32.
         for (const auto& [pages, share] : {std::pair{Line{320}, 0.045}, std::pair{Line{448}, 0.326},
                                            std::pair{Line{576}, 0.715}}) {
             std::array<std::int64_t, kColours> of{};
             for (Line page = first; page < first + pages; ++page) {
-                ++of[static_cast<std::size_t>(
-                    map.physical(page * kLinesPerPage) / kLinesPerPage % kColours)];
+                ++of[static_cast<std::size_t>(map.physical(page * kLinesPerPage) / kLinesPerPage %
+                                              kColours)];
             }
             std::int64_t crowded = 0;
             for (const std::int64_t count : of) {

@@ -4,13 +4,12 @@
 // the L1 in the order in which they are ready, over a path of `fill_width`; two in a row from the
 // same half or quarter of the L2 cost more. Beside the path every fill takes `read_percent` of a
 // cycle of the L2's pipeline, and a dirty line written back to it `write_percent`: it keeps a fill
-// buffer until the pipeline has taken it, and fills pass it. A miss of the L2 takes its quarter when
-// it is looked up, when its line comes and when that goes on to the L1, and the quarter of the line
-// it displaces: each time for a cycle and what a line behind another of its quarter loses. Lines of
-// that quarter wait, others pass.
-// PREFETCHT1 and T2 hold a fill buffer while the L2 looks for the line. Misses of the L2 leave
-// through `outbox` and come back by `deliver`. Lines are those of memory: page frames, not a
-// program's pages.
+// buffer until the pipeline has taken it, and fills pass it. A miss of the L2 takes its quarter
+// when it is looked up, when its line comes and when that goes on to the L1, and the quarter of the
+// line it displaces: each time for a cycle and what a line behind another of its quarter loses.
+// Lines of that quarter wait, others pass. PREFETCHT1 and T2 hold a fill buffer while the L2 looks
+// for the line. Misses of the L2 leave through `outbox` and come back by `deliver`. Lines are those
+// of memory: page frames, not a program's pages.
 //
 // Models:  fill buffers, path and pipeline, write-backs, allocation, ownership requests of stores,
 //          stores past the caches, outstanding L2 misses, next-line, stride, adjacent-line and
