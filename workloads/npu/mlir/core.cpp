@@ -503,15 +503,13 @@ void lower_cores(Lowering& lowering) {
         if (operation.name != "aie.core" || failed == kMostFailedCores) {
             continue;
         }
-        ++failed;
-        lowering.attempt([&] {
+        const bool read = lowering.attempt([&] {
             const Operation* elsewhere = body_elsewhere(lowering, operation);
             if (elsewhere != nullptr) {
                 lowering.note(
                     "bodies of cores that are in ELF files are taken from "
                     "input_with_addresses.mlir beside this file");
             } else if (operation.regions().empty()) {
-                --failed;
                 return;
             }
             program::CoreProgram core =
@@ -519,8 +517,8 @@ void lower_cores(Lowering& lowering) {
             if (!core.script.empty()) {
                 lowering.program.cores.push_back(std::move(core));
             }
-            --failed;
         });
+        failed += read ? 0 : 1;
     }
 }
 

@@ -10,14 +10,16 @@
 
 namespace tilesim::workloads::npu::mlir {
 
-void Lowering::attempt(const std::function<void()>& step) {
+bool Lowering::attempt(const std::function<void()>& step) {
     try {
         step();
+        return true;
     } catch (const ReadError& error) {
         std::pair<Location, std::string> entry{error.where(), error.what()};
         if (std::find(errors.begin(), errors.end(), entry) == errors.end()) {
             errors.push_back(std::move(entry));
         }
+        return false;
     }
 }
 

@@ -60,8 +60,8 @@ struct Lowering {
     std::vector<std::pair<Location, std::string>> errors{};
     std::vector<std::string> notes{};
 
-    // Runs `step`, and turns what it throws into an entry of `errors`.
-    void attempt(const std::function<void()>& step);
+    // Runs `step`, and turns what it throws into an entry of `errors`; whether it threw nothing.
+    bool attempt(const std::function<void()>& step);
     // Adds a note unless it has been said.
     void note(const std::string& sentence);
     // The number of the core's parameter in this word of a buffer; new where there is none yet.
