@@ -70,13 +70,10 @@ struct Driver : sc_core::sc_module {
         descriptor.descriptor.length = bytes / 4;
         descriptor.address = address;
         auto words = control::encode_descriptor(TileKind::Shim, descriptor);
-        const control::RegisterMap& map = control::register_map_of(TileKind::Shim);
         transfer(registers, true,
-                 control::join(kShim, map.descriptors + id * control::kDescriptorStride),
+                 control::join(kShim, control::descriptor_offset(TileKind::Shim, id)),
                  words.data(), words.size() * sizeof words[0]);
-        set(kShim,
-            map.queues + (direction == Direction::MM2S ? map.mm2s : 0) +
-                channel * control::kQueueStride + 4,
+        set(kShim, control::queue_offset(TileKind::Shim, {direction, channel, true}),
             control::encode_task({id, 1, token}));
     }
     void run() {

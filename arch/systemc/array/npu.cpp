@@ -171,7 +171,7 @@ unsigned Npu::transport_dbg(tlm::tlm_generic_payload& payload) {
 
 std::uint32_t Npu::read(std::uint64_t address, bool look_only) {
     if (address != kTokenRegister) {
-        return registers_->read(address);
+        return look_only ? registers_->look(address) : registers_->read(address);
     }
     if (look_only) {
         return tokens_.empty() ? 0 : encode_token(tokens_.front());

@@ -110,13 +110,11 @@ struct Driver : sc_core::sc_module {
         descriptor.descriptor.length = bytes / 4;
         descriptor.address = address;
         auto words = control::encode_descriptor(TileKind::Shim, descriptor);
-        const control::RegisterMap& map = control::register_map_of(TileKind::Shim);
         transfer(registers, true,
-                 control::join(kShim, map.descriptors + id * control::kDescriptorStride),
+                 control::join(kShim, control::descriptor_offset(TileKind::Shim, id)),
                  words.data(), words.size() * sizeof words[0]);
-        const std::int64_t queues = map.queues + (direction == Direction::MM2S ? map.mm2s : 0) +
-                                    channel * control::kQueueStride;
-        set(kShim, queues + 4, control::encode_task({id, 1, token_wanted}));
+        set(kShim, control::queue_offset(TileKind::Shim, {direction, channel, true}),
+            control::encode_task({id, 1, token_wanted}));
     }
     void run() {
         std::vector<std::int8_t> a = packed_a(), b = packed_b();
@@ -157,17 +155,11 @@ struct Driver : sc_core::sc_module {
     }
 };
 
-fabric::FabricConfig fabric_config() {
-    auto document = base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
-                                                 "/configs/devices/xdna2.yaml");
-    return fabric::read_fabric_config(document.root().child("fabric", ""));
-}
-
 TEST(Npu, ADriverRunsAGemmThroughTheRegistersAndReadsItBack) {
     TimeLine line("line");
     dram::Dram dram("ddr", line, {});
     const npu::NpuConfig config = npu::shipped_config("xdna2");
-    Npu npu("npu", dram, config, fabric_config(), gemm_program(config),
+    Npu npu("npu", dram, config, shipped_fabric("xdna2"), gemm_program(config),
             {.bytes = true});
     Driver driver("driver");
     sc_core::sc_signal<bool> interrupt("irq");
@@ -210,7 +202,7 @@ struct ForeignMemory : sc_core::sc_module {
 TEST(Npu, RunsOverAForeignMemory) {
     TimeLine line("line");
     const npu::NpuConfig config = npu::shipped_config("xdna2");
-    Npu npu("npu", line, config, fabric_config(), gemm_program(config),
+    Npu npu("npu", line, config, shipped_fabric("xdna2"), gemm_program(config),
             {.bytes = true});
     Driver driver("driver");
     ForeignMemory memory("foreign");
@@ -241,7 +233,7 @@ TEST(Npu, IsTheBlockDiagramOfTheArray) {
     TimeLine line("line");
     dram::Dram dram("ddr", line, {});
     const npu::NpuConfig config = npu::shipped_config("xdna2");
-    const Npu npu("npu", dram, config, fabric_config(), gemm_program(config));
+    const Npu npu("npu", dram, config, shipped_fabric("xdna2"), gemm_program(config));
     constexpr int kColumns = 8;  // XDNA2: rows of a shim, a memory tile and four core tiles each
     auto counts = kind_counts();
     EXPECT_EQ(counts["shim"], kColumns);
@@ -269,7 +261,7 @@ TEST(Npu, IsTheBlockDiagramOfTheArray) {
 TEST(Npu, WithoutAMemoryIsAnErrorThatNamesIt) {
     TimeLine line("line");
     const npu::NpuConfig config = npu::shipped_config("xdna2");
-    const Npu npu("npu", line, config, fabric_config(), gemm_program(config));
+    const Npu npu("npu", line, config, shipped_fabric("xdna2"), gemm_program(config));
     EXPECT_THAT(error_of([] { sc_core::sc_start(); }), HasSubstr("npu.memory.socket"));
 }
 
@@ -280,7 +272,7 @@ struct RegisterWriter {
     TimeLine line{"line"};
     npu::NpuConfig config = npu::shipped_config("xdna2");
     dram::Dram dram{"ddr", line, {}};
-    Npu npu{"npu", dram, config, fabric_config(), gemm_program(config)};
+    Npu npu{"npu", dram, config, shipped_fabric("xdna2"), gemm_program(config)};
     BlockingInitiator driver;
     CheckedBinding binding;
     Warnings warnings;
@@ -306,6 +298,19 @@ TEST(Npu, RefusesRegistersThatAreNoneInItsName) {
     EXPECT_THAT(Warnings::texts()[0], HasSubstr("the program has no lock 15 in tile 0,2"));
     EXPECT_THAT(Warnings::texts()[1], HasSubstr("outside the array"));
     EXPECT_THAT(Warnings::texts()[4], HasSubstr("streaming width of 4"));
+}
+
+// Bit 1 of its control register; what it waited for is forgotten.
+TEST(Npu, AResetEmptiesAChannel) {
+    RegisterWriter system([](BlockingInitiator& self) {
+        const auto state = [&self] { return self.read(control::join(kCore, 0x1DF10)); };
+        sc_core::wait(1, sc_core::SC_US);
+        EXPECT_EQ(state(), 1U << 19 | 1U << 2);  // MM2S 0 has nothing to send yet
+        EXPECT_EQ(self.write(control::join(kCore, 0x1DE10), 2), tlm::TLM_OK_RESPONSE);
+        EXPECT_EQ(state(), 0U);
+    });
+    sc_core::sc_start();
+    EXPECT_THAT(Warnings::texts(), testing::IsEmpty());
 }
 
 // The chain of the third task: descriptor 5 leads to 6.
