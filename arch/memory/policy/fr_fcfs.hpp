@@ -124,17 +124,19 @@ inline void FrFcfs::plan_row(const Bursts& bursts, const device::CommandTiming& 
         return;
     }
     const std::uint64_t open = timing.open_banks();
-    const std::int64_t activate = timing.earliest(device::Command::Activate);
-    const std::int64_t precharge = timing.earliest(device::Command::Precharge);
     FirstRank first(std::max(now, timing.bus().free_for_rows()));
-    device::for_each_bank(banks, [&](std::size_t bank) {
-        const std::int64_t to_open =
-            std::max(activate, timing.bank_earliest(device::Command::Activate, bank));
-        const std::int64_t to_close =
-            std::max(precharge, timing.bank_earliest(device::Command::Precharge, bank));
-        const auto is_open = -static_cast<std::int64_t>((open >> bank) & 1);
-        first.consider(to_open ^ ((to_open ^ to_close) & is_open), queue.ages[bank]);
-    });
+    const auto consider = [&](std::uint64_t of, device::Command command) {
+        if (of == 0) {
+            return;
+        }
+        const std::int64_t at_least = timing.earliest(command);
+        device::for_each_bank(of, [&](std::size_t bank) {
+            first.consider(std::max(at_least, timing.bank_earliest(command, bank)),
+                           queue.ages[bank]);
+        });
+    };
+    consider(banks & ~open, device::Command::Activate);
+    consider(banks & open, device::Command::Precharge);
     const Rank rank = first.rank();
     const bool closes = ((open >> rank.age.bank()) & 1) != 0;
     row_plan_ = {closes ? device::Command::Precharge : device::Command::Activate, rank};
