@@ -17,14 +17,18 @@ void ScheduledChannel<Scheduler>::issue(Command command, std::size_t bank, std::
             pages_.on_conflict(bank);
             precharge(bank, now);
             break;
+        case Command::Write:
+            issue_column<true>(bank, now);
+            break;
         default:
-            issue_column(command == Command::Write, bank, now);
+            issue_column<false>(bank, now);
             break;
     }
 }
 
 template <class Scheduler>
-void ScheduledChannel<Scheduler>::issue_column(bool write, std::size_t bank, std::int64_t now) {
+template <bool write>
+void ScheduledChannel<Scheduler>::issue_column(std::size_t bank, std::int64_t now) {
     policy::BurstQueue& queue = bursts_.queue(write);
     const std::int32_t index = bursts_.take_hit(queue, bank);
     const policy::Burst& served = bursts_[index];

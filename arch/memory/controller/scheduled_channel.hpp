@@ -75,7 +75,8 @@ class ScheduledChannel final : public Channel {
     }
     void find_next_step(policy::BurstQueue& queue, std::size_t bank, std::int64_t now);
     void issue(Command command, std::size_t bank, std::int64_t now);
-    void issue_column(bool write, std::size_t bank, std::int64_t now);
+    template <bool write>  // known when compiled: no step of it asks again
+    void issue_column(std::size_t bank, std::int64_t now);
     void activate(std::size_t bank, std::int64_t now);
     void precharge(std::size_t bank, std::int64_t now);
     void tell(Command command, std::size_t bank, std::int64_t row, std::int64_t now) {

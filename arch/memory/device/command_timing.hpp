@@ -112,9 +112,9 @@ class CommandTiming {
     static void raise(std::int64_t& bound, std::int64_t to) { bound = bound < to ? to : bound; }
     // For every bank of this bank's group.
     void raise_group(std::size_t bank, std::int64_t Scope::*bound, std::int64_t to) {
-        const std::size_t first = bank & ~(group_size_ - 1);
-        for (std::size_t i = first; i < first + group_size_; ++i) {
-            raise(banks_[i].*bound, to);
+        Scope* at = &banks_[bank & ~(group_size_ - 1)];
+        for (const Scope* const end = at + group_size_; at != end; ++at) {
+            raise(at->*bound, to);
         }
     }
 
