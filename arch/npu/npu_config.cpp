@@ -259,6 +259,12 @@ std::int64_t NpuConfig::most_lock_value() const {
     return lock_kind == LockKind::Binary ? 1 : kSixBits;
 }
 
+std::int64_t NpuConfig::locks_of(program::TileKind kind) const {
+    return kind == program::TileKind::Core     ? core.locks
+           : kind == program::TileKind::Memory ? memory_tile.locks
+                                               : shim.locks;
+}
+
 const DmaConfig& NpuConfig::dma_of(program::TileKind kind) const {
     switch (kind) {
         case program::TileKind::Shim:
@@ -306,6 +312,10 @@ NpuConfig read_npu_config(Node node) {
                    "its block and ultra RAM");
     logic.done();
     read_kernels(node.child("kernels", "core kernels"), config.kernels);
+    if (config.lock_kind == LockKind::Binary && config.memory_rows > 0) {
+        node.error("lock_kind",
+                   "must be counting with memory tiles: AIE1, which has binary locks, has none");
+    }
     node.done();
     return config;
 }

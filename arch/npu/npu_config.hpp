@@ -171,6 +171,7 @@ struct NpuConfig {
     bool has_shim_dma(std::int64_t column) const;
     std::int64_t most_lock_value() const;
     const DmaConfig& dma_of(program::TileKind kind) const;
+    std::int64_t locks_of(program::TileKind kind) const;  // of such a tile
 };
 
 NpuConfig read_npu_config(base::config::Node node);

@@ -1,5 +1,5 @@
-// A core that the host lets go through control packets: their words stand in a buffer of the host,
-// each transfer of two words raises one lock by two. The answer comes back by DMA.
+// A core that the host lets go through a control packet: its two words stand in a buffer of the host
+// and set one lock to 2. The answer comes back by DMA.
 module {
   aie.device(npu1_1col) {
     %shim = aie.tile(0, 0)

@@ -1,5 +1,5 @@
 // The subcommands, each in a file of its own: what they do stands in the folders below. CLI11 takes
-// the compiler seconds in every folder that reads it, so that the options are defined here.
+// the compiler seconds in every folder that reads it: most options are defined here, and only here.
 #pragma once
 
 #include <optional>

@@ -1,3 +1,4 @@
+// The options of `run` that write traces.
 #include "sim/trace/trace_options.hpp"
 
 #include <CLI/CLI.hpp>

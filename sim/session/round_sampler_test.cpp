@@ -67,7 +67,9 @@ TEST(RoundSampler, EqualRoundsAreExtrapolatedExactlyFromTwoAndAHalf) {
     EXPECT_NEAR(static_cast<double>(judged.run.time.count()), judged.whole, 0.02 * kPeriod);
     EXPECT_EQ(judged.run.simulated, 2.5);
     EXPECT_NEAR(static_cast<double>(judged.run.memory.bytes_read), kRounds * kBytes, kBytes / 10.0);
-    EXPECT_LT(judged.run.error_percent, 1.5);
+    // 1 % of the rest, as rounds may differ by and still count as alike, and half of one for what
+    // comes about later only.
+    EXPECT_NEAR(judged.run.error_percent, 1.5 * (1 - 2.5 / kRounds), 0.01);
 }
 
 TEST(RoundSampler, ASlowFirstRoundDoesNotCountForTheRest) {

@@ -2,7 +2,7 @@
 //
 // A buffer is taken for a line, or for none while it only waits for an answer, and given back when
 // that has come. Lines that are ready leave in order of readiness, those of one cycle in the order
-// in which their buffers were taken.
+// in which their buffers were taken; those that may not go yet let others pass.
 #pragma once
 
 #include <array>

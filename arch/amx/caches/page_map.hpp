@@ -35,6 +35,7 @@ class PageMap {
     static constexpr int kFrameBits = 25;  // of the 128 GiB that addresses reach
     static constexpr int kShift = kFrameBits / 2;
     static constexpr std::uint64_t kMask = (std::uint64_t{1} << kFrameBits) - 1;
+    // Odd; one draw that crowds the L2's sets as chance does on average (page_map_test).
     static constexpr std::array<std::uint64_t, 3> kFactors{0x1AF68E1, 0x1E84F73, 0x1AF68E1};
 
     // The same line of the page that `to` makes of its own.

@@ -5,11 +5,11 @@
 // same half or quarter of the L2 cost more. Beside the path every fill takes `read_percent` of a
 // cycle of the L2's pipeline, and a dirty line written back to it `write_percent`: it keeps a fill
 // buffer until the pipeline has taken it, and fills pass it. A miss of the L2 takes its quarter
-// when it is looked up, when its line comes and when that goes on to the L1, and the quarter of the
-// line it displaces: each time for a cycle and what a line behind another of its quarter loses.
-// Lines of that quarter wait, others pass. PREFETCHT1 and T2 hold a fill buffer while the L2 looks
-// for the line. Misses of the L2 leave through `outbox` and come back by `deliver`. Lines are those
-// of memory: page frames, not a program's pages.
+// when it is looked up (not of prefetches into the L2), when its line comes and when that goes on
+// to the L1, and the quarter of the line it displaces: each time for a cycle and what a line behind
+// another of its quarter loses. Lines of that quarter wait, others pass. PREFETCHT1 and T2 hold a
+// fill buffer while the L2 looks for the line. Misses of the L2 leave through `outbox` and come
+// back by `deliver`. Lines are those of memory: page frames, not a program's pages.
 //
 // Models:  fill buffers, path and pipeline, write-backs, allocation, ownership requests of stores,
 //          stores past the caches, outstanding L2 misses, next-line, stride, adjacent-line and
@@ -148,7 +148,8 @@ class PrivateCaches {
     std::int64_t path_free_ = 0;  // in kPathUnits a cycle
     std::int64_t pipe_free_ = 0;
     Line last_quarter_ = -1;
-    std::array<std::int64_t, 4> quarter_free_{};  // from misses, in kPathUnits
+    // When misses leave each quarter, by bits 0 and 1 of a line alone, in kPathUnits.
+    std::array<std::int64_t, 4> quarter_free_{};
     Line last_written_ = 0;
     std::int64_t streams_under_way_ = 0;
     std::int64_t stream_cycles_;

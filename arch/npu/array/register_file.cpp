@@ -48,7 +48,11 @@ RegisterFile::RegisterFile(const NpuConfig& config, const program::Program& prog
     // What the program starts is enabled when it is loaded.
     for (const program::TileDma& dma : program.dmas) {
         for (const program::TileDma::Start& start : dma.starts) {
-            gate({dma.tile, start.direction, start.channel}).open = true;
+            Gate& gate_of = gate({dma.tile, start.direction, start.channel});
+            gate_of.open = true;
+            const int enable =
+                control::register_map_of(config.kind_of(dma.tile), generation_).enable;
+            gate_of.control = enable < 0 ? 0 : 1U << enable;
         }
     }
 }
@@ -63,12 +67,6 @@ RegisterFile::Place RegisterFile::place_of(std::uint64_t address) const {
         throw RegisterFault(fmt::format("the shim {} has no DMA and no locks", text_of(at.tile)));
     }
     return {at.tile, kind, at.offset};
-}
-
-std::int64_t RegisterFile::locks_of(TileKind kind) const {
-    return kind == TileKind::Core     ? config_.core.locks
-           : kind == TileKind::Memory ? config_.memory_tile.locks
-                                      : config_.shim.locks;
 }
 
 void RegisterFile::write(std::uint64_t address, std::uint32_t value) {
@@ -87,7 +85,7 @@ void RegisterFile::write(std::uint64_t address, std::uint32_t value) {
             control(channel, value);
         }
     } else if (const auto lock =
-                   control::lock_register(kind, locks_of(kind), offset, generation_)) {
+                   control::lock_register(kind, config_.locks_of(kind), offset, generation_)) {
         array_.set_lock({lock_of(tile, *lock), value & control::kLockBits});
     } else if (kind == TileKind::Core && offset < config_.core.memory.count()) {
         write_memory(tile, offset, value);
@@ -119,10 +117,17 @@ std::uint32_t RegisterFile::read(std::uint64_t address, bool look_only) {
         }
         return word;
     }
-    if (const auto lock = control::lock_register(kind, locks_of(kind), offset, generation_)) {
+    if (const auto queue = control::queue_register(kind, dma.channels, offset, generation_);
+        queue && !queue->queue) {
+        const auto found = gates_.find({tile, queue->direction, queue->channel});
+        return found == gates_.end() ? 0 : found->second.control;
+    }
+    if (const auto lock =
+            control::lock_register(kind, config_.locks_of(kind), offset, generation_)) {
         return static_cast<std::uint32_t>(array_.locks().value(lock_of(tile, *lock)));
     }
-    if (const auto what = control::lock_request(kind, locks_of(kind), offset, generation_)) {
+    if (const auto what =
+            control::lock_request(kind, config_.locks_of(kind), offset, generation_)) {
         return request(tile, *what, look_only);
     }
     if (offset == control::register_map_of(kind, generation_).lock_states) {
@@ -187,7 +192,7 @@ control::ChannelStatus RegisterFile::status_of(const ChannelId& id) const {
 RegisterFile::Gate& RegisterFile::gate(const ChannelId& channel) {
     const TileKind kind = config_.kind_of(channel.tile);
     const bool enabled = control::register_map_of(kind, generation_).enable < 0;
-    return gates_.try_emplace(channel, Gate{enabled, false, false, {}}).first->second;
+    return gates_.try_emplace(channel, Gate{enabled, false, false, 0, {}}).first->second;
 }
 
 void RegisterFile::control(const ChannelId& channel, std::uint32_t value) {
@@ -206,10 +211,9 @@ void RegisterFile::control(const ChannelId& channel, std::uint32_t value) {
         }
     }
     gate_of.in_reset = set(map.reset);
-    if (map.enable >= 0) {
-        gate_of.open = set(map.enable);
-        start_waiting(channel);
-    }
+    gate_of.open = map.enable < 0 || set(map.enable);
+    gate_of.control = value;
+    start_waiting(channel);
 }
 
 void RegisterFile::push(const ChannelId& channel, const program::Task& task) {
@@ -219,7 +223,10 @@ void RegisterFile::push(const ChannelId& channel, const program::Task& task) {
     }
     Gate& gate_of = gate(channel);
     const std::int64_t depth = config_.dma_of(config_.kind_of(channel.tile)).task_queue_depth;
-    if (static_cast<std::int64_t>(gate_of.waiting.size()) == depth) {
+    const bool waits = !gate_of.open || gate_of.in_reset;
+    const std::int64_t queued =
+        array_.find_channel(channel)->queued() + static_cast<std::int64_t>(gate_of.waiting.size());
+    if (waits && queued >= depth) {
         gate_of.overflowed = true;
         return;
     }
@@ -229,7 +236,7 @@ void RegisterFile::push(const ChannelId& channel, const program::Task& task) {
 
 void RegisterFile::start_waiting(const ChannelId& channel) {
     Gate& gate_of = gate(channel);
-    while (gate_of.open && !gate_of.waiting.empty()) {
+    while (gate_of.open && !gate_of.in_reset && !gate_of.waiting.empty()) {
         const program::Task task = gate_of.waiting.front();
         gate_of.waiting.pop_front();
         start(channel, task);

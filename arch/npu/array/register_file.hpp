@@ -3,10 +3,11 @@
 //
 // Writes:  descriptors, start queues, resets of channels, a core's run-time parameters and, in
 //          functional mode, the words of core memory; second generation: locks; first: whether a
-//          channel is enabled, without which its tasks wait. Reads: descriptors as written, channel
-//          states, core memory, locks; first generation: requests that acquire and release locks.
-//          A descriptor takes effect when a task starts a channel of its tile; what that task
-//          executes must have been written by then.
+//          channel is enabled, without which its tasks wait. Reads: descriptors and
+//          channels' control registers as written, channel states, core memory, locks; first
+//          generation: requests that acquire and release locks. A descriptor takes effect when a
+//          task starts a channel of its tile; what that task executes must have been written by
+//          then.
 // Ignores: switches and core programs, which are the program the array was built with; resets of
 //          cores, pauses of channels, trace, timers, events.
 #pragma once
@@ -52,6 +53,7 @@ class RegisterFile {
     struct Gate {
         bool open = true;  // tasks go on to the channel
         bool in_reset = false;
+        std::uint32_t control = 0;  // its register, as written
         bool overflowed = false;
         std::deque<program::Task> waiting;
     };
@@ -67,7 +69,6 @@ class RegisterFile {
     };
     Place place_of(std::uint64_t address) const;
     std::uint32_t read(std::uint64_t address, bool look_only);
-    std::int64_t locks_of(program::TileKind kind) const;
     const program::Buffer* buffer_at(program::TileCoordinate tile, std::int64_t address) const;
     std::int64_t lock_of(program::TileCoordinate tile, std::int64_t id) const;
     std::uint32_t request(program::TileCoordinate tile, const control::LockRequest& what,

@@ -136,11 +136,7 @@ class Verifier : private ProblemList {
                 require(false, "lock {}: {} is outside the array", lock.name, tile_name(lock.tile));
                 continue;
             }
-            const program::TileKind kind = config_.kind_of(lock.tile);
-            const std::int64_t count = kind == program::TileKind::Core ? config_.core.locks
-                                       : kind == program::TileKind::Memory
-                                           ? config_.memory_tile.locks
-                                           : config_.shim.locks;
+            const std::int64_t count = config_.locks_of(config_.kind_of(lock.tile));
             require(lock.id >= 0 && lock.id < count, "lock {}: {} has locks 0..{}, not {}",
                     lock.name, tile_name(lock.tile), count - 1, lock.id);
             require(lock.initial >= 0 && lock.initial <= config_.most_lock_value(),

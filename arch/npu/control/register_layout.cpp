@@ -94,6 +94,7 @@ constexpr DescriptorLayout kFirstCoreWords{
     .counters = {CounterFields{{2, 31, 24}, {2, 23, 16}, {2, 12, 0}},
                  CounterFields{{3, 31, 24}, {3, 23, 16}, {3, 12, 0}}},
     .alternates = {6, 30, 30},
+    .begins_with_second = {5, 16, 16},
     .second_address = {1, 12, 0},
     .second_acquire = first_acquire(1),
     .second_release = first_release(1),

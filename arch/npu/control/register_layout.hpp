@@ -51,7 +51,7 @@ struct DescriptorLayout {
     Field iteration_wrap{}, iteration_step{};
     // First generation.
     std::array<CounterFields, 2> counters{};  // X and Y, whose steps add up
-    Field alternates{}, second_address{};     // A/B mode
+    Field alternates{}, begins_with_second{}, second_address{};  // A/B mode
     LockFields second_acquire{}, second_release{};
     Field interleaved{}, fifo{};
     Field burst{};  // 0, 1, 2: kFirstBurst bytes, twice, four times as many

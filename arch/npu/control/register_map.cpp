@@ -1,7 +1,5 @@
 #include "arch/npu/control/register_map.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
@@ -266,6 +264,7 @@ std::uint64_t join(program::TileCoordinate tile, std::int64_t offset, Generation
 }
 
 const RegisterMap& register_map_of(TileKind kind, Generation generation) {
+    constexpr std::uint32_t kShimPauses = 1U << 1 | 1U << 2;  // of the memory side, of the stream
     static constexpr RegisterMap kSecondCore{.descriptors = 0x1D000,
                                              .queues = 0x1DE00,
                                              .mm2s = 0x10,
@@ -291,6 +290,7 @@ const RegisterMap& register_map_of(TileKind kind, Generation generation) {
                                              .mm2s_states = 0x1D228,
                                              .locks = 0x14000,
                                              .descriptor_stride = kDescriptorStride,
+                                             .pauses = kShimPauses,
                                              .state = &kSecondState};
     static constexpr RegisterMap kFirstCore{.descriptors = 0x1D000,
                                             .queues = 0x1DE00,
@@ -314,7 +314,7 @@ const RegisterMap& register_map_of(TileKind kind, Generation generation) {
                                             .lock_requests = 0x14000,
                                             .lock_states = 0x14F00,
                                             .enable = 0,
-                                            .pauses = 6,
+                                            .pauses = kShimPauses,
                                             .state = &kFirstState};
     if (generation == Generation::First) {
         SIM_CHECK(kind != TileKind::Memory, "the first generation has no memory tiles");
@@ -453,6 +453,9 @@ std::vector<std::uint32_t> encode_descriptor(TileKind kind, const RegisterDescri
         write(layout.use_next, 1);
         write(layout.next, *d.next);
     }
+    SIM_CHECK(
+        layout.counting_locks || !d.acquire || !d.release || d.acquire->lock == d.release->lock,
+        "a descriptor of the first generation has one lock for both ends");
     write_lock(layout.acquire, d.acquire, write);
     write_lock(layout.release, d.release, write);
     if (counts(layout)) {
@@ -493,6 +496,9 @@ std::string not_modelled(TileKind kind, std::span<const std::uint32_t> words,
         return "the FIFO mode";
     }
     const bool second = read(layout.alternates) != 0;
+    if (second && read(layout.begins_with_second) != 0) {
+        return "a start with buffer B";
+    }
     for (const auto& [fields, counts_here] :
          {std::pair{layout.acquire, true}, std::pair{layout.release, true},
           std::pair{layout.second_acquire, second}, std::pair{layout.second_release, second}}) {

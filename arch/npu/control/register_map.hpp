@@ -5,8 +5,10 @@
 // run-time sequences are written for.
 // Ignores: of the first generation FIFO and interleaved mode, a descriptor that acquires a lock in
 //          whatever state it is or releases it in the state it has, address counters that do not
-//          nest (`not_modelled` says so); of its shim's AXI settings all but the burst's length;
-//          errors in the states. Switches, traces, timers, events.
+//          nest, a length that ends within them, a start with buffer B, the fourth burst length
+//          (`not_modelled` says so); disabling a channel leaves it the tasks it already has; of its
+//          shim's AXI settings all but the burst's length; errors in the states. Switches, traces,
+//          timers, events.
 // Source:  Xilinx/aie-rt: xaiemlgbl_params.h, checked against the compiler's own listings;
 //          xaiegbl_params.h and xaiegbl_reginit.c for the first generation.
 #pragma once
@@ -71,7 +73,7 @@ inline constexpr std::int64_t kLockStride = 0x10;
 inline constexpr std::int64_t kRequestStride = 0x80;
 inline constexpr std::uint32_t kLockBits = 0x3F;            // of a lock's register: its value
 inline constexpr std::size_t kShimAddressWord = 1;          // of a descriptor: low half of it
-inline constexpr std::int64_t kCoreMemory = 0x10000;        // bytes, from offset 0
+inline constexpr std::int64_t kCoreMemory = 0x10000;  // bytes, from offset 0; second generation
 inline constexpr std::int64_t kCoreControl = 0x32000;       // of a core: its reset
 inline constexpr std::int64_t kMemoryTileWindow = 0x80000;  // a memory tile's DMA sees three tiles
 inline constexpr std::int64_t kMemoryTileLocks = 64;        // likewise

@@ -168,6 +168,7 @@ TEST(FirstRegisterMap, SaysWhichBitsEnableAndReset) {
     EXPECT_EQ(register_map_of(TileKind::Core).enable, -1);
     EXPECT_EQ(register_map_of(TileKind::Core).reset, 1);
     EXPECT_EQ(register_map_of(TileKind::Shim).reset, -1);
+    EXPECT_EQ(register_map_of(TileKind::Shim).pauses, 1U << 1 | 1U << 2);
 }
 
 TEST(FirstRegisterMap, HasOneWordForTheStatesOfBothChannels) {

@@ -3,7 +3,8 @@
 // Models:  a descriptor cut into bursts (burst_splitter.hpp); a bounded number of bursts
 //          outstanding per channel; a data FIFO between the AXI port and the stream; answers used
 //          in order.
-// Ignores: AxCache bits but the one that lets the NoC join requests, QoS settings, secure accesses.
+// Ignores: descriptors' AxCache (whether the NoC may join requests is `shim.modifiable`) and QoS
+//          settings, secure accesses.
 // Source:  AMD AM020; the bounds are calibrated, see the device file.
 #pragma once
 

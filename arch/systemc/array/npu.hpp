@@ -4,8 +4,9 @@
 //
 // The program it is built with is what is loaded before a driver starts: routes, core scripts,
 // buffers, locks, the descriptors and tasks of configuration time; a run-time sequence in it is
-// executed by the array's own command processor. A driver writes locks, descriptors, start queues
-// and parameters (array/register_file.hpp).
+// executed by the array's own command processor. A driver writes descriptors, start queues,
+// parameters and core memory, writes or asks for locks, enables and resets channels
+// (array/register_file.hpp).
 //
 // Ignores: the time a driver's accesses take on the way; each costs what the command processor pays
 // for a register write.

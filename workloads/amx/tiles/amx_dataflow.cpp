@@ -450,7 +450,8 @@ class AmxDataflow final : public Dataflow {
             return best;
         }
         best.note = "no mapping given: chosen by simulating a few, see `mapping`";
-        // Where a product is hardly more than its first loads, the order of these decides.
+        // Where a product is hardly more than its first loads, the order of these decides. Above,
+        // to try twice as many takes more than a second.
         constexpr double kFewSteps = 12'000;
         using Order = AmxMapping::Order;
         std::vector<Order> orders{Order::Interleaved};

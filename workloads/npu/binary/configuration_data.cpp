@@ -9,6 +9,8 @@
 #include <string_view>
 #include <variant>
 
+#include "arch/base/config.hpp"
+
 namespace tilesim::workloads::npu::binary {
 
 namespace {
@@ -50,7 +52,9 @@ bool in_array(const Instruction& instruction) {
 std::string from_image_text(const std::string& text) {
     std::string bytes;
     std::istringstream lines(text);
+    std::size_t number = 0;
     for (std::string line; std::getline(lines, line);) {
+        ++number;
         while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) {
             line.pop_back();
         }
@@ -59,7 +63,12 @@ std::string from_image_text(const std::string& text) {
         constexpr std::size_t kDigits = 2 * kWordSize;
         const auto read = std::from_chars(line.data(), end, word, 16);
         if (line.size() != kDigits || read.ec != std::errc() || read.ptr != end) {
-            continue;
+            if (bytes.empty() || line.empty()) {
+                continue;
+            }
+            throw arch::base::config::ConfigError(fmt::format(
+                "line {} of a device image as text is no word of {} hexadecimal digits: '{:.20}'",
+                number, kDigits, line));
         }
         for (std::size_t i = kWordSize; i-- > 0;) {
             bytes += static_cast<char>(word >> (8 * i) & 0xFF);

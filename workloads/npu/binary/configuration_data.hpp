@@ -11,13 +11,14 @@
 
 namespace tilesim::workloads::npu::binary {
 
+// Whether there is one in the file.
 bool holds_configuration(const std::string& bytes);
-// The writes of every configuration in the file, in order.
+// What a file configures.
 struct Configuration {
     std::vector<Instruction> writes;
     std::size_t elsewhere = 0;  // writes of other units: processors, memory, clocks
 };
-// Throws ConfigError.
+// The writes of every configuration in the file, in order. Throws ConfigError.
 Configuration read_configuration(const std::string& bytes, const std::string& file);
 
 }  // namespace tilesim::workloads::npu::binary

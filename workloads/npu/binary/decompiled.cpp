@@ -183,9 +183,8 @@ class Decompiler {
         return switches.find("aie.switchbox") != switches.npos &&
                std::all_of(all.begin(), all.end(), [this](const Start& start) {
                    const auto& written = registers_.at(start.tile);
-                   return written.count(
-                              registers::register_map_of(tile_kind(start.tile)).descriptors +
-                              registers::kDescriptorStride * start.descriptor) != 0;
+                   return written.count(registers::descriptor_offset(tile_kind(start.tile),
+                                                                     start.descriptor)) != 0;
                });
     }
 
@@ -260,11 +259,16 @@ class Decompiler {
                 "%dma_{0}_1 = aie.memtile_dma(%tile_{0}_1) {{\n{1}aie.end\n}}\n",
                 column, channels);
         }
-        return text + R"(tilesim.note "no configuration goes with this sequence (state it as )"
-                      R"(design.configuration): its shim transfers alone, which memory tiles take )"
-                      R"(and give as fast as streams can; writes to other tiles, and waits for )"
-                      R"(what it does not start, are left out")"
-                      "\n";
+        return text +
+               (configuration_.elsewhere > 0
+                    ? R"(tilesim.note "the configuration given sets up nothing of the )"
+                      R"(array)"
+                    : R"(tilesim.note "no configuration goes with this sequence (state it )"
+                      R"(as design.configuration))") +
+               R"(: its shim transfers alone, which memory tiles take )"
+               R"(and give as fast as streams can; writes to other tiles, and waits for )"
+               R"(what it does not start, are left out")"
+               "\n";
     }
 
     static std::string name_of(const Tile& tile) {

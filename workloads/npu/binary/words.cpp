@@ -11,13 +11,6 @@ namespace tilesim::workloads::npu::binary {
 
 namespace {
 
-bool is_hex_text(const std::string& bytes) {
-    return bytes.size() >= 2 * kWordSize && std::all_of(bytes.begin(), bytes.end(), [](char c) {
-               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') ||
-                      c == '\n' || c == '\r' || c == ' ' || c == 'x';
-           });
-}
-
 std::vector<std::uint32_t> from_text(const std::string& text) {
     std::vector<std::uint32_t> words;
     constexpr const char* kBlanks = "\r\n ";
@@ -58,6 +51,13 @@ Words Words::from(std::size_t at, std::size_t count) const {
 void Words::fail(std::size_t at, const std::string& message) const {
     throw arch::base::config::ConfigError(
         fmt::format("{}: word {}: {}", file_, first_ + at, message));
+}
+
+bool is_hex_text(const std::string& bytes) {
+    return bytes.size() >= 2 * kWordSize && std::all_of(bytes.begin(), bytes.end(), [](char c) {
+               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') ||
+                      c == '\n' || c == '\r' || c == ' ' || c == 'x';
+           });
 }
 
 Words words_of(const std::string& bytes, const std::string& file) {

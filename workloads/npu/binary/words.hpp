@@ -29,6 +29,8 @@ class Words {
     std::size_t first_ = 0;  // of the file, for messages
 };
 
+// Whether these are words as hexadecimal text.
+bool is_hex_text(const std::string& bytes);
 Words words_of(const std::string& bytes, const std::string& file);
 
 }  // namespace tilesim::workloads::npu::binary

@@ -9,6 +9,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/control/register_map.hpp"
+#include "workloads/npu/mlir/descriptor.hpp"
 #include "workloads/npu/mlir/flows.hpp"
 #include "workloads/npu/mlir/registers.hpp"
 
@@ -18,7 +19,8 @@ namespace {
 
 using Channel = program::ChannelId;
 using PacketId = std::optional<std::int64_t>;
-constexpr std::uint32_t kPacketIdBits = 31;
+constexpr std::uint32_t kPacketIdMask = 31;
+constexpr std::int64_t kMostTaskRuns = 256;  // of a task
 
 // Packet ids of the tiles of a column where the file states none, from row 0 up.
 constexpr std::array<std::int64_t, 6> kControllerIds{15, 26, 27, 29, 30, 31};
@@ -27,6 +29,11 @@ class ControlPackets {
   public:
     explicit ControlPackets(Lowering& lowering) : lowering_(lowering) {
         name_tiles();
+        for (const program::TileDma& dma : lowering.program.dmas) {
+            for (const program::BufferDescriptor& descriptor : dma.descriptors) {
+                descriptors_[{dma.tile, descriptor.id}] = descriptor;
+            }
+        }
         for (const Operation& operation : lowering.body()) {
             if (operation.name == "aie.packet_flow") {
                 packet_flow(operation);
@@ -66,27 +73,17 @@ class ControlPackets {
   private:
     void name_tiles() {
         for (const Operation& operation : lowering_.body()) {
-            const auto id = operation.name == "aie.tile"
-                                ? packet_id_of(operation.attribute("controller_id"))
-                                : std::nullopt;
-            if (id && operation.results.size() == 1) {
+            // #aie.packet_info<pkt_type = 0, pkt_id = 4>
+            const auto stated = operation.attribute("controller_id");
+            if (operation.name == "aie.tile" && stated && operation.results.size() == 1) {
                 const Value* tile = lowering_.names.find(operation.results[0]);
-                controllers_[lowering_.tiles[static_cast<std::size_t>(tile->index)]] = *id;
-            }
-        }
-    }
-    // #aie.packet_info<pkt_type = 0, pkt_id = 4>
-    static PacketId packet_id_of(const std::optional<std::vector<Item>>& attribute) {
-        for (const Item& group : attribute.value_or(std::vector<Item>{})) {
-            for (std::size_t i = 0; i + 2 < group.items.size(); ++i) {
-                if (group.items[i].is_word("pkt_id")) {
-                    return to_integer(group.items[i + 2].token.text);
+                if (tile != nullptr && tile->kind == Value::Kind::Tile) {
+                    controllers_[lowering_.tiles[static_cast<std::size_t>(tile->index)]] =
+                        read_packet(*stated, operation.where).id;
                 }
             }
         }
-        return std::nullopt;
     }
-
     TilePort end(Cursor& cursor) const {
         const program::TileCoordinate tile = lowering_.tile(cursor);
         cursor.expect(",");
@@ -153,14 +150,31 @@ class ControlPackets {
             return false;
         }
         const std::vector<std::uint32_t> words = words_of(descriptor);
+        if (push.task.repeat < 1 || push.task.repeat > kMostTaskRuns) {
+            throw ReadError(lowering_.device.where,
+                            fmt::format("a transfer of control packets is repeated {} times; a "
+                                        "task runs 1..{} times",
+                                        push.task.repeat, kMostTaskRuns));
+        }
         for (std::int64_t run = 0; run < push.task.repeat; ++run) {
             for (std::size_t at = 0; at < words.size();) {
                 if (with_header && !ports_.contains({push.channel, {}})) {
-                    tiles = tiles_of(push.channel, words[at++] & kPacketIdBits, true);
+                    const std::uint32_t to = words[at++] & kPacketIdMask;
+                    tiles = tiles_of(push.channel, to, true);
+                    if (tiles.empty()) {
+                        throw ReadError(
+                            lowering_.device.where,
+                            fmt::format("a packet with id {} leads from tile {},{} to no control "
+                                        "port",
+                                        to, push.channel.tile.column, push.channel.tile.row));
+                    }
                 }
                 packet(words, at, tiles);
             }
         }
+        lowering_.note(
+            "transfers of control packets with words of the host, what reading ones answer with, "
+            "and the waits for both are left out");
         return true;
     }
 
@@ -200,6 +214,16 @@ class ControlPackets {
                             "has them; state their file as design.words.{0}",
                             name));
         }
+        const bool plain = !descriptor.next && !descriptor.iteration &&
+                           std::all_of(descriptor.dimensions.begin(), descriptor.dimensions.end(),
+                                       [](const program::Dimension& dimension) {
+                                           return dimension.size <= 1 || dimension.stride == 1;
+                                       });
+        if (!plain) {
+            throw ReadError(where,
+                            "control packets out of a strided, iterated or chained transfer are "
+                            "not modelled");
+        }
         const std::vector<std::uint32_t>& all = place->second;
         const std::int64_t from = descriptor.offset / kWordBytes;
         const auto most = static_cast<std::int64_t>(all.size());
@@ -214,7 +238,7 @@ class ControlPackets {
     // Header: opcode << 22 | (words - 1) << 20 | address; opcodes 0 and 2 write, 1 reads.
     void packet(const std::vector<std::uint32_t>& words, std::size_t& at,
                 const std::set<program::TileCoordinate>& tiles) {
-        constexpr std::uint32_t kAddressBits = 0xFFFFF;
+        constexpr std::uint32_t kAddressMask = 0xFFFFF;
         const std::uint32_t header = at < words.size() ? words[at++] : 0;
         const std::uint32_t opcode = header >> 22 & 3;
         const std::size_t count = (header >> 20 & 3) + 1;
@@ -229,17 +253,14 @@ class ControlPackets {
                             header, count));
         }
         for (std::size_t i = 0; i < count; ++i) {
-            const auto offset = static_cast<std::int64_t>(header & kAddressBits) +
-                                static_cast<std::int64_t>(i) * kWordBytes;
+            const auto offset = static_cast<std::int64_t>((header + i * kWordBytes) & kAddressMask);
             for (const program::TileCoordinate& tile : tiles) {
                 registers_.write(arch::npu::control::join(tile, offset), words[at + i],
                                  lowering_.device.where);
             }
         }
         at += count;
-        lowering_.note(
-            "control packets act as register writes of the command processor; their way "
-            "through the switches is left out");
+        lowering_.note(kControlPacketsAct);
     }
 
     Lowering& lowering_;

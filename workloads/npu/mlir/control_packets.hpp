@@ -6,13 +6,18 @@
 //          compiler's column overlay.
 // Ignores: the transfers themselves and their way through the switches, the words that reading
 //          packets answer with: those transfers and the waits for them are left out.
-// Source:  mlir-aie, lib/Targets/AIETargetNPU.cpp (the header),
-// AIEGenerateColumnControlOverlay.cpp.
+// Source:  mlir-aie, lib/Targets/AIETargetNPU.cpp (the header) and
+//          AIEGenerateColumnControlOverlay.cpp (the ids).
 #pragma once
 
 #include "workloads/npu/mlir/lowering.hpp"
 
 namespace tilesim::workloads::npu::mlir {
+
+// Said of every control packet, whoever has its words.
+inline constexpr const char* kControlPacketsAct =
+    "control packets act as register writes of the command processor; their way through the "
+    "switches is left out";
 
 // Replaces the sequence's transfers to control ports by what their words write. Throws ReadError
 // where the words are not given.

@@ -519,6 +519,10 @@ void lower_cores(Lowering& lowering) {
             }
         });
         failed += read ? 0 : 1;
+        if (!read && failed == kMostFailedCores) {
+            lowering.errors.emplace_back(operation.where,
+                                         "the cores behind this one are not read: so many failed");
+        }
     }
 }
 

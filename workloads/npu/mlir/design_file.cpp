@@ -96,10 +96,18 @@ program::TileCoordinate read_place(Node& node, const char* key, const char* desc
     return {numbers[0], numbers[1]};
 }
 
-std::vector<std::uint32_t> read_words(const std::string& path) {
+// The host's words in a file, whose text becomes part of `provenance`.
+std::vector<std::uint32_t> read_words(const std::string& path, std::string& provenance) {
     std::vector<std::uint32_t> list;
     if (!path.empty()) {
-        const binary::Words words = binary::words_of(read_file(path), path);
+        const std::string bytes = read_file(path);
+        provenance += bytes;
+        if (bytes.size() % binary::kWordSize != 0 && !binary::is_hex_text(bytes)) {
+            throw ConfigError(
+                fmt::format("{}: {} bytes are no 32-bit words, and no hexadecimal text either",
+                            path, bytes.size()));
+        }
+        const binary::Words words = binary::words_of(bytes, path);
         for (std::size_t i = 0; i < words.size(); ++i) {
             list.push_back(words[i]);
         }
@@ -108,7 +116,8 @@ std::vector<std::uint32_t> read_words(const std::string& path) {
 }
 
 // object_fifos: {of_in: {depth: 3, via_dma: on, memory: [0, 2]}}, tiles: {logical_core: [0, 2]}
-void read_overrides(Node& node, const std::string& scenario, ReadOptions& options) {
+void read_overrides(Node& node, const std::string& scenario, DesignFile& design) {
+    ReadOptions& options = design.options;
     if (node.has("object_fifos")) {
         Node fifos = node.child("object_fifos", "in place of what the design says, by symbol");
         for (const std::string& name : fifos.keys()) {
@@ -144,7 +153,8 @@ void read_overrides(Node& node, const std::string& scenario, ReadOptions& option
         for (const std::string& name : words.keys()) {
             std::string file;
             words.required(name, file, "32-bit words: little-endian bytes or hexadecimal text");
-            options.words[name] = read_words(file.empty() ? file : beside(scenario, file));
+            options.words[name] =
+                read_words(file.empty() ? file : beside(scenario, file), design.text);
         }
         words.done();
     }
@@ -284,7 +294,7 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
         design.text += document.text();
     }
     read_costs(node, design.options.costs);
-    read_overrides(node, scenario, design.options);
+    read_overrides(node, scenario, design);
     design.options.host = read_host(node);
     node.done();
     if (!file.empty()) {

@@ -275,5 +275,36 @@ TEST(DesignStreams, ControlPacketsWriteWhatTheHostsWordsSay) {
     EXPECT_THAT(refused(options), HasSubstr("design.words: the sequence has no buffer %aa"));
 }
 
+// The header of each packet's stream is among the words, and says which port it leads to.
+TEST(DesignStreams, ControlPacketsThatLeadNowhereOrComeInPiecesAreRefused) {
+    const auto refused = [](const std::string& sizes, std::uint32_t header) -> std::string {
+        const std::string text =
+            "aie.device(npu1) {\n%s = aie.tile(0, 0) %c = aie.tile(0, 2)\n%l = aie.lock(%c, 3)\n"
+            "aie.packet_flow(1) { aie.packet_source<%s, DMA : 0> aie.packet_dest<%c, TileControl "
+            ": 0> }\naie.shim_dma_allocation @in(%s, MM2S, 0)\n"
+            "aie.runtime_sequence(%a: memref<16xi32>) {\n"
+            "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0]" +
+            sizes +
+            ") {id = 0 : i64, issue_token = true, metadata = @in} : memref<16xi32>\n"
+            "aiex.npu.dma_wait {symbol = @in}\n} }";
+        ReadOptions options;
+        options.words["a"] = {header, 0x1F030, 7};
+        options.words["a"].resize(16);
+        try {
+            lower(parse_design(text, "d.mlir"), options, arch::npu::shipped_config("xdna"));
+        } catch (const arch::base::config::ConfigError& error) {
+            return error.what();
+        }
+        return {};
+    };
+    EXPECT_EQ(refused("[1, 1, 1, 3][0, 0, 0, 1]", 1), "");
+    EXPECT_THAT(refused("[1, 1, 1, 3][0, 0, 0, 1]", 5),
+                HasSubstr("a packet with id 5 leads from tile 0,0 to no control port"));
+    EXPECT_THAT(refused("[1, 1, 3, 1][0, 0, 4, 1]", 1),
+                HasSubstr("out of a strided, iterated or chained transfer are not modelled"));
+    EXPECT_THAT(refused("[2, 1, 1, 3][4, 0, 0, 1]", 1),
+                HasSubstr("out of a strided, iterated or chained transfer are not modelled"));
+}
+
 }  // namespace
 }  // namespace tilesim::workloads::npu::mlir

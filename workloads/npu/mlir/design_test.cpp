@@ -451,7 +451,7 @@ TEST(Design, ALoopToAWordOfAParameterArrayCountsFromItsOwnFirst) {
     }
     EXPECT_EQ(counted, (std::vector<std::int64_t>{1, 3, -1}));  // word 2 is never written
     EXPECT_THAT(design.notes, testing::IsSupersetOf(
-                                  {HasSubstr("a core ends in run 4 of its loop"),
+                                  {HasSubstr("a core is taken to end before run 4 of its loop"),
                                    HasSubstr("that the sequence never writes are taken as 0")}));
     // The first run comes before the parameter is read: the core may wait for data in it.
     EXPECT_TRUE(std::holds_alternative<program::CallOp>(design.program.cores[0].script[0].op));

@@ -500,8 +500,9 @@ FlowWalker::Edge FlowWalker::unrolled(std::size_t number, const Values& entry, S
                 throw;
             }
             ops.resize(begin);
-            lowering_.note(fmt::format("a core ends in run {} of its loop at line {}: {}", run + 1,
-                                       flow_.blocks()[loop.header].where.line, error.what()));
+            lowering_.note(
+                fmt::format("a core is taken to end before run {} of its loop at line {}: {}",
+                            run + 1, flow_.blocks()[loop.header].where.line, error.what()));
             return {};
         }
     }

@@ -15,8 +15,11 @@ bool Lowering::attempt(const std::function<void()>& step) {
         step();
         return true;
     } catch (const ReadError& error) {
+        // No more than anybody reads are kept: looking for one said before takes its time.
+        constexpr std::size_t kMostKept = 1000;
         std::pair<Location, std::string> entry{error.where(), error.what()};
-        if (std::find(errors.begin(), errors.end(), entry) == errors.end()) {
+        if (errors.size() < kMostKept &&
+            std::find(errors.begin(), errors.end(), entry) == errors.end()) {
             errors.push_back(std::move(entry));
         }
         return false;

@@ -101,10 +101,7 @@ void Registers::write(std::uint64_t address, std::uint32_t value, Location where
     }
     const program::TileKind kind = lowering_.config.kind_of(tile);
     const DmaConfig& dma = lowering_.config.dma_of(kind);
-    const std::int64_t locks = kind == program::TileKind::Core ? lowering_.config.core.locks
-                               : kind == program::TileKind::Memory
-                                   ? lowering_.config.memory_tile.locks
-                                   : lowering_.config.shim.locks;
+    const std::int64_t locks = lowering_.config.locks_of(kind);
     if (const auto word = descriptor_word(address)) {
         Written& written = descriptors_[{tile, word->id}];
         written.words.at(word->word) = value;
@@ -210,7 +207,12 @@ void Registers::finish() {
 void Registers::push(const program::ChannelId& channel, std::uint32_t value) {
     // What has been written since takes effect before the task starts.
     for (auto& [key, written] : descriptors_) {
-        if (key.first == channel.tile && written.changed) {
+        // A shim descriptor that is not this task's may have its address patched later.
+        const bool unpatched = channel.tile.row == 0 && !written.argument;
+        const bool started =
+            key.second ==
+            registers::decode_task(lowering_.config.kind_of(channel.tile), value).descriptor;
+        if (key.first == channel.tile && written.changed && (started || !unpatched)) {
             written.changed = false;
             if (is_empty(channel.tile, written)) {
                 continue;

@@ -330,9 +330,7 @@ class Sequence {
         if (!address || (opcode != 1 && !data)) {
             throw ReadError(operation.where, "a control packet needs an address and data");
         }
-        lowering_.note(
-            "control packets act as register writes of the command processor; their way "
-            "through the switches is left out");
+        lowering_.note(kControlPacketsAct);
         if (opcode == 1) {
             return;
         }
@@ -624,12 +622,15 @@ class Sequence {
                                         "transfer",
                                         operation.name));
         }
+        constexpr std::int64_t kMostOffset = std::int64_t{1} << 40;  // elements
         std::int64_t offset = 0;
         for (std::size_t i = 0; i < offsets.size(); ++i) {
-            offset = offset * (i < sizes.size() ? sizes[i] : 1) + offsets[i];
-        }
-        if (std::abs(offset) > (1LL << 40)) {
-            throw ReadError(operation.where, fmt::format("offset {} is out of range", offset));
+            if (__builtin_mul_overflow(offset, i < sizes.size() ? sizes[i] : 1, &offset) ||
+                __builtin_add_overflow(offset, offsets[i], &offset) || offset > kMostOffset ||
+                offset < -kMostOffset) {
+                throw ReadError(operation.where,
+                                fmt::format("an offset is out of range, -{0}..{0}", kMostOffset));
+            }
         }
         const std::int64_t before = scope.find(source)->offset;
         scope.define(operation.results[0], {Value::Kind::External, buffer, before + offset});
@@ -964,10 +965,15 @@ void add_name(Lowering& lowering, const Operation& operation, SequenceNames& nam
 
 void run_operations(Lowering& lowering, const std::vector<const Operation*>& operations,
                     const SequenceNames& names) {
+    if (!lowering.options.words.empty()) {
+        throw ReadError(lowering.device.where,
+                        "design.words: not modelled for a sequence that loads configurations");
+    }
     Sequence sequence(lowering);
     sequence.see(names);
     sequence.run(operations);
     poll_without_tokens(lowering);
+    settle_parameters(lowering);
 }
 
 const Operation* sequence_of(Lowering& lowering) {
