@@ -173,8 +173,8 @@ class ControlPackets {
             }
         }
         lowering_.note(
-            "transfers of control packets with words of the host, what reading ones answer with, "
-            "and the waits for both are left out");
+            "transfers of control packets with words of the host are left out, with the answers of "
+            "those that read and the waiting for both");
         return true;
     }
 
