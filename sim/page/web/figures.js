@@ -90,10 +90,30 @@ const kLetter = 0.58;
 echarts.setPlatformAPI({ measureText: (text, font) =>
   ({ width: text.length * kLetter * (parseFloat(/([\d.]+)px/.exec(font || "")?.[1]) || 12) }) });
 
+// A legend that is not paged through may take further lines: how many, in the library's sizes.
+const kLegendFont = 12, kLegendMark = 25, kLegendGaps = 15, kLegendLine = 24, kLegendMargin = 10;
+function furtherLegendLines(series) {
+  let lines = 1, used = 0;
+  for (const name of new Set(series.map((each) => each.name || ""))) {
+    const width = kLegendMark + kLegendGaps + name.length * kLetter * kLegendFont;
+    if (used > 0 && used + width > kWidth - kLegendMargin) { lines++; used = 0; }
+    used += width;
+  }
+  return lines - 1;
+}
+function movedDown(grid, height, by) {
+  const pixels = (size) => typeof size === "string" ? parseFloat(size) / 100 * height : size;
+  const moved = { ...grid, top: pixels(grid.top) + by };
+  return grid.height === undefined ? moved : { ...moved, height: pixels(grid.height) };
+}
+
 // On paper nothing is zoomed, saved or paged through.
-function forPaper(option) {
+function forPaper(option, height, legendHeight) {
   const { toolbox, dataZoom, ...rest } = option;
-  if (rest.legend) rest.legend = { ...rest.legend, type: "plain", right: undefined, left: "center" };
+  if (rest.legend) {
+    rest.legend = { ...rest.legend, type: "plain", right: undefined, left: "center" };
+    rest.grid = [rest.grid].flat().map((grid) => movedDown(grid, height, legendHeight));
+  }
   return { ...rest, backgroundColor: "#fff", aria: { enabled: false } };
 }
 const charts = new Map();
@@ -102,9 +122,10 @@ globalThis.echarts = { ...echarts, init: (box) => {
   const chart = init(null, null, { renderer: "svg", ssr: true, width: kWidth, height: kHeight });
   const setOption = chart.setOption.bind(chart);
   chart.setOption = (option, ...rest) => {
+    const legendHeight = option.legend ? kLegendLine * furtherLegendLines(option.series) : 0;
     const height = Math.round(parseFloat(box.style.height) * kPixelsPerRem) || kHeight;
-    chart.resize({ width: kWidth, height }, true);
-    setOption(forPaper(option), ...rest);
+    chart.resize({ width: kWidth, height: height + legendHeight }, true);
+    setOption(forPaper(option, height, legendHeight), ...rest);
   };
   const resize = chart.resize.bind(chart);
   chart.resize = (size, ours) => { if (ours) resize(size); };

@@ -75,10 +75,11 @@ function timeline() {
     const x = Math.max(from[0], area.x), width = Math.min(to[0], area.x + area.width) - x;
     return width < 0 ? null : { type: "rect", shape: { x, y: from[1] - kLane * .35, width: Math.max(width, 1), height: kLane * .7 }, style: api.style() };
   };
+  const begin = spans.reduce((first, span) => Math.min(first, span[1]), end);
   draw("timeline", { legend: { type: "scroll", top: 0, right: 90, left: 10 }, grid: { top: 40, left: 20, right: 30, bottom: 70, containLabel: true },
     tooltip: { confine: true, formatter: (at) => `${at.seriesName}, ${lanes[at.value[0]]}<br>cycle ${Values.number(at.value[1])} to ${Values.number(at.value[2])}` },
     dataZoom: [{ type: "inside", filterMode: "weakFilter" }, { type: "slider", filterMode: "weakFilter", bottom: 10, height: 20 }], toolbox: Page.zoom.toolbox,
-    xAxis: { type: "value", min: 0, max: end, name: "cycle", nameLocation: "middle", nameGap: 25, axisLabel: { formatter: Values.shown } },
+    xAxis: { type: "value", min: begin, max: end, name: "cycle", nameLocation: "middle", nameGap: 25, axisLabel: { formatter: Values.shown } },
     yAxis: { type: "category", data: lanes, inverse: true },
     series: states.map((state, i) => ({ type: "custom", name: state, renderItem: rect, encode: { x: [1, 2], y: 0 }, progressive: 2000,
       data: spans.filter((span) => span[3] === i).map((span) => span.slice(0, 3)) })) });
