@@ -4,10 +4,12 @@ A block of ```console holds commands, `$ tilesim ...`, each followed by what it 
 three dots stands for any number of lines, three dots within a line for any text. A command without
 output shown must only succeed. Commands of a document run in one folder, in order, beside configs/
 and docs/. A block ```console no-test is for people only: what needs a network, hardware or minutes.
+A picture docs/images/FOLDER/PLOT.svg is what a command of its document wrote to FOLDER/PLOT.svg.
 
     python3 docs/docs_test.py --update docs/tutorials/tile-shape.md
 
-writes what the commands print now into a document, where output is shown without dots.
+writes what the commands print now into a document, where output is shown without dots, and its
+pictures beside it.
 """
 
 import os
@@ -62,6 +64,12 @@ def pattern(shown):
     return "".join(parts)
 
 
+def pictures(document):
+    """(the file in docs/images, where the document's commands wrote it) of each plot shown."""
+    for match in re.finditer(r"\]\(([^)]*\bimages/([\w-]+/[\w-]+\.svg))\)", document.read_text()):
+        yield (document.parent / match.group(1)).resolve(), match.group(2)
+
+
 class Folder:
     """Where the commands of a document run."""
 
@@ -80,6 +88,10 @@ class Folder:
         ended = done.stdout.endswith("\n") or not done.stdout
         return done.returncode, done.stdout if ended else done.stdout + "\n"
 
+    def picture(self, written):
+        """What a command drew into the file."""
+        return (pathlib.Path(self.temporary.name) / written).read_bytes()
+
 
 class DocumentTest(unittest.TestCase):
     def check(self, document):
@@ -92,6 +104,9 @@ class DocumentTest(unittest.TestCase):
                     self.assertEqual(code, 0, f"{place}\n{output}")
                 elif not re.fullmatch(pattern(shown), output):
                     self.fail(f"{place}\nprints\n{output}\nand not\n" + "\n".join(shown))
+        for stored, written in pictures(document):
+            self.assertTrue(stored.read_bytes() == folder.picture(written),
+                            f"{document.relative_to(ROOT)}: {stored.name} is not what is drawn now")
 
 
 def update(document):
@@ -110,6 +125,9 @@ def update(document):
 
     document.write_text(re.sub(r"^```console\n(.*?)^```", updated, text,
                                flags=re.DOTALL | re.MULTILINE))
+    for stored, written in pictures(document):
+        stored.parent.mkdir(exist_ok=True)
+        stored.write_bytes(folder.picture(written))
 
 
 def add_tests():
