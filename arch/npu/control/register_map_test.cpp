@@ -86,14 +86,16 @@ TEST_P(RoundTrip, ADescriptorSaysTheSameAfterTheRegisters) {
 INSTANTIATE_TEST_SUITE_P(RegisterMap, RoundTrip,
                          testing::Values(TileKind::Shim, TileKind::Memory, TileKind::Core));
 
+// A channel whose state says something in every field but `starting`.
+constexpr ChannelStatus kWaiting{.starting = false,
+                                 .running = true,
+                                 .waits_for_lock = true,
+                                 .overflowed = true,
+                                 .queued = 3,
+                                 .descriptor = 9};
+
 TEST(RegisterMap, AStateIsAWordOfItsChannel) {
-    const ChannelStatus status{.starting = false,
-                               .running = true,
-                               .waits_for_lock = true,
-                               .overflowed = true,
-                               .queued = 3,
-                               .descriptor = 9};
-    EXPECT_EQ(encode_state(TileKind::Core, 1, status), 1U << 2 | 1U << 18 | 1U << 19 | 3U << 20);
+    EXPECT_EQ(encode_state(TileKind::Core, 1, kWaiting), 1U << 2 | 1U << 18 | 1U << 19 | 3U << 20);
     EXPECT_EQ(encode_state(TileKind::Core, 1, {}), 0U);
 }
 
@@ -194,16 +196,10 @@ TEST(FirstRegisterMap, HasOneWordForTheStatesOfBothChannels) {
 // Status in bits 1:0 and 3:2 (1 starting, 2 running), stalled on a lock in 4 and 5, tasks queued in
 // 8:6 and 11:9, descriptor in 19:16 and 23:20, overflow in 28 and 29.
 TEST(FirstRegisterMap, AStateIsTheBitsOfItsChannel) {
-    const ChannelStatus status{.starting = false,
-                               .running = true,
-                               .waits_for_lock = true,
-                               .overflowed = true,
-                               .queued = 3,
-                               .descriptor = 9};
     for (const TileKind kind : {TileKind::Core, TileKind::Shim}) {
-        EXPECT_EQ(encode_state(kind, 0, status, kFirst),
+        EXPECT_EQ(encode_state(kind, 0, kWaiting, kFirst),
                   2U | 1U << 4 | 3U << 6 | 9U << 16 | 1U << 28);
-        EXPECT_EQ(encode_state(kind, 1, status, kFirst),
+        EXPECT_EQ(encode_state(kind, 1, kWaiting, kFirst),
                   2U << 2 | 1U << 5 | 3U << 9 | 9U << 20 | 1U << 29);
         EXPECT_EQ(encode_state(kind, 1, {.starting = true, .running = true}, kFirst), 1U << 2);
         EXPECT_EQ(encode_state(kind, 1, {}, kFirst), 0U);
@@ -408,10 +404,15 @@ TEST(FirstRegisterMap, SaysWhatOfADescriptorIsNotModelled) {
         words[word] ^= bits;
         return not_modelled(kind, words, kFirst);
     };
-    using testing::HasSubstr;
+    using testing::HasSubstr, testing::Not;
     EXPECT_THAT(with(TileKind::Core, 6, 1U << 26), HasSubstr("interleaved"));
     EXPECT_THAT(with(TileKind::Core, 6, 1U << 28), HasSubstr("FIFO"));
     EXPECT_THAT(with(TileKind::Core, 6, 1U << 29), HasSubstr("FIFO"));
+    auto second_first = encode_descriptor(TileKind::Core, {first_descriptor(), 0}, kFirst);
+    second_first[6] |= 1U << 30;
+    EXPECT_THAT(not_modelled(TileKind::Core, second_first, kFirst), Not(HasSubstr("buffer B")));
+    second_first[5] |= 1U << 16;
+    EXPECT_THAT(not_modelled(TileKind::Core, second_first, kFirst), HasSubstr("buffer B"));
     EXPECT_THAT(with(TileKind::Core, 0, 1U << 16), HasSubstr("without a value"));
     EXPECT_THAT(with(TileKind::Core, 0, 1U << 19), HasSubstr("without a value"));
     EXPECT_THAT(with(TileKind::Shim, 2, 1U << 1), HasSubstr("without a value"));

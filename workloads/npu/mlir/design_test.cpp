@@ -473,6 +473,27 @@ TEST(Design, AShimDescriptorNobodyPatchesMovesABufferOfItsOwn) {
                                                           "descriptor 3 of column 0")));
 }
 
+TEST(Design, AShimTaskTakesTheUnpatchedDescriptorsItsChainReaches) {
+    const auto write = [](std::string_view address, std::uint64_t value) {
+        return fmt::format(
+            "aiex.npu.write32 {{address = {} : ui32, column = 0 : i32, row = 0 : "
+            "i32, value = {} : ui32}}\n",
+            address, value);
+    };
+    // Descriptors 3 to 5 move 16 words; 3 goes on with 4 (next in bits 30:27, valid next in 26).
+    const Design design =
+        read(std::string{kTiles} + "aie.runtime_sequence(%a: memref<8xi32>) {\n" +
+             write("0x1D060", 16) + write("0x1D07C", 4U << 27 | 1U << 26) + write("0x1D080", 16) +
+             write("0x1D0A0", 16) + write("0x1D214", 3) + "}");
+    std::vector<std::int64_t> written;
+    for (const program::SequenceOp& each : design.program.sequence) {
+        if (const auto* descriptor = std::get_if<program::WriteDescriptor>(&each)) {
+            written.push_back(descriptor->descriptor.id);
+        }
+    }
+    EXPECT_EQ(written, (std::vector<std::int64_t>{3, 4}));
+}
+
 // Around a device stands what other dialects print.
 TEST(Design, OtherDialectsAroundTheDeviceArePassedOver) {
     const auto source = parse_design(

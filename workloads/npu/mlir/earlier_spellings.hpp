@@ -4,7 +4,7 @@
 //          AIE.dmaBd(<%b : memref<8xi32>, 0, 8>, 0), object FIFOs that are values, and MLIR's own
 //          operations of before 2022 without a dialect's name (func, constant, load).
 // Source:  the operation definitions in the history of Xilinx/mlir-aie (AIE.td, AIEOps.td,
-// AIEX.td).
+//          AIEX.td).
 #pragma once
 
 #include <map>

@@ -204,15 +204,30 @@ void Registers::finish() {
     }
 }
 
+std::set<std::int64_t> Registers::chain(program::TileCoordinate tile, std::int64_t first) const {
+    const program::TileKind kind = lowering_.config.kind_of(tile);
+    std::set<std::int64_t> chain;
+    std::optional<std::int64_t> id = first;
+    while (id && chain.insert(*id).second) {
+        const auto written = descriptors_.find({tile, *id});
+        if (written == descriptors_.end()) {
+            break;  // stated field by field: what follows it is too
+        }
+        id = registers::decode_descriptor(kind, *id, written->second.words).descriptor.next;
+    }
+    return chain;
+}
+
 void Registers::push(const program::ChannelId& channel, std::uint32_t value) {
+    const program::PushTask task{
+        channel, registers::decode_task(lowering_.config.kind_of(channel.tile), value)};
+    const std::set<std::int64_t> started = chain(channel.tile, task.task.descriptor);
     // What has been written since takes effect before the task starts.
     for (auto& [key, written] : descriptors_) {
         // A shim descriptor that is not this task's may have its address patched later.
         const bool unpatched = channel.tile.row == 0 && !written.argument;
-        const bool started =
-            key.second ==
-            registers::decode_task(lowering_.config.kind_of(channel.tile), value).descriptor;
-        if (key.first == channel.tile && written.changed && (started || !unpatched)) {
+        if (key.first == channel.tile && written.changed &&
+            (!unpatched || started.contains(key.second))) {
             written.changed = false;
             if (is_empty(channel.tile, written)) {
                 continue;
@@ -221,8 +236,6 @@ void Registers::push(const program::ChannelId& channel, std::uint32_t value) {
                 program::WriteDescriptor{channel.tile, decode(channel.tile, key.second, written)});
         }
     }
-    const program::PushTask task{
-        channel, registers::decode_task(lowering_.config.kind_of(channel.tile), value)};
     const std::pair key{channel.tile, task.task.descriptor};
     const auto first = descriptors_.find(key);
     const bool empty = first != descriptors_.end() ? is_empty(channel.tile, first->second)

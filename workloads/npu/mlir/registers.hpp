@@ -47,6 +47,8 @@ class Registers {
     bool control(std::uint64_t address, std::uint32_t value, std::uint32_t mask);
     bool trace_set_up(program::TileCoordinate tile, std::int64_t offset, std::uint32_t value);
     bool is_empty(program::TileCoordinate tile, const Written& written) const;
+    // Descriptors that a task reaches which starts with this one.
+    std::set<std::int64_t> chain(program::TileCoordinate tile, std::int64_t first) const;
     void push(const program::ChannelId& channel, std::uint32_t value);
     program::BufferDescriptor decode(program::TileCoordinate tile, std::int64_t id,
                                      const Written& written);
