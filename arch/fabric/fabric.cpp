@@ -18,6 +18,8 @@ Fabric::Fabric(const FabricConfig& config, std::size_t ports, base::Clock port_c
       queue_(queue),
       reads_(config),
       writes_(config),
+      read_blocks_(config),
+      written_blocks_(config),
       pages_(config),
       ports_(ports),
       chop_bits_(std::countr_zero(static_cast<std::uint64_t>(config.chop.count()))) {
@@ -48,6 +50,9 @@ std::vector<std::string> Fabric::not_exercised() const {
     }
     if (!reads_.has_waited() && !writes_.has_waited()) {
         names.insert(names.end(), {"fabric.link_width", "fabric.link_clock", "fabric.line"});
+    }
+    if (!read_blocks_.has_mattered() && !written_blocks_.has_mattered()) {
+        names.insert(names.end(), {"fabric.block", "fabric.block_interval"});
     }
     if (!pages_.has_walked()) {
         names.insert(names.end(), {"fabric.page", "fabric.page_walk"});
@@ -138,8 +143,11 @@ void Fabric::Turns::on_event(std::uint64_t slot, base::Femtoseconds now) {
 void Fabric::send(std::uint64_t slot, base::Femtoseconds from) {
     const FabricRequest& request = requests_[slot];
     SharedLink& link = request.write ? writes_ : reads_;
-    const base::Femtoseconds goes =
-        pages_.known(request.address, link.take(request.address, request.bytes, from));
+    SharedBlocks& blocks = request.write ? written_blocks_ : read_blocks_;
+    const base::Femtoseconds carried = link.take(request.address, request.bytes, from);
+    const base::Femtoseconds goes = pages_.known(
+        request.address,
+        request.modifiable ? carried : blocks.take(request.address, request.bytes, carried));
     if (probe_ && !request.write) {
         note_begin(ports_[request.port], goes);
     }

@@ -4,9 +4,10 @@
 //
 // Models:  one read and one write data port per agent port, each busy for bytes / width cycles of
 //          the agent's clock; requests sent in aligned pieces, a fixed interval each unless the
-//          fabric may join them (AXI: modifiable); a shared link each way (shared_link.hpp); page
-//          walks (page_translation.hpp); constant latency each way; requests a memory controller
-//          has no room for wait before it in order of arrival, all agents in one line.
+//          fabric may join them (AXI: modifiable); a shared link each way (shared_link.hpp), and
+//          behind it whole blocks of memory, again unless they may be joined (shared_blocks.hpp);
+//          page walks (page_translation.hpp); constant latency each way; requests a memory
+//          controller has no room for wait before it in order of arrival, all agents in one line.
 // Ignores: the topology inside the fabric; quality-of-service classes.
 #pragma once
 
@@ -22,6 +23,7 @@
 #include "arch/base/units.hpp"
 #include "arch/fabric/fabric_config.hpp"
 #include "arch/fabric/page_translation.hpp"
+#include "arch/fabric/shared_blocks.hpp"
 #include "arch/fabric/shared_link.hpp"
 #include "arch/memory/port/memory_port.hpp"
 
@@ -43,7 +45,7 @@ struct FabricRequest {
     std::size_t port = 0;
     FabricClient* client = nullptr;
     std::uint64_t tag = 0;
-    bool modifiable = false;  // may be joined with its neighbours: takes no interval of its port
+    bool modifiable = false;  // may be joined with its neighbours: takes no interval, no block
 };
 
 class Fabric final : public base::EventHandler, public memory::port::MemoryClient {
@@ -54,7 +56,7 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
 
     // Activities from now on: "fabric.port(2).reads" under_way while any of the port's reads is
     // with the memory, "fabric.port(2).waiting" waiting while one of them waits for its turn, the
-    // link or its page's address.
+    // link, a block or its page's address.
     void connect(base::ProbeListener* listener);
     // Takes the request now; agents bound their own outstanding requests.
     void submit(const FabricRequest& request) {
@@ -123,6 +125,7 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
     memory::port::MemoryPort& memory_;
     base::EventQueue& queue_;
     SharedLink reads_, writes_;
+    SharedBlocks read_blocks_, written_blocks_;
     PageTranslation pages_;
     std::vector<Port> ports_;
     int chop_bits_;                           // of an address within its chop

@@ -29,6 +29,10 @@ FabricConfig read_fabric_config(base::config::Node node) {
     node.optional("link_clock", config.link_clock, {kMega, 10'000 * kMega}, "of that way");
     node.optional("line", config.line, {4, 65536},
                   "aligned bytes of which a request takes whole ones there");
+    node.optional("block", config.block, {16, 65536},
+                  "aligned bytes of which a request takes whole ones behind that way");
+    node.optional("block_interval", config.block_interval, latency,
+                  "which each of them takes there, each direction");
     node.optional("page", config.page, {256, 1 << 30}, "unit of address translation");
     node.optional("known_pages", config.known_pages, {1, 1 << 20},
                   "places for translations, all agents together");

@@ -19,6 +19,8 @@ struct FabricConfig {
     base::BytesPerCycle link_width{32};                // of all agents together, each direction
     base::Hertz link_clock{2'000'000'000};
     base::Bytes line{64};             // aligned; a request takes whole ones of the link
+    base::Bytes block{64};            // aligned; behind the link, a request takes whole ones
+    base::Femtoseconds block_interval{0};  // each
     base::Bytes page{4096};           // of address translation
     std::int64_t known_pages = 512;   // whose translation is at hand
     base::Femtoseconds page_walk{0};  // the walker is busy with a page that is not

@@ -204,6 +204,53 @@ TEST(Fabric, EveryAlignedChopOfARequestTakesAnInterval) {
     }
 }
 
+// Blocks of 64 B in 7 ns, behind a link that does not hold anything up.
+FabricConfig in_blocks() {
+    FabricConfig config = kWide;
+    config.block = base::Bytes{64};
+    config.block_interval = 7_ns;
+    return config;
+}
+
+TEST(Fabric, RequestsOfAllPortsTakeWholeBlocksAnIntervalEach) {
+    ExactBench bench(in_blocks());
+    bench.submit(63, 2, false, 0);    // of two blocks
+    bench.submit(64, 64, false, 1);   // of one
+    bench.submit(16, 112, false, 0);  // of two, each in part
+    bench.submit(0, 1, false, 1);
+    bench.submit(0, kWidth, true, 0);  // after a cycle on its data port
+    bench.submit(0, kWidth, true, 1);
+    bench.run();
+    std::vector<base::Femtoseconds> arrivals;
+    for (const auto& read : bench.memory.reads) {
+        arrivals.push_back(read.arrival);
+    }
+    EXPECT_EQ(arrivals, (Times{kRequest, kRequest + 14_ns, kRequest + 21_ns, kRequest + 35_ns}));
+    EXPECT_EQ(bench.memory.writes[0].arrival, kRequest + 1_ns);
+    EXPECT_EQ(bench.memory.writes[1].arrival, kRequest + 8_ns);
+}
+
+TEST(Fabric, ABlockThatComesLaterThanItsIntervalDoesNotWait) {
+    ExactBench bench(in_blocks());
+    bench.read(0);
+    bench.run();
+    const base::Femtoseconds first = bench.listener.done[0].second;
+    bench.read(0);
+    bench.run();
+    EXPECT_EQ(bench.memory.reads[1].arrival - first, kRequest);
+}
+
+TEST(Fabric, AModifiableRequestTakesNoBlock) {
+    ExactBench bench(in_blocks());
+    bench.submit(0, 64, false, 0);
+    bench.fabric.submit({64, 64, false, 0, &bench.listener, 1, true});
+    bench.submit(128, 64, false, 0);
+    bench.submitted = 3;
+    bench.run();
+    EXPECT_LT(bench.memory.reads[1].arrival, 1_ns + kRequest);
+    EXPECT_EQ(bench.memory.reads[2].arrival, 7_ns + kRequest);
+}
+
 TEST(Fabric, ARequestThatWaitsForItsTurnDoesNotKeepTheLinkFromAnotherPorts) {
     FabricConfig config = narrow();
     config.request_interval = 29_ns;
@@ -313,13 +360,17 @@ TEST(Fabric, NamesWhatNoRequestHasWaitedFor) {
         bench.run();
         return bench.fabric.not_exercised();
     };
-    const std::vector<std::string> link{"fabric.request_interval", "fabric.chop",
-                                        "fabric.link_width", "fabric.link_clock", "fabric.line"};
+    const std::vector<std::string> link{
+        "fabric.request_interval", "fabric.chop", "fabric.link_width",
+        "fabric.link_clock",       "fabric.line", "fabric.block",
+        "fabric.block_interval"};
     FabricConfig walking = narrow();
+    walking.block_interval = 17_ns;
     walking.page_walk = 29_ns;
     walking.known_pages = 1;
     EXPECT_EQ(named(kWide, {}).size(), 2 + link.size() + 3);
-    EXPECT_EQ(named(narrow(), {0, 1}).size(), 5U);  // no page has been walked to, no turn awaited
+    // No page has been walked to, no turn and no block awaited.
+    EXPECT_EQ(named(narrow(), {0, 1}).size(), 7U);
     walking.request_interval = 13_ns;
     EXPECT_EQ(named(walking, {0, 0}), std::vector<std::string>{"fabric.known_pages"});
     EXPECT_TRUE(named(walking, {0, 1}).empty());

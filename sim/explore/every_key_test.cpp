@@ -38,6 +38,7 @@ const Hidden kHidden[] = {
          "memory.controller.write_high",
          "memory.controller.write_queue",
          "memory.rows",
+         "memory.timing.activate_command",
          "memory.timing.precharge_command",
          "memory.timing.tCCD_L",
          "memory.timing.tRAS",

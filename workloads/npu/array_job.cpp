@@ -161,12 +161,12 @@ class ArrayModel final : public Model {
              array.most_queued(TileKind::Shim)});
         const std::vector<std::string> fabric = array.fabric().not_exercised();
         keys.insert(keys.end(), fabric.begin(), fabric.end());
-        // Requests that never wait for their turn go as modifiable ones do.
+        // Requests that never wait for their turn or a block go as modifiable ones do.
         const auto named = [&keys](std::string_view key) {
             return std::find(keys.begin(), keys.end(), key) != keys.end();
         };
         if (!config_.shim.modifiable && named("fabric.request_interval") &&
-            !named("npu.shim.modifiable")) {
+            named("fabric.block_interval") && !named("npu.shim.modifiable")) {
             keys.emplace_back("npu.shim.modifiable");
         }
         return keys;
