@@ -6,82 +6,51 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
 
-#include "arch/base/config.hpp"
+#include "sim/explore/cost_law.hpp"
+#include "sim/explore/outlook.hpp"
 #include "sim/explore/simulate.hpp"
-#include "sim/scenario.hpp"
-#include "workloads/gemm.hpp"
-#include "workloads/gemv.hpp"
 
 namespace tilesim::sim::explore {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 
 constexpr std::size_t kMostLookedAt = 200;
-constexpr std::chrono::seconds kMostTried{6};
-constexpr std::chrono::milliseconds kLook{100};
+constexpr milliseconds kMostTried{8000};
+// One trial gets no more than this of what is left: others shall follow it.
+constexpr double kShareOfPatience = 0.6;
+constexpr milliseconds kNotWorthIt{200};
+constexpr milliseconds kLook{100};
+// A kind of which nothing has ended yet gets more.
+constexpr milliseconds kMostForTheFirst{20'000};
+// Points so short are simulated whole: what a few rounds take says little of them.
+constexpr double kShortWhole_s = 0.5;
+// More of a kind do not change what is tried next.
+constexpr std::size_t kMostWeighed = 40;
+// A point that was stopped takes at least so many times as long as it had, where nothing says more.
+constexpr double kStopped = 2;
 
-struct Outlook {
-    const Point* point = nullptr;
-    std::string device;
-    double macs = 0;
-    std::optional<double> wall_s;
-};
-
-double macs_of(const workloads::Problem& problem) {
-    if (const auto* gemm = problem.find<workloads::GemmProblem>()) {
-        return gemm->macs();
-    }
-    const auto* gemv = problem.find<workloads::GemvProblem>();
-    return gemv != nullptr ? gemv->macs() : 1;
-}
-
-// The points that can be built, small ones of each device first.
-std::vector<Outlook> outlooks(const SweepFile& sweep, const std::vector<Point>& points) {
-    std::vector<Outlook> list;
-    for (const Point& point : points) {
-        try {
-            const Scenario scenario =
-                parse_scenario(sweep.base_text, sweep.base_file, overrides_of(sweep, point));
-            list.push_back({&point, scenario.device.name, macs_of(scenario.problem), {}});
-        } catch (const arch::base::config::ConfigError&) {  // costs nothing
-        }
-    }
-    std::stable_sort(list.begin(), list.end(),
-                     [](const Outlook& a, const Outlook& b) { return a.macs < b.macs; });
-    return list;
-}
-
-bool sets(const Settings& settings, const char* key, const char* value) {
-    return std::any_of(settings.begin(), settings.end(), [&](const auto& each) {
-        return each.first == key && each.second == value;
-    });
-}
-
-// Tries points of every device and size until the patience is over.
+// Tries points until the patience is over: the smallest of each kind, then always the one that
+// promises to tell most.
 class Trials {
   public:
     Trials(const SweepFile& sweep, std::vector<Outlook>& list, std::size_t processes)
         : sweep_(sweep), list_(list), pool_(processes) {
-        // One point of each size, small ones first, then another of each.
-        std::map<std::pair<std::string, double>, std::size_t> seen;
-        std::map<std::string, std::multimap<std::size_t, std::size_t>> order;
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            order[list[i].device].emplace(seen[{list[i].device, list[i].macs}]++, i);
-        }
-        for (const auto& [device, points] : order) {
-            for (const auto& [turn, point] : points) {
-                waiting_[device].push_back(point);
-            }
+        for (const Outlook& at : list) {
+            kinds_[at.kind];
         }
     }
 
     void run() {
-        const auto until = std::chrono::steady_clock::now() + kMostTried;
         const auto fill = [&] {
-            while (!pool_.full() && std::chrono::steady_clock::now() < until && start_next()) {
+            while (!pool_.full() && start_next()) {
             }
         };
         for (fill(); !pool_.idle(); fill()) {
@@ -89,126 +58,234 @@ class Trials {
                 note(report);
             }
         }
+        for (const std::size_t i : again_) {
+            add(kinds_.at(list_[i].kind), list_[i], *list_[i].wall_s);
+        }
+        for (auto& [name, kind] : kinds_) {
+            kind.learn(kind.tried.size());
+        }
     }
 
     std::size_t ended() const { return ended_; }
     double bytes() const { return ended_ > 0 ? bytes_ / static_cast<double>(ended_) : 0; }
 
+    // Of a point; nothing where none of its kind has ended.
+    std::optional<double> expected(const Outlook& at) const {
+        if (at.wall_s) {
+            return at.wall_s;
+        }
+        const Kind& kind = kinds_.at(at.kind);
+        const auto good = static_cast<double>(kind.tried.size());
+        if (kind.law.empty() && kind.refused == 0) {
+            return std::nullopt;
+        }
+        const double share = kind.refused / std::max(1.0, good + kind.refused);
+        const double wall_s = kind.law.empty() ? 0 : kind.law.at(at.features).wall_s;
+        return std::max(at.stopped_s, (1 - share) * wall_s + share * kind.refused_s);
+    }
+
   private:
+    struct Kind {
+        std::vector<TriedPoint> tried, stopped;
+        CostLaw law{{}};
+        bool begun = false, ended = false;  // of its points, the first
+        double spent_s = 0;                 // on what came after its first
+        double refused = 0;                 // could not be built after all
+        double refused_s = 0;               // mean of these
+        double sampled_share = 1;           // of a whole run's time, that a few of its rounds take
+        double sampled_whole_s = 0;         // of the run that says so
+
+        void learn(std::size_t most) {
+            std::vector<TriedPoint> all(
+                tried.begin(),
+                tried.begin() + static_cast<std::ptrdiff_t>(std::min(most, tried.size())));
+            const CostLaw known(all);
+            for (const TriedPoint& each : stopped) {
+                if (known.empty() || known.at(each.features).wall_s < kStopped * each.wall_s) {
+                    all.push_back({each.features, kStopped * each.wall_s});
+                }
+            }
+            law = CostLaw(std::move(all));
+        }
+    };
+
+    milliseconds left(milliseconds patience) const {
+        const auto gone = std::chrono::duration_cast<milliseconds>(Clock::now() - began_);
+        return std::max(patience - gone, kNotWorthIt);
+    }
+
     bool start_next() {
-        std::vector<std::size_t>* most = nullptr;  // the device with the least time so far
-        for (auto& [device, points] : waiting_) {
-            if (!points.empty() && (most == nullptr || spent_[device] < spent_[list_[most->front()].device])) {
-                most = &points;
+        for (auto& [name, kind] : kinds_) {
+            if (!kind.begun) {
+                kind.begun = true;
+                start(smallest(name), left(kMostForTheFirst), true);
+                return true;
             }
         }
-        if (most == nullptr) {
+        if (firsts_ == kinds_.size() && !others_) {
+            others_ = true;
+            began_ = Clock::now();
+        }
+        const milliseconds rest = left(kMostTried);
+        if (rest <= kNotWorthIt) {
             return false;
         }
-        const std::size_t next = most->front();
-        most->erase(most->begin());
-        Settings settings = overrides_of(sweep_, *list_[next].point);
-        settings.emplace_back("run.sampled", "on");
+        const auto patience = std::chrono::duration_cast<milliseconds>(kShareOfPatience * rest);
+        if (!again_.empty()) {
+            const std::size_t next = again_.back();
+            again_.pop_back();
+            start(next, patience, false);
+            return true;
+        }
+        const auto next = most_telling(std::chrono::duration<double>(patience).count());
+        if (next) {
+            start(*next, patience, true);
+        }
+        return next.has_value();
+    }
+
+    std::size_t smallest(const std::string& kind) const {
+        std::optional<std::size_t> least;
+        for (std::size_t i = 0; i < list_.size(); ++i) {
+            if (list_[i].kind == kind &&
+                (!least || list_[i].features.work < list_[*least].features.work)) {
+                least = i;
+            }
+        }
+        return *least;
+    }
+
+    // Of the kind that had the least time: of those that almost surely end in time, the one whose
+    // cost is known least, in seconds; where there is none, the one most likely to end.
+    std::optional<std::size_t> most_telling(double patience_s) const {
+        std::optional<std::size_t> best;
+        std::tuple<double, bool, double> most;
+        for (std::size_t i = 0; i < list_.size(); ++i) {
+            const Kind& kind = kinds_.at(list_[i].kind);
+            if (list_[i].state != Outlook::State::Open || kind.law.empty()) {
+                continue;
+            }
+            const auto [wall_s, log_error] = kind.law.at(list_[i].features);
+            const double spare = std::log(patience_s / (wall_s * kind.sampled_share)) / log_error;
+            const std::tuple told{-kind.spent_s, spare >= 1,
+                                  spare >= 1 ? wall_s * log_error : spare};
+            if (!best || told > most) {
+                most = told;
+                best = i;
+            }
+        }
+        return best;
+    }
+
+    void start(std::size_t next, milliseconds patience, bool short_way) {
+        Outlook& at = list_[next];
+        at.state = Outlook::State::Running;
+        Settings settings = overrides_of(sweep_, *at.point);
+        if (short_way && at.has_rounds && !at.sampled) {
+            settings.emplace_back("run.sampled", "on");
+        }
         Limits limits = sweep_.limits;
-        limits.time = std::min<std::chrono::milliseconds>(limits.time, kMostTried);
-        spent_[list_[next].device] += 1e-3;
+        limits.time = std::min(limits.time, patience);
         pool_.start(next, limits, [this, settings] {
             return simulate(sweep_.base_text, sweep_.base_file, settings);
         });
-        return true;
     }
 
     void note(const WorkerReport& report) {
         Outlook& at = list_[report.id];
-        spent_[at.device] += report.wall_s;
-        if (report.end == WorkerReport::End::OutOfTime) {  // nor will larger ones end
-            std::erase_if(waiting_[at.device],
-                          [&](std::size_t i) { return list_[i].macs >= at.macs; });
+        at.state = Outlook::State::Done;
+        Kind& kind = kinds_.at(at.kind);
+        firsts_ += kind.ended ? 0 : 1;
+        kind.spent_s += kind.ended ? report.wall_s : 0;
+        kind.ended = true;
+        if (report.end == WorkerReport::End::OutOfTime && at.wall_s) {
+            add(kind, at, *at.wall_s);  // judged by a few rounds before
+            return;
+        }
+        if (report.end == WorkerReport::End::OutOfTime && report.wall_s < limit_s()) {
+            at.stopped_s = report.wall_s;
+            kind.stopped.push_back({at.features, report.wall_s});
+            kind.learn(kMostWeighed);
             return;
         }
         const Simulated run = simulated(report);
-        const bool sampled = sets(sweep_.fixed, "run.sampled", "on");
+        bytes_ += at.wall_s ? 0 : static_cast<double>(report.text.size());
+        ended_ += at.wall_s ? 0 : 1;
+        if (run.status == "invalid") {
+            at.wall_s = run.wall_s;
+            kind.refused_s += (run.wall_s - kind.refused_s) / ++kind.refused;
+            return;
+        }
         const Json part = run.result.value("sampled", Json::object());
-        at.wall_s = run.wall_s + (sampled ? 0 : part.value("whole_wall_s", 0.0));
-        bytes_ += static_cast<double>(report.text.size());
-        ++ended_;
+        const double whole = run.wall_s + (at.sampled ? 0 : part.value("whole_wall_s", 0.0));
+        at.wall_s = whole;
+        if (whole > run.wall_s && whole < kShortWhole_s) {
+            again_.push_back(report.id);
+            return;
+        }
+        if (whole > kind.sampled_whole_s) {
+            kind.sampled_share = run.wall_s / whole;
+            kind.sampled_whole_s = whole;
+        }
+        add(kind, at, whole);
     }
+
+    void add(Kind& kind, const Outlook& at, double wall_s) {
+        kind.tried.push_back({at.features, wall_s});
+        if (kind.tried.size() <= kMostWeighed) {
+            kind.learn(kMostWeighed);
+        }
+    }
+
+    double limit_s() const { return std::chrono::duration<double>(sweep_.limits.time).count(); }
 
     const SweepFile& sweep_;
     std::vector<Outlook>& list_;
     WorkerPool pool_;
-    std::map<std::string, std::vector<std::size_t>> waiting_;  // by device, small ones first
-    std::map<std::string, double> spent_;
+    // Each kind's first ones; then anew.
+    Clock::time_point began_ = Clock::now();
+    bool others_ = false;
+    std::size_t firsts_ = 0;  // that have ended
+    std::map<std::string, Kind> kinds_;
+    std::vector<std::size_t> again_;  // to be simulated whole
     std::size_t ended_ = 0;
     double bytes_ = 0;
 };
 
-double mean_at(const std::vector<TriedPoint>& tried, double macs) {
-    double sum = 0;
-    double count = 0;
-    for (const TriedPoint& each : tried) {
-        if (each.macs == macs) {
-            sum += each.wall_s;
-            ++count;
-        }
+// What every point costs beside its simulation: its hash.
+double hash_s(const SweepFile& sweep, const std::vector<Point>& points) {
+    constexpr std::size_t kEnough = 20;
+    const std::size_t count = std::min(kEnough, points.size());
+    const auto began = Clock::now();
+    PointHasher hasher(sweep);
+    for (std::size_t i = 0; i < count; ++i) {
+        hasher.hash(points[i]);
     }
-    return sum / count;
+    const std::chrono::duration<double> took = Clock::now() - began;
+    return count > 0 ? took.count() / static_cast<double>(count) : 0;
 }
 
 }  // namespace
-
-std::optional<double> expected_wall_s(const std::vector<TriedPoint>& tried,
-                                      const std::string& device, double macs) {
-    std::vector<TriedPoint> own;
-    std::copy_if(tried.begin(), tried.end(), std::back_inserter(own),
-                 [&](const TriedPoint& each) { return each.device == device; });
-    if (own.empty()) {
-        return std::nullopt;
-    }
-    std::vector<double> sizes;
-    for (const TriedPoint& each : own) {
-        sizes.push_back(each.macs);
-    }
-    std::sort(sizes.begin(), sizes.end());
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    const auto above = std::lower_bound(sizes.begin(), sizes.end(), macs);
-    if (above != sizes.end()) {
-        return mean_at(own, *above);
-    }
-    const double largest = sizes.back();
-    const double wall = mean_at(own, largest);
-    if (sizes.size() == 1) {
-        return wall * macs / largest;
-    }
-    const double before = sizes[sizes.size() - 2];
-    const double growth = std::clamp(
-        std::log(wall / mean_at(own, before)) / std::log(largest / before), 0.0, 1.3);
-    return wall * std::pow(macs / largest, growth);
-}
 
 CostEstimate estimate_cost(const SweepFile& sweep, std::size_t processes) {
     const std::vector<Point> points = some_points(sweep, kMostLookedAt);
     std::vector<Outlook> list = outlooks(sweep, points);
     Trials trials(sweep, list, processes);
     trials.run();
-    std::vector<TriedPoint> tried;
-    for (const Outlook& at : list) {
-        if (at.wall_s) {
-            tried.push_back({at.device, at.macs, *at.wall_s});
-        }
-    }
+    const double limit_s = std::chrono::duration<double>(sweep.limits.time).count();
     double sum = 0;
     std::size_t unknown = 0;
     for (const Outlook& at : list) {
-        const auto wall = at.wall_s ? at.wall_s : expected_wall_s(tried, at.device, at.macs);
-        sum += wall.value_or(0);
+        const std::optional<double> wall = trials.expected(at);
+        sum += std::min(wall.value_or(0), limit_s);
         unknown += wall ? 0 : 1;
     }
-    return {sum / static_cast<double>(std::max<std::size_t>(1, points.size())), trials.bytes(),
-            fmt::format("from {} of {} points tried{}", trials.ended(), points.size(),
-                        unknown > 0 ? fmt::format("; at least: none of the device of {} ended",
-                                                  unknown)
-                                    : "")};
+    const double each = sum / static_cast<double>(std::max<std::size_t>(1, points.size()));
+    return {
+        each + static_cast<double>(processes) * hash_s(sweep, points), trials.bytes(),
+        fmt::format(
+            "from {} of {} points tried{}", trials.ended(), points.size(),
+            unknown > 0 ? fmt::format("; at least: none of the kind of {} ended", unknown) : "")};
 }
 
 }  // namespace tilesim::sim::explore

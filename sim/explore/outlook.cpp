@@ -1,0 +1,126 @@
+#include "sim/explore/outlook.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "arch/base/config.hpp"
+#include "sim/scenario.hpp"
+
+namespace tilesim::sim::explore {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What looking for a mapping takes grows by this power of the work.
+constexpr double kWorkOfChoosing = 0.3;
+
+// What the law goes by of a key the sweep sets: a number where each of its values is one, of one
+// unit.
+class Feature {
+  public:
+    Feature(const Axis& axis, std::size_t key) : key_(axis.keys[key]) {
+        std::set<std::string> units;
+        for (const auto& values : axis.values) {
+            words_.push_back(values[key]);
+            const auto [number, unit] = split(values[key]);
+            units.insert(unit);
+            number_ = number_ && number > 0;
+        }
+        number_ = number_ && units.size() == 1;
+    }
+
+    void add(const Point& point, PointFeatures& features) const {
+        const auto set = std::find_if(point.settings.begin(), point.settings.end(),
+                                      [&](const auto& each) { return each.first == key_; });
+        if (number_) {
+            features.numbers.push_back(std::log(split(set->second).first));
+        } else {
+            const auto word = std::find(words_.begin(), words_.end(), set->second);
+            features.words.push_back(static_cast<std::size_t>(word - words_.begin()));
+        }
+    }
+
+  private:
+    static std::pair<double, std::string> split(const std::string& text) {
+        char* end = nullptr;
+        const double number = std::strtod(text.c_str(), &end);
+        return {end == text.c_str() ? 0 : number, end};
+    }
+
+    std::string key_;
+    std::vector<std::string> words_;
+    bool number_ = true;
+};
+
+// Logarithm of the product of what a problem counts: sizes of one sweep are compared with each
+// other only.
+double work_of(const Json& workload) {
+    double work = 0;
+    for (const Json& each : workload) {
+        if (each.is_object()) {
+            work += work_of(each);
+        } else if (each.is_number() && each.get<double>() > 0) {
+            work += std::log(each.get<double>());
+        }
+    }
+    return work;
+}
+
+void centre(std::vector<Outlook>& list, const std::function<double&(Outlook&)>& value) {
+    double sum = 0;
+    for (Outlook& each : list) {
+        sum += value(each);
+    }
+    for (Outlook& each : list) {
+        value(each) -= sum / static_cast<double>(list.size());
+    }
+}
+
+}  // namespace
+
+std::vector<Outlook> outlooks(const SweepFile& sweep, const std::vector<Point>& points) {
+    std::vector<Feature> features;
+    for (const Axis& axis : sweep.axes) {
+        for (std::size_t key = 0; key < axis.keys.size(); ++key) {
+            features.emplace_back(axis, key);
+        }
+    }
+    std::vector<Outlook> list;
+    for (const Point& point : points) {
+        try {
+            const Scenario scenario =
+                parse_scenario(sweep.base_text, sweep.base_file, overrides_of(sweep, point));
+            Outlook& at = list.emplace_back();
+            at.point = &point;
+            at.kind = scenario.device.name + (scenario.run.functional ? ", functional" : "");
+            at.sampled = scenario.run.sampled;
+            if (!scenario.problem.empty()) {
+                const workloads::ProblemKind& kind = scenario.problem.kind();
+                // A model's rounds are those of its products: they do not say what all of them
+                // take, nor do its numbers.
+                at.has_rounds = kind.key() != "model";
+                at.features.work = at.has_rounds ? work_of(kind.describe(scenario.problem)) : 0;
+                at.features.work *= scenario.mapping.empty() ? kWorkOfChoosing : 1;
+            }
+            for (const Feature& feature : features) {
+                feature.add(point, at.features);
+            }
+        } catch (const arch::base::config::ConfigError&) {  // costs nothing
+        }
+    }
+    if (!list.empty()) {
+        centre(list, [](Outlook& each) -> double& { return each.features.work; });
+        for (std::size_t i = 0; i < list.front().features.numbers.size(); ++i) {
+            centre(list, [i](Outlook& each) -> double& { return each.features.numbers[i]; });
+        }
+    }
+    return list;
+}
+
+}  // namespace tilesim::sim::explore
