@@ -18,6 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kFewestRows = 5;
+// Of fewer, all and the run itself, no tenth is beyond the largest.
+constexpr std::size_t kEnoughRows = 9;
 // Rows so many times smaller or larger than any measured say little.
 constexpr double kFarSize = 8;
 // Those of another device, or of other types, count this much.
@@ -126,7 +128,7 @@ std::optional<Band> band_of(const Residual& run, double time_ns,
                             const std::vector<Residual>& residuals) {
     // What a parameter was set on says less of others: it counts where there is little else.
     std::vector<const Residual*> alike = rows_like(run, residuals, false);
-    if (alike.size() < kFewestRows) {
+    if (alike.size() < kEnoughRows) {
         alike = rows_like(run, residuals, true);
     }
     if (alike.size() < kFewestRows) {

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,6 +24,13 @@ TEST_P(Suites, EveryRowIsWithinItsBound) {
     for (const std::string& loose : result.check.loose) {
         fmt::print("{}\n", loose);
     }
+    // What bands are made of is of this model.
+    std::ostringstream stored;
+    stored << std::ifstream(residuals_file(GetParam())).rdbuf();
+    const bool any = std::any_of(result.rows.begin(), result.rows.end(),
+                                 [](const Row& row) { return !row.kind.what.empty(); });
+    EXPECT_EQ(stored.str(), any ? residuals_csv(result) : "")
+        << "tilesim validate " << GetParam() << " --residuals writes it anew";
 }
 
 // These take minutes: .ci/full runs them.
