@@ -30,12 +30,20 @@ constexpr milliseconds kNotWorthIt{200};
 constexpr milliseconds kLook{100};
 // A kind of which nothing has ended yet gets more.
 constexpr milliseconds kMostForTheFirst{20'000};
-// Points so short are simulated whole: what a few rounds take says little of them.
+// Points so short, or of such rounds, are simulated whole: what a few rounds take says little.
 constexpr double kShortWhole_s = 0.5;
+constexpr double kShortBasis_s = 0.02;
 // More of a kind do not change what is tried next.
 constexpr std::size_t kMostWeighed = 40;
 // A point that was stopped takes at least so many times as long as it had, where nothing says more.
 constexpr double kStopped = 2;
+
+// Host time of the rounds that were simulated.
+double basis_s(const Json& sampled) {
+    const double simulated = sampled.value("simulated", 1.0);
+    return sampled.value("whole_wall_s", 0.0) * simulated /
+           (sampled.value("rounds", simulated) - simulated);
+}
 
 // Tries points until the patience is over: the smallest of each kind, then always the one that
 // promises to tell most.
@@ -217,9 +225,10 @@ class Trials {
             return;
         }
         const Json part = run.result.value("sampled", Json::object());
-        const double whole = run.wall_s + (at.sampled ? 0 : part.value("whole_wall_s", 0.0));
+        const double rest = at.sampled ? 0 : part.value("whole_wall_s", 0.0);
+        const double whole = run.wall_s + rest;
         at.wall_s = whole;
-        if (whole > run.wall_s && whole < kShortWhole_s) {
+        if (rest > 0 && (whole < kShortWhole_s || basis_s(part) < kShortBasis_s)) {
             again_.push_back(report.id);
             return;
         }

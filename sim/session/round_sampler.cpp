@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::size_t kParts = 16;  // marks a round
 using arch::base::kPercent;
+// The earliest look: a round and a quarter have followed the first half of one. Only where
+// launching takes no longer than a round: with shorter ones, the first few work on what was read
+// meanwhile.
+constexpr std::size_t kEarlyLook = 7 * kParts / 4;
+constexpr double kLongestFirst = 2;  // rounds' time, launch included
 // Looked at every half round from here on: the first round is out of the way, and one and a half
 // have followed it.
 constexpr std::size_t kFirstLook = 5 * kParts / 2;
@@ -20,11 +25,24 @@ constexpr double kCalmPercent = 1;
 // The mean of several rounds is taken when this is known of the whole.
 constexpr double kWantedPercent = 1;
 constexpr double kSure = 2;  // standard deviations of a mean
+// Rounds that swing so widely for so long follow two cycles that meet, rows of C and banks: how
+// that goes on is not seen from a part of it.
+constexpr double kWidePercent = 6;
+constexpr std::size_t kLongWave = 16;
 // Rounds not seen differ at least so much from those seen: refreshes, rows of the DRAM.
 constexpr double kGrainPercent = 0.5;
 
 double mean_of(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double swing_percent(const std::vector<double>& lengths) {
+    const double mean = mean_of(lengths);
+    double squares = 0;
+    for (const double length : lengths) {
+        squares += std::pow(kPercent * (length / mean - 1), 2);
+    }
+    return std::sqrt(squares / static_cast<double>(lengths.size()));
 }
 
 }  // namespace
@@ -33,7 +51,9 @@ bool RoundSampler::note(arch::base::Femtoseconds now, const workloads::Rounds& a
     const std::size_t before = marks_.size();
     while (at.done * kParts >= static_cast<double>(marks_.size() + 1)) {
         marks_.push_back({now, totals_()});
-        if (marks_.size() >= kFirstLook && marks_.size() % (kParts / 2) == 0) {
+        if (marks_.size() == kEarlyLook) {
+            stride_ = early_stride();
+        } else if (marks_.size() >= kFirstLook && marks_.size() % (kParts / 2) == 0) {
             stride_ = calm_stride();
             if (!stride_) {
                 stride_ = repeated_stride();
@@ -50,13 +70,24 @@ double RoundSampler::simulated() const {
     return static_cast<double>(marks_.size()) / kParts;
 }
 
-// Of the first rounds after the first, when every stretch as long as one takes about the same.
+// Of long rounds, before the second has ended.
+std::optional<RoundSampler::Stride> RoundSampler::early_stride() const {
+    const std::optional<Stride> stride = stride_after(kParts / 2);
+    return stride && time_at(kParts - 1) <= kLongestFirst * stride->period ? stride : std::nullopt;
+}
+
+// Of the first rounds after the first.
 std::optional<RoundSampler::Stride> RoundSampler::calm_stride() const {
     if (marks_.size() >= 3 * kParts) {
         return std::nullopt;  // whole rounds tell more
     }
+    return stride_after(kParts);
+}
+
+// When every stretch as long as a round, from this part on, takes about the same.
+std::optional<RoundSampler::Stride> RoundSampler::stride_after(std::size_t part) const {
     std::vector<double> lengths;
-    for (std::size_t mark = 2 * kParts - 1; mark < marks_.size(); ++mark) {
+    for (std::size_t mark = part + kParts - 1; mark < marks_.size(); ++mark) {
         lengths.push_back(time_at(mark) - time_at(mark - kParts));
     }
     const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
@@ -73,6 +104,9 @@ std::optional<RoundSampler::Stride> RoundSampler::repeated_stride() const {
     std::vector<double> lengths;  // the last first
     for (std::size_t end = marks_.size() - 1; end + 1 >= 2 * kParts; end -= kParts) {
         lengths.push_back(time_at(end) - time_at(end - kParts));
+    }
+    if (lengths.size() >= kLongWave && swing_percent(lengths) > kWidePercent) {
+        return std::nullopt;
     }
     std::optional<Stride> best;
     const auto consider = [&best](const std::optional<Stride>& stride) {

@@ -65,7 +65,9 @@ class RoundSampler {
     }
     double simulated() const;
     double share_left() const { return 1 - simulated() / rounds_; }
+    std::optional<Stride> early_stride() const;
     std::optional<Stride> calm_stride() const;
+    std::optional<Stride> stride_after(std::size_t part) const;
     std::optional<Stride> repeated_stride() const;
     std::optional<Stride> stride_over(const std::vector<double>& lengths,
                                       std::size_t pattern) const;

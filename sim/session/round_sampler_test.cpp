@@ -27,7 +27,8 @@ struct Judged {
     WholeRun run;
     double whole = 0;
 };
-Judged sampled(const Length& length, std::int64_t least_leaving = 0) {
+Judged sampled(const Length& length, std::int64_t least_leaving = 0,
+               std::int64_t launch = kLaunch) {
     std::int64_t read = 0;
     RoundSampler sampler(
         kRounds,
@@ -37,8 +38,8 @@ Judged sampled(const Length& length, std::int64_t least_leaving = 0) {
             return totals;
         },
         Femtoseconds{least_leaving});
-    double began = kLaunch;
-    const double first_done = kLaunch + length(0) * kPeriod;
+    auto began = static_cast<double>(launch);
+    const double first_done = began + length(0) * kPeriod;
     for (int step = 1; !sampler.enough() && step <= kRounds * 64; ++step) {
         const int round = (step - 1) / 64;
         const double time = began + ((step - 1) % 64 + 1) / 64.0 * length(round) * kPeriod;
@@ -49,9 +50,15 @@ Judged sampled(const Length& length, std::int64_t least_leaving = 0) {
         read = static_cast<std::int64_t>(step / 64.0 * kBytes);
         sampler.note(Femtoseconds{static_cast<std::int64_t>(time)}, {step / 64.0, out});
     }
-    double whole = kLaunch + kLeaving;
+    auto whole = static_cast<double>(launch + kLeaving);
     for (int round = 0; round < kRounds; ++round) {
         whole += length(round) * kPeriod;
+    }
+    if (!sampler.enough()) {
+        WholeRun run;
+        run.time = Femtoseconds{static_cast<std::int64_t>(whole)};
+        run.simulated = kRounds;
+        return {run, whole};
     }
     return {sampler.whole(), whole};
 }
@@ -62,14 +69,23 @@ void expect_within(const Judged& judged, double percent) {
               judged.run.error_percent / 100);
 }
 
-TEST(RoundSampler, EqualRoundsAreExtrapolatedExactlyFromTwoAndAHalf) {
+TEST(RoundSampler, EqualRoundsAreExtrapolatedExactlyBeforeTheSecondEnds) {
     const Judged judged = sampled([](int) { return 1.0; });
     EXPECT_NEAR(static_cast<double>(judged.run.time.count()), judged.whole, 0.02 * kPeriod);
-    EXPECT_EQ(judged.run.simulated, 2.5);
+    EXPECT_EQ(judged.run.simulated, 1.75);
     EXPECT_NEAR(static_cast<double>(judged.run.memory.bytes_read), kRounds * kBytes, kBytes / 10.0);
     // 1 % of the rest, as rounds may differ by and still count as alike, and half of one for what
     // comes about later only.
-    EXPECT_NEAR(judged.run.error_percent, 1.5 * (1 - 2.5 / kRounds), 0.01);
+    EXPECT_NEAR(judged.run.error_percent, 1.5 * (1 - 1.75 / kRounds), 0.01);
+}
+
+// What was read during the launch makes the first two rounds short.
+TEST(RoundSampler, RoundsShorterThanTheLaunchAreNotJudgedBeforeTheSecondEnds) {
+    const auto length = [](int round) { return round < 2 ? 0.9 : 1.0; };
+    EXPECT_EQ(sampled(length).run.simulated, 1.75);
+    const Judged judged = sampled(length, 0, 3 * kPeriod);
+    EXPECT_GT(judged.run.simulated, 2.5);
+    expect_within(judged, 0.3);
 }
 
 TEST(RoundSampler, ASlowFirstRoundDoesNotCountForTheRest) {
@@ -95,11 +111,20 @@ TEST(RoundSampler, APatternOfSeveralRoundsIsSeenTwiceBeforeItIsBelieved) {
 }
 
 // From one round to the next it changes little, and yet no few of them are the mean.
+Length wave(double height) {
+    return [height](int round) { return 1 + height * std::sin(2 * std::numbers::pi * round / 10); };
+}
+
 TEST(RoundSampler, AWaveOfManyRoundsIsFollowedToItsEnd) {
-    const Judged judged =
-        sampled([](int round) { return 1 + 0.1 * std::sin(2 * std::numbers::pi * round / 10); });
+    const Judged judged = sampled(wave(0.08));
     expect_within(judged, 0.8);
     EXPECT_GE(judged.run.simulated, 15);
+    EXPECT_LT(judged.run.simulated, kRounds);
+}
+
+// A sine of 10 % has a standard deviation of 7.1 %.
+TEST(RoundSampler, AWideWaveOfManyRoundsIsNotExtrapolated) {
+    EXPECT_EQ(sampled(wave(0.1)).run.simulated, kRounds);
 }
 
 // The first results had reads beside them; the last have none.
