@@ -73,6 +73,9 @@ std::string told_by_core(std::string_view unit, std::string_view event) {
     if (unit == "core.stall") {
         return "LOCK_STALL";
     }
+    if (unit == "core.stream") {
+        return "STREAM_STALL";
+    }
     return "INSTR_" + upper(event);  // core.kernel: event_0, event_1
 }
 

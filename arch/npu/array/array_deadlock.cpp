@@ -30,11 +30,13 @@ class DeadlockFinder {
         for (const auto& core : array_.cores_) {
             if (const auto port = core->streaming()) {
                 const bool in = port->direction == program::Direction::S2MM;
-                result.waits.push_back({core->name(),
-                                        in ? "the words of C on its stream input"
-                                           : "its stream output to take the words of C",
-                                        "stream", in ? senders_to(*port) : holding_back(*port),
-                                        core->since().count()});
+                const std::string words = core->streamed();
+                result.waits.push_back(
+                    {core->name(),
+                     in ? fmt::format("{} on its stream input {}", words, port->index)
+                        : fmt::format("its stream output {} to take {}", port->index, words),
+                     "stream", in ? senders_to(*port) : holding_back(*port),
+                     core->since().count()});
             }
         }
         const control::CommandProcessor& processor = array_.command_processor_;

@@ -7,11 +7,12 @@
 #include <optional>
 #include <set>
 
-#include "arch/npu/core/kernel_timing.hpp"
-#include "arch/npu/tile/lock_unit.hpp"
 #include "arch/npu/check/problem_list.hpp"
-#include "arch/npu/core/stream_kernel_timing.hpp"
+#include "arch/npu/check/script_words.hpp"
 #include "arch/npu/check/tile_reach.hpp"
+#include "arch/npu/core/kernel_timing.hpp"
+#include "arch/npu/core/stream_kernel_timing.hpp"
+#include "arch/npu/tile/lock_unit.hpp"
 
 namespace tilesim::arch::npu::check {
 
@@ -120,6 +121,10 @@ class CoreChecks : private ProblemList {
                 check_cascade_op(core, &program::Cascade::from, "puts on", put->words, put->operand);
             } else if (const auto* get = std::get_if<program::GetCascadeOp>(&op.op)) {
                 check_cascade_op(core, &program::Cascade::to, "gets from", get->words, get->operand);
+            } else if (const auto* sent = std::get_if<program::PutStreamOp>(&op.op)) {
+                check_stream_op(core, program::Direction::MM2S, *sent);
+            } else if (const auto* read = std::get_if<program::GetStreamOp>(&op.op)) {
+                check_stream_op(core, program::Direction::S2MM, *read);
             } else if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
                 require(!loop->parameter || written_.contains({core.tile, *loop->parameter}),
                         "{}: a loop's count is parameter {}, which the sequence never writes",
@@ -181,22 +186,27 @@ class CoreChecks : private ProblemList {
         }
     }
 
-    // Words a script puts or gets in all; nothing when a loop has no end or no constant count.
     template <class Op>
-    static std::optional<std::int64_t> words_of(const std::vector<program::CoreOp>& script) {
-        std::int64_t words = 0;
-        for (const program::CoreOp& op : script) {
-            if (const auto* cascade = std::get_if<Op>(&op.op)) {
-                words += cascade->words;
-            } else if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
-                const auto body = words_of<Op>(loop->body);
-                if (!body || (*body > 0 && (loop->parameter || loop->count < 0))) {
-                    return std::nullopt;
-                }
-                words += *body > 0 ? *body * loop->count : 0;
-            }
+    void check_stream_op(const program::CoreProgram& core, program::Direction direction,
+                         const Op& op) {
+        const program::ChannelId port{core.tile, direction, op.port, program::PortKind::Core};
+        const bool puts = direction == program::Direction::MM2S;
+        const std::int64_t ports = puts ? config_.core.stream_outputs : config_.core.stream_inputs;
+        const bool routed = std::any_of(
+            program_.routes.begin(), program_.routes.end(), [&](const program::Route& route) {
+                return puts ? route.source == port
+                            : std::find(route.destinations.begin(), route.destinations.end(),
+                                        port) != route.destinations.end();
+            });
+        const std::string what =
+            fmt::format("{} {}", puts ? "puts on" : "gets from", program::name_of(port));
+        require(op.port >= 0 && op.port < ports, "{}: {}, but cores have {} stream {}",
+                core_name(core.tile), what, ports, puts ? "outputs" : "inputs");
+        require(op.port >= ports || routed, "{}: {}, which no route {}", core_name(core.tile), what,
+                puts ? "leaves" : "reaches");
+        if (op.operand) {
+            check_size(core, *op.operand, op.words * kWordBytes, fmt::format("what it {}", what));
         }
-        return words;
     }
 
     const program::CoreProgram* script_of(program::TileCoordinate tile) const {
@@ -234,8 +244,8 @@ class CoreChecks : private ProblemList {
                     cascade.name, core_name(to));
             const program::CoreProgram* sender = script_of(from);
             const program::CoreProgram* receiver = script_of(to);
-            const auto put = sender == nullptr ? 0 : words_of<program::PutCascadeOp>(sender->script);
-            const auto got = receiver == nullptr ? 0 : words_of<program::GetCascadeOp>(receiver->script);
+            const auto put = sender == nullptr ? 0 : words_put_on_cascade(sender->script);
+            const auto got = receiver == nullptr ? 0 : words_got_from_cascade(receiver->script);
             require(!put || !got || *put == *got, "cascade {}: {} puts {} words, {} gets {}",
                     cascade.name, core_name(from), put.value_or(0), core_name(to), got.value_or(0));
         }

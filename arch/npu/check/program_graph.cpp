@@ -93,7 +93,7 @@ class Builder {
     }
 
   private:
-    struct Ends {  // of the descriptors of a chain or of cascade operations, in words
+    struct Ends {  // of a chain's descriptors, or of a core's operations on a port, in words
         Points begins, ends;
     };
     struct Chain {
@@ -367,25 +367,44 @@ class Builder {
                                       : kernel.kind == program::KernelKind::Stream
                                           ? stream_timing_.cycles(kernel).total()
                                           : timing_.cycles(kernel).total();
+            if (kernel.kind == program::KernelKind::Stream) {
+                ports_[core_port(program::Direction::S2MM, 1)].begins.usable = false;
+                ports_[core_port(program::Direction::MM2S, 0)].begins.usable = false;
+            }
             const double taken = cycles(time + core.call_cycles);
             return {node, {node, taken}, taken};
         }
         if (const auto* put = std::get_if<program::PutCascadeOp>(&op.op)) {
-            return add_cascade_op(frame, "puts on the cascade", put->words, puts_[core_->tile], 0);
+            return add_words(frame, "puts on the cascade", put->words, 1, puts_[core_->tile], 0);
         }
-        const auto& get = std::get<program::GetCascadeOp>(op.op);
-        return add_cascade_op(frame, "gets from the cascade", get.words, gets_[core_->tile],
-                              cycles(config_.cascade.read_latency) - 1);
+        if (const auto* get = std::get_if<program::GetCascadeOp>(&op.op)) {
+            return add_words(frame, "gets from the cascade", get->words, 1, gets_[core_->tile],
+                             cycles(config_.cascade.read_latency) - 1);
+        }
+        if (const auto* sent = std::get_if<program::PutStreamOp>(&op.op)) {
+            return add_words(frame, "puts on its stream", sent->words,
+                             config_.stream.words_per_cycle(),
+                             ports_[core_port(program::Direction::MM2S, sent->port)], 0);
+        }
+        const auto& read = std::get<program::GetStreamOp>(op.op);
+        return add_words(frame, "gets from its stream", read.words,
+                         config_.stream.words_per_cycle(),
+                         ports_[core_port(program::Direction::S2MM, read.port)], 0);
     }
 
-    Operation add_cascade_op(Frame frame, const char* what, std::int64_t words, Ends& ends,
-                             double latency) {
+    program::ChannelId core_port(program::Direction direction, std::int64_t index) const {
+        return {core_->tile, direction, index, program::PortKind::Core};
+    }
+
+    Operation add_words(Frame frame, const char* what, std::int64_t words,
+                        std::int64_t words_per_cycle, Ends& ends, double latency) {
         const Node begin = graph_.add_node(frame, fmt::format("{} {}", agent_, what));
         const Node end = graph_.add_node(frame, fmt::format("{} {}, done", agent_, what));
-        graph_.add_edge(begin, end, static_cast<double>(words), 0, true);
+        const double time = static_cast<double>(words) / static_cast<double>(words_per_cycle);
+        graph_.add_edge(begin, end, time, 0, true);
         ends.begins.add(frame, begin, words);
         ends.ends.add(frame, end, words);
-        return {begin, {end, latency}, static_cast<double>(words) + latency};
+        return {begin, {end, latency}, time + latency};
     }
 
     template <class Op>
@@ -450,6 +469,15 @@ class Builder {
         }
     }
 
+    const Ends* ends_at(const program::ChannelId& id) const {
+        if (id.port == program::PortKind::Core) {
+            const auto port = ports_.find(id);
+            return port == ports_.end() ? nullptr : &port->second;
+        }
+        const auto chain = chains_.find(id);
+        return chain == chains_.end() ? nullptr : &chain->second.ends;
+    }
+
     void add_streams() {
         std::map<program::ChannelId, int> senders;  // of a receiver
         for (const program::Route& route : program_.routes) {
@@ -463,16 +491,15 @@ class Builder {
         }
         for (const program::Route& route : program_.routes) {
             for (std::size_t i = 0; i < route.destinations.size(); ++i) {
-                const auto from = chains_.find(route.source);
-                const auto to = chains_.find(route.destinations[i]);
+                const Ends* from = ends_at(route.source);
+                const Ends* to = ends_at(route.destinations[i]);
                 const std::int64_t room =
                     config_.stream.sink_fifo + config_.stream.hop_latency.count() *
                                                    config_.stream.words_per_cycle() *
                                                    stream::hops(route, i);
-                if (from != chains_.end() && to != chains_.end() && !route.keep_header &&
+                if (from != nullptr && to != nullptr && !route.keep_header &&
                     routes[route.source] == 1 && senders[route.destinations[i]] == 1) {
-                    add_stream(from->second.ends, to->second.ends, room,
-                               config_.stream.words_per_cycle());
+                    add_stream(*from, *to, room, config_.stream.words_per_cycle());
                 }
             }
         }
@@ -509,7 +536,8 @@ class Builder {
     MarkedGraph graph_;
     std::vector<LockUse> locks_;  // as Program::locks
     std::map<program::ChannelId, Chain> chains_;
-    std::map<program::TileCoordinate, Ends> puts_, gets_;
+    std::map<program::TileCoordinate, Ends> puts_, gets_;  // on cascades
+    std::map<program::ChannelId, Ends> ports_;             // of cores' own streams
     std::set<program::ChannelId> pushed_;  // channels the sequence starts
     std::map<std::pair<program::TileCoordinate, std::int64_t>, std::optional<std::int64_t>>
         parameters_;

@@ -210,5 +210,65 @@ TEST(TransferChecks, TokensDescriptorsAndQueues) {
     EXPECT_NE(findings(p).warnings[0].find("tile 0,0 mm2s0: more than 5 tasks"), std::string::npos);
 }
 
+// One core's words for another, and for a memory tile.
+program::Program put_and_get(std::vector<program::CoreOp> put, std::vector<program::CoreOp> got) {
+    program::Program p;
+    p.cores = {{{0, 2}, {}, std::move(put)}, {{0, 3}, {}, std::move(got)}};
+    p.routes = {{"way",
+                 {{0, 2}, program::Direction::MM2S, 0, program::PortKind::Core},
+                 {{{0, 3}, program::Direction::S2MM, 0, program::PortKind::Core}},
+                 std::nullopt,
+                 false,
+                 {}}};
+    return p;
+}
+
+std::vector<program::CoreOp> loop_of(std::int64_t count, std::vector<program::CoreOp> body) {
+    program::LoopOp loop;
+    loop.count = count;
+    loop.body = std::move(body);
+    return {{loop}};
+}
+
+TEST(TransferChecks, WhatACorePutsOnItsStreamIsWhatTheOtherEndTakes) {
+    const program::CoreOp put{program::PutStreamOp{0, 5, {}}};
+    const auto got = [](std::int64_t words) {
+        return std::vector<program::CoreOp>{{program::GetStreamOp{0, words, {}}}};
+    };
+    const auto found = findings(put_and_get(loop_of(7, {put}), got(35)));
+    EXPECT_TRUE(found.errors.empty());
+    EXPECT_TRUE(found.warnings.empty());
+    EXPECT_EQ(findings(put_and_get(loop_of(7, {put}), got(36))).errors[0],
+              "tile 0,3 core_in0 expects 36 words, tile 0,2 core_out0 sends 35");
+    // How often a loop without end runs, nobody knows.
+    EXPECT_TRUE(findings(put_and_get(loop_of(-1, {put}), got(36))).errors.empty());
+    program::Program p = put_and_get({put}, {});
+    p.buffers = {{"b", {0, 1}, 0, 4096}};
+    program::BufferDescriptor bd;
+    bd.length = 6;
+    p.dmas = {{{0, 1}, {bd}, {{program::Direction::S2MM, 0, {0, 1, false}}}}};
+    p.routes[0].destinations = {{{0, 1}, program::Direction::S2MM, 0}};
+    EXPECT_EQ(findings(p).errors[0], "tile 0,1 s2mm0 expects 6 words, tile 0,2 core_out0 sends 5");
+}
+
+TEST(ProgramGraph, CoresThatWaitForEachOthersStreamsAreACertainDeadlock) {
+    const auto deadlocks = [](bool first) {
+        const program::CoreOp put{program::PutStreamOp{0, 64, {}}};
+        const program::CoreOp get{program::GetStreamOp{0, 64, {}}};
+        program::Program p =
+            put_and_get(loop_of(3, {get, put}),
+                        loop_of(3, first ? std::vector{put, get} : std::vector{get, put}));
+        p.routes.push_back(p.routes[0]);
+        p.routes[1].name = "back";
+        p.routes[1].source.tile = {0, 3};
+        p.routes[1].destinations[0].tile = {0, 2};
+        NpuConfig config;
+        stream::route(p, config);
+        return analyse(p, config).deadlocks.size();
+    };
+    EXPECT_EQ(deadlocks(true), 0);
+    EXPECT_EQ(deadlocks(false), 1);
+}
+
 }  // namespace
 }  // namespace tilesim::arch::npu::check

@@ -416,6 +416,9 @@ class Verifier : private ProblemList {
             require(!route.packet_id || (*route.packet_id >= 0 && *route.packet_id < kPacketIds),
                     "route {}: packet id {} is not 0..31", route.name, route.packet_id.value_or(0));
             require(!route.destinations.empty(), "route {}: has no destination", route.name);
+            require(!route.packet_id || route.source.port == program::PortKind::Dma,
+                    "route {}: packets that a core sends on its own stream are not modelled",
+                    route.name);
             std::set<program::ChannelId> ends;
             check_channel(route.source);
             require(route.source.direction == program::Direction::MM2S,

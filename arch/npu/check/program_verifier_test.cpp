@@ -204,5 +204,44 @@ TEST(ProgramVerifier, StreamFedKernelsNeedTheirStreams) {
               "kernel block: this device has no stream-fed int16 x int16 -> f32 multiply");
 }
 
+TEST(ProgramVerifier, CoresPutOnAndGetFromStreamsThatAreThere) {
+    const auto problem = [](const std::function<void(program::Program&)>& spoil) {
+        program::Program program = good();
+        constexpr program::TileCoordinate kEast{1, 2};
+        program.cores = {{kTile, {{"x", {0}}}, {{program::PutStreamOp{0, 64, 0}}}},
+                         {kEast, {}, {{program::GetStreamOp{0, 64, {}}}}}};
+        program.routes = {{"way",
+                           {kTile, program::Direction::MM2S, 0, program::PortKind::Core},
+                           {{kEast, program::Direction::S2MM, 0, program::PortKind::Core}},
+                           {},
+                           false,
+                           {}}};
+        spoil(program);
+        const auto problems = verify(program, NpuConfig{});
+        return problems.empty() ? "" : problems[0];
+    };
+    EXPECT_EQ(problem([](program::Program&) {}), "");
+    EXPECT_EQ(problem([](program::Program& p) {
+                  p.cores[0].script = {{program::PutStreamOp{1, 64, 0}}};
+              }),
+              "core 0,2: puts on core_out1, but cores have 1 stream outputs");
+    EXPECT_EQ(problem([](program::Program& p) {
+                  p.cores[1].script = {{program::GetStreamOp{2, 64, {}}}};
+              }),
+              "core 1,2: gets from core_in2, but cores have 1 stream inputs");
+    EXPECT_EQ(problem([](program::Program& p) { p.routes[0].destinations[0].tile = kTile; }),
+              "core 1,2: gets from core_in0, which no route reaches");
+    EXPECT_EQ(problem([](program::Program& p) {
+                  p.routes[0].source.tile = {1, 2};
+              }),
+              "core 0,2: puts on core_out0, which no route leaves");
+    EXPECT_EQ(problem([](program::Program& p) {
+                  p.cores[0].script = {{program::PutStreamOp{0, 65, 0}}};
+              }),
+              "core 0,2: what it puts on core_out0 is 260 B, buffer first has 256 B");
+    EXPECT_EQ(problem([](program::Program& p) { p.routes[0].packet_id = 3; }),
+              "route way: packets that a core sends on its own stream are not modelled");
+}
+
 }  // namespace
 }  // namespace tilesim::arch::npu::check

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "arch/npu/check/script_words.hpp"
 #include "arch/npu/dma/address_generator.hpp"
 #include "arch/npu/program/descriptor_chain.hpp"
 #include "arch/npu/stream/router.hpp"
@@ -18,11 +19,12 @@ namespace tilesim::arch::npu::check {
 namespace {
 
 std::string place_of(const program::ChannelId& id) {
-    return fmt::format("tile {},{} {}{}", id.tile.column, id.tile.row,
-                       id.direction == program::Direction::S2MM ? "s2mm" : "mm2s", id.index);
+    return fmt::format("tile {},{} {}", id.tile.column, id.tile.row, program::name_of(id));
 }
 
-// What a channel moves, of all packets or of one packet id (-1: no packet).
+constexpr std::int64_t kNoPacket = -1;
+
+// What a channel moves, of all packets or of one packet id.
 struct Moved {
     std::int64_t words = 0;
     std::int64_t packets = 0;
@@ -48,6 +50,9 @@ class TransferChecks {
             }
         }
         walk_sequence();
+        for (const program::CoreProgram& core : program_.cores) {
+            count_ports(core);
+        }
         if (resets_) {
             return std::move(findings_);  // what a reset drops is not known before the run
         }
@@ -60,7 +65,7 @@ class TransferChecks {
         for (const auto& [channel, by_packet] : moved_) {
             if (channel.direction == program::Direction::S2MM) {
                 compare(channel, total(by_packet));
-            } else {
+            } else if (channel.port == program::PortKind::Dma) {
                 check_routes_of(channel, by_packet);
             }
         }
@@ -114,7 +119,7 @@ class TransferChecks {
             return;
         }
         for (const program::BufferDescriptor* descriptor : chain.descriptors) {
-            Moved& moved = moved_[channel][descriptor->packet ? descriptor->packet->id : -1];
+            Moved& moved = moved_[channel][descriptor->packet ? descriptor->packet->id : kNoPacket];
             const std::int64_t words = dma::stream_words(*descriptor);
             if (task.out_of_order) {  // as many packets as come, each as long as its descriptor
                 moved.endless = true;
@@ -127,6 +132,16 @@ class TransferChecks {
                 moved.words += words * task.repeat;
                 moved.packets += task.repeat;
             }
+        }
+    }
+
+    // What a core's script puts on its own streams and gets from them.
+    void count_ports(const program::CoreProgram& core) {
+        for (const auto& [port, words] : words_on_ports(core)) {
+            Moved& moved = moved_[port][kNoPacket];
+            moved.words = words.value_or(0);
+            moved.endless = !words;
+            moved.endless_words = 1;
         }
     }
 
@@ -156,14 +171,14 @@ class TransferChecks {
                 continue;
             }
             const auto sender = moved_.find(route.source);
-            if (route.source.port == program::PortKind::Core) {
-                return;  // as many words as its script writes
+            if (route.source.port == program::PortKind::Core && sender == moved_.end()) {
+                return;  // as many words as its kernels write
             }
             senders.push_back(place_of(route.source));
             if (sender == moved_.end()) {
                 continue;
             }
-            const auto moved = sender->second.find(route.packet_id.value_or(-1));
+            const auto moved = sender->second.find(route.packet_id.value_or(kNoPacket));
             if (moved == sender->second.end()) {
                 continue;
             }
@@ -217,7 +232,7 @@ class TransferChecks {
             const bool there = std::any_of(program_.routes.begin(), program_.routes.end(),
                                            [&, packet = id](const auto& route) {
                                                return route.source == from &&
-                                                      route.packet_id.value_or(-1) == packet;
+                                                      route.packet_id.value_or(kNoPacket) == packet;
                                            });
             if (!there) {
                 const std::string text =

@@ -32,8 +32,8 @@ struct Bench {
     testing::Timeline time;
     Client sender{time};
     Client receiver{time};
-    CoreOutput output{sender};
-    CoreInput input{time.scheduler, receiver};
+    CoreOutput output;
+    CoreInput input{time.scheduler};
     stream::StreamFlow flow{
         "stream", time.scheduler, output, {{&input.sink(), Cycles{kLatency}, kFit}},
         {},       std::nullopt,   false,  true};
@@ -50,8 +50,8 @@ std::array<std::uint32_t, 2 * kWords> numbers() {
 TEST(CoreStream, AWordACycleLeavesAndArrives) {
     Bench b;
     const auto words = numbers();
-    b.input.begin(kWords, Cycles{0});
-    b.output.begin(kWords, std::as_bytes(std::span{words}).first(4 * kWords), Cycles{2});
+    b.input.begin(kWords, Cycles{0}, b.receiver);
+    b.output.begin(kWords, std::as_bytes(std::span{words}).first(4 * kWords), Cycles{2}, b.sender);
     b.time.run();
     EXPECT_THAT(b.sender.done, ElementsAre(2 + kWords));
     EXPECT_THAT(b.receiver.done, ElementsAre(2 + kLatency + kWords));
@@ -60,8 +60,8 @@ TEST(CoreStream, AWordACycleLeavesAndArrives) {
 TEST(CoreStream, WordsThatWaitAreReadOneACycle) {
     Bench b;
     const auto words = numbers();
-    b.output.begin(kFit, std::as_bytes(std::span{words}), Cycles{0});
-    b.time.at(31, [&] { b.input.begin(kFit, Cycles{31}); });
+    b.output.begin(kFit, std::as_bytes(std::span{words}), Cycles{0}, b.sender);
+    b.time.at(31, [&] { b.input.begin(kFit, Cycles{31}, b.receiver); });
     b.time.run();
     EXPECT_THAT(b.sender.done, ElementsAre(kFit));
     EXPECT_THAT(b.receiver.done, ElementsAre(31 + kFit));
@@ -70,8 +70,8 @@ TEST(CoreStream, WordsThatWaitAreReadOneACycle) {
 TEST(CoreStream, ASenderStopsWhenTheStreamIsFull) {
     Bench b;
     const auto words = numbers();
-    b.output.begin(kFit + 1, std::as_bytes(std::span{words}), Cycles{0});
-    b.time.at(31, [&] { b.input.begin(kFit + 1, Cycles{31}); });
+    b.output.begin(kFit + 1, std::as_bytes(std::span{words}), Cycles{0}, b.sender);
+    b.time.at(31, [&] { b.input.begin(kFit + 1, Cycles{31}, b.receiver); });
     b.time.run();
     EXPECT_THAT(b.sender.done, ElementsAre(31 + 1));  // in the place of the first word
 }
@@ -83,10 +83,10 @@ TEST(CoreStream, TransfersKeepTheOrderOfTheirWords) {
     std::vector<std::uint32_t> got;
     for (std::size_t half = 0; half < 2; ++half) {
         // Received in two transfers.
-        b.output.begin(kWords, bytes.subspan(4 * kWords * half, 4 * kWords),
-                       b.time.scheduler.now());
+        b.output.begin(kWords, bytes.subspan(4 * kWords * half, 4 * kWords), b.time.scheduler.now(),
+                       b.sender);
         for (const std::int64_t part : {std::int64_t{5}, kWords - 5}) {
-            b.input.begin(part, b.time.scheduler.now());
+            b.input.begin(part, b.time.scheduler.now(), b.receiver);
             b.time.run();
             b.input.take_words(got);
         }

@@ -16,8 +16,11 @@ CoreTile::CoreTile(const program::CoreProgram& script, const program::Program& p
       cursor_(script.script, account_.name()),
       locks_(config.core, std::move(lock_roles), scheduler, locks, account_, *this),
       operands_(script, timing, memory),
-      calls_(program, script.tile, config, timing, scheduler, operands_, store, account_, *this),
-      cascade_(config.cascade, scheduler, operands_, account_, *this) {}
+      ports_(config.core, scheduler),
+      calls_(program, script.tile, config, timing, ports_, scheduler, operands_, store, account_,
+             *this),
+      cascade_(config.cascade, scheduler, operands_, account_, *this),
+      streams_(script.tile, config.stream, ports_, scheduler, operands_, account_, *this) {}
 
 void CoreTile::start() {
     cursor_.start();

@@ -1,5 +1,5 @@
-// A core: runs its script of lock operations, kernel calls and cascade transfers, one after the
-// other.
+// A core: runs its script of lock operations, kernel calls, and transfers on cascades and on its
+// own streams, one after the other.
 //
 // Each kind of operation has a unit of its own, which says when it is done; the core only goes on
 // with its script.
@@ -14,6 +14,7 @@
 #include "arch/npu/core/core_locks.hpp"
 #include "arch/npu/core/kernel_calls.hpp"
 #include "arch/npu/core/script_cursor.hpp"
+#include "arch/npu/core/stream_access.hpp"
 
 namespace tilesim::arch::npu::core {
 
@@ -27,8 +28,8 @@ class CoreTile final : public base::EventHandler, public OperationClient {
              tile::TileMemory* memory, const memory::port::BackingStore* store);
 
     // The core's own stream ports, as many as the device has.
-    CoreInput& input(std::int64_t index) { return calls_.stream_fed().input(index); }
-    CoreOutput& output(std::int64_t index) { return calls_.stream_fed().output(index); }
+    CoreInput& input(std::int64_t index) { return ports_.input(index); }
+    CoreOutput& output(std::int64_t index) { return ports_.output(index); }
 
     void connect(base::ProbeListener* listener) { account_.connect(listener); }
     // The cascades into and out of the core; nullptr where the program has none.
@@ -43,8 +44,14 @@ class CoreTile final : public base::EventHandler, public OperationClient {
     std::int64_t calls() const { return stats().calls.value(); }
     // The lock action the core stands at, when it waits.
     const program::LockAction* waiting_for() const { return locks_.waiting_for(); }
-    // The own stream port whose transfer the core is in.
-    std::optional<program::ChannelId> streaming() const { return calls_.stream_fed().streaming(); }
+    // The own stream port whose transfer the core is in, and what it moves: "3 words".
+    std::optional<program::ChannelId> streaming() const {
+        const auto port = streams_.streaming();
+        return port ? port : calls_.stream_fed().streaming();
+    }
+    std::string streamed() const {
+        return streams_.streaming() ? streams_.streamed() : "the words of C";
+    }
     // The cascade operation the core executes: words it puts or gets.
     const program::PutCascadeOp* putting() const { return cascade_.putting(); }
     const program::GetCascadeOp* getting() const { return cascade_.getting(); }
@@ -69,6 +76,8 @@ class CoreTile final : public base::EventHandler, public OperationClient {
     void execute(const program::CallOp& op) { calls_.begin(op); }
     void execute(const program::PutCascadeOp& op) { cascade_.put(op); }
     void execute(const program::GetCascadeOp& op) { cascade_.get(op); }
+    void execute(const program::PutStreamOp& op) { streams_.put(op); }
+    void execute(const program::GetStreamOp& op) { streams_.get(op); }
     void execute(const program::LoopOp&) {}  // the cursor's
 
     const program::CoreProgram& script_;
@@ -77,8 +86,10 @@ class CoreTile final : public base::EventHandler, public OperationClient {
     ScriptCursor cursor_;
     CoreLocks locks_;
     CoreOperands operands_;
+    CorePorts ports_;
     KernelCalls calls_;
     CascadePort cascade_;
+    StreamAccess streams_;
     bool resetting_ = false;
 };
 

@@ -189,10 +189,13 @@ TEST(CoreTile, SpinsWhenItsLoopForEverGivesNobodyAnything) {
 }
 
 TEST(CoreTile, HasAsManyStreamPortsAsTheDevice) {
-    Bench b({});
-    b.core->input(0).begin(1, base::Cycles{0});
-    EXPECT_TRUE(b.core->input(0).sink().waiting());
+    Bench b({{program::GetStreamOp{0, 3, {}}}});
     EXPECT_FALSE(b.core->streaming().has_value());
+    b.run();
+    EXPECT_TRUE(b.core->input(0).sink().waiting());
+    EXPECT_EQ(b.core->streaming(),
+              (program::ChannelId{kTile, program::Direction::S2MM, 0, program::PortKind::Core}));
+    EXPECT_EQ(b.core->streamed(), "3 words");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ std::int64_t macs_of(const program::Kernel& kernel) {
 }  // namespace
 
 KernelCalls::KernelCalls(const program::Program& program, program::TileCoordinate tile,
-                         const NpuConfig& config, const KernelTiming& timing,
+                         const NpuConfig& config, const KernelTiming& timing, CorePorts& ports,
                          CycleScheduler& scheduler, CoreOperands& operands,
                          const memory::port::BackingStore* store, CoreAccount& account,
                          OperationClient& core)
@@ -65,7 +65,7 @@ KernelCalls::KernelCalls(const program::Program& program, program::TileCoordinat
       operands_(operands),
       account_(account),
       core_(core),
-      stream_fed_(program, tile, config, scheduler, operands, store, account, *this),
+      stream_fed_(program, tile, config, ports, scheduler, operands, store, account, *this),
       timing_(timing) {
     for (const program::Kernel& each : program.kernels) {
         cycles_.push_back(cycles_of(each, timing));

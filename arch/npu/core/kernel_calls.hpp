@@ -17,11 +17,11 @@ namespace tilesim::arch::npu::core {
 class KernelCalls final : public base::EventHandler, public OperationClient {
   public:
     KernelCalls(const program::Program& program, program::TileCoordinate tile,
-                const NpuConfig& config, const KernelTiming& timing, CycleScheduler& scheduler,
-                CoreOperands& operands, const memory::port::BackingStore* store,
-                CoreAccount& account, OperationClient& core);
+                const NpuConfig& config, const KernelTiming& timing, CorePorts& ports,
+                CycleScheduler& scheduler, CoreOperands& operands,
+                const memory::port::BackingStore* store, CoreAccount& account,
+                OperationClient& core);
 
-    StreamFedCall& stream_fed() { return stream_fed_; }
     const StreamFedCall& stream_fed() const { return stream_fed_; }
 
     void begin(const program::CallOp& call);

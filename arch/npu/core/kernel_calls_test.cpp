@@ -52,8 +52,8 @@ struct Bench {
             call.advance = {0};
         }
         operands.emplace(rotations, timing, memory ? &*memory : nullptr);
-        calls.emplace(program, kTile, config, timing, time.scheduler, *operands, nullptr, account,
-                      core);
+        calls.emplace(program, kTile, config, timing, ports, time.scheduler, *operands, nullptr,
+                      account, core);
     }
     void run() {
         calls->begin(call);
@@ -70,6 +70,7 @@ struct Bench {
     CoreAccount account{time.scheduler, root};
     testing::Core core{time};
     KernelTiming timing{config.kernels};
+    CorePorts ports{config.core, time.scheduler};
     std::optional<tile::TileMemory> memory;
     std::optional<CoreOperands> operands;
     std::optional<KernelCalls> calls;

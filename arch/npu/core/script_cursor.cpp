@@ -18,6 +18,8 @@ bool gives(const std::vector<program::CoreOp>& body) {
         return std::holds_alternative<program::ReleaseOp>(op.op) ||
                std::holds_alternative<program::PutCascadeOp>(op.op) ||
                std::holds_alternative<program::GetCascadeOp>(op.op) ||
+               std::holds_alternative<program::PutStreamOp>(op.op) ||
+               std::holds_alternative<program::GetStreamOp>(op.op) ||
                (loop != nullptr && gives(loop->body));
     });
 }

@@ -20,7 +20,8 @@ class ScriptCursor {
     ScriptCursor(const std::vector<program::CoreOp>& script, std::string core)
         : script_(script), core_(std::move(core)) {}
 
-    // Stands in a loop without end whose body gives nobody anything: no release, no cascade.
+    // Stands in a loop without end whose body gives nobody anything: no release, no cascade or
+    // stream.
     bool spins() const;
 
     void start() { stack_ = {{&script_, 0, 1}}; }

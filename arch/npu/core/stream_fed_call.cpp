@@ -21,23 +21,18 @@ constexpr std::int64_t kOutputOfC = 0;
 }  // namespace
 
 StreamFedCall::StreamFedCall(const program::Program& program, program::TileCoordinate tile,
-                             const NpuConfig& config, CycleScheduler& scheduler,
+                             const NpuConfig& config, CorePorts& ports, CycleScheduler& scheduler,
                              CoreOperands& operands, const memory::port::BackingStore* store,
                              CoreAccount& account, OperationClient& client)
     : tile_(tile),
       timing_(config.kernels),
       words_per_cycle_(config.stream.words_per_cycle()),
+      ports_(ports),
       scheduler_(scheduler),
       operands_(operands),
       store_(store),
       account_(account),
       client_(client) {
-    for (std::int64_t i = 0; i < config.core.stream_inputs; ++i) {
-        inputs_.push_back(std::make_unique<CoreInput>(scheduler, *this));
-    }
-    for (std::int64_t i = 0; i < config.core.stream_outputs; ++i) {
-        outputs_.push_back(std::make_unique<CoreOutput>(*this));
-    }
     for (const program::LogicStream& stream : program.logic_streams) {
         if (stream.tile == tile) {
             a_stream_.emplace(program, stream);
@@ -90,14 +85,14 @@ void StreamFedCall::on_event(std::uint64_t tag, base::Femtoseconds) {
 void StreamFedCall::read_c() {
     transfer_begin_ = scheduler_.now();
     account_.enter(CoreState::ReadingC);
-    inputs_[kInputOfC]->begin(c_words_, transfer_begin_);
+    ports_.input(kInputOfC).begin(c_words_, transfer_begin_, *this);
 }
 
 void StreamFedCall::write_c() {
     if (operands_.functional()) {
         a_.resize(static_cast<std::size_t>(a_bytes(*kernel_)));
         c_.clear();
-        inputs_[kInputOfC]->take_words(c_);
+        ports_.input(kInputOfC).take_words(c_);
     }
     a_stream_->play(a_bytes(*kernel_), store_, a_, scheduler_.now());
     if (operands_.functional()) {
@@ -106,7 +101,7 @@ void StreamFedCall::write_c() {
     }
     transfer_begin_ = scheduler_.now();
     account_.enter(CoreState::WritingC);
-    outputs_[kOutputOfC]->begin(c_words_, std::as_bytes(std::span{c_}), transfer_begin_);
+    ports_.output(kOutputOfC).begin(c_words_, std::as_bytes(std::span{c_}), transfer_begin_, *this);
 }
 
 void StreamFedCall::on_core_stream(Cycles) {

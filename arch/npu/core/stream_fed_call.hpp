@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -25,12 +24,10 @@ class StreamFedCall final : public base::EventHandler, public CoreStreamClient {
   public:
     // `store`: DRAM's bytes, A's among them; nullptr in timing mode.
     StreamFedCall(const program::Program& program, program::TileCoordinate tile,
-                  const NpuConfig& config, CycleScheduler& scheduler, CoreOperands& operands,
-                  const memory::port::BackingStore* store, CoreAccount& account,
-                  OperationClient& client);
+                  const NpuConfig& config, CorePorts& ports, CycleScheduler& scheduler,
+                  CoreOperands& operands, const memory::port::BackingStore* store,
+                  CoreAccount& account, OperationClient& client);
 
-    CoreInput& input(std::int64_t index) { return *inputs_[static_cast<std::size_t>(index)]; }
-    CoreOutput& output(std::int64_t index) { return *outputs_[static_cast<std::size_t>(index)]; }
     // The port whose transfer the core is in.
     std::optional<program::ChannelId> streaming() const;
 
@@ -47,13 +44,12 @@ class StreamFedCall final : public base::EventHandler, public CoreStreamClient {
     program::TileCoordinate tile_;
     StreamKernelTiming timing_;
     std::int64_t words_per_cycle_;
+    CorePorts& ports_;
     CycleScheduler& scheduler_;
     CoreOperands& operands_;
     const memory::port::BackingStore* store_;
     CoreAccount& account_;
     OperationClient& client_;
-    std::vector<std::unique_ptr<CoreInput>> inputs_;
-    std::vector<std::unique_ptr<CoreOutput>> outputs_;
     std::optional<LogicStreamPlayer> a_stream_;
 
     const program::CallOp* call_ = nullptr;    // under way

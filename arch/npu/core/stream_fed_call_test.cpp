@@ -67,14 +67,15 @@ struct Bench {
         program.logic_streams = {{"A", kTile, 0, rate, {{0, a_bytes(kernel), 1}}}};
         memory.emplace(config, program);
         operands.emplace(rotations, timing, with_bytes ? &*memory : nullptr);
-        call.emplace(program, kTile, config, time.scheduler, *operands,
+        ports.emplace(config.core, time.scheduler);
+        call.emplace(program, kTile, config, *ports, time.scheduler, *operands,
                      with_bytes ? &store : nullptr, account, core);
         account.connect(&states);
-        c_in.emplace("in", time.scheduler, source, branches(call->input(1).sink()), kNoArbiters,
+        c_in.emplace("in", time.scheduler, source, branches(ports->input(1).sink()), kNoArbiters,
                      std::nullopt, false, with_bytes);
-        c_out.emplace("out", time.scheduler, call->output(0), branches(sink.sink), kNoArbiters,
+        c_out.emplace("out", time.scheduler, ports->output(0), branches(sink.sink), kNoArbiters,
                       std::nullopt, false, with_bytes);
-        call->output(0).set_flow(*c_out);
+        ports->output(0).set_flow(*c_out);
     }
     static std::vector<stream::StreamFlow::Branch> branches(stream::StreamSink& to) {
         return {{&to, Cycles{kLatency}, kFit}};
@@ -104,6 +105,7 @@ struct Bench {
     memory::port::BackingStore store;
     std::optional<tile::TileMemory> memory;
     std::optional<CoreOperands> operands;
+    std::optional<CorePorts> ports;
     std::optional<StreamFedCall> call;
     Source source;
     Sink sink{time.scheduler};

@@ -290,13 +290,27 @@ struct GetCascadeOp {
     std::int64_t words = 1;
     std::optional<std::int64_t> operand;
 };
+// Words of 32 bits to the core's own stream output `port`, or from its stream input. Operands as
+// above.
+struct PutStreamOp {
+    std::int64_t port = 0;
+    std::int64_t words = 1;
+    std::optional<std::int64_t> operand;
+};
+struct GetStreamOp {
+    std::int64_t port = 0;
+    std::int64_t words = 1;
+    std::optional<std::int64_t> operand;
+};
 struct LoopOp {
     std::int64_t count = 1;                 // when `parameter` is not set; -1 is for ever
     std::optional<std::int64_t> parameter;  // index of the core's run-time parameter
     std::vector<CoreOp> body;
 };
 struct CoreOp {
-    std::variant<AcquireOp, ReleaseOp, CallOp, LoopOp, PutCascadeOp, GetCascadeOp> op;
+    std::variant<AcquireOp, ReleaseOp, CallOp, LoopOp, PutCascadeOp, GetCascadeOp, PutStreamOp,
+                 GetStreamOp>
+        op;
 };
 
 // A memory of the programmable logic playing its contents on a core's stream input 0: passes in

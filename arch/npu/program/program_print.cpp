@@ -260,6 +260,14 @@ class Printer {
             } else if (const auto* get = std::get_if<GetCascadeOp>(&entry.op)) {
                 text_ += fmt::format("{}- get: {{words: {}{}}}\n", indent, get->words,
                                      operand(core, ", into: ", get->operand));
+            } else if (const auto* sent = std::get_if<PutStreamOp>(&entry.op)) {
+                text_ +=
+                    fmt::format("{}- put_stream: {{port: {}, words: {}{}}}\n", indent, sent->port,
+                                sent->words, operand(core, ", from: ", sent->operand));
+            } else if (const auto* read = std::get_if<GetStreamOp>(&entry.op)) {
+                text_ +=
+                    fmt::format("{}- get_stream: {{port: {}, words: {}{}}}\n", indent, read->port,
+                                read->words, operand(core, ", into: ", read->operand));
             } else if (const auto* loop = std::get_if<LoopOp>(&entry.op)) {
                 text_ +=
                     loop->parameter

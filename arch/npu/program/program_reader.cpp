@@ -426,8 +426,18 @@ class Reader {
             } else if (entry.has("get")) {
                 ops.push_back({cascade<GetCascadeOp>(
                     entry.child("get", "words from the incoming cascade"), "into", core)});
+            } else if (entry.has("put_stream")) {
+                ops.push_back({own_stream<PutStreamOp>(
+                    entry.child("put_stream", "words to the core's own stream output"), "from",
+                    core)});
+            } else if (entry.has("get_stream")) {
+                ops.push_back({own_stream<GetStreamOp>(
+                    entry.child("get_stream", "words from the core's own stream input"), "into",
+                    core)});
             } else {
-                entry.error("", "must be acquire, release, call, put, get or loop");
+                entry.error("",
+                            "must be acquire, release, call, put, get, put_stream, get_stream or "
+                            "loop");
             }
             entry.done();
         }
@@ -438,11 +448,27 @@ class Reader {
     static Op cascade(Node node, const char* operand, const CoreProgram& core) {
         Op op;
         node.required("words", op.words, {1, 1 << 20}, "of 512 bits");
-        if (node.has(operand)) {
-            op.operand = read_reference(node, operand, core.rotations, "rotation");
-        }
+        op.operand = optional_rotation(node, operand, core);
         node.done();
         return op;
+    }
+
+    template <class Op>
+    static Op own_stream(Node node, const char* operand, const CoreProgram& core) {
+        Op op;
+        node.optional("port", op.port, {0, 7}, "of the core's inputs or outputs");
+        node.required("words", op.words, {1, 1 << 20}, "of 32 bits");
+        op.operand = optional_rotation(node, operand, core);
+        node.done();
+        return op;
+    }
+
+    static std::optional<std::int64_t> optional_rotation(Node& node, const char* key,
+                                                         const CoreProgram& core) {
+        if (!node.has(key)) {
+            return std::nullopt;
+        }
+        return read_reference(node, key, core.rotations, "rotation");
     }
 
     static LoopOp read_loop(Node node) {

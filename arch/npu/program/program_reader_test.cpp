@@ -45,6 +45,10 @@ cores:
             body:
               - call: {kernel: work, operands: [x], advance: [x]}
           - release: {lock: free, value: 1}
+          - put: {words: 5, from: x}
+          - get: {words: 3}
+          - put_stream: {port: 1, words: 7, from: x}
+          - get_stream: {port: 0, words: 11}
 sequence:
   - write_descriptor: {tile: [0, 0], descriptor: {id: 3, buffer: A, offset: 0, length: 16}}
   - push: {to: {tile: [0, 0], channel: s2mm1}, descriptor: 3, repeat: 1, token: off}

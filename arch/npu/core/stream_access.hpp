@@ -1,0 +1,67 @@
+// A core's puts and gets on its own stream ports.
+//
+// Models:  the core is in the operation until its last word has left or has been taken, a word a
+//          cycle or as the stream takes and gives them.
+// Ignores: instructions behind a get that do not need its word and issue while it is on its way.
+// Source:  AMD AM009, AM020 (ports of 32 bits).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arch/npu/core/core_account.hpp"
+#include "arch/npu/core/core_operands.hpp"
+#include "arch/npu/core/core_operation.hpp"
+#include "arch/npu/core/core_stream.hpp"
+
+namespace tilesim::arch::npu::core {
+
+class StreamAccess final : public base::EventHandler, public CoreStreamClient {
+  public:
+    StreamAccess(program::TileCoordinate tile, const StreamConfig& config, CorePorts& ports,
+                 CycleScheduler& scheduler, CoreOperands& operands, CoreAccount& account,
+                 OperationClient& core)
+        : tile_(tile),
+          words_per_cycle_(config.words_per_cycle()),
+          ports_(ports),
+          scheduler_(scheduler),
+          operands_(operands),
+          account_(account),
+          core_(core) {}
+
+    // The port the operation under way is on, and what moves there: "3 words".
+    std::optional<program::ChannelId> streaming() const { return port_; }
+    std::string streamed() const;
+
+    void put(const program::PutStreamOp& op);
+    void get(const program::GetStreamOp& op);
+
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+    // `now`: the array's first cycle after the last word, whose streams may have a faster clock.
+    void on_core_stream(base::Cycles now) override { scheduler_.at(now, *this); }
+    void on_core_words(std::int64_t words, base::Cycles start) override;
+
+  private:
+    void begin(program::Direction direction, std::int64_t port, std::int64_t words,
+               std::optional<std::int64_t> operand);
+    std::span<std::byte> operand_bytes();
+
+    program::TileCoordinate tile_;
+    std::int64_t words_per_cycle_;
+    CorePorts& ports_;
+    CycleScheduler& scheduler_;
+    CoreOperands& operands_;
+    CoreAccount& account_;
+    OperationClient& core_;
+
+    std::optional<program::ChannelId> port_;  // of the operation under way, and what it says:
+    std::int64_t words_ = 0;
+    std::optional<std::int64_t> operand_;
+    base::Cycles begin_{0};
+    base::Cycles moved_until_{0};   // ticks of the streams' clock
+    std::vector<std::byte> zeros_;  // what is put without an operand
+    std::vector<std::uint32_t> got_;
+};
+
+}  // namespace tilesim::arch::npu::core
