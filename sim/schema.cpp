@@ -194,7 +194,8 @@ Json model_schema() {
 Json kernels_schema(const Json& scenario) {
     Json schema{{"type", "object"}, {"additionalProperties", false}};
     const Json& design = scenario["properties"]["design"]["properties"];
-    for (const char* key : {"kernels", "cascade", "default_kernel", "default_core", "inline"}) {
+    for (const char* key :
+         {"kernels", "cascade", "stream", "default_kernel", "default_core", "inline"}) {
         schema["properties"][key] = design.at(key);
     }
     return schema;

@@ -45,7 +45,7 @@ std::vector<Cause> causes_of_cores(const RunResult& result) {
                                   ? "host copies of B"
                                   : "parameters and locks not written in time"},
             {core("c_load") + core("c_store"), "C transfer"},
-            {core("waiting_for_stream"), "streams of A and C"},
+            {core("stream") + core("waiting_for_stream"), "cores' own streams"},
             {core("cascade") + core("waiting_for_cascade"), "cascade"},
             {core("waiting_for_lock"), "locks between cores"}};
 }

@@ -53,9 +53,9 @@ std::string mirrored(std::string predicate) {
 }  // namespace
 
 bool is_event(const Operation& operation) {
-    static constexpr std::array<std::string_view, 7> kEvents{
-        "aie.use_lock",          "func.call",       "call",
-        "aie.put_cascade",       "aie.get_cascade", "aie.objectfifo.acquire",
+    static constexpr std::array<std::string_view, 9> kEvents{
+        "aie.use_lock",          "func.call",      "call",           "aie.put_cascade",
+        "aie.get_cascade",       "aie.put_stream", "aie.get_stream", "aie.objectfifo.acquire",
         "aie.objectfifo.release"};
     return std::find(kEvents.begin(), kEvents.end(), operation.name) != kEvents.end();
 }

@@ -55,7 +55,7 @@ struct Loop {
     std::vector<std::string> steps;
     std::multimap<std::size_t, const Operation*> raises;  // the additions, by argument
     std::optional<CountedTest> test;
-    bool events = false;  // lock operations, calls, cascades
+    bool events = false;                             // lock operations, calls, cascades, streams
     std::map<std::string, std::string> other_names;  // of values, as blocks hand them on
     const std::string& first_name(const std::string& name) const;
 };
@@ -104,7 +104,7 @@ class ControlFlow {
     std::set<std::string> deciding_;
 };
 
-// Lock operations, calls, cascades: what a script keeps.
+// Lock operations, calls, cascades, streams: what a script keeps.
 bool is_event(const Operation& operation);
 
 }  // namespace tilesim::workloads::npu::mlir

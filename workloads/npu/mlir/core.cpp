@@ -29,6 +29,10 @@ constexpr const char* kEstimate =
     "{}: no cost is stated for this function; taken as {} cycles, each buffer once through the "
     "core's load port. State it under `kernels` of the side file";
 
+constexpr const char* kZeros =
+    "what cores put on their own streams is not computed: zeros in its place, only their time "
+    "counts";
+
 class CoreReader {
   public:
     CoreReader(Lowering& lowering, const Operation& operation)
@@ -72,6 +76,17 @@ class CoreReader {
             name_results(operation, scope);
             writer_.flush(ops);
             ops.push_back({program::GetCascadeOp{1, std::nullopt}});
+        } else if (name == "aie.put_stream") {
+            writer_.clock().wait_for_operands(operation);
+            writer_.flush(ops);
+            const StreamUse use = read_stream_use(operation, scope, lowering_.config.core);
+            ops.push_back({program::PutStreamOp{use.port, use.words, std::nullopt}});
+            lowering_.note(kZeros);
+        } else if (name == "aie.get_stream") {
+            const StreamUse use = read_stream_use(operation, scope, lowering_.config.core);
+            name_results(operation, scope);
+            writer_.flush(ops);
+            ops.push_back({program::GetStreamOp{use.port, use.words, std::nullopt}});
         } else if (name == "aie.objectfifo.acquire") {
             acquire_elements(operation, scope, ops);
         } else if (name == "aie.objectfifo.release") {
@@ -117,6 +132,12 @@ class CoreReader {
     const FifoPool* pool_of(const Operation& operation, const FifoUse& use) const {
         const ObjectFifo& fifo = lowering_.fifos[use.fifo];
         const FifoEnd* end = fifo.end_at(core_.tile, use.produces);
+        if (end != nullptr && end->stream_port) {
+            throw ReadError(operation.where,
+                            fmt::format("the end of @{} at this core is the core's own stream: it "
+                                        "has no elements to acquire or release",
+                                        fifo.name));
+        }
         if (end == nullptr || !end->pool) {
             throw ReadError(operation.where,
                             fmt::format("this core is no {} of @{}",
@@ -332,12 +353,22 @@ class CoreReader {
         const auto& cascades = lowering_.options.costs.cascade;
         const auto words = cascades.find(symbol);
         const CascadeWords cascade = words == cascades.end() ? CascadeWords{} : words->second;
+        const auto& streams = lowering_.options.costs.streams;
+        const auto accesses = streams.find(symbol);
+        const StreamWords stream = accesses == streams.end() ? StreamWords{} : accesses->second;
         if (cascade.get > 0) {
             ops.push_back({program::GetCascadeOp{cascade.get, std::nullopt}});
+        }
+        if (stream.get > 0) {
+            ops.push_back({program::GetStreamOp{stream.get_port, stream.get, std::nullopt}});
         }
         program::CallOp op;
         op.kernel = kernel(symbol, operation);
         ops.push_back({op});
+        if (stream.put > 0) {
+            ops.push_back({program::PutStreamOp{stream.put_port, stream.put, std::nullopt}});
+            lowering_.note(kZeros);
+        }
         if (cascade.put > 0) {
             ops.push_back({program::PutCascadeOp{cascade.put, std::nullopt}});
         }

@@ -45,6 +45,14 @@ struct CascadeWords {
     std::int64_t put = 0;
 };
 
+// The same of its accesses to the core's own streams, words of 32 bits.
+struct StreamWords {
+    std::int64_t get = 0;
+    std::int64_t put = 0;
+    std::int64_t get_port = 0;
+    std::int64_t put_port = 0;
+};
+
 // What the host does besides the run-time sequence, after it.
 struct HostStep {
     bool wait = false;  // until the lock has the value (a counting lock: at least); else set it
@@ -56,6 +64,7 @@ struct HostStep {
 struct KernelCosts {
     std::map<std::string, std::int64_t> kernels;  // cycles of a call, by function
     std::map<std::string, CascadeWords> cascade;  // by function
+    std::map<std::string, StreamWords> streams;   // by function
     std::optional<std::int64_t> default_kernel;   // of functions not listed
     std::optional<BodylessCore> default_core;
     InlineCosts inline_code;

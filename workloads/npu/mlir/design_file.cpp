@@ -27,6 +27,7 @@ constexpr std::string_view kPlaceholder = "NPUDEVICE";
 
 constexpr arch::base::config::Range kCycles{0, 1'000'000'000};
 constexpr arch::base::config::Range kWords{0, 1'000'000};
+constexpr arch::base::config::Range kStreamPorts{0, 7};
 
 void read_inline(Node node, InlineCosts& costs) {
     const auto read = [&node](const char* key, std::int64_t& value, const char* description) {
@@ -62,6 +63,20 @@ void read_costs(Node& node, KernelCosts& costs) {
             entry.done();
         }
         cascade.done();
+    }
+    if (node.has("stream")) {
+        Node streams =
+            node.child("stream", "words a call gets from and puts on its core's own streams");
+        for (const std::string& name : streams.keys()) {
+            Node entry = streams.child(name, "by the function's name");
+            StreamWords& words = costs.streams[name];
+            entry.optional("get", words.get, kWords, "before it works");
+            entry.optional("put", words.put, kWords, "after it has worked");
+            entry.optional("get_port", words.get_port, kStreamPorts, "of the core's stream inputs");
+            entry.optional("put_port", words.put_port, kStreamPorts, "of its stream outputs");
+            entry.done();
+        }
+        streams.done();
     }
     if (node.has("default_kernel")) {
         Cycles cycles{0};
@@ -283,7 +298,8 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
                    {"runs", RepeatCount::Runs}},
                   "what dma_start's repeat_count counts; detect: by who printed the file");
     std::string costs;
-    node.optional("kernels_file", costs, "a file of kernels, default_kernel, default_core, inline");
+    node.optional("kernels_file", costs,
+                  "a file of kernels, cascade, stream, default_kernel, default_core, inline");
     if (!costs.empty()) {
         const std::string path = beside(scenario, costs);
         Document document = Document::load(path);

@@ -163,6 +163,105 @@ TEST(DesignStreams, TheFirstGenerationsCascadeIsASnake) {
     EXPECT_EQ(next(0, 2), (program::TileCoordinate{0, 3}));
 }
 
+constexpr const char* kPair =
+    "%s = aie.tile(0, 0) %w = aie.tile(0, 3) %e = aie.tile(1, 3)\n"
+    "func.func private @k()\n"
+    "%x = aie.buffer(%w) : memref<16xi32>\n";
+constexpr program::ChannelId kOut{{0, 3}, program::Direction::MM2S, 0, program::PortKind::Core};
+constexpr program::ChannelId kIn{{1, 3}, program::Direction::S2MM, 0, program::PortKind::Core};
+
+TEST(DesignStreams, CoresPutOnAndGetFromTheirOwnStreams) {
+    const std::string puts =
+        std::string{kPair} +
+        "aie.core(%w) { %p = arith.constant 1 : i32 %i = arith.constant 3 : index\n"
+        "%v = memref.load %x[%i] : memref<16xi32>\n"
+        "aie.put_stream(%p : i32, %v : i32) aie.end }\n"
+        "aie.core(%e) { %p = arith.constant 0 : i32\n"
+        "%v = aie.get_stream(%p : i32) : i32 aie.end }\n";
+    const Design design = read_for("xdna", "module { aie.device(npu1) {\n" + puts +
+                                               "aie.flow(%w, Core : 0, %e, Core : 0) } }");
+    const program::Program& program = design.program;
+    ASSERT_EQ(program.routes.size(), 1U);
+    EXPECT_EQ(program.routes[0].source, kOut);
+    EXPECT_EQ(program.routes[0].destinations, std::vector{kIn});
+    const auto& script = program.cores.at(0).script;
+    ASSERT_EQ(script.size(), 2U);
+    // The load's word is put as soon as it is there.
+    const auto& call = std::get<program::CallOp>(script[0].op);
+    EXPECT_EQ(program.kernels[static_cast<std::size_t>(call.kernel)].cycles, 7);
+    const auto& put = std::get<program::PutStreamOp>(script[1].op);
+    EXPECT_EQ(put.words, 1);
+    EXPECT_EQ(put.port, 0);  // AIE-ML has one: the number does not count
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("only their time counts")));
+}
+
+TEST(DesignStreams, AStreamsValueIsSoManyWords) {
+    const auto words = [](const char* type) {
+        const auto program = read_aie1(
+            fmt::format("%t = aie.tile(7, 3) %u = aie.tile(8, 3) aie.flow(%t, Core : 1, %u, Core : "
+                        "0)\n"
+                        "aie.core(%t) {{ %p = arith.constant 1 : i32\n"
+                        "aie.put_stream(%p : i32, %v : {0}) aie.end }}\n"
+                        "aie.core(%u) {{ %v = aie.get_stream(0) : {0} aie.end }}",
+                        type));
+        const auto& put = std::get<program::PutStreamOp>(program.program.cores.at(0).script[0].op);
+        const auto& get = std::get<program::GetStreamOp>(program.program.cores.at(1).script[0].op);
+        EXPECT_EQ(put.port, 1);
+        EXPECT_EQ(put.words, get.words);
+        return put.words;
+    };
+    EXPECT_EQ(words("i32"), 1);
+    EXPECT_EQ(words("f32"), 1);
+    EXPECT_EQ(words("i128"), 4);
+    EXPECT_THAT(error_of("%t = aie.tile(0, 2) aie.core(%t) { aie.put_stream(%p : i32, %v : i16) }"),
+                HasSubstr("is not a constant the reader knows"));
+    EXPECT_THAT(error_of("%t = aie.tile(0, 2) aie.core(%t) { %p = arith.constant 0 : i32\n"
+                         "aie.put_stream(%p : i32, %v : i16) aie.end }"),
+                HasSubstr("words of 32 bits (i32, f32, i128), not i16"));
+}
+
+TEST(DesignStreams, KernelsStreamAccessesComeFromTheSideFile) {
+    const std::string text = std::string{kPair} +
+                             "aie.core(%w) { func.call @k() : () -> () aie.end }\n"
+                             "aie.flow(%w, Core : 0, %s, DMA : 0)\n";
+    ReadOptions options;
+    options.costs.streams["k"] = {.put = 5};
+    const auto program = read_npu(text, options);
+    EXPECT_EQ(std::get<program::PutStreamOp>(program.cores.at(0).script.at(1).op).words, 5);
+    ASSERT_EQ(program.routes.size(), 1U);
+    EXPECT_EQ(program.routes[0].source, kOut);
+    // Without: nobody knows how many words pass.
+    const Design without = read_for("xdna", "module { aie.device(npu1) {\n" + text + "} }");
+    EXPECT_TRUE(without.program.routes.empty());
+    EXPECT_THAT(without.notes, testing::Contains(HasSubstr("state it under `stream`")));
+    options.costs.streams["k"] = {.get = 3};
+    const auto gets = read_npu(std::string{kPair} +
+                                   "aie.core(%w) { func.call @k() : () -> () aie.end }\n"
+                                   "aie.flow(%s, DMA : 0, %w, Core : 0)\n",
+                               options);
+    EXPECT_EQ(std::get<program::GetStreamOp>(gets.cores.at(0).script.at(0).op).words, 3);
+    EXPECT_THAT(
+        error_of(std::string{kPair} + "aie.core(%w) { %p = arith.constant 0 : i32\n"
+                                      "aie.put_stream(%p : i32, %p : i32) aie.end }\n"
+                                      "aie.packet_flow(3) { aie.packet_source<%w, Core : 0>\n"
+                                      "aie.packet_dest<%s, DMA : 0> }"),
+        HasSubstr("packets that a core sends on its own stream are not modelled"));
+}
+
+TEST(DesignStreams, SwitchboxesLeadToAndFromCores) {
+    const auto program = read_npu(std::string{kPair} +
+                                  "aie.core(%w) { %p = arith.constant 0 : i32\n"
+                                  "aie.put_stream(%p : i32, %p : i32) aie.end }\n"
+                                  "aie.core(%e) { %v = aie.get_stream(0) : i32 aie.end }\n"
+                                  "aie.switchbox(%w) { aie.connect<Core : 0, East : 2> }\n"
+                                  "aie.switchbox(%e) { aie.connect<West : 2, Core : 0> }");
+    ASSERT_EQ(program.routes.size(), 1U);
+    EXPECT_EQ(program.routes[0].source, kOut);
+    EXPECT_EQ(program.routes[0].destinations, std::vector{kIn});
+    ASSERT_EQ(program.routes[0].path.size(), 2U);
+    EXPECT_EQ(program.routes[0].path[1].out, (program::SwitchPort{program::Bundle::Core, 0}));
+}
+
 constexpr const char* kChain =
     "%s = aie.tile(0, 0) %c = aie.tile(0, 2) %l = aie.lock(%s, 4)\n"
     "aie.shim_dma_allocation @out(%s, S2MM, 1)\n"

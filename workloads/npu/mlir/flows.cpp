@@ -29,7 +29,9 @@ class FlowReader {
             });
         }
         for (const auto& [from, to] : lowering_.fifo_streams) {
-            add({from, to, std::nullopt, false, lowering_.device.where});
+            for (const program::ChannelId& end : to) {
+                circuit(from, end, lowering_.device.where);
+            }
         }
         return std::move(flows_);
     }
@@ -43,16 +45,28 @@ class FlowReader {
     }
 
     void left_out(const TilePort& port) {
+        if (port.second.bundle == "core") {
+            lowering_.note(
+                "what kernels exchange over their core's own streams is left out where nothing "
+                "says how many words; state it under `stream` of the side file");
+            return;
+        }
         lowering_.note(fmt::format("streams from or to {} ports are left out", port.second.bundle));
     }
 
     // An end of a stream; notes and nothing for ends that are no channel.
     std::optional<program::ChannelId> channel(const TilePort& port, program::Direction direction) {
         const auto id = channel_at(lowering_.config, port, direction);
-        if (!id) {
+        if (!id || !is_used(*id)) {
             left_out(port);
+            return std::nullopt;
         }
         return id;
+    }
+
+    // Whether anything is known to pass: a core's own ports are its script's.
+    bool is_used(const program::ChannelId& id) const {
+        return id.port == program::PortKind::Dma || ports_.contains(id);
     }
 
     static bool is_wire_end(const TilePort& port) {
@@ -69,11 +83,24 @@ class FlowReader {
         const auto from = channel_at(lowering_.config, source, program::Direction::MM2S);
         const auto to = channel_at(lowering_.config, destination, program::Direction::S2MM);
         if (from && to) {
-            add({*from, {*to}, std::nullopt, false, operation.where});
+            circuit(*from, *to, operation.where);
         } else if ((from || is_wire_end(source)) && (to || is_wire_end(destination))) {
             flows_.wires[source].push_back(destination);
         } else {
             left_out(from || is_wire_end(source) ? destination : source);
+        }
+    }
+
+    // Of two cores one may be known to use the stream: the other's part is then missing, and the
+    // run will tell.
+    void circuit(const program::ChannelId& from, const program::ChannelId& to, Location where) {
+        const bool between_cores =
+            from.port == program::PortKind::Core && to.port == program::PortKind::Core;
+        if (!is_used(from) || !is_used(to)) {
+            left_out({from.tile, {"core", from.index}});
+        }
+        if ((is_used(from) && is_used(to)) || (between_cores && (is_used(from) || is_used(to)))) {
+            add({from, {to}, std::nullopt, false, where});
         }
     }
 
@@ -107,6 +134,10 @@ class FlowReader {
                 to_control |= !source && is_control_port(at);
                 const auto id =
                     channel(at, source ? program::Direction::MM2S : program::Direction::S2MM);
+                if (id && source && id->port == program::PortKind::Core) {
+                    throw ReadError(each.where,
+                                    "packets that a core sends on its own stream are not modelled");
+                }
                 if (id && source) {
                     sources.push_back(*id);
                 } else if (id) {
@@ -187,6 +218,7 @@ class FlowReader {
     Lowering& lowering_;
     std::map<program::TileCoordinate, std::set<std::int64_t>> sent_ =
         packet_ids_sent(lowering_.program);
+    const std::set<program::ChannelId> ports_ = ports_in_use(lowering_.program);
     Flows flows_;
 };
 
@@ -213,6 +245,10 @@ std::optional<program::ChannelId> channel_at(const NpuConfig& config, const Tile
     const program::TileKind kind = config.kind_of(tile);
     program::ChannelId id{tile, direction, at.index};
     if (at.bundle == "dma") {
+        return id;
+    }
+    if (at.bundle == "core" && kind == program::TileKind::Core) {
+        id.port = program::PortKind::Core;
         return id;
     }
     if (at.bundle == "south" && kind == program::TileKind::Shim) {

@@ -31,7 +31,7 @@ using TilePort = std::pair<program::TileCoordinate, Port>;
 Port read_port(Cursor& cursor);
 // A tile's control port: what packets write registers through.
 bool is_control_port(const TilePort& port);
-// The DMA channel behind a port.
+// The DMA channel behind a port; a core's own stream port is one, too.
 std::optional<program::ChannelId> channel_at(const NpuConfig& config, const TilePort& port,
                                              program::Direction direction);
 

@@ -117,6 +117,16 @@ struct LockUse {
     bool nothing = false;  // a computed count of 0
 };
 LockUse read_lock_use(const Operation& operation, const Scope& scope);
+// aie.put_stream(%port : i32, %value : i32), aie.get_stream(%port : i32) : i128: the port, and how
+// many words the value is. Throws ReadError.
+struct StreamUse {
+    std::int64_t port = 0;
+    std::int64_t words = 1;
+};
+StreamUse read_stream_use(const Operation& operation, const Scope& scope,
+                          const arch::npu::CoreConfig& core);
+// The ports of cores' own streams that scripts put on and get from.
+std::set<program::ChannelId> ports_in_use(const program::Program& program);
 // The one region of an operation that must have one.
 const Item& region_of(const Operation& operation);
 // An integer attribute, when it is there.

@@ -78,6 +78,7 @@ class FifoReader {
         depths(inside, fifo);
         attributes(operation, fifo);
         types(cursor, fifo);
+        stream_ends(operation, fifo);
         if (fifo.consumers.empty()) {
             throw ReadError(operation.where, "an object FIFO needs a consumer");
         }
@@ -129,6 +130,7 @@ class FifoReader {
 
     void attributes(const Operation& operation, ObjectFifo& fifo) const {
         fifo.dma = is_true(operation, "via_DMA");
+        transport(operation, fifo);
         fifo.synchronized = !is_true(operation, "disable_synchronization");
         fifo.repeat = integer_attribute(operation, "repeat_count").value_or(1);
         fifo.iterations = integer_attribute(operation, "iter_count");
@@ -150,19 +152,115 @@ class FifoReader {
                 }
             }
         }
-        for (const char* stream : {"aie_stream", "plio"}) {
-            if (operation.attribute(stream) && is_true(operation, stream)) {
-                throw ReadError(operation.where,
-                                fmt::format("an object FIFO with {} (a core's own stream port or "
-                                            "one of the programmable logic) is not modelled",
-                                            stream));
-            }
+        if (is_true(operation, "plio")) {
+            throw ReadError(operation.where,
+                            "an object FIFO with plio (a port of the programmable logic) is not "
+                            "modelled");
         }
         if (fifo.repeat < 1 || fifo.repeat > kMostRepeats || fifo.iterations.value_or(1) < 1 ||
             fifo.iterations.value_or(1) > 256) {
             throw ReadError(
                 operation.where,
                 fmt::format("repeat_count must be 1..{}, iter_count 1..256", kMostRepeats));
+        }
+    }
+
+    // Ends that are a core's own stream port and have no elements: aie_stream says which, or each
+    // its prod_port, cons_ports = [..].
+    void stream_ends(const Operation& operation, ObjectFifo& fifo) const {
+        constexpr std::int64_t kProducer = 0, kConsumers = 1, kBoth = 2;
+        if (const auto stream = integer_attribute(operation, "aie_stream")) {
+            const std::int64_t port = integer_attribute(operation, "aie_stream_port").value_or(0);
+            if (*stream < kProducer || *stream > kBoth) {
+                throw ReadError(operation.where,
+                                "aie_stream must be 0 (the producer's end), 1 (the consumers') or "
+                                "2 (both)");
+            }
+            if (*stream != kConsumers) {
+                fifo.producer.stream_port = port;
+            }
+            for (FifoEnd& end : fifo.consumers) {
+                end.stream_port = *stream != kProducer ? std::optional{port} : std::nullopt;
+            }
+        }
+        if (const auto port = operation.attribute("prod_port")) {
+            Cursor cursor(*port, operation.where);
+            end_port(cursor, fifo.producer);
+        }
+        if (const auto ports = operation.attribute("cons_ports")) {
+            Cursor cursor(*ports, operation.where);
+            Cursor list(cursor.group("["));
+            for (FifoEnd& end : fifo.consumers) {
+                end_port(list, end);
+                list.skip(",");
+            }
+        }
+        check_stream_end(operation, fifo.producer, lowering_.config.core.stream_outputs);
+        for (const FifoEnd& end : fifo.consumers) {
+            check_stream_end(operation, end, lowering_.config.core.stream_inputs);
+        }
+        if (fifo.producer.stream_port &&
+            (fifo.repeat > 1 || fifo.iterations || fifo.initial_values > 0 || fifo.pads)) {
+            throw ReadError(operation.where,
+                            "a producer's own stream repeats, pads and begins with nothing: it has "
+                            "no elements");
+        }
+    }
+
+    // #aie.end_port<Core : 0>, <DMA : 1>, <DMA>
+    static void end_port(Cursor& cursor, FifoEnd& end) {
+        const Location where = cursor.where();
+        if (!cursor.skip_word("#aie.end_port")) {
+            cursor.fail("#aie.end_port<...>");
+        }
+        Cursor inside(cursor.group("<"));
+        const std::string kind = inside.word();
+        const auto number = inside.skip(":") ? std::optional{inside.integer()} : std::nullopt;
+        if (kind != "DMA" && (kind != "Core" || !number)) {
+            throw ReadError(where,
+                            "an end of an object FIFO is a DMA channel or a core's stream port: "
+                            "<DMA>, <DMA : 1>, <Core : 0>");
+        }
+        (kind == "DMA" ? end.pinned : end.stream_port) = number;
+    }
+
+    void check_stream_end(const Operation& operation, const FifoEnd& end,
+                          std::int64_t ports) const {
+        if (!end.stream_port) {
+            return;
+        }
+        if (!is_core(end.tile)) {
+            throw ReadError(operation.where, fmt::format("tile {},{} has no core, whose own stream "
+                                                         "this end could be",
+                                                         end.tile.column, end.tile.row));
+        }
+        if (*end.stream_port < 0 || *end.stream_port >= ports) {
+            throw ReadError(operation.where,
+                            fmt::format("stream port {}: cores have {} such port{}",
+                                        *end.stream_port, ports, ports == 1 ? "" : "s"));
+        }
+        if (end.dimensions != nullptr) {
+            throw ReadError(operation.where,
+                            "the end at a core's own stream has no dimensions: it has no elements");
+        }
+    }
+
+    // #aie.transport<dma, packet = ..>; before 2026 via_DMA, packet and packet_id.
+    void transport(const Operation& operation, ObjectFifo& fifo) const {
+        bool packets = is_true(operation, "packet") || operation.attribute("packet_id");
+        if (const auto stated = operation.attribute("transport")) {
+            Cursor cursor(*stated, operation.where);
+            if (!cursor.skip_word("#aie.transport")) {
+                cursor.fail("#aie.transport<...>");
+            }
+            Cursor inside(cursor.group("<"));
+            fifo.dma = fifo.dma || inside.word() == "dma";
+            packets = packets || inside.skip(",");
+        }
+        if (packets) {
+            lowering_.note(
+                "object FIFOs that go as packets are taken as circuits of their own: headers and "
+                "arbiters are left out");
         }
     }
 
@@ -208,10 +306,21 @@ class FifoReader {
                                     near.empty() ? "" : fmt::format("; did you mean @{}?", near)));
     }
 
+    // #aie.link_mode<time>
+    static bool names_time(const std::vector<Item>& mode) {
+        return std::any_of(mode.begin(), mode.end(), [](const Item& item) {
+            return item.is_word("time") || names_time(item.items);
+        });
+    }
+
     // [@in] -> [@a, @b] ([] [0, 8]); before 2025 without offsets: ()
     void link(const Operation& operation) {
         FifoLink link;
         link.where = operation.where;
+        if (const auto mode = operation.attribute("mode"); mode && names_time(*mode)) {
+            throw ReadError(operation.where,
+                            "a link whose branches take turns in time is not modelled");
+        }
         Cursor cursor(operation);
         const auto names = [&](std::vector<std::size_t>& into) {
             Cursor list(cursor.group("["));
@@ -357,6 +466,11 @@ class FifoReader {
 
     bool needs_dma(const ObjectFifo& fifo) const {
         const FifoEnd& consumer = fifo.consumers.front();
+        if (fifo.producer.stream_port ||
+            std::any_of(fifo.consumers.begin(), fifo.consumers.end(),
+                        [](const FifoEnd& end) { return end.stream_port.has_value(); })) {
+            return true;
+        }
         const bool common = is_core(fifo.producer.tile) && is_core(consumer.tile) &&
                             fifo.consumers.size() == 1 &&
                             (reaches(consumer.tile, fifo.producer.tile) ||
@@ -465,6 +579,10 @@ class FifoReader {
                                                     fifo.name, tile.column, tile.row));
         };
         FifoEnd& from = input_end(in);
+        if (from.stream_port || out.producer.stream_port) {
+            throw ReadError(link.where,
+                            "a link needs elements: its ends are no core's own streams");
+        }
         const bool larger_out = out.element.bytes() > in.consumer_element.bytes();
         const bool equal = out.element.bytes() == in.consumer_element.bytes();
         const bool of_output =
@@ -522,7 +640,7 @@ class FifoReader {
             return;
         }
         external_pool(fifo.producer, fifo.name, fifo.synchronized);
-        if (!fifo.producer.pool && has_memory(fifo.producer.tile)) {
+        if (!fifo.producer.pool && has_elements(fifo.producer)) {
             fifo.producer.pool = add_pool(fifo.producer.tile, fifo.element, fifo.name,
                                           depth_of(fifo, number, fifo.producer, true));
             lowering_.fifo_pools[*fifo.producer.pool].repeat = fifo.repeat;
@@ -535,7 +653,7 @@ class FifoReader {
         for (std::size_t i = 0; i < fifo.consumers.size(); ++i) {
             FifoEnd& end = fifo.consumers[i];
             external_pool(end, fifo.name + "_cons", fifo.synchronized);
-            if (end.pool || !has_memory(end.tile)) {
+            if (end.pool || !has_elements(end)) {
                 continue;
             }
             const std::string name = fifo.consumers.size() == 1
@@ -552,6 +670,8 @@ class FifoReader {
     bool has_memory(program::TileCoordinate tile) const {
         return lowering_.config.kind_of(tile) != program::TileKind::Shim;
     }
+
+    bool has_elements(const FifoEnd& end) const { return has_memory(end.tile) && !end.stream_port; }
 
     // Where the producer writes, if the consumer reaches that.
     void shared_pool(ObjectFifo& fifo) {

@@ -91,7 +91,7 @@ class FifoStreams {
 
     void pin(ObjectFifo& fifo) {
         const auto fix = [&](FifoEnd& end, program::Direction direction) {
-            if (!fifo.dma || !end.pinned) {
+            if (!fifo.dma || !end.pinned || end.stream_port) {
                 return;
             }
             const program::ChannelId id{end.tile, direction, *end.pinned};
@@ -132,14 +132,17 @@ class FifoStreams {
         if (!fifo.dma) {
             return;
         }
-        if (!fifo.producer.channel) {
-            fifo.producer.channel = next(fifo, fifo.producer.tile, program::Direction::MM2S);
-        }
+        const auto choose = [&](FifoEnd& end, program::Direction direction) {
+            if (end.stream_port) {
+                end.channel = {end.tile, direction, *end.stream_port, program::PortKind::Core};
+            } else if (!end.channel) {
+                end.channel = next(fifo, end.tile, direction);
+            }
+        };
+        choose(fifo.producer, program::Direction::MM2S);
         std::vector<program::ChannelId> to;
         for (FifoEnd& end : fifo.consumers) {
-            if (!end.channel) {
-                end.channel = next(fifo, end.tile, program::Direction::S2MM);
-            }
+            choose(end, program::Direction::S2MM);
             to.push_back(*end.channel);
         }
         lowering_.fifo_streams.emplace_back(*fifo.producer.channel, to);

@@ -1,5 +1,5 @@
 // Streams: aie.flow and aie.packet_flow, left to the router, or the switchboxes' own settings,
-// followed port by port from every sending DMA channel.
+// followed port by port from every sending DMA channel and every core that puts words.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class Switches {
         }
     }
 
-    // Adds a route for every stream that leaves a DMA channel.
+    // Adds a route for every stream that leaves a DMA channel or a core's own port.
     void trace_all() {
         const auto packet_ids = packet_ids_sent(lowering_.program);
         std::set<program::TileCoordinate> tiles;
@@ -78,6 +78,11 @@ class Switches {
         }
         for (const auto& entry : wires_) {
             tiles.insert(entry.first.first);
+        }
+        for (const program::ChannelId& port : ports_) {
+            if (port.direction == program::Direction::MM2S && tiles.contains(port.tile)) {
+                trace(port, {"core", port.index}, std::nullopt);
+            }
         }
         for (const program::TileCoordinate at : tiles) {
             const program::TileKind kind = lowering_.config.kind_of(at);
@@ -334,6 +339,11 @@ class Switches {
             }
         } else if (out.bundle == "dma") {
             destination = {step.tile, program::Direction::S2MM, out.index};
+        } else if (out.bundle == "core") {
+            destination = {step.tile, program::Direction::S2MM, out.index, program::PortKind::Core};
+            if (!ports_.contains(*destination)) {
+                return;
+            }
         }
         if (destination) {
             route.destinations.push_back(*destination);
@@ -349,6 +359,7 @@ class Switches {
     }
 
     Lowering& lowering_;
+    const std::set<program::ChannelId> ports_ = ports_in_use(lowering_.program);
     const std::map<TilePort, std::vector<TilePort>>& wires_;
     std::map<std::string, program::TileCoordinate> tiles_;
     std::map<program::TileCoordinate, Switch> switches_;

@@ -37,6 +37,10 @@ bool same_op(const program::CoreOp& a, const program::CoreOp& b) {
             } else if constexpr (std::is_same_v<Left, program::LoopOp>) {
                 return left.count == right.count && left.parameter == right.parameter &&
                        same(left.body, right.body);
+            } else if constexpr (std::is_same_v<Left, program::PutStreamOp> ||
+                                 std::is_same_v<Left, program::GetStreamOp>) {
+                return left.port == right.port && left.words == right.words &&
+                       left.operand == right.operand;
             } else {
                 return left.words == right.words && left.operand == right.operand;
             }
@@ -50,11 +54,16 @@ bool same(const Script& a, const Script& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_op);
 }
 
-void InlineClock::issue(const Operation& operation) {
+std::int64_t InlineClock::ready_for(const Operation& operation) const {
     std::int64_t at = now_;
     for (const Item& item : operation.items) {
         visit(item, at);
     }
+    return at;
+}
+
+void InlineClock::issue(const Operation& operation) {
+    const std::int64_t at = ready_for(operation);
     now_ = at + 1;
     for (const std::string& result : operation.results) {
         ready_[result] = at + latency(operation.name);

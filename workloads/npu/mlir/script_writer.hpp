@@ -21,10 +21,13 @@ class InlineClock {
     explicit InlineClock(const InlineCosts& costs) : costs_(costs) {}
 
     void issue(const Operation& operation);
+    // What the operation needs is there.
+    void wait_for_operands(const Operation& operation) { now_ = ready_for(operation); }
     void spend(std::int64_t cycles) { now_ = std::min(now_ + cycles, kMostCycles); }
     std::int64_t now() const { return now_; }
 
   private:
+    std::int64_t ready_for(const Operation& operation) const;
     void visit(const Item& item, std::int64_t& at) const;
     std::int64_t latency(const std::string& name) const;
 
