@@ -134,6 +134,8 @@ class Node {
     std::vector<Node> entries();
     // The keys of this map in file order, for maps whose keys are names the user chooses.
     std::vector<std::string> keys() const;
+    // The keys asked for so far.
+    const std::vector<std::string>& asked() const;
     // The scalar this node is, when it is one (an entry of a list); an error otherwise.
     std::string scalar();
     std::int64_t integer(Range range);

@@ -382,6 +382,10 @@ std::vector<std::string> Node::keys() const {
     return result;
 }
 
+const std::vector<std::string>& Node::asked() const {
+    return state_->asked;
+}
+
 std::string Node::scalar() {
     if (!state_->yaml.IsDefined() || !state_->yaml.IsScalar()) {
         state_->document->report(state_->mark, state_->path, "must be a plain value");

@@ -14,6 +14,7 @@
 #include "arch/memory/device/command_timing.hpp"
 #include "arch/memory/policy/bursts.hpp"
 #include "arch/memory/port/bank_counts.hpp"
+#include "arch/memory/port/memory_totals.hpp"
 
 namespace tilesim::arch::memory::controller {
 
@@ -55,6 +56,7 @@ class Channel {
     // CK at which the last data so far leaves the bus.
     virtual std::int64_t data_end() const = 0;
     const ChannelStats& stats() const { return stats_; }
+    virtual port::QueuePeaks peaks() const = 0;
     // Of ordinary requests; a guest counts his own commands.
     const std::vector<port::BankCounts>& bank_counts() const { return bank_counts_; }
     virtual device::CommandBus& command_bus() = 0;

@@ -48,6 +48,7 @@ void MemorySystem::submit(const port::MemoryRequest& request) {
         part->bursts[part->count++] = where;
     });
     bytes_requested_ += request.bytes;
+    end_ = std::max(end_, request.address + request.bytes);
 }
 
 void MemorySystem::lend(std::size_t channel, ChannelGuest& guest, base::Femtoseconds from) {
@@ -83,6 +84,7 @@ bool MemorySystem::idle() const {
 port::MemoryTotals MemorySystem::totals() const {
     port::MemoryTotals totals;
     totals.bytes_requested = bytes_requested_;
+    totals.end = end_;
     for (const auto& channel : channels_) {
         const ChannelStats& stats = channel->stats();
         totals.bytes_read += stats.reads.value() * config_.burst.count();
@@ -93,6 +95,7 @@ port::MemoryTotals MemorySystem::totals() const {
         totals.refreshes += stats.refreshes.value();
         totals.row_open += stats.row_open.value();
         totals.any_row_open += stats.any_row_open.value();
+        totals.peaks.raise(channel->peaks());
     }
     return totals;
 }

@@ -80,6 +80,7 @@ class MemorySystem final : public port::MemoryPort, private ChannelOwner {
     std::vector<Seat> seats_;          // by channel
     base::SlotPool<Pending> pending_;  // by request
     std::int64_t bytes_requested_ = 0;
+    std::int64_t end_ = 0;  // of the addresses asked for
 };
 
 }  // namespace tilesim::arch::memory::controller

@@ -324,7 +324,11 @@ TEST(MemoryConfig, AModeOfTheBanksChangesTheirNumbersAndNamesWhatItOverrules) {
     const device::MemoryConfig wide = read("bank_mode: wide");
     EXPECT_EQ(wide.banks(), 32);
     EXPECT_EQ(wide.timing.tCCD_L, base::Cycles{14});
-    EXPECT_THAT(wide.overruled, testing::Contains("memory.bank_modes.eight.timing.tCCD_L"));
+    // What a mode leaves to the numbers beside it counts no more than what it gives.
+    EXPECT_THAT(wide.overruled, testing::IsSupersetOf({"memory.bank_modes.eight.timing.tCCD_L",
+                                                       "memory.bank_modes.eight.timing.tWTR_S",
+                                                       "memory.bank_modes.wide.clock_up_to"}));
+    EXPECT_THAT(wide.of_mode, testing::Contains("tWTR_S"));
     const device::MemoryConfig eight = read("bank_mode: eight");
     EXPECT_EQ(eight.banks(), 8);
     EXPECT_EQ(eight.row, base::Bytes{8192});

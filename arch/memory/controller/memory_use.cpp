@@ -1,60 +1,130 @@
 #include "arch/memory/controller/memory_use.hpp"
 
+#include <algorithm>
 #include <initializer_list>
+
+#include "arch/base/limit.hpp"
 
 namespace tilesim::arch::memory::controller {
 
-std::vector<std::string> not_exercised(const device::MemoryConfig& config,
-                                       const port::MemoryTotals& totals, bool guest) {
-    std::vector<std::string> names;
-    const auto name_if = [&names](bool unused, const char* map,
-                                  std::initializer_list<const char*> keys) {
+namespace {
+
+using base::spares;
+using device::AddressField;
+
+class MemoryUse {
+  public:
+    MemoryUse(const device::MemoryConfig& config, const port::MemoryTotals& totals, bool guest)
+        : config_(config), totals_(totals), guest_(guest) {}
+
+    std::vector<std::string> unused() {
+        name_timing();
+        name_spacing();
+        name_refresh();
+        name_mode();
+        name_controller();
+        name_rows();
+        // Of a time; energy is not one.
+        name_if(!config_.power.core.given(), "memory.power.", {"devices", "standby_permille"});
+        return std::move(names_);
+    }
+
+  private:
+    void name_if(bool unused, const char* map, std::initializer_list<const char*> keys) {
         for (const char* key : keys) {
             if (unused) {
-                names.push_back(std::string{map} + key);
+                names_.push_back(std::string{map} + key);
             }
         }
-    };
-    const bool reads = totals.bytes_read > 0;
-    const bool writes = totals.bytes_written > 0;
-    const bool any = totals.bursts > 0;
-    const char* timing = "memory.timing.";
-    const char* controller = "memory.controller.";
+    }
+
     // What a guest keeps to as well: rows, latencies and the turns of the bus.
-    name_if(!any && !guest, timing,
-            {"burst", "activate_command", "column_command", "tRCD", "tRP", "tRAS", "tRC"});
-    name_if(totals.activates == 0 && !guest, timing, {"precharge_command"});
-    name_if(!reads && !guest, timing, {"read_latency"});
-    name_if(!writes && !guest, timing, {"write_latency", "tWR", "tWTR_L"});
-    name_if(!(reads && writes) && !guest, timing, {"tRTW"});
-    name_if(totals.refreshes == 0, timing, {"tREFI", "tRFC"});
-    name_if(totals.activates < 2, timing, {"tRRD_S", "tRRD_L"});
-    name_if(totals.activates < 5, timing, {"tFAW"});  // the fifth is the first to wait for it
-    name_if(!any, timing, {"tCCD_S"});
-    name_if(!reads, timing, {"tCCD_L", "tRTP"});
-    name_if(!writes, timing, {"tCCD_L_WR"});
-    name_if(!(reads && writes), timing, {"tWTR_S"});
+    void name_timing() {
+        name_if(!any_ && !guest_, kTiming,
+                {"burst", "activate_command", "column_command", "tRCD", "tRP", "tRAS", "tRC"});
+        name_if(totals_.activates == 0 && !guest_, kTiming, {"precharge_command"});
+        name_if(!reads_ && !guest_, kTiming, {"read_latency"});
+        name_if(!writes_ && !guest_, kTiming, {"write_latency", "tWR", "tWTR_L", "tRCD_WR"});
+        name_if(!(reads_ && writes_) && !guest_, kTiming, {"tRTW"});
+    }
 
-    name_if(!writes && !guest, timing, {"tRCD_WR"});
-    name_if(totals.activates < 2, timing, {"tPPD"});
-    name_if(config.ranks == 1, timing, {"tRTRS"});
-    const bool partial = config.controller.refresh_policy != "all_bank";
-    name_if(!partial || totals.refreshes == 0, timing, {"tRFC_pb"});
-    name_if(!partial || totals.refreshes < 2, timing, {"tREFpb_to_REFpb", "tREFpb_to_ACT"});
-    name_if(partial, timing, {"tRFC"});
-    name_if(totals.refreshes == 0, controller,
-            {"refresh_first", "refresh_postpone", "refresh_pull_in", "refresh_after_writes"});
-    names.insert(names.end(), config.overruled.begin(), config.overruled.end());
-    // Of a time; energy is not one.
-    name_if(true, "memory.power.", {"devices", "standby_permille"});
+    void name_spacing() {
+        // A guest that opens rows of single banks keeps their distance; the fifth is the first
+        // that the window may hold.
+        name_if(totals_.activates < 2 && !guest_, kTiming, {"tRRD_L"});
+        name_if(totals_.activates < 5 && !guest_, kTiming, {"tFAW"});
+        name_if(totals_.activates < 2, kTiming, {"tPPD"});
+        name_if(!any_, kTiming, {"tCCD_S"});
+        name_if(!reads_, kTiming, {"tCCD_L", "tRTP"});
+        name_if(!writes_, kTiming, {"tCCD_L_WR"});
+        // Banks of one group keep the longer distances.
+        const bool one_group = config_.bank_groups == 1;
+        name_if(one_group || (totals_.activates < 2 && !guest_), kTiming, {"tRRD_S"});
+        name_if(one_group || !(reads_ && writes_), kTiming, {"tWTR_S"});
+        name_if(config_.ranks == 1, kTiming, {"tRTRS"});
+    }
 
-    name_if(!any || config.controller.page_policy != "cap", controller, {"page_cap"});
-    name_if(!reads, controller, {"read_queue"});
-    name_if(!writes, controller, {"write_queue", "write_high", "write_low"});
-    // A burst is overtaken by row hits only where there are any.
-    name_if(totals.row_hits == 0, controller, {"starvation_cap"});
-    name_if(!any || config.controller.page_policy != "timeout", controller, {"page_timeout"});
-    return names;
+    void name_refresh() {
+        const bool partial = config_.controller.refresh_policy != "all_bank";
+        name_if(totals_.refreshes == 0, kTiming, {"tREFI"});
+        name_if(partial || totals_.refreshes == 0, kTiming, {"tRFC"});
+        name_if(!partial || totals_.refreshes == 0, kTiming, {"tRFC_pb"});
+        name_if(!partial || totals_.refreshes < 2, kTiming, {"tREFpb_to_REFpb", "tREFpb_to_ACT"});
+        name_if(totals_.refreshes == 0, kController,
+                {"refresh_first", "refresh_postpone", "refresh_pull_in", "refresh_after_writes"});
+    }
+
+    // The chosen mode's own numbers go with those they stand for.
+    void name_mode() {
+        std::vector<std::string> names;
+        for (const std::string& key : config_.of_mode) {
+            if (std::find(names_.begin(), names_.end(), kTiming + key) != names_.end()) {
+                names.push_back("memory.bank_modes." + config_.bank_mode + ".timing." + key);
+            }
+        }
+        names_.insert(names_.end(), names.begin(), names.end());
+        names_.insert(names_.end(), config_.overruled.begin(), config_.overruled.end());
+    }
+
+    void name_controller() {
+        const device::ControllerConfig& controller = config_.controller;
+        const port::QueuePeaks& peaks = totals_.peaks;
+        name_if(!any_ || controller.page_policy != "cap", kController, {"page_cap"});
+        name_if(!any_ || controller.page_policy != "timeout", kController, {"page_timeout"});
+        name_if(spares(controller.read_queue, peaks.reads), kController, {"read_queue"});
+        name_if(spares(controller.write_queue, peaks.writes), kController, {"write_queue"});
+        name_if(spares(controller.write_high, peaks.writes_at_turn), kController, {"write_high"});
+        name_if(peaks.writes_left == 0, kController, {"write_low"});
+        // One that is reached is patience at its end: the next row hit has to wait.
+        name_if(spares(controller.starvation_cap, peaks.overtaken + 1) ||
+                    controller.scheduler != "fr_fcfs",
+                kController, {"starvation_cap"});
+    }
+
+    // With rows on top, addresses of less than half of them have the same places in any number.
+    void name_rows() {
+        const bool on_top =
+            !config_.mapping.empty() && config_.mapping.back().field == AddressField::Row;
+        name_if(on_top && !guest_ && 2 * totals_.end <= config_.capacity().count(), "memory.",
+                {"rows"});
+    }
+
+    static constexpr const char* kTiming = "memory.timing.";
+    static constexpr const char* kController = "memory.controller.";
+    const device::MemoryConfig& config_;
+    const port::MemoryTotals& totals_;
+    const bool guest_;
+    const bool reads_ = totals_.bytes_read > 0;
+    const bool writes_ = totals_.bytes_written > 0;
+    const bool any_ = totals_.bursts > 0;
+    std::vector<std::string> names_;
+};
+
+}  // namespace
+
+std::vector<std::string> not_exercised(const device::MemoryConfig& config,
+                                       const port::MemoryTotals& totals, bool guest) {
+    return MemoryUse(config, totals, guest).unused();
 }
 
 }  // namespace tilesim::arch::memory::controller

@@ -32,8 +32,7 @@ TEST(MemoryUse, NothingOfAMemoryMattersWithoutARequest) {
 
 TEST(MemoryUse, WhatWritesWaitForIsNamedWithoutWrites) {
     port::MemoryTotals totals = reads_only();
-    for (const char* key : {"memory.timing.tWR", "memory.timing.tRTW", "memory.timing.tCCD_L_WR",
-                            "memory.controller.write_high"}) {
+    for (const char* key : {"memory.timing.tWR", "memory.timing.tRTW", "memory.timing.tCCD_L_WR"}) {
         EXPECT_TRUE(named(key, totals)) << key;
         totals.bytes_written = 64;
         EXPECT_FALSE(named(key, totals)) << key;
@@ -55,6 +54,61 @@ TEST(MemoryUse, ThePageTimeoutIsNamedUnlessItsPolicyIsChosen) {
     EXPECT_TRUE(named("memory.controller.page_timeout", reads_only(), config));
     config.controller.page_policy = "timeout";
     EXPECT_FALSE(named("memory.controller.page_timeout", reads_only(), config));
+}
+
+TEST(MemoryUse, ALimitIsNamedUntilATenthLessWouldBind) {
+    device::MemoryConfig config;
+    config.controller.read_queue = 40;
+    config.controller.write_queue = 30;
+    config.controller.write_high = 20;
+    config.controller.starvation_cap = 10;
+    const auto named_at = [&](const char* key, std::int64_t port::QueuePeaks::*peak,
+                              std::int64_t most) {
+        port::MemoryTotals totals = reads_only();
+        totals.peaks.*peak = most;
+        return named(std::string{"memory.controller."} + key, totals, config);
+    };
+    using Peaks = port::QueuePeaks;
+    EXPECT_TRUE(named_at("read_queue", &Peaks::reads, 36));
+    EXPECT_FALSE(named_at("read_queue", &Peaks::reads, 37));
+    EXPECT_TRUE(named_at("write_queue", &Peaks::writes, 27));
+    EXPECT_FALSE(named_at("write_queue", &Peaks::writes, 28));
+    EXPECT_TRUE(named_at("write_high", &Peaks::writes_at_turn, 18));
+    EXPECT_FALSE(named_at("write_high", &Peaks::writes_at_turn, 19));
+    EXPECT_TRUE(named_at("write_low", &Peaks::writes_left, 0));
+    EXPECT_FALSE(named_at("write_low", &Peaks::writes_left, 1));
+    // Nine row hits that overtook are one fewer than may.
+    EXPECT_TRUE(named_at("starvation_cap", &Peaks::overtaken, 8));
+    EXPECT_FALSE(named_at("starvation_cap", &Peaks::overtaken, 9));
+}
+
+TEST(MemoryUse, RowsAreNamedWhileTheirTopBitIsNotUsed) {
+    const device::MemoryConfig config;
+    port::MemoryTotals totals = reads_only();
+    totals.end = config.capacity().count() / 2;
+    EXPECT_TRUE(named("memory.rows", totals, config));
+    EXPECT_FALSE(named("memory.rows", totals, config, true));  // a guest's rows are not known
+    ++totals.end;
+    EXPECT_FALSE(named("memory.rows", totals, config));
+}
+
+TEST(MemoryUse, WithOneBankGroupOnlyTheLongerDistancesCount) {
+    port::MemoryTotals totals = reads_only();
+    totals.bytes_written = 64;
+    device::MemoryConfig config;
+    for (const char* key : {"memory.timing.tRRD_S", "memory.timing.tWTR_S"}) {
+        config.bank_groups = 1;
+        EXPECT_TRUE(named(key, totals, config));
+        config.bank_groups = 2;
+        EXPECT_FALSE(named(key, totals, config));
+    }
+}
+
+TEST(MemoryUse, EnergyFeelsItsDevicesWhereThereAreCurrents) {
+    device::MemoryConfig config;
+    EXPECT_TRUE(named("memory.power.devices", reads_only(), config));
+    config.power.core.voltage = 1;
+    EXPECT_FALSE(named("memory.power.devices", reads_only(), config));
 }
 
 TEST(MemoryUse, AGuestKeepsToRowsAndLatenciesAsRequestsDo) {

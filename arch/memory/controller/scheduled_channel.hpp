@@ -41,6 +41,12 @@ class ScheduledChannel final : public Channel {
     }
     std::int64_t data_end() const override { return account_.data_end(); }
     device::CommandBus& command_bus() override { return timing_.bus(); }
+    port::QueuePeaks peaks() const override {
+        port::QueuePeaks peaks = peaks_;
+        peaks.reads = bursts_.queue(false).most;
+        peaks.writes = bursts_.queue(true).most;
+        return peaks;
+    }
     std::int64_t run(std::int64_t now, std::int64_t until) override {
         until_ = until;
         while (now < until) {
@@ -71,6 +77,8 @@ class ScheduledChannel final : public Channel {
     void turn_if_due() {
         if (bursts_.choose_direction()) {
             scheduler_.on_turn();
+            std::int64_t& waiting = bursts_.draining() ? peaks_.writes_at_turn : peaks_.writes_left;
+            waiting = std::max(waiting, bursts_.queue(true).size);
         }
     }
     void find_next_step(policy::BurstQueue& queue, std::size_t bank, std::int64_t now);
@@ -119,6 +127,7 @@ class ScheduledChannel final : public Channel {
     std::int64_t row_open_ = 0;
     std::int64_t any_row_open_ = 0;
     std::int64_t last_opened_ = 0;
+    port::QueuePeaks peaks_;  // but those of the queues, which know theirs
 };
 
 }  // namespace tilesim::arch::memory::controller

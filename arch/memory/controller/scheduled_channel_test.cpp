@@ -164,6 +164,37 @@ TEST(Channel, AtTheUpperWatermarkTheyDrainDownToTheLower) {
                 ElementsAre(kWrite, kWrite, kWrite, kReadColumn, kReadColumn, kWrite, kWrite));
 }
 
+TEST(Channel, KnowsHowFarItsQueuesAndTheirWatermarksHaveGone) {
+    Drain below;
+    below.arrive_together(4, 2);
+    below.run();
+    EXPECT_EQ(below.channel().peaks().reads, 2);
+    EXPECT_EQ(below.channel().peaks().writes, 4);
+    EXPECT_EQ(below.channel().peaks().writes_at_turn, 4);  // once the reads are done
+    EXPECT_EQ(below.channel().peaks().writes_left, 0);
+    Drain above;
+    above.arrive_together(5, 2);
+    above.run();
+    EXPECT_EQ(above.channel().peaks().writes_at_turn, 5);
+    EXPECT_EQ(above.channel().peaks().writes_left, 2);
+}
+
+TEST(Channel, KnowsHowManyRowHitsHaveOvertakenABurst) {
+    Bench bench;
+    bench.config.controller.starvation_cap = 2;
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, 0, 8);
+    bench.arrive(kStart, 0, 7);
+    bench.run();
+    EXPECT_EQ(bench.channel().peaks().overtaken, 1);
+    for (int i = 0; i < 3; ++i) {  // the last has to wait
+        bench.arrive(50'000, 0, i == 0 ? 9 : 8);
+    }
+    bench.arrive(50'000, 0, 8);
+    bench.channel().run(50'000, 100'000);
+    EXPECT_EQ(bench.channel().peaks().overtaken, 2);
+}
+
 TEST(Channel, DirectionsAreATurnaroundApart) {
     Drain bench;
     bench.arrive_together(5, 1);

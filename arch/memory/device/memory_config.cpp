@@ -230,10 +230,26 @@ void read_organisation(Node& node, MemoryConfig& config) {
     }
 }
 
-// One mode: what differs from the numbers beside `bank_modes`. Returns its keys.
-std::vector<std::string> read_bank_mode(Node node, bool chosen, MemoryConfig& config) {
-    std::vector<std::string> keys = node.keys();
-    std::erase(keys, "timing");
+// The keys of a mode: those it gives, or could give.
+std::vector<std::string> joined(std::vector<std::string> keys,
+                                const std::vector<std::string>& timing) {
+    std::erase_if(keys, [](const std::string& key) {
+        return key == "timing" || key == "clock_up_to";  // which is held to when read
+    });
+    for (const std::string& key : timing) {
+        keys.push_back("timing." + key);
+    }
+    return keys;
+}
+
+struct ModeKeys {
+    std::vector<std::string> given;
+    std::vector<std::string> all;
+    std::vector<std::string> timing;  // all
+};
+
+// One mode: what differs from the numbers beside `bank_modes`.
+ModeKeys read_bank_mode(Node node, bool chosen, MemoryConfig& config) {
     base::Hertz most{0};
     node.optional("clock_up_to", most, {0, kFastestClock},
                   "the fastest clock of this mode; 0: any");
@@ -243,13 +259,11 @@ std::vector<std::string> read_bank_mode(Node node, bool chosen, MemoryConfig& co
     }
     read_organisation(node, config);
     Node timing = node.child("timing", "constraints between commands that differ");
-    for (const std::string& key : timing.keys()) {
-        keys.push_back("timing." + key);
-    }
     read_spacing(timing, config.timing);
     timing.done();
     node.done();
-    return keys;
+    return {joined(node.keys(), timing.keys()), joined(node.asked(), timing.asked()),
+            timing.asked()};
 }
 
 // The modes a standard offers its banks. Only the numbers of the chosen one count; what they
@@ -263,11 +277,15 @@ void read_bank_modes(Node& node, MemoryConfig& config) {
     for (const std::string& name : names) {
         const bool chosen = name == common.bank_mode;
         MemoryConfig read = common;
-        const std::string where = chosen ? "memory." : fmt::format("memory.bank_modes.{}.", name);
-        const std::vector<std::string> keys =
+        const std::string mode = fmt::format("memory.bank_modes.{}.", name);
+        const ModeKeys keys =
             read_bank_mode(modes.child(name, "a mode"), chosen, chosen ? config : read);
-        for (const std::string& key : keys) {
-            config.overruled.push_back(where + key);
+        for (const std::string& key : chosen ? keys.given : keys.all) {
+            config.overruled.push_back((chosen ? "memory." : mode) + key);
+        }
+        config.overruled.push_back(mode + "clock_up_to");
+        if (chosen) {
+            config.of_mode = keys.timing;
         }
         found = found || chosen;
     }

@@ -117,6 +117,7 @@ struct MemoryConfig {
     ControllerConfig controller;
     PowerConfig power;
     std::vector<std::string> overruled;  // keys that do not count in this mode of the banks
+    std::vector<std::string> of_mode;    // timing keys that do, without their path
 
     std::int64_t banks_per_rank() const { return bank_groups * banks_per_group; }
     std::int64_t banks() const { return ranks * banks_per_rank(); }  // of a channel

@@ -50,6 +50,7 @@ struct BurstQueue {  // bit masks over banks
     std::uint64_t hits = 0;                   // its next step is a column command: its row is open
     std::uint64_t owed = 0;  // its open row was opened for a burst that still waits
     std::int64_t size = 0;
+    std::int64_t most = 0;  // at a time
     std::int64_t capacity;
 };
 
@@ -145,6 +146,9 @@ inline bool Bursts::enter(bool write, device::Location where, std::uint64_t requ
     append(list, index);
     to.banks |= std::uint64_t{1} << bank;
     ++to.size;
+    if (to.size > to.most) {
+        to.most = to.size;
+    }
     return is_first;
 }
 

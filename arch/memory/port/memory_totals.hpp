@@ -1,9 +1,27 @@
 // What a memory has done: for reports, which need not know how it works.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tilesim::arch::memory::port {
+
+// How far any channel has gone towards what its queues and its scheduler's patience allow.
+struct QueuePeaks {
+    std::int64_t reads = 0;  // waiting at a time
+    std::int64_t writes = 0;
+    std::int64_t writes_at_turn = 0;  // waiting when they were turned to
+    std::int64_t writes_left = 0;     // waiting when reads took the turn from them
+    std::int64_t overtaken = 0;       // row hits that went before an older burst of their bank
+
+    void raise(const QueuePeaks& to) {
+        reads = std::max(reads, to.reads);
+        writes = std::max(writes, to.writes);
+        writes_at_turn = std::max(writes_at_turn, to.writes_at_turn);
+        writes_left = std::max(writes_left, to.writes_left);
+        overtaken = std::max(overtaken, to.overtaken);
+    }
+};
 
 // What the memory has done so far, over all channels.
 struct MemoryTotals {
@@ -16,6 +34,8 @@ struct MemoryTotals {
     std::int64_t refreshes = 0;
     std::int64_t row_open = 0;      // CK, summed over the banks
     std::int64_t any_row_open = 0;  // CK, summed over the channels
+    std::int64_t end = 0;           // of the addresses asked for
+    QueuePeaks peaks;
 
     MemoryTotals& operator+=(const MemoryTotals& other) {
         bytes_requested += other.bytes_requested;
@@ -27,6 +47,8 @@ struct MemoryTotals {
         refreshes += other.refreshes;
         row_open += other.row_open;
         any_row_open += other.any_row_open;
+        end = std::max(end, other.end);
+        peaks.raise(other.peaks);
         return *this;
     }
 };
