@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "arch/base/check.hpp"
+#include "arch/base/limit.hpp"
 
 namespace tilesim::arch::amx::caches {
 
@@ -59,6 +60,12 @@ std::int64_t Cache::search(std::uint32_t tag, std::size_t set) const {
         }
     }
     return -1;
+}
+
+bool Cache::tight() const {
+    return displaced_ || std::any_of(marks_.begin(), marks_.end(), [this](const Marks& marks) {
+               return !base::spares(ways_, ways_ - std::popcount(marks.empty));
+           });
 }
 
 void Cache::use_of_many(std::size_t set, std::int64_t way) {
@@ -126,6 +133,7 @@ Cache::Victim Cache::install(Line line, bool dirty) {
         way = by_chance()
                   ? static_cast<std::int64_t>(next_random() % static_cast<std::uint64_t>(ways_))
                   : last_used(set);
+        displaced_ = true;
         victim = {static_cast<Line>(tag_at(set, way)) - 1, (marks.dirty >> way & 1U) != 0};
     }
     tag_at(set, way) = tag_of(line);

@@ -35,6 +35,9 @@ class Cache {
     bool contains(Line line) const { return find(line, set_of(line)) >= 0; }
     bool dirty(Line line) const;
     std::int64_t sets() const { return sets_; }
+    // Whether its size or its ways have told so far: a line has displaced another, or a way more
+    // in a tenth of all would have been needed in some set.
+    bool tight() const;
 
     // The host may fetch what `touch` or `install` of the line will look at.
     void expect(Line line) const { __builtin_prefetch(&tags_[first_of(set_of(line))]); }
@@ -147,6 +150,7 @@ class Cache {
     std::size_t groups_;  // of a set's ways
     bool power_of_two_;
     std::int64_t random_percent_;
+    bool displaced_ = false;  // any line by another
     std::uint64_t random_state_ = 0x9E3779B97F4A7C15ULL;
     std::vector<Tags> tags_;  // line + 1; 0: empty. 32 bits reach 256 GiB
     // A set's ways, the one used last first: of one group four bits each, the first rightmost.

@@ -59,6 +59,23 @@ TEST(Cache, ALineThatIsTakenOutLeavesRoomAndSaysWhetherItWasDirty) {
     EXPECT_EQ(cache.install(3, false).line, Cache::kNone);
 }
 
+TEST(Cache, IsTightOnceASetsLastWayIsTaken) {
+    Cache cache(cache_of(2, 3));
+    for (const Line line : {0, 1, 2, 3}) {
+        cache.install(line, false);
+    }
+    EXPECT_FALSE(cache.tight());  // two ways of each set
+    cache.install(4, false);
+    EXPECT_TRUE(cache.tight());
+    cache.remove(4);
+    EXPECT_FALSE(cache.tight());
+    cache.install(4, false);
+    cache.install(6, false);
+    cache.remove(4);
+    cache.remove(6);
+    EXPECT_TRUE(cache.tight());  // a line has been displaced
+}
+
 TEST(Cache, ARunOfTouchesEndsAtTheFirstLineThatIsNotThere) {
     Cache cache(cache_of(1, 4));
     for (const Line line : {0, 1, 3}) {

@@ -153,6 +153,8 @@ bool PrivateCaches::request(UncoreRequest::Kind kind, Line line, std::int64_t no
         return false;
     }
     pending_.push_back({line, Level::L3, kind == UncoreRequest::Kind::Own});
+    counters_.most_misses =
+        std::max(counters_.most_misses, static_cast<std::int64_t>(pending_.size()));
     outbox_.push_back({kind, line, now});
     return true;
 }

@@ -46,6 +46,7 @@ struct CacheCounters {
     std::int64_t write_backs = 0;  // lines from the L1 to the L2
     std::int64_t streams = 0;      // lines stored past the caches
     std::int64_t no_buffer = 0;    // attempts that found all fill buffers taken
+    std::int64_t most_misses = 0;  // of the L2, under way at a time
 };
 
 class PrivateCaches {
@@ -72,6 +73,9 @@ class PrivateCaches {
     std::uint64_t version() const { return version_; }
     std::int64_t l1_latency() const { return config_.l1_latency.count(); }
     const CacheCounters& counters() const { return counters_; }
+    const Cache& l1() const { return l1_; }
+    const Cache& l2() const { return l2_; }
+    const StreamTable& streams() const { return streams_; }
     // Next cycle at which `advance` has something to do; kUnknownCycle when the uncore decides.
     std::int64_t next_event(std::int64_t now) const;
 

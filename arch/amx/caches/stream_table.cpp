@@ -26,7 +26,7 @@ StreamTable::Lines StreamTable::access(Line line, std::int64_t ahead) {
         return {};
     }
     stream->last = line;
-    ++stream->ascended;
+    most_ascended_ = std::max(most_ascended_, ++stream->ascended);
     const std::int64_t distance = std::min(kGain * (stream->ascended - wakes_), ahead);
     const Line end = std::min(line + 1 + distance, (page + 1) * kLinesPerPage);
     const Line first = std::max(stream->next, line + 1);

@@ -21,6 +21,8 @@ class StreamTable {
     };
     // `line` is asked for; which lines behind it, `ahead` at most, to fetch now.
     Lines access(Line line, std::int64_t ahead);
+    // Ascending lines of one page that have been asked for.
+    std::int64_t most_ascended() const { return most_ascended_; }
 
   private:
     struct Stream {
@@ -30,6 +32,7 @@ class StreamTable {
         std::int64_t ascended = 0;
     };
     std::int64_t wakes_;
+    std::int64_t most_ascended_ = 0;
     std::vector<Stream> streams_;
     std::size_t next_ = 0;  // replaced next
 };

@@ -97,6 +97,8 @@ class Core {
     const caches::PrivateCaches& caches() const { return caches_; }
     Translation& pages() { return pages_; }
     const Translation& pages() const { return pages_; }
+    const WindowPeaks& window_peaks() const { return window_.peaks(); }
+    std::int64_t most_scalar() const { return ports_.most_scalar(); }
     std::int64_t now() const { return now_; }
     // Grows whenever an instruction retires or a stored line reaches the L1.
     std::uint64_t progress() const {

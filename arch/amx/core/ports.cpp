@@ -163,6 +163,7 @@ void Ports::issue_vector(std::int64_t now) {
 }
 
 void Ports::issue_scalar(std::int64_t now) {
+    most_scalar_ = std::max(most_scalar_, std::ssize(scalar_));
     const std::size_t count =
         std::min(static_cast<std::size_t>(config_.vector.scalar_ports), scalar_.size());
     for (std::size_t i = 0; i < count; ++i) {

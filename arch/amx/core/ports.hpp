@@ -26,6 +26,8 @@ class Ports {
     TmulUse tmul_use() const { return tmul_use_; }
     std::int64_t tmul_free() const { return tmul_free_; }
     std::int64_t next_event(std::int64_t now) const;
+    // Scalar uops that could have gone in one cycle.
+    std::int64_t most_scalar() const { return most_scalar_; }
 
     // An instruction enters the window: which ports it will take.
     void bind(EntryId id, std::int64_t now);
@@ -65,6 +67,7 @@ class Ports {
     std::vector<EntryId> tmul_;
     std::vector<EntryId> store_;
     std::vector<EntryId> vector_;
+    std::int64_t most_scalar_ = 0;
     std::vector<EntryId> scalar_;
     std::int64_t tmul_free_ = 0;
     std::int64_t store_free_ = 0;

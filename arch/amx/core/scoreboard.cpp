@@ -68,12 +68,16 @@ EntryId Scoreboard::allocate(const program::DynamicInstruction& dynamic, std::in
     entry.uops = static_cast<std::int16_t>(uops);
     uops_ += uops;
     const program::OpcodeInfo& info = program::info_of(dynamic.instruction->opcode);
+    peaks_.uops = std::max(peaks_.uops, uops_);
     if (uses_memory_scheduler(info)) {
         memory_waiting_ += uops;
+        peaks_.memory_waiting = std::max(peaks_.memory_waiting, memory_waiting_);
     } else if (info.unit != program::Unit::None) {
         waiting_ += uops;
+        peaks_.waiting = std::max(peaks_.waiting, waiting_);
     }
     loads_ += info.unit == program::Unit::Load ? uops : 0;
+    peaks_.loads = std::max(peaks_.loads, loads_);
     rename(entry, id, info);
     if (entry.pending == 0 && info.unit != program::Unit::None) {
         schedule(id, entry.operands_at);

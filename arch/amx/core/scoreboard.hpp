@@ -66,6 +66,14 @@ inline constexpr base::stats::StateTable<Blocked> kBlocked{{
     {Blocked::Tiles, "tiles", "a free physical tile"},
 }};
 
+// Most uops there have been at a time.
+struct WindowPeaks {
+    std::int64_t uops = 0;
+    std::int64_t waiting = 0;         // in the compute scheduler
+    std::int64_t memory_waiting = 0;  // in the memory scheduler
+    std::int64_t loads = 0;           // in the load queue
+};
+
 class Scoreboard {
   public:
     Scoreboard(const WindowConfig& window, const TileConfigTiming& tiles);
@@ -115,6 +123,8 @@ class Scoreboard {
         return first;
     }
 
+    const WindowPeaks& peaks() const { return peaks_; }
+
   private:
     struct Register {
         std::uint64_t producer = 0;  // sequence; 0: none
@@ -150,6 +160,7 @@ class Scoreboard {
     std::int64_t memory_waiting_ = 0;  // in the memory scheduler
     std::int64_t loads_ = 0;           // uops in the load queue
     std::int64_t free_tiles_ = 0;
+    WindowPeaks peaks_;
     bool dot_in_place_ = false;
 };
 

@@ -43,6 +43,8 @@ class Translation {
     // Before the run starts: the pages of [first, end) are in the second TLB, their tables in the
     // L2.
     void warm(caches::Line first, caches::Line end);
+    const caches::Cache& first() const { return first_; }
+    const caches::Cache& second() const { return second_; }
     std::int64_t walks() const { return walks_; }
     std::int64_t misses() const { return misses_; }
 

@@ -29,6 +29,7 @@ class SnoopFilter {
 
     // The line's entry; a new one where there was none.
     Entry& of(caches::Line line);
+    bool has_forgotten() const { return next_ > 0; }  // any line for another
     static std::uint16_t name_of(std::size_t core) { return static_cast<std::uint16_t>(core + 1); }
 
   private:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "arch/base/limit.hpp"
+
 namespace tilesim::arch::amx::socket {
 
 namespace {
@@ -20,7 +22,9 @@ class SocketUse {
         name_tiles();
         name_instructions();
         name_accesses();
+        name_window();
         name_caches();
+        name_capacities();
         name_pages();
         name_uncore();
         name_if(socket_.simulated() == socket_.cores(),
@@ -106,6 +110,65 @@ class SocketUse {
                 {"amx.caches.streaming_stores", "amx.caches.streaming_store"});
     }
 
+    // The most any core has come to.
+    template <class Count>
+    std::int64_t most(Count count) const {
+        std::int64_t found = 0;
+        for (std::size_t i = 0; i < socket_.cores(); ++i) {
+            found = std::max<std::int64_t>(found, count(socket_.core(i)));
+        }
+        return found;
+    }
+    // A limit that no core has come near to.
+    template <class Count>
+    void spare(const char* key, std::int64_t limit, Count count) {
+        name_if(base::spares(limit, most(count)), {key});
+    }
+
+    void name_window() {
+        const WindowConfig& window = config_.window;
+        spare("amx.window.reorder_buffer", window.reorder_buffer,
+              [](const core::Core& core) { return core.window_peaks().uops; });
+        spare("amx.window.scheduler", window.scheduler,
+              [](const core::Core& core) { return core.window_peaks().waiting; });
+        spare("amx.window.memory_scheduler", window.memory_scheduler,
+              [](const core::Core& core) { return core.window_peaks().memory_waiting; });
+        spare("amx.window.load_queue", window.load_queue,
+              [](const core::Core& core) { return core.window_peaks().loads; });
+        spare("amx.vector.scalar_ports", config_.vector.scalar_ports,
+              [](const core::Core& core) { return core.most_scalar(); });
+    }
+
+    // Tables in which every line and page found room, and rows of misses that never grew long.
+    void name_capacities() {
+        const auto roomy = [this](auto cache) {
+            return !some([&cache](const core::Core& core) { return cache(core).tight() ? 1 : 0; });
+        };
+        name_if(roomy([](const core::Core& core) -> auto& { return core.caches().l1(); }),
+                {"amx.caches.l1.size", "amx.caches.l1.ways", "amx.caches.l1.random_percent"});
+        name_if(roomy([](const core::Core& core) -> auto& { return core.caches().l2(); }),
+                {"amx.caches.l2.size", "amx.caches.l2.ways", "amx.caches.l2.random_percent"});
+        name_if(!socket_.uncore().l3().tight(),
+                {"amx.uncore.l3.size", "amx.uncore.l3.ways", "amx.uncore.l3.random_percent"});
+        name_if(
+            roomy([](const core::Core& core) -> auto& { return core.pages().first(); }),
+            {"amx.pages.first.entries", "amx.pages.first.ways", "amx.pages.first.random_percent"});
+        name_if(roomy([](const core::Core& core) -> auto& { return core.pages().second(); }),
+                {"amx.pages.second.entries", "amx.pages.second.ways",
+                 "amx.pages.second.random_percent"});
+        name_if(socket_.uncore().counters().unused_victims == 0, {"amx.uncore.clean_percent"});
+        const auto misses = [](const core::Core& core) {
+            return core.caches().counters().most_misses;
+        };
+        spare("amx.caches.l2_outstanding", config_.caches.l2_outstanding, misses);
+        const auto ascended = [](const core::Core& core) {
+            return core.caches().streams().most_ascended();
+        };
+        const std::int64_t wakes = config_.caches.l2_streamer_wakes;
+        name_if(most(ascended) <= wakes, {"amx.caches.l2_streamer"});
+        spare("amx.caches.l2_streamer_wakes", wakes + 1, ascended);
+    }
+
     void name_caches() {
         const auto counts = [this](auto member) {
             return some(
@@ -133,8 +196,8 @@ class SocketUse {
     void name_uncore() {
         const UncoreCounters& uncore = socket_.uncore().counters();
         // Cores run in slices no longer than an answer takes: it shows even where nobody asks.
-        name_if(uncore.requests == 0,
-                {"amx.uncore.port_width", "amx.uncore.clock", "amx.uncore.snoop_filter"});
+        name_if(uncore.requests == 0, {"amx.uncore.port_width", "amx.uncore.clock"});
+        name_if(!socket_.uncore().snoop_filter().has_forgotten(), {"amx.uncore.snoop_filter"});
         name_if(uncore.memory_reads + uncore.memory_writes == 0, {"amx.uncore.to_memory"});
         name_if(uncore.from_cores == 0, {"amx.uncore.from_core"});
     }

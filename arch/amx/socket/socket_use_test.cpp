@@ -62,5 +62,28 @@ TEST(SocketUse, LevelsThatNobodyAskedAreNamed) {
     EXPECT_TRUE(names(far, "amx.caches.l2_latency"));
 }
 
+TEST(SocketUse, TablesWithRoomAndQueuesThatNeverFilledAreNamed) {
+    const auto few = unused("tileloadd tmm0, [0x1000000], 64\nscalar\n");
+    for (const char* key :
+         {"amx.caches.l1.ways", "amx.caches.l2.size", "amx.uncore.l3.random_percent",
+          "amx.pages.first.entries", "amx.pages.second.ways", "amx.uncore.snoop_filter",
+          "amx.uncore.clean_percent", "amx.caches.l2_outstanding", "amx.caches.l2_streamer",
+          "amx.window.reorder_buffer", "amx.window.scheduler", "amx.window.memory_scheduler",
+          "amx.window.load_queue", "amx.vector.scalar_ports"}) {
+        EXPECT_TRUE(names(few, key)) << key;
+    }
+    // 64 KiB do not fit the L1, nor do as many scalar instructions go as could.
+    const auto many = unused("loop i 64\ntileloadd tmm0, [0x1000000 + 1024*i], 64\n" + []() {
+        std::string scalars;
+        for (int i = 0; i < 40; ++i) {
+            scalars += "scalar\n";
+        }
+        return scalars;
+    }() + "end\n");
+    EXPECT_FALSE(names(many, "amx.caches.l1.ways"));
+    EXPECT_FALSE(names(many, "amx.vector.scalar_ports"));
+    EXPECT_TRUE(names(many, "amx.caches.l2.size"));
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx::socket

@@ -162,6 +162,7 @@ void Uncore::take_victim(const Flight& flight, Femtoseconds now) {
 // So many of a hundred, evenly.
 bool Uncore::takes_unused() {
     constexpr std::int64_t kPercent = 100;
+    ++counters_.unused_victims;
     unused_ += config_.uncore.clean_percent;
     const bool takes = unused_ >= kPercent;
     unused_ -= takes ? kPercent : 0;

@@ -38,6 +38,7 @@ struct UncoreCounters {
     std::int64_t memory_reads = 0;
     std::int64_t prefetches = 0;  // of them, into the L3
     std::int64_t memory_writes = 0;
+    std::int64_t unused_victims = 0;  // clean lines not used before
 };
 
 class Uncore final : public base::EventHandler, public memory::port::MemoryClient {
@@ -51,6 +52,8 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     // How long before its arrival at the controllers a request is known.
     static base::Femtoseconds memory_lookahead(const AmxConfig& config);
     const UncoreCounters& counters() const { return counters_; }
+    const caches::Cache& l3() const { return l3_; }
+    const SnoopFilter& snoop_filter() const { return filter_; }
     // Nothing is on its way.
     bool idle() const { return flights_.in_use() == 0; }
 
