@@ -48,8 +48,13 @@ std::vector<std::string> Fabric::not_exercised() const {
     if (!has_waited_for_turn_) {
         names.insert(names.end(), {"fabric.request_interval", "fabric.chop"});
     }
-    if (!reads_.has_waited() && !writes_.has_waited()) {
-        names.insert(names.end(), {"fabric.link_width", "fabric.link_clock", "fabric.line"});
+    if (!reads_.is_used() && !writes_.is_used()) {
+        names.emplace_back("fabric.link_clock");  // whose edges every request keeps to
+    }
+    if (!reads_.near() && !writes_.near()) {
+        names.insert(names.end(), {"fabric.link_width", "fabric.line"});
+    } else if (reads_.whole_lines() && writes_.whole_lines()) {
+        names.emplace_back("fabric.line");
     }
     if (!read_blocks_.has_mattered() && !written_blocks_.has_mattered()) {
         names.insert(names.end(), {"fabric.block", "fabric.block_interval"});

@@ -376,6 +376,19 @@ TEST(Fabric, NamesWhatNoRequestHasWaitedFor) {
     EXPECT_TRUE(named(walking, {0, 1}).empty());
 }
 
+TEST(Fabric, LinesAreNamedWhereTwiceAsLongOnesWouldBeWholeToo) {
+    const auto whole = [](std::int64_t address, std::int64_t bytes) {
+        FabricConfig config;
+        config.line = base::Bytes{32};
+        SharedLink link(config);
+        link.take(address, bytes, base::Femtoseconds{0});
+        return link.whole_lines();
+    };
+    EXPECT_TRUE(whole(64, 128));
+    EXPECT_FALSE(whole(32, 128));
+    EXPECT_FALSE(whole(64, 96));
+}
+
 TEST(Fabric, APortCarriesOneAnswerAtATime) {
     Bench bench;
     constexpr std::uint64_t kReads = 100;

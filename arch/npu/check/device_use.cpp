@@ -6,7 +6,9 @@
 #include <map>
 #include <variant>
 
+#include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
+#include "arch/npu/dma/address_generator.hpp"
 
 namespace tilesim::arch::npu::check {
 
@@ -107,9 +109,18 @@ class DeviceUse {
         use.used = true;
         use.acquires = use.acquires || descriptor.acquire;
         use.chained = use.chained || descriptor.next;
-        raise(use.descriptors, std::max(descriptor.id, descriptor.next.value_or(0)) + 1);
+        const std::int64_t last = std::max(descriptor.id, descriptor.next.value_or(0));
+        const DmaConfig& dma = config_.dma_of(config_.kind_of(tile));
+        // Half of them for even channels, half for odd ones: places count from a half's first.
+        raise(use.descriptors,
+              dma.parity_bound_descriptors ? 2 * (last % (dma.descriptors / 2) + 1) : last + 1);
         raise(use.dimensions, std::ssize(descriptor.dimensions));
         raise(use.length_bits, bits_for(descriptor.length));
+        if (config_.kind_of(tile) == TileKind::Shim && descriptor.burst_bytes == 0 &&
+            descriptor.length > 0) {
+            const auto run = dma::AddressGenerator(descriptor, 0).take(descriptor.length);
+            raise(longest_run_, run.words * kWordBytes);
+        }
         for (std::size_t i = 0; i < descriptor.dimensions.size(); ++i) {
             raise(use.step_bits, bits_for(descriptor.dimensions[i].stride - 1));
             if (i + 1 < descriptor.dimensions.size()) {  // the outermost follows from the length
@@ -178,6 +189,7 @@ class DeviceUse {
         if (kernel.cycles) {
             return;
         }
+        feels_slots_ = feels_slots_ || feels_slots(kernel);
         if (kernel.kind == program::KernelKind::Stream) {
             stream_kernels_ = true;
             const auto registers = core::StreamKernelTiming(config_.kernels).registers(kernel);
@@ -193,6 +205,26 @@ class DeviceUse {
                 (kernel.kind == KernelKind::Vector &&
                  (kernel.operation == program::VectorOperation::RmsNorm ||
                   kernel.operation == program::VectorOperation::Softmax));
+    }
+    // Whether a load slot more or less changes the kernel's time.
+    bool feels_slots(const program::Kernel& kernel) const {
+        const auto cycles = [&kernel](const KernelConfig& kernels) {
+            switch (kernel.kind) {
+                case KernelKind::Fixed:
+                case KernelKind::Inline:
+                    return base::Cycles{0};
+                case KernelKind::Stream:
+                    return core::StreamKernelTiming(kernels).cycles(kernel).total();
+                default:
+                    return core::KernelTiming(kernels).cycles(kernel).total();
+            }
+        };
+        KernelConfig fewer = config_.kernels;
+        fewer.load_slots = std::max<std::int64_t>(1, fewer.load_slots - 1);
+        KernelConfig more = config_.kernels;
+        ++more.load_slots;
+        const base::Cycles now = cycles(config_.kernels);
+        return cycles(fewer) != now || cycles(more) != now;
     }
     // Whether A and B are loaded from one memory, where they may meet in a bank.
     void look_at_banks(const program::CoreProgram& core, const program::CallOp& call) {
@@ -227,10 +259,7 @@ class DeviceUse {
         const DmaConfig& dma = config_.dma_of(kind);
         const DmaUse& use = dmas_[kind];
         spare(map + "channels", use.channels, dma.channels);
-        // Bound to halves of the table, descriptors change their channel with its size.
-        if (!use.used || !dma.parity_bound_descriptors) {
-            spare(map + "descriptors", use.descriptors, dma.descriptors);
-        }
+        spare(map + "descriptors", use.descriptors, dma.descriptors);
         spare(map + "dimensions", use.dimensions, dma.dimensions);
         spare(map + "length_bits", use.length_bits, dma.length_bits);
         spare(map + "step_bits", use.step_bits, dma.step_bits);
@@ -246,7 +275,9 @@ class DeviceUse {
         if (!use.acquires) {
             names_.push_back(map + "grant_to_stream");
         }
-        spare(map + "repeats", use.repeats, dma.repeats);
+        if (use.repeats <= 1 || use.repeats < dma.repeats) {
+            names_.push_back(map + "repeats");
+        }
     }
 
     void name_tiles() {
@@ -266,10 +297,12 @@ class DeviceUse {
         spare("npu.memory_tile.neighbour_channels", neighbour_channels(),
               config_.memory_tile.neighbour_channels);
         spare("npu.shim.locks", tiles_[TileKind::Shim].locks, config_.shim.locks);
-        name_if(!dmas_[TileKind::Shim].used,
-                {"npu.shim.burst", "npu.shim.outstanding_bursts", "npu.shim.outstanding_writes",
-                 "npu.shim.port_width", "npu.shim.data_fifo", "npu.shim.task_start",
-                 "npu.shim.modifiable"});
+        name_if(
+            !dmas_[TileKind::Shim].used,
+            {"npu.shim.outstanding_bursts", "npu.shim.outstanding_writes", "npu.shim.port_width",
+             "npu.shim.data_fifo", "npu.shim.task_start", "npu.shim.modifiable"});
+        // The next shorter burst is half as long.
+        name_if(2 * longest_run_ <= config_.shim.burst.count(), {"npu.shim.burst"});
     }
 
     // Channels of memory tiles up to the last one that reaches into a neighbour.
@@ -309,8 +342,10 @@ class DeviceUse {
     }
 
     void name_kernels() {
-        name_if(!stored_kernels_ && !stream_kernels_,
-                {"npu.kernels.load_width", "npu.kernels.load_slots"});
+        name_if(!stored_kernels_ && !stream_kernels_, {"npu.kernels.load_width"});
+        // Loads of A and B meet in a bank where there are two slots.
+        const bool meet = loads_both_ && config_.kernels.load_slots <= 2;
+        name_if(!feels_slots_ && !meet, {"npu.kernels.load_slots"});
         name_if(!stored_kernels_ && !spills_, {"npu.kernels.store_width"});
         name_if(!stream_kernels_, {"npu.kernels.stream_read", "npu.kernels.accumulators",
                                    "npu.kernels.accumulator_bits"});
@@ -332,6 +367,7 @@ class DeviceUse {
     std::int64_t stream_inputs_ = 0;
     std::int64_t stream_outputs_ = 0;
     std::int64_t vectors_ = 0;
+    std::int64_t longest_run_ = 0;  // bytes, of those that the shim's own bursts cut
     bool packets_ = false;
     bool writes_registers_ = false;
     bool writes_descriptors_ = false;
@@ -341,6 +377,7 @@ class DeviceUse {
     bool calls_ = false;
     bool stored_kernels_ = false;
     bool loads_both_ = false;
+    bool feels_slots_ = false;
     bool vectors_worked_on_ = false;
     bool matvecs_ = false;
     bool sums_ = false;

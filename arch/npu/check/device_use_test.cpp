@@ -76,6 +76,38 @@ TEST(DeviceUse, AQueueIsNamedUnlessARunFilledIt) {
     EXPECT_FALSE(unused(program, "npu.core_dma.task_queue_depth", {.core_tasks = 4}));
 }
 
+TEST(DeviceUse, AShimsBurstIsNamedWhereHalfOfItHoldsEveryRun) {
+    const auto named = [](std::int64_t words, std::int64_t burst_bytes) {
+        program::BufferDescriptor descriptor = of_length(words);
+        descriptor.burst_bytes = burst_bytes;
+        program::Program program;
+        program.external_buffers = {{"buffer", 0, 4096}};
+        program.dmas = {{{1, 0}, {descriptor}, {{program::Direction::S2MM, 0, {descriptor.id}}}}};
+        NpuConfig config;
+        config.shim.burst = base::Bytes{256};
+        return names(not_exercised(program, config, {}), "npu.shim.burst");
+    };
+    EXPECT_TRUE(named(32, 0));
+    EXPECT_FALSE(named(33, 0));
+    EXPECT_TRUE(named(33, 64));  // it says its own
+}
+
+TEST(DeviceUse, LoadSlotsAreNamedWhereOneMoreOrLessTakesNoOtherTime) {
+    program::Program program;
+    program::Kernel kernel;
+    kernel.kind = program::KernelKind::Add;
+    kernel.m = kernel.n = 64;
+    kernel.c = DataType::Int8;
+    program.kernels = {kernel};
+    program.cores = {{kCore, {}, {{program::CallOp{0, {}, {}}}}}};
+    NpuConfig config;
+    // Two vectors to load, one to store: two slots keep up, three are no faster.
+    config.kernels.load_slots = 2;
+    EXPECT_FALSE(names(not_exercised(program, config, {}), "npu.kernels.load_slots"));
+    config.kernels.load_slots = 3;
+    EXPECT_TRUE(names(not_exercised(program, config, {}), "npu.kernels.load_slots"));
+}
+
 TEST(DeviceUse, OnlySpilledAccumulatorsFeelTheirLatency) {
     program::Program program;
     program::Kernel kernel;
