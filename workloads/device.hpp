@@ -42,6 +42,20 @@ class Device {
     void put(Section section) {
         sections_.emplace_back(std::move(section));
     }
+    // Paths of the values, but for those in lists, for which `wanted(path)` holds.
+    template <class Wanted>
+    std::vector<std::string> paths(Wanted wanted) const {
+        std::vector<std::string> found;
+        for (const auto& document : documents) {
+            for (const auto& key : document.descriptions()) {
+                const bool holds = key.type == "map" || key.type == "list";
+                if (!holds && key.path.find('[') == key.path.npos && wanted(key.path)) {
+                    found.push_back(key.path);
+                }
+            }
+        }
+        return found;
+    }
 
   private:
     std::vector<std::any> sections_;

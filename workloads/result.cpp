@@ -1,5 +1,7 @@
 #include "workloads/result.hpp"
 
+#include <algorithm>
+
 namespace tilesim::workloads {
 
 namespace {
@@ -23,7 +25,12 @@ const char* name_of(Status status) {
 }
 
 void add_not_exercised(RunResult& result, const std::vector<std::string>& keys) {
-    result.not_exercised.insert(result.not_exercised.end(), keys.begin(), keys.end());
+    for (const std::string& key : keys) {
+        if (std::find(result.not_exercised.begin(), result.not_exercised.end(), key) ==
+            result.not_exercised.end()) {
+            result.not_exercised.push_back(key);
+        }
+    }
 }
 
 void set_rates(RunResult& result, double macs, arch::base::Hertz clock) {

@@ -2,9 +2,25 @@
 
 #include <algorithm>
 
+#include "arch/base/units.hpp"
+
 namespace tilesim::arch::pim {
 
-std::vector<std::string> not_exercised(const PimConfig& config, const PimProgram& program) {
+namespace {
+
+// Rows up to the last that the program touches.
+std::int64_t rows_of(const PimProgram& program) {
+    std::int64_t words = 0;
+    for (const PimCommand& command : program.commands) {
+        words = std::max(words, touches_array(command.op) ? command.word + command.count : 0);
+    }
+    return words > 0 ? base::ceil_div(words, program.words_per_row) : 0;
+}
+
+}  // namespace
+
+std::vector<std::string> not_exercised(const PimConfig& config, const PimProgram& program,
+                                       std::int64_t rows) {
     const auto has = [&program](auto holds) {
         return std::any_of(program.commands.begin(), program.commands.end(), holds);
     };
@@ -40,6 +56,11 @@ std::vector<std::string> not_exercised(const PimConfig& config, const PimProgram
     name_if(!for_purpose(PimCommand::Purpose::Load), "pim.accumulator_load");
     name_if(!for_purpose(PimCommand::Purpose::Scale), "pim.scale_commands");
     name_if(!for_purpose(PimCommand::Purpose::Scale), "pim.scale_sets");
+    // Even and odd banks in turn.
+    name_if(!has([](const PimCommand& command) { return command.banks.which < BankSet::kAll; }),
+            "pim.banks_per_unit");
+    // Half as many would do; the last row switches modes.
+    name_if(2 * rows_of(program) < rows, "memory.rows");
     return names;
 }
 

@@ -10,20 +10,22 @@ using Purpose = PimCommand::Purpose;
 using testing::Contains;
 using testing::Not;
 
+constexpr std::int64_t kRows = 64;
+
 TEST(PimUse, NamesTheCommandsAProgramDoesNotHave) {
     PimProgram program;
     for (const char* key : {"pim.mac_to_precharge", "pim.drain", "pim.accumulator_load",
                             "pim.scale_commands", "pim.host_turn", "pim.barrier"}) {
-        EXPECT_THAT(not_exercised({}, program), Contains(key));
+        EXPECT_THAT(not_exercised({}, program, kRows), Contains(key));
     }
     program.commands = {{.op = PimOp::Mac},
                         {.op = PimOp::WriteInputs},
                         {.op = PimOp::Alu, .purpose = Purpose::Load}};
     for (const char* key : {"pim.mac_to_precharge", "pim.drain", "pim.accumulator_load",
                             "pim.host_turn"}) {
-        EXPECT_THAT(not_exercised({}, program), Not(Contains(key)));
+        EXPECT_THAT(not_exercised({}, program, kRows), Not(Contains(key)));
     }
-    EXPECT_THAT(not_exercised({}, program), Contains("pim.scale_commands"));
+    EXPECT_THAT(not_exercised({}, program, kRows), Contains("pim.scale_commands"));
 }
 
 TEST(PimUse, AnAluThatHoldsNoBusNeedNotDrain) {
@@ -31,8 +33,24 @@ TEST(PimUse, AnAluThatHoldsNoBusNeedNotDrain) {
     program.commands = {{.op = PimOp::Mac}};
     PimConfig config;
     config.bus_turnaround = false;
-    EXPECT_THAT(not_exercised(config, program), Contains("pim.drain"));
-    EXPECT_THAT(not_exercised(config, program), Contains("pim.mac_to_write"));
+    EXPECT_THAT(not_exercised(config, program, kRows), Contains("pim.drain"));
+    EXPECT_THAT(not_exercised(config, program, kRows), Contains("pim.mac_to_write"));
+}
+
+TEST(PimUse, RowsAreNamedWhereHalfOfThemWouldDo) {
+    PimProgram program{.words_per_row = 8};
+    program.commands = {{.op = PimOp::Mac, .count = 8, .word = 30 * 8}};  // row 30 is the 31st
+    EXPECT_THAT(not_exercised({}, program, kRows), Contains("memory.rows"));
+    program.commands.front().count = 9;
+    EXPECT_THAT(not_exercised({}, program, kRows), Not(Contains("memory.rows")));
+}
+
+TEST(PimUse, BanksThatTakeTurnsAreNamedUnlessSomeDo) {
+    PimProgram program;
+    program.commands = {{.op = PimOp::Mac}};
+    EXPECT_THAT(not_exercised({}, program, kRows), Contains("pim.banks_per_unit"));
+    program.commands.front().banks = {BankSet::kOdd};
+    EXPECT_THAT(not_exercised({}, program, kRows), Not(Contains("pim.banks_per_unit")));
 }
 
 }  // namespace

@@ -352,13 +352,9 @@ void note_launch(const arch::npu::NpuConfig& config, RunResult& result) {
 
 // A program on the array alone asks nothing of the processor beside it but its launch.
 void name_host_keys(const Device& device, RunResult& result) {
-    for (const auto& document : device.documents) {
-        for (const auto& key : document.descriptions()) {
-            if (key.path.starts_with("host.") && key.path != "host.profile") {
-                result.not_exercised.push_back(key.path);
-            }
-        }
-    }
+    add_not_exercised(result, device.paths([](const std::string& path) {
+        return path.starts_with("host.") && path != "host.profile";
+    }));
 }
 
 void run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready,

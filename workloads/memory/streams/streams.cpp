@@ -92,6 +92,10 @@ class StreamJob final : public Job {
         };
         plan.collect = [&](RunEnd) { result.stream = model->driver().result(); };
         runner.run(case_, plan, result);
+        add_not_exercised(result, case_.device.paths([](const std::string& path) {
+            return !path.starts_with("memory.") && path != "name" && path != "kind" &&
+                   path != "memory";
+        }));
         name_bottlenecks(result, "dram_channel", "DRAM data bus: ");
     }
 

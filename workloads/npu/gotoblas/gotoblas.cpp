@@ -31,11 +31,6 @@ std::int64_t rounded_up(std::int64_t x, std::int64_t to) {
     return ceil_div(x, to) * to;
 }
 
-std::int64_t panel_memory(const NpuConfig& config) {
-    const std::int64_t given = config.kernels.panel_memory.count();
-    return given > 0 ? given : (config.core.memory - config.core.stack).count();
-}
-
 // L1 to L3.
 std::vector<GotoblasBlock> blocks_of(const GemmProblem& problem, const GotoblasMapping& map) {
     const std::int64_t m = rounded_up(problem.m, map.m_r);
@@ -202,6 +197,18 @@ class Lowering {
 
 }  // namespace
 
+std::int64_t panel_memory(const NpuConfig& config) {
+    const std::int64_t given = config.kernels.panel_memory.count();
+    return given > 0 ? given : (config.core.memory - config.core.stack).count();
+}
+
+GotoblasRoom room_of(const GemmProblem& problem, const GotoblasMapping& map) {
+    constexpr std::int64_t kHalves = 2;  // whether the second is used or not
+    const std::int64_t steps = std::min(map.k_c, problem.k);
+    const std::int64_t rows = std::min(map.m_c, rounded_up(problem.m, map.m_r));
+    return {kHalves * steps * map.n_r * bytes_of(problem.b), rows * steps * bytes_of(problem.a)};
+}
+
 void read_keys(arch::base::config::Node& node, GotoblasMapping& map) {
     const arch::base::config::Range size{1, 1 << 20};
     node.optional("m_r", map.m_r, {1, 1024}, "rows of the register block");
@@ -250,22 +257,19 @@ std::vector<std::string> problems_of(const GemmProblem& problem, const GotoblasM
             fmt::format("m_c ({}) must be a multiple of m_r ({}), n_c ({}) of n_r ({})", map.m_c,
                         map.m_r, map.n_c, map.n_r));
     }
-    // Space is kept for two B_r, whether the second is used or not.
-    constexpr std::int64_t kHalves = 2;
-    const std::int64_t step_bytes = kHalves * map.n_r * bytes_of(problem.b);
-    if (steps * step_bytes > panel_memory(config)) {
+    const GotoblasRoom room = room_of(problem, map);
+    if (room.b_r > panel_memory(config)) {
         problems.push_back(fmt::format(
             "B_r in double size takes 2 x k_c {} x n_r {} x {} B = {} B, the core has {} B for it; "
             "with n_r = {} k_c is at most {}",
-            steps, map.n_r, bytes_of(problem.b), steps * step_bytes, panel_memory(config), map.n_r,
-            panel_memory(config) / step_bytes));
+            steps, map.n_r, bytes_of(problem.b), room.b_r, panel_memory(config), map.n_r,
+            panel_memory(config) / (room.b_r / steps)));
     }
     const std::int64_t rows = std::min(map.m_c, rounded_up(problem.m, map.m_r));
-    const std::int64_t a_c = rows * steps * bytes_of(problem.a);
-    if (a_c > config.programmable_logic.ram.count()) {
+    if (room.a_c > config.programmable_logic.ram.count()) {
         problems.push_back(fmt::format(
             "A_c takes m_c {} x k_c {} x {} B = {} B, the programmable logic has {} B of RAM", rows,
-            steps, bytes_of(problem.a), a_c, config.programmable_logic.ram.count()));
+            steps, bytes_of(problem.a), room.a_c, config.programmable_logic.ram.count()));
     }
     const std::int64_t columns = std::min(map.n_c, rounded_up(problem.n, map.n_r));
     const std::int64_t words = rows * columns * bytes_of(problem.c) / kWordBytes;

@@ -57,6 +57,14 @@ struct LoweredGotoblas {
     double padding_waste(const GemmProblem& problem) const;
 };
 
+// Bytes a core has for B_r.
+std::int64_t panel_memory(const arch::npu::NpuConfig& config);
+// What a mapping takes: B_r in double size of a core's memory, A_c of the programmable logic's.
+struct GotoblasRoom {
+    std::int64_t b_r = 0;
+    std::int64_t a_c = 0;
+};
+GotoblasRoom room_of(const GemmProblem& problem, const GotoblasMapping& mapping);
 // Why the mapping cannot run; empty when it can. `lower` throws these as a ConfigError.
 std::vector<std::string> problems_of(const GemmProblem& problem, const GotoblasMapping& mapping,
                                      const arch::npu::NpuConfig& config);

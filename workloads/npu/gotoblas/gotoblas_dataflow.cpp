@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "arch/base/limit.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "workloads/attribution.hpp"
 #include "workloads/npu/gotoblas/gotoblas.hpp"
@@ -93,6 +94,13 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
         const auto& config = a_case.device.get<NpuConfig>();
         const Given& map = given(a_case);
         result.notes.push_back(note_on_a(map.keys, config));
+        const GotoblasRoom room = room_of(gemm, map.keys);
+        if (arch::base::spares(panel_memory(config), room.b_r)) {
+            result.not_exercised.emplace_back("npu.kernels.panel_memory");
+        }
+        if (arch::base::spares(config.programmable_logic.ram.count(), room.a_c)) {
+            result.not_exercised.emplace_back("npu.programmable_logic.ram");
+        }
         auto lowered = std::make_shared<LoweredGotoblas>(
             gotoblas::lower(gemm, map.keys, config));
         LoweredProduct product;

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "arch/base/limit.hpp"
 #include "arch/base/units.hpp"
 #include "arch/pim/program_text.hpp"
 #include "workloads/attribution.hpp"
@@ -95,6 +96,13 @@ class GemvJob final : public Job {
                    std::find(plain.not_exercised.begin(), plain.not_exercised.end(), key) ==
                        plain.not_exercised.end();
         });
+        // More share a pass than there are, and a page is a limit.
+        if (product_.vectors == 1 || product_.vectors < pim.alus) {
+            result.not_exercised.emplace_back("pim.alus");
+        }
+        if (arch::base::spares(pim.page.count(), placement_.page_needed)) {
+            result.not_exercised.emplace_back("pim.page");
+        }
         if (case_.problem.find<GemmProblem>() != nullptr) {
             result.details["vectors"] = product_.vectors;
         }

@@ -144,8 +144,11 @@ using Lower = PimProgram (*)(const GemvProblem&, std::int64_t, const MemoryConfi
 
 class NaturalJob final : public Job {
   public:
-    NaturalJob(const Case& a_case, PimProgram program)
-        : case_(a_case), product_(product_of(a_case.problem)), program_(std::move(program)) {}
+    NaturalJob(const Case& a_case, PimProgram program, const std::vector<std::string>& unused)
+        : case_(a_case),
+          product_(product_of(a_case.problem)),
+          program_(std::move(program)),
+          unused_(unused) {}
 
     void run(Runner& runner, RunResult& result) override {
         const auto& soc = case_.device.get<arch::pim::SocConfig>();
@@ -154,6 +157,7 @@ class NaturalJob final : public Job {
         if (result.status != Status::Ok) {
             return;
         }
+        add_not_exercised(result, unused_);
         using arch::base::kNanosecondsPerSecond;
         const double soc_ns =
             std::max(2 * macs / static_cast<double>(soc.compute.count()),
@@ -170,12 +174,15 @@ class NaturalJob final : public Job {
     const Case& case_;
     Product product_;
     PimProgram program_;
+    const std::vector<std::string>& unused_;
 };
 
 class Natural final : public Dataflow {
   public:
-    Natural(std::string_view name, std::string_view summary, Lower lowering)
-        : name_(name), summary_(summary), lower_(lowering) {}
+    // `unused`: the device's keys that say nothing to it.
+    Natural(std::string_view name, std::string_view summary, Lower lowering,
+            std::vector<std::string> unused)
+        : name_(name), summary_(summary), lower_(lowering), unused_(std::move(unused)) {}
 
     std::string_view name() const override { return name_; }
     std::string_view summary() const override { return summary_; }
@@ -204,27 +211,32 @@ class Natural final : public Dataflow {
     std::unique_ptr<Job> lower(const Case& a_case, RunResult&) const override {
         const Product product = product_of(a_case.problem);
         return std::make_unique<NaturalJob>(
-            a_case, lower_(product.gemv, product.vectors, a_case.device.memory,
-                           a_case.device.get<PimConfig>()));
+            a_case,
+            lower_(product.gemv, product.vectors, a_case.device.memory,
+                   a_case.device.get<PimConfig>()),
+            unused_);
     }
 
   private:
     std::string_view name_;
     std::string_view summary_;
     Lower lower_;
+    std::vector<std::string> unused_;
 };
 
 }  // namespace
 
 const Dataflow& bank_rows_dataflow() {
-    static const Natural dataflow("bank_rows", "a matrix row in a bank's row (GDDR6-AiM)",
-                                  lower_bank_rows);
+    static const Natural dataflow(
+        "bank_rows", "a matrix row in a bank's row (GDDR6-AiM)", lower_bank_rows,
+        {"pim.alus", "pim.page", "pim.interleave", "pim.registers", "pim.result_bits"});
     return dataflow;
 }
 
 const Dataflow& tile_pairs_dataflow() {
-    static const Natural dataflow(
-        "tile_pairs", "tiles that alternate between a unit's two banks (HBM-PIM)", lower_tile_pairs);
+    static const Natural dataflow("tile_pairs",
+                                  "tiles that alternate between a unit's two banks (HBM-PIM)",
+                                  lower_tile_pairs, {"pim.alus", "pim.page", "pim.interleave"});
     return dataflow;
 }
 

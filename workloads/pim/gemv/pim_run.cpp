@@ -25,6 +25,7 @@ class PimModel final : public Model {
              arch::pim::PimListener* functional)
         : config_(a_case.device.get<arch::pim::PimConfig>()),
           program_(program),
+          rows_(a_case.device.memory.rows),
           queue_(bench.queue),
           origin_(bench.origin),
           controller_(a_case.device.get<arch::pim::PimConfig>(), program, bench.memory, bench.root,
@@ -49,12 +50,13 @@ class PimModel final : public Model {
     void add_bank_use(arch::memory::port::BankUse& use) const override { controller_.add_to(use); }
     bool borrows_channels() const override { return true; }
     std::vector<std::string> not_exercised() const override {
-        return arch::pim::not_exercised(config_, program_);
+        return arch::pim::not_exercised(config_, program_, rows_);
     }
 
   private:
     const arch::pim::PimConfig& config_;
     const arch::pim::PimProgram& program_;
+    std::int64_t rows_;  // of a bank
     arch::base::EventQueue& queue_;
     arch::base::Femtoseconds origin_;
     arch::pim::PimController controller_;

@@ -101,6 +101,7 @@ class ProgramJob final : public Job {
         if (result.status != Status::Ok) {
             return;
         }
+        add_not_exercised(result, {"pim.page"});  // a program says where its words are
         result.details["commands"] = program_.commands.size();
         name_bottlenecks(result, "pim", "PIM: ");
         if (bytes) {
