@@ -59,7 +59,17 @@ std::vector<std::pair<std::string, const Document*>> documents_of(const Scenario
     return documents;
 }
 
-std::vector<Sensitivity> parameters_of(const Scenario& scenario, double share) {
+// A number that much smaller and larger; by a whole or more, divided and multiplied.
+std::pair<std::int64_t, std::int64_t> changed(std::int64_t count, double share) {
+    const auto exact = static_cast<double>(count);
+    const auto change = std::max<std::int64_t>(1, std::llround(exact * share));
+    const std::int64_t divided =
+        std::min<std::int64_t>(count - 1, std::llround(exact / (1 + share)));
+    return {share < 1 ? count - change : divided, count + change};
+}
+
+std::vector<Sensitivity> parameters_of(const Scenario& scenario, double share,
+                                       const std::set<std::string>* only) {
     std::vector<Sensitivity> parameters;
     for (const auto& [prefix, document] : documents_of(scenario)) {
         for (const KeyDescription& key : document->descriptions()) {
@@ -73,13 +83,15 @@ std::vector<Sensitivity> parameters_of(const Scenario& scenario, double share) {
                 continue;
             }
             const std::int64_t count = number->count;
-            const std::int64_t change =
-                std::max<std::int64_t>(1, std::llround(static_cast<double>(count) * share));
+            const auto [smaller, larger] = changed(count, share);
             Sensitivity parameter;
             parameter.key = prefix + key.path;
+            if (only != nullptr && !only->contains(parameter.key)) {
+                continue;
+            }
             parameter.value = key.value;
-            parameter.smaller.value = number->text(count - change);
-            parameter.larger.value = number->text(count + change);
+            parameter.smaller.value = number->text(smaller);
+            parameter.larger.value = number->text(larger);
             // What must be a power of two cannot be a little smaller or larger.
             parameter.smaller.otherwise = count % 2 == 0 ? number->text(count / 2) : "";
             parameter.larger.otherwise = number->text(2 * count);
@@ -106,7 +118,8 @@ void simulate_changes(SensitivityResult& result, const Job& base,
     for (Sensitivity& parameter : result.parameters) {
         for (Change* change : {&parameter.smaller, &parameter.larger}) {
             if (tried_before) {
-                if (change->time_percent || change->otherwise.empty()) {
+                if (change->time_percent || change->otherwise.empty() ||
+                    change->otherwise == change->value) {
                     continue;
                 }
                 change->value = change->otherwise;
@@ -143,11 +156,12 @@ double Sensitivity::strength() const {
                     std::abs(larger.time_percent.value_or(0)));
 }
 
-SensitivityResult sensitivity(const Job& base, double percent, std::size_t processes) {
+SensitivityResult sensitivity(const Job& base, double percent, std::size_t processes,
+                              const std::set<std::string>* only) {
     SensitivityResult result;
     result.percent = percent;
-    result.parameters =
-        parameters_of(parse_scenario(base.text, base.file, base.overrides), percent / kPercent);
+    result.parameters = parameters_of(parse_scenario(base.text, base.file, base.overrides),
+                                      percent / kPercent, only);
     const Simulated plain = simulate_all({base}, 1)[0];
     if (!plain.good()) {
         throw ConfigError(

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,10 @@ struct SensitivityResult {
     std::vector<Sensitivity> parameters;  // the strongest first
 };
 
-// Throws ConfigError when the scenario does not run as it is.
-SensitivityResult sensitivity(const Job& base, double percent, std::size_t processes);
+// Of all keys, or of these. From 100 % on a number is divided by what it is multiplied by: 100 is
+// half and double. Throws ConfigError when the scenario does not run as it is.
+SensitivityResult sensitivity(const Job& base, double percent, std::size_t processes,
+                              const std::set<std::string>* only = nullptr);
 
 std::string to_table(const SensitivityResult& result);
 nlohmann::ordered_json to_json(const SensitivityResult& result);
