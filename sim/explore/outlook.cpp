@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What looking for a mapping takes grows by this power of the work.
-constexpr double kWorkOfChoosing = 0.3;
+// What looking for a mapping takes hardly grows: by this power of the work.
+constexpr double kWorkOfChoosing = 0.1;
 
 // What the law goes by of a key the sweep sets: a number where each of its values is one, of one
 // unit.
