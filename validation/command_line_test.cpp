@@ -299,6 +299,22 @@ TEST(CommandLine, WhatIsKnownBeforeTheRunIsSaidBeforeIt) {
         << starved.text;
 }
 
+TEST(CommandLine, ASweepNamesAnAxisThatMattersAtNeitherEnd) {
+    const std::string file = scratch("axes.yaml");
+    std::ofstream(file) << "scenario:\n"
+                           "  device: ddr5_5600\n"
+                           "  workload: {memory_stream: {pattern: random, requests: 200}}\n"
+                           "axes:\n"
+                           "  - {key: device.memory.controller.read_queue, values: [1, 512]}\n"
+                           "  - {key: device.memory.controller.page_cap, values: [2, 4]}\n";
+    const Output swept = call("sweep " + file + " --quiet --jobs 1 --store " + scratch("axes.db"));
+    EXPECT_EQ(swept.code, 0) << swept.text;
+    EXPECT_NE(swept.text.find("page_cap: cannot matter to this scenario"), std::string::npos)
+        << swept.text;
+    // One of 512 is never full, one of 1 is.
+    EXPECT_EQ(swept.text.find("read_queue: cannot matter"), std::string::npos) << swept.text;
+}
+
 TEST(CommandLine, TheTableHasTheMemorysEnergyOrWhyThereIsNone) {
     const auto given = call("run " + scenario("ddr4_energy"));
     ASSERT_EQ(given.code, 0) << given.text;

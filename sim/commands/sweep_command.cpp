@@ -92,35 +92,69 @@ CostEstimate expected_cost(const SweepFile& sweep, const SweepArguments& argumen
     return estimate_cost(sweep, arguments.options.jobs);
 }
 
-// Axes that change nothing are named before hours are spent on them: a point is tried first.
-void name_unfelt_axes(const SweepFile& sweep) {
-    std::vector<std::string> keys;
-    for (const Axis& axis : sweep.axes) {
-        std::copy_if(axis.keys.begin(), axis.keys.end(), std::back_inserter(keys),
-                     [](const std::string& key) { return key.starts_with(kDevicePrefix); });
-    }
-    const std::vector<Point> some = some_points(sweep, 1);
-    if (keys.empty() || some.empty()) {
-        return;
-    }
+// Keys that one run of the sweep says could not matter to it; none where it does not end well.
+std::vector<std::string> unfelt_by(const SweepFile& sweep, const Point& point) {
     WorkerPool pool(1);
     Limits limits = sweep.limits;
     constexpr std::chrono::seconds kPatience{30};
     limits.time = std::min<std::chrono::milliseconds>(limits.time, kPatience);
     pool.start(0, limits, [&] {
-        return simulate(sweep.base_text, sweep.base_file, overrides_of(sweep, some[0]));
+        return simulate(sweep.base_text, sweep.base_file, overrides_of(sweep, point));
     });
     std::vector<WorkerReport> reports;
     while (reports.empty()) {
         reports = pool.wait(limits.time);
     }
-    const auto unfelt =
-        simulated(reports[0]).result.value("not_exercised", std::vector<std::string>{});
-    for (const std::string& key : keys) {
-        if (std::find(unfelt.begin(), unfelt.end(), key.substr(kDevicePrefix.size())) !=
-            unfelt.end()) {
-            complain(fmt::format("{}: axis {}: cannot matter to this scenario (a point tried)",
-                                 sweep.name, key));
+    return simulated(reports[0]).result.value("not_exercised", std::vector<std::string>{});
+}
+
+bool holds(const std::vector<std::string>& keys, const std::string& key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+// The same point with the axis at one of its values.
+Point moved(Point point, const Axis& axis, const std::vector<std::string>& values) {
+    for (auto& [key, value] : point.settings) {
+        const auto place = std::find(axis.keys.begin(), axis.keys.end(), key);
+        if (place != axis.keys.end()) {
+            value = values[static_cast<std::size_t>(place - axis.keys.begin())];
+        }
+    }
+    return point;
+}
+
+// Axes that change nothing are named before hours are spent on them: a point is tried first, and
+// where it says so, both ends of the axis (a queue that is large enough at one may not be at the
+// other).
+void name_unfelt_axes(const SweepFile& sweep) {
+    const auto of_device = [](const std::string& key) { return key.starts_with(kDevicePrefix); };
+    const bool any = std::any_of(sweep.axes.begin(), sweep.axes.end(), [&](const Axis& axis) {
+        return std::any_of(axis.keys.begin(), axis.keys.end(), of_device);
+    });
+    const std::vector<Point> some = some_points(sweep, 1);
+    if (!any || some.empty()) {
+        return;
+    }
+    const std::vector<std::string> unfelt = unfelt_by(sweep, some[0]);
+    for (const Axis& axis : sweep.axes) {
+        std::vector<std::string> named;
+        for (const std::string& key : axis.keys) {
+            if (of_device(key) && holds(unfelt, key.substr(kDevicePrefix.size()))) {
+                named.push_back(key);
+            }
+        }
+        if (named.empty()) {
+            continue;
+        }
+        const auto first = unfelt_by(sweep, moved(some[0], axis, axis.values.front()));
+        const auto last = unfelt_by(sweep, moved(some[0], axis, axis.values.back()));
+        for (const std::string& key : named) {
+            const std::string below = key.substr(kDevicePrefix.size());
+            if (holds(first, below) && holds(last, below)) {
+                complain(fmt::format(
+                    "{}: axis {}: cannot matter to this scenario (both its ends were tried)",
+                    sweep.name, key));
+            }
         }
     }
 }
