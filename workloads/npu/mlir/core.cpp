@@ -115,6 +115,7 @@ class CoreReader {
     // Elements it gives: the first it holds.
     void release_elements(const Operation& operation, Script& ops) {
         const FifoUse use = read_fifo_use(lowering_, operation);
+        pool_of(operation, use);  // there are elements at all
         auto& [next, held] = held_of(use);
         if (use.count > held) {
             throw ReadError(operation.where, fmt::format("the core releases {} elements and holds "

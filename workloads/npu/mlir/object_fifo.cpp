@@ -239,6 +239,11 @@ class FifoReader {
                             fmt::format("stream port {}: cores have {} such port{}",
                                         *end.stream_port, ports, ports == 1 ? "" : "s"));
         }
+        if (end.pinned) {
+            throw ReadError(operation.where,
+                            "the end at a core's own stream is pinned to a DMA channel: it uses "
+                            "none");
+        }
         if (end.dimensions != nullptr) {
             throw ReadError(operation.where,
                             "the end at a core's own stream has no dimensions: it has no elements");
@@ -384,6 +389,13 @@ class FifoReader {
         Cursor cursor(operation);
         const Location where = cursor.where();
         ObjectFifo& fifo = lowering_.fifos[number_of(cursor.symbol(), where)];
+        if (fifo.on_a_stream()) {
+            throw ReadError(
+                operation.where,
+                fmt::format("an end of @{} is a core's own stream: its elements have no "
+                            "memory in common",
+                            fifo.name));
+        }
         Cursor inside(cursor.group("("));
         fifo.memory = lowering_.tile(inside);
     }
@@ -466,9 +478,7 @@ class FifoReader {
 
     bool needs_dma(const ObjectFifo& fifo) const {
         const FifoEnd& consumer = fifo.consumers.front();
-        if (fifo.producer.stream_port ||
-            std::any_of(fifo.consumers.begin(), fifo.consumers.end(),
-                        [](const FifoEnd& end) { return end.stream_port.has_value(); })) {
+        if (fifo.on_a_stream()) {
             return true;
         }
         const bool common = is_core(fifo.producer.tile) && is_core(consumer.tile) &&
@@ -704,6 +714,12 @@ class FifoReader {
 };
 
 }  // namespace
+
+bool ObjectFifo::on_a_stream() const {
+    return producer.stream_port ||
+           std::any_of(consumers.begin(), consumers.end(),
+                       [](const FifoEnd& end) { return end.stream_port.has_value(); });
+}
 
 const FifoEnd* ObjectFifo::end_at(program::TileCoordinate tile, bool produces) const {
     if (produces) {

@@ -70,6 +70,8 @@ struct ObjectFifo {
     // Tasks that were started at configuration time, and the locks' beginning, to do it again.
     std::vector<std::pair<program::ChannelId, program::Task>> started{};
 
+    // Whether one of its ends is a core's own stream.
+    bool on_a_stream() const;
     // The end a core's acquire and release mean; nullptr where the core has none.
     const FifoEnd* end_at(program::TileCoordinate tile, bool produces) const;
 };

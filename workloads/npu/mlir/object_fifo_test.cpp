@@ -289,6 +289,15 @@ TEST(ObjectFifo, AnEndOnACoresOwnStreamHasNoElements) {
 
     EXPECT_THAT(error_of(with("%a", "%b", 0) + core("%a", "f", "Produce", 1, 1)),
                 HasSubstr("it has no elements to acquire or release"));
+    EXPECT_THAT(error_of(with("%a", "%b", 1) +
+                         "aie.core(%b) { aie.objectfifo.release @f(Consume, 1) aie.end }\n"),
+                HasSubstr("it has no elements to acquire or release"));
+    EXPECT_THAT(error_of(with("%a", "%b", 1) + "aie.objectfifo.allocate @f(%b)"),
+                HasSubstr("have no memory in common"));
+    EXPECT_THAT(error_of(std::string{kTiles} +
+                         "aie.objectfifo @f(%a, {%b}, 2 : i32) {aie_stream = 0 : i32, "
+                         "prod_dma_channel = 1 : i32} : !aie.objectfifo<memref<16xi32>>"),
+                HasSubstr("pinned to a DMA channel"));
     EXPECT_THAT(error_of(with("%m", "%b", 0)), HasSubstr("tile 0,1 has no core"));
     EXPECT_THAT(error_of(with("%a", "%b", 3)), HasSubstr("aie_stream must be 0"));
     EXPECT_THAT(error_of(std::string{kTiles} +
