@@ -136,6 +136,7 @@ class TuningTest(unittest.TestCase):
                 self.assertLessEqual(float(row["tune_us"]), float(row["default_us"]))
                 self.assertLessEqual(float(row["tune_s"]), MOST_SECONDS)
                 self.assertLessEqual(float(row["tune_percent"]), TUNED_WITHIN)
+                self.assertLessEqual(float(row["default_percent"]), DEFAULT_WITHIN)
 
     def test_a_few_lines_again(self):
         for size in [SIZES[number] for number in REPEATED]:

@@ -474,6 +474,12 @@ class AmxDataflow final : public Dataflow {
                 }
             }
         }
+        // So does when the first block of B is asked for.
+        AmxMapping asked = best.mapping.get<AmxMapping>();
+        asked.prefetch_first = asked.prefetch_next && orders.size() > 1;
+        if (asked.prefetch_first && time_of({*this, asked}, a_case, runner, least_ns)) {
+            best.mapping = {*this, asked};
+        }
         return best;
     }
 
