@@ -67,7 +67,12 @@ class Trials {
             }
         }
         for (const std::size_t i : again_) {
-            add(kinds_.at(list_[i].kind), list_[i], *list_[i].wall_s);
+            Outlook& at = list_[i];
+            Kind& kind = kinds_.at(at.kind);
+            if (kind.law.empty()) {
+                add(kind, at, *at.wall_s);
+            }
+            at.wall_s.reset();  // others that were simulated whole say more
         }
         for (auto& [name, kind] : kinds_) {
             kind.learn(kind.tried.size());
@@ -147,7 +152,9 @@ class Trials {
         }
         const auto next = most_telling(std::chrono::duration<double>(patience).count());
         if (next) {
-            start(*next, patience, true);
+            const Outlook& at = list_[*next];
+            const double expected_s = kinds_.at(at.kind).law.at(at.features).wall_s;
+            start(*next, patience, expected_s >= kShortWhole_s);
         }
         return next.has_value();
     }
