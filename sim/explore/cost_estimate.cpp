@@ -297,11 +297,11 @@ CostEstimate estimate_cost(const SweepFile& sweep, std::size_t processes) {
         unknown += wall ? 0 : 1;
     }
     const double each = sum / static_cast<double>(std::max<std::size_t>(1, points.size()));
-    return {
-        each + static_cast<double>(processes) * hash_s(sweep, points), trials.bytes(),
-        fmt::format(
-            "from {} of {} points tried{}", trials.ended(), points.size(),
-            unknown > 0 ? fmt::format("; at least: none of the kind of {} ended", unknown) : "")};
+    return {each + static_cast<double>(processes) * hash_s(sweep, points), trials.bytes(),
+            fmt::format("from {} of {} points tried{}", trials.ended(), points.size(),
+                        unknown > 0 || (trials.ended() == 0 && !list.empty())
+                            ? "; at least: none of some kind has ended"
+                            : "")};
 }
 
 }  // namespace tilesim::sim::explore
