@@ -203,6 +203,12 @@ TEST(EventName, WhatTilesShareHasProcessesOfItsOwn) {
     EXPECT_EQ(lane_of("npu.command_processor", "done", 1).event, "");
 }
 
+TEST(EventName, CoresStallAtTheirOwnStreams) {
+    EXPECT_EQ(lane_of("npu.tile(0,2).core.stream", "stall", 1).event, "STREAM_STALL");
+    EXPECT_EQ(lane_of("npu.tile(0,2).core.stream", "stall", 1).process, "core_trace for tile2,0");
+    EXPECT_EQ(lane_of("npu.tile(0,2).core", "stream", 1).event, "STREAM");
+}
+
 TEST(EventName, ChannelsSpeakTheTraceUnitsLanguage) {
     EXPECT_EQ(lane_of("npu.tile(3,0).mm2s1", "waiting_for_memory", 1).event,
               "DMA_MM2S_1_MEMORY_STARVATION");

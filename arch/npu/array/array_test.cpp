@@ -171,6 +171,59 @@ TEST(Array, AWrongInitialValueIsAStandstillThatNamesTheLock) {
     EXPECT_NE(report.graphviz().find("digraph"), std::string::npos);
 }
 
+// Two cores and streams between them both ways.
+program::Program cores_on_streams(std::vector<program::CoreOp> south,
+                                  std::vector<program::CoreOp> north) {
+    constexpr program::TileCoordinate kSouth{0, 2}, kNorth{0, 3};
+    program::Program program;
+    program.cores = {{kSouth, {}, std::move(south)}, {kNorth, {}, std::move(north)}};
+    const auto way = [](program::TileCoordinate from, program::TileCoordinate to) {
+        program::Route route;
+        route.name = from.row < to.row ? "up" : "down";
+        route.source = {from, program::Direction::MM2S, 0, program::PortKind::Core};
+        route.destinations = {{to, program::Direction::S2MM, 0, program::PortKind::Core}};
+        return route;
+    };
+    program.routes = {way(kSouth, kNorth), way(kNorth, kSouth)};
+    return program;
+}
+
+TEST(Array, CoresAnswerOverTheirOwnStreams) {
+    System system(
+        cores_on_streams({{program::PutStreamOp{0, 5, {}}}, {program::GetStreamOp{0, 3, {}}}},
+                         {{program::GetStreamOp{0, 5, {}}}, {program::PutStreamOp{0, 3, {}}}}));
+    system.run();
+    while (!system.queue.empty()) {
+        system.queue.run_until(system.queue.next_time());
+    }
+    EXPECT_TRUE(system.array->deadlock().waits.empty());
+}
+
+TEST(Array, CoresThatBothGetFirstWaitForEachOther) {
+    System system(
+        cores_on_streams({{program::GetStreamOp{0, 3, {}}}, {program::PutStreamOp{0, 5, {}}}},
+                         {{program::GetStreamOp{0, 5, {}}}, {program::PutStreamOp{0, 3, {}}}}));
+    system.run();
+    while (!system.queue.empty()) {
+        system.queue.run_until(system.queue.next_time());
+    }
+    const base::DeadlockReport report = system.array->deadlock();
+    EXPECT_TRUE(report.cycle);
+    for (const char* wait : {"npu.tile(0,2).core waits for 3 words on its stream input 0",
+                             "npu.tile(0,3).core waits for 5 words on its stream input 0"}) {
+        EXPECT_NE(report.text().find(wait), std::string::npos) << report.text();
+    }
+    System full(cores_on_streams({{program::PutStreamOp{0, 64, {}}}}, {}));
+    full.run();
+    while (!full.queue.empty()) {
+        full.queue.run_until(full.queue.next_time());
+    }
+    EXPECT_NE(full.array->deadlock().text().find(
+                  "npu.tile(0,2).core waits for its stream output 0 to take 64 words"),
+              std::string::npos)
+        << full.array->deadlock().text();
+}
+
 TEST(Array, PushesToAFullQueueAreDroppedAndNamed) {
     program::Program program = copy_program(0);  // nothing moves, so the queue fills
     for (int i = 0; i < 6; ++i) {  // with the first: one runs, four queue, two are lost
