@@ -8,6 +8,9 @@ namespace {
 
 using Script = std::vector<program::CoreOp>;
 
+// Loops "for ever" of compilers have so many runs that their words are as good as endless.
+constexpr std::int64_t kMostWords = std::int64_t{1} << 40;
+
 // `moved`: words of an operation.
 template <class Moved>
 std::optional<std::int64_t> words_of(const Script& script, const Moved& moved) {
@@ -19,12 +22,13 @@ std::optional<std::int64_t> words_of(const Script& script, const Moved& moved) {
             continue;
         }
         const auto body = words_of(loop->body, moved);
-        if (!body || (*body > 0 && (loop->parameter || loop->count < 0))) {
+        if (!body || (*body > 0 &&
+                      (loop->parameter || loop->count < 0 || loop->count > kMostWords / *body))) {
             return std::nullopt;
         }
         words += *body > 0 ? *body * loop->count : 0;
     }
-    return words;
+    return words <= kMostWords ? std::optional{words} : std::nullopt;
 }
 
 template <class Op>

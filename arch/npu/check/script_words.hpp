@@ -10,7 +10,7 @@
 
 namespace tilesim::arch::npu::check {
 
-// Nothing when a loop with such operations has no end or no constant count.
+// Nothing when a loop with such operations has no end, as good as none, or no constant count.
 std::optional<std::int64_t> words_put_on_cascade(const std::vector<program::CoreOp>& script);
 std::optional<std::int64_t> words_got_from_cascade(const std::vector<program::CoreOp>& script);
 // By the port of the core's own streams it puts on or gets from.

@@ -234,6 +234,13 @@ TEST(DesignStreams, KernelsStreamAccessesComeFromTheSideFile) {
     const Design without = read_for("xdna", "module { aie.device(npu1) {\n" + text + "} }");
     EXPECT_TRUE(without.program.routes.empty());
     EXPECT_THAT(without.notes, testing::Contains(HasSubstr("state it under `stream`")));
+    EXPECT_THAT(
+        error_of(text + "aie.shim_dma_allocation @out(%s, S2MM, 0)\n"
+                        "aie.runtime_sequence(%a: memref<8xi32>) {\n"
+                        "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1]) "
+                        "{id = 1 : i64, metadata = @out, issue_token = true} : memref<8xi32>\n"
+                        "aiex.npu.dma_wait {symbol = @out} }"),
+        HasSubstr("the sequence waits for what core 0,3 puts on its own stream"));
     options.costs.streams["k"] = {.get = 3};
     const auto gets = read_npu(std::string{kPair} +
                                    "aie.core(%w) { func.call @k() : () -> () aie.end }\n"

@@ -10,6 +10,16 @@ namespace tilesim::workloads::npu::mlir {
 
 namespace {
 
+std::set<program::ChannelId> channels_waited_for(const program::Program& program) {
+    std::set<program::ChannelId> channels;
+    for (const program::SequenceOp& operation : program.sequence) {
+        if (const auto* wait = std::get_if<program::WaitToken>(&operation)) {
+            channels.insert(wait->channel);
+        }
+    }
+    return channels;
+}
+
 class FlowReader {
   public:
     explicit FlowReader(Lowering& lowering) : lowering_(lowering) {}
@@ -29,9 +39,11 @@ class FlowReader {
             });
         }
         for (const auto& [from, to] : lowering_.fifo_streams) {
-            for (const program::ChannelId& end : to) {
-                circuit(from, end, lowering_.device.where);
-            }
+            lowering_.attempt([this, &source = from, &ends = to] {
+                for (const program::ChannelId& end : ends) {
+                    circuit(source, end, lowering_.device.where);
+                }
+            });
         }
         return std::move(flows_);
     }
@@ -96,6 +108,13 @@ class FlowReader {
     void circuit(const program::ChannelId& from, const program::ChannelId& to, Location where) {
         const bool between_cores =
             from.port == program::PortKind::Core && to.port == program::PortKind::Core;
+        if (!is_used(from) && waited_.contains(to)) {
+            throw ReadError(where,
+                            fmt::format("the sequence waits for what core {},{} puts on its own "
+                                        "stream, and nothing says how many words; state it under "
+                                        "`stream` of the side file, by the function that does",
+                                        from.tile.column, from.tile.row));
+        }
         if (!is_used(from) || !is_used(to)) {
             left_out({from.tile, {"core", from.index}});
         }
@@ -219,6 +238,7 @@ class FlowReader {
     std::map<program::TileCoordinate, std::set<std::int64_t>> sent_ =
         packet_ids_sent(lowering_.program);
     const std::set<program::ChannelId> ports_ = ports_in_use(lowering_.program);
+    const std::set<program::ChannelId> waited_ = channels_waited_for(lowering_.program);
     Flows flows_;
 };
 
