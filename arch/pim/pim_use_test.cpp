@@ -38,7 +38,8 @@ TEST(PimUse, AnAluThatHoldsNoBusNeedNotDrain) {
 }
 
 TEST(PimUse, RowsAreNamedWhereHalfOfThemWouldDo) {
-    PimProgram program{.words_per_row = 8};
+    PimProgram program;
+    program.words_per_row = 8;
     program.commands = {{.op = PimOp::Mac, .count = 8, .word = 30 * 8}};  // row 30 is the 31st
     EXPECT_THAT(not_exercised({}, program, kRows), Contains("memory.rows"));
     program.commands.front().count = 9;
