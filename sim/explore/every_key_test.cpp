@@ -50,9 +50,9 @@ const Small kMixed{
 const Small kTurns{
     "workload: {memory_stream: {pattern: random, requests: 2000, write_permille: 700, "
     "range: 16 MiB, outstanding: 1000}}"};
-// More addresses than there are.
-const Small kWrapped{
-    "workload: {memory_stream: {pattern: random, requests: 2000, range: 1024 GiB}}"};
+// Two rows of a bank, half of the memory of a socket apart.
+const Small kHalves{
+    "workload: {memory_stream: {pattern: strided, stride: 64 GiB, range: 128 GiB, requests: 100}}"};
 
 // --- arrays ---
 
@@ -62,10 +62,11 @@ const Small kFourCores{
     "mapping: {output_stationary: {m_ct: 32, k_ct: 32, n_ct: 32, k_mt: 64, c_buffers: 1, "
     "columns: 2, rows: 2}}",
     {{"device.npu.columns", "4"}, {"device.npu.shim_columns", "[]"}}};
-// Streams that wait for the cores' DMAs.
-const Small kPadded{
-    "workload: {gemm: {M: 250, K: 200, N: 500, a: bf16, b: bf16, c: bf16, b_layout: row_major}}, "
-    "mapping: {output_stationary: {m_ct: 32, k_ct: 32, n_ct: 32, k_mt: 64}}"};
+// One core that is fed faster than it computes: its streams wait for its DMA.
+const Small kOneCore{
+    "workload: {gemm: {M: 128, K: 512, N: 16, a: int8, b: int8, c: int8}}, "
+    "mapping: {output_stationary: {m_ct: 128, k_ct: 32, n_ct: 16, k_mt: 512, columns: 1, "
+    "rows: 1}}"};
 const Small kStreamFed{
     "workload: {gemm: {M: 40, K: 50, N: 30, a: int16, b: int16, c: int16, b_layout: row_major}}, "
     "mapping: {gotoblas: {m_r: 16, n_r: 4, m_c: 32, n_c: 24, k_c: 32, b_buffers: 2}}",
@@ -116,7 +117,7 @@ const Swept kDevices[] = {
     {"ddr4_3200", {kMixed, kTurns}},
     {"ddr5_4800", {kMixed, kTurns}},
     {"ddr5_5600", {kMixed, kTurns}},
-    {"emerald_rapids", {kNear, kFar, kPost, kScalar, kWrapped}},
+    {"emerald_rapids", {kNear, kFar, kPost, kScalar, kHalves}},
     {"gddr6_14", {kMixed, kTurns}},
     {"gddr6_16", {kMixed, kTurns}},
     {"gddr6_aim", {kBankRows, kMixed, kTurns}},
@@ -129,12 +130,12 @@ const Swept kDevices[] = {
     {"lpddr5x_7500", {kMixed, kTurns}},
     {"lpddr5x_aim", {kBalancedWithoutScale, kMixed}},
     {"lpddr5x_pim", {kBalanced, kMixed}},
-    {"sapphire_rapids", {kNear, kFar, kPost, kScalar, kWrapped}},
+    {"sapphire_rapids", {kNear, kFar, kPost, kScalar, kHalves}},
     {"vck190", {kStreamFed, kMixed}},
     {"ve2302", {kFourCores, kMixed}},
     {"ve2802", {kFourCores, kMixed}},
     {"xdna", {kFourCores, kMixed}},
-    {"xdna2", {kFourCores, kMixed, kPadded}},
+    {"xdna2", {kFourCores, kMixed, kOneCore}},
 };
 
 class EveryKey : public testing::TestWithParam<Swept> {
