@@ -205,6 +205,19 @@ Json reference(const char* name) {
     return {{"$ref", fmt::format("#/$defs/{}", name)}};
 }
 
+// Entries of lists that have keys are maps with no others.
+void close_entries(Json& schema) {
+    for (auto& [key, value] : schema.items()) {
+        if (key == "items" && value.contains("properties")) {
+            value["type"] = "object";
+            value.emplace("additionalProperties", false);
+        }
+        if (value.is_structured()) {
+            close_entries(value);
+        }
+    }
+}
+
 }  // namespace
 
 Json schema_of(const std::vector<Document>& documents) {
@@ -246,6 +259,7 @@ Json json_schema(Json sweep) {
                 {"type", "object"}};
     schema.update(root);
     schema["$defs"] = definitions;
+    close_entries(schema);
     return schema;
 }
 

@@ -65,6 +65,9 @@ WRONG = [
     (MODEL, "heads: 4\n", "", "'heads' is a required"),
     (MODEL, "layers: 2", "layers: two", "integer"),
     (PROGRAM, "external_buffers", "external_bufers", "external_bufers"),
+    (PROGRAM, "- acquire:", "- aquire:", "'aquire' was unexpected"),
+    (PROGRAM, "push:", "pish:", "'pish' was unexpected"),
+    (PROGRAM, "values: counting", "values: countng", "countng"),
     ("kernels: {scale: 140}\n", "", "", "string"),
     ("default_kernel: 4 cycle\nkernels: {scale: 140 cycle}\nelse: 1\n", "", "", "else"),
 ]

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace tilesim::arch::npu::program {
 
@@ -410,38 +414,76 @@ class Reader {
     std::vector<CoreOp> script(Node& node, const char* key, const CoreProgram& core) {
         std::vector<CoreOp> ops;
         for (Node& entry : node.list(key, "core operations in order")) {
-            if (entry.has("acquire")) {
-                ops.push_back({AcquireOp{action(entry.child("acquire", "waits for a lock"))}});
-            } else if (entry.has("release")) {
-                ops.push_back({ReleaseOp{action(entry.child("release", "releases a lock"))}});
-            } else if (entry.has("call")) {
-                ops.push_back({call(entry.child("call", "runs a kernel"), core)});
-            } else if (entry.has("loop")) {
-                LoopOp loop = read_loop(entry.child("loop", "repeats the body"));
-                loop.body = script(entry, "body", core);
-                ops.push_back({std::move(loop)});
-            } else if (entry.has("put")) {
-                ops.push_back({cascade<PutCascadeOp>(
-                    entry.child("put", "words to the outgoing cascade"), "from", core)});
-            } else if (entry.has("get")) {
-                ops.push_back({cascade<GetCascadeOp>(
-                    entry.child("get", "words from the incoming cascade"), "into", core)});
-            } else if (entry.has("put_stream")) {
-                ops.push_back({own_stream<PutStreamOp>(
-                    entry.child("put_stream", "words to the core's own stream output"), "from",
-                    core)});
-            } else if (entry.has("get_stream")) {
-                ops.push_back({own_stream<GetStreamOp>(
-                    entry.child("get_stream", "words from the core's own stream input"), "into",
-                    core)});
-            } else {
-                entry.error("",
-                            "must be acquire, release, call, put, get, put_stream, get_stream or "
-                            "loop");
-            }
-            entry.done();
+            const auto add = [&ops](auto op) { ops.push_back({std::move(op)}); };
+            const auto action_of = [&](const char* name, const char* description) {
+                return action(entry.child(name, description));
+            };
+            read_one(
+                entry,
+                {{"acquire", [&] { add(AcquireOp{action_of("acquire", "waits for a lock")}); }},
+                 {"release", [&] { add(ReleaseOp{action_of("release", "releases a lock")}); }},
+                 {"call", [&] { add(call(entry.child("call", "runs a kernel"), core)); }},
+                 {"put",
+                  [&] {
+                      add(cascade<PutCascadeOp>(entry.child("put", "words to the outgoing cascade"),
+                                                "from", core));
+                  }},
+                 {"get",
+                  [&] {
+                      add(cascade<GetCascadeOp>(
+                          entry.child("get", "words from the incoming cascade"), "into", core));
+                  }},
+                 {"put_stream",
+                  [&] {
+                      add(own_stream<PutStreamOp>(
+                          entry.child("put_stream", "words to the core's own stream output"),
+                          "from", core));
+                  }},
+                 {"get_stream",
+                  [&] {
+                      add(own_stream<GetStreamOp>(
+                          entry.child("get_stream", "words from the core's own stream input"),
+                          "into", core));
+                  }},
+                 {"loop", [&] {
+                      LoopOp loop = read_loop(entry.child("loop", "repeats the body"));
+                      loop.body = loop_body(entry, core);
+                      add(std::move(loop));
+                  }}});
         }
         return ops;
+    }
+
+    std::vector<CoreOp> loop_body(Node& entry, const CoreProgram& core) {
+        if (entry.describing()) {  // as the script, which describes it
+            entry.list("body", "core operations in order");
+            return {};
+        }
+        return script(entry, "body", core);
+    }
+
+    struct Alternative {
+        const char* key;
+        std::function<void()> read;
+    };
+    // What the entry is, by its one key; a describing one is all of it.
+    static void read_one(Node& entry, const std::vector<Alternative>& alternatives) {
+        bool found = false;
+        for (const auto& [key, read] : alternatives) {
+            if ((!found || entry.describing()) && entry.has(key)) {
+                read();
+                found = true;
+            }
+        }
+        if (!found) {
+            std::string names = alternatives.front().key;
+            for (std::size_t i = 1; i < alternatives.size(); ++i) {
+                names += i + 1 < alternatives.size() ? ", " : " or ";
+                names += alternatives[i].key;
+            }
+            entry.error("", "must be " + names);
+        }
+        entry.done();
     }
 
     template <class Op>
@@ -468,7 +510,9 @@ class Reader {
         if (!node.has(key)) {
             return std::nullopt;
         }
-        return read_reference(node, key, core.rotations, "rotation");
+        std::string name;
+        node.optional(key, name, "rotation");
+        return name.empty() ? 0 : find_name(node, key, core.rotations, name, "rotation");
     }
 
     static LoopOp read_loop(Node node) {
@@ -477,8 +521,12 @@ class Reader {
             std::int64_t parameter = 0;
             node.optional("parameter", parameter, {0, 1023}, "run-time parameter with the count");
             loop.parameter = parameter;
-        } else {
-            node.required("count", loop.count, {-1, INT64_MAX}, "times; -1: for ever");
+        }
+        constexpr Range kTimes{-1, INT64_MAX};
+        if (node.describing()) {  // either is enough
+            node.optional("count", loop.count, kTimes, "times; -1: for ever");
+        } else if (!loop.parameter) {
+            node.required("count", loop.count, kTimes, "times; -1: for ever");
         }
         node.done();
         return loop;
@@ -499,61 +547,75 @@ class Reader {
     }
 
     void sequence(Node& entry) {
-        if (entry.has("write_descriptor")) {
-            Node node = entry.child("write_descriptor", "writes a descriptor");
-            const TileCoordinate tile = read_tile(node);
-            program_.sequence.push_back(WriteDescriptor{
-                tile, descriptor(node.child("descriptor", "what is written"), tile.row == 0)});
-            node.done();
-        } else if (entry.has("push")) {
-            Node node = entry.child("push", "queues a task");
-            const ChannelId to = read_channel(node.child("to", "channel"));
-            program_.sequence.push_back(PushTask{to, task(node)});
-            node.done();
-        } else if (entry.has("wait")) {
-            program_.sequence.push_back(
-                WaitToken{read_channel(entry.child("wait", "takes a completion token"))});
-        } else if (entry.has("write_parameter")) {
-            Node node = entry.child("write_parameter", "sets a run-time parameter");
-            WriteParameter write;
-            write.tile = read_tile(node);
-            node.required("index", write.index, {0, 1023}, "which");
-            node.required("value", write.value, {INT32_MIN, INT32_MAX}, "value");
-            node.done();
-            program_.sequence.push_back(write);
-        } else if (entry.has("set_lock")) {
-            Node node = entry.child("set_lock", "sets a lock's value");
-            SetLock set;
-            set.lock = read_reference(node, "lock", program_.locks, "lock");
-            node.required("value", set.value, {0, 63}, "value");
-            node.done();
-            program_.sequence.push_back(set);
-        } else if (entry.has("wait_idle")) {
-            program_.sequence.push_back(
-                WaitIdle{read_channel(entry.child("wait_idle", "polls until it has no task"))});
-        } else if (entry.has("acquire")) {
-            program_.sequence.push_back(
-                AcquireLock{action(entry.child("acquire", "the host acquires a lock"))});
-        } else if (entry.has("copy")) {
-            Node node = entry.child("copy", "the host writes a tile's memory");
-            CopyToTile copy;
-            copy.from = read_reference(node, "from", program_.external_buffers, "external buffer");
-            node.optional("offset", copy.offset, kAddress, "bytes into it");
-            node.required("bytes", copy.bytes, kAddress, "length");
-            copy.to = read_reference(node, "to", program_.buffers, "buffer");
-            node.done();
-            program_.sequence.push_back(copy);
-        } else if (entry.has("reset_channel")) {
-            program_.sequence.push_back(ResetChannel{
-                read_channel(entry.child("reset_channel", "drops its queue and its task"))});
-        } else if (entry.has("reset_core")) {
-            program_.sequence.push_back(ResetCore{read_tile(entry, "reset_core")});
-        } else {
-            entry.error("",
-                        "must be write_descriptor, push, wait, wait_idle, write_parameter, "
-                        "set_lock, acquire, copy, reset_channel or reset_core");
-        }
-        entry.done();
+        const auto add = [this](auto operation) {
+            program_.sequence.push_back(std::move(operation));
+        };
+        const auto channel_of = [&](const char* key, const char* description) {
+            return read_channel(entry.child(key, description));
+        };
+        read_one(
+            entry,
+            {{"write_descriptor", [&] { write_descriptor(entry); }},
+             {"push",
+              [&] {
+                  Node node = entry.child("push", "queues a task");
+                  const ChannelId to = read_channel(node.child("to", "channel"));
+                  add(PushTask{to, task(node)});
+                  node.done();
+              }},
+             {"wait", [&] { add(WaitToken{channel_of("wait", "takes a completion token")}); }},
+             {"wait_idle",
+              [&] { add(WaitIdle{channel_of("wait_idle", "polls until it has no task")}); }},
+             {"write_parameter", [&] { write_parameter(entry); }},
+             {"set_lock", [&] { set_lock(entry); }},
+             {"acquire",
+              [&] {
+                  add(AcquireLock{action(entry.child("acquire", "the host acquires a lock"))});
+              }},
+             {"copy", [&] { copy(entry); }},
+             {"reset_channel",
+              [&] {
+                  add(ResetChannel{channel_of("reset_channel", "drops its queue and its task")});
+              }},
+             {"reset_core", [&] { add(ResetCore{read_tile(entry, "reset_core")}); }}});
+    }
+
+    void write_descriptor(Node& entry) {
+        Node node = entry.child("write_descriptor", "writes a descriptor");
+        const TileCoordinate tile = read_tile(node);
+        program_.sequence.push_back(WriteDescriptor{
+            tile, descriptor(node.child("descriptor", "what is written"), tile.row == 0)});
+        node.done();
+    }
+
+    void write_parameter(Node& entry) {
+        Node node = entry.child("write_parameter", "sets a run-time parameter");
+        WriteParameter write;
+        write.tile = read_tile(node);
+        node.required("index", write.index, {0, 1023}, "which");
+        node.required("value", write.value, {INT32_MIN, INT32_MAX}, "value");
+        node.done();
+        program_.sequence.push_back(write);
+    }
+
+    void set_lock(Node& entry) {
+        Node node = entry.child("set_lock", "sets a lock's value");
+        SetLock set;
+        set.lock = read_reference(node, "lock", program_.locks, "lock");
+        node.required("value", set.value, {0, 63}, "value");
+        node.done();
+        program_.sequence.push_back(set);
+    }
+
+    void copy(Node& entry) {
+        Node node = entry.child("copy", "the host writes a tile's memory");
+        CopyToTile copy;
+        copy.from = read_reference(node, "from", program_.external_buffers, "external buffer");
+        node.optional("offset", copy.offset, kAddress, "bytes into it");
+        node.required("bytes", copy.bytes, kAddress, "length");
+        copy.to = read_reference(node, "to", program_.buffers, "buffer");
+        node.done();
+        program_.sequence.push_back(copy);
     }
 
     Node& root_;

@@ -21,9 +21,10 @@ constexpr Range kWord{INT32_MIN, UINT32_MAX};
 
 using BufferName = ProgramWorkload::BufferName;
 
-BufferName read_buffer(Node& node, std::string_view key, const Program& program) {
-    std::string name;
-    node.required(key, name, "buffer, in DRAM or in a tile");
+constexpr std::string_view kBuffer = "buffer, in DRAM or in a tile";
+
+BufferName find_buffer(Node& node, std::string_view key, const std::string& name,
+                       const Program& program) {
     std::vector<std::string> known;
     const auto find = [&](const auto& list, bool external) -> std::optional<BufferName> {
         for (std::size_t i = 0; i < list.size(); ++i) {
@@ -49,6 +50,12 @@ BufferName read_buffer(Node& node, std::string_view key, const Program& program)
 const std::string& name_of(BufferName name, const Program& program) {
     const auto index = static_cast<std::size_t>(name.index);
     return name.external ? program.external_buffers[index].name : program.buffers[index].name;
+}
+
+BufferName read_buffer(Node& node, std::string_view key, const Program& program) {
+    std::string name;
+    node.required(key, name, kBuffer);
+    return find_buffer(node, key, name, program);
 }
 
 std::size_t size_in_words(BufferName name, const Program& program) {
@@ -114,17 +121,17 @@ void read_contents(Node& root, ProgramWorkload& workload) {
     for (Node& entry : root.list("fill", "what buffers hold at start")) {
         ProgramWorkload::Fill fill;
         fill.buffer = read_buffer(entry, "buffer", program);
-        if (entry.has("words") == entry.has("values")) {
+        const bool words = entry.has("words");
+        if (!entry.describing() && words == entry.has("values")) {
             entry.error("", "must hold either values or words");
-        } else if (entry.has("words")) {
+        }
+        entry.optional(
+            "values", fill.values,
+            {{"zeros", Values::Zeros}, {"counting", Values::Counting}, {"random", Values::Random}},
+            "32-bit words");
+        if (words) {
             fill.values = Values::Words;
             fill.words = read_words(entry, fill.buffer, program);
-        } else {
-            entry.required("values", fill.values,
-                           {{"zeros", Values::Zeros},
-                            {"counting", Values::Counting},
-                            {"random", Values::Random}},
-                           "32-bit words");
         }
         entry.done();
         workload.fills.push_back(fill);
@@ -132,12 +139,17 @@ void read_contents(Node& root, ProgramWorkload& workload) {
     for (Node& entry : root.list("expect", "what buffers must hold at the end")) {
         ProgramWorkload::Expectation expectation;
         expectation.buffer = read_buffer(entry, "buffer", program);
-        if (entry.has("equals") == entry.has("words")) {
+        const bool words = entry.has("words"), equals = entry.has("equals");
+        if (!entry.describing() && equals == words) {
             entry.error("", "must hold either equals or words");
-        } else if (entry.has("equals")) {
-            expectation.equals = read_buffer(entry, "equals", program);
+        }
+        if (equals) {
+            std::string other;
+            entry.optional("equals", other, kBuffer);
+            expectation.equals = find_buffer(entry, "equals", other, program);
             entry.optional("plus", expectation.plus, kWord, "added to every word of the other");
-        } else {
+        }
+        if (words) {
             expectation.words = read_words(entry, expectation.buffer, program);
         }
         entry.done();
