@@ -92,11 +92,13 @@ CostEstimate expected_cost(const SweepFile& sweep, const SweepArguments& argumen
     return estimate_cost(sweep, arguments.options.jobs);
 }
 
+// For what is tried before a sweep.
+constexpr std::chrono::seconds kPatience{30};
+
 // Keys that one run of the sweep says could not matter to it; none where it does not end well.
 std::vector<std::string> unfelt_by(const SweepFile& sweep, const Point& point) {
     WorkerPool pool(1);
     Limits limits = sweep.limits;
-    constexpr std::chrono::seconds kPatience{30};
     limits.time = std::min<std::chrono::milliseconds>(limits.time, kPatience);
     pool.start(0, limits, [&] {
         return simulate(sweep.base_text, sweep.base_file, overrides_of(sweep, point));
@@ -135,6 +137,7 @@ void name_unfelt_axes(const SweepFile& sweep) {
     if (!any || some.empty()) {
         return;
     }
+    const auto until = std::chrono::steady_clock::now() + kPatience;
     const std::vector<std::string> unfelt = unfelt_by(sweep, some[0]);
     for (const Axis& axis : sweep.axes) {
         std::vector<std::string> named;
@@ -145,6 +148,9 @@ void name_unfelt_axes(const SweepFile& sweep) {
         }
         if (named.empty()) {
             continue;
+        }
+        if (std::chrono::steady_clock::now() > until) {
+            return;
         }
         const auto first = unfelt_by(sweep, moved(some[0], axis, axis.values.front()));
         const auto last = unfelt_by(sweep, moved(some[0], axis, axis.values.back()));
