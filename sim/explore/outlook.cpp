@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <utility>
+#include <variant>
 
 #include "arch/base/config.hpp"
+#include "sim/explore/expression.hpp"
 #include "sim/scenario.hpp"
 
 namespace tilesim::sim::explore {
@@ -20,26 +19,23 @@ using Json = nlohmann::ordered_json;
 // What looking for a mapping takes hardly grows: by this power of the work.
 constexpr double kWorkOfChoosing = 0.1;
 
-// What the law goes by of a key the sweep sets: a number where each of its values is one, of one
-// unit.
+// What the law goes by of a key the sweep sets: a number where each of its values is one.
 class Feature {
   public:
     Feature(const Axis& axis, std::size_t key) : key_(axis.keys[key]) {
-        std::set<std::string> units;
         for (const auto& values : axis.values) {
             words_.push_back(values[key]);
-            const auto [number, unit] = split(values[key]);
-            units.insert(unit);
-            number_ = number_ && number > 0;
+            const Expression::Value value = value_of(values[key]);
+            const auto* const number = std::get_if<double>(&value);
+            number_ = number_ && number != nullptr && *number > 0;
         }
-        number_ = number_ && units.size() == 1;
     }
 
     void add(const Point& point, PointFeatures& features) const {
         const auto set = std::find_if(point.settings.begin(), point.settings.end(),
                                       [&](const auto& each) { return each.first == key_; });
         if (number_) {
-            features.numbers.push_back(std::log(split(set->second).first));
+            features.numbers.push_back(std::log(std::get<double>(value_of(set->second))));
         } else {
             const auto word = std::find(words_.begin(), words_.end(), set->second);
             features.words.push_back(static_cast<std::size_t>(word - words_.begin()));
@@ -47,12 +43,6 @@ class Feature {
     }
 
   private:
-    static std::pair<double, std::string> split(const std::string& text) {
-        char* end = nullptr;
-        const double number = std::strtod(text.c_str(), &end);
-        return {end == text.c_str() ? 0 : number, end};
-    }
-
     std::string key_;
     std::vector<std::string> words_;
     bool number_ = true;

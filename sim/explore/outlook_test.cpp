@@ -16,10 +16,10 @@ std::vector<Outlook> outlooks_of(const std::string& axes, const std::string& mor
     return outlooks(sweep, points_of(sweep, {}));
 }
 
-TEST(Outlook, NumbersOfOneUnitCountByTheirLogarithmsAndAllElseIsAWord) {
+TEST(Outlook, NumbersCountByTheirLogarithmsAndAllElseIsAWord) {
     const auto list = outlooks_of(
-        "  - {key: device.npu.clock, values: [1 GHz, 2 GHz]}\n"
-        "  - {key: device.npu.shim.burst, values: [64 B, 1 KiB]}\n");
+        "  - {key: device.npu.clock, values: [500 MHz, 1 GHz]}\n"
+        "  - {key: device.memory.controller.page_policy, values: [open, closed]}\n");
     ASSERT_EQ(list.size(), 4U);
     ASSERT_EQ(list[0].features.numbers.size(), 1U);
     EXPECT_NEAR(list[2].features.numbers[0] - list[0].features.numbers[0], std::log(2), 1e-9);
