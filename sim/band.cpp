@@ -18,8 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kFewestRows = 5;
-// Of fewer, all and the run itself, no tenth is beyond the largest.
-constexpr std::size_t kEnoughRows = 9;
 // Rows so many times smaller or larger than any measured say little.
 constexpr double kFarSize = 8;
 // Those of another device, or of other types, count this much.
@@ -43,16 +41,15 @@ void read_into(std::vector<Residual>& all, const fs::path& file) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
         const std::vector<std::string> cells = cells_of(line);
-        constexpr std::size_t kColumns = 7;  // id, what, device, types, macs, error, use
+        constexpr std::size_t kColumns = 8;  // id, what, device, host, types, macs, error, use
         if (cells.size() == kColumns && cells[0] != "id" && !line.starts_with("#")) {
-            all.push_back(
-                {cells[1], cells[2], cells[3], number(cells[4]), number(cells[5]),
-                 cells[6] == "calibrate"});
+            all.push_back({cells[1], cells[2], cells[3], cells[4], number(cells[5]),
+                           number(cells[6]), cells[7] == "calibrate"});
         }
     }
 }
 
-// Nine of ten weights are of smaller sizes.
+// Nine of ten weights are of smaller sizes; of fewer than nine, all are.
 double ninth_decile(std::vector<std::pair<double, double>> sizes) {
     std::sort(sizes.begin(), sizes.end());
     double all = 0;
@@ -86,6 +83,22 @@ std::vector<const Residual*> rows_like(const Residual& run, const std::vector<Re
     return rows;
 }
 
+std::vector<const Residual*> of_host(std::vector<const Residual*> rows, const std::string& host) {
+    std::erase_if(rows, [&host](const Residual* row) { return row->host != host; });
+    return rows;
+}
+
+// Whether rows say nothing of runs of this size.
+bool far_in_size(const Residual& run, const std::vector<const Residual*>& rows) {
+    const bool sized =
+        std::any_of(rows.begin(), rows.end(), [](const Residual* row) { return row->macs > 0; });
+    return run.macs > 0 && sized &&
+           std::none_of(rows.begin(), rows.end(), [&](const Residual* row) {
+               return row->macs > 0 && run.macs < kFarSize * row->macs &&
+                      row->macs < kFarSize * run.macs;
+           });
+}
+
 std::string far_from(const Residual& run, const std::vector<const Residual*>& alike) {
     const auto any = [&](auto matches) {
         return std::any_of(alike.begin(), alike.end(),
@@ -96,13 +109,13 @@ std::string far_from(const Residual& run, const std::vector<const Residual*>& al
     if (!any([&](const Residual& row) { return row.device == run.device; })) {
         say("device " + run.device);
     }
+    if (!run.host.empty() && !any([&](const Residual& row) { return row.host == run.host; })) {
+        say("host.profile " + run.host);
+    }
     if (!run.types.empty() && !any([&](const Residual& row) { return row.types == run.types; })) {
         say("types " + run.types);
     }
-    const bool sized = any([](const Residual& row) { return row.macs > 0; });
-    if (run.macs > 0 && sized && !any([&](const Residual& row) {
-            return row.macs > 0 && run.macs < kFarSize * row.macs && row.macs < kFarSize * run.macs;
-        })) {
+    if (far_in_size(run, alike)) {
         say("this size");
     }
     return far;
@@ -128,11 +141,19 @@ std::optional<Band> band_of(const Residual& run, double time_ns,
                             const std::vector<Residual>& residuals) {
     // What a parameter was set on says less of others: it counts where there is little else.
     std::vector<const Residual*> alike = rows_like(run, residuals, false);
-    if (alike.size() < kEnoughRows) {
+    if (alike.size() < kFewestRows) {
         alike = rows_like(run, residuals, true);
     }
     if (alike.size() < kFewestRows) {
         return std::nullopt;
+    }
+    // A machine's launches, its driver and the designs measured on it make errors of their own:
+    // where enough of these are known, others' say nothing, unless nothing of the size is.
+    const std::vector<const Residual*> own = of_host(alike, run.host);
+    const bool enough = own.size() >= kFewestRows;
+    const std::string far = far_from(run, enough ? own : alike);
+    if (enough && !far_in_size(run, own)) {
+        alike = own;
     }
     std::vector<std::pair<double, double>> sizes;
     for (const Residual* row : alike) {
@@ -142,12 +163,13 @@ std::optional<Band> band_of(const Residual& run, double time_ns,
     }
     const double half = ninth_decile(std::move(sizes));
     return Band{time_ns * std::exp(-half), time_ns * std::exp(half),
-                static_cast<std::int64_t>(alike.size()), far_from(run, alike)};
+                static_cast<std::int64_t>(alike.size()), far};
 }
 
 Residual described(const workloads::RunResult& result) {
     Residual run;
     run.device = result.device;
+    run.host = result.host;
     const nlohmann::ordered_json empty = nlohmann::ordered_json::object();
     const auto first = [&empty](const nlohmann::ordered_json& json) {
         return json.is_object() && !json.empty() ? json.begin().key() : std::string{};
@@ -158,7 +180,9 @@ Residual described(const workloads::RunResult& result) {
                    : empty;
     };
     const auto mapping = inside(result.mapping);
-    run.what = result.mapping.empty() ? first(result.workload) : first(result.mapping);
+    // A model is more than the products its mapping is for.
+    run.what = result.mapping.empty() || result.workload.contains("model") ? first(result.workload)
+                                                                           : first(result.mapping);
     if (mapping.contains("data_in")) {  // a cache's rows say nothing of DRAM's
         run.what += ":" + mapping["data_in"].get<std::string>();
     }

@@ -17,6 +17,7 @@ namespace tilesim::sim {
 struct Residual {
     std::string what;    // dataflow or kind of problem; where data lie, where that matters
     std::string device;
+    std::string host;    // profile of the machine that launched it; empty: none of its own
     std::string types;   // "int8/int32": operands and result
     double macs = 0;     // 0: not known
     double error = 0;    // logarithm of measured over predicted time

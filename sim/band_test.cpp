@@ -7,13 +7,14 @@
 namespace tilesim::sim {
 namespace {
 
-const Residual kRun{"dataflow", "board", "int8/int8", 1000, 0};
+const Residual kRun{"dataflow", "board", "", "int8/int8", 1000, 0};
 
-std::vector<Residual> rows(std::size_t count, const std::string& device = "board") {
+std::vector<Residual> rows(std::size_t count, const std::string& device = "board",
+                           const std::string& host = "") {
     std::vector<Residual> list;
     for (std::size_t i = 0; i < count; ++i) {
         const double error = 0.01 * static_cast<double>(i + 1) * (i % 2 == 0 ? 1 : -1);
-        list.push_back({"dataflow", device, "int8/int8", 1000, error});
+        list.push_back({"dataflow", device, host, "int8/int8", 1000, error});
     }
     return list;
 }
@@ -36,13 +37,32 @@ TEST(Band, ThereIsNoneFromFewRowsOrOtherKinds) {
 }
 
 TEST(Band, RowsAParameterWasSetOnCountWhereThereIsLittleElse) {
-    // Eight errors and that of the run: the largest of nine is no ninth decile.
-    std::vector<Residual> few = rows(8);
-    few.push_back({"dataflow", "board", "int8/int8", 1000, 0.5, true});
+    const Residual fitted{"dataflow", "board", "", "int8/int8", 1000, 0.5, true};
+    std::vector<Residual> few = rows(4);
+    few.push_back(fitted);
     EXPECT_NEAR(band_of(kRun, 100, few)->high_ns, 100 * std::exp(0.5), 1e-9);
-    std::vector<Residual> enough = rows(9);
-    enough.push_back({"dataflow", "board", "int8/int8", 1000, 0.5, true});
-    EXPECT_LT(band_of(kRun, 100, enough)->high_ns, 100 * std::exp(0.1));
+    std::vector<Residual> enough = rows(5);
+    enough.push_back(fitted);
+    // The largest of five, none of which is the ninth decile.
+    EXPECT_NEAR(band_of(kRun, 100, enough)->high_ns, 100 * std::exp(0.05), 1e-9);
+}
+
+TEST(Band, AMachinesOwnRowsCountAloneWhereThereAreEnough) {
+    Residual run = kRun;
+    run.host = "phoenix";
+    std::vector<Residual> all = rows(20);
+    for (const Residual& own : rows(4, "board", "phoenix")) {
+        all.push_back(own);
+    }
+    EXPECT_EQ(band_of(run, 100, all)->rows, 24);
+    all.push_back({"dataflow", "board", "phoenix", "int8/int8", 1000, 0.3});
+    EXPECT_EQ(band_of(run, 100, all)->rows, 5);
+    EXPECT_NEAR(band_of(run, 100, all)->high_ns, 100 * std::exp(0.3), 1e-9);
+    EXPECT_EQ(band_of(kRun, 100, all)->rows, 20);
+    run.macs = 8000;
+    EXPECT_EQ(band_of(run, 100, all)->rows, 25);
+    EXPECT_EQ(band_of(run, 100, all)->far, "this size");
+    EXPECT_EQ(band_of(run, 100, rows(20))->far, "host.profile phoenix, this size");
 }
 
 TEST(Band, SaysWhatNothingWasMeasuredOf) {

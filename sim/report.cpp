@@ -42,7 +42,11 @@ std::string line(const std::string& label, const std::string& value) {
 }
 
 std::string band_text(const Band& band) {
-    return fmt::format(", 90 %: {:.4g} to {:.4g}", band.low_ns / 1e3, band.high_ns / 1e3);
+    const auto microseconds = [](double ns) {
+        constexpr double kFourDigits = 1e6;
+        return ns < kFourDigits ? fmt::format("{:.4g}", ns / 1e3) : fmt::format("{:.0f}", ns / 1e3);
+    };
+    return fmt::format(", 90 %: {} to {}", microseconds(band.low_ns), microseconds(band.high_ns));
 }
 
 std::string bounds_table(const workloads::RunResult& result) {

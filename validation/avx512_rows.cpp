@@ -89,6 +89,9 @@ std::vector<Task> avx512_tasks(const std::string& folder) {
                     0,
                     row.at("use"),
                     row.at("family")};
+        if (!probe_kernel(row)) {
+            task.row.kind = {.what = "amx_program", .rate = false};
+        }
         task.parts = {[row, folder] { return predicted(row, folder); }};
         tasks.push_back(std::move(task));
     }

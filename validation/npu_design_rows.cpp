@@ -14,6 +14,7 @@ namespace tilesim::validation {
 namespace {
 
 constexpr double kNanosecondsPerMicrosecond = 1e3;
+constexpr const char* kGemvTypes = "bf16/bf16";
 // Shorter ones are mostly launch, and are counted apart.
 constexpr double kDispatches = 3;
 
@@ -109,6 +110,8 @@ Task gemv_task(const Record& r, const Record& design) {
                                                                       : air_gemv_mapping(r))] {
         return time_us(launch);
     }};
+    task.row.kind = {"gemv", kGemvTypes, product_of(r, {"M", "K"}), false,
+                     design.at("host_profile")};
     return task;
 }
 
@@ -131,6 +134,7 @@ Task bandwidth_task(const Record& r, const Record& design) {
         [bytes, launch = gemv_launch(design, r.at("M"), r.at("K"), iron_gemv_mapping(r))] {
             return bytes / (time_us(launch) * kNanosecondsPerMicrosecond);
         }};
+    task.row.kind = {"gemv", kGemvTypes, m * k, true, design.at("host_profile")};
     return task;
 }
 
@@ -238,6 +242,9 @@ Task gemm_task(const Record& r, const Record& design) {
         task.combine = [](const std::vector<double>& parts) {
             return std::accumulate(parts.begin(), parts.end(), 0.0);
         };
+    } else {
+        task.row.kind = {"output_stationary", "bf16/" + c_type(r), product_of(r, {"M", "K", "N"}),
+                         false, design.at("host_profile")};
     }
     return task;
 }

@@ -65,6 +65,8 @@ Task row_major_task(const Record& record) {
 
 // --- ARIES ---------------------------------------------------------------------------------------
 
+constexpr const char* kAriesHost = "aries_phoenix";
+
 // Its compiler's kernel is not published. The four calibrate rows want no constant for it:
 // transfers limit them, and the timing model's kernel is within 1.3 % of each.
 std::string aries_scenario(const Record& r) {
@@ -82,7 +84,7 @@ std::string aries_scenario(const Record& r) {
 double aries_latency_us(const Record& record) {
     constexpr double kNanoseconds = 1000.0;
     return sim::session::run(sim::parse_scenario(aries_scenario(record), "reference row",
-                                                 {{"device.host.profile", "aries_phoenix"}}))
+                                                 {{"device.host.profile", kAriesHost}}))
                .time_ns /
            kNanoseconds;
 }
@@ -221,6 +223,10 @@ std::vector<Task> npu_ablation_tasks(const std::string& folder) {
                     0,
                     r.at("use"),
                     "ablations"};
+        if (!loss) {
+            task.row.kind = {"output_stationary", r.at("a_dtype") + "/" + r.at("c_dtype"),
+                             product_of(r, {"M", "K", "N"})};
+        }
         tasks.push_back(std::move(task));
     }
     return tasks;
@@ -233,13 +239,15 @@ std::vector<Task> npu_aries_tasks(const std::string& folder) {
             continue;
         }
         Task task;
-        task.row = {fmt::format("aries/{}x{}x{}", r.at("M"), r.at("K"), r.at("N")),
-                    r.at("device"),
-                    r.at("unit"),
-                    std::stod(r.at("value")),
-                    0,
-                    r.at("use"),
-                    "aries"};
+        task.row = {
+            fmt::format("aries/{}x{}x{}", r.at("M"), r.at("K"), r.at("N")),
+            r.at("device"),
+            r.at("unit"),
+            std::stod(r.at("value")),
+            0,
+            r.at("use"),
+            "aries",
+            {"output_stationary", "bf16/bf16", product_of(r, {"M", "K", "N"}), false, kAriesHost}};
         task.parts = {[r] { return aries_latency_us(r); }};
         tasks.push_back(std::move(task));
     }

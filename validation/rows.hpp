@@ -15,6 +15,7 @@ struct RowKind {
     std::string types = {};
     double macs = 0;
     bool rate = true;  // the value grows as the time shrinks
+    std::string host = {};
 };
 
 struct Row {

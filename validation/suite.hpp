@@ -16,6 +16,7 @@ struct Summary {
     int rows = 0;
     double mape_percent = 0;
     double worst_percent = 0;  // largest absolute error
+    std::string missed = {};   // the suite's target, where validate rows miss it
 };
 
 struct SuiteResult {

@@ -2,7 +2,7 @@
 #include "validation/suite.hpp"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <fstream>
@@ -37,6 +37,15 @@ std::vector<std::string> all_but_sockets() {
     std::vector<std::string> names = suite_names();
     std::erase(names, "amx_public");
     return names;
+}
+
+TEST(Suite, ATargetThatIsMissedIsSaid) {
+    const SuiteResult random = run_suite("memory", 2, "dramsys/lpddr4/off/random");
+    EXPECT_FALSE(random.within_targets);
+    EXPECT_THAT(to_table(random),
+                testing::HasSubstr("misses the target: 1 % in the mean, 2 % a row"));
+    EXPECT_THAT(to_table(run_suite("memory", 2, "dramsys/lpddr4/off/strided")),
+                testing::Not(testing::HasSubstr("misses")));
 }
 
 TEST(Suite, RowsAreThoseWhoseNameHoldsTheText) {

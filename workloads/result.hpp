@@ -50,6 +50,7 @@ struct Sampling {
 struct RunResult {
     Status status = Status::Ok;
     std::string device;
+    std::string host;  // profile of the machine that launched it, where it has one of its own
     nlohmann::ordered_json workload;
     nlohmann::ordered_json mapping;
     double time_ns = 0;

@@ -11,6 +11,8 @@
 #include "arch/base/clock.hpp"
 #include "arch/base/units.hpp"
 #include "arch/fabric/fabric_config.hpp"
+#include "arch/host/host_config.hpp"
+#include "arch/host/host_profile.hpp"
 #include "arch/npu/array/array.hpp"
 #include "arch/npu/check/device_use.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
@@ -350,6 +352,13 @@ void note_launch(const arch::npu::NpuConfig& config, RunResult& result) {
     }
 }
 
+// Empty: it has none, or that of the default.
+std::string host_of(const Device& device) {
+    const std::size_t profile =
+        device.has<arch::host::HostConfig>() ? device.get<arch::host::HostConfig>().profile : 0;
+    return profile > 0 ? std::string{arch::host::host_profiles()[profile].name} : std::string{};
+}
+
 // A program on the array alone asks nothing of the processor beside it but its launch.
 void name_host_keys(const Device& device, RunResult& result) {
     add_not_exercised(result, device.paths([](const std::string& path) {
@@ -393,6 +402,7 @@ void run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready,
     };
     plan.quiet_time = runs_until_quiet(ready.program()) ? kUntilQuiet : arch::base::kNever;
     runner.run(a_case, plan, result);
+    result.host = host_of(a_case.device);
     name_host_keys(a_case.device, result);
     if (result.status == Status::Ok) {
         name_array_bottlenecks(result);
