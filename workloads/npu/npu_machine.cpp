@@ -43,6 +43,10 @@ const Machine& npu_machine() {
     return machine;
 }
 
+MemoryPath path_of(const Device& device) {
+    return {device.memory, device.get<arch::fabric::FabricConfig>()};
+}
+
 bool stream_fed(const Device& device) {
     const auto* config = device.find<arch::npu::NpuConfig>();
     return config != nullptr && config->kernels.modes.empty() &&

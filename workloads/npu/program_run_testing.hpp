@@ -1,6 +1,7 @@
 // For tests: a device and its memory from configs/devices, and a lowered product run on them.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -24,10 +25,13 @@ struct Machine {
 };
 
 inline Machine load_machine(const std::string& device, const std::string& dram) {
-    const std::string folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/";
-    auto device_file = arch::base::config::Document::load(folder + device + ".yaml");
+    const auto load = [](const std::string& name) {
+        return arch::base::config::Document::load(
+            fmt::format("{}/configs/devices/{}.yaml", TILESIM_SOURCE_DIR, name));
+    };
+    auto device_file = load(device);
     auto root = device_file.root();
-    auto memory_file = arch::base::config::Document::load(folder + dram + ".yaml");
+    auto memory_file = load(dram);
     return {arch::npu::read_npu_config(root.child("npu", "")),
             arch::fabric::read_fabric_config(root.child("fabric", "")),
             arch::memory::controller::read_memory_config(memory_file.root().child("memory", ""))};

@@ -392,7 +392,7 @@ LoweredElementwise lower(const ElementwiseProblem& problem, const ElementwiseMap
 }
 
 GemmBounds bounds_of(const ElementwiseProblem& problem, const ElementwiseMapping& map,
-                     const NpuConfig& config, const arch::memory::device::MemoryConfig& memory) {
+                     const NpuConfig& config, const MemoryPath& path) {
     using arch::base::kNanosecondsPerSecond;
     const auto stream_bytes = static_cast<double>(config.stream.width.count());
     const RowBytes row = row_bytes(problem);
@@ -407,9 +407,11 @@ GemmBounds bounds_of(const ElementwiseProblem& problem, const ElementwiseMapping
     bounds.compute_ns = calls * call * cycle_ns;
     bounds.stream_ns = calls * rows * static_cast<double>(std::max({row.a, b, row.c})) /
                        stream_bytes * cycle_ns;
-    bounds.dram_bytes = calls * rows * static_cast<double>(map.columns_of(config)) *
-                        static_cast<double>(row.a + b + row.c);
-    bounds.memory_ns = bounds.dram_bytes / memory.peak_bytes_per_second() * kNanosecondsPerSecond;
+    const std::int64_t columns = map.columns_of(config);
+    const double read = calls * rows * static_cast<double>(columns * (row.a + b));
+    const double written = calls * rows * static_cast<double>(columns * row.c);
+    bounds.dram_bytes = read + written;
+    bounds.memory_ns = path.least_ns(config.shim, {read, written, columns});
     return bounds;
 }
 

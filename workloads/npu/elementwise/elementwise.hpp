@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
-#include "arch/memory/device/memory_config.hpp"
 #include "arch/memory/port/backing_store.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
 #include "workloads/bounds.hpp"
+#include "workloads/npu/memory_path.hpp"
 #include "workloads/product_check.hpp"
 
 namespace tilesim::workloads::npu::elementwise {
@@ -57,8 +57,7 @@ LoweredElementwise lower(const ElementwiseProblem& problem, const ElementwiseMap
                          const arch::npu::NpuConfig& config);
 
 GemmBounds bounds_of(const ElementwiseProblem& problem, const ElementwiseMapping& mapping,
-                     const arch::npu::NpuConfig& config,
-                     const arch::memory::device::MemoryConfig& memory);
+                     const arch::npu::NpuConfig& config, const MemoryPath& path);
 
 // Mappings worth a try, those that fit; the widest first.
 std::vector<ElementwiseMapping> mappings_of(const ElementwiseProblem& problem,

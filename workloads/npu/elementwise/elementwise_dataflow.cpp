@@ -49,7 +49,7 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
                 "workload.elementwise: {}", problems_of(problem, {}, config).front()));
         }
         const auto cost = [&](const ElementwiseMapping& map) {
-            return bounds_of(problem, map, config, a_case.device.memory).tightest_ns();
+            return bounds_of(problem, map, config, path_of(a_case.device)).tightest_ns();
         };
         const auto best = std::min_element(
             mappings.begin(), mappings.end(),
@@ -71,7 +71,7 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
         auto lowered = std::make_shared<LoweredElementwise>(
             elementwise::lower(problem, map.keys, config));
         LoweredProduct product;
-        product.bounds = bounds_of(problem, map.keys, config, a_case.device.memory);
+        product.bounds = bounds_of(problem, map.keys, config, path_of(a_case.device));
         product.padding_waste = 1.0 - static_cast<double>(problem.m) /
                                           static_cast<double>(lowered->padded_m);
         product.kernel_cycles = map.kernel_cycles;
@@ -96,7 +96,7 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
         for (const ElementwiseMapping& map : mappings_of(problem, config)) {
             list.push_back(
                 {fmt::format("{} columns, {} rows a call", map.columns, map.rows_per_call),
-                 mapping_of(a_case, map), bounds_of(problem, map, config, a_case.device.memory)});
+                 mapping_of(a_case, map), bounds_of(problem, map, config, path_of(a_case.device))});
         }
         return list;
     }

@@ -514,7 +514,7 @@ LoweredGemv lower(const MatrixVector& problem, const GemvMapping& mapping,
 }
 
 GemmBounds bounds_of(const MatrixVector& problem, const GemvMapping& map, const NpuConfig& config,
-                     const arch::memory::device::MemoryConfig& memory) {
+                     const MemoryPath& path) {
     using arch::base::kNanosecondsPerSecond;
     const auto stream_bytes = static_cast<double>(config.stream.width.count());
     const GemvShape shape = shape_of(problem, map, config);
@@ -529,9 +529,11 @@ GemmBounds bounds_of(const MatrixVector& problem, const GemvMapping& map, const 
     bounds.compute_ns = steps * static_cast<double>(shape.calls()) * call * cycle_ns;
     bounds.stream_ns = steps * static_cast<double>(shape.column_rows() * shape.row_bytes) /
                        stream_bytes * cycle_ns;
-    bounds.dram_bytes = static_cast<double>(shape.padded_m()) *
-                        static_cast<double>(shape.row_bytes + bytes_of(1, problem.y));
-    bounds.memory_ns = bounds.dram_bytes / memory.peak_bytes_per_second() * kNanosecondsPerSecond;
+    const auto rows = static_cast<double>(shape.padded_m());
+    const double read = rows * static_cast<double>(shape.row_bytes);
+    const double written = rows * static_cast<double>(bytes_of(1, problem.y));
+    bounds.dram_bytes = read + written;
+    bounds.memory_ns = path.least_ns(config.shim, {read, written, map.columns_of(config)});
     return bounds;
 }
 

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "arch/memory/device/memory_config.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
 #include "workloads/bounds.hpp"
 #include "workloads/npu/gemv/gemv_mapping.hpp"
+#include "workloads/npu/memory_path.hpp"
 
 namespace tilesim::workloads::npu::gemv {
 
@@ -81,7 +81,6 @@ arch::npu::program::Kernel matvec_kernel(const MatrixVector& problem, std::int64
                                          std::int64_t k);
 
 GemmBounds bounds_of(const MatrixVector& problem, const GemvMapping& mapping,
-                     const arch::npu::NpuConfig& config,
-                     const arch::memory::device::MemoryConfig& memory);
+                     const arch::npu::NpuConfig& config, const MemoryPath& path);
 
 }  // namespace tilesim::workloads::npu::gemv

@@ -49,7 +49,7 @@ class Gemv final : public ProductDataflow<GemvMapping> {
     Choice choose(const Case& a_case, Runner&) const override {
         return {mapping_of(a_case,
                            choose_mapping(problem_of(a_case.problem),
-                                          a_case.device.get<NpuConfig>(), a_case.device.memory)),
+                                          a_case.device.get<NpuConfig>(), path_of(a_case.device))),
                 "no mapping given: a matrix-vector one, chosen by the bounds, see `mapping`"};
     }
 
@@ -68,7 +68,7 @@ class Gemv final : public ProductDataflow<GemvMapping> {
         const GemvShape& shape = lowered->shape;
         LoweredProduct product;
         product.macs = problem.macs();
-        product.bounds = bounds_of(problem, map.keys, config, a_case.device.memory);
+        product.bounds = bounds_of(problem, map.keys, config, path_of(a_case.device));
         product.padding_waste = 1.0 - problem.macs() / (static_cast<double>(shape.padded_m()) *
                                                         static_cast<double>(shape.k));
         product.kernel_cycles = map.kernel_cycles;
@@ -107,7 +107,7 @@ class Gemv final : public ProductDataflow<GemvMapping> {
                              map.rows, map.rows_per_call, map.direct() ? "direct" : "memory_tile",
                              map.order == GemvMapping::Order::Apart ? "apart" : "in turn"),
                  mapping_of(a_case, map),
-                 bounds_of(problem_of(a_case.problem), map, config, a_case.device.memory)});
+                 bounds_of(problem_of(a_case.problem), map, config, path_of(a_case.device))});
         }
         return list;
     }

@@ -231,7 +231,8 @@ TEST(Gemv, TheBoundsAreNotBeaten) {
     const MatrixVector problem{1024, 1024};
     for (const std::int64_t columns : {1, 8}) {
         const GemvMapping map = mapping(columns, 4, 8);
-        const double cycles_ns = bounds_of(problem, map, xdna2().npu, xdna2().memory).tightest_ns();
+        const double cycles_ns =
+            bounds_of(problem, map, xdna2().npu, {xdna2().memory, xdna2().fabric}).tightest_ns();
         const double clock = static_cast<double>(xdna2().npu.clock.count()) / 1e9;
         EXPECT_GE(static_cast<double>(run(problem, map).cycles) / clock, cycles_ns);
     }

@@ -71,11 +71,11 @@ std::vector<GemvMapping> variants_of(const MatrixVector& problem, const GemvMapp
 }
 
 GemvMapping choose_mapping(const MatrixVector& problem, const NpuConfig& config,
-                           const arch::memory::device::MemoryConfig& memory) {
+                           const MemoryPath& path) {
     std::optional<GemvMapping> best;
     std::tuple<double, double> best_cost;
     for (const GemvMapping& map : mappings_of(problem, config)) {
-        const GemmBounds bounds = bounds_of(problem, map, config, memory);
+        const GemmBounds bounds = bounds_of(problem, map, config, path);
         const std::tuple cost{bounds.tightest_ns(),
                               bounds.compute_ns + bounds.stream_ns + bounds.memory_ns};
         if (!best || cost < best_cost) {  // the first of equals: fewest calls

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "arch/memory/device/memory_config.hpp"
 #include "workloads/npu/gemv/gemv.hpp"
+#include "workloads/npu/memory_path.hpp"
 
 namespace tilesim::workloads::npu::gemv {
 
@@ -16,6 +16,6 @@ std::vector<GemvMapping> variants_of(const MatrixVector& problem, const GemvMapp
                                      const arch::npu::NpuConfig& config);
 // The one the bounds like best. Throws ConfigError where none fits.
 GemvMapping choose_mapping(const MatrixVector& problem, const arch::npu::NpuConfig& config,
-                           const arch::memory::device::MemoryConfig& memory);
+                           const MemoryPath& path);
 
 }  // namespace tilesim::workloads::npu::gemv

@@ -16,7 +16,7 @@ using arch::base::kNanosecondsPerSecond;
 }  // namespace
 
 GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& map,
-                     const NpuConfig& config, const arch::memory::device::MemoryConfig& memory) {
+                     const NpuConfig& config, const MemoryPath& path) {
     GemmBounds bounds;
     const GemmView view = view_of(problem, map);
     const ArrayShape shape = shape_of(view, config);
@@ -43,10 +43,10 @@ GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& 
                        static_cast<double>(config.stream.width.count()) * cycle_ns;
     const double c_bytes = static_cast<double>(size.m) * static_cast<double>(size.n) *
                            static_cast<double>(bytes_of(problem.c));
-    bounds.dram_bytes = calls * (a_tile * static_cast<double>(shape.rows) +
-                                 b_tile * static_cast<double>(shape.columns)) +
-                        c_bytes;
-    bounds.memory_ns = bounds.dram_bytes / memory.peak_bytes_per_second() * kNanosecondsPerSecond;
+    const double read = calls * (a_tile * static_cast<double>(shape.rows) +
+                                 b_tile * static_cast<double>(shape.columns));
+    bounds.dram_bytes = read + c_bytes;
+    bounds.memory_ns = path.least_ns(config.shim, {read, c_bytes, shape.columns});
     return bounds;
 }
 

@@ -28,7 +28,7 @@ double ns_of(arch::base::Femtoseconds time) {
 }
 
 TileCandidate evaluated(const SearchContext& at, const OutputStationaryMapping& map) {
-    const GemmBounds bounds = bounds_of(at.problem, map, at.config, at.memory);
+    const GemmBounds bounds = bounds_of(at.problem, map, at.config, at.path);
     return {map, bounds, expected_ns(at, map, bounds), least_ns(at, map, bounds)};
 }
 
@@ -86,17 +86,6 @@ void add_tiles(std::vector<TileCandidate>& candidates, const SearchContext& at,
         }
     }
 }
-
-// Reads of runs of so many bytes, in entries of the fabric: a run begins and ends within a block.
-double blocks_read(double bytes, std::int64_t run, std::int64_t block) {
-    const bool aligned = run % block == 0;
-    const auto blocks = static_cast<double>(ceil_div(run, block)) + (aligned ? 0.0 : 0.5);
-    return bytes / static_cast<double>(run) * blocks;
-}
-
-}  // namespace
-
-namespace {
 
 // A run as rounds of the whole array, each a tile of C on every core.
 struct Rounds {
@@ -165,31 +154,81 @@ double least_ns(const SearchContext& at, const OutputStationaryMapping& map,
                      bounds.stream_ns, bounds.memory_ns});
 }
 
+namespace {
+
+// What every round reads and writes, in the runs of its tiles.
+struct RoundRuns {
+    Runs a, b, c;
+    // B by rows: what all columns read of a row of it, which lies together.
+    Runs b_of_columns;
+};
+
+RoundRuns runs_of(const SearchContext& at, const OutputStationaryMapping& map,
+                  const Rounds& rounds) {
+    const GemmProblem& problem = at.problem;
+    const std::int64_t columns = map.columns_of(at.config);
+    const auto rows = static_cast<double>(map.m_ct * map.rows_of(at.config));
+    const auto k = static_cast<std::int64_t>(rounds.k);
+    const auto n = static_cast<std::int64_t>(rounds.n);
+    const auto runs = [](double elements, std::int64_t run, std::int64_t stride, DataType type) {
+        const std::int64_t bytes = bytes_of(type);
+        return Runs{elements * static_cast<double>(bytes), run * bytes, stride * bytes};
+    };
+    const double a = rounds.m * rounds.k * (rounds.n / static_cast<double>(map.n_ct * columns));
+    const double b = rounds.n * rounds.k * (rounds.m / rows);
+    const std::int64_t b_k_mt = map.b_k_mt > 0 ? map.b_k_mt : map.k_mt;
+    const Runs b_runs =
+        problem.b_column_major ? runs(b, b_k_mt, k, problem.b) : runs(b, map.n_ct, n, problem.b);
+    return {runs(a, map.k_mt, k, problem.a), b_runs,
+            runs(rounds.m * rounds.n, map.n_ct, n, problem.c),
+            problem.b_column_major ? b_runs : runs(b, map.n_ct * columns, n, problem.b)};
+}
+
+// Pages whose translation the fabric fetches: those of a panel stay known while they are few.
+double page_walks(const SearchContext& at, const OutputStationaryMapping& map,
+                  const RoundRuns& runs) {
+    const std::int64_t page = at.path.fabric.page.count();
+    const std::int64_t rows =
+        map.m_ct * map.rows_of(at.config) +
+        (at.problem.b_column_major ? map.n_ct * map.columns_of(at.config) : 0);
+    const bool known = rows * ceil_div(runs.a.run, page) <= at.path.fabric.known_pages;
+    const auto walks = [&](const Runs& each, bool again) {
+        return again ? each.bytes / static_cast<double>(page) : pieces_of(each, page);
+    };
+    return walks(runs.a, known) + walks(runs.b_of_columns, known && at.problem.b_column_major);
+}
+
+// What memory and the way to it take: DRAM, which sustains this share of its peak beside refresh
+// and turnarounds; answers of as many bursts as channels keep under way; fabric; page walks.
+double memory_ns(const SearchContext& at, const OutputStationaryMapping& map,
+                 const GemmBounds& bounds, const Rounds& rounds) {
+    constexpr double kOfPeak = 0.85;
+    constexpr double kDramLatencyNs = 60;  // activate and read, about
+    const arch::fabric::FabricConfig& fabric = at.path.fabric;
+    const arch::npu::ShimConfig& shim = at.config.shim;
+    const RoundRuns runs = runs_of(at, map, rounds);
+    const std::int64_t columns = map.columns_of(at.config);
+    const double bursts =
+        pieces_of(runs.a, shim.burst.count()) + pieces_of(runs.b, shim.burst.count());
+    const double latency =
+        ns_of(fabric.request_latency) + ns_of(fabric.response_latency) + kDramLatencyNs;
+    const auto under_way =
+        static_cast<double>(columns * at.config.shim_dma.channels * shim.outstanding_bursts);
+    return std::max({bounds.dram_bytes / at.path.memory.peak_bytes_per_second() / kOfPeak *
+                         kNanosecondsPerSecond,
+                     bursts * latency / under_way,
+                     at.path.fabric_ns(shim, {runs.a, runs.b}, columns),
+                     at.path.fabric_ns(shim, {runs.c}, columns),
+                     page_walks(at, map, runs) * ns_of(fabric.page_walk)});
+}
+
+}  // namespace
+
 double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,
                    const GemmBounds& bounds) {
-    const GemmProblem& problem = at.problem;
     const Rounds rounds = rounds_of(at, map, bounds);
-    const auto rows = static_cast<double>(map.rows_of(at.config));
-    const auto columns = static_cast<double>(map.columns_of(at.config));
-    const double a_bytes = rounds.m * rounds.k * static_cast<double>(bytes_of(problem.a)) *
-                           (rounds.n / (static_cast<double>(map.n_ct) * columns));
-    const double b_bytes = rounds.n * rounds.k * static_cast<double>(bytes_of(problem.b)) *
-                           (rounds.m / (static_cast<double>(map.m_ct) * rows));
-    const std::int64_t block = at.config.shim.burst.count();
-    const double entries = blocks_read(a_bytes, map.k_mt * bytes_of(problem.a), block) +
-                           blocks_read(b_bytes,
-                                       problem.b_column_major ? map.k_mt * bytes_of(problem.b)
-                                                              : map.n_ct * bytes_of(problem.b),
-                                       block);
-    constexpr double kDramLatencyNs = 60;  // activate and read, about
-    const double latency =
-        ns_of(at.fabric.request_latency) + ns_of(at.fabric.response_latency) + kDramLatencyNs;
-    // Of every shim, each of whose channels has so many bursts under way.
-    const double channels = columns * static_cast<double>(at.config.shim_dma.channels *
-                                                          at.config.shim.outstanding_bursts);
-    constexpr double kOfPeak = 0.85;  // what DRAM sustains of it with refresh and turnarounds
-    const double memory = std::max(bounds.memory_ns / kOfPeak, entries * latency / channels);
-    const double c_leaves = rows * rounds.c_leaves_ns;
+    const double memory = memory_ns(at, map, bounds, rounds);
+    const double c_leaves = static_cast<double>(map.rows_of(at.config)) * rounds.c_leaves_ns;
     // The first blocks come before any work, their tasks before them; the last C leaves after all
     // of it.
     const double blocks = rounds.k / static_cast<double>(map.k_mt);

@@ -5,9 +5,8 @@
 
 #include <vector>
 
-#include "arch/fabric/fabric_config.hpp"
-#include "arch/memory/device/memory_config.hpp"
 #include "workloads/bounds.hpp"
+#include "workloads/npu/memory_path.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
@@ -15,8 +14,7 @@ namespace tilesim::workloads::npu::output_stationary {
 struct SearchContext {
     const GemmProblem& problem;
     const arch::npu::NpuConfig& config;
-    const arch::fabric::FabricConfig& fabric;
-    const arch::memory::device::MemoryConfig& memory;
+    MemoryPath path;
 };
 
 struct TileCandidate {

@@ -16,7 +16,7 @@ GemmProblem gemm(std::int64_t m, std::int64_t k, std::int64_t n, DataType a, Dat
 
 std::vector<TileCandidate> candidates(const std::string& device, const GemmProblem& problem) {
     const Machine machine = load_machine(device, "ddr5_5600");
-    return candidates_of({problem, machine.npu, machine.fabric, machine.memory});
+    return candidates_of({problem, machine.npu, {machine.memory, machine.fabric}});
 }
 
 bool has(const std::vector<TileCandidate>& set, std::int64_t m, std::int64_t k, std::int64_t n) {
@@ -56,7 +56,8 @@ TEST(MappingSearch, VariantsFitAndDifferInOneKeyOrItsTile) {
     map.k_ct = 72;
     map.n_ct = 64;
     map.k_mt = 432;
-    const auto variants = variants_of({problem, machine.npu, machine.fabric, machine.memory}, map);
+    const auto variants =
+        variants_of({problem, machine.npu, {machine.memory, machine.fabric}}, map);
     for (const TileCandidate& each : variants) {
         const OutputStationaryMapping& other = each.mapping;
         const bool on_a_part = other.columns != map.columns || other.rows != map.rows;

@@ -71,7 +71,7 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
             output_stationary::lower(gemm, map.keys, config));
         LoweredProduct product;
         product.macs = gemm.macs();
-        product.bounds = bounds_of(gemm, map.keys, config, a_case.device.memory);
+        product.bounds = bounds_of(gemm, map.keys, config, path_of(a_case.device));
         product.padding_waste = lowered->padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
         // Descriptors that are rewritten together make the rounds of a row of tiles one.
@@ -112,8 +112,7 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
         std::vector<TileCandidate> shorter;
         const SearchContext context = context_of(a_case);
         for (map.k_mt = map.k_ct; map.k_mt < longest; map.k_mt += map.k_ct) {
-            const GemmBounds bounds =
-                bounds_of(context.problem, map, context.config, context.memory);
+            const GemmBounds bounds = bounds_of(context.problem, map, context.config, context.path);
             shorter.push_back({map, bounds, expected_ns(context, map, bounds),
                                least_ns(context, map, bounds)});
         }
@@ -123,7 +122,7 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
   private:
     static SearchContext context_of(const Case& a_case) {
         return {a_case.problem.get<GemmProblem>(), a_case.device.get<NpuConfig>(),
-                a_case.device.get<arch::fabric::FabricConfig>(), a_case.device.memory};
+                path_of(a_case.device)};
     }
 
     std::vector<Candidate> named(const Case& a_case,

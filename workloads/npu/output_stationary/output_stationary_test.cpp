@@ -205,7 +205,7 @@ TEST(OutputStationary, DramMovesTheBytesTheDataflowNeeds) {
     const GemmProblem gemm{256, 256, 512, DataType::Int8, DataType::Int8, DataType::Int32, true};
     const Outcome outcome = run(m, gemm, small_map(), false);
     const LoweredGemm lowered = lower(gemm, small_map(), m.npu);
-    const GemmBounds bounds = bounds_of(gemm, small_map(), m.npu, m.memory);
+    const GemmBounds bounds = bounds_of(gemm, small_map(), m.npu, {m.memory, m.fabric});
     EXPECT_EQ(static_cast<double>(outcome.totals.bytes_requested), bounds.dram_bytes);
     EXPECT_GE(outcome.totals.bytes_read + outcome.totals.bytes_written,
               outcome.totals.bytes_requested);

@@ -35,7 +35,7 @@ std::int64_t tile_cycles(const ArrayShape& shape, arch::npu::program::Kernel ker
 }  // namespace
 
 GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& map,
-                     const NpuConfig& config, const arch::memory::device::MemoryConfig& memory) {
+                     const NpuConfig& config, const MemoryPath& path) {
     const ArrayShape shape = shape_of(problem, map, config);
     const arch::npu::core::KernelTiming timing(config.kernels);
     const arch::npu::program::Kernel kernel{"multiply",
@@ -68,14 +68,16 @@ GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& 
     const double tile_bytes = static_cast<double>(std::max(shape.most_slices() * a, parts * c));
     bounds.stream_ns = passes * cycle_ns / stream *
                        std::max(tiles * tile_bytes, static_cast<double>(shape.rows * b));
-    bounds.dram_bytes = passes * (tiles * static_cast<double>(shape.rows * a + shape.columns * c) +
+    const double read = passes * (tiles * static_cast<double>(shape.rows * a) +
                                   static_cast<double>(shape.rows * shape.columns * b));
-    bounds.memory_ns = bounds.dram_bytes / memory.peak_bytes_per_second() * kNanosecondsPerSecond;
+    const double written = passes * tiles * static_cast<double>(shape.columns * c);
+    bounds.dram_bytes = read + written;
+    bounds.memory_ns = path.least_ns(config.shim, {read, written, config.columns});
     return bounds;
 }
 
 std::vector<TileCandidate> candidates_of(const GemmProblem& problem, const NpuConfig& config,
-                                         const arch::memory::device::MemoryConfig& memory) {
+                                         const MemoryPath& path) {
     std::vector<TileCandidate> candidates;
     const auto* mode =
         arch::npu::core::KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c);
@@ -94,7 +96,7 @@ std::vector<TileCandidate> candidates_of(const GemmProblem& problem, const NpuCo
             for (map.n_ct = kTileStep; map.n_ct <= kMostTile; map.n_ct += kTileStep) {
                 for (map.c_buffers = 1; map.c_buffers <= 2; ++map.c_buffers) {
                     if (problems_of(problem, map, config).empty()) {
-                        candidates.push_back({map, bounds_of(problem, map, config, memory)});
+                        candidates.push_back({map, bounds_of(problem, map, config, path)});
                     }
                 }
             }

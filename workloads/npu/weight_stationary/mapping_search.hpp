@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "arch/memory/device/memory_config.hpp"
 #include "workloads/bounds.hpp"
+#include "workloads/npu/memory_path.hpp"
 #include "workloads/npu/weight_stationary/weight_stationary.hpp"
 
 namespace tilesim::workloads::npu::weight_stationary {
@@ -15,10 +15,9 @@ namespace tilesim::workloads::npu::weight_stationary {
 //          kernels and the cascade words it gets and puts, one a cycle;
 // stream:  what the channel moves that has most to do, a word a cycle: A of a column's slices, B
 //          of its cores, C, or the parts of C that go to an adding core;
-// memory:  A once a pass, B once, C once at the DRAM's peak rate.
+// memory:  A once a pass, B once, C once, over memory and fabric at their full rates.
 GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& mapping,
-                     const arch::npu::NpuConfig& config,
-                     const arch::memory::device::MemoryConfig& memory);
+                     const arch::npu::NpuConfig& config, const MemoryPath& path);
 
 struct TileCandidate {
     WeightStationaryMapping mapping;
@@ -28,6 +27,6 @@ struct TileCandidate {
 // All that fit, their slices of K as short as they may be.
 std::vector<TileCandidate> candidates_of(const GemmProblem& problem,
                                          const arch::npu::NpuConfig& config,
-                                         const arch::memory::device::MemoryConfig& memory);
+                                         const MemoryPath& path);
 
 }  // namespace tilesim::workloads::npu::weight_stationary

@@ -47,7 +47,7 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
             std::make_shared<LoweredGemm>(weight_stationary::lower(gemm, map.keys, config));
         LoweredProduct product;
         product.macs = gemm.macs();
-        product.bounds = bounds_of(gemm, map.keys, config, a_case.device.memory);
+        product.bounds = bounds_of(gemm, map.keys, config, path_of(a_case.device));
         product.padding_waste = lowered->padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
         product.rounds = lowered->shape.passes;
@@ -70,7 +70,7 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
         std::vector<Candidate> list;
         for (const TileCandidate& candidate :
              candidates_of(a_case.problem.get<GemmProblem>(), a_case.device.get<NpuConfig>(),
-                           a_case.device.memory)) {
+                           path_of(a_case.device))) {
             const WeightStationaryMapping& map = candidate.mapping;
             list.push_back({fmt::format("{} x {} x {}, {} C, {}", map.m_ct, map.k_ct, map.n_ct,
                                         map.c_buffers, map.adds() ? "memory_tile" : "cascade"),

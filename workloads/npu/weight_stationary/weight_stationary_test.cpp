@@ -62,7 +62,7 @@ void expect_exact(const Machine& m, const GemmProblem& gemm, const WeightStation
     EXPECT_EQ(run(m, gemm, map, false).cycles, functional.cycles);
     const double cycle_ns = 1e9 / static_cast<double>(m.npu.clock.count());
     EXPECT_GE(static_cast<double>(functional.cycles) * cycle_ns,
-              bounds_of(gemm, map, m.npu, m.memory).tightest_ns());
+              bounds_of(gemm, map, m.npu, {m.memory, m.fabric}).tightest_ns());
 }
 
 using Types = std::tuple<const char*, Reduction, DataType, DataType, bool>;
@@ -214,7 +214,7 @@ TEST(WeightStationary, BIsReadOnceAndAOnceAPass) {
     const GemmProblem gemm = int8_gemm(160, 128, 768);  // 3 passes of 8 x 32 columns
     const Outcome outcome = run(m, gemm, small_map(), false);
     EXPECT_EQ(outcome.totals.bytes_requested, 3 * 160 * 128 + 128 * 768 + 4 * 160 * 768);
-    EXPECT_EQ(bounds_of(gemm, small_map(), m.npu, m.memory).dram_bytes,
+    EXPECT_EQ(bounds_of(gemm, small_map(), m.npu, {m.memory, m.fabric}).dram_bytes,
               static_cast<double>(outcome.totals.bytes_requested));
 }
 
@@ -273,7 +273,7 @@ void expect_tile_cost(std::int64_t store_width, bool first_binds) {
     // The bound has of it what no other program could save, and B's tile before the first.
     const double cycle_ns = 1e9 / static_cast<double>(m.npu.clock.count());
     const std::int64_t least = multiply + words + (first_binds ? zero : words);
-    EXPECT_NEAR(bounds_of(gemm(40), map, m.npu, m.memory).compute_ns,
+    EXPECT_NEAR(bounds_of(gemm(40), map, m.npu, {m.memory, m.fabric}).compute_ns,
                 static_cast<double>(40 * least + 128 * 64 / 4) * cycle_ns, 1e-6);
 }
 
@@ -343,12 +343,12 @@ TEST(WeightStationary, WhatTheArrayLacksIsNamed) {
 TEST(WeightStationary, CandidatesFitAndThereIsNoneWhereKDoesNot) {
     const Machine m = machine("xdna2");
     const GemmProblem gemm = int8_gemm(512, 1024, 1024);
-    const auto candidates = candidates_of(gemm, m.npu, m.memory);
+    const auto candidates = candidates_of(gemm, m.npu, {m.memory, m.fabric});
     EXPECT_FALSE(candidates.empty());
     for (const TileCandidate& candidate : candidates) {
         EXPECT_TRUE(problems_of(gemm, candidate.mapping, m.npu).empty());
     }
-    EXPECT_TRUE(candidates_of(int8_gemm(64, 1 << 20, 64), m.npu, m.memory).empty());
+    EXPECT_TRUE(candidates_of(int8_gemm(64, 1 << 20, 64), m.npu, {m.memory, m.fabric}).empty());
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+#include "workloads/npu/memory_path.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tilesim::workloads::npu {
+
+using arch::base::kNanosecondsPerSecond;
+
+double pieces_of(const Runs& runs, std::int64_t size) {
+    const auto whole = static_cast<double>(size);
+    if (runs.run == runs.stride) {  // one long run
+        return runs.bytes / whole;
+    }
+    // A run begins at a multiple of this, as often at each.
+    const std::int64_t step = std::gcd(std::gcd(runs.run, runs.stride), size);
+    return runs.bytes / static_cast<double>(runs.run) *
+           static_cast<double>(runs.run + size - step) / whole;
+}
+
+double MemoryPath::fabric_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& runs,
+                             std::int64_t columns) const {
+    const auto pieces = [&runs](arch::base::Bytes size) {
+        return std::accumulate(runs.begin(), runs.end(), 0.0, [size](double sum, const Runs& each) {
+            return sum + pieces_of(each, size.count());
+        });
+    };
+    const auto ns = [](arch::base::Femtoseconds time) {
+        return static_cast<double>(time.count()) / arch::base::kFemtosecondsPerNanosecond;
+    };
+    const double link = pieces(fabric.line) * static_cast<double>(fabric.line.count()) /
+                        static_cast<double>(fabric.link_width.count()) /
+                        static_cast<double>(fabric.link_clock.count()) * kNanosecondsPerSecond;
+    if (shim.modifiable) {  // the NoC may join them
+        return link;
+    }
+    return std::max(
+        {link, pieces(fabric.block) * ns(fabric.block_interval),
+         pieces(fabric.chop) / static_cast<double>(columns) * ns(fabric.request_interval)});
+}
+
+double MemoryPath::least_ns(const arch::npu::ShimConfig& shim, const Traffic& traffic) const {
+    const auto way = [&](double bytes) {
+        return fabric_ns(shim, {{.bytes = bytes}}, traffic.columns);
+    };
+    return std::max(
+        {(traffic.read + traffic.written) / memory.peak_bytes_per_second() * kNanosecondsPerSecond,
+         way(traffic.read), way(traffic.written)});
+}
+
+}  // namespace tilesim::workloads::npu

@@ -1,0 +1,42 @@
+// An array's memory and the way to it, as far as bounds of mappings go by it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/fabric/fabric_config.hpp"
+#include "arch/memory/device/memory_config.hpp"
+#include "arch/npu/npu_config.hpp"
+
+namespace tilesim::workloads::npu {
+
+struct Traffic {
+    double read = 0;  // bytes, by all columns together
+    double written = 0;
+    std::int64_t columns = 1;  // that share it
+};
+
+// Runs of consecutive bytes that begin so many bytes apart.
+struct Runs {
+    double bytes = 0;  // of all of them
+    std::int64_t run = 1;
+    std::int64_t stride = 1;
+};
+
+// Aligned pieces of `size` bytes that the runs touch, on average over where they begin.
+double pieces_of(const Runs& runs, std::int64_t size);
+
+struct MemoryPath {
+    const arch::memory::device::MemoryConfig& memory;
+    const arch::fabric::FabricConfig& fabric;
+
+    // What no run beats: DRAM at its peak; in each direction, the link at its full rate, the blocks
+    // behind it, and the pieces each column's port sends.
+    double least_ns(const arch::npu::ShimConfig& shim, const Traffic& traffic) const;
+
+    // What the fabric takes for runs of one direction: link, blocks and ports.
+    double fabric_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& runs,
+                     std::int64_t columns) const;
+};
+
+}  // namespace tilesim::workloads::npu

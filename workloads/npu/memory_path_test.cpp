@@ -1,0 +1,45 @@
+#include "workloads/npu/memory_path.hpp"
+
+#include <gtest/gtest.h>
+
+#include "workloads/npu/program_run_testing.hpp"
+
+namespace tilesim::workloads::npu {
+namespace {
+
+constexpr std::int64_t kBlock = 64;
+
+TEST(MemoryPath, RunsTouchMorePiecesTheLessAlignedTheyBegin) {
+    EXPECT_DOUBLE_EQ(pieces_of({6400, 128, 4096}, kBlock), 100);
+    // Of 96 bytes at multiples of 32: two of 64 each.
+    EXPECT_DOUBLE_EQ(pieces_of({9600, 96, 4032}, kBlock), 200);
+    // Of 112 at multiples of 16: two or three.
+    EXPECT_DOUBLE_EQ(pieces_of({11200, 112, 4032}, kBlock), 250);
+    EXPECT_DOUBLE_EQ(pieces_of({11200, 112, 112}, kBlock), 175);
+}
+
+TEST(MemoryPath, TheSlowestOfMemoryLinkBlocksAndPortsBinds) {
+    Machine m = load_machine("xdna", "ddr5_5600");
+    m.fabric.link_width = arch::base::BytesPerCycle{16};
+    m.fabric.link_clock = arch::base::Hertz{1'000'000'000};
+    m.fabric.block_interval = arch::base::Femtoseconds{3'000'000};
+    m.fabric.request_interval = arch::base::Femtoseconds{20'000'000};
+    const MemoryPath path{m.memory, m.fabric};
+    const auto least = [&](double read, double written, std::int64_t columns) {
+        return path.least_ns(m.npu.shim, {read, written, columns});
+    };
+    EXPECT_DOUBLE_EQ(least(1 << 20, 0, 4), (1 << 20) / 16);
+    // Both directions at once; what is written takes the other link.
+    EXPECT_DOUBLE_EQ(least(1 << 20, 1 << 20, 4), (1 << 20) / 16);
+    // A column sends 256 B in 20 ns.
+    EXPECT_DOUBLE_EQ(least(1 << 20, 0, 1), (1 << 12) * 20);
+    m.fabric.block_interval = arch::base::Femtoseconds{5'000'000};
+    EXPECT_DOUBLE_EQ(least(1 << 20, 0, 4), (1 << 14) * 5);
+    m.npu.shim.modifiable = true;
+    EXPECT_DOUBLE_EQ(least(1 << 20, 0, 1), (1 << 20) / 16);
+    m.fabric.link_clock = arch::base::Hertz{1'000'000'000'000};
+    EXPECT_DOUBLE_EQ(least(1 << 20, 0, 1), (1 << 20) / m.memory.peak_bytes_per_second() * 1e9);
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::npu
