@@ -145,6 +145,18 @@ class Tuner {
         }
     }
 
+    static workloads::GemmBounds bounds_of(const Simulated& run) {
+        const auto& stored = run.result["bounds"];
+        workloads::GemmBounds bounds;
+        if (!stored.empty()) {
+            bounds.compute_ns = stored["compute_ns"];
+            bounds.stream_ns = stored["stream_ns"];
+            bounds.memory_ns = stored["memory_ns"];
+            bounds.dram_bytes = stored["dram_bytes"];
+        }
+        return bounds;
+    }
+
     void add_first(const Simulated& run, const char* origin) {
         const std::string mapping = run.result["mapping"].dump();
         if (!seen_.insert(mapping).second) {
@@ -163,6 +175,7 @@ class Tuner {
             }
         }
         Trial trial = trial_of(candidate, run);
+        trial.candidate.bounds = bounds_of(run);  // a mapping between those of the search has none
         trial.origin = origin;
         result_.trials.push_back(std::move(trial));
     }

@@ -37,6 +37,20 @@ TEST(Bottlenecks, StarvedCoresNameWhatTheReadersWaitFor) {
     EXPECT_EQ(starved_by(50, 40, 200), "shim descriptors not programmed in time");
 }
 
+TEST(Bottlenecks, ReadersThatHardlyPauseBindWhateverTheCoresDo) {
+    const auto bottleneck = [](double paused) {
+        return array_run({{"core", {{"multiply", 500}, {"waiting_for_input", 480}}},
+                          {"shim_mm2s0",
+                           {{"streaming", 400},
+                            {"waiting_for_memory", 900 - paused},
+                            {"waiting_for_stream", paused}}}})
+            .bottleneck;
+    };
+    EXPECT_EQ(bottleneck(20), "shim reads waiting for DRAM and its fabric");
+    EXPECT_EQ(bottleneck(239), "shim reads waiting for DRAM and its fabric");
+    EXPECT_EQ(bottleneck(240), "core kernel: multiply");
+}
+
 TEST(Bottlenecks, AProgramWithoutCoresIsJudgedByItsShims) {
     const RunResult result = array_run({{"command_processor", {{"dispatch", 60}}},
                                         {"shim_mm2s0", {{"streaming", 10}}},
