@@ -88,6 +88,7 @@ struct Refusal {
 struct Choice {
     Mapping mapping;
     std::string note;
+    double time_ns = 0;  // as simulated for the choice; 0: nothing was
 };
 
 // A mapping `tune` may try.

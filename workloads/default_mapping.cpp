@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kLookedAt = 400;
 constexpr std::size_t kTried = 8;
 constexpr std::size_t kVariantsTried = 3;
+constexpr std::size_t kRivalsTried = 4;
 
 // How many times as many are tried: a small product takes a moment, and what is not its
 // multiplications (tasks, the first blocks, C's way out), which no estimate knows well, is most of
@@ -52,7 +53,9 @@ std::vector<const Candidate*> promising_of(const std::vector<Candidate>& candida
 // The fastest of the mappings tried.
 class Trials {
   public:
-    Trials(const Case& a_case, Runner& runner) : case_(a_case), runner_(runner) {}
+    // `least_ns`: what there is to beat; 0: nothing.
+    Trials(const Case& a_case, Runner& runner, double least_ns = 0)
+        : case_(a_case), runner_(runner), least_ns_(least_ns) {}
 
     // Whether one of `most` of them is faster than all before.
     bool run(const std::vector<const Candidate*>& candidates, std::size_t most) {
@@ -71,6 +74,7 @@ class Trials {
     }
 
     const Mapping& best() const { return best_; }
+    double least_ns() const { return least_ns_; }
     std::size_t tried() const { return tried_; }
 
   private:
@@ -112,7 +116,7 @@ class Trials {
     const Case& case_;
     Runner& runner_;
     Mapping best_;
-    double least_ns_ = 0;
+    double least_ns_;
     std::size_t tried_ = 0;
 };
 
@@ -137,7 +141,22 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
     return {trials.best(),
             fmt::format("no mapping given: chosen by simulating {} promising ones of {}, see "
                         "`mapping`",
-                        trials.tried(), candidates.size())};
+                        trials.tried(), candidates.size()),
+            trials.least_ns()};
+}
+
+std::optional<Choice> faster_of(const Dataflow& rival, const Choice& choice, const Case& a_case,
+                                Runner& runner) {
+    const std::vector<Candidate> candidates = rival.candidates(a_case);
+    Trials trials(a_case, runner, choice.time_ns);
+    if (!trials.run(promising_of(candidates, kLookedAt), kRivalsTried)) {
+        return std::nullopt;
+    }
+    return Choice{trials.best(),
+                  fmt::format("no mapping given: {}, faster than the best of {} found, see "
+                              "`mapping`",
+                              rival.name(), choice.mapping.dataflow().name()),
+                  trials.least_ns()};
 }
 
 }  // namespace tilesim::workloads

@@ -1,6 +1,8 @@
 // The mapping of a case that gives none: what a short look at the most promising ones favours.
 #pragma once
 
+#include <optional>
+
 #include "workloads/dataflow.hpp"
 
 namespace tilesim::workloads {
@@ -9,5 +11,9 @@ namespace tilesim::workloads {
 // ones took correcting what is expected of the others; then variants of the fastest, for small
 // products as long as they help. The fastest of all is taken. Throws ConfigError where none fits.
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner);
+
+// The best of a few of another dataflow's mappings, where it is faster than the choice.
+std::optional<Choice> faster_of(const Dataflow& rival, const Choice& choice, const Case& a_case,
+                                Runner& runner);
 
 }  // namespace tilesim::workloads

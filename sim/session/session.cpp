@@ -22,6 +22,7 @@
 #include "sim/version.hpp"
 #include "workloads/attribution.hpp"
 #include "workloads/catalogue/catalogue.hpp"
+#include "workloads/default_mapping.hpp"
 
 namespace tilesim::sim::session {
 
@@ -173,24 +174,41 @@ void extrapolate(const WholeRun& whole, const Plan& plan, arch::base::Femtosecon
 // A case with nothing left open, and its job.
 struct Prepared {
     Case a_case;
-    const Dataflow& dataflow;
+    const Dataflow* dataflow;
 
     Prepared(const Case& given, workloads::Runner& runner, workloads::RunResult& result)
-        : a_case(given), dataflow(dataflow_of(given)) {
+        : a_case(given), dataflow(&dataflow_of(given)) {
         result.device = a_case.device.name;
         result.workload = a_case.problem.kind().describe(a_case.problem);
-        if (!dataflow.complete(a_case.mapping)) {
-            workloads::Choice choice = dataflow.choose(a_case, runner);
+        if (!dataflow->complete(a_case.mapping)) {
+            workloads::Choice choice = chosen(runner);
             if (!choice.note.empty()) {
                 result.notes.push_back(choice.note);
             }
             if (!choice.mapping.empty()) {
                 a_case.mapping = std::move(choice.mapping);
+                dataflow = &dataflow_of(a_case);
             }
         }
         result.mapping = a_case.mapping.empty()
                              ? Json::object()
                              : a_case.mapping.dataflow().describe(a_case.mapping);
+    }
+
+  private:
+    // Where simulations decide and no dataflow is named, others have their chance.
+    workloads::Choice chosen(workloads::Runner& runner) const {
+        workloads::Choice choice = dataflow->choose(a_case, runner);
+        if (a_case.mapping.empty() && choice.time_ns > 0) {
+            for (const Dataflow* rival : workloads::catalogue::dataflows()) {
+                if (rival != dataflow && rival->serves(a_case.problem, a_case.device)) {
+                    if (auto faster = workloads::faster_of(*rival, choice, a_case, runner)) {
+                        choice = std::move(*faster);
+                    }
+                }
+            }
+        }
+        return choice;
     }
 };
 
@@ -276,7 +294,7 @@ workloads::RunResult Session::run_whole(const Case& a_case, workloads::Runner& r
     Session alone(nullptr, began_);
     alone.modules_ = false;
     const Prepared prepared(a_case, alone, result);
-    const std::unique_ptr<Job> job = prepared.dataflow.lower(prepared.a_case, result);
+    const std::unique_ptr<Job> job = prepared.dataflow->lower(prepared.a_case, result);
     for (const std::string& finding : result.findings) {
         complain("before the run: " + finding);
     }
@@ -287,7 +305,7 @@ workloads::RunResult Session::run_whole(const Case& a_case, workloads::Runner& r
 std::string Session::lowered_text(const Case& a_case) {
     workloads::RunResult result;
     const Prepared prepared(a_case, *this, result);
-    std::string text = prepared.dataflow.lower(prepared.a_case, result)->text();
+    std::string text = prepared.dataflow->lower(prepared.a_case, result)->text();
     if (text.empty()) {
         throw ConfigError(
             "this workload has no program to print; `tilesim run` says where its time goes");

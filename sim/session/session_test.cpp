@@ -45,5 +45,17 @@ TEST(Session, ASmallProductOnAmxCoresAsksForItsFirstBlockOfB) {
     EXPECT_LT(chosen.time_ns, run({{"mapping", mapping.dump()}}).time_ns);
 }
 
+// 8 x 4 cores each keep a slice of B; with C in the cores, tiles this small wait for their reads.
+TEST(Session, AProductOnAnArrayTakesTheFasterOfTheDataflows) {
+    const std::string text =
+        "device: xdna2\nworkload: {gemm: {M: 1024, K: 1024, N: 1024, a: int8, b: int8, c: int8}}\n";
+    const workloads::RunResult chosen = session::run(parse_scenario(text, "test", {}));
+    ASSERT_TRUE(chosen.mapping.contains("weight_stationary"));
+    EXPECT_THAT(chosen.notes, Contains(HasSubstr("faster than the best of output_stationary")));
+    const workloads::RunResult named =
+        session::run(parse_scenario(text, "test", {{"mapping", chosen.mapping.dump()}}));
+    EXPECT_EQ(named.time_ns, chosen.time_ns);
+}
+
 }  // namespace
 }  // namespace tilesim::sim::session
