@@ -3,11 +3,17 @@
 // One SystemC process (arch/systemc) executes this queue, so that hundreds of agents cost one
 // process; a unit test executes it without SystemC. Ties are broken by the order of `at` calls,
 // which depends on nothing but the scenario, so runs repeat bit for bit.
+//
+// Most events are due within a microsecond and wait in a wheel; the others, and those for which it
+// has no room, in a heap, which takes the longer the more there are.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "arch/base/event_heap.hpp"
+#include "arch/base/event_wheel.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::arch::base {
@@ -33,11 +39,11 @@ class QueueWatcher {
 class EventQueue {
   public:
     Femtoseconds now() const { return now_; }
-    bool empty() const { return heap_.empty(); }
+    bool empty() const { return pending_ == 0; }
     // Events that wait for their time.
-    std::size_t pending() const { return heap_.size(); }
+    std::size_t pending() const { return pending_; }
     // Time of the earliest event; kNever when there is none.
-    Femtoseconds next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
+    Femtoseconds next_time() const { return std::min(wheel_.next_time(), heap_.next_time()); }
     std::uint64_t executed() const { return executed_; }
 
     // Calls `handler.on_event(tag, time)` at `time`, which must not lie in the past.
@@ -51,18 +57,11 @@ class EventQueue {
     void watch(QueueWatcher* watcher) { watcher_ = watcher; }
 
   private:
-    struct Entry {
-        Femtoseconds time;
-        std::uint64_t order;
-        EventHandler* handler;
-        std::uint64_t tag;
-    };
-    static bool before(const Entry& a, const Entry& b) {
-        return a.time != b.time ? a.time < b.time : a.order < b.order;
-    }
-    void pop();
+    bool heap_goes_first() const;
 
-    std::vector<Entry> heap_;  // 4-ary: children of i are 4i+1..4i+4
+    EventWheel wheel_;
+    EventHeap heap_;
+    std::size_t pending_ = 0;
     Femtoseconds now_{0};
     std::uint64_t order_ = 0;
     std::uint64_t executed_ = 0;

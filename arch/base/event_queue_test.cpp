@@ -66,6 +66,26 @@ TEST(EventQueue, KeepsTheOrderOfWhatEventsSchedule) {
     EXPECT_EQ(wanderer.ran, wanderer.scheduled);
 }
 
+// The first is put in microseconds ahead, the second when its time is near: they wait in different
+// places.
+TEST(EventQueue, KeepsTheOrderOfEventsScheduledForOneTimeFarAheadAndShortlyBefore) {
+    EventQueue queue;
+    Recorder recorder;
+    const Femtoseconds time{5'000'000'000};
+    queue.at(time, recorder, 1);
+    queue.at(time - 9_fs, recorder, 0);
+    queue.run_until(time - 9_fs);
+    queue.at(time, recorder, 2);
+    queue.at(time - 1_fs, recorder, 3);
+    EXPECT_EQ(queue.next_time(), time - 1_fs);
+    queue.run_until(time);
+    std::vector<std::uint64_t> tags;
+    for (const auto& [when, tag] : recorder.ran) {
+        tags.push_back(tag);
+    }
+    EXPECT_EQ(tags, (std::vector<std::uint64_t>{0, 3, 1, 2}));
+}
+
 TEST(EventQueue, RunsUpToAndIncludingTheLimit) {
     EventQueue queue;
     Recorder recorder;

@@ -110,8 +110,10 @@ void ScheduledChannel<Scheduler>::row_left(std::size_t bank, std::int64_t now) {
         policy::BurstQueue& queue = bursts_.queue(write);
         if ((queue.banks >> bank & 1) != 0) {
             peaks_.overtaken = std::max(peaks_.overtaken, queue.lanes[bank].overtaken);
-            bursts_.return_hits(queue.lanes[bank]);
-            find_next_step(queue, bank, now);
+            if (!queue.lanes[bank].hits.empty()) {
+                bursts_.return_hits(queue.lanes[bank]);
+                find_next_step(queue, bank, now);
+            }
         }
     }
 }

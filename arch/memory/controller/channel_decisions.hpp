@@ -51,7 +51,7 @@ std::int64_t ScheduledChannel<Scheduler>::next_after(std::int64_t next, std::int
 
 // Lets in, in order of arrival, what has arrived and finds room.
 template <class Scheduler>
-void ScheduledChannel<Scheduler>::admit(std::int64_t now) {
+[[gnu::flatten]] void ScheduledChannel<Scheduler>::admit(std::int64_t now) {
     while (arrivals_.one_has_come(now)) {
         const bool write = arrivals_.first().write;
         const policy::BurstQueue& queue = bursts_.queue(write);
@@ -143,19 +143,17 @@ void ScheduledChannel<Scheduler>::find_next_step(policy::BurstQueue& queue, std:
     const std::uint64_t bit = std::uint64_t{1} << bank;
     const policy::Lane& lane = queue.lanes[bank];
     const bool was_hit = (queue.hits & bit) != 0;
-    const bool is_hit = !lane.hits.empty() && (scheduler_.overtakes(lane) ||
-                                               bursts_.first_is_older(lane.hits, lane.others));
-    const std::int32_t next = is_hit ? lane.hits.head : lane.others.head;
-    const policy::Age age =
-        next == policy::kNone ? policy::Age() : policy::Age(bursts_[next].order, bank);
+    const bool is_hit =
+        !lane.hits.empty() && (scheduler_.overtakes(lane) || lane.hits.order < lane.others.order);
+    const policy::BurstList& next = is_hit ? lane.hits : lane.others;
+    const policy::Age age = next.empty() ? policy::Age() : policy::Age(next.order, bank);
     queue.ages[bank] = age;
     if (was_hit && is_hit) {
         return;
     }
     queue.hits = is_hit ? queue.hits | bit : queue.hits & ~bit;
     const bool active = &queue == &bursts_.active();
-    scheduler_.on_step({bank, age, next != policy::kNone, was_hit, is_hit, active}, bursts_,
-                       timing_, now);
+    scheduler_.on_step({bank, age, !next.empty(), was_hit, is_hit, active}, bursts_, timing_, now);
 }
 
 }  // namespace tilesim::arch::memory::controller

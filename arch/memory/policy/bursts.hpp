@@ -31,6 +31,7 @@ struct Burst {
 struct BurstList {  // oldest first
     std::int32_t head = kNone;
     std::int32_t tail = kNone;
+    std::int64_t order = INT64_MAX;  // of the oldest; of nobody: younger than every other
     bool empty() const { return head == kNone; }
 };
 
@@ -72,14 +73,6 @@ class Bursts {
         return bursts_[static_cast<std::size_t>(index)];
     }
     Burst& operator[](std::int32_t index) { return bursts_[static_cast<std::size_t>(index)]; }
-    // Whether the list's oldest burst goes before the other one's.
-    bool first_is_older(const BurstList& list, const BurstList& other) const {
-        const auto order = [this](const BurstList& of) {
-            return of.empty() ? INT64_MAX : (*this)[of.head].order;
-        };
-        return order(list) < order(other);
-    }
-
     // Puts a burst at the end of its lane; true: it is the first of its list. There must be room.
     bool enter(bool write, device::Location where, std::uint64_t request, bool is_hit);
     // Takes the lane's oldest hit, to be given back once it has been read.
@@ -96,9 +89,13 @@ class Bursts {
 
   private:
     void append(BurstList& list, std::int32_t index);
+    void set_head(BurstList& list, std::int32_t head) {
+        list.head = head;
+        list.order = head == kNone ? INT64_MAX : (*this)[head].order;
+    }
     std::int32_t take_first(BurstList& list) {
         const std::int32_t first = list.head;
-        list.head = (*this)[first].next;
+        set_head(list, (*this)[first].next);
         return first;
     }
 
@@ -117,7 +114,7 @@ class Bursts {
 inline void Bursts::append(BurstList& list, std::int32_t index) {
     (*this)[index].next = kNone;
     if (list.empty()) {
-        list.head = index;
+        set_head(list, index);
     } else {
         (*this)[list.tail].next = index;
     }
@@ -154,7 +151,7 @@ inline bool Bursts::enter(bool write, device::Location where, std::uint64_t requ
 
 inline std::int32_t Bursts::take_hit(BurstQueue& from, std::size_t bank) {
     Lane& lane = from.lanes[bank];
-    lane.overtaken = first_is_older(lane.hits, lane.others) ? 0 : lane.overtaken + 1;
+    lane.overtaken = lane.hits.order < lane.others.order ? 0 : lane.overtaken + 1;
     const std::int32_t index = take_first(lane.hits);
     const std::uint64_t bit = std::uint64_t{1} << bank;
     --from.size;
@@ -179,7 +176,7 @@ inline void Bursts::pick_hits(Lane& lane, std::int64_t row) {
         const std::int32_t next = (*this)[index].next;
         if ((*this)[index].row == row) {
             if (last_other == kNone) {
-                lane.others.head = next;
+                set_head(lane.others, next);
             } else {
                 (*this)[last_other].next = next;
             }
@@ -199,7 +196,7 @@ inline void Bursts::return_hits(Lane& lane) {
     BurstList hits = std::exchange(lane.hits, BurstList{});
     BurstList others = std::exchange(lane.others, BurstList{});
     while (!hits.empty() || !others.empty()) {
-        append(lane.others, take_first(first_is_older(hits, others) ? hits : others));
+        append(lane.others, take_first(hits.order < others.order ? hits : others));
     }
 }
 

@@ -2,6 +2,7 @@
 // go together the one of the oldest burst.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -49,12 +50,9 @@ class FirstRank {
 
     // A command of this age can go at CK `when`, or at `from` if that is later.
     void consider(std::int64_t when, Age age) {
-        const std::int64_t later = when - from_;
-        const std::int64_t wait = later & ~(later >> 63);  // 0 where negative
+        const std::int64_t wait = std::max<std::int64_t>(when - from_, 0);
         SIM_DCHECK(wait < kLongestWait, "a DRAM command is to wait for {} CK", wait);
-        const std::int64_t key = wait << Age::kBits | age.value_;
-        const std::int64_t gain = key - first_;
-        first_ += gain & (gain >> 63);  // the lesser of both
+        first_ = std::min(first_, wait << Age::kBits | age.value_);
     }
     // Of those considered, at least one.
     Rank rank() const {

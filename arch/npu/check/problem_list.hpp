@@ -10,6 +10,12 @@
 
 namespace tilesim::arch::npu::check {
 
+// A part of a text that is made only where there is a problem to tell.
+template <class Make>
+struct OnDemand {
+    Make make;
+};
+
 class ProblemList {
   public:
     // Adds a problem, in these words, unless `holds`.
@@ -31,3 +37,11 @@ class ProblemList {
 };
 
 }  // namespace tilesim::arch::npu::check
+
+template <class Make>
+struct fmt::formatter<tilesim::arch::npu::check::OnDemand<Make>> : fmt::formatter<std::string> {
+    template <class Context>
+    auto format(const tilesim::arch::npu::check::OnDemand<Make>& part, Context& context) const {
+        return fmt::formatter<std::string>::format(part.make(), context);
+    }
+};

@@ -88,6 +88,10 @@ class Verifier : private ProblemList {
     }
 
   private:
+    static auto name(const program::ChannelId& id) {
+        return OnDemand{[&id] { return fmt::format("{} {}", tile_name(id.tile), name_of(id)); }};
+    }
+
     void check_names() {
         for (const program::ExternalBuffer& buffer : program_.external_buffers) {
             require(buffer.address % kWordBytes == 0 && buffer.bytes > 0,
@@ -169,10 +173,6 @@ class Verifier : private ProblemList {
             require(!chain.missing, "{}: its chain leads to descriptor {}, which does not exist",
                     name(id), chain.missing.value_or(0));
         }
-    }
-
-    static std::string name(const program::ChannelId& id) {
-        return fmt::format("{} {}", tile_name(id.tile), name_of(id));
     }
 
     const std::string& lock_name(std::int64_t lock) const {

@@ -295,8 +295,8 @@ void pack(const Shape& shape, Size stride, std::span<const std::byte> a,
     }
 }
 
-void multiply_bytes(const Shape& shape, std::span<const std::byte> a, std::span<const std::byte> b,
-                    std::span<std::byte> c) {
+void multiply_split_bytes(const Shape& shape, std::span<const std::byte> a,
+                          std::span<const std::byte> b, std::span<std::byte> c) {
     thread_local std::vector<std::int8_t> rows;
     thread_local std::vector<std::int8_t> panels;
     thread_local std::vector<std::uint32_t> top;
@@ -343,8 +343,10 @@ bool multiply_types(const program::Kernel& kernel, const Shape& shape, std::span
     const auto is = [&kernel](DataType in, DataType out) {
         return kernel.a == in && kernel.b == in && kernel.c == out;
     };
-    if (is(DataType::Int8, DataType::Int8)) {
-        multiply_bytes(shape, a, b, c);
+    if (is(DataType::Int8, DataType::Int8) && splits_bytes()) {
+        multiply_split_bytes(shape, a, b, c);
+    } else if (is(DataType::Int8, DataType::Int8)) {
+        multiply_as<std::int8_t, std::int8_t, std::int8_t>(shape, a, b, c);
     } else if (is(DataType::Int8, DataType::Int16)) {
         multiply_as<std::int8_t, std::int16_t, std::int16_t>(shape, a, b, c);
     } else if (is(DataType::Int8, DataType::Int32)) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <tuple>
 #include <vector>
 
@@ -165,13 +166,15 @@ TEST(TileProduct, BytesAreWholeModulo256) {
     };
     std::array<std::array<std::int8_t, kDeep>, kTileRows> a{};
     std::array<std::array<std::int8_t, kTileColumns>, kDeep> b{};
-    std::vector<std::int8_t> rows(kTileRows * kDeep);
+    std::vector<std::int8_t> whole(kTileRows * kDeep);
+    std::vector<std::int8_t> rows(kTileRows * kDeep);  // without their top bits
     std::vector<std::int8_t> panel(kDeep * kTileColumns);
     std::vector<std::uint32_t> top(kTileRows * kWords);
     std::vector<std::uint32_t> odd(kWords * kTileColumns);
     for (Size e = 0; e < kDeep; ++e) {
         for (Size i = 0; i < kTileRows; ++i) {
             a[i][e] = any_byte();
+            whole[i * kDeep + e] = a[i][e];
             rows[i * kDeep + e] = static_cast<std::int8_t>(a[i][e] & 0x7F);
             top[i * kWords + e / kWordSteps] |= std::uint32_t{a[i][e] < 0} << e % kWordSteps;
         }
@@ -195,14 +198,21 @@ TEST(TileProduct, BytesAreWholeModulo256) {
         }
         expected[at] = static_cast<std::int8_t>(sum);
     }
-    using Product = void (*)(const ByteOperands&, const TileOfC<std::int8_t>&);
-    for (const Product product : {Product{add_product}, Product{add_product_plainly}}) {
+    using Tile = TileOfC<std::int8_t>;
+    const std::array<std::function<void(const Tile&)>, 4> products{
+        [&](const Tile& tile) { add_product(operands, tile); },
+        [&](const Tile& tile) { add_product_plainly(operands, tile); },
+        [&](const Tile& tile) { add_product(whole.data(), kDeep, panel.data(), kDeep, tile); },
+        [&](const Tile& tile) {
+            add_product_plainly(whole.data(), kDeep, panel.data(), kDeep, tile);
+        }};
+    for (const auto& product : products) {
         auto c = begin;
-        TileOfC<std::int8_t> tile;
+        Tile tile;
         for (Size i = 0; i < kTileRows; ++i) {
             tile[i] = {&c[i * kTileColumns], &c[i * kTileColumns + kTileGroup]};
         }
-        product(operands, tile);
+        product(tile);
         EXPECT_EQ(c, expected);
     }
 }

@@ -19,7 +19,12 @@ using Size = std::size_t;
 
 #ifdef TILESIM_AVX2
 
+#define TILESIM_VNNI __attribute__((target("avx512f,avx512vnni")))
+#define TILESIM_VNNI_INLINE __attribute__((target("avx512f,avx512vnni"), always_inline)) inline
+
 const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0;
+const bool kHasVnni =
+    __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vnni") != 0;
 
 // A group of C as sums, and sums as a group of C.
 TILESIM_AVX2_INLINE __m256i load(const std::int16_t* from) {
@@ -210,10 +215,41 @@ TILESIM_AVX2 void add_byte_product_avx2(const ByteOperands& of, const TileOfC<st
     add_to(c[2], row2, c[3], row3);
 }
 
+TILESIM_VNNI_INLINE void add_step(__m512i& row, const std::int8_t* a, __m512i columns) {
+    std::int32_t step = 0;
+    std::memcpy(&step, a, sizeof step);
+    row = _mm512_dpbusd_epi32(row, _mm512_set1_epi32(step), columns);
+}
+
+// Takes the bytes of A as unsigned: one that is negative counts 256 too much, as do its products,
+// and C has no place for that.
+TILESIM_VNNI void add_product_vnni(const std::int8_t* a, Size stride, const std::int8_t* b, Size k,
+                                   const TileOfC<std::int8_t>& c) {
+    __m512i row0 = _mm512_setzero_si512();
+    __m512i row1 = row0;
+    __m512i row2 = row0;
+    __m512i row3 = row0;
+    for (const std::int8_t* end = a + k; a != end; a += kDepth<std::int8_t>) {
+        const __m512i columns = _mm512_loadu_si512(b);
+        add_step(row0, a, columns);
+        add_step(row1, a + stride, columns);
+        add_step(row2, a + 2 * stride, columns);
+        add_step(row3, a + 3 * stride, columns);
+        b += kTileColumns * kDepth<std::int8_t>;
+    }
+    add_to(c[0], _mm512_cvtepi32_epi8(row0));
+    add_to(c[1], _mm512_cvtepi32_epi8(row1));
+    add_to(c[2], _mm512_cvtepi32_epi8(row2));
+    add_to(c[3], _mm512_cvtepi32_epi8(row3));
+}
+
 #endif
 
 std::uint32_t product(std::int16_t a, std::int16_t b) {
     return static_cast<std::uint32_t>(std::int32_t{a} * std::int32_t{b});
+}
+std::uint32_t product(std::int8_t a, std::int8_t b) {
+    return product(std::int16_t{a}, std::int16_t{b});
 }
 float product(float a, float b) {
     return a * b;
@@ -250,12 +286,25 @@ void add_product_plainly(const Packed* a, Size stride, const Packed* b, Size k,
 template <class Packed, class Out>
 void add_product(const Packed* a, Size stride, const Packed* b, Size k, const TileOfC<Out>& c) {
 #ifdef TILESIM_AVX2
-    if (kHasAvx2) {
+    if constexpr (std::is_same_v<Packed, std::int8_t>) {
+        if (kHasVnni) {
+            add_product_vnni(a, stride, b, k, c);
+            return;
+        }
+    } else if (kHasAvx2) {
         add_product_avx2(a, stride, b, k, c);
         return;
     }
 #endif
     add_product_plainly(a, stride, b, k, c);
+}
+
+bool splits_bytes() {
+#ifdef TILESIM_AVX2
+    return kHasAvx2 && !kHasVnni;
+#else
+    return false;
+#endif
 }
 
 void add_product_plainly(const ByteOperands& of, const TileOfC<std::int8_t>& c) {
@@ -289,6 +338,7 @@ void add_product(const ByteOperands& operands, const TileOfC<std::int8_t>& c) {
     template void add_product(const Packed*, Size, const Packed*, Size, const TileOfC<Out>&); \
     template void add_product_plainly(const Packed*, Size, const Packed*, Size,               \
                                       const TileOfC<Out>&);
+TILESIM_TILE_PRODUCT(std::int8_t, std::int8_t)
 TILESIM_TILE_PRODUCT(std::int16_t, std::int16_t)
 TILESIM_TILE_PRODUCT(std::int16_t, std::int32_t)
 TILESIM_TILE_PRODUCT(float, std::uint16_t)

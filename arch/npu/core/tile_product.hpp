@@ -30,8 +30,8 @@ template <class Out>
 using TileOfC = std::array<std::array<Out*, kTileColumns / kTileGroup>, kTileRows>;
 
 // c += a x b. a: kTileRows rows of k elements, `stride` apart; b: [k/kDepth][kTileColumns][kDepth].
-// k is a multiple of kDepth. Packed is int16_t with Out int16_t or int32_t, or float with
-// Out uint16_t (bf16) or float.
+// k is a multiple of kDepth. Packed is int16_t with Out int16_t or int32_t, int8_t with Out int8_t,
+// or float with Out uint16_t (bf16) or float.
 template <class Packed, class Out>
 void add_product(const Packed* a, std::size_t stride, const Packed* b, std::size_t k,
                  const TileOfC<Out>& c);
@@ -40,6 +40,10 @@ void add_product(const Packed* a, std::size_t stride, const Packed* b, std::size
 template <class Packed, class Out>
 void add_product_plainly(const Packed* a, std::size_t stride, const Packed* b, std::size_t k,
                          const TileOfC<Out>& c);
+
+// Whether bytes are multiplied faster with the top bits of A apart, as below: on hosts with AVX2
+// but no instruction that adds products of bytes without saturating (AVX-512 VNNI).
+bool splits_bytes();
 
 // Signed bytes modulo 2^8, of which one instruction multiplies twice as many as of 16-bit integers.
 // It adds products in pairs and saturates, which cannot happen without the top bits of A. Those

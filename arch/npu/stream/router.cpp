@@ -153,7 +153,7 @@ class Router {
     void make(program::Route& route) {
         std::vector<TilePort> opened;
         for (const auto& [master, owners] : owners_) {
-            if (shareable(master, route)) {
+            if (route.packet_id && shareable(master, route)) {
                 weigh(master, kShared);
                 opened.push_back(master);
             }
