@@ -145,18 +145,21 @@ double streamed(const Record& row) {
         gemm.blocks = blocks;
         return nanoseconds(public_gemm(gemm), ghz);
     };
-    // A few blocks are simulated; those behind them go on as the last of these.
-    constexpr long kFew = 4;
-    constexpr long kMany = 8;
-    const double few = time(kFew);
-    const double each = (time(kMany) - few) / (kMany - kFew);
-    const double blocks = std::stod(kernel.substr(kernel.find(' ') + 1));  // "U3 160 B blocks"
-    const double took = again ? blocks * each : few + (blocks - kFew) * each;
+    const auto blocks = std::stol(kernel.substr(kernel.find(' ') + 1));  // "U3 160 B blocks"
+    gemm.all_blocks = blocks;
+    // Behind those that find what the caches held before, blocks go on as the last few simulated.
+    constexpr long kLast = 4;
+    constexpr long kThroughCaches = 40;
+    const long simulated = std::min(blocks, again ? 2 * kLast : kThroughCaches);
+    const double most = time(simulated);
+    const double each = simulated < blocks ? (most - time(simulated - kLast)) / kLast : 0;
+    const auto others = static_cast<double>(blocks - simulated);
+    const double took = again ? each * static_cast<double>(blocks) : most + each * others;
     if (!gemm.products) {
         constexpr double kBlockBytes = 256.0 * 256 * 2;
-        return blocks * kBlockBytes * static_cast<double>(gemm.threads) / took;
+        return static_cast<double>(blocks) * kBlockBytes * static_cast<double>(gemm.threads) / took;
     }
-    return blocks * kBlockFlop / took;
+    return static_cast<double>(blocks) * kBlockFlop / took;
 }
 
 double shared_read(const Record& row) {
