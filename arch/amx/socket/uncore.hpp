@@ -23,6 +23,7 @@
 
 #include "arch/amx/core/core.hpp"
 #include "arch/amx/socket/in_step.hpp"
+#include "arch/amx/socket/mesh.hpp"
 #include "arch/amx/socket/snoop_filter.hpp"
 #include "arch/base/clock.hpp"
 #include "arch/base/event_queue.hpp"
@@ -53,6 +54,7 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     static base::Femtoseconds memory_lookahead(const AmxConfig& config);
     const UncoreCounters& counters() const { return counters_; }
     const caches::Cache& l3() const { return l3_; }
+    const Mesh& mesh() const { return mesh_; }
     const SnoopFilter& snoop_filter() const { return filter_; }
     // Nothing is on its way.
     bool idle() const { return flights_.in_use() == 0; }
@@ -85,7 +87,7 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     void look_up(std::uint64_t tag, base::Femtoseconds now);
     void locate(const Flight& flight, caches::Level level);
     void take_victim(const Flight& flight, base::Femtoseconds now);
-    bool takes_unused();
+    bool takes_unused(caches::Line line);
     void hand_out(std::uint64_t tag, base::Femtoseconds now);
     bool hit_l3(const Flight& flight, SnoopFilter::Entry& entry);
     bool from_core(std::uint64_t tag, SnoopFilter::Entry& entry, base::Femtoseconds now);
@@ -98,6 +100,7 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     void ask_memory(std::uint64_t tag, base::Femtoseconds now);
     void write_back(caches::Line line, base::Femtoseconds now);
     void install(caches::Line line, bool dirty, base::Femtoseconds now);
+    base::Femtoseconds from_slice(const Flight& flight, base::Femtoseconds now);
 
     AmxConfig config_;
     memory::port::MemoryPort& memory_;
@@ -108,6 +111,7 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     std::vector<Member> members_;
     std::vector<std::vector<std::size_t>> stands_for_;  // members of each core, itself first
     caches::Cache l3_;
+    Mesh mesh_;
     SnoopFilter filter_;
     base::SlotPool<Flight> flights_;
     std::vector<base::Femtoseconds> port_free_;  // of each core
