@@ -147,12 +147,14 @@ double streamed(const Record& row) {
     };
     const auto blocks = std::stol(kernel.substr(kernel.find(' ') + 1));  // "U3 160 B blocks"
     gemm.all_blocks = blocks;
-    // Behind those that find what the caches held before, blocks go on as the last few simulated.
-    constexpr long kLast = 4;
+    // Blocks behind those that find what the caches held before go on as the last ones simulated.
     constexpr long kThroughCaches = 40;
-    const long simulated = std::min(blocks, again ? 2 * kLast : kThroughCaches);
+    constexpr long kFew = 16;
+    const long simulated = std::min(blocks, again ? kFew : kThroughCaches);
+    const long last = again ? kFew / 2 : kFew;
     const double most = time(simulated);
-    const double each = simulated < blocks ? (most - time(simulated - kLast)) / kLast : 0;
+    const double each =
+        simulated < blocks ? (most - time(simulated - last)) / static_cast<double>(last) : 0;
     const auto others = static_cast<double>(blocks - simulated);
     const double took = again ? each * static_cast<double>(blocks) : most + each * others;
     if (!gemm.products) {

@@ -20,11 +20,6 @@ std::size_t Mesh::slice_of(caches::Line line) const {
     return static_cast<std::size_t>(mixed) % slices_.size();
 }
 
-Femtoseconds Mesh::later(Femtoseconds time, std::int64_t slots) {
-    kept_waiting_ = kept_waiting_ || slots > 0;
-    return time + Femtoseconds{slots * slot_.count()};
-}
-
 Femtoseconds Mesh::serve(std::size_t slice, Femtoseconds now) {
     const std::int64_t slot = slot_at(now);
     return later(now, slices_[slice].take(slot, slot) - slot);

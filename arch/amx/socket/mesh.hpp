@@ -33,21 +33,20 @@ class Mesh {
     // A line is ready at `at` to go from one stop to another: when it could, had the way no length.
     base::Femtoseconds carry(std::size_t from, std::size_t to, base::Femtoseconds at,
                              base::Femtoseconds now);
-    // Some line has waited.
-    bool has_kept_waiting() const { return kept_waiting_; }
 
   private:
     enum Direction : std::size_t { Up, Down, Left, Right, kDirections };
 
     std::int64_t slot_at(base::Femtoseconds time) const { return time.count() / slot_.count(); }
-    base::Femtoseconds later(base::Femtoseconds time, std::int64_t slots);
+    base::Femtoseconds later(base::Femtoseconds time, std::int64_t slots) const {
+        return time + base::Femtoseconds{slots * slot_.count()};
+    }
     std::int64_t pass(std::size_t& stop, Direction direction, std::int64_t slot, std::int64_t now);
 
     base::Femtoseconds slot_;  // a line on a link
     std::size_t columns_;
     std::vector<Lane> slices_;
     std::vector<Lane> links_;  // of each stop, by direction
-    bool kept_waiting_ = false;
 };
 
 }  // namespace tilesim::arch::amx::socket

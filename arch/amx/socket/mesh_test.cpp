@@ -34,9 +34,7 @@ std::int64_t waits(Mesh& mesh, std::size_t slice) {
 TEST(Mesh, ASliceServesALineAtATime) {
     Mesh mesh(grid());
     EXPECT_EQ(waits(mesh, 3), 0);
-    EXPECT_FALSE(mesh.has_kept_waiting());
     EXPECT_EQ(waits(mesh, 3), 7);
-    EXPECT_TRUE(mesh.has_kept_waiting());
     EXPECT_EQ(waits(mesh, 3), 14);
     EXPECT_EQ(waits(mesh, 4), 0);
 }

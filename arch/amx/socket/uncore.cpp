@@ -257,6 +257,7 @@ bool Uncore::from_core(std::uint64_t tag, SnoopFilter::Entry& entry, Femtosecond
     ++counters_.from_cores;
     const Femtoseconds arrives =
         mesh_.carry(mesh_.stop_of(has_it), mesh_.stop_of(flight.member), now, now);
+    counters_.kept_waiting += arrives > now ? 1 : 0;
     answer(tag, arrives + config_.uncore.from_core, moves && dirty);
     return true;
 }
@@ -380,7 +381,10 @@ void Uncore::on_memory_complete(std::uint64_t tag, Femtoseconds when) {
 // When the slice and the links have let the line pass; what that takes at least is `answer`.
 Femtoseconds Uncore::from_slice(const Flight& flight, Femtoseconds now) {
     const std::size_t slice = mesh_.slice_of(flight.request.line);
-    return mesh_.carry(slice, mesh_.stop_of(flight.member), mesh_.serve(slice, now), now);
+    const Femtoseconds arrives =
+        mesh_.carry(slice, mesh_.stop_of(flight.member), mesh_.serve(slice, now), now);
+    counters_.kept_waiting += arrives > now ? 1 : 0;
+    return arrives;
 }
 
 void Uncore::install(caches::Line line, bool dirty, Femtoseconds now) {

@@ -2,19 +2,20 @@
 //
 // A miss of an L2 looks the line up after `lookup`; a hit of the L3 is answered `answer` later, a
 // line another core has comes from there, `from_core` later still, all else from DRAM. Lines enter
-// a core no faster than `port_width`. Times are nanoseconds: the core's clock is not theirs.
+// a core no faster than `port_width`. Times are nanoseconds: the core's clock is not theirs. Lines
+// that want the same slice or link of the mesh at the same time wait for each other (`mesh.hpp`).
 //
 // The L3 takes what the L2s evict: dirty lines and clean ones that have been used before at once,
-// other clean ones in part (`clean_percent`). A core that takes a line nobody else has takes it out
-// of the L3. A written line goes over to the first core that reads it; the second reader leaves it
-// in the L3, for all.
+// other clean ones in part (`clean_percent`), and only into empty ways where they displace nobody
+// (`clean_displaces`). A core that takes a line nobody else has takes it out of the L3. A written
+// line goes over to the first core that reads it; the second reader leaves it in the L3, for all.
 //
 // A core that stands for others (`in_step.hpp`) asks for their lines too, at the same time. It goes
 // by the answers to its own; what is taken from the caches of one that is not simulated is not
 // missed there.
 //
-// Ignores: the topology of the mesh (every slice is equally far), lines the snoop filter would take
-// from cores for want of room, NUMA.
+// Ignores: how far a slice is (all are equally), lines the snoop filter would take from cores for
+// want of room, NUMA.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,7 @@ struct UncoreCounters {
     std::int64_t requests = 0;
     std::int64_t l3_hits = 0;
     std::int64_t from_cores = 0;
+    std::int64_t kept_waiting = 0;  // of both, behind others of their slice or a link
     std::int64_t memory_reads = 0;
     std::int64_t prefetches = 0;  // of them, into the L3
     std::int64_t memory_writes = 0;

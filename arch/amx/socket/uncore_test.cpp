@@ -346,6 +346,7 @@ TEST(Uncore, ASliceGivesALineToOneCoreAfterTheOther) {
     EXPECT_EQ(bench.arrivals(0), (Cycles{kHit}));
     EXPECT_EQ(bench.arrivals(1), (Cycles{kHit + kOnALink}));
     EXPECT_EQ(bench.arrivals(2), (Cycles{kHit + 2 * kOnALink}));
+    EXPECT_EQ(bench.counters().kept_waiting, 2);
 }
 
 TEST(Uncore, LinesOfAnotherCoreWaitForTheLinksBetween) {
@@ -356,6 +357,7 @@ TEST(Uncore, LinesOfAnotherCoreWaitForTheLinksBetween) {
         bench.load(0, line);
     }
     EXPECT_EQ(bench.arrivals(0), (Cycles{kHit + 2 * 13, kHit + 2 * 13 + kOnALink}));
+    EXPECT_EQ(bench.counters().kept_waiting, 1);
 }
 
 TEST(Uncore, ALineThatLeavesAnL2TakesItsTimeOfItsSlice) {
