@@ -13,6 +13,7 @@ struct PublicGemm {
     bool accumulates = false;
     bool products = true;     // otherwise the TDPs are taken out
     std::int64_t blocks = 1;  // of B, one after the other, k x n each
+    std::int64_t all_blocks = 0;  // that there are, where more than are multiplied
     // One for all blocks, one for all threads too ...
     enum class A { Own, One, OwnBlocks, Blocks, Matrix } a = A::Own;
     enum class Next { None, Same, Behind } next = Next::None;  // block that is prefetched

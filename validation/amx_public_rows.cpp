@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "arch/base/config.hpp"
 #include "sim/compare/amx_kernel.hpp"
@@ -31,14 +33,19 @@ double clock_of(const Record& row, double otherwise) {
     return row.at("clock_ghz").empty() ? otherwise : std::stod(row.at("clock_ghz"));
 }
 
-double cycles(const std::string& text, double ghz) {
-    const sim::Scenario machine = sim::parse_scenario(
-        kAny, "reference row", {{"device.amx.clock", fmt::format("{:.3f} GHz", ghz)}});
+// `every`: each core is simulated, none goes in step with another.
+double cycles(const std::string& text, double ghz, bool every = false) {
+    std::vector<std::pair<std::string, std::string>> settings{
+        {"device.amx.clock", fmt::format("{:.3f} GHz", ghz)}};
+    if (every) {
+        settings.emplace_back("device.amx.simulated_cores", "0");
+    }
+    const sim::Scenario machine = sim::parse_scenario(kAny, "reference row", settings);
     return sim::compare::run_amx_kernel(machine, text, "reference row").cycles;
 }
 
-double nanoseconds(const std::string& text, double ghz) {
-    return cycles(text, ghz) / ghz;
+double nanoseconds(const std::string& text, double ghz, bool every = false) {
+    return cycles(text, ghz, every) / ghz;
 }
 
 PublicGemm gemm_of(const Record& row) {
@@ -145,18 +152,23 @@ double streamed(const Record& row) {
         gemm.blocks = blocks;
         return nanoseconds(public_gemm(gemm), ghz);
     };
-    // A few blocks are simulated; those behind them go on as the last of these.
-    constexpr long kFew = 4;
-    constexpr long kMany = 8;
-    const double few = time(kFew);
-    const double each = (time(kMany) - few) / (kMany - kFew);
-    const double blocks = std::stod(kernel.substr(kernel.find(' ') + 1));  // "U3 160 B blocks"
-    const double took = again ? blocks * each : few + (blocks - kFew) * each;
+    const auto blocks = std::stol(kernel.substr(kernel.find(' ') + 1));  // "U3 160 B blocks"
+    gemm.all_blocks = blocks;
+    // Blocks behind those that find what the caches held before go on as the last ones simulated.
+    constexpr long kThroughCaches = 40;
+    constexpr long kFew = 16;
+    const long simulated = std::min(blocks, again ? kFew : kThroughCaches);
+    const long last = again ? kFew / 2 : kFew;
+    const double most = time(simulated);
+    const double each =
+        simulated < blocks ? (most - time(simulated - last)) / static_cast<double>(last) : 0;
+    const auto others = static_cast<double>(blocks - simulated);
+    const double took = again ? each * static_cast<double>(blocks) : most + each * others;
     if (!gemm.products) {
         constexpr double kBlockBytes = 256.0 * 256 * 2;
-        return blocks * kBlockBytes * static_cast<double>(gemm.threads) / took;
+        return static_cast<double>(blocks) * kBlockBytes * static_cast<double>(gemm.threads) / took;
     }
-    return blocks * kBlockFlop / took;
+    return static_cast<double>(blocks) * kBlockFlop / took;
 }
 
 double shared_read(const Record& row) {
@@ -164,7 +176,7 @@ double shared_read(const Record& row) {
     const bool shared = holds(row.at("kernel"), "one buffer");
     const long pass = holds(row.at("state"), "pass 5") ? 5 : 1;
     const auto time = [&](long passes) {
-        return nanoseconds(public_read(2048, passes, 56, shared, "flush a"), kReadClock);
+        return nanoseconds(public_read(2048, passes, 56, shared, "flush a"), kReadClock, true);
     };
     return (time(pass) - (pass > 1 ? time(pass - 1) : 0)) / kMicro;
 }

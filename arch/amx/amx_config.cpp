@@ -209,10 +209,17 @@ void read_uncore(Node node, UncoreConfig& uncore) {
     node.optional("to_memory", uncore.to_memory, {kNanosecond, kMicrosecond},
                   "from an L3 miss to the memory");
     node.optional("port_width", uncore.port_width, {1, 256}, "from the mesh into one core");
+    node.optional("slices", uncore.slices, {1, 256}, "of the L3; lines are hashed over them");
+    node.optional("mesh_columns", uncore.mesh_columns, {1, 64},
+                  "stops in a row of the mesh; a core and a slice share each");
+    node.optional("link_width", uncore.link_width, {1, 256},
+                  "of a link of the mesh each way, and of a slice's data");
     node.optional("from_core", uncore.from_core, {0, kMicrosecond},
                   "additional, for a line another core has");
     node.optional("clean_percent", uncore.clean_percent, {0, 100},
                   "clean lines leaving an L2 that the L3 takes although they were used only once");
+    node.optional("clean_displaces", uncore.clean_displaces,
+                  "such lines displace others; otherwise they take empty ways only");
     node.optional("snoop_filter", uncore.snoop_filter, {1024, 1 << 26},
                   "lines whose whereabouts and use it remembers");
     node.done();

@@ -129,8 +129,12 @@ struct UncoreConfig {
     base::Femtoseconds answer{14'000'000};     // slice, or DRAM's data, back to the core
     base::Femtoseconds to_memory{30'000'000};  // slice to memory controller
     base::BytesPerCycle port_width{20};        // of the mesh, into one core
+    std::int64_t slices = 64;                  // of the L3
+    std::int64_t mesh_columns = 8;             // stops in a row, of a core and a slice each
+    base::BytesPerCycle link_width{32};        // of a link each way, and of a slice
     base::Femtoseconds from_core{55'000'000};  // more, for a line another core has
     std::int64_t clean_percent = 100;          // of clean lines not used before, that the L3 takes
+    bool clean_displaces = true;               // others; otherwise they take empty ways only
     std::int64_t snoop_filter = 4'194'304;     // lines it remembers
 };
 

@@ -50,9 +50,6 @@ const Small kMixed{
 const Small kTurns{
     "workload: {memory_stream: {pattern: random, requests: 2000, write_permille: 700, "
     "range: 16 MiB, outstanding: 1000}}"};
-// Two rows of a bank, half of the memory of a socket apart.
-const Small kHalves{
-    "workload: {memory_stream: {pattern: strided, stride: 64 GiB, range: 128 GiB, requests: 100}}"};
 
 // --- arrays ---
 
@@ -107,6 +104,11 @@ const Small kPost{
     "workload: {gemm: {M: 64, K: 128, N: 64, a: int8, b: int8, c: int8}}, "
     "mapping: {amx: {m_acc: 2, n_acc: 2, data_in: l2, post: interleaved}}",
     {kSmallL3}};
+// Cores that read the same lines of the L3.
+const Small kTogether{
+    "workload: {gemm: {M: 256, K: 128, N: 128, a: int8, b: int8, c: int32}}, "
+    "mapping: {amx: {m_acc: 2, n_acc: 2, data_in: l3, threads: 8, partition: m}}",
+    {kSmallL3}};
 // As many scalar instructions as enter the window.
 constexpr const char* kScalars =
     "loop i 100\nscalar\nscalar\nscalar\nscalar\nscalar\nscalar\nscalar\nend\n";
@@ -117,7 +119,7 @@ const Swept kDevices[] = {
     {"ddr4_3200", {kMixed, kTurns}},
     {"ddr5_4800", {kMixed, kTurns}},
     {"ddr5_5600", {kMixed, kTurns}},
-    {"emerald_rapids", {kNear, kFar, kPost, kScalar, kHalves}},
+    {"emerald_rapids", {kNear, kFar, kPost, kScalar, kTogether, kMixed}},
     {"gddr6_14", {kMixed, kTurns}},
     {"gddr6_16", {kMixed, kTurns}},
     {"gddr6_aim", {kBankRows, kMixed, kTurns}},
@@ -130,7 +132,7 @@ const Swept kDevices[] = {
     {"lpddr5x_7500", {kMixed, kTurns}},
     {"lpddr5x_aim", {kBalancedWithoutScale, kMixed}},
     {"lpddr5x_pim", {kBalanced, kMixed}},
-    {"sapphire_rapids", {kNear, kFar, kPost, kScalar, kHalves}},
+    {"sapphire_rapids", {kNear, kFar, kPost, kScalar, kTogether, kMixed}},
     {"vck190", {kStreamFed, kMixed}},
     {"ve2302", {kFourCores, kMixed}},
     {"ve2802", {kFourCores, kMixed}},

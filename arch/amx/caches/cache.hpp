@@ -35,6 +35,8 @@ class Cache {
     bool contains(Line line) const { return find(line, set_of(line)) >= 0; }
     bool dirty(Line line) const;
     std::int64_t sets() const { return sets_; }
+    // A way of the line's set is empty.
+    bool has_room(Line line) const { return marks_[set_of(line)].empty != 0; }
     // Whether its size or its ways have told so far: a line has displaced another, or a way more
     // in a tenth of all would have been needed in some set.
     bool tight() const;

@@ -50,9 +50,12 @@ TEST(Cache, OnlyLinesThatWereWrittenLeaveDirty) {
 TEST(Cache, ALineThatIsTakenOutLeavesRoomAndSaysWhetherItWasDirty) {
     Cache cache(cache_of(1, 2));
     cache.install(1, true);
+    EXPECT_TRUE(cache.has_room(2));
     cache.install(2, true);
+    EXPECT_FALSE(cache.has_room(2));
     cache.clean(2);
     EXPECT_TRUE(cache.remove(1));
+    EXPECT_TRUE(cache.has_room(1));
     EXPECT_FALSE(cache.remove(2));
     EXPECT_FALSE(cache.remove(2));
     EXPECT_FALSE(cache.contains(1));

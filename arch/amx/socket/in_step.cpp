@@ -139,6 +139,12 @@ std::optional<Displacement> displacement(const Program& program, const Program& 
             return std::nullopt;
         }
     }
+    // What lies in the caches at the start moves too, though no instruction asks for it.
+    for (std::size_t i = 0; i < std::min(program.preparations.size(), other.preparations.size());
+         ++i) {
+        add_piece(pieces, program, program.buffers[program.preparations[i].buffer].address,
+                  other.buffers[other.preparations[i].buffer].address);
+    }
     return Displacement{std::move(pieces)};
 }
 

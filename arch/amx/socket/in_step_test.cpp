@@ -55,6 +55,22 @@ TEST(InStep, BuffersMoveAsWholesAndWhatIsSharedStays) {
     EXPECT_EQ(moved->of(caches::line_at(kShared)), caches::line_at(kShared));
 }
 
+TEST(InStep, WhatOnlyLiesInTheCachesMovesToo) {
+    const auto warmed = [](std::int64_t i) {
+        return program::read_program(
+            fmt::format("buffer w {:#x} 512\nbuffer x {:#x} 4096\ntouch w l2\ntouch x l3\n"
+                        "vmovups zmm0, [x]\n",
+                        kFirstOwn + i * kApart, kShared),
+            "test");
+    };
+    const auto moved = displacement(warmed(0), warmed(3));
+    ASSERT_TRUE(moved.has_value());
+    const caches::Line own = caches::line_at(kFirstOwn);
+    EXPECT_EQ(moved->of(own + 7), own + 7 + caches::line_at(3 * kApart));
+    EXPECT_EQ(moved->of(own + 8), own + 8);
+    EXPECT_EQ(moved->of(caches::line_at(kShared)), caches::line_at(kShared));
+}
+
 TEST(InStep, ProgramsThatDifferInMoreThanPlacesAreNotAlike) {
     EXPECT_FALSE(displacement(reads(0), reads(1, 7)).has_value());              // a loop's count
     EXPECT_FALSE(displacement(reads(0), reads(1, 8, "scalar\n")).has_value());  // an instruction

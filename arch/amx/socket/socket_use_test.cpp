@@ -56,6 +56,7 @@ TEST(SocketUse, LevelsThatNobodyAskedAreNamed) {
     EXPECT_TRUE(names(near, "amx.caches.l1_latency"));
     EXPECT_TRUE(names(near, "amx.uncore.port_width"));
     EXPECT_TRUE(names(near, "amx.uncore.to_memory"));
+    EXPECT_TRUE(names(near, "amx.uncore.link_width"));
     const auto far = unused("tileloadd tmm0, [0x2000000], 64\n");
     EXPECT_FALSE(names(far, "amx.uncore.port_width"));
     EXPECT_FALSE(names(far, "amx.uncore.to_memory"));

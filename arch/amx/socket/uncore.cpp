@@ -19,6 +19,7 @@ Uncore::Uncore(const AmxConfig& config, memory::port::MemoryPort& memory, base::
       members_(std::move(members)),
       stands_for_(cores_.size()),
       l3_(config.uncore.l3),
+      mesh_(config.uncore),
       filter_(config.uncore.snoop_filter),
       port_free_(cores_.size(), Femtoseconds{0}) {
     for (std::size_t core = 0; members_.size() < cores_.size(); ++core) {
@@ -110,12 +111,16 @@ void Uncore::on_event(std::uint64_t tag, Femtoseconds now) {
     }
 }
 
-// For the core itself first, then for all it stands for.
+// For the core itself and all it stands for, who take turns at being first.
 void Uncore::look_up_all(std::uint64_t tag, Femtoseconds now) {
     const Flight own = flights_[tag];
-    look_up(tag, now);
-    for (const std::size_t member : stands_for_[members_[own.member].core]) {
-        if (member != own.member) {
+    const std::vector<std::size_t>& members = stands_for_[members_[own.member].core];
+    const auto first = static_cast<std::size_t>(own.request.line);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const std::size_t member = members[(first + i) % members.size()];
+        if (member == own.member) {
+            look_up(tag, now);
+        } else {
             caches::UncoreRequest request = own.request;
             request.line = line_of(member, request.line);
             look_up(take_flight(request, member), now);
@@ -154,15 +159,19 @@ void Uncore::take_victim(const Flight& flight, Femtoseconds now) {
         entry.holder = SnoopFilter::kNobody;
     }
     const bool dirty = flight.request.kind == Kind::DirtyVictim;
-    if (dirty || entry.reused || takes_unused()) {
+    if (dirty || entry.reused || takes_unused(line)) {
+        mesh_.carry(mesh_.stop_of(flight.member), mesh_.slice_of(line), now, now);
         install(line, dirty, now);
     }
 }
 
 // So many of a hundred, evenly.
-bool Uncore::takes_unused() {
+bool Uncore::takes_unused(caches::Line line) {
     constexpr std::int64_t kPercent = 100;
     ++counters_.unused_victims;
+    if (!config_.uncore.clean_displaces && !l3_.has_room(line)) {
+        return false;
+    }
     unused_ += config_.uncore.clean_percent;
     const bool takes = unused_ >= kPercent;
     unused_ -= takes ? kPercent : 0;
@@ -180,7 +189,7 @@ void Uncore::hand_out(std::uint64_t tag, Femtoseconds now) {
     }
     if (hit_l3(flight, entry)) {
         ++counters_.l3_hits;
-        answer(tag, now, false);
+        answer(tag, from_slice(flight, now), false);
     } else if (!from_core(tag, entry, now)) {
         from_memory(tag, now);
     }
@@ -246,7 +255,10 @@ bool Uncore::from_core(std::uint64_t tag, SnoopFilter::Entry& entry, Femtosecond
     }
     entry.reused = true;
     ++counters_.from_cores;
-    answer(tag, now + config_.uncore.from_core, moves && dirty);
+    const Femtoseconds arrives =
+        mesh_.carry(mesh_.stop_of(has_it), mesh_.stop_of(flight.member), now, now);
+    counters_.kept_waiting += arrives > now ? 1 : 0;
+    answer(tag, arrives + config_.uncore.from_core, moves && dirty);
     return true;
 }
 
@@ -366,9 +378,20 @@ void Uncore::on_memory_complete(std::uint64_t tag, Femtoseconds when) {
     queue_.at(std::max(when, queue_.now()), *this, tag);
 }
 
+// When the slice and the links have let the line pass; what that takes at least is `answer`.
+Femtoseconds Uncore::from_slice(const Flight& flight, Femtoseconds now) {
+    const std::size_t slice = mesh_.slice_of(flight.request.line);
+    const Femtoseconds arrives =
+        mesh_.carry(slice, mesh_.stop_of(flight.member), mesh_.serve(slice, now), now);
+    counters_.kept_waiting += arrives > now ? 1 : 0;
+    return arrives;
+}
+
 void Uncore::install(caches::Line line, bool dirty, Femtoseconds now) {
+    mesh_.serve(mesh_.slice_of(line), now);
     const caches::Cache::Victim victim = l3_.install(line, dirty);
     if (victim.dirty) {
+        mesh_.serve(mesh_.slice_of(victim.line), now);
         write_back(victim.line, now);
     }
 }

@@ -2,19 +2,20 @@
 //
 // A miss of an L2 looks the line up after `lookup`; a hit of the L3 is answered `answer` later, a
 // line another core has comes from there, `from_core` later still, all else from DRAM. Lines enter
-// a core no faster than `port_width`. Times are nanoseconds: the core's clock is not theirs.
+// a core no faster than `port_width`. Times are nanoseconds: the core's clock is not theirs. Lines
+// that want the same slice or link of the mesh at the same time wait for each other (`mesh.hpp`).
 //
 // The L3 takes what the L2s evict: dirty lines and clean ones that have been used before at once,
-// other clean ones in part (`clean_percent`). A core that takes a line nobody else has takes it out
-// of the L3. A written line goes over to the first core that reads it; the second reader leaves it
-// in the L3, for all.
+// other clean ones in part (`clean_percent`), and only into empty ways where they displace nobody
+// (`clean_displaces`). A core that takes a line nobody else has takes it out of the L3. A written
+// line goes over to the first core that reads it; the second reader leaves it in the L3, for all.
 //
 // A core that stands for others (`in_step.hpp`) asks for their lines too, at the same time. It goes
 // by the answers to its own; what is taken from the caches of one that is not simulated is not
 // missed there.
 //
-// Ignores: the topology of the mesh (every slice is equally far), lines the snoop filter would take
-// from cores for want of room, NUMA.
+// Ignores: how far a slice is (all are equally), lines the snoop filter would take from cores for
+// want of room, NUMA.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,7 @@
 
 #include "arch/amx/core/core.hpp"
 #include "arch/amx/socket/in_step.hpp"
+#include "arch/amx/socket/mesh.hpp"
 #include "arch/amx/socket/snoop_filter.hpp"
 #include "arch/base/clock.hpp"
 #include "arch/base/event_queue.hpp"
@@ -35,6 +37,7 @@ struct UncoreCounters {
     std::int64_t requests = 0;
     std::int64_t l3_hits = 0;
     std::int64_t from_cores = 0;
+    std::int64_t kept_waiting = 0;  // of both, behind others of their slice or a link
     std::int64_t memory_reads = 0;
     std::int64_t prefetches = 0;  // of them, into the L3
     std::int64_t memory_writes = 0;
@@ -53,6 +56,7 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     static base::Femtoseconds memory_lookahead(const AmxConfig& config);
     const UncoreCounters& counters() const { return counters_; }
     const caches::Cache& l3() const { return l3_; }
+    const Mesh& mesh() const { return mesh_; }
     const SnoopFilter& snoop_filter() const { return filter_; }
     // Nothing is on its way.
     bool idle() const { return flights_.in_use() == 0; }
@@ -85,7 +89,7 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     void look_up(std::uint64_t tag, base::Femtoseconds now);
     void locate(const Flight& flight, caches::Level level);
     void take_victim(const Flight& flight, base::Femtoseconds now);
-    bool takes_unused();
+    bool takes_unused(caches::Line line);
     void hand_out(std::uint64_t tag, base::Femtoseconds now);
     bool hit_l3(const Flight& flight, SnoopFilter::Entry& entry);
     bool from_core(std::uint64_t tag, SnoopFilter::Entry& entry, base::Femtoseconds now);
@@ -98,6 +102,7 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     void ask_memory(std::uint64_t tag, base::Femtoseconds now);
     void write_back(caches::Line line, base::Femtoseconds now);
     void install(caches::Line line, bool dirty, base::Femtoseconds now);
+    base::Femtoseconds from_slice(const Flight& flight, base::Femtoseconds now);
 
     AmxConfig config_;
     memory::port::MemoryPort& memory_;
@@ -108,6 +113,7 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     std::vector<Member> members_;
     std::vector<std::vector<std::size_t>> stands_for_;  // members of each core, itself first
     caches::Cache l3_;
+    Mesh mesh_;
     SnoopFilter filter_;
     base::SlotPool<Flight> flights_;
     std::vector<base::Femtoseconds> port_free_;  // of each core

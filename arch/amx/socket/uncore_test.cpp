@@ -26,6 +26,7 @@ AmxConfig sample() {
     config.uncore.to_memory = base::Femtoseconds{5 * kNanosecond};
     config.uncore.from_core = base::Femtoseconds{13 * kNanosecond};
     config.uncore.port_width = base::BytesPerCycle{16};
+    config.uncore.link_width = base::BytesPerCycle{64};  // of slices too: a line a cycle
     config.uncore.l3 = {base::Bytes{1 << 20}, 16};
     config.uncore.snoop_filter = 1 << 16;
     config.caches.fill_width = base::BytesPerCycle{64};  // a line a cycle: no wait behind the port
@@ -98,6 +99,14 @@ struct Bench {
 
 using Cycles = std::vector<std::int64_t>;
 
+// The first line of a slice from `line` on.
+Line line_in(const Bench& bench, std::size_t slice, Line line) {
+    while (bench.uncore->mesh().slice_of(line) != slice) {
+        ++line;
+    }
+    return line;
+}
+
 TEST(Uncore, ALineOfTheL3ArrivesALookupAndAnAnswerAfterItIsAskedFor) {
     Bench bench;
     bench.uncore->warm(5);
@@ -114,12 +123,16 @@ TEST(Uncore, LinesEnterACoreAtTheWidthOfItsPort) {
         AmxConfig config = sample();
         config.uncore.port_width = base::BytesPerCycle{width};
         Bench bench(config);
-        for (const Line line : {5, 9, 13}) {
+        // Of the slices beside the cores, so that no line needs a link.
+        Line line = 0;
+        for (int i = 0; i < 3; ++i) {
+            line = line_in(bench, 0, line + 1);
             bench.uncore->warm(line);
             bench.load(0, line);
         }
-        bench.uncore->warm(20);
-        bench.load(1, 20);
+        const Line other = line_in(bench, 1, 0);
+        bench.uncore->warm(other);
+        bench.load(1, other);
         // 64 B at 21 a cycle of the uncore take 6.1 of a core's: the next comes in the seventh.
         EXPECT_EQ(bench.arrivals(0),
                   (Cycles{kHit + cycles[0], kHit + cycles[1], kHit + cycles[2]}));
@@ -308,6 +321,90 @@ TEST(Uncore, AStorePastTheCachesIsWrittenToDramAndStaysNowhere) {
     EXPECT_EQ(bench.counters().memory_reads, 1);
 }
 
+// A line takes 8 ns of a link or a slice, twice what it takes of a core's port.
+AmxConfig narrow_links() {
+    AmxConfig config = sample();
+    config.uncore.link_width = base::BytesPerCycle{8};
+    return config;
+}
+constexpr std::int64_t kOnALink = 2 * 8;  // core cycles
+
+// A line that several cores have and the L3 too.
+void share(Bench& bench, Line line) {
+    bench.uncore->warm(line);
+    for (const std::size_t core : {0U, 1U}) {
+        bench.uncore->warm_core(core, line);
+    }
+}
+
+TEST(Uncore, ASliceGivesALineToOneCoreAfterTheOther) {
+    Bench bench(narrow_links(), 3);
+    share(bench, 5);
+    for (const std::size_t core : {0U, 1U, 2U}) {
+        bench.load(core, 5);
+    }
+    EXPECT_EQ(bench.arrivals(0), (Cycles{kHit}));
+    EXPECT_EQ(bench.arrivals(1), (Cycles{kHit + kOnALink}));
+    EXPECT_EQ(bench.arrivals(2), (Cycles{kHit + 2 * kOnALink}));
+    EXPECT_EQ(bench.counters().kept_waiting, 2);
+}
+
+TEST(Uncore, LinesOfAnotherCoreWaitForTheLinksBetween) {
+    Bench bench(narrow_links(), 2);
+    for (const Line line : {5, 9}) {
+        bench.caches(1).warm(line, Level::L2, false);
+        bench.uncore->warm_core(1, line);
+        bench.load(0, line);
+    }
+    EXPECT_EQ(bench.arrivals(0), (Cycles{kHit + 2 * 13, kHit + 2 * 13 + kOnALink}));
+    EXPECT_EQ(bench.counters().kept_waiting, 1);
+}
+
+TEST(Uncore, ALineThatLeavesAnL2TakesItsTimeOfItsSlice) {
+    using Kind = caches::UncoreRequest::Kind;
+    for (const bool dirty : {false, true}) {
+        Bench bench(narrow_links(), 2);
+        const Line wanted = line_in(bench, bench.uncore->mesh().slice_of(5), 6);
+        share(bench, wanted);
+        bench.caches(0).outbox().push_back(
+            {dirty ? Kind::DirtyVictim : Kind::CleanVictim, 5, kAsked});
+        bench.uncore->collect();
+        bench.load(1, wanted);
+        EXPECT_EQ(bench.arrivals(1), (Cycles{kHit + kOnALink}));
+    }
+}
+
+TEST(Uncore, ALineThatLeavesAnL2TakesItsTimeOfTheLinksToItsSlice) {
+    Bench bench(narrow_links(), 2);
+    const Line far = line_in(bench, 2, 0);  // by core 1
+    const Line wanted = line_in(bench, 0, far);
+    share(bench, wanted);
+    bench.caches(0).outbox().push_back({caches::UncoreRequest::Kind::CleanVictim, far, kAsked});
+    bench.uncore->collect();
+    bench.load(1, wanted);
+    EXPECT_EQ(bench.arrivals(1), (Cycles{kHit + kOnALink}));
+}
+
+TEST(Uncore, ACleanLineNotUsedBeforeTakesAnEmptyWayOnly) {
+    using Kind = caches::UncoreRequest::Kind;
+    for (const bool displaces : {false, true}) {
+        AmxConfig config = sample();
+        config.uncore.l3 = {base::Bytes{2 * caches::kLineBytes}, 2};
+        config.uncore.clean_displaces = displaces;
+        Bench bench(config, 1);
+        const auto leaves = [&bench](Line line, Kind kind) {
+            bench.caches(0).outbox().push_back({kind, line, kAsked});
+            bench.uncore->collect();
+            bench.settle();
+            return bench.uncore->l3().contains(line);
+        };
+        EXPECT_TRUE(leaves(5, Kind::CleanVictim));
+        EXPECT_TRUE(leaves(6, Kind::CleanVictim));
+        EXPECT_EQ(leaves(7, Kind::CleanVictim), displaces);
+        EXPECT_TRUE(leaves(8, Kind::DirtyVictim));
+    }
+}
+
 TEST(Uncore, NoAnswerComesSoonerThanACoreMayRunAhead) {
     const Bench bench;
     EXPECT_EQ(bench.uncore->lookahead(), base::Femtoseconds{7 * kNanosecond});
@@ -318,8 +415,8 @@ TEST(Uncore, NoAnswerComesSoonerThanACoreMayRunAhead) {
 }
 
 // Core 0 for a member whose lines lie 100 further on, core 1 for itself; lines above 50 are common.
-Bench in_step() {
-    return Bench(sample(), 2,
+Bench in_step(const AmxConfig& config = sample()) {
+    return Bench(config, 2,
                  {{0, true, Displacement{}},
                   {0, false, Displacement{{{0, 50, 100}}}},
                   {1, true, Displacement{}}});
@@ -344,6 +441,15 @@ TEST(Uncore, ALineThatTwoInStepShareIsReadOnceAndLeftForAll) {
     bench.load(1, 60);
     EXPECT_EQ(bench.arrivals(1).size(), 1U);
     EXPECT_EQ(bench.counters().l3_hits, 2);
+}
+
+TEST(Uncore, CoresInStepAreFirstInTurn) {
+    for (const Line line : {60, 61}) {
+        Bench bench = in_step(narrow_links());
+        share(bench, line);
+        bench.load(0, line);
+        EXPECT_EQ(bench.arrivals(0), (Cycles{kHit + line % 2 * kOnALink}));
+    }
 }
 
 TEST(Uncore, ALineOfACoreThatIsNotSimulatedComesFromWhereTheOneInItsPlaceHasIts) {

@@ -113,16 +113,49 @@ void state_caches(Work& work) {
     }
 }
 
+// A thread's preparation, as far as `bytes` from `offset` on.
+void prepare(Socket& socket, const Work& work, std::size_t thread, std::size_t step,
+             std::int64_t offset, std::int64_t bytes) {
+    const arch::amx::program::Program& program = work.lowered.programs[thread];
+    if (step >= program.preparations.size()) {
+        return;
+    }
+    const Preparation& each = program.preparations[step];
+    const arch::amx::program::Buffer& buffer = program.buffers[each.buffer];
+    bytes = std::min(bytes, buffer.bytes - offset);
+    if (bytes > 0 && each.to == Preparation::To::Memory) {
+        socket.flush(buffer.address + offset, bytes);
+    } else if (bytes > 0) {
+        socket.warm(thread, buffer.address + offset, bytes,
+                    static_cast<arch::amx::caches::Level>(each.to), each.dirty);
+    }
+}
+
+std::int64_t longest_of(const Work& work, std::size_t step) {
+    std::int64_t longest = 0;
+    for (const auto& program : work.lowered.programs) {
+        if (step < program.preparations.size()) {
+            longest = std::max(longest, program.buffers[program.preparations[step].buffer].bytes);
+        }
+    }
+    return longest;
+}
+
+// All threads side by side, a page each in turn: what the L3 has no room for is a part of
+// everybody's.
 void prepare(Socket& socket, const Work& work) {
-    for (std::size_t t = 0; t < work.lowered.programs.size(); ++t) {
-        const arch::amx::program::Program& program = work.lowered.programs[t];
-        for (const Preparation& each : program.preparations) {
-            const arch::amx::program::Buffer& buffer = program.buffers[each.buffer];
-            if (each.to == Preparation::To::Memory) {
-                socket.flush(buffer.address, buffer.bytes);
-            } else {
-                socket.warm(t, buffer.address, buffer.bytes,
-                            static_cast<arch::amx::caches::Level>(each.to), each.dirty);
+    constexpr std::int64_t kPage = 4096;
+    const auto& programs = work.lowered.programs;
+    std::size_t steps = 0;
+    for (const auto& program : programs) {
+        steps = std::max(steps, program.preparations.size());
+    }
+    for (std::size_t step = 0; step < steps; ++step) {
+        const std::int64_t longest = longest_of(work, step);
+        const std::int64_t piece = programs.size() > 1 ? kPage : longest;
+        for (std::int64_t offset = 0; offset < longest; offset += piece) {
+            for (std::size_t t = 0; t < programs.size(); ++t) {
+                prepare(socket, work, t, step, offset, piece);
             }
         }
     }

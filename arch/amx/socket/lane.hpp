@@ -1,0 +1,31 @@
+// What carries a line at a time: a link of the mesh, or the data port of an L3 slice.
+//
+// Time is counted in slots, as long as a line takes. Lines get the first slot that is free from
+// the one they ask for on, also one that was left free before slots taken already.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace tilesim::arch::amx::socket {
+
+class Lane {
+  public:
+    // Takes the first free slot from `slot` on and says which; nobody asks for slots before `now`
+    // any more.
+    std::int64_t take(std::int64_t slot, std::int64_t now);
+
+  private:
+    // More than the lines all cores can have under way.
+    static constexpr std::int64_t kWords = 128;
+    static constexpr std::int64_t kWordBits = 64;
+
+    std::uint64_t& word_of(std::int64_t slot) {
+        return taken_[static_cast<std::size_t>(slot / kWordBits % kWords)];
+    }
+
+    std::array<std::uint64_t, kWords> taken_{};  // a bit a slot, in turn
+    std::int64_t first_ = 0;                     // slot of the oldest word
+};
+
+}  // namespace tilesim::arch::amx::socket
