@@ -47,21 +47,6 @@ Cache::Cache(const CacheConfig& config)
     }
 }
 
-std::int64_t Cache::search(std::uint32_t tag, std::size_t set) const {
-    SIM_DCHECK(tag != 0 && tag != kNoWay, "line {} is beyond the tags", tag);
-    for (std::size_t group = 0; group < groups_; ++group) {
-        const Tags& tags = tags_[first_of(set) + group];
-        std::uint32_t found = 0;  // 1 + way: a sum of one, which the compiler makes vectors of
-        for (std::uint32_t i = 0; i < kGroup; ++i) {
-            found += tags.of[i] == tag ? i + 1 : 0;
-        }
-        if (found != 0) {
-            return static_cast<std::int64_t>(group * kGroup + found - 1);
-        }
-    }
-    return -1;
-}
-
 bool Cache::tight() const {
     return displaced_ || std::any_of(marks_.begin(), marks_.end(), [this](const Marks& marks) {
                return !base::spares(ways_, ways_ - std::popcount(marks.empty));
