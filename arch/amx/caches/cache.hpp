@@ -46,7 +46,13 @@ class Cache {
     }
 
     // The host may fetch what `touch` or `install` of the line will look at.
-    void expect(Line line) const { __builtin_prefetch(&tags_[first_of(set_of(line))]); }
+    void expect(Line line) const {
+        const std::size_t set = set_of(line);
+        __builtin_prefetch(&tags_[first_of(set)]);
+        if (groups_ == 1) {
+            __builtin_prefetch(&few_[set]);
+        }
+    }
 
     // True when the line is there; it becomes the most recent of its set.
     bool touch(Line line) {

@@ -169,6 +169,7 @@ void PrivateCaches::deliver(Line line, std::int64_t cycle, bool dirty) {
         deliveries_.begin(), deliveries_.end(), cycle,
         [](std::int64_t time, const Delivery& delivery) { return time < delivery.cycle; });
     deliveries_.insert(later, {line, cycle, dirty});
+    l2_.expect(line);
 }
 
 void PrivateCaches::located(Line line, Level level) {

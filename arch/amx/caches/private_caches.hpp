@@ -97,6 +97,7 @@ class PrivateCaches {
         }
         if (buffers_.full() && buffers_.find(line) == nullptr) {
             ++counters_.no_buffer;
+            l2_.expect(line);
             return Outcome::NoBuffer;
         }
         load_missing(line, now, waiter, fills_l1);

@@ -27,6 +27,8 @@ class SnoopFilter {
         bool prefetched : 1 = false;     // into the L3, and not asked for since
     };
 
+    // The host may fetch what `of` the line will look at.
+    void expect(caches::Line line) const { __builtin_prefetch(set_of(line)); }
     // The line's entry; a new one where there was none.
     Entry& of(caches::Line line);
     bool has_forgotten() const { return next_ > 0; }  // any line for another
@@ -34,12 +36,16 @@ class SnoopFilter {
 
   private:
     static constexpr std::size_t kWays = 8;
+    Entry* set_of(caches::Line line) const {
+        return &first_[(static_cast<std::size_t>(line) & (sets_ - 1)) * kWays];
+    }
     struct Free {
         void operator()(Entry* entries) const { std::free(entries); }
     };
 
     std::size_t sets_;
     std::unique_ptr<Entry[], Free> entries_;  // zeroed by the system when first touched
+    Entry* first_;                            // of them: a set fills a line of the host's cache
     std::size_t next_ = 0;
 };
 

@@ -94,6 +94,7 @@ std::uint64_t Uncore::take_flight(const caches::UncoreRequest& request, std::siz
 void Uncore::collect() {
     for (std::size_t core = 0; core < cores_.size(); ++core) {
         for (const caches::UncoreRequest& request : cores_[core]->caches().outbox()) {
+            expect(request.line);
             const std::uint64_t tag = take_flight(request, stands_for_[core].front());
             const Femtoseconds sent = core_clock_.time_of(Cycles{request.cycle});
             queue_.at(std::max(queue_.now(), sent + config_.uncore.lookup), *this, tag);
@@ -114,12 +115,17 @@ void Uncore::on_event(std::uint64_t tag, Femtoseconds now) {
 void Uncore::look_up_all(std::uint64_t tag, Femtoseconds now) {
     const Flight own = flights_[tag];
     look_up(tag, now);
+    in_step_.clear();
     for (const std::size_t member : stands_for_[members_[own.member].core]) {
         if (member != own.member) {
             caches::UncoreRequest request = own.request;
             request.line = line_of(member, request.line);
-            look_up(take_flight(request, member), now);
+            expect(request.line);
+            in_step_.push_back(take_flight(request, member));
         }
+    }
+    for (const std::uint64_t each : in_step_) {
+        look_up(each, now);
     }
 }
 
