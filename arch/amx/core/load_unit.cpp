@@ -56,6 +56,9 @@ void LoadUnit::step(std::int64_t now) {
     bool sent = false;
     for (const EntryId id : active_) {
         const Entry& entry = window_.at(id);
+        if (entry.refused == caches_.version()) {
+            continue;
+        }
         take_slots(id, now);
         sent = sent || entry.next_line == entry.lines;
         if (!slots_left(now) && !prefetch_port_left(now)) {
@@ -68,7 +71,9 @@ void LoadUnit::step(std::int64_t now) {
             return entry.next_line == entry.lines;
         });
     }
-    run_ahead(now);
+    if (!active_.empty() && !slots_left(now)) {
+        run_ahead(now);
+    }
     if (!active_.empty() && !slots_left(now)) {
         wake_ = std::min(wake_, slot_ / cycle_);
     }
@@ -79,23 +84,28 @@ void LoadUnit::step(std::int64_t now) {
 
 // The lines of the oldest load that hit and that no store blocks, each in its own slot.
 void LoadUnit::run_ahead(std::int64_t now) {
-    if (active_.empty() || slots_left(now)) {
-        return;
-    }
     const EntryId id = active_.front();
     Entry& entry = window_.at(id);
     if (entry.instruction->opcode != program::Opcode::Tileloadd || entry.store >= 0) {
         return;
     }
     const Lines lines(entry);
-    const std::int64_t first = entry.next_line;
     const std::int64_t free = translated(entry, lines, unblocked(entry, lines), now);
-    if (entry.refused == caches_.version()) {
-        return;  // the next line is not there
+    if (entry.refused != caches_.version()) {  // otherwise the next line is not there
+        take_hits(id, lines, free);
+    }
+}
+
+// Those of its `count` next lines up to the first that is not there.
+void LoadUnit::take_hits(EntryId id, const Lines& lines, std::int64_t count) {
+    Entry& entry = window_.at(id);
+    const std::int64_t first = entry.next_line;
+    if (count == 0 || !caches_.contains_l1(pages_.physical(lines(first)))) {
+        return;  // as mostly
     }
     caches::Line page = -1;  // rows of a page share its frame
     caches::Line frame = 0;
-    const std::int64_t hits = caches_.load_hits(free, [&](std::int64_t i) {
+    const std::int64_t hits = caches_.load_hits(count, [&](std::int64_t i) {
         const caches::Line line = lines(first + i);
         if (line / caches::kLinesPerPage != page) {
             page = line / caches::kLinesPerPage;
@@ -109,11 +119,10 @@ void LoadUnit::run_ahead(std::int64_t now) {
         entry.latest_line = std::max(entry.latest_line,
                                      (slot_ - kSlot) / cycle_ + config_.caches.l1_latency.count());
     }
-    if (entry.next_line < entry.lines) {
-        return;
+    if (entry.next_line == entry.lines) {
+        active_.erase(active_.begin());
+        finish_if_there(id, entry);
     }
-    active_.erase(active_.begin());
-    finish_if_there(id, entry);
 }
 
 // How many lines there are from the next one on to the first that a store blocks. Older stores only
@@ -132,13 +141,11 @@ std::int64_t LoadUnit::unblocked(Entry& entry, const Lines& lines) const {
 
 // How many of its `count` next lines lie in pages that are known. To ask again for the last of
 // those asked for changes nothing while the TLBs have not changed.
-std::int64_t LoadUnit::translated(const Entry& entry, const Lines& lines, std::int64_t count,
-                                  std::int64_t now) {
+std::int64_t LoadUnit::translate(const Entry& entry, const Lines& lines, std::int64_t count,
+                                 std::int64_t now) {
     const std::int64_t first = entry.next_line;
+    // Before the first answer: one that brings a page in may drive another of them out.
     const Translated asked{entry.sequence, pages_.changes(), first + count};
-    if (asked == translated_) {
-        return count;
-    }
     if (count > 0 && pages_.page_of(lines(first)) == pages_.page_of(lines(first + count - 1))) {
         return pages_.ready(lines(first), now) ? count : 0;  // rows between them lie there too
     }

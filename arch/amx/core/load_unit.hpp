@@ -82,7 +82,13 @@ class LoadUnit {
     bool passed(const Entry& entry) const;
     std::int64_t unblocked(Entry& entry, const Lines& lines) const;
     std::int64_t translated(const Entry& entry, const Lines& lines, std::int64_t count,
-                            std::int64_t now);
+                            std::int64_t now) {
+        const Translated asked{entry.sequence, pages_.changes(), entry.next_line + count};
+        return asked == translated_ ? count : translate(entry, lines, count, now);
+    }
+    std::int64_t translate(const Entry& entry, const Lines& lines, std::int64_t count,
+                           std::int64_t now);
+    void take_hits(EntryId id, const Lines& lines, std::int64_t count);
     bool forwards(const Entry& entry, std::int64_t store) const;
     void finish_if_there(EntryId id, const Entry& entry) {
         if (entry.next_line == entry.lines && entry.waiting == 0) {
