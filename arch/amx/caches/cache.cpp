@@ -32,8 +32,8 @@ Cache::Cache(const CacheConfig& config)
       many_(groups_ == 1 ? 0 : tags_.size() * kGroup),
       marks_(index(sets_)),
       guess_(groups_ == 1 && tags_.size() * kGroup <= kFewLines
-                 ? std::bit_ceil(4 * index(sets_ * ways_))
-                 : 1),
+                 ? std::vector<Guess>(std::bit_ceil(4 * index(sets_ * ways_)))
+                 : std::vector<Guess>{{0, kMany}}),
       guess_mask_(guess_.size() - 1) {
     SIM_CHECK(index(ways_) <= kMarkBits, "{} ways are more than there are marks", ways_);
     for (std::size_t set = 0; set < index(sets_); ++set) {
@@ -125,10 +125,31 @@ Cache::Victim Cache::install(Line line, bool dirty) {
     use(set, way);
     marks.empty &= ~(1U << way);
     marks.dirty = (marks.dirty & ~(1U << way)) | (dirty ? 1U : 0U) << way;
-    if (guess_mask_ != 0) {
-        guess_[index(line) & guess_mask_] = static_cast<std::uint8_t>(way);
-    }
+    note(line, way);
+    forget(victim.line);
     return victim;
+}
+
+// The line is there now.
+void Cache::note(Line line, std::int64_t way) {
+    if (guess_mask_ != 0) {
+        Guess& guess = guess_[index(line) & guess_mask_];
+        guess.way = static_cast<std::uint8_t>(way);
+        if (guess.lines < kMany) {
+            ++guess.lines;
+        }
+    }
+}
+
+// No longer.
+void Cache::forget(Line line) {
+    if (guess_mask_ == 0 || line == kNone) {
+        return;
+    }
+    Guess& guess = guess_[index(line) & guess_mask_];
+    if (guess.lines < kMany) {
+        --guess.lines;
+    }
 }
 
 bool Cache::remove(Line line) {
@@ -138,6 +159,7 @@ bool Cache::remove(Line line) {
         return false;
     }
     tag_at(set, way) = 0;
+    forget(line);
     marks_[set].empty |= 1U << way;
     return (marks_[set].dirty >> way & 1U) != 0;
 }

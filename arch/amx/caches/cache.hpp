@@ -77,13 +77,13 @@ class Cache {
         // As `touch`, with what stays the same in registers.
         const Tags* const tags = tags_.data();
         std::uint64_t* const orders = few_.data();
-        const std::uint8_t* const guesses = guess_.data();
+        const Guess* const guesses = guess_.data();
         const auto guess_mask = guess_mask_;
         const auto set_mask = static_cast<std::size_t>(sets_ - 1);
         for (; touched < count; ++touched) {
             const Line line = line_of(touched);
             const std::size_t set = static_cast<std::size_t>(line) & set_mask;
-            std::int64_t way = guesses[static_cast<std::size_t>(line) & guess_mask];
+            std::int64_t way = guesses[static_cast<std::size_t>(line) & guess_mask].way;
             if (tags[set].of[static_cast<std::size_t>(way)] != tag_of(line)) {
                 way = search(tag_of(line), set);
             }
@@ -105,12 +105,17 @@ class Cache {
   private:
     // Ways are kept in groups of 16, whose tags fill a line of the host's cache.
     static constexpr std::size_t kGroup = 16;
-    static constexpr int kWordBits = 64;
     static constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111;  // in every four bits
     static constexpr std::uint32_t kNoWay = UINT32_MAX;  // tag of a way the cache does not have
     struct Marks {                                       // a bit a way
         std::uint32_t dirty = 0;
         std::uint32_t empty = 0;
+    };
+    static constexpr std::uint8_t kMany = UINT8_MAX;
+    // Finds most lines, and most that are not there, without looking at every way.
+    struct Guess {
+        std::uint8_t way = 0;    // where one with these low bits was put last
+        std::uint8_t lines = 0;  // how many of them there are; kMany and more stay kMany
     };
     struct alignas(kLineBytes) Tags {
         std::array<std::uint32_t, kGroup> of{};
@@ -128,9 +133,12 @@ class Cache {
     }
     // The way, or -1.
     std::int64_t find(Line line, std::size_t set) const {
+        const Guess guess = guess_[static_cast<std::size_t>(line) & guess_mask_];
+        if (guess.lines == 0) {
+            return -1;
+        }
         const std::uint32_t tag = tag_of(line);
-        const std::uint32_t guess = guess_[static_cast<std::size_t>(line) & guess_mask_];
-        return tags_[first_of(set)].of[guess] == tag ? guess : search(tag, set);
+        return tags_[first_of(set)].of[guess.way] == tag ? guess.way : search(tag, set);
     }
     std::int64_t search(std::uint32_t tag, std::size_t set) const {
         for (std::size_t group = 0; group < groups_; ++group) {
@@ -169,13 +177,13 @@ class Cache {
         // Its place is the only zero, found from the right, of what differs.
         const std::uint64_t differs = order ^ name * kOnes;
         const std::uint64_t zero = (differs - kOnes) & ~differs & kOnes << 3U;
-        const int end = std::countr_zero(zero) + 1;  // of its four bits
-        const std::uint64_t behind = end == kWordBits ? 0 : ~std::uint64_t{0} << end;
-        const std::uint64_t before = (std::uint64_t{1} << (end - 4)) - 1;
-        return (order & behind) | (order & before) << 4U | name;
+        const std::uint64_t through = zero ^ (zero - 1);  // from the front to its place
+        return (order & ~through) | (order & through >> 4U) << 4U | name;
     }
     void use_of_many(std::size_t set, std::int64_t way);
     std::int64_t last_used(std::size_t set) const;
+    void note(Line line, std::int64_t way);
+    void forget(Line line);
     bool by_chance();
     std::uint64_t next_random();
 
@@ -191,9 +199,9 @@ class Cache {
     std::vector<std::uint64_t> few_;
     std::vector<std::uint8_t> many_;
     std::vector<Marks> marks_;
-    // Of a small cache, where a line was put last, by its low bits: finds most hits without
-    // looking at every way. Of others a way that may be tried as well as any.
-    std::vector<std::uint8_t> guess_;
+    // Of a small cache, by a line's low bits. Of others one for all, a way that may be tried as
+    // well as any.
+    std::vector<Guess> guess_;
     std::size_t guess_mask_;
 };
 
