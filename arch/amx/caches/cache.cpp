@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t kFewLines = 1024;  // as many as a table of guesses is worth its place for
 constexpr std::size_t kMarkBits = 32;
-constexpr std::uint64_t kInOrder = 0xFEDC'BA98'7654'3210;
 
 std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -27,8 +26,9 @@ Cache::Cache(const CacheConfig& config)
       groups_((index(config.ways) + kGroup - 1) / kGroup),
       power_of_two_((sets_ & (sets_ - 1)) == 0),
       random_percent_(config.random_percent),
+      every_way_(~std::uint32_t{0} >> (kMarkBits - index(ways_))),
       tags_(index(sets_) * groups_),
-      few_(groups_ == 1 ? index(sets_) : 0, kInOrder),
+      few_(groups_ == 1 ? index(sets_) : 0),
       many_(groups_ == 1 ? 0 : tags_.size() * kGroup),
       marks_(index(sets_)),
       guess_(groups_ == 1 && tags_.size() * kGroup <= kFewLines
@@ -36,20 +36,14 @@ Cache::Cache(const CacheConfig& config)
                  : std::vector<Guess>{{0, kMany}}),
       guess_mask_(guess_.size() - 1) {
     SIM_CHECK(index(ways_) <= kMarkBits, "{} ways are more than there are marks", ways_);
-    for (std::size_t set = 0; set < index(sets_); ++set) {
-        marks_[set].empty = ~std::uint32_t{0} >> (kMarkBits - index(ways_));
-        for (std::size_t way = 0; way < groups_ * kGroup; ++way) {
-            if (groups_ > 1) {
-                many_[first_of(set) * kGroup + way] = static_cast<std::uint8_t>(way);
-            }
-            tag_at(set, static_cast<std::int64_t>(way)) = way < index(ways_) ? 0 : kNoWay;
-        }
+    for (std::size_t i = 0; i < many_.size(); ++i) {
+        many_[i] = static_cast<std::uint8_t>(i % (groups_ * kGroup));
     }
 }
 
 bool Cache::tight() const {
     return displaced_ || std::any_of(marks_.begin(), marks_.end(), [this](const Marks& marks) {
-               return !base::spares(ways_, ways_ - std::popcount(marks.empty));
+               return marks.taken != 0 && !base::spares(ways_, std::popcount(marks.taken));
            });
 }
 
@@ -67,7 +61,7 @@ void Cache::use_of_many(std::size_t set, std::int64_t way) {
 // The way that was used longest ago.
 std::int64_t Cache::last_used(std::size_t set) const {
     const std::size_t last = index(ways_ - 1);
-    return groups_ == 1 ? static_cast<std::int64_t>(few_[set] >> 4 * last & 15U)
+    return groups_ == 1 ? static_cast<std::int64_t>((few_[set] ^ kInOrder) >> 4 * last & 15U)
                         : many_[first_of(set) * kGroup + last];
 }
 
@@ -112,8 +106,8 @@ Cache::Victim Cache::install(Line line, bool dirty) {
     }
     std::int64_t way = 0;
     Victim victim;
-    if (marks.empty != 0) {
-        way = std::countr_zero(marks.empty);
+    if (const std::uint32_t empty = every_way_ & ~marks.taken; empty != 0) {
+        way = std::countr_zero(empty);
     } else {
         way = by_chance()
                   ? static_cast<std::int64_t>(next_random() % static_cast<std::uint64_t>(ways_))
@@ -123,7 +117,7 @@ Cache::Victim Cache::install(Line line, bool dirty) {
     }
     tag_at(set, way) = tag_of(line);
     use(set, way);
-    marks.empty &= ~(1U << way);
+    marks.taken |= 1U << way;
     marks.dirty = (marks.dirty & ~(1U << way)) | (dirty ? 1U : 0U) << way;
     note(line, way);
     forget(victim.line);
@@ -160,7 +154,7 @@ bool Cache::remove(Line line) {
     }
     tag_at(set, way) = 0;
     forget(line);
-    marks_[set].empty |= 1U << way;
+    marks_[set].taken &= ~(1U << way);
     return (marks_[set].dirty >> way & 1U) != 0;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arch/amx/amx_config.hpp"
+#include "arch/amx/caches/zeroed.hpp"
 
 namespace tilesim::arch::amx::caches {
 
@@ -42,7 +43,7 @@ class Cache {
     // Whether it is the one of its set used last: `touch` then changes nothing. Sets of few ways.
     bool latest(Line line) const {
         const std::size_t set = set_of(line);
-        return groups_ == 1 && tags_[set].of[few_[set] & 15U] == tag_of(line);
+        return groups_ == 1 && tags_[set].of[(few_[set] ^ kInOrder) & 15U] == tag_of(line);
     }
 
     // The host may fetch what `touch` or `install` of the line will look at.
@@ -90,7 +91,7 @@ class Cache {
             if (way < 0) {
                 break;
             }
-            orders[set] = with_first(orders[set], way);
+            orders[set] = with_first(orders[set] ^ kInOrder, way) ^ kInOrder;
         }
         return touched;
     }
@@ -106,10 +107,10 @@ class Cache {
     // Ways are kept in groups of 16, whose tags fill a line of the host's cache.
     static constexpr std::size_t kGroup = 16;
     static constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111;  // in every four bits
-    static constexpr std::uint32_t kNoWay = UINT32_MAX;  // tag of a way the cache does not have
+    static constexpr std::uint64_t kInOrder = 0xFEDC'BA98'7654'3210;  // way 0 first
     struct Marks {                                       // a bit a way
         std::uint32_t dirty = 0;
-        std::uint32_t empty = 0;
+        std::uint32_t taken = 0;  // holds a line
     };
     static constexpr std::uint8_t kMany = UINT8_MAX;
     // Finds most lines, and most that are not there, without looking at every way.
@@ -169,7 +170,7 @@ class Cache {
             use_of_many(set, way);
             return;
         }
-        few_[set] = with_first(few_[set], way);
+        few_[set] = with_first(few_[set] ^ kInOrder, way) ^ kInOrder;
     }
     // The order with the way at its front.
     static std::uint64_t with_first(std::uint64_t order, std::int64_t way) {
@@ -192,13 +193,15 @@ class Cache {
     std::size_t groups_;  // of a set's ways
     bool power_of_two_;
     std::int64_t random_percent_;
+    std::uint32_t every_way_;  // a bit each
     bool displaced_ = false;  // any line by another
     std::uint64_t random_state_ = 0x9E3779B97F4A7C15ULL;
-    std::vector<Tags> tags_;  // line + 1; 0: empty. 32 bits reach 256 GiB
-    // A set's ways, the one used last first: of one group four bits each, the first rightmost.
-    std::vector<std::uint64_t> few_;
+    Zeroed<Tags> tags_;  // line + 1; 0: empty. 32 bits reach 256 GiB
+    // A set's ways, the one used last first: of one group four bits each, the first rightmost, what
+    // differs from kInOrder; of several a byte each.
+    Zeroed<std::uint64_t> few_;
     std::vector<std::uint8_t> many_;
-    std::vector<Marks> marks_;
+    Zeroed<Marks> marks_;
     // Of a small cache, by a line's low bits. Of others one for all, a way that may be tried as
     // well as any.
     std::vector<Guess> guess_;
