@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t kFewLines = 1024;  // as many as a table of guesses is worth its place for
 constexpr std::size_t kMarkBits = 32;
-constexpr std::uint64_t kInOrder = 0xFEDC'BA98'7654'3210;
 
 std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -27,44 +26,24 @@ Cache::Cache(const CacheConfig& config)
       groups_((index(config.ways) + kGroup - 1) / kGroup),
       power_of_two_((sets_ & (sets_ - 1)) == 0),
       random_percent_(config.random_percent),
+      every_way_(~std::uint32_t{0} >> (kMarkBits - index(ways_))),
       tags_(index(sets_) * groups_),
-      few_(groups_ == 1 ? index(sets_) : 0, kInOrder),
+      few_(groups_ == 1 ? index(sets_) : 0),
       many_(groups_ == 1 ? 0 : tags_.size() * kGroup),
       marks_(index(sets_)),
       guess_(groups_ == 1 && tags_.size() * kGroup <= kFewLines
-                 ? std::bit_ceil(4 * index(sets_ * ways_))
-                 : 1),
+                 ? std::vector<Guess>(std::bit_ceil(4 * index(sets_ * ways_)))
+                 : std::vector<Guess>{{0, kMany}}),
       guess_mask_(guess_.size() - 1) {
     SIM_CHECK(index(ways_) <= kMarkBits, "{} ways are more than there are marks", ways_);
-    for (std::size_t set = 0; set < index(sets_); ++set) {
-        marks_[set].empty = ~std::uint32_t{0} >> (kMarkBits - index(ways_));
-        for (std::size_t way = 0; way < groups_ * kGroup; ++way) {
-            if (groups_ > 1) {
-                many_[first_of(set) * kGroup + way] = static_cast<std::uint8_t>(way);
-            }
-            tag_at(set, static_cast<std::int64_t>(way)) = way < index(ways_) ? 0 : kNoWay;
-        }
+    for (std::size_t i = 0; i < many_.size(); ++i) {
+        many_[i] = static_cast<std::uint8_t>(i % (groups_ * kGroup));
     }
-}
-
-std::int64_t Cache::search(std::uint32_t tag, std::size_t set) const {
-    SIM_DCHECK(tag != 0 && tag != kNoWay, "line {} is beyond the tags", tag);
-    for (std::size_t group = 0; group < groups_; ++group) {
-        const Tags& tags = tags_[first_of(set) + group];
-        std::uint32_t found = 0;  // 1 + way: a sum of one, which the compiler makes vectors of
-        for (std::uint32_t i = 0; i < kGroup; ++i) {
-            found += tags.of[i] == tag ? i + 1 : 0;
-        }
-        if (found != 0) {
-            return static_cast<std::int64_t>(group * kGroup + found - 1);
-        }
-    }
-    return -1;
 }
 
 bool Cache::tight() const {
     return displaced_ || std::any_of(marks_.begin(), marks_.end(), [this](const Marks& marks) {
-               return !base::spares(ways_, ways_ - std::popcount(marks.empty));
+               return marks.taken != 0 && !base::spares(ways_, std::popcount(marks.taken));
            });
 }
 
@@ -82,7 +61,7 @@ void Cache::use_of_many(std::size_t set, std::int64_t way) {
 // The way that was used longest ago.
 std::int64_t Cache::last_used(std::size_t set) const {
     const std::size_t last = index(ways_ - 1);
-    return groups_ == 1 ? static_cast<std::int64_t>(few_[set] >> 4 * last & 15U)
+    return groups_ == 1 ? static_cast<std::int64_t>((few_[set] ^ kInOrder) >> 4 * last & 15U)
                         : many_[first_of(set) * kGroup + last];
 }
 
@@ -127,8 +106,8 @@ Cache::Victim Cache::install(Line line, bool dirty) {
     }
     std::int64_t way = 0;
     Victim victim;
-    if (marks.empty != 0) {
-        way = std::countr_zero(marks.empty);
+    if (const std::uint32_t empty = every_way_ & ~marks.taken; empty != 0) {
+        way = std::countr_zero(empty);
     } else {
         way = by_chance()
                   ? static_cast<std::int64_t>(next_random() % static_cast<std::uint64_t>(ways_))
@@ -138,12 +117,33 @@ Cache::Victim Cache::install(Line line, bool dirty) {
     }
     tag_at(set, way) = tag_of(line);
     use(set, way);
-    marks.empty &= ~(1U << way);
+    marks.taken |= 1U << way;
     marks.dirty = (marks.dirty & ~(1U << way)) | (dirty ? 1U : 0U) << way;
-    if (guess_mask_ != 0) {
-        guess_[index(line) & guess_mask_] = static_cast<std::uint8_t>(way);
-    }
+    note(line, way);
+    forget(victim.line);
     return victim;
+}
+
+// The line is there now.
+void Cache::note(Line line, std::int64_t way) {
+    if (guess_mask_ != 0) {
+        Guess& guess = guess_[index(line) & guess_mask_];
+        guess.way = static_cast<std::uint8_t>(way);
+        if (guess.lines < kMany) {
+            ++guess.lines;
+        }
+    }
+}
+
+// No longer.
+void Cache::forget(Line line) {
+    if (guess_mask_ == 0 || line == kNone) {
+        return;
+    }
+    Guess& guess = guess_[index(line) & guess_mask_];
+    if (guess.lines < kMany) {
+        --guess.lines;
+    }
 }
 
 bool Cache::remove(Line line) {
@@ -153,7 +153,8 @@ bool Cache::remove(Line line) {
         return false;
     }
     tag_at(set, way) = 0;
-    marks_[set].empty |= 1U << way;
+    forget(line);
+    marks_[set].taken &= ~(1U << way);
     return (marks_[set].dirty >> way & 1U) != 0;
 }
 

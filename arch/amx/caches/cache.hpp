@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arch/amx/amx_config.hpp"
+#include "arch/amx/caches/zeroed.hpp"
 
 namespace tilesim::arch::amx::caches {
 
@@ -41,8 +42,20 @@ class Cache {
     // in a tenth of all would have been needed in some set.
     bool tight() const;
 
+    // Whether it is the one of its set used last: `touch` then changes nothing. Sets of few ways.
+    bool latest(Line line) const {
+        const std::size_t set = set_of(line);
+        return groups_ == 1 && tags_[set].of[(few_[set] ^ kInOrder) & 15U] == tag_of(line);
+    }
+
     // The host may fetch what `touch` or `install` of the line will look at.
-    void expect(Line line) const { __builtin_prefetch(&tags_[first_of(set_of(line))]); }
+    void expect(Line line) const {
+        const std::size_t set = set_of(line);
+        __builtin_prefetch(&tags_[first_of(set)]);
+        if (groups_ == 1) {
+            __builtin_prefetch(&few_[set]);
+        }
+    }
 
     // True when the line is there; it becomes the most recent of its set.
     bool touch(Line line) {
@@ -67,20 +80,20 @@ class Cache {
         // As `touch`, with what stays the same in registers.
         const Tags* const tags = tags_.data();
         std::uint64_t* const orders = few_.data();
-        const std::uint8_t* const guesses = guess_.data();
+        const Guess* const guesses = guess_.data();
         const auto guess_mask = guess_mask_;
         const auto set_mask = static_cast<std::size_t>(sets_ - 1);
         for (; touched < count; ++touched) {
             const Line line = line_of(touched);
             const std::size_t set = static_cast<std::size_t>(line) & set_mask;
-            std::int64_t way = guesses[static_cast<std::size_t>(line) & guess_mask];
+            std::int64_t way = guesses[static_cast<std::size_t>(line) & guess_mask].way;
             if (tags[set].of[static_cast<std::size_t>(way)] != tag_of(line)) {
                 way = search(tag_of(line), set);
             }
             if (way < 0) {
                 break;
             }
-            orders[set] = with_first(orders[set], way);
+            orders[set] = with_first(orders[set] ^ kInOrder, way) ^ kInOrder;
         }
         return touched;
     }
@@ -95,12 +108,17 @@ class Cache {
   private:
     // Ways are kept in groups of 16, whose tags fill a line of the host's cache.
     static constexpr std::size_t kGroup = 16;
-    static constexpr int kWordBits = 64;
     static constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111;  // in every four bits
-    static constexpr std::uint32_t kNoWay = UINT32_MAX;  // tag of a way the cache does not have
+    static constexpr std::uint64_t kInOrder = 0xFEDC'BA98'7654'3210;  // way 0 first
     struct Marks {                                       // a bit a way
         std::uint32_t dirty = 0;
-        std::uint32_t empty = 0;
+        std::uint32_t taken = 0;  // holds a line
+    };
+    static constexpr std::uint8_t kMany = UINT8_MAX;
+    // Finds most lines, and most that are not there, without looking at every way.
+    struct Guess {
+        std::uint8_t way = 0;    // where one with these low bits was put last
+        std::uint8_t lines = 0;  // how many of them there are; kMany and more stay kMany
     };
     struct alignas(kLineBytes) Tags {
         std::array<std::uint32_t, kGroup> of{};
@@ -118,18 +136,43 @@ class Cache {
     }
     // The way, or -1.
     std::int64_t find(Line line, std::size_t set) const {
+        const Guess guess = guess_[static_cast<std::size_t>(line) & guess_mask_];
+        if (guess.lines == 0) {
+            return -1;
+        }
         const std::uint32_t tag = tag_of(line);
-        const std::uint32_t guess = guess_[static_cast<std::size_t>(line) & guess_mask_];
-        return tags_[first_of(set)].of[guess] == tag ? guess : search(tag, set);
+        return tags_[first_of(set)].of[guess.way] == tag ? guess.way : search(tag, set);
     }
-    std::int64_t search(std::uint32_t tag, std::size_t set) const;
+    std::int64_t search(std::uint32_t tag, std::size_t set) const {
+        for (std::size_t group = 0; group < groups_; ++group) {
+            if (const std::uint32_t name = name_in(tags_[first_of(set) + group], tag); name != 0) {
+                return static_cast<std::int64_t>(group * kGroup + name - 1);
+            }
+        }
+        return -1;
+    }
+    // Of the way with the tag 1 + its place in the group; 0: there is none. Four at a time: g++ 12
+    // makes sixteen comparisons of the plain loop.
+    static std::uint32_t name_in(const Tags& tags, std::uint32_t tag) {
+        using Four = std::uint32_t __attribute__((vector_size(16)));
+        const auto named = [&tags, tag](std::uint32_t first) {
+            const std::uint32_t* const of = &tags.of[first];
+            const Four four{of[0], of[1], of[2], of[3]};
+            const Four names{first + 1, first + 2, first + 3, first + 4};
+            return (four == Four{tag, tag, tag, tag}) & names;
+        };
+        const Four found = (named(0) | named(4)) | (named(8) | named(12));
+        const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(found);
+        const std::uint64_t both = halves[0] | halves[1];  // one way at most has it
+        return static_cast<std::uint32_t>(both | both >> 32U);
+    }
     // The way goes to the front of its set's order.
     void use(std::size_t set, std::int64_t way) {
         if (groups_ > 1) {
             use_of_many(set, way);
             return;
         }
-        few_[set] = with_first(few_[set], way);
+        few_[set] = with_first(few_[set] ^ kInOrder, way) ^ kInOrder;
     }
     // The order with the way at its front.
     static std::uint64_t with_first(std::uint64_t order, std::int64_t way) {
@@ -137,13 +180,13 @@ class Cache {
         // Its place is the only zero, found from the right, of what differs.
         const std::uint64_t differs = order ^ name * kOnes;
         const std::uint64_t zero = (differs - kOnes) & ~differs & kOnes << 3U;
-        const int end = std::countr_zero(zero) + 1;  // of its four bits
-        const std::uint64_t behind = end == kWordBits ? 0 : ~std::uint64_t{0} << end;
-        const std::uint64_t before = (std::uint64_t{1} << (end - 4)) - 1;
-        return (order & behind) | (order & before) << 4U | name;
+        const std::uint64_t through = zero ^ (zero - 1);  // from the front to its place
+        return (order & ~through) | (order & through >> 4U) << 4U | name;
     }
     void use_of_many(std::size_t set, std::int64_t way);
     std::int64_t last_used(std::size_t set) const;
+    void note(Line line, std::int64_t way);
+    void forget(Line line);
     bool by_chance();
     std::uint64_t next_random();
 
@@ -152,16 +195,18 @@ class Cache {
     std::size_t groups_;  // of a set's ways
     bool power_of_two_;
     std::int64_t random_percent_;
+    std::uint32_t every_way_;  // a bit each
     bool displaced_ = false;  // any line by another
     std::uint64_t random_state_ = 0x9E3779B97F4A7C15ULL;
-    std::vector<Tags> tags_;  // line + 1; 0: empty. 32 bits reach 256 GiB
-    // A set's ways, the one used last first: of one group four bits each, the first rightmost.
-    std::vector<std::uint64_t> few_;
+    Zeroed<Tags> tags_;  // line + 1; 0: empty. 32 bits reach 256 GiB
+    // A set's ways, the one used last first: of one group four bits each, the first rightmost, what
+    // differs from kInOrder; of several a byte each.
+    Zeroed<std::uint64_t> few_;
     std::vector<std::uint8_t> many_;
-    std::vector<Marks> marks_;
-    // Of a small cache, where a line was put last, by its low bits: finds most hits without
-    // looking at every way. Of others a way that may be tried as well as any.
-    std::vector<std::uint8_t> guess_;
+    Zeroed<Marks> marks_;
+    // Of a small cache, by a line's low bits. Of others one for all, a way that may be tried as
+    // well as any.
+    std::vector<Guess> guess_;
     std::size_t guess_mask_;
 };
 

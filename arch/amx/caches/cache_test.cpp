@@ -24,6 +24,20 @@ TEST(Cache, HoldsAsManyLinesOfASetAsItHasWays) {
     }
 }
 
+TEST(Cache, LinesAlikeInTheirLowBitsAreFoundHoweverManyThereAre) {
+    constexpr Line kLines = 61 * 13;  // more than a byte counts
+    constexpr Line kApart = 1 << 20;
+    Cache cache(cache_of(61, 13));
+    for (Line i = 0; i < kLines; ++i) {
+        EXPECT_EQ(cache.install(i * kApart, false).line, Cache::kNone);
+    }
+    for (Line i = 0; i < kLines; ++i) {
+        EXPECT_TRUE(cache.contains(i * kApart)) << i;
+        EXPECT_EQ(cache.remove(i * kApart), false);
+        EXPECT_FALSE(cache.contains(i * kApart)) << i;
+    }
+}
+
 TEST(Cache, ALineThatIsInstalledAgainStaysAndIsTheMostRecent) {
     Cache cache(cache_of(1, 2));
     cache.install(1, true);

@@ -35,7 +35,9 @@ FillBuffer& FillBuffers::take(Line line) {
     FillBuffer& buffer = take_any();
     buffer.line = line;
     buffer.moves = true;
-    ++held_[slot_of(line)];
+    Held& held = held_[slot_of(line)];
+    ++held.count;
+    held.latest = index_of(buffer);
     return buffer;
 }
 
@@ -76,7 +78,7 @@ void FillBuffers::give_back(FillBuffer& buffer) {
         queue.erase(place);
     }
     if (buffer.moves) {
-        --held_[slot_of(buffer.line)];
+        --held_[slot_of(buffer.line)].count;
     }
     buffer.line = Cache::kNone;
     buffer.busy = false;

@@ -40,7 +40,12 @@ class FillBuffers {
     bool empty() const { return busy_ == 0; }
     // The buffer of a line, or null.
     const FillBuffer* find(Line line) const {
-        return held_[slot_of(line)] == 0 ? nullptr : search(line);
+        const Held held = held_[slot_of(line)];
+        if (held.count == 0) {
+            return nullptr;
+        }
+        const FillBuffer& latest = buffers_[held.latest];
+        return latest.line == line ? &latest : search(line);
     }
     FillBuffer* find(Line line) {
         return const_cast<FillBuffer*>(static_cast<const FillBuffers*>(this)->find(line));
@@ -89,7 +94,11 @@ class FillBuffers {
     static constexpr std::size_t kMost = 64;  // of a word's bits
     static constexpr std::size_t kSlots = 256;
     using Queue = std::vector<std::uint8_t>;  // indices, first ready first
-    static std::size_t slot_of(Line line) { return static_cast<std::size_t>(line) % kSlots; }
+    // Lines that lie a power of two apart spread over all.
+    static std::size_t slot_of(Line line) {
+        constexpr std::uint64_t kGoldenRatio = 0x9E37'79B9'7F4A'7C15;
+        return static_cast<std::uint64_t>(line) * kGoldenRatio >> 56U;
+    }
     std::int64_t first_of(const Queue& queue) const {
         return queue.empty() ? kUnknownCycle : buffers_[queue.front()].ready_at;
     }
@@ -106,7 +115,11 @@ class FillBuffers {
     std::uint64_t order_ = 0;
     Queue moves_;  // whose time is known
     Queue waits_;
-    std::array<std::uint8_t, kSlots> held_{};  // buffers of lines with such low bits
+    struct Held {  // the buffers of a slot's lines
+        std::uint8_t count = 0;
+        std::uint8_t latest = 0;  // index of the one taken last
+    };
+    std::array<Held, kSlots> held_{};
 };
 
 }  // namespace tilesim::arch::amx::caches

@@ -43,8 +43,9 @@ class PageMap {
         if (!scattered_) {
             return line;
         }
-        const auto page = static_cast<Line>(to(static_cast<std::uint64_t>(line) / kLinesPerPage));
-        return page * kLinesPerPage + line % kLinesPerPage;
+        const auto number = static_cast<std::uint64_t>(line);
+        return static_cast<Line>(to(number / kLinesPerPage) * kLinesPerPage +
+                                 number % kLinesPerPage);
     }
 
     // Odd factors and shifts to the right permute the numbers of so many bits.

@@ -9,9 +9,6 @@ namespace tilesim::arch::amx::caches {
 
 namespace {
 
-// The path between L2 and L1 moves a line in 64 / width cycles, which is no whole number: its time
-// is kept in parts of a cycle that 48 B/cycle and hundredths both divide.
-constexpr std::int64_t kPathUnits = 19'200;
 constexpr std::int64_t kPercent = 100;
 constexpr Line kQuarters = 4;
 // From the L2's answer to a prefetch or a line written back to the fill buffer's next use.
@@ -27,32 +24,18 @@ PrivateCaches::PrivateCaches(const PrivateCacheConfig& config, base::Hertz clock
       stream_cycles_(base::Clock{clock}.first_cycle_from(config.streaming_store).count()),
       streams_(config.l2_streamer_wakes) {}
 
-Level PrivateCaches::level_of(Line line) const {
-    const FillBuffer* const buffer = buffers_.find(line);
-    return buffer == nullptr ? Level::L1 : buffer->level;
-}
-
 bool PrivateCaches::pending(Line line) const {
-    return std::any_of(pending_.begin(), pending_.end(),
-                       [line](const Pending& p) { return p.line == line; });
+    return std::find(pending_.begin(), pending_.end(), line) != pending_.end();
 }
 
-PrivateCaches::Outcome PrivateCaches::load(Line line, std::int64_t now, std::uint32_t waiter,
-                                           bool fills_l1) {
-    if (l1_.touch(line)) {
-        ++counters_.l1_hits;
-        return Outcome::Hit;
-    }
+void PrivateCaches::load_missing(Line line, std::int64_t now, std::uint32_t waiter, bool fills_l1) {
     FillBuffer* buffer = nullptr;
-    const Outcome outcome = take_buffer(line, now, fills_l1, false, buffer);
-    if (outcome == Outcome::Waiting) {
-        ++counters_.l1_misses;
-        buffer->waiters.push_back(waiter);
-        if (config_.l1_next_line && !l1_.contains(line + 1)) {
-            take_buffer(line + 1, now, true, false, buffer);
-        }
+    take_buffer(line, now, fills_l1, false, buffer);
+    ++counters_.l1_misses;
+    buffer->waiters.push_back(waiter);
+    if (config_.l1_next_line && !l1_.contains(line + 1)) {
+        take_buffer(line + 1, now, true, false, buffer);
     }
-    return outcome;
 }
 
 PrivateCaches::Outcome PrivateCaches::own(Line line, std::int64_t now) {
@@ -152,7 +135,7 @@ bool PrivateCaches::request(UncoreRequest::Kind kind, Line line, std::int64_t no
     if (static_cast<std::int64_t>(pending_.size()) >= config_.l2_outstanding) {
         return false;
     }
-    pending_.push_back({line, Level::L3, kind == UncoreRequest::Kind::Own});
+    pending_.push_back(line);
     counters_.most_misses =
         std::max(counters_.most_misses, static_cast<std::int64_t>(pending_.size()));
     outbox_.push_back({kind, line, now});
@@ -186,12 +169,10 @@ void PrivateCaches::deliver(Line line, std::int64_t cycle, bool dirty) {
         deliveries_.begin(), deliveries_.end(), cycle,
         [](std::int64_t time, const Delivery& delivery) { return time < delivery.cycle; });
     deliveries_.insert(later, {line, cycle, dirty});
+    l2_.expect(line);
 }
 
 void PrivateCaches::located(Line line, Level level) {
-    for (Pending& entry : pending_) {
-        entry.level = entry.line == line ? level : entry.level;
-    }
     if (FillBuffer* buffer = buffers_.find(line)) {
         buffer->level = level;
     }
@@ -201,7 +182,7 @@ void PrivateCaches::receive(std::int64_t now) {
     std::size_t taken = 0;
     for (; taken < deliveries_.size() && deliveries_[taken].cycle <= now; ++taken) {
         const Line line = deliveries_[taken].line;
-        std::erase_if(pending_, [line](const Pending& p) { return p.line == line; });
+        std::erase(pending_, line);
         const std::int64_t ready = std::max(now, quarter_free(line) / kPathUnits);
         take_quarter(line, now);
         install_l2(line, deliveries_[taken].dirty, now);
@@ -258,14 +239,7 @@ void PrivateCaches::release(std::int64_t now) {
     }
 }
 
-void PrivateCaches::advance(std::int64_t now, std::vector<Arrival>& arrivals) {
-    if (!deliveries_.empty()) {
-        receive(now);
-    }
-    release(now);
-    if (path_free_ >= (now + 1) * kPathUnits) {
-        return;
-    }
+void PrivateCaches::fill_next(std::int64_t now, std::vector<Arrival>& arrivals) {
     // A line whose quarter misses keep busy lets others pass.
     const auto may_go = [this, now](const FillBuffer& buffer) {
         return buffer.level != Level::L2 || quarter_free(buffer.line) < (now + 1) * kPathUnits;

@@ -68,7 +68,10 @@ class PrivateCaches {
     }
     bool dirty(Line line) const { return l1_.dirty(line) || l2_.dirty(line); }
     // Where a line that is on its way comes from.
-    Level level_of(Line line) const;
+    Level level_of(Line line) const {
+        const FillBuffer* const buffer = buffers_.find(line);
+        return buffer == nullptr ? Level::L1 : buffer->level;
+    }
     // Changes whenever a refused request may succeed.
     std::uint64_t version() const { return version_; }
     std::int64_t l1_latency() const { return config_.l1_latency.count(); }
@@ -87,7 +90,19 @@ class PrivateCaches {
         counters_.l1_hits += hits;
         return hits;
     }
-    Outcome load(Line line, std::int64_t now, std::uint32_t waiter, bool fills_l1);
+    Outcome load(Line line, std::int64_t now, std::uint32_t waiter, bool fills_l1) {
+        if (l1_.touch(line)) {
+            ++counters_.l1_hits;
+            return Outcome::Hit;
+        }
+        if (buffers_.full() && buffers_.find(line) == nullptr) {
+            ++counters_.no_buffer;
+            l2_.expect(line);
+            return Outcome::NoBuffer;
+        }
+        load_missing(line, now, waiter, fills_l1);
+        return Outcome::Waiting;
+    }
     // A store wants to write: asks for the line when it is not in the L1.
     Outcome own(Line line, std::int64_t now);
     // Writes into the L1; false when the line is not there.
@@ -101,7 +116,17 @@ class PrivateCaches {
     // `advance` has nothing to do until something is asked for or delivered.
     bool idle() const { return buffers_.empty() && deliveries_.empty(); }
     // Moves fills whose time has come; arrivals are appended to `arrivals`.
-    void advance(std::int64_t now, std::vector<Arrival>& arrivals);
+    void advance(std::int64_t now, std::vector<Arrival>& arrivals) {
+        if (!deliveries_.empty() && deliveries_.front().cycle <= now) {
+            receive(now);
+        }
+        if (buffers_.next_wait() <= now) {
+            release(now);
+        }
+        if (buffers_.next_move() <= now && path_free(now)) {
+            fill_next(now, arrivals);
+        }
+    }
     std::vector<UncoreRequest>& outbox() { return outbox_; }
     void deliver(Line line, std::int64_t cycle, bool dirty = false);
     void located(Line line, Level level);
@@ -113,22 +138,24 @@ class PrivateCaches {
     void warm(Line line, Level level, bool dirty);
 
   private:
-    struct Pending {  // a miss of the L2
-        Line line = 0;
-        Level level = Level::L3;
-        bool own = false;
-    };
     struct Delivery {
         Line line = 0;
         std::int64_t cycle = 0;
         bool dirty = false;
     };
 
+    // The path between L2 and L1 moves a line in 64 / width cycles, which is no whole number: its
+    // time is kept in parts of a cycle that 48 B/cycle and hundredths both divide.
+    static constexpr std::int64_t kPathUnits = 19'200;
+
+    void load_missing(Line line, std::int64_t now, std::uint32_t waiter, bool fills_l1);
     Outcome take_buffer(Line line, std::int64_t now, bool fills_l1, bool own, FillBuffer*& taken);
     void ask(FillBuffer& buffer, std::int64_t now);
     Line quarter_of(Line line) const;
     std::int64_t start_of(Line line, std::int64_t now) const;
     void release(std::int64_t now);
+    bool path_free(std::int64_t now) const { return path_free_ < (now + 1) * kPathUnits; }
+    void fill_next(std::int64_t now, std::vector<Arrival>& arrivals);
     std::int64_t& quarter_free(Line line) {
         return quarter_free_[static_cast<std::size_t>(line) % quarter_free_.size()];
     }
@@ -157,7 +184,7 @@ class PrivateCaches {
     Line last_written_ = 0;
     std::int64_t streams_under_way_ = 0;
     std::int64_t stream_cycles_;
-    std::vector<Pending> pending_;
+    std::vector<Line> pending_;         // misses of the L2
     std::vector<Delivery> deliveries_;  // in order of arrival
     std::vector<UncoreRequest> outbox_;
     StreamTable streams_;

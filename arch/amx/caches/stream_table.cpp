@@ -13,12 +13,22 @@ constexpr std::int64_t kGain = 2;  // lines an access
 
 StreamTable::StreamTable(std::int64_t wakes) : wakes_(wakes), streams_(kStreams) {}
 
-StreamTable::Lines StreamTable::access(Line line, std::int64_t ahead) {
-    const Line page = line / kLinesPerPage;
+StreamTable::Stream* StreamTable::find(Line page) {
+    Stream& guess = streams_[guess_[static_cast<std::size_t>(page) % guess_.size()]];
+    if (guess.page == page) {
+        return &guess;
+    }
     const auto stream = std::find_if(streams_.begin(), streams_.end(),
                                      [page](const Stream& s) { return s.page == page; });
-    if (stream == streams_.end()) {
+    return stream == streams_.end() ? nullptr : &*stream;
+}
+
+StreamTable::Lines StreamTable::access(Line line, std::int64_t ahead) {
+    const Line page = line / kLinesPerPage;
+    Stream* const stream = find(page);
+    if (stream == nullptr) {
         streams_[next_] = {page, line, line + 1, 1};
+        guess_[static_cast<std::size_t>(page) % guess_.size()] = static_cast<std::uint8_t>(next_);
         next_ = (next_ + 1) % kStreams;
         return {};
     }

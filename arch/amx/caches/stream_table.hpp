@@ -5,6 +5,8 @@
 // such access takes the streamer two lines further ahead, up to so many and never beyond the page.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "arch/amx/caches/cache.hpp"
@@ -31,10 +33,14 @@ class StreamTable {
         Line next = 0;  // first line not fetched ahead
         std::int64_t ascended = 0;
     };
+    Stream* find(Line page);
+
     std::int64_t wakes_;
     std::int64_t most_ascended_ = 0;
     std::vector<Stream> streams_;
     std::size_t next_ = 0;  // replaced next
+    // Where a page was put last, by its low bits: finds most without looking at every stream.
+    std::array<std::uint8_t, 64> guess_{};
 };
 
 }  // namespace tilesim::arch::amx::caches

@@ -94,15 +94,18 @@ std::int64_t Core::next_event() const {
     if (blocked_ == Blocked::No && configured_at_ <= now_ && may_allocate()) {
         return soon;
     }
-    const std::int64_t retires = window_.empty() ? caches::kUnknownCycle : window_.head().done_at;
-    if (retires <= soon || window_.due(soon)) {
+    std::int64_t next = window_.next_due();
+    next = window_.empty() ? next : std::min(next, window_.head().done_at);
+    if (next <= soon) {
         return soon;
     }
-    std::int64_t next = std::min(window_.next_due(now_), ports_.next_event(now_));
-    next = std::min(next, retires);
-    next = caches_.idle() ? next : std::min(next, caches_.next_event(now_));
     next = stores_.idle() ? next : std::min(next, stores_.next_event(now_));
+    next = caches_.idle() ? next : std::min(next, caches_.next_event(now_));
+    if (next <= soon) {
+        return soon;
+    }
     next = loads_.empty() ? next : std::min(next, loads_.next_event(now_));
+    next = std::min(next, ports_.next_event(now_));
     return configured_at_ > now_ ? std::min(next, configured_at_) : next;
 }
 

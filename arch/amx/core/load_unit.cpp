@@ -56,6 +56,9 @@ void LoadUnit::step(std::int64_t now) {
     bool sent = false;
     for (const EntryId id : active_) {
         const Entry& entry = window_.at(id);
+        if (entry.refused == caches_.version()) {
+            continue;
+        }
         take_slots(id, now);
         sent = sent || entry.next_line == entry.lines;
         if (!slots_left(now) && !prefetch_port_left(now)) {
@@ -68,7 +71,9 @@ void LoadUnit::step(std::int64_t now) {
             return entry.next_line == entry.lines;
         });
     }
-    run_ahead(now);
+    if (!active_.empty() && !slots_left(now)) {
+        run_ahead(now);
+    }
     if (!active_.empty() && !slots_left(now)) {
         wake_ = std::min(wake_, slot_ / cycle_);
     }
@@ -79,20 +84,28 @@ void LoadUnit::step(std::int64_t now) {
 
 // The lines of the oldest load that hit and that no store blocks, each in its own slot.
 void LoadUnit::run_ahead(std::int64_t now) {
-    if (active_.empty() || slots_left(now)) {
-        return;
-    }
     const EntryId id = active_.front();
     Entry& entry = window_.at(id);
     if (entry.instruction->opcode != program::Opcode::Tileloadd || entry.store >= 0) {
         return;
     }
     const Lines lines(entry);
+    const std::int64_t free = translated(entry, lines, unblocked(entry, lines), now);
+    if (entry.refused != caches_.version()) {  // otherwise the next line is not there
+        take_hits(id, lines, free);
+    }
+}
+
+// Those of its `count` next lines up to the first that is not there.
+void LoadUnit::take_hits(EntryId id, const Lines& lines, std::int64_t count) {
+    Entry& entry = window_.at(id);
     const std::int64_t first = entry.next_line;
-    const std::int64_t free = translated(lines, first, unblocked(entry, lines), now);
+    if (count == 0 || !caches_.contains_l1(pages_.physical(lines(first)))) {
+        return;  // as mostly
+    }
     caches::Line page = -1;  // rows of a page share its frame
     caches::Line frame = 0;
-    const std::int64_t hits = caches_.load_hits(free, [&](std::int64_t i) {
+    const std::int64_t hits = caches_.load_hits(count, [&](std::int64_t i) {
         const caches::Line line = lines(first + i);
         if (line / caches::kLinesPerPage != page) {
             page = line / caches::kLinesPerPage;
@@ -106,11 +119,10 @@ void LoadUnit::run_ahead(std::int64_t now) {
         entry.latest_line = std::max(entry.latest_line,
                                      (slot_ - kSlot) / cycle_ + config_.caches.l1_latency.count());
     }
-    if (entry.next_line < entry.lines) {
-        return;
+    if (entry.next_line == entry.lines) {
+        active_.erase(active_.begin());
+        finish_if_there(id, entry);
     }
-    active_.erase(active_.begin());
-    finish(id);
 }
 
 // How many lines there are from the next one on to the first that a store blocks. Older stores only
@@ -127,9 +139,13 @@ std::int64_t LoadUnit::unblocked(Entry& entry, const Lines& lines) const {
     return entry.unblocked - entry.next_line;
 }
 
-// How many of the lines from `first` on lie in pages that are known.
-std::int64_t LoadUnit::translated(const Lines& lines, std::int64_t first, std::int64_t count,
-                                  std::int64_t now) {
+// How many of its `count` next lines lie in pages that are known. To ask again for the last of
+// those asked for changes nothing while the TLBs have not changed.
+std::int64_t LoadUnit::translate(const Entry& entry, const Lines& lines, std::int64_t count,
+                                 std::int64_t now) {
+    const std::int64_t first = entry.next_line;
+    // Before the first answer: one that brings a page in may drive another of them out.
+    const Translated asked{entry.sequence, pages_.changes(), first + count};
     if (count > 0 && pages_.page_of(lines(first)) == pages_.page_of(lines(first + count - 1))) {
         return pages_.ready(lines(first), now) ? count : 0;  // rows between them lie there too
     }
@@ -143,6 +159,7 @@ std::int64_t LoadUnit::translated(const Lines& lines, std::int64_t first, std::i
             page = pages_.page_of(line);
         }
     }
+    translated_ = asked;
     return count;
 }
 
@@ -157,9 +174,8 @@ LoadUnit::Access LoadUnit::access(EntryId id, std::int64_t now) {
         return Access::Blocked;
     }
     const caches::Line line = line_of(entry, entry.next_line);
-    const program::Opcode opcode = entry.instruction->opcode;
-    if (program::is_prefetch(opcode)) {
-        return access_cache(id, line, now);
+    if (program::is_prefetch(entry.instruction->opcode)) {
+        return prefetch(id, pages_.physical(line), now);
     }
     if (!pages_.ready(line, now)) {
         wake_ = std::min(wake_, pages_.next_event());
@@ -168,48 +184,47 @@ LoadUnit::Access LoadUnit::access(EntryId id, std::int64_t now) {
     if (entry.store == StoreBuffer::kNone) {
         entry.store = stores_.conflict(line, entry.sequence);
     }
-    if (entry.store == StoreBuffer::kNone) {
-        return access_cache(id, line, now);
-    }
-    const std::int64_t store = entry.store;
-    const bool tile = program::is_tile_load(opcode);
-    if (tile ? stores_.released(store) : stores_.committed(store)) {
-        entry.store = StoreBuffer::kNone;
-        return access_cache(id, line, now);
-    }
-    if (forwards(entry, store)) {
-        if (stores_.data_at(store) <= now) {
-            entry.latest_line = now + config_.access.forward_latency.count();
-            ++entry.next_line;
-            finish(id);
-            return Access::Done;
+    if (entry.store != StoreBuffer::kNone) {
+        if (!passed(entry)) {
+            return take_from(entry.store, id, now);
         }
-        wake_ = std::min(wake_, stores_.data_at(store));
+        entry.store = StoreBuffer::kNone;
     }
-    return Access::Blocked;
+    return load(id, pages_.physical(line), now);
 }
 
-LoadUnit::Access LoadUnit::access_cache(EntryId id, caches::Line line, std::int64_t now) {
+// The store that blocked it does so no longer.
+bool LoadUnit::passed(const Entry& entry) const {
+    return program::is_tile_load(entry.instruction->opcode) ? stores_.released(entry.store)
+                                                            : stores_.committed(entry.store);
+}
+
+// The data of a store that is not yet in the L1, where it may have them.
+LoadUnit::Access LoadUnit::take_from(std::int64_t store, EntryId id, std::int64_t now) {
+    Entry& entry = window_.at(id);
+    if (!forwards(entry, store)) {
+        return Access::Blocked;
+    }
+    if (stores_.data_at(store) > now) {
+        wake_ = std::min(wake_, stores_.data_at(store));
+        return Access::Blocked;
+    }
+    entry.latest_line = now + config_.access.forward_latency.count();
+    ++entry.next_line;
+    finish_if_there(id, entry);
+    return Access::Done;
+}
+
+LoadUnit::Access LoadUnit::load(EntryId id, caches::Line line, std::int64_t now) {
     Entry& entry = window_.at(id);
     const program::Opcode opcode = entry.instruction->opcode;
-    const caches::Line physical = pages_.physical(line);
-    if (program::is_prefetch(opcode)) {
-        if (prefetch(opcode, physical, now) == caches::PrivateCaches::Outcome::NoBuffer) {
-            entry.refused = caches_.version();
-            return Access::Blocked;
-        }
-        ++entry.next_line;
-        entry.latest_line = now;
-        finish(id);
-        return Access::Done;
-    }
     const bool nontemporal = opcode == program::Opcode::Tileloaddt1;
     if (nontemporal && nontemporal_free_ > now) {
         wake_ = std::min(wake_, nontemporal_free_);
         return Access::Blocked;
     }
     const bool fills = !nontemporal || config_.access.nontemporal_fills_l1;
-    const auto outcome = caches_.load(physical, now, id, fills);
+    const auto outcome = caches_.load(line, now, id, fills);
     if (outcome == caches::PrivateCaches::Outcome::NoBuffer) {
         entry.refused = caches_.version();
         return Access::Blocked;
@@ -224,19 +239,31 @@ LoadUnit::Access LoadUnit::access_cache(EntryId id, caches::Line line, std::int6
         entry.latest_line = std::max(entry.latest_line, now + config_.caches.l1_latency.count());
     } else {
         ++entry.waiting;
-        entry.missed = physical;
+        entry.missed = line;
     }
     if (!program::is_tile_load(opcode)) {
         caches_.train(
-            reinterpret_cast<std::uintptr_t>(entry.instruction) / sizeof(program::Statement),
-            physical, now);
+            reinterpret_cast<std::uintptr_t>(entry.instruction) / sizeof(program::Statement), line,
+            now);
     }
-    finish(id);
+    finish_if_there(id, entry);
     return Access::Done;
 }
 
-caches::PrivateCaches::Outcome LoadUnit::prefetch(program::Opcode opcode, caches::Line line,
-                                                  std::int64_t now) {
+LoadUnit::Access LoadUnit::prefetch(EntryId id, caches::Line line, std::int64_t now) {
+    Entry& entry = window_.at(id);
+    if (fetch(entry.instruction->opcode, line, now) == caches::PrivateCaches::Outcome::NoBuffer) {
+        entry.refused = caches_.version();
+        return Access::Blocked;
+    }
+    ++entry.next_line;
+    entry.latest_line = now;
+    finish_if_there(id, entry);
+    return Access::Done;
+}
+
+caches::PrivateCaches::Outcome LoadUnit::fetch(program::Opcode opcode, caches::Line line,
+                                               std::int64_t now) {
     if (opcode == program::Opcode::Prefetchw) {
         return caches_.own(line, now);
     }
@@ -249,15 +276,12 @@ void LoadUnit::arrive(EntryId id, std::int64_t now) {
     Entry& entry = window_.at(id);
     --entry.waiting;
     entry.latest_line = std::max(entry.latest_line, now);
-    finish(id);
+    finish_if_there(id, entry);
 }
 
 // When every line is there the register follows after the time its kind takes.
 void LoadUnit::finish(EntryId id) {
     Entry& entry = window_.at(id);
-    if (entry.next_line < entry.lines || entry.waiting > 0) {
-        return;
-    }
     const program::Opcode opcode = entry.instruction->opcode;
     if (entry.port0 + entry.port5 > 0) {
         window_.wake(id, entry.latest_line);

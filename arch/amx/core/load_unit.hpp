@@ -58,6 +58,13 @@ class LoadUnit {
         bool split;
     };
     enum class Access { Done, Blocked };
+    struct Translated {  // lines of an entry, to the last that no store blocked
+        std::uint64_t sequence = 0;
+        std::uint64_t changes = 0;  // of the TLBs, when all their pages were known
+        std::int64_t end = 0;
+
+        bool operator==(const Translated&) const = default;
+    };
     static constexpr std::int64_t kSlot = 100;
     Access access(EntryId id, std::int64_t now);
     void run_ahead(std::int64_t now);
@@ -67,13 +74,27 @@ class LoadUnit {
     }
     void take_slots(EntryId id, std::int64_t now);
     void send_prefetch(EntryId id, std::int64_t now);
-    Access access_cache(EntryId id, caches::Line line, std::int64_t now);
-    caches::PrivateCaches::Outcome prefetch(program::Opcode opcode, caches::Line line,
-                                            std::int64_t now);
+    Access load(EntryId id, caches::Line line, std::int64_t now);
+    Access prefetch(EntryId id, caches::Line line, std::int64_t now);
+    caches::PrivateCaches::Outcome fetch(program::Opcode opcode, caches::Line line,
+                                         std::int64_t now);
+    Access take_from(std::int64_t store, EntryId id, std::int64_t now);
+    bool passed(const Entry& entry) const;
     std::int64_t unblocked(Entry& entry, const Lines& lines) const;
-    std::int64_t translated(const Lines& lines, std::int64_t first, std::int64_t count,
-                            std::int64_t now);
+    std::int64_t translated(const Entry& entry, const Lines& lines, std::int64_t count,
+                            std::int64_t now) {
+        const Translated asked{entry.sequence, pages_.changes(), entry.next_line + count};
+        return asked == translated_ ? count : translate(entry, lines, count, now);
+    }
+    std::int64_t translate(const Entry& entry, const Lines& lines, std::int64_t count,
+                           std::int64_t now);
+    void take_hits(EntryId id, const Lines& lines, std::int64_t count);
     bool forwards(const Entry& entry, std::int64_t store) const;
+    void finish_if_there(EntryId id, const Entry& entry) {
+        if (entry.next_line == entry.lines && entry.waiting == 0) {
+            finish(id);
+        }
+    }
     void finish(EntryId id);
 
     const AmxConfig& config_;
@@ -89,6 +110,7 @@ class LoadUnit {
     std::int64_t prefetch_slot_free_ = 0;  // for one that goes as a line does
     std::int64_t nontemporal_free_ = 0;
     std::int64_t wake_ = caches::kUnknownCycle;  // earliest known end of a block
+    Translated translated_;
 };
 
 }  // namespace tilesim::arch::amx::core

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "arch/base/check.hpp"
 
@@ -211,18 +212,28 @@ void Scoreboard::schedule(EntryId id, std::int64_t cycle) {
     entries_[id].next_in_slot = wheel_[slot];
     wheel_[slot] = id;
     occupied_[slot / kWordBits] |= std::uint64_t{1} << (slot % kWordBits);
+    next_due_ = std::min(next_due_, due);
 }
 
-std::int64_t Scoreboard::next_due(std::int64_t now) const {
+// What is due at `now_`.
+EntryId Scoreboard::take_slot() {
+    const std::size_t slot = static_cast<std::size_t>(now_) % kWheel;
+    occupied_[slot / kWordBits] &= ~(std::uint64_t{1} << (slot % kWordBits));
+    next_due_ = first_due();
+    return std::exchange(wheel_[slot], kNoEntry);
+}
+
+// The wheel's next occupied slot behind `now_`.
+std::int64_t Scoreboard::first_due() const {
     const std::size_t words = occupied_.size();
-    const std::size_t start = static_cast<std::size_t>(now + 1) % kWheel;
+    const std::size_t start = static_cast<std::size_t>(now_ + 1) % kWheel;
     std::uint64_t word = occupied_[start / kWordBits] & (~std::uint64_t{0} << (start % kWordBits));
     for (std::size_t i = 0; i <= words; ++i) {
         if (word != 0) {
             const std::size_t slot = ((start / kWordBits + i) % words) * kWordBits +
                                      static_cast<std::size_t>(std::countr_zero(word));
             const std::size_t ahead = (slot + kWheel - start) % kWheel;
-            return now + 1 + static_cast<std::int64_t>(ahead);
+            return now_ + 1 + static_cast<std::int64_t>(ahead);
         }
         word = occupied_[(start / kWordBits + i + 1) % words];
     }

@@ -88,12 +88,8 @@ class Scoreboard {
     std::uint64_t releases() const { return releases_; }
     // May an instruction of so many uops enter? Loads and stores have queues of their own.
     Blocked blocked(const program::Instruction& instruction, std::int64_t uops) const;
-    // A waiting instruction's operands come at `cycle`, no more than a turn of the wheel ahead.
-    bool due(std::int64_t cycle) const {
-        return wheel_[static_cast<std::size_t>(cycle) % kWheel] != kNoEntry;
-    }
     // Next cycle with a waiting instruction whose operands come; kUnknownCycle: none.
-    std::int64_t next_due(std::int64_t now) const;
+    std::int64_t next_due() const { return next_due_; }
     // Is the producer of operand `slot` still to deliver at `now`? Its entry, else kNoEntry.
     EntryId late_producer(const Entry& entry, std::size_t slot, std::int64_t now) const;
 
@@ -114,13 +110,7 @@ class Scoreboard {
     // Takes what is due at `now`, each unit's in an order of its own: a list by `next_in_slot`.
     EntryId pop_due(std::int64_t now) {
         now_ = now;
-        const std::size_t slot = static_cast<std::size_t>(now) % kWheel;
-        const EntryId first = wheel_[slot];
-        if (first != kNoEntry) {
-            wheel_[slot] = kNoEntry;
-            occupied_[slot / kWordBits] &= ~(std::uint64_t{1} << (slot % kWordBits));
-        }
-        return first;
+        return next_due_ == now ? take_slot() : kNoEntry;
     }
 
     const WindowPeaks& peaks() const { return peaks_; }
@@ -144,6 +134,8 @@ class Scoreboard {
     void write(Entry& entry, std::size_t reg, const program::OpcodeInfo& info);
     bool takes_tile(const program::Instruction& instruction) const;
     void schedule(EntryId id, std::int64_t cycle);
+    EntryId take_slot();
+    std::int64_t first_due() const;
 
     WindowConfig window_;
     std::vector<Entry> entries_;  // a ring, by sequence
@@ -151,6 +143,7 @@ class Scoreboard {
     std::array<Register, kRegisters> registers_{};
     std::array<EntryId, kWheel> wheel_{};
     std::array<std::uint64_t, kWheel / kWordBits> occupied_{};
+    std::int64_t next_due_ = caches::kUnknownCycle;
     std::uint64_t releases_ = 0;
     std::uint64_t head_ = 1;
     std::uint64_t tail_ = 1;

@@ -160,9 +160,9 @@ TEST(Scoreboard, LdtilecfgGivesEveryTileBack) {
 
 TEST(Scoreboard, AnInstructionLeavesTheWheelACycleAfterItEnters) {
     Window parts("vaddps zmm1, zmm2, zmm3\n", sample());
-    EXPECT_EQ(parts.window.next_due(7), caches::kUnknownCycle);
+    EXPECT_EQ(parts.window.next_due(), caches::kUnknownCycle);
     const EntryId id = parts.enter(7);
-    EXPECT_EQ(parts.window.next_due(7), 8);
+    EXPECT_EQ(parts.window.next_due(), 8);
     EXPECT_EQ(parts.window.pop_due(7), kNoEntry);
     EXPECT_EQ(parts.window.pop_due(8), id);
     EXPECT_EQ(parts.window.pop_due(8), kNoEntry);
@@ -183,9 +183,9 @@ TEST(Scoreboard, AConsumerIsDueWhenItsLastProducerDelivers) {
     parts.window.complete(first, 23);
     EXPECT_EQ(parts.window.late_producer(parts.window.at(consumer), 1, 22), first);
     EXPECT_EQ(parts.window.late_producer(parts.window.at(consumer), 1, 23), kNoEntry);
-    EXPECT_EQ(parts.window.next_due(1), caches::kUnknownCycle);
+    EXPECT_EQ(parts.window.next_due(), caches::kUnknownCycle);
     parts.window.complete(second, 19);
-    EXPECT_EQ(parts.window.next_due(1), 23);
+    EXPECT_EQ(parts.window.next_due(), 23);
     EXPECT_EQ(parts.window.pop_due(23), consumer);
 }
 
@@ -196,7 +196,7 @@ TEST(Scoreboard, TheMaskOfVpexpandbIsAnOperand) {
     EXPECT_EQ(parts.window.at(expand).pending, 1);
     parts.window.pop_due(1);
     parts.window.complete(mask, 9);
-    EXPECT_EQ(parts.window.next_due(1), 9);
+    EXPECT_EQ(parts.window.next_due(), 9);
 }
 
 TEST(Scoreboard, OnlyAStoreOfATdpsOwnResultReadsTmul) {

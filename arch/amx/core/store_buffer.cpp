@@ -88,12 +88,15 @@ bool StoreBuffer::ask_ahead(std::int64_t now, caches::PrivateCaches& caches) {
     while (asked_ < senior_ && at(asked_).streams) {
         ++asked_;
     }
+    if (refused_ == caches.version()) {
+        return false;
+    }
     // A line that was evicted again before its turn is asked for once more.
     const bool head_lost = asked_ > commit_ && commit_ < senior_ && !at(commit_).streams &&
                            !caches.contains_l1(at(commit_).line) &&
                            caches.level_of(at(commit_).line) == caches::Level::L1;
     const std::int64_t wanted = head_lost ? commit_ : asked_;
-    if (wanted >= senior_ || refused_ == caches.version()) {
+    if (wanted >= senior_) {
         return false;
     }
     if (caches.own(at(wanted).line, now) == caches::PrivateCaches::Outcome::NoBuffer) {

@@ -23,6 +23,7 @@ Translation::Translation(const PageConfig& config, caches::PrivateCaches& caches
           std::countr_zero(static_cast<std::uint64_t>(config.size.count() / caches::kLineBytes))) {}
 
 bool Translation::known(std::int64_t page, std::int64_t now) {
+    ++changes_;
     const auto pending = [this, page] {
         return std::find_if(pending_.begin(), pending_.end(),
                             [page](const Walk& each) { return each.page == page; });
@@ -30,7 +31,6 @@ bool Translation::known(std::int64_t page, std::int64_t now) {
     auto walk = pending();
     if (walk == pending_.end()) {
         if (first_.touch(page)) {
-            latest_ = page;
             return true;
         }
         start(page, now);
@@ -41,7 +41,6 @@ bool Translation::known(std::int64_t page, std::int64_t now) {
     }
     pending_.erase(walk);
     first_.install(page, false);
-    latest_ = page;
     return true;
 }
 

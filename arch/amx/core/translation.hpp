@@ -28,8 +28,11 @@ class Translation {
     std::int64_t page_of(caches::Line line) const { return line >> shift_; }
     // May the line be accessed? Otherwise its page is on its way from now on.
     bool ready(caches::Line line, std::int64_t now) {
-        return page_of(line) == latest_ || known(page_of(line), now);
+        const std::int64_t page = page_of(line);
+        return first_.latest(page) || known(page, now);
     }
+    // Grows whenever an answer of `ready`, asked again, may be another or change something.
+    std::uint64_t changes() const { return changes_; }
     // Loads of walks that found no fill buffer try again.
     void ask_again(std::int64_t now) {
         if (unsent_ > 0) {
@@ -68,10 +71,10 @@ class Translation {
     caches::Cache first_;
     caches::Cache second_;
     int shift_;  // of a line's number to its page's
-    std::int64_t latest_ = -1;
     std::vector<Walk> pending_;
     std::int64_t unsent_ = 0;  // of all walks
     std::uint32_t next_id_ = 0;
+    std::uint64_t changes_ = 0;
     std::int64_t walks_ = 0;
     std::int64_t misses_ = 0;
 };

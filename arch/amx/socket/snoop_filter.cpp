@@ -1,21 +1,15 @@
 #include "arch/amx/socket/snoop_filter.hpp"
 
 #include <bit>
-#include <new>
 
 namespace tilesim::arch::amx::socket {
 
 SnoopFilter::SnoopFilter(std::int64_t lines)
-    : sets_(std::bit_ceil(static_cast<std::size_t>(lines)) / kWays),
-      entries_(static_cast<Entry*>(std::calloc(sets_ * kWays, sizeof(Entry)))) {
-    if (entries_ == nullptr) {
-        throw std::bad_alloc();
-    }
-}
+    : sets_(std::bit_ceil(static_cast<std::size_t>(lines)) / kWays), entries_(sets_ * kWays) {}
 
 SnoopFilter::Entry& SnoopFilter::of(caches::Line line) {
     const auto tag = static_cast<std::uint32_t>(line + 1);
-    Entry* const set = &entries_[(static_cast<std::size_t>(line) & (sets_ - 1)) * kWays];
+    Entry* const set = &entries_[first_of(line)];
     Entry* empty = nullptr;
     for (std::size_t way = 0; way < kWays; ++way) {
         if (set[way].tag == tag) {

@@ -5,8 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 
 #include "arch/amx/caches/cache.hpp"
 
@@ -27,6 +25,8 @@ class SnoopFilter {
         bool prefetched : 1 = false;     // into the L3, and not asked for since
     };
 
+    // The host may fetch what `of` the line will look at.
+    void expect(caches::Line line) const { __builtin_prefetch(&entries_[first_of(line)]); }
     // The line's entry; a new one where there was none.
     Entry& of(caches::Line line);
     bool has_forgotten() const { return next_ > 0; }  // any line for another
@@ -34,12 +34,12 @@ class SnoopFilter {
 
   private:
     static constexpr std::size_t kWays = 8;
-    struct Free {
-        void operator()(Entry* entries) const { std::free(entries); }
-    };
+    std::size_t first_of(caches::Line line) const {  // of its set
+        return (static_cast<std::size_t>(line) & (sets_ - 1)) * kWays;
+    }
 
     std::size_t sets_;
-    std::unique_ptr<Entry[], Free> entries_;  // zeroed by the system when first touched
+    caches::Zeroed<Entry> entries_;  // a set fills a line of the host's cache
     std::size_t next_ = 0;
 };
 

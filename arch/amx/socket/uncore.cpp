@@ -95,6 +95,7 @@ std::uint64_t Uncore::take_flight(const caches::UncoreRequest& request, std::siz
 void Uncore::collect() {
     for (std::size_t core = 0; core < cores_.size(); ++core) {
         for (const caches::UncoreRequest& request : cores_[core]->caches().outbox()) {
+            expect(request.line);
             const std::uint64_t tag = take_flight(request, stands_for_[core].front());
             const Femtoseconds sent = core_clock_.time_of(Cycles{request.cycle});
             queue_.at(std::max(queue_.now(), sent + config_.uncore.lookup), *this, tag);
@@ -116,15 +117,20 @@ void Uncore::look_up_all(std::uint64_t tag, Femtoseconds now) {
     const Flight own = flights_[tag];
     const std::vector<std::size_t>& members = stands_for_[members_[own.member].core];
     const auto first = static_cast<std::size_t>(own.request.line);
+    in_step_.clear();
     for (std::size_t i = 0; i < members.size(); ++i) {
         const std::size_t member = members[(first + i) % members.size()];
         if (member == own.member) {
-            look_up(tag, now);
+            in_step_.push_back(tag);
         } else {
             caches::UncoreRequest request = own.request;
             request.line = line_of(member, request.line);
-            look_up(take_flight(request, member), now);
+            expect(request.line);
+            in_step_.push_back(take_flight(request, member));
         }
+    }
+    for (const std::uint64_t each : in_step_) {
+        look_up(each, now);
     }
 }
 

@@ -81,6 +81,11 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
         bool memory_write = false;
         bool answered = false;  // by DRAM
     };
+    // The host may fetch what looking the line up will need.
+    void expect(caches::Line line) const {
+        l3_.expect(line);
+        filter_.expect(line);
+    }
     std::uint64_t take_flight(const caches::UncoreRequest& request, std::size_t member);
     caches::Line line_of(std::size_t member, caches::Line home) const;
     caches::Line home_of(std::size_t member, caches::Line line) const;
@@ -116,6 +121,7 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     Mesh mesh_;
     SnoopFilter filter_;
     base::SlotPool<Flight> flights_;
+    std::vector<std::uint64_t> in_step_;         // flights of one look-up, while it lasts
     std::vector<base::Femtoseconds> port_free_;  // of each core
     // Lines on their way from DRAM, and the flights that wait for each behind the first.
     std::unordered_map<caches::Line, std::vector<std::uint64_t>> coming_;
