@@ -37,7 +37,7 @@ class Cache {
     bool dirty(Line line) const;
     std::int64_t sets() const { return sets_; }
     // A way of the line's set is empty.
-    bool has_room(Line line) const { return marks_[set_of(line)].empty != 0; }
+    bool has_room(Line line) const { return marks_[set_of(line)].taken != every_way_; }
     // Whether its size or its ways have told so far: a line has displaced another, or a way more
     // in a tenth of all would have been needed in some set.
     bool tight() const;
