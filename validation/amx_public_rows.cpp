@@ -33,19 +33,21 @@ double clock_of(const Record& row, double otherwise) {
     return row.at("clock_ghz").empty() ? otherwise : std::stod(row.at("clock_ghz"));
 }
 
-// `every`: each core is simulated, none goes in step with another.
-double cycles(const std::string& text, double ghz, bool every = false) {
+// Cores in step with a simulated one take no simulation of their own.
+enum class Cores { SomeInStep, AllSimulated };
+
+double cycles(const std::string& text, double ghz, Cores cores = Cores::SomeInStep) {
     std::vector<std::pair<std::string, std::string>> settings{
         {"device.amx.clock", fmt::format("{:.3f} GHz", ghz)}};
-    if (every) {
+    if (cores == Cores::AllSimulated) {
         settings.emplace_back("device.amx.simulated_cores", "0");
     }
     const sim::Scenario machine = sim::parse_scenario(kAny, "reference row", settings);
     return sim::compare::run_amx_kernel(machine, text, "reference row").cycles;
 }
 
-double nanoseconds(const std::string& text, double ghz, bool every = false) {
-    return cycles(text, ghz, every) / ghz;
+double nanoseconds(const std::string& text, double ghz, Cores cores = Cores::SomeInStep) {
+    return cycles(text, ghz, cores) / ghz;
 }
 
 PublicGemm gemm_of(const Record& row) {
@@ -176,7 +178,8 @@ double shared_read(const Record& row) {
     const bool shared = holds(row.at("kernel"), "one buffer");
     const long pass = holds(row.at("state"), "pass 5") ? 5 : 1;
     const auto time = [&](long passes) {
-        return nanoseconds(public_read(2048, passes, 56, shared, "flush a"), kReadClock, true);
+        return nanoseconds(public_read(2048, passes, 56, shared, "flush a"), kReadClock,
+                           Cores::AllSimulated);
     };
     return (time(pass) - (pass > 1 ? time(pass - 1) : 0)) / kMicro;
 }

@@ -210,6 +210,25 @@ TEST(Tune, TheSaturatedBlockIsTheShortestThatIsAboutAsFast) {
     }
 }
 
+TEST(Tune, ADefaultBetweenItsStepsHasItsKernelTimeAndItsBytes) {
+    const arch::base::TemporaryFolder temporary;
+    const std::string scenario = temporary.path() / "small.yaml";
+    std::ofstream{scenario} << "device: xdna\n"
+                               "workload: {gemm: {M: 64, K: 64, N: 64, a: int8, b: int8, "
+                               "c: int32}}\n";
+    const json tuned =
+        json::parse(call("tune " + scenario + " --simulations 2 --format json").text);
+    int defaults = 0;
+    for (const json& trial : tuned["trials"]) {
+        if (trial["origin"] == "default") {
+            ++defaults;
+            EXPECT_GT(trial["compute_ns"], 0);
+            EXPECT_GE(trial["dram_bytes"], 64 * 64 * (1 + 1 + 4));
+        }
+    }
+    EXPECT_EQ(defaults, 1);
+}
+
 TEST(Schedulers, JobArraysAreCutToTheSitesLimit) {
     const arch::base::TemporaryFolder temporary;
     const std::string folder = temporary.path();

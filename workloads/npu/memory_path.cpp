@@ -9,7 +9,7 @@ using arch::base::kNanosecondsPerSecond;
 
 double pieces_of(const Runs& runs, std::int64_t size) {
     const auto whole = static_cast<double>(size);
-    if (runs.run == runs.stride) {  // one long run
+    if (runs.run == runs.stride) {  // no gap between them
         return runs.bytes / whole;
     }
     // A run begins at a multiple of this, as often at each.

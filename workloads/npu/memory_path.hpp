@@ -16,7 +16,7 @@ struct Traffic {
     std::int64_t columns = 1;  // that share it
 };
 
-// Runs of consecutive bytes that begin so many bytes apart.
+// Runs of consecutive bytes that begin so many bytes apart; as they stand here, one long run.
 struct Runs {
     double bytes = 0;  // of all of them
     std::int64_t run = 1;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
@@ -71,6 +72,32 @@ TEST(MappingSearch, VariantsFitAndDifferInOneKeyOrItsTile) {
         EXPECT_TRUE(problems_of(problem, other, machine.npu).empty());
     }
     EXPECT_GT(variants.size(), 10U);
+}
+
+// Blocks of 64 B at 100 ns each are slower than all else: a round more or less of them is all that
+// differs. Joined requests do not pay for blocks.
+TEST(MappingSearch, WhatTheWayToMemoryTakesIsExpected) {
+    using namespace arch::base::literals;
+    GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
+    problem.b_column_major = false;
+    OutputStationaryMapping map;
+    map.m_ct = 48;
+    map.k_ct = 48;
+    map.n_ct = 64;
+    map.k_mt = 384;
+    Machine machine = load_machine("xdna", "ddr5_5600");
+    const auto expected = [&](arch::base::Femtoseconds block_interval) {
+        machine.fabric.block_interval = block_interval;
+        const MemoryPath path{machine.memory, machine.fabric};
+        return expected_ns({problem, machine.npu, path}, map,
+                           bounds_of(problem, map, machine.npu, path));
+    };
+    // A is read for each of three rounds of columns, B for each of four of rows.
+    const double blocks = 7.0 * 768 * 768 / 64;
+    const double first_wait = blocks / (12 * 2);  // of twelve tiles, two blocks of K each
+    EXPECT_NEAR(expected(200_ns) - expected(100_ns), 100 * (blocks + first_wait), 1);
+    machine.npu.shim.modifiable = true;
+    EXPECT_DOUBLE_EQ(expected(200_ns), expected(100_ns));
 }
 
 }  // namespace
