@@ -151,6 +151,22 @@ TEST(Config, OverridesReplaceAndAddValuesAndOwnTheirErrors) {
     }
 }
 
+TEST(Config, AMapOnTheCommandLineOwnsTheErrorsOfItsKeys) {
+    Document document = Document::parse("dma: {channels: 4}\n", "f.yaml");
+    document.override_value("dma", "{channels: 99}", "--set ");
+    read(document.root().child("dma", ""));
+    EXPECT_EQ(document.located("dma.channels: odd"), "--set dma: dma.channels: odd");
+    try {
+        document.finish();
+        FAIL();
+    } catch (const ConfigError& e) {
+        EXPECT_STREQ(e.what(), "--set dma: dma.channels: must be 1..8, got 99");
+    }
+    EXPECT_THROW(document.override_value("dma", "{channels: 1, channels: 2}", "--set "),
+                 ConfigError);
+    EXPECT_THROW(document.override_value("dma", "{[1]: 2}", "--set "), ConfigError);
+}
+
 TEST(Config, AProblemFoundLaterIsSaidWhereItsKeyStands) {
     Document document = Document::parse("device: x\nmapping:\n  amx: {threads: 9}\n", "f.yaml");
     EXPECT_EQ(document.located("mapping.amx.threads: too many"),

@@ -126,6 +126,26 @@ YAML::Node below(YAML::Node node, const Step& step, bool wants_list, const std::
     return node[step.key];
 }
 
+// A value from the command line has no place in the file: neither it nor what it holds is marked.
+YAML::Node without_marks(const YAML::Node& node, const std::string& from) {
+    YAML::Node copy(node.Type());
+    if (node.IsScalar()) {
+        copy = node.Scalar();
+    }
+    for (const auto& entry : node) {
+        if (node.IsSequence()) {
+            copy.push_back(without_marks(entry, from));
+        } else if (!entry.first.IsScalar()) {
+            throw ConfigError(fmt::format("{}: a key must be a plain name", from));
+        } else if (const std::string& key = entry.first.Scalar(); copy[key].IsDefined()) {
+            throw ConfigError(fmt::format("{}: key '{}' given twice", from, key));
+        } else {
+            copy[key] = without_marks(entry.second, from);
+        }
+    }
+    return copy;
+}
+
 }  // namespace
 
 Document::Impl::Mark mark_of(const YAML::Node& node) {
@@ -242,10 +262,7 @@ void Document::override_value(std::string_view dotted_path, std::string_view val
         path.find("..") != std::string::npos || !parsed.IsDefined() || parsed.IsNull()) {
         throw ConfigError(fmt::format("{}: must be key.path=value", from));
     }
-    // A value from the command line has no place in the file: give it no mark.
-    if (parsed.IsScalar()) {
-        parsed = YAML::Node(parsed.Scalar());
-    }
+    parsed = without_marks(parsed, from);
     YAML::Node node;
     node.reset(impl_->root);
     const std::vector<Step> steps = steps_of(path, from);
