@@ -116,6 +116,7 @@ struct PimConfig {
     std::int64_t scale_sets = 2;      // sets of accumulators where there are scale factors
     ModeConfig modes;
 
+    std::int64_t all_registers() const { return registers + output_registers; }
     bool ends_at_last_command() const { return program_end != ProgramEnd::RowsClosed; }
     base::Cycles mac_slot() const {
         return mac_interval > base::Cycles{0} ? mac_interval : command_interval;

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 
-#include "sim/explore/tuner.hpp"
-
 #include "arch/base/units.hpp"
+#include "sim/explore/tuner.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::size_t kShown = 12;
+constexpr std::size_t kNarrowest = 34;  // column of names
 constexpr double kNanosecondsPerMicrosecond = 1e3;
 constexpr double kBytesPerMb = 1e6;
 
@@ -123,10 +124,10 @@ std::string count_of(const TuneResult& result) {
                            : "");
 }
 
-std::string row_of(const Trial& trial) {
+std::string row_of(const Trial& trial, std::size_t width) {
     const auto& bounds = trial.candidate.bounds;
     return fmt::format(
-        "{:<34} {:>14} {:>8.3f} {:>10.1f} {:>10.1f} {:>9.1f}  {}{}\n", trial.candidate.name,
+        "{:<{}} {:>14} {:>8.3f} {:>10.1f} {:>10.1f} {:>9.1f}  {}{}\n", trial.candidate.name, width,
         fmt::format("{:.1f}{}", trial.time_ns / kNanosecondsPerMicrosecond,
                     trial.sampled ? fmt::format(" +-{:.1f} %", trial.error_percent) : ""),
         trial.tops, bounds.compute_ns / kNanosecondsPerMicrosecond,
@@ -138,12 +139,17 @@ std::string row_of(const Trial& trial) {
 }  // namespace
 
 std::string to_table(const TuneResult& result) {
-    std::string text = count_of(result) +
-                       fmt::format("\n{:<34} {:>14} {:>8} {:>10} {:>10} {:>9}  {}\n", "mapping",
-                                   "time us", "TOPS", "compute us", "memory us", "DRAM MB",
-                                   "bottleneck");
-    for (std::size_t i = 0; i < std::min(kShown, result.trials.size()); ++i) {
-        text += row_of(result.trials[i]);
+    const std::span shown(result.trials.data(), std::min(kShown, result.trials.size()));
+    std::size_t width = kNarrowest;
+    for (const Trial& trial : shown) {
+        width = std::max(width, trial.candidate.name.size());
+    }
+    std::string text =
+        count_of(result) + fmt::format("\n{:<{}} {:>14} {:>8} {:>10} {:>10} {:>9}  {}\n", "mapping",
+                                       width, "time us", "TOPS", "compute us", "memory us",
+                                       "DRAM MB", "bottleneck");
+    for (const Trial& trial : shown) {
+        text += row_of(trial, width);
     }
     const Trial& winner = result.winner();
     text += fmt::format("\nwhy {} wins: its bottleneck is '{}'\n", winner.candidate.name,

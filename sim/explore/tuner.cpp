@@ -145,16 +145,15 @@ class Tuner {
         }
     }
 
-    static workloads::GemmBounds bounds_of(const Simulated& run) {
+    // A mapping between those of the search has none but its run's.
+    static void take_bounds(const Simulated& run, workloads::GemmBounds& bounds) {
         const auto& stored = run.result["bounds"];
-        workloads::GemmBounds bounds;
         if (!stored.empty()) {
             bounds.compute_ns = stored["compute_ns"];
             bounds.stream_ns = stored["stream_ns"];
             bounds.memory_ns = stored["memory_ns"];
             bounds.dram_bytes = stored["dram_bytes"];
         }
-        return bounds;
     }
 
     void add_first(const Simulated& run, const char* origin) {
@@ -175,7 +174,7 @@ class Tuner {
             }
         }
         Trial trial = trial_of(candidate, run);
-        trial.candidate.bounds = bounds_of(run);  // a mapping between those of the search has none
+        take_bounds(run, trial.candidate.bounds);
         trial.origin = origin;
         result_.trials.push_back(std::move(trial));
     }

@@ -32,7 +32,7 @@ using arch::base::kNanosecondsPerSecond;
 Json details_of(const PimPlacement& p, const PimConfig& pim) {
     return {{"tile", fmt::format("{}x{}", p.m, p.k)}, {"cr_degree", p.degree},
             {"row_blocks_per_bank", p.row_blocks},    {"banks", p.banks},
-            {"registers_used", p.registers_used()},   {"registers", pim.registers},
+            {"registers_used", p.registers_used()},   {"registers", pim.all_registers()},
             {"page_needed_bytes", p.page_needed}};
 }
 
@@ -123,7 +123,7 @@ class GemvJob final : public Job {
                    "# tile {} x {} (m x k), {}, {} row blocks a bank\n"
                    "# registers: {} of {} ({} input, {} x {} output); page of {} bytes needed\n"
                    "# {} commands a channel, all banks at once\n",
-                   p.m, p.k, order_of(p), p.row_blocks, p.registers_used(), pim.registers,
+                   p.m, p.k, order_of(p), p.row_blocks, p.registers_used(), pim.all_registers(),
                    p.mapping.input_registers, p.degree * p.accumulator_sets, p.output_registers,
                    p.page_needed, program.commands.size()) +
                arch::pim::print(program);
@@ -144,7 +144,7 @@ class GemvJob final : public Job {
 };
 
 // A placement differs from another when this does: what does not fit is reduced by `place`.
-using PlacementKey = std::array<std::int64_t, 3>;
+using PlacementKey = std::array<std::int64_t, 4>;
 
 // Its commands counted without refresh, so that no simulation is faster.
 double bound_ns(const Case& a_case, const GemvProblem& gemv, const PimPlacement& placement) {
@@ -262,12 +262,13 @@ void add_placement(std::vector<Candidate>& list, std::set<PlacementKey>& seen, c
     PimMapping placed = mapping;
     placed.input_registers = placement.mapping.input_registers;
     placed.cr_degree = placement.degree;
-    const PlacementKey key{placed.input_registers, placed.cr_degree, placed.split_k};
+    const PlacementKey key{placed.input_registers, placed.cr_degree, placed.split_k, placement.m};
     if (!seen.insert(key).second) {
         return;
     }
     Candidate candidate{
-        fmt::format("{} input registers, degree {}, K in {}", key[0], key[1], key[2]),
+        fmt::format("{} input registers, degree {}, K in {}{}", key[0], key[1], key[2],
+                    mapping.tile_rows == 0 ? "" : fmt::format(", {}-row tiles", key[3])),
         {pimnast_dataflow(), placed},
         {}};
     candidate.bounds.compute_ns =
@@ -307,16 +308,21 @@ std::vector<Candidate> Pimnast::balanced_candidates(const Case& a_case) const {
     std::vector<Candidate> list;
     const auto& pim = a_case.device.get<PimConfig>();
     const Product product = product_of(a_case.problem);
+    const std::int64_t elements = elements_of_unit(product.gemv, pim);
     std::set<PlacementKey> seen;
-    for (std::int64_t split = 1; split <= a_case.device.memory.channels; split *= 2) {
-        for (std::int64_t inputs = 1; inputs < pim.registers; ++inputs) {
-            // More row blocks in a pass than registers for their outputs do not fit.
-            for (std::int64_t degree = 1; degree <= pim.registers; ++degree) {
-                PimMapping mapping;
-                mapping.input_registers = inputs;
-                mapping.cr_degree = degree;
-                mapping.split_k = split;
-                add_placement(list, seen, a_case, product, mapping);
+    PimMapping mapping;
+    // First the tile without padding, which keeps its name; a larger one may cost less than it
+    // pads. More row blocks in a pass than registers for their outputs do not fit.
+    for (mapping.tile_rows = 0; mapping.tile_rows <= elements;
+         mapping.tile_rows = std::max<std::int64_t>(2 * mapping.tile_rows, 1)) {
+        for (mapping.split_k = 1; mapping.split_k <= a_case.device.memory.channels;
+             mapping.split_k *= 2) {
+            for (std::int64_t inputs = 1; inputs <= pim.registers; ++inputs) {
+                for (std::int64_t degree = 1; degree <= pim.all_registers(); ++degree) {
+                    mapping.input_registers = inputs;
+                    mapping.cr_degree = degree;
+                    add_placement(list, seen, a_case, product, mapping);
+                }
             }
         }
     }

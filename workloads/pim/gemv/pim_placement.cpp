@@ -55,7 +55,7 @@ bool fits(const GemvProblem& gemv, const PimMapping& mapping, std::int64_t m, st
 // The first column vector, halved until M divides evenly and its registers fit; 1 at last.
 std::int64_t tile_rows(const GemvProblem& gemv, const PimMapping& mapping, std::int64_t banks,
                        const PimConfig& pim) {
-    const std::int64_t elements = pim.interleave.count() * kBitsPerByte / bits_of(gemv.weights);
+    const std::int64_t elements = elements_of_unit(gemv, pim);
     if (mapping.tile_rows != 0) {
         const std::int64_t m = mapping.tile_rows == PimMapping::kLanes
                                    ? pim.register_bits / bits_of(gemv.weights)
@@ -457,6 +457,10 @@ void read_tile(Node& node, PimMapping& mapping) {
 
 }  // namespace
 
+std::int64_t elements_of_unit(const GemvProblem& gemv, const PimConfig& pim) {
+    return pim.interleave.count() * kBitsPerByte / bits_of(gemv.weights);
+}
+
 void read_pimnast(Node& node, PimMapping& mapping) {
     read_phases(node, mapping);
     node.optional("input_registers", mapping.input_registers, {1, 4096},
@@ -509,7 +513,7 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
             fmt::format("mapping.pimnast.input_registers: must be below the {} registers, got {}",
                         pim.registers, mapping.input_registers));
     }
-    const std::int64_t elements = pim.interleave.count() * kBitsPerByte / bits_of(gemv.weights);
+    const std::int64_t elements = elements_of_unit(gemv, pim);
     p.channels = memory.channels / mapping.split_k;
     p.banks = p.channels * memory.banks();
     p.lanes = pim.register_bits / bits_of(gemv.weights);

@@ -65,6 +65,9 @@ struct PimPlacement {
     std::int64_t registers_used() const { return outputs_at_a_time + mapping.input_registers; }
 };
 
+// Weights of an interleave unit: of a tile.
+std::int64_t elements_of_unit(const GemvProblem& gemv, const arch::pim::PimConfig& pim);
+
 // Throws ConfigError with the reason where the matrix cannot be placed.
 PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping,
                    const arch::memory::device::MemoryConfig& memory,
