@@ -12,7 +12,6 @@
 #include "workloads/npu/weight_stationary/mapping_search.hpp"
 #include "workloads/npu/weight_stationary/weight_stationary.hpp"
 
-
 namespace tilesim::workloads::npu::weight_stationary {
 
 using arch::npu::NpuConfig;
