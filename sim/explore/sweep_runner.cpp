@@ -21,7 +21,6 @@ using std::chrono::milliseconds;
 
 namespace {
 
-
 // Results of different models are kept apart: silently adding to an old store would make plots of
 // two models look like one.
 void refuse_other_models(Store& store, const std::string& model, bool new_model) {

@@ -9,7 +9,6 @@ namespace tilesim::arch::npu::dma {
 
 namespace {
 
-
 // The dimensions with the outermost size filled in from the length.
 std::vector<program::Dimension> full_dimensions(const program::BufferDescriptor& descriptor) {
     std::vector<program::Dimension> dimensions = descriptor.dimensions;

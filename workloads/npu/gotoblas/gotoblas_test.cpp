@@ -10,7 +10,6 @@
 namespace tilesim::workloads::npu::gotoblas {
 namespace {
 
-
 Machine machine() {
     return load_machine("vck190", "ddr4_3200");
 }

@@ -11,7 +11,6 @@
 namespace tilesim::workloads::npu::output_stationary {
 namespace {
 
-
 void gemm(benchmark::State& state) {
     const std::string folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/";
     auto device = arch::base::config::Document::load(folder + "xdna2.yaml");

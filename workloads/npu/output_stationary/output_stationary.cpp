@@ -22,7 +22,6 @@ using arch::base::ceil_div;
 
 namespace {
 
-
 using Size = std::size_t;
 
 // The blocks of one operand in a column's memory tile, for one row of cores or several.
