@@ -88,7 +88,7 @@ struct Refusal {
 struct Choice {
     Mapping mapping;
     std::string note;
-    double time_ns = 0;  // as simulated for the choice; 0: nothing was
+    double time_ns = 0;  // as simulated or counted for the choice; 0: neither was
 };
 
 // A mapping `tune` may try.

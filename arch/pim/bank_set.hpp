@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace tilesim::arch::pim {
 
@@ -14,7 +15,17 @@ struct BankSet {
 
     bool all() const { return which == kAll; }
     bool one() const { return which >= 0; }
+    bool holds(std::int64_t bank) const {
+        return all() || which == bank || (!one() && bank % 2 == (which == kOdd ? 1 : 0));
+    }
     bool operator==(const BankSet&) const = default;
 };
+
+// The sets of banks that work together, one after the other: a unit multiplies for one of its banks
+// at a time.
+inline std::vector<BankSet> turns_of(std::int64_t banks_per_unit) {
+    return banks_per_unit == 1 ? std::vector<BankSet>{{}}
+                               : std::vector<BankSet>{{BankSet::kEven}, {BankSet::kOdd}};
+}
 
 }  // namespace tilesim::arch::pim

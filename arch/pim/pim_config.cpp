@@ -76,6 +76,8 @@ void read_registers(Node& node, PimConfig& config) {
     node.optional("registers", config.registers, {2, 4096}, "registers of a unit");
     node.optional("output_registers", config.output_registers, {0, 4096},
                   "a file of their own for outputs; 0: they share `registers` with the inputs");
+    node.optional("sums", config.sums, {0, 1 << 20},
+                  "sums a unit holds at a time; 0: as many as its output registers have room for");
     node.optional("register_bits", config.register_bits, {64, 4096},
                   "width of a register, of a unit and of a column access");
     node.optional("banks_per_unit", config.banks_per_unit, {1, 2}, "banks that share a unit");

@@ -77,6 +77,7 @@ enum class ProgramEnd {
 struct PimConfig {
     std::int64_t registers = 16;         // of each unit, inputs and outputs together
     std::int64_t output_registers = 0;   // a file of their own; 0: they share `registers`
+    std::int64_t sums = 0;               // a unit holds; 0: as many as its output registers
     std::int64_t register_bits = 256;    // also the width of a unit and of a column access
     std::int64_t banks_per_unit = 1;     // that take turns
     std::int64_t alus = 1;               // of a unit: vectors that share a pass over the weights

@@ -49,6 +49,22 @@ bool touches_array(PimOp op) {
            op == PimOp::SpillVisit || op == PimOp::ReadBank || op == PimOp::WriteBank;
 }
 
+bool names_banks(PimOp op) {
+    switch (op) {
+        case PimOp::WriteInputs:
+        case PimOp::WriteBankInputs:
+        case PimOp::Mac:
+        case PimOp::Alu:
+        case PimOp::LoadOutputs:
+        case PimOp::Spill:
+        case PimOp::SpillVisit:
+        case PimOp::ReadResults:
+            return true;
+        default:
+            return false;
+    }
+}
+
 std::size_t PimProgram::lanes(std::int64_t banks) const {
     const auto any = [this](auto holds) {
         return std::any_of(commands.begin(), commands.end(),

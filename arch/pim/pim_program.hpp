@@ -35,6 +35,8 @@ enum class PimOp {
 const char* name_of(PimOp op);
 // Its words lie in the array.
 bool touches_array(PimOp op);
+// It may go to some of the units or their banks: modes and closing are of all.
+bool names_banks(PimOp op);
 
 struct PimCommand {
     static constexpr std::int64_t kOpenRow = -1;  // of `word`: whichever row is open

@@ -281,11 +281,11 @@ void PimUnit::spill_visit(const PimCommand& command) {
         timing_.delay(timing_.turned_for_write());
     }
     const std::int64_t row = command.word / program_.words_per_row;
-    open(row, {}, PimState::Spill);
+    open(row, command.banks, PimState::Spill);
     for (std::int64_t i = 0; i < command.count; ++i) {
-        issue(AllBankCommand::ArrayWrite, row, PimState::Spill);
+        issue(AllBankCommand::ArrayWrite, row, PimState::Spill, command.banks);
     }
-    close({}, PimState::Spill);
+    close(command.banks, PimState::Spill);
     done_ = command.count;
 }
 

@@ -46,12 +46,14 @@ TEST(PimUse, RowsAreNamedWhereHalfOfThemWouldDo) {
     EXPECT_THAT(not_exercised({}, program, kRows), Not(Contains("memory.rows")));
 }
 
-TEST(PimUse, BanksThatTakeTurnsAreNamedUnlessSomeDo) {
+TEST(PimUse, BanksOfAUnitAreNamedWhereOneMultipliesAlone) {
     PimProgram program;
     program.commands = {{.op = PimOp::Mac}};
-    EXPECT_THAT(not_exercised({}, program, kRows), Contains("pim.banks_per_unit"));
+    EXPECT_THAT(not_exercised({}, program, kRows), Not(Contains("pim.banks_per_unit")));
     program.commands.front().banks = {BankSet::kOdd};
     EXPECT_THAT(not_exercised({}, program, kRows), Not(Contains("pim.banks_per_unit")));
+    program.commands.front().banks = {3};
+    EXPECT_THAT(not_exercised({}, program, kRows), Contains("pim.banks_per_unit"));
 }
 
 }  // namespace

@@ -324,8 +324,7 @@ void Reader::command(PimOp op, Line& line) {
             command.purpose = purpose->second;
         } else if (touches_array(op) && line.take_if("row")) {
             where(command, line);
-        } else if ((op == PimOp::Mac || op == PimOp::LoadOutputs || op == PimOp::Spill) &&
-                   line.take_if("banks")) {
+        } else if (names_banks(op) && line.take_if("banks")) {
             banks(command, line);
         } else if (line.take_if("block")) {
             command.row_block = line.integer(0, kMostCommands, "block");
@@ -429,6 +428,9 @@ std::string violations(const PimProgram& program, const std::string& file,
             refuse(fmt::format("goes beyond row {}, the last of a bank", target.memory.rows - 1));
         } else if (command.banks.which < BankSet::kAll && target.pim.banks_per_unit == 1) {
             refuse("even and odd banks take turns only where two share a unit (banks_per_unit)");
+        } else if (command.op == PimOp::Mac && command.banks.all() &&
+                   target.pim.banks_per_unit > 1) {
+            refuse("a unit multiplies for one of its banks at a time: banks even, then banks odd");
         } else if (command.op == PimOp::ReadBanks && command.count > target.memory.banks()) {
             refuse(fmt::format("a channel has {} banks", target.memory.banks()));
         }

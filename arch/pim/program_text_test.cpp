@@ -103,6 +103,21 @@ TEST(ProgramText, RefusesWhatTheUnitsCannotDo) {
                 HasSubstr("where two share a unit"));
 }
 
+TEST(ProgramText, BanksThatShareAUnitMultiplyInTurns) {
+    Target target;
+    target.pim.banks_per_unit = 2;
+    const auto refused = [&](const std::string& text) {
+        return violations(target.read(text), "p", {target.pim, target.memory});
+    };
+    const std::string text =
+        "write_input 8 banks even\nmac row 0 columns 0-1 banks even\nalu 4 fold banks even\n"
+        "spill 2 banks even\n";
+    EXPECT_EQ(refused(text), "");
+    EXPECT_EQ(print(target.read(text)), text);
+    EXPECT_THAT(refused("write_input 8\nmac row 0 columns 0-1\n"),
+                HasSubstr("for one of its banks at a time"));
+}
+
 TEST(AimTrace, InstructionsBecomeCommands) {
     Target target;
     target.memory.channels = 32;

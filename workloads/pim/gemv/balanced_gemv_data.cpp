@@ -15,11 +15,16 @@ BalancedGemv::BalancedGemv(const GemvProblem& gemv, const PimPlacement& placemen
     scale_words_ = program.scale_words;
     factors_of_word_ = pim.register_bits / GemvProblem::kScaleBits;
     for (const PimCommand& command : program.commands) {
-        if (command.op == PimOp::Mac) {
-            banks_.for_each_bank([&](const BankPlace& place) { write_weights(place, command); });
-        } else if (command.purpose == PimCommand::Purpose::Scale) {
-            banks_.for_each_bank([&](const BankPlace& place) { write_scales(place, command); });
-        }
+        banks_.for_each_bank([&](const BankPlace& place) {
+            if (!command.banks.holds(place.bank)) {
+                return;
+            }
+            if (command.op == PimOp::Mac) {
+                write_weights(place, command);
+            } else if (command.purpose == PimCommand::Purpose::Scale) {
+                write_scales(place, command);
+            }
+        });
         for (const std::int64_t block : blocks_leaving(command)) {
             results_[block] = command.word == PimCommand::kOpenRow ||
                                       command.op != PimOp::Spill
@@ -127,6 +132,9 @@ void BalancedGemv::on_pim_command(std::size_t channel, const PimCommand& command
         return;
     }
     for (std::int64_t bank = 0; bank < banks_.banks_per_channel(); ++bank) {
+        if (!command.banks.holds(bank)) {
+            continue;
+        }
         if (command.op == PimOp::Mac) {
             multiply({at, bank}, command);
         } else if (command.purpose == PimCommand::Purpose::Scale) {

@@ -27,7 +27,7 @@ ColumnMajorGemv::ColumnMajorGemv(const GemvProblem& gemv, const PimPlacement& pl
             multiplied = &command;
             tiles_ = std::max(tiles_, command.k + 1);
         } else if (command.op == PimOp::Spill) {
-            ++spills;
+            spills += command.banks.holds(0) ? 1 : 0;
             results_[command.word] = {
                 command.k, (multiplied->word - command.k * tile_words_) * placement_.lanes,
                 multiplied->count * placement_.lanes, command.count};
@@ -66,6 +66,9 @@ std::int64_t ColumnMajorGemv::first_row_of(const BankPlace& place, std::int64_t 
 
 void ColumnMajorGemv::on_pim_command(std::size_t channel, const PimCommand& command) {
     for (std::int64_t bank = 0; bank < banks_.banks_per_channel(); ++bank) {
+        if (!command.banks.holds(bank)) {
+            continue;
+        }
         const BankPlace place{static_cast<std::int64_t>(channel), bank};
         if (command.op == PimOp::WriteBankInputs) {
             Unit& unit = units_[static_cast<std::size_t>(index_of(place))];

@@ -122,10 +122,12 @@ class GemvJob final : public Job {
         return fmt::format(
                    "# tile {} x {} (m x k), {}, {} row blocks a bank\n"
                    "# registers: {} of {} ({} input, {} x {} output); page of {} bytes needed\n"
-                   "# {} commands a channel, all banks at once\n",
+                   "# {} commands a channel, {}\n",
                    p.m, p.k, order_of(p), p.row_blocks, p.registers_used(), pim.all_registers(),
                    p.mapping.input_registers, p.degree * p.accumulator_sets, p.output_registers,
-                   p.page_needed, program.commands.size()) +
+                   p.page_needed, program.commands.size(),
+                   pim.banks_per_unit == 1 ? "all banks at once"
+                                           : "even banks at once, then odd banks") +
                arch::pim::print(program);
     }
 
@@ -277,18 +279,6 @@ void add_placement(std::vector<Candidate>& list, std::set<PlacementKey>& seen, c
     list.push_back(std::move(candidate));
 }
 
-// Every bank multiplies a word an interval at best.
-double column_major_bound_ns(const Case& a_case, const Product& product) {
-    const auto& pim = a_case.device.get<PimConfig>();
-    const auto& memory = a_case.device.memory;
-    const double banks = static_cast<double>(memory.channels * memory.banks());
-    const double lanes =
-        static_cast<double>(pim.register_bits / arch::base::bits_of(product.gemv.weights));
-    return product.gemv.macs() * static_cast<double>(product.vectors) / (banks * lanes) *
-           static_cast<double>(pim.command_interval.count()) /
-           static_cast<double>(memory.clock.count()) * kNanosecondsPerSecond;
-}
-
 // The closed form leaves only refresh out, which all placements share: no simulation is needed.
 Choice Pimnast::choose(const Case& a_case, Runner&) const {
     const std::vector<Candidate> list = balanced_candidates(a_case);
@@ -301,7 +291,8 @@ Choice Pimnast::choose(const Case& a_case, Runner&) const {
     return {best->mapping,
             fmt::format("no mapping given: of {} balanced placements the one whose commands take "
                         "least, see `mapping`",
-                        list.size())};
+                        list.size()),
+            best->bound_ns()};
 }
 
 std::vector<Candidate> Pimnast::balanced_candidates(const Case& a_case) const {
@@ -342,7 +333,7 @@ std::vector<Candidate> Pimnast::candidates(const Case& a_case) const {
                 order == PimMapping::Order::Address ? "column-major" : "column-major by outputs",
                 {column_major_dataflow(), mapping},
                 {}};
-            columns.bounds.compute_ns = column_major_bound_ns(a_case, product);
+            columns.bounds.compute_ns = multiply_bound_ns(a_case, product);
             list.push_back(std::move(columns));
         }
     }

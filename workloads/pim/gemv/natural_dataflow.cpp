@@ -48,6 +48,11 @@ void check_rows(const PimProgram& program, const MemoryConfig& memory) {
 
 PimProgram lower_bank_rows(const GemvProblem& gemv, std::int64_t vectors,
                            const MemoryConfig& memory, const PimConfig& pim) {
+    if (!pim.reduction_tree || pim.spill != arch::pim::Spill::Read) {
+        throw ConfigError(
+            "mapping.bank_rows: needs units that add all lanes of a word and sums "
+            "that the host reads (pim.reduction_tree: on, pim.spill: read)");
+    }
     PimProgram program{words_per_row(memory, pim), {}};
     const std::int64_t banks = memory.channels * memory.banks();
     const std::int64_t lanes = pim.register_bits / bits_of(gemv.weights);
@@ -57,23 +62,32 @@ PimProgram lower_bank_rows(const GemvProblem& gemv, std::int64_t vectors,
     const auto inputs = [&](std::int64_t chunk) {
         return std::min(words - chunk * program.words_per_row, program.words_per_row);
     };
-    for (std::int64_t vector = 0; vector < vectors; ++vector) {
-        for (std::int64_t block = 0; block < row_blocks; ++block) {
-            for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-                // Inputs that fit together stay for all row blocks.
-                if (chunks > 1 || block == 0) {
-                    program.commands.push_back({.op = PimOp::WriteInputs, .count = inputs(chunk)});
-                }
-                if (chunk == 0) {
-                    program.commands.push_back({.op = PimOp::WriteInputs, .count = 1});  // bias
-                }
-                program.commands.push_back(
-                    {.op = PimOp::Mac,
-                     .count = inputs(chunk),
-                     .word = (block * chunks + chunk) * program.words_per_row,
-                     .row_block = block});
+    // Inputs that fit together stay for all row blocks.
+    bool inputs_stay = false;
+    const auto add_row_block = [&](std::int64_t block, BankSet of) {
+        for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+            if (!inputs_stay) {
+                program.commands.push_back({.op = PimOp::WriteInputs, .count = inputs(chunk)});
+                inputs_stay = chunks == 1;
             }
-            program.commands.push_back({.op = PimOp::ReadResults, .count = 1, .row_block = block});
+            if (chunk == 0) {
+                program.commands.push_back({.op = PimOp::WriteInputs, .count = 1});  // bias
+            }
+            program.commands.push_back({.op = PimOp::Mac,
+                                        .count = inputs(chunk),
+                                        .word = (block * chunks + chunk) * program.words_per_row,
+                                        .row_block = block,
+                                        .banks = of});
+        }
+        program.commands.push_back(
+            {.op = PimOp::ReadResults, .count = 1, .row_block = block, .banks = of});
+    };
+    for (std::int64_t vector = 0; vector < vectors; ++vector) {
+        inputs_stay = false;
+        for (std::int64_t block = 0; block < row_blocks; ++block) {
+            for (const BankSet of : arch::pim::turns_of(pim.banks_per_unit)) {
+                add_row_block(block, of);
+            }
         }
     }
     check_rows(program, memory);
@@ -217,6 +231,23 @@ class Natural final : public Dataflow {
             unused_);
     }
 
+    // One, where the device is made for it.
+    std::vector<Candidate> candidates(const Case& a_case) const override {
+        const Product product = product_of(a_case.problem);
+        if (!refusals(a_case).empty()) {
+            return {};
+        }
+        try {
+            lower_(product.gemv, product.vectors, a_case.device.memory,
+                   a_case.device.get<PimConfig>());
+        } catch (const ConfigError&) {
+            return {};
+        }
+        Candidate candidate{std::string{name_}, {*this, NaturalMapping{}}, {}};
+        candidate.bounds.compute_ns = multiply_bound_ns(a_case, product);
+        return {candidate};
+    }
+
   private:
     std::string_view name_;
     std::string_view summary_;
@@ -227,16 +258,17 @@ class Natural final : public Dataflow {
 }  // namespace
 
 const Dataflow& bank_rows_dataflow() {
-    static const Natural dataflow(
-        "bank_rows", "a matrix row in a bank's row (GDDR6-AiM)", lower_bank_rows,
-        {"pim.alus", "pim.page", "pim.interleave", "pim.registers", "pim.result_bits"});
+    static const Natural dataflow("bank_rows", "a matrix row in a bank's row (GDDR6-AiM)",
+                                  lower_bank_rows,
+                                  {"pim.alus", "pim.page", "pim.interleave", "pim.registers",
+                                   "pim.output_registers", "pim.sums", "pim.result_bits"});
     return dataflow;
 }
 
 const Dataflow& tile_pairs_dataflow() {
-    static const Natural dataflow("tile_pairs",
-                                  "tiles that alternate between a unit's two banks (HBM-PIM)",
-                                  lower_tile_pairs, {"pim.alus", "pim.page", "pim.interleave"});
+    static const Natural dataflow(
+        "tile_pairs", "tiles that alternate between a unit's two banks (HBM-PIM)", lower_tile_pairs,
+        {"pim.alus", "pim.page", "pim.interleave", "pim.sums"});
     return dataflow;
 }
 

@@ -4,6 +4,7 @@
 #include "arch/base/clock.hpp"
 #include "arch/base/config.hpp"
 #include "arch/memory/controller/memory_config_reader.hpp"
+#include "workloads/pim/gemv/natural_dataflow.hpp"
 #include "workloads/pim/gemv/pim_placement.hpp"
 
 namespace tilesim::workloads::pim::gemv {
@@ -200,6 +201,36 @@ TEST(PimLowering, BetweenPhasesTheModeIsLeftAndEnteredAgain) {
         expected.insert(expected.end(), leave.begin(), leave.end());
     }
     EXPECT_EQ(visits(commands({2304, 768}, modes(), mapping)), expected);
+}
+
+// Which banks multiply, one letter a MAC.
+std::string turns(const std::vector<PimCommand>& commands) {
+    std::string text;
+    for (const PimCommand& command : commands) {
+        if (command.op == PimOp::Mac) {
+            text += command.banks.all() ? 'a' : command.banks.holds(0) ? 'e' : 'o';
+        }
+    }
+    return text;
+}
+
+TEST(PimLowering, BanksThatShareAUnitTakeTurns) {
+    PimConfig config;
+    EXPECT_EQ(turns(commands({4096, 768}, config)), "aaa");
+    config.banks_per_unit = 2;
+    EXPECT_EQ(turns(commands({4096, 768}, config)), "eeeooo");
+}
+
+TEST(PimLowering, MatrixRowsOfBanksThatShareAUnitTakeTurns) {
+    PimConfig config;
+    config.reduction_tree = true;
+    config.spill = arch::pim::Spill::Read;
+    const GemvProblem gemv{256, 512};  // two rows for each of 128 banks
+    EXPECT_EQ(turns(lower_bank_rows(gemv, 1, lpddr(), config).commands), "aa");
+    config.banks_per_unit = 2;
+    EXPECT_EQ(turns(lower_bank_rows(gemv, 1, lpddr(), config).commands), "eoeo");
+    config.reduction_tree = false;
+    EXPECT_THROW(lower_bank_rows(gemv, 1, lpddr(), config), arch::base::config::ConfigError);
 }
 
 }  // namespace

@@ -33,11 +33,15 @@ std::int64_t sets_of(const GemvProblem& gemv, const PimConfig& pim) {
     return gemv.scale_block > 0 ? pim.scale_sets : 1;
 }
 
-// Registers that the sums of m rows hold until they are folded.
-std::int64_t held_registers(const GemvProblem& gemv, std::int64_t m, const PimConfig& pim) {
+// Sums of m rows until they are folded, and the registers that hold them.
+std::int64_t held_sums(const GemvProblem& gemv, std::int64_t m, const PimConfig& pim) {
     const bool reduced = !pim.unreduced_sums || (pim.reduction_tree && pim.tree_frees_registers);
     const std::int64_t lanes = pim.register_bits / bits_of(gemv.weights);
-    return registers_for(reduced ? m : std::max(m, lanes), gemv.accumulate, pim);
+    return reduced ? m : std::max(m, lanes);
+}
+
+std::int64_t held_registers(const GemvProblem& gemv, std::int64_t m, const PimConfig& pim) {
+    return registers_for(held_sums(gemv, m, pim), gemv.accumulate, pim);
 }
 
 // Those left for outputs beside so many for inputs.
@@ -49,7 +53,9 @@ bool fits(const GemvProblem& gemv, const PimMapping& mapping, std::int64_t m, st
           const PimConfig& pim) {
     const std::int64_t inputs =
         std::min(registers_for(elements / m, gemv.input, pim), mapping.input_registers);
-    return held_registers(gemv, m, pim) * sets_of(gemv, pim) <= room_for_outputs(pim, inputs);
+    const std::int64_t sets = sets_of(gemv, pim);
+    return held_registers(gemv, m, pim) * sets <= room_for_outputs(pim, inputs) &&
+           (pim.sums == 0 || held_sums(gemv, m, pim) * sets <= pim.sums);
 }
 
 // The first column vector, halved until M divides evenly and its registers fit; 1 at last.
@@ -65,9 +71,11 @@ std::int64_t tile_rows(const GemvProblem& gemv, const PimMapping& mapping, std::
                 "mapping.pimnast.tile_rows: a tile of {} rows {}", m,
                 m > elements
                     ? fmt::format("exceeds the {} elements of an interleave unit", elements)
-                    : fmt::format("needs {} output registers, but there are {}",
+                    : fmt::format("needs {} output registers for {} sums, but there are {}{}",
                                   held_registers(gemv, m, pim) * sets_of(gemv, pim),
-                                  room_for_outputs(pim, mapping.input_registers))));
+                                  held_sums(gemv, m, pim) * sets_of(gemv, pim),
+                                  room_for_outputs(pim, mapping.input_registers),
+                                  pim.sums == 0 ? "" : fmt::format(" for {} sums", pim.sums))));
         }
         return m;
     }
@@ -81,7 +89,9 @@ std::int64_t tile_rows(const GemvProblem& gemv, const PimMapping& mapping, std::
 
 std::int64_t largest_degree(const PimPlacement& p, const PimConfig& pim) {
     const std::int64_t room = room_for_outputs(pim, p.mapping.input_registers);
-    return std::min(p.row_blocks, room / (p.output_registers * p.accumulator_sets));
+    const std::int64_t most =
+        std::min(p.row_blocks, room / (p.output_registers * p.accumulator_sets));
+    return pim.sums == 0 ? most : std::min(most, pim.sums / (p.sums * p.accumulator_sets));
 }
 
 // Row blocks of a pass as the mapping wants them; 0: as many as fit.
@@ -110,10 +120,11 @@ void set_degree(PimPlacement& p, const PimConfig& pim) {
     const std::int64_t most = largest_degree(p, pim);
     if (most < 1) {
         throw ConfigError(fmt::format(
-            "the tile of {} x {} needs {} output registers beside {} input registers, but there "
-            "are {}",
-            p.m, p.k, outputs, p.mapping.input_registers,
-            pim.output_registers > 0 ? pim.output_registers : pim.registers));
+            "the tile of {} x {} needs {} output registers for {} sums beside {} input registers, "
+            "but there are {}{}",
+            p.m, p.k, outputs, p.sums * p.accumulator_sets, p.mapping.input_registers,
+            pim.output_registers > 0 ? pim.output_registers : pim.registers,
+            pim.sums == 0 ? "" : fmt::format(" for {} sums", pim.sums)));
     }
     const std::int64_t wanted = wanted_degree(p);
     if (wanted > most) {
@@ -306,12 +317,13 @@ void Lowering::place_visits() {
 std::int64_t column_major_shares(const PimPlacement& p, const GemvProblem& gemv,
                                  const PimConfig& pim) {
     const std::int64_t of_word = registers_for(p.lanes, gemv.accumulate, pim);
-    const std::int64_t words_held = (pim.registers - 1) / of_word;
-    if (words_held == 0) {
+    const std::int64_t words_held = room_for_outputs(pim, 1) / of_word;
+    if (words_held == 0 || (pim.sums > 0 && pim.sums < p.lanes)) {
         throw ConfigError(fmt::format(
-            "mapping.column_major: the outputs of one word take {} registers, beside one for the "
-            "inputs, but there are {}",
-            of_word, pim.registers));
+            "mapping.column_major: the outputs of one word, {} sums, take {} registers, beside one "
+            "for the inputs, but there are {}{}",
+            p.lanes, of_word, pim.all_registers(),
+            pim.sums == 0 ? "" : fmt::format(" for {} sums", pim.sums)));
     }
     return ceil_div(ceil_div(p.m, p.lanes), words_held);
 }
@@ -411,6 +423,21 @@ void read_phases(Node& node, PimMapping& mapping) {
                   "parts of the work; between them the memory serves ordinary requests");
     node.optional("between", mapping.between, {1, 1'000'000'000'000'000},
                   "time for ordinary requests between two phases");
+}
+
+// All of it for one of a unit's banks, then for the other.
+std::vector<arch::pim::PimCommand> in_turns(const std::vector<arch::pim::PimCommand>& of_a_bank,
+                                            const PimConfig& pim) {
+    using arch::pim::PimOp;
+    std::vector<arch::pim::PimCommand> commands;
+    for (const arch::pim::BankSet banks : arch::pim::turns_of(pim.banks_per_unit)) {
+        for (arch::pim::PimCommand command : of_a_bank) {
+            command.banks = arch::pim::names_banks(command.op) ? banks : command.banks;
+            command.count /= command.op == PimOp::WriteBankInputs ? pim.banks_per_unit : 1;
+            commands.push_back(command);
+        }
+    }
+    return commands;
 }
 
 // Cuts the work before batches of inputs, into phases of about as many commands each.
@@ -537,6 +564,7 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
         p.row_blocks = ceil_div(gemv.m, p.banks * p.m);
         p.padded_m = p.row_blocks * p.banks * p.m;
         p.part_k = ceil_div(ceil_div(gemv.k, mapping.split_k), p.k) * p.k;
+        p.sums = held_sums(gemv, p.m, pim);
         p.output_registers = held_registers(gemv, p.m, pim);
         set_degree(p, pim);
     }
@@ -622,7 +650,7 @@ arch::pim::PimProgram lower(const GemvProblem& gemv, const PimPlacement& p,
     if (changes) {
         arch::pim::append(pause, pim.modes.enter);
     }
-    add_phases(work.program.commands, p.mapping.phases, pause, program.commands);
+    add_phases(in_turns(work.program.commands, pim), p.mapping.phases, pause, program.commands);
     if (changes) {
         arch::pim::append(program.commands, pim.modes.leave);
     }
@@ -726,7 +754,10 @@ std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& p,
     const std::int64_t row_switch = (pim.precharge_all + times.activate_to_mac).count();
     const std::int64_t last_close = (times.write_to_precharge - pim.command_interval).count();
     turns += recovery_of_results(gemv, p, memory, pim);
-    return commands * slot + words * pim.mac_slot().count() + turns + rows * row_switch -
+    const std::int64_t of_a_bank =
+        commands * slot + words * pim.mac_slot().count() + turns + rows * row_switch;
+    // The last row of a unit's first bank closes while the other works.
+    return pim.banks_per_unit * of_a_bank - (pim.banks_per_unit - 1) * pim.precharge_all.count() -
            (pim.program_end == arch::pim::ProgramEnd::LastCommand ? pim.precharge_all.count() : 0) +
            (pim.ends_at_last_command() ? 0 : last_close);
 }

@@ -54,7 +54,8 @@ struct PimPlacement {
     std::int64_t part_k = 0;             // columns of a part, after padding
     std::int64_t lanes = 0;              // weights of a word
     std::int64_t chunk = 0;              // K elements of a batch of input registers
-    std::int64_t output_registers = 0;   // of a row block, one accumulator set, as held
+    std::int64_t sums = 0;               // of a row block, one accumulator set, as held
+    std::int64_t output_registers = 0;   // that hold them
     std::int64_t vectors = 1;            // that share a pass, an ALU each
     std::int64_t accumulator_sets = 1;   // a second one where scale factors apply
     std::int64_t outputs_at_a_time = 0;  // output registers in use together

@@ -194,6 +194,8 @@ TEST(PimPlacement, TheClosedFormIsTheCommandStreamToHalfAPercent) {
     configs.push_back(device("lpddr5x_pim"));
     configs.push_back(device("lpddr5x_pim"));
     configs.back().spill = pim::Spill::Row;
+    configs.push_back(device("lpddr5x_pim"));
+    configs.back().banks_per_unit = 2;
     for (std::size_t i = 0; i < configs.size(); ++i) {
         for (const std::int64_t d : {768, 2048, 2560}) {
             for (const std::int64_t degree : {0, 1}) {
@@ -266,6 +268,39 @@ TEST_P(Functional, MatchesTheReferenceAndTimingModeAgrees) {
     EXPECT_TRUE(functional.check->match) << functional.check->first_mismatch;
     EXPECT_GE(functional.check->checked, GetParam().gemv.m);
     EXPECT_EQ(functional.cycles, run(GetParam().gemv, GetParam().mapping, false).cycles);
+}
+
+// Half as many units take twice as long for the same words in the same banks; inputs of a bank's
+// own are written to half as many.
+TEST(PimPlacement, UnitsOfTwoBanksMultiplyForOneOfThemAtATime) {
+    pim::PimConfig pairs;
+    pairs.banks_per_unit = 2;
+    const GemvProblem scaled{768, 768, DataType::Int8, DataType::Int8, DataType::Int16, 32};
+    for (const auto& [gemv, mapping] :
+         {std::pair{GemvProblem{768, 768}, PimMapping{}}, std::pair{scaled, PimMapping{}},
+          std::pair{GemvProblem{768, 700}, kColumnMajor},
+          std::pair{GemvProblem{768, 700}, kByOutputs}}) {
+        const Outcome functional = run(gemv, mapping, true, pairs);
+        ASSERT_TRUE(functional.check.has_value());
+        EXPECT_TRUE(functional.check->match) << functional.check->first_mismatch;
+        EXPECT_EQ(functional.cycles, run(gemv, mapping, false, pairs).cycles);
+        const auto alone = static_cast<double>(run(gemv, mapping, false).cycles);
+        EXPECT_GT(static_cast<double>(functional.cycles), 1.7 * alone);
+        EXPECT_LT(static_cast<double>(functional.cycles), 2.05 * alone);
+    }
+}
+
+TEST(PimPlacement, AUnitWithOneSumTakesTilesOfOneRow) {
+    pim::PimConfig config = device("lpddr5x_aim");
+    config.sums = 1;
+    const PimPlacement placement = place({4096, 4096}, {}, lpddr(), config);
+    EXPECT_EQ(placement.m, 1);
+    EXPECT_EQ(placement.degree, 1);
+    PimMapping wider;
+    wider.tile_rows = 8;
+    EXPECT_THROW(place({4096, 4096}, wider, lpddr(), config), arch::base::config::ConfigError);
+    EXPECT_THROW(place({4096, 4096}, kColumnMajor, lpddr(), config),
+                 arch::base::config::ConfigError);
 }
 
 }  // namespace

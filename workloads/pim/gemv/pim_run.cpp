@@ -87,6 +87,17 @@ double soc_gemv_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv) {
     return std::max(compute, memory) * kNanosecondsPerSecond;
 }
 
+double multiply_bound_ns(const Case& a_case, const Product& product) {
+    const auto& pim = a_case.device.get<arch::pim::PimConfig>();
+    const auto& memory = a_case.device.memory;
+    const double units = static_cast<double>(memory.channels * memory.banks() / pim.banks_per_unit);
+    const double lanes =
+        static_cast<double>(pim.register_bits / arch::base::bits_of(product.gemv.weights));
+    return product.gemv.macs() * static_cast<double>(product.vectors) / (units * lanes) *
+           static_cast<double>(pim.command_interval.count()) /
+           static_cast<double>(memory.clock.count()) * kNanosecondsPerSecond;
+}
+
 double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
                const GemvProblem& gemv, const PimPlacement& p, double in_banks_ns) {
     // Sums the host reads beside the results that the system on chip would have as well.

@@ -8,11 +8,14 @@
 #include "workloads/gemv.hpp"
 #include "workloads/pim/gemv/gemv_data.hpp"
 #include "workloads/pim/gemv/pim_placement.hpp"
+#include "workloads/pim/gemv/product.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 
 // The product on the system on chip: its roofline.
 double soc_gemv_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv);
+// What no mapping beats: every unit multiplies a word an interval.
+double multiply_bound_ns(const Case& a_case, const Product& product);
 // What is left for it to add: the parts of a split K, lanes that are not folded in the banks.
 double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
                const GemvProblem& gemv, const PimPlacement& placement, double in_banks_ns);
