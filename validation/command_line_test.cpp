@@ -114,6 +114,8 @@ TEST(CommandLine, BadInputIsOneLocatedMessageAndExitCode2) {
         {kGood + "run: {max_time: 5}\n", "needs a unit"},
         {"device: xdna\nworkload: {}\n", "exactly one of gemm"},
         {"device: ddr5_5600\n" + kGood.substr(13), "nothing runs a gemm on 'ddr5_5600'"},
+        {"device: sapphire_rapids\nworkload: {gemv: {M: 64, K: 64}}\n",
+         "nothing runs a gemv on 'sapphire_rapids'; a gemm of M: 1"},
         {"device: vck190\n" + kGood.substr(13), "runs as gotoblas, not as output_stationary"},
         {kVersal + "k_c: 291}}\n", "with n_r = 4 k_c is at most 290"},
         {kVersal + "k_c: 64, m_r: 12}}\n", "m a multiple of 8"},

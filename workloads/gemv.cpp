@@ -75,6 +75,9 @@ class GemvKind final : public ProblemKind {
     nlohmann::ordered_json describe(const Problem& problem) const override {
         return {{key(), keys_of(problem.get<GemvProblem>(), read_gemv)}};
     }
+    std::string hint() const override {
+        return "; a gemm of M: 1, its N the rows of the matrix, is the same product";
+    }
 };
 
 }  // namespace
