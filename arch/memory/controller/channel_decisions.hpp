@@ -144,10 +144,13 @@ void ScheduledChannel<Scheduler>::find_next_step(policy::BurstQueue& queue, std:
     const std::uint64_t bit = std::uint64_t{1} << bank;
     const policy::Lane& lane = queue.lanes[bank];
     const bool was_hit = (queue.hits & bit) != 0;
-    const bool is_hit =
-        !lane.hits.empty() && (scheduler_.overtakes(lane) || lane.hits.order < lane.others.order);
+    // No branch on it: nobody could predict which.
+    const bool overtakes = static_cast<bool>(static_cast<int>(!lane.hits.empty()) &
+                                             static_cast<int>(scheduler_.overtakes(lane)));
+    const bool is_hit = static_cast<bool>(static_cast<int>(overtakes) |
+                                          static_cast<int>(lane.hits.order < lane.others.order));
     const policy::BurstList& next = is_hit ? lane.hits : lane.others;
-    const policy::Age age = next.empty() ? policy::Age() : policy::Age(next.order, bank);
+    const policy::Age age(next.order, bank);
     queue.ages[bank] = age;
     if (was_hit && is_hit) {
         return;

@@ -17,7 +17,9 @@
 
 namespace tilesim::arch::memory::policy {
 
-inline constexpr std::int32_t kNone = -1;
+// Nobody's burst: it ends a list, and is younger than every other, so that nothing that asks for
+// the first of a list has to ask whether there is one.
+inline constexpr std::int32_t kNone = 0;
 
 struct Burst {
     std::int64_t row = 0;
@@ -31,7 +33,7 @@ struct Burst {
 struct BurstList {  // oldest first
     std::int32_t head = kNone;
     std::int32_t tail = kNone;
-    std::int64_t order = INT64_MAX;  // of the oldest; of nobody: younger than every other
+    std::int64_t order = Age::kOrders - 1;  // of the oldest
     bool empty() const { return head == kNone; }
 };
 
@@ -39,7 +41,7 @@ struct Lane {        // a bank's bursts of one direction
     BurstList hits;  // to the row that is open
     BurstList others;
     std::int64_t overtaken = 0;  // row hits since the oldest burst came first
-    bool empty() const { return hits.empty() && others.empty(); }
+    bool empty() const { return (hits.head | others.head) == kNone; }
 };
 
 struct BurstQueue {  // bit masks over banks
@@ -91,7 +93,7 @@ class Bursts {
     void append(BurstList& list, std::int32_t index);
     void set_head(BurstList& list, std::int32_t head) {
         list.head = head;
-        list.order = head == kNone ? INT64_MAX : (*this)[head].order;
+        list.order = (*this)[head].order;
     }
     std::int32_t take_first(BurstList& list) {
         const std::int32_t first = list.head;
@@ -112,12 +114,11 @@ class Bursts {
 // Here, not in a .cpp: the channel's loop takes a dozen of these small steps a command.
 
 inline void Bursts::append(BurstList& list, std::int32_t index) {
-    (*this)[index].next = kNone;
-    if (list.empty()) {
-        set_head(list, index);
-    } else {
-        (*this)[list.tail].next = index;
-    }
+    Burst& appended = (*this)[index];
+    appended.next = kNone;
+    const bool is_first = list.empty();
+    (is_first ? list.head : (*this)[list.tail].next) = index;
+    list.order = is_first ? appended.order : list.order;
     list.tail = index;
 }
 
@@ -153,10 +154,9 @@ inline std::int32_t Bursts::take_hit(BurstQueue& from, std::size_t bank) {
     Lane& lane = from.lanes[bank];
     lane.overtaken = lane.hits.order < lane.others.order ? 0 : lane.overtaken + 1;
     const std::int32_t index = take_first(lane.hits);
-    const std::uint64_t bit = std::uint64_t{1} << bank;
     --from.size;
-    from.banks &= ~(lane.empty() ? bit : 0);
-    from.owed &= ~((*this)[index].opened_row != 0 ? bit : 0);
+    from.banks &= ~(std::uint64_t{lane.empty()} << bank);
+    from.owed &= ~(std::uint64_t{(*this)[index].opened_row} << bank);
     return index;
 }
 
