@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "arch/base/yaml_survey.hpp"
+
 namespace tilesim::arch::base::config {
 namespace {
 
@@ -242,6 +244,19 @@ TEST(Config, DescribesEveryKeyWithItsSource) {
 TEST(Config, UnreadableFilesAreIoErrors) {
     EXPECT_THROW(Document::load("/nonexistent/file.yaml"), IoError);
     EXPECT_THROW(Document::load("/"), IoError);
+}
+
+TEST(Comments, AreCutAndNothingElseIs) {
+    EXPECT_EQ(without_comments("a: 1 # it's one\n\t# two\nb: c#d  # e\n"),
+              "a: 1 #\n\t#\nb: c#d  #\n");
+    for (const std::string untouched : {"a: 'x # y'\n",       // in quotes
+                                        "a: \"x\n  # y\"\n",  // in others, begun a line before
+                                        "a: |\n  x # y\nb: 1 # two\n",  // in a block
+                                        "a: 1\r# two\nb: 1\n",          // perhaps a line of its own
+                                        "a: 1 # \x04\nb: 1\n",  // ends the text for yaml-cpp
+                                        "a: 1\n# where errors at the end stand"}) {
+        EXPECT_EQ(without_comments(untouched), untouched);
+    }
 }
 
 }  // namespace

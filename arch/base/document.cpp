@@ -224,8 +224,9 @@ Document Document::parse(const std::string& text, const std::string& file_name) 
     }
     impl->lines = lines_of(text);
     try {
-        survey_yaml(text);
-        impl->root = YAML::Load(text);
+        const std::string keys = without_comments(text);
+        survey_yaml(keys);
+        impl->root = YAML::Load(keys);
     } catch (const YAML::Exception& e) {
         throw ConfigError(placed(file_name, e.mark.line + 1, e.mark.column + 1,
                                  fmt::format("malformed YAML: {}", e.msg)));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 namespace tilesim::arch::base::config {
@@ -95,6 +96,32 @@ class Survey final : public YAML::EventHandler {
 };
 
 }  // namespace
+
+std::string without_comments(const std::string& text) {
+    const auto odd = [](char c) {  // for yaml-cpp a break, or the end
+        return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t';
+    };
+    if (std::any_of(text.begin(), text.end(), odd)) {
+        return text;
+    }
+    std::string shorter;
+    std::size_t line = 0;
+    // The last line stays: errors stand where it ends.
+    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', line)) {
+        std::size_t hash = text.find('#', line);
+        while (hash < end && hash > line && text[hash - 1] != ' ' && text[hash - 1] != '\t') {
+            hash = text.find('#', hash + 1);
+        }
+        const std::size_t kept = std::min(end, hash < end ? hash + 1 : end);
+        const std::string_view rest = std::string_view{text}.substr(line, kept - line);
+        if (rest.find_first_of("'\"|>") != std::string_view::npos) {
+            return text;  // perhaps in quotes, or in a block
+        }
+        shorter.append(rest).push_back('\n');
+        line = end + 1;
+    }
+    return shorter.append(text, line);
+}
 
 void survey_yaml(const std::string& text) {
     std::istringstream in(text);

@@ -12,6 +12,11 @@ inline constexpr std::size_t kMostDepth =
     64;  // levels, aliases followed; no file of ours passes 10
 inline constexpr std::size_t kMostAliasedNodes = 100'000;  // what one list or map may grow to
 
+// The same document for yaml-cpp, which looks at every character of a comment a hundred times, and
+// half of a device file is comments: of these only the '#' is left. Text in which a '#' after a
+// blank could be anything but a comment stays as it is.
+std::string without_comments(const std::string& text);
+
 // Throws YAML::Exception, with a mark, unless the text is nothing or one well-formed document
 // within these limits.
 void survey_yaml(const std::string& text);
