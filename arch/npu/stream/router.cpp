@@ -112,21 +112,40 @@ class Router {
 
     // A way through a switch and over the wire behind it: graph edges.
     void add_wires() {
-        for (Vertex from = 0; from < ports_.size(); ++from) {
-            const auto [tile, slave] = ports_[from];
+        for (Vertex from = 0; from < ports_.size();) {
+            const program::TileCoordinate tile = ports_[from].tile;
             const program::TileKind kind = config_.kind_of(tile);
-            for (const Bundle bundle : kWires) {
-                const std::int64_t count = ports_of(config_, kind, bundle, PortSide::Master);
-                for (std::int64_t index = 0; index < count; ++index) {
-                    const SwitchPort master{bundle, index};
-                    const auto to = vertices_.find(*wire_from({tile, master}));
-                    if (to != vertices_.end() && can_cross(kind, slave, master)) {
-                        const Edge edge = boost::add_edge(from, to->second, kWire, graph_).first;
-                        wires_[{tile, master}].push_back(edge);
+            const std::vector<Wire> wires = wires_of(tile);
+            for (; from < ports_.size() && ports_[from].tile == tile; ++from) {
+                for (const Wire& wire : wires) {
+                    if (can_cross(kind, ports_[from].port, wire.master)) {
+                        wire.edges->push_back(boost::add_edge(from, wire.to, kWire, graph_).first);
                     }
                 }
             }
         }
+    }
+
+    // A wire from a tile's switch to a neighbour, and the edges that end with it.
+    struct Wire {
+        SwitchPort master;
+        Vertex to;
+        std::vector<Edge>* edges;
+    };
+    std::vector<Wire> wires_of(program::TileCoordinate tile) {
+        std::vector<Wire> wires;
+        for (const Bundle bundle : kWires) {
+            const std::int64_t count =
+                ports_of(config_, config_.kind_of(tile), bundle, PortSide::Master);
+            for (std::int64_t index = 0; index < count; ++index) {
+                const SwitchPort master{bundle, index};
+                const auto to = vertices_.find(*wire_from({tile, master}));
+                if (to != vertices_.end()) {
+                    wires.push_back({master, to->second, &wires_[{tile, master}]});
+                }
+            }
+        }
+        return wires;
     }
 
     void weigh(TilePort master, std::int64_t weight) {
