@@ -24,6 +24,15 @@ std::int64_t low_bits(std::int64_t value, int bits) {
     return value & ((std::int64_t{1} << bits) - 1);
 }
 
+// The bits of `value` dealt out to so many in turn: the XOR of those each of them gets.
+std::int64_t fold(std::int64_t value, int bits) {
+    std::int64_t sums = 0;
+    for (; bits > 0 && value != 0; value >>= bits) {
+        sums ^= low_bits(value, bits);
+    }
+    return sums;
+}
+
 // Where the configuration puts a burst.
 class Rule {
   public:
@@ -31,7 +40,8 @@ class Rule {
         : groups_(config.bank_groups),
           group_bits_(bits_of(config.bank_groups)),
           bank_bits_(bits_of(config.banks_per_group)),
-          hash_(config.bank_hash) {
+          hash_(config.bank_hash),
+          hash_all_(config.bank_hash_rows == HashedRows::All) {
         std::array<int, kFields> filled{};
         int folded = 0;
         for (const AddressBits& entry : config.mapping) {
@@ -39,7 +49,7 @@ class Rule {
             const int bits = static_cast<int>(entry.bits);
             pieces_.push_back({field, bits_, (std::int64_t{1} << bits) - 1, filled[field]});
             if (config.channel_hash && entry.field != AddressField::Channel) {
-                fold(bits_, bits, bits_of(config.channels), filled, folded);
+                fold_channel(bits_, bits, bits_of(config.channels), filled, folded);
             }
             filled[field] += bits;
             bits_ += bits;
@@ -58,8 +68,14 @@ class Rule {
         std::int64_t group = of(AddressField::BankGroup);
         std::int64_t bank = of(AddressField::Bank);
         if (hash_) {  // rows that would share a bank spread over banks
-            group ^= low_bits(row, group_bits_);
-            bank ^= low_bits(row >> group_bits_, bank_bits_);
+            if (hash_all_) {
+                const std::int64_t sums = fold(row, bank_bits_ + group_bits_);
+                bank ^= low_bits(sums, bank_bits_);
+                group ^= sums >> bank_bits_;
+            } else {
+                group ^= low_bits(row, group_bits_);
+                bank ^= low_bits(row >> group_bits_, bank_bits_);
+            }
         }
         const std::int64_t of_channel = of(AddressField::Rank) * groups_ + group;
         std::int64_t channel = of(AddressField::Channel);
@@ -77,8 +93,8 @@ class Rule {
 
     // Bits above the channel's lowest ones go to its bits in turn: whatever the stride, it changes
     // some, and what is not the channel's still names a place in it.
-    void fold(int from, int bits, int channel_bits, const std::array<int, kFields>& filled,
-              int& folded) {
+    void fold_channel(int from, int bits, int channel_bits, const std::array<int, kFields>& filled,
+                      int& folded) {
         if (filled[static_cast<std::size_t>(AddressField::Channel)] == 0) {
             return;
         }
@@ -95,6 +111,7 @@ class Rule {
     int group_bits_;
     int bank_bits_;
     bool hash_;
+    bool hash_all_;
 };
 
 }  // namespace

@@ -33,6 +33,65 @@ TEST(AddressMap, TheHashSpreadsRowsOfOneBankOverAllOfThem) {
     EXPECT_EQ(static_cast<std::int64_t>(banks.size()), config.banks());
 }
 
+MemoryConfig with_all_rows_hashed() {
+    MemoryConfig config;
+    config.bank_hash_rows = HashedRows::All;
+    return config;
+}
+
+TEST(AddressMap, AHashOfAllRowBitsDealsThemToBankBitsAndThenToGroupBitsInTurn) {
+    const MemoryConfig config = with_all_rows_hashed();
+    const AddressMap map(config);
+    const std::int64_t bursts_a_row = config.row / config.burst * config.banks() * config.channels;
+    // Of a channel: group * banks of a group + bank, so bank bits are the lower ones.
+    for (int bit = 0; std::int64_t{1} << bit < config.rows; ++bit) {
+        const Location at = map.locate(bursts_a_row << bit);
+        EXPECT_EQ(at.bank(), std::size_t{1} << (bit % 5)) << bit;
+        EXPECT_EQ(at.row(), std::int64_t{1} << bit);
+    }
+    // Rows 0, 5 and 10 of one bank's bit: the third brings back what two cancelled.
+    EXPECT_EQ(map.locate(bursts_a_row * 0b100001).bank(), 0);
+    EXPECT_EQ(map.locate(bursts_a_row * 0b10000100001).bank(), 1);
+}
+
+TEST(AddressMap, WithAllRowBitsHashedStridesOfRowsMeetEveryBankAlike) {
+    const MemoryConfig config = with_all_rows_hashed();
+    const AddressMap map(config);
+    const std::int64_t bursts_a_row = config.row / config.burst * config.banks() * config.channels;
+    // 512 KiB to 1 GiB: with the lowest ones alone those of 16 MiB and more meet one bank.
+    for (std::int64_t rows = 1; rows * config.banks() <= config.rows; rows *= 2) {
+        std::vector<int> met(static_cast<std::size_t>(config.banks()));
+        for (std::int64_t i = 0; i * rows < config.rows; ++i) {
+            ++met[map.locate(i * rows * bursts_a_row).bank()];
+        }
+        EXPECT_EQ(std::ranges::min(met), std::ranges::max(met)) << rows;
+    }
+}
+
+TEST(AddressMap, EveryBurstOfASmallDeviceHasAPlaceOfItsOwnWithEachHash) {
+    for (const HashedRows rows : {HashedRows::Lowest, HashedRows::All}) {
+        for (const bool channel_hash : {false, true}) {
+            MemoryConfig config;
+            config.bank_hash_rows = rows;
+            config.channel_hash = channel_hash;
+            config.channels = 2;
+            config.rows = 128;
+            config.row = base::Bytes{512};
+            config.mapping = {{AddressField::BankGroup, 1}, {AddressField::Column, 1},
+                              {AddressField::Channel, 1},   {AddressField::BankGroup, 2},
+                              {AddressField::Column, 2},    {AddressField::Bank, 2},
+                              {AddressField::Row, 7}};
+            const AddressMap map(config);
+            const std::int64_t bursts = config.capacity() / config.burst;
+            std::set<Location> places;
+            for (std::int64_t burst = 0; burst < bursts; ++burst) {
+                places.insert(map.locate(burst));
+            }
+            EXPECT_EQ(static_cast<std::int64_t>(places.size()), bursts) << channel_hash;
+        }
+    }
+}
+
 TEST(AddressMap, TheChannelHashAddsTheBitsAboveTheChannelToItInTurn) {
     MemoryConfig config;
     config.bank_hash = false;

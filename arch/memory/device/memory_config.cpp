@@ -313,7 +313,10 @@ MemoryConfig read_device(Node& node) {
     node.optional("ranks", config.ranks, {1, 8}, "ranks a channel");
     node.optional("rows", config.rows, {2, 1 << 24}, "rows a bank");
     read_organisation(node, config);
-    node.optional("bank_hash", config.bank_hash, "XOR of bank and group bits with low row bits");
+    node.optional("bank_hash", config.bank_hash, "XOR of bank and group bits with row bits");
+    node.optional("bank_hash_rows", config.bank_hash_rows,
+                  {{"lowest", HashedRows::Lowest}, {"all", HashedRows::All}},
+                  "row bits of the bank hash: one for each group and bank bit, or all in turn");
     node.optional("channel_hash", config.channel_hash,
                   "XOR of channel bits with the address bits above them, in turn");
     node.optional("refresh", config.refresh, "whether rows are refreshed");

@@ -94,6 +94,9 @@ struct PowerConfig {
     std::int64_t standby_permille = 1000;  // of active standby common to all banks (rho)
 };
 
+// Row bits that a bank hash takes: one for each group and bank bit, or all in turn.
+enum class HashedRows { Lowest, All };
+
 struct MemoryConfig {
     base::Hertz clock{2'800'000'000};  // CK
     std::int64_t channels = 4;         // independent (sub-)channels
@@ -108,7 +111,8 @@ struct MemoryConfig {
                                      {AddressField::Channel, 2},   {AddressField::BankGroup, 2},
                                      {AddressField::Column, 5},    {AddressField::Bank, 2},
                                      {AddressField::Row, 16}};
-    bool bank_hash = true;  // XOR bank and group bits with low row bits
+    bool bank_hash = true;  // XOR bank and group bits with row bits
+    HashedRows bank_hash_rows = HashedRows::Lowest;
     bool channel_hash = false;  // XOR channel bits with the address bits above them
     bool refresh = true;
     bool split_command_bus = false;    // row and column commands have a bus each
