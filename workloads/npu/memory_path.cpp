@@ -39,6 +39,21 @@ double MemoryPath::fabric_ns(const arch::npu::ShimConfig& shim, const std::vecto
          pieces(fabric.chop) / static_cast<double>(columns) * ns(fabric.request_interval)});
 }
 
+double MemoryPath::answers_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& reads,
+                              double dram_bytes, std::int64_t channels) const {
+    constexpr double kOfPeak = 0.85;
+    constexpr double kDramLatencyNs = 60;  // activate and read, about
+    const double bursts = std::accumulate(
+        reads.begin(), reads.end(), 0.0,
+        [&](double sum, const Runs& each) { return sum + pieces_of(each, shim.burst.count()); });
+    const double latency =
+        static_cast<double>((fabric.request_latency + fabric.response_latency).count()) /
+            arch::base::kFemtosecondsPerNanosecond +
+        kDramLatencyNs;
+    return std::max(dram_bytes / memory.peak_bytes_per_second() / kOfPeak * kNanosecondsPerSecond,
+                    bursts * latency / static_cast<double>(channels * shim.outstanding_bursts));
+}
+
 double MemoryPath::least_ns(const arch::npu::ShimConfig& shim, const Traffic& traffic) const {
     const auto way = [&](double bytes) {
         return fabric_ns(shim, {{.bytes = bytes}}, traffic.columns);

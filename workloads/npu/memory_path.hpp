@@ -37,6 +37,11 @@ struct MemoryPath {
     // What the fabric takes for runs of one direction: link, blocks and ports.
     double fabric_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& runs,
                      std::int64_t columns) const;
+
+    // What DRAM takes for `dram_bytes`, at the share of its peak it sustains beside refresh and
+    // turnarounds, and answers to `reads` for as many bursts as `channels` keep under way.
+    double answers_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& reads,
+                      double dram_bytes, std::int64_t channels) const;
 };
 
 }  // namespace tilesim::workloads::npu

@@ -8,6 +8,7 @@
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/gemv.hpp"
+#include "workloads/npu/gemv/expected_time.hpp"
 #include "workloads/npu/gemv/gemv.hpp"
 #include "workloads/npu/gemv/gemv_data.hpp"
 #include "workloads/npu/gemv/mapping_search.hpp"
@@ -50,7 +51,7 @@ class Gemv final : public ProductDataflow<GemvMapping> {
         return {mapping_of(a_case,
                            choose_mapping(problem_of(a_case.problem),
                                           a_case.device.get<NpuConfig>(), path_of(a_case.device))),
-                "no mapping given: a matrix-vector one, chosen by the bounds, see `mapping`"};
+                "no mapping given: a matrix-vector one, expected to be fastest, see `mapping`"};
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
@@ -100,14 +101,17 @@ class Gemv final : public ProductDataflow<GemvMapping> {
   private:
     std::vector<Candidate> named(const Case& a_case, const std::vector<GemvMapping>& maps) const {
         const auto& config = a_case.device.get<NpuConfig>();
+        const MatrixVector problem = problem_of(a_case.problem);
+        const MemoryPath path = path_of(a_case.device);
         std::vector<Candidate> list;
         for (const GemvMapping& map : maps) {
             list.push_back(
-                {fmt::format("{} columns of {}, {} rows a call, {}, {}", map.columns_of(config),
+                {fmt::format("{} columns of {}, {} rows a call, {}, {}{}", map.columns_of(config),
                              map.rows, map.rows_per_call, map.direct() ? "direct" : "memory_tile",
-                             map.order == GemvMapping::Order::Apart ? "apart" : "in turn"),
-                 mapping_of(a_case, map),
-                 bounds_of(problem_of(a_case.problem), map, config, path_of(a_case.device))});
+                             map.order == GemvMapping::Order::Apart ? "apart" : "in turn",
+                             map.one_vector_stream ? ", one vector stream" : ""),
+                 mapping_of(a_case, map), bounds_of(problem, map, config, path),
+                 expected_ns(problem, map, config, path)});
         }
         return list;
     }

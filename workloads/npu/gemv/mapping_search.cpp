@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
-#include <tuple>
 
 #include "arch/base/config.hpp"
+#include "workloads/npu/gemv/expected_time.hpp"
 
 namespace tilesim::workloads::npu::gemv {
 
@@ -25,8 +25,11 @@ std::vector<GemvMapping> mappings_of(const MatrixVector& problem, const NpuConfi
     const auto try_rows = [&](GemvMapping map) {
         for (map.rows_per_call = 64; map.rows_per_call >= 1; map.rows_per_call /= 2) {
             map.rows_per_core = std::max(map.rows_per_call, kFewestResults);
-            if (problems_of(problem, map, config).empty()) {
-                mappings.push_back(map);
+            for (const bool one : {false, true}) {
+                map.one_vector_stream = one;
+                if (problems_of(problem, map, config).empty()) {
+                    mappings.push_back(map);
+                }
             }
         }
     };
@@ -73,14 +76,12 @@ std::vector<GemvMapping> variants_of(const MatrixVector& problem, const GemvMapp
 GemvMapping choose_mapping(const MatrixVector& problem, const NpuConfig& config,
                            const MemoryPath& path) {
     std::optional<GemvMapping> best;
-    std::tuple<double, double> best_cost;
+    double best_ns = 0;
     for (const GemvMapping& map : mappings_of(problem, config)) {
-        const GemmBounds bounds = bounds_of(problem, map, config, path);
-        const std::tuple cost{bounds.tightest_ns(),
-                              bounds.compute_ns + bounds.stream_ns + bounds.memory_ns};
-        if (!best || cost < best_cost) {  // the first of equals: fewest calls
+        const double ns = expected_ns(problem, map, config, path);
+        if (!best || ns < best_ns) {  // the first of equals: fewest calls
             best = map;
-            best_cost = cost;
+            best_ns = ns;
         }
     }
     if (!best) {

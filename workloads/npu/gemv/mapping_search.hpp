@@ -11,10 +11,10 @@ namespace tilesim::workloads::npu::gemv {
 // Those that fit.
 std::vector<GemvMapping> mappings_of(const MatrixVector& problem,
                                      const arch::npu::NpuConfig& config);
-// Those that fit and differ from `mapping` in one of the keys `mappings_of` leaves alone.
+// Those that fit and differ from `mapping` in one key.
 std::vector<GemvMapping> variants_of(const MatrixVector& problem, const GemvMapping& mapping,
                                      const arch::npu::NpuConfig& config);
-// The one the bounds like best. Throws ConfigError where none fits.
+// The one expected to be fastest. Throws ConfigError where none fits.
 GemvMapping choose_mapping(const MatrixVector& problem, const arch::npu::NpuConfig& config,
                            const MemoryPath& path);
 

@@ -198,28 +198,17 @@ double page_walks(const SearchContext& at, const OutputStationaryMapping& map,
     return walks(runs.a, known) + walks(runs.b_of_columns, known && at.problem.b_column_major);
 }
 
-// What memory and the way to it take: DRAM, which sustains this share of its peak beside refresh
-// and turnarounds; answers of as many bursts as channels keep under way; fabric; page walks.
+// What memory and the way to it take: DRAM and its answers; fabric; page walks.
 double memory_ns(const SearchContext& at, const OutputStationaryMapping& map,
                  const GemmBounds& bounds, const Rounds& rounds) {
-    constexpr double kOfPeak = 0.85;
-    constexpr double kDramLatencyNs = 60;  // activate and read, about
-    const arch::fabric::FabricConfig& fabric = at.path.fabric;
     const arch::npu::ShimConfig& shim = at.config.shim;
     const RoundRuns runs = runs_of(at, map, rounds);
     const std::int64_t columns = map.columns_of(at.config);
-    const double bursts =
-        pieces_of(runs.a, shim.burst.count()) + pieces_of(runs.b, shim.burst.count());
-    const double latency =
-        ns_of(fabric.request_latency) + ns_of(fabric.response_latency) + kDramLatencyNs;
-    const auto under_way =
-        static_cast<double>(columns * at.config.shim_dma.channels * shim.outstanding_bursts);
-    return std::max({bounds.dram_bytes / at.path.memory.peak_bytes_per_second() / kOfPeak *
-                         kNanosecondsPerSecond,
-                     bursts * latency / under_way,
+    return std::max({at.path.answers_ns(shim, {runs.a, runs.b}, bounds.dram_bytes,
+                                        columns * at.config.shim_dma.channels),
                      at.path.fabric_ns(shim, {runs.a, runs.b}, columns),
                      at.path.fabric_ns(shim, {runs.c}, columns),
-                     page_walks(at, map, runs) * ns_of(fabric.page_walk)});
+                     page_walks(at, map, runs) * ns_of(at.path.fabric.page_walk)});
 }
 
 }  // namespace
