@@ -59,6 +59,11 @@ LoweredElementwise lower(const ElementwiseProblem& problem, const ElementwiseMap
 GemmBounds bounds_of(const ElementwiseProblem& problem, const ElementwiseMapping& mapping,
                      const arch::npu::NpuConfig& config, const MemoryPath& path);
 
+// What a run may take: the columns' tasks one after the other, then the last column's rows, through
+// its port, its stream or its core; or all columns' rows over what they share.
+double expected_ns(const ElementwiseProblem& problem, const ElementwiseMapping& mapping,
+                   const arch::npu::NpuConfig& config, const MemoryPath& path);
+
 // Mappings worth a try, those that fit; the widest first.
 std::vector<ElementwiseMapping> mappings_of(const ElementwiseProblem& problem,
                                             const arch::npu::NpuConfig& config);

@@ -49,12 +49,13 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
                 "workload.elementwise: {}", problems_of(problem, {}, config).front()));
         }
         const auto cost = [&](const ElementwiseMapping& map) {
-            return bounds_of(problem, map, config, path_of(a_case.device)).tightest_ns();
+            return expected_ns(problem, map, config, path_of(a_case.device));
         };
         const auto best = std::min_element(
             mappings.begin(), mappings.end(),
             [&](const auto& a, const auto& b) { return cost(a) < cost(b); });
-        return {mapping_of(a_case, *best), "no mapping given: chosen by the bounds, see `mapping`"};
+        return {mapping_of(a_case, *best),
+                "no mapping given: the one expected to be fastest, see `mapping`"};
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
@@ -96,7 +97,8 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
         for (const ElementwiseMapping& map : mappings_of(problem, config)) {
             list.push_back(
                 {fmt::format("{} columns, {} rows a call", map.columns, map.rows_per_call),
-                 mapping_of(a_case, map), bounds_of(problem, map, config, path_of(a_case.device))});
+                 mapping_of(a_case, map), bounds_of(problem, map, config, path_of(a_case.device)),
+                 expected_ns(problem, map, config, path_of(a_case.device))});
         }
         return list;
     }
