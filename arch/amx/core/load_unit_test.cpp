@@ -234,6 +234,24 @@ TEST(LoadUnit, ALoadWaitsForItsPageAndYoungerOnesGoOn) {
     EXPECT_EQ(bench.result(1), start + 5 + 2);
 }
 
+TEST(LoadUnit, APageThatAnotherDroveOutIsLookedUpAgain) {
+    AmxConfig config = sample();
+    config.pages.first = {base::Bytes{2 * caches::kLineBytes}, 2, 0};  // two pages
+    config.pages.second_latency = base::Cycles{7};
+    config.caches.fill_percent = 10'000;
+    Bench bench("tileloadd tmm0, [0x200000], 4096\n", config);
+    const caches::Line first = caches::line_at(0x200000);
+    bench.pages.warm(first, first + 3 * caches::kLinesPerPage);
+    bench.loads.fill(1);  // no slot: lines that hit are looked for ahead
+    // Its pages come one after the other; the third drives the first out.
+    bench.run(1 + 3 * 7, 3);
+    bench.caches.warm(first, caches::Level::L1, false);
+    bench.run(1 + 3 * 7 + 7);
+    EXPECT_EQ(bench.window.at(bench.ids[0]).next_line, 0);
+    bench.run(1 + 3 * 7 + 1 + 7);
+    EXPECT_EQ(bench.window.at(bench.ids[0]).next_line, 1);
+}
+
 TEST(LoadUnit, OlderLoadsTakeTheSlotsFirst) {
     AmxConfig config = sample();
     config.access.load_lines = 1;
