@@ -105,39 +105,42 @@ Cache::Victim Cache::install(Line line, bool dirty) {
         return {};
     }
     std::int64_t way = 0;
-    Victim victim;
-    if (const std::uint32_t empty = every_way_ & ~marks.taken; empty != 0) {
+    const std::uint32_t empty = every_way_ & ~marks.taken;
+    if (empty != 0) {
         way = std::countr_zero(empty);
     } else {
         way = by_chance()
                   ? static_cast<std::int64_t>(next_random() % static_cast<std::uint64_t>(ways_))
                   : last_used(set);
         displaced_ = true;
-        victim = {static_cast<Line>(tag_at(set, way)) - 1, (marks.dirty >> way & 1U) != 0};
     }
-    tag_at(set, way) = tag_of(line);
+    std::uint32_t& tag = tag_at(set, way);
+    const std::uint32_t mark = 1U << way;
+    const Victim victim =
+        empty != 0 ? Victim{} : Victim{static_cast<Line>(tag) - 1, (marks.dirty & mark) != 0};
+    tag = tag_of(line);
     use(set, way);
-    marks.taken |= 1U << way;
-    marks.dirty = (marks.dirty & ~(1U << way)) | (dirty ? 1U : 0U) << way;
-    note(line, way);
-    forget(victim.line);
+    marks.taken |= mark;
+    marks.dirty = dirty ? marks.dirty | mark : marks.dirty & ~mark;
+    if (guess_mask_ != 0) {
+        note(line, way);
+        forget(victim.line);
+    }
     return victim;
 }
 
 // The line is there now.
 void Cache::note(Line line, std::int64_t way) {
-    if (guess_mask_ != 0) {
-        Guess& guess = guess_[index(line) & guess_mask_];
-        guess.way = static_cast<std::uint8_t>(way);
-        if (guess.lines < kMany) {
-            ++guess.lines;
-        }
+    Guess& guess = guess_[index(line) & guess_mask_];
+    guess.way = static_cast<std::uint8_t>(way);
+    if (guess.lines < kMany) {
+        ++guess.lines;
     }
 }
 
 // No longer.
 void Cache::forget(Line line) {
-    if (guess_mask_ == 0 || line == kNone) {
+    if (line == kNone) {
         return;
     }
     Guess& guess = guess_[index(line) & guess_mask_];
@@ -153,7 +156,9 @@ bool Cache::remove(Line line) {
         return false;
     }
     tag_at(set, way) = 0;
-    forget(line);
+    if (guess_mask_ != 0) {
+        forget(line);
+    }
     marks_[set].taken &= ~(1U << way);
     return (marks_[set].dirty >> way & 1U) != 0;
 }

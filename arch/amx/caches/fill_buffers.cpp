@@ -51,32 +51,48 @@ FillBuffer& FillBuffers::take_wait(std::int64_t cycle) {
 
 // Behind all that are ready sooner, or at the same time in a buffer taken before.
 void FillBuffers::enqueue(Queue& queue, const FillBuffer& buffer) {
-    auto place = queue.end();
-    while (place != queue.begin()) {
-        const FillBuffer& before = buffers_[*(place - 1)];
+    if (queue.behind == queue.of.size()) {
+        std::copy(queue.begin(), queue.end(), queue.of.begin());
+        queue.behind -= queue.first;
+        queue.first = 0;
+    }
+    std::size_t place = queue.behind++;
+    for (; place > queue.first; --place) {
+        const FillBuffer& before = buffers_[queue.of[place - 1]];
         if (before.ready_at < buffer.ready_at ||
             (before.ready_at == buffer.ready_at && before.order < buffer.order)) {
             break;
         }
-        --place;
+        queue.of[place] = queue.of[place - 1];
     }
-    queue.insert(place, index_of(buffer));
+    queue.of[place] = index_of(buffer);
+}
+
+// Where it is there: a line nobody knows of is not.
+void FillBuffers::dequeue(Queue& queue, const FillBuffer& buffer) const {
+    std::size_t place = queue.first;
+    while (place < queue.behind && queue.of[place] != index_of(buffer)) {
+        ++place;
+    }
+    if (place == queue.behind) {
+        return;
+    }
+    for (; place > queue.first; --place) {
+        queue.of[place] = queue.of[place - 1];
+    }
+    ++queue.first;
 }
 
 void FillBuffers::set_ready(FillBuffer& buffer, std::int64_t cycle) {
     if (buffer.ready_at != kUnknownCycle) {
-        std::erase(moves_, index_of(buffer));
+        dequeue(moves_, buffer);
     }
     buffer.ready_at = cycle;
     enqueue(moves_, buffer);
 }
 
 void FillBuffers::give_back(FillBuffer& buffer) {
-    Queue& queue = buffer.moves ? moves_ : waits_;
-    const auto place = std::find(queue.begin(), queue.end(), index_of(buffer));  // mostly the first
-    if (place != queue.end()) {
-        queue.erase(place);
-    }
+    dequeue(buffer.moves ? moves_ : waits_, buffer);
     if (buffer.moves) {
         --held_[slot_of(buffer.line)].count;
     }

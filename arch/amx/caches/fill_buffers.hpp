@@ -93,7 +93,17 @@ class FillBuffers {
   private:
     static constexpr std::size_t kMost = 64;  // of a word's bits
     static constexpr std::size_t kSlots = 256;
-    using Queue = std::vector<std::uint8_t>;  // indices, first ready first
+    // Indices, first ready first. That one goes most often: its place stays behind.
+    struct Queue {
+        std::array<std::uint8_t, 2 * kMost> of{};
+        std::size_t first = 0;
+        std::size_t behind = 0;
+
+        bool empty() const { return first == behind; }
+        std::uint8_t front() const { return of[first]; }
+        const std::uint8_t* begin() const { return of.data() + first; }
+        const std::uint8_t* end() const { return of.data() + behind; }
+    };
     // Lines that lie a power of two apart spread over all.
     static std::size_t slot_of(Line line) {
         constexpr std::uint64_t kGoldenRatio = 0x9E37'79B9'7F4A'7C15;
@@ -105,6 +115,7 @@ class FillBuffers {
     const FillBuffer* search(Line line) const;
     FillBuffer& take_any();
     void enqueue(Queue& queue, const FillBuffer& buffer);
+    void dequeue(Queue& queue, const FillBuffer& buffer) const;
     std::uint8_t index_of(const FillBuffer& buffer) const {
         return static_cast<std::uint8_t>(&buffer - buffers_.data());
     }

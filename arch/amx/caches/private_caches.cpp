@@ -21,6 +21,7 @@ PrivateCaches::PrivateCaches(const PrivateCacheConfig& config, base::Hertz clock
       l1_(config.l1),
       l2_(config.l2),
       buffers_(config.fill_buffers),
+      line_units_(kLineBytes * kPathUnits / config.fill_width.count()),
       stream_cycles_(base::Clock{clock}.first_cycle_from(config.streaming_store).count()),
       streams_(config.l2_streamer_wakes) {}
 
@@ -28,31 +29,30 @@ bool PrivateCaches::pending(Line line) const {
     return std::find(pending_.begin(), pending_.end(), line) != pending_.end();
 }
 
-void PrivateCaches::load_missing(Line line, std::int64_t now, std::uint32_t waiter, bool fills_l1) {
-    FillBuffer* buffer = nullptr;
-    take_buffer(line, now, fills_l1, false, buffer);
+void PrivateCaches::load_missing(Line line, FillBuffer* buffer, std::int64_t now,
+                                 std::uint32_t waiter, bool fills_l1) {
+    if (buffer == nullptr) {
+        buffer = &take_free_buffer(line, now, false);
+    }
+    buffer->fills_l1 = buffer->fills_l1 || fills_l1;
     ++counters_.l1_misses;
     buffer->waiters.push_back(waiter);
     if (config_.l1_next_line && !l1_.contains(line + 1)) {
-        take_buffer(line + 1, now, true, false, buffer);
+        take_buffer(line + 1, now, true, false);
     }
 }
 
-PrivateCaches::Outcome PrivateCaches::own(Line line, std::int64_t now) {
-    if (l1_.contains(line)) {
-        return Outcome::Hit;
-    }
-    FillBuffer* buffer = nullptr;
-    const Outcome outcome = take_buffer(line, now, true, true, buffer);
-    counters_.ownerships += outcome == Outcome::Waiting ? 1 : 0;
-    return outcome;
+FillBuffer& PrivateCaches::take_free_buffer(Line line, std::int64_t now, bool own) {
+    FillBuffer& buffer = buffers_.take(line);
+    buffer.own = own;
+    ask(buffer, now);
+    return buffer;
 }
 
 // PREFETCHT1 and T2 go to the L2 even where the L1 has the line.
 PrivateCaches::Outcome PrivateCaches::prefetch(Line line, bool into_l1, std::int64_t now) {
-    FillBuffer* buffer = nullptr;
     if (into_l1) {
-        return l1_.contains(line) ? Outcome::Hit : take_buffer(line, now, true, false, buffer);
+        return l1_.contains(line) ? Outcome::Hit : take_buffer(line, now, true, false);
     }
     if (buffers_.full()) {
         ++counters_.no_buffer;
@@ -71,8 +71,7 @@ void PrivateCaches::train(std::size_t instruction, Line line, std::int64_t now) 
     }
     const Line next = strides_.access(instruction, line);
     if (next != Cache::kNone && !buffers_.full() && !l1_.contains(next)) {
-        FillBuffer* buffer = nullptr;
-        take_buffer(next, now, true, false, buffer);
+        take_buffer(next, now, true, false);
     }
 }
 
@@ -86,22 +85,6 @@ PrivateCaches::Outcome PrivateCaches::stream(Line line, std::int64_t now) {
     ++counters_.streams;
     give_up(line);
     outbox_.push_back({UncoreRequest::Kind::Stream, line, now});
-    return Outcome::Waiting;
-}
-
-PrivateCaches::Outcome PrivateCaches::take_buffer(Line line, std::int64_t now, bool fills_l1,
-                                                  bool own, FillBuffer*& taken) {
-    taken = buffers_.find(line);
-    if (taken == nullptr) {
-        if (buffers_.full()) {
-            ++counters_.no_buffer;
-            return Outcome::NoBuffer;
-        }
-        taken = &buffers_.take(line);
-        taken->own = own;
-        ask(*taken, now);
-    }
-    taken->fills_l1 = taken->fills_l1 || fills_l1;
     return Outcome::Waiting;
 }
 
@@ -257,7 +240,7 @@ void PrivateCaches::fill(FillBuffer& buffer, std::int64_t now, std::vector<Arriv
         return;
     }
     last_quarter_ = quarter_of(buffer.line);
-    path_free_ = start + kLineBytes * kPathUnits / config_.fill_width.count();
+    path_free_ = start + line_units_;
     pipe_free_ = std::max(pipe_free_, start) + config_.read_percent * kPathUnits / kPercent;
     const Line line = buffer.line;
     if (buffer.level != Level::L2) {

@@ -95,16 +95,24 @@ class PrivateCaches {
             ++counters_.l1_hits;
             return Outcome::Hit;
         }
-        if (buffers_.full() && buffers_.find(line) == nullptr) {
+        FillBuffer* const buffer = buffers_.find(line);
+        if (buffer == nullptr && buffers_.full()) {
             ++counters_.no_buffer;
             l2_.expect(line);
             return Outcome::NoBuffer;
         }
-        load_missing(line, now, waiter, fills_l1);
+        load_missing(line, buffer, now, waiter, fills_l1);
         return Outcome::Waiting;
     }
     // A store wants to write: asks for the line when it is not in the L1.
-    Outcome own(Line line, std::int64_t now);
+    Outcome own(Line line, std::int64_t now) {
+        if (l1_.contains(line)) {
+            return Outcome::Hit;
+        }
+        const Outcome outcome = take_buffer(line, now, true, true);
+        counters_.ownerships += outcome == Outcome::Waiting ? 1 : 0;
+        return outcome;
+    }
     // Writes into the L1; false when the line is not there.
     bool commit(Line line) { return l1_.write(line); }
     Outcome prefetch(Line line, bool into_l1, std::int64_t now);
@@ -148,8 +156,22 @@ class PrivateCaches {
     // time is kept in parts of a cycle that 48 B/cycle and hundredths both divide.
     static constexpr std::int64_t kPathUnits = 19'200;
 
-    void load_missing(Line line, std::int64_t now, std::uint32_t waiter, bool fills_l1);
-    Outcome take_buffer(Line line, std::int64_t now, bool fills_l1, bool own, FillBuffer*& taken);
+    void load_missing(Line line, FillBuffer* buffer, std::int64_t now, std::uint32_t waiter,
+                      bool fills_l1);
+    // The line's own, or a free one that then asks the L2 for it.
+    Outcome take_buffer(Line line, std::int64_t now, bool fills_l1, bool own) {
+        FillBuffer* buffer = buffers_.find(line);
+        if (buffer == nullptr) {
+            if (buffers_.full()) {
+                ++counters_.no_buffer;
+                return Outcome::NoBuffer;
+            }
+            buffer = &take_free_buffer(line, now, own);
+        }
+        buffer->fills_l1 = buffer->fills_l1 || fills_l1;
+        return Outcome::Waiting;
+    }
+    FillBuffer& take_free_buffer(Line line, std::int64_t now, bool own);
     void ask(FillBuffer& buffer, std::int64_t now);
     Line quarter_of(Line line) const;
     std::int64_t start_of(Line line, std::int64_t now) const;
@@ -178,6 +200,7 @@ class PrivateCaches {
     std::uint64_t version_ = 0;
     std::int64_t path_free_ = 0;  // in kPathUnits a cycle
     std::int64_t pipe_free_ = 0;
+    std::int64_t line_units_;  // the path's time for a line
     Line last_quarter_ = -1;
     // When misses leave each quarter, by bits 0 and 1 of a line alone, in kPathUnits.
     std::array<std::int64_t, 4> quarter_free_{};

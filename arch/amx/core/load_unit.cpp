@@ -24,11 +24,17 @@ void LoadUnit::start(EntryId id) {
 
 void LoadUnit::take_slots(EntryId id, std::int64_t now) {
     const Entry& entry = window_.at(id);
-    if (config_.access.prefetch_port && program::is_prefetch(entry.instruction->opcode)) {
-        send_prefetch(id, now);
+    if (program::is_prefetch(entry.instruction->opcode)) {
+        if (config_.access.prefetch_port) {
+            send_prefetch(id, now);
+        } else if (slots_left(now) && prefetch(id, now) == Access::Done) {
+            slot_ += kSlot;
+        }
         return;
     }
-    while (slots_left(now) && entry.next_line < entry.lines && access(id, now) == Access::Done) {
+    const Lines lines(entry);
+    while (slots_left(now) && entry.next_line < entry.lines &&
+           load_line(id, lines(entry.next_line), now) == Access::Done) {
         slot_ += kSlot;
     }
 }
@@ -37,7 +43,7 @@ void LoadUnit::take_slots(EntryId id, std::int64_t now) {
 void LoadUnit::send_prefetch(EntryId id, std::int64_t now) {
     const bool by_port = prefetch_free_ <= now;
     const bool by_slot = prefetch_slot_free_ <= now && slots_left(now);
-    if ((!by_port && !by_slot) || access(id, now) == Access::Blocked) {
+    if ((!by_port && !by_slot) || prefetch(id, now) == Access::Blocked) {
         return;
     }
     --prefetches_;
@@ -168,15 +174,9 @@ bool LoadUnit::forwards(const Entry& entry, std::int64_t store) const {
            stores_.forwards(store, entry.address, entry.bytes);
 }
 
-LoadUnit::Access LoadUnit::access(EntryId id, std::int64_t now) {
+// The entry's next line.
+LoadUnit::Access LoadUnit::load_line(EntryId id, caches::Line line, std::int64_t now) {
     Entry& entry = window_.at(id);
-    if (entry.refused == caches_.version()) {
-        return Access::Blocked;
-    }
-    const caches::Line line = line_of(entry, entry.next_line);
-    if (program::is_prefetch(entry.instruction->opcode)) {
-        return prefetch(id, pages_.physical(line), now);
-    }
     if (!pages_.ready(line, now)) {
         wake_ = std::min(wake_, pages_.next_event());
         return Access::Blocked;
@@ -190,7 +190,7 @@ LoadUnit::Access LoadUnit::access(EntryId id, std::int64_t now) {
         }
         entry.store = StoreBuffer::kNone;
     }
-    return load(id, pages_.physical(line), now);
+    return load(entry, id, pages_.physical(line), now);
 }
 
 // The store that blocked it does so no longer.
@@ -215,8 +215,7 @@ LoadUnit::Access LoadUnit::take_from(std::int64_t store, EntryId id, std::int64_
     return Access::Done;
 }
 
-LoadUnit::Access LoadUnit::load(EntryId id, caches::Line line, std::int64_t now) {
-    Entry& entry = window_.at(id);
+LoadUnit::Access LoadUnit::load(Entry& entry, EntryId id, caches::Line line, std::int64_t now) {
     const program::Opcode opcode = entry.instruction->opcode;
     const bool nontemporal = opcode == program::Opcode::Tileloaddt1;
     if (nontemporal && nontemporal_free_ > now) {
@@ -250,8 +249,9 @@ LoadUnit::Access LoadUnit::load(EntryId id, caches::Line line, std::int64_t now)
     return Access::Done;
 }
 
-LoadUnit::Access LoadUnit::prefetch(EntryId id, caches::Line line, std::int64_t now) {
+LoadUnit::Access LoadUnit::prefetch(EntryId id, std::int64_t now) {
     Entry& entry = window_.at(id);
+    const caches::Line line = pages_.physical(line_of(entry, 0));
     if (fetch(entry.instruction->opcode, line, now) == caches::PrivateCaches::Outcome::NoBuffer) {
         entry.refused = caches_.version();
         return Access::Blocked;

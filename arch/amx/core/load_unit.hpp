@@ -66,7 +66,7 @@ class LoadUnit {
         bool operator==(const Translated&) const = default;
     };
     static constexpr std::int64_t kSlot = 100;
-    Access access(EntryId id, std::int64_t now);
+    Access load_line(EntryId id, caches::Line line, std::int64_t now);
     void run_ahead(std::int64_t now);
     bool slots_left(std::int64_t now) const { return slot_ < (now + 1) * cycle_; }
     bool prefetch_port_left(std::int64_t now) const {
@@ -74,8 +74,8 @@ class LoadUnit {
     }
     void take_slots(EntryId id, std::int64_t now);
     void send_prefetch(EntryId id, std::int64_t now);
-    Access load(EntryId id, caches::Line line, std::int64_t now);
-    Access prefetch(EntryId id, caches::Line line, std::int64_t now);
+    Access load(Entry& entry, EntryId id, caches::Line line, std::int64_t now);
+    Access prefetch(EntryId id, std::int64_t now);
     caches::PrivateCaches::Outcome fetch(program::Opcode opcode, caches::Line line,
                                          std::int64_t now);
     Access take_from(std::int64_t store, EntryId id, std::int64_t now);

@@ -69,9 +69,11 @@ class StoreBuffer {
         std::int64_t data_at = caches::kUnknownCycle;
         std::int64_t committed_at = caches::kUnknownCycle;
     };
-    static constexpr std::size_t kFilter = 256;
+    static constexpr std::size_t kFilter = 1024;
+    // Lines that lie a power of two apart spread over all.
     static std::size_t slot_of(caches::Line line) {
-        return static_cast<std::size_t>(line) % kFilter;
+        constexpr std::uint64_t kGoldenRatio = 0x9E37'79B9'7F4A'7C15;
+        return static_cast<std::uint64_t>(line) * kGoldenRatio >> 54U;
     }
     static caches::Line line_of(const Entry& entry) { return caches::line_at(entry.address); }
     std::int64_t search(caches::Line line, std::uint64_t sequence) const;
