@@ -487,7 +487,7 @@ class AmxDataflow final : public Dataflow {
         // to try twice as many takes more than a second.
         constexpr double kFewSteps = 12'000;
         using Order = AmxMapping::Order;
-        std::vector<Order> orders{Order::Interleaved};
+        std::vector<std::optional<Order>> orders{std::nullopt};
         if (steps_of(*gemm) <= kFewSteps) {
             orders.push_back(Order::KInnermost);
         }
@@ -495,10 +495,10 @@ class AmxDataflow final : public Dataflow {
         using Layout = AmxMapping::BLayout;
         for (const auto& [m, n] : {std::pair{2, 2}, {1, 4}, {3, 1}, {1, 2}, {1, 1}}) {
             for (const Layout layout : {Layout::Packed, Layout::Vnni}) {
-                for (const Order order : orders) {
+                for (const std::optional<Order> order : orders) {
                     AmxMapping mapping = whole_socket(*gemm, m, n, cores);
                     mapping.b_layout = layout;
-                    mapping.order = order;
+                    mapping.order = order.value_or(mapping.order);
                     mapping.prefetch_next = mapping.prefetch_next && layout == Layout::Packed;
                     if (const auto time_ns = time_of({*this, mapping}, a_case, runner, least_ns)) {
                         least_ns = *time_ns;
@@ -507,7 +507,15 @@ class AmxDataflow final : public Dataflow {
                 }
             }
         }
-        // So does when the first block of B is asked for.
+        // Stores among the last products may be worth what their order of loads costs.
+        AmxMapping stores = best.mapping.get<AmxMapping>();
+        if (std::exchange(stores.order, Order::Interleaved) != Order::Interleaved) {
+            if (const auto time_ns = time_of({*this, stores}, a_case, runner, least_ns)) {
+                least_ns = *time_ns;
+                best.mapping = {*this, stores};
+            }
+        }
+        // Of few steps, when the first block of B is asked for decides, too.
         AmxMapping asked = best.mapping.get<AmxMapping>();
         asked.prefetch_first = asked.prefetch_next && orders.size() > 1;
         if (asked.prefetch_first && time_of({*this, asked}, a_case, runner, least_ns)) {

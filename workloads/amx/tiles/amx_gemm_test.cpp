@@ -392,16 +392,36 @@ TEST(AmxGemm, AWholeSocketsMappingFitsTheCachesAndItsWeights) {
         EXPECT_EQ(problems_of(problem, mapping, 56), std::vector<std::string>{});
         return mapping;
     };
-    EXPECT_EQ(mapping_of(gemm(512, 4096, 512)).kc, 1024);  // rows of 1 KiB
-    EXPECT_EQ(mapping_of(gemm(512, 4096, 512, DataType::Bf16, DataType::F32)).kc, 512);
+    using Order = AmxMapping::Order;
+    EXPECT_EQ(mapping_of(gemm(512, 4096, 512)).order, Order::Switched);
+    EXPECT_EQ(whole_socket(gemm(512, 4096, 512), 1, 4, 56).order,
+              Order::Interleaved);  // nine tiles
+    EXPECT_EQ(mapping_of(narrow(64, 4096, 512)).order, Order::Interleaved);
     EXPECT_TRUE(mapping_of(gemm(512, 4096, 512)).prefetch_next);
     EXPECT_TRUE(mapping_of(gemm(512, 4096, 512)).a_packed);
     EXPECT_EQ(mapping_of(gemm(512, 4096, 512)).c_padding, 64);  // 33 lines of int32 a row
     EXPECT_EQ(mapping_of(gemm(512, 4096, 496)).c_padding, 0);   // 31
+    EXPECT_EQ(mapping_of(gemm(512, 4096, 511)).c_padding, 64);  // of whole tiles, too
     EXPECT_FALSE(mapping_of(gemm(512, 4096, 512, DataType::F32, DataType::F32)).prefetch_next);
     EXPECT_EQ(mapping_of(narrow(32, 4096, 512)).decompress, AmxMapping::Decompress::Interleaved);
     EXPECT_EQ(mapping_of(narrow(33, 4096, 512)).decompress, AmxMapping::Decompress::Ahead);
     EXPECT_EQ(mapping_of(narrow(32, 32, 512)).decompress, AmxMapping::Decompress::Ahead);
+}
+
+TEST(AmxGemm, ACoresRowsOfAStayInHalfOfTheL2) {
+    const auto kc = [](std::int64_t m, std::int64_t k, std::int64_t cores, DataType a, DataType c) {
+        return whole_socket(gemm(m, k, 512, a, c), 2, 2, cores).kc;
+    };
+    const auto int8 = [&](std::int64_t m, std::int64_t k, std::int64_t cores) {
+        return kc(m, k, cores, DataType::Int8, DataType::Int32);
+    };
+    EXPECT_EQ(int8(512, 4096, 56), 0);  // 64 rows a core
+    EXPECT_EQ(int8(512, 2048, 1), 0);
+    EXPECT_EQ(int8(512, 4096, 1), 2048);
+    EXPECT_EQ(kc(512, 4096, 1, DataType::Bf16, DataType::F32), 1024);
+    EXPECT_EQ(int8(512, 4096 + 64, 1), 22 * 64);  // three parts of 65 tiles
+    EXPECT_EQ(int8(8192, 4096, 1), 1024);         // no less
+    EXPECT_EQ(int8(32, 4096, 1), 1024);           // one block of rows
 }
 
 TEST(AmxGemm, SaysWhyCompressedWeightsCannotRun) {

@@ -109,14 +109,26 @@ void add_amx_blocks(std::vector<Candidate>& list, const Dataflow& dataflow, cons
     }
 }
 
+std::int64_t k_tile_of(const GemmProblem& gemm) {
+    constexpr std::int64_t kTileRowBits = 512;
+    return kTileRowBits / std::min<std::int64_t>(16, arch::base::bits_of(gemm.a));  // f32: of parts
+}
+
+// The largest of the fewest about equal parts of an extent that are no larger than `most`, in whole
+// steps; 0: of one.
+std::int64_t part_of(std::int64_t extent, std::int64_t most, std::int64_t step) {
+    const std::int64_t steps = ceil_div(extent, step);
+    const std::int64_t parts = ceil_div(steps, std::max<std::int64_t>(1, most / step));
+    return parts > 1 ? ceil_div(steps, parts) * step : 0;
+}
+
 }  // namespace
 
 AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
                         std::int64_t cores) {
     constexpr std::int64_t kTileRows = 16;
-    // Of a cache block, in reduced elements: rows of 1 KiB, so that 32 of A stay in the L1.
-    const std::int64_t depth = 1024 / (gemm.a == DataType::Int8 ? 1 : 2);
-    constexpr std::int64_t kColumns = 256;  // so that a block of B takes a quarter of the L2
+    constexpr std::int64_t kHalfL2 = 1 << 20;
+    constexpr std::int64_t kLeast = 1024;  // of a row of A: shorter ones move C too often
     AmxMapping map;
     map.m_acc = m_acc;
     map.n_acc = n_acc;
@@ -124,18 +136,26 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     map.partition = AmxMapping::Partition::MN;
     map.threads =
         std::min(cores, ceil_div(gemm.m, m_acc * kTileRows) * ceil_div(gemm.n, n_acc * kTileRows));
-    const std::int64_t across = shares_of_n(gemm, map);
+    const std::int64_t width = m_acc * kTileRows;
+    const std::int64_t rows =
+        ceil_div(ceil_div(gemm.m, width), map.threads / shares_of_n(gemm, map)) * width;
     const bool plain =
         gemm.a == DataType::Int8 ? gemm.c == DataType::Int32 : gemm.c == DataType::F32;
     const bool compressed = decompresses(gemm, map);
-    const bool blocks = plain && !compressed && gemm.k >= 2 * depth;
-    map.kc = blocks ? depth : 0;
+    // Each block of columns reads a core's rows of A again: they stay in half of the L2. Of one
+    // block of rows nothing is read again; the first block of B, which nothing prefetches, is
+    // small.
+    const std::int64_t bytes = rows > width ? std::max(kHalfL2 / rows, kLeast) : kLeast;
+    map.kc = plain && !compressed ? part_of(gemm.k, bytes / bytes_of(gemm.a), k_tile_of(gemm)) : 0;
+    if (!compressed && m_acc * n_acc + n_acc < arch::amx::program::kTiles) {
+        map.order = AmxMapping::Order::Switched;
+    }
     // Tiles of A in order of k, as B's: rows of a power of two of bytes share sets of the L1. Rows
     // of C an odd number of lines apart, for the same reason.
     map.a_packed = true;
     constexpr std::int64_t kLine = 64;
-    map.c_padding = gemm.n * arch::base::bits_of(gemm.c) / 8 % (2 * kLine) == 0 ? kLine : 0;
-    map.nc = gemm.n / across > kColumns ? kColumns : 0;
+    const std::int64_t c_row = ceil_div(gemm.n, kTileRows) * kTileRows * bytes_of(gemm.c);
+    map.c_padding = c_row % (2 * kLine) == 0 ? kLine : 0;
     map.prefetch_next = map.b_layout == AmxMapping::BLayout::Packed && gemm.a != DataType::F32;
     constexpr std::int64_t kMostDepth = 64;  // of a k tile
     if (compressed && gemm.m <= m_acc * kTileRows && gemm.k > kMostDepth) {
@@ -149,10 +169,8 @@ namespace {
 
 TileCounts tiles_of(const GemmProblem& gemm) {
     constexpr std::int64_t kTileRows = 16;
-    constexpr std::int64_t kTileRowBits = 512;
-    const std::int64_t tile_k =
-        kTileRowBits / std::min<std::int64_t>(16, arch::base::bits_of(gemm.a));
-    return {ceil_div(gemm.m, kTileRows), ceil_div(gemm.k, tile_k), ceil_div(gemm.n, kTileRows)};
+    return {ceil_div(gemm.m, kTileRows), ceil_div(gemm.k, k_tile_of(gemm)),
+            ceil_div(gemm.n, kTileRows)};
 }
 
 }  // namespace
