@@ -228,7 +228,7 @@ void Array::build_flows(bool functional) {
             route.name, streams_, *sources_.at(route.source), branches, arbiters_of(route),
             header, route.keep_header, functional));
         if (route.source.port == program::PortKind::Core) {
-            core_outputs_.at(route.source)->set_flow(*flows_.back());
+            core_outputs_.at(route.source)->add_flow(route.packet_id, *flows_.back());
         } else {
             channel_flows_.at(route.source)->add(route.packet_id, *flows_.back());
         }

@@ -207,6 +207,27 @@ class CoreChecks : private ProblemList {
         if (op.operand) {
             check_size(core, *op.operand, op.words * kWordBytes, fmt::format("what it {}", what));
         }
+        if constexpr (std::is_same_v<Op, program::PutStreamOp>) {
+            check_packet(core, port, op.packet);
+        }
+    }
+
+    // A port's words are a circuit's, or each put says which packet it may begin.
+    void check_packet(const program::CoreProgram& core, const program::ChannelId& port,
+                      std::optional<std::int64_t> packet) {
+        std::vector<std::string> ids;
+        bool taken = false;
+        for (const program::Route& route : program_.routes) {
+            if (route.source == port) {
+                taken = taken || route.packet_id == packet;
+                ids.push_back(route.packet_id ? fmt::format("packet {}", *route.packet_id)
+                                              : "no packets");
+            }
+        }
+        require(ids.empty() || taken, "{}: puts {} on {}, whose routes take {}",
+                core_name(core.tile),
+                packet ? fmt::format("packet {}", *packet) : "words that are no packet",
+                program::name_of(port), fmt::join(ids, " and "));
     }
 
     const program::CoreProgram* script_of(program::TileCoordinate tile) const {

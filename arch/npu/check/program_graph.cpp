@@ -206,6 +206,9 @@ class Builder {
             last = end;
             entry.ends.begins.add(entry.frame, begin, words);
             entry.ends.ends.add(entry.frame, end, words);
+            if (descriptor->packet && descriptor->packet->in_data) {
+                entry.ends.begins.usable = false;  // its receiver's words are fewer
+            }
             use_lock(agent, entry.frame, begin, descriptor->acquire, true);
             use_lock(agent, entry.frame, end, descriptor->release, false);
         }
@@ -478,6 +481,11 @@ class Builder {
         return chain == chains_.end() ? nullptr : &chain->second.ends;
     }
 
+    // The headers are among the words its core puts.
+    static bool is_of_core_packets(const program::Route& route) {
+        return route.packet_id && route.source.port == program::PortKind::Core;
+    }
+
     void add_streams() {
         std::map<program::ChannelId, int> senders;  // of a receiver
         for (const program::Route& route : program_.routes) {
@@ -498,7 +506,8 @@ class Builder {
                                                    config_.stream.words_per_cycle() *
                                                    stream::hops(route, i);
                 if (from != nullptr && to != nullptr && !route.keep_header &&
-                    routes[route.source] == 1 && senders[route.destinations[i]] == 1) {
+                    !is_of_core_packets(route) && routes[route.source] == 1 &&
+                    senders[route.destinations[i]] == 1) {
                     add_stream(*from, *to, room, config_.stream.words_per_cycle());
                 }
             }

@@ -416,9 +416,6 @@ class Verifier : private ProblemList {
             require(!route.packet_id || (*route.packet_id >= 0 && *route.packet_id < kPacketIds),
                     "route {}: packet id {} is not 0..31", route.name, route.packet_id.value_or(0));
             require(!route.destinations.empty(), "route {}: has no destination", route.name);
-            require(!route.packet_id || route.source.port == program::PortKind::Dma,
-                    "route {}: packets that a core sends on its own stream are not modelled",
-                    route.name);
             std::set<program::ChannelId> ends;
             check_channel(route.source);
             require(route.source.direction == program::Direction::MM2S,
@@ -494,8 +491,10 @@ class Verifier : private ProblemList {
                            route.destinations.end();
                 }),
                 "{} reads C from core_in1, which no route reaches", who);
-        require(routed([&out](const program::Route& route) { return route.source == out; }),
-                "{} writes C to core_out0, which no route leaves", who);
+        require(routed([&out](const program::Route& route) {
+                    return route.source == out && !route.packet_id;
+                }),
+                "{} writes C to core_out0, which no circuit leaves", who);
         if (call.operands.size() != 1) {
             require(false, "{} takes one operand, B", who);
             return;

@@ -188,7 +188,7 @@ TEST(ProgramVerifier, StreamFedKernelsNeedTheirStreams) {
     EXPECT_EQ(problem([](program::Program& p) { p.routes.erase(p.routes.begin()); }),
               "tile 0,2 core: kernel block reads C from core_in1, which no route reaches");
     EXPECT_EQ(problem([](program::Program& p) { p.routes.pop_back(); }),
-              "tile 0,2 core: kernel block writes C to core_out0, which no route leaves");
+              "tile 0,2 core: kernel block writes C to core_out0, which no circuit leaves");
     EXPECT_EQ(problem([](program::Program& p) {
                   p.routes.push_back(p.routes[1]);
                   p.routes[2].name = "again";
@@ -240,7 +240,16 @@ TEST(ProgramVerifier, CoresPutOnAndGetFromStreamsThatAreThere) {
               }),
               "core 0,2: what it puts on core_out0 is 260 B, buffer first has 256 B");
     EXPECT_EQ(problem([](program::Program& p) { p.routes[0].packet_id = 3; }),
-              "route way: packets that a core sends on its own stream are not modelled");
+              "core 0,2: puts words that are no packet on core_out0, whose routes take packet 3");
+    EXPECT_EQ(problem([](program::Program& p) {
+                  p.cores[0].script = {{program::PutStreamOp{0, 64, 0, 5, true}}};
+              }),
+              "core 0,2: puts packet 5 on core_out0, whose routes take no packets");
+    EXPECT_EQ(problem([](program::Program& p) {
+                  p.routes[0].packet_id = 5;
+                  p.cores[0].script = {{program::PutStreamOp{0, 64, 0, 5, true}}};
+              }),
+              "");
 }
 
 }  // namespace

@@ -120,7 +120,8 @@ class TransferChecks {
         }
         for (const program::BufferDescriptor* descriptor : chain.descriptors) {
             Moved& moved = moved_[channel][descriptor->packet ? descriptor->packet->id : kNoPacket];
-            const std::int64_t words = dma::stream_words(*descriptor);
+            const bool header = descriptor->packet && descriptor->packet->in_data;
+            const std::int64_t words = dma::stream_words(*descriptor) - (header ? 1 : 0);
             if (task.out_of_order) {  // as many packets as come, each as long as its descriptor
                 moved.endless = true;
                 moved.endless_words = 1;
@@ -142,6 +143,14 @@ class TransferChecks {
             moved.words = words.value_or(0);
             moved.endless = !words;
             moved.endless_words = 1;
+            // How many of the words are headers depends on where packets end.
+            for (const program::Route& route : program_.routes) {
+                if (route.source == port && route.packet_id) {
+                    Moved& packets = moved_[port][*route.packet_id];
+                    packets.endless = true;
+                    packets.endless_words = 1;
+                }
+            }
         }
     }
 
@@ -215,8 +224,11 @@ class TransferChecks {
         if (sent == expected.words) {
             return;
         }
-        const std::string text = fmt::format("{} expects {} words, {} sends {}", place_of(to),
-                                             expected.words, from, sent);
+        const std::string text = senders.empty()
+                                     ? fmt::format("{} expects {} words, and no route leads there",
+                                                   place_of(to), expected.words)
+                                     : fmt::format("{} expects {} words, {} sends {}", place_of(to),
+                                                   expected.words, from, sent);
         const bool starves = sent < expected.words;
         // A run that ends with its sequence needs only the transfers the sequence waits for.
         const bool needed = !program_.ends_with_sequence || (starves && waits_.contains(to));
@@ -235,10 +247,19 @@ class TransferChecks {
                                                       route.packet_id.value_or(kNoPacket) == packet;
                                            });
             if (!there) {
+                const bool leaves =
+                    std::any_of(program_.routes.begin(), program_.routes.end(),
+                                [&](const program::Route& route) { return route.source == from; });
                 const std::string text =
-                    id < 0 ? fmt::format("{}: sends words, but no route leaves it", place_of(from))
-                           : fmt::format("{}: sends packet {}, but no route takes that id",
-                                         place_of(from), id);
+                    id < 0 && leaves
+                        ? fmt::format(
+                              "{}: sends words that are no packet, and its routes take "
+                              "packets only",
+                              place_of(from))
+                    : id < 0
+                        ? fmt::format("{}: sends words, but no route leaves it", place_of(from))
+                        : fmt::format("{}: sends packet {}, but no route takes that id",
+                                      place_of(from), id);
                 // Whether it comes to that before the sequence ends, the run tells.
                 if (program_.ends_with_sequence) {
                     warn(text);

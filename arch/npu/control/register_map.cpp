@@ -443,7 +443,7 @@ std::vector<std::uint32_t> encode_descriptor(TileKind kind, const RegisterDescri
     write(layout.length, d.length - layout.length_bias);
     write(layout.address, given.address / layout.address_unit);
     write(layout.address_high, given.address >> 32);
-    if (d.packet) {
+    if (d.packet && !d.packet->in_data) {
         write(layout.packet, 1);
         write(layout.packet_id, d.packet->id);
         write(layout.packet_type, d.packet->type);

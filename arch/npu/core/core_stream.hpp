@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "arch/npu/npu_config.hpp"
@@ -48,16 +50,24 @@ class CoreInput final : public stream::StreamSinkClient {
     stream::StreamSink sink_;
 };
 
+// A packet stream is cut by what the core puts: the first word after an end is a header.
 class CoreOutput final : public stream::StreamSourceClient {
   public:
-    void set_flow(stream::StreamFlow& flow) { flow_ = &flow; }
+    // `packet_id`: that of the packets that go this way; a circuit has none.
+    void add_flow(std::optional<std::int64_t> packet_id, stream::StreamFlow& flow) {
+        flows_.emplace_back(packet_id, &flow);
+    }
 
+    struct Packet {
+        std::optional<std::int64_t> id{};  // of a packet that begins with these words
+        bool ends = false;                 // with the last of them
+    };
     // `bytes`: what is sent, in functional mode; stays valid until the transfer ends.
     void begin(std::int64_t words, std::span<const std::byte> bytes, base::Cycles from,
+               CoreStreamClient& client, const Packet& packet);
+    void begin(std::int64_t words, std::span<const std::byte> bytes, base::Cycles from,
                CoreStreamClient& client) {
-        client_ = &client;
-        left_ = bytes;
-        flow_->begin(words, words, from);
+        begin(words, bytes, from, client, {});
     }
     void on_stream_pushed(std::int64_t pieces, std::int64_t words, base::Cycles end) override {
         client_->on_core_words(pieces * words, end - base::Cycles{words});
@@ -67,7 +77,8 @@ class CoreOutput final : public stream::StreamSourceClient {
 
   private:
     CoreStreamClient* client_ = nullptr;  // of the last transfer
-    stream::StreamFlow* flow_ = nullptr;
+    std::vector<std::pair<std::optional<std::int64_t>, stream::StreamFlow*>> flows_;
+    stream::StreamFlow* under_way_ = nullptr;  // the flow of the packet that has not ended
     std::span<const std::byte> left_;
 };
 

@@ -28,7 +28,7 @@ struct Client final : CoreStreamClient {
 
 // One core's output leads to another's input.
 struct Bench {
-    Bench() { output.set_flow(flow); }
+    Bench() { output.add_flow(std::nullopt, flow); }
     testing::Timeline time;
     Client sender{time};
     Client receiver{time};
@@ -74,6 +74,40 @@ TEST(CoreStream, ASenderStopsWhenTheStreamIsFull) {
     b.time.at(31, [&] { b.input.begin(kFit + 1, Cycles{31}, b.receiver); });
     b.time.run();
     EXPECT_THAT(b.sender.done, ElementsAre(31 + 1));  // in the place of the first word
+}
+
+// Packets of two ids leave by one port; each id has a receiver of its own.
+TEST(CoreStream, APacketGoesTheWayOfItsHeaderUntilItEnds) {
+    testing::Timeline time;
+    Client sender{time};
+    Client at_first{time};
+    Client at_second{time};
+    CoreOutput output;
+    CoreInput first{time.scheduler};
+    CoreInput second{time.scheduler};
+    const auto flow_to = [&](CoreInput& input, std::uint32_t id) {
+        return stream::StreamFlow{
+            "packets", time.scheduler, output, {{&input.sink(), Cycles{kLatency}, kFit, kFit}}, {},
+            id,        false,          true};
+    };
+    auto three = flow_to(first, 3);
+    auto nine = flow_to(second, 9);
+    output.add_flow(3, three);
+    output.add_flow(9, nine);
+    const auto words = numbers();
+    const auto bytes = std::as_bytes(std::span{words});
+    first.begin(6, Cycles{0}, at_first);
+    second.begin(4, Cycles{0}, at_second);
+    output.begin(5, bytes, Cycles{0}, sender, {3, false});
+    time.at(20, [&] { output.begin(2, bytes.subspan(20), Cycles{20}, sender, {9, true}); });
+    time.at(40, [&] { output.begin(5, bytes, Cycles{40}, sender, {9, true}); });
+    time.run();
+    EXPECT_THAT(sender.done, ElementsAre(5, 22, 45));
+    EXPECT_THAT(at_first.done, ElementsAre(22 + kLatency));  // 9 was no header: one was under way
+    EXPECT_THAT(at_second.done, ElementsAre(45 + kLatency));
+    std::vector<std::uint32_t> got;
+    first.take_words(got);
+    EXPECT_THAT(got, ElementsAre(words[1], words[2], words[3], words[4], words[5], words[6]));
 }
 
 TEST(CoreStream, TransfersKeepTheOrderOfTheirWords) {

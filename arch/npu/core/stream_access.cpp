@@ -36,7 +36,7 @@ void StreamAccess::put(const program::PutStreamOp& op) {
         zeros_.resize(static_cast<std::size_t>(words_ * kWordBytes));
         bytes = zeros_;
     }
-    ports_.output(op.port).begin(op.words, bytes, begin_, *this);
+    ports_.output(op.port).begin(op.words, bytes, begin_, *this, {op.packet, op.ends_packet});
 }
 
 void StreamAccess::get(const program::GetStreamOp& op) {

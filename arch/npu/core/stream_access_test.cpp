@@ -57,7 +57,7 @@ struct Bench {
           flow("stream", streams, west.ports.output(0),
                {{&east.ports.input(1).sink(), Cycles{kLatency * words_per_cycle}, kFit}}, {},
                std::nullopt, false, functional) {
-        west.ports.output(0).set_flow(flow);
+        west.ports.output(0).add_flow(std::nullopt, flow);
     }
     static NpuConfig config_of(std::int64_t words_per_cycle) {
         NpuConfig config = testing::core_config();

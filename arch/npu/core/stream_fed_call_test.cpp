@@ -75,7 +75,7 @@ struct Bench {
                      std::nullopt, false, with_bytes);
         c_out.emplace("out", time.scheduler, ports->output(0), branches(sink.sink), kNoArbiters,
                       std::nullopt, false, with_bytes);
-        ports->output(0).set_flow(*c_out);
+        ports->output(0).add_flow(std::nullopt, *c_out);
     }
     static std::vector<stream::StreamFlow::Branch> branches(stream::StreamSink& to) {
         return {{&to, Cycles{kLatency}, kFit}};

@@ -27,9 +27,11 @@ class ChannelFlows {
     std::vector<std::pair<std::optional<std::int64_t>, stream::StreamFlow*>> flows_;
 };
 
-// What the header of the descriptor's packet tells an out-of-order receiver.
-inline std::int64_t named_descriptor(const program::BufferDescriptor& descriptor) {
-    return descriptor.packet ? descriptor.packet->descriptor : 0;
+// The descriptor's packet, if it sends one; the header tells an out-of-order receiver what it
+// names.
+inline stream::PacketPart packet_of(const program::BufferDescriptor& descriptor) {
+    const program::Packet packet = descriptor.packet.value_or(program::Packet{});
+    return {.descriptor = packet.descriptor, .header_in_data = packet.in_data};
 }
 
 }  // namespace tilesim::arch::npu::dma

@@ -27,7 +27,7 @@ void ShimReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
     memory_wait_ = Cycles{0};
     stream_idle_since_ = from;
     flow_ = &flows_.of(entry.descriptor, channel_.name());
-    flow_->begin(entry.stream_words, 0, from, named_descriptor(entry.descriptor));
+    flow_->begin(entry.stream_words, 0, from, packet_of(entry.descriptor));
     issue();
 }
 

@@ -11,7 +11,7 @@ void TileReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
         offset_ = entry.descriptor.offset;
     }
     flows_.of(entry.descriptor, channel_.name())
-        .begin(entry.stream_words, entry.stream_words, from, named_descriptor(entry.descriptor));
+        .begin(entry.stream_words, entry.stream_words, from, packet_of(entry.descriptor));
 }
 
 void TileReader::read_words(std::span<std::uint32_t> into) {

@@ -114,6 +114,8 @@ struct Packet {
     std::int64_t type = 0;  // 3 bits
     // The receiver's descriptor, where its channel takes packets out of order; 6 bits.
     std::int64_t descriptor = 0;
+    // The header is the first word of the data: the channel adds none.
+    bool in_data = false;
 };
 
 // The other half of a descriptor that alternates between two buffers (AIE1's A/B mode): every
@@ -296,6 +298,10 @@ struct PutStreamOp {
     std::int64_t port = 0;
     std::int64_t words = 1;
     std::optional<std::int64_t> operand;
+    // Of a port whose routes are packets': the id in the header, which is the first of the words
+    // where no packet is under way.
+    std::optional<std::int64_t> packet = {};
+    bool ends_packet = false;  // with its last word (TLAST)
 };
 struct GetStreamOp {
     std::int64_t port = 0;

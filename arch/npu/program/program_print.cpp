@@ -71,10 +71,11 @@ std::string descriptor(const Program& program, const BufferDescriptor& bd, bool 
         text += ", release: " + action(program, *bd.release);
     }
     if (bd.packet) {
-        text += fmt::format(", packet: {{id: {}, type: {}{}}}", bd.packet->id, bd.packet->type,
+        text += fmt::format(", packet: {{id: {}, type: {}{}{}}}", bd.packet->id, bd.packet->type,
                             bd.packet->descriptor == 0
                                 ? ""
-                                : fmt::format(", descriptor: {}", bd.packet->descriptor));
+                                : fmt::format(", descriptor: {}", bd.packet->descriptor),
+                            bd.packet->in_data ? ", in_data: on" : "");
     }
     if (bd.next) {
         text += fmt::format(", next: {}", *bd.next);
@@ -262,8 +263,10 @@ class Printer {
                                      operand(core, ", into: ", get->operand));
             } else if (const auto* sent = std::get_if<PutStreamOp>(&entry.op)) {
                 text_ +=
-                    fmt::format("{}- put_stream: {{port: {}, words: {}{}}}\n", indent, sent->port,
-                                sent->words, operand(core, ", from: ", sent->operand));
+                    fmt::format("{}- put_stream: {{port: {}, words: {}{}{}{}}}\n", indent,
+                                sent->port, sent->words, operand(core, ", from: ", sent->operand),
+                                sent->packet ? fmt::format(", packet: {}", *sent->packet) : "",
+                                sent->ends_packet ? ", ends_packet: on" : "");
             } else if (const auto* read = std::get_if<GetStreamOp>(&entry.op)) {
                 text_ +=
                     fmt::format("{}- get_stream: {{port: {}, words: {}{}}}\n", indent, read->port,

@@ -245,6 +245,8 @@ class Reader {
             packet.optional("type", bd.packet->type, {0, 7}, "packet type");
             packet.optional("descriptor", bd.packet->descriptor, {0, 63},
                             "the receiver's, where it takes packets out of order");
+            packet.optional("in_data", bd.packet->in_data,
+                            "the data's first word is the header, and the channel adds none");
             packet.done();
         }
         if (node.has("next")) {
@@ -501,6 +503,16 @@ class Reader {
         node.optional("port", op.port, {0, 7}, "of the core's inputs or outputs");
         node.required("words", op.words, {1, 1 << 20}, "of 32 bits");
         op.operand = optional_rotation(node, operand, core);
+        if constexpr (std::is_same_v<Op, PutStreamOp>) {
+            if (node.has("packet")) {
+                std::int64_t id = 0;
+                node.optional(
+                    "packet", id, {0, 31},
+                    "id in the header, which is the first word where no packet is under way");
+                op.packet = id;
+            }
+            node.optional("ends_packet", op.ends_packet, "with its last word (TLAST)");
+        }
         node.done();
         return op;
     }

@@ -48,6 +48,7 @@ cores:
           - put: {words: 5, from: x}
           - get: {words: 3}
           - put_stream: {port: 1, words: 7, from: x}
+          - put_stream: {port: 0, words: 3, packet: 5, ends_packet: on}
           - get_stream: {port: 0, words: 11}
 sequence:
   - write_descriptor: {tile: [0, 0], descriptor: {id: 3, buffer: A, offset: 0, length: 16}}

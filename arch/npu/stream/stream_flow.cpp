@@ -113,32 +113,53 @@ StreamFlow::StreamFlow(std::string name, CycleScheduler& scheduler, StreamSource
 }
 
 void StreamFlow::begin(std::int64_t words, std::int64_t available, Cycles from,
-                       std::int64_t descriptor) {
+                       const PacketPart& part) {
     SIM_CHECK(!active_, "{}: a transfer began before the last one had ended", name_);
-    if (header_) {
-        std::int64_t taken = pushed_;
-        for (const BranchState& state : branches_) {
-            taken = std::min(taken, state.taken);
-        }
-        while (packets_.size() > 1 && packets_[1].from <= taken) {
-            packets_.pop_front();
-        }
-        packets_.push_back({pushed_, descriptor});
-    }
     active_ = true;
     unsent_ = words;
     available_ = available;
     transfer_unpumped_ = words;
     push_free_ = std::max(push_free_, scheduler_.ticks(from));
-    if (header_ && keep_header_) {
-        ++unsent_;
-        ++available_;
-        header_unpumped_ = true;
-    } else if (header_) {
-        push_free_ += Cycles{1};  // the header passes the switches and is dropped at the end
+    ends_packet_ = part.ends;
+    if (header_ && part.begins) {
+        begin_packet(part);
     }
     if (!tail_pending_ && hold_arbiters(push_free_)) {
         progress();
+    }
+}
+
+void StreamFlow::begin_packet(const PacketPart& part) {
+    std::int64_t taken = pushed_;
+    for (const BranchState& state : branches_) {
+        taken = std::min(taken, state.taken);
+    }
+    while (packets_.size() > 1 && packets_[1].from <= taken) {
+        packets_.pop_front();
+    }
+    packets_.push_back({pushed_, part.descriptor});
+    if (part.header_in_data) {
+        header_due_ = !keep_header_;
+        header_unread_ = header_due_;
+        transfer_unpumped_ -= header_due_ ? 1 : 0;
+    } else if (keep_header_) {
+        ++unsent_;
+        ++available_;
+        header_unpumped_ = true;
+    } else {
+        push_free_ += Cycles{1};  // the header passes the switches and is dropped at the end
+    }
+}
+
+// The same for a header that the source has among its words.
+void StreamFlow::pass_header() {
+    header_due_ = false;
+    --unsent_;
+    --available_;
+    push_free_ += Cycles{1};
+    source_.on_stream_pushed(1, 1, push_free_);
+    if (unsent_ == 0) {
+        scheduler_.at(push_free_, *this);
     }
 }
 
@@ -322,7 +343,10 @@ void StreamFlow::progress() {
         }
         const bool passing = !tail_pending_ && arbiters_held_ == arbiters_.size();
         moved = false;
-        if (passing && active_ && unsent_ > 0) {
+        if (passing && active_ && header_due_ && available_ > 0) {
+            pass_header();
+        }
+        if (passing && active_ && unsent_ > 0 && !header_due_) {
             push_steady_pieces();
             moved = push_piece();
         }
@@ -339,7 +363,9 @@ void StreamFlow::on_event(std::uint64_t, base::Femtoseconds) {
         pump(transfer_unpumped_);
     }
     active_ = false;
-    if (tail_fits()) {
+    if (!ends_packet_) {
+        // Its arbiters stay held for what is still to come.
+    } else if (tail_fits()) {
         release_arbiters(now);
     } else {
         tail_pending_ = !arbiters_.empty();
@@ -404,6 +430,11 @@ void StreamFlow::pump(std::int64_t words) {
         read_by_all = std::min(read_by_all, state.read_position);
     }
     words_.drop_before(read_by_all);
+    if (header_unread_) {
+        std::uint32_t header = 0;
+        source_.read_words({&header, 1});
+        header_unread_ = false;
+    }
     if (header_unpumped_) {
         words_.append(1)[0] = *header_;
         header_unpumped_ = false;

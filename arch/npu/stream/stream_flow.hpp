@@ -9,7 +9,8 @@
 //
 // Models:  one word a cycle; latency per receiver; bounded words between source and receiver (in
 //          flight and in the FIFOs); broadcast, where the slowest receiver holds back all; packet
-//          header words; arbiters held until the end of a packet.
+//          header words, added or among the data; arbiters held until the end of a packet, which
+//          may be several transfers.
 // Ignores: the split of a route's FIFO capacity over its switches (one capacity a branch), and the
 //          word-wise interleaving of stalls shorter than that capacity.
 // Source:  AMD AM020; capacities in docs/modelling.md.
@@ -106,6 +107,14 @@ class StreamSink final : public base::EventHandler {
     bool functional_ = false;
 };
 
+// What of a packet a transfer is.
+struct PacketPart {
+    std::int64_t descriptor = 0;  // what the header names
+    bool header_in_data = false;  // the header is the transfer's first word; else it is added
+    bool begins = true;           // else it goes on with the packet under way
+    bool ends = true;             // with its last word
+};
+
 class StreamFlow final : public base::EventHandler, public ArbiterClient {
   public:
     struct Branch {
@@ -123,9 +132,9 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     StreamSourceClient& source() const { return source_; }
 
     // Starts a transfer of `words` words, of which `available` can be sent from cycle `from` on.
-    // `descriptor`: what the header of a packet names.
+    // `part`: of a packet.
     void begin(std::int64_t words, std::int64_t available, base::Cycles from,
-               std::int64_t descriptor = 0);
+               const PacketPart& part = {});
     // Makes further words of the transfer available.
     void supply(std::int64_t words, base::Cycles from);
     // The receiver of a branch accepts words again.
@@ -174,6 +183,8 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     bool holds_back(const BranchState& state) const;
     bool push_piece();
     void push_steady_pieces();
+    void begin_packet(const PacketPart& part);
+    void pass_header();
     void pump(std::int64_t words);
     bool hold_arbiters(base::Cycles now);
     bool tail_fits() const;
@@ -188,6 +199,9 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     bool tail_pending_ = false;  // the source has sent a packet whose end stands before an arbiter
     std::optional<std::uint32_t> header_;
     bool keep_header_;
+    // The transfer's first word is a header that goes no further than the receivers' switches.
+    bool header_due_ = false;
+    bool ends_packet_ = true;  // the transfer
 
     bool active_ = false;         // a transfer has begun and its end is not yet reported
     std::int64_t unsent_ = 0;     // words of the transfer not yet pushed
@@ -206,6 +220,7 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     WordQueue words_;  // functional mode: words pumped and not read by all
     std::int64_t transfer_unpumped_ = 0;
     bool header_unpumped_ = false;
+    bool header_unread_ = false;  // of the source's words, which nobody receives
 };
 
 }  // namespace tilesim::arch::npu::stream

@@ -229,6 +229,48 @@ TEST(StreamFlow, AHeaderCostsACycleAndIsDroppedUnlessItIsKept) {
     EXPECT_EQ(received(true, 41).front(), 29U);
 }
 
+TEST(StreamFlow, AHeaderAmongTheDataIsItsFirstWordAndDroppedUnlessItIsKept) {
+    const auto received = [](bool keep, std::int64_t expected) {
+        Bench bench;
+        Source source;
+        Receiver receiver{bench.scheduler};
+        StreamFlow flow("flow", bench.scheduler, source,
+                        {{&receiver.sink, kLatency, kCapacity, kArbiterCapacity}}, {}, 29, keep,
+                        true);
+        bench.at(0_cyc, [&] {
+            receiver.sink.begin(expected, 0_cyc);
+            flow.begin(40, 0, 0_cyc, {.header_in_data = true});
+        });
+        bench.at(11_cyc, [&] { flow.supply(40, 11_cyc); });
+        bench.run();
+        EXPECT_EQ(source.sent.at(0), 51_cyc);
+        EXPECT_EQ(receiver.received.at(0), 51_cyc + kLatency);
+        std::int64_t pushed = 0;
+        for (const auto& [words, end] : source.pieces) {
+            pushed += words;
+        }
+        EXPECT_EQ(pushed, 40);
+        return receiver.words;
+    };
+    EXPECT_EQ(received(false, 39).front(), 1U);
+    EXPECT_EQ(received(true, 40).front(), 0U);
+}
+
+TEST(StreamFlow, AHeaderAloneIsATransfer) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver}, {}, 1);
+    bench.at(0_cyc, [&] { flow->begin(1, 1, 3_cyc, {.header_in_data = true, .ends = false}); });
+    bench.at(20_cyc, [&] {
+        receiver.sink.begin(10, 20_cyc);
+        flow->begin(10, 10, 20_cyc, {.header_in_data = true, .begins = false});
+    });
+    bench.run();
+    EXPECT_EQ(source.sent, (std::vector<Cycles>{4_cyc, 30_cyc}));
+    EXPECT_EQ(receiver.words.front(), 1U);  // the second transfer has no header
+}
+
 TEST(StreamFlow, DescriptorsOfBothEndsNeedNotAgree) {
     Bench bench;
     Source source;
@@ -286,6 +328,26 @@ TEST(StreamArbiter, IsHeldUntilTheEndOfThePacket) {
         EXPECT_EQ(receiver.words[i], i);       // of the first, whole,
         EXPECT_EQ(receiver.words[40 + i], i);  // then of the second
     }
+}
+
+TEST(StreamArbiter, IsHeldBetweenTheTransfersOfAPacket) {
+    Bench bench;
+    Source first;
+    Source second;
+    Receiver receiver{bench.scheduler};
+    StreamArbiter arbiter{"arbiter"};
+    const auto a = flow_to(bench, first, {&receiver}, {&arbiter}, 1);
+    const auto b = flow_to(bench, second, {&receiver}, {&arbiter}, 2);
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(80, 0_cyc);
+        a->begin(20, 20, 0_cyc, {.ends = false});
+        b->begin(40, 40, 0_cyc);
+    });
+    bench.at(100_cyc, [&] { a->begin(20, 20, 100_cyc, {.begins = false}); });
+    bench.run();
+    EXPECT_EQ(first.sent, (std::vector<Cycles>{21_cyc, 120_cyc}));  // the second without a header
+    EXPECT_EQ(second.sent.at(0), 160_cyc);
+    EXPECT_EQ(receiver.received.at(0), 160_cyc + kLatency);
 }
 
 TEST(StreamArbiter, ServesPacketsInOrderOfTheirArrival) {

@@ -80,13 +80,16 @@ class CoreReader {
             writer_.clock().wait_for_operands(operation);
             writer_.flush(ops);
             const StreamUse use = read_stream_use(operation, scope, lowering_.config.core);
-            ops.push_back({program::PutStreamOp{use.port, use.words, std::nullopt}});
+            ops.push_back(
+                {program::PutStreamOp{use.port, use.words, std::nullopt, use.packet, false}});
             lowering_.note(kZeros);
         } else if (name == "aie.get_stream") {
             const StreamUse use = read_stream_use(operation, scope, lowering_.config.core);
             name_results(operation, scope);
             writer_.flush(ops);
             ops.push_back({program::GetStreamOp{use.port, use.words, std::nullopt}});
+        } else if (name == "aie.buffer" || name == "aie.lock") {
+            // As if it stood at the device's level.
         } else if (name == "aie.objectfifo.acquire") {
             acquire_elements(operation, scope, ops);
         } else if (name == "aie.objectfifo.release") {
@@ -367,7 +370,8 @@ class CoreReader {
         op.kernel = kernel(symbol, operation);
         ops.push_back({op});
         if (stream.put > 0) {
-            ops.push_back({program::PutStreamOp{stream.put_port, stream.put, std::nullopt}});
+            ops.push_back({program::PutStreamOp{stream.put_port, stream.put, std::nullopt,
+                                                stream.packet, true}});
             lowering_.note(kZeros);
         }
         if (cascade.put > 0) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "arch/npu/check/script_words.hpp"
+#include "workloads/npu/mlir/flows.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
@@ -50,9 +51,12 @@ StreamUse read_stream_use(const Operation& operation, const Scope& scope,
         inside.take();
     }
     inside.expect(",");
-    inside.value();
+    const auto value = scope.constant(inside.value());
     inside.expect(":");
     use.words = words_of(inside);
+    if (value && use.words == 1) {
+        use.packet = *value & (kPacketIds - 1);
+    }
     return use;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arch/base/config.hpp"
+#include "workloads/npu/mlir/inner_names.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
@@ -171,6 +172,7 @@ void check_operations(Lowering& lowering) {
                                               "aie.switchbox",
                                               "aie.shim_mux",
                                               "aie.wire",
+                                              "aie.plio",  // a port of the programmable logic
                                               "aie.end",
                                               "func.func",
                                               "memref.global",
@@ -296,6 +298,7 @@ Source parse_design(const std::string& text, const std::string& file, std::int64
         source.notes.emplace_back(
             "text in front of the module is no MLIR: left out");
     }
+    separate_inner_names(source.operations);
     return source;
 }
 

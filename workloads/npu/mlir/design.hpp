@@ -51,6 +51,8 @@ struct StreamWords {
     std::int64_t put = 0;
     std::int64_t get_port = 0;
     std::int64_t put_port = 0;
+    // What a call puts where packets leave by the port is one, its header first: the header's id.
+    std::optional<std::int64_t> packet{};
 };
 
 // What the host does besides the run-time sequence, after it.
@@ -87,6 +89,7 @@ struct ReadOptions {
     // What the host puts into arguments, 32-bit words by the argument's name.
     std::map<std::string, std::vector<std::uint32_t>> words{};
     std::map<std::int64_t, std::int64_t> loops{};     // runs of loops whose data decides, by line
+    std::map<std::string, std::int64_t> headers{};    // packet ids in buffers' first words, by name
     std::vector<HostStep> host;
     // The same design with the bodies of its cores, which the compiler leaves beside a file where
     // they are in ELF files.

@@ -28,6 +28,7 @@ constexpr std::string_view kPlaceholder = "NPUDEVICE";
 constexpr arch::base::config::Range kCycles{0, 1'000'000'000};
 constexpr arch::base::config::Range kWords{0, 1'000'000};
 constexpr arch::base::config::Range kStreamPorts{0, 7};
+constexpr arch::base::config::Range kHeaderIds{0, 31};  // 5 bits of a packet's header
 
 void read_inline(Node node, InlineCosts& costs) {
     const auto read = [&node](const char* key, std::int64_t& value, const char* description) {
@@ -74,6 +75,12 @@ void read_costs(Node& node, KernelCosts& costs) {
             entry.optional("put", words.put, kWords, "after it has worked");
             entry.optional("get_port", words.get_port, kStreamPorts, "of the core's stream inputs");
             entry.optional("put_port", words.put_port, kStreamPorts, "of its stream outputs");
+            if (entry.has("packet")) {
+                std::int64_t id = 0;
+                entry.optional("packet", id, kHeaderIds,
+                               "what it puts is one packet, the header first: the header's id");
+                words.packet = id;
+            }
             entry.done();
         }
         streams.done();
@@ -162,6 +169,14 @@ void read_overrides(Node& node, const std::string& scenario, DesignFile& design)
                                "an integer argument");
         }
         arguments.done();
+    }
+    if (node.has("headers")) {
+        Node headers = node.child(
+            "headers", "packet ids in the headers that buffers' data begins with, by name");
+        for (const std::string& name : headers.keys()) {
+            headers.required(name, options.headers[name], kHeaderIds, "id");
+        }
+        headers.done();
     }
     if (node.has("words")) {
         Node words = node.child("words", "files of what the host puts into arguments, by name");
@@ -321,6 +336,11 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
         if (binary::is_binary_design(text)) {
             text = from_binaries({shown, text}, configuration, scenario, design.text);
             shown += " (decompiled)";
+        } else if (text.find('\0') != text.npos) {
+            throw ConfigError(
+                fmt::format("{}: neither MLIR text nor one of the binaries read here (a run-time "
+                            "sequence with its header, CDO, PDI, xclbin)",
+                            shown));
         } else if (!configuration.empty()) {
             node.error("configuration",
                        "goes with a run-time sequence (insts.bin); this file is a "

@@ -247,12 +247,144 @@ TEST(DesignStreams, KernelsStreamAccessesComeFromTheSideFile) {
                                    "aie.flow(%s, DMA : 0, %w, Core : 0)\n",
                                options);
     EXPECT_EQ(std::get<program::GetStreamOp>(gets.cores.at(0).script.at(0).op).words, 3);
+}
+
+constexpr const char* kPutsTwo =
+    "aie.core(%w) { %p = arith.constant 0 : i32 %h = arith.constant 35 : i32\n"
+    "aie.put_stream(%p : i32, %h : i32) aie.put_stream(%p : i32, %p : i32) aie.end }\n";
+constexpr const char* kToDma = "aie.packet_source<%w, Core : 0> aie.packet_dest<%s, DMA : 0> }\n";
+
+// 35 is a header with id 3 in its lowest five bits.
+TEST(DesignStreams, TheFirstWordACorePutsInAPacketIsItsHeader) {
+    const std::string flows =
+        std::string{"aie.packet_flow(3) {"} + kToDma + "aie.packet_flow(4) {" + kToDma;
+    const auto program =
+        read_npu(std::string{kPair} + kPutsTwo + flows.substr(0, flows.size() / 2));
+    ASSERT_EQ(program.routes.size(), 1U);
+    EXPECT_EQ(program.routes[0].packet_id, 3);
+    EXPECT_FALSE(program.routes[0].keep_header);  // a DMA's port drops it
+    const auto& puts = program.cores.at(0).script;
+    EXPECT_EQ(std::get<program::PutStreamOp>(puts.at(0).op).packet, 3);
+    EXPECT_EQ(std::get<program::PutStreamOp>(puts.at(1).op).packet, 3);  // on its way
+    EXPECT_FALSE(std::get<program::PutStreamOp>(puts.at(1).op).ends_packet);
+    const auto either = read_npu(std::string{kPair} + kPutsTwo + flows).cores.at(0).script;
+    EXPECT_EQ(std::get<program::PutStreamOp>(either.at(0).op).packet, 3);
+    EXPECT_EQ(std::get<program::PutStreamOp>(either.at(1).op).packet, 3);
     EXPECT_THAT(
-        error_of(std::string{kPair} + "aie.core(%w) { %p = arith.constant 0 : i32\n"
-                                      "aie.put_stream(%p : i32, %p : i32) aie.end }\n"
-                                      "aie.packet_flow(3) { aie.packet_source<%w, Core : 0>\n"
-                                      "aie.packet_dest<%s, DMA : 0> }"),
-        HasSubstr("packets that a core sends on its own stream are not modelled"));
+        error_of(std::string{kPair} +
+                 "%b = aie.buffer(%w) : memref<4xi32>\n"
+                 "aie.core(%w) { %p = arith.constant 0 : i32 %i = arith.constant 0 : index\n"
+                 "%h = memref.load %b[%i] : memref<4xi32>\n"
+                 "aie.put_stream(%p : i32, %h : i32) aie.end }\n" +
+                 flows),
+        HasSubstr("core 0,3 puts packets on its own stream, and packets 3, 4 leave there"));
+}
+
+TEST(DesignStreams, WhatAKernelPutsInAPacketIsOneAndSaysWhich) {
+    ReadOptions options;
+    options.costs.streams["k"] = {.put = 5, .packet = 4};
+    const auto program = read_npu(std::string{kPair} +
+                                      "aie.core(%w) { func.call @k() : () -> () aie.end }\n"
+                                      "aie.packet_flow(3) {" +
+                                      kToDma + "aie.packet_flow(4) {" + kToDma,
+                                  options);
+    const auto& put = std::get<program::PutStreamOp>(program.cores.at(0).script.at(1).op);
+    EXPECT_EQ(put.packet, 4);
+    EXPECT_TRUE(put.ends_packet);
+}
+
+TEST(DesignStreams, ACoreGetsTheHeadersOfItsPackets) {
+    const std::string body = std::string{kPair} +
+                             "aie.core(%e) { %v = aie.get_stream(0) : i32 aie.end }\n"
+                             "aie.packet_flow(7) { aie.packet_source<%s, DMA : 0>\n"
+                             "aie.packet_dest<%e, Core : 0>";
+    const auto program = read_npu(body + " }");
+    ASSERT_EQ(program.routes.size(), 1U);
+    EXPECT_TRUE(program.routes[0].keep_header);
+    EXPECT_THAT(error_of(body + " aie.packet_dest<%w, DMA : 0> }"),
+                HasSubstr("which keeps the header, and to a DMA channel, which drops it"));
+}
+
+constexpr const char* kPassedOn =
+    "%s = aie.tile(0, 0) %m = aie.tile(0, 1) %w = aie.tile(0, 2) %e = aie.tile(0, 3)\n"
+    "%b = aie.buffer(%m) {sym_name = \"both\"} : memref<9xi32>\n"
+    "aie.memtile_dma(%m) { aie.dma_start(S2MM, 0, ^a, ^n)\n"
+    "^a: aie.dma_bd(%b : memref<9xi32>, 0, 9) aie.next_bd ^a\n"
+    "^n: aie.dma_start(MM2S, 0, ^c, ^e)\n"
+    "^c: aie.dma_bd(%b : memref<9xi32>, 0, 9) aie.next_bd ^c\n"
+    "^e: aie.end }\n"
+    "aie.packet_flow(1) { aie.packet_source<%s, DMA : 0> aie.packet_dest<%m, DMA : 0> } "
+    "{keep_pkt_header = true}\n"
+    "aie.packet_flow(2) { aie.packet_source<%s, DMA : 0> aie.packet_dest<%m, DMA : 0> } "
+    "{keep_pkt_header = true}\n"
+    "aie.packet_flow(1) { aie.packet_source<%m, DMA : 0> aie.packet_dest<%w, DMA : 0> }\n"
+    "aie.packet_flow(2) { aie.packet_source<%m, DMA : 0> aie.packet_dest<%e, DMA : 0> }\n"
+    "aie.shim_dma_allocation @in(%s, MM2S, 0)\n"
+    "aie.runtime_sequence(%a: memref<8xi32>) {\n";
+
+std::optional<program::Packet> passed_on(const std::string& sequence,
+                                         const ReadOptions& options = {}) {
+    const auto program = read_npu(std::string{kPassedOn} + sequence + "}", options);
+    return program.dmas.at(0).descriptors.at(1).packet;
+}
+
+std::string send_packet(int id) {
+    return fmt::format(
+        "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1], packet = "
+        "<pkt_id = {}, pkt_type = 0>) {{id = 0 : i64, metadata = @in}} : "
+        "memref<8xi32>\n",
+        id);
+}
+
+// A buffer keeps the header it came with; what reads it sends that as its data's first word.
+TEST(DesignStreams, AHeaderThatWasKeptLeadsTheDataOn) {
+    const auto packet = passed_on(send_packet(2));
+    ASSERT_TRUE(packet);
+    EXPECT_EQ(packet->id, 2);
+    EXPECT_TRUE(packet->in_data);
+    EXPECT_THAT(error_of(std::string{kPassedOn} + send_packet(1) + send_packet(2) + "}"),
+                HasSubstr("tile 0,1 mm2s0 sends no packets, and only packets 1, 2 leave there: the "
+                          "data's first word is the header; state the id in it as "
+                          "design.headers.both"));
+    ReadOptions options;
+    options.headers["both"] = 1;
+    EXPECT_EQ(passed_on(send_packet(1) + send_packet(2), options)->id, 1);
+}
+
+TEST(DesignStreams, HostsDataWithHeadersGoesTheOneWayThereIs) {
+    const std::string send =
+        "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1]) {id = 0 : i64, "
+        "metadata = @in} : memref<8xi32>\n";
+    const std::string body =
+        "%s = aie.tile(0, 0) %m = aie.tile(0, 1)\n"
+        "aie.switchbox(%s) { %x = aie.amsel<0> (0) aie.masterset(North : 1, %x)\n"
+        "aie.packet_rules(South : 3) { aie.rule(31, 6, %x) } }\n"
+        "aie.shim_mux(%s) { aie.connect<DMA : 0, North : 3> }\n"
+        "aie.switchbox(%m) { %y = aie.amsel<0> (0) aie.masterset(DMA : 0, %y)\n"
+        "aie.packet_rules(South : 1) { aie.rule(31, 6, %y) } }\n"
+        "aie.shim_dma_allocation @in(%s, MM2S, 0)\n"
+        "aie.runtime_sequence(%a: memref<8xi32>) {\n" +
+        send + "}";
+    const Design design = read_for("xdna", "module { aie.device(npu1) {\n" + body + "} }");
+    ASSERT_EQ(design.program.routes.size(), 1U);
+    EXPECT_EQ(design.program.routes[0].packet_id, 6);
+    const auto& write = std::get<program::WriteDescriptor>(design.program.sequence.at(0));
+    ASSERT_TRUE(write.descriptor.packet);
+    EXPECT_TRUE(write.descriptor.packet->in_data);
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("taken to name packet 6, the only one")));
+}
+
+TEST(DesignStreams, BuffersAndLocksOfACoreAndOfDmaRegionsAreTheirTiles) {
+    const auto program = read_npu(
+        "%a = aie.tile(0, 2) %b = aie.tile(0, 3) %p = aie.plio(4)\n"
+        "aie.core(%a) { %x = aie.buffer(%a) {sym_name = \"table\"} : memref<4xi32> aie.end }\n"
+        "aie.mem(%a) { %1 = aie.lock(%a, 5) aie.use_lock(%1, Release, 1) aie.end }\n"
+        "aie.mem(%b) { %1 = aie.lock(%b, 6) aie.use_lock(%1, Release, 1) aie.end }\n");
+    ASSERT_EQ(program.buffers.size(), 1U);
+    EXPECT_EQ(program.buffers[0].name, "table");
+    ASSERT_EQ(program.locks.size(), 2U);
+    EXPECT_EQ(program.locks[0].tile, (program::TileCoordinate{0, 2}));
+    EXPECT_EQ(program.locks[1].tile, (program::TileCoordinate{0, 3}));
 }
 
 TEST(DesignStreams, SwitchboxesLeadToAndFromCores) {

@@ -231,7 +231,8 @@ void EarlierForms::write_as_today(Operation& operation) {
     }
 }
 
-// %f = aie.objectfifo(%a, {%b}, 2) {sym_name = "f"}: today @f, and no value.
+// %f = aie.objectfifo(%a, {%b}, 2) {sym_name = "f"}: today @f, and no value. Where there was one
+// consumer only, it stood without braces.
 void EarlierForms::object_fifo(Operation& operation) {
     if (operation.results.empty() || operation.items.empty() ||
         operation.items.front().is(TokenKind::Symbol)) {
@@ -244,6 +245,13 @@ void EarlierForms::object_fifo(Operation& operation) {
     }
     fifo_symbols_[operation.results.front()] = name;
     operation.results.clear();
+    constexpr std::size_t kConsumer = 2;  // behind the producer and its comma
+    std::vector<Item>& inside = operation.items.front().items;
+    if (inside.size() > kConsumer && is_value(inside[kConsumer])) {
+        Item consumers{Item::Kind::Group, {TokenKind::Punctuation, "{", operation.where}, {}, {}};
+        consumers.items.push_back(std::move(inside[kConsumer]));
+        inside[kConsumer] = std::move(consumers);
+    }
     operation.items.insert(operation.items.begin(),
                            token(TokenKind::Symbol, name, operation.where));
 }

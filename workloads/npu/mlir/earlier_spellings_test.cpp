@@ -90,6 +90,8 @@ TEST(EarlierSpellings, ObjectFifosWereValues) {
         "aie.objectfifo @f (%a, {%b}, 2) : !aie.objectfifo<memref<8xi32>>\n"
         "aie.objectfifo @g (%b, {%c}, 2) : !aie.objectfifo<memref<8xi32>>\n"
         "aie.objectfifo.link [@f] -> [@g] ()");
+    expect_same("%f = AIE.objectFifo.createObjectFifo(%a, %b, 4) : !AIE.objectFifo<memref<8xi32>>",
+                "aie.objectfifo @f (%a, {%b}, 4) : !aie.objectfifo<memref<8xi32>>");
     EXPECT_THROW(parse("AIE.objectFifo.acquire<Consume>(%f : !x, 1)"), ReadError);
 }
 

@@ -45,10 +45,30 @@ class FlowReader {
                 }
             });
         }
+        for (Flow& flow : flows_.flows) {
+            lowering_.attempt([&flow] { keep_headers_of_cores(flow); });
+        }
         return std::move(flows_);
     }
 
   private:
+    // A core's port keeps the headers of its packets, a DMA channel's drops them.
+    static void keep_headers_of_cores(Flow& flow) {
+        const auto cores = std::count_if(
+            flow.destinations.begin(), flow.destinations.end(),
+            [](const program::ChannelId& to) { return to.port == program::PortKind::Core; });
+        if (!flow.packet_id || flow.keep_header || cores == 0) {
+            return;
+        }
+        if (cores != static_cast<std::ptrdiff_t>(flow.destinations.size())) {
+            throw ReadError(
+                flow.where,
+                "a packet flow to a core's own stream, which keeps the header, and to a "
+                "DMA channel, which drops it, is not modelled");
+        }
+        flow.keep_header = true;
+    }
+
     // %tile, DMA : 0
     TilePort end(Cursor& cursor) const {
         const program::TileCoordinate tile = lowering_.tile(cursor);
@@ -126,7 +146,7 @@ class FlowReader {
     std::int64_t packet_id(Cursor& cursor) const {
         const Location where = cursor.where();
         const std::int64_t id = cursor.integer();
-        if (id < 0 || id > 31) {
+        if (id < 0 || id >= kPacketIds) {
             throw ReadError(where, fmt::format("a packet id must be 0..31, got {}", id));
         }
         return id;
@@ -153,10 +173,6 @@ class FlowReader {
                 to_control |= !source && is_control_port(at);
                 const auto id =
                     channel(at, source ? program::Direction::MM2S : program::Direction::S2MM);
-                if (id && source && id->port == program::PortKind::Core) {
-                    throw ReadError(each.where,
-                                    "packets that a core sends on its own stream are not modelled");
-                }
                 if (id && source) {
                     sources.push_back(*id);
                 } else if (id) {
@@ -245,7 +261,8 @@ class FlowReader {
 }  // namespace
 
 bool is_control_port(const TilePort& port) {
-    return port.second.bundle == "tilecontrol" || port.second.bundle == "ctrl";
+    const std::string& bundle = port.second.bundle;
+    return bundle == "tilecontrol" || bundle == "ctrl" || bundle == "control";
 }
 
 Port read_port(Cursor& cursor) {

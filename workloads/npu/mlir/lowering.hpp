@@ -122,6 +122,7 @@ LockUse read_lock_use(const Operation& operation, const Scope& scope);
 struct StreamUse {
     std::int64_t port = 0;
     std::int64_t words = 1;
+    std::optional<std::int64_t> packet{};  // the id of a known word, should it be a header
 };
 StreamUse read_stream_use(const Operation& operation, const Scope& scope,
                           const arch::npu::CoreConfig& core);

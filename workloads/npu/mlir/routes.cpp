@@ -7,6 +7,7 @@
 
 #include "arch/npu/stream/stream_switch.hpp"
 #include "workloads/npu/mlir/flows.hpp"
+#include "workloads/npu/mlir/packet_headers.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
@@ -25,7 +26,7 @@ struct Rule {
 };
 struct Master {
     Port port;
-    bool keep_header = false;
+    std::optional<bool> keep_header;  // where it is stated
 };
 struct Switch {
     std::map<Port, std::vector<Port>> circuits;
@@ -80,8 +81,11 @@ class Switches {
             tiles.insert(entry.first.first);
         }
         for (const program::ChannelId& port : ports_) {
-            if (port.direction == program::Direction::MM2S && tiles.contains(port.tile)) {
-                trace(port, {"core", port.index}, std::nullopt);
+            if (port.direction == program::Direction::MM2S && tiles.contains(port.tile) &&
+                !trace(port, {"core", port.index}, std::nullopt)) {
+                for (const std::int64_t id : ways_from(port).packet_ids) {
+                    trace(port, {"core", port.index}, id);
+                }
             }
         }
         for (const program::TileCoordinate at : tiles) {
@@ -103,10 +107,34 @@ class Switches {
         }
     }
 
+    // How words leave a channel: of ids that go the same way the first.
+    Ways ways_from(const program::ChannelId& source) {
+        Ways ways;
+        const auto entry = source.port == program::PortKind::Core
+                               ? std::optional{Port{"core", source.index}}
+                               : entry_of(source, lowering_.config.kind_of(source.tile));
+        if (!entry) {
+            return ways;
+        }
+        ways.circuit = !follow(source, *entry, std::nullopt).route.destinations.empty();
+        std::set<std::vector<program::ChannelId>> ends;
+        for (std::int64_t id = 0; id < kPacketIds && !ways.circuit; ++id) {
+            const program::Route route = follow(source, *entry, id).route;
+            if (!route.destinations.empty() && ends.insert(route.destinations).second) {
+                ways.packet_ids.push_back(id);
+            }
+        }
+        return ways;
+    }
+
   private:
     struct Step {
         program::TileCoordinate tile;
         Port in;
+    };
+    struct Followed {
+        program::Route route;
+        bool wired = false;  // a part of its way is an aie.flow
     };
 
     program::TileCoordinate tile_of(const Operation& operation) {
@@ -172,7 +200,10 @@ class Switches {
                           Switch& box) {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
-        const Master master{read_port(inside), is_true(operation, "keep_pkt_header")};
+        Master master{read_port(inside), std::nullopt};
+        if (operation.attribute("keep_pkt_header")) {
+            master.keep_header = is_true(operation, "keep_pkt_header");
+        }
         while (inside.skip(",")) {
             box.masters[select_of(inside, selects)].push_back(master);
         }
@@ -229,15 +260,14 @@ class Switches {
                                                 : std::optional{Port{"south", entry->second}};
     }
 
-    // Whether the stream arrives anywhere.
-    bool trace(const program::ChannelId& source, const Port& entry,
-               std::optional<std::int64_t> packet_id) {
-        program::Route route;
+    Followed follow(const program::ChannelId& source, const Port& entry,
+                    std::optional<std::int64_t> packet_id) {
+        Followed followed;
+        program::Route& route = followed.route;
         route.source = source;
         route.packet_id = packet_id;
         std::deque<Step> open{{source.tile, entry}};
         std::set<std::pair<program::TileCoordinate, Port>> seen;
-        bool wired = false;
         while (!open.empty()) {
             const Step step = open.front();
             open.pop_front();
@@ -246,7 +276,7 @@ class Switches {
             }
             const auto wires = wires_.find({step.tile, step.in});
             if (wires != wires_.end()) {
-                wired = true;
+                followed.wired = true;
                 for (const TilePort& end : wires->second) {
                     leave(route, {end.first, step.in}, end.second, std::nullopt, open);
                 }
@@ -265,6 +295,13 @@ class Switches {
                 follow_rules(route, step, box->second, *packet_id, open);
             }
         }
+        return followed;
+    }
+
+    // Whether the stream arrives anywhere.
+    bool trace(const program::ChannelId& source, const Port& entry,
+               std::optional<std::int64_t> packet_id) {
+        auto [route, wired] = follow(source, entry, packet_id);
         if (route.destinations.empty()) {
             return false;
         }
@@ -301,6 +338,17 @@ class Switches {
         return true;
     }
 
+    // Of those that end here: a DMA channel's port drops headers, a core's does not, unless stated.
+    bool keeps_header(program::TileCoordinate tile, const Master& master) const {
+        const std::string& bundle = master.port.bundle;
+        const bool shim = lowering_.config.kind_of(tile) == program::TileKind::Shim;
+        if (bundle == "core") {
+            return master.keep_header.value_or(true);
+        }
+        return (bundle == "dma" || (shim && bundle == "south")) &&
+               master.keep_header.value_or(false);
+    }
+
     void follow_rules(program::Route& route, const Step& step, const Switch& box,
                       std::int64_t packet_id, std::deque<Step>& open) {
         const auto rules = box.rules.find(step.in);
@@ -314,7 +362,7 @@ class Switches {
             const auto masters = box.masters.find(rule.select);
             if (masters != box.masters.end()) {
                 for (const Master& master : masters->second) {
-                    route.keep_header |= master.keep_header && master.port.bundle == "dma";
+                    route.keep_header |= keeps_header(step.tile, master);
                     leave(route, step, master.port, rule.select.arbiter, open);
                 }
             }
@@ -400,6 +448,19 @@ program::Route unrouted(const program::Program& program, const Flow& flow) {
 void lower_routes(Lowering& lowering, const Operation& routed) {
     const auto [flows, wires] = read_flows(lowering);
     Switches switches(lowering, routed, wires);
+    name_headers(lowering, [&flows = flows, &switches](const program::ChannelId& source) {
+        Ways ways = switches.ways_from(source);
+        for (const Flow& flow : flows) {
+            if (flow.source == source && !flow.packet_id) {
+                ways.circuit = true;
+            } else if (flow.source == source &&
+                       std::find(ways.packet_ids.begin(), ways.packet_ids.end(), *flow.packet_id) ==
+                           ways.packet_ids.end()) {
+                ways.packet_ids.push_back(*flow.packet_id);
+            }
+        }
+        return ways;
+    });
     switches.trace_all();
     const bool result_of_routing = &routed != &lowering.device;
     for (const Flow& flow : flows) {
@@ -414,6 +475,7 @@ void lower_routes(Lowering& lowering, const Operation& routed) {
                 missing.front().tile.column, missing.front().tile.row));
         }
     }
+    name_core_packets(lowering);
 }
 
 }  // namespace tilesim::workloads::npu::mlir

@@ -37,8 +37,12 @@ bool same_op(const program::CoreOp& a, const program::CoreOp& b) {
             } else if constexpr (std::is_same_v<Left, program::LoopOp>) {
                 return left.count == right.count && left.parameter == right.parameter &&
                        same(left.body, right.body);
-            } else if constexpr (std::is_same_v<Left, program::PutStreamOp> ||
-                                 std::is_same_v<Left, program::GetStreamOp>) {
+            } else if constexpr (std::is_same_v<Left, program::PutStreamOp>) {
+                // Where nothing ends a packet, only the first of all words may be a header.
+                return left.port == right.port && left.words == right.words &&
+                       left.operand == right.operand && left.ends_packet == right.ends_packet &&
+                       (!left.ends_packet || left.packet == right.packet);
+            } else if constexpr (std::is_same_v<Left, program::GetStreamOp>) {
                 return left.port == right.port && left.words == right.words &&
                        left.operand == right.operand;
             } else {
