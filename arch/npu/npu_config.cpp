@@ -59,6 +59,8 @@ void read_core(Node node, CoreConfig& core) {
     node.optional("call_cycles", core.call_cycles, kCycles, "call of and return from a kernel");
     node.optional("stream_inputs", core.stream_inputs, {0, 8}, "stream ports the core reads");
     node.optional("stream_outputs", core.stream_outputs, {0, 8}, "stream ports the core writes");
+    node.optional("stream_read_latency", core.stream_read_latency, {1, 1000},
+                  "from the read of a stream's word to its use");
     node.optional("alternating_sides", core.alternating_sides,
                   "a core reaches the memory east of its own in even rows, west in odd ones");
     if (core.stack >= core.memory) {

@@ -50,6 +50,7 @@ struct CoreConfig {
     base::Cycles call_cycles{10};     // call and return of a kernel
     std::int64_t stream_inputs = 1;   // stream ports the core itself reads,
     std::int64_t stream_outputs = 1;  // and writes, a word a cycle each
+    base::Cycles stream_read_latency{7};  // from the read of a stream's word to its use
     // AIE1: the core lies east of its memory in even rows and west of it in odd ones, and the
     // cascade runs the other way in every other row.
     bool alternating_sides = false;

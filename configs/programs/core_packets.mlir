@@ -1,7 +1,7 @@
-// Packets whose headers no DMA writes. The host's data goes to the memory tile as packet 3, header
-// kept; the memory tile sends on what it took, so that the header is the first word of its data. The
-// core puts what it makes of it on its own stream, a packet a call: its header first, which names
-// packet 5 or 6 (core_packets.yaml states which, by function).
+// Packets whose headers no DMA writes. The host's data goes to the memory tile as packet 3, as its
+// allocation states, header kept; the memory tile sends on what it took, so that the header is the
+// first word of its data. The core puts what it makes of it on its own stream, a packet a call: its
+// header first, which names packet 5 or 6 (core_packets.yaml states which, by function).
 module {
   aie.device(npu1) {
     %s = aie.tile(0, 0)
@@ -70,16 +70,16 @@ module {
       }
       aie.end
     }
-    aie.shim_dma_allocation @input(%s, MM2S, 0)
+    aie.shim_dma_allocation @input(%s, MM2S, 0, <pkt_id = 3>)
     aie.shim_dma_allocation @sums(%s, S2MM, 0)
     aie.shim_dma_allocation @rows(%s, S2MM, 1)
     aie.runtime_sequence(%a: memref<256xi32>, %b: memref<4xi32>, %d: memref<256xi32>) {
       aiex.npu.dma_memcpy_nd(%b[0, 0, 0, 0][1, 1, 1, 4][0, 0, 0, 1]) {id = 0 : i64, metadata = @sums, issue_token = true} : memref<4xi32>
       aiex.npu.dma_memcpy_nd(%d[0, 0, 0, 0][1, 1, 1, 256][0, 0, 0, 1]) {id = 1 : i64, metadata = @rows, issue_token = true} : memref<256xi32>
-      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1], packet = <pkt_id = 3, pkt_type = 0>) {id = 2 : i64, metadata = @input} : memref<256xi32>
-      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 64][1, 1, 1, 64][0, 0, 0, 1], packet = <pkt_id = 3, pkt_type = 0>) {id = 3 : i64, metadata = @input} : memref<256xi32>
-      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 128][1, 1, 1, 64][0, 0, 0, 1], packet = <pkt_id = 3, pkt_type = 0>) {id = 4 : i64, metadata = @input} : memref<256xi32>
-      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 192][1, 1, 1, 64][0, 0, 0, 1], packet = <pkt_id = 3, pkt_type = 0>) {id = 5 : i64, metadata = @input} : memref<256xi32>
+      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 2 : i64, metadata = @input} : memref<256xi32>
+      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 64][1, 1, 1, 64][0, 0, 0, 1]) {id = 3 : i64, metadata = @input} : memref<256xi32>
+      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 128][1, 1, 1, 64][0, 0, 0, 1]) {id = 4 : i64, metadata = @input} : memref<256xi32>
+      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 192][1, 1, 1, 64][0, 0, 0, 1]) {id = 5 : i64, metadata = @input} : memref<256xi32>
       aiex.npu.dma_wait {symbol = @sums}
       aiex.npu.dma_wait {symbol = @rows}
     }

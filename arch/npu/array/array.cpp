@@ -192,15 +192,12 @@ stream::StreamArbiter& Array::arbiter(program::TileCoordinate tile, const std::s
     return *entry;
 }
 
-// What a packet passes, in the order of its path; circuits pass no arbiter.
+// What a packet passes behind its sending port, in the order of its path; circuits pass no arbiter.
 std::vector<stream::StreamArbiter*> Array::arbiters_of(const program::Route& route) {
     std::vector<stream::StreamArbiter*> arbiters;
     if (!route.packet_id) {
         return arbiters;
     }
-    // The sending port is one itself: a packet waits until the one before has passed.
-    const auto sender = stream::port_of(route.source, config_.kind_of(route.source.tile));
-    arbiters.push_back(&arbiter(route.source.tile, "from_" + name_of(sender)));
     for (const program::Hop& hop : route.path) {
         stream::StreamArbiter& next = arbiter(
             hop.tile, hop.arbiter ? fmt::format("arbiter{}", *hop.arbiter) : name_of(hop.out));
@@ -227,6 +224,10 @@ void Array::build_flows(bool functional) {
         flows_.push_back(std::make_unique<stream::StreamFlow>(
             route.name, streams_, *sources_.at(route.source), branches, arbiters_of(route),
             header, route.keep_header, functional));
+        if (route.packet_id) {  // a packet waits until the one before has left the sender
+            const auto port = stream::port_of(route.source, config_.kind_of(route.source.tile));
+            flows_.back()->set_sending_port(arbiter(route.source.tile, "from_" + name_of(port)));
+        }
         if (route.source.port == program::PortKind::Core) {
             core_outputs_.at(route.source)->add_flow(route.packet_id, *flows_.back());
         } else {

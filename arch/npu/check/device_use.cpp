@@ -179,6 +179,7 @@ class DeviceUse {
                     look_at_banks(core, *call);
                 }
             } else {
+                gets_words_ = gets_words_ || std::holds_alternative<program::GetStreamOp>(op.op);
                 locks_ = locks_ || std::holds_alternative<program::AcquireOp>(op.op) ||
                          std::holds_alternative<program::ReleaseOp>(op.op);
             }
@@ -289,6 +290,7 @@ class DeviceUse {
         spare("npu.core.locks", core.locks, config_.core.locks);
         name_if(!locks_, {"npu.core.lock_cycles", "npu.core.lock_wake"});
         name_if(!calls_, {"npu.core.call_cycles"});
+        name_if(!gets_words_, {"npu.core.stream_read_latency"});
         spare("npu.core.stream_inputs", stream_inputs_, config_.core.stream_inputs);
         spare("npu.core.stream_outputs", stream_outputs_, config_.core.stream_outputs);
         const TileUse& memory = tiles_[TileKind::Memory];
@@ -375,6 +377,7 @@ class DeviceUse {
     bool copies_ = false;
     bool locks_ = false;
     bool calls_ = false;
+    bool gets_words_ = false;  // from a core's own stream
     bool stored_kernels_ = false;
     bool loads_both_ = false;
     bool feels_slots_ = false;

@@ -143,7 +143,7 @@ std::optional<MarkedGraph::Ratio> MarkedGraph::period(Frame frame) const {
     const double ratio =
         boost::maximum_cycle_ratio(graph, boost::get(boost::vertex_index, graph),
                                    boost::get(boost::edge_weight, graph), tokens, &critical);
-    if (critical.empty()) {
+    if (critical.empty() || !std::isfinite(ratio)) {
         return std::nullopt;
     }
     Ratio result{ratio / rates_[frame], frame, {}};

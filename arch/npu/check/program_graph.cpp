@@ -392,7 +392,8 @@ class Builder {
         const auto& read = std::get<program::GetStreamOp>(op.op);
         return add_words(frame, "gets from its stream", read.words,
                          config_.stream.words_per_cycle(),
-                         ports_[core_port(program::Direction::S2MM, read.port)], 0);
+                         ports_[core_port(program::Direction::S2MM, read.port)],
+                         cycles(config_.core.stream_read_latency) - 1);
     }
 
     program::ChannelId core_port(program::Direction direction, std::int64_t index) const {

@@ -21,6 +21,7 @@ inline NpuConfig core_config() {
     config.core.lock_cycles = base::Cycles{7};
     config.core.lock_wake = base::Cycles{11};
     config.core.call_cycles = base::Cycles{13};
+    config.core.stream_read_latency = base::Cycles{19};
     config.cascade.width = base::Bytes{8};
     config.cascade.fifo = 3;
     config.cascade.read_latency = base::Cycles{17};

@@ -20,7 +20,7 @@ CoreTile::CoreTile(const program::CoreProgram& script, const program::Program& p
       calls_(program, script.tile, config, timing, ports_, scheduler, operands_, store, account_,
              *this),
       cascade_(config.cascade, scheduler, operands_, account_, *this),
-      streams_(script.tile, config.stream, ports_, scheduler, operands_, account_, *this) {}
+      streams_(script.tile, config, ports_, scheduler, operands_, account_, *this) {}
 
 void CoreTile::start() {
     cursor_.start();

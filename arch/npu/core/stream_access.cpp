@@ -54,7 +54,7 @@ void StreamAccess::on_core_words(std::int64_t words, Cycles start) {
 }
 
 void StreamAccess::on_event(std::uint64_t, base::Femtoseconds) {
-    account_.charge_words(base::ceil_div(words_, words_per_cycle_), begin_,
+    account_.charge_words(base::ceil_div(words_, words_per_cycle_) + latency().count(), begin_,
                           CoreState::WaitingForStream);
     const program::ChannelId port = *std::exchange(port_, std::nullopt);
     if (operands_.functional() && port.direction == program::Direction::S2MM) {

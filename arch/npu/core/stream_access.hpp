@@ -1,9 +1,10 @@
 // A core's puts and gets on its own stream ports.
 //
-// Models:  the core is in the operation until its last word has left or has been taken, a word a
-//          cycle or as the stream takes and gives them.
+// Models:  the core is in the operation until its last word has left or, taken in a cycle, can be
+//          used `stream_read_latency` after that cycle began; a word a cycle or as the stream takes
+//          and gives them.
 // Ignores: instructions behind a get that do not need its word and issue while it is on its way.
-// Source:  AMD AM009, AM020 (ports of 32 bits).
+// Source:  AMD AM009, AM020 (ports of 32 bits); llvm-aie's schedule of AIE2 (the latency).
 #pragma once
 
 #include <optional>
@@ -19,11 +20,12 @@ namespace tilesim::arch::npu::core {
 
 class StreamAccess final : public base::EventHandler, public CoreStreamClient {
   public:
-    StreamAccess(program::TileCoordinate tile, const StreamConfig& config, CorePorts& ports,
+    StreamAccess(program::TileCoordinate tile, const NpuConfig& config, CorePorts& ports,
                  CycleScheduler& scheduler, CoreOperands& operands, CoreAccount& account,
                  OperationClient& core)
         : tile_(tile),
-          words_per_cycle_(config.words_per_cycle()),
+          words_per_cycle_(config.stream.words_per_cycle()),
+          behind_last_word_(config.core.stream_read_latency - base::Cycles{1}),
           ports_(ports),
           scheduler_(scheduler),
           operands_(operands),
@@ -39,16 +41,21 @@ class StreamAccess final : public base::EventHandler, public CoreStreamClient {
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     // `now`: the array's first cycle after the last word, whose streams may have a faster clock.
-    void on_core_stream(base::Cycles now) override { scheduler_.at(now, *this); }
+    void on_core_stream(base::Cycles now) override { scheduler_.at(now + latency(), *this); }
     void on_core_words(std::int64_t words, base::Cycles start) override;
 
   private:
     void begin(program::Direction direction, std::int64_t port, std::int64_t words,
                std::optional<std::int64_t> operand);
     std::span<std::byte> operand_bytes();
+    // Of the operation under way: what its last word still takes when it has moved.
+    base::Cycles latency() const {
+        return port_->direction == program::Direction::S2MM ? behind_last_word_ : base::Cycles{0};
+    }
 
     program::TileCoordinate tile_;
     std::int64_t words_per_cycle_;
+    base::Cycles behind_last_word_;
     CorePorts& ports_;
     CycleScheduler& scheduler_;
     CoreOperands& operands_;

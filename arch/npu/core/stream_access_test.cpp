@@ -31,7 +31,7 @@ struct End {
           operands(program, timing, memory),
           core(time),
           states(time),
-          access(tile, config.stream, ports, time.scheduler, operands, account, core) {
+          access(tile, config, ports, time.scheduler, operands, account, core) {
         account.connect(&states);
     }
     std::int64_t spent_in(CoreState state) const { return spent(account.stats(), state); }
@@ -79,16 +79,19 @@ struct Bench {
 const program::PutStreamOp kPut{0, kWords, {}};
 const program::GetStreamOp kGet{1, kWords, {}};
 
-TEST(StreamAccess, APutEndsWithItsLastWordAndAGetWhenItHasTakenIts) {
+// A word read in one cycle can be used stream_read_latency after that cycle began.
+const std::int64_t kUse = testing::core_config().core.stream_read_latency.count() - 1;
+
+TEST(StreamAccess, APutEndsWithItsLastWordAndAGetWhenItsCanBeUsed) {
     Bench b;
     b.east.access.get(kGet);
     b.west.access.put(kPut);
     b.time.run();
     EXPECT_THAT(b.west.core.done, ElementsAre(kWords));
-    EXPECT_THAT(b.east.core.done, ElementsAre(kLatency + kWords));
+    EXPECT_THAT(b.east.core.done, ElementsAre(kLatency + kWords + kUse));
     EXPECT_EQ(b.west.spent_in(CoreState::Stream), kWords);
     EXPECT_EQ(b.west.spent_in(CoreState::WaitingForStream), 0);
-    EXPECT_EQ(b.east.spent_in(CoreState::Stream), kWords);
+    EXPECT_EQ(b.east.spent_in(CoreState::Stream), kWords + kUse);
     EXPECT_EQ(b.east.spent_in(CoreState::WaitingForStream), kLatency);
 }
 
@@ -97,7 +100,7 @@ TEST(StreamAccess, AGetWaitsForAPutThatComesLate) {
     b.east.access.get(kGet);
     b.time.at(kLate, [&b] { b.west.access.put(kPut); });
     b.time.run();
-    EXPECT_THAT(b.east.core.done, ElementsAre(kLate + kLatency + kWords));
+    EXPECT_THAT(b.east.core.done, ElementsAre(kLate + kLatency + kWords + kUse));
     EXPECT_EQ(b.east.spent_in(CoreState::WaitingForStream), kLate + kLatency);
     EXPECT_THAT(b.east.states.told, ElementsAre(Pair(0, "stall")));
     EXPECT_THAT(b.west.states.told, IsEmpty());
@@ -111,7 +114,7 @@ TEST(StreamAccess, APutRunsAheadByWhatTheStreamHolds) {
     b.time.at(kLate, [&] { b.east.access.get(get); });
     b.time.run();
     // What stands before a receiver that has stopped: kFit words. The rest follows as it takes.
-    EXPECT_THAT(b.east.core.done, ElementsAre(kLate + kLatency + kFit + 1));
+    EXPECT_THAT(b.east.core.done, ElementsAre(kLate + kLatency + kFit + 1 + kUse));
     EXPECT_THAT(b.west.core.done, ElementsAre(kLate + kLatency + 1));
     EXPECT_EQ(b.west.spent_in(CoreState::Stream), kLatency + kFit + 1);
     EXPECT_EQ(b.west.spent_in(CoreState::WaitingForStream), kLate - kFit);
@@ -124,7 +127,7 @@ TEST(StreamAccess, WordsMoveAsManyACycleAsTheStreamIsWide) {
     b.west.access.put(kPut);
     b.time.run();
     EXPECT_THAT(b.west.core.done, ElementsAre((kWords + 1) / 2));
-    EXPECT_THAT(b.east.core.done, ElementsAre(kLatency + (kWords + 1) / 2));
+    EXPECT_THAT(b.east.core.done, ElementsAre(kLatency + (kWords + 1) / 2 + kUse));
     EXPECT_EQ(b.east.spent_in(CoreState::WaitingForStream), kLatency);
     EXPECT_EQ(b.west.spent_in(CoreState::WaitingForStream), 0);
 }

@@ -112,6 +112,11 @@ StreamFlow::StreamFlow(std::string name, CycleScheduler& scheduler, StreamSource
     }
 }
 
+void StreamFlow::set_sending_port(StreamArbiter& port) {
+    arbiters_.insert(arbiters_.begin(), &port);
+    has_sending_port_ = true;
+}
+
 void StreamFlow::begin(std::int64_t words, std::int64_t available, Cycles from,
                        const PacketPart& part) {
     SIM_CHECK(!active_, "{}: a transfer began before the last one had ended", name_);
@@ -319,7 +324,7 @@ bool StreamFlow::tail_fits() const {
 void StreamFlow::release_arbiters(Cycles now) {
     tail_pending_ = false;
     const std::size_t held = std::exchange(arbiters_held_, 0);
-    for (std::size_t i = 0; i < held; ++i) {
+    for (std::size_t i = has_sending_port_ ? 1 : 0; i < held; ++i) {
         arbiters_[i]->release(now);
     }
     if (active_) {
@@ -363,6 +368,9 @@ void StreamFlow::on_event(std::uint64_t, base::Femtoseconds) {
         pump(transfer_unpumped_);
     }
     active_ = false;
+    if (ends_packet_ && has_sending_port_) {
+        arbiters_.front()->release(now);
+    }
     if (!ends_packet_) {
         // Its arbiters stay held for what is still to come.
     } else if (tail_fits()) {

@@ -128,6 +128,10 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
                const std::vector<Branch>& branches, std::vector<StreamArbiter*> arbiters,
                std::optional<std::uint32_t> header, bool keep_header, bool functional);
 
+    // The sending port, where several flows share it: held before the arbiters, until the packet's
+    // last word has left the source.
+    void set_sending_port(StreamArbiter& port);
+
     const std::string& name() const { return name_; }
     StreamSourceClient& source() const { return source_; }
 
@@ -194,8 +198,9 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     CycleScheduler& scheduler_;
     StreamSourceClient& source_;
     std::vector<BranchState> branches_;
-    std::vector<StreamArbiter*> arbiters_;
+    std::vector<StreamArbiter*> arbiters_;  // in the order they are passed, a sending port first
     std::size_t arbiters_held_ = 0;
+    bool has_sending_port_ = false;
     bool tail_pending_ = false;  // the source has sent a packet whose end stands before an arbiter
     std::optional<std::uint32_t> header_;
     bool keep_header_;

@@ -330,6 +330,38 @@ TEST(StreamArbiter, IsHeldUntilTheEndOfThePacket) {
     }
 }
 
+// Measured on npu2 (mlir-aie docs/DeadlockModel.md): what has left the sender, and still waits for
+// a receiver that has stopped, holds back no packet from there that goes another way.
+TEST(StreamArbiter, ASendingPortIsFreeWhenThePacketHasLeft) {
+    Bench bench;
+    Source source;
+    Receiver stops{bench.scheduler};
+    Receiver takes{bench.scheduler};
+    StreamArbiter port{"port"};
+    StreamArbiter first_way{"first_way"};
+    StreamArbiter second_way{"second_way"};
+    const auto a = flow_to(bench, source, {&stops}, {&first_way}, 1);
+    const auto b = flow_to(bench, source, {&takes}, {&second_way}, 2);
+    a->set_sending_port(port);
+    b->set_sending_port(port);
+    constexpr std::int64_t kLong = kCapacity;  // more than fits behind the last arbiter
+    static_assert(kLong > kArbiterCapacity);
+    bench.at(0_cyc, [&] { a->begin(kLong, kLong, 0_cyc); });
+    bench.at(20_cyc, [&] {
+        EXPECT_EQ(source.sent.size(), 1U);
+        takes.sink.begin(8, 20_cyc);
+        b->begin(8, 8, 20_cyc);
+        EXPECT_EQ(b->waiting_arbiter(), nullptr);
+    });
+    bench.at(40_cyc, [&] {
+        const auto c = flow_to(bench, source, {&takes}, {&first_way}, 3);
+        c->begin(4, 4, 40_cyc);
+        EXPECT_EQ(c->waiting_arbiter(), &first_way);  // its words stand before that one
+    });
+    bench.run();
+    EXPECT_EQ(takes.received.at(0), 29_cyc + kLatency);
+}
+
 TEST(StreamArbiter, IsHeldBetweenTheTransfersOfAPacket) {
     Bench bench;
     Source first;

@@ -107,11 +107,16 @@ TEST(Transaction, TheShorterVersionLeavesOutWhatIsAlwaysZero) {
         3,    0x32000, 2,          5,  // masked
         0x80, 16,      0x00020100, 0x00010100 | 3U << 24,
         6,  // sync, preemption
+        0x81, 24,      0x1D044,    3,
+        96,   0,  // patch
     };
-    std::vector<std::uint32_t> words = sequence(5, body);
+    std::vector<std::uint32_t> words = sequence(6, body);
     words[0] = 0x06030001;
     const Transaction result = read(words);
-    ASSERT_EQ(result.instructions.size(), 4U);
+    ASSERT_EQ(result.instructions.size(), 5U);
+    EXPECT_EQ(std::get<Patch>(result.instructions[4]).address, 0x1D044U);
+    EXPECT_EQ(std::get<Patch>(result.instructions[4]).argument, 3U);
+    EXPECT_EQ(std::get<Patch>(result.instructions[4]).offset, 96U);
     EXPECT_EQ(std::get<Write>(result.instructions[0]).address, 0x1D214U);
     EXPECT_EQ(std::get<Write>(result.instructions[0]).words[0], 0x80000003U);
     EXPECT_EQ(std::get<Write>(result.instructions[1]).address, 0x1D020U);

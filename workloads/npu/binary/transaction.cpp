@@ -102,10 +102,14 @@ class TransactionReader {
                 break;
             case kPatch: {
                 bytes = word(1);
+                // The short one: operation, bytes, register, argument, offset of 64 bits.
+                constexpr std::size_t kShortBytes = 24;
+                const bool is_short = bytes == kShortBytes;
                 constexpr std::uint32_t kFromFive = 0x80000000;
-                const std::uint32_t offset = word(10);
-                result.instructions.push_back(
-                    Patch{word(6), word(8), word(8) >= 5 ? offset & ~kFromFive : offset});
+                const std::uint32_t argument = word(is_short ? 3 : 8);
+                const std::uint32_t offset = word(is_short ? 4 : 10);
+                result.instructions.push_back(Patch{word(is_short ? 2 : 6), argument,
+                                                    argument >= 5 ? offset & ~kFromFive : offset});
                 break;
             }
             case kLoadPdi:

@@ -255,6 +255,10 @@ program::Packet read_packet(const std::vector<Item>& items, Location where) {
     program::Packet packet;
     for (const auto& [key, number, at] : read_fields(items, where)) {
         const bool id = key == "pkt_id";
+        if (key == "out_of_order_id" && number >= 0 && number < 64) {
+            packet.descriptor = number;
+            continue;
+        }
         if ((!id && key != "pkt_type") || number < 0 || number > (id ? 31 : 7)) {
             throw ReadError(at, fmt::format("a packet has pkt_id 0..31 and pkt_type 0..7, not {} "
                                             "= {}",

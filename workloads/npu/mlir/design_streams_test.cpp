@@ -374,6 +374,49 @@ TEST(DesignStreams, HostsDataWithHeadersGoesTheOneWayThereIs) {
     EXPECT_THAT(design.notes, testing::Contains(HasSubstr("taken to name packet 6, the only one")));
 }
 
+// Two allocations of one channel take turns by the packets they state.
+TEST(DesignStreams, AnAllocationMayStateThePacketOfItsTransfers) {
+    const auto program = read_npu(
+        "%s = aie.tile(0, 0) %c = aie.tile(0, 2)\n"
+        "aie.shim_dma_allocation @a(%s, MM2S, 0, <pkt_id = 2>)\n"
+        "aie.shim_dma_allocation @b(%s, MM2S, 0, <pkt_type = 1, pkt_id = 3>)\n"
+        "aie.packet_flow(2) { aie.packet_source<%s, DMA : 0> aie.packet_dest<%c, DMA : 0> }\n"
+        "aie.packet_flow(3) { aie.packet_source<%s, DMA : 0> aie.packet_dest<%c, DMA : 1> }\n"
+        "aie.runtime_sequence(%x: memref<8xi32>) {\n"
+        "aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1]) {id = 0 : i64, metadata = "
+        "@a} : memref<8xi32>\n"
+        "%t = aiex.dma_configure_task_for @b { aie.dma_bd(%x : memref<8xi32>, 0, 8) {bd_id = 5 : "
+        "i32, packet = #aie.packet_info<pkt_type = 0, pkt_id = 2>}\n"
+        "aie.next_bd ^n\n^n: aie.dma_bd(%x : memref<8xi32>, 0, 8) {bd_id = 6 : i32} aie.end } }");
+    const auto packet = [&program](std::size_t op) {
+        return *std::get<program::WriteDescriptor>(program.sequence.at(op)).descriptor.packet;
+    };
+    EXPECT_EQ(packet(0).id, 2);
+    EXPECT_FALSE(packet(0).in_data);
+    EXPECT_EQ(packet(2).id, 2);  // its own
+    EXPECT_EQ(packet(3).id, 3);
+    EXPECT_EQ(packet(3).type, 1);
+}
+
+TEST(DesignStreams, AClearedBuffersParametersAreZero) {
+    const std::string body =
+        "%c = aie.tile(0, 2) %b = aie.buffer(%c) {address = 64 : i32} : memref<4xi32>\n"
+        "%l = aie.lock(%c, 0)\n"
+        "aie.core(%c) { %z = arith.constant 0 : index %o = arith.constant 1 : index\n"
+        "%m = arith.constant 1 : i32 aie.use_lock(%l, AcquireGreaterEqual, %m)\n"
+        "%v = memref.load %b[%o] : memref<4xi32> %n = arith.index_cast %v : i32 to index\n"
+        "scf.for %i = %z to %n step %o { aie.use_lock(%l, AcquireGreaterEqual, %m) } aie.end }\n"
+        "aie.runtime_sequence() { aiex.buffer_clear(%c, {}, 4) aiex.set_lock(%l, 1) }";
+    const auto at = [&body](const std::string& offset) {
+        std::string text = body;
+        return text.replace(text.find("{}"), 2, offset);
+    };
+    const auto program = read_npu(at("64"));
+    const auto& write = std::get<program::WriteParameter>(program.sequence.at(0));
+    EXPECT_EQ(write.value, 0);
+    EXPECT_THAT(error_of(at("65532")), HasSubstr("4 words from byte 65532 lie outside a core's"));
+}
+
 TEST(DesignStreams, BuffersAndLocksOfACoreAndOfDmaRegionsAreTheirTiles) {
     const auto program = read_npu(
         "%a = aie.tile(0, 2) %b = aie.tile(0, 3) %p = aie.plio(4)\n"
@@ -399,6 +442,23 @@ TEST(DesignStreams, SwitchboxesLeadToAndFromCores) {
     EXPECT_EQ(program.routes[0].destinations, std::vector{kIn});
     ASSERT_EQ(program.routes[0].path.size(), 2U);
     EXPECT_EQ(program.routes[0].path[1].out, (program::SwitchPort{program::Bundle::Core, 0}));
+}
+
+// The compiler repeats a task as often as its repeat_count says; the fourth dimension only counts.
+TEST(DesignStreams, ATaskRunsAsOftenAsItsRepeatCountSays) {
+    const auto repeat = [](const std::string& attributes) {
+        const auto program = read_npu(
+            "%s = aie.tile(0, 0)\naie.runtime_sequence(%a: memref<64xi32>) {\n"
+            "%t = aiex.dma_configure_task(%s, MM2S, 0) {\n"
+            "aie.dma_bd(%a : memref<64xi32>, 0, 8, [<size = 3, stride = 16>, <size = 1, stride = "
+            "0>, <size = 1, stride = 0>, <size = 8, stride = 1>]) {bd_id = 0 : i32}\n"
+            "aie.end } " +
+            attributes + "\naiex.dma_start_task(%t) }");
+        return std::get<program::PushTask>(program.sequence.at(1)).task.repeat;
+    };
+    EXPECT_EQ(repeat("{repeat_count = 2 : i32}"), 3);
+    EXPECT_EQ(repeat("{repeat_count = 1 : i32}"), 2);
+    EXPECT_EQ(repeat(""), 3);
 }
 
 constexpr const char* kChain =

@@ -33,6 +33,7 @@ struct Lowering {
     std::vector<MemrefType> buffer_types{};                   // of Program::buffers
     std::vector<MemrefType> external_types{};                 // of Program::external_buffers
     std::map<std::string, program::ChannelId> allocations{};  // aie.shim_dma_allocation by symbol
+    std::map<std::string, program::Packet> allocation_packets{};  // what transfers by them send
     std::vector<std::vector<std::uint32_t>> globals{};
     std::map<std::string, std::int64_t> global_symbols{};
     std::map<std::string, const Operation*> functions{};

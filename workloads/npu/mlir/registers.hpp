@@ -29,6 +29,9 @@ class Registers {
     // A descriptor stated field by field has taken this id: the words written before are stale.
     void forget(program::TileCoordinate tile, std::int64_t id);
 
+    // A word of a core's data memory.
+    void memory_word(program::TileCoordinate tile, std::int64_t address, std::uint32_t value);
+
   private:
     struct Written {
         std::array<std::uint32_t, 8> words{};
@@ -57,7 +60,6 @@ class Registers {
     void set_buffer(program::TileCoordinate tile, std::int64_t address,
                     program::BufferDescriptor& descriptor, Location where);
     std::int64_t lock_of(program::TileCoordinate tile, std::int64_t id);
-    void memory_word(program::TileCoordinate tile, std::int64_t address, std::uint32_t value);
 
     Lowering& lowering_;
     std::map<std::pair<program::TileCoordinate, std::int64_t>, Written> descriptors_;

@@ -183,6 +183,7 @@ class Sequence {
             {"push_queue", &RegisterWrites::push_queue},
             {"rtp_write", &Sequence::rtp_write},
             {"set_lock", &Sequence::set_lock},
+            {"buffer_clear", &Sequence::buffer_clear},
             {"control_packet", &Sequence::control_packet},
             {"dma_channel_reset", &Sequence::channel_reset},
             {"core_reset", &Sequence::core_reset},
@@ -266,6 +267,7 @@ class Sequence {
         write.descriptor.buffer = buffer;
         write.descriptor.burst_bytes = integer_attribute(operation, "burst_length").value_or(0);
         packet_of(operation, inside, write.descriptor);
+        send_packet(lowering_, text_attribute(operation, "metadata"), channel, write.descriptor);
         no_padding(operation);
         set_transfer(write.descriptor, transfer, operation.where);
         if (sizes[0] > 1 && strides[0] != 0) {
@@ -689,6 +691,28 @@ class Sequence {
             throw ReadError(where, fmt::format("a lock's value must be 0..63, got {}", set.value));
         }
         lowering_.program.sequence.push_back(set);
+    }
+
+    // aiex.buffer_clear(%tile, offset, words): zeros into a core's data memory.
+    void buffer_clear(const Operation& operation, Scope& scope) {
+        Cursor cursor(operation);
+        Cursor inside(cursor.group("("));
+        const program::TileCoordinate tile = lowering_.tile(inside);
+        inside.expect(",");
+        const std::int64_t offset = scope.integer(inside);
+        inside.expect(",");
+        const std::int64_t words = scope.integer(inside);
+        const std::int64_t room = lowering_.config.core.memory.count();
+        if (lowering_.config.kind_of(tile) != program::TileKind::Core || offset < 0 || words < 1 ||
+            words > room / kWordBytes || offset > room - words * kWordBytes) {
+            throw ReadError(operation.where,
+                            fmt::format("{} words from byte {} lie outside a core's memory of {} B",
+                                        words, offset, room));
+        }
+        for (std::int64_t i = 0; i < words; ++i) {
+            registers_.memory_word(tile, offset + i * kWordBytes, 0);
+        }
+        lowering_.note("aiex.buffer_clear: zeros that are no run-time parameters are left out");
     }
 
     static bool counts_runs(const std::vector<program::CoreOp>& script, std::int64_t parameter) {

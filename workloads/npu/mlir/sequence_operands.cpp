@@ -95,4 +95,13 @@ program::ChannelId allocation(const Lowering& lowering, const std::string& symbo
     return place->second;
 }
 
+void send_packet(const Lowering& lowering, const std::string& symbol,
+                 const program::ChannelId& channel, program::BufferDescriptor& descriptor) {
+    const auto packet = lowering.allocation_packets.find(symbol);
+    if (packet != lowering.allocation_packets.end() && !descriptor.packet &&
+        channel.direction == program::Direction::MM2S) {
+        descriptor.packet = packet->second;
+    }
+}
+
 }  // namespace tilesim::workloads::npu::mlir

@@ -23,5 +23,8 @@ std::int64_t field(const Operation& operation, const Scope& scope, std::string_v
 
 // The channel of an aie.shim_dma_allocation. Throws ReadError.
 program::ChannelId allocation(const Lowering& lowering, const std::string& symbol, Location where);
+// A transfer by an allocation that states a packet sends that, where it states none itself.
+void send_packet(const Lowering& lowering, const std::string& symbol,
+                 const program::ChannelId& channel, program::BufferDescriptor& descriptor);
 
 }  // namespace tilesim::workloads::npu::mlir

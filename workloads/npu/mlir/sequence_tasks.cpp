@@ -25,6 +25,18 @@ program::ChannelId SequenceTasks::channel_of(Cursor& cursor) const {
     return read_channel(inside, tile);
 }
 
+// The @symbol a task is for: dma_configure_task_for @x, dma_start_bd_chain_for @chain(..) .. for
+// @x.
+std::string SequenceTasks::allocation_of(const Operation& operation) {
+    std::string symbol;
+    for (const Item& item : operation.items) {
+        if (item.is(TokenKind::Symbol)) {
+            symbol = item.token.text;
+        }
+    }
+    return symbol;
+}
+
 SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const Item& region,
                                              const program::ChannelId& channel, const Scope& names,
                                              Scope& results) {
@@ -45,7 +57,7 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
         }
     }
     std::map<const Block*, std::int64_t> by_block;
-    const Chain chain =
+    Chain chain =
         read_chain(lowering_, region, region.blocks.front(), channel, inner, ids_, by_block);
     ids_.give({});
     if (chain.descriptors.empty()) {
@@ -53,14 +65,18 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
     }
     note_ignored(lowering_, chain);
     Task task{channel, {channel, {}}, {}};
+    for (program::BufferDescriptor& descriptor : chain.descriptors) {
+        send_packet(lowering_, allocation_of(operation), channel, descriptor);
+    }
     for (const program::BufferDescriptor& descriptor : chain.descriptors) {
         registers_.forget(channel.tile, descriptor.id);
         lowering_.program.sequence.push_back(program::WriteDescriptor{channel.tile, descriptor});
         task.descriptors.push_back(descriptor.id);
     }
     task.push.task.descriptor = chain.descriptors.front().id;
-    task.push.task.repeat =
-        chain.repeat * (integer_attribute(operation, "repeat_count").value_or(0) + 1);
+    // A fourth dimension counts the runs that repeat_count states; without one it states them.
+    const auto repeat_count = integer_attribute(operation, "repeat_count");
+    task.push.task.repeat = repeat_count ? *repeat_count + 1 : chain.repeat;
     task.push.task.token = is_true(operation, "issue_token");
     task.push.task.out_of_order = is_out_of_order(operation);
     if (operation.results.size() == 1) {

@@ -46,6 +46,7 @@ class SequenceTasks {
     Task& task(const Operation& operation, const Scope& scope);
     void release(const Task& finished);
     // @allocation, or (%tile, MM2S, 0)
+    static std::string allocation_of(const Operation& operation);
     program::ChannelId channel_of(Cursor& cursor) const;
     program::ChannelId pool_of(const Operation& operation, const Scope& scope) const;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "arch/npu/program/program_work.hpp"
+#include "workloads/npu/mlir/descriptor.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
@@ -173,6 +174,14 @@ class Storage {
             id = read_channel(inside, {});
             inside.expect(",");
             id.tile = {inside.integer(), 0};
+        }
+        while (!inside.done() && !inside.peek()->opens("<")) {
+            inside.take();
+        }
+        if (!inside.done()) {  // <pkt_id = 3>
+            lowering_.allocation_packets[symbol] = read_packet({inside.take()}, operation.where);
+        } else if (const auto packet = operation.attribute("packet")) {
+            lowering_.allocation_packets[symbol] = read_packet(*packet, operation.where);
         }
         lowering_.allocations[symbol] = id;
     }
