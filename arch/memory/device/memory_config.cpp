@@ -186,7 +186,8 @@ std::vector<AddressBits> read_mapping(std::vector<Node> entries) {
     return mapping;
 }
 
-// Gives the fields without a number of bits theirs, and checks that the rest fit.
+// Gives the fields that stand without a number of bits theirs, which may be fewer than stand with
+// one, and checks that the rest fit.
 void complete_mapping(Node& node, MemoryConfig& config) {
     const auto expect = [&](AddressField field, std::int64_t values, std::string_view name) {
         const auto count = static_cast<std::uint64_t>(values);
@@ -197,8 +198,15 @@ void complete_mapping(Node& node, MemoryConfig& config) {
             open = entry.field == field && entry.bits == 0 ? &entry : open;
         }
         if (open != nullptr && std::has_single_bit(count)) {
-            open->bits = std::max<std::int64_t>(0, std::countr_zero(count) - bits);
-            bits += open->bits;
+            std::int64_t over = bits - std::countr_zero(count);
+            open->bits = std::max<std::int64_t>(0, -over);
+            for (AddressBits& entry : config.mapping) {  // fewer than have a number
+                const std::int64_t given =
+                    entry.field == field ? std::clamp<std::int64_t>(over, 0, entry.bits) : 0;
+                entry.bits -= given;
+                over -= given;
+            }
+            bits = std::countr_zero(count);
         }
         if (!std::has_single_bit(count)) {
             node.error("mapping", fmt::format("cannot share addresses out to {} {}: a number of "
