@@ -31,12 +31,12 @@ class SharedLink {
         free_ = start + line_cycles_ * lines;
         free_at_ = clock_.time_of(free_);
         near_ = near_ || from < twice_;
-        twice_ = goes + 2 * (free_at_ - goes);
+        twice_ = std::max(twice_, goes) + 2 * (free_at_ - goes);
         ends_ |= address | (address + bytes);
         return goes;
     }
     bool is_used() const { return free_at_.count() > 0; }
-    // Any request has waited for another, or would have had that one taken twice as long.
+    // Any request has waited for another, or would have had those before it taken twice as long.
     bool near() const { return near_; }
     // Whether all requests have been of whole lines, and would be were these twice as long.
     bool whole_lines() const { return ends_ % (2 * line_) == 0; }
@@ -47,7 +47,7 @@ class SharedLink {
     base::Cycles line_cycles_;
     base::Cycles free_{0};
     base::Femtoseconds free_at_{0};
-    base::Femtoseconds twice_{0};  // when the last one would have left a link half as fast
+    base::Femtoseconds twice_{0};  // when all would have left a link half as fast
     bool near_ = false;
     std::int64_t ends_ = 0;  // the bits that any end of a request has
 };

@@ -101,9 +101,10 @@ std::vector<Sensitivity> parameters_of(const Scenario& scenario, double share,
     return parameters;
 }
 
-// The result without what changes by itself: the change's own trace, and the host's figures.
+// The result without what changes by itself: the change's own trace, the host's figures, and
+// bounds, which are made of the device's numbers, whether the run needs them or not.
 nlohmann::ordered_json comparable(nlohmann::ordered_json result) {
-    for (const char* key : {"provenance", "wall_s", "events", "not_exercised"}) {
+    for (const char* key : {"provenance", "wall_s", "events", "not_exercised", "bounds"}) {
         result.erase(key);
     }
     return result;

@@ -15,7 +15,7 @@ struct Change {
     std::string value;
     std::string otherwise;               // tried where `value` cannot be built
     std::optional<double> time_percent;  // nothing where neither can
-    bool differs = false;                // anything in the result
+    bool differs = false;                // anything in the result but its bounds
     std::string refused;                 // why `value` cannot be built
 };
 

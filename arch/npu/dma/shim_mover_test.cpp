@@ -250,7 +250,7 @@ struct WriterBench : ShimBench {
     // The words begin to leave their source as the task starts.
     void send(std::int64_t bytes, std::int64_t descriptor = 0) {
         at(kStartOfTask, [this, bytes, descriptor] {
-            flow.begin(bytes / 4, bytes / 4, kStartOfTask, descriptor);
+            flow.begin(bytes / 4, bytes / 4, kStartOfTask, {.descriptor = descriptor});
         });
     }
 

@@ -87,5 +87,19 @@ TEST(Elementwise, WhatCannotBeSaysWhatLimitsIt) {
     EXPECT_THAT(reason({VectorOperation::Add, 16, 3}, map), HasSubstr("no whole words"));
 }
 
+// Few rows are over before the tasks of many columns are given; many take as long as the columns'
+// own reads where these are few.
+TEST(Elementwise, FewRowsAreExpectedOnFewColumnsAndManyOnMany) {
+    const MemoryPath path{xdna2().memory, xdna2().fabric};
+    const auto expected = [&](std::int64_t rows, std::int64_t columns) {
+        ElementwiseMapping map;
+        map.columns = columns;
+        return expected_ns({VectorOperation::Add, rows, 1024}, map, xdna2().npu, path);
+    };
+    EXPECT_LT(expected(8, 1), expected(8, 8));
+    EXPECT_LT(expected(1009, 8), expected(1009, 2));
+    EXPECT_GT(expected(2018, 2), 1.8 * expected(1009, 2));
+}
+
 }  // namespace
 }  // namespace tilesim::workloads::npu::elementwise
