@@ -64,6 +64,15 @@ inline constexpr double kPermille = 1000;
 inline constexpr double kNanosecondsPerSecond = 1e9;
 inline constexpr double kFemtosecondsPerNanosecond = 1e6;
 
+// For reports and estimates; between models times stay whole femtoseconds.
+constexpr double ns_of(Femtoseconds time) {
+    return static_cast<double>(time.count()) / kFemtosecondsPerNanosecond;
+}
+constexpr double ns_of(Cycles cycles, Hertz clock) {
+    return static_cast<double>(cycles.count()) * kNanosecondsPerSecond /
+           static_cast<double>(clock.count());
+}
+
 // The smallest integer not below a / b; a >= 0, b > 0.
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;

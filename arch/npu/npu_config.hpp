@@ -98,6 +98,9 @@ struct CommandProcessorConfig {
     base::Femtoseconds reconfiguration{};  // loading a full array configuration
     base::Femtoseconds copy_start{};       // a copy into tile memory: until its first word
     base::Femtoseconds copy_word{};        // and every 32-bit word of it
+
+    // A descriptor written and its task pushed.
+    base::Cycles task_cycles() const { return descriptor_cycles + write_cycles; }
 };
 
 // The memory next to the array in the programmable logic.

@@ -4,6 +4,7 @@
 // Sources of the values: the comments in configs/devices/*.yaml. All cycles are CK of the memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -134,6 +135,13 @@ struct BankTiming {
 struct SocConfig {
     base::OperationsPerSecond compute{33'200'000'000'000};
     base::BytesPerSecond bandwidth{120'000'000'000};
+
+    // A multiply-accumulate is two operations; they and the transfers go on beside each other.
+    double roofline_ns(double macs, double bytes) const {
+        return std::max(2 * macs / static_cast<double>(compute.count()),
+                        bytes / static_cast<double>(bandwidth.count())) *
+               base::kNanosecondsPerSecond;
+    }
 };
 
 PimConfig read_pim_config(base::config::Node node);

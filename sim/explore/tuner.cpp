@@ -186,8 +186,7 @@ class Tuner {
             settings.emplace_back("run.sampled", "on");
         }
         const double longest_ns = slower_ns();
-        const double allowed_ns = static_cast<double>(scenario_.run.max_time.count()) /
-                                  workloads::kFemtosecondsPerNanosecond;
+        const double allowed_ns = arch::base::ns_of(scenario_.run.max_time);
         if (longest_ns > 0 && longest_ns < allowed_ns) {
             settings.emplace_back("run.max_time", fmt::format("{:.0f} ns", longest_ns));
         }

@@ -40,7 +40,7 @@ void note_end(RunEnd end, const Model& model, arch::base::Clock clock,
     const arch::base::Cycles cycles = well ? model.finish_cycle() : clock.cycle_at(reached);
     const arch::base::Femtoseconds time = well ? model.finish_time() : clock.time_of(cycles);
     result.cycles = cycles.count();
-    result.time_ns = static_cast<double>(time.count()) / workloads::kFemtosecondsPerNanosecond;
+    result.time_ns = arch::base::ns_of(time);
     if (well) {
         result.status = workloads::Status::Ok;
     } else if (end == RunEnd::Standstill) {

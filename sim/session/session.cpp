@@ -147,7 +147,7 @@ void extrapolate(const WholeRun& whole, const Plan& plan, arch::base::Femtosecon
     result.status = Status::Ok;
     const arch::base::Clock clock{plan.clock};
     result.cycles = clock.cycle_at(whole.time).count();
-    result.time_ns = static_cast<double>(whole.time.count()) / workloads::kFemtosecondsPerNanosecond;
+    result.time_ns = arch::base::ns_of(whole.time);
     result.memory = whole.memory;
     const double times =
         static_cast<double>(whole.time.count()) / static_cast<double>(reached.count());

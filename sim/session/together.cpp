@@ -250,9 +250,8 @@ void Agent::close() {
         count();
     }
     if (latency_reads_ > 0) {
-        outcome_.read_latency_ns = static_cast<double>(latency_.count()) /
-                                   workloads::kFemtosecondsPerNanosecond /
-                                   static_cast<double>(latency_reads_);
+        outcome_.read_latency_ns =
+            arch::base::ns_of(latency_) / static_cast<double>(latency_reads_);
     }
 }
 

@@ -38,6 +38,9 @@ struct MemoryPath {
     double fabric_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& runs,
                      std::int64_t columns) const;
 
+    // What a column's reads take on their own way through the fabric.
+    double column_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& reads) const;
+
     // What DRAM takes for `dram_bytes`, at the share of its peak it sustains beside refresh and
     // turnarounds, and answers to `reads` for as many bursts as `channels` keep under way.
     double answers_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& reads,

@@ -19,8 +19,6 @@ using arch::base::ceil_div;
 
 namespace {
 
-using arch::base::kNanosecondsPerSecond;
-
 // Tiles of a product along each extent.
 struct TileCounts {
     std::int64_t m = 0, k = 0, n = 0;
@@ -40,9 +38,9 @@ GemmBounds amx_bounds(const Case& a_case, const GemmProblem& gemm, const AmxMapp
         map.data_in == AmxMapping::DataIn::Registers
             ? 0
             : gemm.m * tiles.k * columns + tiles.n * tiles.k * kTileLines * rows;
-    const double cycle_ns = kNanosecondsPerSecond /
-                            static_cast<double>(a_case.device.get<AmxConfig>().clock.count()) /
-                            static_cast<double>(map.threads);
+    const double cycle_ns =
+        arch::base::ns_of(arch::base::Cycles{1}, a_case.device.get<AmxConfig>().clock) /
+        static_cast<double>(map.threads);
     const auto repeat = static_cast<double>(map.repeat);
     GemmBounds bounds;
     bounds.compute_ns = static_cast<double>(gemm.m * tiles.n * tiles.k) * repeat * cycle_ns;

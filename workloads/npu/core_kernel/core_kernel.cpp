@@ -119,9 +119,7 @@ class KernelJob final : public Job {
                                               ? time_stream_kernel(kernel, config, result)
                                               : time_tile_kernel(kernel, config, result);
         result.cycles = cycles.count();
-        result.time_ns =
-            static_cast<double>(arch::base::Clock{config.clock}.time_of(cycles).count()) /
-            kFemtosecondsPerNanosecond;
+        result.time_ns = arch::base::ns_of(arch::base::Clock{config.clock}.time_of(cycles));
         set_rates(result, static_cast<double>(kernel.m * kernel.k * kernel.n), config.clock);
         name_bottlenecks(result, "core", "core kernel: ");
     }

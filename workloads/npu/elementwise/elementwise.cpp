@@ -393,11 +393,10 @@ LoweredElementwise lower(const ElementwiseProblem& problem, const ElementwiseMap
 
 GemmBounds bounds_of(const ElementwiseProblem& problem, const ElementwiseMapping& map,
                      const NpuConfig& config, const MemoryPath& path) {
-    using arch::base::kNanosecondsPerSecond;
     const auto stream_bytes = static_cast<double>(config.stream.width.count());
     const RowBytes row = row_bytes(problem);
     const core::KernelTiming timing(config.kernels);
-    const double cycle_ns = kNanosecondsPerSecond / static_cast<double>(config.clock.count());
+    const double cycle_ns = arch::base::ns_of(arch::base::Cycles{1}, config.clock);
     const auto calls = static_cast<double>(calls_of(problem, map, config));
     const auto call = static_cast<double>(
         timing.cycles(kernel_of(problem, map.rows_per_call)).total().count());
@@ -417,31 +416,26 @@ GemmBounds bounds_of(const ElementwiseProblem& problem, const ElementwiseMapping
 
 double expected_ns(const ElementwiseProblem& problem, const ElementwiseMapping& map,
                    const NpuConfig& config, const MemoryPath& path) {
-    using arch::base::kNanosecondsPerSecond;
     const GemmBounds bounds = bounds_of(problem, map, config, path);
     const RowBytes row = row_bytes(problem);
-    const auto ns = [](arch::base::Cycles cycles, arch::base::Hertz clock) {
-        return static_cast<double>(cycles.count()) * kNanosecondsPerSecond /
-               static_cast<double>(clock.count());
-    };
     const std::int64_t columns = map.columns_of(config);
     const auto& costs = config.command_processor;
-    const double task_ns = ns(costs.descriptor_cycles + costs.write_cycles, costs.clock);
+    const double task_ns = ns_of(costs.task_cycles(), costs.clock);
     const std::int64_t tasks = has_b(problem) ? 3 : 2;
     // A call takes and gives its buffers' locks.
     const auto calls = static_cast<double>(calls_of(problem, map, config));
     const std::int64_t locks = keeps_b(problem) || !has_b(problem) ? 4 : 6;
     const double core_ns =
         bounds.compute_ns +
-        calls * ns(config.core.call_cycles + locks * config.core.lock_cycles, config.clock);
+        calls * ns_of(config.core.call_cycles + locks * config.core.lock_cycles, config.clock);
 
     const double of_column = calls * static_cast<double>(map.rows_per_call);
     const std::int64_t b = keeps_b(problem) ? 0 : row.b;
     const Runs read{.bytes = of_column * static_cast<double>(row.a + b)};
     const Runs written{.bytes = of_column * static_cast<double>(row.c)};
-    const double port_ns = std::max({path.fabric_ns(config.shim, {read}, 1),
-                                     path.fabric_ns(config.shim, {written}, 1),
-                                     path.answers_ns(config.shim, {read}, 0, tasks - 1)});
+    const double port_ns =
+        std::max({path.column_ns(config.shim, {read}), path.fabric_ns(config.shim, {written}, 1),
+                  path.answers_ns(config.shim, {read}, 0, tasks - 1)});
     const auto all = [columns](const Runs& runs) {
         return Runs{.bytes = runs.bytes * static_cast<double>(columns)};
     };

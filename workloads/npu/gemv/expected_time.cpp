@@ -11,19 +11,9 @@
 namespace tilesim::workloads::npu::gemv {
 
 using arch::base::ceil_div;
-using arch::base::kNanosecondsPerSecond;
 using arch::npu::NpuConfig;
 
 namespace {
-
-// Of what its port could: reads of a column wait for rows and refreshes of DRAM. A column alone
-// has 0.98 of it in a run, four have 0.91.
-constexpr double kOfPort = 0.93;
-
-double ns_of(arch::base::Cycles cycles, arch::base::Hertz clock) {
-    return static_cast<double>(cycles.count()) * kNanosecondsPerSecond /
-           static_cast<double>(clock.count());
-}
 
 // When a column may take how much of its rows.
 struct Column {
@@ -99,8 +89,7 @@ class Expectation {
         const double commands_ns =
             first_ns + static_cast<double>(tasks * given()) * task_ns() +
             static_cast<double>(tasks * shape_.columns) * ns_of(costs.sync_cycles, costs.clock);
-        return static_cast<double>(costs.dispatch.count()) /
-                   arch::base::kFemtosecondsPerNanosecond +
+        return ns_of(costs.dispatch) +
                std::max(
                    commands_ns,
                    all_taken_ns(columns(first_ns), column_bytes(), pace(), link()) + last_ns());
@@ -117,7 +106,7 @@ class Expectation {
     }
     double task_ns() const {
         const auto& costs = config_.command_processor;
-        return ns_of(costs.descriptor_cycles + costs.write_cycles, costs.clock);
+        return ns_of(costs.task_cycles(), costs.clock);
     }
     double cycles_ns(arch::base::Cycles cycles) const { return ns_of(cycles, config_.clock); }
     double stream_ns(double bytes) const {
@@ -160,7 +149,7 @@ class Expectation {
     double pace() const {
         const double bytes = column_bytes();
         const auto calls = static_cast<double>(shape_.steps * shape_.calls());
-        const double port = path_.fabric_ns(config_.shim, {{.bytes = bytes}}, 1) / kOfPort;
+        const double port = path_.column_ns(config_.shim, {{.bytes = bytes}});
         return bytes / std::max({stream_ns(bytes), port, calls * call_ns(),
                                  each_call() ? calls * stream_ns(vector_bytes()) : 0.0});
     }

@@ -104,9 +104,8 @@ TEST(GemvExpectedTime, IsWhatRunsTake) {
             map.path = path;
             arch::npu::program::Program program =
                 arch::npu::check::prepare(lower(problem, map, m.npu).program, m.npu).program();
-            const auto cycles = static_cast<double>(run_program(m, program, std::nullopt).cycles);
-            const double ns = cycles * arch::base::kNanosecondsPerSecond /
-                              static_cast<double>(m.npu.clock.count());
+            const arch::base::Cycles cycles{run_program(m, program, std::nullopt).cycles};
+            const double ns = arch::base::ns_of(cycles, m.npu.clock);
             EXPECT_NEAR(expected_ns(problem, map, m.npu, {m.memory, m.fabric}) / ns, 1, 0.08)
                 << columns;
         }

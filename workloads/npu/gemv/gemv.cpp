@@ -515,13 +515,12 @@ LoweredGemv lower(const MatrixVector& problem, const GemvMapping& mapping,
 
 GemmBounds bounds_of(const MatrixVector& problem, const GemvMapping& map, const NpuConfig& config,
                      const MemoryPath& path) {
-    using arch::base::kNanosecondsPerSecond;
     const auto stream_bytes = static_cast<double>(config.stream.width.count());
     const GemvShape shape = shape_of(problem, map, config);
     const core::KernelTiming timing(config.kernels);
     const auto call = static_cast<double>(
         timing.cycles(matvec_kernel(problem, shape.call_rows, shape.k)).total().count());
-    const double cycle_ns = kNanosecondsPerSecond / static_cast<double>(config.clock.count());
+    const double cycle_ns = arch::base::ns_of(arch::base::Cycles{1}, config.clock);
     const auto steps = static_cast<double>(shape.steps);
     GemmBounds bounds;
     bounds.kernel_macs_per_cycle = static_cast<double>(shape.call_rows * shape.k) / call;

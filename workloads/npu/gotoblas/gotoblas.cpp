@@ -295,7 +295,7 @@ GemmBounds bounds_of(const GemmProblem& problem, const GotoblasMapping& map,
                      const arch::memory::device::MemoryConfig& memory) {
     GemmBounds bounds;
     const core::StreamKernelTiming timing(config.kernels);
-    const double cycle_ns = kNanosecondsPerSecond / static_cast<double>(config.clock.count());
+    const double cycle_ns = arch::base::ns_of(arch::base::Cycles{1}, config.clock);
     const bool port = map.a_stream == GotoblasMapping::AStream::Port;
     const auto a_rate = static_cast<double>(port ? kPortBytes : config.kernels.stream_read.count());
     double cycles = 0;

@@ -11,7 +11,6 @@ using namespace arch::npu;
 
 namespace {
 
-using arch::base::kNanosecondsPerSecond;
 
 }  // namespace
 
@@ -23,7 +22,7 @@ GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& 
     const PaddedGemm size = padded(view, config);
     const core::KernelTiming timing(config.kernels);
     const program::Kernel kernel = multiply_kernel(problem, map);
-    const double cycle_ns = kNanosecondsPerSecond / static_cast<double>(config.clock.count());
+    const double cycle_ns = arch::base::ns_of(arch::base::Cycles{1}, config.clock);
     const std::int64_t rows = view.map.m_ct * shape.rows;
     const std::int64_t columns = view.map.n_ct * shape.columns;
     const auto calls =

@@ -19,13 +19,7 @@ namespace {
 constexpr std::int64_t kTileStep = 16;  // a multiple of two mmul blocks of every type
 constexpr std::int64_t kMostTile = 256;
 constexpr std::int64_t kPartStep = 32;  // along K, on a part of the array
-using arch::base::kFemtosecondsPerNanosecond;
-using arch::base::kNanosecondsPerSecond;
 constexpr double kStreamBytes = 4;  // a cycle
-
-double ns_of(arch::base::Femtoseconds time) {
-    return static_cast<double>(time.count()) / kFemtosecondsPerNanosecond;
-}
 
 TileCandidate evaluated(const SearchContext& at, const OutputStationaryMapping& map) {
     const GemmBounds bounds = bounds_of(at.problem, map, at.config, at.path);
@@ -111,16 +105,15 @@ double commands_ns(const SearchContext& at, const OutputStationaryMapping& map) 
     }
     const auto& costs = at.config.command_processor;
     const double cycles =
-        static_cast<double>(transfers) *
-            static_cast<double>((costs.descriptor_cycles + costs.write_cycles).count()) +
+        static_cast<double>(transfers) * static_cast<double>(costs.task_cycles().count()) +
         static_cast<double>(shape.columns * shape.c_out * costs.sync_cycles.count());
     return cycles / static_cast<double>(reach_steps(view, shape, at.config).tiles) *
-           kNanosecondsPerSecond / static_cast<double>(costs.clock.count());
+           arch::base::ns_of(arch::base::Cycles{1}, costs.clock);
 }
 
 Rounds rounds_of(const SearchContext& at, const OutputStationaryMapping& map,
                  const GemmBounds& bounds) {
-    const double cycle_ns = kNanosecondsPerSecond / static_cast<double>(at.config.clock.count());
+    const double cycle_ns = arch::base::ns_of(arch::base::Cycles{1}, at.config.clock);
     const auto padded = [](std::int64_t x, std::int64_t to) {
         return static_cast<double>(ceil_div(x, to) * to);
     };

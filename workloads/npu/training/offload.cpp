@@ -139,17 +139,14 @@ class TrainingJob final : public Job {
             return false;
         }
         const arch::npu::CommandProcessorConfig& commands = npu_.command_processor;
-        const auto in_ns = [](arch::base::Femtoseconds time) {
-            return static_cast<double>(time.count()) / kFemtosecondsPerNanosecond;
-        };
         CallTimes call = host_stages(host_, offload_, product);
-        call[CallStage::Dispatch] = in_ns(commands.dispatch);
-        call[CallStage::Run] = size.array.time_ns - in_ns(commands.dispatch);
+        call[CallStage::Dispatch] = arch::base::ns_of(commands.dispatch);
+        call[CallStage::Run] = size.array.time_ns - call[CallStage::Dispatch];
         const bool other_size = product.size() != last_size_;
         last_size_ = product.size();
         size_changes_ += other_size ? 1 : 0;
         if (other_size && offload_.reconfiguration == OffloadMapping::Reconfiguration::WholeArray) {
-            call[CallStage::Reconfigure] = in_ns(commands.reconfiguration);
+            call[CallStage::Reconfigure] = arch::base::ns_of(commands.reconfiguration);
         }
         const double on_host =
             arch::host::product_ns(host_, product.loop(), static_cast<double>(product.m),

@@ -13,7 +13,6 @@ using Reduction = WeightStationaryMapping::Reduction;
 
 namespace {
 
-using arch::base::kNanosecondsPerSecond;
 constexpr std::int64_t kTileStep = 16;  // a multiple of two mmul blocks of every type
 constexpr std::int64_t kMostTile = 256;
 
@@ -52,7 +51,7 @@ GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& 
     const std::int64_t b = map.k_ct * map.n_ct * bytes_of(problem.b);
     const std::int64_t c = map.m_ct * map.n_ct * bytes_of(problem.c);
     const std::int64_t call = timing.cycles(kernel).total().count();
-    const double cycle_ns = kNanosecondsPerSecond / static_cast<double>(config.clock.count());
+    const double cycle_ns = arch::base::ns_of(arch::base::Cycles{1}, config.clock);
     const auto passes = static_cast<double>(shape.passes);
     const auto tiles = static_cast<double>(shape.m_tiles);
 

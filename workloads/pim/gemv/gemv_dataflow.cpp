@@ -27,8 +27,6 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-using arch::base::kNanosecondsPerSecond;
-
 Json details_of(const PimPlacement& p, const PimConfig& pim) {
     return {{"tile", fmt::format("{}x{}", p.m, p.k)}, {"cr_degree", p.degree},
             {"row_blocks_per_bank", p.row_blocks},    {"banks", p.banks},
@@ -82,10 +80,10 @@ class GemvJob final : public Job {
         if (result.status != Status::Ok) {
             return;
         }
-        const double soc_ns = soc_product_ns(soc);
+        // The weights are read once for all vectors.
+        const double soc_ns = soc.roofline_ns(product_.macs(), gemv.bytes());
         repeat(result, arch::base::ceil_div(product_.vectors, placement_.vectors));
-        set_rates(result, gemv.macs() * static_cast<double>(product_.vectors),
-                  case_.device.memory.clock);
+        set_rates(result, product_.macs(), case_.device.memory.clock);
         result.speedup_over_soc = soc_ns / result.time_ns;
         result.details["soc_ns"] = soc_ns;
         const PlainRead plain = plain_read(runner, case_, gemv);
@@ -132,14 +130,6 @@ class GemvJob final : public Job {
     }
 
   private:
-    // The weights are read once for all vectors.
-    double soc_product_ns(const SocConfig& soc) const {
-        const double macs = product_.gemv.macs() * static_cast<double>(product_.vectors);
-        return std::max(2 * macs / static_cast<double>(soc.compute.count()),
-                        product_.gemv.bytes() / static_cast<double>(soc.bandwidth.count())) *
-               kNanosecondsPerSecond;
-    }
-
     const Case& case_;
     Product product_;
     PimPlacement placement_;
@@ -152,8 +142,8 @@ using PlacementKey = std::array<std::int64_t, 4>;
 double bound_ns(const Case& a_case, const GemvProblem& gemv, const PimPlacement& placement) {
     const std::int64_t cycles =
         closed_form_cycles(gemv, placement, a_case.device.memory, a_case.device.get<PimConfig>());
-    const auto clock = static_cast<double>(a_case.device.memory.clock.count());
-    const double in_banks = static_cast<double>(cycles) / clock * kNanosecondsPerSecond;
+    const double in_banks =
+        arch::base::ns_of(arch::base::Cycles{cycles}, a_case.device.memory.clock);
     return in_banks + host_ns(a_case.device.get<SocConfig>(), a_case.device.get<PimConfig>(), gemv,
                               placement, in_banks);
 }

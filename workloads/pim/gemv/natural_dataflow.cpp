@@ -166,17 +166,13 @@ class NaturalJob final : public Job {
 
     void run(Runner& runner, RunResult& result) override {
         const auto& soc = case_.device.get<arch::pim::SocConfig>();
-        const double macs = product_.gemv.macs() * static_cast<double>(product_.vectors);
+        const double macs = product_.macs();
         run_program(runner, case_, program_, macs, nullptr, result);
         if (result.status != Status::Ok) {
             return;
         }
         add_not_exercised(result, unused_);
-        using arch::base::kNanosecondsPerSecond;
-        const double soc_ns =
-            std::max(2 * macs / static_cast<double>(soc.compute.count()),
-                     product_.gemv.bytes() / static_cast<double>(soc.bandwidth.count())) *
-            kNanosecondsPerSecond;
+        const double soc_ns = soc.roofline_ns(macs, product_.gemv.bytes());
         result.speedup_over_soc = soc_ns / result.time_ns;
         result.details["soc_ns"] = soc_ns;
         result.details["commands"] = program_.commands.size();

@@ -81,20 +81,13 @@ class ReadModel final : public Model {
 
 }  // namespace
 
-double soc_gemv_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv) {
-    const double compute = 2 * gemv.macs() / static_cast<double>(soc.compute.count());
-    const double memory = gemv.bytes() / static_cast<double>(soc.bandwidth.count());
-    return std::max(compute, memory) * kNanosecondsPerSecond;
-}
-
 double multiply_bound_ns(const Case& a_case, const Product& product) {
     const auto& pim = a_case.device.get<arch::pim::PimConfig>();
     const auto& memory = a_case.device.memory;
     const double units = static_cast<double>(memory.channels * memory.banks() / pim.banks_per_unit);
     const double lanes =
         static_cast<double>(pim.register_bits / arch::base::bits_of(product.gemv.weights));
-    return product.gemv.macs() * static_cast<double>(product.vectors) / (units * lanes) *
-           static_cast<double>(pim.command_interval.count()) /
+    return product.macs() / (units * lanes) * static_cast<double>(pim.command_interval.count()) /
            static_cast<double>(memory.clock.count()) * kNanosecondsPerSecond;
 }
 
@@ -134,9 +127,7 @@ void run_program(Runner& runner, const Case& a_case, const arch::pim::PimProgram
         return;
     }
     const arch::base::Clock clock{dram.clock};
-    result.time_ns =
-        static_cast<double>(clock.time_of(arch::base::Cycles{result.cycles}).count()) /
-        kFemtosecondsPerNanosecond;
+    result.time_ns = arch::base::ns_of(clock.time_of(arch::base::Cycles{result.cycles}));
     set_rates(result, macs, dram.clock);
 }
 

@@ -12,8 +12,6 @@
 
 namespace tilesim::workloads::pim::gemv {
 
-// The product on the system on chip: its roofline.
-double soc_gemv_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv);
 // What no mapping beats: every unit multiplies a word an interval.
 double multiply_bound_ns(const Case& a_case, const Product& product);
 // What is left for it to add: the parts of a split K, lanes that are not folded in the banks.

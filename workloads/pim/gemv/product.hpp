@@ -14,6 +14,8 @@ namespace tilesim::workloads::pim::gemv {
 struct Product {
     GemvProblem gemv;
     std::int64_t vectors = 1;
+
+    double macs() const { return gemv.macs() * static_cast<double>(vectors); }
 };
 
 inline Product product_of(const Problem& problem) {

@@ -28,12 +28,6 @@ namespace {
 
 using arch::base::kNanosecondsPerSecond;
 
-double roofline_ns(const arch::pim::SocConfig& soc, double macs, double bytes) {
-    return std::max(2 * macs / static_cast<double>(soc.compute.count()),
-                    bytes / static_cast<double>(soc.bandwidth.count())) *
-           kNanosecondsPerSecond;
-}
-
 GemvProblem gemv_of(const ModelWorkload& workload, std::int64_t rows, std::int64_t columns) {
     GemvProblem gemv = workload.format;
     gemv.m = rows;
@@ -79,8 +73,8 @@ double copies_read(const Operator& op, double tokens) {
 
 // Tokens of a step on the system on chip: every matrix is read once.
 double soc_ns(const arch::pim::SocConfig& soc, const Operator& op, double tokens) {
-    return roofline_ns(soc, op.gemv.macs() * op.uses * tokens,
-                       op.gemv.bytes() * copies_read(op, tokens));
+    return soc.roofline_ns(op.gemv.macs() * op.uses * tokens,
+                           op.gemv.bytes() * copies_read(op, tokens));
 }
 
 // The cost of attention to `context` tokens for one new one of each sequence.
@@ -239,7 +233,7 @@ bool ModelJob::attention_in_banks(Runner& runner, RunResult& result) {
 double ModelJob::attention_ns(double context) const {
     if (attention_.empty()) {
         const Attention cost = attention_of(workload_, context);
-        return roofline_ns(soc_, cost.macs, cost.bytes);
+        return soc_.roofline_ns(cost.macs, cost.bytes);
     }
     const auto& [x0, y0] = context < attention_[1].first ? attention_[0] : attention_[1];
     const auto& [x1, y1] = context < attention_[1].first ? attention_[1] : attention_[2];
@@ -267,8 +261,8 @@ std::vector<ModelJob::PromptPart> ModelJob::prompt_parts(Runner& runner, bool np
     }
     const Attention pairs = attention_of(workload_, tokens * (tokens + 1) / 2);
     const Attention cache = attention_of(workload_, tokens);
-    parts.push_back({"attention", Place::Soc, layers(), roofline_ns(soc_, pairs.macs, cache.bytes),
-                     pairs.macs});
+    parts.push_back(
+        {"attention", Place::Soc, layers(), soc_.roofline_ns(pairs.macs, cache.bytes), pairs.macs});
     parts.push_back(*head);
     return parts;
 }
@@ -392,7 +386,7 @@ void ModelJob::report(RunResult& result, const std::vector<Step>& steps, double 
     }
     const auto on_soc = [&](double context) {
         const Attention cost = attention_of(workload_, context);
-        return roofline_ns(soc_, cost.macs, cost.bytes);
+        return soc_.roofline_ns(cost.macs, cost.bytes);
     };
     double attention = 0;
     double soc_attention = 0;
