@@ -7,6 +7,7 @@
 
 namespace tilesim::arch::base {
 
+// 2^64 over the golden ratio, the odd number next to it.
 inline constexpr std::uint64_t kSplitmixStep = 0x9E3779B97F4A7C15ULL;
 
 // The generator's hash of its state.

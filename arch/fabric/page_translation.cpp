@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "arch/base/spread.hpp"
+
 namespace tilesim::arch::fabric {
 
 namespace {
@@ -15,11 +17,9 @@ PageTranslation::PageTranslation(const FabricConfig& config)
       places_(static_cast<std::size_t>(config.known_pages)) {}
 
 base::Femtoseconds PageTranslation::look_up(std::int64_t page, base::Femtoseconds from) {
-    // Fibonacci hashing: neighbouring pages and those a stride apart spread alike.
-    constexpr std::uint64_t kGoldenRatio = 0x9E37'79B9'7F4A'7C15;
-    const std::uint64_t hash = (static_cast<std::uint64_t>(page) * kGoldenRatio) >> 32;
+    constexpr unsigned kBits = 32;  // more than there are places
     const std::size_t ways = std::min(kWays, places_.size());
-    const std::size_t set = hash % (places_.size() / ways);
+    const std::size_t set = base::spread(page, kBits) % (places_.size() / ways);
     const auto first = places_.begin() + static_cast<std::ptrdiff_t>(set * ways);
     const auto last = first + static_cast<std::ptrdiff_t>(ways);
     auto place = std::find_if(first, last, [page](const Place& at) { return at.page == page; });

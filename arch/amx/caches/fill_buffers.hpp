@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arch/amx/caches/cache.hpp"
+#include "arch/base/spread.hpp"
 
 namespace tilesim::arch::amx::caches {
 
@@ -104,11 +105,7 @@ class FillBuffers {
         const std::uint8_t* begin() const { return of.data() + first; }
         const std::uint8_t* end() const { return of.data() + behind; }
     };
-    // Lines that lie a power of two apart spread over all.
-    static std::size_t slot_of(Line line) {
-        constexpr std::uint64_t kGoldenRatio = 0x9E37'79B9'7F4A'7C15;
-        return static_cast<std::uint64_t>(line) * kGoldenRatio >> 56U;
-    }
+    static std::size_t slot_of(Line line) { return base::spread(line, 8); }
     std::int64_t first_of(const Queue& queue) const {
         return queue.empty() ? kUnknownCycle : buffers_[queue.front()].ready_at;
     }

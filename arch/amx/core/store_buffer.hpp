@@ -14,6 +14,7 @@
 
 #include "arch/amx/caches/page_map.hpp"
 #include "arch/amx/caches/private_caches.hpp"
+#include "arch/base/spread.hpp"
 
 namespace tilesim::arch::amx::core {
 
@@ -69,12 +70,9 @@ class StoreBuffer {
         std::int64_t data_at = caches::kUnknownCycle;
         std::int64_t committed_at = caches::kUnknownCycle;
     };
-    static constexpr std::size_t kFilter = 1024;
-    // Lines that lie a power of two apart spread over all.
-    static std::size_t slot_of(caches::Line line) {
-        constexpr std::uint64_t kGoldenRatio = 0x9E37'79B9'7F4A'7C15;
-        return static_cast<std::uint64_t>(line) * kGoldenRatio >> 54U;
-    }
+    static constexpr unsigned kFilterBits = 10;
+    static constexpr std::size_t kFilter = std::size_t{1} << kFilterBits;
+    static std::size_t slot_of(caches::Line line) { return base::spread(line, kFilterBits); }
     static caches::Line line_of(const Entry& entry) { return caches::line_at(entry.address); }
     std::int64_t search(caches::Line line, std::uint64_t sequence) const;
     bool write_next(std::int64_t now, caches::PrivateCaches& caches);

@@ -1,5 +1,7 @@
 #include "arch/amx/socket/mesh.hpp"
 
+#include "arch/base/spread.hpp"
+
 namespace tilesim::arch::amx::socket {
 
 using base::Femtoseconds;
@@ -13,11 +15,8 @@ Mesh::Mesh(const UncoreConfig& config)
       links_((slices_.size() + columns_) * kDirections) {}
 
 std::size_t Mesh::slice_of(caches::Line line) const {
-    constexpr std::uint64_t kFactor =
-        0x9E37'79B9'7F4A'7C15;  // mixes; Intel's hash is not published
-    constexpr int kMixed = 32;  // high bits, which depend on all
-    const std::uint64_t mixed = static_cast<std::uint64_t>(line) * kFactor >> kMixed;
-    return static_cast<std::size_t>(mixed) % slices_.size();
+    constexpr unsigned kBits = 32;  // Intel's hash is not published
+    return base::spread(line, kBits) % slices_.size();
 }
 
 Femtoseconds Mesh::serve(std::size_t slice, Femtoseconds now) {

@@ -24,7 +24,6 @@ namespace {
 constexpr std::int64_t kMostIterations = 64;             // 6 bits, stored - 1
 constexpr std::int64_t kMostPadding[] = {63, 31, 15};    // D0, D1, D2: 6, 5 and 4 bits
 constexpr std::int64_t kMostLockValue = 63;              // 7 bits, signed: -64..63
-constexpr std::int64_t kPacketIds = 32;                  // 5 bits
 constexpr std::int64_t kPacketTypes = 8;                 // 3 bits
 constexpr std::int64_t kBursts[] = {64, 128, 256, 512};  // bytes
 
@@ -264,8 +263,8 @@ class Verifier : private ProblemList {
                     dma.step_bits);
         }
         if (bd.packet) {
-            require(bd.packet->id >= 0 && bd.packet->id < kPacketIds && bd.packet->type >= 0 &&
-                        bd.packet->type < kPacketTypes,
+            require(bd.packet->id >= 0 && bd.packet->id < program::kPacketIds &&
+                        bd.packet->type >= 0 && bd.packet->type < kPacketTypes,
                     "{}: packet id {} and type {} must be 0..31 and 0..7", who, bd.packet->id,
                     bd.packet->type);
         }
@@ -413,7 +412,8 @@ class Verifier : private ProblemList {
                     "destinations",
                     source->second, route.name, name(route.source),
                     route.packet_id ? fmt::format(" as packet {}", *route.packet_id) : "");
-            require(!route.packet_id || (*route.packet_id >= 0 && *route.packet_id < kPacketIds),
+            require(!route.packet_id ||
+                        (*route.packet_id >= 0 && *route.packet_id < program::kPacketIds),
                     "route {}: packet id {} is not 0..31", route.name, route.packet_id.value_or(0));
             require(!route.destinations.empty(), "route {}: has no destination", route.name);
             std::set<program::ChannelId> ends;

@@ -168,6 +168,8 @@ struct TileDma {
     std::vector<Start> starts;
 };
 
+inline constexpr std::int64_t kPacketIds = 32;  // 5 bits of a packet's header
+
 // A stream from one DMA channel to one or several. Circuit-switched without `packet_id`.
 // `path`: the switches it crosses; filled in by the router when empty.
 struct Hop {

@@ -19,6 +19,7 @@ namespace {
 
 constexpr Range kCoordinate{0, 1023};
 constexpr Range kCount{0, INT64_MAX};
+constexpr Range kPacketIdRange{0, kPacketIds - 1};
 constexpr Range kAddress{0, std::int64_t{1} << 48};
 
 // Two integers: of the list under `key`, or of the list the node itself is.
@@ -241,7 +242,7 @@ class Reader {
         if (node.has("packet")) {
             Node packet = node.child("packet", "header of what is sent");
             bd.packet.emplace();
-            packet.required("id", bd.packet->id, {0, 31}, "stream id");
+            packet.required("id", bd.packet->id, kPacketIdRange, "stream id");
             packet.optional("type", bd.packet->type, {0, 7}, "packet type");
             packet.optional("descriptor", bd.packet->descriptor, {0, 63},
                             "the receiver's, where it takes packets out of order");
@@ -316,7 +317,7 @@ class Reader {
         }
         if (entry.has("packet_id")) {
             std::int64_t id = 0;
-            entry.optional("packet_id", id, {0, 31}, "packet-switched stream of this id");
+            entry.optional("packet_id", id, kPacketIdRange, "packet-switched stream of this id");
             route.packet_id = id;
         }
         entry.optional("keep_header", route.keep_header, "whether the receiver gets the header");
@@ -507,7 +508,7 @@ class Reader {
             if (node.has("packet")) {
                 std::int64_t id = 0;
                 node.optional(
-                    "packet", id, {0, 31},
+                    "packet", id, kPacketIdRange,
                     "id in the header, which is the first word where no packet is under way");
                 op.packet = id;
             }

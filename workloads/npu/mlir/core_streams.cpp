@@ -55,7 +55,7 @@ StreamUse read_stream_use(const Operation& operation, const Scope& scope,
     inside.expect(":");
     use.words = words_of(inside);
     if (value && use.words == 1) {
-        use.packet = *value & (kPacketIds - 1);
+        use.packet = *value & (program::kPacketIds - 1);
     }
     return use;
 }

@@ -28,7 +28,7 @@ constexpr std::string_view kPlaceholder = "NPUDEVICE";
 constexpr arch::base::config::Range kCycles{0, 1'000'000'000};
 constexpr arch::base::config::Range kWords{0, 1'000'000};
 constexpr arch::base::config::Range kStreamPorts{0, 7};
-constexpr arch::base::config::Range kHeaderIds{0, 31};  // 5 bits of a packet's header
+constexpr arch::base::config::Range kHeaderIds{0, arch::npu::program::kPacketIds - 1};
 
 void read_inline(Node node, InlineCosts& costs) {
     const auto read = [&node](const char* key, std::int64_t& value, const char* description) {

@@ -146,7 +146,7 @@ class FlowReader {
     std::int64_t packet_id(Cursor& cursor) const {
         const Location where = cursor.where();
         const std::int64_t id = cursor.integer();
-        if (id < 0 || id >= kPacketIds) {
+        if (id < 0 || id >= program::kPacketIds) {
             throw ReadError(where, fmt::format("a packet id must be 0..31, got {}", id));
         }
         return id;

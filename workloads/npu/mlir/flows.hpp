@@ -54,8 +54,6 @@ struct Flows {
     std::map<TilePort, std::vector<TilePort>> wires;
 };
 
-constexpr std::int64_t kPacketIds = 32;
-
 // aie.flow, aie.packet_flow, and the broadcasts aiex.multicast and aiex.broadcast_packet.
 Flows read_flows(Lowering& lowering);
 

@@ -118,7 +118,7 @@ class Switches {
         }
         ways.circuit = !follow(source, *entry, std::nullopt).route.destinations.empty();
         std::set<std::vector<program::ChannelId>> ends;
-        for (std::int64_t id = 0; id < kPacketIds && !ways.circuit; ++id) {
+        for (std::int64_t id = 0; id < program::kPacketIds && !ways.circuit; ++id) {
             const program::Route route = follow(source, *entry, id).route;
             if (!route.destinations.empty() && ends.insert(route.destinations).second) {
                 ways.packet_ids.push_back(id);
