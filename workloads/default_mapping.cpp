@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,20 +16,24 @@ namespace tilesim::workloads {
 namespace {
 
 constexpr std::size_t kLookedAt = 400;
-constexpr std::size_t kTried = 8;
-constexpr std::size_t kVariantsTried = 3;
+constexpr double kTried = 8;
+constexpr double kVariantsTried = 3;
 constexpr std::size_t kRivalsTried = 4;
+constexpr double kOpen = 0.02;  // of what a sampled run takes
+constexpr std::size_t kDecided = 4;
 
 // How many times as many are tried: a small product takes a moment, and what is not its
-// multiplications (tasks, the first blocks, C's way out), which no estimate knows well, is most of
-// it.
-std::size_t times_as_many(const Problem& problem) {
-    constexpr double kSmallMacs = 1 << 26;
+// multiplications (tasks, the first blocks, C's way out), which no estimate knows well, is the more
+// of it the smaller it is.
+double times_as_many(const Problem& problem) {
+    constexpr double kSmallMacs = 1LL << 31;
     constexpr double kMost = 5;
     const auto* gemm = problem.find<GemmProblem>();
-    return gemm == nullptr
-               ? 1
-               : static_cast<std::size_t>(std::clamp(kSmallMacs / gemm->macs(), 1.0, kMost));
+    return gemm == nullptr ? 1 : std::clamp(std::sqrt(kSmallMacs / gemm->macs()), 1.0, kMost);
+}
+
+std::size_t rounded(double tries) {
+    return static_cast<std::size_t>(std::llround(tries));
 }
 
 double expectation(const Candidate& candidate) {
@@ -53,11 +58,11 @@ std::vector<const Candidate*> promising_of(const std::vector<Candidate>& candida
 // The fastest of the mappings tried.
 class Trials {
   public:
-    // `least_ns`: what there is to beat; 0: nothing.
-    Trials(const Case& a_case, Runner& runner, double least_ns = 0)
-        : case_(a_case), runner_(runner), least_ns_(least_ns) {}
+    // `to_beat_ns`: what another mapping takes; 0: there is none.
+    Trials(const Case& a_case, Runner& runner, double to_beat_ns = 0)
+        : case_(a_case), runner_(runner), to_beat_ns_(to_beat_ns), least_ns_(to_beat_ns) {}
 
-    // Whether one of `most` of them is faster than all before.
+    // Whether one of `most` of them, sampled, is faster than all before.
     bool run(const std::vector<const Candidate*>& candidates, std::size_t most) {
         const double before_ns = least_ns_;
         CandidateSearch search(candidates);
@@ -66,58 +71,111 @@ class Trials {
             if (!next) {
                 break;
             }
-            if (const auto time_ns = time_of(*candidates[*next])) {
+            if (const auto time_ns = sample(candidates[*next]->mapping)) {
                 search.learn(*next, *time_ns);
             }
         }
         return least_ns_ < before_ns;
     }
 
+    // What sampling leaves open of a short run is more than mappings differ by: those that may be
+    // the fastest are simulated whole. Whether what was to beat is beaten.
+    bool decide() {
+        std::erase_if(tried_, [this](const Trial& trial) {
+            return to_beat_ns_ > 0 && trial.time_ns - trial.open_ns >= to_beat_ns_;
+        });
+        if (tried_.empty()) {
+            return false;
+        }
+        std::stable_sort(tried_.begin(), tried_.end(),
+                         [](const Trial& a, const Trial& b) { return a.time_ns < b.time_ns; });
+        const Trial& first = tried_.front();
+        if (first.open_ns <= kOpen * first.time_ns) {
+            return to_beat_ns_ == 0 || first.time_ns < to_beat_ns_;
+        }
+        const double most_ns = first.time_ns + first.open_ns;
+        const std::size_t most = std::min(kDecided, tried_.size());
+        least_ns_ = to_beat_ns_;
+        for (std::size_t i = 0; i < most; ++i) {
+            if (tried_[i].time_ns - tried_[i].open_ns < most_ns) {
+                note_whole(tried_[i].mapping);
+            }
+        }
+        return to_beat_ns_ == 0 || least_ns_ < to_beat_ns_;
+    }
+
     const Mapping& best() const { return best_; }
     double least_ns() const { return least_ns_; }
-    std::size_t tried() const { return tried_; }
+    std::size_t sampled() const { return sampled_; }
 
   private:
-    // What takes longer than the best loses, and need not end: it takes at least that. Nothing: it
-    // cannot be run.
-    std::optional<double> time_of(const Candidate& candidate) {
+    struct Trial {
+        Mapping mapping;
+        double time_ns = 0;
+        double open_ns = 0;  // as much longer or shorter it may be
+    };
+
+    // What takes longer than the best loses, and need not end. Nothing: it cannot be run.
+    std::optional<RunResult> simulated(const Mapping& mapping, bool sampled) const {
         Case part = case_;
-        part.mapping = candidate.mapping;
+        part.mapping = mapping;
         part.run.functional = false;
-        part.run.sampled = true;
+        part.run.sampled = sampled;
         if (least_ns_ > 0) {
             part.run.max_time =
                 std::min(part.run.max_time, arch::base::Femtoseconds{static_cast<std::int64_t>(
                                                 least_ns_ * kFemtosecondsPerNanosecond)});
         }
-        RunResult run;
         try {
-            run = runner_.run(part);
+            return runner_.run(part);
         } catch (const arch::base::config::ConfigError&) {
             return std::nullopt;  // the program's own checks refuse it
         }
-        ++tried_;
-        if (best_.empty()) {
-            best_ = candidate.mapping;
-        }
-        if (run.status == Status::TimeLimit && least_ns_ > 0) {
-            return least_ns_;
-        }
-        if (run.status != Status::Ok) {
+    }
+
+    // What it takes, or at least takes.
+    std::optional<double> sample(const Mapping& mapping) {
+        const std::optional<RunResult> run = simulated(mapping, true);
+        if (!run) {
             return std::nullopt;
         }
-        if (least_ns_ == 0 || run.time_ns < least_ns_) {
-            least_ns_ = run.time_ns;
-            best_ = candidate.mapping;
+        ++sampled_;
+        if (best_.empty()) {
+            best_ = mapping;
         }
-        return run.time_ns;
+        if (run->status == Status::TimeLimit && least_ns_ > 0) {
+            return least_ns_;
+        }
+        if (run->status != Status::Ok) {
+            return std::nullopt;
+        }
+        const double open = run->sampled ? run->sampled->error_percent / arch::base::kPercent : 0;
+        tried_.push_back({mapping, run->time_ns, open * run->time_ns});
+        take(mapping, run->time_ns);
+        return run->time_ns;
+    }
+
+    void note_whole(const Mapping& mapping) {
+        const std::optional<RunResult> run = simulated(mapping, false);
+        if (run && run->status == Status::Ok) {
+            take(mapping, run->time_ns);
+        }
+    }
+
+    void take(const Mapping& mapping, double time_ns) {
+        if (least_ns_ == 0 || time_ns < least_ns_) {
+            least_ns_ = time_ns;
+            best_ = mapping;
+        }
     }
 
     const Case& case_;
     Runner& runner_;
     Mapping best_;
+    double to_beat_ns_;
     double least_ns_;
-    std::size_t tried_ = 0;
+    std::vector<Trial> tried_;
+    std::size_t sampled_ = 0;
 };
 
 }  // namespace
@@ -125,23 +183,24 @@ class Trials {
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner) {
     const std::vector<Candidate> candidates = dataflow.candidates(a_case);
     Trials trials(a_case, runner);
-    const std::size_t times = times_as_many(a_case.problem);
-    trials.run(promising_of(candidates, kLookedAt), times * kTried);
+    const double times = times_as_many(a_case.problem);
+    trials.run(promising_of(candidates, kLookedAt), rounded(times * kTried));
     if (trials.best().empty()) {
         throw arch::base::config::ConfigError(fmt::format(
             "workload: no {} mapping fits this device and these types", dataflow.name()));
     }
     // A small product may be better off on a part of the array, whose transfers are fewer.
-    for (std::size_t better = times; better > 0; --better) {
+    for (std::size_t better = rounded(times); better > 0; --better) {
         const std::vector<Candidate> variants = dataflow.variants(a_case, trials.best());
-        if (!trials.run(promising_of(variants, variants.size()), times * kVariantsTried)) {
+        if (!trials.run(promising_of(variants, variants.size()), rounded(times * kVariantsTried))) {
             break;
         }
     }
+    trials.decide();
     return {trials.best(),
             fmt::format("no mapping given: chosen by simulating {} promising ones of {}, see "
                         "`mapping`",
-                        trials.tried(), candidates.size()),
+                        trials.sampled(), candidates.size()),
             trials.least_ns()};
 }
 
@@ -149,7 +208,8 @@ std::optional<Choice> faster_of(const Dataflow& rival, const Choice& choice, con
                                 Runner& runner) {
     const std::vector<Candidate> candidates = rival.candidates(a_case);
     Trials trials(a_case, runner, choice.time_ns);
-    if (!trials.run(promising_of(candidates, kLookedAt), kRivalsTried)) {
+    trials.run(promising_of(candidates, kLookedAt), kRivalsTried);
+    if (!trials.decide()) {
         return std::nullopt;
     }
     return Choice{trials.best(),

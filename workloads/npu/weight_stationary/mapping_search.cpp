@@ -31,22 +31,63 @@ std::int64_t tile_cycles(const ArrayShape& shape, arch::npu::program::Kernel ker
     return multiply + std::max(first, middle);
 }
 
+arch::npu::program::Kernel multiply_kernel(const GemmProblem& problem,
+                                           const WeightStationaryMapping& map) {
+    return {"multiply",
+            arch::npu::program::KernelKind::Multiply,
+            map.m_ct,
+            map.k_ct,
+            map.n_ct,
+            problem.a,
+            problem.b,
+            problem.c,
+            problem.b_column_major,
+            std::nullopt};
+}
+
+// The command processor's, of a pass: tasks for A, B and C, a token for each of C's.
+double commands_ns(const ArrayShape& shape, const NpuConfig& config) {
+    std::int64_t senders = 0;
+    for (std::int64_t column = 0; column < shape.columns; ++column) {
+        senders += shape.slices_of(column).count > 0 ? 1 : 0;
+    }
+    const std::int64_t steps = ceil_div(shape.m_tiles, shape.m_tiles_a_task);
+    const auto& costs = config.command_processor;
+    const arch::base::Cycles cycles =
+        (steps * (senders + shape.columns) + shape.columns) * costs.task_cycles() +
+        steps * shape.columns * costs.sync_cycles;
+    return arch::base::ns_of(cycles, costs.clock);
+}
+
+// What memory and the way to it take.
+double memory_ns(const GemmProblem& problem, const WeightStationaryMapping& map,
+                 const ArrayShape& shape, const NpuConfig& config, const MemoryPath& path,
+                 double dram_bytes) {
+    const std::int64_t m = shape.m_tiles * map.m_ct;
+    const std::int64_t k = shape.rows * map.k_ct;
+    const std::int64_t n = shape.passes * shape.columns * map.n_ct;
+    const auto runs = [](std::int64_t elements, std::int64_t run, std::int64_t stride,
+                         DataType type) {
+        const std::int64_t bytes = bytes_of(type);
+        return Runs{static_cast<double>(elements * bytes), run * bytes, stride * bytes};
+    };
+    const Runs a = runs(shape.passes * m * k, map.k_ct, k, problem.a);
+    const Runs b = problem.b_column_major ? runs(k * n, map.k_ct, k, problem.b)
+                                          : runs(k * n, map.n_ct, n, problem.b);
+    const Runs c = runs(m * n, map.n_ct, n, problem.c);
+    return std::max({path.fabric_ns(config.shim, {a, b}, shape.columns),
+                     path.fabric_ns(config.shim, {c}, shape.columns),
+                     path.answers_ns(config.shim, {a, b}, dram_bytes,
+                                     shape.columns * config.shim_dma.channels)});
+}
+
 }  // namespace
 
 GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& map,
                      const NpuConfig& config, const MemoryPath& path) {
     const ArrayShape shape = shape_of(problem, map, config);
     const arch::npu::core::KernelTiming timing(config.kernels);
-    const arch::npu::program::Kernel kernel{"multiply",
-                                            arch::npu::program::KernelKind::Multiply,
-                                            map.m_ct,
-                                            map.k_ct,
-                                            map.n_ct,
-                                            problem.a,
-                                            problem.b,
-                                            problem.c,
-                                            problem.b_column_major,
-                                            std::nullopt};
+    const arch::npu::program::Kernel kernel = multiply_kernel(problem, map);
     const std::int64_t a = map.m_ct * map.k_ct * bytes_of(problem.a);
     const std::int64_t b = map.k_ct * map.n_ct * bytes_of(problem.b);
     const std::int64_t c = map.m_ct * map.n_ct * bytes_of(problem.c);
@@ -75,6 +116,32 @@ GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& 
     return bounds;
 }
 
+double expected_ns(const GemmProblem& problem, const WeightStationaryMapping& map,
+                   const NpuConfig& config, const MemoryPath& path) {
+    const GemmBounds bounds = bounds_of(problem, map, config, path);
+    const ArrayShape shape = shape_of(problem, map, config);
+    const TileSizes tile = tile_sizes(problem, map, config);
+    const double cycle_ns = arch::base::ns_of(arch::base::Cycles{1}, config.clock);
+    const auto stream_ns = [&](std::int64_t bytes) {
+        return static_cast<double>(bytes) / static_cast<double>(config.stream.width.count()) *
+               cycle_ns;
+    };
+    constexpr double kLocksOfTile = 4;  // A's and C's, taken and given
+    const auto tiles = static_cast<double>(shape.passes * shape.m_tiles);
+    const double cores_ns =
+        bounds.compute_ns +
+        tiles * kLocksOfTile * static_cast<double>(config.core.lock_cycles.count()) * cycle_ns;
+    const double commands = commands_ns(shape, config);
+    const auto steps = static_cast<double>(ceil_div(shape.m_tiles, shape.m_tiles_a_task));
+    const double first_ns = commands / steps + stream_ns((shape.rows + 1) * tile.b + 2 * tile.a) +
+                            static_cast<double>(shape.rows - 1) * cores_ns / tiles;
+    const double last_ns = stream_ns(2 * tile.c);
+    return arch::base::ns_of(config.command_processor.dispatch) + first_ns +
+           std::max({cores_ns, static_cast<double>(shape.passes) * commands, bounds.stream_ns,
+                     memory_ns(problem, map, shape, config, path, bounds.dram_bytes)}) +
+           last_ns;
+}
+
 std::vector<TileCandidate> candidates_of(const GemmProblem& problem, const NpuConfig& config,
                                          const MemoryPath& path) {
     std::vector<TileCandidate> candidates;
@@ -95,7 +162,8 @@ std::vector<TileCandidate> candidates_of(const GemmProblem& problem, const NpuCo
             for (map.n_ct = kTileStep; map.n_ct <= kMostTile; map.n_ct += kTileStep) {
                 for (map.c_buffers = 1; map.c_buffers <= 2; ++map.c_buffers) {
                     if (problems_of(problem, map, config).empty()) {
-                        candidates.push_back({map, bounds_of(problem, map, config, path)});
+                        candidates.push_back({map, bounds_of(problem, map, config, path),
+                                              expected_ns(problem, map, config, path)});
                     }
                 }
             }

@@ -19,9 +19,18 @@ namespace tilesim::workloads::npu::weight_stationary {
 GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& mapping,
                      const arch::npu::NpuConfig& config, const MemoryPath& path);
 
+// What it is expected to take: for the order of mappings, excludes none.
+//
+// Models:  tasks and tokens, a step after the other; locks of the cores; the runs in which A, B and
+//          C lie, on the fabric and in DRAM; the first tiles' way in, through the cascade and out.
+// Ignores: bank conflicts, steps that wait for a slot, page walks.
+double expected_ns(const GemmProblem& problem, const WeightStationaryMapping& mapping,
+                   const arch::npu::NpuConfig& config, const MemoryPath& path);
+
 struct TileCandidate {
     WeightStationaryMapping mapping;
     GemmBounds bounds;
+    double expected_ns = 0;
 };
 
 // All that fit, their slices of K as short as they may be.

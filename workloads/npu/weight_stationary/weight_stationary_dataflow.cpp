@@ -73,7 +73,7 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
             const WeightStationaryMapping& map = candidate.mapping;
             list.push_back({fmt::format("{} x {} x {}, {} C, {}", map.m_ct, map.k_ct, map.n_ct,
                                         map.c_buffers, map.adds() ? "memory_tile" : "cascade"),
-                            mapping_of(a_case, map), candidate.bounds});
+                            mapping_of(a_case, map), candidate.bounds, candidate.expected_ns});
         }
         return list;
     }

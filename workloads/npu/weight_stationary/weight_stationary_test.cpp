@@ -218,6 +218,28 @@ TEST(WeightStationary, BIsReadOnceAndAOnceAPass) {
               static_cast<double>(outcome.totals.bytes_requested));
 }
 
+TEST(Expected, IsNearWhatRunsTake) {
+    for (const char* device : {"xdna", "xdna2"}) {
+        const Machine m = machine(device);
+        for (const Reduction reduction : {Reduction::Cascade, Reduction::MemoryTile}) {
+            for (const std::int64_t n_ct : {32, 96}) {
+                WeightStationaryMapping map = small_map(reduction);
+                map.m_ct = 32;
+                map.k_ct = 96;
+                map.n_ct = n_ct;
+                for (const std::int64_t rows : {320, 960}) {
+                    const GemmProblem gemm = int8_gemm(rows, 288, 1536);
+                    const arch::base::Cycles cycles{run(m, gemm, map, false).cycles};
+                    EXPECT_NEAR(expected_ns(gemm, map, m.npu, {m.memory, m.fabric}) /
+                                    arch::base::ns_of(cycles, m.npu.clock),
+                                1, 0.08)
+                        << device << " " << rows << " " << n_ct << " " << map.adds();
+                }
+            }
+        }
+    }
+}
+
 // What a C tile more costs where nothing is in the way of three cores in a column: each multiplies,
 // taking and giving back an A tile; the first clears C before, the others get it; all but the last
 // put it on.

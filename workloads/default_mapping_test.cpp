@@ -1,0 +1,97 @@
+#include "workloads/default_mapping.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace tilesim::workloads {
+namespace {
+
+// Mappings of one number, expected to be the faster the smaller it is.
+class CountedNumbers final : public Dataflow {
+  public:
+    explicit CountedNumbers(int count) : count_(count) {}
+    std::string_view name() const override { return "numbers"; }
+    bool serves(const Problem&, const Device&) const override { return true; }
+    Mapping read(arch::base::config::Node&) const override { return {}; }
+    nlohmann::ordered_json describe(const Mapping& mapping) const override {
+        return {{"numbers", {{"k_ct", mapping.get<int>()}}}};
+    }
+    std::unique_ptr<Job> lower(const Case&, RunResult&) const override { return nullptr; }
+    std::vector<Candidate> candidates(const Case&) const override {
+        std::vector<Candidate> list;
+        for (int i = 1; i <= count_; ++i) {
+            list.push_back({"", {*this, i}, {}, static_cast<double>(i)});
+        }
+        return list;
+    }
+
+  private:
+    int count_;
+};
+
+// What each number takes, sampled and whole.
+class Times final : public Runner {
+  public:
+    struct Time {
+        double sampled_ns = 0, open_percent = 0, whole_ns = 0;
+    };
+    explicit Times(std::map<int, Time> times) : times_(std::move(times)) {}
+
+    RunEnd run(const Case&, const Plan&, RunResult&) override { return RunEnd::Finished; }
+    RunResult run(const Case& part) override {
+        const int number = part.mapping.get<int>();
+        const Time& time = times_.at(number);
+        RunResult result;
+        result.time_ns = part.run.sampled ? time.sampled_ns : time.whole_ns;
+        if (part.run.sampled) {
+            result.sampled = Sampling{};
+            result.sampled->error_percent = time.open_percent;
+        } else {
+            whole.insert(number);
+        }
+        return result;
+    }
+
+    std::set<int> whole;  // what was simulated whole
+
+  private:
+    std::map<int, Time> times_;
+};
+
+int chosen(int count, Times& times) {
+    const CountedNumbers dataflow(count);
+    const Case a_case;
+    return best_expected(dataflow, a_case, times).mapping.get<int>();
+}
+
+TEST(DefaultMapping, WhatSamplingLeavesOpenIsDecidedByWholeRuns) {
+    Times times({{1, {1000, 5, 1100}}, {2, {1040, 5, 1020}}, {3, {1200, 5, 1000}}});
+    EXPECT_EQ(chosen(3, times), 2);
+    EXPECT_EQ(times.whole, (std::set<int>{1, 2}));  // the third cannot be the fastest
+}
+
+TEST(DefaultMapping, WhatIsKnownWellEnoughIsNotSimulatedAgain) {
+    Times times({{1, {1000, 1, 1100}}, {2, {1005, 5, 1000}}});
+    EXPECT_EQ(chosen(2, times), 1);
+    EXPECT_TRUE(times.whole.empty());
+}
+
+TEST(DefaultMapping, ARivalWinsByAWholeRunOnly) {
+    const CountedNumbers rival(2);
+    const Case a_case;
+    const Choice choice{{rival, 0}, "", 1000};
+    Times slower({{1, {990, 5, 1010}}, {2, {1030, 5, 1001}}});
+    EXPECT_FALSE(faster_of(rival, choice, a_case, slower));
+    EXPECT_EQ(slower.whole, (std::set<int>{1, 2}));
+    Times faster({{1, {1030, 5, 990}}, {2, {1100, 5, 900}}});
+    const auto found = faster_of(rival, choice, a_case, faster);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->mapping.get<int>(), 1);
+    EXPECT_EQ(found->time_ns, 990);
+    EXPECT_EQ(faster.whole, (std::set<int>{1}));
+}
+
+}  // namespace
+}  // namespace tilesim::workloads
