@@ -293,6 +293,9 @@ std::vector<TileCandidate> variants_of(const SearchContext& at,
         add(&Map::m_ct, {mapping.m_ct + step});
         add(&Map::n_ct, {mapping.n_ct + step});
     }
+    // And tiles of half and twice the size: fewer tasks, or a shorter way in and out.
+    add(&Map::m_ct, {mapping.m_ct / 2, 2 * mapping.m_ct});
+    add(&Map::n_ct, {mapping.n_ct / 2, 2 * mapping.n_ct});
     for (std::int64_t blocks = 1; blocks <= 16; ++blocks) {
         add(&Map::k_mt, {mapping.k_ct * blocks});
     }

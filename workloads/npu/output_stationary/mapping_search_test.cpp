@@ -72,6 +72,12 @@ TEST(MappingSearch, VariantsFitAndDifferInOneKeyOrItsTile) {
         EXPECT_TRUE(problems_of(problem, other, machine.npu).empty());
     }
     EXPECT_GT(variants.size(), 10U);
+    for (const std::int64_t tile : {32, 48, 56, 72, 80, 128}) {
+        const auto is = [&](const TileCandidate& each) {
+            return each.mapping.columns == map.columns && each.mapping.n_ct == tile;
+        };
+        EXPECT_TRUE(std::any_of(variants.begin(), variants.end(), is)) << tile;
+    }
 }
 
 // Blocks of 64 B at 100 ns each are slower than all else: a round more or less of them is all that
