@@ -103,9 +103,10 @@ std::string saturation_text(const TuneResult& result) {
 // What was proven of the mappings that were not simulated whole.
 std::string proof_of(const TuneResult& result) {
     const double faster = result.most_percent_faster();
-    return faster == 0
-               ? "proven: the best of all of them\n"
-               : fmt::format("proven by bounds alone: nothing can be more than {:.1f} % faster\n",
+    return faster == 0 ? "proven: the best of all of them\n"
+                       : fmt::format(
+                             "proven by bounds alone: none of the mappings counted can be more "
+                             "than {:.1f} % faster\n",
                              faster);
 }
 
