@@ -49,6 +49,12 @@ std::int64_t room_for_outputs(const PimConfig& pim, std::int64_t inputs) {
     return pim.output_registers > 0 ? pim.output_registers : pim.registers - inputs;
 }
 
+// For a message that something does not fit.
+std::string what_there_is(std::int64_t registers, const PimConfig& pim) {
+    return fmt::format("but there are {}{}", registers,
+                       pim.sums == 0 ? "" : fmt::format(" for {} sums", pim.sums));
+}
+
 bool fits(const GemvProblem& gemv, const PimMapping& mapping, std::int64_t m, std::int64_t elements,
           const PimConfig& pim) {
     const std::int64_t inputs =
@@ -71,11 +77,11 @@ std::int64_t tile_rows(const GemvProblem& gemv, const PimMapping& mapping, std::
                 "mapping.pimnast.tile_rows: a tile of {} rows {}", m,
                 m > elements
                     ? fmt::format("exceeds the {} elements of an interleave unit", elements)
-                    : fmt::format("needs {} output registers for {} sums, but there are {}{}",
-                                  held_registers(gemv, m, pim) * sets_of(gemv, pim),
-                                  held_sums(gemv, m, pim) * sets_of(gemv, pim),
-                                  room_for_outputs(pim, mapping.input_registers),
-                                  pim.sums == 0 ? "" : fmt::format(" for {} sums", pim.sums))));
+                    : fmt::format(
+                          "needs {} output registers for {} sums, {}",
+                          held_registers(gemv, m, pim) * sets_of(gemv, pim),
+                          held_sums(gemv, m, pim) * sets_of(gemv, pim),
+                          what_there_is(room_for_outputs(pim, mapping.input_registers), pim))));
         }
         return m;
     }
@@ -121,10 +127,9 @@ void set_degree(PimPlacement& p, const PimConfig& pim) {
     if (most < 1) {
         throw ConfigError(fmt::format(
             "the tile of {} x {} needs {} output registers for {} sums beside {} input registers, "
-            "but there are {}{}",
+            "{}",
             p.m, p.k, outputs, p.sums * p.accumulator_sets, p.mapping.input_registers,
-            pim.output_registers > 0 ? pim.output_registers : pim.registers,
-            pim.sums == 0 ? "" : fmt::format(" for {} sums", pim.sums)));
+            what_there_is(pim.output_registers > 0 ? pim.output_registers : pim.registers, pim)));
     }
     const std::int64_t wanted = wanted_degree(p);
     if (wanted > most) {
@@ -321,9 +326,8 @@ std::int64_t column_major_shares(const PimPlacement& p, const GemvProblem& gemv,
     if (words_held == 0 || (pim.sums > 0 && pim.sums < p.lanes)) {
         throw ConfigError(fmt::format(
             "mapping.column_major: the outputs of one word, {} sums, take {} registers, beside one "
-            "for the inputs, but there are {}{}",
-            p.lanes, of_word, pim.all_registers(),
-            pim.sums == 0 ? "" : fmt::format(" for {} sums", pim.sums)));
+            "for the inputs, {}",
+            p.lanes, of_word, what_there_is(pim.all_registers(), pim)));
     }
     return ceil_div(ceil_div(p.m, p.lanes), words_held);
 }
