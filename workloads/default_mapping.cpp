@@ -20,7 +20,7 @@ constexpr double kTried = 8;
 constexpr double kVariantsTried = 3;
 constexpr std::size_t kRivalsTried = 4;
 constexpr double kOpen = 0.02;  // of what a sampled run takes
-constexpr std::size_t kDecided = 4;
+constexpr double kDecided = 2;
 
 // How many times as many are tried: a small product takes a moment, and what is not its
 // multiplications (tasks, the first blocks, C's way out), which no estimate knows well, is the more
@@ -79,8 +79,8 @@ class Trials {
     }
 
     // What sampling leaves open of a short run is more than mappings differ by: those that may be
-    // the fastest are simulated whole. Whether what was to beat is beaten.
-    bool decide() {
+    // the fastest are simulated whole, `most` of them. Whether what was to beat is beaten.
+    bool decide(std::size_t most) {
         std::erase_if(tried_, [this](const Trial& trial) {
             return to_beat_ns_ > 0 && trial.time_ns - trial.open_ns >= to_beat_ns_;
         });
@@ -94,7 +94,7 @@ class Trials {
             return to_beat_ns_ == 0 || first.time_ns < to_beat_ns_;
         }
         const double most_ns = first.time_ns + first.open_ns;
-        const std::size_t most = std::min(kDecided, tried_.size());
+        most = std::min(most, tried_.size());
         least_ns_ = to_beat_ns_;
         for (std::size_t i = 0; i < most; ++i) {
             if (tried_[i].time_ns - tried_[i].open_ns < most_ns) {
@@ -196,7 +196,7 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
             break;
         }
     }
-    trials.decide();
+    trials.decide(rounded(times * kDecided));
     return {trials.best(),
             fmt::format("no mapping given: chosen by simulating {} promising ones of {}, see "
                         "`mapping`",
@@ -209,7 +209,7 @@ std::optional<Choice> faster_of(const Dataflow& rival, const Choice& choice, con
     const std::vector<Candidate> candidates = rival.candidates(a_case);
     Trials trials(a_case, runner, choice.time_ns);
     trials.run(promising_of(candidates, kLookedAt), kRivalsTried);
-    if (!trials.decide()) {
+    if (!trials.decide(rounded(times_as_many(a_case.problem) * kDecided))) {
         return std::nullopt;
     }
     return Choice{trials.best(),
