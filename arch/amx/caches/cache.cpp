@@ -36,9 +36,6 @@ Cache::Cache(const CacheConfig& config)
                  : std::vector<Guess>{{0, kMany}}),
       guess_mask_(guess_.size() - 1) {
     SIM_CHECK(index(ways_) <= kMarkBits, "{} ways are more than there are marks", ways_);
-    for (std::size_t i = 0; i < many_.size(); ++i) {
-        many_[i] = static_cast<std::uint8_t>(i % (groups_ * kGroup));
-    }
 }
 
 bool Cache::tight() const {
@@ -51,18 +48,18 @@ void Cache::use_of_many(std::size_t set, std::int64_t way) {
     std::uint8_t* const order = &many_[first_of(set) * kGroup];
     const auto name = static_cast<std::uint8_t>(way);
     std::uint8_t moved = name;
-    std::size_t i = 0;
-    for (; order[i] != name; ++i) {
-        std::swap(order[i], moved);
+    std::uint8_t i = 0;
+    for (; (order[i] ^ i) != name; ++i) {
+        moved = std::exchange(order[i], moved ^ i) ^ i;
     }
-    order[i] = moved;
+    order[i] = moved ^ i;
 }
 
 // The way that was used longest ago.
 std::int64_t Cache::last_used(std::size_t set) const {
     const std::size_t last = index(ways_ - 1);
     return groups_ == 1 ? static_cast<std::int64_t>((few_[set] ^ kInOrder) >> 4 * last & 15U)
-                        : many_[first_of(set) * kGroup + last];
+                        : many_[first_of(set) * kGroup + last] ^ static_cast<std::int64_t>(last);
 }
 
 bool Cache::dirty(Line line) const {

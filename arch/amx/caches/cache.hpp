@@ -200,9 +200,9 @@ class Cache {
     std::uint64_t random_state_ = 0x9E3779B97F4A7C15ULL;
     Zeroed<Tags> tags_;  // line + 1; 0: empty. 32 bits reach 256 GiB
     // A set's ways, the one used last first: of one group four bits each, the first rightmost, what
-    // differs from kInOrder; of several a byte each.
+    // differs from kInOrder; of several a byte each, what differs from its place.
     Zeroed<std::uint64_t> few_;
-    std::vector<std::uint8_t> many_;
+    Zeroed<std::uint8_t> many_;
     Zeroed<Marks> marks_;
     // Of a small cache, by a line's low bits. Of others one for all, a way that may be tried as
     // well as any.

@@ -20,11 +20,14 @@ class Lane {
     static constexpr std::int64_t kWords = 128;
     static constexpr std::int64_t kWordBits = 64;
 
-    std::uint64_t& word_of(std::int64_t slot) {
-        return taken_[static_cast<std::size_t>(slot / kWordBits % kWords)];
+    static std::size_t word_of(std::int64_t slot) {
+        return static_cast<std::size_t>(slot) / kWordBits % kWords;
     }
+    void forget(std::int64_t now);
+    std::int64_t full_from(std::int64_t slot) const;
 
-    std::array<std::uint64_t, kWords> taken_{};  // a bit a slot, in turn
+    std::array<std::uint64_t, kWords / kWordBits> full_{};  // a bit a word without a free slot
+    std::array<std::uint64_t, kWords> taken_{};             // a bit a slot, in turn
     std::int64_t first_ = 0;                     // slot of the oldest word
 };
 
