@@ -68,13 +68,9 @@ std::int64_t Array::calls() const {
 }
 
 std::int64_t Array::words_written() const {
-    std::int64_t words = 0;
-    for (const auto& [id, channel] : channels_) {
-        const bool writes = id.direction == program::Direction::S2MM &&
-                            config_.kind_of(id.tile) == program::TileKind::Shim;
-        words += writes ? channel->words_done() : 0;
-    }
-    return words;
+    return std::accumulate(
+        writers_.begin(), writers_.end(), std::int64_t{0},
+        [](std::int64_t sum, const auto* channel) { return sum + channel->words_done(); });
 }
 
 base::stats::Group& Array::tile_group(program::TileCoordinate tile) {
@@ -149,6 +145,9 @@ void Array::build_channel(const program::ChannelId& id, memory::port::BackingSto
         command_processor_.on_idle(idle);
         tell_finished();
     };
+    if (kind == program::TileKind::Shim && id.direction == program::Direction::S2MM) {
+        writers_.push_back(channel.get());
+    }
     channels_.emplace(id, std::move(channel));
 }
 

@@ -145,6 +145,7 @@ class Array final : public control::ControlTarget, public tile::LockListener {
     HostReads host_reads_;
     std::map<program::TileCoordinate, dma::DescriptorTable> tables_;
     std::map<program::ChannelId, std::unique_ptr<dma::DmaChannel>> channels_;
+    std::vector<const dma::DmaChannel*> writers_;  // of them, from the array to DRAM
     std::map<program::ChannelId, stream::StreamSourceClient*> sources_;
     std::map<program::ChannelId, stream::StreamSink*> sinks_;
     std::map<program::ChannelId, dma::ChannelFlows*> channel_flows_;  // of MM2S channels

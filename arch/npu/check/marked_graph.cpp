@@ -120,18 +120,27 @@ std::size_t MarkedGraph::nodes_with(Frame frame) const {
 }
 
 std::optional<MarkedGraph::Ratio> MarkedGraph::period(Frame frame) const {
-    Timed graph(names_.size());
+    std::vector<Node>
+        nodes;  // in the frame's part of the graph: Howard looks at all again and again
+    std::vector<std::size_t> place(names_.size());
+    for (Node node = 0; node < names_.size(); ++node) {
+        place[node] = nodes.size();
+        if (connected(frame_of_[node], frame)) {
+            nodes.push_back(node);
+        }
+    }
+    Timed graph(nodes.size());
     for (const Edge& edge : edges_) {
         if (connected(frame_of_[edge.a], frame) && consistent(edge)) {
             const double tokens = edge.tokens / rates_[frame_of_[edge.a]];
-            boost::add_edge(edge.a, edge.b, {edge.time, tokens}, graph);
+            boost::add_edge(place[edge.a], place[edge.b], {edge.time, tokens}, graph);
         }
     }
     // A cycle with no token left, or fewer, has no period.
-    std::vector<double> distance(names_.size(), 0.0);
+    std::vector<double> distance(nodes.size(), 0.0);
     const auto tokens = boost::get(boost::edge_weight2, graph);
     const bool moves = boost::bellman_ford_shortest_paths(
-        graph, names_.size() + 1,
+        graph, nodes.size() + 1,
         boost::distance_map(boost::make_iterator_property_map(
                                 distance.begin(), boost::get(boost::vertex_index, graph)))
             .weight_map(boost::make_transform_value_property_map(
@@ -148,7 +157,7 @@ std::optional<MarkedGraph::Ratio> MarkedGraph::period(Frame frame) const {
     }
     Ratio result{ratio / rates_[frame], frame, {}};
     for (const auto& edge : critical) {
-        result.critical.push_back(names_[boost::source(edge, graph)]);
+        result.critical.push_back(names_[nodes[boost::source(edge, graph)]]);
     }
     return result;
 }
