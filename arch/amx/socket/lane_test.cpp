@@ -22,6 +22,16 @@ TEST(Lane, ManyWhoAskForOneSlotGetAsManyInARow) {
     }
 }
 
+TEST(Lane, ALongBusyStretchIsPassedAndIsFreeAgainOnceItIsPast) {
+    Lane lane;
+    for (std::int64_t i = 0; i < 8'000; ++i) {
+        ASSERT_EQ(lane.take(0, 0), i);
+    }
+    for (std::int64_t i = 8'000; i < 8'400; ++i) {  // from 8192 on in place of the first ones
+        ASSERT_EQ(lane.take(6'400, 6'400), i);
+    }
+}
+
 TEST(Lane, SlotsThatArePastAreNeitherGivenNorRemembered) {
     Lane lane;
     EXPECT_EQ(lane.take(2, 0), 2);
