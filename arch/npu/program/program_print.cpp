@@ -80,6 +80,9 @@ std::string descriptor(const Program& program, const BufferDescriptor& bd, bool 
     if (bd.next) {
         text += fmt::format(", next: {}", *bd.next);
     }
+    if (bd.burst_bytes > 0) {
+        text += fmt::format(", burst_bytes: {}", bd.burst_bytes);
+    }
     if (bd.alternate) {
         text += fmt::format(", alternate: {{buffer: {}, offset: {}",
                             name_at(program.buffers, bd.alternate->buffer), bd.alternate->offset);

@@ -51,7 +51,7 @@ cores:
           - put_stream: {port: 0, words: 3, packet: 5, ends_packet: on}
           - get_stream: {port: 0, words: 11}
 sequence:
-  - write_descriptor: {tile: [0, 0], descriptor: {id: 3, buffer: A, offset: 0, length: 16}}
+  - write_descriptor: {tile: [0, 0], descriptor: {id: 3, buffer: A, offset: 0, length: 16, burst_bytes: 256}}
   - push: {to: {tile: [0, 0], channel: s2mm1}, descriptor: 3, repeat: 1, token: off}
   - wait: {tile: [0, 0], channel: s2mm1}
   - write_parameter: {tile: [0, 2], index: 2, value: 11}

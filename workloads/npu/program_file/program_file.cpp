@@ -108,8 +108,10 @@ void store_words(ProgramBytes bytes, BufferName name, const Program& program,
 ProgramWorkload read_program_workload(Node& root) {
     ProgramWorkload workload;
     workload.program = arch::npu::program::read_program(root);
-    if (workload.program.sequence.empty()) {
-        root.error("sequence", "is needed: it starts the shim's transfers and waits for them");
+    if (workload.program.sequence.empty() && !workload.program.ends_with_sequence) {
+        root.error("sequence",
+                   "is needed: it starts the shim's transfers and waits for them (without one, "
+                   "ends_with_sequence lets the array run until nothing moves)");
     }
     read_contents(root, workload);
     return workload;
