@@ -230,37 +230,18 @@ TEST(Decompiled, ADesignOfItsTilesSwitchesAndWrites) {
     EXPECT_THAT(text, HasSubstr("aiex.npu.write32 {address = 119316, value = 3}"));
 }
 
-TEST(Decompiled, ASequenceAloneMeetsMemoryTilesThatTakeAndGive) {
-    const std::string text =
-        decompiled({"insts.bin", bytes_of(sequence(2, {0, 0, 0x1D214, 0, 3, 24,  // a shim's task
-                                                       0, 0, 0x21F030, 0, 1, 24}))},
-                   {});
-    EXPECT_THAT(text, HasSubstr("tilesim.note \"no configuration goes with this sequence"));
-    EXPECT_THAT(text, HasSubstr("aie.flow(%tile_0_0, DMA : 0, %tile_0_1, DMA : 0)"));
-    EXPECT_THAT(text, HasSubstr("aie.dma_start(S2MM, 0,"));
-    EXPECT_THAT(text, HasSubstr("address = 119316, value = 3}"));
-    EXPECT_THAT(text, testing::Not(HasSubstr("value = 1}")));  // the core's lock
-}
-
-// A part of a design: it starts what another file has written, or waits for what one has started.
-TEST(Decompiled, ASequenceAloneThatIsOnlyAPartKeepsWhatItStartsAtShims) {
+TEST(Decompiled, OfASequenceAloneItsShimTransfersStay) {
     const std::string text = decompiled(
         {"insts.bin",
-         bytes_of(sequence(
-             4, {0,    0,  0x21DE04,   0,          0,          24,  // a core's task
-                 0,    0,  0x3F01C,    0,          0x80000000, 24,  // a switch
-                 0x80, 16, 0x00000000, 0x00010100, 0x80,       16, 0x00000000, 0x01010100}))},
+         bytes_of(sequence(4, {0,    0,  0x1D214,    0,         3,          24,  // a shim's task
+                               0,    0,  0x21F030,   0,         1,          24,  // a core's lock
+                               0,    0,  0x3F01C,    0,         0x80000000, 24,  // a switch
+                               0x80, 16, 0x00000001, 0x00010100}))},
         {});
-    EXPECT_THAT(text, HasSubstr("no configuration goes with this sequence"));
-    EXPECT_THAT(text, testing::Not(HasSubstr("aiex.npu.sync")));
-    const std::string started =
-        decompiled({"insts.bin", bytes_of(sequence(3, {0, 0, 0x1D204, 0, 3, 24,  // shim S2MM 0
-                                                       0x80, 16, 0x00000000, 0x00010100, 0x80, 16,
-                                                       0x00000000, 0x01010100}))},
-                   {});
-    EXPECT_THAT(started,
-                HasSubstr("aiex.npu.sync {column = 0, row = 0, direction = 0, channel = 0,"));
-    EXPECT_THAT(started, testing::Not(HasSubstr("channel = 1")));
+    EXPECT_THAT(text, HasSubstr("address = 119316, value = 3}"));
+    EXPECT_THAT(text, HasSubstr("aiex.npu.sync {column = 0, row = 0, direction = 1, channel = 0,"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("value = 1}")));
+    EXPECT_THAT(text, testing::Not(HasSubstr("switchbox")));
 }
 
 TEST(Decompiled, MoreColumnsThanNpu1HasAreNpu2s) {

@@ -109,7 +109,7 @@ class Decompiler {
         }
         const bool alone = !transaction_.instructions.empty() && configuration_.writes.empty() &&
                            !complete(switches);
-        std::string array = alone ? stand_in() : switches;
+        const std::string array = alone ? "" : switches;
         std::string text = fmt::format("aie.device({}) {{\n", is_npu2() ? "npu2" : "npu1");
         for (const Tile& tile : tiles_) {
             text +=
@@ -188,32 +188,15 @@ class Decompiler {
                });
     }
 
-    // Of a sequence alone: what it does to shim tiles, and the waits for what it starts there.
+    // Of a sequence alone: what it does to shim tiles, and its waits.
     std::string text_alone(const Instruction& instruction) const {
         return std::visit(
-            Overloaded{[this](const Sync& sync) { return waits_alone(sync); },
-                       [&](const LoadPdi&) { return text_of(instruction); },
+            Overloaded{[&](const Sync& sync) { return text_of(sync); },
+                       [&](const LoadPdi& load) { return text_of(load); },
                        [&](const auto& each) {
                            return tile_of(each.address).second == 0 ? text_of(instruction) : "";
                        }},
             instruction);
-    }
-    std::string waits_alone(const Sync& sync) const {
-        std::string text;
-        for (const Start& start : starts()) {
-            const bool meant =
-                start.tile.second == 0 && sync.row == 0 && start.tile.first >= sync.column &&
-                start.tile.first < sync.column + std::max<std::int64_t>(sync.columns, 1) &&
-                start.channel.channel == sync.channel &&
-                (start.channel.direction == Direction::MM2S) == sync.to_stream;
-            if (meant) {
-                Sync one = sync;
-                one.column = start.tile.first;
-                one.columns = one.rows = 1;
-                text += text_of(one);
-            }
-        }
-        return text;
     }
 
     std::string note_of_other_units() const {
@@ -227,48 +210,6 @@ class Decompiler {
                 ? "nothing in the configuration writes an AI Engine array's registers: "
                 : "",
             configuration_.elsewhere);
-    }
-
-    // What lies behind the shim tiles of a sequence whose configuration nobody gives: memory tiles
-    // that take and give whatever the streams can carry.
-    std::string stand_in() {
-        std::map<std::int64_t, std::string> blocks;  // by column
-        std::string flows;
-        for (const auto& [tile, start, descriptor] : starts()) {
-            if (tile.second != 0) {
-                continue;
-            }
-            const bool sends = start.direction == Direction::MM2S;
-            const std::string shim = fmt::format("%tile_{}_0, DMA : {}", tile.first, start.channel);
-            const std::string memory =
-                fmt::format("%tile_{}_1, DMA : {}", tile.first, start.channel);
-            flows +=
-                fmt::format("aie.flow({}, {})\n", sends ? shim : memory, sends ? memory : shim);
-            blocks[tile.first] += fmt::format(
-                "aie.dma_start({0}, {1}, ^{0}_{1}, ^behind_{0}_{1})\n^{0}_{1}:\n"
-                "aie.dma_bd(%stand_in_{2} : memref<4096xi32>, 0, 4096)\n"
-                "aie.next_bd ^{0}_{1}\n^behind_{0}_{1}:\n",
-                sends ? "S2MM" : "MM2S", start.channel, tile.first);
-        }
-        std::string text = flows;
-        for (const auto& [column, channels] : blocks) {
-            tiles_.insert({column, 1});
-            text += fmt::format(
-                "%stand_in_{0} = aie.buffer(%tile_{0}_1) {{sym_name = \"stand_in_{0}\"}} : "
-                "memref<4096xi32>\n"
-                "%dma_{0}_1 = aie.memtile_dma(%tile_{0}_1) {{\n{1}aie.end\n}}\n",
-                column, channels);
-        }
-        return text +
-               (configuration_.elsewhere > 0
-                    ? R"(tilesim.note "the configuration given sets up nothing of the )"
-                      R"(array)"
-                    : R"(tilesim.note "no configuration goes with this sequence (state it )"
-                      R"(as design.configuration))") +
-               R"(: its shim transfers alone, which memory tiles take )"
-               R"(and give as fast as streams can; writes to other tiles, and waits for )"
-               R"(what it does not start, are left out")"
-               "\n";
     }
 
     static std::string name_of(const Tile& tile) {

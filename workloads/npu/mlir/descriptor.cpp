@@ -120,9 +120,11 @@ void read_word_part(Cursor& cursor, const Scope& scope, Parts& parts) {
         parts.strides = integers(cursor.group("["), scope);
     } else if (key == "pad" || key == "pads" || key == "padding") {
         read_layout(cursor.group("["), scope, parts.transfer);
+    } else if (key == "pad_value") {
+        scope.integer(cursor);  // what is put there takes no other time
     } else {
         throw ReadError(where, fmt::format("'{}' of a dma_bd is not modelled; known are offset, "
-                                           "len, sizes, strides",
+                                           "len, sizes, strides, pad, pad_value",
                                            key));
     }
 }
@@ -356,6 +358,33 @@ const Block& block_of(const Item& region, const std::string& label, Location whe
 
 namespace {
 
+bool leads_on(const Operation& operation) {
+    return operation.name == "aie.next_bd" || operation.name == "cf.br";
+}
+
+const Block& block_led_to(const Item& region, const Operation& operation) {
+    Cursor cursor(operation);
+    if (cursor.done() || !cursor.peek()->is(TokenKind::BlockLabel)) {
+        cursor.fail("a ^block");
+    }
+    const Item& label = cursor.take();
+    return block_of(region, label.token.text, label.token.where);
+}
+
+}  // namespace
+
+const Block& behind_empty_blocks(const Item& region, const Block& first) {
+    const Block* block = &first;
+    std::set<const Block*> seen;
+    while (seen.insert(block).second && !block->operations.empty() &&
+           leads_on(block->operations.front())) {
+        block = &block_led_to(region, block->operations.front());
+    }
+    return *block;
+}
+
+namespace {
+
 class ChainReader {
   public:
     ChainReader(const Lowering& lowering, const Item& region, const program::ChannelId& channel,
@@ -369,7 +398,7 @@ class ChainReader {
           ids_by_block_(ids_by_block) {}
 
     Chain run(const Block& first) {
-        const Block* block = &first;
+        const Block* block = &behind_empty_blocks(region_, first);
         while (block != nullptr && !ids_by_block_.contains(block)) {
             const Operation* bd = transfer_of(*block);
             if (bd == nullptr) {
@@ -442,12 +471,8 @@ class ChainReader {
             inside.expect(",");
             packet.id = inside.integer();
             descriptor.packet = packet;
-        } else if (operation.name == "aie.next_bd" || operation.name == "cf.br") {
-            if (cursor.done() || !cursor.peek()->is(TokenKind::BlockLabel)) {
-                cursor.fail("a ^block");
-            }
-            const Item& label = cursor.take();
-            next_ = &block_of(region_, label.token.text, label.token.where);
+        } else if (leads_on(operation)) {
+            next_ = &behind_empty_blocks(region_, block_led_to(region_, operation));
         } else if (operation.name != "aie.end" && operation.name != "arith.constant" &&
                    &operation != &bd) {
             throw ReadError(operation.where,

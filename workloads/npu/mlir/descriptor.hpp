@@ -67,5 +67,7 @@ Chain read_chain(const Lowering& lowering, const Item& region, const Block& firs
                  std::map<const Block*, std::int64_t>& ids_by_block);
 
 const Block& block_of(const Item& region, const std::string& label, Location where);
+// The block that `first` leads to through blocks that hold nothing but the way on.
+const Block& behind_empty_blocks(const Item& region, const Block& first);
 
 }  // namespace tilesim::workloads::npu::mlir

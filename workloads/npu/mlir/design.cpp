@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arch/base/config.hpp"
+#include "workloads/npu/mlir/array_stand_in.hpp"
 #include "workloads/npu/mlir/inner_names.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
@@ -272,6 +273,7 @@ void lower_device(Lowering& lowering, const Operation& routed, const std::functi
         lower_routes(lowering, routed);
     }
     if (lowering.errors.empty()) {
+        stand_in_for_array(lowering);
         add_bodyless_cores(lowering);
     }
 }

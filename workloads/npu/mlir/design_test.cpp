@@ -105,6 +105,11 @@ TEST(Design, TheStatedLengthCountsPadding) {
     const program::BufferDescriptor d = block(
         "aie.dma_bd(%b : memref<64xi32>, 0, 16, [<size = 13, stride = 1>], "
         "[<const_pad_before = 2, const_pad_after = 1>])");
+    EXPECT_EQ(block("aie.dma_bd(%b : memref<64xi32> offset = 0 len = 16 sizes = [13] strides = [1] "
+                    "pad [<2, 1>] pad_value = 7)")
+                  .padding[0]
+                  .after,
+              1);
     EXPECT_EQ(d.length, 13);
     EXPECT_EQ(d.padding[0].before, 2);
     EXPECT_EQ(d.padding[0].after, 1);
@@ -126,6 +131,51 @@ TEST(Design, BlocksAreFollowedNotReadInOrder) {
     EXPECT_EQ(dma.descriptors[0].next, dma.descriptors[1].id);
     EXPECT_EQ(dma.starts[1].task.descriptor, dma.descriptors[1].id);
     EXPECT_FALSE(dma.descriptors[1].next.has_value());
+}
+
+TEST(Design, EmptyBlocksLeadOn) {
+    const program::Program program =
+        read(std::string{kTiles} +
+             "aie.memtile_dma(%m) { %0 = aie.dma_start(S2MM, 0, ^way, ^e)\n"
+             "^way: aie.next_bd ^a\n^a: aie.dma_bd(%b : memref<64xi32>, 0, 16)\n"
+             "aie.next_bd ^back\n^back: aie.next_bd ^way\n^e: aie.end }")
+            .program;
+    const program::TileDma& dma = program.dmas.at(0);
+    ASSERT_EQ(dma.descriptors.size(), 1U);
+    EXPECT_EQ(dma.descriptors[0].next, dma.descriptors[0].id);
+    EXPECT_EQ(dma.starts.at(0).task.descriptor, dma.descriptors[0].id);
+}
+
+TEST(Design, ChannelsStartedWithoutATransferAreLeftOut) {
+    const Design design = read(std::string{kTiles} +
+                               "aie.memtile_dma(%m) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n"
+                               "^a: aie.next_bd ^a\n^e: aie.end }");
+    EXPECT_TRUE(design.program.dmas.empty() || design.program.dmas[0].starts.empty());
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("started without a transfer")));
+}
+
+// A shim's dimension counts to 1023: a row of 2048 words is two of them, as the compiler makes it.
+TEST(Design, ADimensionOfTooManyStepsIsTwo) {
+    for (const char* transfer :
+         {"aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 2, 2048][0, 0, 4096, 1]) "
+          "{id = 0 : i64, metadata = @in} : memref<8192xi32>",
+          "%t = aiex.dma_configure_task_for @in { aie.dma_bd(%a : memref<8192xi32>, 0, 4096, "
+          "[<size = 2, stride = 4096>, <size = 2048, stride = 1>]) aie.end } "
+          "aiex.dma_start_task(%t)"}) {
+        const program::Program program =
+            read(std::string{kTiles} + "aie.runtime_sequence(%a: memref<8192xi32>) {\n" + transfer +
+                 " }")
+                .program;
+        const auto& bd = std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor;
+        EXPECT_EQ(bd.length, 2 * 2048);
+        ASSERT_EQ(bd.dimensions.size(), 3U);
+        EXPECT_EQ(bd.dimensions[0].size, 512);
+        EXPECT_EQ(bd.dimensions[0].stride, 1);
+        EXPECT_EQ(bd.dimensions[1].size, 4);
+        EXPECT_EQ(bd.dimensions[1].stride, 512);
+        EXPECT_EQ(bd.dimensions[2].size, 2);
+        EXPECT_EQ(bd.dimensions[2].stride, 4096);
+    }
 }
 
 TEST(Design, RepeatCountFollowsTheProducer) {

@@ -118,7 +118,8 @@ class DmaRegion {
                 lowering_.empty_descriptors.emplace(tile_, descriptor.id);
             }
         } else {
-            add(std::move(chain), *targets[0], channel, runs, operation);
+            add(std::move(chain), behind_empty_blocks(region_, *targets[0]), channel, runs,
+                operation);
         }
         return targets[1];
     }
@@ -155,7 +156,8 @@ class DmaRegion {
             }
         }
         if (tile.descriptors.size() == first) {
-            throw ReadError(operation.where, "this channel has no transfer");
+            note_no_transfer();
+            return;
         }
         if (text_attribute(operation, "loop") != "false") {
             tile.descriptors.back().next = tile.descriptors[first].id;
@@ -167,12 +169,17 @@ class DmaRegion {
              const Operation& operation) {
         const auto id = ids_by_block_.find(&first);
         if (id == ids_by_block_.end()) {
-            throw ReadError(operation.where, "this channel has no transfer");
+            note_no_transfer();
+            return;
         }
         program::TileDma& tile = lowering_.dma_of(tile_);
         tile.descriptors.insert(tile.descriptors.end(), chain.descriptors.begin(),
                                 chain.descriptors.end());
         start(operation, channel, id->second, runs * chain.repeat);
+    }
+
+    void note_no_transfer() {
+        lowering_.note("channels that are started without a transfer are left out");
     }
 
     void start(const Operation& operation, const program::ChannelId& channel,

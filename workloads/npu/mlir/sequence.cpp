@@ -270,6 +270,8 @@ class Sequence {
         send_packet(lowering_, text_attribute(operation, "metadata"), channel, write.descriptor);
         no_padding(operation);
         set_transfer(write.descriptor, transfer, operation.where);
+        factor_dimensions(write.descriptor,
+                          lowering_.config.dma_of(lowering_.config.kind_of(channel.tile)));
         if (sizes[0] > 1 && strides[0] != 0) {
             write.descriptor.iteration =
                 program::Iteration{sizes[0], words_of(strides[0], transfer.type, operation.where)};

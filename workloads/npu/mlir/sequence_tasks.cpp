@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "workloads/npu/mlir/sequence_operands.hpp"
+#include "workloads/npu/mlir/transfer.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
@@ -67,6 +68,8 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
     Task task{channel, {channel, {}}, {}};
     for (program::BufferDescriptor& descriptor : chain.descriptors) {
         send_packet(lowering_, allocation_of(operation), channel, descriptor);
+        factor_dimensions(descriptor,
+                          lowering_.config.dma_of(lowering_.config.kind_of(channel.tile)));
     }
     for (const program::BufferDescriptor& descriptor : chain.descriptors) {
         registers_.forget(channel.tile, descriptor.id);

@@ -105,4 +105,22 @@ void set_transfer(program::BufferDescriptor& descriptor, const Transfer& transfe
     descriptor.dimensions = std::move(dimensions);
 }
 
+void factor_dimensions(program::BufferDescriptor& descriptor, const arch::npu::DmaConfig& dma) {
+    auto& dimensions = descriptor.dimensions;
+    const std::int64_t most = (std::int64_t{1} << dma.wrap_bits) - 1;
+    for (std::size_t i = 0; i + 1 < dimensions.size(); ++i) {  // the outermost's end is the length
+        if (dimensions[i].size <= most ||
+            dimensions.size() >= static_cast<std::size_t>(dma.dimensions)) {
+            continue;
+        }
+        std::int64_t inner = most;
+        while (dimensions[i].size % inner != 0) {
+            --inner;
+        }
+        const program::Dimension outer{dimensions[i].size / inner, dimensions[i].stride * inner};
+        dimensions[i].size = inner;
+        dimensions.insert(dimensions.begin() + static_cast<std::ptrdiff_t>(i) + 1, outer);
+    }
+}
+
 }  // namespace tilesim::workloads::npu::mlir

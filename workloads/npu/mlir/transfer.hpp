@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "arch/npu/npu_config.hpp"
+#include "arch/npu/program/program.hpp"
 #include "workloads/npu/mlir/location.hpp"
 #include "workloads/npu/mlir/memref_type.hpp"
-#include "arch/npu/program/program.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
@@ -26,5 +27,9 @@ std::int64_t words_of(std::int64_t elements, const MemrefType& type, Location wh
 // Fills in offset, length, dimensions and padding. Throws ReadError: part of a word, single
 // elements narrower than a word that are not contiguous.
 void set_transfer(program::BufferDescriptor& descriptor, const Transfer& transfer, Location where);
+
+// Makes two dimensions of one that takes more steps than its field counts, where one is left, as
+// the compiler does. What still does not fit stays, for the verifier to name.
+void factor_dimensions(program::BufferDescriptor& descriptor, const arch::npu::DmaConfig& dma);
 
 }  // namespace tilesim::workloads::npu::mlir
