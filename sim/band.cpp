@@ -182,8 +182,9 @@ Residual described(const workloads::RunResult& result) {
     const auto problem = inside(result.workload);
     const auto word = [&problem](const char* a, const char* b) {
         const auto text = [&problem](const char* key) {  // an agent may be called like a type's key
-            return problem.contains(key) && problem[key].is_string() ? problem[key].get<std::string>()
-                                                                     : std::string{};
+            return problem.contains(key) && problem[key].is_string()
+                       ? problem[key].get<std::string>()
+                       : std::string{};
         };
         return problem.contains(a) ? text(a) : text(b);
     };

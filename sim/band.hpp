@@ -15,12 +15,12 @@ namespace tilesim::sim {
 
 // A reference row: what ran, on what, and the error of its prediction.
 struct Residual {
-    std::string what;    // dataflow or kind of problem; where data lie, where that matters
+    std::string what;  // dataflow or kind of problem; where data lie, where that matters
     std::string device;
-    std::string host;    // profile of the machine that launched it; empty: none of its own
-    std::string types;   // "int8/int32": operands and result
-    double macs = 0;     // 0: not known
-    double error = 0;    // logarithm of measured over predicted time
+    std::string host;     // profile of the machine that launched it; empty: none of its own
+    std::string types;    // "int8/int32": operands and result
+    double macs = 0;      // 0: not known
+    double error = 0;     // logarithm of measured over predicted time
     bool fitted = false;  // a parameter was set on it
 };
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "workloads/npu/mlir/design_file.hpp"
 #include "sim/scenario.hpp"
 #include "workloads/catalogue/catalogue.hpp"
+#include "workloads/npu/mlir/design_file.hpp"
 
 namespace tilesim::sim {
 
@@ -24,10 +24,9 @@ std::string table_of(const Document& document) {
             text += fmt::format("{:<44} {}\n", key.path + ":", key.description);
             continue;
         }
-        const std::string changed =
-            key.value == key.default_value || key.default_value.empty()
-                ? ""
-                : fmt::format(" (default {})", key.default_value);
+        const std::string changed = key.value == key.default_value || key.default_value.empty()
+                                        ? ""
+                                        : fmt::format(" (default {})", key.default_value);
         const std::string allowed =
             !key.range.empty() ? key.range : fmt::format("{}", fmt::join(key.choices, "|"));
         text += fmt::format("{:<44} {:<16}{} [{}] {}{}\n", key.path, key.value, changed, allowed,
@@ -47,8 +46,8 @@ std::string description(const std::string& device_or_file,
     } else if (device_or_file.find('/') != std::string::npos || device_or_file.ends_with(".yaml")) {
         const Document probe = Document::load(device_or_file);
         Document copy = probe;
-        scenario = copy.root().has("workload") || copy.root().has("design") ||
-                   copy.root().has("agents");
+        scenario =
+            copy.root().has("workload") || copy.root().has("design") || copy.root().has("agents");
     }
     std::string text;
     if (scenario) {

@@ -91,14 +91,14 @@ int run(const Arguments& arguments) {
     if (arguments.many.wanted()) {
         return arguments.many.run(arguments.file, overrides_of(arguments), arguments.format);
     }
-    sim::Scenario scenario =
-        workloads::npu::mlir::is_design_file(arguments.file)
-            ? sim::load_scenario(arguments.file, overrides_of(arguments))
-            : sim::parse_scenario(sim::explore::scenario_text(arguments.file), arguments.file,
-                                  overrides_of(arguments));
+    sim::Scenario scenario = workloads::npu::mlir::is_design_file(arguments.file)
+                                 ? sim::load_scenario(arguments.file, overrides_of(arguments))
+                                 : sim::parse_scenario(sim::explore::scenario_text(arguments.file),
+                                                       arguments.file, overrides_of(arguments));
     scenario.run.show_progress = sim::shows_progress();
     sim::trace::TraceSession trace(arguments.trace);
-    const workloads::RunResult result = sim::session::run(scenario, trace.listener(), trace.commands());
+    const workloads::RunResult result =
+        sim::session::run(scenario, trace.listener(), trace.commands());
     if (scenario.run.show_progress) {
         sim::show_progress("");
     }

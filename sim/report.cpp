@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <functional>
 #include <iterator>
+#include <map>
 
 #include "arch/base/config.hpp"
 #include "arch/base/units.hpp"
@@ -167,22 +167,23 @@ std::string to_table(const workloads::RunResult& result) {
     }
     text += line("status", name_of(result.status));
     const std::optional<Band> band = band_of(result);
-    text += line("time", fmt::format("{:>12.3f} us{}  {} cycles at {:.4g} GHz",
-                                     result.time_ns / 1e3, band ? band_text(*band) : "",
-                                     result.cycles, result.clock_ghz));
+    text +=
+        line("time", fmt::format("{:>12.3f} us{}  {} cycles at {:.4g} GHz", result.time_ns / 1e3,
+                                 band ? band_text(*band) : "", result.cycles, result.clock_ghz));
     if (!band || !band->far.empty()) {
         text += line("measured", band ? fmt::format("nothing near it: {}; the band is of other "
-                                                    "runs of this kind", band->far)
+                                                    "runs of this kind",
+                                                    band->far)
                                       : "nothing of this kind: no band");
     }
     if (result.sampled) {
-        text += line("sampled",
-                     fmt::format("{:>12.1f} of {:.0f} rounds simulated, the rest extrapolated: time "
-                                 "and rates within {:.2f} %, memory {:.2f} %; run.sampled=off is "
-                                 "exact",
-                                 result.sampled->simulated, result.sampled->rounds,
-                                 result.sampled->error_percent,
-                                 result.sampled->memory_error_percent));
+        text +=
+            line("sampled",
+                 fmt::format("{:>12.1f} of {:.0f} rounds simulated, the rest extrapolated: time "
+                             "and rates within {:.2f} %, memory {:.2f} %; run.sampled=off is "
+                             "exact",
+                             result.sampled->simulated, result.sampled->rounds,
+                             result.sampled->error_percent, result.sampled->memory_error_percent));
     }
     if (result.tops > 0) {
         text += line("throughput", fmt::format("{:>12.3f} TOPS {:.1f} MAC/cycle", result.tops,

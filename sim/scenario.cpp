@@ -148,14 +148,13 @@ void check_case(Node& root, const workloads::Case& a_case) {
     if (dataflow == nullptr) {
         const auto names = fitting(a_case);
         if (names.empty()) {
-            root.error("device", fmt::format("nothing runs a {} on '{}'{}",
-                                             a_case.problem.kind().key(), a_case.device.name,
-                                             a_case.problem.kind().hint()));
+            root.error("device",
+                       fmt::format("nothing runs a {} on '{}'{}", a_case.problem.kind().key(),
+                                   a_case.device.name, a_case.problem.kind().hint()));
         } else {
-            root.error("mapping",
-                       fmt::format("on '{}' this workload runs as {}, not as {}",
-                                   a_case.device.name, fmt::join(names, ", "),
-                                   a_case.mapping.dataflow().name()));
+            root.error("mapping", fmt::format("on '{}' this workload runs as {}, not as {}",
+                                              a_case.device.name, fmt::join(names, ", "),
+                                              a_case.mapping.dataflow().name()));
         }
         return;
     }
@@ -249,9 +248,10 @@ std::string clash(const workloads::Device& device, const workloads::Device& memo
                            memory.name);
     }
     if (device.has<arch::amx::AmxConfig>() && can_compute) {
-        return fmt::format("an AMX core knows nothing of the modes '{}' switches its banks to: its "
-                           "lines would be read from banks that compute",
-                           memory.name);
+        return fmt::format(
+            "an AMX core knows nothing of the modes '{}' switches its banks to: its "
+            "lines would be read from banks that compute",
+            memory.name);
     }
     return "";
 }
@@ -306,8 +306,7 @@ void bind_agent(Document& document, Node& node, const std::string& device,
 
 // The root's keys where there are agents instead of a device and its workload.
 void read_agents(Document& document, Node& root, const std::string& file,
-                 const Overrides& for_memory, const AgentOverrides& overrides,
-                 Scenario& scenario) {
+                 const Overrides& for_memory, const AgentOverrides& overrides, Scenario& scenario) {
     std::string memory;
     root.required("memory", memory, "the memory they share: device name, or path of a device file");
     read_run(root.child("run", "how to run"), scenario.run);

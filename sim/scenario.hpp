@@ -38,7 +38,8 @@ Scenario load_scenario(const std::string& file, const Overrides& overrides);
 Scenario parse_scenario(const std::string& text, const std::string& file,
                         const Overrides& overrides);
 
-// Whether --set of this key changes a device: "device.npu.columns", "agents.npu0.device.npu.columns".
+// Whether --set of this key changes a device: "device.npu.columns",
+// "agents.npu0.device.npu.columns".
 bool sets_device(std::string_view key);
 // Every device, by what its keys begin with there.
 struct NamedDevice {

@@ -11,8 +11,8 @@ struct PublicGemm {
     std::int64_t a_row_lines = 8;  // 0: tiles packed
     std::int64_t threads = 1;
     bool accumulates = false;
-    bool products = true;     // otherwise the TDPs are taken out
-    std::int64_t blocks = 1;  // of B, one after the other, k x n each
+    bool products = true;         // otherwise the TDPs are taken out
+    std::int64_t blocks = 1;      // of B, one after the other, k x n each
     std::int64_t all_blocks = 0;  // that there are, where more than are multiplied
     // One for all blocks, one for all threads too ...
     enum class A { Own, One, OwnBlocks, Blocks, Matrix } a = A::Own;

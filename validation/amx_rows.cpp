@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "arch/base/config.hpp"
-#include "sim/session/session.hpp"
 #include "sim/compare/amx_kernel.hpp"
+#include "sim/session/session.hpp"
 #include "validation/rows.hpp"
 
 namespace tilesim::validation {

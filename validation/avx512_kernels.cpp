@@ -69,12 +69,11 @@ std::string passes(const std::string& kernel, long lines, long stride, long pass
     const bool shuffled = kernel == "I";
     std::string text = fmt::format("loop pass {}\nloop i {}\n", passes, lines / kUnroll);
     for (long i = 0; i < kUnroll; ++i) {
-        text +=
-            shuffled
-                ? place(kernel, fmt::format("order[{} + {}*i]", i, kUnroll), i)
-                : place(kernel,
-                        fmt::format("a + {} + {}*i", i * stride * kLineBytes, kUnroll * stride * kLineBytes),
-                        i);
+        text += shuffled ? place(kernel, fmt::format("order[{} + {}*i]", i, kUnroll), i)
+                         : place(kernel,
+                                 fmt::format("a + {} + {}*i", i * stride * kLineBytes,
+                                             kUnroll * stride * kLineBytes),
+                                 i);
         if (shuffled && i % 4 == 0) {  // addresses come from a table
             text += fmt::format("mov r1, [places + {} + {}*i], 4\n", 4 * i, 4 * kUnroll);
         }
@@ -124,9 +123,9 @@ KernelPair chase(long lines, long block, long skew, long chains) {
     const long loads = part ? 12'000 : lines;
     const std::string head =
         fmt::format("buffer a {:#x} {}\n{}shuffle order {:#x} {} {} {}\n", kBase, lines * block,
-                    part                                         ? "flush a\n"
+                    part                                                   ? "flush a\n"
                     : lines * kLineBytes > kLongPassLines * kLineBytes / 2 ? "touch a l3\n"
-                                                                 : "touch a l2\n",
+                                                                           : "touch a l2\n",
                     kBase, lines, block, skew);
     const auto text = [&](long count, long times) {
         std::string body = head + fmt::format("loop pass {}\nloop i {}\n", times, count / chains);
@@ -259,7 +258,8 @@ std::optional<ProbeKernel> probe_kernel(const Record& row) {
     } else {
         probe.reads = head;
         for (long i = 0; i < lines; ++i) {
-            probe.reads += fmt::format("vmovups zmm0, [a + {}]\n", (first + i * stride) * kLineBytes);
+            probe.reads +=
+                fmt::format("vmovups zmm0, [a + {}]\n", (first + i * stride) * kLineBytes);
         }
     }
     probe.reads += "lfence\npause 9000\nlfence\n";

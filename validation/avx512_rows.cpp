@@ -50,7 +50,8 @@ double predicted(const Record& row, const std::string& folder) {
     }
     const std::string& kernel = row.at("kernel");
     if (kernel.ends_with(".amx")) {
-        return cycles(row, arch::base::config::read_file(folder + "/../amx/kernels/" + kernel.substr(2)));
+        return cycles(
+            row, arch::base::config::read_file(folder + "/../amx/kernels/" + kernel.substr(2)));
     }
     if (const auto text = vector_kernel(kernel)) {
         return cycles(row, *text);

@@ -111,8 +111,9 @@ TEST(BadInput, UnknownKeysAreErrorsEverywhere) {
 
 TEST(BadInput, EntriesOfListsAreThoseThereAre) {
     EXPECT_EQ(call("run " + kKernel + " --set 'device.npu.kernels.modes[0].block_rows=1'").code, 0);
-    for (const char* key : {"'device.npu.kernels.modes[99].t=8'", "'device.npu.kernels.modes[x].t=8'",
-                            "'device.npu.kernels.modes[0].tt=8'", "'device.npu.clock[0]=8'"}) {
+    for (const char* key :
+         {"'device.npu.kernels.modes[99].t=8'", "'device.npu.kernels.modes[x].t=8'",
+          "'device.npu.kernels.modes[0].tt=8'", "'device.npu.clock[0]=8'"}) {
         EXPECT_EQ(call("run " + kKernel + " --set " + key).code, 2) << key;
     }
 }
@@ -133,9 +134,10 @@ TEST(BadInput, HugeProductsAreRefusedAtOnce) {
     const arch::base::TemporaryFolder folder;
     const std::string file = folder.path() / "s.yaml";
     for (const char* device : {"xdna", "xdna2", "vck190", "sapphire_rapids", "lpddr5x_pim"}) {
-        std::ofstream(file) << "device: " << device
-                            << "\nworkload: {gemm: {M: 1048576, K: 1048576, N: 1048576, a: int8, b: "
-                               "int8, c: int32}}\n";
+        std::ofstream(file)
+            << "device: " << device
+            << "\nworkload: {gemm: {M: 1048576, K: 1048576, N: 1048576, a: int8, b: "
+               "int8, c: int32}}\n";
         EXPECT_EQ(shell("ulimit -v 1000000; timeout 60 " + kProgram + " run " + file).code, 2)
             << device;
     }
@@ -186,18 +188,20 @@ TEST(Sweeps, RangesGiveTheirCount) {
     EXPECT_NE(points("{key: device.npu.clock, range: {from: 1 GHz, to: 2 GHz, factor: 1.2}}")
                   .text.find(" 4 points"),
               std::string::npos);
-    EXPECT_NE(points("{seeds: 1000}, {key: run.max_time, range: {from: 1 s, to: 9 s, points: 1000}}")
-                  .text.find(" 1000000 points"),
-              std::string::npos);
+    EXPECT_NE(
+        points("{seeds: 1000}, {key: run.max_time, range: {from: 1 s, to: 9 s, points: 1000}}")
+            .text.find(" 1000000 points"),
+        std::string::npos);
     EXPECT_EQ(points("{key: workload.core_kernel.k, range: {from: 1, to: 4, points: 9}}").code, 2);
 }
 
 TEST(Sweeps, UnitsStayFromRangeToCsv) {
     const arch::base::TemporaryFolder folder;
     const std::string file = folder.path() / "s.yaml";
-    std::ofstream(file) << "base: " << kKernel
-                        << "\naxes: [{key: device.npu.clock, range: {from: 1 GHz, to: 2 GHz, points: "
-                           "5}}]\n";
+    std::ofstream(file)
+        << "base: " << kKernel
+        << "\naxes: [{key: device.npu.clock, range: {from: 1 GHz, to: 2 GHz, points: "
+           "5}}]\n";
     ASSERT_EQ(call("sweep " + file + " --quiet --store " + file + ".db").code, 0);
     const std::string csv = call("export csv " + file + ".db").text;
     for (const char* value : {",1 GHz,", ",1.25 GHz,", ",1.5 GHz,", ",1.75 GHz,", ",2 GHz,"}) {
@@ -208,12 +212,13 @@ TEST(Sweeps, UnitsStayFromRangeToCsv) {
 TEST(Sweeps, ChannelsOfAMemoryAreOneKnob) {
     for (const char* device : {"ddr4_3200", "ddr5_4800", "ddr5_5600", "lpddr5x_7500"}) {
         for (const char* channels : {"1", "2", "16"}) {
-            EXPECT_EQ(call("run " + kConfigs + "/scenarios/ddr5_random.yaml --set device=" + device +
-                           " --set workload.memory_stream.requests=100"
-                           " --set device.memory.channels=" +
-                           channels)
-                          .code,
-                      0)
+            EXPECT_EQ(
+                call("run " + kConfigs + "/scenarios/ddr5_random.yaml --set device=" + device +
+                     " --set workload.memory_stream.requests=100"
+                     " --set device.memory.channels=" +
+                     channels)
+                    .code,
+                0)
                 << device << " " << channels;
         }
     }

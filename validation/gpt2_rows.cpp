@@ -4,10 +4,10 @@
 #include <set>
 
 #include "arch/base/config.hpp"
-#include "workloads/paths.hpp"
 #include "sim/session/session.hpp"
 #include "validation/rows.hpp"
 #include "workloads/npu/training/offload.hpp"
+#include "workloads/paths.hpp"
 
 namespace tilesim::validation {
 

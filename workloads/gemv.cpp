@@ -18,12 +18,9 @@ const TypeNames kOperands{{"int4", DataType::Int4},
                           {"int16", DataType::Int16},
                           {"bf16", DataType::Bf16},
                           {"f16", DataType::F16}};
-const TypeNames kResults{{"int8", DataType::Int8},
-                         {"int16", DataType::Int16},
-                         {"int32", DataType::Int32},
-                         {"bf16", DataType::Bf16},
-                         {"f16", DataType::F16},
-                         {"f32", DataType::F32}};
+const TypeNames kResults{{"int8", DataType::Int8},   {"int16", DataType::Int16},
+                         {"int32", DataType::Int32}, {"bf16", DataType::Bf16},
+                         {"f16", DataType::F16},     {"f32", DataType::F32}};
 
 }  // namespace
 

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "arch/base/deadlock.hpp"
 #include "arch/base/units.hpp"
 #include "arch/memory/port/bank_counts.hpp"
 #include "arch/memory/port/memory_totals.hpp"
 #include "arch/memory/traffic/stream_source.hpp"
-#include "arch/base/deadlock.hpp"
 #include "workloads/bounds.hpp"
 #include "workloads/product_check.hpp"
 
@@ -40,8 +40,8 @@ struct ResultTable {
 
 // A run of a few of its rounds: how many, and how far what follows from them may be off.
 struct Sampling {
-    double rounds = 0;     // there are
-    double simulated = 0;  // of them
+    double rounds = 0;                // there are
+    double simulated = 0;             // of them
     double error_percent = 0;         // of time and rates
     double memory_error_percent = 0;  // of what the memory has done
     double whole_wall_s = 0;          // host time of the exact run, about

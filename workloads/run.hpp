@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "arch/base/block.hpp"
+#include "arch/base/deadlock.hpp"
 #include "arch/base/event_queue.hpp"
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/memory/controller/command_log.hpp"
 #include "arch/memory/controller/memory_system.hpp"
-#include "arch/base/deadlock.hpp"
 #include "workloads/result.hpp"
 
 namespace tilesim::workloads {

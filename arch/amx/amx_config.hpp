@@ -148,7 +148,7 @@ struct AmxConfig {
     base::Hertz clock{1'800'000'000};
     std::vector<ClockStep> clock_by_cores;  // ascending; with none, or beyond the last: `clock`
     std::int64_t cores = 56;
-    std::int64_t simulated_cores = 8;  // of more with the same program; 0: every one
+    std::int64_t simulated_cores = 8;               // of more with the same program; 0: every one
     std::int64_t simulated_instructions = 500'000;  // of all cores: with no more, every one
     WindowConfig window;
     TileConfigTiming tiles;

@@ -31,7 +31,7 @@ struct Document::Impl {
     std::vector<Error> errors;
     std::vector<KeyDescription> descriptions;
     std::set<std::string> required;  // paths
-    bool describing = false;  // of no file
+    bool describing = false;         // of no file
 
     void report(Mark mark, const std::string& path, const std::string& message);
     std::string located(Mark mark, const std::string& path, const std::string& message) const;

@@ -13,8 +13,8 @@ namespace tilesim::arch::base {
 enum class DataType { Int4, Int8, Int16, Int32, Bf16, F16, F32, Bfp16 };
 // The names of the types in files and results.
 inline const std::vector<std::pair<std::string_view, DataType>> kDataTypes{
-    {"int4", DataType::Int4},   {"int8", DataType::Int8}, {"int16", DataType::Int16},
-    {"int32", DataType::Int32}, {"bf16", DataType::Bf16}, {"f16", DataType::F16},
+    {"int4", DataType::Int4},   {"int8", DataType::Int8},  {"int16", DataType::Int16},
+    {"int32", DataType::Int32}, {"bf16", DataType::Bf16},  {"f16", DataType::F16},
     {"f32", DataType::F32},     {"bfp16", DataType::Bfp16}};
 inline constexpr std::int64_t kBitsPerByte = 8;
 std::int64_t bits_of(DataType type);

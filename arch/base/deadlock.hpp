@@ -9,12 +9,12 @@ namespace tilesim::arch::base {
 
 // One agent that waits.
 struct Wait {
-    std::string who;                   // "npu.tile(2,3).core"
-    std::string what;                  // "lock A_full (id 1) >= 1, is 0"
-    std::string on;                    // lock, stream, arbiter, cascade or token
+    std::string who;                        // "npu.tile(2,3).core"
+    std::string what;                       // "lock A_full (id 1) >= 1, is 0"
+    std::string on;                         // lock, stream, arbiter, cascade or token
     std::vector<std::string> held_by = {};  // the agents that could end the wait
-    std::int64_t since = 0;            // cycles of the system's clock
-    bool in_cycle = false;             // part of a cycle of waits
+    std::int64_t since = 0;                 // cycles of the system's clock
+    bool in_cycle = false;                  // part of a cycle of waits
 };
 
 // An agent that goes on for ever without giving anybody anything.

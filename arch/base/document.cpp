@@ -84,8 +84,8 @@ std::vector<Step> steps_of(const std::string& path, const std::string& from) {
         steps.push_back({name});
         while (bracket < part.size()) {
             const std::size_t end = part.find(']', bracket);
-            const auto index = parse_integer(
-                std::string_view{part}.substr(bracket + 1, std::min(end, part.size()) - bracket - 1));
+            const auto index = parse_integer(std::string_view{part}.substr(
+                bracket + 1, std::min(end, part.size()) - bracket - 1));
             const auto* number = std::get_if<std::int64_t>(&index);
             const bool more = end != std::string::npos && end + 1 < part.size();
             if (name.empty() || end == std::string::npos || number == nullptr || *number < 0 ||
@@ -103,8 +103,8 @@ std::vector<Step> steps_of(const std::string& path, const std::string& from) {
 void check_entry(const YAML::Node& node, const Step& step, const std::string& from) {
     const std::size_t entries = node.IsSequence() ? node.size() : 0;
     if (*step.index >= entries) {
-        throw ConfigError(fmt::format("{}: there is no '{}': the list has {} entries", from,
-                                      step.key, entries));
+        throw ConfigError(
+            fmt::format("{}: there is no '{}': the list has {} entries", from, step.key, entries));
     }
 }
 
@@ -211,7 +211,9 @@ std::string read_file(const std::string& file) {
     return text.str();
 }
 
-Document Document::load(const std::string& file) { return parse(read_file(file), file); }
+Document Document::load(const std::string& file) {
+    return parse(read_file(file), file);
+}
 
 Document Document::parse(const std::string& text, const std::string& file_name) {
     auto impl = std::make_shared<Impl>();

@@ -316,9 +316,8 @@ void Node::require(std::string_view key) {
 }
 
 bool Node::has(std::string_view key) const {
-    return state_->document->describing ||
-           (state_->yaml.IsDefined() && state_->yaml.IsMap() &&
-            state_->yaml[std::string{key}].IsDefined());
+    return state_->document->describing || (state_->yaml.IsDefined() && state_->yaml.IsMap() &&
+                                            state_->yaml[std::string{key}].IsDefined());
 }
 
 bool Node::describing() const {
@@ -352,8 +351,9 @@ std::vector<Node> Node::list(std::string_view key, std::string_view description)
                                  fmt::format("must be a list, got {}", kind_of(found.value)));
         return {};
     }
-    return found.present || describing() ? NodeAccess::entries(*state_, found.value, state_->path_of(key))
-                         : std::vector<Node>{};
+    return found.present || describing()
+               ? NodeAccess::entries(*state_, found.value, state_->path_of(key))
+               : std::vector<Node>{};
 }
 
 std::vector<Node> Node::entries() {

@@ -1,7 +1,8 @@
 // What the memory's side of the way all agents share moves, in one direction: whole aligned blocks,
 // one after the other in order of arrival, each in an interval.
 //
-// Models:  a block that is needed in part takes its interval like a whole one, while the link before
+// Models:  a block that is needed in part takes its interval like a whole one, while the link
+// before
 //          it carries the part alone.
 // Ignores: requests of neighbouring agents for parts of the same block.
 // Source:  see the device file.

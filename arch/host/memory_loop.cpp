@@ -50,9 +50,9 @@ MemoryLoop::MemoryLoop(const MemoryLoopConfig& config, memory::port::MemoryPort&
     const double rate = static_cast<double>(config.clock.count()) *
                         static_cast<double>(config.operations_per_cycle) *
                         static_cast<double>(config.streaming_permille) / 1000;
-    line_time_ = base::Femtoseconds{std::llround(static_cast<double>(config.operations) / rate /
-                                                 static_cast<double>(lines()) *
-                                                 kFemtosecondsPerSecond)};
+    line_time_ =
+        base::Femtoseconds{std::llround(static_cast<double>(config.operations) / rate /
+                                        static_cast<double>(lines()) * kFemtosecondsPerSecond)};
     for (std::int64_t i = 0; i < config.cores; ++i) {
         Core& core = cores_[static_cast<std::size_t>(i)];
         core.next = core.compute = lines() * i / config.cores;
@@ -90,10 +90,10 @@ void MemoryLoop::fill(std::size_t index, base::Femtoseconds now) {
     }
     const std::int64_t line = core.next++;
     core.answered.push_back(base::kNever);
-    memory_.submit({address_of(line), config_.line.count(), false, this,
-                    static_cast<std::uint64_t>(index) << kCoreShift |
-                        static_cast<std::uint64_t>(line),
-                    now + config_.way});
+    memory_.submit(
+        {address_of(line), config_.line.count(), false, this,
+         static_cast<std::uint64_t>(index) << kCoreShift | static_cast<std::uint64_t>(line),
+         now + config_.way});
 }
 
 void MemoryLoop::on_memory_complete(std::uint64_t tag, base::Femtoseconds when) {

@@ -32,7 +32,7 @@ struct MemoryLoopConfig {
     std::int64_t operations_per_cycle = 32;  // of a core
     std::int64_t streaming_permille = 300;   // of them, what such loops reach in the L1
     base::Bytes line{64};
-    std::int64_t fills = 12;                // under way, of a core
+    std::int64_t fills = 12;             // under way, of a core
     base::Femtoseconds way{30'000'000};  // from a core to the controllers
 };
 
@@ -66,7 +66,7 @@ class MemoryLoop final : private memory::port::MemoryClient {
         std::int64_t next = 0;     // line to ask for
         std::int64_t compute = 0;  // line to compute
         std::int64_t end = 0;
-        base::Femtoseconds free{0};  // has computed what it could
+        base::Femtoseconds free{0};               // has computed what it could
         std::deque<base::Femtoseconds> answered;  // from `compute` on; kNever: not yet
         std::unique_ptr<CoreStats> stats;
     };

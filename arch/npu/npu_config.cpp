@@ -140,7 +140,8 @@ void read_command_processor(Node node, CommandProcessorConfig& processor) {
 MultiplyMode read_mode(Node node) {
     MultiplyMode mode;
     const Range shape{1, 64};
-    node.optional("name", mode.name, "what a kernel calls it by, where several have the same types");
+    node.optional("name", mode.name,
+                  "what a kernel calls it by, where several have the same types");
     node.required("a", mode.a, kDataTypes, "type of A");
     node.required("b", mode.b, kDataTypes, "type of B");
     node.required("c", mode.c, kDataTypes, "type of C");

@@ -45,11 +45,11 @@ struct CoreConfig {
     base::Bytes stack{1024};
     base::Bytes bank{16384};  // allocation unit
     std::int64_t locks = 16;
-    base::Cycles lock_cycles{4};      // an acquire or release occupies the core
-    base::Cycles lock_wake{9};        // from the release elsewhere to the core moving on
-    base::Cycles call_cycles{10};     // call and return of a kernel
-    std::int64_t stream_inputs = 1;   // stream ports the core itself reads,
-    std::int64_t stream_outputs = 1;  // and writes, a word a cycle each
+    base::Cycles lock_cycles{4};          // an acquire or release occupies the core
+    base::Cycles lock_wake{9};            // from the release elsewhere to the core moving on
+    base::Cycles call_cycles{10};         // call and return of a kernel
+    std::int64_t stream_inputs = 1;       // stream ports the core itself reads,
+    std::int64_t stream_outputs = 1;      // and writes, a word a cycle each
     base::Cycles stream_read_latency{7};  // from the read of a stream's word to its use
     // AIE1: the core lies east of its memory in even rows and west of it in odd ones, and the
     // cascade runs the other way in every other row.
@@ -135,11 +135,11 @@ struct KernelConfig {
     base::BytesPerCycle load_width{32};  // per load slot
     std::int64_t load_slots = 2;
     base::BytesPerCycle store_width{32};
-    std::int64_t vector_lanes = 0;        // f32 elements of a vector instruction; 0: no such kernels
-    std::int64_t vector_macs = 32;        // multiply-accumulates of one, on 16-bit operands
-    base::Cycles vector_interval{4};      // between dependent sums of floats
-    base::Cycles vector_latency{6};       // from a float instruction to its result
-    base::Cycles load_latency{7};         // from a vector load to its use
+    std::int64_t vector_lanes = 0;    // f32 elements of a vector instruction; 0: no such kernels
+    std::int64_t vector_macs = 32;    // multiply-accumulates of one, on 16-bit operands
+    base::Cycles vector_interval{4};  // between dependent sums of floats
+    base::Cycles vector_latency{6};   // from a float instruction to its result
+    base::Cycles load_latency{7};     // from a vector load to its use
     std::vector<MultiplyMode> modes;
     base::BytesPerCycle stream_read{16};  // the core takes from its stream port in one instruction
     std::int64_t accumulators = 4;        // registers

@@ -43,9 +43,10 @@ void check_mask(const AimLine& line, std::size_t index, const ProgramTarget& tar
     const std::int64_t mask = line.integer(index, "channel mask");
     const std::int64_t all = (std::int64_t{1} << target.memory.channels) - 1;
     if (mask != all) {
-        line.fail(fmt::format("channel mask {:#x}: only all {} channels together ({:#x}) can be "
-                              "expressed",
-                              mask, target.memory.channels, all));
+        line.fail(
+            fmt::format("channel mask {:#x}: only all {} channels together ({:#x}) can be "
+                        "expressed",
+                        mask, target.memory.channels, all));
     }
 }
 
@@ -80,9 +81,10 @@ void instruction(const AimLine& line, const ProgramTarget& target, PimProgram& p
         command.banks.which = line.integer(4, "bank");
         command.word = line.integer(5, "row") * program.words_per_row;
     } else {
-        line.fail(fmt::format("AiM {}: the units here have WR_GB, WR_BIAS, MAC_ABK, MAC_SBK, RD_MAC, "
-                              "SYNC and EOC",
-                              opcode));
+        line.fail(
+            fmt::format("AiM {}: the units here have WR_GB, WR_BIAS, MAC_ABK, MAC_SBK, RD_MAC, "
+                        "SYNC and EOC",
+                        opcode));
     }
     if (command.op == PimOp::Mac && command.count > program.words_per_row) {
         line.fail(fmt::format("{} columns, a row has {}", command.count, program.words_per_row));
@@ -104,13 +106,14 @@ PimProgram read_aim_trace(const std::string& text, const std::string& file,
         for (std::string word; words >> word;) {
             line.words.push_back(word);
         }
-        if (line.words.empty() || (line.words.size() > 1 && (line.words[0] == "W" || line.words[0] == "R") &&
-                                   line.words[1] != "MEM")) {
+        if (line.words.empty() ||
+            (line.words.size() > 1 && (line.words[0] == "W" || line.words[0] == "R") &&
+             line.words[1] != "MEM")) {
             continue;  // registers of the host's interface, which take no DRAM command
         }
         if (line.words[0] != "AiM") {
-            line.fail(fmt::format("{}: only AiM instructions and W/R CFR, GPR can be expressed",
-                                  each));
+            line.fail(
+                fmt::format("{}: only AiM instructions and W/R CFR, GPR can be expressed", each));
         }
         instruction(line, target, program);
     }

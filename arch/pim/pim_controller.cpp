@@ -18,8 +18,8 @@ PimController::PimController(const PimConfig& config, const PimProgram& program,
                              PimListener* listener)
     : memory_(memory), clock_(memory.config().clock) {
     for (std::size_t i = 0; i < memory.channels().size(); ++i) {
-        units_.push_back(std::make_unique<PimUnit>(memory.config(), config, program, i,
-                                                   parent, listener));
+        units_.push_back(
+            std::make_unique<PimUnit>(memory.config(), config, program, i, parent, listener));
     }
 }
 

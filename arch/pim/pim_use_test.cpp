@@ -21,8 +21,8 @@ TEST(PimUse, NamesTheCommandsAProgramDoesNotHave) {
     program.commands = {{.op = PimOp::Mac},
                         {.op = PimOp::WriteInputs},
                         {.op = PimOp::Alu, .purpose = Purpose::Load}};
-    for (const char* key : {"pim.mac_to_precharge", "pim.drain", "pim.accumulator_load",
-                            "pim.host_turn"}) {
+    for (const char* key :
+         {"pim.mac_to_precharge", "pim.drain", "pim.accumulator_load", "pim.host_turn"}) {
         EXPECT_THAT(not_exercised({}, program, kRows), Not(Contains(key)));
     }
     EXPECT_THAT(not_exercised({}, program, kRows), Contains("pim.scale_commands"));

@@ -21,10 +21,10 @@ namespace {
 constexpr std::int64_t kMostCommands = 10'000'000;
 
 const std::vector<PimOp> kOps{
-    PimOp::ModeVisit,   PimOp::ModeWrite, PimOp::ReadBanks,   PimOp::Close,
+    PimOp::ModeVisit,   PimOp::ModeWrite, PimOp::ReadBanks,       PimOp::Close,
     PimOp::WriteInputs, PimOp::Mac,       PimOp::WriteBankInputs, PimOp::Alu,
-    PimOp::LoadOutputs, PimOp::Spill,     PimOp::SpillVisit,  PimOp::ReadResults,
-    PimOp::ReadBank,    PimOp::WriteBank, PimOp::Barrier,     PimOp::Wait,
+    PimOp::LoadOutputs, PimOp::Spill,     PimOp::SpillVisit,      PimOp::ReadResults,
+    PimOp::ReadBank,    PimOp::WriteBank, PimOp::Barrier,         PimOp::Wait,
     PimOp::Yield};
 
 const std::vector<std::pair<std::string_view, PimCommand::Purpose>> kPurposes{
@@ -121,8 +121,7 @@ class Reader {
             }
         }
         for (const Loop& loop : loops_) {
-            errors_.push_back(
-                fmt::format("{}:{}:1: repeat without an end", file_, loop.line));
+            errors_.push_back(fmt::format("{}:{}:1: repeat without an end", file_, loop.line));
         }
         finish();
         return std::move(program_);
@@ -170,8 +169,8 @@ class Reader {
 void Reader::statement(Line& line) {
     const std::string name = line.take();
     if (name == "repeat") {
-        loops_.push_back({line.integer(1, kMostCommands, "repeat"), commands().size(),
-                          line.number()});
+        loops_.push_back(
+            {line.integer(1, kMostCommands, "repeat"), commands().size(), line.number()});
     } else if (name == "end") {
         end_loop(line);
     } else if (name == "mode") {
@@ -185,8 +184,9 @@ void Reader::statement(Line& line) {
                 known.emplace_back(name_of(each));
             }
             const std::string near = base::config::nearest_name(name, known);
-            line.error(0, fmt::format("there is no command '{}'{}", name,
-                                      near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+            line.error(0,
+                       fmt::format("there is no command '{}'{}", name,
+                                   near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
             return;
         }
         command(*op, line);
@@ -266,8 +266,8 @@ void Reader::where(PimCommand& command, Line& line) {
         const std::int64_t from = number(range.substr(0, dash));
         const std::int64_t to = dash == std::string::npos ? -1 : number(range.substr(dash + 1));
         if (from < 0 || to < from || to > last_column) {
-            line.error(fmt::format("columns must be A-B within 0..{}, got '{}'", last_column,
-                                   range));
+            line.error(
+                fmt::format("columns must be A-B within 0..{}, got '{}'", last_column, range));
             return;
         }
         column = from;
@@ -294,9 +294,9 @@ void Reader::time(PimCommand& command, Line& line) {
         return;
     }
     constexpr std::int64_t kNanosecond = 1'000'000;  // fs
-    command.count =
-        unit == "ns" ? clock.first_cycle_from(base::Femtoseconds{*value * kNanosecond}).count()
-                     : *value;
+    command.count = unit == "ns"
+                        ? clock.first_cycle_from(base::Femtoseconds{*value * kNanosecond}).count()
+                        : *value;
 }
 
 void Reader::command(PimOp op, Line& line) {
@@ -341,10 +341,10 @@ void Reader::command(PimOp op, Line& line) {
 }
 
 std::string banks_text(BankSet banks) {
-    return banks.all()                          ? ""
+    return banks.all()                     ? ""
            : banks.which == BankSet::kEven ? " banks even"
            : banks.which == BankSet::kOdd  ? " banks odd"
-                                                : fmt::format(" banks {}", banks.which);
+                                           : fmt::format(" banks {}", banks.which);
 }
 
 std::string place_text(const PimCommand& command, std::int64_t words_per_row) {

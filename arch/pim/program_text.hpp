@@ -29,9 +29,7 @@ struct ProgramTarget {
     const PimConfig& pim;
     const memory::device::MemoryConfig& memory;
 
-    std::int64_t words_per_row() const {
-        return memory.row.count() * 8 / pim.register_bits;
-    }
+    std::int64_t words_per_row() const { return memory.row.count() * 8 / pim.register_bits; }
 };
 
 // All mistakes are reported at once, as "file:line:column: ...". Throws ConfigError. `first_line`:

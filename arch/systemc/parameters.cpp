@@ -21,7 +21,8 @@ std::vector<std::pair<std::string, std::string>> Parameters::take(const std::str
             taken.emplace_back(key.substr(prefix.size()), value);
         }
     }
-    std::erase_if(settings_, [&](const auto& setting) { return setting.first.starts_with(prefix); });
+    std::erase_if(settings_,
+                  [&](const auto& setting) { return setting.first.starts_with(prefix); });
     return taken;
 }
 

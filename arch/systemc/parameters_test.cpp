@@ -10,8 +10,12 @@ using testing::ElementsAre;
 using testing::Pair;
 
 TEST(Parameters, AreTakenByTheModuleTheyName) {
-    const char* const arguments[] = {"program", "ddr.memory.channels=4", "--fast", "npu0.npu.columns=2",
-                                     "ddr.memory.refresh=off", "typo.x=1"};
+    const char* const arguments[] = {"program",
+                                     "ddr.memory.channels=4",
+                                     "--fast",
+                                     "npu0.npu.columns=2",
+                                     "ddr.memory.refresh=off",
+                                     "typo.x=1"};
     Parameters parameters(6, arguments);
     EXPECT_THAT(parameters.take("ddr"),
                 ElementsAre(Pair("memory.channels", "4"), Pair("memory.refresh", "off")));

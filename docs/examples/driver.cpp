@@ -71,8 +71,8 @@ struct Driver : sc_core::sc_module {
         descriptor.address = address;
         auto words = control::encode_descriptor(TileKind::Shim, descriptor);
         transfer(registers, true,
-                 control::join(kShim, control::descriptor_offset(TileKind::Shim, id)),
-                 words.data(), words.size() * sizeof words[0]);
+                 control::join(kShim, control::descriptor_offset(TileKind::Shim, id)), words.data(),
+                 words.size() * sizeof words[0]);
         set(kShim, control::queue_offset(TileKind::Shim, {direction, channel, true}),
             control::encode_task({id, 1, token}));
     }
@@ -125,8 +125,8 @@ int sc_main(int argc, char* argv[]) {
         systemc::array::prepare_for_driver(npu::program::read_program(root), config);
     systemc::TimeLine time_line("time_line");
     systemc::dram::Dram ddr("ddr", time_line, device.memory);
-    systemc::array::Npu npu("npu", ddr, config, device.get<fabric::FabricConfig>(),
-                            loaded, {.bytes = true});
+    systemc::array::Npu npu("npu", ddr, config, device.get<fabric::FabricConfig>(), loaded,
+                            {.bytes = true});
     Driver driver("driver");
     sc_core::sc_signal<bool> interrupt("interrupt_line");
     driver.memory.bind(ddr.socket);

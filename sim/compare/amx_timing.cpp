@@ -9,14 +9,14 @@
 #include <optional>
 #include <sstream>
 
-#include "arch/base/config.hpp"
-#include "workloads/paths.hpp"
-#include "workloads/amx/tiles/amx_dataflow.hpp"
 #include "arch/amx/amx_config.hpp"
-#include "sim/session/session.hpp"
-#include "workloads/amx/tiles/kernel_text.hpp"
+#include "arch/base/config.hpp"
 #include "sim/compare/amx_kernel.hpp"
 #include "sim/compare/csv_line.hpp"
+#include "sim/session/session.hpp"
+#include "workloads/amx/tiles/amx_dataflow.hpp"
+#include "workloads/amx/tiles/kernel_text.hpp"
+#include "workloads/paths.hpp"
 
 namespace tilesim::sim::compare {
 
@@ -98,7 +98,8 @@ class Kernels {
         add_folder(fs::path(workloads::validation_folder()) / "amx" / "kernels");
         add_folder(beside.empty() ? fs::path(".") : beside);
         scenario_name_ = fs::path(scenario_file).stem().string() + kExtension;
-        if (const auto* program = scenario.problem.find<workloads::amx::tiles::AmxProgramWorkload>()) {
+        if (const auto* program =
+                scenario.problem.find<workloads::amx::tiles::AmxProgramWorkload>()) {
             scenario_name_ = fs::path(program->file).filename().string();
         }
     }
@@ -135,9 +136,8 @@ class Kernels {
     }
     AmxKernelRun run_scenario() const {
         AmxKernelRun run;
-        for (const arch::amx::program::Program& program :
-             workloads::amx::tiles::read_kernel(session::Session().lowered_text(scenario_),
-                                                 scenario_name_, 1)) {
+        for (const arch::amx::program::Program& program : workloads::amx::tiles::read_kernel(
+                 session::Session().lowered_text(scenario_), scenario_name_, 1)) {
             const AmxKernelRun work = work_of(program);
             run.operations += work.operations;
             run.bytes += work.bytes;

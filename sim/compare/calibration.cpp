@@ -59,8 +59,8 @@ FittedParameter parameter_of(const KeyDescription& key, const std::string& range
     parameter.dimension = key.type == "quantity" ? dimension_of(key) : nullptr;
     parameter.before = count_of(key.value, parameter.dimension, key.path);
     if (parameter.before <= 0) {
-        throw ConfigError(fmt::format("--fit {}: is {}: only what is above 0 is fitted", key.path,
-                                      key.value));
+        throw ConfigError(
+            fmt::format("--fit {}: is {}: only what is above 0 is fitted", key.path, key.value));
     }
     parameter.value = parameter.before;
     constexpr std::int64_t kTimes = 3;
@@ -157,7 +157,8 @@ std::int64_t moved(const FittedParameter& parameter, double logarithm, std::int6
     const double count = static_cast<double>(from) * std::exp(logarithm);
     constexpr double kDigits = 3;
     const double grain = std::max(1.0, std::pow(10, std::floor(std::log10(count)) + 1 - kDigits));
-    return std::clamp(std::llround(std::round(count / grain) * grain), static_cast<long long>(parameter.least),
+    return std::clamp(std::llround(std::round(count / grain) * grain),
+                      static_cast<long long>(parameter.least),
                       static_cast<long long>(parameter.most));
 }
 
@@ -177,8 +178,8 @@ std::vector<Vector> derivatives(Predictor& predictor,
     std::vector<Values> beside;
     for (std::size_t i = 0; i < at.size(); ++i) {
         Values values = at;
-        const std::int64_t step = std::max<std::int64_t>(
-            1, std::llround(static_cast<double>(at[i]) * kStep));
+        const std::int64_t step =
+            std::max<std::int64_t>(1, std::llround(static_cast<double>(at[i]) * kStep));
         values[i] += values[i] + step <= parameters[i].most ? step : -step;
         beside.push_back(std::move(values));
     }

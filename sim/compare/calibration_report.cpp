@@ -41,13 +41,13 @@ std::string to_table(const Calibration& calibration) {
                             run.measured_ns / kNanosecondsPerMicrosecond, run.before_percent,
                             run.after_percent, run.left_out_percent);
     }
-    return text +
-           fmt::format("mean error: {:.2f} % before, {:.2f} % fitted, {:.2f} % of runs the fit has "
-                       "not seen (leave one out); {} simulations\n",
-                       calibration.mean_error(&CalibratedRun::before_percent),
-                       calibration.mean_error(&CalibratedRun::after_percent),
-                       calibration.mean_error(&CalibratedRun::left_out_percent),
-                       calibration.simulations);
+    return text + fmt::format(
+                      "mean error: {:.2f} % before, {:.2f} % fitted, {:.2f} % of runs the fit has "
+                      "not seen (leave one out); {} simulations\n",
+                      calibration.mean_error(&CalibratedRun::before_percent),
+                      calibration.mean_error(&CalibratedRun::after_percent),
+                      calibration.mean_error(&CalibratedRun::left_out_percent),
+                      calibration.simulations);
 }
 
 nlohmann::ordered_json to_json(const Calibration& calibration) {

@@ -397,9 +397,10 @@ TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simul
     result.only_measured.assign(unknown.begin(), unknown.end());
     result.uniform_factor = uniform_factor(result.rows);
     result.cause = result.uniform_factor
-                       ? fmt::format("everything lasts {:.4g} times as long in the measurement: "
-                                     "its ticks are of another clock, or of another length",
-                                     *result.uniform_factor)
+                       ? fmt::format(
+                             "everything lasts {:.4g} times as long in the measurement: "
+                             "its ticks are of another clock, or of another length",
+                             *result.uniform_factor)
                        : cause_of(result.rows);
     result.median_gap_error = median_of(all_gaps);
     return result;

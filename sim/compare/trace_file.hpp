@@ -18,7 +18,7 @@ using Lane = std::pair<std::string, std::string>;
 
 struct TraceFile {
     std::map<Lane, std::vector<Interval>> lanes;  // in the order of time
-    std::string device;  // it says it is of; empty: it does not say
+    std::string device;                           // it says it is of; empty: it does not say
     // What makes it less than the whole truth: unpaired events, wraps, a cut file.
     std::vector<std::string> flaws;
     std::int64_t lost_packets = 0;

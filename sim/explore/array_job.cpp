@@ -94,19 +94,19 @@ std::string write_slurm(const ArrayJob& job) {
     const std::int64_t tasks = tasks_of(job, limit);
     write_script(
         folder / "job.sh",
-        fmt::format(
-            "#!/bin/sh\n"
-            "#SBATCH --job-name={}\n"
-            "#SBATCH --array=1-{}\n"
-            "#SBATCH --cpus-per-task=1\n"
-            "#SBATCH --requeue\n"
-            "#SBATCH --output={}/task-%a.log\n"
-            "# --retry-failed: what killed the task may have killed a point first.\n"
-            "exec {} sweep {} --jobs 1 --quiet --retry-failed{} --shard \"$SLURM_ARRAY_TASK_ID/{}\" "
-            "--store {}/\"shard-$SLURM_ARRAY_TASK_ID.db\"\n",
-            shell_word(job.name), tasks, folder.string(), shell_word(this_program()),
-            shell_word(job.sweep_file), job.sampled ? " --sampled" : "", tasks,
-            shell_word(folder)));
+        fmt::format("#!/bin/sh\n"
+                    "#SBATCH --job-name={}\n"
+                    "#SBATCH --array=1-{}\n"
+                    "#SBATCH --cpus-per-task=1\n"
+                    "#SBATCH --requeue\n"
+                    "#SBATCH --output={}/task-%a.log\n"
+                    "# --retry-failed: what killed the task may have killed a point first.\n"
+                    "exec {} sweep {} --jobs 1 --quiet --retry-failed{} --shard "
+                    "\"$SLURM_ARRAY_TASK_ID/{}\" "
+                    "--store {}/\"shard-$SLURM_ARRAY_TASK_ID.db\"\n",
+                    shell_word(job.name), tasks, folder.string(), shell_word(this_program()),
+                    shell_word(job.sweep_file), job.sampled ? " --sampled" : "", tasks,
+                    shell_word(folder)));
     write_merge(folder);
     return fmt::format("{} points in {} tasks\n", job.points, tasks) +
            submitted(job, fmt::format("sbatch {}", shell_word(folder / "job.sh"))) +
@@ -130,9 +130,8 @@ std::string write_condor(const ArrayJob& job) {
             "error = {}/task-$INT(Shard).log\n"
             "log = {}/condor.log\n"
             "queue {}\n",
-            this_program(), job.sweep_file, job.sampled ? " --sampled" : "", tasks,
-            folder.string(), folder.string(),
-            folder.string(), folder.string(), tasks));
+            this_program(), job.sweep_file, job.sampled ? " --sampled" : "", tasks, folder.string(),
+            folder.string(), folder.string(), folder.string(), tasks));
     write_merge(folder);
     return fmt::format("{} points in {} tasks\n", job.points, tasks) +
            submitted(job, fmt::format("condor_submit {}", shell_word(folder / "job.sub"))) +

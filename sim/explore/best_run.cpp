@@ -54,8 +54,8 @@ Job searched(const Job& job, const SearchEffort& effort, BestRun& best) {
     const auto tried = found.trials.size();
     best.search = found.most_percent_faster() == 0
                       ? fmt::format("{} mappings, the best of all", found.mappings)
-                      : fmt::format("{} of {} mappings tried, none more than {:.1f} % faster", tried,
-                                    found.mappings, found.most_percent_faster());
+                      : fmt::format("{} of {} mappings tried, none more than {:.1f} % faster",
+                                    tried, found.mappings, found.most_percent_faster());
     Job winner = without_mapping(job);
     const Settings settings = found.winner().candidate.settings();
     winner.overrides.insert(winner.overrides.end(), settings.begin(), settings.end());
@@ -94,8 +94,8 @@ BestRun best_run(const Job& base, const std::string& device, const SearchEffort&
 }
 
 nlohmann::ordered_json to_json(const BestRun& best) {
-    return {{"device", best.device},   {"status", best.run.status}, {"error", best.run.error},
-            {"search", best.search},   {"command", best.command},   {"result", best.run.result}};
+    return {{"device", best.device}, {"status", best.run.status}, {"error", best.run.error},
+            {"search", best.search}, {"command", best.command},   {"result", best.run.result}};
 }
 
 }  // namespace tilesim::sim::explore

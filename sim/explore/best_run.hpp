@@ -10,16 +10,17 @@
 namespace tilesim::sim::explore {
 
 struct SearchEffort {
-    double seconds = 5;  // of a cell, about; 0: the scenario's mapping where it fits, or the default
+    double seconds =
+        5;  // of a cell, about; 0: the scenario's mapping where it fits, or the default
     std::size_t processes = 1;
 };
 
 struct BestRun {
     std::string device;
-    Simulated run;          // whole, with the mapping found
-    std::string mapping;    // as results print it
-    std::string command;    // that repeats it
-    std::string search;     // what was tried, and what that proves
+    Simulated run;        // whole, with the mapping found
+    std::string mapping;  // as results print it
+    std::string command;  // that repeats it
+    std::string search;   // what was tried, and what that proves
 };
 
 // The job on this device. The scenario's mapping is one of those tried where it fits.

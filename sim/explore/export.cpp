@@ -16,23 +16,23 @@ namespace {
 
 // Results worth a column, by their path in the result.
 constexpr const char* kExported[] = {"device",
-                                    "time_ns",
-                                    "cycles",
-                                    "tops",
-                                    "macs_per_cycle",
-                                    "padding_waste",
-                                    "bounds.compute_ns",
-                                    "bounds.stream_ns",
-                                    "bounds.memory_ns",
-                                    "bounds.binding",
-                                    "memory.gb_per_s",
-                                    "memory.row_hit_rate",
-                                    "speedup_over_soc",
-                                    "sampled.error_percent",
-                                    "bottleneck",
-                                    "next_bottleneck",
-                                    "mapping",
-                                    "command"};
+                                     "time_ns",
+                                     "cycles",
+                                     "tops",
+                                     "macs_per_cycle",
+                                     "padding_waste",
+                                     "bounds.compute_ns",
+                                     "bounds.stream_ns",
+                                     "bounds.memory_ns",
+                                     "bounds.binding",
+                                     "memory.gb_per_s",
+                                     "memory.row_hit_rate",
+                                     "speedup_over_soc",
+                                     "sampled.error_percent",
+                                     "bottleneck",
+                                     "next_bottleneck",
+                                     "mapping",
+                                     "command"};
 
 std::string cell(const std::string& text) {
     if (text.find_first_of(",\"\n\r") == text.npos) {

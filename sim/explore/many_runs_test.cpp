@@ -61,7 +61,8 @@ TEST(Sensitivity, AFasterDeviceIsNeverSlowerAndTheRestIsListed) {
 }
 
 TEST(Devices, TheFastestStandsFirstAndMisfitsLast) {
-    const Output output = call("run --search 0 --devices ddr5_5600,xdna,xdna2 " + kSmall + " --format json");
+    const Output output =
+        call("run --search 0 --devices ddr5_5600,xdna,xdna2 " + kSmall + " --format json");
     ASSERT_EQ(output.code, 0);
     const json runs = json::parse(output.text);
     ASSERT_EQ(runs.size(), 3U);
@@ -87,7 +88,8 @@ TEST(Devices, NamesAndQuestionsThatAreNoneAreRefused) {
          {"--devices xdna,xdna3", "--devices xdna,,xdna2", "--devices xdna,", "--rows 1,2",
           "--devices xdna,xdna", "--devices xdna --sensitivity", "--devices xdna --rows 0",
           "--devices xdna --rows 1,", "--devices xdna --rows 1,x", "--devices xdna --rows 4,4",
-          "--sensitivity --percent nan", "--sensitivity --percent inf", "--devices xdna --search nan",
+          "--sensitivity --percent nan", "--sensitivity --percent inf",
+          "--devices xdna --search nan",
           "--devices xdna,xdna2 --set mapping.output_stationary.m_cc=4"}) {
         EXPECT_EQ(call("run " + kSmall + " " + wrong).code, 2) << wrong;
     }
@@ -114,7 +116,8 @@ TEST(Devices, AModelIsComparedProductByProduct) {
     std::ofstream(scenario) << "device: xdna2\nworkload: {model: "
                             << (folder.path() / "model.yaml").string()
                             << ", prompt: 32, generate: 2}\n";
-    const Output output = call("run --search 0 --devices xdna2,lpddr5x_pim " + scenario + " --format json");
+    const Output output =
+        call("run --search 0 --devices xdna2,lpddr5x_pim " + scenario + " --format json");
     ASSERT_EQ(output.code, 0);
     const json rows = json::parse(output.text)["rows"];
     ASSERT_EQ(rows.size(), 10U);  // four products and their sum, with 32 rows and with one
@@ -142,7 +145,8 @@ TEST(Devices, EveryCellIsRepeatedByItsCommand) {
     const json table = json::parse(
         call("run " + gemm + " --search 0 --devices xdna,xdna2 --rows 16 --format json").text);
     for (const json& cell : table["rows"][0]["cells"]) {
-        EXPECT_EQ(repeated(cell["command"]), table["rows"][0]["time_ns"][std::string{cell["device"]}])
+        EXPECT_EQ(repeated(cell["command"]),
+                  table["rows"][0]["time_ns"][std::string{cell["device"]}])
             << cell["command"];
     }
 }

@@ -13,9 +13,9 @@
 #include "arch/base/splitmix64.hpp"
 #include "sim/digest.hpp"
 #include "sim/explore/base_values.hpp"
-#include "workloads/paths.hpp"
 #include "sim/scenario.hpp"
 #include "workloads/catalogue/catalogue.hpp"
+#include "workloads/paths.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -259,8 +259,8 @@ std::string PointHasher::named_texts(Node root) {
     } catch (const ConfigError&) {  // the point itself will say that there is no such model
     }
     const std::string device = named(root, "device");
-    const bool any = device.empty() && !root.has("agents") && !root.has("stream") &&
-                     !root.has("host");
+    const bool any =
+        device.empty() && !root.has("agents") && !root.has("stream") && !root.has("host");
     for (const std::string& name : any              ? shipped_devices()
                                    : device.empty() ? std::vector<std::string>{}
                                                     : std::vector{device}) {

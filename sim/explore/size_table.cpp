@@ -64,9 +64,10 @@ Job product_job(const Job& base, const Size& size, const workloads::GemvProblem&
                   [](const auto& setting) { return setting.first.starts_with("workload"); });
     job.overrides.emplace_back(
         "workload",
-        fmt::format("{{gemm: {{M: {}, K: {}, N: {}, a: {}, b: {}, c: {}, b_layout: column_major}}}}",
-                    size.m, size.k, size.n, name_of(format.input), name_of(format.weights),
-                    arch::base::is_float(format.weights) ? "f32" : "int32"));
+        fmt::format(
+            "{{gemm: {{M: {}, K: {}, N: {}, a: {}, b: {}, c: {}, b_layout: column_major}}}}",
+            size.m, size.k, size.n, name_of(format.input), name_of(format.weights),
+            arch::base::is_float(format.weights) ? "f32" : "int32"));
     return job;
 }
 
@@ -267,10 +268,9 @@ std::string to_table(const SizeTable& table) {
     for (const SizeTable::Row& row : table.rows) {
         for (const BestRun& cell : row.cells) {
             if (cell.run.good()) {
-                text += fmt::format("{}, {} rows, {}: {}{}\n  {}\n", row.product, row.m,
-                                    cell.device, cell.mapping,
-                                    cell.search.empty() ? "" : " (" + cell.search + ")",
-                                    cell.command);
+                text += fmt::format(
+                    "{}, {} rows, {}: {}{}\n  {}\n", row.product, row.m, cell.device, cell.mapping,
+                    cell.search.empty() ? "" : " (" + cell.search + ")", cell.command);
             }
         }
     }

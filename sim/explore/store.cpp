@@ -108,8 +108,9 @@ Database open(const std::string& file, Store::Mode mode) {
 nlohmann::ordered_json stored_json(const StoredPoint& point, const std::string& text) {
     auto json = nlohmann::ordered_json::parse(text, nullptr, false);
     if (!json.is_object()) {
-        throw IoError(fmt::format("point {} of the store is damaged: it holds no JSON object ({}...)",
-                                  point.id, text.substr(0, 40)));
+        throw IoError(
+            fmt::format("point {} of the store is damaged: it holds no JSON object ({}...)",
+                        point.id, text.substr(0, 40)));
     }
     return json;
 }
@@ -169,9 +170,8 @@ std::vector<std::string> Store::models() {
 
 void Store::register_sweep(const SweepFile& sweep, const std::vector<Point>& points,
                            const std::string& model) {
-    const std::string identity =
-        sha1(fmt::format("{}\n{}\n{}\n{}", sweep.text, sweep.base_text,
-                                                  json_of(sweep.fixed), model));
+    const std::string identity = sha1(
+        fmt::format("{}\n{}\n{}\n{}", sweep.text, sweep.base_text, json_of(sweep.fixed), model));
     Transaction transaction(database_);
     Statement(database_,
               "INSERT OR IGNORE INTO sweeps (name, model, text, identity, started_at) "

@@ -86,8 +86,8 @@ std::string saturation_text(const TuneResult& result) {
     }
     std::string text = "\nwith shorter blocks, TOPS (~: sampled):";
     const auto add = [&text](const Trial& trial) {
-        text += fmt::format("\n  {}: {}{:.3f}", trial.candidate.name,
-                            trial.sampled ? "~" : "", trial.tops);
+        text += fmt::format("\n  {}: {}{:.3f}", trial.candidate.name, trial.sampled ? "~" : "",
+                            trial.tops);
     };
     std::for_each(result.shorter.begin(), result.shorter.end(), add);
     add(result.trials[0]);
@@ -95,8 +95,7 @@ std::string saturation_text(const TuneResult& result) {
         return text + "\nno shorter block comes within 1 %\n";
     }
     const Trial& chosen = result.shorter[*result.saturated];
-    return text +
-           fmt::format("\nthe smallest within 1 %: {}\n", chosen.candidate.name) +
+    return text + fmt::format("\nthe smallest within 1 %: {}\n", chosen.candidate.name) +
            yaml_of(chosen.candidate.described());
 }
 
@@ -163,13 +162,13 @@ std::string to_table(const TuneResult& result) {
     }
     for (const char* origin : {"default", "given"}) {
         if (const Trial* trial = result.of_origin(origin); trial != nullptr && trial != &winner) {
-            text += fmt::format("  against the {} mapping, {}: {:+.1f} % time\n", origin,
-                                trial->candidate.name,
-                                percent_over(winner.time_ns, trial->time_ns));
+            text +=
+                fmt::format("  against the {} mapping, {}: {:+.1f} % time\n", origin,
+                            trial->candidate.name, percent_over(winner.time_ns, trial->time_ns));
         }
     }
-    return text + proof_of(result) + '\n' + yaml_of(winner.candidate.described()) +
-           result.command + '\n' + saturation_text(result);
+    return text + proof_of(result) + '\n' + yaml_of(winner.candidate.described()) + result.command +
+           '\n' + saturation_text(result);
 }
 
 Json to_json(const TuneResult& result) {

@@ -19,7 +19,8 @@ const std::string kAmx =
     "mapping: {amx: {data_in: l1, threads: 1}}\n";
 
 void expect_bound_holds(const std::string& text, const TuneCandidate& candidate) {
-    const workloads::RunResult result = session::run(parse_scenario(text, "test", candidate.settings()));
+    const workloads::RunResult result =
+        session::run(parse_scenario(text, "test", candidate.settings()));
     ASSERT_EQ(result.status, workloads::Status::Ok);
     EXPECT_GE(result.time_ns, candidate.bound_ns()) << candidate.name;
 }
@@ -74,7 +75,8 @@ TEST(TuneSpace, ShorterBlocksAreTheMultiplesBelow) {
         "mapping: {output_stationary: {m_ct: 64, k_ct: 72, n_ct: 64, k_mt: 432}}\n";
     const Scenario scenario = parse_scenario(text, "test", {});
     std::vector<std::int64_t> blocks;
-    for (const TuneCandidate& shorter : reduced(scenario, TuneCandidate{{"as it is", scenario.mapping, {}, 0, 0}})) {
+    for (const TuneCandidate& shorter :
+         reduced(scenario, TuneCandidate{{"as it is", scenario.mapping, {}, 0, 0}})) {
         blocks.push_back(shorter.described()["output_stationary"]["k_mt"]);
     }
     EXPECT_EQ(blocks, (std::vector<std::int64_t>{72, 144, 216, 288, 360}));

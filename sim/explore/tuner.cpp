@@ -139,8 +139,7 @@ class Tuner {
         search_.emplace(candidates, options_.all ? 0 : best);
         for (std::size_t i = 0; i < runs.size(); ++i) {
             if (runs[i].good()) {
-                add_first(runs[i],
-                          i == 0 && !scenario_.mapping.empty() ? "given" : "default");
+                add_first(runs[i], i == 0 && !scenario_.mapping.empty() ? "given" : "default");
             }
         }
     }
@@ -282,8 +281,8 @@ class Tuner {
     std::vector<Trial> trials_of(const std::vector<TuneCandidate>& candidates, bool whole) {
         std::vector<Job> jobs;
         for (const TuneCandidate& each : candidates) {
-            jobs.push_back({base_.text, base_.file,
-                            whole ? with(base_, each) : trial_settings(each)});
+            jobs.push_back(
+                {base_.text, base_.file, whole ? with(base_, each) : trial_settings(each)});
         }
         const std::vector<Simulated> runs = simulate_all(jobs, options_.jobs);
         std::vector<Trial> trials;
@@ -375,9 +374,8 @@ class Tuner {
 }  // namespace
 
 const Trial* TuneResult::of_origin(const std::string& origin) const {
-    const auto found = std::find_if(trials.begin(), trials.end(), [&](const Trial& trial) {
-        return trial.origin == origin;
-    });
+    const auto found = std::find_if(trials.begin(), trials.end(),
+                                    [&](const Trial& trial) { return trial.origin == origin; });
     return found == trials.end() ? nullptr : &*found;
 }
 

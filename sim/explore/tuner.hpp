@@ -33,7 +33,7 @@ struct Trial {
     double time_ns = 0;
     double tops = 0;
     std::string bottleneck;
-    bool sampled = false;  // `time_ns` is extrapolated
+    bool sampled = false;      // `time_ns` is extrapolated
     double error_percent = 0;  // of it, then
     bool good() const { return status == "ok"; }
     bool slower() const { return status == "time_limit"; }  // than the best, by far: not ended

@@ -19,8 +19,8 @@ std::string with_value(const std::string& text, const std::string& path, const s
     for (std::string line; std::getline(in, line);) {
         const std::size_t indent = line.find_first_not_of(' ');
         const std::size_t colon = line.find(':');
-        const bool key = indent != line.npos && line[indent] != '#' && line[indent] != '-' &&
-                         colon != line.npos;
+        const bool key =
+            indent != line.npos && line[indent] != '#' && line[indent] != '-' && colon != line.npos;
         if (key) {
             while (!open.empty() && open.back().first >= indent) {
                 open.pop_back();

@@ -12,8 +12,8 @@ class App;
 namespace tilesim::sim::manual {
 
 struct Option {
-    std::vector<std::string> names;    // "--set", "-o"; none for a positional argument
-    std::string argument;              // what its value is called; empty for a flag
+    std::vector<std::string> names;  // "--set", "-o"; none for a positional argument
+    std::string argument;            // what its value is called; empty for a flag
     std::string description;
     std::vector<std::string> choices;  // the only values it takes; empty: any
     bool required = false;

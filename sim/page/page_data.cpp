@@ -127,7 +127,8 @@ Json from_store(const std::string& file, std::int64_t id) {
     Json points = Json::array();
     Json axes = Json::array();
     for (const explore::StoredPoint& from : stored) {
-        Json point = page_point(explore::stored_json(from, from.result), stored.size() <= kMostWithArray);
+        Json point =
+            page_point(explore::stored_json(from, from.result), stored.size() <= kMostWithArray);
         point["id"] = from.id;
         point["status"] = from.status;
         point["error"] = from.error;

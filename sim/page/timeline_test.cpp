@@ -20,10 +20,10 @@ TEST(Timeline, HasALaneAUnitAndASpanAPair) {
         {"name":"LOCK_STALL","ts":17,"ph":"B","pid":3,"tid":1,"args":{"state":"waiting"}},
         {"name":"LOCK_STALL","ts":40,"ph":"E","pid":3,"tid":1,"args":{}}])json",
                                "t.json");
-EXPECT_EQ(line["lanes"], Json({"core(0,2) LOCK_STALL"}));
-EXPECT_EQ(line["states"], Json({"waiting"}));
-EXPECT_EQ(line["spans"], Json::parse("[[0, 17, 40, 0]]"));
-EXPECT_EQ(line["end"], 40);
+    EXPECT_EQ(line["lanes"], Json({"core(0,2) LOCK_STALL"}));
+    EXPECT_EQ(line["states"], Json({"waiting"}));
+    EXPECT_EQ(line["spans"], Json::parse("[[0, 17, 40, 0]]"));
+    EXPECT_EQ(line["end"], 40);
 }
 
 TEST(Timeline, KeepsTheLongestAndCountsTheRest) {

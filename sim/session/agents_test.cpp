@@ -53,14 +53,15 @@ TEST(Agents, EqualOnesShareTheMemoryEqually) {
 
 // Whoever reads in order finds rows closed that somebody else's reads took the bank from.
 TEST(Agents, RowsAreLostToWhoeverElseOpensOthers) {
-    const auto agents = run(
-        "memory: ddr5_5600\nagents:\n  a: {stream: {requests: 4000, outstanding: 32}}\n"
-        "  b: {stream: " + kReads + "}\n");
+    const auto agents =
+        run("memory: ddr5_5600\nagents:\n  a: {stream: {requests: 4000, outstanding: 32}}\n"
+            "  b: {stream: " +
+            kReads + "}\n");
     EXPECT_GT(agents["a"]["rows_lost"]["b"], 0);
 }
 
-// At the 256th refresh interval of 3.9 us, so that refreshes meet it as they do alone; rows that the
-// other left open differ.
+// At the 256th refresh interval of 3.9 us, so that refreshes meet it as they do alone; rows that
+// the other left open differ.
 TEST(Agents, OneThatStartsWhenTheOthersHaveEndedIsNotSlowed) {
     const auto agents = run("memory: ddr5_5600\nagents:\n  a: {stream: " + kReads +
                             "}\n  b: {stream: " + kReads + ", start: 998400 ns}\n");
@@ -97,8 +98,9 @@ TEST(Agents, TrafficBesideAGemvIsOneOfThem) {
         "device: lpddr5x_pim\nworkload: {gemv: {M: 4096, K: 4096}}\nmapping: {pimnast: {}}\n";
     const Overrides still{{"device.memory.refresh", "off"}};  // a refresh is for nobody
     const auto alone = session::run(parse_scenario(gemv, "gemv.yaml", still));
-    const auto both = session::run(parse_scenario(
-        gemv + "traffic: {pattern: random, requests: 9000, outstanding: 512}\n", "gemv.yaml", still));
+    const auto both = session::run(
+        parse_scenario(gemv + "traffic: {pattern: random, requests: 9000, outstanding: 512}\n",
+                       "gemv.yaml", still));
     ASSERT_EQ(both.status, workloads::Status::Ok);
     EXPECT_EQ(both.cycles, alone.cycles);
     ASSERT_TRUE(both.stream.has_value());
@@ -115,9 +117,9 @@ TEST(Agents, TrafficBesideAGemvIsOneOfThem) {
 
 // Eight cores with 12 lines under way each ask for more than a channel of DDR5 gives; two for less.
 TEST(Agents, AProcessorsLoopLoadsTheMemoryAsItsFillsAllow) {
-    const auto agents = run(
-        "memory: ddr5_5600\nagents:\n  wide: {host: {read: 4 MiB, write: 1 MiB}}\n"
-        "  narrow: {host: {read: 128 KiB, cores: 2, fills: 4}, repeat: until_all_done}\n");
+    const auto agents =
+        run("memory: ddr5_5600\nagents:\n  wide: {host: {read: 4 MiB, write: 1 MiB}}\n"
+            "  narrow: {host: {read: 128 KiB, cores: 2, fills: 4}, repeat: until_all_done}\n");
     EXPECT_EQ(agents["wide"]["bytes"], (4 + 2) << 20);  // what is written is fetched first
     EXPECT_GT(agents["wide"]["slowdown"], 1.0);
     EXPECT_GT(agents["narrow"]["slowdown"], 1.0);

@@ -196,15 +196,13 @@ WholeRun RoundSampler::whole() const {
          {&Sums::bytes_requested, &Sums::bytes_read, &Sums::bytes_written, &Sums::row_hits,
           &Sums::bursts, &Sums::activates, &Sums::refreshes}) {
         run.memory.*each =
-            now.*each +
-            std::llround(static_cast<double>(now.*each - before.*each) / rounds * left);
+            now.*each + std::llround(static_cast<double>(now.*each - before.*each) / rounds * left);
     }
     // What is read ahead of its round, and written after it, counts once.
     constexpr double kAlikePercent = 1.2;  // what one round differs from the mean by
-    const double a_round =
-        static_cast<double>(now.bytes_read + now.bytes_written - before.bytes_read -
-                            before.bytes_written) /
-        rounds;
+    const double a_round = static_cast<double>(now.bytes_read + now.bytes_written -
+                                               before.bytes_read - before.bytes_written) /
+                           rounds;
     const auto all = static_cast<double>(run.memory.bytes_read + run.memory.bytes_written);
     run.memory_error_percent = all > 0 ? kAlikePercent + kPercent * a_round / all : 0;
     return run;

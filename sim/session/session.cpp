@@ -167,8 +167,8 @@ void extrapolate(const WholeRun& whole, const Plan& plan, arch::base::Femtosecon
             scale(bank.writes);
         }
     }
-    result.sampled = {plan.rounds, whole.simulated, whole.error_percent,
-                      whole.memory_error_percent, simulating_s * (rounds - 1)};
+    result.sampled = {plan.rounds, whole.simulated, whole.error_percent, whole.memory_error_percent,
+                      simulating_s * (rounds - 1)};
 }
 
 // A case with nothing left open, and its job.
@@ -231,8 +231,8 @@ RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& 
         memory.listen(log_);
         model->log_commands(*log_);
     }
-    std::optional<RoundSampler> sampler =
-        sampler_for(a_case, plan, [&memory] { return memory.totals(); }, result);
+    std::optional<RoundSampler> sampler = sampler_for(
+        a_case, plan, [&memory] { return memory.totals(); }, result);
     model->start();
     const auto began = HostClock::now();
     const Outcome outcome =
@@ -242,7 +242,8 @@ RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& 
     if (commands) {
         commands->finish();
     }
-    const bool cut = sampler && sampler->enough() && outcome == Outcome::Finished && !model->finished();
+    const bool cut =
+        sampler && sampler->enough() && outcome == Outcome::Finished && !model->finished();
     const RunEnd end = cut ? RunEnd::Finished : end_of(outcome, *model);
     if (sampler && !cut && end == RunEnd::Finished) {
         result.notes.push_back(
@@ -264,7 +265,8 @@ RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& 
     } else {
         note_end(end, *model, arch::base::Clock{plan.clock}, platform.queue().now(), result);
     }
-    add_energy(plan.memory, arch::base::Clock{plan.memory.clock}.cycle_at(platform.queue().now()), result);
+    add_energy(plan.memory, arch::base::Clock{plan.memory.clock}.cycle_at(platform.queue().now()),
+               result);
     workloads::set_rates(result, plan.macs, plan.clock);
     workloads::add_not_exercised(result, model->not_exercised());
     workloads::add_not_exercised(

@@ -138,10 +138,12 @@ TEST(ChromeTrace, ArrowsFromAReleaseToWhoHadWaited) {
     };
     EXPECT_EQ(arrows({}).find(R"("ph":"s")"), std::string::npos);
     const std::string text = arrows({.flows = true});
-    EXPECT_NE(text.find(R"({"name":"lock","cat":"lock","ts":13,"ph":"s","bp":"e","id":0,"pid":1,"tid":1})"
-                        ",\n"
-                        R"({"name":"lock","cat":"lock","ts":10,"ph":"f","bp":"e","id":0,"pid":0,"tid":0})"),
-              text.npos)
+    EXPECT_NE(
+        text.find(
+            R"({"name":"lock","cat":"lock","ts":13,"ph":"s","bp":"e","id":0,"pid":1,"tid":1})"
+            ",\n"
+            R"({"name":"lock","cat":"lock","ts":10,"ph":"f","bp":"e","id":0,"pid":0,"tid":0})"),
+        text.npos)
         << text;
     EXPECT_EQ(text.find(R"("id":1)"), text.npos) << text;
 }
@@ -217,7 +219,8 @@ TEST(EventName, ChannelsSpeakTheTraceUnitsLanguage) {
     EXPECT_EQ(lane_of("npu.tile(0,1).s2mm4", "waiting_for_stream", 1).event,
               "DMA_S2MM_4_STREAM_STARVATION");
     EXPECT_EQ(lane_of("npu.tile(0,1).s2mm4", "x", 1).process, "memtile_trace for tile1,0");
-    EXPECT_EQ(lane_of("npu.tile(5,4).s2mm0", "waiting_for_lock", 1).process, "mem_trace for tile4,5");
+    EXPECT_EQ(lane_of("npu.tile(5,4).s2mm0", "waiting_for_lock", 1).process,
+              "mem_trace for tile4,5");
 }
 
 }  // namespace

@@ -72,9 +72,8 @@ class EventWriter {
             Slot& slot = slots_[index_of(activity)];
             if (!slot.known) {
                 slot.known = true;
-                slot.lane =
-                    lane_of(log.components()[activity.component], log.names()[activity.name],
-                            memory_rows);
+                slot.lane = lane_of(log.components()[activity.component],
+                                    log.names()[activity.name], memory_rows);
                 if (!slot.lane.event.empty()) {
                     processes_[slot.lane.process].events[slot.lane.event] = 0;
                 }

@@ -147,8 +147,8 @@ Lane lane_of(std::string_view component, std::string_view state, std::int64_t me
     const bool memory_tile = !shim && row <= memory_rows;
     const bool of_core = place.unit.starts_with("core");
     const bool port = place.unit.ends_with(".port");
-    const TraceUnit unit = shim                              ? TraceUnit::Shim
-                           : memory_tile                     ? TraceUnit::MemoryTile
+    const TraceUnit unit = shim              ? TraceUnit::Shim
+                           : memory_tile     ? TraceUnit::MemoryTile
                            : of_core || port ? TraceUnit::Core
                                              : TraceUnit::Memory;
     std::string event;

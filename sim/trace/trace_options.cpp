@@ -85,8 +85,8 @@ std::string TraceSession::write(const workloads::RunResult& result, std::int64_t
         return "nothing to trace: this workload is no single run (trace one of its parts)";
     }
     const arch::base::Hertz clock{std::llround(result.clock_ghz * kHertzPerGigahertz)};
-    log_->finish(
-        Femtoseconds{static_cast<std::int64_t>(result.time_ns * workloads::kFemtosecondsPerNanosecond)});
+    log_->finish(Femtoseconds{
+        static_cast<std::int64_t>(result.time_ns * workloads::kFemtosecondsPerNanosecond)});
     if (!options_.chrome_file.empty()) {
         write_file(options_.chrome_file, [&](std::ostream& out) {
             write_chrome_trace(*log_, clock, memory_rows, result.device,

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "arch/memory/controller/command_log.hpp"
-#include "workloads/result.hpp"
 #include "sim/scenario.hpp"
 #include "sim/trace/activity_log.hpp"
+#include "workloads/result.hpp"
 
 namespace tilesim::sim::trace {
 

@@ -78,11 +78,9 @@ arch::base::Femtoseconds least_leaving(const Program& program, const WorkOfRound
 
 class ArrayModel final : public Model {
   public:
-    ArrayModel(const Case& a_case, const Program& program, const WorkOfRound& round,
-               Bench& bench, BackingStore* bytes)
-        : config_(a_case.device.get<arch::npu::NpuConfig>()),
-          program_(program),
-          round_(round) {
+    ArrayModel(const Case& a_case, const Program& program, const WorkOfRound& round, Bench& bench,
+               BackingStore* bytes)
+        : config_(a_case.device.get<arch::npu::NpuConfig>()), program_(program), round_(round) {
         add(a_case, program, bench, bytes);
         for (const Program& next : program.then) {
             add(a_case, next, bench, bytes);
@@ -118,9 +116,8 @@ class ArrayModel final : public Model {
     Rounds rounds() const override {
         const Array& array = *arrays_.front();
         const double done = static_cast<double>(array.calls()) / round_.calls;
-        return {done, round_.words > 0
-                          ? static_cast<double>(array.words_written()) / round_.words
-                          : done};
+        return {done, round_.words > 0 ? static_cast<double>(array.words_written()) / round_.words
+                                       : done};
     }
 
     std::vector<arch::base::Block> blocks() const override { return arrays_.front()->blocks(); }
@@ -224,8 +221,7 @@ void note_leftovers(RunEnd end, const Program& program, const Array& array, RunR
         if (runs_until_quiet(program)) {
             note_host_waits(array.deadlock(), result);
         }
-    } else if (runs_until_quiet(program) &&
-               (end == RunEnd::Stopped || end == RunEnd::TimeLimit)) {
+    } else if (runs_until_quiet(program) && (end == RunEnd::Stopped || end == RunEnd::TimeLimit)) {
         result.notes.push_back(
             "without a run-time sequence nothing says when this design has ended: stopped by its "
             "budget (run.max_time)");
@@ -238,8 +234,7 @@ class ProductJob final : public Job {
         : case_(a_case), product_(std::move(product)), ready_(std::move(ready)) {}
 
     void run(Runner& runner, RunResult& result) override {
-        run_array(runner, case_, ready_, product_.contents,
-                  product_.macs, product_.rounds, result);
+        run_array(runner, case_, ready_, product_.contents, product_.macs, product_.rounds, result);
         if (result.status != Status::Ok && result.status != Status::Mismatch) {
             return;
         }

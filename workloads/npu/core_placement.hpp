@@ -1,6 +1,6 @@
-// Where the buffers of a core lie in its memory, as mlir-aie places them: largest first, each in the
-// next bank in turn that has room for the whole of it; where one finds no such bank, all of them one
-// after the other, wherever banks end.
+// Where the buffers of a core lie in its memory, as mlir-aie places them: largest first, each in
+// the next bank in turn that has room for the whole of it; where one finds no such bank, all of
+// them one after the other, wherever banks end.
 #pragma once
 
 #include <cstdint>

@@ -308,8 +308,7 @@ void fill_operands(const GemmProblem& problem, const GemmMatrices& lowered, std:
 }
 
 ProductCheck check_product(const GemmProblem& problem, const GemmMatrices& lowered,
-                           const SumOrder& order, std::uint64_t seed,
-                           const BackingStore& store) {
+                           const SumOrder& order, std::uint64_t seed, const BackingStore& store) {
     const bool integers = problem.a != DataType::Bf16;
     const bool full = problem.macs() <= kFullCheckMacs;
     const std::int64_t step = full ? 1 : std::max<std::int64_t>(1, problem.m / kSampledRows);

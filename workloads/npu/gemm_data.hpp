@@ -21,8 +21,12 @@ struct GemmMatrices {
 template <class Lowered>
 GemmMatrices matrices_of(const Lowered& lowered) {
     const auto& arguments = lowered.program.external_buffers;
-    GemmMatrices matrices{arguments[0].address, arguments[1].address, arguments[2].address,
-                          lowered.m,            lowered.k,            lowered.n};
+    GemmMatrices matrices{arguments[0].address,
+                          arguments[1].address,
+                          arguments[2].address,
+                          lowered.m,
+                          lowered.k,
+                          lowered.n};
     if constexpr (requires { lowered.c_column_major; }) {
         matrices.c_column_major = lowered.c_column_major;
     }

@@ -59,7 +59,8 @@ inline Outcome run_program(const Machine& m, arch::npu::program::Program& progra
         bytes->fill(store);
     }
     arch::memory::controller::MemorySystem memory(m.memory, m.fabric.request_latency, queue, root);
-    arch::npu::array::Array array(m.npu, m.fabric, program, memory, queue, root, bytes ? &store : nullptr);
+    arch::npu::array::Array array(m.npu, m.fabric, program, memory, queue, root,
+                                  bytes ? &store : nullptr);
     array.start(m.npu.command_processor.dispatch);
     while (!array.finished() && !queue.empty()) {
         queue.run_until(queue.next_time());

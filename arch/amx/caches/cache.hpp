@@ -108,9 +108,9 @@ class Cache {
   private:
     // Ways are kept in groups of 16, whose tags fill a line of the host's cache.
     static constexpr std::size_t kGroup = 16;
-    static constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111;  // in every four bits
+    static constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111;     // in every four bits
     static constexpr std::uint64_t kInOrder = 0xFEDC'BA98'7654'3210;  // way 0 first
-    struct Marks {                                       // a bit a way
+    struct Marks {                                                    // a bit a way
         std::uint32_t dirty = 0;
         std::uint32_t taken = 0;  // holds a line
     };
@@ -196,7 +196,7 @@ class Cache {
     bool power_of_two_;
     std::int64_t random_percent_;
     std::uint32_t every_way_;  // a bit each
-    bool displaced_ = false;  // any line by another
+    bool displaced_ = false;   // any line by another
     std::uint64_t random_state_ = 0x9E3779B97F4A7C15ULL;
     Zeroed<Tags> tags_;  // line + 1; 0: empty. 32 bits reach 256 GiB
     // A set's ways, the one used last first: of one group four bits each, the first rightmost, what

@@ -28,7 +28,7 @@ class Lane {
 
     std::array<std::uint64_t, kWords / kWordBits> full_{};  // a bit a word without a free slot
     std::array<std::uint64_t, kWords> taken_{};             // a bit a slot, in turn
-    std::int64_t first_ = 0;                     // slot of the oldest word
+    std::int64_t first_ = 0;                                // slot of the oldest word
 };
 
 }  // namespace tilesim::arch::amx::socket

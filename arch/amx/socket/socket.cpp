@@ -156,8 +156,8 @@ std::vector<base::Block> Socket::blocks() const {
     for (std::size_t i = 0; i < members_.size(); ++i) {
         const std::string core = name_of_core(i);
         blocks.push_back({core, "core"});
-        for (const std::string_view part : {"tile_registers", "tmul", "load_unit", "store_buffer",
-                                            "l1", "l2"}) {
+        for (const std::string_view part :
+             {"tile_registers", "tmul", "load_unit", "store_buffer", "l1", "l2"}) {
             blocks.push_back({fmt::format("{}.{}", core, part), std::string{part}});
         }
     }

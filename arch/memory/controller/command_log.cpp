@@ -17,10 +17,10 @@ void CommandLog::line(std::size_t channel, std::string_view command, std::int64_
         return;
     }
     const std::string where =
-        bank == kEveryBank ? ",,"
-                           : fmt::format("{},{},{}", bank / banks_per_rank_,
-                                         bank % banks_per_rank_ / banks_per_group_,
-                                         bank % banks_per_group_);
+        bank == kEveryBank
+            ? ",,"
+            : fmt::format("{},{},{}", bank / banks_per_rank_,
+                          bank % banks_per_rank_ / banks_per_group_, bank % banks_per_group_);
     text_ += fmt::format("{},{},{},{},{},{}\n", now, command, channel, where,
                          row >= 0 ? std::to_string(row) : "", rest);
 }
@@ -29,8 +29,8 @@ void CommandLog::on_command(std::size_t channel, device::Command command, std::s
                             std::int64_t row, std::int64_t now) {
     const bool whole_rank = command == device::Command::Refresh;
     line(channel, device::kCommandNames[static_cast<std::size_t>(command)],
-         static_cast<std::int64_t>(whole_rank ? bank - bank % static_cast<std::size_t>(banks_per_rank_)
-                                              : bank),
+         static_cast<std::int64_t>(
+             whole_rank ? bank - bank % static_cast<std::size_t>(banks_per_rank_) : bank),
          row, now, ",");
     if (next_ != nullptr) {
         next_->on_command(channel, command, bank, row, now);

@@ -31,8 +31,8 @@ class CommandLog final : public CommandListener {
 
     void on_command(std::size_t channel, device::Command command, std::size_t bank,
                     std::int64_t row, std::int64_t now) override;
-    void on_column(std::size_t channel, device::Command command, std::size_t bank,
-                   std::int64_t row, std::int64_t now, const policy::Burst& burst) override;
+    void on_column(std::size_t channel, device::Command command, std::size_t bank, std::int64_t row,
+                   std::int64_t now, const policy::Burst& burst) override;
     // A command of somebody who has borrowed the channel; `bank` may be kEveryBank.
     void on_guest_command(std::size_t channel, std::string_view command, std::int64_t bank,
                           std::int64_t row, std::int64_t now);

@@ -58,8 +58,8 @@ std::vector<std::string> names_of() {
 
 TEST(CommandLog, EveryMemoryKeepsItsRulesUnderEveryPolicy) {
     int memories = 0;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::string{TILESIM_SOURCE_DIR} + "/configs/devices")) {
+    for (const auto& entry : std::filesystem::directory_iterator(std::string{TILESIM_SOURCE_DIR} +
+                                                                 "/configs/devices")) {
         auto document = base::config::Document::load(entry.path().string());
         if (document.text().find("\nkind: memory\n") == std::string::npos) {
             continue;
@@ -90,8 +90,10 @@ device::MemoryConfig prime_ranks() {
     device::MemoryConfig config = device::prime_device();
     config.channels = 1;
     config.ranks = 2;
-    config.mapping = {{device::AddressField::BankGroup, 2}, {device::AddressField::Rank, 1},
-                      {device::AddressField::Column, 6},    {device::AddressField::Bank, 2},
+    config.mapping = {{device::AddressField::BankGroup, 2},
+                      {device::AddressField::Rank, 1},
+                      {device::AddressField::Column, 6},
+                      {device::AddressField::Bank, 2},
                       {device::AddressField::Row, 16}};
     config.timing.tRTRS = base::Cycles{5};
     config.timing.tPPD = base::Cycles{2};
@@ -148,8 +150,8 @@ TEST(CommandLog, ALineHasTheBankAndTheBurst) {
     } client;
     // Group 1, rank 1, column 3, bank 2, row 5: bits 0, 2, 3, 9, 11.
     const std::int64_t burst = 1 | 1 << 2 | 3 << 3 | 2 << 9 | 5 << 11;
-    memory.submit({burst * config.burst.count(), 64, false, &client, 0,
-                   base::Femtoseconds{100'000'000}});
+    memory.submit(
+        {burst * config.burst.count(), 64, false, &client, 0, base::Femtoseconds{100'000'000}});
     queue.run_until(base::Femtoseconds{1'000'000'000});
     EXPECT_THAT(log.text(), testing::HasSubstr(",ACT,0,1,1,2,5,,\n"));
     EXPECT_THAT(log.text(), testing::HasSubstr(",RD,0,1,1,2,5,3,0\n"));

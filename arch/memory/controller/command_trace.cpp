@@ -57,8 +57,10 @@ void CommandTrace::on_command(std::size_t channel, device::Command command, std:
             const bool write = command == device::Command::WritePrecharge;
             const base::Cycles latency = write ? timing_.write_latency : timing_.read_latency;
             burst(lanes, write, now + latency.count());
-            const base::Cycles to_close = write ? latency + timing_.burst + timing_.tWR : timing_.tRTP;
-            listener_.end(lanes.banks[bank], kRowOpen, clock_.time_of(base::Cycles{now} + to_close));
+            const base::Cycles to_close =
+                write ? latency + timing_.burst + timing_.tWR : timing_.tRTP;
+            listener_.end(lanes.banks[bank], kRowOpen,
+                          clock_.time_of(base::Cycles{now} + to_close));
             break;
         }
         case device::Command::Refresh:

@@ -82,8 +82,8 @@ TEST(Channel, OfARowAndAColumnCommandDueAtOnceTheColumnGoesFirst) {
     bench.arrive(kStart + 38, kOtherGroup, 7);
     EXPECT_THAT(bench.run(),
                 ElementsAre(act(kStart), rd(kStart + 29), act(kStart + 38, kOtherGroup),
-                            rd(kStart + 67, kOtherGroup), pre(kStart + 70),
-                            act(kStart + 70 + 31), rd(kStart + 70 + 31 + 29)));
+                            rd(kStart + 67, kOtherGroup), pre(kStart + 70), act(kStart + 70 + 31),
+                            rd(kStart + 70 + 31 + 29)));
 }
 
 // --- queues --------------------------------------------------------------------------------------

@@ -47,9 +47,9 @@ class TraceRules {
     };
     struct Bank {
         std::int64_t row = -1;
-        std::int64_t closed = -1'000'000;   // when its row was, or will have been, closed
+        std::int64_t closed = -1'000'000;  // when its row was, or will have been, closed
         std::int64_t opened = -1'000'000;
-        std::int64_t busy = -1'000'000;     // refreshed until then
+        std::int64_t busy = -1'000'000;  // refreshed until then
         std::int64_t may_close = -1'000'000;
     };
     using Place = std::array<std::int64_t, 3>;  // rank, group, bank
@@ -61,7 +61,9 @@ class TraceRules {
             fields.push_back(field);
         }
         fields.resize(9);
-        const auto number = [&](std::size_t i) { return fields[i].empty() ? -1 : std::stoll(fields[i]); };
+        const auto number = [&](std::size_t i) {
+            return fields[i].empty() ? -1 : std::stoll(fields[i]);
+        };
         return {number(0), fields[1], number(2), number(3), number(4), number(5), number(6)};
     }
 
@@ -122,9 +124,9 @@ class TraceRules {
             need(bank.row == e.row, "row not open", line);
             const bool own = e.writes() && t_.tRCD_WR.count() > 0;
             need(after(bank.opened, own ? t_.tRCD_WR : t_.tRCD), "tRCD", line);
-            const std::int64_t done =
-                e.writes() ? e.clock + (t_.write_latency + t_.burst + t_.tWR).count()
-                           : e.clock + t_.tRTP.count();
+            const std::int64_t done = e.writes()
+                                          ? e.clock + (t_.write_latency + t_.burst + t_.tWR).count()
+                                          : e.clock + t_.tRTP.count();
             bank.may_close = std::max(bank.may_close, done);
             if (e.is({"RDA", "WRA"})) {
                 bank.row = -1;
@@ -184,11 +186,13 @@ class TraceRules {
         } else if (old.reads() && e.writes()) {
             need(gap >= t_.tRTW.count(), "read to write", line);
         } else if (old.writes() && e.reads()) {
-            need(e.clock - start(old) - t_.burst.count() >=
-                     (group ? t_.tWTR_L : t_.tWTR_S).count(),
+            need(e.clock - start(old) - t_.burst.count() >= (group ? t_.tWTR_L : t_.tWTR_S).count(),
                  "tWTR", line);
         } else {
-            need(age >= (!group ? t_.tCCD_S : e.writes() ? t_.tCCD_L_WR : t_.tCCD_L).count(),
+            need(age >= (!group       ? t_.tCCD_S
+                         : e.writes() ? t_.tCCD_L_WR
+                                      : t_.tCCD_L)
+                            .count(),
                  "tCCD", line);
         }
     }

@@ -47,8 +47,8 @@ void CommandTiming::column_in_rank(bool write, std::size_t bank, std::int64_t no
     const std::int64_t gap = data_end + t_.tRTRS.count();
     for_rank(bank, true, [&](Scope& other) {
         raise(other.read, write ? data_end + t_.tWTR_S.count() : now + t_.tCCD_S.count());
-        raise(other.write, write ? now + t_.tCCD_S.count()
-                                 : data_end + t_.tRTW.count() - write_latency);
+        raise(other.write,
+              write ? now + t_.tCCD_S.count() : data_end + t_.tRTW.count() - write_latency);
     });
     for_rank(bank, false, [&](Scope& other) {
         raise(other.read, gap - read_latency);

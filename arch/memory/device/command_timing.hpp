@@ -1,6 +1,7 @@
 // The timing state of one channel: when each command may go to each bank.
 //
-// Models:  every constraint of DramTiming between ACT, RD, WR, PRE and REF of one channel: per bank,
+// Models:  every constraint of DramTiming between ACT, RD, WR, PRE and REF of one channel: per
+// bank,
 //          per bank group, per rank, the four-activate window, the data bus, which needs a gap
 //          between ranks; the command bus, which ACT, RD and WR may hold for several CK; column
 //          commands that close their row; refreshes of some banks beside the others' work.
@@ -25,10 +26,10 @@ enum class Command {
     Read,
     Write,
     Precharge,
-    Refresh,          // of all banks of a rank (REFab)
-    RefreshBank,      // of one bank or a pair (REFpb, REFp2b)
-    RefreshSame,      // of the same bank of every group (REFsb)
-    ReadPrecharge,    // RD and WR that close their row (RDA, WRA)
+    Refresh,        // of all banks of a rank (REFab)
+    RefreshBank,    // of one bank or a pair (REFpb, REFp2b)
+    RefreshSame,    // of the same bank of every group (REFsb)
+    ReadPrecharge,  // RD and WR that close their row (RDA, WRA)
     WritePrecharge
 };
 inline constexpr std::string_view kCommandNames[] = {"ACT",   "RD",    "WR",  "PREpb", "REFab",
@@ -137,8 +138,8 @@ class CommandTiming {
     void column_in_rank(bool write, std::size_t bank, std::int64_t now);
 
     DramTiming t_;
-    std::size_t group_size_;                    // banks, a power of two
-    std::size_t rank_size_;                     // banks
+    std::size_t group_size_;  // banks, a power of two
+    std::size_t rank_size_;   // banks
     std::size_t ranks_;
     std::array<std::int64_t, kMaxBanks> rows_;  // open in each bank
     std::array<Scope, kMaxBanks> banks_{};      // with what their groups share

@@ -52,8 +52,9 @@ void LegalityChecker::hear(const HeardCommand& heard) {
     check_rows(command);
     remember(command);
     if (command.command != heard.command) {
-        const HeardCommand close{Command::Precharge, heard.bank, kNoRow,
-                                 earliest_close(heard.bank), true, base::Cycles{INT64_MAX}, true};
+        const HeardCommand close{
+            Command::Precharge,      heard.bank, kNoRow, earliest_close(heard.bank), true,
+            base::Cycles{INT64_MAX}, true};
         check_rows(close);
         remember(close);
     }

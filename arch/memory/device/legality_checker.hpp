@@ -3,7 +3,8 @@
 //
 // Commands may go to one bank or to all banks at once (processing in memory). All-bank ones break
 // tRRD and tFAW by design and are exempt; every other rule is the same. Column commands that close
-// their row do so as soon as a precharge might, off the command bus. Ignores refreshes of some banks.
+// their row do so as soon as a precharge might, off the command bus. Ignores refreshes of some
+// banks.
 #pragma once
 
 #include <cstdint>

@@ -22,35 +22,35 @@ inline constexpr std::size_t kMaxBanks = 64;  // a channel: sets of banks are bi
 inline constexpr std::int64_t kLongestConstraint = 100'000;
 
 struct DramTiming {
-    base::Cycles burst{8};             // a burst's data on the bus (BL / beats per CK)
-    base::Cycles activate_command{2};  // ACT on the command bus
-    base::Cycles column_command{2};    // RD or WR on the command bus
+    base::Cycles burst{8};              // a burst's data on the bus (BL / beats per CK)
+    base::Cycles activate_command{2};   // ACT on the command bus
+    base::Cycles column_command{2};     // RD or WR on the command bus
     base::Cycles precharge_command{1};  // PRE or REF on the command bus
-    base::Cycles read_latency{40};     // RL, CL
-    base::Cycles write_latency{38};    // WL, CWL
-    base::Cycles tRCD{40};             // ACT to RD or WR
-    base::Cycles tRCD_WR{0};           // ACT to WR where that differs; 0: tRCD
-    base::Cycles tRP{40};              // PRE to ACT
-    base::Cycles tRAS{90};             // ACT to PRE
-    base::Cycles tRC{130};             // ACT to ACT, same bank
-    base::Cycles tRRD_S{8};            // ACT to ACT, other bank group
-    base::Cycles tRRD_L{14};           // ACT to ACT, same bank group
-    base::Cycles tFAW{32};             // window of four ACTs
-    base::Cycles tCCD_S{8};            // column to column, other bank group
-    base::Cycles tCCD_L{14};           // RD to RD, same bank group
-    base::Cycles tCCD_L_WR{56};        // WR to WR, same bank group
-    base::Cycles tRTP{21};             // RD to PRE
-    base::Cycles tWR{84};              // end of write data to PRE
-    base::Cycles tWTR_S{7};            // end of write data to RD, other bank group
-    base::Cycles tWTR_L{28};           // end of write data to RD, same bank group
-    base::Cycles tRTW{2};              // bus bubble between read and write data
-    base::Cycles tPPD{1};              // PRE to PRE
-    base::Cycles tRTRS{2};             // bus gap between data of two ranks
-    base::Cycles tREFI{10920};         // refresh interval
-    base::Cycles tRFC{826};            // REF of all banks to ACT
-    base::Cycles tRFC_pb{0};           // of one bank, or of the same bank of every group
-    base::Cycles tREFpb_to_REFpb{0};   // one of those to the next
-    base::Cycles tREFpb_to_ACT{0};     // one of those to an ACT elsewhere
+    base::Cycles read_latency{40};      // RL, CL
+    base::Cycles write_latency{38};     // WL, CWL
+    base::Cycles tRCD{40};              // ACT to RD or WR
+    base::Cycles tRCD_WR{0};            // ACT to WR where that differs; 0: tRCD
+    base::Cycles tRP{40};               // PRE to ACT
+    base::Cycles tRAS{90};              // ACT to PRE
+    base::Cycles tRC{130};              // ACT to ACT, same bank
+    base::Cycles tRRD_S{8};             // ACT to ACT, other bank group
+    base::Cycles tRRD_L{14};            // ACT to ACT, same bank group
+    base::Cycles tFAW{32};              // window of four ACTs
+    base::Cycles tCCD_S{8};             // column to column, other bank group
+    base::Cycles tCCD_L{14};            // RD to RD, same bank group
+    base::Cycles tCCD_L_WR{56};         // WR to WR, same bank group
+    base::Cycles tRTP{21};              // RD to PRE
+    base::Cycles tWR{84};               // end of write data to PRE
+    base::Cycles tWTR_S{7};             // end of write data to RD, other bank group
+    base::Cycles tWTR_L{28};            // end of write data to RD, same bank group
+    base::Cycles tRTW{2};               // bus bubble between read and write data
+    base::Cycles tPPD{1};               // PRE to PRE
+    base::Cycles tRTRS{2};              // bus gap between data of two ranks
+    base::Cycles tREFI{10920};          // refresh interval
+    base::Cycles tRFC{826};             // REF of all banks to ACT
+    base::Cycles tRFC_pb{0};            // of one bank, or of the same bank of every group
+    base::Cycles tREFpb_to_REFpb{0};    // one of those to the next
+    base::Cycles tREFpb_to_ACT{0};      // one of those to an ACT elsewhere
 };
 
 enum class AddressField { Column, BankGroup, Bank, Channel, Row, Rank };

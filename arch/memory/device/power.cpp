@@ -108,8 +108,7 @@ std::optional<EnergyTable> energy_of(const MemoryConfig& config, const CommandCo
         {"precharge", one.precharge * n.activates * to_nanojoules},
         {"read", one.read * n.reads * to_nanojoules},
         {"write", one.write * n.writes * to_nanojoules},
-        {"refresh",
-         (all_banks ? one.refresh : one.refresh_some) * n.refreshes * to_nanojoules},
+        {"refresh", (all_banks ? one.refresh : one.refresh_some) * n.refreshes * to_nanojoules},
         {"background", background * to_nanojoules}};
 }
 

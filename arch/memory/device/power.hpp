@@ -1,6 +1,7 @@
 // Energy of DRAM commands and of what lies between them, from the currents of a data sheet.
 //
-// Models:  per supply: ACT, PRE, RD, WR and REF above the standby that goes on meanwhile; standby by
+// Models:  per supply: ACT, PRE, RD, WR and REF above the standby that goes on meanwhile; standby
+// by
 //          the number of open banks. The method is that of DRAMPower (Jung, Wehn and others, RPTU).
 // Ignores: input and output drivers; power-down.
 #pragma once
@@ -17,10 +18,10 @@ namespace tilesim::arch::memory::device {
 // Picojoules of a command in one device, milliwatts of its standby.
 struct CommandEnergy {
     double activate = 0, precharge = 0, read = 0, write = 0;
-    double refresh = 0;         // of all banks
-    double refresh_some = 0;    // of a bank, or of the same bank of every group
-    double closed_mw = 0;       // every row closed
-    double open_mw = 0;         // beyond what each open bank takes
+    double refresh = 0;       // of all banks
+    double refresh_some = 0;  // of a bank, or of the same bank of every group
+    double closed_mw = 0;     // every row closed
+    double open_mw = 0;       // beyond what each open bank takes
     double each_bank_mw = 0;
 
     CommandEnergy& operator+=(const CommandEnergy& other);

@@ -81,8 +81,8 @@ TEST(Power, RefreshOfSomeBanksIsAboveTheStandbyItWasMeasuredBeside) {
     config.power.core.I5pb = 52'000;
     const double interval = 9363.0 / 16;
     const double during = (52 * interval - 38.25 * (interval - 97)) / 97;
-    EXPECT_NEAR(energy_of(config.power.core, config).refresh_some,
-                1.2 * (during - 44) * 97 * tck, 1e-6);
+    EXPECT_NEAR(energy_of(config.power.core, config).refresh_some, 1.2 * (during - 44) * 97 * tck,
+                1e-6);
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 
 namespace tilesim::arch::memory::policy {
 
-using PagePolicies = PolicyTable<OpenPage,     //
-                                 ClosedPage,   //
-                                 TimeoutPage,  //
+using PagePolicies = PolicyTable<OpenPage,            //
+                                 ClosedPage,          //
+                                 TimeoutPage,         //
                                  AdaptivePage,        //
                                  ClosedAdaptivePage,  //
                                  CapPage>;

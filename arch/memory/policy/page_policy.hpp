@@ -16,8 +16,8 @@ class PagePolicy {
     virtual bool always_open() const { return false; }
     // How many CK after its last use the bank's row is closed.
     virtual std::int64_t idle_limit(std::size_t bank) const = 0;
-    // Whether the column command that is the row's `columns`-th, and after which bursts wait for the
-    // row or not, closes it by itself. Asked only where `may_auto_precharge`.
+    // Whether the column command that is the row's `columns`-th, and after which bursts wait for
+    // the row or not, closes it by itself. Asked only where `may_auto_precharge`.
     virtual bool may_auto_precharge() const { return false; }
     virtual bool auto_precharge(std::int64_t /*columns*/, bool /*others_wait*/) const {
         return false;

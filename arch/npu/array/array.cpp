@@ -212,8 +212,7 @@ void Array::build_flows(bool functional) {
         std::vector<stream::StreamFlow::Branch> branches;
         for (std::size_t i = 0; i < route.destinations.size(); ++i) {
             branches.push_back({sinks_.at(route.destinations[i]),
-                                streams_.ticks(config_.stream.hop_latency) *
-                                    stream::hops(route, i),
+                                streams_.ticks(config_.stream.hop_latency) * stream::hops(route, i),
                                 config_.stream.sink_fifo, config_.stream.arbiter_fifo});
         }
         std::optional<std::uint32_t> header;
@@ -221,8 +220,8 @@ void Array::build_flows(bool functional) {
             header = static_cast<std::uint32_t>(*route.packet_id);
         }
         flows_.push_back(std::make_unique<stream::StreamFlow>(
-            route.name, streams_, *sources_.at(route.source), branches, arbiters_of(route),
-            header, route.keep_header, functional));
+            route.name, streams_, *sources_.at(route.source), branches, arbiters_of(route), header,
+            route.keep_header, functional));
         if (route.packet_id) {  // a packet waits until the one before has left the sender
             const auto port = stream::port_of(route.source, config_.kind_of(route.source.tile));
             flows_.back()->set_sending_port(arbiter(route.source.tile, "from_" + name_of(port)));
@@ -458,8 +457,8 @@ void Array::copy(const program::CopyToTile& operation) {
         operation.offset;
     const std::int64_t burst = config_.shim.burst.count();
     for (std::int64_t done = 0; done < operation.bytes; done += burst) {
-        fabric_.submit({from + done, std::min(burst, operation.bytes - done), false, 0,
-                        &host_reads_, 0});
+        fabric_.submit(
+            {from + done, std::min(burst, operation.bytes - done), false, 0, &host_reads_, 0});
     }
     if (memory_ != nullptr) {
         store_->read(

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "arch/base/block.hpp"
+#include "arch/base/deadlock.hpp"
 #include "arch/base/event_queue.hpp"
 #include "arch/base/probe.hpp"
-#include "arch/base/deadlock.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/fabric/fabric.hpp"
 #include "arch/memory/port/backing_store.hpp"

@@ -138,7 +138,7 @@ class DeadlockFinder {
 
     // `task`: what the agent wants the lock for.
     base::Wait lock_wait(const std::string& who, const std::string& task,
-                   const program::LockAction& action, base::Cycles since) const {
+                         const program::LockAction& action, base::Cycles since) const {
         const program::Lock& lock = array_.program_.locks[static_cast<std::size_t>(action.lock)];
         const std::string condition = action.value < 0 ? fmt::format(">= {}", -action.value)
                                                        : fmt::format("== {}", action.value);

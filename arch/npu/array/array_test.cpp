@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "arch/base/config.hpp"
-#include "arch/npu/stream/router.hpp"
 #include "arch/memory/controller/memory_system.hpp"
+#include "arch/npu/stream/router.hpp"
 
 namespace tilesim::arch::npu::array {
 namespace {

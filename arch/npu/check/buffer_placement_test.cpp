@@ -42,18 +42,21 @@ TEST(BufferPlacement, KeepsClearOfTheStackAndOfGivenAddresses) {
 }
 
 TEST(BufferPlacement, ABufferLargerThanABankTakesTheFirstGap) {
-    EXPECT_EQ(placed({{"a", {0, 2}, program::kUnplaced, 20000}, {"b", {0, 2}, program::kUnplaced, 20000}}),
+    EXPECT_EQ(placed({{"a", {0, 2}, program::kUnplaced, 20000},
+                      {"b", {0, 2}, program::kUnplaced, 20000}}),
               (std::vector<std::int64_t>{1024, 21024}));
 }
 
 TEST(BufferPlacement, MemoryTilesFillFromTheBottom) {
-    EXPECT_EQ(placed({{"a", {0, 1}, program::kUnplaced, 100}, {"b", {0, 1}, program::kUnplaced, 100}}),
-              (std::vector<std::int64_t>{0, 128}));
+    EXPECT_EQ(
+        placed({{"a", {0, 1}, program::kUnplaced, 100}, {"b", {0, 1}, program::kUnplaced, 100}}),
+        (std::vector<std::int64_t>{0, 128}));
 }
 
 TEST(BufferPlacement, SaysWhatIsLeftWhenNothingFits) {
     program::Program program;
-    program.buffers = {{"a", {0, 2}, program::kUnplaced, 60000}, {"b", {0, 2}, program::kUnplaced, 8000}};
+    program.buffers = {{"a", {0, 2}, program::kUnplaced, 60000},
+                       {"b", {0, 2}, program::kUnplaced, 8000}};
     try {
         place_buffers(program, NpuConfig{});
         FAIL();

@@ -78,7 +78,8 @@ class CoreChecks : private ProblemList {
         std::set<program::TileCoordinate> tiles;
         for (const program::CoreProgram& core : program_.cores) {
             require(tiles.insert(core.tile).second, "{}: has two scripts", core_name(core.tile));
-            if (!config_.contains(core.tile) || config_.kind_of(core.tile) != program::TileKind::Core) {
+            if (!config_.contains(core.tile) ||
+                config_.kind_of(core.tile) != program::TileKind::Core) {
                 require(false, "tile {},{}: has no core", core.tile.column, core.tile.row);
                 continue;
             }
@@ -108,7 +109,8 @@ class CoreChecks : private ProblemList {
         }
     }
 
-    void check_script(const program::CoreProgram& core, const std::vector<program::CoreOp>& script) {
+    void check_script(const program::CoreProgram& core,
+                      const std::vector<program::CoreOp>& script) {
         for (const program::CoreOp& op : script) {
             if (const auto* acquire = std::get_if<program::AcquireOp>(&op.op)) {
                 check_lock(core, acquire->action);
@@ -118,9 +120,11 @@ class CoreChecks : private ProblemList {
             } else if (const auto* call = std::get_if<program::CallOp>(&op.op)) {
                 check_call(core, *call);
             } else if (const auto* put = std::get_if<program::PutCascadeOp>(&op.op)) {
-                check_cascade_op(core, &program::Cascade::from, "puts on", put->words, put->operand);
+                check_cascade_op(core, &program::Cascade::from, "puts on", put->words,
+                                 put->operand);
             } else if (const auto* get = std::get_if<program::GetCascadeOp>(&op.op)) {
-                check_cascade_op(core, &program::Cascade::to, "gets from", get->words, get->operand);
+                check_cascade_op(core, &program::Cascade::to, "gets from", get->words,
+                                 get->operand);
             } else if (const auto* sent = std::get_if<program::PutStreamOp>(&op.op)) {
                 check_stream_op(core, program::Direction::MM2S, *sent);
             } else if (const auto* read = std::get_if<program::GetStreamOp>(&op.op)) {
@@ -143,10 +147,11 @@ class CoreChecks : private ProblemList {
         require(core_reaches(config_, core.tile, lock.tile),
                 "{}: does not reach lock {} of tile {},{}", core_name(core.tile), lock.name,
                 lock.tile.column, lock.tile.row);
-        require(config_.lock_kind == LockKind::Binary ||
-                    (action.value >= -tile::LockUnit::kMost - 1 && action.value <= tile::LockUnit::kMost),
-                "{}: value {} for lock {} is not -64..63", core_name(core.tile), action.value,
-                lock.name);
+        require(
+            config_.lock_kind == LockKind::Binary || (action.value >= -tile::LockUnit::kMost - 1 &&
+                                                      action.value <= tile::LockUnit::kMost),
+            "{}: value {} for lock {} is not -64..63", core_name(core.tile), action.value,
+            lock.name);
     }
 
     void check_call(const program::CoreProgram& core, const program::CallOp& call) {
@@ -174,7 +179,8 @@ class CoreChecks : private ProblemList {
         }
     }
 
-    void check_cascade_op(const program::CoreProgram& core, program::TileCoordinate program::Cascade::*end, const char* what,
+    void check_cascade_op(const program::CoreProgram& core,
+                          program::TileCoordinate program::Cascade::*end, const char* what,
                           std::int64_t words, const std::optional<std::int64_t>& operand) {
         const bool there =
             std::any_of(program_.cascades.begin(), program_.cascades.end(),
@@ -231,8 +237,9 @@ class CoreChecks : private ProblemList {
     }
 
     const program::CoreProgram* script_of(program::TileCoordinate tile) const {
-        const auto place = std::find_if(program_.cores.begin(), program_.cores.end(),
-                                        [&](const program::CoreProgram& core) { return core.tile == tile; });
+        const auto place =
+            std::find_if(program_.cores.begin(), program_.cores.end(),
+                         [&](const program::CoreProgram& core) { return core.tile == tile; });
         return place == program_.cores.end() ? nullptr : &*place;
     }
 

@@ -548,7 +548,7 @@ class Builder {
     std::map<program::ChannelId, Chain> chains_;
     std::map<program::TileCoordinate, Ends> puts_, gets_;  // on cascades
     std::map<program::ChannelId, Ends> ports_;             // of cores' own streams
-    std::set<program::ChannelId> pushed_;  // channels the sequence starts
+    std::set<program::ChannelId> pushed_;                  // channels the sequence starts
     std::map<std::pair<program::TileCoordinate, std::int64_t>, std::optional<std::int64_t>>
         parameters_;
     std::vector<std::string> starved_;

@@ -22,7 +22,7 @@ namespace tilesim::arch::npu::check {
 
 struct PeriodBound {
     double cycles = 0;                  // of one round of `channel`'s chain of descriptors
-    program::ChannelId channel;                  // the slowest channel of the largest connected part
+    program::ChannelId channel;         // the slowest channel of the largest connected part
     std::int64_t descriptors = 1;       // of its chain
     std::vector<std::string> critical;  // what the tightest cycle consists of
 };

@@ -310,9 +310,9 @@ class Verifier : private ProblemList {
         for (std::size_t i = 0; i + 1 < bd.dimensions.size(); ++i) {
             inner *= bd.dimensions[i].size;
         }
-        require(bd.dimensions.empty() ||
-                    (inner > 0 && bd.length >= inner && bd.length % inner == 0),
-                "{}: length {} is no multiple of its inner dimensions", who, bd.length);
+        require(
+            bd.dimensions.empty() || (inner > 0 && bd.length >= inner && bd.length % inner == 0),
+            "{}: length {} is no multiple of its inner dimensions", who, bd.length);
         const std::int64_t end = bd.offset + program::span_of(bd);
         require(bd.offset >= 0 && bd.offset % kWordBytes == 0 && end <= bytes,
                 "{}: reaches byte {} of a buffer of {}", who, end, bytes);

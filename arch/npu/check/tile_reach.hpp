@@ -10,18 +10,21 @@
 
 namespace tilesim::arch::npu::check {
 
-inline bool dma_reaches(const NpuConfig& config, program::TileCoordinate from, program::TileCoordinate to) {
+inline bool dma_reaches(const NpuConfig& config, program::TileCoordinate from,
+                        program::TileCoordinate to) {
     const std::int64_t east = to.column - from.column;
     return from == to || (config.kind_of(from) == program::TileKind::Memory && from.row == to.row &&
                           (east == 1 || east == -1));
 }
 
-inline bool core_reaches(const NpuConfig& config, program::TileCoordinate from, program::TileCoordinate to) {
+inline bool core_reaches(const NpuConfig& config, program::TileCoordinate from,
+                         program::TileCoordinate to) {
     const bool east = config.core.alternating_sides && from.row % 2 == 0;
     const bool beside = to.row == from.row && to.column == from.column + (east ? 1 : -1);
     const bool above_or_below =
         to.column == from.column && (to.row == from.row + 1 || to.row == from.row - 1);
-    return config.kind_of(to) == program::TileKind::Core && (from == to || beside || above_or_below);
+    return config.kind_of(to) == program::TileKind::Core &&
+           (from == to || beside || above_or_below);
 }
 
 }  // namespace tilesim::arch::npu::check

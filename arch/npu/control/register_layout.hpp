@@ -50,7 +50,7 @@ struct DescriptorLayout {
     std::array<Field, 3> zeros_before{}, zeros_after{};
     Field iteration_wrap{}, iteration_step{};
     // First generation.
-    std::array<CounterFields, 2> counters{};  // X and Y, whose steps add up
+    std::array<CounterFields, 2> counters{};                     // X and Y, whose steps add up
     Field alternates{}, begins_with_second{}, second_address{};  // A/B mode
     LockFields second_acquire{}, second_release{};
     Field interleaved{}, fifo{};

@@ -71,10 +71,10 @@ inline constexpr std::int64_t kDescriptorStride = 0x20;  // second generation
 inline constexpr std::int64_t kQueueStride = 8;
 inline constexpr std::int64_t kLockStride = 0x10;
 inline constexpr std::int64_t kRequestStride = 0x80;
-inline constexpr std::uint32_t kLockBits = 0x3F;            // of a lock's register: its value
-inline constexpr std::size_t kShimAddressWord = 1;          // of a descriptor: low half of it
-inline constexpr std::int64_t kCoreMemory = 0x10000;  // bytes, from offset 0; second generation
-inline constexpr std::int64_t kCoreControl = 0x32000;       // of a core: its reset
+inline constexpr std::uint32_t kLockBits = 0x3F;       // of a lock's register: its value
+inline constexpr std::size_t kShimAddressWord = 1;     // of a descriptor: low half of it
+inline constexpr std::int64_t kCoreMemory = 0x10000;   // bytes, from offset 0; second generation
+inline constexpr std::int64_t kCoreControl = 0x32000;  // of a core: its reset
 inline constexpr std::int64_t kMemoryTileWindow = 0x80000;  // a memory tile's DMA sees three tiles
 inline constexpr std::int64_t kMemoryTileLocks = 64;        // likewise
 // The first generation has no memory tiles: asking for theirs is an error of the caller.

@@ -29,7 +29,8 @@ class CascadeClient {
 
 class CascadeLink final : public stream::StreamSourceClient, public stream::StreamSinkClient {
   public:
-    CascadeLink(const program::Cascade& cascade, const CascadeConfig& config, CycleScheduler& scheduler);
+    CascadeLink(const program::Cascade& cascade, const CascadeConfig& config,
+                CycleScheduler& scheduler);
 
     const program::Cascade& cascade() const { return cascade_; }
 

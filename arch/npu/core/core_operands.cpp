@@ -8,8 +8,8 @@ namespace tilesim::arch::npu::core {
 std::int64_t CoreOperands::buffer(std::int64_t rotation) const {
     const auto index = static_cast<std::size_t>(rotation);
     const program::Rotation& turns = core_.rotations[index];
-    return turns.buffers[turn_[index] / static_cast<std::size_t>(turns.parts) %
-                         turns.buffers.size()];
+    return turns
+        .buffers[turn_[index] / static_cast<std::size_t>(turns.parts) % turns.buffers.size()];
 }
 
 std::span<std::byte> CoreOperands::bytes(std::int64_t rotation) {
@@ -53,7 +53,8 @@ void CoreOperands::compute_vector(const program::Kernel& kernel,
                                   const std::vector<std::int64_t>& operands) {
     const bool two = program::has_second_operand(kernel.operation);
     work_on_vectors(kernel, bytes(operands[0]),
-                    two ? bytes(operands[1]) : std::span<const std::byte>{}, bytes(operands.back()));
+                    two ? bytes(operands[1]) : std::span<const std::byte>{},
+                    bytes(operands.back()));
 }
 
 void CoreOperands::advance(const std::vector<std::int64_t>& rotations) {

@@ -73,7 +73,8 @@ struct Core final : OperationClient {
 // What a core has been in, from which cycle on.
 struct States final : base::ProbeListener {
     explicit States(Timeline& line) : time(line) {}
-    void begin(std::string_view component, std::string_view state, base::Femtoseconds when) override {
+    void begin(std::string_view component, std::string_view state,
+               base::Femtoseconds when) override {
         const std::int64_t cycle = time.scheduler.clock().cycle_at(when).count();
         if (component.ends_with("core")) {
             entered.emplace_back(time.now(), state);
@@ -84,7 +85,8 @@ struct States final : base::ProbeListener {
     void end(std::string_view, std::string_view, base::Femtoseconds) override {}
     Timeline& time;
     std::vector<std::pair<std::int64_t, std::string>> entered;
-    std::vector<std::pair<std::int64_t, std::string>> told;  // events that no state is, as they begin
+    std::vector<std::pair<std::int64_t, std::string>>
+        told;  // events that no state is, as they begin
 };
 
 inline std::int64_t spent(const CoreStats& stats, CoreState state) {

@@ -100,7 +100,8 @@ TEST(CoreTile, AResetEndsAWaitAtOnceAndAnOperationWhenItIsDone) {
     waiting.run();
     EXPECT_EQ(waiting.core->waiting_for()->lock, kFull);  // stands at its first lock again
     EXPECT_THAT(waiting.states.told, ElementsAre(Pair(0, "acquire"), Pair(kReset, "acquire")));
-    // Reset in the call: it ends, the release behind it does not happen, and the script begins anew.
+    // Reset in the call: it ends, the release behind it does not happen, and the script begins
+    // anew.
     Bench working(round_of_work(), 1);
     working.time.at(kLock + kCall + 1, [&] { working.core->reset(); });
     working.run();

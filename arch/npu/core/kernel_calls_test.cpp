@@ -30,9 +30,10 @@ struct Bench {
     explicit Bench(const program::Kernel& kernel, std::vector<program::Buffer> buffers = {})
         : Bench(kernel, std::move(buffers), {{"c", {0, 1}}}, {0}, true) {}
     // Timing mode: A takes turns in the first two buffers, B and C have one each.
-    static Bench multiplication(const program::Kernel& kernel, std::vector<program::Buffer> buffers) {
-        return Bench(kernel, std::move(buffers), {{"a", {0, 1}}, {"b", {2}}, {"c", {3}}},
-                     {0, 1, 2}, false);
+    static Bench multiplication(const program::Kernel& kernel,
+                                std::vector<program::Buffer> buffers) {
+        return Bench(kernel, std::move(buffers), {{"a", {0, 1}}, {"b", {2}}, {"c", {3}}}, {0, 1, 2},
+                     false);
     }
     Bench(const program::Kernel& kernel, std::vector<program::Buffer> buffers,
           std::vector<program::Rotation> turns, std::vector<std::int64_t> operands_of_call,

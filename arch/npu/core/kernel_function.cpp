@@ -372,16 +372,16 @@ void add(const program::Kernel& kernel, std::span<const std::byte> a, std::span<
     add_any(kernel, a, b.data(), c);
 }
 
-void add_value(const program::Kernel& kernel, std::span<const std::byte> a, std::span<std::byte> c) {
+void add_value(const program::Kernel& kernel, std::span<const std::byte> a,
+               std::span<std::byte> c) {
     add_any(kernel, a, nullptr, c);
 }
 
 void multiply(const program::Kernel& kernel, const MultiplyMode& mode, std::span<const std::byte> a,
               std::span<const std::byte> b, std::span<std::byte> c) {
     const auto size = [](std::int64_t x) { return static_cast<Size>(x); };
-    const Shape shape{size(kernel.m), size(kernel.k), size(kernel.n),       size(mode.r),
-                      size(mode.s),   size(mode.t),   kernel.b_column_major,
-                      kernel.c_column_major};
+    const Shape shape{size(kernel.m), size(kernel.k), size(kernel.n),        size(mode.r),
+                      size(mode.s),   size(mode.t),   kernel.b_column_major, kernel.c_column_major};
     SIM_CHECK(multiply_types(kernel, shape, a, b, c), "no functional model of {} x {} -> {}",
               name_of(kernel.a), name_of(kernel.b), name_of(kernel.c));
 }

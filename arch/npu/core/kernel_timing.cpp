@@ -28,8 +28,8 @@ std::int64_t bytes_in(std::int64_t bank, std::int64_t bank_bytes, std::int64_t a
 
 const MultiplyMode* KernelTiming::find_mode(DataType a, DataType b, DataType c,
                                             const std::string& name) const {
-    const auto place = std::find_if(
-        config_.modes.begin(), config_.modes.end(), [&](const MultiplyMode& mode) {
+    const auto place =
+        std::find_if(config_.modes.begin(), config_.modes.end(), [&](const MultiplyMode& mode) {
             return mode.a == a && mode.b == b && mode.c == c && (name.empty() || mode.name == name);
         });
     return place == config_.modes.end() ? nullptr : &*place;
@@ -103,8 +103,12 @@ KernelCycles KernelTiming::block_cycles(const MultiplyMode& mode, const program:
     const std::int64_t c_stores =
         mmuls * ceil_div(bytes_of(mode.r * mode.t, mode.c), config_.store_width.count());
     const std::int64_t c_load_slots = mode.converting_load ? 1 : config_.load_slots;
-    return {Cycles{steps * issue}, Cycles{steps * (step - issue) + lost},
-            Cycles{ceil_div(c_loads, c_load_slots)}, Cycles{c_stores}, mode.fill_drain, Cycles{0}};
+    return {Cycles{steps * issue},
+            Cycles{steps * (step - issue) + lost},
+            Cycles{ceil_div(c_loads, c_load_slots)},
+            Cycles{c_stores},
+            mode.fill_drain,
+            Cycles{0}};
 }
 
 KernelCycles KernelTiming::cycles(const program::Kernel& kernel) const {
@@ -145,10 +149,10 @@ KernelCycles KernelTiming::cycles(const program::Kernel& kernel,
         return ceil_div(bytes_of(elements, type), config_.load_width.count());
     };
     // A block row of A is loaded for every block column, and the other way round.
-    const std::int64_t a_loads = rows * ceil_div(columns, mode.block_columns) * steps *
-                                 loads(mode.r * mode.s, mode.a);
-    const std::int64_t b_loads = columns * ceil_div(rows, mode.block_rows) * steps *
-                                 loads(mode.s * mode.t, mode.b);
+    const std::int64_t a_loads =
+        rows * ceil_div(columns, mode.block_columns) * steps * loads(mode.r * mode.s, mode.a);
+    const std::int64_t b_loads =
+        columns * ceil_div(rows, mode.block_rows) * steps * loads(mode.s * mode.t, mode.b);
     const std::int64_t together = config_.load_slots > 1 ? std::min(a_loads, b_loads) : 0;
     cycles.conflicts = Cycles{static_cast<std::int64_t>(
         static_cast<double>(together) * static_cast<double>(met) /

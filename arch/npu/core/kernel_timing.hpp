@@ -57,8 +57,8 @@ class KernelTiming {
     double peak_macs(const MultiplyMode& mode) const;
 
   private:
-    KernelCycles block_cycles(const MultiplyMode& mode, const program::Kernel& kernel, std::int64_t rows,
-                              std::int64_t columns) const;
+    KernelCycles block_cycles(const MultiplyMode& mode, const program::Kernel& kernel,
+                              std::int64_t rows, std::int64_t columns) const;
 
     KernelCycles multiply_cycles(const program::Kernel& kernel) const;
     KernelCycles add_cycles(const program::Kernel& kernel) const;

@@ -148,7 +148,7 @@ TEST(KernelTiming, LoadsOfAAndBFromOneBankTakeTurns) {
     };
     EXPECT_EQ(conflicts(0, 1000), 0);
     EXPECT_EQ(conflicts(0, 500), kSteps * 3);
-    EXPECT_EQ(conflicts(1000 - 63, 1000), 11);      // half of A in the bank of all of B: 10.5
+    EXPECT_EQ(conflicts(1000 - 63, 1000), 11);        // half of A in the bank of all of B: 10.5
     EXPECT_EQ(conflicts(1000 - 63, 1000 - 105), 11);  // half and half, in both banks
     KernelConfig one_slot = config;
     one_slot.load_slots = 1;
@@ -158,8 +158,7 @@ TEST(KernelTiming, LoadsOfAAndBFromOneBankTakeTurns) {
 TEST(KernelTiming, TheMoreBlocksTheMoreLoadsMeet) {
     const KernelConfig config = sample();
     // Rows of A are loaded for each of five block columns, columns of B for each of two block rows.
-    const KernelCycles all =
-        KernelTiming(config).cycles(mmuls(3 * 2, 2 * 5), {0, 2000, 100'000});
+    const KernelCycles all = KernelTiming(config).cycles(mmuls(3 * 2, 2 * 5), {0, 2000, 100'000});
     EXPECT_EQ(all.conflicts.count(), kSteps * 6 * 5);
     EXPECT_EQ(all.total().count(),
               KernelTiming(config).cycles(mmuls(3 * 2, 2 * 5)).total().count() + kSteps * 6 * 5);

@@ -18,8 +18,8 @@ void LogicStreamPlayer::play(std::int64_t bytes, const memory::port::BackingStor
                              std::span<std::byte> into, base::Cycles now) {
     while (bytes > 0) {
         if (pass_ == stream_.passes.size()) {
-            throw program::ProgramFault(fmt::format("cycle {}: stream {} has ended, its core reads on",
-                                           now.count(), stream_.name));
+            throw program::ProgramFault(fmt::format(
+                "cycle {}: stream {} has ended, its core reads on", now.count(), stream_.name));
         }
         const program::LogicStream::Pass& pass = stream_.passes[pass_];
         const std::int64_t piece = std::min(bytes, pass.bytes - position_);

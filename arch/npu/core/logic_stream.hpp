@@ -23,8 +23,8 @@ class LogicStreamPlayer {
     base::Cycles time_of(std::int64_t bytes) const;
     // Plays the next `bytes`; into `into`, in functional mode, when `store` is given. Throws
     // ProgramFault when the stream has ended before.
-    void play(std::int64_t bytes, const memory::port::BackingStore* store, std::span<std::byte> into,
-              base::Cycles now);
+    void play(std::int64_t bytes, const memory::port::BackingStore* store,
+              std::span<std::byte> into, base::Cycles now);
 
   private:
     const program::LogicStream& stream_;

@@ -24,8 +24,8 @@ void accumulate(const program::Kernel& kernel, const In* a, const In* b, std::ui
 }
 
 template <class In, class Out>
-void multiply_as(const program::Kernel& kernel, std::span<const std::byte> a, std::span<const std::byte> b,
-                 std::span<std::byte> c) {
+void multiply_as(const program::Kernel& kernel, std::span<const std::byte> a,
+                 std::span<const std::byte> b, std::span<std::byte> c) {
     Out* out = reinterpret_cast<Out*>(c.data());
     const auto size = static_cast<std::size_t>(kernel.m * kernel.n);
     std::vector<std::uint32_t> sums(out, out + size);

@@ -76,7 +76,8 @@ RegisterUse StreamKernelTiming::registers(const program::Kernel& kernel) const {
     return use;
 }
 
-StreamKernelTiming::Body StreamKernelTiming::body(const StreamMode& mode, const program::Kernel& kernel,
+StreamKernelTiming::Body StreamKernelTiming::body(const StreamMode& mode,
+                                                  const program::Kernel& kernel,
                                                   std::int64_t steps) const {
     const std::int64_t lanes = lanes_of(mode, kernel.m);
     const std::int64_t accumulators = kernel.m / lanes * kernel.n;

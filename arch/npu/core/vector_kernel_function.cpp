@@ -112,8 +112,7 @@ void work_on_row(VectorOperation operation, std::span<float> a, std::span<const 
             for (const float x : a) {
                 squares += x * x;
             }
-            const float scale =
-                1.0F / std::sqrt(squares / static_cast<float>(a.size()) + kSmall);
+            const float scale = 1.0F / std::sqrt(squares / static_cast<float>(a.size()) + kSmall);
             for (Size i = 0; i < a.size(); ++i) {
                 a[i] = a[i] * scale * b[i];
             }
@@ -204,10 +203,11 @@ void work_on_vectors(const Kernel& kernel, std::span<const std::byte> a,
         b.empty() ? std::vector<float>{}
                   : as_floats(b, kernel.b, one_row ? kernel.n : kernel.m * kernel.n);
     for (Size m = 0; m < static_cast<Size>(kernel.m); ++m) {
-        std::vector<float> row = dequantised_row(kernel, a.subspan(m * row_size, row_size), kernel.n);
-        const auto with =
-            b.empty() ? std::span<const float>{}
-                      : std::span<const float>{second}.subspan(one_row ? 0 : m * n, n);
+        std::vector<float> row =
+            dequantised_row(kernel, a.subspan(m * row_size, row_size), kernel.n);
+        const auto with = b.empty()
+                              ? std::span<const float>{}
+                              : std::span<const float>{second}.subspan(one_row ? 0 : m * n, n);
         work_on_row(kernel.operation, row, with);
         const auto bytes = static_cast<Size>(bits_of(kernel.c) / base::kBitsPerByte) * n;
         store_floats(row, kernel.c, c.subspan(m * bytes, bytes));

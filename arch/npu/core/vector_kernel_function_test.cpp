@@ -67,10 +67,10 @@ TEST(VectorKernelFunction, FourBitWeightsLieTwoInAByteAndTheirFactorsBehindThem)
     EXPECT_EQ(as_floats(y, DataType::F32, 1).front(), 1 + 3 - 120 - 21);
 }
 
-std::vector<float> worked(VectorOperation operation, std::int64_t rows,
-                          const std::vector<float>& a, const std::vector<float>& b) {
-    program::Kernel each = kernel(program::KernelKind::Vector, rows,
-                                  static_cast<std::int64_t>(a.size()) / rows);
+std::vector<float> worked(VectorOperation operation, std::int64_t rows, const std::vector<float>& a,
+                          const std::vector<float>& b) {
+    program::Kernel each =
+        kernel(program::KernelKind::Vector, rows, static_cast<std::int64_t>(a.size()) / rows);
     each.operation = operation;
     auto c = bytes_of(a, DataType::F32);
     work_on_vectors(each, bytes_of(a, DataType::F32), bytes_of(b, DataType::F32), c);

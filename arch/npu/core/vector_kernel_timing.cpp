@@ -15,9 +15,9 @@ using program::VectorOperation;
 
 namespace {
 
-constexpr std::int64_t kShuffle = 2;        // cycles, llvm-aie
-constexpr std::int64_t kNewtonSteps = 2;    // to a reciprocal or its root, from a looked-up start
-constexpr std::int64_t kNewtonDepth = 2;    // dependent instructions of one
+constexpr std::int64_t kShuffle = 2;      // cycles, llvm-aie
+constexpr std::int64_t kNewtonSteps = 2;  // to a reciprocal or its root, from a looked-up start
+constexpr std::int64_t kNewtonDepth = 2;  // dependent instructions of one
 constexpr std::int64_t kSixteenBits = 16;
 
 bool works_on(DataType type) {
@@ -49,8 +49,8 @@ std::string VectorKernelTiming::check(const Kernel& kernel) const {
         return fmt::format("needs its numbers of rows and elements, `m` and `{}`",
                            matvec ? "k" : "n");
     }
-    const bool packed = kernel.a == DataType::Int4 &&
-                        (matvec || kernel.operation == VectorOperation::Dequantise);
+    const bool packed =
+        kernel.a == DataType::Int4 && (matvec || kernel.operation == VectorOperation::Dequantise);
     if (!packed && !works_on(kernel.a)) {
         return fmt::format("does not work on {}", name_of(kernel.a));
     }
@@ -137,7 +137,8 @@ KernelCycles VectorKernelTiming::vector(const Kernel& kernel) const {
         case VectorOperation::Dequantise:  // unpacked, converted, multiplied
             return all(pass(3, a, c));
         case VectorOperation::RmsNorm: {
-            KernelCycles row = loop(kernel.n, pass(1, a, 0, true)) + loop(kernel.n, pass(2, a + b, c));
+            KernelCycles row =
+                loop(kernel.n, pass(1, a, 0, true)) + loop(kernel.n, pass(2, a + b, c));
             row.loop_extra += reduction(lanes) + reciprocal;
             return row * kernel.m;
         }

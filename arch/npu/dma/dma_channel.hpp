@@ -162,8 +162,8 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     std::optional<program::Task> dropped_;
     DescriptorTable::Entry* entry_ = nullptr;
     base::Cycles port_from_{0}, port_end_{0};  // words passing without a gap, not yet told
-    std::uint64_t resets_ = 0;  // events of before one do not count
-    bool abandoned_ = false;    // the transfer under way is of a task that was dropped
+    std::uint64_t resets_ = 0;                 // events of before one do not count
+    bool abandoned_ = false;  // the transfer under way is of a task that was dropped
     base::Cycles transfer_begin_{0};
     base::Cycles edge_{0};  // of the end of the last transfer
     std::optional<base::Cycles> first_end_;

@@ -211,10 +211,10 @@ enum class KernelKind {
 };
 
 inline const std::vector<std::pair<std::string_view, KernelKind>> kKernelKinds{
-    {"multiply", KernelKind::Multiply}, {"stream", KernelKind::Stream},
-    {"zero", KernelKind::Zero},         {"add", KernelKind::Add},
+    {"multiply", KernelKind::Multiply},  {"stream", KernelKind::Stream},
+    {"zero", KernelKind::Zero},          {"add", KernelKind::Add},
     {"add_value", KernelKind::AddValue}, {"fixed", KernelKind::Fixed},
-    {"inline", KernelKind::Inline},     {"matvec", KernelKind::Matvec},
+    {"inline", KernelKind::Inline},      {"matvec", KernelKind::Matvec},
     {"vector", KernelKind::Vector}};
 std::string_view name_of(KernelKind kind);
 
@@ -251,8 +251,8 @@ struct Kernel {
     bool b_column_major = true;
     std::optional<std::int64_t> cycles;  // overrides the timing model; needed for Fixed
     std::int64_t value = 0;              // AddValue
-    std::string mode = {};               // Multiply: that of several of the same types; "": the first
-    bool c_column_major = false;         // Multiply: C is stored for a column-major matrix
+    std::string mode = {};        // Multiply: that of several of the same types; "": the first
+    bool c_column_major = false;  // Multiply: C is stored for a column-major matrix
     VectorOperation operation = VectorOperation::Add;  // Vector
     // Matvec and Dequantise: elements of A that share a scale factor; 0: there are none.
     std::int64_t scale_block = 0;

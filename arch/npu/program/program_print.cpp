@@ -1,10 +1,9 @@
 #include "arch/npu/program/program_print.hpp"
 
 #include <fmt/format.h>
-
-#include <sstream>
 #include <fmt/ranges.h>
 
+#include <sstream>
 #include <vector>
 
 namespace tilesim::arch::npu::program {
@@ -25,7 +24,8 @@ std::string further_keys(const Kernel& k) {
     text += k.kind == KernelKind::AddValue ? fmt::format(", value: {}", k.value) : "";
     text += k.mode.empty() ? "" : ", mode: " + k.mode;
     text += k.c_column_major ? ", c_layout: column_major" : "";
-    text += k.kind == KernelKind::Vector ? fmt::format(", operation: {}", name_of(k.operation)) : "";
+    text +=
+        k.kind == KernelKind::Vector ? fmt::format(", operation: {}", name_of(k.operation)) : "";
     text += k.scale_block > 0 ? fmt::format(", scale_block: {}", k.scale_block) : "";
     return text;
 }
@@ -208,11 +208,11 @@ class Printer {
         }
         heading("kernels", program_.kernels.empty());
         for (const Kernel& k : program_.kernels) {
-            line(fmt::format("{{name: {}, kind: {}, m: {}, k: {}, n: {}, a: {}, b: {}, c: {}, "
-                             "b_layout: {}{}}}",
-                             k.name, name_of(k.kind), k.m, k.k, k.n, name_of(k.a), name_of(k.b),
-                             name_of(k.c), k.b_column_major ? "column_major" : "row_major",
-                             further_keys(k)));
+            line(fmt::format(
+                "{{name: {}, kind: {}, m: {}, k: {}, n: {}, a: {}, b: {}, c: {}, "
+                "b_layout: {}{}}}",
+                k.name, name_of(k.kind), k.m, k.k, k.n, name_of(k.a), name_of(k.b), name_of(k.c),
+                k.b_column_major ? "column_major" : "row_major", further_keys(k)));
         }
         heading("cores", program_.cores.empty());
         for (const CoreProgram& core : program_.cores) {

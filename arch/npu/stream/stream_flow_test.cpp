@@ -87,8 +87,8 @@ TEST(StreamFlow, AWiderStreamMovesItsWordsInFewerCycles) {
     CycleScheduler ticks{bench.queue, base::Clock{base::Hertz{2'000'000'000}}, 2};
     Source source;
     Receiver receiver{ticks};
-    StreamFlow flow{"flow", ticks, source, {{&receiver.sink, kLatency, kCapacity, 0}}, {},
-                    {},     false, true};
+    StreamFlow flow{"flow", ticks, source, {{&receiver.sink, kLatency, kCapacity, 0}},
+                    {},     {},    false,  true};
     bench.at(3_cyc, [&] {
         receiver.sink.begin(101, 3_cyc);
         flow.begin(101, 101, 3_cyc);

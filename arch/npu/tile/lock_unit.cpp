@@ -6,7 +6,8 @@
 
 namespace tilesim::arch::npu::tile {
 
-LockUnit::LockUnit(const std::vector<program::Lock>& locks, LockKind kind) : kind_(kind), names_(locks) {
+LockUnit::LockUnit(const std::vector<program::Lock>& locks, LockKind kind)
+    : kind_(kind), names_(locks) {
     for (const program::Lock& lock : locks) {
         states_.push_back({lock.initial, {}, false});
     }
@@ -36,8 +37,7 @@ bool LockUnit::acquire(const program::LockAction& action, LockClient& client) {
     return false;
 }
 
-void LockUnit::release(const program::LockAction& action, base::Cycles now,
-                       const LockClient* by) {
+void LockUnit::release(const program::LockAction& action, base::Cycles now, const LockClient* by) {
     if (listener_ != nullptr) {
         listener_->on_lock_given(action.lock);
     }
@@ -68,8 +68,7 @@ void LockUnit::set(std::int64_t lock, std::int64_t value, base::Cycles now) {
 }
 
 // Gives the lock a value and grants the waiting requests that it satisfies.
-void LockUnit::change(std::int64_t id, std::int64_t value, base::Cycles now,
-                      const LockClient* by) {
+void LockUnit::change(std::int64_t id, std::int64_t value, base::Cycles now, const LockClient* by) {
     State& lock = state(id);
     lock.value = value;
     lock.held = false;

@@ -23,8 +23,8 @@ inline fabric::FabricConfig shipped_fabric(const std::string& device) {
 
 // The program of docs/examples/driver.cpp.
 inline npu::program::Program gemm_program(const npu::NpuConfig& config) {
-    auto document = base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
-                                                 "/docs/examples/gemm.yaml");
+    auto document =
+        base::config::Document::load(std::string{TILESIM_SOURCE_DIR} + "/docs/examples/gemm.yaml");
     auto root = document.root();
     npu::program::Program program = npu::program::read_program(root);
     root.done();

@@ -158,8 +158,7 @@ void Npu::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay
     }
     time_line_.enter();
     access(payload, false);
-    const auto words =
-        static_cast<std::int64_t>(payload.get_data_length()) / npu::kWordBytes;
+    const auto words = static_cast<std::int64_t>(payload.get_data_length()) / npu::kWordBytes;
     const base::Cycles cost = config_.command_processor.write_cycles * words;
     delay = sc_core::sc_time(static_cast<double>(base::Clock{config_.clock}.time_of(cost).count()),
                              sc_core::SC_FS);

@@ -111,8 +111,8 @@ struct Driver : sc_core::sc_module {
         descriptor.address = address;
         auto words = control::encode_descriptor(TileKind::Shim, descriptor);
         transfer(registers, true,
-                 control::join(kShim, control::descriptor_offset(TileKind::Shim, id)),
-                 words.data(), words.size() * sizeof words[0]);
+                 control::join(kShim, control::descriptor_offset(TileKind::Shim, id)), words.data(),
+                 words.size() * sizeof words[0]);
         set(kShim, control::queue_offset(TileKind::Shim, {direction, channel, true}),
             control::encode_task({id, 1, token_wanted}));
     }
@@ -159,8 +159,7 @@ TEST(Npu, ADriverRunsAGemmThroughTheRegistersAndReadsItBack) {
     TimeLine line("line");
     dram::Dram dram("ddr", line, {});
     const npu::NpuConfig config = npu::shipped_config("xdna2");
-    Npu npu("npu", dram, config, shipped_fabric("xdna2"), gemm_program(config),
-            {.bytes = true});
+    Npu npu("npu", dram, config, shipped_fabric("xdna2"), gemm_program(config), {.bytes = true});
     Driver driver("driver");
     sc_core::sc_signal<bool> interrupt("irq");
     const CheckedBinding at_memory(driver.memory, dram.socket),
@@ -202,8 +201,7 @@ struct ForeignMemory : sc_core::sc_module {
 TEST(Npu, RunsOverAForeignMemory) {
     TimeLine line("line");
     const npu::NpuConfig config = npu::shipped_config("xdna2");
-    Npu npu("npu", line, config, shipped_fabric("xdna2"), gemm_program(config),
-            {.bytes = true});
+    Npu npu("npu", line, config, shipped_fabric("xdna2"), gemm_program(config), {.bytes = true});
     Driver driver("driver");
     ForeignMemory memory("foreign");
     struct Tee : sc_core::sc_module {  // two initiators before one simple target

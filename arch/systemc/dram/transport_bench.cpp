@@ -122,10 +122,9 @@ double non_blocking(bool random) {
 
 // One channel of LPDDR4-3200, its burst a request: as established simulators are measured.
 double lpddr4(bool random, unsigned writes_in_ten) {
-    auto document = base::config::Document::load(TILESIM_SOURCE_DIR
-                                                 "/configs/devices/lpddr4_3200.yaml");
-    const auto config =
-        memory::controller::read_memory_config(document.root().child("memory", ""));
+    auto document =
+        base::config::Document::load(TILESIM_SOURCE_DIR "/configs/devices/lpddr4_3200.yaml");
+    const auto config = memory::controller::read_memory_config(document.root().child("memory", ""));
     return non_blocking(config, {random, writes_in_ten, 32, 1 << 29});
 }
 double lpddr4_sequential() {

@@ -55,7 +55,7 @@ struct TileProblem {
                        const arch::amx::program::Address& k, std::int64_t line,
                        const arch::amx::program::Address& to)>
         decompress_line;
-    std::int64_t slots = 0;  // divides k_tiles
+    std::int64_t slots = 0;        // divides k_tiles
     std::int64_t steps_ahead = 1;  // less than slots
     std::int64_t slot_bytes = 0;
     // What is prefetched of the next block of columns: as much of each of its tiles.

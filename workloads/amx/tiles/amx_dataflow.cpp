@@ -452,8 +452,9 @@ class AmxDataflow final : public Dataflow {
         if (const auto* convolution = a_case.problem.find<ConvolutionProblem>()) {
             if (convolution->a != convolution->b) {
                 refusals.push_back(
-                    {"mapping", fmt::format("a convolution's weights have its input's type, {}, not {}",
-                                            name_of(convolution->a), name_of(convolution->b))});
+                    {"mapping",
+                     fmt::format("a convolution's weights have its input's type, {}, not {}",
+                                 name_of(convolution->a), name_of(convolution->b))});
             }
             check_convolution(map, refusals);
         }
@@ -553,7 +554,8 @@ class AmxDataflow final : public Dataflow {
     }
 
   private:
-    // What the mapping takes; nothing: it cannot be, or it takes `least_ns` (0: none yet) or longer.
+    // What the mapping takes; nothing: it cannot be, or it takes `least_ns` (0: none yet) or
+    // longer.
     std::optional<double> time_of(Mapping mapping, const Case& a_case, Runner& runner,
                                   double least_ns) const {
         Case candidate = a_case;
@@ -563,9 +565,9 @@ class AmxDataflow final : public Dataflow {
             return std::nullopt;
         }
         if (least_ns > 0) {
-            candidate.run.max_time = std::min(
-                candidate.run.max_time, arch::base::Femtoseconds{static_cast<std::int64_t>(
-                                            least_ns * kFemtosecondsPerNanosecond)});
+            candidate.run.max_time =
+                std::min(candidate.run.max_time, arch::base::Femtoseconds{static_cast<std::int64_t>(
+                                                     least_ns * kFemtosecondsPerNanosecond)});
         }
         const RunResult run = runner.run(candidate);
         return run.status == Status::Ok && (least_ns == 0 || run.time_ns < least_ns)

@@ -279,8 +279,7 @@ void prepare(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, Low
         p.slots = ring_slots(p.k_tiles, p.steps_ahead);
         p.slot_bytes = map.n_acc * kTileBytes;
     }
-    const std::int64_t panel =
-        among ? p.slots * p.slot_bytes : columns * p.k_tiles * kTileBytes;
+    const std::int64_t panel = among ? p.slots * p.slot_bytes : columns * p.k_tiles * kTileBytes;
     p.b = relayout.packed = layout.take("panel" + std::to_string(t), panel);
     p.b_block = whole ? p.b_n : 0;
     relayout.packed_block = p.b_block;

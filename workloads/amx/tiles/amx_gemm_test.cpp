@@ -440,15 +440,17 @@ TEST(AmxGemm, SaysWhyCompressedWeightsCannotRun) {
     EXPECT_EQ(problems(narrow(32, 64, 64),
                        [](AmxMapping& map) { map.b_layout = AmxMapping::BLayout::Vnni; }),
               1U);
-    EXPECT_EQ(problems(narrow(32, 64, 64), [](AmxMapping& map) {
-                  map.decompress = AmxMapping::Decompress::Interleaved;
-                  map.outer = AmxMapping::Outer::M;
-              }),
+    EXPECT_EQ(problems(narrow(32, 64, 64),
+                       [](AmxMapping& map) {
+                           map.decompress = AmxMapping::Decompress::Interleaved;
+                           map.outer = AmxMapping::Outer::M;
+                       }),
               1U);
-    EXPECT_EQ(problems(gemm(32, 64, 64), [](AmxMapping& map) {
-                  map.prefetch_next = true;
-                  map.b_layout = AmxMapping::BLayout::Vnni;
-              }),
+    EXPECT_EQ(problems(gemm(32, 64, 64),
+                       [](AmxMapping& map) {
+                           map.prefetch_next = true;
+                           map.b_layout = AmxMapping::BLayout::Vnni;
+                       }),
               1U);
     EXPECT_EQ(problems(gemm(32, 64, 64, DataType::F32, DataType::F32),
                        [](AmxMapping& map) { map.prefetch_next = true; }),

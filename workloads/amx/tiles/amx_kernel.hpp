@@ -8,7 +8,7 @@ namespace tilesim::workloads::amx::tiles {
 
 // Appends the code of the whole problem: configuration, then `mapping.repeat` times the product
 // with what `finish` appends.
-void generate(arch::amx::program::Program& program, const TileProblem& problem, const AmxMapping& mapping,
-              const std::function<void()>& finish);
+void generate(arch::amx::program::Program& program, const TileProblem& problem,
+              const AmxMapping& mapping, const std::function<void()>& finish);
 
 }  // namespace tilesim::workloads::amx::tiles

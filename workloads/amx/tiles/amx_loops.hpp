@@ -10,10 +10,11 @@
 namespace tilesim::workloads::amx::tiles {
 
 // base + index * stride.
-arch::amx::program::Address scaled(const arch::amx::program::Address& index, std::int64_t stride, std::int64_t base);
+arch::amx::program::Address scaled(const arch::amx::program::Address& index, std::int64_t stride,
+                                   std::int64_t base);
 // a + b * scale.
-arch::amx::program::Address sum(const arch::amx::program::Address& a, const arch::amx::program::Address& b,
-                       std::int64_t scale = 1);
+arch::amx::program::Address sum(const arch::amx::program::Address& a,
+                                const arch::amx::program::Address& b, std::int64_t scale = 1);
 
 class LoopWriter {
   public:

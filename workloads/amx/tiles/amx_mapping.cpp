@@ -52,8 +52,9 @@ void read_memory_keys(arch::base::config::Node& node, Map& map) {
     node.optional("prefetch_b", map.prefetch_b, distance, "prefetch B so many k steps ahead");
     node.optional("prefetch_to", map.prefetch_l1, {{"l1", true}, {"l2", false}},
                   "where prefetches end");
-    node.optional("prefetch_next", map.prefetch_next,
-                  "prefetch B of the next block of columns into the L2, a little behind each product");
+    node.optional(
+        "prefetch_next", map.prefetch_next,
+        "prefetch B of the next block of columns into the L2, a little behind each product");
     node.optional(
         "prefetch_first", map.prefetch_first,
         "with prefetch_next: B of the first block of columns too, in front of everything");
@@ -195,21 +196,24 @@ void check_compressed(const GemmProblem& gemm, const Map& map, std::vector<std::
                              gemm.m > arch::amx::program::kMaxRows &&
                              gemm.m % arch::amx::program::kMaxRows != 0;
     if (gemm.m > rows || two_heights) {
-        problems.push_back(fmt::format("decompress: interleaved needs all {} rows in one block of "
-                                       "accumulators, which has {}",
-                                       gemm.m, rows));
+        problems.push_back(
+            fmt::format("decompress: interleaved needs all {} rows in one block of "
+                        "accumulators, which has {}",
+                        gemm.m, rows));
     }
     if (map.outer != Map::Outer::N || map.order == Map::Order::KInnermost) {
-        problems.push_back("decompress: interleaved needs outer: n and another order than "
-                           "k_innermost");
+        problems.push_back(
+            "decompress: interleaved needs outer: n and another order than "
+            "k_innermost");
     }
     if (gemm.k <= arch::amx::program::kRowBytes / (gemm.a == DataType::Int8 ? 1 : 2)) {
-        problems.push_back(fmt::format("decompress: interleaved needs more than one k tile; K is {}",
-                                       gemm.k));
+        problems.push_back(
+            fmt::format("decompress: interleaved needs more than one k tile; K is {}", gemm.k));
     }
     if (map.prefetch_b > 0) {
-        problems.push_back("decompress: interleaved leaves no tile of B to prefetch with "
-                           "prefetch_b: see prefetch_next");
+        problems.push_back(
+            "decompress: interleaved leaves no tile of B to prefetch with "
+            "prefetch_b: see prefetch_next");
     }
 }
 

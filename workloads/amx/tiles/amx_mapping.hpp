@@ -49,7 +49,7 @@ struct AmxMapping {
     bool b_nontemporal = false;
     std::int64_t prefetch_a = 0;  // k steps ahead; 0: none
     std::int64_t prefetch_b = 0;
-    bool prefetch_l1 = true;  // otherwise into the L2 only
+    bool prefetch_l1 = true;      // otherwise into the L2 only
     bool prefetch_next = false;   // B of the next block of columns, into the L2
     bool prefetch_first = false;  // of the first one too, in front
     Decompress decompress = Decompress::Ahead;

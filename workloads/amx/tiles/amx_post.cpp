@@ -69,8 +69,8 @@ void PostWriter::write(const Row& row) {
     const std::int8_t value = register_;
     register_ = static_cast<std::int8_t>((register_ + 1) % kRotating);
     const std::int64_t bytes = row.columns * kFloatBytes;
-    program_.emit(
-        memory(Opcode::Vmovups, value, Address{}.plus(row.temporary), arch::amx::program::kRowBytes));
+    program_.emit(memory(Opcode::Vmovups, value, Address{}.plus(row.temporary),
+                         arch::amx::program::kRowBytes));
     if (row.new_bias) {
         program_.emit(memory(Opcode::Vmovups, kBias, row.bias, bytes));
     }

@@ -145,8 +145,8 @@ void decompress_line(Program& program, const RelayoutProblem& problem, const Add
 void decompress(Program& program, const RelayoutProblem& problem, const Address& first,
                 std::int64_t count) {
     for (std::int64_t n = 0; n < count; ++n) {
-        const Address panel = scaled(first, problem.packed_block,
-                                     problem.packed + n * problem.k_tiles * kTileBytes);
+        const Address panel =
+            scaled(first, problem.packed_block, problem.packed + n * problem.k_tiles * kTileBytes);
         const int k = program.open_loop("k", problem.k_tiles);
         for (std::int64_t line = 0; line < kMaxRows; ++line) {
             decompress_line(program, problem, first.plus(n), Address{}.per(k, 1), line,

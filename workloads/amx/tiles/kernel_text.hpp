@@ -12,8 +12,8 @@ namespace tilesim::workloads::amx::tiles {
 // A comment that starts with "# thread " begins the program of another thread. `count` stands for
 // COUNT. Throws ConfigError with `file` and line where the text is no program, or where one thread
 // would come to a barrier more often than another.
-std::vector<arch::amx::program::Program> read_kernel(const std::string& text, const std::string& file,
-                                            std::int64_t count);
+std::vector<arch::amx::program::Program> read_kernel(const std::string& text,
+                                                     const std::string& file, std::int64_t count);
 
 // A program that says nothing of the caches has all its buffers at one level.
 void state_buffers(arch::amx::program::Program& program, arch::amx::program::Preparation::To level);

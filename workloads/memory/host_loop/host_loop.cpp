@@ -19,8 +19,8 @@ class LoopKind final : public ProblemKind {
   public:
     std::string_view key() const override { return "host_loop"; }
     Problem read(ProblemSource& source) const override {
-        return {*this, arch::host::read_memory_loop(source.node.child(
-                           key(), "a loop of the processor over the memory"))};
+        return {*this, arch::host::read_memory_loop(
+                           source.node.child(key(), "a loop of the processor over the memory"))};
     }
     Json describe(const Problem& problem) const override {
         const auto& loop = problem.get<MemoryLoopConfig>();
@@ -42,8 +42,10 @@ class LoopModel final : public Model {
     bool finished() const override { return loop_.finished(); }
     arch::base::DeadlockReport deadlock() const override {
         arch::base::DeadlockReport report;
-        report.waits.push_back(
-            {.who = "host", .what = "answers of the memory", .on = "memory", .held_by = {"memory"}});
+        report.waits.push_back({.who = "host",
+                                .what = "answers of the memory",
+                                .on = "memory",
+                                .held_by = {"memory"}});
         return report;
     }
     void finish_statistics() override {}

@@ -22,8 +22,8 @@ class StreamKind final : public ProblemKind {
   public:
     std::string_view key() const override { return "memory_stream"; }
     Problem read(ProblemSource& source) const override {
-        return {*this, arch::memory::traffic::read_stream_config(source.node.child(
-                           key(), "generated requests to the memory alone"))};
+        return {*this, arch::memory::traffic::read_stream_config(
+                           source.node.child(key(), "generated requests to the memory alone"))};
     }
     Json describe(const Problem& problem) const override {
         return {{key(), {{"requests", problem.get<StreamConfig>().requests}}}};
@@ -82,9 +82,8 @@ class StreamJob final : public Job {
         const auto& stream = case_.problem.get<StreamConfig>();
         const auto& memory = case_.device.memory;
         StreamModel* model = nullptr;
-        Plan plan{.memory = memory,
-                  .lookahead = StreamDriver::latency(memory),
-                  .clock = memory.clock};
+        Plan plan{
+            .memory = memory, .lookahead = StreamDriver::latency(memory), .clock = memory.clock};
         plan.build = [&](Bench& bench) {
             auto built = std::make_unique<StreamModel>(stream, bench, memory.clock);
             model = built.get();

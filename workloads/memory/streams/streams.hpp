@@ -1,4 +1,5 @@
-// `workload.memory_stream` and `workload.memory_trace`: requests to the memory alone, of any device.
+// `workload.memory_stream` and `workload.memory_trace`: requests to the memory alone, of any
+// device.
 #pragma once
 
 #include "workloads/dataflow.hpp"

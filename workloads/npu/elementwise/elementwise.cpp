@@ -103,11 +103,11 @@ class Lowering {
     }
 
     LoweredElementwise lower() {
-        program_.name = fmt::format("{}_{}x{}", name_of(problem_.operation), problem_.m, problem_.n);
+        program_.name =
+            fmt::format("{}_{}x{}", name_of(problem_.operation), problem_.m, problem_.n);
         std::vector<Argument> arguments{{"A", result_.padded_m * row_.a}};
         if (has_b(problem_)) {
-            arguments.push_back(
-                {"B", keeps_b(problem_) ? row_.b : result_.padded_m * row_.b});
+            arguments.push_back({"B", keeps_b(problem_) ? row_.b : result_.padded_m * row_.b});
         }
         arguments.push_back({"C", result_.padded_m * row_.c});
         place_arguments(program_, arguments);
@@ -229,8 +229,8 @@ class Lowering {
                               std::int64_t from, std::int64_t bytes) {
             program_.sequence.push_back(program::WriteDescriptor{
                 shim, shim_descriptor(id, argument, words(from), words(bytes))});
-            program_.sequence.push_back(program::PushTask{
-                {shim, direction, channel}, {id++, 1, direction == Direction::S2MM}});
+            program_.sequence.push_back(program::PushTask{{shim, direction, channel},
+                                                          {id++, 1, direction == Direction::S2MM}});
         };
         if (has_b(problem_)) {
             push(Direction::MM2S, kB, 1, keeps_b(problem_) ? 0 : first * row_.b,
@@ -351,14 +351,15 @@ std::vector<std::string> problems_of(const ElementwiseProblem& problem,
     require(reason.empty(), reason);
     require(map.cast_lanes == 0 || problem.operation == VectorOperation::Cast,
             fmt::format("cast_lanes is for casts, not for {}", name_of(problem.operation)));
-    require(map.columns_of(config) <= config.columns,
-            fmt::format("the mapping uses {} columns, the array has {}", map.columns,
-                        config.columns));
+    require(
+        map.columns_of(config) <= config.columns,
+        fmt::format("the mapping uses {} columns, the array has {}", map.columns, config.columns));
     const RowBytes row = row_bytes(problem);
     const std::int64_t operands = has_b(problem) ? 2 : 1;
-    require(std::min(config.shim_dma.channels, config.core_dma.channels) >= operands,
-            fmt::format("{} operands come on a stream each; shims and cores have {} and {} channels",
-                        operands, config.shim_dma.channels, config.core_dma.channels));
+    require(
+        std::min(config.shim_dma.channels, config.core_dma.channels) >= operands,
+        fmt::format("{} operands come on a stream each; shims and cores have {} and {} channels",
+                    operands, config.shim_dma.channels, config.core_dma.channels));
     for (const std::int64_t bytes :
          {map.rows_per_call * row.a, map.rows_per_call * row.b, map.rows_per_call * row.c}) {
         require(bytes % kWordBytes == 0,
@@ -398,14 +399,14 @@ GemmBounds bounds_of(const ElementwiseProblem& problem, const ElementwiseMapping
     const core::KernelTiming timing(config.kernels);
     const double cycle_ns = arch::base::ns_of(arch::base::Cycles{1}, config.clock);
     const auto calls = static_cast<double>(calls_of(problem, map, config));
-    const auto call = static_cast<double>(
-        timing.cycles(kernel_of(problem, map.rows_per_call)).total().count());
+    const auto call =
+        static_cast<double>(timing.cycles(kernel_of(problem, map.rows_per_call)).total().count());
     const auto rows = static_cast<double>(map.rows_per_call);
     const std::int64_t b = keeps_b(problem) ? 0 : row.b;
     GemmBounds bounds;
     bounds.compute_ns = calls * call * cycle_ns;
-    bounds.stream_ns = calls * rows * static_cast<double>(std::max({row.a, b, row.c})) /
-                       stream_bytes * cycle_ns;
+    bounds.stream_ns =
+        calls * rows * static_cast<double>(std::max({row.a, b, row.c})) / stream_bytes * cycle_ns;
     const std::int64_t columns = map.columns_of(config);
     const double read = calls * rows * static_cast<double>(columns * (row.a + b));
     const double written = calls * rows * static_cast<double>(columns * row.c);
@@ -439,11 +440,10 @@ double expected_ns(const ElementwiseProblem& problem, const ElementwiseMapping& 
     const auto all = [columns](const Runs& runs) {
         return Runs{.bytes = runs.bytes * static_cast<double>(columns)};
     };
-    const double shared_ns =
-        std::max({path.fabric_ns(config.shim, {all(read)}, columns),
-                  path.fabric_ns(config.shim, {all(written)}, columns),
-                  path.answers_ns(config.shim, {all(read)}, bounds.dram_bytes,
-                                  columns * (tasks - 1))});
+    const double shared_ns = std::max(
+        {path.fabric_ns(config.shim, {all(read)}, columns),
+         path.fabric_ns(config.shim, {all(written)}, columns),
+         path.answers_ns(config.shim, {all(read)}, bounds.dram_bytes, columns * (tasks - 1))});
     const double first_and_last_ns = 2 * bounds.stream_ns / calls;
     return static_cast<double>(tasks) * task_ns +
            std::max(static_cast<double>(tasks * (columns - 1)) * task_ns +
@@ -508,11 +508,11 @@ ProductCheck check_result(const ElementwiseProblem& problem, const LoweredElemen
     check.method = "every element, within its type's rounding";
     for (std::int64_t m = 0; m < problem.m; ++m) {
         const auto a = row_of_a(problem, store, arguments[0].address + m * row.a);
-        const auto b = has_b(problem)
-                           ? read_floats(store,
-                                         arguments[1].address + (keeps_b(problem) ? 0 : m * row.b),
-                                         b_type(problem), problem.n)
-                           : std::vector<float>{};
+        const auto b =
+            has_b(problem)
+                ? read_floats(store, arguments[1].address + (keeps_b(problem) ? 0 : m * row.b),
+                              b_type(problem), problem.n)
+                : std::vector<float>{};
         const auto c =
             read_floats(store, arguments.back().address + m * row.c, problem.c, problem.n);
         for (Size i = 0; i < c.size(); ++i, ++check.checked) {

@@ -1,5 +1,5 @@
-// What is done element by element or row by row (arch/npu/core/vector_kernel_timing.hpp), lowered to
-// a program: consecutive rows over the columns of an array, one core a column.
+// What is done element by element or row by row (arch/npu/core/vector_kernel_timing.hpp), lowered
+// to a program: consecutive rows over the columns of an array, one core a column.
 //
 // Each shim streams its column's rows to a core on one channel and what goes with them (a second
 // operand, or the weights of a normalisation, once) on the other; the core works on a few rows at a

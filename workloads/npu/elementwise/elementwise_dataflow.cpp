@@ -45,15 +45,15 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
         const auto& config = a_case.device.get<NpuConfig>();
         const auto mappings = mappings_of(problem, config);
         if (mappings.empty()) {
-            throw arch::base::config::ConfigError(fmt::format(
-                "workload.elementwise: {}", problems_of(problem, {}, config).front()));
+            throw arch::base::config::ConfigError(
+                fmt::format("workload.elementwise: {}", problems_of(problem, {}, config).front()));
         }
         const auto cost = [&](const ElementwiseMapping& map) {
             return expected_ns(problem, map, config, path_of(a_case.device));
         };
-        const auto best = std::min_element(
-            mappings.begin(), mappings.end(),
-            [&](const auto& a, const auto& b) { return cost(a) < cost(b); });
+        const auto best =
+            std::min_element(mappings.begin(), mappings.end(),
+                             [&](const auto& a, const auto& b) { return cost(a) < cost(b); });
         return {mapping_of(a_case, *best),
                 "no mapping given: the one expected to be fastest, see `mapping`"};
     }
@@ -69,23 +69,22 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
         const auto& problem = a_case.problem.get<ElementwiseProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
         const Given& map = given(a_case);
-        auto lowered = std::make_shared<LoweredElementwise>(
-            elementwise::lower(problem, map.keys, config));
+        auto lowered =
+            std::make_shared<LoweredElementwise>(elementwise::lower(problem, map.keys, config));
         LoweredProduct product;
         product.bounds = bounds_of(problem, map.keys, config, path_of(a_case.device));
-        product.padding_waste = 1.0 - static_cast<double>(problem.m) /
-                                          static_cast<double>(lowered->padded_m);
+        product.padding_waste =
+            1.0 - static_cast<double>(problem.m) / static_cast<double>(lowered->padded_m);
         product.kernel_cycles = map.kernel_cycles;
         product.summary =
             fmt::format("# padded to {} rows of {}; {} cores, {} kernel calls each\n",
                         lowered->padded_m, problem.n, map.keys.columns_of(config), lowered->calls);
-        product.contents = {
-            [problem, lowered, seed = a_case.run.seed](auto& store, auto&) {
-                fill_operands(problem, *lowered, seed, store);
-            },
-            [problem, lowered](auto& store, auto&) {
-                return check_result(problem, *lowered, store);
-            }};
+        product.contents = {[problem, lowered, seed = a_case.run.seed](auto& store, auto&) {
+                                fill_operands(problem, *lowered, seed, store);
+                            },
+                            [problem, lowered](auto& store, auto&) {
+                                return check_result(problem, *lowered, store);
+                            }};
         product.program = lowered->program;  // the operands stay known to `contents`
         return product_job(a_case, std::move(product), result);
     }

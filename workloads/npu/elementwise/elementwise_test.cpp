@@ -62,8 +62,7 @@ TEST(Elementwise, ACastWhoseIterationsDoNotOverlapTakesTheLatencyOfEach) {
     ElementwiseMapping map;
     EXPECT_EQ(lower(problem, map, xdna2().npu).program.kernels.at(0).cycles, std::nullopt);
     map.cast_lanes = 16;
-    EXPECT_EQ(lower(problem, map, xdna2().npu).program.kernels.at(0).cycles,
-              96 / 16 * (7 + 6 + 1));
+    EXPECT_EQ(lower(problem, map, xdna2().npu).program.kernels.at(0).cycles, 96 / 16 * (7 + 6 + 1));
     EXPECT_TRUE(run(problem, map).check.match);
     problem = {VectorOperation::Add, 13, 96};
     EXPECT_THAT(problems_of(problem, map, xdna2().npu),

@@ -66,9 +66,8 @@ std::vector<float> weights_of(const MatrixVector& problem, const GemvShape& shap
                               std::span<const std::byte> row) {
     std::vector<float> weights = as_floats(row, problem.a, shape.k);
     if (problem.scale_block > 0) {
-        const auto scales =
-            as_floats(row.subspan(static_cast<Size>(bytes_of(shape.k, problem.a))), kScale,
-                      shape.k / problem.scale_block);
+        const auto scales = as_floats(row.subspan(static_cast<Size>(bytes_of(shape.k, problem.a))),
+                                      kScale, shape.k / problem.scale_block);
         for (Size i = 0; i < weights.size(); ++i) {
             weights[i] *= scales[i / static_cast<Size>(problem.scale_block)];
         }
@@ -84,9 +83,7 @@ float element(const MatrixVector& problem, const std::vector<float>& weights,
         for (Size k = 0; k < weights.size(); ++k) {
             sum += weights[k] * x[k];
         }
-        return problem.y == DataType::Bf16
-                   ? arch::base::from_bf16(arch::base::to_bf16(sum))
-                   : sum;
+        return problem.y == DataType::Bf16 ? arch::base::from_bf16(arch::base::to_bf16(sum)) : sum;
     }
     std::int64_t sum = 0;
     for (Size k = 0; k < weights.size(); ++k) {
@@ -113,8 +110,8 @@ ProductCheck check_product(const MatrixVector& problem, const LoweredGemv& lower
                            const BackingStore& store) {
     const auto& arguments = lowered.program.external_buffers;
     const GemvShape& shape = lowered.shape;
-    const auto x = as_floats(
-        read(store, arguments[1].address, bytes_of(shape.k, problem.x)), problem.x, shape.k);
+    const auto x = as_floats(read(store, arguments[1].address, bytes_of(shape.k, problem.x)),
+                             problem.x, shape.k);
     ProductCheck check;
     check.method = "every element";
     const auto y = as_floats(read(store, arguments[2].address, bytes_of(problem.m, problem.y)),

@@ -64,8 +64,8 @@ void add_routes(program::Program& program, const GemvShape& shape, const GemvMap
         const program::TileCoordinate shim{column, 0};
         add(program, fmt::format("a_{}", column), {shim, Direction::MM2S, kShimA},
             {{shape.core(column, 0), Direction::S2MM, kCoreA}});
-        add(program, fmt::format("y_{}", column),
-            {shape.core(column, 0), Direction::MM2S, kCoreY}, {{shim, Direction::S2MM, kShimY}});
+        add(program, fmt::format("y_{}", column), {shape.core(column, 0), Direction::MM2S, kCoreY},
+            {{shim, Direction::S2MM, kShimY}});
     }
     add_vector(program, shape, map);
 }

@@ -133,7 +133,8 @@ class Lowering {
         for (std::int64_t j = 0; j < panels; ++j) {
             const std::int64_t half = (next_panel_ + j) % map_.b_buffers;
             program().sequence.push_back(program::AcquireLock{{half, kFree}});
-            program().sequence.push_back(program::CopyToTile{1, block.b_offset + j * panel, panel, half});
+            program().sequence.push_back(
+                program::CopyToTile{1, block.b_offset + j * panel, panel, half});
             program().sequence.push_back(program::SetLock{half, kFull});
         }
         // The next block may read C where this one writes it.
@@ -142,7 +143,8 @@ class Lowering {
         next_panel_ += panels;
     }
 
-    void transfer_c(const GotoblasBlock& block, std::int64_t id, const program::ChannelId& channel) {
+    void transfer_c(const GotoblasBlock& block, std::int64_t id,
+                    const program::ChannelId& channel) {
         program::BufferDescriptor descriptor;
         descriptor.id = id;
         descriptor.buffer = 2;
@@ -158,7 +160,8 @@ class Lowering {
         std::vector<program::CoreOp>& script = program().cores[0].script;
         const auto panel = [&](std::int64_t half, std::vector<program::CoreOp>& into) {
             into.push_back({program::AcquireOp{{half, kFull}}});
-            into.push_back({program::LoopOp{calls, std::nullopt, {{program::CallOp{kernel, {half}, {}}}}}});
+            into.push_back(
+                {program::LoopOp{calls, std::nullopt, {{program::CallOp{kernel, {half}, {}}}}}});
             into.push_back({program::ReleaseOp{{half, kFree}}});
         };
         const std::int64_t rounds = panels / map_.b_buffers;
@@ -229,7 +232,8 @@ double LoweredGotoblas::padding_waste(const GemmProblem& problem) const {
                      (static_cast<double>(m) * static_cast<double>(n));
 }
 
-program::Kernel micro_kernel(const GemmProblem& problem, const GotoblasMapping& mapping, std::int64_t k) {
+program::Kernel micro_kernel(const GemmProblem& problem, const GotoblasMapping& mapping,
+                             std::int64_t k) {
     program::Kernel kernel;
     kernel.name = fmt::format("micro_kernel_{}", k);
     kernel.kind = program::KernelKind::Stream;
@@ -291,8 +295,7 @@ LoweredGotoblas lower(const GemmProblem& problem, const GotoblasMapping& mapping
 }
 
 GemmBounds bounds_of(const GemmProblem& problem, const GotoblasMapping& map,
-                     const NpuConfig& config,
-                     const arch::memory::device::MemoryConfig& memory) {
+                     const NpuConfig& config, const arch::memory::device::MemoryConfig& memory) {
     GemmBounds bounds;
     const core::StreamKernelTiming timing(config.kernels);
     const double cycle_ns = arch::base::ns_of(arch::base::Cycles{1}, config.clock);

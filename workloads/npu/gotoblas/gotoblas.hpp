@@ -73,7 +73,7 @@ LoweredGotoblas lower(const GemmProblem& problem, const GotoblasMapping& mapping
 
 // The micro-kernel over `k` steps.
 arch::npu::program::Kernel micro_kernel(const GemmProblem& problem, const GotoblasMapping& mapping,
-                               std::int64_t k);
+                                        std::int64_t k);
 
 // Compute: calls back to back; stream: A at the rate the core reads it or, with AStream::Port, its
 // port carries; memory: B once per row block and C both ways per k_c block, at the DRAM's peak.

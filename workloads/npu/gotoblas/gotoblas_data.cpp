@@ -123,8 +123,7 @@ void GotoblasData::unpack_c(const GotoblasBlock& block, BackingStore& store) con
                     std::memcpy(line.data() + column * size,
                                 tile.data() + (column * m_r + row) * size, static_cast<Size>(size));
                 }
-                store.write(plain_.c +
-                                ((block.row + i + row) * plain_.n + block.column + j) * size,
+                store.write(plain_.c + ((block.row + i + row) * plain_.n + block.column + j) * size,
                             line);
             }
         }

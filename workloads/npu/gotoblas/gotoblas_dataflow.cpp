@@ -101,8 +101,7 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
         if (arch::base::spares(config.programmable_logic.ram.count(), room.a_c)) {
             result.not_exercised.emplace_back("npu.programmable_logic.ram");
         }
-        auto lowered = std::make_shared<LoweredGotoblas>(
-            gotoblas::lower(gemm, map.keys, config));
+        auto lowered = std::make_shared<LoweredGotoblas>(gotoblas::lower(gemm, map.keys, config));
         LoweredProduct product;
         product.macs = gemm.macs();
         product.bounds = bounds_of(gemm, map.keys, config, a_case.device.memory);
@@ -112,12 +111,11 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
         product.summary = loops_of(gemm, map.keys, *lowered);
         product.program = lowered->program;  // the operands stay known to `contents`
         auto data = std::make_shared<GotoblasData>(gemm, map.keys, *lowered);
-        product.contents = {[&a_case, data, lowered](auto& store, auto&) {
-                                data->fill(a_case.run.seed, store);
-                            },
-                            [&a_case, data, lowered](auto& store, auto&) {
-                                return data->check(a_case.run.seed, store);
-                            }};
+        product.contents = {
+            [&a_case, data, lowered](auto& store, auto&) { data->fill(a_case.run.seed, store); },
+            [&a_case, data, lowered](auto& store, auto&) {
+                return data->check(a_case.run.seed, store);
+            }};
         product.details = [&config, &gemm, &map, lowered](RunResult& ended) {
             ended.details = details_of(config, gemm, map.keys, *lowered, ended);
         };
@@ -129,11 +127,10 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
         const auto& config = a_case.device.get<NpuConfig>();
         std::vector<Candidate> list;
         for (const GotoblasMapping& map : mappings_of(gemm, keys_for(a_case), config)) {
-            list.push_back({fmt::format("{} x {}, k_c {}, m_c {}, n_c {}{}", map.m_r, map.n_r,
-                                        map.k_c, map.m_c, map.n_c,
-                                        map.b_buffers == 2 ? ", B_r double" : ""),
-                            mapping_of(a_case, map),
-                            bounds_of(gemm, map, config, a_case.device.memory)});
+            list.push_back(
+                {fmt::format("{} x {}, k_c {}, m_c {}, n_c {}{}", map.m_r, map.n_r, map.k_c,
+                             map.m_c, map.n_c, map.b_buffers == 2 ? ", B_r double" : ""),
+                 mapping_of(a_case, map), bounds_of(gemm, map, config, a_case.device.memory)});
         }
         return list;
     }

@@ -97,7 +97,8 @@ TEST(Gotoblas, TwoBuffersHideTheCopyBehindTheMicroKernels) {
     map.b_buffers = 2;
     const std::int64_t two = run(gemm, map, false).cycles;
     // Of four copies three lie under micro-kernels: 200 words at the host's rate each, two writes
-    // to the lock around them, and the core's wake-up; each of the three begins within three cycles.
+    // to the lock around them, and the core's wake-up; each of the three begins within three
+    // cycles.
     EXPECT_NEAR(static_cast<double>(one - two), 3 * (189 + 200 * 14 + 2 * 14 + 9), 9);
 }
 

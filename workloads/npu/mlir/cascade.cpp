@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <array>
 
-#include "workloads/npu/mlir/lowering.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
+#include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
@@ -49,7 +49,8 @@ class Cascades {
         for (const auto& [from, ends] : configured_) {
             const program::TileCoordinate to = stream::neighbour(from, ends.out);
             const auto receiver = configured_.find(to);
-            if (receiver != configured_.end() && receiver->second.in == stream::opposite(ends.out)) {
+            if (receiver != configured_.end() &&
+                receiver->second.in == stream::opposite(ends.out)) {
                 add(from, to);
             }
         }
@@ -96,8 +97,9 @@ class Cascades {
 
     bool has_exit(program::TileCoordinate tile) const {
         const auto& cascades = lowering_.program.cascades;
-        return std::any_of(cascades.begin(), cascades.end(),
-                           [tile](const program::Cascade& cascade) { return cascade.from == tile; });
+        return std::any_of(
+            cascades.begin(), cascades.end(),
+            [tile](const program::Cascade& cascade) { return cascade.from == tile; });
     }
 
     // Where a core's cascade leads when nothing says so.
@@ -105,9 +107,10 @@ class Cascades {
         if (!lowering_.config.core.alternating_sides) {
             return stream::neighbour(tile, stream::Heading::South);
         }
-        const program::TileCoordinate ahead =
-            stream::neighbour(tile, tile.row % 2 == 0 ? stream::Heading::West : stream::Heading::East);
-        return lowering_.config.contains(ahead) ? ahead : stream::neighbour(tile, stream::Heading::North);
+        const program::TileCoordinate ahead = stream::neighbour(
+            tile, tile.row % 2 == 0 ? stream::Heading::West : stream::Heading::East);
+        return lowering_.config.contains(ahead) ? ahead
+                                                : stream::neighbour(tile, stream::Heading::North);
     }
 
     static bool puts(const std::vector<program::CoreOp>& script) {
@@ -120,9 +123,10 @@ class Cascades {
 
     void note_silent(const program::Cascade& cascade) {
         const auto& cores = lowering_.program.cores;
-        const bool used = std::any_of(cores.begin(), cores.end(), [&](const program::CoreProgram& core) {
-            return core.tile == cascade.from && puts(core.script);
-        });
+        const bool used =
+            std::any_of(cores.begin(), cores.end(), [&](const program::CoreProgram& core) {
+                return core.tile == cascade.from && puts(core.script);
+            });
         if (!used) {
             lowering_.note(
                 "what kernels exchange over a cascade is left out where nothing says how many "

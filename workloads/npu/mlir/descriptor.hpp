@@ -18,7 +18,7 @@ struct StatedDescriptor {
     program::BufferDescriptor descriptor;
     bool has_id = false;
     std::optional<std::int64_t> named_descriptor;  // see Packet::descriptor
-    bool offset_of_host = false;  // the host's scratchpad adds to the offset
+    bool offset_of_host = false;                   // the host's scratchpad adds to the offset
     // A fourth dimension of a shim or core descriptor: the chain runs this often.
     std::int64_t repeat = 1;
 };

@@ -297,8 +297,7 @@ Source parse_design(const std::string& text, const std::string& file, std::int64
         } catch (const ReadError& inside) {
             throw ConfigError(located(source, inside.where(), inside.what()));
         }
-        source.notes.emplace_back(
-            "text in front of the module is no MLIR: left out");
+        source.notes.emplace_back("text in front of the module is no MLIR: left out");
     }
     separate_inner_names(source.operations);
     return source;

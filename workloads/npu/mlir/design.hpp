@@ -88,8 +88,8 @@ struct ReadOptions {
     std::map<std::string, std::int64_t> arguments{};  // numbers among the sequence's arguments
     // What the host puts into arguments, 32-bit words by the argument's name.
     std::map<std::string, std::vector<std::uint32_t>> words{};
-    std::map<std::int64_t, std::int64_t> loops{};     // runs of loops whose data decides, by line
-    std::map<std::string, std::int64_t> headers{};    // packet ids in buffers' first words, by name
+    std::map<std::int64_t, std::int64_t> loops{};   // runs of loops whose data decides, by line
+    std::map<std::string, std::int64_t> headers{};  // packet ids in buffers' first words, by name
     std::vector<HostStep> host;
     // The same design with the bodies of its cores, which the compiler leaves beside a file where
     // they are in ELF files.

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "arch/base/config.hpp"
-#include "workloads/npu/mlir/design.hpp"
 #include "arch/npu/check/program_verifier.hpp"
 #include "arch/npu/shipped_config_testing.hpp"
+#include "workloads/npu/mlir/design.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
@@ -44,15 +44,16 @@ TEST(DesignStreams, AModuleWithoutDeviceIsTheFirstGeneration) {
 }
 
 TEST(DesignStreams, BinaryLocksKeepTheStateTheyAreAskedFor) {
-    const program::Program program = read_aie1(
-                                "%t = aie.tile(7, 3) %b = aie.buffer(%t) : memref<16xi32>\n"
-                                "%l = aie.lock(%t, 3)\n"
-                                "aie.mem(%t) { aie.dma_start(\"S2MM\", 0, ^a, ^e)\n"
-                                "^a: aie.use_lock(%l, \"Acquire\", 0)\n"
-                                "aie.dma_bd(%b : memref<16xi32>, 0, 16)\n"
-                                "aie.use_lock(%l, \"Release\", 1) aie.next_bd ^a\n"
-                                "^e: aie.end }")
-                                .program;
+    const program::Program program =
+        read_aie1(
+            "%t = aie.tile(7, 3) %b = aie.buffer(%t) : memref<16xi32>\n"
+            "%l = aie.lock(%t, 3)\n"
+            "aie.mem(%t) { aie.dma_start(\"S2MM\", 0, ^a, ^e)\n"
+            "^a: aie.use_lock(%l, \"Acquire\", 0)\n"
+            "aie.dma_bd(%b : memref<16xi32>, 0, 16)\n"
+            "aie.use_lock(%l, \"Release\", 1) aie.next_bd ^a\n"
+            "^e: aie.end }")
+            .program;
     const program::BufferDescriptor& bd = program.dmas.at(0).descriptors.at(0);
     EXPECT_EQ(bd.acquire->value, 0);
     EXPECT_EQ(bd.release->value, 1);
@@ -61,11 +62,12 @@ TEST(DesignStreams, BinaryLocksKeepTheStateTheyAreAskedFor) {
 // AM009: in even rows the core lies east of its memory and reaches the one east of it.
 TEST(DesignStreams, CoresOfTheFirstGenerationReachByRow) {
     const auto problems = [](const std::string& lock_tile, const std::string& core_tile) {
-        return arch::npu::check::verify(read_aie1("%a = aie.tile" + lock_tile + " %b = aie.tile" + core_tile +
-                                "\n%l = aie.lock(%a, 3)\n"
-                                "aie.core(%b) { aie.use_lock(%l, \"Acquire\", 0) aie.end }")
-                          .program,
-                      arch::npu::shipped_config("vck190"));
+        return arch::npu::check::verify(
+            read_aie1("%a = aie.tile" + lock_tile + " %b = aie.tile" + core_tile +
+                      "\n%l = aie.lock(%a, 3)\n"
+                      "aie.core(%b) { aie.use_lock(%l, \"Acquire\", 0) aie.end }")
+                .program,
+            arch::npu::shipped_config("vck190"));
     };
     EXPECT_TRUE(problems("(5, 4)", "(4, 4)").empty());
     EXPECT_FALSE(problems("(4, 4)", "(5, 4)").empty());
@@ -90,21 +92,24 @@ TEST(DesignStreams, LocalizedLocksAreWindowsOfSixteen) {
 }
 
 TEST(DesignStreams, AWireBetweenSwitchboxesJoinsThem) {
-    const program::Program program = read_aie1(
-                                "%s = aie.tile(7, 0) %o = aie.tile(7, 1) %c = aie.tile(7, 3)\n"
-                                "aie.flow(%o, South : 3, %c, DMA : 0)\n"
-                                "aie.flow(%c, DMA : 1, %o, South : 2)\n"
-                                "aie.switchbox(%s) { aie.connect<South : 3, North : 3>\n"
-                                "aie.connect<North : 2, South : 2> }\n"
-                                "aie.shim_mux(%s) { aie.connect<DMA : 0, North : 3>\n"
-                                "aie.connect<North : 2, DMA : 0> }")
-                                .program;
+    const program::Program program =
+        read_aie1(
+            "%s = aie.tile(7, 0) %o = aie.tile(7, 1) %c = aie.tile(7, 3)\n"
+            "aie.flow(%o, South : 3, %c, DMA : 0)\n"
+            "aie.flow(%c, DMA : 1, %o, South : 2)\n"
+            "aie.switchbox(%s) { aie.connect<South : 3, North : 3>\n"
+            "aie.connect<North : 2, South : 2> }\n"
+            "aie.shim_mux(%s) { aie.connect<DMA : 0, North : 3>\n"
+            "aie.connect<North : 2, DMA : 0> }")
+            .program;
     ASSERT_EQ(program.routes.size(), 2U);
     EXPECT_EQ(program.routes[0].source, (program::ChannelId{{7, 0}, program::Direction::MM2S, 0}));
-    EXPECT_EQ(program.routes[0].destinations[0], (program::ChannelId{{7, 3}, program::Direction::S2MM, 0}));
+    EXPECT_EQ(program.routes[0].destinations[0],
+              (program::ChannelId{{7, 3}, program::Direction::S2MM, 0}));
     EXPECT_TRUE(program.routes[0].path.empty());  // the router's
     EXPECT_EQ(program.routes[1].source, (program::ChannelId{{7, 3}, program::Direction::MM2S, 1}));
-    EXPECT_EQ(program.routes[1].destinations[0], (program::ChannelId{{7, 0}, program::Direction::S2MM, 0}));
+    EXPECT_EQ(program.routes[1].destinations[0],
+              (program::ChannelId{{7, 0}, program::Direction::S2MM, 0}));
 }
 
 TEST(DesignStreams, BroadcastsAreStreamsWithSeveralReceivers) {

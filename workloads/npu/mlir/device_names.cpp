@@ -8,9 +8,8 @@ namespace {
 
 // A target begins with the left name; what follows ("_4col") is a partition of the same array.
 constexpr std::pair<std::string_view, std::string_view> kDeviceOf[] = {
-    {"npu2", "xdna2"},      {"npu4", "xdna2"},      {"npu1", "xdna"},      {"npu", "xdna"},
-    {"ipu", "xdna"},
-    {"xcvc1902", "vck190"}, {"xcve2802", "ve2802"}, {"xcve2302", "ve2302"}};
+    {"npu2", "xdna2"}, {"npu4", "xdna2"},      {"npu1", "xdna"},       {"npu", "xdna"},
+    {"ipu", "xdna"},   {"xcvc1902", "vck190"}, {"xcve2802", "ve2802"}, {"xcve2302", "ve2302"}};
 
 }  // namespace
 

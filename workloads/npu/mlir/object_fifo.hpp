@@ -43,9 +43,9 @@ struct FifoEnd {
     program::TileCoordinate tile;
     const Item* dimensions = nullptr;  // to or from the stream
     std::optional<std::int64_t> depth{};
-    std::optional<std::int64_t> pinned{};  // DMA channel
+    std::optional<std::int64_t> pinned{};       // DMA channel
     std::optional<std::int64_t> stream_port{};  // the core's own, in place of a pool and a DMA
-    std::optional<std::size_t> pool{};     // of Lowering::fifo_pools
+    std::optional<std::size_t> pool{};          // of Lowering::fifo_pools
     std::optional<program::ChannelId> channel{};
     std::vector<std::int64_t> external{};  // buffers in DRAM registered at a shim's end
 };

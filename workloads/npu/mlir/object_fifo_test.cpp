@@ -163,8 +163,9 @@ TEST(ObjectFifo, PiecesWithoutOffsetsLieOneBehindTheOther) {
     };
     EXPECT_EQ(offsets_of(read(std::string{kTiles} + without + takers())),
               offsets_of(read(std::string{kTiles} + kDistribute + takers())));
-    EXPECT_THAT(error_of(std::string{kTiles} + std::string{kDistribute}.replace(
-                             std::string{kDistribute}.find(offsets), offsets.size(), "([] [0])")),
+    EXPECT_THAT(error_of(std::string{kTiles} +
+                         std::string{kDistribute}.replace(std::string{kDistribute}.find(offsets),
+                                                          offsets.size(), "([] [0])")),
                 HasSubstr("a link of 2 branches needs 2 offsets"));
 }
 

@@ -41,8 +41,8 @@ class SequenceTasks {
 
     // Writes the descriptors of a region's blocks. `names`: what the region sees; `results`: where
     // the task is known from now on.
-    Task& add_task(const Operation& operation, const Item& region, const program::ChannelId& channel,
-                   const Scope& names, Scope& results);
+    Task& add_task(const Operation& operation, const Item& region,
+                   const program::ChannelId& channel, const Scope& names, Scope& results);
     Task& task(const Operation& operation, const Scope& scope);
     void release(const Task& finished);
     // @allocation, or (%tile, MM2S, 0)

@@ -361,8 +361,7 @@ void grow_arguments(Lowering& lowering) {
     auto& buffers = lowering.program.external_buffers;
     for (const program::SequenceOp& operation : lowering.program.sequence) {
         const auto* write = std::get_if<program::WriteDescriptor>(&operation);
-        if (write == nullptr ||
-            lowering.config.kind_of(write->tile) != program::TileKind::Shim) {
+        if (write == nullptr || lowering.config.kind_of(write->tile) != program::TileKind::Shim) {
             continue;
         }
         const program::BufferDescriptor& descriptor = write->descriptor;

@@ -74,9 +74,10 @@ void set_transfer(program::BufferDescriptor& descriptor, const Transfer& transfe
     const std::size_t pads = transfer.padding.size();
     for (std::size_t i = 0; i < pads; ++i) {
         const program::Padding& p = transfer.padding[pads - 1 - i];
-        descriptor.padding.push_back(i == 0 ? program::Padding{words_of(p.before, transfer.type, where),
-                                                      words_of(p.after, transfer.type, where)}
-                                            : p);
+        descriptor.padding.push_back(
+            i == 0 ? program::Padding{words_of(p.before, transfer.type, where),
+                                      words_of(p.after, transfer.type, where)}
+                   : p);
     }
     if (!descriptor.padding.empty()) {
         // The file's length counts the padding, the descriptor's what comes from memory.

@@ -15,8 +15,8 @@ namespace tilesim::workloads::npu::mlir {
 
 struct Transfer {
     MemrefType type;
-    std::int64_t offset = 0;            // elements
-    std::int64_t length = 0;            // elements, padding included
+    std::int64_t offset = 0;                     // elements
+    std::int64_t length = 0;                     // elements, padding included
     std::vector<program::Dimension> dimensions;  // elements, outermost first; empty is linear
     std::vector<program::Padding> padding;       // elements, outermost first
 };

@@ -9,10 +9,7 @@ namespace tilesim::workloads::npu::output_stationary {
 
 using namespace arch::npu;
 
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& map,
                      const NpuConfig& config, const MemoryPath& path) {

@@ -14,7 +14,7 @@ namespace tilesim::workloads::npu::output_stationary {
 // Core memory, the same in every core, as core_placement.hpp has it.
 struct CorePlan {
     std::vector<std::int64_t> a, b, c, sum;  // addresses
-    std::int64_t used = 0;              // bytes, stack included
+    std::int64_t used = 0;                   // bytes, stack included
 };
 // Nothing when the buffers do not fit.
 std::optional<CorePlan> plan_core(const BufferSizes& sizes, const OutputStationaryMapping& mapping,

@@ -16,7 +16,8 @@ void gemm(benchmark::State& state) {
     auto device = arch::base::config::Document::load(folder + "xdna2.yaml");
     auto root = device.root();
     const arch::npu::NpuConfig config = arch::npu::read_npu_config(root.child("npu", ""));
-    const arch::fabric::FabricConfig fabric = arch::fabric::read_fabric_config(root.child("fabric", ""));
+    const arch::fabric::FabricConfig fabric =
+        arch::fabric::read_fabric_config(root.child("fabric", ""));
     auto dram = arch::base::config::Document::load(folder + "ddr5_5600.yaml");
     const arch::memory::device::MemoryConfig memory_config =
         arch::memory::controller::read_memory_config(dram.root().child("memory", ""));
@@ -28,8 +29,10 @@ void gemm(benchmark::State& state) {
     for (auto _ : state) {
         arch::base::EventQueue queue;
         arch::base::stats::Group stats("");
-        arch::memory::controller::MemorySystem memory(memory_config, fabric.request_latency, queue, stats);
-        arch::npu::array::Array array(config, fabric, lowered.program, memory, queue, stats, nullptr);
+        arch::memory::controller::MemorySystem memory(memory_config, fabric.request_latency, queue,
+                                                      stats);
+        arch::npu::array::Array array(config, fabric, lowered.program, memory, queue, stats,
+                                      nullptr);
         array.start(config.command_processor.dispatch);
         while (!array.finished()) {
             queue.run_until(queue.next_time());

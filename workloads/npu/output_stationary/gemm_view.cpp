@@ -41,7 +41,9 @@ DataType sum_type(const GemmProblem& problem, const OutputStationaryMapping& map
 }
 
 PaddedGemm padded(const GemmView& view, const arch::npu::NpuConfig& config) {
-    const auto to = [](std::int64_t size, std::int64_t unit) { return ceil_div(size, unit) * unit; };
+    const auto to = [](std::int64_t size, std::int64_t unit) {
+        return ceil_div(size, unit) * unit;
+    };
     return {to(view.problem.m, view.map.m_ct * view.map.rows_of(config)),
             to(view.problem.k, std::lcm(view.a_block_k, view.b_block_k)),
             to(view.problem.n, view.map.n_ct * view.map.columns_of(config))};

@@ -1,9 +1,9 @@
 // A GEMM as the array sees it: what is broadcast along rows of cores is called A, what goes up
 // columns B.
 //
-// Where the mapping sends A up the columns, the view is of the transposed product, C' = B' A': its A
-// is the problem's B, its rows are the problem's columns. Everything but the cores' kernels and the
-// check of the product works on views, and so knows one arrangement only.
+// Where the mapping sends A up the columns, the view is of the transposed product, C' = B' A': its
+// A is the problem's B, its rows are the problem's columns. Everything but the cores' kernels and
+// the check of the product works on views, and so knows one arrangement only.
 #pragma once
 
 #include <cstdint>

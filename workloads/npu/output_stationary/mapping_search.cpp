@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kTileStep = 16;  // a multiple of two mmul blocks of every type
 constexpr std::int64_t kMostTile = 256;
 constexpr std::int64_t kPartStep = 32;  // along K, on a part of the array
-constexpr double kStreamBytes = 4;  // a cycle
+constexpr double kStreamBytes = 4;      // a cycle
 
 TileCandidate evaluated(const SearchContext& at, const OutputStationaryMapping& map) {
     const GemmBounds bounds = bounds_of(at.problem, map, at.config, at.path);

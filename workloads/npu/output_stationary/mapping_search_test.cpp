@@ -27,14 +27,22 @@ bool has(const std::vector<TileCandidate>& set, std::int64_t m, std::int64_t k, 
 }
 
 TEST(MappingSearch, KeepsThePublishedBestMappings) {
-    EXPECT_TRUE(has(candidates("xdna2", gemm(4032, 4320, 4608, DataType::Int8, DataType::Int8)), 144, 72, 144));
-    EXPECT_TRUE(has(candidates("xdna2", gemm(4096, 4320, 4480, DataType::Int8, DataType::Int16)), 128, 72, 112));
-    EXPECT_TRUE(has(candidates("xdna2", gemm(4224, 4224, 4608, DataType::Int8, DataType::Int32)), 96, 64, 96));
-    EXPECT_TRUE(has(candidates("xdna2", gemm(4032, 4224, 4608, DataType::Bf16, DataType::Bf16)), 112, 48, 96));
-    EXPECT_TRUE(has(candidates("xdna", gemm(4032, 4032, 4032, DataType::Int8, DataType::Int8)), 112, 112, 112));
-    EXPECT_TRUE(has(candidates("xdna", gemm(4224, 4032, 4224, DataType::Int8, DataType::Int16)), 96, 112, 96));
-    EXPECT_TRUE(has(candidates("xdna", gemm(4160, 4224, 4224, DataType::Int8, DataType::Int32)), 80, 88, 96));
-    EXPECT_TRUE(has(candidates("xdna", gemm(4224, 4032, 4224, DataType::Bf16, DataType::Bf16)), 96, 56, 96));
+    EXPECT_TRUE(has(candidates("xdna2", gemm(4032, 4320, 4608, DataType::Int8, DataType::Int8)),
+                    144, 72, 144));
+    EXPECT_TRUE(has(candidates("xdna2", gemm(4096, 4320, 4480, DataType::Int8, DataType::Int16)),
+                    128, 72, 112));
+    EXPECT_TRUE(has(candidates("xdna2", gemm(4224, 4224, 4608, DataType::Int8, DataType::Int32)),
+                    96, 64, 96));
+    EXPECT_TRUE(has(candidates("xdna2", gemm(4032, 4224, 4608, DataType::Bf16, DataType::Bf16)),
+                    112, 48, 96));
+    EXPECT_TRUE(has(candidates("xdna", gemm(4032, 4032, 4032, DataType::Int8, DataType::Int8)), 112,
+                    112, 112));
+    EXPECT_TRUE(has(candidates("xdna", gemm(4224, 4032, 4224, DataType::Int8, DataType::Int16)), 96,
+                    112, 96));
+    EXPECT_TRUE(has(candidates("xdna", gemm(4160, 4224, 4224, DataType::Int8, DataType::Int32)), 80,
+                    88, 96));
+    EXPECT_TRUE(has(candidates("xdna", gemm(4224, 4032, 4224, DataType::Bf16, DataType::Bf16)), 96,
+                    56, 96));
 }
 
 TEST(MappingSearch, EveryCandidateFitsAndNoTileIsPaddingAlone) {

@@ -10,8 +10,8 @@
 
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/core/vector_kernel_timing.hpp"
-#include "workloads/npu/output_stationary/buffer_plan.hpp"
 #include "workloads/npu/object_fifo.hpp"
+#include "workloads/npu/output_stationary/buffer_plan.hpp"
 #include "workloads/npu/output_stationary/output_stationary_routes.hpp"
 #include "workloads/npu/output_stationary/output_stationary_sequence.hpp"
 
@@ -71,9 +71,9 @@ class Lowering {
     }
 
     LoweredGemm lower() {
-        program_.name = fmt::format("gemm_{}x{}x{}_{}_{}", stated_problem_.m,
-                                    problem_.k, stated_problem_.n,
-                                    name_of(stated_problem_.a), name_of(problem_.c));
+        program_.name =
+            fmt::format("gemm_{}x{}x{}_{}_{}", stated_problem_.m, problem_.k, stated_problem_.n,
+                        name_of(stated_problem_.a), name_of(problem_.c));
         const GemmProblem& gemm = stated_problem_;
         place_arguments(program_, {{"A", result_.m * result_.k * bytes_of(gemm.a)},
                                    {"B", result_.k * result_.n * bytes_of(gemm.b)},
@@ -179,14 +179,14 @@ class Lowering {
         const std::int64_t n = words(outer, type);
         const std::int64_t t = words(inner, type);
         const std::int64_t length = n * block_k;
-        return {shaped(length, {}),
-                shaped(length, {{t, 1}, {mode_.s, n}, {n / t, t}, {block_k / mode_.s, mode_.s * n}})};
+        return {
+            shaped(length, {}),
+            shaped(length, {{t, 1}, {mode_.s, n}, {n / t, t}, {block_k / mode_.s, mode_.s * n}})};
     }
 
     Shapes a_shapes() const {
-        return view_.a_by_k
-                   ? strip_shapes(map_.m_ct, view_.a_block_k, problem_.a)
-                   : row_major_shapes(map_.m_ct, mmul_rows_, view_.a_block_k, problem_.a);
+        return view_.a_by_k ? strip_shapes(map_.m_ct, view_.a_block_k, problem_.a)
+                            : row_major_shapes(map_.m_ct, mmul_rows_, view_.a_block_k, problem_.a);
     }
 
     Shapes b_shapes() const {
@@ -197,17 +197,17 @@ class Lowering {
 
     void add_a(TileRings& tile, std::int64_t column) {
         const auto [in, out] = a_shapes();
-        add_operand(tile, {fmt::format("{}_mt{}", view_.name_a(), column), plan_of(column).a,
-                           map_.a_blocks, shape_.rows_of_a(column).count,
-                           shape_.a_streams(column, map_), shape_.a_in_channel(),
-                           shape_.a_out_channel(), in, out});
+        add_operand(
+            tile, {fmt::format("{}_mt{}", view_.name_a(), column), plan_of(column).a, map_.a_blocks,
+                   shape_.rows_of_a(column).count, shape_.a_streams(column, map_),
+                   shape_.a_in_channel(), shape_.a_out_channel(), in, out});
     }
 
     void add_b(TileRings& tile, std::int64_t column) {
         const auto [in, out] = b_shapes();
-        add_operand(tile, {fmt::format("{}_mt{}", view_.name_b(), column), plan_of(column).b,
-                           map_.b_blocks, 1, shape_.b_in, shape_.b_in_channel(),
-                           shape_.b_out_channel(), in, out});
+        add_operand(
+            tile, {fmt::format("{}_mt{}", view_.name_b(), column), plan_of(column).b, map_.b_blocks,
+                   1, shape_.b_in, shape_.b_in_channel(), shape_.b_out_channel(), in, out});
     }
 
     // The C tiles of the column's cores join here and leave as rows, one core's part after the
@@ -269,7 +269,8 @@ class Lowering {
     // Sub-tiles become rows of C, or columns.
     program::BufferDescriptor c_out_shape(std::int64_t part) const {
         const bool columns = view_.c_by_columns;
-        const std::int64_t run = columns ? mmul_rows_ : mmul_columns_;  // elements next to each other
+        const std::int64_t run =
+            columns ? mmul_rows_ : mmul_columns_;  // elements next to each other
         const std::int64_t lines = columns ? mmul_columns_ : mmul_rows_;
         const std::int64_t length = columns ? map_.m_ct : map_.n_ct;  // of a row or column
         const std::int64_t count = columns ? map_.n_ct : map_.m_ct;
@@ -310,8 +311,7 @@ class Lowering {
     }
 
     // C leaves tile by tile; as packets, each names the next place of its row in the memory tile.
-    std::vector<RingEntry> emptying(const Fifo& c, std::int64_t column,
-                                    std::int64_t row) const {
+    std::vector<RingEntry> emptying(const Fifo& c, std::int64_t column, std::int64_t row) const {
         const auto place = packet_descriptors_.find({column, row});
         const bool packets = place != packet_descriptors_.end();
         const std::int64_t count = packets ? shape_.joins : map_.c_buffers;
@@ -501,8 +501,8 @@ std::vector<std::string> problems_of(const GemmProblem& problem, const OutputSta
     const BufferSizes sizes = buffer_sizes(view, config);
     if (!plan_core(sizes, view.map, config)) {
         const std::int64_t core = config.core.stack.count() + view.map.a_buffers * sizes.a_core +
-                                  view.map.b_buffers * sizes.b_core +
-                                  map.c_buffers * sizes.c_core + sizes.sum_core;
+                                  view.map.b_buffers * sizes.b_core + map.c_buffers * sizes.c_core +
+                                  sizes.sum_core;
         const auto [a, b] = view.transposed ? std::pair{sizes.b_core, sizes.a_core}
                                             : std::pair{sizes.a_core, sizes.b_core};
         problems.push_back(fmt::format(

@@ -25,8 +25,8 @@ namespace tilesim::workloads::npu::output_stationary {
 
 struct LoweredGemm {
     arch::npu::program::Program program;
-    ArrayShape shape;                    // cores, channels and descriptors it uses
-    std::int64_t m = 0, k = 0, n = 0;    // padded problem
+    ArrayShape shape;                  // cores, channels and descriptors it uses
+    std::int64_t m = 0, k = 0, n = 0;  // padded problem
     bool c_column_major = false;
     std::int64_t output_tiles = 0;       // per core
     std::int64_t calls_per_tile = 0;     // K / k_ct

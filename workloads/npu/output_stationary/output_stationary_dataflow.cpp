@@ -54,21 +54,19 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
         if (a_case.mapping.empty() &&
             arch::npu::core::KernelTiming(config.kernels).find_mode(gemm.a, gemm.b, gemm.c) ==
                 nullptr) {
-            return {{"workload",
-                     fmt::format("this device has no {} x {} -> {} multiply", name_of(gemm.a),
-                                 name_of(gemm.b), name_of(gemm.c))}};
+            return {{"workload", fmt::format("this device has no {} x {} -> {} multiply",
+                                             name_of(gemm.a), name_of(gemm.b), name_of(gemm.c))}};
         }
-        return a_case.mapping.empty()
-                   ? std::vector<Refusal>{}
-                   : refused(problems_of(gemm, given(a_case).keys, config));
+        return a_case.mapping.empty() ? std::vector<Refusal>{}
+                                      : refused(problems_of(gemm, given(a_case).keys, config));
     }
 
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
         const Given& map = given(a_case);
-        auto lowered = std::make_shared<LoweredGemm>(
-            output_stationary::lower(gemm, map.keys, config));
+        auto lowered =
+            std::make_shared<LoweredGemm>(output_stationary::lower(gemm, map.keys, config));
         LoweredProduct product;
         product.macs = gemm.macs();
         product.bounds = bounds_of(gemm, map.keys, config, path_of(a_case.device));
@@ -76,8 +74,9 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
         product.kernel_cycles = map.kernel_cycles;
         // Descriptors that are rewritten together make the rounds of a row of tiles one.
         product.rounds = map.keys.shim_bds == OutputStationaryMapping::ShimDescriptors::Sequential
-                             ? lowered->m / (map.keys.m_ct * (map.keys.a_along_columns ? map.keys.columns_of(config)
-                                                                                        : map.keys.rows_of(config)))
+                             ? lowered->m / (map.keys.m_ct * (map.keys.a_along_columns
+                                                                  ? map.keys.columns_of(config)
+                                                                  : map.keys.rows_of(config)))
                              : lowered->output_tiles;
         product.summary = fmt::format(
             "# padded to {} x {} x {} (M x K x N); {} output tiles a core, {} kernel calls each\n"
@@ -85,14 +84,14 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
             lowered->m, lowered->k, lowered->n, lowered->output_tiles, lowered->calls_per_tile,
             lowered->core_bytes, config.core.memory.count(), lowered->memory_tile_bytes,
             config.memory_tile.memory.count());
-        product.contents = {
-            [&a_case, &gemm, lowered](auto& store, auto&) {
-                fill_operands(gemm, matrices_of(*lowered), a_case.run.seed, store);
-            },
-            [&a_case, &gemm, &map, lowered](auto& store, auto&) {
-                return check_product(gemm, matrices_of(*lowered), sum_order(gemm, map.keys),
-                                     a_case.run.seed, store);
-            }};
+        product.contents = {[&a_case, &gemm, lowered](auto& store, auto&) {
+                                fill_operands(gemm, matrices_of(*lowered), a_case.run.seed, store);
+                            },
+                            [&a_case, &gemm, &map, lowered](auto& store, auto&) {
+                                return check_product(gemm, matrices_of(*lowered),
+                                                     sum_order(gemm, map.keys), a_case.run.seed,
+                                                     store);
+                            }};
         product.program = lowered->program;  // the operands stay known to `contents`
         return product_job(a_case, std::move(product), result);
     }
@@ -113,8 +112,8 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
         const SearchContext context = context_of(a_case);
         for (map.k_mt = map.k_ct; map.k_mt < longest; map.k_mt += map.k_ct) {
             const GemmBounds bounds = bounds_of(context.problem, map, context.config, context.path);
-            shorter.push_back({map, bounds, expected_ns(context, map, bounds),
-                               least_ns(context, map, bounds)});
+            shorter.push_back(
+                {map, bounds, expected_ns(context, map, bounds), least_ns(context, map, bounds)});
         }
         return named(a_case, shorter);
     }

@@ -164,7 +164,8 @@ class Sequence {
                                rows * map_.n_ct * run, {{run, 1}, {map_.n_ct, m}, {rows, run}});
     }
 
-    // `step`: words from one run of a descriptor that reaches over several output tiles to the next.
+    // `step`: words from one run of a descriptor that reaches over several output tiles to the
+    // next.
     void add_transfer(std::vector<Transfer>& transfers, std::int64_t column,
                       program::Direction direction, std::int64_t channel,
                       program::BufferDescriptor descriptor, std::int64_t step) const {
@@ -190,12 +191,11 @@ class Sequence {
             const std::int64_t first_column = (block_column + column) * map_.n_ct;
             add_a(transfers, column, round, block_row, ids);
             for (std::int64_t i = 0; i < shape_.b_in; ++i) {
-                add_transfer(transfers, column, program::Direction::MM2S,
-                             shape_.b_shim_channel() + i,
-                             panel(ids.b[static_cast<std::size_t>(i)] + slot, b(), first_column,
-                                   map_.n_ct,
-                                   share_of(i, shape_.b_in, tile, size_.k / view_.b_block_k)),
-                             reach_.b);
+                add_transfer(
+                    transfers, column, program::Direction::MM2S, shape_.b_shim_channel() + i,
+                    panel(ids.b[static_cast<std::size_t>(i)] + slot, b(), first_column, map_.n_ct,
+                          share_of(i, shape_.b_in, tile, size_.k / view_.b_block_k)),
+                    reach_.b);
             }
             for (std::int64_t i = 0; i < shape_.c_out; ++i) {
                 const RowSpan rows = shape_.rows_out(i);
@@ -237,8 +237,8 @@ class Sequence {
             if (write_first) {
                 write({transfer});
             }
-            steps_.push_back(
-                program::PushTask{transfer.channel, {transfer.descriptor.id, reach_.tiles, transfer.token}});
+            steps_.push_back(program::PushTask{
+                transfer.channel, {transfer.descriptor.id, reach_.tiles, transfer.token}});
         }
     }
 

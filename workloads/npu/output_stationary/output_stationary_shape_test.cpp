@@ -37,7 +37,10 @@ std::int64_t exact_cycles(const Machine& m, const OutputStationaryMapping& map,
     LoweredGemm lowered = lower(gemm, map, m.npu);
     EXPECT_EQ(arch::npu::check::verify(lowered.program, m.npu), std::vector<std::string>{});
     const Bytes bytes{[&](auto& store) { fill_operands(gemm, matrices_of(lowered), 5, store); },
-                      [&](auto& store) { return check_product(gemm, matrices_of(lowered), sum_order(gemm, map), 5, store); }};
+                      [&](auto& store) {
+                          return check_product(gemm, matrices_of(lowered), sum_order(gemm, map), 5,
+                                               store);
+                      }};
     const Outcome outcome = run_program(m, lowered.program, bytes);
     EXPECT_TRUE(outcome.check.match) << outcome.check.first_mismatch;
     EXPECT_EQ(outcome.check.checked, gemm.m * gemm.n);

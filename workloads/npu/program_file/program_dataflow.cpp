@@ -32,16 +32,16 @@ class ProgramKind final : public ProblemKind {
 
 class ProgramJob final : public Job {
   public:
-    ProgramJob(const Case& a_case, ReadyProgram ready)
-        : case_(a_case), ready_(std::move(ready)) {}
+    ProgramJob(const Case& a_case, ReadyProgram ready) : case_(a_case), ready_(std::move(ready)) {}
 
     void run(Runner& runner, RunResult& result) override {
         const auto& workload = case_.problem.get<ProgramWorkload>();
-        const Contents contents{
-            [&](auto& store, auto& tiles) {
-                fill_buffers(workload, case_.run.seed, {store, tiles});
-            },
-            [&](auto& store, auto& tiles) { return check_buffers(workload, {store, tiles}); }};
+        const Contents contents{[&](auto& store, auto& tiles) {
+                                    fill_buffers(workload, case_.run.seed, {store, tiles});
+                                },
+                                [&](auto& store, auto& tiles) {
+                                    return check_buffers(workload, {store, tiles});
+                                }};
         run_array(runner, case_, ready_, contents, 0, 0, result);
     }
 
@@ -59,15 +59,14 @@ class ProgramDataflow final : public Dataflow {
   public:
     std::string_view name() const override { return ""; }
     bool serves(const Problem& problem, const Device& device) const override {
-        return problem.find<ProgramWorkload>() != nullptr &&
-               device.has<arch::npu::NpuConfig>();
+        return problem.find<ProgramWorkload>() != nullptr && device.has<arch::npu::NpuConfig>();
     }
     Mapping read(Node&) const override { return {}; }
     Json describe(const Mapping&) const override { return Json::object(); }
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
         const auto& workload = a_case.problem.get<ProgramWorkload>();
-        ReadyProgram ready = arch::npu::check::prepare(workload.program,
-                                                       a_case.device.get<arch::npu::NpuConfig>());
+        ReadyProgram ready =
+            arch::npu::check::prepare(workload.program, a_case.device.get<arch::npu::NpuConfig>());
         result.notes = workload.notes;
         result.findings = ready.findings();
         return std::make_unique<ProgramJob>(a_case, std::move(ready));

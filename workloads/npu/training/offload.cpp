@@ -206,16 +206,16 @@ class TrainingJob final : public Job {
             std::llround(result_->time_ns * static_cast<double>(clock.count()) / kGiga));
         set_rates(*result_, (products.flop + operators_flop) / 2, clock);
         result_->details = {{"gflop", (products.flop + operators_flop) / kGiga},
-                           {"gemm_gflop", products.flop / kGiga},
-                           {"distinct_gemm_sizes", sizes_.size()},
-                           {"gemm_calls", products.calls},
-                           {"size_changes", size_changes_},
-                           {"gemm_ns", products.times.total()},
-                           {"gemm_on_host_ns", products.on_host_ns},
-                           {"gemm_speedup", products.speedup()},
-                           {"host_operators_ns", operators_ns},
-                           {"on_host_alone_ns", on_host},
-                           {"speedup_over_host", on_host / result_->time_ns}};
+                            {"gemm_gflop", products.flop / kGiga},
+                            {"distinct_gemm_sizes", sizes_.size()},
+                            {"gemm_calls", products.calls},
+                            {"size_changes", size_changes_},
+                            {"gemm_ns", products.times.total()},
+                            {"gemm_on_host_ns", products.on_host_ns},
+                            {"gemm_speedup", products.speedup()},
+                            {"host_operators_ns", operators_ns},
+                            {"on_host_alone_ns", on_host},
+                            {"speedup_over_host", on_host / result_->time_ns}};
         report_totals(on_host);
         report_phases();
         report_sizes();
@@ -228,16 +228,17 @@ class TrainingJob final : public Job {
         const auto number = [&](const char* key, const char* format) {
             return fmt::format(fmt::runtime(format), details[key].get<double>());
         };
-        result_->tables.push_back({"the step",
-                                  {"", "value"},
-                                  {{"GFLOP, all operators", number("gflop", "{:.2f}")},
-                                   {"GFLOP, matrix products", number("gemm_gflop", "{:.2f}")},
-                                   {"distinct GEMM sizes", number("distinct_gemm_sizes", "{:.0f}")},
-                                   {"GEMM calls", number("gemm_calls", "{:.0f}")},
-                                   {"changes of size", number("size_changes", "{:.0f}")},
-                                   {"processor alone, ms", ms(on_host)},
-                                   {"with the array, ms", ms(result_->time_ns)},
-                                   {"speed-up", number("speedup_over_host", "{:.2f}")}}});
+        result_->tables.push_back(
+            {"the step",
+             {"", "value"},
+             {{"GFLOP, all operators", number("gflop", "{:.2f}")},
+              {"GFLOP, matrix products", number("gemm_gflop", "{:.2f}")},
+              {"distinct GEMM sizes", number("distinct_gemm_sizes", "{:.0f}")},
+              {"GEMM calls", number("gemm_calls", "{:.0f}")},
+              {"changes of size", number("size_changes", "{:.0f}")},
+              {"processor alone, ms", ms(on_host)},
+              {"with the array, ms", ms(result_->time_ns)},
+              {"speed-up", number("speedup_over_host", "{:.2f}")}}});
     }
 
     void report_phases() {
@@ -259,8 +260,8 @@ class TrainingJob final : public Job {
                 {"gemm_on_host_ns", products.on_host_ns}, {"gemm_speedup", products.speedup()},
                 {"host_operators_ns", operators},         {"total_ns", total}};
             table.rows.push_back(
-                {name_of(phase), std::to_string(products.calls),
-                 ms(products.times.total()), ms(products.on_host_ns),
+                {name_of(phase), std::to_string(products.calls), ms(products.times.total()),
+                 ms(products.on_host_ns),
                  products.calls > 0 ? fmt::format("{:.2f}", products.speedup()) : "-",
                  ms(operators), ms(total)});
         }
@@ -350,9 +351,8 @@ class TrainingJob final : public Job {
                             {"flop", each.work.flop()},
                             {"memory_bytes", each.work.memory_bytes()},
                             {"parallel", each.work.parallel}});
-            table.rows.push_back({each.name, name_of(each.phase),
-                                  std::to_string(each.calls), ms(each.ns),
-                                  fmt::format("{:.3f}", each.work.flop() / kGiga),
+            table.rows.push_back({each.name, name_of(each.phase), std::to_string(each.calls),
+                                  ms(each.ns), fmt::format("{:.3f}", each.work.flop() / kGiga),
                                   fmt::format("{:.1f}", each.work.memory_bytes() / kMega),
                                   each.work.parallel ? "all" : "one"});
         }
@@ -489,8 +489,7 @@ class OffloadDataflow final : public Dataflow {
         Offload offload = offload_of(a_case.mapping);
         std::map<TrainingProduct::Size, double> flop;
         std::optional<TrainingProduct> most;
-        for (const TrainingOperator& each :
-             operators_of(a_case.problem.get<TrainingWorkload>())) {
+        for (const TrainingOperator& each : operators_of(a_case.problem.get<TrainingWorkload>())) {
             if (each.product) {
                 flop[each.product->size()] += each.product->flop();
                 if (!most || flop[each.product->size()] > flop[most->size()]) {
@@ -502,10 +501,10 @@ class OffloadDataflow final : public Dataflow {
         one.problem = {gemm_kind(), gemm_of(*most, offload.keys)};
         one.mapping = {};
         offload.products = inner().choose(one, runner).mapping;
-        return {{*this, std::move(offload)},
-                fmt::format(
-                    "no mapping given: chosen by the bounds of the size with the most work, {}",
-                    name_of(most->size()))};
+        return {
+            {*this, std::move(offload)},
+            fmt::format("no mapping given: chosen by the bounds of the size with the most work, {}",
+                        name_of(most->size()))};
     }
 
     // An offload alone leaves its products' mapping open.
@@ -556,8 +555,7 @@ class OffloadDataflow final : public Dataflow {
     static void check_products(const Case& a_case, const Offload& offload,
                                std::vector<Refusal>& refusals) {
         std::set<std::string> said;  // most problems are the same for every product
-        for (const TrainingOperator& each :
-             operators_of(a_case.problem.get<TrainingWorkload>())) {
+        for (const TrainingOperator& each : operators_of(a_case.problem.get<TrainingWorkload>())) {
             if (!each.product) {
                 continue;
             }
@@ -571,7 +569,6 @@ class OffloadDataflow final : public Dataflow {
             }
         }
     }
-
 };
 
 }  // namespace
@@ -581,8 +578,7 @@ const char* name_of(TrainingWorkload::Phase phase) {
     return phase == Phase::Forward ? "forward" : phase == Phase::Backward ? "backward" : "step";
 }
 
-GemmProblem gemm_of(const TrainingProduct& product,
-                               const OffloadMapping& offload) {
+GemmProblem gemm_of(const TrainingProduct& product, const OffloadMapping& offload) {
     return {product.m,
             product.k,
             product.n,

@@ -94,7 +94,8 @@ class Step {
         Work work = elementwise(residual_, 0, 3, 1);
         work.operations = pairs() * (4 * head + kSoftmax);
         work.functions = pairs();
-        work.bytes_written += 2 * 2 * pairs() * kElementBytes;  // both score matrices, upper halves too
+        work.bytes_written +=
+            2 * 2 * pairs() * kElementBytes;  // both score matrices, upper halves too
         return work;
     }
 

@@ -102,8 +102,7 @@ GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& 
     bounds.peak_macs_per_cycle = timing.peak_macs(timing.mode_of(kernel));
     const auto stream = static_cast<double>(config.stream.width.count());
     const auto in_turn = static_cast<double>(tile_cycles(shape, kernel, c, config));
-    bounds.compute_ns =
-        passes * cycle_ns * (static_cast<double>(b) / stream + tiles * in_turn);
+    bounds.compute_ns = passes * cycle_ns * (static_cast<double>(b) / stream + tiles * in_turn);
     const std::int64_t parts = shape.adds ? shape.rows : 1;
     const double tile_bytes = static_cast<double>(std::max(shape.most_slices() * a, parts * c));
     bounds.stream_ns = passes * cycle_ns / stream *

@@ -58,8 +58,9 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
                                 fill_operands(gemm, matrices_of(*lowered), a_case.run.seed, store);
                             },
                             [&a_case, &gemm, &map, lowered](auto& store, auto&) {
-                                return check_product(gemm, matrices_of(*lowered), sum_order(gemm, map.keys),
-                                     a_case.run.seed, store);
+                                return check_product(gemm, matrices_of(*lowered),
+                                                     sum_order(gemm, map.keys), a_case.run.seed,
+                                                     store);
                             }};
         product.program = lowered->program;  // the operands stay known to `contents`
         return product_job(a_case, std::move(product), result);

@@ -91,13 +91,13 @@ class Sequence {
         const program::ChannelId channel{{column, 0}, program::Direction::MM2S, kShimA};
         if (shape_.most_slices() == 1) {
             const std::int64_t rows = step.count * map_.m_ct;
-            push(channel, shim_descriptor(id_of(0, slot), 0, offset, rows * run, {{run, 1}, {rows, k}}),
-                 1);
+            push(channel,
+                 shim_descriptor(id_of(0, slot), 0, offset, rows * run, {{run, 1}, {rows, k}}), 1);
             return;
         }
         program::BufferDescriptor tiles =
             shim_descriptor(id_of(0, slot), 0, offset, held.count * map_.m_ct * run,
-                       {{run, 1}, {map_.m_ct, k}, {held.count, run}});
+                            {{run, 1}, {map_.m_ct, k}, {held.count, run}});
         tiles.iteration = program::Iteration{step.count, map_.m_ct * k, 0};
         push(channel, std::move(tiles), step.count);
     }
@@ -111,11 +111,11 @@ class Sequence {
         if (problem_.b_column_major) {
             const std::int64_t run = TileLayouts::words(map_.k_ct, problem_.b);
             return shim_descriptor(id, 1, first * k, map_.n_ct * k,
-                              {{run, 1}, {map_.n_ct, k}, {shape_.rows, run}});
+                                   {{run, 1}, {map_.n_ct, k}, {shape_.rows, run}});
         }
         const std::int64_t run = TileLayouts::words(map_.n_ct, problem_.b);
         return shim_descriptor(id, 1, TileLayouts::words(first, problem_.b), lowered_.k * run,
-                          {{run, 1}, {lowered_.k, n}});
+                               {{run, 1}, {lowered_.k, n}});
     }
 
     program::BufferDescriptor c_rows(std::int64_t column, const Step& step, std::int64_t id) const {
@@ -123,8 +123,9 @@ class Sequence {
         const std::int64_t n = TileLayouts::words(lowered_.n, problem_.c);
         const std::int64_t run = TileLayouts::words(map_.n_ct, problem_.c);
         const std::int64_t rows = step.count * map_.m_ct;
-        return shim_descriptor(id, 2, step.first * map_.m_ct * n + TileLayouts::words(first, problem_.c),
-                          rows * run, {{run, 1}, {rows, n}});
+        return shim_descriptor(id, 2,
+                               step.first * map_.m_ct * n + TileLayouts::words(first, problem_.c),
+                               rows * run, {{run, 1}, {rows, n}});
     }
 
     void push(program::ChannelId channel, program::BufferDescriptor descriptor,

@@ -15,8 +15,8 @@
 #include "arch/npu/check/ready_program.hpp"
 #include "arch/npu/core/kernel_function.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
-#include "workloads/npu/program_run_testing.hpp"
 #include "workloads/npu/gemm_data.hpp"
+#include "workloads/npu/program_run_testing.hpp"
 #include "workloads/npu/weight_stationary/mapping_search.hpp"
 
 namespace tilesim::workloads::npu::weight_stationary {
@@ -37,7 +37,10 @@ Outcome run(const Machine& m, const GemmProblem& gemm, const WeightStationaryMap
     arch::npu::program::Program program =
         arch::npu::check::prepare(lowered.program, m.npu).program();
     const Bytes bytes{[&](auto& store) { fill_operands(gemm, matrices_of(lowered), 5, store); },
-                      [&](auto& store) { return check_product(gemm, matrices_of(lowered), sum_order(gemm, map), 5, store); }};
+                      [&](auto& store) {
+                          return check_product(gemm, matrices_of(lowered), sum_order(gemm, map), 5,
+                                               store);
+                      }};
     return run_program(m, program, functional ? std::optional{bytes} : std::nullopt);
 }
 
@@ -140,11 +143,14 @@ TEST(WeightStationary, FloatsAreAddedInTheOrderTheReductionHas) {
             arch::npu::check::prepare(lowered.program, m.npu).program();
         WeightStationaryMapping mistaken = map;
         mistaken.reduction = other;
-        const Bytes bytes{[&](auto& store) { fill_widely(lowered, store); },
-                          [&](auto& store) {
-                              EXPECT_FALSE(check_product(gemm, matrices_of(lowered), sum_order(gemm, mistaken), 5, store).match);
-                              return check_product(gemm, matrices_of(lowered), sum_order(gemm, map), 5, store);
-                          }};
+        const Bytes bytes{
+            [&](auto& store) { fill_widely(lowered, store); },
+            [&](auto& store) {
+                EXPECT_FALSE(
+                    check_product(gemm, matrices_of(lowered), sum_order(gemm, mistaken), 5, store)
+                        .match);
+                return check_product(gemm, matrices_of(lowered), sum_order(gemm, map), 5, store);
+            }};
         const ProductCheck check = run_program(m, program, bytes).check;
         EXPECT_TRUE(check.match) << check.first_mismatch;
     }

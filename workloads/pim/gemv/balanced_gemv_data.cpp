@@ -26,8 +26,7 @@ BalancedGemv::BalancedGemv(const GemvProblem& gemv, const PimPlacement& placemen
             }
         });
         for (const std::int64_t block : blocks_leaving(command)) {
-            results_[block] = command.word == PimCommand::kOpenRow ||
-                                      command.op != PimOp::Spill
+            results_[block] = command.word == PimCommand::kOpenRow || command.op != PimOp::Spill
                                   ? kElsewhere + block * placement_.output_registers
                                   : command.word;
         }

@@ -121,7 +121,8 @@ void compare_row(ProductCheck& check, std::int64_t row, double got, double expec
     }
 }
 
-BankWords::BankWords(const arch::memory::device::MemoryConfig& memory, const arch::pim::PimConfig& pim)
+BankWords::BankWords(const arch::memory::device::MemoryConfig& memory,
+                     const arch::pim::PimConfig& pim)
     : channels_(memory.channels),
       banks_per_channel_(memory.banks()),
       interleave_(pim.interleave.count()),

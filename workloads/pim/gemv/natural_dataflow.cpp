@@ -38,8 +38,8 @@ void check_rows(const PimProgram& program, const MemoryConfig& memory) {
     for (const PimCommand& command : program.commands) {
         if (touches_array(command.op) &&
             command.word + command.count > (memory.rows - 1) * program.words_per_row) {
-            throw ConfigError(fmt::format("the matrix needs more than the {} rows of a bank",
-                                          memory.rows - 1));
+            throw ConfigError(
+                fmt::format("the matrix needs more than the {} rows of a bank", memory.rows - 1));
         }
     }
 }
@@ -112,8 +112,9 @@ void tile(const PimConfig& pim, BankSet banks, std::int64_t outputs, std::int64_
 PimProgram lower_tile_pairs(const GemvProblem& gemv, std::int64_t vectors,
                             const MemoryConfig& memory, const PimConfig& pim) {
     if (pim.banks_per_unit != 2 || pim.output_registers == 0) {
-        throw ConfigError("mapping.tile_pairs: needs units of two banks with registers of their "
-                          "own for outputs (pim.banks_per_unit, pim.output_registers)");
+        throw ConfigError(
+            "mapping.tile_pairs: needs units of two banks with registers of their "
+            "own for outputs (pim.banks_per_unit, pim.output_registers)");
     }
     PimProgram program{words_per_row(memory, pim), {}};
     const std::int64_t units = memory.channels * memory.banks() / pim.banks_per_unit;
@@ -201,8 +202,8 @@ class Natural final : public Dataflow {
         return !mapping.empty() && &mapping.dataflow() == this;
     }
     bool serves(const Problem& problem, const Device& device) const override {
-        return device.has<PimConfig>() && (problem.find<GemvProblem>() != nullptr ||
-                                           problem.find<GemmProblem>() != nullptr);
+        return device.has<PimConfig>() &&
+               (problem.find<GemvProblem>() != nullptr || problem.find<GemmProblem>() != nullptr);
     }
     Mapping read(Node& mapping) const override {
         mapping.child(name(), summary()).done();

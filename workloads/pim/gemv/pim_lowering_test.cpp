@@ -47,7 +47,7 @@ TEST(PimLowering, LanesOfAnOutputAreFoldedByShiftsAndAdditions) {
     const auto folds = [&](std::int64_t m, std::int64_t k) {
         return count_of(commands({m, k}, config), PimOp::Alu, PimCommand::Purpose::Fold);
     };
-    EXPECT_EQ(folds(2304, 768), 28 + 1 + 6);      // tiles of 2 rows in 2 registers: 14 shifts each
+    EXPECT_EQ(folds(2304, 768), 28 + 1 + 6);       // tiles of 2 rows in 2 registers: 14 shifts each
     EXPECT_EQ(folds(3 * 2560, 2560), 24 + 1 + 4);  // of 4
     EXPECT_EQ(folds(2048, 2048), 0 + 1 + 0);       // of 16: the registers are added
     EXPECT_EQ(folds(4096, 4096), 0);               // of 32: every lane is an output
@@ -180,7 +180,8 @@ TEST(PimLowering, TheBanksEnterAndLeaveThePimModeByItsSteps) {
     none.modes.around = arch::pim::ModeConfig::Around::Nothing;
     EXPECT_EQ(visits(commands({2304, 768}, none)), std::vector<std::int64_t>{-1});
     none.modes.on = {{arch::pim::ModeStep::Kind::Visit, 1}};
-    EXPECT_EQ(visits(commands({2304, 768}, none)), (std::vector<std::int64_t>{1, -1, 1, -1, 1, -1}));
+    EXPECT_EQ(visits(commands({2304, 768}, none)),
+              (std::vector<std::int64_t>{1, -1, 1, -1, 1, -1}));
 }
 
 TEST(PimLowering, BetweenPhasesTheModeIsLeftAndEnteredAgain) {

@@ -94,16 +94,15 @@ double multiply_bound_ns(const Case& a_case, const Product& product) {
 double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
                const GemvProblem& gemv, const PimPlacement& p, double in_banks_ns) {
     // Sums the host reads beside the results that the system on chip would have as well.
-    const double lanes =
-        pim.fold == arch::pim::Fold::Host && !pim.reduction_tree && p.m < p.lanes
-            ? static_cast<double>(p.lanes) / static_cast<double>(p.m)
-            : 1;
+    const double lanes = pim.fold == arch::pim::Fold::Host && !pim.reduction_tree && p.m < p.lanes
+                             ? static_cast<double>(p.lanes) / static_cast<double>(p.m)
+                             : 1;
     const bool reads_parts = pim.split_reduction != arch::pim::SplitReduction::Uncharged;
-    const double sums =
-        static_cast<double>(gemv.m) * (reads_parts ? static_cast<double>(p.mapping.split_k) * lanes : lanes) -
-        static_cast<double>(gemv.m);
-    const double bytes = sums * static_cast<double>(arch::base::bits_of(gemv.accumulate)) /
-                         arch::base::kBitsPerByte;
+    const double sums = static_cast<double>(gemv.m) *
+                            (reads_parts ? static_cast<double>(p.mapping.split_k) * lanes : lanes) -
+                        static_cast<double>(gemv.m);
+    const double bytes =
+        sums * static_cast<double>(arch::base::bits_of(gemv.accumulate)) / arch::base::kBitsPerByte;
     const double ns = bytes / static_cast<double>(soc.bandwidth.count()) * kNanosecondsPerSecond;
     return pim.split_reduction == arch::pim::SplitReduction::Overlapped
                ? std::max(0.0, ns - in_banks_ns)
@@ -139,8 +138,8 @@ void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
     if (result.status != Status::Ok) {
         return;
     }
-    const double on_host_ns = host_ns(a_case.device.get<arch::pim::SocConfig>(), pim, gemv,
-                                      placement, result.time_ns);
+    const double on_host_ns =
+        host_ns(a_case.device.get<arch::pim::SocConfig>(), pim, gemv, placement, result.time_ns);
     result.time_ns += on_host_ns;
     result.details["rest_on_host_ns"] = on_host_ns;
     set_rates(result, gemv.macs(), a_case.device.memory.clock);

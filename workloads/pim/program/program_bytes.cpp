@@ -53,8 +53,7 @@ void ProgramBytes::on_pim_command(std::size_t at, const PimCommand& command) {
         auto& registers = inputs_[channel];
         registers.clear();
         const std::int64_t bits = lanes_ * arch::base::bits_of(workload_.weights);
-        const std::int64_t elements =
-            command.count * bits / arch::base::bits_of(workload_.input);
+        const std::int64_t elements = command.count * bits / arch::base::bits_of(workload_.input);
         for (std::int64_t i = 0; i < elements; ++i) {
             registers[command.k + i] = input(command.k + i);
         }
@@ -88,8 +87,8 @@ void ProgramBytes::multiply(std::int64_t channel, std::int64_t bank, const PimCo
             continue;  // not held: contributes nothing, and the check will say so
         }
         double& sum = block.sums[static_cast<std::size_t>(i % std::max(rows_, lanes_))];
-        sum = operands_.add(sum, weight(channel, bank, command.word + i / lanes_, i % lanes_) *
-                                     value->second);
+        sum = operands_.add(
+            sum, weight(channel, bank, command.word + i / lanes_, i % lanes_) * value->second);
     }
 }
 

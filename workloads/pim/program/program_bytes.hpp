@@ -49,7 +49,7 @@ class ProgramBytes final : public arch::pim::PimListener {
     gemv::GemvOperands operands_;
     std::int64_t banks_;
     std::int64_t lanes_;
-    std::int64_t rows_;  // of a tile
+    std::int64_t rows_;                                              // of a tile
     std::map<std::int64_t, std::map<std::int64_t, double>> inputs_;  // channel: element, value
     std::map<std::array<std::int64_t, 3>, Block> blocks_;            // channel, bank, row block
     std::vector<Result> results_;

@@ -29,8 +29,8 @@ void read_source(Node& node, ProblemSource& source, ProgramWorkload& workload) {
     node.optional("commands", workload.text, "a command a line (a block of text)");
     node.optional("file", file, "a file of commands, beside this one");
     node.optional("aim_trace", trace, "a trace of the AiM simulator, beside this one");
-    const int given = (workload.text.empty() ? 0 : 1) + (file.empty() ? 0 : 1) +
-                      (trace.empty() ? 0 : 1);
+    const int given =
+        (workload.text.empty() ? 0 : 1) + (file.empty() ? 0 : 1) + (trace.empty() ? 0 : 1);
     if (given != 1) {
         node.error("", "must hold one of commands, file and aim_trace");
         return;
@@ -96,8 +96,8 @@ class ProgramJob final : public Job {
                              static_cast<double>(arch::base::bits_of(workload.weights));
         const auto& memory = case_.device.memory;
         const double units = static_cast<double>(memory.channels * memory.banks());
-        gemv::run_program(runner, case_, program_, words * lanes * units,
-                          bytes ? &*bytes : nullptr, result);
+        gemv::run_program(runner, case_, program_, words * lanes * units, bytes ? &*bytes : nullptr,
+                          result);
         if (result.status != Status::Ok) {
             return;
         }

@@ -20,7 +20,7 @@ struct Places {
     Place router = Place::Soc;
     Place up = Place::Banks;    // of the feed-forward part, with its gate
     Place down = Place::Banks;  // of the feed-forward part
-    Place head = Place::Soc;  // the vocabulary
+    Place head = Place::Soc;    // the vocabulary
 };
 
 // A transformer answering a prompt; its matrices' sizes replace those of `format`.
