@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/bellman_ford_shortest_paths.hpp>
-#include <boost/graph/howard_cycle_ratio.hpp>
 #include <boost/graph/strong_components.hpp>
-#include <boost/property_map/transform_value_property_map.hpp>
 #include <cmath>
 #include <map>
 #include <utility>
+
+#include "arch/npu/check/tightest_cycle.hpp"
 
 namespace tilesim::arch::npu::check {
 
@@ -17,9 +16,6 @@ namespace {
 constexpr double kTolerance = 1e-9;  // of rates and token counts, which are small fractions
 
 using Untimed = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
-using Timed = boost::adjacency_list<
-    boost::vecS, boost::vecS, boost::directedS, boost::no_property,
-    boost::property<boost::edge_weight_t, double, boost::property<boost::edge_weight2_t, double>>>;
 
 }  // namespace
 
@@ -120,8 +116,7 @@ std::size_t MarkedGraph::nodes_with(Frame frame) const {
 }
 
 std::optional<MarkedGraph::Ratio> MarkedGraph::period(Frame frame) const {
-    std::vector<Node>
-        nodes;  // in the frame's part of the graph: Howard looks at all again and again
+    std::vector<Node> nodes;  // in the frame's part of the graph
     std::vector<std::size_t> place(names_.size());
     for (Node node = 0; node < names_.size(); ++node) {
         place[node] = nodes.size();
@@ -129,35 +124,20 @@ std::optional<MarkedGraph::Ratio> MarkedGraph::period(Frame frame) const {
             nodes.push_back(node);
         }
     }
-    Timed graph(nodes.size());
+    std::vector<TimedEdge> edges;
     for (const Edge& edge : edges_) {
         if (connected(frame_of_[edge.a], frame) && consistent(edge)) {
             const double tokens = edge.tokens / rates_[frame_of_[edge.a]];
-            boost::add_edge(place[edge.a], place[edge.b], {edge.time, tokens}, graph);
+            edges.push_back({place[edge.a], place[edge.b], edge.time, tokens});
         }
     }
-    // A cycle with no token left, or fewer, has no period.
-    std::vector<double> distance(nodes.size(), 0.0);
-    const auto tokens = boost::get(boost::edge_weight2, graph);
-    const bool moves = boost::bellman_ford_shortest_paths(
-        graph, nodes.size() + 1,
-        boost::distance_map(boost::make_iterator_property_map(
-                                distance.begin(), boost::get(boost::vertex_index, graph)))
-            .weight_map(boost::make_transform_value_property_map(
-                [](double each) { return each - kTolerance; }, tokens)));
-    if (!moves) {
+    const std::optional<TightestCycle> tightest = tightest_cycle(nodes.size(), edges);
+    if (!tightest) {
         return std::nullopt;
     }
-    std::vector<boost::graph_traits<Timed>::edge_descriptor> critical;
-    const double ratio =
-        boost::maximum_cycle_ratio(graph, boost::get(boost::vertex_index, graph),
-                                   boost::get(boost::edge_weight, graph), tokens, &critical);
-    if (critical.empty() || !std::isfinite(ratio)) {
-        return std::nullopt;
-    }
-    Ratio result{ratio / rates_[frame], frame, {}};
-    for (const auto& edge : critical) {
-        result.critical.push_back(names_[nodes[boost::source(edge, graph)]]);
+    Ratio result{tightest->ratio / rates_[frame], frame, {}};
+    for (const std::size_t node : tightest->nodes) {
+        result.critical.push_back(names_[nodes[node]]);
     }
     return result;
 }
