@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "arch/base/units.hpp"
@@ -12,11 +13,21 @@ namespace {
 
 constexpr std::size_t kParts = 16;  // marks a round
 using arch::base::kPercent;
-// The earliest look: a round and a quarter have followed the first half of one. Only where
-// launching takes no longer than a round: with shorter ones, the first few work on what was read
-// meanwhile.
-constexpr std::size_t kEarlyLook = 7 * kParts / 4;
+// The earliest looks, a quarter or half of a round apart: whether all stretches of a round that end
+// in the last quarter take about the same. The first begin right after the launch, while results of
+// the round before are not yet on their way, so the sooner the look the more alike they have to be.
+// Only where launching takes no longer than a round: with shorter ones, the first few work on what
+// was read meanwhile.
+struct EarlyLook {
+    std::size_t marks;  // seen by then
+    std::size_t first;  // part of a round a stretch begins at
+    double spread_percent;
+};
+constexpr EarlyLook kEarlyLooks[] = {
+    {5 * kParts / 4, 1, 0.5}, {6 * kParts / 4, kParts / 4, 0.5}, {7 * kParts / 4, kParts / 2, 1}};
 constexpr double kLongestFirst = 2;  // rounds' time, launch included
+// Of fewer rounds launch and end are so much that a little more is simulated: the last early look.
+constexpr double kManyRounds = 16;
 // Looked at every half round from here on: the first round is out of the way, and one and a half
 // have followed it.
 constexpr std::size_t kFirstLook = 5 * kParts / 2;
@@ -51,9 +62,9 @@ bool RoundSampler::note(arch::base::Femtoseconds now, const workloads::Rounds& a
     const std::size_t before = marks_.size();
     while (at.done * kParts >= static_cast<double>(marks_.size() + 1)) {
         marks_.push_back({now, totals_()});
-        if (marks_.size() == kEarlyLook) {
-            stride_ = early_stride();
-        } else if (marks_.size() >= kFirstLook && marks_.size() % (kParts / 2) == 0) {
+        if (marks_.size() < kFirstLook) {
+            stride_ = stride_ ? stride_ : early_stride();
+        } else if (marks_.size() % (kParts / 2) == 0) {
             stride_ = calm_stride();
             if (!stride_) {
                 stride_ = repeated_stride();
@@ -72,7 +83,14 @@ double RoundSampler::simulated() const {
 
 // Of long rounds, before the second has ended.
 std::optional<RoundSampler::Stride> RoundSampler::early_stride() const {
-    const std::optional<Stride> stride = stride_after(kParts / 2);
+    const auto* look =
+        std::find_if(std::begin(kEarlyLooks), std::end(kEarlyLooks),
+                     [this](const EarlyLook& each) { return each.marks == marks_.size(); });
+    if (look == std::end(kEarlyLooks) ||
+        (rounds_ < kManyRounds && std::next(look) != std::end(kEarlyLooks))) {
+        return std::nullopt;
+    }
+    const std::optional<Stride> stride = stride_after(look->first, look->spread_percent);
     return stride && time_at(kParts - 1) <= kLongestFirst * stride->period ? stride : std::nullopt;
 }
 
@@ -81,11 +99,12 @@ std::optional<RoundSampler::Stride> RoundSampler::calm_stride() const {
     if (marks_.size() >= 3 * kParts) {
         return std::nullopt;  // whole rounds tell more
     }
-    return stride_after(kParts);
+    return stride_after(kParts, kCalmPercent);
 }
 
 // When every stretch as long as a round, from this part on, takes about the same.
-std::optional<RoundSampler::Stride> RoundSampler::stride_after(std::size_t part) const {
+std::optional<RoundSampler::Stride> RoundSampler::stride_after(std::size_t part,
+                                                               double spread_percent) const {
     std::vector<double> lengths;
     for (std::size_t mark = part + kParts - 1; mark < marks_.size(); ++mark) {
         lengths.push_back(time_at(mark) - time_at(mark - kParts));
@@ -93,7 +112,7 @@ std::optional<RoundSampler::Stride> RoundSampler::stride_after(std::size_t part)
     const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
     const double mean = mean_of(lengths);
     const double spread = kPercent * (*most - *least) / mean;
-    if (spread > kCalmPercent) {
+    if (spread > spread_percent) {
         return std::nullopt;
     }
     return Stride{mean, 1 + spread / 2, 1};

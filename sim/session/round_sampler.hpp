@@ -67,7 +67,7 @@ class RoundSampler {
     double share_left() const { return 1 - simulated() / rounds_; }
     std::optional<Stride> early_stride() const;
     std::optional<Stride> calm_stride() const;
-    std::optional<Stride> stride_after(std::size_t part) const;
+    std::optional<Stride> stride_after(std::size_t part, double spread_percent) const;
     std::optional<Stride> repeated_stride() const;
     std::optional<Stride> stride_over(const std::vector<double>& lengths,
                                       std::size_t pattern) const;
