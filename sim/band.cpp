@@ -23,10 +23,9 @@ constexpr double kFarSize = 8;
 // Those of another device, or of other types, count this much.
 constexpr double kOtherDevice = 0.5;
 constexpr double kOtherTypes = 0.7;
-// Nine of ten errors are below this many times their mean: 2.06 were they spread normally, 2.30
-// were they after Laplace's law; those of the suites lie between. A few rows tell their mean
-// better than their ninth decile.
-constexpr double kNineOfTen = 2.2;
+// Nine of ten errors that are spread normally are below this many times their mean. A few rows tell
+// their mean better than their ninth decile.
+constexpr double kNineOfTen = 2.06;
 
 std::vector<std::string> cells_of(const std::string& line) {
     std::vector<std::string> cells;

@@ -22,9 +22,9 @@ std::vector<Residual> rows(std::size_t count, const std::string& device = "board
 TEST(Band, HoldsNineOfTenErrorsOfRowsAlike) {
     const auto band = band_of(kRun, 100, rows(20));
     ASSERT_TRUE(band);
-    // 0.01 to 0.2: 0.105 on average, and 2.2 times that.
-    EXPECT_NEAR(band->high_ns, 100 * std::exp(0.231), 1e-9);
-    EXPECT_NEAR(band->low_ns, 100 * std::exp(-0.231), 1e-9);
+    // 0.01 to 0.2: 0.105 on average, and 2.06 times that.
+    EXPECT_NEAR(band->high_ns, 100 * std::exp(0.2163), 1e-9);
+    EXPECT_NEAR(band->low_ns, 100 * std::exp(-0.2163), 1e-9);
     EXPECT_EQ(band->rows, 20);
     EXPECT_EQ(band->far, "");
 }
@@ -40,10 +40,10 @@ TEST(Band, RowsAParameterWasSetOnCountWhereThereIsLittleElse) {
     const Residual fitted{"dataflow", "board", "", "int8/int8", 1000, 0.5, true};
     std::vector<Residual> few = rows(4);
     few.push_back(fitted);
-    EXPECT_NEAR(band_of(kRun, 100, few)->high_ns, 100 * std::exp(2.2 * 0.12), 1e-9);
+    EXPECT_NEAR(band_of(kRun, 100, few)->high_ns, 100 * std::exp(2.06 * 0.12), 1e-9);
     std::vector<Residual> enough = rows(5);
     enough.push_back(fitted);
-    EXPECT_NEAR(band_of(kRun, 100, enough)->high_ns, 100 * std::exp(2.2 * 0.03), 1e-9);
+    EXPECT_NEAR(band_of(kRun, 100, enough)->high_ns, 100 * std::exp(2.06 * 0.03), 1e-9);
 }
 
 TEST(Band, RowsOfAnotherDeviceOtherTypesOrAnotherSizeCountLess) {
@@ -51,7 +51,7 @@ TEST(Band, RowsOfAnotherDeviceOtherTypesOrAnotherSizeCountLess) {
     const auto half = [&same](const Residual& other) {
         std::vector<Residual> all = same;
         all.push_back(other);
-        return std::log(band_of(kRun, 100, all)->high_ns / 100) / 2.2;
+        return std::log(band_of(kRun, 100, all)->high_ns / 100) / 2.06;
     };
     const auto mean = [](double weight) { return (5 * 0.03 + weight * 0.5) / (5 + weight); };
     EXPECT_NEAR(half({"dataflow", "board", "", "int8/int8", 1000, 0.5}), mean(1), 1e-9);
@@ -72,7 +72,7 @@ TEST(Band, AMachinesOwnRowsCountAloneWhereThereAreEnough) {
     EXPECT_EQ(band_of(run, 100, all)->rows, 24);
     all.push_back({"dataflow", "board", "phoenix", "int8/int8", 1000, 0.3});
     EXPECT_EQ(band_of(run, 100, all)->rows, 5);
-    EXPECT_NEAR(band_of(run, 100, all)->high_ns, 100 * std::exp(2.2 * 0.08), 1e-9);
+    EXPECT_NEAR(band_of(run, 100, all)->high_ns, 100 * std::exp(2.06 * 0.08), 1e-9);
     EXPECT_EQ(band_of(kRun, 100, all)->rows, 20);
     run.macs = 8000;
     EXPECT_EQ(band_of(run, 100, all)->rows, 25);
