@@ -186,8 +186,9 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
     const double times = times_as_many(a_case.problem);
     trials.run(promising_of(candidates, kLookedAt), rounded(times * kTried));
     if (trials.best().empty()) {
-        throw arch::base::config::ConfigError(fmt::format(
-            "workload: no {} mapping fits this device and these types", dataflow.name()));
+        throw arch::base::config::ConfigError(
+            fmt::format("workload: no {} mapping fits this device, these types and this size",
+                        dataflow.name()));
     }
     // A small product may be better off on a part of the array, whose transfers are fewer.
     for (std::size_t better = rounded(times); better > 0; --better) {

@@ -35,7 +35,8 @@ std::vector<TuneCandidate> tune_space(const Scenario& scenario) {
     }
     if (space.empty()) {
         throw arch::base::config::ConfigError(
-            fmt::format("tune: no mapping of this workload to search on '{}'; without one the "
+            fmt::format("tune: no mapping to search of a workload of these types and this size on "
+                        "'{}'; without one the "
                         "default is taken, others are swept",
                         scenario.device.name));
     }

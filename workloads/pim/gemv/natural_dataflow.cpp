@@ -38,8 +38,8 @@ void check_rows(const PimProgram& program, const MemoryConfig& memory) {
     for (const PimCommand& command : program.commands) {
         if (touches_array(command.op) &&
             command.word + command.count > (memory.rows - 1) * program.words_per_row) {
-            throw ConfigError(
-                fmt::format("the matrix needs more than the {} rows of a bank", memory.rows - 1));
+            throw ConfigError(fmt::format(
+                "workload: the matrix needs more than the {} rows of a bank", memory.rows - 1));
         }
     }
 }

@@ -126,7 +126,8 @@ void set_degree(PimPlacement& p, const PimConfig& pim) {
     const std::int64_t most = largest_degree(p, pim);
     if (most < 1) {
         throw ConfigError(fmt::format(
-            "the tile of {} x {} needs {} output registers for {} sums beside {} input registers, "
+            "mapping.pimnast: the tile of {} x {} needs {} output registers for {} sums beside {} "
+            "input registers, "
             "{}",
             p.m, p.k, outputs, p.sums * p.accumulator_sets, p.mapping.input_registers,
             what_there_is(pim.output_registers > 0 ? pim.output_registers : pim.registers, pim)));
@@ -410,15 +411,15 @@ void check_capacity(std::int64_t share, const MemoryConfig& memory) {
     const std::int64_t bank = memory.row.count() * (memory.rows - 1);  // one row: mode registers
     if (share > bank) {
         throw ConfigError(fmt::format(
-            "the matrix needs {} bytes of every bank, but a bank holds {}", share, bank));
+            "workload: the matrix needs {} bytes of every bank, but a bank holds {}", share, bank));
     }
 }
 
 void check_pages(const PimPlacement& p, const PimConfig& pim) {
     if (p.page_needed > pim.page.count()) {
-        throw ConfigError(
-            fmt::format("the placement interleaves {} bytes, but pages (pim.page) are {} bytes",
-                        p.page_needed, pim.page.count()));
+        throw ConfigError(fmt::format(
+            "mapping: the placement interleaves {} bytes, but pages (pim.page) are {} bytes",
+            p.page_needed, pim.page.count()));
     }
 }
 
