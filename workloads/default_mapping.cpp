@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -180,15 +182,17 @@ class Trials {
 
 }  // namespace
 
-Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner) {
+Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner,
+                     const std::function<std::string()>& why) {
     const std::vector<Candidate> candidates = dataflow.candidates(a_case);
     Trials trials(a_case, runner);
     const double times = times_as_many(a_case.problem);
     trials.run(promising_of(candidates, kLookedAt), rounded(times * kTried));
     if (trials.best().empty()) {
+        const std::string reason = why ? why() : "";
         throw arch::base::config::ConfigError(
-            fmt::format("workload: no {} mapping fits this device, these types and this size",
-                        dataflow.name()));
+            fmt::format("workload: no {} mapping fits this device, these types and this size{}{}",
+                        dataflow.name(), reason.empty() ? "" : ": ", reason));
     }
     // A small product may be better off on a part of the array, whose transfers are fewer.
     for (std::size_t better = rounded(times); better > 0; --better) {

@@ -1,7 +1,9 @@
 // The mapping of a case that gives none: what a short look at the most promising ones favours.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string>
 
 #include "workloads/dataflow.hpp"
 
@@ -10,7 +12,9 @@ namespace tilesim::workloads {
 // Of the dataflow's candidates those expected to be fastest are simulated, sampled, what the tried
 // ones took correcting what is expected of the others; then variants of the fastest, for small
 // products as long as they help. The fastest of all is taken. Throws ConfigError where none fits.
-Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner);
+// `why`: none fits, where that is known.
+Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner,
+                     const std::function<std::string()>& why = {});
 
 // The best of a few of another dataflow's mappings, where it is faster than the choice.
 std::optional<Choice> faster_of(const Dataflow& rival, const Choice& choice, const Case& a_case,

@@ -72,6 +72,18 @@ TEST(DefaultMapping, WhatSamplingLeavesOpenIsDecidedByWholeRuns) {
     EXPECT_EQ(times.whole, (std::set<int>{1, 2}));  // the third cannot be the fastest
 }
 
+TEST(DefaultMapping, WhereNoneFitsTheReasonIsSaid) {
+    Times times({});
+    try {
+        best_expected(CountedNumbers(0), Case{}, times, [] { return "column 0 has no shim"; });
+        FAIL() << "none fits";
+    } catch (const arch::base::config::ConfigError& error) {
+        EXPECT_NE(std::string(error.what()).find("this size: column 0 has no shim"),
+                  std::string::npos)
+            << error.what();
+    }
+}
+
 TEST(DefaultMapping, WhatIsKnownWellEnoughIsNotSimulatedAgain) {
     Times times({{1, {1000, 1, 1100}}, {2, {1005, 5, 1000}}});
     EXPECT_EQ(chosen(2, times), 1);
