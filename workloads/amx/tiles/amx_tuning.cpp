@@ -247,4 +247,27 @@ std::vector<Candidate> variants_of(const Dataflow& dataflow, const Case& a_case,
     return list;
 }
 
+std::vector<Candidate> neighbours_of(const Dataflow& dataflow, const Case& a_case,
+                                     const AmxMapping& mapping) {
+    const auto& gemm = a_case.problem.get<GemmProblem>();
+    const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
+    std::vector<Candidate> list = variants_of(dataflow, a_case, mapping);
+    using Order = AmxMapping::Order;
+    for (const auto& [m, n] : {std::pair{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}}) {
+        for (const Order order : {Order::Interleaved, Order::Preloaded, Order::Switched,
+                                  Order::Reference, Order::KInnermost}) {
+            AmxMapping map = mapping;
+            map.m_acc += m;
+            map.n_acc += n;
+            map.order = order;
+            if (map.m_acc < 1 || map.n_acc < 1 || (m == 0 && n == 0 && order == mapping.order)) {
+                continue;
+            }
+            map.threads = whole_socket(gemm, map.m_acc, map.n_acc, cores).threads;
+            add_amx(list, dataflow, a_case, gemm, map, tiles_of(gemm));
+        }
+    }
+    return list;
+}
+
 }  // namespace tilesim::workloads::amx::tiles

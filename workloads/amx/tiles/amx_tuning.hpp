@@ -18,5 +18,8 @@ std::vector<Candidate> candidates_of(const Dataflow& dataflow, const Case& a_cas
 // The mapping with one of its other keys changed: prefetches, loop order, cache blocks, shares.
 std::vector<Candidate> variants_of(const Dataflow& dataflow, const Case& a_case,
                                    const AmxMapping& mapping);
+// These, and its blocks a tile smaller or larger, in each order of loads.
+std::vector<Candidate> neighbours_of(const Dataflow& dataflow, const Case& a_case,
+                                     const AmxMapping& mapping);
 
 }  // namespace tilesim::workloads::amx::tiles

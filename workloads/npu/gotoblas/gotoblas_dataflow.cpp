@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
 #include "arch/base/limit.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "workloads/attribution.hpp"
+#include "workloads/default_mapping.hpp"
 #include "workloads/npu/gotoblas/gotoblas.hpp"
 #include "workloads/npu/gotoblas/gotoblas_data.hpp"
 #include "workloads/npu/npu_machine.hpp"
@@ -78,9 +80,25 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
         return problem.find<GemmProblem>() != nullptr && stream_fed(device);
     }
 
-    Choice choose(const Case& a_case, Runner&) const override {
-        return {mapping_of(a_case, keys_for(a_case)),
-                "no mapping given: the largest blocks that fit, see `mapping`"};
+    // The largest blocks that fit; of a small product, which one or a few of them hold, how the
+    // last are filled and what overlaps decides: some are simulated.
+    Choice choose(const Case& a_case, Runner& runner) const override {
+        constexpr double kSmallMacs = 1LL << 26;
+        Choice largest{mapping_of(a_case, keys_for(a_case)),
+                       "no mapping given: the largest blocks that fit, see `mapping`"};
+        if (a_case.problem.get<GemmProblem>().macs() > kSmallMacs) {
+            return largest;
+        }
+        const Choice tried = best_expected(*this, a_case, runner);
+        const auto whole_ns = [&](const Mapping& mapping) {
+            Case candidate = a_case;
+            candidate.mapping = mapping;
+            candidate.run.functional = false;
+            candidate.run.sampled = false;
+            const RunResult run = runner.run(candidate);
+            return run.status == Status::Ok ? run.time_ns : std::numeric_limits<double>::max();
+        };
+        return whole_ns(tried.mapping) < whole_ns(largest.mapping) ? tried : largest;
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
