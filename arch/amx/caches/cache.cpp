@@ -92,15 +92,21 @@ bool Cache::by_chance() {
            next_random() % kPercent < static_cast<std::uint64_t>(random_percent_);
 }
 
-// The first way without a line, else the one used longest ago or any.
 Cache::Victim Cache::install(Line line, bool dirty) {
     const std::size_t set = set_of(line);
-    Marks& marks = marks_[set];
     if (const std::int64_t way = find(line, set); way >= 0) {
         use(set, way);
-        marks.dirty |= (dirty ? 1U : 0U) << way;
+        marks_[set].dirty |= (dirty ? 1U : 0U) << way;
         return {};
     }
+    return install_absent(line, dirty);
+}
+
+// The first way without a line, else the one used longest ago or any.
+Cache::Victim Cache::install_absent(Line line, bool dirty) {
+    SIM_DCHECK(!contains(line), "line {} is there already", line);
+    const std::size_t set = set_of(line);
+    Marks& marks = marks_[set];
     std::int64_t way = 0;
     const std::uint32_t empty = every_way_ & ~marks.taken;
     if (empty != 0) {

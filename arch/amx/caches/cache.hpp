@@ -101,6 +101,8 @@ class Cache {
     bool write(Line line);
     // Puts the line in; what had to leave. A line that is there stays.
     Victim install(Line line, bool dirty);
+    // As `install` of a line that is not there.
+    Victim install_absent(Line line, bool dirty);
     // Takes the line out; true when it was dirty.
     bool remove(Line line);
     void clean(Line line);

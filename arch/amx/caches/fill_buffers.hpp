@@ -6,10 +6,12 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
 #include "arch/amx/caches/cache.hpp"
+#include "arch/base/check.hpp"
 #include "arch/base/spread.hpp"
 
 namespace tilesim::arch::amx::caches {
@@ -75,12 +77,35 @@ class FillBuffers {
     }
 
     // A free one, for a line.
-    FillBuffer& take(Line line);
+    FillBuffer& take(Line line) {
+        FillBuffer& buffer = take_any();
+        buffer.line = line;
+        buffer.moves = true;
+        Held& held = held_[slot_of(line)];
+        ++held.count;
+        held.latest = index_of(buffer);
+        return buffer;
+    }
     // A free one, for a wait until `cycle`.
     FillBuffer& take_wait(std::int64_t cycle);
     // Its line is ready from `cycle` on.
-    void set_ready(FillBuffer& buffer, std::int64_t cycle);
-    void give_back(FillBuffer& buffer);
+    void set_ready(FillBuffer& buffer, std::int64_t cycle) {
+        if (buffer.ready_at != kUnknownCycle) {
+            dequeue(moves_, buffer);
+        }
+        buffer.ready_at = cycle;
+        enqueue(moves_, buffer);
+    }
+    void give_back(FillBuffer& buffer) {
+        dequeue(buffer.moves ? moves_ : waits_, buffer);
+        if (buffer.moves) {
+            --held_[slot_of(buffer.line)].count;
+        }
+        buffer.line = Cache::kNone;
+        buffer.busy = false;
+        free_ |= std::uint64_t{1} << index_of(buffer);
+        --busy_;
+    }
     // Every buffer whose line nobody knows of yet.
     template <class Body>
     void each_unasked(Body body) {
@@ -110,9 +135,46 @@ class FillBuffers {
         return queue.empty() ? kUnknownCycle : buffers_[queue.front()].ready_at;
     }
     const FillBuffer* search(Line line) const;
-    FillBuffer& take_any();
-    void enqueue(Queue& queue, const FillBuffer& buffer);
-    void dequeue(Queue& queue, const FillBuffer& buffer) const;
+    FillBuffer& take_any() {
+        SIM_DCHECK(!full(), "no fill buffer is free");
+        FillBuffer& buffer = buffers_[static_cast<std::size_t>(std::countr_zero(free_))];
+        free_ &= free_ - 1;
+        ++busy_;
+        buffer.busy = true;
+        buffer.asked = true;
+        buffer.fills_l1 = false;
+        buffer.own = false;
+        buffer.ready_at = kUnknownCycle;
+        buffer.order = order_++;
+        buffer.waiters.clear();
+        return buffer;
+    }
+    // Behind all that are ready sooner, or at the same time in a buffer taken before.
+    void enqueue(Queue& queue, const FillBuffer& buffer) {
+        if (queue.behind == queue.of.size()) [[unlikely]] {
+            move_to_start(queue);
+        }
+        std::size_t place = queue.behind++;
+        for (; place > queue.first; --place) {
+            const FillBuffer& before = buffers_[queue.of[place - 1]];
+            if (before.ready_at < buffer.ready_at ||
+                (before.ready_at == buffer.ready_at && before.order < buffer.order)) {
+                break;
+            }
+            queue.of[place] = queue.of[place - 1];
+        }
+        queue.of[place] = index_of(buffer);
+    }
+    // Where it is there: a line nobody knows of is not.
+    void dequeue(Queue& queue, const FillBuffer& buffer) const {
+        if (!queue.empty() && queue.front() == index_of(buffer)) {  // as mostly
+            ++queue.first;
+            return;
+        }
+        dequeue_from_within(queue, buffer);
+    }
+    static void move_to_start(Queue& queue);
+    void dequeue_from_within(Queue& queue, const FillBuffer& buffer) const;
     std::uint8_t index_of(const FillBuffer& buffer) const {
         return static_cast<std::uint8_t>(&buffer - buffers_.data());
     }

@@ -29,26 +29,6 @@ bool PrivateCaches::pending(Line line) const {
     return std::find(pending_.begin(), pending_.end(), line) != pending_.end();
 }
 
-void PrivateCaches::load_missing(Line line, FillBuffer* buffer, std::int64_t now,
-                                 std::uint32_t waiter, bool fills_l1) {
-    if (buffer == nullptr) {
-        buffer = &take_free_buffer(line, now, false);
-    }
-    buffer->fills_l1 = buffer->fills_l1 || fills_l1;
-    ++counters_.l1_misses;
-    buffer->waiters.push_back(waiter);
-    if (config_.l1_next_line && !l1_.contains(line + 1)) {
-        take_buffer(line + 1, now, true, false);
-    }
-}
-
-FillBuffer& PrivateCaches::take_free_buffer(Line line, std::int64_t now, bool own) {
-    FillBuffer& buffer = buffers_.take(line);
-    buffer.own = own;
-    ask(buffer, now);
-    return buffer;
-}
-
 // PREFETCHT1 and T2 go to the L2 even where the L1 has the line.
 PrivateCaches::Outcome PrivateCaches::prefetch(Line line, bool into_l1, std::int64_t now) {
     if (into_l1) {
@@ -88,27 +68,17 @@ PrivateCaches::Outcome PrivateCaches::stream(Line line, std::int64_t now) {
     return Outcome::Waiting;
 }
 
-// The L2 answers `l2_latency` after the access; its misses go to the uncore.
-void PrivateCaches::ask(FillBuffer& buffer, std::int64_t now) {
-    buffer.asked = true;
+bool PrivateCaches::ask_uncore(FillBuffer& buffer, std::int64_t now) {
     buffer.level = Level::L3;
-    if (l2_.touch(buffer.line)) {
-        ++counters_.l2_hits;
-        buffer.level = Level::L2;
-        buffers_.set_ready(buffer, now + config_.l2_latency.count());
-    } else {
-        buffer.asked = request(buffer.own ? UncoreRequest::Kind::Own : UncoreRequest::Kind::Read,
-                               buffer.line, now);
-        if (!buffer.asked) {
-            ++unasked_;
-            return;
-        }
-        ++counters_.l2_misses;
-        take_quarter(buffer.line, now);
+    buffer.asked = request(buffer.own ? UncoreRequest::Kind::Own : UncoreRequest::Kind::Read,
+                           buffer.line, now);
+    if (!buffer.asked) {
+        ++unasked_;
+        return false;
     }
-    if (!buffer.own) {  // stores train nothing
-        prefetch_l2(buffer.line, buffer.level != Level::L2, now);
-    }
+    ++counters_.l2_misses;
+    take_quarter(buffer.line, now);
+    return true;
 }
 
 bool PrivateCaches::request(UncoreRequest::Kind kind, Line line, std::int64_t now) {
@@ -126,14 +96,7 @@ bool PrivateCaches::request(UncoreRequest::Kind kind, Line line, std::int64_t no
 }
 
 // While as many misses are under way as the L1 can have, the streamer fetches into the L3 only.
-void PrivateCaches::prefetch_l2(Line line, bool miss, std::int64_t now) {
-    if (config_.l2_adjacent_line && miss && !l2_.contains(line ^ 1)) {
-        request(UncoreRequest::Kind::Read, line ^ 1, now);
-    }
-    if (config_.l2_streamer == 0) {
-        return;
-    }
-    const auto [first, end] = streams_.access(line, config_.l2_streamer);
+void PrivateCaches::fetch_ahead(Line first, Line end, std::int64_t now) {
     const bool busy = buffers_.full();
     for (Line ahead = first; ahead < end; ++ahead) {
         if (l2_.contains(ahead) || pending(ahead)) {
@@ -249,7 +212,7 @@ void PrivateCaches::fill(FillBuffer& buffer, std::int64_t now, std::vector<Arriv
     const bool fills_l1 = buffer.fills_l1;
     arrive(buffer, arrivals);
     if (fills_l1) {
-        const Cache::Victim victim = l1_.install(line, false);
+        const Cache::Victim victim = l1_.install_absent(line, false);  // only fills bring lines in
         if (victim.dirty) {
             write_back(victim.line, now);
         }

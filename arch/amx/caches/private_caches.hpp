@@ -157,7 +157,17 @@ class PrivateCaches {
     static constexpr std::int64_t kPathUnits = 19'200;
 
     void load_missing(Line line, FillBuffer* buffer, std::int64_t now, std::uint32_t waiter,
-                      bool fills_l1);
+                      bool fills_l1) {
+        if (buffer == nullptr) {
+            buffer = &take_free_buffer(line, now, false);
+        }
+        buffer->fills_l1 = buffer->fills_l1 || fills_l1;
+        ++counters_.l1_misses;
+        buffer->waiters.push_back(waiter);
+        if (config_.l1_next_line && !l1_.contains(line + 1)) {
+            take_buffer(line + 1, now, true, false);
+        }
+    }
     // The line's own, or a free one that then asks the L2 for it.
     Outcome take_buffer(Line line, std::int64_t now, bool fills_l1, bool own) {
         FillBuffer* buffer = buffers_.find(line);
@@ -171,8 +181,28 @@ class PrivateCaches {
         buffer->fills_l1 = buffer->fills_l1 || fills_l1;
         return Outcome::Waiting;
     }
-    FillBuffer& take_free_buffer(Line line, std::int64_t now, bool own);
-    void ask(FillBuffer& buffer, std::int64_t now);
+    FillBuffer& take_free_buffer(Line line, std::int64_t now, bool own) {
+        FillBuffer& buffer = buffers_.take(line);
+        buffer.own = own;
+        ask(buffer, now);
+        return buffer;
+    }
+    // The L2 answers `l2_latency` after the access; its misses go to the uncore.
+    void ask(FillBuffer& buffer, std::int64_t now) {
+        const bool hit = l2_.touch(buffer.line);
+        if (hit) {
+            ++counters_.l2_hits;
+            buffer.asked = true;
+            buffer.level = Level::L2;
+            buffers_.set_ready(buffer, now + config_.l2_latency.count());
+        } else if (!ask_uncore(buffer, now)) {
+            return;
+        }
+        if (!buffer.own) {  // stores train nothing
+            prefetch_l2(buffer.line, !hit, now);
+        }
+    }
+    bool ask_uncore(FillBuffer& buffer, std::int64_t now);
     Line quarter_of(Line line) const;
     std::int64_t start_of(Line line, std::int64_t now) const;
     void release(std::int64_t now);
@@ -190,7 +220,18 @@ class PrivateCaches {
     void arrive(FillBuffer& buffer, std::vector<Arrival>& arrivals);
     void fill(FillBuffer& buffer, std::int64_t now, std::vector<Arrival>& arrivals);
     void install_l2(Line line, bool dirty, std::int64_t now);
-    void prefetch_l2(Line line, bool miss, std::int64_t now);
+    void prefetch_l2(Line line, bool miss, std::int64_t now) {
+        if (config_.l2_adjacent_line && miss && !l2_.contains(line ^ 1)) {
+            request(UncoreRequest::Kind::Read, line ^ 1, now);
+        }
+        if (config_.l2_streamer == 0) {
+            return;
+        }
+        if (const auto [first, end] = streams_.access(line, config_.l2_streamer); first < end) {
+            fetch_ahead(first, end, now);
+        }
+    }
+    void fetch_ahead(Line first, Line end, std::int64_t now);
 
     PrivateCacheConfig config_;
     Cache l1_;

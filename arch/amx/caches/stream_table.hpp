@@ -5,6 +5,7 @@
 // such access takes the streamer two lines further ahead, up to so many and never beyond the page.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -22,7 +23,27 @@ class StreamTable {
         Line end = 0;  // first == end: none
     };
     // `line` is asked for; which lines behind it, `ahead` at most, to fetch now.
-    Lines access(Line line, std::int64_t ahead);
+    Lines access(Line line, std::int64_t ahead) {
+        const Line page = line / kLinesPerPage;
+        Stream* const stream = find(page);
+        if (stream == nullptr) {
+            begin(line);
+            return {};
+        }
+        if (line <= stream->last) {
+            return {};
+        }
+        stream->last = line;
+        most_ascended_ = std::max(most_ascended_, ++stream->ascended);
+        const std::int64_t distance = std::min(kGain * (stream->ascended - wakes_), ahead);
+        const Line end = std::min(line + 1 + distance, (page + 1) * kLinesPerPage);
+        const Line first = std::max(stream->next, line + 1);
+        if (distance <= 0 || end <= first) {
+            return {};
+        }
+        stream->next = end;
+        return {first, end};
+    }
     // Ascending lines of one page that have been asked for.
     std::int64_t most_ascended() const { return most_ascended_; }
 
@@ -33,7 +54,13 @@ class StreamTable {
         Line next = 0;  // first line not fetched ahead
         std::int64_t ascended = 0;
     };
-    Stream* find(Line page);
+    static constexpr std::int64_t kGain = 2;  // lines an access
+    Stream* find(Line page) {
+        Stream& guess = streams_[guess_[static_cast<std::size_t>(page) % guess_.size()]];
+        return guess.page == page ? &guess : search(page);
+    }
+    Stream* search(Line page);
+    void begin(Line line);
 
     std::int64_t wakes_;
     std::int64_t most_ascended_ = 0;

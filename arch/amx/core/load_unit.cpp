@@ -22,7 +22,7 @@ void LoadUnit::start(EntryId id) {
     prefetches_ += prefetch && config_.access.prefetch_port ? 1 : 0;
 }
 
-void LoadUnit::take_slots(EntryId id, std::int64_t now) {
+[[gnu::flatten]] void LoadUnit::take_slots(EntryId id, std::int64_t now) {
     const Entry& entry = window_.at(id);
     if (program::is_prefetch(entry.instruction->opcode)) {
         if (config_.access.prefetch_port) {
@@ -153,7 +153,11 @@ std::int64_t LoadUnit::translate(const Entry& entry, const Lines& lines, std::in
     // Before the first answer: one that brings a page in may drive another of them out.
     const Translated asked{entry.sequence, pages_.changes(), first + count};
     if (count > 0 && pages_.page_of(lines(first)) == pages_.page_of(lines(first + count - 1))) {
-        return pages_.ready(lines(first), now) ? count : 0;  // rows between them lie there too
+        if (!pages_.ready(lines(first), now)) {
+            return 0;
+        }
+        translated_ = {entry.sequence, pages_.changes(), first + count};  // rows between lie there
+        return count;
     }
     std::int64_t page = -1;
     for (std::int64_t i = 0; i < count; ++i) {

@@ -174,7 +174,12 @@ void take_share(TileProblem& p, const GemmProblem& gemm, const AmxMapping& map, 
     }
     if (map.partition == AmxMapping::Partition::MN) {
         const std::int64_t across = shares_of_n(gemm, map);
-        take_rows_or_columns(p, map, true, t / across, map.threads / across);
+        const std::int64_t down = map.threads / across;
+        if (t >= down * across) {  // the grid leaves it without work
+            p.n = 0;
+            return;
+        }
+        take_rows_or_columns(p, map, true, t / across, down);
         take_rows_or_columns(p, map, false, t % across, across);
         return;
     }

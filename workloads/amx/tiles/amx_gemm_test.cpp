@@ -487,6 +487,39 @@ TEST(AmxGemm, EveryPartitionGivesTheProduct) {
     }
 }
 
+// 16 x 16 blocks of 32 x 32. All of 31 threads make a grid of rows alone, whose 16 busy threads
+// have 16 blocks each; of 7 x 4 each has 3 x 4, a quarter less. 32 x 16 blocks on 21 threads: of
+// 7 x 3 each has 5 x 6, of 5 x 4 it has 7 x 4, a fifteenth less, for which none is left idle.
+TEST(AmxGemm, AGridLeavesThreadsIdleWhereOthersComputeAnEighthLess) {
+    const GemmProblem problem = gemm(512, 64, 512);
+    AmxMapping mapping;
+    mapping.partition = AmxMapping::Partition::MN;
+    mapping.threads = 31;
+    EXPECT_EQ(shares_of_n(problem, mapping), 4);
+    const LoweredAmx lowered = lower(problem, mapping);
+    EXPECT_FALSE(lowered.programs[27].statements.empty());
+    EXPECT_TRUE(lowered.programs[28].statements.empty());
+    mapping.threads = 21;
+    EXPECT_EQ(shares_of_n(gemm(1024, 64, 512), mapping), 3);
+}
+
+// 32 x 16 blocks on 53 threads: of 3 x 16 the busiest has 11 x 1 blocks, of 13 x 4 it has 3 x 4,
+// one more, but reads 7 instead of 12 rows of blocks.
+TEST(AmxGemm, AGridThatLeavesThreadsIdleIsOneThatReadsLittle) {
+    AmxMapping mapping;
+    mapping.partition = AmxMapping::Partition::MN;
+    mapping.threads = 53;
+    EXPECT_EQ(shares_of_n(gemm(1024, 64, 512), mapping), 4);
+}
+
+TEST(AmxGemm, GridsWithIdleThreadsGiveTheProduct) {
+    AmxMapping mapping;
+    mapping.partition = AmxMapping::Partition::MN;
+    mapping.threads = 5;
+    mapping.threads_n = 2;
+    expect_product(gemm(101, 270, 89), mapping);
+}
+
 TEST(AmxGemm, ThreeBf16PartsEmulateF32) {
     expect_product(gemm(33, 65, 35, DataType::F32, DataType::F32), AmxMapping{});
     const LoweredAmx lowered = lower(gemm(32, 64, 32, DataType::F32, DataType::F32), AmxMapping{});

@@ -90,7 +90,8 @@ void read_amx_mapping(arch::base::config::Node& node, AmxMapping& map) {
                    {"mn", Map::Partition::MN}},
                   "the dimension, or two, that are shared out");
     node.optional("threads_n", map.threads_n, {0, 256},
-                  "shares of n with partition mn; 0: those with which a thread reads least");
+                  "shares of n with partition mn; 0: with which a thread computes, then reads "
+                  "least, threads left idle where that is an eighth less to compute");
     node.optional("outer", map.outer, {{"n", Map::Outer::N}, {"m", Map::Outer::M}},
                   "outer loop over blocks of accumulators");
     node.optional("mc", map.mc, size, "rows of a cache block; 0: all");
@@ -137,30 +138,52 @@ std::int64_t registers_of(const Map& map) {
            (map.n_acc == 1 ? std::clamp<std::int64_t>(left, 1, map.m_acc) : map.m_acc);
 }
 
+namespace {
+
+// What the busiest thread of a grid has to do.
+struct Share {
+    std::int64_t across = 1;  // shares of n
+    std::int64_t products = INT64_MAX;
+    std::int64_t rows = INT64_MAX;  // of A, and columns of B
+
+    // Cycles of a k tile, about: 16 x 16 results take TMUL 16, a line from the L3 takes the fill
+    // buffers 4.
+    std::int64_t cycles() const { return products / arch::amx::program::kMaxRows + 4 * rows; }
+};
+
+Share share_of(const GemmProblem& gemm, const Map& map, std::int64_t across) {
+    const auto extent = [](std::int64_t size, std::int64_t tiles, std::int64_t shares) {
+        const std::int64_t width = tiles * arch::amx::program::kMaxRows;
+        return arch::base::ceil_div(arch::base::ceil_div(size, width), shares) * width;
+    };
+    const std::int64_t m = extent(gemm.m, map.m_acc, map.threads / across);
+    const std::int64_t n = extent(gemm.n, map.n_acc, across);
+    return {across, m * n, m + n};
+}
+
+}  // namespace
+
 std::int64_t shares_of_n(const GemmProblem& gemm, const Map& map) {
     if (map.threads_n > 0) {
         return map.threads_n;
     }
-    const auto blocks = [](std::int64_t extent, std::int64_t tiles, std::int64_t shares) {
-        const std::int64_t width = tiles * arch::amx::program::kMaxRows;
-        return arch::base::ceil_div(arch::base::ceil_div(extent, width), shares) * width;
-    };
-    std::int64_t best = 1;
-    std::int64_t least_work = INT64_MAX;
-    std::int64_t least_read = INT64_MAX;
-    for (std::int64_t shares = 1; shares <= map.threads; ++shares) {
-        if (map.threads % shares != 0) {
-            continue;
-        }
-        const std::int64_t m = blocks(gemm.m, map.m_acc, map.threads / shares);
-        const std::int64_t n = blocks(gemm.n, map.n_acc, shares);
-        if (std::pair{m * n, m + n} < std::pair{least_work, least_read}) {
-            least_work = m * n;
-            least_read = m + n;
-            best = shares;
+    Share best;  // of the grids that take every thread
+    for (std::int64_t across = 1; across <= map.threads; ++across) {
+        const Share share = share_of(gemm, map, across);
+        if (map.threads % across == 0 &&
+            std::pair{share.products, share.rows} < std::pair{best.products, best.rows}) {
+            best = share;
         }
     }
-    return best;
+    // Threads left idle do not help to read, either: there has to be an eighth less to compute.
+    const std::int64_t little = best.products - best.products / 8;
+    for (std::int64_t across = 1; across <= map.threads; ++across) {
+        const Share share = share_of(gemm, map, across);
+        if (share.products <= little && share.cycles() < best.cycles()) {
+            best = share;
+        }
+    }
+    return best.across;
 }
 
 namespace {
@@ -252,9 +275,8 @@ std::vector<std::string> problems_of(const GemmProblem& gemm, const Map& map, st
         problems.push_back(fmt::format("A, B and C take {:.0f} GiB; at most {:.0f} GiB",
                                        bytes / (1 << 30), kMostBytes / (1 << 30)));
     }
-    if (map.partition == Map::Partition::MN && map.threads_n > 0 &&
-        map.threads % map.threads_n != 0) {
-        problems.push_back(fmt::format("threads_n: {} shares of n do not divide {} threads",
+    if (map.partition == Map::Partition::MN && map.threads_n > map.threads) {
+        problems.push_back(fmt::format("threads_n: {} shares of n are more than {} threads",
                                        map.threads_n, map.threads));
     }
     if (map.threads > cores) {
