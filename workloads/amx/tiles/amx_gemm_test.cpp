@@ -386,6 +386,16 @@ TEST(AmxGemm, PrefetchOfTheFirstColumnsStandsInFront) {
     EXPECT_EQ(problems_of(problem, mapping, 56).size(), 1U);
 }
 
+TEST(AmxGemm, AWholeSocketTakesShortTilesForFewRows) {
+    constexpr std::int64_t kCores = 7;
+    const auto remainder = [](std::int64_t m) {
+        return whole_socket(gemm(m, 512, 256), 1, 2, kCores).remainder;
+    };
+    EXPECT_EQ(remainder(15), AmxMapping::Remainder::Smaller);
+    EXPECT_EQ(remainder(16), AmxMapping::Remainder::Pad);
+    EXPECT_EQ(remainder(17), AmxMapping::Remainder::Pad);
+}
+
 TEST(AmxGemm, AWholeSocketsMappingFitsTheCachesAndItsWeights) {
     const auto mapping_of = [](const GemmProblem& problem) {
         const AmxMapping mapping = whole_socket(problem, 2, 2, 56);

@@ -155,6 +155,9 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     const std::int64_t c_row = ceil_div(gemm.n, kTileRows) * kTileRows * bytes_of(gemm.c);
     map.c_padding = c_row % (2 * kLine) == 0 ? kLine : 0;
     map.prefetch_next = map.b_layout == AmxMapping::BLayout::Packed && gemm.a != DataType::F32;
+    if (gemm.m < kTileRows) {  // one configuration does, and shorter tiles read fewer lines
+        map.remainder = AmxMapping::Remainder::Smaller;
+    }
     constexpr std::int64_t kMostDepth = 64;  // of a k tile
     if (compressed && gemm.m <= m_acc * kTileRows && gemm.k > kMostDepth) {
         map.decompress = AmxMapping::Decompress::Interleaved;
