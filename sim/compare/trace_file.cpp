@@ -33,11 +33,17 @@ class Reader {
         }
     }
 
-    TraceFile finish() {
-        for (auto& [key, begin] : open_) {
-            unpaired_ += begin ? 1 : 0;
-        }
+    // What has begun and has no end was still on as the recording ended, if that is all of it.
+    TraceFile finish(bool cut) {
+        const auto still_on =
+            std::count_if(open_.begin(), open_.end(), [](const auto& each) { return each.second; });
         TraceFile result;
+        if (cut) {
+            unpaired_ += still_on;
+        } else if (still_on > 0) {
+            result.notes.push_back(
+                fmt::format("{} events were still on as the recording ended", still_on));
+        }
         result.device = device_;
         for (auto& [key, intervals] : intervals_) {
             const auto& [pid, name] = key;
@@ -172,7 +178,7 @@ TraceFile parse_trace(const std::string& text, const std::string& file) {
     for (const json& event : events) {
         reader.add(event);
     }
-    TraceFile trace = reader.finish();
+    TraceFile trace = reader.finish(cut);
     if (trace.lanes.empty()) {
         throw ConfigError(fmt::format("{}: is no trace: no begin and end of any event", file));
     }

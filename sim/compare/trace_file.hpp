@@ -21,6 +21,7 @@ struct TraceFile {
     std::string device;                           // it says it is of; empty: it does not say
     // What makes it less than the whole truth: unpaired events, wraps, a cut file.
     std::vector<std::string> flaws;
+    std::vector<std::string> notes;  // what every recording may have
     std::int64_t lost_packets = 0;
 };
 
