@@ -21,7 +21,10 @@ constexpr std::size_t kGapsToFit = 3;
 constexpr double kClearlyBetter = 0.2;       // of a lane's mean misfit
 constexpr std::size_t kMostStarts = 20'000;  // cycles tried
 
-// A level that lasts, which may be on as a recording begins or ends; the others are pulses, and
+// The earliest cycle of a unit's first command: what is on there may have begun at any time before.
+constexpr std::int64_t kFirstCommand = 1;
+
+// A level that lasts, which may be on as a recording begins; the others are pulses, and
 // INSTR_VECTOR lies between two of them.
 bool lasts(const std::string& event) {
     const auto holds = [&event](const char* part) { return event.find(part) != event.npos; };
@@ -100,23 +103,7 @@ std::int64_t start_of(const Lanes& lanes) {
     return best;
 }
 
-struct Recorded {
-    std::int64_t begin = INT64_MAX, end = INT64_MIN;
-};
-
-Recorded recorded(const Lanes& lanes) {
-    Recorded span;
-    for (const auto& [event, lane] : lanes) {
-        for (const Interval& each : *lane.measured) {
-            span.begin = std::min(span.begin, each.begin);
-            span.end = std::max(span.end, each.end);
-        }
-    }
-    return span;
-}
-
-PairedLane pair_up(const std::string& event, const LaneSides& lane, std::int64_t start,
-                   const Recorded& span) {
+PairedLane pair_up(const std::string& event, const LaneSides& lane, std::int64_t start) {
     PairedLane result;
     const std::size_t skipped = missed(*lane.simulated, start);
     result.measured = static_cast<std::int64_t>(lane.measured->size());
@@ -125,8 +112,7 @@ PairedLane pair_up(const std::string& event, const LaneSides& lane, std::int64_t
     for (std::size_t i = 0; i < count; ++i) {
         Pair pair{(*lane.measured)[i], (*lane.simulated)[skipped + i],
                   static_cast<std::int64_t>(skipped + i)};
-        pair.begin_known = !lasts(event) || pair.measured.begin > span.begin;
-        pair.end_known = !lasts(event) || pair.measured.end < span.end;
+        pair.begin_known = !lasts(event) || pair.measured.begin > kFirstCommand;
         result.pairs.push_back(pair);
     }
     return result;
@@ -135,10 +121,9 @@ PairedLane pair_up(const std::string& event, const LaneSides& lane, std::int64_t
 PairedUnit pair_up(const Lanes& lanes) {
     PairedUnit unit;
     const std::int64_t start = start_of(lanes);
-    const Recorded span = recorded(lanes);
     std::optional<std::int64_t> first;
     for (const auto& [event, lane] : lanes) {
-        PairedLane& paired = unit.lanes[event] = pair_up(event, lane, start, span);
+        PairedLane& paired = unit.lanes[event] = pair_up(event, lane, start);
         for (const Pair& pair : paired.pairs) {
             if (pair.begin_known && (!first || pair.measured.begin < *first)) {
                 first = pair.measured.begin;

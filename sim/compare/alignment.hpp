@@ -18,8 +18,7 @@ namespace tilesim::sim::compare {
 struct Pair {
     Interval measured, simulated;
     std::int64_t occurrence = 0;  // of the simulation, from 0
-    // It was on as the recording began or ended: its begin or end is the recording's.
-    bool begin_known = true, end_known = true;
+    bool begin_known = true;      // else it was on as the recording began
 };
 
 struct PairedLane {

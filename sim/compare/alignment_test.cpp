@@ -35,17 +35,17 @@ TEST(Alignment, AllLanesOfAUnitBeginToBeRecordedAtOneCycle) {
     EXPECT_EQ(unit.simulated_start, 7010);
 }
 
-TEST(Alignment, ALevelThatIsOnAsTheRecordingBeginsOrEndsHasNoLength) {
-    TraceFile file = core_from(100);
-    file.lanes[{kUnit, "LOCK_STALL"}] = {{100, 105}, {112, 120}, {150, 200}};
-    const PairedUnit unit = paired(file, file).at(kUnit);
-    const auto& stalls = unit.lanes.at("LOCK_STALL").pairs;
-    EXPECT_FALSE(stalls[0].begin_known);
-    EXPECT_TRUE(stalls[0].end_known);
-    EXPECT_TRUE(stalls[1].begin_known && stalls[1].end_known);
-    EXPECT_TRUE(stalls[2].begin_known);
-    EXPECT_FALSE(stalls[2].end_known);
-    EXPECT_TRUE(unit.lanes.at("INSTR_EVENT_0").pairs[0].begin_known);
+// The first command is at cycle 1: a level that is on there began before.
+TEST(Alignment, ALevelThatIsOnAsTheRecordingBeginsHasNoLength) {
+    for (const std::int64_t begin : {1, 2}) {
+        TraceFile file = core_from(100);
+        file.lanes[{kUnit, "LOCK_STALL"}] = {{begin, 105}, {112, 120}};
+        file.lanes[{kUnit, "INSTR_EVENT_1"}] = {{begin, begin + 1}};
+        const PairedUnit unit = paired(file, file).at(kUnit);
+        EXPECT_EQ(unit.lanes.at("LOCK_STALL").pairs[0].begin_known, begin > 1);
+        EXPECT_TRUE(unit.lanes.at("LOCK_STALL").pairs[1].begin_known);
+        EXPECT_TRUE(unit.lanes.at("INSTR_EVENT_1").pairs[0].begin_known);  // a pulse
+    }
 }
 
 TEST(Alignment, TheSameTraceIsPairedFromItsBeginning) {

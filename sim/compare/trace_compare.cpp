@@ -29,8 +29,7 @@ std::string kind_of(const std::string& unit) {
     return unit.substr(0, unit.find_first_of(" ("));  // "core_trace for ...", "fabric.port(2)"
 }
 
-// Of one lane, what can be compared: lengths of events whose begin and end are known, gaps between
-// begins that are.
+// Of one lane, what can be compared: lengths of events whose begin is known, gaps between such.
 struct Comparable {
     std::vector<std::pair<double, double>> lengths;  // measured, simulated
     std::vector<std::pair<double, double>> gaps;
@@ -40,8 +39,7 @@ Comparable comparable(const PairedLane& lane) {
     Comparable result;
     const Pair* before = nullptr;
     for (const Pair& pair : lane.pairs) {
-        const bool known = pair.begin_known && pair.end_known;
-        if (known) {
+        if (pair.begin_known) {
             result.lengths.emplace_back(pair.measured.end - pair.measured.begin,
                                         pair.simulated.end - pair.simulated.begin);
         }

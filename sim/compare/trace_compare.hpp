@@ -2,8 +2,7 @@
 // they part.
 //
 // Tiles have clocks of their own: each unit is aligned by itself (alignment.hpp). Only as many
-// occurrences as both sides have are compared; what was on as the recording began or ended has no
-// length.
+// occurrences as both sides have are compared; what was on as the recording began has no length.
 #pragma once
 
 #include <nlohmann/json.hpp>

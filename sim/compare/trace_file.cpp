@@ -40,9 +40,8 @@ class Reader {
         TraceFile result;
         if (cut) {
             unpaired_ += still_on;
-        } else if (still_on > 0) {
-            result.notes.push_back(
-                fmt::format("{} events were still on as the recording ended", still_on));
+        } else {
+            note_still_on(result, still_on);
         }
         result.device = device_;
         for (auto& [key, intervals] : intervals_) {
@@ -139,6 +138,13 @@ json salvaged(const std::string& text) {
 }
 
 }  // namespace
+
+void note_still_on(TraceFile& trace, std::int64_t events) {
+    if (events > 0) {
+        trace.notes.push_back(
+            fmt::format("{} events were still on as the recording ended: left out", events));
+    }
+}
 
 void add_kernels_between_markers(TraceFile& trace) {
     std::map<Lane, std::vector<Interval>> kernels;

@@ -28,6 +28,9 @@ struct TraceFile {
 // Programs often mark a kernel with events 0 and 1: what lies between is the lane INSTR_VECTOR.
 void add_kernels_between_markers(TraceFile& trace);
 
+// Events whose end is not in the recording are no part of it.
+void note_still_on(TraceFile& trace, std::int64_t events);
+
 // Throws ConfigError when the text is no trace at all. A file that was cut off is read as far as it
 // goes, and says so.
 TraceFile parse_trace(const std::string& text, const std::string& file);

@@ -554,6 +554,16 @@ TEST(Design, OtherDialectsAroundTheDeviceArePassedOver) {
     EXPECT_EQ(lower(source, {}, config()).program.locks.size(), 0U);
 }
 
+TEST(Design, AConfigureWithoutADeviceIsOfThePresentOne) {
+    const Design design = read(std::string{kTiles} +
+                               "aie.runtime_sequence(%a: memref<16xi32>) {\naiex.npu.configure\n"
+                               "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 16][0, 0, 0, 1]) "
+                               "{id = 2 : i64, metadata = @in} : memref<16xi32>\n}");
+    EXPECT_TRUE(design.program.then.empty());
+    EXPECT_EQ(design.program.sequence.size(), 2U);
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("configure that names no device")));
+}
+
 // Bytes before it; the transfer counts the view's own elements.
 TEST(Design, AViewMayHaveOtherElements) {
     const auto at = [](int bytes) {
