@@ -104,7 +104,7 @@ TEST(RawTrace, IsToldFromOtherFiles) {
 
 TraceFile one_lane(const char* unit, std::vector<Interval> intervals) {
     TraceFile trace;
-    trace.lanes[{unit, "LOCK_STALL"}] = std::move(intervals);
+    trace.lanes[{unit, "INSTR_EVENT_0"}] = std::move(intervals);
     return trace;
 }
 

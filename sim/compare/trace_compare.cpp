@@ -12,6 +12,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/base/units.hpp"
+#include "sim/compare/alignment.hpp"
 
 namespace tilesim::sim::compare {
 
@@ -28,92 +29,32 @@ std::string kind_of(const std::string& unit) {
     return unit.substr(0, unit.find_first_of(" ("));  // "core_trace for ...", "fabric.port(2)"
 }
 
-double mean_length(const std::vector<Interval>& intervals, std::size_t count) {
-    double total = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        total += static_cast<double>(intervals[i].end - intervals[i].begin);
-    }
-    return total / static_cast<double>(count);
-}
-
-double mean_period(const std::vector<Interval>& intervals, std::size_t count) {
-    return count < 2 ? 0.0
-                     : static_cast<double>(intervals[count - 1].begin - intervals[0].begin) /
-                           static_cast<double>(count - 1);
-}
-
-// Traces begin with a broadcast: hardware may have missed the first events of a lane, which the
-// simulation has. So many of them are passed over that the first gaps fit best.
-constexpr std::size_t kGapsToFit = 3;
-constexpr double kClearlyBetter = 0.8;
-
-double misfit(const std::vector<Interval>& measured, const std::vector<Interval>& simulated,
-              std::size_t skipped) {
-    double worst = 0;
-    for (std::size_t i = 0; i < kGapsToFit && i + 1 < measured.size(); ++i) {
-        if (skipped + i + 1 >= simulated.size()) {
-            return INFINITY;
-        }
-        const auto mine = static_cast<double>(measured[i + 1].begin - measured[i].begin);
-        const auto theirs =
-            static_cast<double>(simulated[skipped + i + 1].begin - simulated[skipped + i].begin);
-        worst += std::abs(mine - theirs) / std::max(1.0, std::max(mine, theirs));
-    }
-    return worst;
-}
-
-std::size_t late_start(const std::vector<Interval>& measured,
-                       const std::vector<Interval>& simulated) {
-    std::size_t best = 0;
-    double least = misfit(measured, simulated, 0) * kClearlyBetter;
-    // A recording that begins late may also end later than the simulation.
-    constexpr std::size_t kMostMissed = 2;
-    const std::size_t more =
-        simulated.size() > measured.size() ? simulated.size() - measured.size() : 0;
-    const std::size_t spare =
-        simulated.size() > kGapsToFit + kMostMissed ? std::max(more, kMostMissed) : more;
-    for (std::size_t skipped = 1; skipped <= spare; ++skipped) {
-        const double here = misfit(measured, simulated, skipped);
-        if (here < least) {
-            least = here;
-            best = skipped;
-        }
-    }
-    return best;
-}
-
-// Cycle at which a unit's first event common to both sides begins, on each side.
-struct Start {
-    std::int64_t measured = 0, simulated = 0;
+// Of one lane, what can be compared: lengths of events whose begin is known, gaps between such.
+struct Comparable {
+    std::vector<std::pair<double, double>> lengths;  // measured, simulated
+    std::vector<std::pair<double, double>> gaps;
 };
 
-std::map<std::string, Start> starts_of(const TraceFile& measured, const TraceFile& simulated) {
-    std::map<std::string, Start> starts;
-    for (const auto& [lane, intervals] : measured.lanes) {
-        const auto other = simulated.lanes.find(lane);
-        if (other == simulated.lanes.end()) {
-            continue;
+Comparable comparable(const PairedLane& lane) {
+    Comparable result;
+    const Pair* before = nullptr;
+    for (const Pair& pair : lane.pairs) {
+        if (pair.begin_known) {
+            result.lengths.emplace_back(pair.measured.end - pair.measured.begin,
+                                        pair.simulated.end - pair.simulated.begin);
         }
-        const std::size_t skipped = late_start(intervals, other->second);
-        const Start start{intervals[0].begin, other->second[skipped].begin};
-        const auto [known, added] = starts.try_emplace(lane.first, start);
-        if (!added && start.simulated < known->second.simulated) {
-            known->second = start;
+        if (before != nullptr && before->begin_known) {
+            result.gaps.emplace_back(pair.measured.begin - before->measured.begin,
+                                     pair.simulated.begin - before->simulated.begin);
         }
+        before = &pair;
     }
-    return starts;
+    return result;
 }
 
-// The errors of the gaps from one begin to the next, percent of the measured gap.
-std::vector<double> gap_errors(const std::vector<Interval>& measured,
-                               const std::vector<Interval>& simulated) {
-    std::vector<double> errors;
-    for (std::size_t i = 0; i + 1 < std::min(measured.size(), simulated.size()); ++i) {
-        const auto mine = static_cast<double>(measured[i + 1].begin - measured[i].begin);
-        const auto theirs = static_cast<double>(simulated[i + 1].begin - simulated[i].begin);
-        errors.push_back(kPercent * std::abs(theirs - mine) / std::max(1.0, mine));
-    }
-    return errors;
+// Percent of the measured gap.
+double gap_error(const std::pair<double, double>& gap) {
+    return kPercent * std::abs(gap.second - gap.first) / std::max(1.0, gap.first);
 }
 
 double median_of(std::vector<double> values) {
@@ -125,15 +66,22 @@ double median_of(std::vector<double> values) {
     return *middle;
 }
 
-std::optional<Divergence> first_divergence(const Lane& lane, const std::vector<Interval>& measured,
-                                           const std::vector<Interval>& simulated, Start start) {
-    for (std::size_t i = 0; i < std::min(measured.size(), simulated.size()); ++i) {
-        const std::int64_t mine = measured[i].begin - start.measured;
-        const std::int64_t theirs = simulated[i].begin - start.simulated;
+std::optional<Divergence> first_divergence(const std::string& name, const std::string& event,
+                                           const PairedUnit& unit, const PairedLane& lane) {
+    for (std::size_t i = 0; i < lane.pairs.size(); ++i) {
+        const Pair& pair = lane.pairs[i];
+        const std::int64_t mine = pair.measured.begin - unit.measured_start;
+        const std::int64_t theirs = pair.simulated.begin - unit.simulated_start;
         const double apart = std::abs(static_cast<double>(mine - theirs));
-        if (apart > std::max(kFewCycles, kApart * static_cast<double>(theirs))) {
-            return Divergence{lane.first, lane.second, static_cast<std::int64_t>(i) + 1, mine,
-                              theirs};
+        if (pair.begin_known &&
+            apart > std::max(kFewCycles, kApart * static_cast<double>(theirs))) {
+            return Divergence{name,
+                              event,
+                              static_cast<std::int64_t>(i) + 1,
+                              mine,
+                              theirs,
+                              unit.first_event,
+                              pair.measured.begin};
         }
     }
     return std::nullopt;
@@ -142,46 +90,53 @@ std::optional<Divergence> first_divergence(const Lane& lane, const std::vector<I
 // Sums that become a row's means.
 struct RowSums {
     EventRow row;
-    double weight = 0;   // compared occurrences
-    double periods = 0;  // tiles with a period
+    double measured = 0, simulated = 0;                  // cycles of the lengths
+    double lengths = 0;                                  // occurrences these are of
+    double measured_periods = 0, simulated_periods = 0;  // means, a lane each
+    double lanes = 0;                                    // with a gap
     std::vector<double> gaps{};
 };
 
-void add_lane(RowSums& sums, const std::vector<Interval>& measured,
-              const std::vector<Interval>& simulated) {
-    const std::size_t count = std::min(measured.size(), simulated.size());
-    const auto weight = static_cast<double>(count);
+void add_lane(RowSums& sums, const PairedLane& lane) {
     EventRow& row = sums.row;
     ++row.tiles;
-    row.compared += static_cast<std::int64_t>(count);
-    row.measured += static_cast<std::int64_t>(measured.size());
-    row.simulated += static_cast<std::int64_t>(simulated.size());
-    const double mine = mean_length(measured, count);
-    const double theirs = mean_length(simulated, count);
-    row.measured_mean += weight * mine;
-    row.simulated_mean += weight * theirs;
-    row.excess += weight * (mine - theirs);
-    sums.weight += weight;
-    const std::vector<double> gaps = gap_errors(measured, simulated);
-    sums.gaps.insert(sums.gaps.end(), gaps.begin(), gaps.end());
-    if (count > 1) {
-        row.measured_period += mean_period(measured, count);
-        row.simulated_period += mean_period(simulated, count);
-        sums.periods += 1;
+    row.compared += static_cast<std::int64_t>(lane.pairs.size());
+    row.measured += lane.measured;
+    row.simulated += lane.simulated;
+    const Comparable parts = comparable(lane);
+    for (const auto& [mine, theirs] : parts.lengths) {
+        sums.measured += mine;
+        sums.simulated += theirs;
+        sums.lengths += 1;
+    }
+    double mine = 0;
+    double theirs = 0;
+    for (const auto& gap : parts.gaps) {
+        mine += gap.first;
+        theirs += gap.second;
+        sums.gaps.push_back(gap_error(gap));
+    }
+    if (!parts.gaps.empty()) {
+        const auto count = static_cast<double>(parts.gaps.size());
+        sums.measured_periods += mine / count;
+        sums.simulated_periods += theirs / count;
+        sums.lanes += 1;
     }
 }
 
 EventRow finished(const RowSums& sums) {
     EventRow row = sums.row;
-    row.measured_mean /= sums.weight;
-    row.simulated_mean /= sums.weight;
-    row.excess /= static_cast<double>(row.tiles);
+    if (sums.lengths > 0) {
+        row.measured_mean = sums.measured / sums.lengths;
+        row.simulated_mean = sums.simulated / sums.lengths;
+    }
+    row.excess = (sums.measured - sums.simulated) / static_cast<double>(row.tiles);
     row.median_gap_error = median_of(sums.gaps);
     row.worst_gap_error =
         sums.gaps.empty() ? 0 : *std::max_element(sums.gaps.begin(), sums.gaps.end());
-    if (sums.periods > 0) {
-        row.measured_period /= sums.periods;
-        row.simulated_period /= sums.periods;
+    if (sums.lanes > 0) {
+        row.measured_period = sums.measured_periods / sums.lanes;
+        row.simulated_period = sums.simulated_periods / sums.lanes;
     }
     return row;
 }
@@ -336,45 +291,126 @@ TraceFile shifted(const TraceFile& trace, std::int64_t columns) {
     return result;
 }
 
+namespace {
+
+using RowKey = std::pair<std::string, std::string>;  // kind of unit, event
+
+// Which bank opens when is the scheduler's business, not the design's.
+bool is_compared(const Lane& lane) {
+    return !lane.second.starts_with("BANK_");
+}
+
+// What the measurement holds, and what of it the simulation has nothing for.
+void count_coverage(const TraceFile& measured, const std::map<std::string, PairedUnit>& units,
+                    TraceComparison& result) {
+    std::set<std::string> all;
+    std::set<std::string> unknown;
+    for (const auto& [lane, intervals] : measured.lanes) {
+        if (!is_compared(lane)) {
+            continue;
+        }
+        all.insert(lane.first);
+        ++result.lanes_measured;
+        result.events_measured += static_cast<std::int64_t>(intervals.size());
+        const auto unit = units.find(lane.first);
+        if (unit == units.end() || !unit->second.lanes.contains(lane.second)) {
+            unknown.insert(fmt::format("{} {}", kind_of(lane.first), lane.second));
+        }
+    }
+    result.units_measured = static_cast<std::int64_t>(all.size());
+    result.units_common = static_cast<std::int64_t>(units.size());
+    result.only_measured.assign(unknown.begin(), unknown.end());
+}
+
+std::map<RowKey, RowSums> sums_of(const std::map<std::string, PairedUnit>& units,
+                                  TraceComparison& result) {
+    std::map<RowKey, RowSums> sums;
+    std::vector<double> gaps;
+    for (const auto& [name, unit] : units) {
+        for (const auto& [event, lane] : unit.lanes) {
+            if (!is_compared({name, event})) {
+                continue;
+            }
+            const std::string kind = kind_of(name);
+            RowSums& row = sums[{kind, event}];
+            row.row.unit = kind;
+            row.row.event = event;
+            ++result.lanes_common;
+            result.events_paired += static_cast<std::int64_t>(lane.pairs.size());
+            const std::size_t before = row.gaps.size();
+            add_lane(row, lane);
+            gaps.insert(gaps.end(), row.gaps.begin() + static_cast<std::ptrdiff_t>(before),
+                        row.gaps.end());
+            const auto divergence = first_divergence(name, event, unit, lane);
+            if (divergence &&
+                (result.first.empty() || divergence->simulated < result.first[0].simulated)) {
+                result.first = {*divergence};
+            }
+        }
+    }
+    result.median_gap_error = median_of(gaps);
+    return sums;
+}
+
+// Cycles from one lock instruction of a core to the next, the fewest there are.
+std::optional<std::int64_t> lock_spacing(const PairedUnit& unit, bool measured) {
+    std::vector<std::int64_t> begins;
+    for (const auto& [event, lane] : unit.lanes) {
+        if (event.starts_with("INSTR_LOCK_")) {
+            for (const Pair& pair : lane.pairs) {
+                begins.push_back((measured ? pair.measured : pair.simulated).begin);
+            }
+        }
+    }
+    std::sort(begins.begin(), begins.end());
+    std::optional<std::int64_t> least;
+    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+        const std::int64_t gap = begins[i + 1] - begins[i];
+        least = std::min(least.value_or(gap), gap);
+    }
+    return least;
+}
+
+// How far apart a compiler puts lock instructions is its own business: the key that says so.
+void note_lock_spacing(const std::map<std::string, PairedUnit>& units, TraceComparison& result) {
+    for (const auto& [name, unit] : units) {
+        const auto mine = lock_spacing(unit, true);
+        const auto theirs = lock_spacing(unit, false);
+        if (mine && theirs && std::abs(*mine - *theirs) > 1) {
+            result.notes.push_back(fmt::format(
+                "{}: lock instructions follow each other after {} cycles at least, {} in the "
+                "simulation: --set 'device.npu.core.lock_cycles={} cycle' says so",
+                name, *mine, *theirs, *mine));
+            return;
+        }
+    }
+}
+
+void name_cause(TraceComparison& result) {
+    std::stable_sort(result.rows.begin(), result.rows.end(),
+                     [](const EventRow& a, const EventRow& b) {
+                         return std::abs(a.excess) > std::abs(b.excess);
+                     });
+    result.uniform_factor = uniform_factor(result.rows);
+    result.cause = result.uniform_factor
+                       ? fmt::format(
+                             "everything lasts {:.4g} times as long in the measurement: "
+                             "its ticks are of another clock, or of another length",
+                             *result.uniform_factor)
+                       : cause_of(result.rows);
+}
+
+}  // namespace
+
 TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simulated) {
     TraceComparison result;
     result.flaws = measured.flaws;
+    result.notes = measured.notes;
     result.lost_packets = measured.lost_packets;
-    std::vector<double> all_gaps;
-    const std::map<std::string, Start> starts = starts_of(measured, simulated);
-    std::set<std::string> units;
-    std::set<std::string> unknown;
-    std::map<std::pair<std::string, std::string>, RowSums> sums;
-    for (const auto& [lane, intervals] : measured.lanes) {
-        if (lane.second.starts_with("BANK_")) {
-            continue;  // which bank opens when is the scheduler's business, not the design's
-        }
-        units.insert(lane.first);
-        const auto other = simulated.lanes.find(lane);
-        const std::string kind = kind_of(lane.first);
-        ++result.lanes_measured;
-        result.events_measured += static_cast<std::int64_t>(intervals.size());
-        if (other == simulated.lanes.end()) {
-            unknown.insert(fmt::format("{} {}", kind, lane.second));
-            continue;
-        }
-        RowSums& row = sums[{kind, lane.second}];
-        row.row.unit = kind;
-        row.row.event = lane.second;
-        const auto skipped = static_cast<std::ptrdiff_t>(late_start(intervals, other->second));
-        const std::vector<Interval> theirs(other->second.begin() + skipped, other->second.end());
-        ++result.lanes_common;
-        result.events_paired +=
-            static_cast<std::int64_t>(std::min(intervals.size(), theirs.size()));
-        add_lane(row, intervals, theirs);
-        const std::vector<double> gaps = gap_errors(intervals, theirs);
-        all_gaps.insert(all_gaps.end(), gaps.begin(), gaps.end());
-        const auto divergence = first_divergence(lane, intervals, theirs, starts.at(lane.first));
-        if (divergence &&
-            (result.first.empty() || divergence->simulated < result.first[0].simulated)) {
-            result.first = {*divergence};
-        }
-    }
+    const std::map<std::string, PairedUnit> units = paired(measured, simulated);
+    count_coverage(measured, units, result);
+    const std::map<RowKey, RowSums> sums = sums_of(units, result);
+    note_lock_spacing(units, result);
     if (sums.empty()) {
         throw arch::base::config::ConfigError(fmt::format(
             "not comparable: no unit and event of the trace ({} ...) is in the simulation ({} ...)",
@@ -383,32 +419,17 @@ TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simul
     for (const auto& [key, sum] : sums) {
         result.rows.push_back(finished(sum));
         const EventRow& row = result.rows.back();
-        if (row.event == kKernel && row.simulated_period > 0) {
+        if (row.event == kKernel && row.simulated_period > 0 && row.measured_period > 0) {
             result.period_error_percent =
                 kPercent * (row.simulated_period / row.measured_period - 1);
         }
     }
-    std::stable_sort(result.rows.begin(), result.rows.end(),
-                     [](const EventRow& a, const EventRow& b) {
-                         return std::abs(a.excess) > std::abs(b.excess);
-                     });
-    result.units_measured = static_cast<std::int64_t>(units.size());
-    result.units_common = static_cast<std::int64_t>(starts.size());
-    result.only_measured.assign(unknown.begin(), unknown.end());
-    result.uniform_factor = uniform_factor(result.rows);
-    result.cause = result.uniform_factor
-                       ? fmt::format(
-                             "everything lasts {:.4g} times as long in the measurement: "
-                             "its ticks are of another clock, or of another length",
-                             *result.uniform_factor)
-                       : cause_of(result.rows);
-    result.median_gap_error = median_of(all_gaps);
+    name_cause(result);
     return result;
 }
 
 nlohmann::ordered_json timelines(const TraceFile& measured, const TraceFile& simulated,
                                  std::size_t most) {
-    const std::map<std::string, Start> starts = starts_of(measured, simulated);
     const auto side = [most](const std::vector<Interval>& intervals, std::int64_t start) {
         nlohmann::ordered_json list = nlohmann::ordered_json::array();
         for (std::size_t i = 0; i < std::min(most, intervals.size()); ++i) {
@@ -416,16 +437,15 @@ nlohmann::ordered_json timelines(const TraceFile& measured, const TraceFile& sim
         }
         return list;
     };
-    nlohmann::ordered_json units = nlohmann::ordered_json::object();
-    for (const auto& [lane, intervals] : measured.lanes) {
-        const auto other = simulated.lanes.find(lane);
-        if (other != simulated.lanes.end()) {
-            const Start& start = starts.at(lane.first);
-            units[lane.first][lane.second] = {{"measured", side(intervals, start.measured)},
-                                              {"simulated", side(other->second, start.simulated)}};
+    nlohmann::ordered_json drawn = nlohmann::ordered_json::object();
+    for (const auto& [name, unit] : paired(measured, simulated)) {
+        for (const auto& [event, lane] : unit.lanes) {
+            drawn[name][event] = {
+                {"measured", side(measured.lanes.at({name, event}), unit.measured_start)},
+                {"simulated", side(simulated.lanes.at({name, event}), unit.simulated_start)}};
         }
     }
-    return units;
+    return drawn;
 }
 
 std::string to_table(const TraceComparison& comparison) {
@@ -435,14 +455,17 @@ std::string to_table(const TraceComparison& comparison) {
         "unit", "event", "tiles", "compared", "measured", "simulated", "error", "period",
         "simulated", "gap", "worst", "excess/tile");
     for (const EventRow& row : comparison.rows) {
+        const std::string error =
+            row.measured_mean > 0
+                ? fmt::format("{:+.1f}%", kPercent * (row.simulated_mean / row.measured_mean - 1))
+                : "-";
         text += fmt::format(
-            "{:<14} {:<30} {:>5} {:>15} {:>10.1f} {:>10.1f} {:>+7.1f}% {:>10.1f} {:>10.1f} "
+            "{:<14} {:<30} {:>5} {:>15} {:>10.1f} {:>10.1f} {:>8} {:>10.1f} {:>10.1f} "
             "{:>7.1f}% {:>7.1f}% {:>+12.0f}\n",
             row.unit, row.event, row.tiles,
             fmt::format("{}/{}/{}", row.compared, row.measured, row.simulated), row.measured_mean,
-            row.simulated_mean, kPercent * (row.simulated_mean / row.measured_mean - 1),
-            row.measured_period, row.simulated_period, row.median_gap_error, row.worst_gap_error,
-            row.excess);
+            row.simulated_mean, error, row.measured_period, row.simulated_period,
+            row.median_gap_error, row.worst_gap_error, row.excess);
     }
     text += fmt::format(
         "cycles of each unit's clock; compared/measured/simulated occurrences; gap: median error "
@@ -464,9 +487,14 @@ std::string to_table(const TraceComparison& comparison) {
     for (const std::string& flaw : comparison.flaws) {
         text += fmt::format("  partial trace: {}\n", flaw);
     }
+    for (const std::string& note : comparison.notes) {
+        text += fmt::format("note: {}\n", note);
+    }
     for (const Divergence& at : comparison.first) {
-        text += fmt::format("first divergence: {} {} number {}: cycle {} measured, {} simulated\n",
-                            at.unit, at.event, at.occurrence, at.measured, at.simulated);
+        text += fmt::format(
+            "first divergence: {} {} number {} (cycle {} of the measurement): {} cycles after the "
+            "first {} measured, {} simulated\n",
+            at.unit, at.event, at.occurrence, at.recorded_at, at.measured, at.since, at.simulated);
     }
     return text + fmt::format("most of the difference: {}\n", comparison.cause);
 }
@@ -484,6 +512,8 @@ nlohmann::ordered_json to_json(const TraceComparison& comparison) {
                         {"simulated_mean_cycles", row.simulated_mean},
                         {"measured_period_cycles", row.measured_period},
                         {"simulated_period_cycles", row.simulated_period},
+                        {"median_gap_error_percent", row.median_gap_error},
+                        {"worst_gap_error_percent", row.worst_gap_error},
                         {"excess_cycles_per_tile", row.excess}});
     }
     nlohmann::ordered_json first;
@@ -491,6 +521,7 @@ nlohmann::ordered_json to_json(const TraceComparison& comparison) {
         first = {{"unit", at.unit},
                  {"event", at.event},
                  {"occurrence", at.occurrence},
+                 {"since", at.since},
                  {"measured_cycle", at.measured},
                  {"simulated_cycle", at.simulated}};
     }
@@ -506,6 +537,7 @@ nlohmann::ordered_json to_json(const TraceComparison& comparison) {
             {"lost_packets", comparison.lost_packets},
             {"not_simulated", comparison.only_measured},
             {"flaws", comparison.flaws},
+            {"notes", comparison.notes},
             {"first_divergence", first},
             {"uniform_factor", comparison.uniform_factor
                                    ? nlohmann::ordered_json(*comparison.uniform_factor)

@@ -1,8 +1,8 @@
 // A measured trace against a simulated one: which events last how long, how often they come, where
 // they part.
 //
-// Tiles have clocks of their own: each unit is aligned by the first event both sides have. Only as
-// many occurrences as both sides have are compared.
+// Tiles have clocks of their own: each unit is aligned by itself (alignment.hpp). Only as many
+// occurrences as both sides have are compared; what was on as the recording began has no length.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -32,7 +32,9 @@ struct EventRow {
 struct Divergence {
     std::string unit, event;
     std::int64_t occurrence = 0;               // from 1
-    std::int64_t measured = 0, simulated = 0;  // cycles since the unit's first event
+    std::int64_t measured = 0, simulated = 0;  // cycles since the first common event
+    std::string since;                         // that event
+    std::int64_t recorded_at = 0;              // the cycle of the measurement
 };
 
 struct TraceComparison {
@@ -40,6 +42,7 @@ struct TraceComparison {
     std::int64_t units_measured = 0, units_common = 0;
     std::vector<std::string> only_measured;  // events with no counterpart
     std::vector<std::string> flaws;
+    std::vector<std::string> notes;
     std::vector<Divergence> first;    // the earliest; empty where none
     double period_error_percent = 0;  // of the rate at which kernels run
     std::int64_t lanes_measured = 0, lanes_common = 0;
@@ -65,7 +68,7 @@ TraceFile shifted(const TraceFile& trace, std::int64_t columns);
 // Throws ConfigError with the reason when the two are not comparable.
 TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simulated);
 
-// Begin and end of what both sides have, from each unit's first common event on:
+// Begin and end of what both sides have, counted from each unit's first common event:
 // {unit: {event: {"measured": [[begin, end]], "simulated": [...]}}}. At most `most` an event.
 nlohmann::ordered_json timelines(const TraceFile& measured, const TraceFile& simulated,
                                  std::size_t most);

@@ -127,6 +127,17 @@ TEST(CompareTraces, NamesTheKernelBeforeTheWaitingItCauses) {
     EXPECT_DOUBLE_EQ(comparison.period_error_percent, -50);
 }
 
+TEST(CompareTraces, NamesTheKeyOfLockInstructionsThatStandFurtherApart) {
+    const auto locks = [](std::int64_t apart) {
+        return trace({{"INSTR_LOCK_ACQUIRE_REQ", 0, 1},
+                      {"INSTR_LOCK_RELEASE_REQ", 90, 91},
+                      {"INSTR_LOCK_ACQUIRE_REQ", 90 + apart, 91 + apart}});
+    };
+    EXPECT_THAT(compare_traces(locks(14), locks(5)).notes,
+                ElementsAre(HasSubstr("device.npu.core.lock_cycles=14 cycle")));
+    EXPECT_TRUE(compare_traces(locks(6), locks(5)).notes.empty());
+}
+
 TEST(CompareTraces, ComparesOnlyWhatBothHaveAndSaysTheRest) {
     const auto comparison = compare_traces(
         trace({{"LOCK_STALL", 0, 10}, {"LOCK_STALL", 20, 40}, {"CASCADE_STALL", 50, 60}}),

@@ -33,11 +33,16 @@ class Reader {
         }
     }
 
-    TraceFile finish() {
-        for (auto& [key, begin] : open_) {
-            unpaired_ += begin ? 1 : 0;
-        }
+    // What has begun and has no end was still on as the recording ended, if that is all of it.
+    TraceFile finish(bool cut) {
+        const auto still_on =
+            std::count_if(open_.begin(), open_.end(), [](const auto& each) { return each.second; });
         TraceFile result;
+        if (cut) {
+            unpaired_ += still_on;
+        } else {
+            note_still_on(result, still_on);
+        }
         result.device = device_;
         for (auto& [key, intervals] : intervals_) {
             const auto& [pid, name] = key;
@@ -134,6 +139,13 @@ json salvaged(const std::string& text) {
 
 }  // namespace
 
+void note_still_on(TraceFile& trace, std::int64_t events) {
+    if (events > 0) {
+        trace.notes.push_back(
+            fmt::format("{} events were still on as the recording ended: left out", events));
+    }
+}
+
 void add_kernels_between_markers(TraceFile& trace) {
     std::map<Lane, std::vector<Interval>> kernels;
     for (const auto& [lane, begins] : trace.lanes) {
@@ -172,7 +184,7 @@ TraceFile parse_trace(const std::string& text, const std::string& file) {
     for (const json& event : events) {
         reader.add(event);
     }
-    TraceFile trace = reader.finish();
+    TraceFile trace = reader.finish(cut);
     if (trace.lanes.empty()) {
         throw ConfigError(fmt::format("{}: is no trace: no begin and end of any event", file));
     }

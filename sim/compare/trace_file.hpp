@@ -21,11 +21,15 @@ struct TraceFile {
     std::string device;                           // it says it is of; empty: it does not say
     // What makes it less than the whole truth: unpaired events, wraps, a cut file.
     std::vector<std::string> flaws;
+    std::vector<std::string> notes;  // what every recording may have
     std::int64_t lost_packets = 0;
 };
 
 // Programs often mark a kernel with events 0 and 1: what lies between is the lane INSTR_VECTOR.
 void add_kernels_between_markers(TraceFile& trace);
+
+// Events whose end is not in the recording are no part of it.
+void note_still_on(TraceFile& trace, std::int64_t events);
 
 // Throws ConfigError when the text is no trace at all. A file that was cut off is read as far as it
 // goes, and says so.

@@ -22,6 +22,13 @@ struct Part {
     std::vector<const Operation*> operations;
 };
 
+// aiex.configure @d, load_pdi {device_ref = @d}; either may leave the device out.
+bool names_device(const Operation& operation) {
+    return operation_name(operation) == "load_pdi"
+               ? !text_attribute(operation, "device_ref").empty()
+               : !symbol_of(operation).empty();
+}
+
 class Configurations {
   public:
     Configurations(Lowering& main, const Operation& sequence, const Source& source)
@@ -78,7 +85,11 @@ class Configurations {
         }
         for (const Operation& operation : region.blocks.front().operations) {
             const std::string_view name = operation_name(operation);
-            if (name == "configure") {
+            const bool loads = name == "configure" || name == "load_pdi";
+            if (loads && !names_device(operation)) {
+                main_.note(
+                    fmt::format("{} that names no device is taken as of the present one", name));
+            } else if (name == "configure") {
                 load(device_of(operation, symbol_of(operation)));
                 // %c = aiex.configure @d; aiex.run %c -> @s (..)
                 if (operation.regions().empty()) {
@@ -91,12 +102,7 @@ class Configurations {
                     add(each);
                 }
             } else if (name == "load_pdi") {
-                const std::string symbol = text_attribute(operation, "device_ref");
-                if (symbol.empty()) {
-                    main_.note("load_pdi that names no device is taken as of the present one");
-                } else {
-                    load(device_of(operation, symbol));
-                }
+                load(device_of(operation, text_attribute(operation, "device_ref")));
             } else {
                 load_for(operation);
                 add(operation);
@@ -167,8 +173,7 @@ bool loads_configurations(const Operation& sequence) {
     bool found = false;
     walk(region_of(sequence), [&found](const Operation& operation) {
         const std::string_view name = operation_name(operation);
-        found = found || name == "configure" ||
-                (name == "load_pdi" && !text_attribute(operation, "device_ref").empty());
+        found = found || name == "configure" || (name == "load_pdi" && names_device(operation));
     });
     return found;
 }

@@ -53,9 +53,10 @@ std::string mirrored(std::string predicate) {
 }  // namespace
 
 bool is_event(const Operation& operation) {
-    static constexpr std::array<std::string_view, 9> kEvents{
-        "aie.use_lock",          "func.call",      "call",           "aie.put_cascade",
-        "aie.get_cascade",       "aie.put_stream", "aie.get_stream", "aie.objectfifo.acquire",
+    static constexpr std::array<std::string_view, 10> kEvents{
+        "aie.use_lock",          "func.call",       "call",
+        "func.call_indirect",    "aie.put_cascade", "aie.get_cascade",
+        "aie.put_stream",        "aie.get_stream",  "aie.objectfifo.acquire",
         "aie.objectfifo.release"};
     return std::find(kEvents.begin(), kEvents.end(), operation.name) != kEvents.end();
 }

@@ -67,8 +67,10 @@ class CoreReader {
         const std::string& name = operation.name;
         if (name == "aie.use_lock") {
             use_lock(operation, scope, ops);
-        } else if (name == "func.call" || name == "call") {
+        } else if (name == "func.call" || name == "call" || name == "func.call_indirect") {
             call(operation, scope, ops);
+        } else if (name == "func.constant") {
+            name_function(operation);
         } else if (name == "aie.put_cascade") {
             writer_.flush(ops);
             ops.push_back({program::PutCascadeOp{1, std::nullopt}});
@@ -340,9 +342,33 @@ class CoreReader {
                word >= lowering_.buffer_types[static_cast<std::size_t>(buffer)].elements;
     }
 
-    void call(const Operation& operation, Scope& scope, Script& ops) {
+    // %f = func.constant @name : (...) -> ()
+    void name_function(const Operation& operation) {
         Cursor cursor(operation);
         const std::string symbol = cursor.symbol();
+        for (const std::string& result : operation.results) {
+            pointers_[result] = symbol;
+        }
+    }
+
+    // @name, or of an indirect call a value that stands for one.
+    std::string callee(Cursor& cursor) const {
+        if (cursor.done() || !cursor.peek()->is(TokenKind::Value)) {
+            return cursor.symbol();
+        }
+        const Location where = cursor.where();
+        const auto pointer = pointers_.find(cursor.value());
+        if (pointer == pointers_.end()) {
+            throw DependsOnData(where,
+                                "which function this calls depends on data, which is not "
+                                "modelled");
+        }
+        return pointer->second;
+    }
+
+    void call(const Operation& operation, Scope& scope, Script& ops) {
+        Cursor cursor(operation);
+        const std::string symbol = callee(cursor);
         for (const std::string& result : operation.results) {
             scope.forget(result);
         }
@@ -391,17 +417,21 @@ class CoreReader {
             head.take();
         }
         Cursor formal(head.group("("));
+        std::vector<std::pair<std::string, std::string>> handed;
         while (!formal.done() && !given.done()) {
             if (!formal.peek()->is(TokenKind::Value)) {
                 formal.take();
                 continue;
             }
             const std::string name = formal.value();
-            if (const Value* value = scope.find(given.value())) {
+            const std::string argument = given.value();
+            if (const Value* value = scope.find(argument)) {
                 inner.define(name, *value);
             }
+            handed.emplace_back(argument, name);
             given.skip(",");
         }
+        writer_.clock().hand_over(handed);
         walk_body(flow_of(function), inner, ops);
         --inlining_;
         name_returned(operation, function, inner, scope);
@@ -489,6 +519,7 @@ class CoreReader {
     ScriptWriter writer_{lowering_};
     HeldElements held_;
     std::map<const Operation*, std::unique_ptr<ControlFlow>> functions_;
+    std::map<std::string, std::string> pointers_;  // values that are functions
     std::size_t steps_ = 0;
     int inlining_ = 0;
 };

@@ -316,7 +316,7 @@ StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operatio
         throw ReadError(operation.where, "a transfer of a buffer without a size needs a length");
     }
     parts.transfer.length = parts.length.value_or(type.elements - parts.transfer.offset);
-    parts.transfer.offset += scope.find(name)->offset;
+    parts.transfer.offset += elements_before(*scope.find(name), type.element_bits, operation.where);
     split_outer(lowering, kind, type, operation.where, parts.transfer, stated);
     set_transfer(stated.descriptor, parts.transfer, operation.where);
     if (operation.attribute("iteration")) {

@@ -554,6 +554,71 @@ TEST(Design, OtherDialectsAroundTheDeviceArePassedOver) {
     EXPECT_EQ(lower(source, {}, config()).program.locks.size(), 0U);
 }
 
+TEST(Design, AConfigureWithoutADeviceIsOfThePresentOne) {
+    const Design design = read(std::string{kTiles} +
+                               "aie.runtime_sequence(%a: memref<16xi32>) {\naiex.npu.configure\n"
+                               "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 16][0, 0, 0, 1]) "
+                               "{id = 2 : i64, metadata = @in} : memref<16xi32>\n}");
+    EXPECT_TRUE(design.program.then.empty());
+    EXPECT_EQ(design.program.sequence.size(), 2U);
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("configure that names no device")));
+}
+
+// Bytes before it; the transfer counts the view's own elements.
+TEST(Design, AViewMayHaveOtherElements) {
+    const auto at = [](int bytes) {
+        return std::string{kTiles} +
+               "aie.runtime_sequence(%a: memref<1024xi8>) {\n%at = arith.constant " +
+               std::to_string(bytes) +
+               " : index\n%v = memref.view %a[%at][] : memref<1024xi8> to memref<64xi32>\n"
+               "aiex.npu.dma_memcpy_nd(%v[0, 0, 0, 3][1, 1, 1, 16][0, 0, 0, 1]) "
+               "{id = 2 : i64, metadata = @in} : memref<64xi32>\n}";
+    };
+    const Design design = read(at(128));
+    const auto& descriptor =
+        std::get<program::WriteDescriptor>(design.program.sequence.at(0)).descriptor;
+    EXPECT_EQ(descriptor.offset, 128 + 3 * 4);
+    EXPECT_EQ(descriptor.length, 16);
+    EXPECT_THAT(error_of(at(2)), HasSubstr("no whole number of elements of 32 bits"));
+}
+
+// A load is used 7 cycles after it issues; so it is in a function that stands in its place,
+// whatever the function calls what it is given.
+TEST(Design, WhatAFunctionIsGivenIsReadyWhenItsCallerHasIt) {
+    const auto cycles = [](const std::string& names) {
+        const program::Program program =
+            read(
+                "%t = aie.tile(0, 2) %l = aie.lock(%t, 0) %x = aie.buffer(%t) : memref<16xi32>\n"
+                "%c0 = arith.constant 0 : index\n"
+                "func.func private @keep(" +
+                names +
+                ") {\n"
+                "memref.store %b, %m[%c0] : memref<16xi32>\nreturn\n}\n"
+                "aie.core(%t) {\n%a = memref.load %x[%c0] : memref<16xi32>\n"
+                "func.call @keep(%a, %x) : (i32, memref<16xi32>) -> ()\n"
+                "aie.use_lock(%l, Release, 1)\naie.end\n}")
+                .program;
+        const auto& call = std::get<program::CallOp>(program.cores.at(0).script.at(0).op);
+        return *program.kernels.at(static_cast<std::size_t>(call.kernel)).cycles;
+    };
+    EXPECT_EQ(cycles("%b: i32, %m: memref<16xi32>"), 8);  // the load issues at 0, the store at 7
+}
+
+TEST(Design, ACallThroughAConstantIsACallOfItsFunction) {
+    const auto cycles = [](const std::string& call) {
+        return read(
+                   "%t = aie.tile(0, 2) %l = aie.lock(%t, 0)\nfunc.func private @f()\n"
+                   "aie.core(%t) {\n%p = func.constant @f : () -> ()\n" +
+                   call + " : () -> ()\naie.use_lock(%l, Release, 1)\naie.end\n}")
+            .program.cores.at(0)
+            .script.size();
+    };
+    EXPECT_EQ(cycles("func.call_indirect %p()"), cycles("func.call @f()"));
+    EXPECT_THAT(error_of("%t = aie.tile(0, 2)\naie.core(%t) {\nfunc.call_indirect %q() : () -> ()\n"
+                         "aie.end\n}"),
+                HasSubstr("which function this calls"));
+}
+
 TEST(Design, ViewsOfSeveralDimensionsAreOffsets) {
     const auto offset_of = [](const std::string& view) {
         const Design design =
@@ -570,10 +635,13 @@ TEST(Design, ViewsOfSeveralDimensionsAreOffsets) {
     EXPECT_EQ(offset_of("%a[0, 0, 0] [1, 1, 4] [1, 1, 1] : memref<4x8x16xi32, strided<[1, 2, 3]>> "
                         "to memref<4xi32>"),
               2 * 4);
+    EXPECT_EQ(offset_of("%a[2, 3, 5] [1, 1, 4] [1, 1, 1] : memref<4x8x16xi32, strided<[1, 11, 7], "
+                        "offset: 3>, 1> to memref<4xi32>"),
+              (2 * 1 + 3 * 11 + 5 * 7 + 2) * 4);
     EXPECT_THAT(error_of(std::string{kTiles} +
                          "aie.runtime_sequence(%a: memref<4x8xi32>) { %v = memref.subview %a[1, 0] "
-                         "[1, 8] [1, 1] : memref<4x8xi32, strided<[1, 4]>> to memref<8xi32>\n}"),
-                HasSubstr("needs the contiguous type of what it views"));
+                         "[1, 8] [1, 1] : memref<4x8xi32, strided<[?, 1]>> to memref<8xi32>\n}"),
+                HasSubstr("needs the sizes or strides of what it views"));
 }
 
 // What the compiler leaves of a fifo that is reset.

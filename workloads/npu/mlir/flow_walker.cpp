@@ -31,7 +31,7 @@ bool same_values(const std::vector<std::optional<Value>>& a,
 std::size_t hash_of(const std::vector<std::optional<Value>>& values) {
     std::size_t hash = values.size();
     for (const auto& value : values) {
-        boost::hash_combine(hash, value ? value->index + value->offset : -1);
+        boost::hash_combine(hash, value ? value->index + value->offset_bits : -1);
     }
     return hash;
 }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -112,29 +114,64 @@ MemrefType read_type(Cursor& cursor, bool may_lack_sizes) {
 
 }  // namespace
 
-std::vector<std::int64_t> sizes_of_memref(Cursor& cursor) {
+namespace {
+
+// 4x64xi32: nothing where a size is not known.
+std::vector<std::int64_t> sizes_in(std::string_view text) {
     std::vector<std::int64_t> sizes;
-    if (cursor.done() || !cursor.skip_word("memref") || cursor.done() ||
-        !cursor.peek()->opens("<")) {
-        return sizes;
-    }
-    std::string text;
-    for (const Item& item : cursor.group("<").items) {
-        if (item.is(",")) {
-            return {};  // a layout or a memory space of its own
-        }
-        flatten(item, text);
-    }
-    std::string_view rest = text;
-    for (std::size_t x = rest.find('x'); x != std::string_view::npos; x = rest.find('x')) {
-        const auto size = to_integer(rest.substr(0, x));
+    for (std::size_t x = text.find('x'); x != std::string_view::npos; x = text.find('x')) {
+        const auto size = to_integer(text.substr(0, x));
         if (!size || *size < 1 || *size > kMostElements) {
             break;
         }
         sizes.push_back(*size);
-        rest.remove_prefix(x + 1);
+        text.remove_prefix(x + 1);
     }
-    return bits_of_type(rest) ? sizes : std::vector<std::int64_t>{};
+    return bits_of_type(text) ? sizes : std::vector<std::int64_t>{};
+}
+
+// strided<[256, 1], offset: 1024>: nothing where a stride is not known.
+std::vector<std::int64_t> stated_strides(Cursor& layout) {
+    std::vector<std::int64_t> strides;
+    Cursor list(Cursor(layout.group("<")).group("["));
+    while (!list.done()) {
+        if (list.peek()->is("?")) {
+            return {};
+        }
+        strides.push_back(list.integer());
+        list.skip(",");
+    }
+    return strides;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> strides_of_memref(Cursor& cursor) {
+    if (cursor.done() || !cursor.skip_word("memref") || cursor.done() ||
+        !cursor.peek()->opens("<")) {
+        return {};
+    }
+    Cursor inside(cursor.group("<"));
+    std::string text;
+    while (!inside.done() && !inside.peek()->is(",")) {
+        flatten(inside.take(), text);
+    }
+    while (inside.skip(",")) {
+        if (inside.skip_word("strided")) {
+            return stated_strides(inside);
+        }
+        if (inside.done() || !inside.peek()->is(TokenKind::Number)) {
+            return {};  // a map of its own; a number is a memory space
+        }
+        inside.take();
+    }
+    std::vector<std::int64_t> strides = sizes_in(text);
+    std::int64_t stride = 1;
+    for (auto size = strides.rbegin(); size != strides.rend(); ++size) {
+        stride *= std::exchange(*size, stride);
+        stride = std::min(stride, kMostElements);
+    }
+    return strides;
 }
 
 MemrefType read_memref(Cursor& cursor) {

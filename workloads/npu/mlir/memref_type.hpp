@@ -25,7 +25,9 @@ std::optional<std::int64_t> bits_of_type(std::string_view name);
 MemrefType read_memref(Cursor& cursor);
 // The same; a dimension may be "?", or the sizes left to the host: memref<*xi32>.
 MemrefType read_argument_memref(Cursor& cursor);
-// Its sizes, outermost first; empty where one is not known or the elements are not contiguous.
-std::vector<std::int64_t> sizes_of_memref(Cursor& cursor);
+// Elements from one to the next in each dimension, outermost first, as a layout states them
+// (strided<[256, 1], offset: 1024>) or as contiguous elements have them; empty where one is not
+// known.
+std::vector<std::int64_t> strides_of_memref(Cursor& cursor);
 
 }  // namespace tilesim::workloads::npu::mlir

@@ -57,6 +57,7 @@ class FifoReader {
         for (ObjectFifo& each : lowering_.fifos) {
             lowering_.attempt([&] { pools(each); });
         }
+        spill_pools(lowering_);
     }
 
   private:

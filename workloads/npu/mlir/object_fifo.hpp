@@ -37,6 +37,7 @@ struct FifoPool {
     std::vector<std::int64_t> buffers{};  // of the program; at a shim its external ones
     std::vector<LockPair> locks{};        // one; a branch of a link has its own; empty: none
     std::int64_t repeat = 1;              // times each element is taken
+    bool spilled = false;                 // some lie in a neighbour's memory
 };
 
 struct FifoEnd {
@@ -93,6 +94,9 @@ struct FifoUse {
 FifoUse read_fifo_use(const Lowering& lowering, const Operation& operation);
 // Reads aie.objectfifo, links and allocations; makes buffers and locks.
 void read_object_fifos(Lowering& lowering);
+// Elements that a memory tile has no room for go to the memory tile west or east of it, the largest
+// pools first.
+void spill_pools(Lowering& lowering);
 // Descriptors, channels and streams; after the DMA regions that are written out.
 void connect_object_fifos(Lowering& lowering);
 // Gives logical tiles (aie.logical_tile) their place. Throws ReadError where none is left.

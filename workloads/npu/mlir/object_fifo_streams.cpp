@@ -43,6 +43,9 @@ class FifoStreams {
             lowering_.attempt([&] { pin(fifo); });
         }
         for (ObjectFifo& fifo : lowering_.fifos) {
+            lowering_.attempt([&] { reach_neighbours(fifo); });
+        }
+        for (ObjectFifo& fifo : lowering_.fifos) {
             lowering_.attempt([&] { channels(fifo); });
         }
         if (!lowering_.errors.empty()) {
@@ -126,6 +129,19 @@ class FifoStreams {
             fmt::format("@{}: tile {},{} has no free {} channel left of its {}", fifo.name,
                         tile.column, tile.row,
                         direction == program::Direction::MM2S ? "MM2S" : "S2MM", channels));
+    }
+
+    // Only a memory tile's first channels reach its neighbours: elements there go first.
+    void reach_neighbours(ObjectFifo& fifo) {
+        const auto choose = [&](FifoEnd& end, program::Direction direction) {
+            if (fifo.dma && end.pool && !end.channel && lowering_.fifo_pools[*end.pool].spilled) {
+                end.channel = next(fifo, end.tile, direction);
+            }
+        };
+        choose(fifo.producer, program::Direction::MM2S);
+        for (FifoEnd& end : fifo.consumers) {
+            choose(end, program::Direction::S2MM);
+        }
     }
 
     void channels(ObjectFifo& fifo) {

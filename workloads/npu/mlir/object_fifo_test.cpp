@@ -70,6 +70,87 @@ TEST(ObjectFifo, NeighboursShareThePoolOfTheProducer) {
     EXPECT_EQ(take.action.value, -2);
 }
 
+program::TileCoordinate place_of(const program::Program& program, const std::string& buffer) {
+    for (const program::Buffer& each : program.buffers) {
+        if (each.name == buffer) {
+            return each.tile;
+        }
+    }
+    return {-1, -1};
+}
+
+// The channel of the memory tile in this column that fills or empties a buffer.
+std::int64_t channel_of(const program::Program& program, std::int64_t column,
+                        program::Direction direction, const std::string& buffer) {
+    for (const program::TileDma& dma : program.dmas) {
+        for (const program::TileDma::Start& start : dma.starts) {
+            const auto& descriptors = dma.descriptors;
+            const bool moves =
+                std::any_of(descriptors.begin(), descriptors.end(), [&](const auto& descriptor) {
+                    return descriptor.id == start.task.descriptor &&
+                           program.buffers[static_cast<std::size_t>(descriptor.buffer)].name ==
+                               buffer;
+                });
+            if (dma.tile == program::TileCoordinate{column, 1} && start.direction == direction &&
+                moves) {
+                return start.channel;
+            }
+        }
+    }
+    return -1;
+}
+
+// 512 KiB hold two elements of 200 KiB, and the largest pool chooses first.
+TEST(ObjectFifo, ElementsWithoutRoomLieInTheMemoryTileBeside) {
+    const program::Program p = read(
+        "%s = aie.tile(1, 0) %m = aie.tile(1, 1) %c = aie.tile(1, 2)\n"
+        "aie.objectfifo @small(%m, {%c}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo @large(%s, {%m}, 4 : i32) : !aie.objectfifo<memref<51200xi32>>\n"
+        "aie.objectfifo @half(%s, {%m}, 1 : i32) : !aie.objectfifo<memref<65536xi32>>\n");
+    EXPECT_EQ(place_of(p, "large_cons_buff_1"), (program::TileCoordinate{1, 1}));
+    EXPECT_EQ(place_of(p, "large_cons_buff_2"), (program::TileCoordinate{0, 1}));  // west
+    EXPECT_EQ(place_of(p, "large_cons_buff_3"), (program::TileCoordinate{0, 1}));
+    EXPECT_EQ(place_of(p, "half_cons_buff_0"), (program::TileCoordinate{2, 1}));  // east
+    EXPECT_EQ(place_of(p, "small_buff_0"), (program::TileCoordinate{1, 1}));
+    const auto s2mm = program::Direction::S2MM;
+    EXPECT_EQ(channel_of(p, 1, s2mm, "large_cons_buff_0"), 0);
+    EXPECT_EQ(channel_of(p, 1, s2mm, "half_cons_buff_0"), 1);
+    for (const program::Lock& each : p.locks) {
+        EXPECT_LE(each.tile.column, 1) << each.name;  // locks stay
+    }
+}
+
+// Of four fifos a core can receive two: it is put where it shares memory with two senders.
+TEST(ObjectFifo, CoresThatNeedTooManyChannelsAreMovedBesideEachOther) {
+    const program::Program p = read(
+        "%s = aie.logical_tile<ShimNOCTile>(?, ?)\n%a = aie.logical_tile<CoreTile>(?, ?)\n"
+        "%b = aie.logical_tile<CoreTile>(?, ?)\n%c = aie.logical_tile<CoreTile>(?, ?)\n"
+        "%d = aie.logical_tile<CoreTile>(?, ?)\n%e = aie.logical_tile<CoreTile>(?, ?)\n"
+        "aie.objectfifo @i(%s, {%e}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo @f(%a, {%e}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo @g(%b, {%e}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo @h(%c, {%e}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo @k(%d, {%e}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n");
+    std::int64_t received = 0;
+    for (const program::TileDma& dma : p.dmas) {
+        for (const program::TileDma::Start& start : dma.starts) {
+            received += start.direction == program::Direction::S2MM ? 1 : 0;
+        }
+    }
+    EXPECT_EQ(received, 2);  // the shim's and one core's
+}
+
+// Several flows may leave from one channel, and a trace port is none.
+TEST(ObjectFifo, FlowsOfOneChannelNeedOneChannel) {
+    const std::string flows =
+        "%s = aie.logical_tile<ShimNOCTile>(0, 0)\n%a = aie.tile(0, 2) %b = aie.tile(0, 3) "
+        "%c = aie.tile(0, 4)\n"
+        "aie.flow(%s, DMA : 0, %a, DMA : 0)\naie.flow(%s, DMA : 0, %b, DMA : 0)\n"
+        "aie.flow(%s, DMA : 0, %c, DMA : 0)\naie.flow(%s, DMA : 1, %c, DMA : 1)\n"
+        "aie.packet_flow(1) { aie.packet_source<%a, Trace : 0> aie.packet_dest<%s, DMA : 0> }\n";
+    EXPECT_EQ(error_of(flows), "");
+}
+
 TEST(ObjectFifo, DmaEndsHaveOneElementMoreThanIsHeld) {
     const program::Program p =
         read(std::string{kTiles} +

@@ -1,6 +1,8 @@
 // Where logical tiles go: pinned ones first, then those of a stated column or row, then the free
 // ones. Cores column by column from the lowest row up, the first place that suits their cascades;
-// memory and shim tiles near the mean column of those they exchange data with, while channels last.
+// where one then needs more DMA channels than it has, free cores change places until those that
+// exchange elements share memory. Memory and shim tiles go near the mean column of those they
+// exchange data with, while channels last.
 //
 // Source:  mlir-aie's pass AIEPlacer. Any legal placement runs; the result says this one.
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "arch/npu/check/tile_reach.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
@@ -27,6 +30,7 @@ struct LogicalTile {
     std::vector<std::string> partners{};
     std::vector<std::string> cascade_to{}, cascade_from{};
     std::vector<std::string> beside{};  // cores whose memory it uses
+    bool movable = false;               // nothing says where it is
     bool placed() const { return column && row; }
 };
 
@@ -49,10 +53,12 @@ class Placer {
         for (const auto stated : {2, 1, 0}) {  // coordinates
             for (LogicalTile& tile : tiles_) {
                 if (tile.kind == program::TileKind::Core && count(tile) == stated) {
+                    tile.movable = stated == 0;
                     place_core(tile);
                 }
             }
         }
+        save_channels();
         std::vector<LogicalTile*> others;
         for (LogicalTile& tile : tiles_) {
             if (tile.kind != program::TileKind::Core) {
@@ -141,21 +147,67 @@ class Placer {
                         to->cascade_from.push_back(ends[0]);
                     }
                 }
-            } else if (fifo || flow) {
+            } else if (fifo) {
                 const std::vector<std::string> ends = values_of(operation);
                 for (std::size_t i = 0; i < ends.size(); ++i) {
-                    if (LogicalTile* tile = tile_of(ends[i])) {
-                        (i == 0 ? tile->sends : tile->receives) += 1;
-                        for (std::size_t k = 0; k < ends.size(); ++k) {
-                            if ((i == 0) != (k == 0)) {
-                                tile->partners.push_back(ends[k]);
-                            }
-                        }
-                    }
+                    use_channel(ends, i);
                 }
+                fifos_.push_back(ends);
+            } else if (flow) {
+                flow_uses(operation);
             }
         }
         read_neighbours();
+    }
+
+    // The first end sends, the others receive.
+    void use_channel(const std::vector<std::string>& ends, std::size_t end) {
+        LogicalTile* tile = tile_of(ends[end]);
+        if (tile == nullptr) {
+            return;
+        }
+        (end == 0 ? tile->sends : tile->receives) += 1;
+        for (std::size_t other = 0; other < ends.size(); ++other) {
+            if ((end == 0) != (other == 0)) {
+                tile->partners.push_back(ends[other]);
+            }
+        }
+    }
+
+    // Flows name their ports: several may leave from one channel, and not all are channels.
+    void flow_uses(const Operation& operation) {
+        std::vector<std::pair<std::string, std::string>> ports;  // tile, port
+        collect_ports(operation.items, ports);
+        std::vector<std::string> ends;
+        for (const auto& [tile, port] : ports) {
+            ends.push_back(tile);
+        }
+        for (std::size_t i = 0; i < ends.size(); ++i) {
+            const bool channel = ports[i].second.starts_with("DMA");
+            if (channel && used_ports_.insert({ends[i], ports[i].second, i == 0}).second) {
+                use_channel(ends, i);
+            }
+        }
+    }
+
+    // %tile, DMA : 0, at any depth
+    static void collect_ports(const std::vector<Item>& items,
+                              std::vector<std::pair<std::string, std::string>>& ports) {
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            if (items[i].is(TokenKind::Value)) {
+                std::string port;
+                for (std::size_t k = i + 2; k < std::min(items.size(), i + 5); ++k) {
+                    port += items[k].token.text;
+                }
+                ports.emplace_back(items[i].token.text, port);
+            }
+            collect_ports(items[i].items, ports);
+            for (const Block& block : items[i].blocks) {
+                for (const Operation& operation : block.operations) {
+                    collect_ports(operation.items, ports);
+                }
+            }
+        }
     }
 
     // Buffers and locks of other tiles that a core's body names.
@@ -270,6 +322,120 @@ class Placer {
         refuse(tile);
     }
 
+    // Channels that cores need beyond those they have; steps between cores that exchange elements.
+    struct Cost {
+        std::int64_t excess = 0;
+        std::int64_t steps = 0;
+        auto operator<=>(const Cost&) const = default;
+    };
+
+    bool is_core(program::TileCoordinate at) const {
+        return lowering_.config.contains(at) &&
+               lowering_.config.kind_of(at) == program::TileKind::Core;
+    }
+
+    Cost cost() {
+        Cost cost;
+        std::map<std::pair<program::TileCoordinate, bool>, std::int64_t> used;
+        for (const std::vector<std::string>& ends : fifos_) {
+            const auto from = ends.empty() ? std::nullopt : place_of(ends.front());
+            const auto to = ends.size() == 2 ? place_of(ends.back()) : std::nullopt;
+            if (from && to && is_core(*from) && is_core(*to)) {
+                const auto& config = lowering_.config;
+                cost.steps += std::abs(from->column - to->column) + std::abs(from->row - to->row);
+                if (arch::npu::check::core_reaches(config, *to, *from) ||
+                    arch::npu::check::core_reaches(config, *from, *to)) {
+                    continue;  // they share elements
+                }
+            }
+            for (std::size_t i = 0; i < ends.size(); ++i) {
+                if (const auto place = place_of(ends[i])) {
+                    ++used[{*place, i == 0}];
+                }
+            }
+        }
+        for (const auto& [end, channels] : used) {
+            if (is_core(end.first)) {
+                cost.excess +=
+                    std::max<std::int64_t>(0, channels - lowering_.config.core_dma.channels);
+            }
+        }
+        return cost;
+    }
+
+    // Moves free cores, one at a time and where that helps most, while some core needs too many
+    // channels.
+    void save_channels() {
+        constexpr std::size_t kMostMoved = 64;
+        Cost now = cost();
+        for (std::size_t moves = 0; now.excess > 0 && moves < kMostMoved; ++moves) {
+            const std::optional<Move> best = best_move(now);
+            if (!best) {
+                return;  // the channels' own refusal says which end has none
+            }
+            exchange(tiles_[best->tile], best->at);
+            now = best->cost;
+        }
+    }
+
+    struct Move {
+        std::size_t tile = 0;
+        program::TileCoordinate at;
+        Cost cost;
+    };
+
+    std::optional<Move> best_move(Cost now) {
+        std::optional<Move> best;
+        for (std::size_t i = 0; i < tiles_.size(); ++i) {
+            if (!tiles_[i].movable) {
+                continue;
+            }
+            const program::TileCoordinate home{*tiles_[i].column, *tiles_[i].row};
+            for (std::int64_t column = 0; column < lowering_.config.columns; ++column) {
+                for (std::int64_t row = first_core_row(); row < lowering_.config.rows(); ++row) {
+                    const program::TileCoordinate at{column, row};
+                    if (at == home || !exchange(tiles_[i], at)) {
+                        continue;
+                    }
+                    const Cost then = all_suit() ? cost() : now;
+                    if (then < (best ? best->cost : now)) {
+                        best = Move{i, at, then};
+                    }
+                    exchange(tiles_[i], home);
+                }
+            }
+        }
+        return best;
+    }
+
+    bool all_suit() {
+        return std::all_of(tiles_.begin(), tiles_.end(), [this](const LogicalTile& tile) {
+            return tile.kind != program::TileKind::Core || !tile.placed() ||
+                   suits(tile, {*tile.column, *tile.row});
+        });
+    }
+
+    // Puts a core there, and who is there, if it may move, in its place.
+    bool exchange(LogicalTile& tile, program::TileCoordinate at) {
+        const program::TileCoordinate home{*tile.column, *tile.row};
+        const auto other = std::find_if(tiles_.begin(), tiles_.end(), [at](const LogicalTile& t) {
+            return t.placed() && program::TileCoordinate{*t.column, *t.row} == at;
+        });
+        if (other != tiles_.end() ? !other->movable : taken_.contains(at)) {
+            return false;
+        }
+        if (other != tiles_.end()) {
+            other->column = home.column;
+            other->row = home.row;
+        } else {
+            taken_.erase(home);
+            taken_.insert(at);
+        }
+        tile.column = at.column;
+        tile.row = at.row;
+        return true;
+    }
+
     [[noreturn]] void refuse(const LogicalTile& tile) const {
         throw ReadError(tile.where, fmt::format("no tile is left for %{}; place it with "
                                                 "--set design.tiles.{}=[column,row]",
@@ -332,6 +498,8 @@ class Placer {
     std::map<std::string, std::size_t> number_;
     std::map<std::string, program::TileCoordinate> physical_;
     std::set<program::TileCoordinate> taken_;
+    std::vector<std::vector<std::string>> fifos_;  // ends, the producer first
+    std::set<std::tuple<std::string, std::string, bool>> used_ports_;
     std::map<std::pair<program::TileKind, std::int64_t>, std::pair<std::int64_t, std::int64_t>>
         used_;
 };

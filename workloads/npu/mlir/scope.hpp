@@ -23,10 +23,12 @@ struct Value {
     };
     Kind kind = Kind::Constant;
     std::int64_t index = 0;
-    std::int64_t offset = 0;  // of a view into an external buffer, elements
-    bool computed = false;    // known here, but by the core only as it runs
+    std::int64_t offset_bits = 0;   // of a view into an external buffer
+    std::int64_t element_bits = 0;  // of a view with elements of its own; 0: as its buffer
+    bool computed = false;          // known here, but by the core only as it runs
     bool same_as(const Value& other) const {
-        return kind == other.kind && index == other.index && offset == other.offset;
+        return kind == other.kind && index == other.index && offset_bits == other.offset_bits &&
+               element_bits == other.element_bits;
     }
 };
 

@@ -74,6 +74,17 @@ void InlineClock::issue(const Operation& operation) {
     }
 }
 
+void InlineClock::hand_over(const std::vector<std::pair<std::string, std::string>>& arguments) {
+    std::vector<std::int64_t> ready;
+    for (const auto& [given, name] : arguments) {
+        const auto place = ready_.find(given);
+        ready.push_back(place == ready_.end() ? 0 : place->second);
+    }
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        ready_[arguments[i].second] = ready[i];
+    }
+}
+
 void InlineClock::visit(const Item& item, std::int64_t& at) const {
     if (item.is(TokenKind::Value)) {
         const auto place = ready_.find(item.token.text);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "workloads/npu/mlir/lowering.hpp"
@@ -21,6 +22,8 @@ class InlineClock {
     explicit InlineClock(const InlineCosts& costs) : costs_(costs) {}
 
     void issue(const Operation& operation);
+    // A function's own names for what it is given, ready when that is: (given, name).
+    void hand_over(const std::vector<std::pair<std::string, std::string>>& arguments);
     // What the operation needs is there.
     void wait_for_operands(const Operation& operation) { now_ = ready_for(operation); }
     void spend(std::int64_t cycles) { now_ = std::min(now_ + cycles, kMostCycles); }

@@ -201,6 +201,7 @@ class Sequence {
             {"memref.get_global", &Sequence::get_global},
             {"memref.subview", &Sequence::view},
             {"memref.reinterpret_cast", &Sequence::view},
+            {"memref.view", &Sequence::retyped_view},
             {"memref.cast", &Sequence::view},
             {"scf.for", &Sequence::loop},
             {"scf.yield", &Sequence::yield},
@@ -249,7 +250,11 @@ class Sequence {
         Transfer transfer;
         transfer.type = lowering_.external_types[static_cast<std::size_t>(buffer)];
         transfer.length = 1;
-        transfer.offset = scope.find(argument)->offset;
+        const Value& view = *scope.find(argument);
+        if (view.element_bits != 0) {
+            transfer.type.element_bits = view.element_bits;
+        }
+        transfer.offset = elements_before(view, transfer.type.element_bits, operation.where);
         for (std::size_t i = 0; i < 4; ++i) {
             const bool sane = std::abs(offsets[i]) < (1LL << 31) &&
                               std::abs(sizes[i]) < (1 << 30) && std::abs(strides[i]) < (1LL << 31);
@@ -530,9 +535,7 @@ class Sequence {
             }
             inner.define(name, *value);
             if (value->kind == Value::Kind::External) {
-                const auto index = static_cast<std::size_t>(value->index);
-                const std::int64_t bits = lowering_.external_types[index].element_bits;
-                buffers.push_back({value->index, value->offset * bits / 8});
+                buffers.push_back({value->index, value->offset_bits / 8});
             }
             given.skip(",");
             while (!formal.done() && !formal.skip(",")) {
@@ -596,7 +599,7 @@ class Sequence {
     }
 
     // memref.subview %x[o] [s] [1], memref.reinterpret_cast %x to offset: [o], ...: the same buffer
-    // further on. Offsets count dimensions of contiguous buffers.
+    // further on.
     void view(const Operation& operation, Scope& scope) {
         Cursor cursor(operation);
         const std::string source = cursor.peek() != nullptr ? cursor.peek()->token.text : "";
@@ -614,40 +617,76 @@ class Sequence {
         }
         const bool moved = std::any_of(offsets.begin(), offsets.end(),
                                        [](std::int64_t offset) { return offset != 0; });
-        std::vector<std::int64_t> sizes;
+        std::vector<std::int64_t> strides(offsets.size(), 1);
         if (moved && offsets.size() > 1) {
-            sizes = sizes_of_source(operation);
+            strides = strides_of_source(operation);
         }
-        if ((moved && offsets.size() > 1 && sizes.size() != offsets.size()) ||
-            operation.results.size() != 1) {
+        if (strides.size() != offsets.size() || operation.results.size() != 1) {
             throw ReadError(operation.where,
                             fmt::format("{} of several dimensions with an offset needs the "
-                                        "contiguous type of what it views; put the offset into the "
-                                        "transfer",
+                                        "sizes or strides of what it views; put the offset into "
+                                        "the transfer",
                                         operation.name));
         }
         constexpr std::int64_t kMostOffset = std::int64_t{1} << 40;  // elements
         std::int64_t offset = 0;
         for (std::size_t i = 0; i < offsets.size(); ++i) {
-            if (__builtin_mul_overflow(offset, i < sizes.size() ? sizes[i] : 1, &offset) ||
-                __builtin_add_overflow(offset, offsets[i], &offset) || offset > kMostOffset ||
+            std::int64_t step = 0;
+            if (__builtin_mul_overflow(offsets[i], strides[i], &step) ||
+                __builtin_add_overflow(offset, step, &offset) || offset > kMostOffset ||
                 offset < -kMostOffset) {
                 throw ReadError(operation.where,
                                 fmt::format("an offset is out of range, -{0}..{0}", kMostOffset));
             }
         }
-        const std::int64_t before = scope.find(source)->offset;
-        scope.define(operation.results[0], {Value::Kind::External, buffer, before + offset});
+        Value view = *scope.find(source);
+        const std::int64_t bits =
+            view.element_bits != 0
+                ? view.element_bits
+                : lowering_.external_types[static_cast<std::size_t>(buffer)].element_bits;
+        view.offset_bits += offset * bits;
+        check_view(view, operation.where);
+        scope.define(operation.results[0], view);
     }
 
-    // Behind ":" stands what is viewed: memref<4x64xi32>. Nothing where it is itself a strided view
-    // or a size is not known.
-    static std::vector<std::int64_t> sizes_of_source(const Operation& operation) {
+    static void check_view(const Value& view, Location where) {
+        constexpr std::int64_t kMostBits = std::int64_t{1} << 52;  // of views of views
+        if (view.offset_bits > kMostBits || view.offset_bits < -kMostBits) {
+            throw ReadError(where, "a view begins too far from its buffer");
+        }
+    }
+
+    // memref.view %x[%bytes][] : memref<1024xi8> to memref<128xi16>: other elements, so many bytes
+    // further on.
+    void retyped_view(const Operation& operation, Scope& scope) {
+        Cursor cursor(operation);
+        const std::string source = cursor.peek() != nullptr ? cursor.peek()->token.text : "";
+        scope.index_of(cursor, Value::Kind::External);
+        Cursor shift(cursor.group("["));
+        const std::int64_t bytes = scope.integer(shift);
+        constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
+        while (!cursor.done() && !cursor.skip_word("to")) {
+            cursor.take();
+        }
+        if (bytes < 0 || bytes > kMostBytes || operation.results.size() != 1) {
+            throw ReadError(operation.where, fmt::format("memref.view begins at byte 0..{}, got {}",
+                                                         kMostBytes, bytes));
+        }
+        Value view = *scope.find(source);
+        view.offset_bits += bytes * 8;
+        check_view(view, operation.where);
+        view.element_bits = read_argument_memref(cursor).element_bits;
+        scope.define(operation.results[0], view);
+    }
+
+    // Behind ":" stands what is viewed: memref<4x64xi32>. Nothing where a size or stride is not
+    // known.
+    static std::vector<std::int64_t> strides_of_source(const Operation& operation) {
         Cursor cursor(operation);
         while (!cursor.done() && !cursor.peek()->is(":")) {
             cursor.take();
         }
-        return cursor.skip(":") ? sizes_of_memref(cursor) : std::vector<std::int64_t>{};
+        return cursor.skip(":") ? strides_of_memref(cursor) : std::vector<std::int64_t>{};
     }
 
     // (@buffer, index, value); before 2025 (column, row, index, value) {buffer_sym_name = "x"}
@@ -975,7 +1014,7 @@ SequenceNames declare_arguments(Lowering& lowering, const Operation& sequence) {
 bool only_names(const Operation& operation) {
     return operation.name.starts_with("arith.") || operation.name.starts_with("index.") ||
            operation.name == "memref.subview" || operation.name == "memref.cast" ||
-           operation.name == "memref.reinterpret_cast";
+           operation.name == "memref.reinterpret_cast" || operation.name == "memref.view";
 }
 
 void add_name(Lowering& lowering, const Operation& operation, SequenceNames& names) {

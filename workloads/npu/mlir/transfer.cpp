@@ -67,6 +67,15 @@ std::int64_t words_of(std::int64_t elements, const MemrefType& type, Location wh
     return elements * type.element_bits / kWordBits;
 }
 
+std::int64_t elements_before(const Value& view, std::int64_t element_bits, Location where) {
+    if (view.offset_bits % element_bits != 0) {
+        throw ReadError(where, fmt::format("a view from byte {} on is no whole number of elements "
+                                           "of {} bits",
+                                           view.offset_bits / 8, element_bits));
+    }
+    return view.offset_bits / element_bits;
+}
+
 void set_transfer(program::BufferDescriptor& descriptor, const Transfer& transfer, Location where) {
     descriptor.offset = words_of(transfer.offset, transfer.type, where) * kWordBytes;
     descriptor.length = words_of(transfer.length, transfer.type, where);

@@ -24,6 +24,10 @@ struct Transfer {
 // Elements of this type as 32-bit words. Throws ReadError where they are no whole number.
 std::int64_t words_of(std::int64_t elements, const MemrefType& type, Location where);
 
+// Elements of so many bits before a view into a buffer. Throws ReadError where they are no whole
+// number.
+std::int64_t elements_before(const Value& view, std::int64_t element_bits, Location where);
+
 // Fills in offset, length, dimensions and padding. Throws ReadError: part of a word, single
 // elements narrower than a word that are not contiguous.
 void set_transfer(program::BufferDescriptor& descriptor, const Transfer& transfer, Location where);
