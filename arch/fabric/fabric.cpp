@@ -43,7 +43,10 @@ base::Femtoseconds Fabric::occupy(base::Cycles& free, std::int64_t bytes, base::
 std::vector<std::string> Fabric::not_exercised() const {
     std::vector<std::string> names;
     if (requests_.most_in_use() == 0) {
-        names = {"fabric.request_latency", "fabric.response_latency"};
+        names.emplace_back("fabric.request_latency");
+    }
+    if (std::ranges::none_of(ports_, [](const Port& port) { return port.has_read(); })) {
+        names.emplace_back("fabric.response_latency");
     }
     if (!has_waited_for_turn_) {
         names.insert(names.end(), {"fabric.request_interval", "fabric.chop"});
@@ -161,12 +164,11 @@ void Fabric::send(std::uint64_t slot, base::Femtoseconds from) {
 }
 
 void Fabric::on_memory_complete(std::uint64_t slot, base::Femtoseconds when) {
-    const base::Femtoseconds arrival = when + config_.response_latency;
     const FabricRequest& request = requests_[slot];
     if (request.write) {
-        queue_.at(arrival, *this, slot);
+        queue_.at(when, *this, slot);  // posted: nobody waits for its answer
     } else {
-        expect(ports_[request.port], {slot, arrival});
+        expect(ports_[request.port], {slot, when + config_.response_latency});
     }
 }
 

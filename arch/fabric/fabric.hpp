@@ -6,8 +6,9 @@
 //          the agent's clock; requests sent in aligned pieces, a fixed interval each unless the
 //          fabric may join them (AXI: modifiable); a shared link each way (shared_link.hpp), and
 //          behind it whole blocks of memory, again unless they may be joined (shared_blocks.hpp);
-//          page walks (page_translation.hpp); constant latency each way; requests a memory
-//          controller has no room for wait before it in order of arrival, all agents in one line.
+//          page walks (page_translation.hpp); constant latency each way, but writes are posted:
+//          nobody waits for their answers; requests a memory controller has no room for wait
+//          before it in order of arrival, all agents in one line.
 // Ignores: the topology inside the fabric; quality-of-service classes.
 #pragma once
 
@@ -69,7 +70,7 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
     // Keys of its configuration that cannot have mattered so far ("fabric.page_walk").
     std::vector<std::string> not_exercised() const;
 
-    void on_event(std::uint64_t tag, base::Femtoseconds now) override;  // a write's answer is back
+    void on_event(std::uint64_t tag, base::Femtoseconds now) override;  // a write has been taken
     void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override;
 
   private:
@@ -80,6 +81,8 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
     // An agent's port; its events are the ends of its read transfers, and arrivals while none goes.
     struct Port final : base::EventHandler {
         void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+
+        bool has_read() const { return read_free > base::Cycles{0}; }
 
         Fabric* fabric = nullptr;
         base::Ring<Answer> answers{};  // not yet crossing, in order of arrival

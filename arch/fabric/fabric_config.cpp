@@ -18,8 +18,9 @@ FabricConfig read_fabric_config(base::config::Node node) {
     node.optional("request_latency", config.request_latency,
                   {kFemtosecondsPerMicrosecond / 1000, latency.most},
                   "time from an agent's port to the memory controller");
-    node.optional("response_latency", config.response_latency, latency,
-                  "time from the memory controller back to the agent's port");
+    node.optional(
+        "response_latency", config.response_latency, latency,
+        "time from the memory controller back to the agent's port; writes do not wait for it");
     node.optional("request_interval", config.request_interval, latency,
                   "which an agent's port takes for each chop of a request, each direction");
     node.optional("chop", config.chop, {16, 65536},

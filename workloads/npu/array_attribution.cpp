@@ -11,16 +11,33 @@ namespace tilesim::workloads::npu {
 
 namespace {
 
-// Cycles in which the busiest of the shims' readers had nothing to fetch or nowhere to put it.
-double slack_of_readers(const RunResult& result, double dispatch) {
+// How a shim's reader spends its time. Idle: with nothing to fetch, the dispatch not counted.
+struct Reader {
+    double streaming = 0, memory = 0, stream = 0, idle = 0;
+
+    // Cycles in which it had nothing to fetch or nowhere to put it.
+    double slack() const { return idle + stream; }
+    bool hardly_pauses() const { return 10 * (memory + stream + idle) < streaming; }
+};
+
+// The one that is idle least sets the pace: others may have brought all they had to, as a vector.
+Reader busiest_reader(const RunResult& result, double dispatch) {
+    Reader busiest;
     double least = std::numeric_limits<double>::infinity();
     for (const auto& [name, states] : result.where) {
         if (name.starts_with("shim_mm2s")) {
-            least = std::min(least, std::max(0.0, state_of(result, name, "idle") - dispatch) +
-                                        state_of(result, name, "waiting_for_stream"));
+            const auto state = [&, &lane = name](const char* of) {
+                return state_of(result, lane, of);
+            };
+            const double idle = std::max(0.0, state("idle") - dispatch);
+            if (idle < least) {
+                least = idle;
+                busiest = {state("streaming"), state("waiting_for_memory"),
+                           state("waiting_for_stream"), idle};
+            }
         }
     }
-    return least;
+    return busiest;
 }
 
 // An array's time as its cores see it. The dispatch passes while they wait for the host or for
@@ -30,27 +47,17 @@ std::vector<Cause> causes_of_cores(const RunResult& result) {
     const double dispatch = state_of(result, "command_processor", "dispatch");
     const double host = core("waiting_for_host");
     const double starved = core("waiting_for_input") - std::max(0.0, dispatch - host);
-    const auto readers = [&](const char* state, double less) {
-        double sum = 0;
-        for (const auto& [name, states] : result.where) {
-            if (name.starts_with("shim_mm2s")) {
-                sum += std::max(0.0, state_of(result, name, state) - less);
-            }
-        }
-        return sum;
-    };
-    const double memory = readers("waiting_for_memory", 0);
-    const double stream = readers("waiting_for_stream", 0);
-    const double idle = readers("idle", dispatch);
-    const bool from_memory = memory >= stream && memory >= idle;
-    const bool from_commands = idle > stream && idle > memory;
+    const Reader reader = busiest_reader(result, dispatch);
+    const bool from_memory = reader.memory >= reader.stream && reader.memory >= reader.idle;
+    const bool from_commands = reader.idle > reader.stream && reader.idle > reader.memory;
     // Readers that hardly ever pause while cores do set the pace: faster kernels would wait longer.
-    const bool reads_bind = from_memory && 2 * slack_of_readers(result, dispatch) < starved;
+    const bool reads_bind = (from_memory || reader.hardly_pauses()) && 2 * reader.slack() < starved;
     return {{core("multiply"), "core kernel: multiply"},
             {starved + (reads_bind ? core("multiply") : 0.0),
-             from_memory     ? "shim reads waiting for DRAM and its fabric"
-             : from_commands ? "shim descriptors not programmed in time"
-                             : "streams between memory tiles and cores"},
+             reader.hardly_pauses() ? "streams from the shims, a word a cycle"
+             : from_memory          ? "shim reads waiting for DRAM and its fabric"
+             : from_commands        ? "shim descriptors not programmed in time"
+                                    : "streams between memory tiles and cores"},
             {core("waiting_for_output"), "C drain"},
             {core("zero"), "core kernel: zero"},
             {core("add"), "core kernel: add"},

@@ -25,16 +25,33 @@ TEST(Bottlenecks, DispatchIsNotChargedToWhatWaitsForIt) {
     EXPECT_EQ(result.next_bottleneck, "shim reads waiting for DRAM and its fabric");
 }
 
-TEST(Bottlenecks, StarvedCoresNameWhatTheReadersWaitFor) {
+TEST(Bottlenecks, StarvedCoresNameWhatTheBusiestReaderWaitsFor) {
     const auto starved_by = [](double memory, double stream, double idle) {
         return array_run({{"core", {{"multiply", 100}, {"waiting_for_input", 300}}},
-                          {"shim_mm2s0", {{"waiting_for_memory", memory}}},
-                          {"shim_mm2s1", {{"waiting_for_stream", stream}, {"idle", idle}}}})
+                          {"shim_mm2s0",
+                           {{"streaming", 400 - memory - stream - idle},
+                            {"waiting_for_memory", memory},
+                            {"waiting_for_stream", stream},
+                            {"idle", idle}}},
+                          {"shim_mm2s1", {{"streaming", 13}, {"idle", 387}}}})
             .bottleneck;
     };
     EXPECT_EQ(starved_by(200, 50, 40), "shim reads waiting for DRAM and its fabric");
     EXPECT_EQ(starved_by(50, 200, 40), "streams between memory tiles and cores");
     EXPECT_EQ(starved_by(50, 40, 200), "shim descriptors not programmed in time");
+    // Of 400 cycles it pauses in 37 and streams in 363, or pauses in 36.
+    EXPECT_EQ(starved_by(31, 1, 5), "shim reads waiting for DRAM and its fabric");
+    EXPECT_EQ(starved_by(30, 1, 5), "streams from the shims, a word a cycle");
+}
+
+TEST(Bottlenecks, StreamsThatNeverPauseBindWhateverTheCoresDo) {
+    const auto bottleneck = [](double multiply) {
+        return array_run({{"core", {{"multiply", multiply}, {"waiting_for_input", 397 - multiply}}},
+                          {"shim_mm2s0", {{"streaming", 390}, {"idle", 7}}}})
+            .bottleneck;
+    };
+    EXPECT_EQ(bottleneck(382), "streams from the shims, a word a cycle");
+    EXPECT_EQ(bottleneck(383), "core kernel: multiply");
 }
 
 TEST(Bottlenecks, ReadersThatHardlyPauseBindWhateverTheCoresDo) {

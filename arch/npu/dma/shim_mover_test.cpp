@@ -260,7 +260,7 @@ struct WriterBench : ShimBench {
 };
 
 constexpr Cycles kFirstBurst = kStartOfTask + kLatency + kBurstWords;  // has been received
-constexpr Cycles kFirstWritten = kFirstBurst + kPort + kRequest + kMemory + kResponse;
+constexpr Cycles kFirstWritten = kFirstBurst + kPort + kRequest + kMemory;
 
 TEST(ShimWriter, ABurstGoesWhenItsLastWordHasArrivedAndTheNextIsReceivedWithoutABubble) {
     WriterBench bench(config_with(7));
@@ -275,7 +275,7 @@ TEST(ShimWriter, ABurstGoesWhenItsLastWordHasArrivedAndTheNextIsReceivedWithoutA
     EXPECT_EQ(ShimBench::arrival(bench.memory.writes[1]), kFirstBurst + kBurstWords + way);
 }
 
-TEST(ShimWriter, ATaskEndsWhenItsLastWriteIsAnswered) {
+TEST(ShimWriter, ATaskEndsWhenTheMemoryHasTakenItsLastWrite) {
     WriterBench bench(config_with(7));
     bench.write_descriptor(0, kBurst);
     bench.push_at(0_cyc);
@@ -313,7 +313,7 @@ TEST(ShimWriter, ModifiableWritesGoAsTheirWordsComeOthersAnIntervalApart) {
     }
 }
 
-TEST(ShimWriter, AnAnswerLetsItTakeWordsAgain) {
+TEST(ShimWriter, AWriteThatIsTakenLetsItTakeWordsAgain) {
     WriterBench bench(config_with(1));
     bench.write_descriptor(0, 2 * kBurst);
     bench.push_at(0_cyc);
