@@ -55,8 +55,8 @@ void ScheduledChannel<Scheduler>::issue_column(std::size_t bank, std::int64_t no
         timing_.precharge_after_column(bank);
         row_has_closed(now);
         ++stats_.precharges;
-        scheduler_.on_row_command();
         row_left(bank, now);
+        scheduler_.on_precharge(bank, bursts_, timing_, now);
     }
     find_next_step(queue, bank, now);
     if (!write) {
@@ -74,7 +74,7 @@ void ScheduledChannel<Scheduler>::activate(std::size_t bank, std::int64_t now) {
     active.owed |= std::uint64_t{1} << bank;
     row_opens(now);
     timing_.issue(Command::Activate, bank, served.row, now);
-    scheduler_.on_row_command();
+    scheduler_.on_activate();
     tell(Command::Activate, bank, served.row, now);
     ++stats_.activates;
     ++bank_counts_[bank].activates;
@@ -93,10 +93,10 @@ template <class Scheduler>
 void ScheduledChannel<Scheduler>::precharge(std::size_t bank, std::int64_t now) {
     timing_.issue(Command::Precharge, bank, device::kNoRow, now);
     row_has_closed(now);
-    scheduler_.on_row_command();
     tell(Command::Precharge, bank, device::kNoRow, now);
     ++stats_.precharges;
     row_left(bank, now);
+    scheduler_.on_precharge(bank, bursts_, timing_, now);
 }
 
 // Bursts that were to find the row open have to wait for another.
@@ -169,7 +169,7 @@ std::int64_t ScheduledChannel<Scheduler>::refresh(std::int64_t now) {
 template <class Scheduler>
 void ScheduledChannel<Scheduler>::on_refreshed(const policy::RefreshRound& round,
                                                std::int64_t now) {
-    scheduler_.on_row_command();
+    scheduler_.on_refresh();
     tell(round.command, static_cast<std::size_t>(std::countr_zero(round.banks)), device::kNoRow,
          now);
     ++stats_.refreshes;

@@ -24,7 +24,7 @@ MemorySystem::MemorySystem(const device::MemoryConfig& config, base::Femtosecond
         }
         channels_.push_back(make_channel(config_, i, group_, *this));
         groups_.back()->add(*channels_.back());
-        seats_.push_back({groups_.back().get(), i % per_group});
+        seats_.push_back({.group = groups_.back().get(), .member = i % per_group});
     }
 }
 
@@ -37,15 +37,16 @@ void MemorySystem::submit(const port::MemoryRequest& request) {
     const std::int64_t arrival = clock_.first_cycle_from(request.arrival).count();
     const std::uint64_t index = pending_.take();
     pending_[index] = {request.client, request.tag, last - first + 1, arrival};
-    std::size_t channel = channels_.size();
-    Arrival* part = nullptr;
+    ++requests_;
     map_.locate(first, last, [&](device::Location where) {
-        if (where.channel() != channel || part->count == part->bursts.size()) {
-            channel = where.channel();
-            seats_[channel].group->expect(seats_[channel].member, arrival);
-            part = &channels_[channel]->arrivals().expect(request.write, index, arrival);
+        Seat& seat = seats_[where.channel()];
+        if (seat.part_of != requests_ || seat.part->count == seat.part->bursts.size()) {
+            seat.group->expect(seat.member, arrival);
+            seat.part =
+                &channels_[where.channel()]->arrivals().expect(request.write, index, arrival);
+            seat.part_of = requests_;
         }
-        part->bursts[part->count++] = where;
+        seat.part->bursts[seat.part->count++] = where;
     });
     bytes_requested_ += request.bytes;
     end_ = std::max(end_, request.address + request.bytes);

@@ -61,6 +61,9 @@ class MemorySystem final : public port::MemoryPort, private ChannelOwner {
     struct Seat {
         ChannelGroup* group = nullptr;
         std::size_t member = 0;
+        // While a request is taken: what the channel last heard of, and of which request.
+        Arrival* part = nullptr;
+        std::int64_t part_of = 0;
     };
     struct Pending {
         port::MemoryClient* client = nullptr;
@@ -79,6 +82,7 @@ class MemorySystem final : public port::MemoryPort, private ChannelOwner {
     std::vector<std::unique_ptr<ChannelGroup>> groups_;
     std::vector<Seat> seats_;          // by channel
     base::SlotPool<Pending> pending_;  // by request
+    std::int64_t requests_ = 0;        // so far
     std::int64_t bytes_requested_ = 0;
     std::int64_t end_ = 0;  // of the addresses asked for
 };

@@ -44,14 +44,16 @@ struct Lane {        // a bank's bursts of one direction
     bool empty() const { return (hits.head | others.head) == kNone; }
 };
 
+using BankAges = std::array<Age, device::kMaxBanks>;
+
 struct BurstQueue {  // bit masks over banks
     explicit BurstQueue(std::int64_t bursts) : capacity(bursts) {}
 
     std::array<Lane, device::kMaxBanks> lanes;
-    std::array<Age, device::kMaxBanks> ages;  // of the burst each lane would serve next
-    std::uint64_t banks = 0;                  // a lane is not empty
-    std::uint64_t hits = 0;                   // its next step is a column command: its row is open
-    std::uint64_t owed = 0;  // its open row was opened for a burst that still waits
+    BankAges ages;            // of the burst each lane would serve next
+    std::uint64_t banks = 0;  // a lane is not empty
+    std::uint64_t hits = 0;   // its next step is a column command: its row is open
+    std::uint64_t owed = 0;   // its open row was opened for a burst that still waits
     std::int64_t size = 0;
     std::int64_t most = 0;  // at a time
     std::int64_t capacity;

@@ -9,7 +9,9 @@
 // and, told of what has happened so that it can keep its plans:
 //   on_turn()                   the direction has changed, or the channel starts anew
 //   on_step(...)                what a bank would do next has changed
-//   on_row_command()            an ACT, PRE or REF has gone
+//   on_activate()               an ACT has gone
+//   on_precharge(bank, ...)     a bank's row has closed
+//   on_refresh()                a REF has gone
 //   on_column_command(passive)  a RD or WR has gone; `passive`: of the direction not being served
 #pragma once
 

@@ -1,8 +1,8 @@
 // First ready, first come first served (Rixner et al., ISCA 2000): of the commands that can go
 // first the oldest burst's, row hits before older bursts of their bank, but only so often.
 //
-// It plans the next column and the next row command and keeps both plans while nothing changes
-// them. Bursts of the direction not being served go too where a row has been opened for them.
+// It plans the next column command, ACT and PRE and keeps each plan while nothing changes it.
+// Bursts of the direction not being served go too where a row has been opened for them.
 #pragma once
 
 #include <algorithm>
@@ -25,15 +25,24 @@ class FrFcfs {
                          std::int64_t now);
     void on_turn() {
         column_plan_.drop();
-        row_plan_.drop();
+        drop_row_plans();
     }
     void on_step(const Step& step, const Bursts& bursts, const device::CommandTiming& timing,
                  std::int64_t now);
-    void on_row_command() { row_plan_.drop(); }
+    void on_activate() { activate_plan_.drop(); }
+    void on_precharge(std::size_t bank, const Bursts& bursts, const device::CommandTiming& timing,
+                      std::int64_t now) {
+        precharge_plan_.drop();
+        if ((row_banks(bursts) >> bank & 1) != 0) {
+            offer(activate_plan_, device::Command::Activate, bursts.active().ages[bank], timing,
+                  now);
+        }
+    }
+    void on_refresh() { drop_row_plans(); }
     void on_column_command(bool passive) {
         column_plan_.drop();
         if (passive) {
-            row_plan_.drop();  // the active direction may close the row now
+            drop_row_plans();  // the active direction may close the row now
         }
     }
 
@@ -44,13 +53,22 @@ class FrFcfs {
         plan.consider({command, {std::max(now, timing.earliest(command, age.bank())), age}});
     }
     void plan_column(const Bursts& bursts, const device::CommandTiming& timing, std::int64_t now);
-    void plan_row(const Bursts& bursts, const device::CommandTiming& timing, std::int64_t now);
-    void consider_columns(const BurstQueue& queue, std::uint64_t banks, device::Command column,
-                          const device::CommandTiming& timing, std::int64_t now);
+    // Banks that have a row to open or to close.
+    static std::uint64_t row_banks(const Bursts& bursts) {
+        const BurstQueue& queue = bursts.active();
+        return queue.banks & ~queue.hits & ~bursts.passive().owed;
+    }
+    void drop_row_plans() {
+        activate_plan_.drop();
+        precharge_plan_.drop();
+    }
+    static Choice first_of(device::Command command, std::uint64_t banks, const BankAges& ages,
+                           const device::CommandTiming& timing, std::int64_t now);
 
     std::int64_t cap_;
     Choice column_plan_;  // the next RD or WR
-    Choice row_plan_;     // the next ACT or PRE
+    Choice activate_plan_;
+    Choice precharge_plan_;
 };
 
 inline const Choice& FrFcfs::choose(const Bursts& bursts, const device::CommandTiming& timing,
@@ -60,11 +78,21 @@ inline const Choice& FrFcfs::choose(const Bursts& bursts, const device::CommandT
         plan_column(bursts, timing, now);
     }
     if (column_plan_.rank.when > now) {
-        if (row_plan_.rank.when < std::max(now, timing.bus().free_for_rows())) {
-            plan_row(bursts, timing, now);
+        const std::int64_t from = std::max(now, timing.bus().free_for_rows());
+        if (activate_plan_.rank.when < from) {
+            activate_plan_ =
+                first_of(device::Command::Activate, row_banks(bursts) & ~timing.open_banks(),
+                         bursts.active().ages, timing, now);
         }
-        if (row_plan_.rank.when < column_plan_.rank.when) {  // at equal times columns come first
-            return row_plan_;
+        if (precharge_plan_.rank.when < from) {
+            precharge_plan_ =
+                first_of(device::Command::Precharge, row_banks(bursts) & timing.open_banks(),
+                         bursts.active().ages, timing, now);
+        }
+        const Choice& row =
+            precharge_plan_.rank.before(activate_plan_.rank) ? precharge_plan_ : activate_plan_;
+        if (row.rank.when < column_plan_.rank.when) {  // at equal times columns come first
+            return row;
         }
     }
     return column_plan_;
@@ -80,13 +108,15 @@ inline void FrFcfs::on_step(const Step& step, const Bursts& bursts,
     }
     if (step.is_hit) {
         offer(column_plan_, column_command(bursts.draining()), step.age, timing, now);
-        if (row_plan_.rank.age.bank() == step.bank) {
-            row_plan_.drop();
+        for (Choice* const plan : {&activate_plan_, &precharge_plan_}) {
+            if (plan->rank.age.bank() == step.bank) {
+                plan->drop();
+            }
         }
     } else if (step.waits && (bursts.passive().owed >> step.bank & 1) == 0) {
         const bool open = (timing.open_banks() >> step.bank & 1) != 0;
-        offer(row_plan_, open ? device::Command::Precharge : device::Command::Activate, step.age,
-              timing, now);
+        offer(open ? precharge_plan_ : activate_plan_,
+              open ? device::Command::Precharge : device::Command::Activate, step.age, timing, now);
     }
 }
 
@@ -94,52 +124,23 @@ inline void FrFcfs::plan_column(const Bursts& bursts, const device::CommandTimin
                                 std::int64_t now) {
     const BurstQueue& active = bursts.active();
     const BurstQueue& passive = bursts.passive();
-    column_plan_ = Choice{};
-    consider_columns(active, active.hits, column_command(bursts.draining()), timing, now);
-    consider_columns(passive, passive.hits & passive.owed, column_command(!bursts.draining()),
-                     timing, now);
+    column_plan_ =
+        first_of(column_command(bursts.draining()), active.hits, active.ages, timing, now);
+    column_plan_.consider(first_of(column_command(!bursts.draining()), passive.hits & passive.owed,
+                                   passive.ages, timing, now));
 }
 
-// Takes the banks' column command that can go first; of those ready by `now`, the oldest burst's.
-inline void FrFcfs::consider_columns(const BurstQueue& queue, std::uint64_t banks,
-                                     device::Command column, const device::CommandTiming& timing,
-                                     std::int64_t now) {
+// Of these banks' commands the one that can go first; of those ready by `now`, the oldest burst's.
+inline Choice FrFcfs::first_of(device::Command command, std::uint64_t banks, const BankAges& ages,
+                               const device::CommandTiming& timing, std::int64_t now) {
     if (banks == 0) {
-        return;
+        return {};
     }
-    FirstRank first(std::max(now, timing.earliest(column)));
+    FirstRank first(std::max(now, timing.earliest(command)));
     device::for_each_bank(banks, [&](std::size_t bank) {
-        first.consider(timing.bank_earliest(column, bank), queue.ages[bank]);
+        first.consider(timing.bank_earliest(command, bank), ages[bank]);
     });
-    column_plan_.consider({column, first.rank()});
-}
-
-// The same among banks that have a row to open or to close.
-inline void FrFcfs::plan_row(const Bursts& bursts, const device::CommandTiming& timing,
-                             std::int64_t now) {
-    const BurstQueue& queue = bursts.active();
-    const std::uint64_t banks = queue.banks & ~queue.hits & ~bursts.passive().owed;
-    row_plan_ = Choice{};
-    if (banks == 0) {
-        return;
-    }
-    const std::uint64_t open = timing.open_banks();
-    FirstRank first(std::max(now, timing.bus().free_for_rows()));
-    const auto consider = [&](std::uint64_t of, device::Command command) {
-        if (of == 0) {
-            return;
-        }
-        const std::int64_t at_least = timing.earliest(command);
-        device::for_each_bank(of, [&](std::size_t bank) {
-            first.consider(std::max(at_least, timing.bank_earliest(command, bank)),
-                           queue.ages[bank]);
-        });
-    };
-    consider(banks & ~open, device::Command::Activate);
-    consider(banks & open, device::Command::Precharge);
-    const Rank rank = first.rank();
-    const bool closes = ((open >> rank.age.bank()) & 1) != 0;
-    row_plan_ = {closes ? device::Command::Precharge : device::Command::Activate, rank};
+    return {command, first.rank()};
 }
 
 }  // namespace tilesim::arch::memory::policy
