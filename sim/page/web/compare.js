@@ -9,10 +9,11 @@ let chart = null;
 byId("cause").textContent = `Most of the difference: ${data.cause}.`;
 const notes = [`${data.units_common} of ${data.units_measured} measured units are in the simulation`,
   ...data.not_simulated.map((event) => `not simulated: ${event}`),
-  ...data.flaws.map((flaw) => `partial trace: ${flaw}`)];
+  ...data.flaws.map((flaw) => `partial trace: ${flaw}`),
+  ...data.notes];
 if (data.first_divergence) {
   const at = data.first_divergence;
-  notes.push(`first divergence: ${at.unit} ${at.event} number ${at.occurrence}: cycle ${at.measured_cycle} measured, ${at.simulated_cycle} simulated`);
+  notes.push(`first divergence: ${at.unit} ${at.event} number ${at.occurrence}: ${at.measured_cycle} cycles after the first ${at.since} measured, ${at.simulated_cycle} simulated`);
 }
 byId("notes").replaceChildren(...notes.map((text) => {
   const item = document.createElement("li");
