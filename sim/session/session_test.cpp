@@ -45,6 +45,33 @@ TEST(Session, ASmallProductOnAmxCoresAsksForItsFirstBlockOfB) {
     EXPECT_LT(chosen.time_ns, run({{"mapping", mapping.dump()}}).time_ns);
 }
 
+workloads::RunResult run_on(const std::string& device, const std::string& gemm,
+                            const workloads::Overrides& overrides = {}) {
+    return session::run(parse_scenario(
+        fmt::format("device: {}\nworkload: {{gemm: {{{}}}}}\n", device, gemm), "test", overrides));
+}
+
+// Four rows of C on eight cores are mostly loads of B, which are asked for a block ahead.
+TEST(Session, ATinyProductOnAmxCoresTakesWhatVaryingItsKeysFavours) {
+    const std::string gemm = "M: 4, K: 1, N: 115, a: int8, b: int8, c: int32";
+    const workloads::RunResult chosen = run_on("sapphire_rapids", gemm);
+    for (const char* of_few : {"{amx: {m_acc: 3, n_acc: 1, order: switched, data_in: dram, "
+                               "a_packed: on, threads: 8, partition: mn}}",
+                               "{amx: {m_acc: 2, n_acc: 2, data_in: dram, a_packed: on, "
+                               "threads: 4, partition: mn}}"}) {
+        EXPECT_LT(1.05 * chosen.time_ns,
+                  run_on("sapphire_rapids", gemm, {{"mapping", of_few}}).time_ns);
+    }
+}
+
+// Blocks of 16 x 4 copy four columns of B at a time, sixteen with 16 x 16.
+TEST(Session, ASmallProductOnVersalTakesWhatSimulationsFavour) {
+    const std::string gemm = "M: 187, K: 5, N: 251, a: int8, b: int8, c: int8";
+    const char* largest = "{gotoblas: {m_r: 16, n_r: 4, m_c: 192, n_c: 252, k_c: 5, b_buffers: 2}}";
+    EXPECT_LT(1.05 * run_on("vck190", gemm).time_ns,
+              run_on("vck190", gemm, {{"mapping", largest}}).time_ns);
+}
+
 // 8 x 4 cores each keep a slice of B; with C in the cores, tiles this small wait for their reads.
 TEST(Session, AProductOnAnArrayTakesTheFasterOfTheDataflows) {
     const std::string text =
