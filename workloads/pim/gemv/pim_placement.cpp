@@ -531,6 +531,74 @@ void read_column_major(Node& node, PimMapping& mapping) {
     node.done();
 }
 
+namespace {
+
+// K elements a word of weights has of each of its rows.
+std::int64_t columns_of_word(const PimPlacement& p) {
+    return ceil_div(p.lanes, p.m);
+}
+
+// K elements that so many registers hold: of whole words, so that each meets its inputs at once.
+std::int64_t columns_held(const GemvProblem& gemv, const PimPlacement& p, std::int64_t registers,
+                          const PimConfig& pim) {
+    const std::int64_t of_word = columns_of_word(p);
+    const std::int64_t held = registers * pim.register_bits / bits_of(gemv.input);
+    if (held < of_word) {
+        throw ConfigError(fmt::format(
+            "mapping.pimnast.input_registers: a word of a tile of {} x {} has {} columns, whose "
+            "inputs take {} registers{}, got {}",
+            p.m, p.k, of_word, registers_for(of_word, gemv.input, pim),
+            gemv.scale_block > 0 ? " beside one for their scale factors" : "",
+            p.mapping.input_registers));
+    }
+    return held / of_word * of_word;
+}
+
+void shape_columns(PimPlacement& p, const GemvProblem& gemv, const PimConfig& pim) {
+    p.m = elements_of_unit(gemv, pim);
+    p.k = 1;
+    p.padded_m = ceil_div(gemv.m, p.m) * p.m;
+    p.part_k = gemv.k;
+    p.row_blocks = ceil_div(p.padded_m / p.m, p.banks);
+    p.degree = 1;
+    const std::int64_t shares = column_major_shares(p, gemv, pim);
+    p.outputs_at_a_time =
+        ceil_div(ceil_div(p.m, p.lanes), shares) * registers_for(p.lanes, gemv.accumulate, pim);
+    p.output_registers = shares * p.outputs_at_a_time;
+}
+
+void shape_balanced(PimPlacement& p, const GemvProblem& gemv, const PimConfig& pim) {
+    p.m = tile_rows(gemv, p.mapping, p.banks, pim);
+    p.k = elements_of_unit(gemv, pim) / p.m;
+    p.row_blocks = ceil_div(gemv.m, p.banks * p.m);
+    p.padded_m = p.row_blocks * p.banks * p.m;
+    // Words of a last tile that hold nothing are not read.
+    const std::int64_t of_word = columns_of_word(p);
+    p.part_k = ceil_div(ceil_div(gemv.k, p.mapping.split_k), of_word) * of_word;
+    p.sums = held_sums(gemv, p.m, pim);
+    p.output_registers = held_registers(gemv, p.m, pim);
+    set_degree(p, pim);
+}
+
+// Notes it, or refuses where the mapping does.
+void say_padding(PimPlacement& p, const GemvProblem& gemv) {
+    const std::int64_t padded_k = p.part_k * p.mapping.split_k;
+    if (p.padded_m != gemv.m) {
+        p.notes.push_back(fmt::format("{} rows do not spread evenly over {} banks: padded to {}",
+                                      gemv.m, p.banks, p.padded_m));
+    }
+    if (padded_k != gemv.k) {
+        p.notes.push_back(fmt::format("{} columns padded to {}", gemv.k, padded_k));
+    }
+    if (!p.mapping.padding && (p.padded_m != gemv.m || padded_k != gemv.k)) {
+        throw ConfigError(fmt::format(
+            "mapping.pimnast.padding: refused, but {} x {} takes {} x {} with tiles of {} x {}",
+            gemv.m, gemv.k, p.padded_m, padded_k, p.m, p.k));
+    }
+}
+
+}  // namespace
+
 PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const MemoryConfig& memory,
                    const PimConfig& pim, std::int64_t vectors) {
     PimPlacement p;
@@ -544,55 +612,22 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
             fmt::format("mapping.pimnast.input_registers: must be below the {} registers, got {}",
                         pim.registers, mapping.input_registers));
     }
-    const std::int64_t elements = elements_of_unit(gemv, pim);
     p.channels = memory.channels / mapping.split_k;
     p.banks = p.channels * memory.banks();
     p.lanes = pim.register_bits / bits_of(gemv.weights);
     p.page_needed = pim.interleave.count() * memory.channels * memory.banks();
     p.accumulator_sets = sets_of(gemv, pim);
     p.vectors = std::min(vectors, pim.alus);
-    if (mapping.placement == PimMapping::Placement::ColumnMajor) {
-        p.m = elements;
-        p.k = 1;
-        p.padded_m = ceil_div(gemv.m, p.m) * p.m;
-        p.part_k = gemv.k;
-        p.row_blocks = ceil_div(p.padded_m / p.m, p.banks);
-        p.degree = 1;
-        const std::int64_t shares = column_major_shares(p, gemv, pim);
-        p.outputs_at_a_time =
-            ceil_div(ceil_div(p.m, p.lanes), shares) * registers_for(p.lanes, gemv.accumulate, pim);
-        p.output_registers = shares * p.outputs_at_a_time;
-    } else {
-        p.m = tile_rows(gemv, mapping, p.banks, pim);
-        p.k = elements / p.m;
-        p.row_blocks = ceil_div(gemv.m, p.banks * p.m);
-        p.padded_m = p.row_blocks * p.banks * p.m;
-        p.part_k = ceil_div(ceil_div(gemv.k, mapping.split_k), p.k) * p.k;
-        p.sums = held_sums(gemv, p.m, pim);
-        p.output_registers = held_registers(gemv, p.m, pim);
-        set_degree(p, pim);
-    }
+    mapping.placement == PimMapping::Placement::ColumnMajor ? shape_columns(p, gemv, pim)
+                                                            : shape_balanced(p, gemv, pim);
     const std::int64_t for_inputs = p.mapping.input_registers - (gemv.scale_block > 0 ? 1 : 0);
     if (for_inputs < 1) {
         throw ConfigError(
             "mapping.pimnast.input_registers: scale factors of the input take one "
             "register, which leaves none");
     }
-    p.chunk = for_inputs * pim.register_bits / bits_of(gemv.input);
-    p.chunk = std::max(p.k, p.chunk / p.k * p.k);
-    if (p.padded_m != gemv.m) {
-        p.notes.push_back(fmt::format("{} rows do not spread evenly over {} banks: padded to {}",
-                                      gemv.m, p.banks, p.padded_m));
-    }
-    if (p.part_k * mapping.split_k != gemv.k) {
-        p.notes.push_back(
-            fmt::format("{} columns padded to {}", gemv.k, p.part_k * mapping.split_k));
-    }
-    if (!mapping.padding && (p.padded_m != gemv.m || p.part_k * mapping.split_k != gemv.k)) {
-        throw ConfigError(fmt::format(
-            "mapping.pimnast.padding: refused, but {} x {} takes {} x {} with tiles of {} x {}",
-            gemv.m, gemv.k, p.padded_m, p.part_k * mapping.split_k, p.m, p.k));
-    }
+    p.chunk = columns_held(gemv, p, for_inputs, pim);
+    say_padding(p, gemv);
     check_pages(p, pim);
     // Its weights alone, before a program is written that may be beyond all measure.
     check_capacity(p.padded_m * p.part_k / p.banks * bits_of(gemv.weights) / kBitsPerByte, memory);
