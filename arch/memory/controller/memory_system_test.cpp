@@ -291,6 +291,34 @@ TEST(MemoryConfig, AMappingWithTheWrongNumberOfBitsIsToldHowManyItNeeds) {
     EXPECT_EQ(errors_of("{channels: 4}"), "");
 }
 
+// 32 banks in four of a group: a refresh of one bank every 10 CK, of a pair every 20, of the same
+// bank of each group, which has to be through twice as fast, every 40.
+TEST(MemoryConfig, RefreshesOfSomeBanksAreDueNoFasterThanTheyMayFollowEachOther) {
+    const auto with = [](const std::string& policy, int apart) {
+        return errors_of(
+            "{timing: {tREFI: 320 cycle, tRFC: 5 cycle, tRFC_pb: 5 cycle, "
+            "tREFpb_to_REFpb: " +
+            std::to_string(apart) + " cycle}, controller: {refresh_policy: " + policy + "}}");
+    };
+    for (const auto& [policy, interval] :
+         {std::pair{"per_bank", 10}, {"bank_pair", 20}, {"same_bank", 40}}) {
+        EXPECT_EQ(with(policy, interval), "");
+        EXPECT_THAT(with(policy, interval + 1), testing::HasSubstr("at least"));
+    }
+    EXPECT_EQ(with("all_bank", 41), "");
+    EXPECT_THAT(errors_of("{timing: {tREFI: 31 cycle, tRFC: 5 cycle, tRFC_pb: 5 cycle}, "
+                          "controller: {refresh_policy: per_bank}}"),
+                testing::HasSubstr("has 0 cycle"));
+}
+
+TEST(MemoryConfig, APairOfBanksNeedsTwo) {
+    const std::string one = "bank_groups: 1, banks_per_group: 1, mapping: [channel, column, row], ";
+    const std::string pairs =
+        "timing: {tRFC_pb: 5 cycle}, controller: {refresh_policy: bank_pair}}";
+    EXPECT_THAT(errors_of("{" + one + pairs), testing::HasSubstr("needs two banks"));
+    EXPECT_EQ(errors_of("{" + pairs), "");
+}
+
 TEST(MemoryConfig, AFieldWithoutANumberTakesTheBitsThatAreLeft) {
     const std::string mapping =
         ", mapping: [bank_group:1, column:1, channel, bank_group, column, bank, row]}";
