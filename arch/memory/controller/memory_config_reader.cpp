@@ -69,8 +69,10 @@ void check_refresh(Node& node, const device::MemoryConfig& config) {
         node.error("controller", "bank_pair needs two banks a rank, but there is one");
         return;
     }
-    const std::int64_t interval = policy::make_refresh(config, 0)->round().interval;
-    const std::int64_t least = std::max<std::int64_t>(1, config.timing.tREFpb_to_REFpb.count());
+    // To the next of the same rank; ranks take turns.
+    const std::int64_t interval = policy::make_refresh(config, 0)->round().interval * config.ranks;
+    const std::int64_t least =
+        std::max<std::int64_t>(config.ranks, config.timing.tREFpb_to_REFpb.count());
     if (interval < least) {
         node.error("controller",
                    fmt::format("refresh_policy {} has {} cycle from a refresh to the next if all "

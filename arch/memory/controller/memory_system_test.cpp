@@ -1,5 +1,6 @@
 #include "arch/memory/controller/memory_system.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -296,9 +297,9 @@ TEST(MemoryConfig, AMappingWithTheWrongNumberOfBitsIsToldHowManyItNeeds) {
 TEST(MemoryConfig, RefreshesOfSomeBanksAreDueNoFasterThanTheyMayFollowEachOther) {
     const auto with = [](const std::string& policy, int apart) {
         return errors_of(
-            "{timing: {tREFI: 320 cycle, tRFC: 5 cycle, tRFC_pb: 5 cycle, "
-            "tREFpb_to_REFpb: " +
-            std::to_string(apart) + " cycle}, controller: {refresh_policy: " + policy + "}}");
+            fmt::format("{{timing: {{tREFI: 320 cycle, tRFC: 5 cycle, tRFC_pb: 5 cycle, "
+                        "tREFpb_to_REFpb: {} cycle}}, controller: {{refresh_policy: {}}}}}",
+                        apart, policy));
     };
     for (const auto& [policy, interval] :
          {std::pair{"per_bank", 10}, {"bank_pair", 20}, {"same_bank", 40}}) {
@@ -312,11 +313,11 @@ TEST(MemoryConfig, RefreshesOfSomeBanksAreDueNoFasterThanTheyMayFollowEachOther)
 }
 
 TEST(MemoryConfig, APairOfBanksNeedsTwo) {
-    const std::string one = "bank_groups: 1, banks_per_group: 1, mapping: [channel, column, row], ";
-    const std::string pairs =
-        "timing: {tRFC_pb: 5 cycle}, controller: {refresh_policy: bank_pair}}";
-    EXPECT_THAT(errors_of("{" + one + pairs), testing::HasSubstr("needs two banks"));
-    EXPECT_EQ(errors_of("{" + pairs), "");
+    EXPECT_THAT(errors_of("{bank_groups: 1, banks_per_group: 1, mapping: [channel, column, row], "
+                          "timing: {tRFC_pb: 5 cycle}, controller: {refresh_policy: bank_pair}}"),
+                testing::HasSubstr("needs two banks"));
+    EXPECT_EQ(errors_of("{timing: {tRFC_pb: 5 cycle}, controller: {refresh_policy: bank_pair}}"),
+              "");
 }
 
 TEST(MemoryConfig, AFieldWithoutANumberTakesTheBitsThatAreLeft) {
