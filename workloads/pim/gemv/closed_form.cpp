@@ -106,7 +106,11 @@ std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& p,
         words + scale_words + (pim.spill == arch::pim::Spill::Row ? p.row_blocks * results : 0);
     const std::int64_t rows =
         ceil_div(share, memory.row.count() * kBitsPerByte / pim.register_bits);
-    const std::int64_t row_switch = (pim.precharge_all + times.activate_to_mac).count();
+    const std::int64_t spread = pim.activates_at_once
+                                    ? 0
+                                    : arch::pim::BankTiming::last_of_activates(
+                                          memory.timing, memory.banks() / pim.banks_per_unit);
+    const std::int64_t row_switch = (pim.precharge_all + times.activate_to_mac).count() + spread;
     const std::int64_t last_close = (times.write_to_precharge - pim.command_interval).count();
     turns += recovery_of_results(gemv, p, memory, pim);
     const std::int64_t of_a_bank =

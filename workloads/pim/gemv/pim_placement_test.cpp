@@ -196,6 +196,8 @@ TEST(PimPlacement, TheClosedFormIsTheCommandStreamToHalfAPercent) {
     configs.back().spill = pim::Spill::Row;
     configs.push_back(device("lpddr5x_pim"));
     configs.back().banks_per_unit = 2;
+    configs.push_back(device("lpddr5x_pim"));
+    configs.back().activates_at_once = false;
     for (std::size_t i = 0; i < configs.size(); ++i) {
         for (const std::int64_t d : {768, 2048, 2560}) {
             for (const std::int64_t degree : {0, 1}) {
