@@ -53,6 +53,7 @@ AllBankTiming::AllBankTiming(const memory::device::MemoryConfig& memory, const P
                              std::size_t lanes)
     : dram_(memory.timing),
       banks_per_group_(static_cast<std::size_t>(memory.banks_per_group)),
+      banks_(memory.banks()),
       pim_(pim),
       times_(memory.timing, pim),
       host_turn_(base::Clock{memory.clock}.first_cycle_from(pim.host_turn).count()),
@@ -135,7 +136,14 @@ std::int64_t AllBankTiming::earliest(AllBankCommand command, BankSet banks) cons
     return free;
 }
 
-void AllBankTiming::activate(BankSet banks, std::int64_t row, std::int64_t now) {
+// CK from the first of these banks' ACTs to the last.
+std::int64_t AllBankTiming::spread_of_activates(BankSet banks) const {
+    return pim_.activates_at_once || banks.one() ? 0
+                                                 : one_by_one(banks.all() ? banks_ : banks_ / 2);
+}
+
+void AllBankTiming::activate(BankSet banks, std::int64_t row, std::int64_t first) {
+    const std::int64_t now = first + spread_of_activates(banks);
     for_each(banks, [&](Lane& lane) {
         SIM_CHECK(lane.row == kNoRow, "ACT while row {} is open", lane.row);
         lane.row = row;
@@ -167,7 +175,7 @@ void AllBankTiming::issue(AllBankCommand command, std::int64_t row, std::int64_t
     switch (command) {
         case AllBankCommand::Activate:
             activate(banks, row, now);
-            command_ = now + dram_.activate_command.count();
+            command_ = now + spread_of_activates(banks) + dram_.activate_command.count();
             break;
         case AllBankCommand::Precharge:
             for_each(banks, [&](Lane& lane) {
@@ -255,8 +263,7 @@ void AllBankTiming::host_turns(std::int64_t now) {
 }
 
 std::int64_t AllBankTiming::one_by_one(std::int64_t count) const {
-    const std::int64_t step = std::max(dram_.tRRD_S.count(), (dram_.tFAW.count() + 3) / 4);
-    return std::max<std::int64_t>(0, count - 1) * step;
+    return BankTiming::last_of_activates(dram_, count);
 }
 
 void AllBankTiming::delay(std::int64_t until) {

@@ -4,8 +4,8 @@
 // Models:  PREab, ACT, MAC, broadcast register writes, array writes, register reads and ALU
 //          commands: tRCD, tRAS, tRPab, tWR, the command intervals, both turnarounds of the data
 //          bus, the drain of the ALU, the change between bank and register commands; tRRD and tFAW
-//          where banks are opened one by one.
-// Ignores: tRRD and tFAW of all-bank activation, which breaks them by design; the power that costs.
+//          where banks are opened one by one (all of them with `activates_at_once: off`).
+// Ignores: the power of all banks opened at once.
 // `earliest` asks and changes nothing; `issue` does, and doing what `earliest` forbids is a bug.
 // Source:  JESD209-5B for the constraints; HBM-PIM (PIMSimulator), AiM (aim_simulator) for the
 // commands.
@@ -81,6 +81,7 @@ class AllBankTiming {
     void for_each(BankSet banks, Action action);
     std::int64_t latest(BankSet banks, std::int64_t Lane::*of) const;
     void activate(BankSet banks, std::int64_t row, std::int64_t now);
+    std::int64_t spread_of_activates(BankSet banks) const;
     std::int64_t row_command(BankSet banks, std::int64_t Lane::*of) const;
     void turn(AllBankCommand command, std::int64_t now);
     void after_read(std::int64_t now);
@@ -88,6 +89,7 @@ class AllBankTiming {
 
     memory::device::DramTiming dram_;
     std::size_t banks_per_group_;
+    std::int64_t banks_;  // of a channel
     PimConfig pim_;
     BankTiming times_;
     std::int64_t host_turn_ = 0;  // CK

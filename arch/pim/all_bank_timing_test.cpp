@@ -24,6 +24,20 @@ TEST(AllBankTiming, MacWaitsTrcdAndPrechargeTras) {
     EXPECT_EQ(banks.earliest(AllBankCommand::Precharge), kStart + 67);
 }
 
+// Sixteen ACTs, max(tRRD_S 9, tFAW 53 / 4 rounded up) = 14 apart.
+TEST(AllBankTiming, BanksThatOpenOneByOneAreReadyWhenTheLastIs) {
+    PimConfig config = prime_pim();
+    config.activates_at_once = false;
+    const Opened banks{config};
+    EXPECT_EQ(banks.command_bus_free(), kStart + 15 * 14 + 2);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 15 * 14 + 29);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Precharge), kStart + 15 * 14 + 67);
+    AllBankTiming halves{prime_memory(), config, 2};
+    halves.begin(kStart);
+    halves.issue(AllBankCommand::Activate, 7, kStart, {BankSet::kOdd});
+    EXPECT_EQ(halves.earliest(AllBankCommand::Mac, {BankSet::kOdd}), kStart + 7 * 14 + 29);
+}
+
 TEST(AllBankTiming, MacsFollowAtTheCommandInterval) {
     Opened banks;
     banks.issue(AllBankCommand::Mac, 7, kStart + 100);

@@ -116,6 +116,9 @@ void read_bank_timing(Node& node, PimConfig& config) {
     node.optional("result_latency", config.result_latency, maybe,
                   "of the host's reads of results; 0: read latency + burst");
     node.optional("completion", config.completion, maybe, "end of a program to the host knowing");
+    node.optional("activates_at_once", config.activates_at_once,
+                  "whether all banks open a row with one command; else one after the other, as "
+                  "tRRD_S and tFAW have it");
     node.optional("bus_turnaround", config.bus_turnaround,
                   "whether MACs and register writes turn the data bus");
     node.optional("overlap_row_switch", config.overlap_row_switch,
@@ -195,6 +198,12 @@ BankTiming::BankTiming(const memory::device::DramTiming& dram, const PimConfig& 
         own_or(pim.mac_to_write, dram.read_latency + dram.burst + dram.tRTW - dram.write_latency) +
         own_or(pim.drain, Cycles{0});
     write_to_mac = own_or(pim.write_to_mac, dram.write_latency + dram.burst + dram.tWTR_L);
+}
+
+std::int64_t BankTiming::last_of_activates(const memory::device::DramTiming& dram,
+                                           std::int64_t count) {
+    const std::int64_t step = std::max(dram.tRRD_S.count(), (dram.tFAW.count() + 3) / 4);
+    return std::max<std::int64_t>(0, count - 1) * step;
 }
 
 PimConfig read_pim_config(Node node) {

@@ -98,6 +98,7 @@ struct PimConfig {
     base::Cycles barrier{0};             // a barrier of the host, beyond the data's arrival
     base::Cycles result_latency{0};      // of the host's reads; 0: RL + burst
     base::Cycles completion{0};          // end of a program to the host knowing
+    bool activates_at_once = true;       // of all banks; else one by one
     bool bus_turnaround = true;          // a MAC holds the data bus as a read does
     bool overlap_row_switch = false;     // rows may close and open while the bus turns
     bool early_close = false;            // banks that wait for their turn close their row meanwhile
@@ -128,6 +129,9 @@ struct PimConfig {
 // The numbers that are the memory's unless the unit has its own, in CK.
 struct BankTiming {
     BankTiming(const memory::device::DramTiming& dram, const PimConfig& pim);
+    // How much later the last of `count` ACTs goes than the first, where single banks' rules hold.
+    static std::int64_t last_of_activates(const memory::device::DramTiming& dram,
+                                          std::int64_t count);
     base::Cycles activate_to_mac, activate_to_write, write_to_precharge, mac_to_write, write_to_mac;
 };
 

@@ -1,5 +1,11 @@
 #include "arch/memory/controller/memory_config_reader.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
 #include "arch/base/config.hpp"
 #include "arch/memory/policy/page_policies.hpp"
 #include "arch/memory/policy/refresh_policies.hpp"
@@ -49,15 +55,39 @@ void read_controller(Node node, device::ControllerConfig& controller) {
     node.done();
 }
 
+// A policy that refreshes some banks at a time has to be through with all of them in time.
+void check_refresh(Node& node, const device::MemoryConfig& config) {
+    const std::string& policy = config.controller.refresh_policy;
+    const bool too_many = config.banks() > static_cast<std::int64_t>(device::kMaxBanks);
+    if (policy == policy::AllBankRefresh::kName || too_many) {
+        return;
+    }
+    if (config.timing.tRFC_pb.count() == 0) {
+        node.error("controller", "this refresh policy needs timing.tRFC_pb above 0");
+    }
+    if (policy == policy::PairRefresh::kName && config.banks_per_rank() < 2) {
+        node.error("controller", "bank_pair needs two banks a rank, but there is one");
+        return;
+    }
+    // To the next of the same rank; ranks take turns.
+    const std::int64_t interval = policy::make_refresh(config, 0)->round().interval * config.ranks;
+    const std::int64_t least =
+        std::max<std::int64_t>(config.ranks, config.timing.tREFpb_to_REFpb.count());
+    if (interval < least) {
+        node.error("controller",
+                   fmt::format("refresh_policy {} has {} cycle from a refresh to the next if all "
+                               "banks are to have theirs in time (tREFI), but they are at least "
+                               "{} cycle apart (tREFpb_to_REFpb)",
+                               policy, interval, least));
+    }
+}
+
 }  // namespace
 
 device::MemoryConfig read_memory_config(Node node) {
     device::MemoryConfig config = device::read_device(node);
     read_controller(node.child("controller", "queues and policies"), config.controller);
-    const bool needs_pb = config.controller.refresh_policy != policy::AllBankRefresh::kName;
-    if (needs_pb && config.timing.tRFC_pb.count() == 0) {
-        node.error("controller", "this refresh policy needs timing.tRFC_pb above 0");
-    }
+    check_refresh(node, config);
     node.done();
     return config;
 }

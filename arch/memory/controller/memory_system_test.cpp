@@ -1,5 +1,6 @@
 #include "arch/memory/controller/memory_system.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -289,6 +290,34 @@ TEST(MemoryConfig, AMappingWithTheWrongNumberOfBitsIsToldHowManyItNeeds) {
     EXPECT_THAT(errors_of("{channels: 6}"),
                 testing::HasSubstr("cannot share addresses out to 6 channels"));
     EXPECT_EQ(errors_of("{channels: 4}"), "");
+}
+
+// 32 banks in four of a group: a refresh of one bank every 10 CK, of a pair every 20, of the same
+// bank of each group, which has to be through twice as fast, every 40.
+TEST(MemoryConfig, RefreshesOfSomeBanksAreDueNoFasterThanTheyMayFollowEachOther) {
+    const auto with = [](const std::string& policy, int apart) {
+        return errors_of(
+            fmt::format("{{timing: {{tREFI: 320 cycle, tRFC: 5 cycle, tRFC_pb: 5 cycle, "
+                        "tREFpb_to_REFpb: {} cycle}}, controller: {{refresh_policy: {}}}}}",
+                        apart, policy));
+    };
+    for (const auto& [policy, interval] :
+         {std::pair{"per_bank", 10}, {"bank_pair", 20}, {"same_bank", 40}}) {
+        EXPECT_EQ(with(policy, interval), "");
+        EXPECT_THAT(with(policy, interval + 1), testing::HasSubstr("at least"));
+    }
+    EXPECT_EQ(with("all_bank", 41), "");
+    EXPECT_THAT(errors_of("{timing: {tREFI: 31 cycle, tRFC: 5 cycle, tRFC_pb: 5 cycle}, "
+                          "controller: {refresh_policy: per_bank}}"),
+                testing::HasSubstr("has 0 cycle"));
+}
+
+TEST(MemoryConfig, APairOfBanksNeedsTwo) {
+    EXPECT_THAT(errors_of("{bank_groups: 1, banks_per_group: 1, mapping: [channel, column, row], "
+                          "timing: {tRFC_pb: 5 cycle}, controller: {refresh_policy: bank_pair}}"),
+                testing::HasSubstr("needs two banks"));
+    EXPECT_EQ(errors_of("{timing: {tRFC_pb: 5 cycle}, controller: {refresh_policy: bank_pair}}"),
+              "");
 }
 
 TEST(MemoryConfig, AFieldWithoutANumberTakesTheBitsThatAreLeft) {

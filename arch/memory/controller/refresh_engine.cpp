@@ -6,10 +6,7 @@ namespace tilesim::arch::memory::controller {
 
 RefreshEngine::RefreshEngine(const device::MemoryConfig& config, std::size_t channel)
     : after_writes_(config.controller.refresh_after_writes) {
-    using Made = std::unique_ptr<policy::RefreshPolicy>;
-    policy_ = policy::RefreshPolicies::make<Made>(
-        config.controller.refresh_policy,
-        [&]<class Policy>() -> Made { return std::make_unique<Policy>(config, channel); });
+    policy_ = policy::make_refresh(config, channel);
     round_ = policy_->round();
     const std::int64_t postponed = config.controller.refresh_postpone * round_.interval;
     if (config.refresh) {

@@ -24,6 +24,7 @@ CommandTiming::CommandTiming(const MemoryConfig& config)
     activates_.fill(kLongAgo);
     closed_.fill(kLongAgo);
     opened_.fill(kLongAgo);
+    partial_refresh_.fill(kLongAgo);
     for (Window& window : windows_) {
         window.activates.fill(kLongAgo);
     }
@@ -73,8 +74,8 @@ void CommandTiming::hold_back(std::uint64_t banks, std::int64_t now) {
 }
 
 std::int64_t CommandTiming::refresh_ready(std::uint64_t banks) const {
-    std::int64_t when =
-        std::max(bus_.free_for_rows(), partial_refresh_ + t_.tREFpb_to_REFpb.count());
+    std::int64_t when = std::max(bus_.free_for_rows(),
+                                 partial_refresh_[rank_of(banks)] + t_.tREFpb_to_REFpb.count());
     for_each_bank(banks, [&](std::size_t bank) {
         when = std::max({when, closed_[bank] + t_.tRP.count(), opened_[bank] + t_.tRC.count()});
     });
@@ -105,7 +106,7 @@ void CommandTiming::partial_refresh(std::uint64_t banks, std::int64_t now, std::
     SIM_CHECK((open_ & banks) == 0, "a bank with an open row cannot be refreshed");
     SIM_DCHECK(now >= earliest_partial_refresh(banks), "a refresh at {} is too early", now);
     bus_.carry_row(now + t_.precharge_command.count());
-    partial_refresh_ = now;
+    partial_refresh_[rank_of(banks)] = now;
     const auto first = static_cast<std::size_t>(std::countr_zero(banks));
     for_rank(first, true,
              [&](Scope& other) { raise(other.activate, now + t_.tREFpb_to_ACT.count()); });

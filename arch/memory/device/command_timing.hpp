@@ -154,10 +154,10 @@ class CommandTiming {
     std::array<Window, 8> windows_{};
     std::array<std::int64_t, kMaxBanks> closed_{};  // CK of each bank's last precharge
     std::array<std::int64_t, kMaxBanks> opened_{};  // and of its last ACT
-    std::int64_t partial_refresh_ = INT64_MIN / 2;  // CK of the last
     CommandBus bus_;
     std::uint64_t open_ = 0;
-    std::int64_t to_write_;  // ACT to WR
+    std::int64_t to_write_;                        // ACT to WR
+    std::array<std::int64_t, 8> partial_refresh_;  // CK of each rank's last
 };
 
 // Here, not in the .cpp: the scheduler knows which command it issues, and the rest folds away.

@@ -184,6 +184,15 @@ struct TwoRanks : CommandTiming {
     }
 };
 
+TEST(CommandTiming, RefreshesOfSomeBanksOfOneRankDoNotHoldBackTheOthers) {
+    MemoryConfig config = partly_refreshed();
+    config.ranks = 2;
+    CommandTiming banks{config};
+    banks.partial_refresh(1U << kBank, kStart, kStart + 151);
+    EXPECT_EQ(banks.earliest_partial_refresh(1U << kOtherGroup), kStart + 211);
+    EXPECT_EQ(banks.earliest_partial_refresh(1U << kOtherRank), banks.bus().free_for_rows());
+}
+
 TEST(CommandTiming, ActivatesOfOneRankDoNotHoldBackTheOthers) {
     const TwoRanks banks;
     EXPECT_EQ(banks.earliest(Command::Activate, kOtherGroup), kStart + 5);

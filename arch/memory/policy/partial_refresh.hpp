@@ -15,8 +15,9 @@ class PartialRefresh : public RefreshPolicy {
     std::int64_t first() const override { return first_; }
     RefreshRound round() const override {
         RefreshRound round = round_;
-        const std::int64_t rank = next_ / rounds_of_rank_;
-        round.banks <<= static_cast<unsigned>(rank * per_rank_ + next_ % rounds_of_rank_);
+        // Ranks take turns: each keeps tREFpb_to_REFpb for itself.
+        const std::int64_t rank = next_ % ranks_;
+        round.banks <<= static_cast<unsigned>(rank * per_rank_ + next_ / ranks_);
         return round;
     }
     void advance(std::int64_t rounds) override {

@@ -1,6 +1,8 @@
 // The refresh policies a configuration may choose from.
 #pragma once
 
+#include <memory>
+
 #include "arch/memory/policy/all_bank_refresh.hpp"
 #include "arch/memory/policy/partial_refresh.hpp"
 #include "arch/memory/policy/policy_table.hpp"
@@ -11,5 +13,14 @@ using RefreshPolicies = PolicyTable<AllBankRefresh,  //
                                     PerBankRefresh,  //
                                     PairRefresh,     //
                                     SameBankRefresh>;
+
+// The one that the configuration chooses.
+inline std::unique_ptr<RefreshPolicy> make_refresh(const device::MemoryConfig& config,
+                                                   std::size_t channel) {
+    using Made = std::unique_ptr<RefreshPolicy>;
+    return RefreshPolicies::make<Made>(
+        config.controller.refresh_policy,
+        [&]<class Policy>() -> Made { return std::make_unique<Policy>(config, channel); });
+}
 
 }  // namespace tilesim::arch::memory::policy

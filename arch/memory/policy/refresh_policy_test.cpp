@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <vector>
+
 #include "arch/memory/policy/refresh_policies.hpp"
 
 namespace tilesim::arch::memory::policy {
@@ -17,6 +20,28 @@ device::MemoryConfig two_channels() {
 TEST(AllBankRefresh, ChannelsShareOutTheInterval) {
     EXPECT_EQ((AllBankRefresh{two_channels(), 0}.first()), 1949);
     EXPECT_EQ((AllBankRefresh{two_channels(), 1}.first()), 3898);
+}
+
+// Banks of each round, lowest first: 16 a rank.
+std::vector<std::uint64_t> rounds_of(RefreshPolicy&& policy, int count) {
+    std::vector<std::uint64_t> banks;
+    for (int i = 0; i < count; ++i, policy.advance(1)) {
+        banks.push_back(policy.round().banks);
+    }
+    return banks;
+}
+
+TEST(PartialRefresh, RanksTakeTurns) {
+    device::MemoryConfig config = two_channels();
+    config.ranks = 2;
+    config.bank_groups = 4;
+    config.banks_per_group = 4;
+    EXPECT_EQ(rounds_of(PerBankRefresh{config, 0}, 4),
+              (std::vector<std::uint64_t>{1, 1U << 16U, 2, 2U << 16U}));
+    EXPECT_EQ(rounds_of(PairRefresh{config, 0}, 3),
+              (std::vector<std::uint64_t>{0x101, 0x101U << 16U, 0x202}));
+    EXPECT_EQ(rounds_of(SameBankRefresh{config, 0}, 9)[8], 0x1111U);  // all had their turn
+    EXPECT_EQ((PerBankRefresh{config, 0}.round().interval), 3898 / 32);
 }
 
 }  // namespace

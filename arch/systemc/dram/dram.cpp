@@ -138,14 +138,14 @@ tlm::tlm_sync_enum Dram::nb_transport_fw(int id, tlm::tlm_generic_payload& paylo
     if (phase == tlm::BEGIN_REQ) {
         return begin(id, payload, phase, delay);
     }
-    if (phase != tlm::END_RESP || !initiator(id).responding) {
+    if (phase != tlm::END_RESP || initiator(id).responding != &payload) {
         SC_REPORT_ERROR(name(), fmt::format("socket {}: phase {} of {} was not to come now", id,
                                             phase.get_name(), text_of(payload))
                                     .c_str());
         return tlm::TLM_ACCEPTED;
     }
     Initiator& from = initiator(id);
-    from.responding = false;
+    from.responding = nullptr;
     from.response_free = time_line_.present() + time_line_.femtoseconds(delay);
     if (!from.answered.empty() && !from.looping) {
         answered_.push_back(id);
@@ -166,6 +166,13 @@ tlm::tlm_sync_enum Dram::begin(int id, tlm::tlm_generic_payload& payload, tlm::t
     if (!accept(*this, payload, memory_.config().capacity())) {
         return tlm::TLM_COMPLETED;
     }
+    if (!payload.has_mm()) {
+        SC_REPORT_ERROR(name(), fmt::format("socket {}: {} has no memory manager, without which "
+                                            "nb_transport may not keep it",
+                                            id, text_of(payload))
+                                    .c_str());
+        return tlm::TLM_ACCEPTED;
+    }
     payload.acquire();
     submit(payload, id, delay);
     if (++from.under_way < options_.outstanding) {
@@ -185,7 +192,7 @@ void Dram::on_memory_complete(std::uint64_t tag, base::Femtoseconds when) {
     }
     Initiator& to = initiator(request.initiator);
     to.answered.push_back(tag);
-    if (to.answered.size() > 1 || to.responding) {
+    if (to.answered.size() > 1 || to.responding != nullptr) {
         return;  // it is under way
     }
     answered_.push_back(request.initiator);
@@ -202,7 +209,7 @@ void Dram::send_answers() {
 void Dram::respond(int id) {
     Initiator& to = initiator(id);
     to.looping = true;
-    while (!to.answered.empty() && !to.responding) {
+    while (!to.answered.empty() && to.responding == nullptr) {
         const std::uint64_t slot = to.answered.front();
         to.answered.pop_front();
         tlm::tlm_generic_payload& payload = *requests_[slot].payload;
@@ -213,13 +220,13 @@ void Dram::respond(int id) {
             to.owed = nullptr;  // BEGIN_RESP says END_REQ as well
         }
         --to.under_way;
-        to.responding = true;
+        to.responding = &payload;
         tlm::tlm_phase phase = tlm::BEGIN_RESP;
         sc_core::sc_time delay = time_line_.until(when);
         const tlm::tlm_sync_enum status = socket[id]->nb_transport_bw(payload, phase, delay);
         if (status == tlm::TLM_COMPLETED ||
             (status == tlm::TLM_UPDATED && phase == tlm::END_RESP)) {
-            to.responding = false;
+            to.responding = nullptr;
             payload.release();
         }
         if (to.owed != nullptr) {

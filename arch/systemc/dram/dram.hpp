@@ -75,9 +75,9 @@ class Dram : public sc_core::sc_module, private memory::port::MemoryClient {
     // What the base protocol remembers of a socket.
     struct Initiator {
         std::int64_t under_way = 0;
-        tlm::tlm_generic_payload* owed = nullptr;  // END_REQ
-        bool responding = false;                   // BEGIN_RESP without END_RESP so far
-        bool looping = false;                      // answers are just being sent
+        tlm::tlm_generic_payload* owed = nullptr;              // END_REQ
+        const tlm::tlm_generic_payload* responding = nullptr;  // BEGIN_RESP, no END_RESP so far
+        bool looping = false;                                  // answers are just being sent
         base::Femtoseconds response_free{0};
         std::deque<std::uint64_t> answered;
     };

@@ -322,6 +322,71 @@ TEST(Dram, SaysWhichSocketBrokeTheProtocol) {
     EXPECT_THAT(error, StartsWith("ddr: socket 0: phase END_RESP"));
 }
 
+// Takes answers and says nothing to them.
+struct Silent final : sc_core::sc_module {
+    explicit Silent(const sc_core::sc_module_name& name) : sc_core::sc_module(name) {
+        socket.register_nb_transport_bw(this, &Silent::take);
+    }
+    tlm_utils::simple_initiator_socket<Silent> socket{"socket"};
+    tlm::tlm_sync_enum take(tlm::tlm_generic_payload& /*payload*/, tlm::tlm_phase& /*phase*/,
+                            sc_core::sc_time& /*delay*/) {
+        return tlm::TLM_ACCEPTED;
+    }
+};
+
+// Payloads that nobody frees before the end.
+struct Kept final : tlm::tlm_mm_interface {
+    void free(tlm::tlm_generic_payload* /*payload*/) override {}
+};
+
+TEST(Dram, AResponseIsEndedWithTheTransactionItIsOf) {
+    TimeLine line("line");
+    Dram dram("ddr", line, config());
+    Kept kept;
+    tlm::tlm_generic_payload asked(&kept);
+    tlm::tlm_generic_payload other(&kept);
+    std::string error;
+    Silent cpu("cpu");
+    cpu.socket.bind(dram.socket);
+    const auto end_with = [&](tlm::tlm_generic_payload& payload) {
+        tlm::tlm_phase phase = tlm::END_RESP;
+        sc_core::sc_time delay;
+        return cpu.socket->nb_transport_fw(payload, phase, delay);
+    };
+    Process process("process", [&] {
+        std::array<unsigned char, 64> data{};
+        BlockingInitiator::prepare(asked, false, 0, data.data(), 64);
+        BlockingInitiator::prepare(other, false, 64, data.data(), 64);
+        asked.acquire();
+        tlm::tlm_phase phase = tlm::BEGIN_REQ;
+        sc_core::sc_time delay;
+        cpu.socket->nb_transport_fw(asked, phase, delay);
+        sc_core::wait(sc_core::sc_time(10, sc_core::SC_US));  // BEGIN_RESP has come
+        error = error_of([&] { end_with(other); });
+        EXPECT_EQ(end_with(asked), tlm::TLM_COMPLETED);
+    });
+    sc_core::sc_start();
+    EXPECT_THAT(error, StartsWith("ddr: socket 0: phase END_RESP of a read of 64 B at 0x40"));
+    EXPECT_EQ(asked.get_ref_count(), 1);
+}
+
+TEST(Dram, ANonBlockingRequestNeedsAMemoryManager) {
+    TimeLine line("line");
+    Dram dram("ddr", line, config());
+    std::string error;
+    BlockingInitiator cpu("cpu", [&](BlockingInitiator& own) {
+        std::array<unsigned char, 64> data{};
+        tlm::tlm_generic_payload payload;
+        BlockingInitiator::prepare(payload, false, 0, data.data(), 64);
+        tlm::tlm_phase phase = tlm::BEGIN_REQ;
+        sc_core::sc_time delay;
+        error = error_of([&] { own.socket->nb_transport_fw(payload, phase, delay); });
+    });
+    cpu.socket.bind(dram.socket);
+    sc_core::sc_start();
+    EXPECT_THAT(error, testing::HasSubstr("has no memory manager"));
+}
+
 TEST(Dram, IsTheBlockDiagramOfItsChannelsAndBanks) {
     TimeLine line("line");
     const memory::device::MemoryConfig shape = config();

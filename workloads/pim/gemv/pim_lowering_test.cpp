@@ -16,8 +16,8 @@ using arch::pim::PimOp;
 
 // 128 banks; a word of 256 bits is 32 lanes of int8.
 arch::memory::device::MemoryConfig lpddr() {
-    auto document = arch::base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
-                                                       "/configs/devices/lpddr5x_7500.yaml");
+    auto document =
+        arch::base::config::Document::load(TILESIM_SOURCE_DIR "/configs/devices/lpddr5x_7500.yaml");
     return arch::memory::controller::read_memory_config(document.root().child("memory", ""));
 }
 
@@ -117,16 +117,25 @@ TEST(PimLowering, ScaleBlocksAreAppliedBlockByBlock) {
     PimConfig config;
     config.scale_commands = 7;
     GemvProblem gemv{2304, 768};
-    // Tiles of 2 x 128. Seven of eight input registers hold 224 elements, which is one tile of K.
+    // Of the first row block, for each batch of inputs.
     const auto scales = [&](std::int64_t block) {
         gemv.scale_block = block;
-        return count_of(commands(gemv, config), PimOp::Alu, PimCommand::Purpose::Scale);
+        std::vector<std::int64_t> counts;
+        for (const PimCommand& command : commands(gemv, config)) {
+            if (command.purpose == PimCommand::Purpose::Scale && command.row_block == 0) {
+                counts.push_back(command.count);
+            }
+        }
+        return counts;
     };
-    EXPECT_EQ(scales(0), 0);
-    EXPECT_EQ(scales(64), 128 / 64 * 7);
-    EXPECT_EQ(scales(32), 128 / 32 * 7);
+    using Counts = std::vector<std::int64_t>;
+    EXPECT_EQ(scales(0), Counts{});
+    // Seven of eight input registers hold 224 elements: batches end at 224, 448, 672 and 768.
+    EXPECT_EQ(scales(64), (Counts{3 * 7, 4 * 7, 3 * 7, 2 * 7}));
+    EXPECT_EQ(scales(32), (Counts{7 * 7, 7 * 7, 7 * 7, 3 * 7}));
     config.scale_law = arch::pim::ScaleLaw::Register;  // two registers, shared by 16 row blocks
-    EXPECT_EQ(scales(32), (128 / 32 * 7 * 2 + 15) / 16);
+    const std::int64_t full = (7 * 7 * 2 + 15) / 16;
+    EXPECT_EQ(scales(32), (Counts{full, full, full, (3 * 7 * 2 + 15) / 16}));
 }
 
 TEST(PimLowering, ScaleFactorsFillWordsBesideTheWeights) {
@@ -147,6 +156,44 @@ TEST(PimLowering, InputsAndWeightsAreAsManyRegistersAndWordsAsTheyFill) {
             EXPECT_EQ(command.count, 2 * 256 / 32);
         }
     }
+}
+
+// What the batches of inputs write and what the first row block multiplies with them.
+std::vector<std::pair<std::int64_t, std::int64_t>> batches(const GemvProblem& gemv,
+                                                           std::int64_t input_registers) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> result;
+    for (const PimCommand& command : commands(gemv, {}, {.input_registers = input_registers})) {
+        if (command.row_block == 0 && command.op == PimOp::WriteInputs) {
+            result.emplace_back(command.count, 0);
+        } else if (command.row_block == 0 && command.op == PimOp::Mac) {
+            result.back().second += command.count;
+        }
+    }
+    return result;
+}
+
+TEST(PimLowering, ABatchOfInputsIsWhatTheRegistersHoldHoweverLongATileIs) {
+    using Batches = std::vector<std::pair<std::int64_t, std::int64_t>>;
+    // Tiles of 2 x 128, words of 2 x 16: a register of 32 inputs serves two words.
+    EXPECT_EQ(batches({2304, 768}, 8), (Batches{{8, 16}, {8, 16}, {8, 16}}));
+    EXPECT_EQ(batches({2304, 768}, 7), (Batches{{7, 14}, {7, 14}, {7, 14}, {3, 6}}));
+    EXPECT_EQ(batches({2304, 768}, 1), Batches(24, {1, 2}));
+}
+
+TEST(PimLowering, WordsBehindTheLastColumnAreNotMultiplied) {
+    using Batches = std::vector<std::pair<std::int64_t, std::int64_t>>;
+    // Tiles of 1 x 256, words of 1 x 32.
+    EXPECT_EQ(batches({100, 96}, 8), (Batches{{3, 3}}));
+    EXPECT_EQ(batches({100, 97}, 8), (Batches{{4, 4}}));
+    EXPECT_EQ(batches({100, 257}, 8), (Batches{{8, 8}, {1, 1}}));
+}
+
+TEST(PimLowering, TheInputsOfAWordNeedRegisters) {
+    // A word of 1 x 32 weights meets 32 inputs of 16 bits: two registers.
+    GemvProblem gemv{100, 97};
+    gemv.input = arch::base::DataType::Int16;
+    EXPECT_EQ(batches(gemv, 2).size(), 4U);
+    EXPECT_THROW(batches(gemv, 1), arch::base::config::ConfigError);
 }
 
 // Writes of the mode visits, -1 for what lies between, a Yield as its CK times -10.

@@ -196,6 +196,8 @@ TEST(PimPlacement, TheClosedFormIsTheCommandStreamToHalfAPercent) {
     configs.back().spill = pim::Spill::Row;
     configs.push_back(device("lpddr5x_pim"));
     configs.back().banks_per_unit = 2;
+    configs.push_back(device("lpddr5x_pim"));
+    configs.back().activates_at_once = false;
     for (std::size_t i = 0; i < configs.size(); ++i) {
         for (const std::int64_t d : {768, 2048, 2560}) {
             for (const std::int64_t degree : {0, 1}) {
@@ -243,6 +245,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"tall_tiles", {4096, 300}, {}}, Case{"padded", {1000, 333}, {}},
         Case{"split_k", {768, 768}, {PimMapping::Placement::Balanced, 8, 0, 4}},
         Case{"few_inputs", {2304, 768}, {PimMapping::Placement::Balanced, 3, 2, 1}},
+        Case{"inputs_of_a_word", {300, 200}, {.input_registers = 1}},
+        Case{"batches_across_tiles", {2304, 700}, {.input_registers = 7}},
         Case{"in_phases", {2304, 768}, {.input_registers = 3, .cr_degree = 2, .phases = 5}},
         Case{"column_major", {768, 700}, kColumnMajor},
         Case{"column_major_one_block", {256, 300}, kColumnMajor},
