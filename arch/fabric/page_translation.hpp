@@ -2,9 +2,8 @@
 // that fetches those which are not in it, one after the other.
 //
 // Models:  a page has four places in the table, a set found by hashing its number, of which it
-// takes
-//          the one not asked for longest; the walker is busy for a fixed time with each page that
-//          is in none; requests of a page under way wait with the one that asked for it.
+//          takes the one not asked for longest; the walker is busy for a fixed time with each page
+//          that is in none; requests of a page under way wait with the one that asked for it.
 // Ignores: the levels of the page table; how many walks are under way at a time (their rate alone
 //          is modelled).
 // Source:  AMD IOMMU specification 48882 (page walks, translation caches); the walk's time is

@@ -2,8 +2,7 @@
 // one after the other in order of arrival, each in an interval.
 //
 // Models:  a block that is needed in part takes its interval like a whole one, while the link
-// before
-//          it carries the part alone.
+//          before it carries the part alone.
 // Ignores: requests of neighbouring agents for parts of the same block.
 // Source:  see the device file.
 #pragma once

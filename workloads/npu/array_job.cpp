@@ -409,6 +409,16 @@ void run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready,
     }
 }
 
+Contents contents_of(const Case& a_case, const GemmMatrices& matrices, const SumOrder& order) {
+    const auto& gemm = a_case.problem.get<GemmProblem>();
+    return {[&a_case, &gemm, matrices](auto& store, auto&) {
+                fill_operands(gemm, matrices, a_case.run.seed, store);
+            },
+            [&a_case, &gemm, matrices, order](auto& store, auto&) {
+                return check_product(gemm, matrices, order, a_case.run.seed, store);
+            }};
+}
+
 std::unique_ptr<Job> product_job(const Case& a_case, LoweredProduct product, RunResult& result) {
     override_kernel_cycles(product.kernel_cycles, product.program,
                            a_case.device.get<arch::npu::NpuConfig>(), result);

@@ -13,6 +13,7 @@
 #include "arch/npu/tile/tile_memory.hpp"
 #include "workloads/dataflow.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/npu/gemm_data.hpp"
 #include "workloads/product_check.hpp"
 
 namespace tilesim::workloads::npu {
@@ -39,6 +40,8 @@ struct Contents {
     std::function<ProductCheck(arch::memory::port::BackingStore&, arch::npu::tile::TileMemory&)>
         check;
 };
+// Operands from the run's seed, and the check of a product in DRAM.
+Contents contents_of(const Case& a_case, const GemmMatrices& matrices, const SumOrder& order);
 
 // Runs a program that is ready; the result's status says how it ended. `macs`: multiply-accumulates
 // of the problem, for the rates.

@@ -1,8 +1,8 @@
 // Energy of DRAM commands and of what lies between them, from the currents of a data sheet.
 //
 // Models:  per supply: ACT, PRE, RD, WR and REF above the standby that goes on meanwhile; standby
-// by
-//          the number of open banks. The method is that of DRAMPower (Jung, Wehn and others, RPTU).
+//          by the number of open banks. The method is that of DRAMPower (Jung, Wehn and others,
+//          RPTU).
 // Ignores: input and output drivers; power-down.
 #pragma once
 

@@ -72,34 +72,26 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
         const Given& map = given(a_case);
-        auto lowered =
-            std::make_shared<LoweredGemm>(output_stationary::lower(gemm, map.keys, config));
+        LoweredGemm lowered = output_stationary::lower(gemm, map.keys, config);
         LoweredProduct product;
         product.macs = gemm.macs();
         product.bounds = bounds_of(gemm, map.keys, config, path_of(a_case.device));
-        product.padding_waste = lowered->padding_waste(gemm);
+        product.padding_waste = lowered.padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
         // Descriptors that are rewritten together make the rounds of a row of tiles one.
         product.rounds = map.keys.shim_bds == OutputStationaryMapping::ShimDescriptors::Sequential
-                             ? lowered->m / (map.keys.m_ct * (map.keys.a_along_columns
-                                                                  ? map.keys.columns_of(config)
-                                                                  : map.keys.rows_of(config)))
-                             : lowered->output_tiles;
+                             ? lowered.m / (map.keys.m_ct * (map.keys.a_along_columns
+                                                                 ? map.keys.columns_of(config)
+                                                                 : map.keys.rows_of(config)))
+                             : lowered.output_tiles;
         product.summary = fmt::format(
             "# padded to {} x {} x {} (M x K x N); {} output tiles a core, {} kernel calls each\n"
             "# core memory {} of {} B, memory tile {} of {} B\n",
-            lowered->m, lowered->k, lowered->n, lowered->output_tiles, lowered->calls_per_tile,
-            lowered->core_bytes, config.core.memory.count(), lowered->memory_tile_bytes,
+            lowered.m, lowered.k, lowered.n, lowered.output_tiles, lowered.calls_per_tile,
+            lowered.core_bytes, config.core.memory.count(), lowered.memory_tile_bytes,
             config.memory_tile.memory.count());
-        product.contents = {[&a_case, &gemm, lowered](auto& store, auto&) {
-                                fill_operands(gemm, matrices_of(*lowered), a_case.run.seed, store);
-                            },
-                            [&a_case, &gemm, &map, lowered](auto& store, auto&) {
-                                return check_product(gemm, matrices_of(*lowered),
-                                                     sum_order(gemm, map.keys), a_case.run.seed,
-                                                     store);
-                            }};
-        product.program = lowered->program;  // the operands stay known to `contents`
+        product.contents = contents_of(a_case, matrices_of(lowered), sum_order(gemm, map.keys));
+        product.program = std::move(lowered.program);
         return product_job(a_case, std::move(product), result);
     }
 

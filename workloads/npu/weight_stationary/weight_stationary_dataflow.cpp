@@ -42,27 +42,19 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
         const Given& map = given(a_case);
-        auto lowered =
-            std::make_shared<LoweredGemm>(weight_stationary::lower(gemm, map.keys, config));
+        LoweredGemm lowered = weight_stationary::lower(gemm, map.keys, config);
         LoweredProduct product;
         product.macs = gemm.macs();
         product.bounds = bounds_of(gemm, map.keys, config, path_of(a_case.device));
-        product.padding_waste = lowered->padding_waste(gemm);
+        product.padding_waste = lowered.padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
-        product.rounds = lowered->shape.passes;
+        product.rounds = lowered.shape.passes;
         product.summary = fmt::format(
             "# padded to {} x {} x {} (M x K x N); {} passes over A, {} C tiles a column of cores "
             "each\n",
-            lowered->m, lowered->k, lowered->n, lowered->shape.passes, lowered->shape.m_tiles);
-        product.contents = {[&a_case, &gemm, lowered](auto& store, auto&) {
-                                fill_operands(gemm, matrices_of(*lowered), a_case.run.seed, store);
-                            },
-                            [&a_case, &gemm, &map, lowered](auto& store, auto&) {
-                                return check_product(gemm, matrices_of(*lowered),
-                                                     sum_order(gemm, map.keys), a_case.run.seed,
-                                                     store);
-                            }};
-        product.program = lowered->program;  // the operands stay known to `contents`
+            lowered.m, lowered.k, lowered.n, lowered.shape.passes, lowered.shape.m_tiles);
+        product.contents = contents_of(a_case, matrices_of(lowered), sum_order(gemm, map.keys));
+        product.program = std::move(lowered.program);
         return product_job(a_case, std::move(product), result);
     }
 
