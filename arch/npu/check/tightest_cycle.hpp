@@ -1,4 +1,7 @@
 // The cycle of a graph that lets it go round least often: most time for each token on it.
+//
+// Boost's maximum_cycle_ratio ends after a hundred iterations, whether it has found the cycle or
+// not, which is too few for the programs of whole arrays.
 #pragma once
 
 #include <cstddef>

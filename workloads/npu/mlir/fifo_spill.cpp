@@ -4,6 +4,9 @@
 // Source:  mlir-aie's pass AIEObjectFifoStatefulTransform: the largest pools choose first; an
 //          element stays, or goes west, or east.
 #include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
 
 #include "workloads/npu/mlir/lowering.hpp"
 
