@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
+#include <regex>
 #include <utility>
 #include <vector>
 
@@ -16,72 +18,108 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::size_t kMostSpans = 20'000;
-
-using LaneKey = std::pair<std::int64_t, std::int64_t>;  // pid, tid
+constexpr std::size_t kMostSpans = 5'000;    // of a kind
+constexpr std::size_t kMostShownLanes = 40;  // that a page begins with
 
 struct Span {
-    std::size_t lane = 0;
     std::int64_t begin = 0;
     std::int64_t end = 0;
     std::size_t state = 0;
+};
+
+// A tid: a component in one of its states.
+struct Thread {
+    std::int64_t pid = 0;
+    std::string name;
+    std::string component;  // empty in a trace that does not say
+    std::vector<Span> spans;
+    std::int64_t begun = -1;  // of the span that has not ended; -1: there is none
+    std::size_t state = 0;    // of that span
+};
+
+struct Lane {
+    std::string name;
+    std::vector<Span> spans;  // in the order of time
+};
+
+struct Kind {
+    std::string name;
+    bool detail = false;  // what a component tells besides its state, or a part of it
+    std::vector<Lane> lanes;
 };
 
 class TraceReader {
   public:
     void read(const Json& event) {
         const std::string phase = event.value("ph", "");
-        const LaneKey key{event.value("pid", std::int64_t{0}), event.value("tid", std::int64_t{0})};
+        const std::pair key{event.value("pid", std::int64_t{0}),
+                            event.value("tid", std::int64_t{0})};
         if (phase == "M") {
-            name(event, key);
-        } else if (phase == "B") {
             const Json args = event.value("args", Json::object());
-            open_[key] = {lane(key), event.at("ts").get<std::int64_t>(), 0,
-                          state(args.value("state", event.value("name", "")))};
-        } else if (phase == "E") {
-            if (const auto begun = open_.find(key); begun != open_.end()) {
-                begun->second.end = event.at("ts").get<std::int64_t>();
-                spans_.push_back(begun->second);
-                open_.erase(begun);
+            if (event.value("name", "") == "process_name") {
+                processes_[key.first] = args.value("name", "");
+            } else if (event.value("name", "") == "thread_name") {
+                threads_[key].name = args.value("name", "");
+                threads_[key].component = args.value("component", "");
             }
+            return;
+        }
+        Thread& thread = threads_[key];
+        thread.pid = key.first;
+        if (phase == "B") {
+            const Json args = event.value("args", Json::object());
+            thread.begun = event.at("ts").get<std::int64_t>();
+            thread.state = state(args.value("state", event.value("name", "")));
+        } else if (phase == "E" && thread.begun >= 0) {
+            thread.spans.push_back(
+                {thread.begun, event.at("ts").get<std::int64_t>(), thread.state});
+            thread.begun = -1;
         }
     }
 
-    Json json() && {
-        const std::size_t all = spans_.size();
-        if (all > kMostSpans) {
-            std::stable_sort(spans_.begin(), spans_.end(), [](const Span& a, const Span& b) {
-                return a.end - a.begin > b.end - b.begin;
-            });
-            spans_.resize(kMostSpans);
+    const std::vector<std::string>& states() const { return states_; }
+    // Those of which something is known, a component's one after the other.
+    std::vector<std::vector<const Thread*>> components() const {
+        std::vector<std::vector<const Thread*>> components;
+        std::map<std::string, std::size_t> places;
+        for (const auto& [key, thread] : threads_) {
+            if (thread.spans.empty()) {
+                continue;
+            }
+            const auto [place, is_new] = places.emplace(name_of(thread), components.size());
+            if (is_new) {
+                components.emplace_back();
+            }
+            components[place->second].push_back(&thread);
         }
-        std::int64_t end = 0;
-        Json spans = Json::array();
-        for (const Span& span : spans_) {
-            end = std::max(end, span.end);
-            spans.push_back({span.lane, span.begin, span.end, span.state});
+        return components;
+    }
+
+    std::string name_of(const Thread& thread) const {
+        return thread.component.empty() ? fmt::format("{} {}", process_of(thread), thread.name)
+                                        : thread.component;
+    }
+    // "npu.tile(3,2).mm2s0" of "mem_trace for tile2,3": "core mm2s".
+    std::string kind_of(const Thread& thread) const {
+        static const std::regex numbers{R"( for tile.*|\([^)]*\)|[0-9]+(?=\.|$))"};
+        const std::string process = process_of(thread);
+        if (thread.component.empty()) {
+            return std::regex_replace(process, numbers, "");
         }
-        return {{"lanes", lane_names()},
-                {"states", states_},
-                {"spans", std::move(spans)},
-                {"end", end},
-                {"left_out", all - spans_.size()}};
+        const std::size_t tile = thread.component.find("tile(");
+        if (tile == std::string::npos) {
+            return std::regex_replace(thread.component, numbers, "");
+        }
+        const std::string unit = thread.component.substr(thread.component.find(").", tile) + 2);
+        const char* const place = process.find("memtile_trace") != std::string::npos
+                                      ? "memory tile "
+                                  : process.find("shim_trace") != std::string::npos ? "shim "
+                                  : unit.starts_with("core")                        ? ""
+                                                                                    : "core ";
+        return place + std::regex_replace(unit, numbers, "");
     }
 
   private:
-    void name(const Json& event, const LaneKey& key) {
-        const std::string given = event.value("args", Json::object()).value("name", "");
-        if (event.value("name", "") == "process_name") {
-            processes_[key.first] = given;
-        } else if (event.value("name", "") == "thread_name") {
-            threads_[key] = given;
-        }
-    }
-
-    std::size_t lane(const LaneKey& key) {
-        return lanes_.emplace(key, lanes_.size()).first->second;
-    }
-
     std::size_t state(const std::string& name) {
         const auto found = std::find(states_.begin(), states_.end(), name);
         if (found == states_.end()) {
@@ -90,25 +128,108 @@ class TraceReader {
         }
         return static_cast<std::size_t>(found - states_.begin());
     }
-
-    std::vector<std::string> lane_names() const {
-        std::vector<std::string> names(lanes_.size());
-        for (const auto& [key, index] : lanes_) {
-            const auto process = processes_.find(key.first);
-            const auto thread = threads_.find(key);
-            names[index] = fmt::format("{} {}", process == processes_.end() ? "" : process->second,
-                                       thread == threads_.end() ? "" : thread->second);
-        }
-        return names;
+    std::string process_of(const Thread& thread) const {
+        const auto process = processes_.find(thread.pid);
+        return process == processes_.end() ? "" : process->second;
     }
 
     std::map<std::int64_t, std::string> processes_;
-    std::map<LaneKey, std::string> threads_;
-    std::map<LaneKey, std::size_t> lanes_;
+    std::map<std::pair<std::int64_t, std::int64_t>, Thread> threads_;  // by pid, tid
     std::vector<std::string> states_;
-    std::map<LaneKey, Span> open_;
-    std::vector<Span> spans_;
 };
+
+// One lane, or one a state where they overlap.
+std::vector<Lane> lanes_of(const std::string& name, const std::vector<const Thread*>& threads) {
+    Lane all{name, {}};
+    for (const Thread* const thread : threads) {
+        all.spans.insert(all.spans.end(), thread->spans.begin(), thread->spans.end());
+    }
+    std::stable_sort(all.spans.begin(), all.spans.end(),
+                     [](const Span& a, const Span& b) { return a.begin < b.begin; });
+    const auto overlap =
+        std::adjacent_find(all.spans.begin(), all.spans.end(),
+                           [](const Span& a, const Span& b) { return b.begin < a.end; });
+    if (threads.size() == 1 || overlap == all.spans.end()) {
+        return {std::move(all)};
+    }
+    std::vector<Lane> lanes;
+    std::transform(threads.begin(), threads.end(), std::back_inserter(lanes),
+                   [&](const Thread* thread) {
+                       return Lane{fmt::format("{} {}", name, thread->name), thread->spans};
+                   });
+    return lanes;
+}
+
+bool is_detail(const std::string& component) {
+    const std::size_t numbered = component.find(").");
+    return numbered != std::string::npos &&
+           (component.find('.', numbered + 2) != std::string::npos ||
+            component.compare(numbered + 2, 5, "bank(") == 0);
+}
+
+// In the order of the trace, details behind the others.
+std::vector<Kind> kinds_of(const TraceReader& trace) {
+    std::vector<Kind> kinds;
+    for (const std::vector<const Thread*>& threads : trace.components()) {
+        const std::string kind = trace.kind_of(*threads.front());
+        auto found = std::find_if(kinds.begin(), kinds.end(),
+                                  [&](const Kind& each) { return each.name == kind; });
+        if (found == kinds.end()) {
+            kinds.push_back({kind, is_detail(threads.front()->component), {}});
+            found = std::prev(kinds.end());
+        }
+        std::vector<Lane> lanes = lanes_of(trace.name_of(*threads.front()), threads);
+        std::move(lanes.begin(), lanes.end(), std::back_inserter(found->lanes));
+    }
+    std::stable_partition(kinds.begin(), kinds.end(),
+                          [](const Kind& kind) { return !kind.detail; });
+    return kinds;
+}
+
+Json json_of(const Kind& kind, bool shown) {
+    std::vector<std::pair<std::size_t, Span>> spans;
+    Json names = Json::array();
+    for (const Lane& lane : kind.lanes) {
+        for (const Span& span : lane.spans) {
+            spans.emplace_back(names.size(), span);
+        }
+        names.push_back(lane.name);
+    }
+    const std::size_t all = spans.size();
+    if (all > kMostSpans) {
+        std::stable_sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
+            return a.second.end - a.second.begin > b.second.end - b.second.begin;
+        });
+        spans.resize(kMostSpans);
+    }
+    Json drawn = Json::array();
+    for (const auto& [lane, span] : spans) {
+        drawn.push_back({lane, span.begin, span.end, span.state});
+    }
+    return {{"name", kind.name},
+            {"shown", shown},
+            {"lanes", std::move(names)},
+            {"spans", std::move(drawn)},
+            {"left_out", all - spans.size()}};
+}
+
+Json json_of(const TraceReader& trace) {
+    Json kinds = Json::array();
+    std::int64_t end = 0;
+    std::size_t shown_lanes = 0;
+    for (const Kind& kind : kinds_of(trace)) {
+        const bool shown = shown_lanes == 0 ||
+                           (!kind.detail && shown_lanes + kind.lanes.size() <= kMostShownLanes);
+        shown_lanes += shown ? kind.lanes.size() : 0;
+        kinds.push_back(json_of(kind, shown));
+        for (const Lane& lane : kind.lanes) {
+            for (const Span& span : lane.spans) {
+                end = std::max(end, span.end);
+            }
+        }
+    }
+    return {{"kinds", std::move(kinds)}, {"states", trace.states()}, {"end", end}};
+}
 
 }  // namespace
 
@@ -118,7 +239,7 @@ Json timeline(const std::string& text, const std::string& file) {
         throw arch::base::config::ConfigError(
             fmt::format("{}: is no trace of `tilesim run --trace`", file));
     }
-    TraceReader reader;
+    TraceReader trace;
     try {
         for (const Json& event : events) {
             if (event.contains("args") && event["args"].value("time_unit", "") == "us") {
@@ -126,13 +247,13 @@ Json timeline(const std::string& text, const std::string& file) {
                     "{}: its times are microseconds (--trace-time us); a timeline is of cycles",
                     file));
             }
-            reader.read(event);
+            trace.read(event);
         }
     } catch (const Json::exception& error) {
         throw arch::base::config::ConfigError(
             fmt::format("{}: an event cannot be read: {}", file, error.what()));
     }
-    return std::move(reader).json();
+    return json_of(trace);
 }
 
 }  // namespace tilesim::sim::page

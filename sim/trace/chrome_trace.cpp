@@ -18,9 +18,15 @@ namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 16;  // handed on at a time
 
+struct Thread {
+    std::size_t tid = 0;
+    std::string_view
+        component;  // that was in this state; of several the one with the shortest name
+};
+
 struct Process {
     std::size_t pid = 0;
-    std::map<std::string, std::size_t> events;  // name and tid
+    std::map<std::string, Thread> events;  // by name
 };
 
 // One pair of component and state, as the file shows it. A run has few of them and many activities:
@@ -72,10 +78,13 @@ class EventWriter {
             Slot& slot = slots_[index_of(activity)];
             if (!slot.known) {
                 slot.known = true;
-                slot.lane = lane_of(log.components()[activity.component],
-                                    log.names()[activity.name], memory_rows);
+                const std::string& component = log.components()[activity.component];
+                slot.lane = lane_of(component, log.names()[activity.name], memory_rows);
                 if (!slot.lane.event.empty()) {
-                    processes_[slot.lane.process].events[slot.lane.event] = 0;
+                    Thread& thread = processes_[slot.lane.process].events[slot.lane.event];
+                    if (thread.component.empty() || component.size() < thread.component.size()) {
+                        thread.component = component;
+                    }
                 }
             }
         }
@@ -160,7 +169,7 @@ class EventWriter {
         // Within the activity, whose last moment is the one before its end.
         scale.append(line, std::min(scale.at(time), scale.at(activity.end) - 1));
         return line + fmt::format(R"(,"ph":"{}","bp":"e","id":{},"pid":{},"tid":{}}})", phase, id,
-                                  process.pid, process.events.at(lane.event));
+                                  process.pid, process.events.at(lane.event).tid);
     }
 
     // pid and tid follow the names' order, so that equal runs give equal files.
@@ -169,15 +178,15 @@ class EventWriter {
         for (auto& [name, process] : processes_) {
             process.pid = pid++;
             std::size_t tid = 0;
-            for (auto& [event, number] : process.events) {
-                number = tid++;
+            for (auto& [event, thread] : process.events) {
+                thread.tid = tid++;
             }
         }
     }
 
     void format(Slot& slot, const std::string& state) const {
         const Process& process = processes_.at(slot.lane.process);
-        const std::size_t tid = process.events.at(slot.lane.event);
+        const std::size_t tid = process.events.at(slot.lane.event).tid;
         constexpr std::int64_t kMostEvents = 1 << 20;  // of a process
         slot.order =
             static_cast<std::int64_t>(process.pid) * kMostEvents + static_cast<std::int64_t>(tid);
@@ -236,10 +245,10 @@ void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
         next_line() +=
             fmt::format(R"({{"name":"process_name","ph":"M","pid":{},"args":{{"name":"{}"}}}})",
                         process.pid, name);
-        for (const auto& [event, tid] : process.events) {
+        for (const auto& [event, thread] : process.events) {
             next_line() += fmt::format(
-                R"({{"name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
-                process.pid, tid, event);
+                R"({{"name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":"{}","component":"{}"}}}})",
+                process.pid, thread.tid, event, thread.component);
         }
     }
     next_line() +=

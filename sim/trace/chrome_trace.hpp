@@ -1,5 +1,6 @@
 // Chrome trace-event JSON in the form of mlir-aie's trace parser: a top-level array, "M" metadata,
-// "B"/"E" pairs, one pid for each tile and unit, tid for each event, ts in cycles.
+// "B"/"E" pairs, one pid for each tile and unit, tid for each event, ts in cycles. A tid's name
+// goes with the component of the model that was in this state, as statistics name it.
 #pragma once
 
 #include <functional>

@@ -62,11 +62,22 @@ function bankMap() {
   }));
 }
 
-// Spans of a trace, a lane a unit; what is too short to see is drawn one pixel wide.
+// Spans of a trace, a lane a component, of the kinds that are ticked; what is too short to see is
+// drawn one pixel wide.
 const kLane = 18;
+// Muted, so that work stands out.
+const kWaitColors = ["#c4c4c4", "#dcd0b8", "#b8c4d0", "#d0bcc8", "#b4ccb8"];
+const isWait = (state) => state.startsWith("waiting") || state === "lock";
 function timeline() {
-  const { lanes, states, spans, end, left_out: leftOut } = Page.data.timeline;
-  byId("timeline").style.height = `${Math.max(14, 7 + kLane * lanes.length / 16)}rem`;
+  const { kinds, states, end } = Page.data.timeline;
+  const lanes = [], spans = [];
+  let leftOut = 0;
+  for (const kind of kinds.filter((each) => each.ticked.checked)) {
+    for (const [lane, ...span] of kind.spans) spans.push([lanes.length + lane, ...span]);
+    lanes.push(...kind.lanes);
+    leftOut += kind.left_out;
+  }
+  byId("timeline").style.height = `${Math.max(14, 9 + kLane * lanes.length / 16)}rem`;
   byId("timeline-note").textContent = `${Values.number(spans.length)} spans in ${lanes.length} lanes` +
     (leftOut > 0 ? `; ${Values.number(leftOut)} shorter ones are not drawn.` : ".");
   const rect = (params, api) => {
@@ -76,13 +87,33 @@ function timeline() {
     return width < 0 ? null : { type: "rect", shape: { x, y: from[1] - kLane * .35, width: Math.max(width, 1), height: kLane * .7 }, style: api.style() };
   };
   const begin = spans.reduce((first, span) => Math.min(first, span[1]), end);
-  draw("timeline", { legend: { type: "scroll", top: 0, right: 90, left: 10 }, grid: { top: 40, left: 20, right: 30, bottom: 70, containLabel: true },
+  const shown = states.map((name, state) => ({ name, data: spans.filter((span) => span[3] === state).map((span) => span.slice(0, 3)) }))
+    .filter((state) => state.data.length > 0);
+  const colorOf = (state) => {
+    const alike = shown.filter((other) => isWait(other.name) === isWait(state.name));
+    const colors = isWait(state.name) ? kWaitColors : Page.palette;
+    return colors[alike.indexOf(state) % colors.length];
+  };
+  const chart = draw("timeline", { legend: { type: "scroll", top: 0, right: 90, left: 10 }, grid: { top: 40, left: 20, right: 30, bottom: 70, containLabel: true },
     tooltip: { confine: true, formatter: (at) => `${at.seriesName}, ${lanes[at.value[0]]}<br>cycle ${Values.number(at.value[1])} to ${Values.number(at.value[2])}` },
     dataZoom: [{ type: "inside", filterMode: "weakFilter" }, { type: "slider", filterMode: "weakFilter", bottom: 10, height: 20 }], toolbox: Page.zoom.toolbox,
     xAxis: { type: "value", min: begin, max: end, name: "cycle", nameLocation: "middle", nameGap: 25, axisLabel: { formatter: Values.shown } },
-    yAxis: { type: "category", data: lanes, inverse: true },
-    series: states.map((state, i) => ({ type: "custom", name: state, renderItem: rect, encode: { x: [1, 2], y: 0 }, progressive: 2000,
-      data: spans.filter((span) => span[3] === i).map((span) => span.slice(0, 3)) })) });
+    yAxis: { type: "category", data: lanes, inverse: true, axisLabel: { interval: 0 } },
+    series: shown.map((state) => ({ type: "custom", renderItem: rect, encode: { x: [1, 2], y: 0 }, progressive: 2000,
+      itemStyle: { color: colorOf(state) }, ...state })) });
+  if (chart) chart.resize();
+}
+// A box to tick for each kind.
+function chooseKinds() {
+  for (const kind of Page.data.timeline.kinds) {
+    const label = document.createElement("label");
+    kind.ticked = document.createElement("input");
+    Object.assign(kind.ticked, { type: "checkbox", checked: kind.shown });
+    kind.ticked.addEventListener("change", () => Page.soon("timeline", timeline));
+    label.append(kind.ticked, document.createTextNode(` ${kind.name} (${kind.lanes.length})`));
+    byId("timeline-kinds").append(label);
+  }
+  Page.soon("timeline", timeline);
 }
 
 // Bars of times, in one unit for all of them.
@@ -273,7 +304,7 @@ if (withDetails.length > 0) {
   details();
 }
 byId("timeline-section").hidden = !Page.data.timeline;
-if (Page.data.timeline) Page.soon("timeline", timeline);
+if (Page.data.timeline) chooseKinds();
 waits();
 fastest();
 })();
