@@ -52,7 +52,8 @@ int report(const ReportArguments& arguments) {
     }
     const std::string out = arguments.out.empty() ? "report.html" : arguments.out;
     write_file(out, to_html(data));
-    print(fmt::format("{}: {} points\n", out, data["points"].size()));
+    const std::size_t points = data["points"].size();
+    print(fmt::format("{}: {} point{}\n", out, points, points == 1 ? "" : "s"));
     return kFine;
 }
 
@@ -61,7 +62,8 @@ int report(const ReportArguments& arguments) {
 void add_report(CLI::App& app, std::optional<int>& exit_code) {
     auto arguments = std::make_shared<ReportArguments>();
     CLI::App* command = app.add_subcommand("report", "an HTML page of a sweep or a run");
-    command->add_option("file", arguments->file, "store, or result as JSON")->required();
+    command->add_option("file", arguments->file, "store, result as JSON, or folder of `run --out`")
+        ->required();
     command->add_option("-o,--out", arguments->out, "file [report.html; --md: stdout]");
     command->add_option("--sweep", arguments->sweep, "id, as `sweep --show` lists it [newest]");
     command->add_option("--trace", arguments->trace,

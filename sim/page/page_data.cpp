@@ -162,7 +162,9 @@ Json from_store(const std::string& file, std::int64_t id) {
 
 }  // namespace
 
-Json page_data(const std::string& file, std::int64_t sweep) {
+Json page_data(const std::string& path, std::int64_t sweep) {
+    const std::filesystem::path result = std::filesystem::path(path) / "result.json";
+    const std::string file = std::filesystem::exists(result) ? result.string() : path;
     std::ifstream in(file, std::ios::binary);
     std::string start(sizeof "SQLite format 3", '\0');
     in.read(start.data(), static_cast<std::streamsize>(start.size()));

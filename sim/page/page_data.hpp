@@ -7,8 +7,9 @@
 namespace tilesim::sim::page {
 
 // {"title", "model", "of", "axes": [key], "results": [key], "points": [...], "provenance"}.
-// `file`: a store of `tilesim sweep`, or a result of `tilesim run --format json`. `sweep`: its id
-// in the store, 0 for the newest. Throws ConfigError when the file is neither.
-nlohmann::ordered_json page_data(const std::string& file, std::int64_t sweep);
+// `path`: a store of `tilesim sweep`, a result of `tilesim run --format json`, or the folder that
+// `run --out` wrote. `sweep`: its id in the store, 0 for the newest. Throws ConfigError when the
+// path is neither.
+nlohmann::ordered_json page_data(const std::string& path, std::int64_t sweep);
 
 }  // namespace tilesim::sim::page

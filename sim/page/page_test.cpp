@@ -200,6 +200,19 @@ TEST_F(Page, OfOneRunShowsThatRun) {
     ASSERT_EQ(call("run " + kConfigs + "/scenarios/xdna_functional.yaml --out ."), 0);
     ASSERT_EQ(call("report result.json -o page.html"), 0) << read(folder_ / "out");
     EXPECT_NE(read(folder_ / "page.html").find("\"of\":1"), std::string::npos);
+    ASSERT_EQ(call("report . -o folder.html"), 0) << read(folder_ / "out");
+    EXPECT_EQ(read(folder_ / "folder.html"), read(folder_ / "page.html"));
+}
+
+TEST_F(Page, OfATracedRunHasATimelineWithKindsToChoose) {
+    ASSERT_EQ(call("run " + kConfigs + "/programs/single_buffering.yaml --trace t.json --out ."), 0)
+        << read(folder_ / "out");
+    ASSERT_EQ(call("report . --trace t.json -o page.html"), 0) << read(folder_ / "out");
+    if (has_browser()) {
+        const std::string dom = drawn(folder_);
+        EXPECT_TRUE(std::regex_search(dom, std::regex("type=\"checkbox\"> core \\(1\\)")));
+        EXPECT_TRUE(std::regex_search(dom, std::regex("[0-9,]+ spans in [0-9]+ lanes")));
+    }
 }
 
 TEST_F(Page, OfEveryMachineWithDramShowsItsBanks) {
