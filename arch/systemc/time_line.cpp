@@ -40,6 +40,23 @@ const sc_core::sc_module_name& in_elaboration(const sc_core::sc_module_name& nam
     return name;
 }
 
+class TimeLine::Execution {
+  public:
+    explicit Execution(TimeLine& line) : line_(line) {
+        line_.executing_ = true;
+        line_.queues_.watch(nullptr);
+    }
+    Execution(const Execution&) = delete;
+    Execution& operator=(const Execution&) = delete;
+    ~Execution() {
+        line_.queues_.watch(&line_);
+        line_.executing_ = false;
+    }
+
+  private:
+    TimeLine& line_;
+};
+
 TimeLine::TimeLine(const sc_core::sc_module_name& name)
     : sc_core::sc_module(in_elaboration(name)), unit_(1) {
     set_resolution_if_nobody_has();
@@ -88,6 +105,14 @@ void TimeLine::leave(sc_core::sc_event& event, base::Femtoseconds when) {
     event.notify(until(when));
 }
 
+void TimeLine::refuse(const sc_core::sc_time& duration) const {
+    SC_REPORT_ERROR(name(),
+                    fmt::format("a duration of {:.1f} s is longer than the models count, {:.1f} s",
+                                duration.to_seconds(),
+                                static_cast<double>(kLongest.count()) / kFemtosecondsPerSecond)
+                        .c_str());
+}
+
 base::Femtoseconds TimeLine::enter() {
     if (executing_) {
         return queues_.now();
@@ -104,15 +129,18 @@ base::Femtoseconds TimeLine::enter() {
                                     .c_str());
         return queues_.now();
     }
-    executing_ = true;
     horizon_ = now;
-    queues_.watch(nullptr);
-    for (base::Femtoseconds next = queues_.next_time(); next <= now; next = queues_.next_time()) {
-        step(next);
+    try {
+        const Execution execution(*this);
+        for (base::Femtoseconds next = queues_.next_time(); next <= now;
+             next = queues_.next_time()) {
+            step(next);
+        }
+        queues_.catch_up(now);
+    } catch (...) {
+        arm();  // who has entered is told; the other models go on
+        throw;
     }
-    queues_.catch_up(now);
-    queues_.watch(this);
-    executing_ = false;
     arm();
     return now;
 }
@@ -146,20 +174,15 @@ void TimeLine::arm() {
 void TimeLine::on_wake() {
     ++activations_;
     armed_ = base::kNever;
-    executing_ = true;
-    queues_.watch(nullptr);
     try {
+        const Execution execution(*this);
         execute();
     } catch (const std::exception& error) {
-        queues_.watch(this);
-        executing_ = false;
         if (supervisor_ == nullptr || !supervisor_->on_failure(std::current_exception())) {
             SC_REPORT_ERROR(name(), error.what());
         }
         return;
     }
-    queues_.watch(this);
-    executing_ = false;
     if (supervisor_ == nullptr || supervisor_->go_on()) {
         arm();
     }

@@ -75,18 +75,32 @@ class TimeLine final : public sc_core::sc_module, private base::QueueWatcher {
     // Somebody acts now: everything due up to the present has been executed when this returns, and
     // the queue's present is SystemC's. To be called before anything is asked of a model.
     base::Femtoseconds enter();
+    // For whoever only looks: the same, but models that are ahead of SystemC stay where they are.
+    void catch_up() {
+        if (queues_.now() < present()) {
+            enter();
+        }
+    }
     // `event` is notified at `when`, which is not before the queue's present. To be called by
     // models from their events: the queue goes no further before SystemC has acted.
     void leave(sc_core::sc_event& event, base::Femtoseconds when);
     // From SystemC's present, rounded up; zero for what is past.
     sc_core::sc_time until(base::Femtoseconds when) const;
+    // An error in its name where that is more than the models can count.
     base::Femtoseconds femtoseconds(const sc_core::sc_time& duration) const {
+        if (duration.value() > static_cast<std::uint64_t>(kLongest.count() / unit_)) {
+            refuse(duration);
+        }
         return base::Femtoseconds{static_cast<std::int64_t>(duration.value()) * unit_};
     }
     // Activations of the process so far.
     std::uint64_t activations() const { return activations_; }
 
   private:
+    class Execution;  // for as long as one lives, what is put on the queue wakes nobody
+    static constexpr base::Femtoseconds kLongest{INT64_MAX / 4};
+
+    void refuse(const sc_core::sc_time& duration) const;
     void on_earlier(base::Femtoseconds time) override;
     void start_of_simulation() override;
     void on_wake();

@@ -117,6 +117,28 @@ TEST(TimeLine, TellsWhoEntersInItsPast) {
     EXPECT_THAT(error_of([&] { line.enter(); }), StartsWith("line: entered at"));
 }
 
+TEST(TimeLine, IsLookedAtWhileItsModelsAreAhead) {
+    TimeLine line("line");
+    Recorder model;
+    line.queue().at(40_ns, model);
+    line.queue().at(400_ns, model);
+    sc_core::sc_start(sc_core::sc_time(10, sc_core::SC_NS));
+    line.catch_up();
+    EXPECT_EQ(line.queue().now(), 40_ns);  // and not back at 10
+    sc_core::sc_start(sc_core::sc_time(203, sc_core::SC_NS));
+    line.catch_up();
+    EXPECT_EQ(line.queue().now(), 213_ns);
+    EXPECT_EQ(model.ran.size(), 1U);
+}
+
+TEST(TimeLine, RefusesADurationThatIsLongerThanItCounts) {
+    const TimeLine line("line");
+    EXPECT_EQ(line.femtoseconds(sc_core::sc_time(2305, sc_core::SC_SEC)).count(),
+              2305 * 1'000'000'000'000'000);
+    EXPECT_THAT(error_of([&] { line.femtoseconds(sc_core::sc_max_time()); }),
+                StartsWith("line: a duration of 18446.7 s is longer"));
+}
+
 // A model answers at 70 ns, known at 30 ns: nothing after that may happen before SystemC has acted.
 struct Answering final : base::EventHandler {
     explicit Answering(TimeLine& l) : line(l) {}
@@ -205,6 +227,20 @@ TEST(TimeLine, ReportsWhatAModelThrowsInItsName) {
     ThrowingHandler thrower;
     line.queue().at(1_ns, thrower);
     EXPECT_EQ(error_of([] { sc_core::sc_start(); }), "line: why");
+}
+
+TEST(TimeLine, GoesOnWhereWhoEnteredHasCaughtWhatAModelThrew) {
+    TimeLine line("line");
+    ThrowingHandler thrower;
+    Recorder model;
+    Process user("user", [&] {
+        wait_ns(5);
+        line.queue().at(line.enter(), thrower);
+        EXPECT_THROW(line.enter(), std::runtime_error);
+        line.queue().at(20_ns, model);
+    });
+    sc_core::sc_start();
+    EXPECT_EQ(model.ran.size(), 1U);
 }
 
 }  // namespace

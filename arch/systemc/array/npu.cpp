@@ -120,9 +120,20 @@ void Npu::start() {
     array_->start(config_.command_processor.dispatch);
 }
 
+base::Femtoseconds Npu::finished_at() const {
+    if (!finished_at_) {
+        SC_REPORT_ERROR(name(), "has not finished; standstill() says what waits for whom");
+    }
+    return finished_at_.value_or(started_at_);
+}
+
 base::Cycles Npu::cycles() const {
     const base::Clock clock{config_.clock};
-    return clock.first_cycle_from(*finished_at_) - clock.cycle_at(started_at_);
+    return clock.first_cycle_from(finished_at()) - clock.cycle_at(started_at_);
+}
+
+std::string Npu::standstill() const {
+    return finished() ? std::string{} : array_->deadlock().text();
 }
 
 // Everything a program runs for has been done at the end of some time stamp.
@@ -216,7 +227,7 @@ bool Npu::access(tlm::tlm_generic_payload& payload, bool look_only) {
 }
 
 void Npu::finish_statistics() {
-    time_line_.enter();
+    time_line_.catch_up();
     array_->finish_statistics();
 }
 

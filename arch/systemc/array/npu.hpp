@@ -79,9 +79,11 @@ class Npu final : public sc_core::sc_module, private TimeLine::Observer {
     void start();
     // The run-time sequence has ended and the shim tiles' tasks are done.
     bool finished() const { return finished_at_.has_value(); }
-    // When; valid when finished.
-    base::Femtoseconds finished_at() const { return *finished_at_; }
-    base::Cycles cycles() const;  // from start to there
+    // When, and how long after its start; an error in its name where it has not.
+    base::Femtoseconds finished_at() const;
+    base::Cycles cycles() const;
+    // Who waits for what, a line each, where it has not finished when the simulation ends.
+    std::string standstill() const;
     const sc_core::sc_event& finished_event() const { return finished_event_; }
     // Completion tokens, in order; each is there once.
     std::optional<npu::program::ChannelId> take_token();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arch/base/splitmix64.hpp"
+#include "arch/npu/check/ready_program.hpp"
 #include "arch/npu/control/register_map.hpp"
 #include "arch/systemc/array/gemm_program_testing.hpp"
 #include "arch/systemc/hierarchy_testing.hpp"
@@ -309,6 +310,40 @@ TEST(Npu, AResetEmptiesAChannel) {
     });
     sc_core::sc_start();
     EXPECT_THAT(Warnings::texts(), testing::IsEmpty());
+}
+
+// A memory that takes requests and answers none.
+struct MuteMemory final : sc_core::sc_module {
+    explicit MuteMemory(const sc_core::sc_module_name& name) : sc_core::sc_module(name) {
+        socket.register_nb_transport_fw(this, &MuteMemory::nb_transport_fw);
+    }
+    tlm_utils::simple_target_socket<MuteMemory> socket{"socket"};
+    std::vector<tlm::tlm_generic_payload*> kept;
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                       sc_core::sc_time&) {
+        payload.acquire();
+        kept.push_back(&payload);
+        phase = tlm::END_REQ;
+        return tlm::TLM_UPDATED;
+    }
+};
+
+TEST(Npu, SaysWhatItWaitsForWhereTheSimulationEndsFirst) {
+    TimeLine line("line");
+    const npu::NpuConfig config = npu::shipped_config("xdna");
+    MuteMemory memory("mute");
+    auto document = base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
+                                                 "/configs/programs/copy.yaml");
+    auto root = document.root();
+    Npu npu("npu", line, config, shipped_fabric("xdna"),
+            npu::check::prepare(npu::program::read_program(root), config).program());
+    npu.memory->socket.bind(memory.socket);
+    sc_core::sc_start();
+    EXPECT_FALSE(npu.finished());
+    EXPECT_THAT(npu.standstill(), HasSubstr("npu.tile(0,0).mm2s0 waits for"));
+    EXPECT_THAT(error_of([&] { npu.cycles(); }), StartsWith("npu: has not finished"));
+    EXPECT_THAT(error_of([&] { npu.finished_at(); }), StartsWith("npu: has not finished"));
+    npu.finish_statistics();
 }
 
 // The chain of the third task: descriptor 5 leads to 6.

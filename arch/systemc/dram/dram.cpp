@@ -65,7 +65,7 @@ void Dram::end_of_elaboration() {
 }
 
 void Dram::finish_statistics() {
-    time_line_.enter();
+    time_line_.catch_up();
     memory_.finish_statistics();
 }
 

@@ -10,6 +10,7 @@ namespace tilesim::arch::systemc::pim_memory {
 namespace {
 
 constexpr int kBitsPerByte = 8;
+constexpr const char* kNoRegister = "the command socket has no such register";
 
 dram::DramOptions with_alus(dram::DramOptions options) {
     options.in_banks.emplace_back("alu");
@@ -59,6 +60,20 @@ void PimMemory::run(pim::PimProgram program) {
     interrupt_event_.notify(sc_core::SC_ZERO_TIME);
 }
 
+base::Cycles PimMemory::program_cycles() const {
+    for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
+        if ((*run)->ended) {
+            return (*run)->controller->program_cycles();
+        }
+    }
+    SC_REPORT_ERROR(name(), "no program has ended");
+    return base::Cycles{0};
+}
+
+std::string PimMemory::standstill() const {
+    return busy() ? runs_.back()->controller->standstill() : std::string{};
+}
+
 void PimMemory::trace(sc_core::sc_trace_file* file) const {
     Dram::trace(file);
     waves()->add(units_);
@@ -96,27 +111,27 @@ void PimMemory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&
         return;
     }
     const std::uint64_t address = payload.get_address();
-    bool fine = address % kWord == 0 && payload.get_data_length() % kWord == 0;
-    for (unsigned at = 0; fine && at < payload.get_data_length(); at += kWord) {
+    const bool words = address % kWord == 0 && payload.get_data_length() % kWord == 0;
+    const char* refusal = words ? nullptr : "registers are words of 4 B";
+    for (unsigned at = 0; refusal == nullptr && at < payload.get_data_length(); at += kWord) {
         std::uint32_t word = busy() ? 1 : 0;
         if (payload.is_write()) {
             std::memcpy(&word, payload.get_data_ptr() + at, kWord);
-            fine = write(address + at, word);
+            refusal = write(address + at, word);
         } else {
-            fine = address + at == kState;
+            refusal = address + at == kState ? nullptr : kNoRegister;
             std::memcpy(payload.get_data_ptr() + at, &word, kWord);
         }
     }
-    payload.set_response_status(fine ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    if (!fine) {
-        SC_REPORT_WARNING(name(), fmt::format("the command socket has no such register, or no such "
-                                              "command: {} is refused",
-                                              text_of(payload))
-                                      .c_str());
+    payload.set_response_status(refusal == nullptr ? tlm::TLM_OK_RESPONSE
+                                                   : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (refusal != nullptr) {
+        SC_REPORT_WARNING(name(),
+                          fmt::format("{}: {} is refused", refusal, text_of(payload)).c_str());
     }
 }
 
-bool PimMemory::write(std::uint64_t address, std::uint32_t value) {
+const char* PimMemory::write(std::uint64_t address, std::uint32_t value) {
     if (address >= kProgram) {
         const std::uint64_t word = (address - kProgram) / sizeof value;
         const std::uint64_t command = word / kWordsPerCommand;
@@ -124,15 +139,22 @@ bool PimMemory::write(std::uint64_t address, std::uint32_t value) {
             written_.resize(command + 1);
         }
         written_[command][word % kWordsPerCommand] = value;
-        return true;
+        return nullptr;
     }
-    if (address != kStart || value == 0 || value > written_.size()) {
-        return false;
+    return address == kStart ? start(value) : kNoRegister;
+}
+
+const char* PimMemory::start(std::uint32_t count) {
+    if (busy()) {
+        return "a program runs in its banks";
+    }
+    if (count == 0 || count > written_.size()) {
+        return "so many commands have not been written";
     }
     pim::PimProgram program;
     program.words_per_row = memory().config().row.count() * kBitsPerByte / pim_.register_bits;
     const std::int64_t words = program.words_per_row * memory().config().rows;
-    for (std::size_t i = 0; i < value; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         pim::PimCommand command;
         command.op = static_cast<pim::PimOp>(written_[i][0]);
         command.count = written_[i][1];
@@ -141,12 +163,12 @@ bool PimMemory::write(std::uint64_t address, std::uint32_t value) {
         const bool known = written_[i][0] <= static_cast<std::uint32_t>(pim::PimOp::Yield);
         if (!known || command.count == 0 || command.word < 0 ||
             command.word > words - command.count) {
-            return false;
+            return "one of the commands is none";
         }
         program.commands.push_back(command);
     }
     run(std::move(program));
-    return true;
+    return nullptr;
 }
 
 }  // namespace tilesim::arch::systemc::pim_memory

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -46,8 +47,10 @@ class PimMemory final : public dram::Dram, private TimeLine::Observer {
     // From a process, or before the simulation starts; one program at a time.
     void run(pim::PimProgram program);
     bool busy() const { return !runs_.empty() && !runs_.back()->ended; }
-    // CK of the program that has ended last.
-    base::Cycles program_cycles() const { return runs_.back()->controller->program_cycles(); }
+    // CK of the program that has ended last; an error in its name where none has.
+    base::Cycles program_cycles() const;
+    // What the units wait for, a line each, where a program runs when the simulation ends.
+    std::string standstill() const;
     const sc_core::sc_event& finished_event() const { return finished_event_; }
     // What the units of each channel do, beside the memory's; before the simulation starts.
     void trace(sc_core::sc_trace_file* file) const override;
@@ -61,7 +64,9 @@ class PimMemory final : public dram::Dram, private TimeLine::Observer {
     void on_stamp(base::Femtoseconds now) override;
     void update_interrupt();
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    bool write(std::uint64_t address, std::uint32_t value);
+    // Why they are refused; nullptr where they are not.
+    const char* write(std::uint64_t address, std::uint32_t value);
+    const char* start(std::uint32_t count);
 
     TimeLine& time_line_;
     pim::PimConfig pim_;

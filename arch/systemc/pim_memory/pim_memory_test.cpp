@@ -117,6 +117,38 @@ TEST(PimMemory, RunsOneProgramAtATime) {
                 StartsWith("lpddr: is started while a program runs"));
 }
 
+TEST(PimMemory, RefusesToBeStartedThroughItsRegistersWhileAProgramRuns) {
+    const Warnings warnings;
+    TimeLine line("line");
+    PimMemory memory("lpddr", line, {}, {});
+    memory.run(program());
+    BlockingInitiator host("host", [](BlockingInitiator& self) {
+        for (std::uint64_t at = 0; at < 16; at += 4) {
+            self.write(PimMemory::kProgram + at, at == 4 ? 1 : 0);
+        }
+        EXPECT_EQ(self.write(PimMemory::kStart, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    });
+    const CheckedBinding binding(host.socket, memory.commands);
+    sc_core::sc_start();
+    EXPECT_FALSE(memory.busy());
+    ASSERT_EQ(Warnings::texts().size(), 1U);
+    EXPECT_THAT(Warnings::texts().front(), StartsWith("lpddr: a program runs in its banks"));
+}
+
+TEST(PimMemory, HasNoCyclesOfAProgramBeforeOneHasEnded) {
+    TimeLine line("line");
+    PimMemory memory("lpddr", line, {}, {});
+    EXPECT_EQ(memory.standstill(), "");
+    EXPECT_EQ(error_of([&] { memory.program_cycles(); }), "lpddr: no program has ended");
+    memory.run(program());
+    EXPECT_EQ(error_of([&] { memory.program_cycles(); }), "lpddr: no program has ended");
+    EXPECT_THAT(memory.standstill(), StartsWith("pim(0) waits for "));
+    sc_core::sc_start();
+    EXPECT_EQ(memory.standstill(), "");
+    memory.run(program());
+    EXPECT_EQ(memory.program_cycles().count(), cycles_alone());  // of the first
+}
+
 TEST(PimMemory, RefusesCommandsThatAreNoneInItsName) {
     const Warnings warnings;
     TimeLine line("line");

@@ -24,6 +24,7 @@ struct MemoryInitiator::Payload {
     tlm::tlm_generic_payload transaction;
     std::vector<unsigned char> data;
     std::uint64_t request = 0;
+    bool under_way = false;  // sent, and not answered
 };
 
 MemoryInitiator::MemoryInitiator(const sc_core::sc_module_name& name, TimeLine& time_line,
@@ -65,6 +66,7 @@ MemoryInitiator::Payload& MemoryInitiator::take_payload(const Piece& piece) {
     Payload& payload = *unused_.back();
     unused_.pop_back();
     payload.request = piece.request;
+    payload.under_way = true;
     payload.data.resize(static_cast<std::size_t>(piece.bytes));
     if (piece.write && options_.bytes) {
         store_.read(piece.address, std::as_writable_bytes(std::span{payload.data}));
@@ -129,7 +131,7 @@ tlm::tlm_sync_enum MemoryInitiator::nb_transport_bw(tlm::tlm_generic_payload& pa
         end_request(payload, delay);
         return tlm::TLM_ACCEPTED;
     }
-    if (phase != tlm::BEGIN_RESP) {
+    if (phase != tlm::BEGIN_RESP || !is_under_way(payload)) {
         SC_REPORT_ERROR(name(), fmt::format("phase {} of {} was not to come now", phase.get_name(),
                                             text_of(payload))
                                     .c_str());
@@ -140,6 +142,11 @@ tlm::tlm_sync_enum MemoryInitiator::nb_transport_bw(tlm::tlm_generic_payload& pa
     phase = tlm::END_RESP;
     payload.release();
     return tlm::TLM_COMPLETED;
+}
+
+bool MemoryInitiator::is_under_way(const tlm::tlm_generic_payload& payload) {
+    const Payload::Mine* const mine = payload.get_extension<Payload::Mine>();
+    return mine != nullptr && mine->payload->under_way;
 }
 
 // The next request may go, where it was this one that kept the socket.
@@ -155,7 +162,8 @@ void MemoryInitiator::end_request(const tlm::tlm_generic_payload& payload,
 }
 
 void MemoryInitiator::complete(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
-    const Payload& own = *payload.get_extension<Payload::Mine>()->payload;
+    Payload& own = *payload.get_extension<Payload::Mine>()->payload;
+    own.under_way = false;
     if (payload.is_response_error()) {
         SC_REPORT_ERROR(name(), fmt::format("{} was answered with {}", text_of(payload),
                                             payload.get_response_string())

@@ -69,6 +69,8 @@ class MemoryInitiator final : public sc_core::sc_module,
     void send_first();
     tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                        sc_core::sc_time& delay);
+    // One of its own, sent and not answered.
+    static bool is_under_way(const tlm::tlm_generic_payload& payload);
     void end_request(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay);
     void complete(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay);
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tlm_utils/simple_target_socket.h>
 
 #include "arch/systemc/dram/dram.hpp"
 #include "arch/systemc/protocol_checker_testing.hpp"
@@ -68,6 +69,53 @@ TEST(MemoryInitiator, CarriesBytesBothWays) {
     EXPECT_EQ(in, out);
     system.initiator.bytes().read(64'000, in);
     EXPECT_EQ(in, out);
+}
+
+// Answers every read twice, or with a payload of its own.
+struct WrongMemory final : sc_core::sc_module {
+    WrongMemory(const sc_core::sc_module_name& name, bool is_strange)
+        : sc_core::sc_module(name), strange(is_strange) {
+        socket.register_b_transport(this, &WrongMemory::b_transport);
+        socket.register_nb_transport_fw(this, &WrongMemory::nb_transport_fw);
+    }
+    tlm_utils::simple_target_socket<WrongMemory> socket{"socket"};
+    bool strange;
+    std::string second;  // what the second answer raises
+    tlm::tlm_generic_payload own;
+    void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time&) {}
+    void answer(tlm::tlm_generic_payload& payload) {
+        tlm::tlm_phase phase = tlm::BEGIN_RESP;
+        sc_core::sc_time delay;
+        payload.set_response_status(tlm::TLM_OK_RESPONSE);
+        socket->nb_transport_bw(payload, phase, delay);
+    }
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
+                                       sc_core::sc_time&) {
+        payload.acquire();
+        answer(payload);
+        second = error_of([&] { answer(strange ? own : payload); });
+        return tlm::TLM_ACCEPTED;
+    }
+};
+
+void expect_refused_by(bool strange) {
+    TimeLine line("line");
+    MemoryInitiator initiator("initiator", line);
+    WrongMemory memory("wrong", strange);
+    initiator.socket.bind(memory.socket);
+    Client client;
+    initiator.submit({4096, 64, false, &client, 3, 50_ns});
+    sc_core::sc_start();
+    EXPECT_EQ(client.answers.size(), 1U);
+    EXPECT_THAT(memory.second, testing::StartsWith("initiator: phase BEGIN_RESP of a"));
+}
+
+TEST(MemoryInitiator, RefusesASecondAnswer) {
+    expect_refused_by(false);
+}
+
+TEST(MemoryInitiator, RefusesAnAnswerToWhatIsNotItsOwn) {
+    expect_refused_by(true);
 }
 
 TEST(MemoryInitiator, WaitsForTheEndOfItsRequest) {
