@@ -18,6 +18,8 @@
 #include "sim/compare/run_compare.hpp"
 #include "sim/compare/timing_file.hpp"
 #include "sim/compare/trace_compare.hpp"
+#include "sim/compare/trace_report.hpp"
+#include "sim/compare/traced_tile.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/explore/settings.hpp"

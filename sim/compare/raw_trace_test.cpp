@@ -8,6 +8,7 @@
 
 #include "arch/base/config.hpp"
 #include "sim/compare/trace_compare.hpp"
+#include "sim/compare/traced_tile.hpp"
 
 namespace tilesim::sim::compare {
 namespace {

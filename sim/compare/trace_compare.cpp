@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <climits>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,21 +11,17 @@
 #include "arch/base/config.hpp"
 #include "arch/base/units.hpp"
 #include "sim/compare/alignment.hpp"
+#include "sim/compare/trace_cause.hpp"
+#include "sim/compare/traced_tile.hpp"
 
 namespace tilesim::sim::compare {
 
 namespace {
 
-// Two traces have parted where an event is off by this share of the time since the start, but not
-// for a few cycles.
-constexpr double kApart = 0.02;
+// Two traces have parted where an event is off by kApart of the time since the start, but not for a
+// few cycles.
 constexpr double kFewCycles = 64;
 using arch::base::kPercent;
-constexpr const char* kKernel = "INSTR_VECTOR";
-
-std::string kind_of(const std::string& unit) {
-    return unit.substr(0, unit.find_first_of(" ("));  // "core_trace for ...", "fabric.port(2)"
-}
 
 // Of one lane, what can be compared: lengths of events whose begin is known, gaps between such.
 struct Comparable {
@@ -141,155 +135,7 @@ EventRow finished(const RowSums& sums) {
     return row;
 }
 
-constexpr const char* kReadsWaiting = "READS_WAITING";
-
-std::string meaning_of(const EventRow& row) {
-    if (row.unit == "core_trace" && row.event == kKernel) {
-        return "the core kernel";
-    }
-    if (row.unit == "core_trace" && row.event == "LOCK_STALL") {
-        return "cores waiting for locks: data or space arrives at another rate";
-    }
-    if (row.unit == "shim_trace" && row.event.find("LOCK") == row.event.npos) {
-        return "shim transfers: DRAM, its fabric, or back-pressure from the array";
-    }
-    if (row.unit == "fabric.port") {
-        return row.event == kReadsWaiting ? "reads waiting for the link or a page of the fabric"
-                                          : "reads under way: the latency of fabric and DRAM";
-    }
-    if (row.event.ends_with("STALLED_LOCK")) {
-        return "buffers that are not free or not full in time";
-    }
-    return row.event.find("STARVATION") != row.event.npos ||
-                   row.event.find("BACKPRESSURE") != row.event.npos
-               ? "streams"
-               : row.unit + " " + row.event;
-}
-
-// A kernel that takes another time explains the waiting around it; then transfers at the shim;
-// then whatever has the largest excess.
-std::string cause_of(const std::vector<EventRow>& rows) {
-    const auto relative = [](const EventRow& row) {
-        return row.simulated_mean > 0 ? std::abs(row.measured_mean / row.simulated_mean - 1) : 0.0;
-    };
-    const auto text = [&](const EventRow& row) {
-        return fmt::format("{} ({} {}: {:.0f} cycles measured, {:.0f} simulated)", meaning_of(row),
-                           row.unit, row.event, row.measured_mean, row.simulated_mean);
-    };
-    for (const EventRow& row : rows) {
-        if (row.event == kKernel && relative(row) > kApart) {
-            return text(row);
-        }
-    }
-    for (const EventRow& row : rows) {
-        if (row.unit == "shim_trace" && row.event.ends_with("RUNNING") && relative(row) > kApart) {
-            std::string cause = text(row);
-            for (const EventRow& fabric : rows) {
-                if (fabric.event == kReadsWaiting && std::abs(fabric.excess) > 0) {
-                    cause += fmt::format("; {}: {:+.0f} cycles a port", meaning_of(fabric),
-                                         fabric.excess);
-                }
-            }
-            return cause;
-        }
-    }
-    return rows.empty() || relative(rows[0]) <= kApart ? "nothing stands out" : text(rows[0]);
-}
-
-// Lengths and periods whose ratio is the same for nearly all of them, and not one.
-std::optional<double> uniform_factor(const std::vector<EventRow>& rows) {
-    constexpr std::int64_t kFewest = 4;  // occurrences
-    std::vector<double> factors;
-    for (const EventRow& row : rows) {
-        if (row.compared >= kFewest && row.simulated_mean > 0 && row.simulated_period > 0) {
-            factors.push_back(row.measured_mean / row.simulated_mean);
-            factors.push_back(row.measured_period / row.simulated_period);
-        }
-    }
-    if (factors.size() < 4) {
-        return std::nullopt;
-    }
-    std::sort(factors.begin(), factors.end());
-    const double middle = factors[factors.size() / 2];
-    constexpr double kAlike = 0.005;
-    const auto alike = std::count_if(factors.begin(), factors.end(), [&](double factor) {
-        return std::abs(factor / middle - 1) < kAlike;
-    });
-    const bool most = 10 * alike >= 8 * static_cast<std::ptrdiff_t>(factors.size());
-    return most && std::abs(middle - 1) > 2 * kAlike ? std::optional{middle} : std::nullopt;
-}
-
 }  // namespace
-
-std::optional<std::string> foreign_tile(const TraceFile& trace, std::int64_t rows,
-                                        std::int64_t columns) {
-    for (const auto& [lane, intervals] : trace.lanes) {
-        long long row = 0;
-        long long column = 0;
-        const std::size_t tile = lane.first.find("for tile");
-        if (tile != std::string::npos &&
-            std::sscanf(lane.first.c_str() + tile, "for tile%lld,%lld", &row, &column) == 2 &&
-            (row >= rows || column >= columns)) {
-            return lane.first;
-        }
-    }
-    return std::nullopt;
-}
-
-namespace {
-
-// Row and column of "core_trace for tile2,3"; nothing where a unit is no tile's.
-std::optional<std::pair<long long, long long>> place_of(const std::string& unit) {
-    long long row = 0;
-    long long column = 0;
-    const std::size_t tile = unit.find("for tile");
-    const bool found = tile != std::string::npos &&
-                       std::sscanf(unit.c_str() + tile, "for tile%lld,%lld", &row, &column) == 2;
-    return found ? std::optional{std::pair{row, column}} : std::nullopt;
-}
-
-}  // namespace
-
-std::int64_t column_shift(const TraceFile& measured, const TraceFile& simulated) {
-    // Of tiles whose kind of unit and row both sides have.
-    std::map<std::pair<std::string, long long>, std::pair<long long, long long>> columns;
-    const auto least = [&columns](const TraceFile& trace, bool first) {
-        for (const auto& [lane, intervals] : trace.lanes) {
-            if (const auto place = place_of(lane.first)) {
-                auto& [mine, theirs] = columns
-                                           .try_emplace({kind_of(lane.first), place->first},
-                                                        std::pair{LLONG_MAX, LLONG_MAX})
-                                           .first->second;
-                long long& column = first ? mine : theirs;
-                column = std::min(column, place->second);
-            }
-        }
-    };
-    least(measured, true);
-    least(simulated, false);
-    long long mine = LLONG_MAX;
-    long long theirs = LLONG_MAX;
-    for (const auto& [kind, pair] : columns) {
-        if (pair.first != LLONG_MAX && pair.second != LLONG_MAX) {
-            mine = std::min(mine, pair.first);
-            theirs = std::min(theirs, pair.second);
-        }
-    }
-    return mine == LLONG_MAX ? 0 : static_cast<std::int64_t>(mine - theirs);
-}
-
-TraceFile shifted(const TraceFile& trace, std::int64_t columns) {
-    TraceFile result = trace;
-    result.lanes.clear();
-    for (const auto& [lane, intervals] : trace.lanes) {
-        const auto place = place_of(lane.first);
-        const std::string unit = place ? fmt::format("{} for tile{},{}", kind_of(lane.first),
-                                                     place->first, place->second - columns)
-                                       : lane.first;
-        result.lanes[{unit, lane.second}] = intervals;
-    }
-    return result;
-}
 
 namespace {
 
@@ -386,20 +232,6 @@ void note_lock_spacing(const std::map<std::string, PairedUnit>& units, TraceComp
     }
 }
 
-void name_cause(TraceComparison& result) {
-    std::stable_sort(result.rows.begin(), result.rows.end(),
-                     [](const EventRow& a, const EventRow& b) {
-                         return std::abs(a.excess) > std::abs(b.excess);
-                     });
-    result.uniform_factor = uniform_factor(result.rows);
-    result.cause = result.uniform_factor
-                       ? fmt::format(
-                             "everything lasts {:.4g} times as long in the measurement: "
-                             "its ticks are of another clock, or of another length",
-                             *result.uniform_factor)
-                       : cause_of(result.rows);
-}
-
 }  // namespace
 
 TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simulated) {
@@ -446,103 +278,6 @@ nlohmann::ordered_json timelines(const TraceFile& measured, const TraceFile& sim
         }
     }
     return drawn;
-}
-
-std::string to_table(const TraceComparison& comparison) {
-    std::string text = fmt::format(
-        "{:<14} {:<30} {:>5} {:>15} {:>10} {:>10} {:>8} {:>10} {:>10} {:>8} {:>8} "
-        "{:>12}\n",
-        "unit", "event", "tiles", "compared", "measured", "simulated", "error", "period",
-        "simulated", "gap", "worst", "excess/tile");
-    for (const EventRow& row : comparison.rows) {
-        const std::string error =
-            row.measured_mean > 0
-                ? fmt::format("{:+.1f}%", kPercent * (row.simulated_mean / row.measured_mean - 1))
-                : "-";
-        text += fmt::format(
-            "{:<14} {:<30} {:>5} {:>15} {:>10.1f} {:>10.1f} {:>8} {:>10.1f} {:>10.1f} "
-            "{:>7.1f}% {:>7.1f}% {:>+12.0f}\n",
-            row.unit, row.event, row.tiles,
-            fmt::format("{}/{}/{}", row.compared, row.measured, row.simulated), row.measured_mean,
-            row.simulated_mean, error, row.measured_period, row.simulated_period,
-            row.median_gap_error, row.worst_gap_error, row.excess);
-    }
-    text += fmt::format(
-        "cycles of each unit's clock; compared/measured/simulated occurrences; gap: median error "
-        "of "
-        "the gaps between begins\ncoverage: {} of {} measured units, {} of {} events' lanes; {} of "
-        "{} events paired ({:.0f} %), median gap error {:.1f} %\n",
-        comparison.units_common, comparison.units_measured, comparison.lanes_common,
-        comparison.lanes_measured, comparison.events_paired, comparison.events_measured,
-        kPercent * static_cast<double>(comparison.events_paired) /
-            static_cast<double>(std::max<std::int64_t>(1, comparison.events_measured)),
-        comparison.median_gap_error);
-    if (comparison.column_shift != 0) {
-        text += fmt::format("the design was loaded {} columns further east than it says\n",
-                            comparison.column_shift);
-    }
-    for (const std::string& event : comparison.only_measured) {
-        text += fmt::format("  not simulated: {}\n", event);
-    }
-    for (const std::string& flaw : comparison.flaws) {
-        text += fmt::format("  partial trace: {}\n", flaw);
-    }
-    for (const std::string& note : comparison.notes) {
-        text += fmt::format("note: {}\n", note);
-    }
-    for (const Divergence& at : comparison.first) {
-        text += fmt::format(
-            "first divergence: {} {} number {} (cycle {} of the measurement): {} cycles after the "
-            "first {} measured, {} simulated\n",
-            at.unit, at.event, at.occurrence, at.recorded_at, at.measured, at.since, at.simulated);
-    }
-    return text + fmt::format("most of the difference: {}\n", comparison.cause);
-}
-
-nlohmann::ordered_json to_json(const TraceComparison& comparison) {
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (const EventRow& row : comparison.rows) {
-        rows.push_back({{"unit", row.unit},
-                        {"event", row.event},
-                        {"tiles", row.tiles},
-                        {"compared", row.compared},
-                        {"measured", row.measured},
-                        {"simulated", row.simulated},
-                        {"measured_mean_cycles", row.measured_mean},
-                        {"simulated_mean_cycles", row.simulated_mean},
-                        {"measured_period_cycles", row.measured_period},
-                        {"simulated_period_cycles", row.simulated_period},
-                        {"median_gap_error_percent", row.median_gap_error},
-                        {"worst_gap_error_percent", row.worst_gap_error},
-                        {"excess_cycles_per_tile", row.excess}});
-    }
-    nlohmann::ordered_json first;
-    for (const Divergence& at : comparison.first) {
-        first = {{"unit", at.unit},
-                 {"event", at.event},
-                 {"occurrence", at.occurrence},
-                 {"since", at.since},
-                 {"measured_cycle", at.measured},
-                 {"simulated_cycle", at.simulated}};
-    }
-    return {{"rows", std::move(rows)},
-            {"units_measured", comparison.units_measured},
-            {"units_common", comparison.units_common},
-            {"lanes_measured", comparison.lanes_measured},
-            {"lanes_common", comparison.lanes_common},
-            {"events_measured", comparison.events_measured},
-            {"events_paired", comparison.events_paired},
-            {"median_gap_error_percent", comparison.median_gap_error},
-            {"column_shift", comparison.column_shift},
-            {"lost_packets", comparison.lost_packets},
-            {"not_simulated", comparison.only_measured},
-            {"flaws", comparison.flaws},
-            {"notes", comparison.notes},
-            {"first_divergence", first},
-            {"uniform_factor", comparison.uniform_factor
-                                   ? nlohmann::ordered_json(*comparison.uniform_factor)
-                                   : nlohmann::ordered_json(nullptr)},
-            {"cause", comparison.cause}};
 }
 
 }  // namespace tilesim::sim::compare

@@ -55,16 +55,6 @@ struct TraceComparison {
     std::optional<double> uniform_factor;
 };
 
-// A tile of the trace that an array of this size does not have: the trace is of another device.
-// Nothing where all tiles are its own.
-std::optional<std::string> foreign_tile(const TraceFile& trace, std::int64_t rows,
-                                        std::int64_t columns);
-
-// The smallest traced column less the design's: where the loader has put it.
-std::int64_t column_shift(const TraceFile& measured, const TraceFile& simulated);
-// The same trace with its tiles so many columns further west.
-TraceFile shifted(const TraceFile& trace, std::int64_t columns);
-
 // Throws ConfigError with the reason when the two are not comparable.
 TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simulated);
 
@@ -72,8 +62,5 @@ TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simul
 // {unit: {event: {"measured": [[begin, end]], "simulated": [...]}}}. At most `most` an event.
 nlohmann::ordered_json timelines(const TraceFile& measured, const TraceFile& simulated,
                                  std::size_t most);
-
-std::string to_table(const TraceComparison& comparison);
-nlohmann::ordered_json to_json(const TraceComparison& comparison);
 
 }  // namespace tilesim::sim::compare

@@ -83,11 +83,8 @@ class ControlFlow {
     void find_reachable();
     void find_loops();
     void nest_loops();
-    void find_other_names(Loop& loop) const;
-    void find_counters(Loop& loop);
-    void find_test(Loop& loop);
+    void find_counters();
     void find_deciding_values();
-    std::optional<std::size_t> innermost(std::size_t block) const { return innermost_[block]; }
     bool leaves(const std::optional<std::size_t>& level, std::size_t to) const;
     // The block that stands for `to` in a level: itself, or the header of the inner loop it is in.
     std::size_t at_level(const std::optional<std::size_t>& level, std::size_t to) const;

@@ -12,7 +12,7 @@
 #include "arch/npu/program/program_print.hpp"
 #include "arch/npu/shipped_config_testing.hpp"
 #include "workloads/npu/mlir/design.hpp"
-#include "workloads/npu/mlir/flow_walker.hpp"
+#include "workloads/npu/mlir/loop_count.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 namespace {

@@ -10,6 +10,7 @@
 #include "arch/base/config.hpp"
 #include "arch/npu/control/register_map.hpp"
 #include "workloads/npu/mlir/descriptor.hpp"
+#include "workloads/npu/mlir/descriptor_layout.hpp"
 #include "workloads/npu/mlir/flows.hpp"
 #include "workloads/npu/mlir/registers.hpp"
 

@@ -12,7 +12,10 @@
 #include <map>
 #include <memory>
 
+#include "workloads/npu/mlir/core_elements.hpp"
+#include "workloads/npu/mlir/core_locks.hpp"
 #include "workloads/npu/mlir/flow_walker.hpp"
+#include "workloads/npu/mlir/kernel_costs.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
@@ -23,24 +26,20 @@ namespace {
 constexpr int kMostFailedCores = 4;  // the others would say the same, after as long a walk
 constexpr std::size_t kMostSteps = 2'000'000;  // operations followed, unrolled runs included
 constexpr int kMostInlining = 32;              // functions in functions
-constexpr std::int64_t kLockWindow = 16;       // locks of one tile as a core sees them
-// A function without a stated cost takes the time its operands need through one load port.
-constexpr const char* kEstimate =
-    "{}: no cost is stated for this function; taken as {} cycles, each buffer once through the "
-    "core's load port. State it under `kernels` of the side file";
-
 constexpr const char* kZeros =
     "what cores put on their own streams is not computed: zeros in its place, only their time "
     "counts";
 
+program::TileCoordinate tile_of(const Lowering& lowering, const Operation& core) {
+    Cursor cursor(core);
+    Cursor inside(cursor.group("("));
+    return lowering.tile(inside);
+}
+
 class CoreReader {
   public:
     CoreReader(Lowering& lowering, const Operation& operation)
-        : lowering_(lowering), operation_(operation) {
-        Cursor cursor(operation);
-        Cursor inside(cursor.group("("));
-        core_.tile = lowering.tile(inside);
-    }
+        : lowering_(lowering), operation_(operation), core_{tile_of(lowering, operation), {}, {}} {}
 
     program::CoreProgram run() {
         Scope scope(&lowering_.names);
@@ -93,9 +92,9 @@ class CoreReader {
         } else if (name == "aie.buffer" || name == "aie.lock") {
             // As if it stood at the device's level.
         } else if (name == "aie.objectfifo.acquire") {
-            acquire_elements(operation, scope, ops);
+            elements_.acquire(operation, scope, ops);
         } else if (name == "aie.objectfifo.release") {
-            release_elements(operation, ops);
+            elements_.release(operation, ops);
         } else if (name == "aie.objectfifo.subview.access") {
             name_results(operation, scope);  // which buffer: known as the core runs
         } else if (!define_constant(operation, scope)) {
@@ -105,119 +104,8 @@ class CoreReader {
         }
     }
 
-    // Elements of an object FIFO that the core takes: those it does not hold yet.
-    void acquire_elements(const Operation& operation, Scope& scope, Script& ops) {
-        for (const std::string& result : operation.results) {
-            scope.forget(result);
-        }
-        const FifoUse use = read_fifo_use(lowering_, operation);
-        auto& [next, held] = held_of(use);
-        const std::int64_t from = held;
-        held = std::max(held, use.count);
-        move_elements(operation, use, next, from, held, ops);
-    }
-
-    // Elements it gives: the first it holds.
-    void release_elements(const Operation& operation, Script& ops) {
-        const FifoUse use = read_fifo_use(lowering_, operation);
-        pool_of(operation, use);  // there are elements at all
-        auto& [next, held] = held_of(use);
-        if (use.count > held) {
-            throw ReadError(operation.where, fmt::format("the core releases {} elements and holds "
-                                                         "{}",
-                                                         use.count, held));
-        }
-        held -= use.count;
-        give_elements(operation, use, next, ops);
-    }
-
-    std::pair<std::int64_t, std::int64_t>& held_of(const FifoUse& use) {
-        return held_[static_cast<std::int64_t>(use.fifo) * 2 + (use.produces ? 1 : 0)];
-    }
-
-    const FifoPool* pool_of(const Operation& operation, const FifoUse& use) const {
-        const ObjectFifo& fifo = lowering_.fifos[use.fifo];
-        const FifoEnd* end = fifo.end_at(core_.tile, use.produces);
-        if (end != nullptr && end->stream_port) {
-            throw ReadError(operation.where,
-                            fmt::format("the end of @{} at this core is the core's own stream: it "
-                                        "has no elements to acquire or release",
-                                        fifo.name));
-        }
-        if (end == nullptr || !end->pool) {
-            throw ReadError(operation.where,
-                            fmt::format("this core is no {} of @{}",
-                                        use.produces ? "producer" : "consumer", fifo.name));
-        }
-        const FifoPool& pool = lowering_.fifo_pools[*end->pool];
-        return pool.locks.empty() ? nullptr : &pool;
-    }
-
-    void move_elements(const Operation& operation, const FifoUse& use, std::int64_t next,
-                       std::int64_t from, std::int64_t to, Script& ops) {
-        const FifoPool* pool = pool_of(operation, use);
-        if (pool == nullptr || to == from) {
-            return;
-        }
-        if (lowering_.config.lock_kind == LockKind::Binary) {
-            for (std::int64_t i = from; i < to; ++i) {
-                add_lock_operation(
-                    program::AcquireOp{{lock_at(*pool, next + i), use.produces ? 0 : 1}}, ops);
-            }
-            return;
-        }
-        const LockPair& locks = pool->locks.front();
-        add_lock_operation(program::AcquireOp{{use.produces ? locks.producer : locks.consumer,
-                                               -(to - from) * repeat_of(*pool, use)}},
-                           ops);
-    }
-
-    void give_elements(const Operation& operation, const FifoUse& use, std::int64_t& next,
-                       Script& ops) {
-        const FifoPool* pool = pool_of(operation, use);
-        if (pool == nullptr || use.count == 0) {
-            return;
-        }
-        if (lowering_.config.lock_kind == LockKind::Binary) {
-            for (std::int64_t i = 0; i < use.count; ++i) {
-                add_lock_operation(
-                    program::ReleaseOp{{lock_at(*pool, next + i), use.produces ? 1 : 0}}, ops);
-            }
-            next = (next + use.count) % static_cast<std::int64_t>(pool->buffers.size());
-            return;
-        }
-        const LockPair& locks = pool->locks.front();
-        add_lock_operation(program::ReleaseOp{{use.produces ? locks.consumer : locks.producer,
-                                               use.count * repeat_of(*pool, use)}},
-                           ops);
-    }
-
-    static std::int64_t repeat_of(const FifoPool& pool, const FifoUse& use) {
-        return use.produces ? pool.repeat : 1;
-    }
-    static std::int64_t lock_at(const FifoPool& pool, std::int64_t element) {
-        return pool.locks[static_cast<std::size_t>(element) % pool.locks.size()].producer;
-    }
-    template <class LockOp>
-    void add_lock_operation(const LockOp& op, Script& ops) {
-        writer_.flush(ops);
-        ops.push_back({op});
-    }
-
-    // A count behind the lock and the kind must be known.
-    static void check_count(const Operation& operation, const Scope& scope) {
-        const Item* group = operation.items.empty() ? nullptr : &operation.items.front();
-        const Item* last = group == nullptr || group->items.size() < 5 ? nullptr : &group->items[4];
-        if (last != nullptr && last->is(TokenKind::Value) && !scope.constant(last->token.text)) {
-            throw DependsOnData(operation.where,
-                                "how much this asks of the lock depends on data, which is not "
-                                "modelled");
-        }
-    }
-
     void use_lock(const Operation& operation, const Scope& scope, Script& ops) {
-        check_count(operation, scope);
-        const LockUse use = lock_use(operation, scope);
+        const LockUse use = locks_.read(operation, scope);
         if (use.nothing) {
             return;
         }
@@ -227,50 +115,6 @@ class CoreReader {
         } else {
             ops.push_back({program::ReleaseOp{use.action}});
         }
-    }
-
-    // After the compiler's pass localize-locks, locks are numbers as the core sees them: windows of
-    // 16 for the tiles south, west, north and east of it, its own at the side its memory is on.
-    LockUse lock_use(const Operation& operation, const Scope& scope) {
-        Cursor cursor(operation);
-        Cursor inside(cursor.group("("));
-        const auto number = inside.peek() != nullptr && inside.peek()->is(TokenKind::Value)
-                                ? scope.constant(inside.peek()->token.text)
-                                : std::nullopt;
-        if (!number) {
-            return read_lock_use(operation, scope);
-        }
-        const std::string name = inside.value();
-        Scope local(&scope);
-        local.define(name, {Value::Kind::Lock, lock_seen_as(*number, operation.where)});
-        return read_lock_use(operation, local);
-    }
-
-    std::int64_t lock_seen_as(std::int64_t number, Location where) {
-        const arch::npu::CoreConfig& core = lowering_.config.core;
-        program::TileCoordinate at = core_.tile;
-        const bool own_west = core.alternating_sides && at.row % 2 == 0;
-        constexpr std::int64_t kSouth = 0, kWest = 1, kNorth = 2, kEast = 3;
-        const std::int64_t window = number / kLockWindow;
-        at.row += window == kNorth ? 1 : window == kSouth ? -1 : 0;
-        at.column += window == kWest && !own_west ? -1 : window == kEast && own_west ? 1 : 0;
-        if (number < 0 || window > kEast || !lowering_.config.contains(at)) {
-            throw ReadError(where, fmt::format("{} is no lock a core sees; those are 0..{}", number,
-                                               4 * kLockWindow - 1));
-        }
-        auto& locks = lowering_.program.locks;
-        const auto place = std::find_if(locks.begin(), locks.end(), [&](const program::Lock& lock) {
-            return lock.tile == at && lock.id == number % kLockWindow;
-        });
-        if (place != locks.end()) {
-            return place - locks.begin();
-        }
-        program::Lock lock;  // every tile has them all, declared or not
-        lock.tile = at;
-        lock.id = number % kLockWindow;
-        lock.name = unique_name(locks, fmt::format("lock_{}_{}_{}", at.column, at.row, lock.id));
-        locks.push_back(lock);
-        return static_cast<std::int64_t>(locks.size()) - 1;
     }
 
     // Arithmetic, loads and stores: their time. Unknown operations of these dialects count as one
@@ -393,7 +237,7 @@ class CoreReader {
             ops.push_back({program::GetStreamOp{stream.get_port, stream.get, std::nullopt}});
         }
         program::CallOp op;
-        op.kernel = kernel(symbol, operation);
+        op.kernel = called_kernel(lowering_, symbol, operation);
         ops.push_back({op});
         if (stream.put > 0) {
             ops.push_back({program::PutStreamOp{stream.put_port, stream.put, std::nullopt,
@@ -457,54 +301,6 @@ class CoreReader {
         }
     }
 
-    std::int64_t kernel(const std::string& symbol, const Operation& call) {
-        for (std::size_t i = 0; i < lowering_.program.kernels.size(); ++i) {
-            if (lowering_.program.kernels[i].name == plain_name(symbol)) {
-                return static_cast<std::int64_t>(i);
-            }
-        }
-        const KernelCosts& costs = lowering_.options.costs;
-        const auto stated = costs.kernels.find(symbol);
-        program::Kernel kernel;
-        kernel.name = plain_name(symbol);
-        if (stated != costs.kernels.end()) {
-            kernel.cycles = stated->second;
-        } else if (costs.default_kernel) {
-            kernel.cycles = costs.default_kernel;
-        } else {
-            kernel.cycles = estimate(call);
-            lowering_.note(fmt::format(kEstimate, symbol, *kernel.cycles));
-        }
-        lowering_.program.kernels.push_back(kernel);
-        return static_cast<std::int64_t>(lowering_.program.kernels.size()) - 1;
-    }
-
-    // From the types behind the call: (memref<64xi32>, ...) -> ()
-    std::int64_t estimate(const Operation& call) const {
-        std::int64_t bytes = 0;
-        for (const Item& item : call.items) {
-            Cursor types(item);
-            while (item.opens("(") && !types.done()) {
-                bytes += buffer_bytes(types);
-            }
-        }
-        const std::int64_t width = lowering_.config.kernels.load_width.count();
-        return (bytes + width - 1) / width;
-    }
-
-    // Zero for what is no buffer of known size.
-    static std::int64_t buffer_bytes(Cursor& types) {
-        if (!types.peek()->is_word("memref")) {
-            types.take();
-            return 0;
-        }
-        try {
-            return read_memref(types).bytes();
-        } catch (const ReadError&) {
-            return 0;
-        }
-    }
-
     const ControlFlow& flow_of(const Operation& function) {
         std::unique_ptr<ControlFlow>& flow = functions_[&function];
         if (!flow) {
@@ -518,6 +314,8 @@ class CoreReader {
     program::CoreProgram core_;
     ScriptWriter writer_{lowering_};
     HeldElements held_;
+    CoreElements elements_{lowering_, writer_, held_, core_.tile};
+    CoreLocks locks_{lowering_, core_.tile};
     std::map<const Operation*, std::unique_ptr<ControlFlow>> functions_;
     std::map<std::string, std::string> pointers_;  // values that are functions
     std::size_t steps_ = 0;

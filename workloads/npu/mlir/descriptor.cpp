@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <array>
 
+#include "workloads/npu/mlir/descriptor_layout.hpp"
 #include "workloads/npu/mlir/transfer.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
 namespace {
-
-constexpr std::int64_t kMostDescriptorId = 63;  // of the header's 6 bits
 
 struct Parts {  // what the parentheses and the dictionary of a dma_bd say
     Transfer transfer;
@@ -29,79 +28,6 @@ std::vector<std::int64_t> integers(const Item& group, const Scope& scope) {
         cursor.skip(",");
     }
     return numbers;
-}
-
-// <2, 1>: what is added before and after.
-bool read_plain_padding(const Item& group, const Scope& scope, Transfer& transfer) {
-    Cursor entry(group);
-    if (entry.done() || entry.peek()->is(TokenKind::Word)) {
-        return false;
-    }
-    program::Padding padding;
-    padding.before = scope.integer(entry);
-    entry.expect(",");
-    padding.after = scope.integer(entry);
-    transfer.padding.push_back(padding);
-    return true;
-}
-
-// [<size = 8, stride = 4>, ...] or [<const_pad_before = 2, const_pad_after = 3>, ...]
-void read_layout(const Item& list, const Scope& scope, Transfer& transfer) {
-    Cursor cursor(list);
-    while (!cursor.done()) {
-        const Item& group = cursor.group("<");
-        if (read_plain_padding(group, scope, transfer)) {
-            cursor.skip(",");
-            continue;
-        }
-        Cursor entry(group);
-        program::Dimension dimension{0, 0};
-        program::Padding padding;
-        bool pads = false;
-        while (!entry.done()) {
-            const Location where = entry.where();
-            const std::string key = entry.word();
-            entry.expect("=");
-            const std::int64_t number = scope.integer(entry);
-            entry.skip(",");
-            if (key == "size") {
-                dimension.size = number;
-            } else if (key == "stride") {
-                dimension.stride = number;
-            } else if (key == "const_pad_before") {
-                padding.before = number;
-                pads = true;
-            } else if (key == "const_pad_after") {
-                padding.after = number;
-                pads = true;
-            } else {
-                throw ReadError(where, fmt::format("'{}' is not modelled here; known are size, "
-                                                   "stride, const_pad_before, const_pad_after",
-                                                   key));
-            }
-        }
-        if (pads) {
-            transfer.padding.push_back(padding);
-        } else {
-            transfer.dimensions.push_back(dimension);
-        }
-        cursor.skip(",");
-    }
-}
-
-// #aie<bd_dim_layout_array[...]>, #aie<bd_pad_layout_array[...]>
-void read_layout_attribute(const std::vector<Item>& items, Location where, const Scope& scope,
-                           Transfer& transfer) {
-    Cursor cursor(items, where);
-    while (!cursor.done() && !cursor.peek()->opens("<") && !cursor.peek()->opens("[")) {
-        cursor.take();
-    }
-    const Item& group = cursor.take();
-    if (group.opens("[")) {
-        read_layout(group, scope, transfer);
-    } else {
-        read_layout_attribute(group.items, group.token.where, scope, transfer);
-    }
 }
 
 void read_word_part(Cursor& cursor, const Scope& scope, Parts& parts) {
@@ -127,49 +53,6 @@ void read_word_part(Cursor& cursor, const Scope& scope, Parts& parts) {
                                            "len, sizes, strides, pad, pad_value",
                                            key));
     }
-}
-
-struct Field {
-    std::string key;
-    std::int64_t number;
-    Location where;
-};
-
-// The fields of an attribute #aie.name<key = number, ...>.
-std::vector<Field> read_fields(const std::vector<Item>& items, Location where) {
-    Cursor cursor(items, where);
-    while (!cursor.done() && !cursor.peek()->opens("<")) {
-        cursor.take();
-    }
-    Cursor inside(cursor.group("<"));
-    std::vector<Field> fields;
-    while (!inside.done()) {
-        const Location at = inside.where();
-        const std::string key = inside.word();
-        inside.expect("=");
-        fields.push_back({key, inside.integer(), at});
-        inside.skip(",");
-    }
-    return fields;
-}
-
-// #aie.bd_iteration<size = 4, stride = 1024, current = 2>; the stride still in elements.
-program::Iteration read_iteration(const std::vector<Item>& items, Location where) {
-    program::Iteration iteration;
-    for (const auto& [key, number, at] : read_fields(items, where)) {
-        if ((key != "size" && key != "stride" && key != "current") || number < 0) {
-            throw ReadError(at, fmt::format("an iteration has size, stride and current, not {} = "
-                                            "{}",
-                                            key, number));
-        }
-        (key == "size"     ? iteration.size
-         : key == "stride" ? iteration.stride
-                           : iteration.current) = number;
-    }
-    if (iteration.size < 1 || iteration.current >= iteration.size) {
-        throw ReadError(where, "an iteration needs size >= 1 and current < size");
-    }
-    return iteration;
 }
 
 void read_attributes(const Operation& operation, const Scope& scope, Parts& parts,
@@ -242,34 +125,6 @@ void split_outer(const Lowering& lowering, program::TileKind kind, const MemrefT
 }
 
 }  // namespace
-
-void read_dimensions(const Item& list, const Scope& scope, Transfer& transfer) {
-    read_layout(list, scope, transfer);
-}
-
-void read_padding(const Operation& operation, const Scope& scope, Transfer& transfer) {
-    if (const auto padding = operation.attribute("padDimensions")) {
-        read_layout_attribute(*padding, operation.where, scope, transfer);
-    }
-}
-
-program::Packet read_packet(const std::vector<Item>& items, Location where) {
-    program::Packet packet;
-    for (const auto& [key, number, at] : read_fields(items, where)) {
-        const bool id = key == "pkt_id";
-        if (key == "out_of_order_id" && number >= 0 && number < 64) {
-            packet.descriptor = number;
-            continue;
-        }
-        if ((!id && key != "pkt_type") || number < 0 || number > (id ? 31 : 7)) {
-            throw ReadError(at, fmt::format("a packet has pkt_id 0..31 and pkt_type 0..7, not {} "
-                                            "= {}",
-                                            key, number));
-        }
-        (id ? packet.id : packet.type) = number;
-    }
-    return packet;
-}
 
 StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operation,
                              const Scope& scope, program::TileCoordinate tile) {
@@ -345,186 +200,6 @@ std::int64_t DescriptorIds::next(const program::ChannelId& channel, Location whe
     }
     throw ReadError(where, fmt::format("tile {},{} has no free descriptor for this channel",
                                        channel.tile.column, channel.tile.row));
-}
-
-const Block& block_of(const Item& region, const std::string& label, Location where) {
-    for (const Block& block : region.blocks) {
-        if (block.label == label) {
-            return block;
-        }
-    }
-    throw ReadError(where, fmt::format("there is no block ^{}", label));
-}
-
-namespace {
-
-bool leads_on(const Operation& operation) {
-    return operation.name == "aie.next_bd" || operation.name == "cf.br";
-}
-
-const Block& block_led_to(const Item& region, const Operation& operation) {
-    Cursor cursor(operation);
-    if (cursor.done() || !cursor.peek()->is(TokenKind::BlockLabel)) {
-        cursor.fail("a ^block");
-    }
-    const Item& label = cursor.take();
-    return block_of(region, label.token.text, label.token.where);
-}
-
-}  // namespace
-
-const Block& behind_empty_blocks(const Item& region, const Block& first) {
-    const Block* block = &first;
-    std::set<const Block*> seen;
-    while (seen.insert(block).second && !block->operations.empty() &&
-           leads_on(block->operations.front())) {
-        block = &block_led_to(region, block->operations.front());
-    }
-    return *block;
-}
-
-namespace {
-
-class ChainReader {
-  public:
-    ChainReader(const Lowering& lowering, const Item& region, const program::ChannelId& channel,
-                const Scope& scope, DescriptorIds& ids,
-                std::map<const Block*, std::int64_t>& ids_by_block)
-        : lowering_(lowering),
-          region_(region),
-          channel_(channel),
-          scope_(scope),
-          ids_(ids),
-          ids_by_block_(ids_by_block) {}
-
-    Chain run(const Block& first) {
-        const Block* block = &behind_empty_blocks(region_, first);
-        while (block != nullptr && !ids_by_block_.contains(block)) {
-            const Operation* bd = transfer_of(*block);
-            if (bd == nullptr) {
-                break;
-            }
-            read(*block, *bd);
-            block = next_;
-            if (block != nullptr && transfer_of(*block) == nullptr) {
-                block = nullptr;  // a block that only ends
-            }
-            if (block != nullptr) {
-                link(*block);
-            }
-        }
-        return std::move(chain_);
-    }
-
-  private:
-    static const Operation* transfer_of(const Block& block) {
-        const auto place =
-            std::find_if(block.operations.begin(), block.operations.end(),
-                         [](const Operation& op) { return op.name == "aie.dma_bd"; });
-        return place == block.operations.end() ? nullptr : &*place;
-    }
-
-    void read(const Block& block, const Operation& bd) {
-        StatedDescriptor stated = read_dma_bd(lowering_, bd, scope_, channel_.tile);
-        program::BufferDescriptor& descriptor = stated.descriptor;
-        if (channel_.direction == program::Direction::S2MM && !descriptor.padding.empty()) {
-            descriptor.padding.clear();
-            chain_.ignored_padding = true;
-        }
-        if (!stated.has_id) {
-            descriptor.id = ids_.next(channel_, bd.where);
-        }
-        chain_.repeat = std::max(chain_.repeat, stated.repeat);
-        chain_.offset_of_host |= stated.offset_of_host;
-        ids_by_block_[&block] = descriptor.id;
-        next_ = nullptr;
-        for (const Operation& operation : block.operations) {
-            step(operation, bd, descriptor);
-        }
-        if (stated.named_descriptor) {
-            if (!descriptor.packet || *stated.named_descriptor < 0 ||
-                *stated.named_descriptor > kMostDescriptorId) {
-                throw ReadError(bd.where, fmt::format("out_of_order_id needs a packet and 0..{}",
-                                                      kMostDescriptorId));
-            }
-            descriptor.packet->descriptor = *stated.named_descriptor;
-        }
-        chain_.descriptors.push_back(descriptor);
-    }
-
-    void step(const Operation& operation, const Operation& bd,
-              program::BufferDescriptor& descriptor) {
-        Cursor cursor(operation);
-        if (operation.name == "aie.use_lock") {
-            const LockUse use = read_lock_use(operation, scope_);
-            auto& slot = use.acquire ? descriptor.acquire : descriptor.release;
-            if (slot) {
-                throw ReadError(operation.where,
-                                fmt::format("a descriptor has one {}; this is its second",
-                                            use.acquire ? "acquire" : "release"));
-            }
-            slot = use.action;
-        } else if (operation.name == "aie.dma_bd_packet") {
-            Cursor inside(cursor.group("("));
-            program::Packet packet;
-            packet.type = inside.integer();
-            inside.expect(",");
-            packet.id = inside.integer();
-            descriptor.packet = packet;
-        } else if (leads_on(operation)) {
-            next_ = &behind_empty_blocks(region_, block_led_to(region_, operation));
-        } else if (operation.name != "aie.end" && operation.name != "arith.constant" &&
-                   &operation != &bd) {
-            throw ReadError(operation.where,
-                            fmt::format("{} is not modelled in a block of a DMA", operation.name));
-        }
-    }
-
-    void link(const Block& next) {
-        const auto known = ids_by_block_.find(&next);
-        if (known != ids_by_block_.end()) {
-            chain_.descriptors.back().next = known->second;
-            return;
-        }
-        // Its id must be known now: stated, or the next one given out.
-        const Operation* bd = transfer_of(next);
-        const auto stated = integer_attribute(*bd, "bd_id");
-        if (stated) {
-            chain_.descriptors.back().next = *stated;
-        } else {
-            const std::int64_t id = ids_.next(channel_, bd->where);
-            ids_.free(channel_.tile, id);
-            chain_.descriptors.back().next = id;
-        }
-    }
-
-    const Lowering& lowering_;
-    const Item& region_;
-    const program::ChannelId& channel_;
-    const Scope& scope_;
-    DescriptorIds& ids_;
-    std::map<const Block*, std::int64_t>& ids_by_block_;
-    const Block* next_ = nullptr;
-    Chain chain_;
-};
-
-}  // namespace
-
-void note_ignored(Lowering& lowering, const Chain& chain) {
-    if (chain.ignored_padding) {
-        lowering.note(
-            "padding of channels that receive is left out: the hardware pads what a "
-            "memory tile sends");
-    }
-    if (chain.offset_of_host) {
-        lowering.note("offsets of transfers that the host's scratchpad adds are taken as 0");
-    }
-}
-
-Chain read_chain(const Lowering& lowering, const Item& region, const Block& first,
-                 const program::ChannelId& channel, const Scope& scope, DescriptorIds& ids,
-                 std::map<const Block*, std::int64_t>& ids_by_block) {
-    return ChainReader(lowering, region, channel, scope, ids, ids_by_block).run(first);
 }
 
 }  // namespace tilesim::workloads::npu::mlir

@@ -1,4 +1,4 @@
-// Reads blocks of a DMA region: acquire, aie.dma_bd, release, where to go next.
+// One descriptor as a design states it, and the ids of a tile's descriptors.
 #pragma once
 
 #include <map>
@@ -27,14 +27,6 @@ struct StatedDescriptor {
 StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operation,
                              const Scope& scope, program::TileCoordinate tile);
 
-// [<size = 8, stride = 4>, ...], outermost first.
-void read_dimensions(const Item& list, const Scope& scope, Transfer& transfer);
-// The attribute padDimensions of an object FIFO.
-void read_padding(const Operation& operation, const Scope& scope, Transfer& transfer);
-
-// #aie.packet_info<pkt_type = 0, pkt_id = 1>, or the same without its name.
-program::Packet read_packet(const std::vector<Item>& items, Location where);
-
 // Ids of a tile's descriptors, given out lowest first.
 class DescriptorIds {
   public:
@@ -51,23 +43,5 @@ class DescriptorIds {
     std::optional<std::pair<program::TileCoordinate, std::int64_t>> given_{};
     std::map<program::TileCoordinate, std::set<std::int64_t>> taken_;
 };
-
-// The blocks of a region as descriptors of a channel.
-struct Chain {
-    std::vector<program::BufferDescriptor> descriptors;  // the first is where it begins
-    std::int64_t repeat = 1;                             // from a fourth dimension
-    bool ignored_padding = false;  // of a channel that receives, which cannot pad
-    bool offset_of_host = false;   // of one of them, see StatedDescriptor
-};
-void note_ignored(Lowering& lowering, const Chain& chain);
-// Follows the blocks from `first` on. Blocks already in `ids_by_block` are not read again.
-// `scope`: the region's. Throws ReadError.
-Chain read_chain(const Lowering& lowering, const Item& region, const Block& first,
-                 const program::ChannelId& channel, const Scope& scope, DescriptorIds& ids,
-                 std::map<const Block*, std::int64_t>& ids_by_block);
-
-const Block& block_of(const Item& region, const std::string& label, Location where);
-// The block that `first` leads to through blocks that hold nothing but the way on.
-const Block& behind_empty_blocks(const Item& region, const Block& first);
 
 }  // namespace tilesim::workloads::npu::mlir

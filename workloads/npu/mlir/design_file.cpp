@@ -137,30 +137,51 @@ std::vector<std::uint32_t> read_words(const std::string& path, std::string& prov
     return list;
 }
 
-// object_fifos: {of_in: {depth: 3, via_dma: on, memory: [0, 2]}}, tiles: {logical_core: [0, 2]}
+// object_fifos: {of_in: {depth: 3, via_dma: on, memory: [0, 2]}}
+void read_fifos(Node& node, ReadOptions& options) {
+    Node fifos = node.child("object_fifos", "in place of what the design says, by symbol");
+    for (const std::string& name : fifos.keys()) {
+        Node entry = fifos.child(name, "an object FIFO");
+        FifoOverride& wanted = options.fifos[name];
+        if (entry.has("depth")) {
+            std::int64_t depth = 1;
+            entry.optional("depth", depth, {1, 1024}, "elements at each end");
+            wanted.depth = depth;
+        }
+        if (entry.has("via_dma")) {
+            bool via_dma = false;
+            entry.optional("via_dma", via_dma, "by DMA where memory could be shared");
+            wanted.via_dma = via_dma;
+        }
+        if (entry.has("memory")) {
+            wanted.memory = read_place(entry, "memory", "the tile two cores share it in");
+        }
+        entry.done();
+    }
+    fifos.done();
+}
+
+// loops: {45: 8}
+void read_loops(Node& node, ReadOptions& options) {
+    Node loops = node.child("loops", "runs of a core's loops whose data decides, by their line");
+    for (const std::string& name : loops.keys()) {
+        const auto line = to_integer(name);
+        std::int64_t runs = 0;
+        loops.optional(name, runs, {0, 1LL << 40}, "runs of the loop on this line");
+        if (line) {
+            options.loops[*line] = runs;
+        } else {
+            loops.error(name, "must be the number of a line");
+        }
+    }
+    loops.done();
+}
+
+// tiles: {logical_core: [0, 2]} and whatever else stands in place of what a design says.
 void read_overrides(Node& node, const std::string& scenario, DesignFile& design) {
     ReadOptions& options = design.options;
     if (node.has("object_fifos")) {
-        Node fifos = node.child("object_fifos", "in place of what the design says, by symbol");
-        for (const std::string& name : fifos.keys()) {
-            Node entry = fifos.child(name, "an object FIFO");
-            FifoOverride& wanted = options.fifos[name];
-            if (entry.has("depth")) {
-                std::int64_t depth = 1;
-                entry.optional("depth", depth, {1, 1024}, "elements at each end");
-                wanted.depth = depth;
-            }
-            if (entry.has("via_dma")) {
-                bool via_dma = false;
-                entry.optional("via_dma", via_dma, "by DMA where memory could be shared");
-                wanted.via_dma = via_dma;
-            }
-            if (entry.has("memory")) {
-                wanted.memory = read_place(entry, "memory", "the tile two cores share it in");
-            }
-            entry.done();
-        }
-        fifos.done();
+        read_fifos(node, options);
     }
     if (node.has("arguments")) {
         Node arguments = node.child("arguments", "numbers the host hands to the sequence, by name");
@@ -189,19 +210,7 @@ void read_overrides(Node& node, const std::string& scenario, DesignFile& design)
         words.done();
     }
     if (node.has("loops")) {
-        Node loops =
-            node.child("loops", "runs of a core's loops whose data decides, by their line");
-        for (const std::string& name : loops.keys()) {
-            const auto line = to_integer(name);
-            std::int64_t runs = 0;
-            loops.optional(name, runs, {0, 1LL << 40}, "runs of the loop on this line");
-            if (line) {
-                options.loops[*line] = runs;
-            } else {
-                loops.error(name, "must be the number of a line");
-            }
-        }
-        loops.done();
+        read_loops(node, options);
     }
     if (node.has("tiles")) {
         Node tiles = node.child("tiles", "column and row of logical tiles, by name");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "workloads/npu/mlir/descriptor.hpp"
+#include "workloads/npu/mlir/descriptor_chain.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 

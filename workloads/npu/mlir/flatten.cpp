@@ -8,14 +8,13 @@
 #include <utility>
 
 #include "workloads/npu/mlir/cursor.hpp"
+#include "workloads/npu/mlir/flat_builder.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
 namespace {
 
-constexpr std::string_view kUnknown = "?";  // a value nobody defines
-
-class Flattener {
+class Flattener : private FlatBuilder {
   public:
     std::vector<FlatBlock> run(const Item& region) {
         enter(region, [this](const Operation&) { current().jumps.clear(); });
@@ -23,42 +22,6 @@ class Flattener {
     }
 
   private:
-    using Names = std::vector<std::string>;
-
-    FlatBlock& current() { return blocks_[at_]; }
-
-    std::size_t add_block(std::string label, Location where) {
-        FlatBlock block;
-        block.label = std::move(label);
-        block.where = where;
-        blocks_.push_back(std::move(block));
-        return blocks_.size() - 1;
-    }
-
-    std::string fresh(const std::string& name) { return fmt::format("{}${}", name, ++number_); }
-
-    // A name that this region defines; inner regions may repeat those of others.
-    std::string defined(const std::string& name) {
-        if (depth_ <= 1) {
-            return name;
-        }
-        return renamed_[name] = fresh(name);
-    }
-
-    std::string used(const std::string& name) const {
-        const auto place = renamed_.find(name);
-        return place == renamed_.end() ? name : place->second;
-    }
-
-    void rename(std::vector<Item>& items) const {
-        for (Item& item : items) {
-            if (item.is(TokenKind::Value)) {
-                item.token.text = used(item.token.text);
-            }
-            rename(item.items);
-        }
-    }
-
     // Blocks of a region. `on_end`: what its terminator means, called in the block it ends.
     // Returns the block it begins with.
     template <class OnEnd>
@@ -123,117 +86,6 @@ class Flattener {
         }
     }
 
-    void copy(const Operation& operation) {
-        Operation renamed = operation;
-        rename(renamed.items);
-        for (std::string& result : renamed.results) {
-            result = defined(result);
-        }
-        current().operations.push_back(std::move(renamed));
-    }
-
-    // ^block, ^block(%a, %b : index, index)
-    Jump jump(Cursor& cursor) {
-        if (cursor.done() || !cursor.peek()->is(TokenKind::BlockLabel)) {
-            cursor.fail("a ^block");
-        }
-        const Item& label = cursor.take();
-        const auto place = labels_.find(label.token.text);
-        if (place == labels_.end()) {
-            throw ReadError(label.token.where,
-                            fmt::format("there is no block ^{}", label.token.text));
-        }
-        Jump jump{place->second, {}};
-        if (!cursor.done() && cursor.peek()->opens("(")) {
-            jump.operands = values(cursor.take());
-        }
-        check_operands(jump, blocks_[jump.to].arguments.size(), label.token.where);
-        return jump;
-    }
-    static void check_operands(const Jump& jump, std::size_t arguments, Location where) {
-        if (jump.operands.size() != arguments) {
-            throw ReadError(where, fmt::format("this block takes {} arguments, given are {}",
-                                               arguments, jump.operands.size()));
-        }
-    }
-
-    // The values of a list, up to its types.
-    Names values(const Item& group) const {
-        Names names;
-        for (const Item& item : group.items) {
-            if (item.is(":")) {
-                break;
-            }
-            if (item.is(TokenKind::Value)) {
-                names.push_back(used(item.token.text));
-            }
-        }
-        return names;
-    }
-    Names operands(const Operation& operation) const {
-        Names names;
-        for (const Item& item : operation.items) {
-            if (item.is(":")) {
-                break;
-            }
-            if (item.is(TokenKind::Value)) {
-                names.push_back(used(item.token.text));
-            }
-        }
-        return names;
-    }
-
-    void terminator(const Operation& operation) {
-        FlatBlock& block = current();
-        block.where = operation.where;
-        Cursor cursor(operation);
-        if (operation.name == "cf.br") {
-            block.jumps = {jump(cursor)};
-            return;
-        }
-        block.condition = used(cursor.value());
-        while (!cursor.done() && !cursor.peek()->is(TokenKind::BlockLabel) &&
-               !cursor.peek()->opens("[")) {
-            cursor.take();  // a type, weights
-        }
-        if (operation.name == "cf.cond_br") {
-            Jump taken = jump(cursor);
-            cursor.expect(",");
-            block.jumps = {std::move(taken), jump(cursor)};
-            return;
-        }
-        Cursor list(cursor.group("["));
-        while (!list.done()) {
-            const bool is_default = list.skip_word("default");
-            const std::int64_t value = is_default ? 0 : list.integer();
-            list.expect(":");
-            Jump target = jump(list);
-            if (is_default) {
-                block.jumps.insert(block.jumps.begin(), std::move(target));
-            } else {
-                block.cases.push_back(value);
-                block.jumps.push_back(std::move(target));
-            }
-            list.skip(",");
-        }
-        if (block.jumps.size() != block.cases.size() + 1) {
-            throw ReadError(operation.where, "a switch needs one default");
-        }
-    }
-
-    // The results of a structured operation are these values from now on.
-    void name_results(const Operation& operation, const Names& values) {
-        for (std::size_t i = 0; i < operation.results.size(); ++i) {
-            const std::string& name = operation.results[i];
-            if (operation.results.size() == 1 && values.size() > 1) {
-                for (std::size_t k = 0; k < values.size(); ++k) {  // %r:2 = ..., used as %r#0
-                    renamed_[fmt::format("{}#{}", name, k)] = values[k];
-                }
-            }
-            renamed_[name] = i < values.size() ? values[i] : std::string{kUnknown};
-        }
-    }
-
     // The number a bound states, as a constant of its own; or the value it names.
     std::string bound(Cursor& cursor, Location where) {
         if (!cursor.done() && cursor.peek()->is(TokenKind::Value)) {
@@ -243,17 +95,6 @@ class Flattener {
             return std::string{kUnknown};  // a map of an affine loop
         }
         return constant(cursor.take().token.text, where);
-    }
-    std::string constant(const std::string& number, Location where) {
-        std::string name = fresh("constant");
-        current().operations.push_back(
-            {{name}, "arith.constant", where, {token(TokenKind::Number, number, where)}});
-        return name;
-    }
-    std::string operate(const char* name, Location where, std::vector<Item> items) {
-        std::string result = fresh("value");
-        current().operations.push_back({{result}, name, where, std::move(items)});
-        return result;
     }
 
     struct ForHead {
@@ -486,13 +327,6 @@ class Flattener {
         name_results(operation, blocks_[join].arguments);
         at_ = join;
     }
-
-    std::vector<FlatBlock> blocks_;
-    std::size_t at_ = 0;
-    std::map<std::string, std::string> renamed_;
-    std::map<std::string, std::size_t> labels_;
-    int depth_ = 0;
-    int number_ = 0;
 };
 
 }  // namespace

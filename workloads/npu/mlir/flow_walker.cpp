@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/container_hash/hash.hpp>
-#include <limits>
 #include <unordered_map>
 
-#include "arch/base/clock.hpp"
+#include "workloads/npu/mlir/loop_count.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -21,70 +19,7 @@ std::string unknown_runs(Location where, bool counts = true) {
            (counts ? fmt::format("; state it as design.loops.{}", where.line) : "");
 }
 
-bool same_values(const std::vector<std::optional<Value>>& a,
-                 const std::vector<std::optional<Value>>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-        return x && y ? x->same_as(*y) : !x && !y;
-    });
-}
-
-std::size_t hash_of(const std::vector<std::optional<Value>>& values) {
-    std::size_t hash = values.size();
-    for (const auto& value : values) {
-        boost::hash_combine(hash, value ? value->index + value->offset_bits : -1);
-    }
-    return hash;
-}
-
-bool all_alike(const std::vector<Script>& bodies) {
-    return std::all_of(bodies.begin(), bodies.end(),
-                       [&bodies](const Script& body) { return same(body, bodies.front()); });
-}
-
-std::string negated(const std::string& predicate) {
-    static const std::map<std::string, std::string> kOpposites{
-        {"eq", "ne"},   {"ne", "eq"},   {"slt", "sge"}, {"sge", "slt"}, {"sle", "sgt"},
-        {"sgt", "sle"}, {"ult", "uge"}, {"uge", "ult"}, {"ule", "ugt"}, {"ugt", "ule"}};
-    const auto place = kOpposites.find(predicate);
-    return place == kOpposites.end() ? predicate : place->second;
-}
-
 }  // namespace
-
-std::int64_t times_passed(const std::string& predicate, std::int64_t first, std::int64_t step,
-                          std::int64_t bound) {
-    using Wide = arch::base::Int128;
-    Wide from = first;
-    Wide to = bound;
-    Wide by = step;
-    if (predicate.starts_with('u')) {
-        constexpr Wide kTurn = Wide{1} << 64;
-        from += from < 0 ? kTurn : Wide{0};
-        to += to < 0 ? kTurn : Wide{0};
-    }
-    if (predicate == "eq") {
-        return from != to ? 0 : by == 0 ? -1 : 1;
-    }
-    if (predicate == "ne") {
-        const bool meets = from == to || (by != 0 && (to - from) % by == 0 && (to - from) / by > 0);
-        return !meets ? -1 : from == to ? 0 : static_cast<std::int64_t>((to - from) / by);
-    }
-    if (predicate.ends_with("gt") || predicate.ends_with("ge")) {
-        from = -from;
-        to = -to;
-        by = -by;
-    }
-    to += predicate.ends_with("e") ? 1 : 0;
-    if (from >= to) {
-        return 0;
-    }
-    if (by <= 0) {
-        return -1;
-    }
-    const Wide times = (to - from + by - 1) / by;
-    return static_cast<std::int64_t>(
-        std::min<Wide>(times, std::numeric_limits<std::int64_t>::max()));
-}
 
 void FlowWalker::run(Script& ops) {
     Frame frame;
@@ -94,7 +29,7 @@ void FlowWalker::run(Script& ops) {
             writer_.flush(ops);
             return;
         }
-        bind(*edge.to, edge.values, false);
+        values_.bind(*edge.to, edge.values, false);
         follow(*edge.to, frame, ops);
     } else {
         follow(0, frame, ops);
@@ -118,7 +53,7 @@ FlowWalker::Edge FlowWalker::follow(std::size_t block, Frame& frame, Script& ops
         if (ends(frame, edge.to)) {
             return edge;
         }
-        bind(*edge.to, edge.values, false);
+        values_.bind(*edge.to, edge.values, false);
         block = *edge.to;
     }
 }
@@ -199,6 +134,10 @@ FlowWalker::Edge FlowWalker::test(const CountedTest& test, const FlatBlock& bloc
     return edge_of(block.jumps[frame.leaving ? 1 - staying : staying]);
 }
 
+FlowWalker::Edge FlowWalker::edge_of(const Jump& jump) const {
+    return {jump.to, values_.handed_by(jump)};
+}
+
 std::string FlowWalker::block_name(const FlatBlock& block) const {
     return block.label.empty() ? "" : fmt::format(" (block ^{})", block.label);
 }
@@ -232,7 +171,7 @@ FlowWalker::Edge FlowWalker::branch_by_data(std::size_t number, Frame& frame) {
         Frame inner{frame.loop, flow_.join_of(number)};
         Edge edge = edge_of(jump);
         if (!ends(inner, edge.to)) {
-            bind(*edge.to, edge.values, false);
+            values_.bind(*edge.to, edge.values, false);
             edge = follow(*edge.to, inner, arm);
         }
         writer_.flush(arm);
@@ -258,54 +197,8 @@ FlowWalker::Edge FlowWalker::branch_by_data(std::size_t number, Frame& frame) {
     return *meeting;
 }
 
-FlowWalker::Edge FlowWalker::edge_of(const Jump& jump) const {
-    Edge edge{jump.to, {}};
-    for (const std::string& name : jump.operands) {
-        const Value* value = scope_.find(name);
-        edge.values.push_back(value == nullptr ? std::nullopt : std::optional{*value});
-    }
-    return edge;
-}
-
-// `computed`: numbers that the core has as it runs, which instructions on them cost.
-void FlowWalker::bind(std::size_t block, const Values& values, bool computed) {
-    const auto& arguments = flow_.blocks()[block].arguments;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        if (i < values.size() && values[i]) {
-            Value value = *values[i];
-            value.computed |= computed && value.kind == Value::Kind::Constant;
-            scope_.define(arguments[i], value);
-        } else {
-            scope_.forget(arguments[i]);
-        }
-    }
-}
-
-FlowWalker::Values FlowWalker::values_of(std::size_t header) const {
-    Values values;
-    for (const std::string& name : flow_.blocks()[header].arguments) {
-        const Value* value = scope_.find(name);
-        values.push_back(value == nullptr ? std::nullopt : std::optional{*value});
-    }
-    return values;
-}
-
-// What may decide something in the loop and changes from run to run, counters aside.
-FlowWalker::Values FlowWalker::carried_of(std::size_t number, const Values& values) const {
-    const Loop& loop = flow_.loops()[number];
-    const auto& arguments = flow_.blocks()[loop.header].arguments;
-    Values carried(arguments.size());
-    for (std::size_t i = 0; i < arguments.size() && i < values.size(); ++i) {
-        const bool number_kind = !values[i] || values[i]->kind == Value::Kind::Constant;
-        if (loop.steps[i].empty() && (flow_.decides(arguments[i]) || !number_kind)) {
-            carried[i] = values[i];
-        }
-    }
-    return carried;
-}
-
 FlowWalker::Edge FlowWalker::run_loop(std::size_t number, Script& ops) {
-    const Values entry = values_of(flow_.loops()[number].header);
+    const Values entry = values_.of(flow_.loops()[number].header);
     const HeldElements held = held_;
     const InlineClock clock = writer_.clock();
     const std::size_t before = ops.size();
@@ -333,7 +226,7 @@ FlowWalker::Edge FlowWalker::repeated(std::size_t number, const Values& entry,
     const Location where = flow_.blocks()[loop.header].where;
     const InlineClock outside = writer_.clock();
     std::vector<Script> bodies;
-    std::vector<State> states{{carried_of(number, entry), held_}};
+    std::vector<State> states{{values_.carried_of(number, entry), held_}};
     std::size_t first = 0;
     while (true) {
         const State& now = states.back();
@@ -351,7 +244,7 @@ FlowWalker::Edge FlowWalker::repeated(std::size_t number, const Values& entry,
         }
         writer_.begin_piece();
         held_ = now.held;
-        bind(loop.header, now.carried, true);
+        values_.bind(loop.header, now.carried, true);
         Frame frame{number, {}, &entry};
         Script body;
         Edge edge = follow(loop.header, frame, body);
@@ -374,7 +267,7 @@ FlowWalker::Edge FlowWalker::repeated(std::size_t number, const Values& entry,
         }
         writer_.spend_branch();
         bodies.push_back(writer_.as_body(std::move(body)));
-        states.push_back({carried_of(number, edge.values), held_});
+        states.push_back({values_.carried_of(number, edge.values), held_});
     }
     writer_.clock() = outside;
     const Runs all = runs.value_or(Runs{});
@@ -391,43 +284,12 @@ FlowWalker::Edge FlowWalker::repeated(std::size_t number, const Values& entry,
         writer_.clock() = outside;
         if (alike) {
             writer_.append(last, where, ops);
-            emit(bodies, first, all, where, ops);
+            writer_.lay_out(bodies, first, all, where, ops);
             return edge;
         }
     }
-    emit(bodies, first, all, where, ops);
+    writer_.lay_out(bodies, first, all, where, ops);
     return leave(number, entry, states, first, all, ops);
-}
-
-// `first`: the run that the last one is followed by again; the number of runs where none is.
-void FlowWalker::emit(const std::vector<Script>& bodies, std::size_t first, const Runs& runs,
-                      Location where, Script& ops) {
-    if (bodies.empty()) {
-        return;
-    }
-    if (all_alike(bodies)) {
-        writer_.repeat(bodies.front(), runs.count, runs.parameter, ops);
-        return;
-    }
-    if (runs.parameter) {
-        throw ReadError(where, "the runs of a loop to a run-time parameter must be alike");
-    }
-    for (std::size_t i = 0; i < first; ++i) {
-        writer_.append(bodies[i], where, ops);
-    }
-    if (first == bodies.size()) {
-        return;
-    }
-    const auto period = static_cast<std::int64_t>(bodies.size() - first);
-    const std::int64_t rest = runs.count - static_cast<std::int64_t>(first);
-    Script round;
-    for (std::size_t i = first; i < bodies.size(); ++i) {
-        round.insert(round.end(), bodies[i].begin(), bodies[i].end());
-    }
-    writer_.repeat(round, runs.count < 0 ? -1 : rest / period, {}, ops);
-    for (std::int64_t i = 0; runs.count >= 0 && i < rest % period; ++i) {
-        writer_.append(bodies[first + static_cast<std::size_t>(i)], where, ops);
-    }
 }
 
 // The loop's last test, which goes the other way, with what the runs have left.
@@ -455,7 +317,7 @@ FlowWalker::Edge FlowWalker::leave(std::size_t number, const Values& entry,
         }
     }
     held_ = last.held;
-    bind(loop.header, values, true);
+    values_.bind(loop.header, values, true);
     Frame frame{number, {}, &entry, true};
     return follow(loop.header, frame, ops);
 }
@@ -485,7 +347,7 @@ FlowWalker::Edge FlowWalker::unrolled(std::size_t number, const Values& entry, S
             return {};
         }
         runs.emplace(hash, Run{{values, held_}, ops.size()});
-        bind(loop.header, values, true);
+        values_.bind(loop.header, values, true);
         Frame frame{number};
         const std::size_t begin = ops.size();
         try {

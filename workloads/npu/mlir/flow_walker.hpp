@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/npu/mlir/block_values.hpp"
 #include "workloads/npu/mlir/control_flow.hpp"
 #include "workloads/npu/mlir/script_writer.hpp"
 
@@ -43,20 +44,16 @@ class FlowWalker {
           held_(held),
           flow_(flow),
           scope_(scope),
+          values_(flow, scope),
           step_(std::move(step)) {}
 
     void run(Script& ops);
 
   private:
-    using Values = std::vector<std::optional<Value>>;
     // A way taken; nowhere: the body has ended, or a loop never does.
     struct Edge {
         std::optional<std::size_t> to;
         Values values{};
-    };
-    struct Runs {
-        std::int64_t count = -1;  // of the loop; -1: for ever
-        std::optional<std::int64_t> parameter{};
     };
     // The part of the graph being walked.
     struct Frame {
@@ -79,16 +76,11 @@ class FlowWalker {
     Edge run_loop(std::size_t number, Script& ops);
     Edge repeated(std::size_t number, const Values& entry, std::optional<Runs>& runs, Script& ops);
     Edge unrolled(std::size_t number, const Values& entry, Script& ops);
-    void emit(const std::vector<Script>& bodies, std::size_t first, const Runs& runs,
-              Location where, Script& ops);
     Edge leave(std::size_t number, const Values& entry, const std::vector<State>& states,
                std::size_t first, const Runs& runs, Script& ops);
 
     bool ends(const Frame& frame, std::optional<std::size_t> to) const;
     Edge edge_of(const Jump& jump) const;
-    void bind(std::size_t block, const Values& values, bool computed);
-    Values values_of(std::size_t header) const;
-    Values carried_of(std::size_t number, const Values& values) const;
     std::string block_name(const FlatBlock& block) const;
 
     Lowering& lowering_;
@@ -96,12 +88,8 @@ class FlowWalker {
     HeldElements& held_;
     const ControlFlow& flow_;
     Scope& scope_;
+    BlockValues values_;
     Step step_;
 };
-
-// How often a counter passes its test: it begins at `first` and is raised by `step` each time; -1:
-// for ever. `predicate`: of the way that stays.
-std::int64_t times_passed(const std::string& predicate, std::int64_t first, std::int64_t step,
-                          std::int64_t bound);
 
 }  // namespace tilesim::workloads::npu::mlir

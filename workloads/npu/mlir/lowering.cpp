@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "workloads/npu/mlir/flow_walker.hpp"
+#include "workloads/npu/mlir/loop_count.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {

@@ -16,6 +16,8 @@
 
 namespace tilesim::workloads::npu::mlir {
 
+constexpr std::int64_t kMostDepth = 1024;  // elements at an end
+
 // What a scenario says about a FIFO in place of the design: `design.object_fifos.NAME`.
 struct FifoOverride {
     std::optional<std::int64_t> depth;

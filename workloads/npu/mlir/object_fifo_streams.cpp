@@ -5,6 +5,7 @@
 
 #include "arch/npu/stream/stream_switch.hpp"
 #include "workloads/npu/mlir/descriptor.hpp"
+#include "workloads/npu/mlir/descriptor_layout.hpp"
 #include "workloads/npu/mlir/flows.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/transfer.hpp"
@@ -251,7 +252,7 @@ class FifoStreams {
             transfer.offset = piece.offset;
             transfer.length = piece.length;
             if (end.dimensions != nullptr) {
-                read_dimensions(*end.dimensions, lowering_.names, transfer);
+                read_layout(*end.dimensions, lowering_.names, transfer);
             }
             if (sends && fifo.pads) {
                 read_padding(*fifo.operation, lowering_.names, transfer);

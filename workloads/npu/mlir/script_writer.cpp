@@ -190,4 +190,39 @@ program::CoreOp ScriptWriter::inline_call(std::int64_t cycles) {
     return {call};
 }
 
+void ScriptWriter::lay_out(const std::vector<Script>& bodies, std::size_t first, const Runs& runs,
+                           Location where, Script& ops) {
+    if (bodies.empty()) {
+        return;
+    }
+    if (all_alike(bodies)) {
+        repeat(bodies.front(), runs.count, runs.parameter, ops);
+        return;
+    }
+    if (runs.parameter) {
+        throw ReadError(where, "the runs of a loop to a run-time parameter must be alike");
+    }
+    for (std::size_t i = 0; i < first; ++i) {
+        append(bodies[i], where, ops);
+    }
+    if (first == bodies.size()) {
+        return;
+    }
+    const auto period = static_cast<std::int64_t>(bodies.size() - first);
+    const std::int64_t rest = runs.count - static_cast<std::int64_t>(first);
+    Script round;
+    for (std::size_t i = first; i < bodies.size(); ++i) {
+        round.insert(round.end(), bodies[i].begin(), bodies[i].end());
+    }
+    repeat(round, runs.count < 0 ? -1 : rest / period, {}, ops);
+    for (std::int64_t i = 0; runs.count >= 0 && i < rest % period; ++i) {
+        append(bodies[first + static_cast<std::size_t>(i)], where, ops);
+    }
+}
+
+bool all_alike(const std::vector<Script>& scripts) {
+    return std::all_of(scripts.begin(), scripts.end(),
+                       [&scripts](const Script& body) { return same(body, scripts.front()); });
+}
+
 }  // namespace tilesim::workloads::npu::mlir

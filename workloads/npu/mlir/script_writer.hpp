@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -39,6 +40,12 @@ class InlineClock {
     std::unordered_map<std::string, std::int64_t> ready_;
 };
 
+// How often a loop runs.
+struct Runs {
+    std::int64_t count = -1;  // -1: for ever
+    std::optional<std::int64_t> parameter{};
+};
+
 class ScriptWriter {
   public:
     explicit ScriptWriter(Lowering& lowering) : lowering_(lowering) {}
@@ -55,6 +62,10 @@ class ScriptWriter {
     // the time being spent.
     void repeat(const Script& body, std::int64_t count, std::optional<std::int64_t> parameter,
                 Script& ops);
+    // The runs of a loop. `first`: the run that the last one is followed by again; the number of
+    // runs where none is. Throws ReadError where runs that a parameter counts differ.
+    void lay_out(const std::vector<Script>& bodies, std::size_t first, const Runs& runs,
+                 Location where, Script& ops);
     // The work in a script without events. `ops` has no others.
     std::int64_t work_in(const Script& ops) const;
     // A run's pieces; work alone becomes one.
@@ -71,5 +82,6 @@ class ScriptWriter {
 };
 
 bool same(const Script& a, const Script& b);
+bool all_alike(const std::vector<Script>& scripts);
 
 }  // namespace tilesim::workloads::npu::mlir

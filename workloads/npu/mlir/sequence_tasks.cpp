@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "workloads/npu/mlir/descriptor_chain.hpp"
 #include "workloads/npu/mlir/sequence_operands.hpp"
 #include "workloads/npu/mlir/transfer.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"

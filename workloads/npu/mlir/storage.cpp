@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "arch/npu/program/program_work.hpp"
-#include "workloads/npu/mlir/descriptor.hpp"
+#include "workloads/npu/mlir/descriptor_layout.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
