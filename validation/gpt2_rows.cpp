@@ -6,7 +6,7 @@
 #include "arch/base/config.hpp"
 #include "sim/session/session.hpp"
 #include "validation/rows.hpp"
-#include "workloads/npu/training/offload.hpp"
+#include "workloads/npu/training/training_workload.hpp"
 #include "workloads/paths.hpp"
 
 namespace tilesim::validation {

@@ -22,6 +22,7 @@
 #include "workloads/npu/output_stationary/output_stationary_dataflow.hpp"
 #include "workloads/npu/program_file/program_dataflow.hpp"
 #include "workloads/npu/training/offload.hpp"
+#include "workloads/npu/training/training_workload.hpp"
 #include "workloads/npu/weight_stationary/weight_stationary_dataflow.hpp"
 #include "workloads/paths.hpp"
 #include "workloads/pim/gemv/gemv_dataflow.hpp"

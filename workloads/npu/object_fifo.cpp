@@ -41,25 +41,6 @@ std::vector<RingEntry> in_turn(const std::vector<std::vector<RingEntry>>& fifos)
     return entries;
 }
 
-void place_arguments(program::Program& program, const std::vector<Argument>& arguments) {
-    constexpr std::int64_t kPage = 4096;
-    std::int64_t address = 0;
-    for (const Argument& argument : arguments) {
-        program.external_buffers.push_back({argument.name, address, argument.bytes});
-        address += arch::base::ceil_div(argument.bytes, kPage) * kPage;
-    }
-}
-
-program::BufferDescriptor shim_descriptor(std::int64_t id, std::int64_t argument,
-                                          std::int64_t offset, std::int64_t length,
-                                          std::vector<program::Dimension> dimensions) {
-    program::BufferDescriptor descriptor = shaped(length, std::move(dimensions));
-    descriptor.id = id;
-    descriptor.buffer = argument;
-    descriptor.offset = offset * kWordBytes;
-    return descriptor;
-}
-
 std::int64_t TileRings::add_descriptors(std::int64_t channel,
                                         const program::BufferDescriptor& shape,
                                         const std::vector<RingEntry>& entries) {
@@ -99,8 +80,8 @@ std::int64_t add_lock(program::Program& program, const std::string& name,
     return std::ssize(program.locks) - 1;
 }
 
-FifoLocks add_fifo(program::Program& program, const std::string& name, program::TileCoordinate tile,
-                   std::int64_t free) {
+FifoLocks add_fifo_locks(program::Program& program, const std::string& name,
+                         program::TileCoordinate tile, std::int64_t free) {
     return {add_lock(program, name + "_free", tile, free),
             add_lock(program, name + "_full", tile, 0)};
 }
@@ -114,6 +95,21 @@ std::vector<std::int64_t> add_buffers(program::Program& program, const std::stri
         indexes.push_back(std::ssize(program.buffers) - 1);
     }
     return indexes;
+}
+
+Fifo add_fifo(program::Program& program, const std::string& name,
+              const std::vector<BufferPlace>& places, std::int64_t bytes) {
+    return {add_buffers(program, name, places, bytes),
+            add_fifo_locks(program, name, places.at(0).tile, std::ssize(places))};
+}
+
+std::vector<BufferPlace> places_at(program::TileCoordinate tile,
+                                   std::span<const std::int64_t> addresses) {
+    std::vector<BufferPlace> places;
+    for (const std::int64_t address : addresses) {
+        places.push_back({tile, address});
+    }
+    return places;
 }
 
 }  // namespace tilesim::workloads::npu

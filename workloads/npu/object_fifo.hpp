@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,32 +101,22 @@ class TileRings {
 // Adds a lock of the tile's next free id; returns its index.
 std::int64_t add_lock(arch::npu::program::Program& program, const std::string& name,
                       arch::npu::program::TileCoordinate tile, std::int64_t initial);
-FifoLocks add_fifo(arch::npu::program::Program& program, const std::string& name,
-                   arch::npu::program::TileCoordinate tile, std::int64_t free);
-
-// A matrix in DRAM, the program's argument.
-struct Argument {
-    const char* name;
-    std::int64_t bytes;
-};
-// Adds them, each at a page of its own.
-void place_arguments(arch::npu::program::Program& program, const std::vector<Argument>& arguments);
-
-// How often a descriptor's offset advances before it starts again (aie-rt: 6 bits).
-inline constexpr std::int64_t kIterations = 64;
-
-// A shim's descriptor; `offset` in words.
-arch::npu::program::BufferDescriptor shim_descriptor(
-    std::int64_t id, std::int64_t argument, std::int64_t offset, std::int64_t length,
-    std::vector<arch::npu::program::Dimension> dimensions = {});
+// Adds name_free, at `free`, and name_full, at 0.
+FifoLocks add_fifo_locks(arch::npu::program::Program& program, const std::string& name,
+                         arch::npu::program::TileCoordinate tile, std::int64_t free);
 
 // A range of a tile's memory.
 struct BufferPlace {
     arch::npu::program::TileCoordinate tile;
     std::int64_t address = 0;
 };
+std::vector<BufferPlace> places_at(arch::npu::program::TileCoordinate tile,
+                                   std::span<const std::int64_t> addresses);
 // Adds name_0, name_1 ...; returns their indexes.
 std::vector<std::int64_t> add_buffers(arch::npu::program::Program& program, const std::string& name,
                                       const std::vector<BufferPlace>& places, std::int64_t bytes);
+// Adds both: the buffers and, in the tile of the first, their locks. All buffers are free.
+Fifo add_fifo(arch::npu::program::Program& program, const std::string& name,
+              const std::vector<BufferPlace>& places, std::int64_t bytes);
 
 }  // namespace tilesim::workloads::npu

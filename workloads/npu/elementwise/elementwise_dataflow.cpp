@@ -6,7 +6,12 @@
 #include <memory>
 #include <utility>
 
+#include "workloads/npu/elementwise/bounds.hpp"
 #include "workloads/npu/elementwise/elementwise.hpp"
+#include "workloads/npu/elementwise/elementwise_data.hpp"
+#include "workloads/npu/elementwise/expected_time.hpp"
+#include "workloads/npu/elementwise/mapping_problems.hpp"
+#include "workloads/npu/elementwise/mapping_search.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/product_dataflow.hpp"
 

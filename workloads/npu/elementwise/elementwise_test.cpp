@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "arch/npu/check/ready_program.hpp"
+#include "workloads/npu/elementwise/elementwise_data.hpp"
+#include "workloads/npu/elementwise/expected_time.hpp"
+#include "workloads/npu/elementwise/mapping_problems.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::elementwise {

@@ -7,6 +7,7 @@
 
 #include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
+#include "workloads/npu/gemv/gemv_shape.hpp"
 
 namespace tilesim::workloads::npu::gemv {
 

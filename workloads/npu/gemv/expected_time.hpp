@@ -6,10 +6,14 @@
 // Ignores: start-up of streams, bank conflicts, the shim's queue.
 #pragma once
 
-#include "workloads/npu/gemv/gemv.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "workloads/npu/gemv/gemv_mapping.hpp"
+#include "workloads/npu/gemv/matrix_vector.hpp"
+#include "workloads/npu/memory_path.hpp"
 
 namespace tilesim::workloads::npu::gemv {
 
+// Nanoseconds from the first command to the last result.
 double expected_ns(const MatrixVector& problem, const GemvMapping& mapping,
                    const arch::npu::NpuConfig& config, const MemoryPath& path);
 

@@ -6,6 +6,7 @@
 
 #include "arch/base/units.hpp"
 #include "arch/npu/check/ready_program.hpp"
+#include "workloads/npu/gemv/gemv.hpp"
 #include "workloads/npu/gemv/mapping_search.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 

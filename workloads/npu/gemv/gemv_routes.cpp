@@ -3,36 +3,30 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
+
+#include "workloads/npu/stream_route.hpp"
 
 namespace tilesim::workloads::npu::gemv {
 
 using namespace arch::npu;
 using program::ChannelId;
-using program::Direction;
 
 namespace {
-
-void add(program::Program& program, std::string name, ChannelId from, std::vector<ChannelId> to) {
-    program::Route route;
-    route.name = std::move(name);
-    route.source = from;
-    route.destinations = std::move(to);
-    program.routes.push_back(std::move(route));
-}
 
 void add_vector(program::Program& program, const GemvShape& shape, const GemvMapping& map) {
     std::vector<ChannelId> cores;
     for (std::int64_t column = 0; column < shape.columns; ++column) {
         for (std::int64_t row = 0; row < shape.rows; ++row) {
-            cores.push_back({shape.core(column, row), Direction::S2MM, kCoreX});
+            cores.push_back(takes(shape.core(column, row), kCoreX));
         }
         if (!map.one_vector_stream) {
-            add(program, fmt::format("x_{}", column), {{column, 0}, Direction::MM2S, kShimX},
-                std::exchange(cores, {}));
+            add_route(program, fmt::format("x_{}", column), sends({column, 0}, kShimX),
+                      std::exchange(cores, {}));
         }
     }
     if (map.one_vector_stream) {
-        add(program, "x", {{0, 0}, Direction::MM2S, kShimX}, std::move(cores));
+        add_route(program, "x", sends({0, 0}, kShimX), std::move(cores));
     }
 }
 
@@ -40,17 +34,17 @@ void add_through_memory_tile(program::Program& program, const GemvShape& shape,
                              std::int64_t column) {
     const program::TileCoordinate shim{column, 0};
     const program::TileCoordinate memory{column, 1};
-    add(program, fmt::format("a_shim_{}", column), {shim, Direction::MM2S, kShimA},
-        {{memory, Direction::S2MM, kMemoryInA}});
+    add_route(program, fmt::format("a_shim_{}", column), sends(shim, kShimA),
+              {takes(memory, kMemoryInA)});
     for (std::int64_t row = 0; row < shape.rows; ++row) {
         const program::TileCoordinate core = shape.core(column, row);
-        add(program, fmt::format("a_{}_{}", column, row), {memory, Direction::MM2S, row},
-            {{core, Direction::S2MM, kCoreA}});
-        add(program, fmt::format("y_{}_{}", column, row), {core, Direction::MM2S, kCoreY},
-            {{memory, Direction::S2MM, shape.memory_in_y(row)}});
+        add_route(program, fmt::format("a_{}_{}", column, row), sends(memory, row),
+                  {takes(core, kCoreA)});
+        add_route(program, fmt::format("y_{}_{}", column, row), sends(core, kCoreY),
+                  {takes(memory, shape.memory_in_y(row))});
     }
-    add(program, fmt::format("y_shim_{}", column), {memory, Direction::MM2S, shape.memory_out_y()},
-        {{shim, Direction::S2MM, kShimY}});
+    add_route(program, fmt::format("y_shim_{}", column), sends(memory, shape.memory_out_y()),
+              {takes(shim, kShimY)});
 }
 
 }  // namespace
@@ -62,10 +56,10 @@ void add_routes(program::Program& program, const GemvShape& shape, const GemvMap
             continue;
         }
         const program::TileCoordinate shim{column, 0};
-        add(program, fmt::format("a_{}", column), {shim, Direction::MM2S, kShimA},
-            {{shape.core(column, 0), Direction::S2MM, kCoreA}});
-        add(program, fmt::format("y_{}", column), {shape.core(column, 0), Direction::MM2S, kCoreY},
-            {{shim, Direction::S2MM, kShimY}});
+        add_route(program, fmt::format("a_{}", column), sends(shim, kShimA),
+                  {takes(shape.core(column, 0), kCoreA)});
+        add_route(program, fmt::format("y_{}", column), sends(shape.core(column, 0), kCoreY),
+                  {takes(shim, kShimY)});
     }
     add_vector(program, shape, map);
 }

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "arch/npu/program/program.hpp"
-#include "workloads/npu/gemv/gemv.hpp"
+#include "workloads/npu/gemv/gemv_mapping.hpp"
+#include "workloads/npu/gemv/gemv_shape.hpp"
 
 namespace tilesim::workloads::npu::gemv {
 

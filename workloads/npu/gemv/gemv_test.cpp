@@ -9,7 +9,9 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/check/ready_program.hpp"
+#include "workloads/npu/gemv/bounds.hpp"
 #include "workloads/npu/gemv/gemv_data.hpp"
+#include "workloads/npu/gemv/mapping_problems.hpp"
 #include "workloads/npu/gemv/mapping_search.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 

@@ -9,6 +9,7 @@
 
 #include "arch/base/config.hpp"
 #include "workloads/npu/gemv/expected_time.hpp"
+#include "workloads/npu/gemv/mapping_problems.hpp"
 
 namespace tilesim::workloads::npu::gemv {
 

@@ -3,7 +3,9 @@
 
 #include <vector>
 
-#include "workloads/npu/gemv/gemv.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "workloads/npu/gemv/gemv_mapping.hpp"
+#include "workloads/npu/gemv/matrix_vector.hpp"
 #include "workloads/npu/memory_path.hpp"
 
 namespace tilesim::workloads::npu::gemv {

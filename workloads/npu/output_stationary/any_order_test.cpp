@@ -7,6 +7,7 @@
 #include "arch/npu/npu_config.hpp"
 #include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
+#include "workloads/npu/output_stationary/output_stationary_kernels.hpp"
 #include "workloads/npu/output_stationary/program_interpreter_testing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {

@@ -4,12 +4,13 @@
 
 #include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
+#include "workloads/npu/output_stationary/gemm_view.hpp"
+#include "workloads/npu/output_stationary/output_stationary_kernels.hpp"
+#include "workloads/npu/output_stationary/output_stationary_shape.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 
 using namespace arch::npu;
-
-namespace {}  // namespace
 
 GemmBounds bounds_of(const GemmProblem& problem, const OutputStationaryMapping& map,
                      const NpuConfig& config, const MemoryPath& path) {

@@ -7,6 +7,7 @@
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/output_stationary/gemm_view.hpp"
+#include "workloads/npu/output_stationary/mapping_problems.hpp"
 #include "workloads/npu/output_stationary/output_stationary_shape.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {

@@ -5,9 +5,11 @@
 
 #include <vector>
 
+#include "arch/npu/npu_config.hpp"
 #include "workloads/bounds.hpp"
+#include "workloads/gemm.hpp"
 #include "workloads/npu/memory_path.hpp"
-#include "workloads/npu/output_stationary/output_stationary.hpp"
+#include "workloads/npu/output_stationary/output_stationary_mapping.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "workloads/npu/output_stationary/bounds.hpp"
+#include "workloads/npu/output_stationary/mapping_problems.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {

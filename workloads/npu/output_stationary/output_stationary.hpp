@@ -11,13 +11,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
 #include "workloads/gemm.hpp"
-#include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/output_stationary/output_stationary_mapping.hpp"
 #include "workloads/npu/output_stationary/output_stationary_shape.hpp"
 
@@ -38,20 +35,8 @@ struct LoweredGemm {
     }
 };
 
-// The kernel call all of it is made of.
-arch::npu::program::Kernel multiply_kernel(const GemmProblem& problem,
-                                           const OutputStationaryMapping& mapping);
-
-// The order products are added in: C is stored after every call, or once where sums are apart.
-SumOrder sum_order(const GemmProblem& problem, const OutputStationaryMapping& mapping);
-
-// Throws ConfigError with the reason when the mapping cannot run on the array.
+// Throws ConfigError with what `problems_of` (mapping_problems.hpp) says.
 LoweredGemm lower(const GemmProblem& problem, const OutputStationaryMapping& mapping,
                   const arch::npu::NpuConfig& config);
-
-// Why the mapping cannot run; empty when it can. `lower` throws these.
-std::vector<std::string> problems_of(const GemmProblem& problem,
-                                     const OutputStationaryMapping& mapping,
-                                     const arch::npu::NpuConfig& config);
 
 }  // namespace tilesim::workloads::npu::output_stationary

@@ -10,8 +10,10 @@
 #include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
+#include "workloads/npu/output_stationary/mapping_problems.hpp"
 #include "workloads/npu/output_stationary/mapping_search.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
+#include "workloads/npu/output_stationary/output_stationary_kernels.hpp"
 #include "workloads/npu/product_dataflow.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/npu/stream_route.hpp"
+
 namespace tilesim::workloads::npu::output_stationary {
 
 using namespace arch::npu;
@@ -42,12 +44,7 @@ class Routes {
   private:
     program::Route& add(std::string name, program::ChannelId from,
                         std::vector<program::ChannelId> to) {
-        program::Route route;
-        route.name = std::move(name);
-        route.source = from;
-        route.destinations = std::move(to);
-        program_.routes.push_back(std::move(route));
-        return program_.routes.back();
+        return add_route(program_, std::move(name), from, std::move(to));
     }
 
     void route_a_in(std::int64_t column, bool passing) {
@@ -60,8 +57,8 @@ class Routes {
             const std::int64_t first = shape_.a_rows_in(column, i, streams).first;
             add(held == 1 && streams > 1 ? fmt::format("a_shim_{}_{}", first, i)
                                          : fmt::format("a_shim_{}", first),
-                {{column, 0}, program::Direction::MM2S, shape_.a_shim_channel() + i},
-                {{{column, shape_.a_home}, program::Direction::S2MM, shape_.a_in_channel() + i}});
+                sends({column, 0}, shape_.a_shim_channel() + i),
+                {takes({column, shape_.a_home}, shape_.a_in_channel() + i)});
         }
     }
 
@@ -70,12 +67,10 @@ class Routes {
         for (std::int64_t i = 0; i < held.count; ++i) {
             std::vector<program::ChannelId> cores;
             for (std::int64_t c = 0; c < shape_.columns; ++c) {
-                cores.push_back(
-                    {shape_.core_tile(c, held.first + i), program::Direction::S2MM, kCoreA});
+                cores.push_back(takes(shape_.core_tile(c, held.first + i), kCoreA));
             }
             add(fmt::format("a_row_{}", held.first + i),
-                {{column, shape_.a_home}, program::Direction::MM2S, shape_.a_out_channel() + i},
-                cores);
+                sends({column, shape_.a_home}, shape_.a_out_channel() + i), cores);
         }
     }
 
@@ -83,18 +78,18 @@ class Routes {
         for (std::int64_t i = 0; i < shape_.b_in && passing == (shape_.b_home > 1); ++i) {
             add(shape_.b_in == 1 ? fmt::format("b_shim_{}", column)
                                  : fmt::format("b_shim_{}_{}", column, i),
-                {{column, 0}, program::Direction::MM2S, shape_.b_shim_channel() + i},
-                {{{column, shape_.b_home}, program::Direction::S2MM, shape_.b_in_channel() + i}});
+                sends({column, 0}, shape_.b_shim_channel() + i),
+                {takes({column, shape_.b_home}, shape_.b_in_channel() + i)});
         }
     }
 
     void route_b_out(std::int64_t column) {
         std::vector<program::ChannelId> cores;
         for (std::int64_t row = 0; row < shape_.rows; ++row) {
-            cores.push_back({shape_.core_tile(column, row), program::Direction::S2MM, kCoreB});
+            cores.push_back(takes(shape_.core_tile(column, row), kCoreB));
         }
         add(fmt::format("b_column_{}", column),
-            {{column, shape_.b_home}, program::Direction::MM2S, shape_.b_out_channel()}, cores);
+            sends({column, shape_.b_home}, shape_.b_out_channel()), cores);
     }
 
     void route_c_in(std::int64_t column, bool packets) {
@@ -103,10 +98,10 @@ class Routes {
             if (shape_.shared(row) != packets) {
                 continue;
             }
-            program::Route& route = add(
-                fmt::format("c_core_{}_{}", column, row),
-                {shape_.core_tile(column, row), program::Direction::MM2S, kCoreC},
-                {{home, program::Direction::S2MM, shape_.c_in_channel() + shape_.stream_in(row)}});
+            program::Route& route =
+                add(fmt::format("c_core_{}_{}", column, row),
+                    sends(shape_.core_tile(column, row), kCoreC),
+                    {takes(home, shape_.c_in_channel() + shape_.stream_in(row))});
             if (packets) {
                 route.packet_id = row;
                 route.keep_header = true;
@@ -118,8 +113,8 @@ class Routes {
         for (std::int64_t i = 0; i < shape_.c_out; ++i) {
             add(shape_.c_out == 1 ? fmt::format("c_shim_{}", column)
                                   : fmt::format("c_shim_{}_{}", column, i),
-                {{column, shape_.c_home}, program::Direction::MM2S, shape_.c_out_channel() + i},
-                {{{column, 0}, program::Direction::S2MM, shape_.c_shim_channel() + i}});
+                sends({column, shape_.c_home}, shape_.c_out_channel() + i),
+                {takes({column, 0}, shape_.c_shim_channel() + i)});
         }
     }
 

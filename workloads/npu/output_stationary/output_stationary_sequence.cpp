@@ -3,6 +3,9 @@
 #include <utility>
 
 #include "workloads/npu/object_fifo.hpp"
+#include "workloads/npu/run_time_sequence.hpp"
+#include "workloads/npu/stream_route.hpp"
+#include "workloads/npu/transfer_length.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 
@@ -40,18 +43,6 @@ class Sequence {
           steps_(lowered.program.sequence) {
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
             add_first_ids(config);
-        }
-    }
-
-    void start_cores(const std::vector<std::int64_t>& go_locks) {
-        for (const program::CoreProgram& core : lowered_.program.cores) {
-            steps_.push_back(
-                program::WriteParameter{core.tile, kCallsParameter, lowered_.calls_per_tile});
-            steps_.push_back(
-                program::WriteParameter{core.tile, kTilesParameter, lowered_.output_tiles});
-        }
-        for (const std::int64_t lock : go_locks) {
-            steps_.push_back(program::SetLock{lock, 1});
         }
     }
 
@@ -103,10 +94,6 @@ class Sequence {
         first_ids_.push_back(std::move(first));
     }
 
-    static std::int64_t words(std::int64_t elements, DataType type) {
-        return elements * bytes_of(type) / kWordBytes;
-    }
-
     // Blocks are counted through all output tiles, so that each finds its buffer free in turn.
     static Share share_of(std::int64_t stream, std::int64_t streams, std::int64_t tile,
                           std::int64_t blocks) {
@@ -134,16 +121,16 @@ class Sequence {
     program::BufferDescriptor panel(std::int64_t id, const Operand& of, std::int64_t first,
                                     std::int64_t count, const Share& share) const {
         if (of.by_k) {
-            const std::int64_t k = words(size_.k, of.type);
-            const std::int64_t block = words(of.block_k, of.type);
+            const std::int64_t k = whole_words(size_.k, of.type);
+            const std::int64_t block = whole_words(of.block_k, of.type);
             return shim_descriptor(id, of.argument, first * k + share.first * block,
                                    count * block * share.count,
                                    {{block, 1}, {count, k}, {share.count, share.step * block}});
         }
-        const std::int64_t pitch = words(of.outer, of.type);
-        const std::int64_t run = words(count, of.type);
+        const std::int64_t pitch = whole_words(of.outer, of.type);
+        const std::int64_t run = whole_words(count, of.type);
         const std::int64_t block = of.block_k * pitch;
-        return shim_descriptor(id, of.argument, words(first, of.type) + share.first * block,
+        return shim_descriptor(id, of.argument, whole_words(first, of.type) + share.first * block,
                                of.block_k * share.count * run,
                                {{run, 1}, {of.block_k, pitch}, {share.count, share.step * block}});
     }
@@ -153,14 +140,14 @@ class Sequence {
                                       std::int64_t first_column) const {
         const std::int64_t row = first_row * map_.m_ct;
         if (!view_.c_by_columns) {
-            const std::int64_t n = words(size_.n, problem_.c);
-            const std::int64_t run = words(map_.n_ct, problem_.c);
-            return shim_descriptor(id, kArgumentC, row * n + words(first_column, problem_.c),
+            const std::int64_t n = whole_words(size_.n, problem_.c);
+            const std::int64_t run = whole_words(map_.n_ct, problem_.c);
+            return shim_descriptor(id, kArgumentC, row * n + whole_words(first_column, problem_.c),
                                    rows * map_.m_ct * run, {{run, 1}, {rows * map_.m_ct, n}});
         }
-        const std::int64_t m = words(size_.m, problem_.c);
-        const std::int64_t run = words(map_.m_ct, problem_.c);
-        return shim_descriptor(id, kArgumentC, first_column * m + words(row, problem_.c),
+        const std::int64_t m = whole_words(size_.m, problem_.c);
+        const std::int64_t run = whole_words(map_.m_ct, problem_.c);
+        return shim_descriptor(id, kArgumentC, first_column * m + whole_words(row, problem_.c),
                                rows * map_.n_ct * run, {{run, 1}, {map_.n_ct, m}, {rows, run}});
     }
 
@@ -253,8 +240,8 @@ class Sequence {
     void wait_for_round() {
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
             for (std::int64_t i = 0; i < shape_.c_out; ++i) {
-                steps_.push_back(program::WaitToken{
-                    {{column, 0}, program::Direction::S2MM, shape_.c_shim_channel() + i}});
+                steps_.push_back(
+                    program::WaitToken{takes({column, 0}, shape_.c_shim_channel() + i)});
             }
         }
     }
@@ -277,8 +264,8 @@ class Sequence {
 void add_sequence(LoweredGemm& lowered, const GemmView& view, const NpuConfig& config,
                   const std::vector<std::int64_t>& go_locks,
                   const std::vector<PacketChannel>& packet_channels) {
+    start_cores(lowered.program, {lowered.calls_per_tile, lowered.output_tiles}, go_locks);
     Sequence sequence(lowered, view, config, packet_channels);
-    sequence.start_cores(go_locks);
     sequence.move_tiles();
 }
 

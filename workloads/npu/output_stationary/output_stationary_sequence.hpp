@@ -5,17 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "arch/npu/npu_config.hpp"
+#include "workloads/npu/output_stationary/gemm_view.hpp"
+#include "workloads/npu/output_stationary/memory_tile_lowering.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
-
-// An S2MM channel of a memory tile that takes the C tiles of several rows of cores as packets, each
-// by the descriptor its header names.
-struct PacketChannel {
-    arch::npu::program::ChannelId channel;
-    std::int64_t first_descriptor = 0;
-    std::int64_t packets = 0;  // in an output tile
-};
 
 // Appends the sequence to the program: starts every core with its counts, releases the `go` locks,
 // then keeps the shims busy. External buffers 0, 1 and 2 are A, B and C.
@@ -23,7 +18,7 @@ void add_sequence(LoweredGemm& lowered, const GemmView& view, const arch::npu::N
                   const std::vector<std::int64_t>& go_locks,
                   const std::vector<PacketChannel>& packet_channels);
 
-// Run-time parameters of a core.
+// Run-time parameters of a core, written in this order.
 inline constexpr std::int64_t kCallsParameter = 0;
 inline constexpr std::int64_t kTilesParameter = 1;
 

@@ -8,7 +8,9 @@
 #include "arch/npu/check/program_verifier.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/gemm_data.hpp"
+#include "workloads/npu/output_stationary/mapping_problems.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
+#include "workloads/npu/output_stationary/output_stationary_kernels.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {

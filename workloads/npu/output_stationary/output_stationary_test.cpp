@@ -11,6 +11,8 @@
 #include "arch/npu/check/program_verifier.hpp"
 #include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
+#include "workloads/npu/output_stationary/mapping_problems.hpp"
+#include "workloads/npu/output_stationary/output_stationary_kernels.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {

@@ -5,7 +5,8 @@
 #include <cstddef>
 
 #include "arch/host/host_config.hpp"
-#include "workloads/npu/training/offload.hpp"
+#include "workloads/npu/training/offload_mapping.hpp"
+#include "workloads/npu/training/training_step.hpp"
 
 namespace tilesim::workloads::npu::training {
 

@@ -1,16 +1,13 @@
 #include "workloads/npu/weight_stationary/tile_layouts.hpp"
 
-#include "arch/npu/npu_config.hpp"
 #include "workloads/npu/object_fifo.hpp"
+#include "workloads/npu/transfer_length.hpp"
 
 namespace tilesim::workloads::npu::weight_stationary {
 
-using arch::npu::DataType;
 using arch::npu::program::BufferDescriptor;
 
 namespace {
-
-using arch::npu::kWordBytes;
 
 // Rows of `k` words leave as strips of `outer` x `s` words.
 BufferDescriptor strips(std::int64_t outer, std::int64_t k, std::int64_t s) {
@@ -24,40 +21,38 @@ BufferDescriptor sub_tiles(std::int64_t outer, std::int64_t k, std::int64_t s, s
 
 }  // namespace
 
-std::int64_t TileLayouts::words(std::int64_t elements, DataType type) {
-    return elements * bytes_of(type) / kWordBytes;
-}
-
 BufferDescriptor TileLayouts::a_leaves_memory_tile() const {
-    return strips(map_.m_ct, words(map_.k_ct, problem_.a), words(mode_.s, problem_.a));
+    return strips(map_.m_ct, whole_words(map_.k_ct, problem_.a), whole_words(mode_.s, problem_.a));
 }
 
 BufferDescriptor TileLayouts::a_enters_core() const {
-    return sub_tiles(map_.m_ct, words(map_.k_ct, problem_.a), words(mode_.s, problem_.a), mode_.r);
+    return sub_tiles(map_.m_ct, whole_words(map_.k_ct, problem_.a),
+                     whole_words(mode_.s, problem_.a), mode_.r);
 }
 
 BufferDescriptor TileLayouts::b_leaves_memory_tile() const {
     if (problem_.b_column_major) {
-        return strips(map_.n_ct, words(map_.k_ct, problem_.b), words(mode_.s, problem_.b));
+        return strips(map_.n_ct, whole_words(map_.k_ct, problem_.b),
+                      whole_words(mode_.s, problem_.b));
     }
-    const std::int64_t n = words(map_.n_ct, problem_.b);
-    const std::int64_t t = words(mode_.t, problem_.b);
+    const std::int64_t n = whole_words(map_.n_ct, problem_.b);
+    const std::int64_t t = whole_words(mode_.t, problem_.b);
     return shaped(n * map_.k_ct,
                   {{t, 1}, {mode_.s, n}, {n / t, t}, {map_.k_ct / mode_.s, mode_.s * n}});
 }
 
 BufferDescriptor TileLayouts::b_enters_core() const {
-    return problem_.b_column_major ? sub_tiles(map_.n_ct, words(map_.k_ct, problem_.b),
-                                               words(mode_.s, problem_.b), mode_.t)
+    return problem_.b_column_major ? sub_tiles(map_.n_ct, whole_words(map_.k_ct, problem_.b),
+                                               whole_words(mode_.s, problem_.b), mode_.t)
                                    : shaped(b(), {});
 }
 
 BufferDescriptor TileLayouts::c_leaves_memory_tile() const {
-    const std::int64_t t = words(mode_.t, problem_.c);
+    const std::int64_t t = whole_words(mode_.t, problem_.c);
     return shaped(c(), {{t, 1},
                         {map_.n_ct / mode_.t, mode_.r * t},
                         {mode_.r, t},
-                        {map_.m_ct / mode_.r, words(map_.n_ct, problem_.c) * mode_.r}});
+                        {map_.m_ct / mode_.r, whole_words(map_.n_ct, problem_.c) * mode_.r}});
 }
 
 }  // namespace tilesim::workloads::npu::weight_stationary

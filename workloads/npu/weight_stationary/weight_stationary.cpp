@@ -11,6 +11,7 @@
 
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/object_fifo.hpp"
+#include "workloads/npu/run_time_sequence.hpp"
 #include "workloads/npu/weight_stationary/tile_layouts.hpp"
 #include "workloads/npu/weight_stationary/weight_stationary_routes.hpp"
 #include "workloads/npu/weight_stationary/weight_stationary_sequence.hpp"
@@ -85,8 +86,7 @@ class Lowering {
         for (std::int64_t i = 0; i < buffers; ++i) {
             turns_.push_back(i);
         }
-        return {add_buffers(program_, name, places, bytes),
-                add_fifo(program_, name, tile, buffers)};
+        return add_fifo(program_, name, places, bytes);
     }
 
     // Buffers follow each other without gaps, the first of every FIFO before the second of any: a

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/npu/stream_route.hpp"
+
 namespace tilesim::workloads::npu::weight_stationary {
 
 using namespace arch::npu;
@@ -40,21 +42,10 @@ class Routes {
     program::TileCoordinate core(std::int64_t column, std::int64_t slice) const {
         return shape_.core(column, slice);
     }
-    static program::ChannelId sends(program::TileCoordinate tile, std::int64_t channel) {
-        return {tile, program::Direction::MM2S, channel};
-    }
-    static program::ChannelId takes(program::TileCoordinate tile, std::int64_t channel) {
-        return {tile, program::Direction::S2MM, channel};
-    }
 
     program::Route& add(std::string name, program::ChannelId from,
                         std::vector<program::ChannelId> to) {
-        program::Route route;
-        route.name = std::move(name);
-        route.source = from;
-        route.destinations = std::move(to);
-        program_.routes.push_back(std::move(route));
-        return program_.routes.back();
+        return add_route(program_, std::move(name), from, std::move(to));
     }
 
     void route_a(std::int64_t column) {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "workloads/npu/object_fifo.hpp"
-#include "workloads/npu/weight_stationary/tile_layouts.hpp"
+#include "workloads/npu/run_time_sequence.hpp"
+#include "workloads/npu/stream_route.hpp"
+#include "workloads/npu/transfer_length.hpp"
 
 namespace tilesim::workloads::npu::weight_stationary {
 
@@ -32,16 +33,6 @@ class Sequence {
           slots_(std::min(config.shim_dma.descriptors / kTransfers,
                           config.shim_dma.task_queue_depth + 1)),
           steps_(lowered.program.sequence) {}
-
-    void start_cores(const std::vector<std::int64_t>& go_locks) {
-        for (const program::CoreProgram& core : lowered_.program.cores) {
-            steps_.push_back(program::WriteParameter{core.tile, kPassesParameter, shape_.passes});
-            steps_.push_back(program::WriteParameter{core.tile, kTilesParameter, shape_.m_tiles});
-        }
-        for (const std::int64_t lock : go_locks) {
-            steps_.push_back(program::SetLock{lock, 1});
-        }
-    }
 
     void move_tiles() {
         std::int64_t started = 0;
@@ -71,11 +62,11 @@ class Sequence {
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
             start_a(column, step, slot);
             if (step.first == 0) {
-                push({{column, 0}, program::Direction::MM2S, kShimB},
-                     b_tiles(column, step.pass, id_of(1, slot)), 1);
+                write_and_push(steps_, sends({column, 0}, kShimB),
+                               b_tiles(column, step.pass, id_of(1, slot)));
             }
-            push({{column, 0}, program::Direction::S2MM, kShimC},
-                 c_rows(column, step, id_of(2, slot)), 1);
+            write_and_push(steps_, takes({column, 0}, kShimC),
+                           c_rows(column, step, id_of(2, slot)));
         }
     }
 
@@ -85,63 +76,51 @@ class Sequence {
         if (held.count == 0) {
             return;
         }
-        const std::int64_t k = TileLayouts::words(lowered_.k, problem_.a);
-        const std::int64_t run = TileLayouts::words(map_.k_ct, problem_.a);
+        const std::int64_t k = whole_words(lowered_.k, problem_.a);
+        const std::int64_t run = whole_words(map_.k_ct, problem_.a);
         const std::int64_t offset = step.first * map_.m_ct * k + held.first * run;
-        const program::ChannelId channel{{column, 0}, program::Direction::MM2S, kShimA};
+        const program::ChannelId channel = sends({column, 0}, kShimA);
         if (shape_.most_slices() == 1) {
             const std::int64_t rows = step.count * map_.m_ct;
-            push(channel,
-                 shim_descriptor(id_of(0, slot), 0, offset, rows * run, {{run, 1}, {rows, k}}), 1);
+            write_and_push(
+                steps_, channel,
+                shim_descriptor(id_of(0, slot), 0, offset, rows * run, {{run, 1}, {rows, k}}));
             return;
         }
         program::BufferDescriptor tiles =
             shim_descriptor(id_of(0, slot), 0, offset, held.count * map_.m_ct * run,
                             {{run, 1}, {map_.m_ct, k}, {held.count, run}});
         tiles.iteration = program::Iteration{step.count, map_.m_ct * k, 0};
-        push(channel, std::move(tiles), step.count);
+        write_and_push(steps_, channel, std::move(tiles), step.count);
     }
 
     // The tiles of a column of cores, in order of the slices.
     program::BufferDescriptor b_tiles(std::int64_t column, std::int64_t pass,
                                       std::int64_t id) const {
         const std::int64_t first = (pass * shape_.columns + column) * map_.n_ct;
-        const std::int64_t k = TileLayouts::words(lowered_.k, problem_.b);
-        const std::int64_t n = TileLayouts::words(lowered_.n, problem_.b);
+        const std::int64_t k = whole_words(lowered_.k, problem_.b);
+        const std::int64_t n = whole_words(lowered_.n, problem_.b);
         if (problem_.b_column_major) {
-            const std::int64_t run = TileLayouts::words(map_.k_ct, problem_.b);
+            const std::int64_t run = whole_words(map_.k_ct, problem_.b);
             return shim_descriptor(id, 1, first * k, map_.n_ct * k,
                                    {{run, 1}, {map_.n_ct, k}, {shape_.rows, run}});
         }
-        const std::int64_t run = TileLayouts::words(map_.n_ct, problem_.b);
-        return shim_descriptor(id, 1, TileLayouts::words(first, problem_.b), lowered_.k * run,
+        const std::int64_t run = whole_words(map_.n_ct, problem_.b);
+        return shim_descriptor(id, 1, whole_words(first, problem_.b), lowered_.k * run,
                                {{run, 1}, {lowered_.k, n}});
     }
 
     program::BufferDescriptor c_rows(std::int64_t column, const Step& step, std::int64_t id) const {
         const std::int64_t first = (step.pass * shape_.columns + column) * map_.n_ct;
-        const std::int64_t n = TileLayouts::words(lowered_.n, problem_.c);
-        const std::int64_t run = TileLayouts::words(map_.n_ct, problem_.c);
+        const std::int64_t n = whole_words(lowered_.n, problem_.c);
+        const std::int64_t run = whole_words(map_.n_ct, problem_.c);
         const std::int64_t rows = step.count * map_.m_ct;
-        return shim_descriptor(id, 2,
-                               step.first * map_.m_ct * n + TileLayouts::words(first, problem_.c),
+        return shim_descriptor(id, 2, step.first * map_.m_ct * n + whole_words(first, problem_.c),
                                rows * run, {{run, 1}, {rows, n}});
     }
 
-    void push(program::ChannelId channel, program::BufferDescriptor descriptor,
-              std::int64_t repeat) {
-        const std::int64_t id = descriptor.id;
-        steps_.push_back(program::WriteDescriptor{channel.tile, std::move(descriptor)});
-        steps_.push_back(program::PushTask{
-            channel, {id, repeat, channel.direction == program::Direction::S2MM}});
-    }
-
     // The oldest step's C is in DRAM: nothing else of it is left, and its slot is free.
-    void wait() {
-        for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            steps_.push_back(program::WaitToken{{{column, 0}, program::Direction::S2MM, kShimC}});
-        }
-    }
+    void wait() { wait_for_columns(steps_, shape_.columns, kShimC); }
 
     const LoweredGemm& lowered_;
     const ArrayShape& shape_;
@@ -156,8 +135,8 @@ class Sequence {
 void add_sequence(LoweredGemm& lowered, const GemmProblem& problem,
                   const WeightStationaryMapping& map, const NpuConfig& config,
                   const std::vector<std::int64_t>& go_locks) {
+    start_cores(lowered.program, {lowered.shape.passes, lowered.shape.m_tiles}, go_locks);
     Sequence sequence(lowered, problem, map, config);
-    sequence.start_cores(go_locks);
     sequence.move_tiles();
 }
 

@@ -14,7 +14,7 @@ void add_sequence(LoweredGemm& lowered, const GemmProblem& problem,
                   const WeightStationaryMapping& mapping, const arch::npu::NpuConfig& config,
                   const std::vector<std::int64_t>& go_locks);
 
-// Run-time parameters of a core.
+// Run-time parameters of a core, written in this order.
 inline constexpr std::int64_t kPassesParameter = 0;
 inline constexpr std::int64_t kTilesParameter = 1;
 

@@ -1,0 +1,39 @@
+#include "workloads/npu/elementwise/elementwise_mapping.hpp"
+
+#include "arch/base/units.hpp"
+
+namespace tilesim::workloads::npu::elementwise {
+
+using arch::base::ceil_div;
+using arch::npu::NpuConfig;
+
+void read_keys(arch::base::config::Node& node, ElementwiseMapping& map) {
+    node.optional("columns", map.columns, {0, 64}, "columns of cores used; 0: all");
+    node.optional("rows_per_call", map.rows_per_call, {1, 1 << 16},
+                  "rows of the operands a kernel call works on");
+    node.optional("buffers", map.buffers, {1, 4}, "of each operand, per core");
+    node.optional("cast_lanes", map.cast_lanes, {0, 1024},
+                  "elements of an iteration of the loop that casts, one iteration after the other; "
+                  "0: those of a vector instruction, iterations overlapping");
+    node.done();
+}
+
+std::int64_t calls_of(const ElementwiseProblem& problem, const ElementwiseMapping& map,
+                      const NpuConfig& config) {
+    return ceil_div(problem.m, map.rows_per_call * map.columns_of(config));
+}
+
+std::vector<std::int64_t> core_buffers(const ElementwiseProblem& problem,
+                                       const ElementwiseMapping& map) {
+    const RowBytes row = row_bytes(problem);
+    std::vector<std::int64_t> bytes(static_cast<std::size_t>(map.buffers),
+                                    map.rows_per_call * row.a);
+    if (problem.has_b()) {
+        bytes.insert(bytes.end(), static_cast<std::size_t>(problem.keeps_b() ? 1 : map.buffers),
+                     problem.keeps_b() ? row.b : map.rows_per_call * row.b);
+    }
+    bytes.insert(bytes.end(), static_cast<std::size_t>(map.buffers), map.rows_per_call * row.c);
+    return bytes;
+}
+
+}  // namespace tilesim::workloads::npu::elementwise

@@ -1,0 +1,34 @@
+// The keys of `mapping.elementwise`, and what a core does and holds with them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/npu_config.hpp"
+#include "workloads/npu/elementwise/elementwise_problem.hpp"
+
+namespace tilesim::workloads::npu::elementwise {
+
+struct ElementwiseMapping {
+    std::int64_t columns = 0;        // of cores, from the west; 0: all
+    std::int64_t rows_per_call = 1;  // of the operand, that a kernel call works on
+    std::int64_t buffers = 2;        // of each operand, per core
+    std::int64_t cast_lanes = 0;     // of an iteration of a cast's loop, where the compiler does
+                                     // not overlap iterations; 0: it does
+
+    std::int64_t columns_of(const arch::npu::NpuConfig& config) const {
+        return columns == 0 ? config.columns : columns;
+    }
+};
+void read_keys(arch::base::config::Node& node, ElementwiseMapping& mapping);
+
+// Kernel calls of a core.
+std::int64_t calls_of(const ElementwiseProblem& problem, const ElementwiseMapping& mapping,
+                      const arch::npu::NpuConfig& config);
+
+// Bytes of each buffer of a core, A's first, then B's and C's.
+std::vector<std::int64_t> core_buffers(const ElementwiseProblem& problem,
+                                       const ElementwiseMapping& mapping);
+
+}  // namespace tilesim::workloads::npu::elementwise

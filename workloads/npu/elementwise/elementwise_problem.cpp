@@ -1,0 +1,43 @@
+#include "workloads/npu/elementwise/elementwise_problem.hpp"
+
+#include <string>
+
+namespace tilesim::workloads::npu::elementwise {
+
+using namespace arch::npu;
+using arch::base::kBitsPerByte;
+
+void read_keys(arch::base::config::Node& node, ElementwiseProblem& problem) {
+    const arch::base::config::Range size{1, 1 << 26};
+    node.required("operation", problem.operation, program::kVectorOperations, "what is done");
+    node.optional("rows", problem.m, size, "rows, each by itself where the operation goes by rows");
+    node.required("elements", problem.n, size, "of a row");
+    node.optional("a", problem.a, kDataTypes, "type of the operands");
+    node.optional("c", problem.c, kDataTypes, "type of the result");
+    node.optional("scale_block", problem.scale_block, {0, 1 << 16},
+                  "dequantise: elements that share a scale factor; 0: none");
+    node.done();
+}
+
+program::Kernel kernel_of(const ElementwiseProblem& problem, std::int64_t rows) {
+    program::Kernel kernel;
+    kernel.name = std::string{name_of(problem.operation)};
+    kernel.kind = program::KernelKind::Vector;
+    kernel.operation = problem.operation;
+    kernel.m = rows;
+    kernel.n = problem.n;
+    kernel.a = problem.a;
+    kernel.b = problem.b();
+    kernel.c = problem.c;
+    kernel.scale_block = problem.scale_block;
+    return kernel;
+}
+
+RowBytes row_bytes(const ElementwiseProblem& problem) {
+    const program::Kernel kernel = kernel_of(problem, 1);
+    const auto plain = [&](DataType type) { return problem.n * bits_of(type) / kBitsPerByte; };
+    return {program::row_bytes(kernel, problem.n), problem.has_b() ? plain(kernel.b) : 0,
+            plain(problem.c)};
+}
+
+}  // namespace tilesim::workloads::npu::elementwise

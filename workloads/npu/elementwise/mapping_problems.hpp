@@ -1,0 +1,18 @@
+// Why an elementwise mapping cannot run on an array.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arch/npu/npu_config.hpp"
+#include "workloads/npu/elementwise/elementwise_mapping.hpp"
+#include "workloads/npu/elementwise/elementwise_problem.hpp"
+
+namespace tilesim::workloads::npu::elementwise {
+
+// Sentences that name what limits it; none when it can run.
+std::vector<std::string> problems_of(const ElementwiseProblem& problem,
+                                     const ElementwiseMapping& mapping,
+                                     const arch::npu::NpuConfig& config);
+
+}  // namespace tilesim::workloads::npu::elementwise
