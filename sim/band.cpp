@@ -40,14 +40,14 @@ double number(const std::string& text) {
     return std::strtod(text.c_str(), nullptr);
 }
 
-void read_into(std::vector<Residual>& all, const fs::path& file) {
-    std::ifstream in(file);
+void read_into(std::vector<Residual>& all, const fs::path& suite) {
+    std::ifstream in(suite / "residuals.csv");
     for (std::string line; std::getline(in, line);) {
         const std::vector<std::string> cells = cells_of(line);
         constexpr std::size_t kColumns = 8;  // id, what, device, host, types, macs, error, use
         if (cells.size() == kColumns && cells[0] != "id" && !line.starts_with("#")) {
             all.push_back({cells[1], cells[2], cells[3], cells[4], number(cells[5]),
-                           number(cells[6]), cells[7] == "calibrate"});
+                           number(cells[6]), cells[7] == "calibrate", suite.filename().string()});
         }
     }
 }
@@ -119,11 +119,11 @@ std::vector<Residual> shipped_residuals() {
     std::error_code error;
     std::vector<fs::path> suites;
     for (const auto& entry : fs::directory_iterator(workloads::validation_folder(), error)) {
-        suites.push_back(entry.path() / "residuals.csv");
+        suites.push_back(entry.path());
     }
     std::sort(suites.begin(), suites.end());
-    for (const fs::path& file : suites) {
-        read_into(all, file);
+    for (const fs::path& suite : suites) {
+        read_into(all, suite);
     }
     return all;
 }

@@ -22,6 +22,7 @@ struct Residual {
     double macs = 0;      // 0: not known
     double error = 0;     // logarithm of measured over predicted time
     bool fitted = false;  // a parameter was set on it
+    std::string suite = {};
 };
 
 struct Band {

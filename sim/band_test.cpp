@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace tilesim::sim {
 namespace {
@@ -86,6 +88,60 @@ TEST(Band, SaysWhatNothingWasMeasuredOf) {
     large.macs = 8000;
     large.types = "bf16/f32";
     EXPECT_EQ(band_of(large, 100, rows(9))->far, "types bf16/f32, this size");
+}
+
+// A row's error, and half the width of the band that all other rows give it.
+struct LeftOut {
+    double error = 0, half = 0;
+    bool holds() const { return error <= half; }
+};
+
+// Those of the shipped rows that no parameter was set on and that have a band, by their suite.
+std::map<std::string, std::vector<LeftOut>> rows_left_out() {
+    const std::vector<Residual> all = shipped_residuals();
+    std::map<std::string, std::vector<LeftOut>> by_suite;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        std::vector<Residual> others = all;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+        const auto band = band_of(all[i], 1, others);
+        if (!all[i].fitted && band) {
+            by_suite[all[i].suite].push_back({std::abs(all[i].error), std::log(band->high_ns)});
+        }
+    }
+    return by_suite;
+}
+
+TEST(Band, HoldsForRowsItWasNotMadeOf) {
+    double rows = 0;
+    double hold = 0;
+    for (const auto& [suite, left_out] : rows_left_out()) {
+        rows += static_cast<double>(left_out.size());
+        hold += static_cast<double>(std::count_if(left_out.begin(), left_out.end(),
+                                                  [](const LeftOut& row) { return row.holds(); }));
+    }
+    EXPECT_GE(rows, 376);  // rows are only ever added
+    EXPECT_GE(hold / rows, 0.85);
+}
+
+TEST(Band, IsNoWiderThanFourAndAHalfMeanErrorsOfItsSuite) {
+    constexpr std::size_t kFewRows = 10;  // whose mean error says little
+    std::size_t suites = 0;
+    for (auto& [suite, left_out] : rows_left_out()) {
+        if (left_out.size() <= kFewRows) {
+            continue;
+        }
+        ++suites;
+        double errors = 0;
+        std::vector<double> widths;
+        for (const LeftOut& row : left_out) {
+            errors += row.error;
+            widths.push_back(std::exp(row.half) - std::exp(-row.half));
+        }
+        std::sort(widths.begin(), widths.end());
+        const double median = (widths[(widths.size() - 1) / 2] + widths[widths.size() / 2]) / 2;
+        EXPECT_LE(median, 4.5 * errors / static_cast<double>(widths.size())) << suite;
+    }
+    EXPECT_EQ(suites, 5);
 }
 
 }  // namespace

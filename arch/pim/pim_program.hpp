@@ -62,6 +62,8 @@ struct PimProgram {
     std::int64_t words_per_row = 0;
     std::vector<PimCommand> commands;
     std::vector<std::int64_t> scale_words = {};  // that hold scale factors, one after the other
+    // All commands so many times, one after the other: a channel waits for no other.
+    std::int64_t passes = 1;
 
     // How many state machines its channels' banks need: one where all are driven together.
     std::size_t lanes(std::int64_t banks) const;

@@ -23,8 +23,9 @@ constexpr std::int64_t kRecovery = 13 + 3 + 41;          // array write to PRE
 using Issued = std::pair<AllBankCommand, std::int64_t>;
 
 struct Bench final : AllBankListener {
-    explicit Bench(std::vector<PimCommand> commands, const PimConfig& config = prime_pim())
-        : program{kWordsPerRow, std::move(commands)},
+    explicit Bench(std::vector<PimCommand> commands, const PimConfig& config = prime_pim(),
+                   std::int64_t passes = 1)
+        : program{kWordsPerRow, std::move(commands), {}, passes},
           unit(prime_memory(), config, program, 0, root, nullptr) {
         unit.listen(this);
     }
@@ -227,6 +228,43 @@ TEST(PimTurn, AKernelBehindAnotherOpensItsRowOverTheLastOne) {
     Bench closed({{PimOp::Mac, 1}}, config);
     const std::int64_t quiet = closed.run();
     EXPECT_EQ(closed.unit.ended(), kStart + quiet + 19);
+}
+
+TEST(PimTurn, APassBeginsWhenTheHostKnowsOfTheEndOfTheLastOne) {
+    PimConfig config = prime_pim();
+    config.completion = base::Cycles{19};
+    Bench one({{PimOp::Mac, 1}}, config);
+    const std::int64_t quiet = one.run();
+    Bench bench({{PimOp::Mac, 1}}, config, 3);
+    EXPECT_EQ(bench.run(), 3 * quiet + 2 * 19);
+    EXPECT_EQ(bench.unit.ended(), kStart + 3 * (quiet + 19));
+    EXPECT_EQ(bench.commands_of(Mac), 3);
+    EXPECT_EQ(bench.spent(PimState::Host), 2 * 19);
+}
+
+TEST(PimTurn, APassOpensItsRowOverTheOneTheLastPassLeftOpen) {
+    PimConfig config = prime_pim();
+    config.program_end = ProgramEnd::NextKernel;
+    Bench bench({{PimOp::WriteInputs, 1}, {PimOp::Mac, 1}}, config, 2);
+    bench.run();
+    // The inputs go right behind the MAC but for the bus, rows are switched when it has turned.
+    const std::int64_t mac = kToMac + 31 + 29;
+    const std::int64_t inputs = mac + kToWrite;
+    EXPECT_THAT(
+        bench.issued,
+        ElementsAre(Issued{RegisterWrite, 0}, Issued{Precharge, kToMac},
+                    Issued{Activate, kToMac + 31}, Issued{Mac, mac}, Issued{RegisterWrite, inputs},
+                    Issued{Precharge, inputs + kToMac}, Issued{Activate, inputs + kToMac + 31},
+                    Issued{Mac, inputs + mac}, Issued{Precharge, inputs + kToMac + 31 + 67}));
+    EXPECT_EQ(bench.unit.ended(), kStart + inputs + mac + 7);
+}
+
+TEST(PimTurn, APassThatARefreshCutsGoesOnWhereItWas) {
+    Bench bench({{PimOp::Mac, 1}, {PimOp::Mac, 1, 1}}, prime_pim(), 2);
+    const std::int64_t quiet = bench.run(67 + 31 - 1);  // the row could not be closed earlier
+    EXPECT_EQ(bench.commands_of(Mac), 1);
+    bench.unit.run(kStart + quiet + 211, INT64_MAX);
+    EXPECT_EQ(bench.commands_of(Mac), 4);
 }
 
 TEST(PimTurn, ResultsMayGoToTheRowThatIsOpen) {

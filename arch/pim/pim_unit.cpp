@@ -84,7 +84,8 @@ PimUnit::PimUnit(const memory::device::MemoryConfig& memory, const PimConfig& pi
       channel_(channel),
       listener_(listener),
       stats_(parent, "pim(" + std::to_string(channel) + ")"),
-      of_bank_(static_cast<std::size_t>(memory.banks())) {}
+      of_bank_(static_cast<std::size_t>(memory.banks())),
+      passes_left_(program.passes) {}
 
 void PimUnit::connect(base::ProbeListener* listener, base::Clock memory) {
     probe_.connect(listener, stats_.path(), memory);
@@ -140,8 +141,9 @@ std::int64_t PimUnit::run(std::int64_t now, std::int64_t until) {
     now_ = now;
     enter(PimState::Idle, now);
     timing_.begin(now);
-    const std::size_t first = next_;
-    while (!finished() && (until == INT64_MAX || next_ == first || time_of_close() <= until)) {
+    const auto first = std::pair{passes_left_, next_};
+    const auto at_first = [&] { return std::pair{passes_left_, next_} == first; };
+    while (!finished() && (until == INT64_MAX || at_first() || time_of_close() <= until)) {
         execute_one();
     }
     const std::int64_t slot_end = std::max(now_ + 1, timing_.command_bus_free());
@@ -150,9 +152,7 @@ std::int64_t PimUnit::run(std::int64_t now, std::int64_t until) {
         now_ = slot_end;
     }
     close_all(program_ended() && pim_.ends_at_last_command() ? PimState::Idle : PimState::RowOpen);
-    // Others may read at once: the bus has turned.
-    const std::int64_t quiet =
-        std::max({now_ + 1, timing_.earliest(AllBankCommand::Activate), timing_.turned()});
+    const std::int64_t quiet = quiet_from();
     enter(PimState::Idle, quiet);
     now_ = quiet;
     if (program_ended()) {
@@ -171,6 +171,26 @@ std::optional<std::int64_t> PimUnit::on_left(std::int64_t now) {
         probe_.leave(base::Cycles{now_});
     }
     return std::nullopt;
+}
+
+// When all banks are closed and quiet. Others may read at once: the bus has turned.
+std::int64_t PimUnit::quiet_from() const {
+    return std::max({now_ + 1, timing_.earliest(AllBankCommand::Activate), timing_.turned()});
+}
+
+// A kernel of its own, whose data are the first pass's.
+void PimUnit::begin_next_pass() {
+    --passes_left_;
+    next_ = 0;
+    first_row_ = true;
+    listener_ = nullptr;
+    std::int64_t ended = std::max(now_ + 1, timing_.command_bus_free());
+    if (!pim_.ends_at_last_command()) {
+        close_all(PimState::RowOpen);
+        ended = quiet_from();
+    }
+    enter(PimState::Host, ended);
+    timing_.delay(ended + pim_.completion.count());
 }
 
 void PimUnit::execute_one() {
@@ -212,6 +232,9 @@ void PimUnit::execute_one() {
         }
         ++next_;
         done_ = 0;
+        if (program_ended() && passes_left_ > 1) {
+            begin_next_pass();
+        }
     }
 }
 
@@ -225,7 +248,7 @@ void PimUnit::access(const PimCommand& command) {
         const std::int64_t wanted = command.word == PimCommand::kOpenRow
                                         ? (row >= 0 ? row : last_row_)
                                         : (command.word + done_) / program_.words_per_row;
-        if (wanted != row) {
+        if (wanted != row || opens_over_last_kernel()) {
             open(wanted, command.banks, PimState::RowOpen);
         }
         row = wanted;
@@ -382,8 +405,8 @@ memory::port::BankCounts PimUnit::bank_counts(std::size_t bank) const {
 }
 
 void PimUnit::open(std::int64_t row, BankSet banks, PimState state) {
-    const bool over_the_last_one =
-        std::exchange(first_row_, false) && pim_.program_end == ProgramEnd::NextKernel;
+    const bool over_the_last_one = opens_over_last_kernel();
+    first_row_ = false;
     if (over_the_last_one || timing_.open_row(banks) != memory::device::kNoRow) {
         close(banks, state);
     }

@@ -22,7 +22,7 @@
 
 namespace tilesim::arch::pim {
 
-// Hears every operation when it is executed, in order; for functional mode.
+// Hears every operation of the first pass when it is executed, in order; for functional mode.
 class PimListener {
   public:
     virtual void on_pim_command(std::size_t channel, const PimCommand& command) = 0;
@@ -112,6 +112,12 @@ class PimUnit final : public memory::controller::ChannelGuest {
 
   private:
     bool program_ended() const { return next_ == program_.commands.size(); }
+    // The last kernel's row is open, whichever the first is that this one opens.
+    bool opens_over_last_kernel() const {
+        return first_row_ && pim_.program_end == ProgramEnd::NextKernel;
+    }
+    void begin_next_pass();
+    std::int64_t quiet_from() const;
     void execute_one();
     void access(const PimCommand& command);
     void mode_access(const PimCommand& command);
@@ -146,8 +152,9 @@ class PimUnit final : public memory::controller::ChannelGuest {
     std::int64_t now_ = 0;                           // CK of the last command
     std::int64_t yielded_ = 0;                       // CK for which the channel is to be given back
     std::int64_t ended_ = 0;
+    std::int64_t passes_left_;   // the present one included
     std::int64_t last_row_ = 0;  // that was open, of the data
-    bool first_row_ = true;      // none has been opened yet
+    bool first_row_ = true;      // this pass has opened none yet
     bool away_ = false;          // it has been given back
     std::optional<std::int64_t> began_;
     std::optional<std::int64_t> left_;

@@ -51,6 +51,29 @@ workloads::RunResult run_on(const std::string& device, const std::string& gemm,
         fmt::format("device: {}\nworkload: {{gemm: {{{}}}}}\n", device, gemm), "test", overrides));
 }
 
+// A channel is refreshed once an interval of 3662 CK, whatever product is under way: that costs it
+// 197 CK, what it had begun, and the row opened again. A first product of its own meets the first
+// refresh of 16 channels, at a sixteenth of the interval, and none of 8.
+TEST(Session, ProductsInARowInTheBanksMeetRefreshesWhenTheyAreDue) {
+    const auto cycles = [](int vectors, int channels, const char* refresh) {
+        const auto gemm = fmt::format("M: {}, K: 256, N: 256, a: int8, b: int8, c: int16", vectors);
+        return static_cast<double>(run_on("lpddr5x_pim", gemm,
+                                          {{"device.memory.channels", fmt::format("{}", channels)},
+                                           {"device.memory.refresh", refresh}})
+                                       .cycles);
+    };
+    for (const int channels : {8, 16}) {
+        const double one = cycles(1, channels, "off");
+        EXPECT_EQ(cycles(1000, channels, "off"), 1000 * one);
+        const double intervals = 1000 * one / 3662;
+        EXPECT_GT(cycles(1000, channels, "on"), 1000 * one + intervals * 197) << channels;
+        EXPECT_LT(cycles(1000, channels, "on"), 1000 * one + intervals * (197 + 150)) << channels;
+    }
+    EXPECT_EQ(cycles(1, 8, "on"), cycles(1, 8, "off"));
+    EXPECT_GT(cycles(1, 16, "on"), cycles(1, 16, "off") + 197);
+    EXPECT_LT(cycles(1000, 16, "on"), cycles(1000, 8, "on"));
+}
+
 // Four rows of C on eight cores are mostly loads of B, which are asked for a block ahead.
 TEST(Session, ATinyProductOnAmxCoresTakesWhatVaryingItsKeysFavours) {
     const std::string gemm = "M: 4, K: 1, N: 115, a: int8, b: int8, c: int32";

@@ -11,7 +11,6 @@
 #include "arch/base/limit.hpp"
 #include "arch/base/units.hpp"
 #include "arch/pim/program_text.hpp"
-#include "workloads/attribution.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/keys.hpp"
 #include "workloads/pim/gemv/pim_run.hpp"
@@ -32,25 +31,6 @@ Json details_of(const PimPlacement& p, const PimConfig& pim) {
             {"row_blocks_per_bank", p.row_blocks},    {"banks", p.banks},
             {"registers_used", p.registers_used()},   {"registers", pim.all_registers()},
             {"page_needed_bytes", p.page_needed}};
-}
-
-// One vector's run stands for all.
-void repeat(RunResult& result, std::int64_t vectors) {
-    const auto times = static_cast<double>(vectors);
-    result.cycles *= vectors;
-    result.time_ns *= times;
-    for (auto& [component, states] : result.where) {
-        for (auto& [state, cycles] : states) {
-            cycles *= times;
-        }
-    }
-    for (auto& channel : result.banks->channels) {
-        for (arch::memory::port::BankCounts& bank : channel) {
-            bank.activates *= vectors;
-            bank.reads *= vectors;
-            bank.writes *= vectors;
-        }
-    }
 }
 
 std::string order_of(const PimPlacement& p) {
@@ -76,13 +56,14 @@ class GemvJob final : public Job {
             functional =
                 functional_gemv(gemv, placement_, case_.device.memory, pim, case_.run.seed);
         }
-        run_gemv(runner, case_, gemv, placement_, functional.get(), result);
+        // The weights are read once for all vectors.
+        run_gemv(runner, case_, gemv, placement_,
+                 arch::base::ceil_div(product_.vectors, placement_.vectors), functional.get(),
+                 result);
         if (result.status != Status::Ok) {
             return;
         }
-        // The weights are read once for all vectors.
         const double soc_ns = soc.roofline_ns(product_.macs(), gemv.bytes());
-        repeat(result, arch::base::ceil_div(product_.vectors, placement_.vectors));
         set_rates(result, product_.macs(), case_.device.memory.clock);
         result.speedup_over_soc = soc_ns / result.time_ns;
         result.details["soc_ns"] = soc_ns;
@@ -104,7 +85,6 @@ class GemvJob final : public Job {
         if (case_.problem.find<GemmProblem>() != nullptr) {
             result.details["vectors"] = product_.vectors;
         }
-        name_bottlenecks(result, "pim", "PIM: ");
         if (functional) {
             result.functional = functional->check();
             result.status = result.functional->match ? Status::Ok : Status::Mismatch;

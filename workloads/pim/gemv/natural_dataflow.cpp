@@ -8,7 +8,6 @@
 
 #include "arch/base/units.hpp"
 #include "arch/pim/program_text.hpp"
-#include "workloads/attribution.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/pim/gemv/pim_run.hpp"
 #include "workloads/pim/gemv/product.hpp"
@@ -177,7 +176,6 @@ class NaturalJob final : public Job {
         result.speedup_over_soc = soc_ns / result.time_ns;
         result.details["soc_ns"] = soc_ns;
         result.details["commands"] = program_.commands.size();
-        name_bottlenecks(result, "pim", "PIM: ");
     }
     std::string text() const override { return arch::pim::print(program_); }
 

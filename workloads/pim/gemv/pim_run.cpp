@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "arch/base/clock.hpp"
@@ -10,10 +11,14 @@
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "arch/pim/pim_controller.hpp"
 #include "arch/pim/pim_use.hpp"
+#include "workloads/attribution.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 
 using arch::memory::traffic::StreamDriver;
+using arch::pim::PimController;
+using arch::pim::PimState;
+using arch::pim::PimUnit;
 
 namespace {
 
@@ -49,6 +54,7 @@ class PimModel final : public Model {
     arch::base::Femtoseconds finish_time() const override { return controller_.finish_time(); }
     void add_bank_use(arch::memory::port::BankUse& use) const override { controller_.add_to(use); }
     bool borrows_channels() const override { return true; }
+    const PimController& controller() const { return controller_; }
     std::vector<std::string> not_exercised() const override {
         return arch::pim::not_exercised(config_, program_, rows_);
     }
@@ -59,8 +65,79 @@ class PimModel final : public Model {
     std::int64_t rows_;  // of a bank
     arch::base::EventQueue& queue_;
     arch::base::Femtoseconds origin_;
-    arch::pim::PimController controller_;
+    PimController controller_;
 };
+
+std::int64_t spent(const PimUnit& unit, PimState state) {
+    return unit.stats().time.spent(static_cast<std::size_t>(state));
+}
+
+// The others wait for the unit that ends last. What it does before and after says nothing.
+void name_bottlenecks_of_last(const PimController& controller, RunResult& result) {
+    const auto& units = controller.units();
+    const PimUnit& last =
+        **std::max_element(units.begin(), units.end(),
+                           [](const auto& a, const auto& b) { return a->ended() < b->ended(); });
+    std::vector<Cause> causes;
+    const auto& time = last.stats().time;
+    for (std::size_t state = 0; state < time.states().size(); ++state) {
+        if (static_cast<PimState>(state) != PimState::Idle) {
+            causes.emplace_back(static_cast<double>(time.spent(state)),
+                                fmt::format("PIM: {}", time.states()[state].name));
+        }
+    }
+    take_longest(result, std::move(causes));
+}
+
+// Which refreshes a program meets that is shorter than their interval is a matter of when it
+// begins.
+void note_refreshes(const PimController& controller, const arch::memory::device::MemoryConfig& dram,
+                    RunResult& result) {
+    if (!dram.refresh || controller.program_cycles() >= dram.timing.tREFI) {
+        return;
+    }
+    const auto& units = controller.units();
+    const auto met = std::count_if(units.begin(), units.end(), [](const auto& unit) {
+        return spent(*unit, PimState::Refresh) > 0;
+    });
+    result.notes.push_back(fmt::format(
+        "shorter than the {} CK between a channel's refreshes, which {} of {} channels meet here: "
+        "begun at another time, more or fewer do",
+        dram.timing.tREFI.count(), met, units.size()));
+}
+
+// How many of a product's repetitions to simulate: refreshes come at their own times, so that one
+// more or less of them should matter little.
+std::int64_t passes_of(const Case& a_case, const GemvProblem& gemv, const PimPlacement& placement,
+                       std::int64_t times) {
+    constexpr std::int64_t kIntervals = 16;
+    const auto& dram = a_case.device.memory;
+    const std::int64_t cycles =
+        closed_form_cycles(gemv, placement, dram, a_case.device.get<arch::pim::PimConfig>());
+    return std::min(times, arch::base::ceil_div(kIntervals * dram.timing.tREFI.count(),
+                                                std::max<std::int64_t>(cycles, 1)));
+}
+
+// What was simulated so many times stands for more.
+void scale(RunResult& result, double times) {
+    const auto scaled = [times](std::int64_t count) {
+        return static_cast<std::int64_t>(std::llround(static_cast<double>(count) * times));
+    };
+    result.cycles = scaled(result.cycles);
+    result.time_ns *= times;
+    for (auto& [component, states] : result.where) {
+        for (auto& [state, cycles] : states) {
+            cycles *= times;
+        }
+    }
+    for (auto& channel : result.banks->channels) {
+        for (arch::memory::port::BankCounts& bank : channel) {
+            bank.activates = scaled(bank.activates);
+            bank.reads = scaled(bank.reads);
+            bank.writes = scaled(bank.writes);
+        }
+    }
+}
 
 class ReadModel final : public Model {
   public:
@@ -117,8 +194,17 @@ void run_program(Runner& runner, const Case& a_case, const arch::pim::PimProgram
               .clock = dram.clock,
               .macs = macs,
               .in_banks = {"alu"}};
+    const PimModel* model = nullptr;
     plan.build = [&](Bench& bench) {
-        return std::make_unique<PimModel>(a_case, program, bench, listener);
+        auto built = std::make_unique<PimModel>(a_case, program, bench, listener);
+        model = built.get();
+        return built;
+    };
+    plan.collect = [&](RunEnd end) {
+        if (end == RunEnd::Finished) {
+            name_bottlenecks_of_last(model->controller(), result);
+            note_refreshes(model->controller(), dram, result);
+        }
     };
     runner.run(a_case, plan, result);
     result.memory.reset();  // the commands are the units'; `banks` counts them
@@ -131,18 +217,23 @@ void run_program(Runner& runner, const Case& a_case, const arch::pim::PimProgram
 }
 
 void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
-              const PimPlacement& placement, FunctionalGemv* functional, RunResult& result) {
+              const PimPlacement& placement, std::int64_t times, FunctionalGemv* functional,
+              RunResult& result) {
     const auto& pim = a_case.device.get<arch::pim::PimConfig>();
-    const arch::pim::PimProgram program = lower(gemv, placement, a_case.device.memory, pim);
-    run_program(runner, a_case, program, gemv.macs(), functional, result);
+    arch::pim::PimProgram program = lower(gemv, placement, a_case.device.memory, pim);
+    program.passes = passes_of(a_case, gemv, placement, times);
+    run_program(runner, a_case, program, gemv.macs() * static_cast<double>(program.passes),
+                functional, result);
     if (result.status != Status::Ok) {
         return;
     }
-    const double on_host_ns =
-        host_ns(a_case.device.get<arch::pim::SocConfig>(), pim, gemv, placement, result.time_ns);
-    result.time_ns += on_host_ns;
+    const double all = static_cast<double>(times);
+    scale(result, all / static_cast<double>(program.passes));
+    const double on_host_ns = host_ns(a_case.device.get<arch::pim::SocConfig>(), pim, gemv,
+                                      placement, result.time_ns / all);
+    result.time_ns += on_host_ns * all;
     result.details["rest_on_host_ns"] = on_host_ns;
-    set_rates(result, gemv.macs(), a_case.device.memory.clock);
+    set_rates(result, gemv.macs() * all, a_case.device.memory.clock);
 }
 
 PlainRead plain_read(Runner& runner, const Case& a_case, const GemvProblem& gemv) {

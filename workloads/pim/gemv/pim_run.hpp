@@ -18,13 +18,16 @@ double multiply_bound_ns(const Case& a_case, const Product& product);
 double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
                const GemvProblem& gemv, const PimPlacement& placement, double in_banks_ns);
 
-// Runs it, with the ordinary requests beside it where the case has any. Cycles and time are those
-// of the program and the reduction; `functional` may be null.
+// Runs it `times` in a row, with the ordinary requests beside it where the case has any. Cycles and
+// time are those of the program and the reduction; `functional` may be null. Of many, as many are
+// simulated as refreshes take to show, and stand for all.
 void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
-              const PimPlacement& placement, FunctionalGemv* functional, RunResult& result);
+              const PimPlacement& placement, std::int64_t times, FunctionalGemv* functional,
+              RunResult& result);
 
 // A program on every channel, with the ordinary requests of the case beside it where it has any.
-// Cycles and time are the program's; `listener` may be null.
+// Cycles and time are the program's, bottlenecks those of the unit that ended last; `listener` may
+// be null.
 void run_program(Runner& runner, const Case& a_case, const arch::pim::PimProgram& program,
                  double macs, arch::pim::PimListener* listener, RunResult& result);
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "workloads/attribution.hpp"
 #include "workloads/paths.hpp"
 #include "workloads/pim/gemv/pim_run.hpp"
 #include "workloads/pim/program/program_bytes.hpp"
@@ -103,7 +102,6 @@ class ProgramJob final : public Job {
         }
         add_not_exercised(result, {"pim.page"});  // a program says where its words are
         result.details["commands"] = program_.commands.size();
-        name_bottlenecks(result, "pim", "PIM: ");
         if (bytes) {
             result.functional = bytes->check();
             result.status = result.functional->match ? Status::Ok : Status::Mismatch;

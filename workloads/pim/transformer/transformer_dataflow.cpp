@@ -162,18 +162,17 @@ bool ModelJob::in_banks(Runner& runner, const Operator& op, double tokens, doubl
     const auto vectors = static_cast<std::int64_t>(tokens);
     const auto placement = gemv::placement_of(case_, op.gemv, vectors);
     RunResult run;
-    gemv::run_gemv(runner, case_, op.gemv, placement, nullptr, run);
+    gemv::run_gemv(runner, case_, op.gemv, placement,
+                   arch::base::ceil_div(vectors, placement.vectors), nullptr, run);
     if (run.status != Status::Ok) {
         result.status = run.status;
         result.deadlock = std::move(run.deadlock);
         return false;
     }
-    const auto times =
-        op.uses * static_cast<double>(arch::base::ceil_div(vectors, placement.vectors));
-    ns = run.time_ns * times;
+    ns = run.time_ns * op.uses;
     result.events += run.events;
     add_states(result, run,
-               times * (op.of_layer ? layers() : 1) * static_cast<double>(workload_.generate));
+               op.uses * (op.of_layer ? layers() : 1) * static_cast<double>(workload_.generate));
     return true;
 }
 
