@@ -579,6 +579,56 @@ TEST(AmxGemm, ConvolutionsGiveTheProduct) {
     }
 }
 
+ConvolutionProblem convolution(std::int64_t height, std::int64_t width, std::int64_t kh,
+                               std::int64_t kw) {
+    ConvolutionProblem conv;
+    conv.height = height;
+    conv.width = width;
+    conv.kh = kh;
+    conv.kw = kw;
+    conv.channels = 70;
+    conv.filters = 37;
+    return conv;
+}
+
+TEST(AmxGemm, JoinedRowsOfAConvolutionGiveTheProduct) {
+    for (const ConvolutionProblem& conv :
+         {convolution(7, 7, 3, 3), convolution(5, 3, 2, 5), convolution(6, 9, 1, 1)}) {
+        for (const auto partition : {AmxMapping::Partition::M, AmxMapping::Partition::MN}) {
+            for (const DataType c : {DataType::Int32, DataType::Int8}) {
+                ConvolutionProblem problem = conv;
+                problem.c = c;
+                AmxMapping mapping;
+                mapping.output_rows = AmxMapping::OutputRows::Joined;
+                mapping.partition = partition;
+                mapping.threads = 3;
+                mapping.prefetch_next = true;
+                const LoweredAmx lowered = lower(problem, mapping);
+                arch::memory::port::BackingStore store;
+                const AmxData data(problem, mapping, lowered, 11);
+                data.fill(store);
+                run(lowered, &store);
+                const ProductCheck check = data.check(store);
+                EXPECT_TRUE(check.match) << check.first_mismatch;
+            }
+        }
+    }
+}
+
+TEST(AmxGemm, TilesOfJoinedRowsRunOverTheirEnds) {
+    // 7 rows of 7 positions, 2 more between them that a filter of 3 reaches: 6 x 9 + 7 = 61, four
+    // tiles; apart seven. 9 taps, 2 k tiles, 3 tiles of filters.
+    const ConvolutionProblem conv = convolution(7, 7, 3, 3);
+    const auto rows = [&conv](AmxMapping::OutputRows output_rows) {
+        AmxMapping mapping;
+        mapping.output_rows = output_rows;
+        return run(lower(conv, mapping), nullptr).counters.dot_rows;
+    };
+    constexpr std::int64_t kEach = 9 * 2 * 3 * 16;
+    EXPECT_EQ(rows(AmxMapping::OutputRows::Joined), 4 * kEach);
+    EXPECT_EQ(rows(AmxMapping::OutputRows::Apart), 7 * kEach);
+}
+
 TEST(AmxGemm, MoreOfAResourceIsNeverSlower) {
     const LoweredAmx lowered = lower(gemm(128, 256, 128), AmxMapping{});
     const std::int64_t cycles = run(lowered, nullptr).cycles;

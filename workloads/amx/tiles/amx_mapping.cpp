@@ -49,6 +49,8 @@ void read_memory_keys(arch::base::config::Node& node, Map& map) {
     node.optional("a_nontemporal", map.a_nontemporal, "load A with TILELOADDT1");
     node.optional("b_nontemporal", map.b_nontemporal, "load B with TILELOADDT1");
     node.optional("prefetch_a", map.prefetch_a, distance, "prefetch A so many k steps ahead");
+    node.optional("prefetch_a_once", map.prefetch_a_once,
+                  "prefetch A with the first block of columns only: the others find it in the L2");
     node.optional("prefetch_b", map.prefetch_b, distance, "prefetch B so many k steps ahead");
     node.optional("prefetch_to", map.prefetch_l1, {{"l1", true}, {"l2", false}},
                   "where prefetches end");
@@ -100,6 +102,10 @@ void read_amx_mapping(arch::base::config::Node& node, AmxMapping& map) {
     node.optional("remainder", map.remainder,
                   {{"pad", Map::Remainder::Pad}, {"smaller", Map::Remainder::Smaller}},
                   "rows and columns that fill no tile: padded, or smaller tiles");
+    node.optional("output_rows", map.output_rows,
+                  {{"apart", Map::OutputRows::Apart}, {"joined", Map::OutputRows::Joined}},
+                  "of a convolution: each of whole tiles, or, at stride 1, tiles that run over the "
+                  "ends of rows, what lies between two rows computed and stored between them");
     node.optional("post", map.post,
                   {{"fused", Map::Post::Fused}, {"interleaved", Map::Post::Interleaved}},
                   "post-operations: after their block, or among the next one's products");

@@ -166,6 +166,22 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     return map;
 }
 
+AmxMapping whole_socket(const ConvolutionProblem& convolution, std::int64_t cores) {
+    constexpr std::int64_t kTileRows = 16;
+    AmxMapping map;
+    map.data_in = AmxMapping::DataIn::Memory;
+    map.partition = AmxMapping::Partition::MN;
+    map.order = AmxMapping::Order::Switched;
+    const std::int64_t apart = convolution.height * ceil_div(convolution.width, kTileRows);
+    if (convolution.stride == 1 && ceil_div(convolution.joined_rows(), kTileRows) <= apart) {
+        map.output_rows = AmxMapping::OutputRows::Joined;
+        map.prefetch_next = convolution.a != DataType::F32;
+    }
+    map.threads = std::min(cores, shared_shape(convolution, map).m / (map.m_acc * kTileRows) *
+                                      ceil_div(convolution.filters, map.n_acc * kTileRows));
+    return map;
+}
+
 namespace {
 
 TileCounts tiles_of(const GemmProblem& gemm) {
