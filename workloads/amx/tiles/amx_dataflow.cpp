@@ -488,7 +488,7 @@ class AmxDataflow final : public Dataflow {
             best.mapping = {*this, whole_socket(a_case.problem.get<ConvolutionProblem>(), cores)};
             return best;
         }
-        best.mapping = {*this, whole_socket(*gemm, 2, 2, cores)};
+        best.mapping = {*this, whole_socket(*gemm, cores)};
         if (steps_of(*gemm) > kMostSteps) {
             return best;
         }
@@ -532,6 +532,14 @@ class AmxDataflow final : public Dataflow {
             if (const auto time_ns = time_of({*this, asked}, a_case, runner, least_ns)) {
                 least_ns = *time_ns;
                 best.mapping = {*this, asked};
+            }
+        }
+        AmxMapping unasked = best.mapping.get<AmxMapping>();  // of A
+        if (std::exchange(unasked.prefetch_a, 0) > 0) {
+            unasked.prefetch_a_once = false;
+            if (const auto time_ns = time_of({*this, unasked}, a_case, runner, least_ns)) {
+                least_ns = *time_ns;
+                best.mapping = {*this, unasked};
             }
         }
         constexpr double kFewestSteps = 6'000;  // simulated in some milliseconds

@@ -78,9 +78,8 @@ std::vector<std::string> problems_of(const GemmProblem& gemm, const AmxMapping& 
                                      std::int64_t cores);
 
 // Shares of n among the mapping's threads, of a partition of m and n: as given, or those with which
-// the busiest thread computes, then reads least. Each has as many shares of m as there are threads
-// for; threads that are left have no work, which is chosen only where others compute an eighth
-// less.
+// the busiest thread is expected to take least. Each has as many shares of m as there are threads
+// for; threads that are left have no work.
 std::int64_t shares_of_n(const GemmProblem& gemm, const AmxMapping& mapping);
 
 // B is decompressed at run time: sparse weights, and int8 ones of a product of bf16.

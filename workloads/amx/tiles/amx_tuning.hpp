@@ -12,6 +12,8 @@ namespace tilesim::workloads::amx::tiles {
 AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
                         std::int64_t cores);
 
+// Its blocks of the shape expected to be fastest.
+AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t cores);
 // The convolution likewise, its output rows joined where that makes fewer tiles.
 AmxMapping whole_socket(const ConvolutionProblem& convolution, std::int64_t cores);
 
