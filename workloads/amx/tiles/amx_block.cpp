@@ -196,6 +196,7 @@ void BlockWriter::ring_steps(const AccumulatorBlock& block, bool interleaves_sto
 void BlockWriter::add_prefetches(const AccumulatorBlock& block, const Step& step,
                                  const TileProblem::Next& next) {
     const Address k = sum(block.k, step.k);
+    const Address taps = problem_.taps.empty() ? Address{} : step.b;
     // Every block of rows takes its part of each tile of the next columns.
     constexpr std::int64_t kLine = kRowBytes;
     const std::int64_t blocks = std::max<std::int64_t>(
@@ -203,8 +204,9 @@ void BlockWriter::add_prefetches(const AccumulatorBlock& block, const Step& step
     const std::int64_t lines = arch::base::ceil_div(next.lines, blocks);
     const std::int64_t part = next.lines * kLine / blocks;
     for (std::int64_t n = 0; n < map_.n_acc; ++n) {
-        const Address tile = sum(sum(scaled(block.n, next.n, next.base + n * next.n), k, next.k),
-                                 block.m, arch::base::ceil_div(part, map_.m_acc));
+        const Address column = sum(scaled(block.n, next.n, next.base + n * next.n), taps);
+        const Address tile =
+            sum(sum(column, k, next.k), block.m, arch::base::ceil_div(part, map_.m_acc));
         for (std::int64_t line = 0; line < lines; ++line) {
             prefetch(tile.plus(line * kLine), Opcode::Prefetcht2);
         }
@@ -243,7 +245,9 @@ void BlockWriter::load_a(const AccumulatorBlock& block, const Step& step, std::i
     address = sum(address, step.a);
     tile(map_.a_nontemporal ? Opcode::Tileloaddt1 : Opcode::Tileloadd, a_tile(m), address,
          problem_.a_row);
-    prefetch(address, problem_.a_row, block.rows, map_.prefetch_a, problem_.a_k);
+    if (block.prefetches_a) {
+        prefetch(address, problem_.a_row, block.rows, map_.prefetch_a, problem_.a_k);
+    }
 }
 
 void BlockWriter::load_b(const AccumulatorBlock& block, const Step& step, std::int64_t n) {

@@ -77,6 +77,7 @@ struct AccumulatorBlock {
     arch::amx::program::Address k;      // first k tile
     std::int64_t k_tiles = 0;
     std::int64_t next_count = 0;  // tiles across of the next block, decompressed with the last step
+    bool prefetches_a = true;     // where the mapping does: not where an earlier block has
 };
 
 class BlockWriter {

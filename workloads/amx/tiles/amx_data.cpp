@@ -181,8 +181,7 @@ std::int64_t AmxData::b_address(std::int64_t tap, std::int64_t k, std::int64_t n
 }
 
 std::int64_t AmxData::c_address(std::int64_t m, std::int64_t n) const {
-    const std::int64_t group = conv_.height == 1 ? 0 : lowered_.m * lowered_.c_row;
-    return lowered_.c + m / conv_.width * group + m % conv_.width * lowered_.c_row +
+    return lowered_.c + m / conv_.width * lowered_.c_group + m % conv_.width * lowered_.c_row +
            n * bytes_of(gemm_.c);
 }
 

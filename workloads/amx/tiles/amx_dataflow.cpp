@@ -343,8 +343,19 @@ class AmxJob final : public Job {
 };
 
 // Direct convolutions read A in place, pixel by pixel, and B tap by tap.
-void check_convolution(const AmxMapping& map, std::vector<Refusal>& refusals) {
+void check_convolution(const ConvolutionProblem& convolution, const AmxMapping& map,
+                       std::vector<Refusal>& refusals) {
     using Map = AmxMapping;
+    const bool joined = map.output_rows == Map::OutputRows::Joined;
+    if (joined && convolution.stride != 1) {
+        refusals.push_back(
+            {"mapping", fmt::format("amx.output_rows: must be apart with a stride of {}: the "
+                                    "positions of two rows are one column at stride 1 only",
+                                    convolution.stride)});
+    }
+    if (joined && map.a_padding != 0) {
+        refusals.push_back({"mapping", "amx.a_padding: must be 0 with output_rows: joined"});
+    }
     if (map.b_layout != Map::BLayout::Packed) {
         refusals.push_back(
             {"mapping", fmt::format("amx.b_layout: must be packed for a convolution, not {}",
@@ -358,8 +369,12 @@ void check_convolution(const AmxMapping& map, std::vector<Refusal>& refusals) {
         refusals.push_back(
             {"mapping", "amx.partition: must be m (output rows) or n for a convolution"});
     }
-    if (map.prefetch_next) {
-        refusals.push_back({"mapping", "amx.prefetch_next: must be off for a convolution"});
+    if (map.prefetch_next && !joined) {
+        refusals.push_back(
+            {"mapping", "amx.prefetch_next: a convolution needs output_rows: joined for it"});
+    }
+    if (map.prefetch_first) {
+        refusals.push_back({"mapping", "amx.prefetch_first: must be off for a convolution"});
     }
     if (map.kc != 0) {
         refusals.push_back(
@@ -411,17 +426,12 @@ class AmxProgramKind final : public ProblemKind {
     }
 };
 
-// A GEMM of the problem's types.
+// The GEMM, or that of a convolution's row and tap.
 GemmProblem types_of(const Problem& problem) {
     if (const auto* gemm = problem.find<GemmProblem>()) {
         return *gemm;
     }
-    const auto& convolution = problem.get<ConvolutionProblem>();
-    GemmProblem gemm;
-    gemm.a = convolution.a;
-    gemm.b = convolution.b;
-    gemm.c = convolution.c;
-    return gemm;
+    return gemm_of(problem.get<ConvolutionProblem>());
 }
 
 class AmxDataflow final : public Dataflow {
@@ -456,7 +466,9 @@ class AmxDataflow final : public Dataflow {
                      fmt::format("a convolution's weights have its input's type, {}, not {}",
                                  name_of(convolution->a), name_of(convolution->b))});
             }
-            check_convolution(map, refusals);
+            check_convolution(*convolution, map, refusals);
+        } else if (map.output_rows == AmxMapping::OutputRows::Joined) {
+            refusals.push_back({"mapping", "amx.output_rows: only a convolution has output rows"});
         }
         for (std::string& problem :
              problems_of(types_of(a_case.problem), map, a_case.device.get<AmxConfig>().cores)) {
@@ -473,13 +485,10 @@ class AmxDataflow final : public Dataflow {
         const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
         Choice best{{*this, AmxMapping{}}, "no mapping given: see `mapping`"};
         if (gemm == nullptr) {
-            AmxMapping mapping;
-            mapping.data_in = AmxMapping::DataIn::Memory;
-            mapping.threads = std::min(cores, a_case.problem.get<ConvolutionProblem>().height);
-            best.mapping = {*this, mapping};
+            best.mapping = {*this, whole_socket(a_case.problem.get<ConvolutionProblem>(), cores)};
             return best;
         }
-        best.mapping = {*this, whole_socket(*gemm, 2, 2, cores)};
+        best.mapping = {*this, whole_socket(*gemm, cores)};
         if (steps_of(*gemm) > kMostSteps) {
             return best;
         }
@@ -523,6 +532,14 @@ class AmxDataflow final : public Dataflow {
             if (const auto time_ns = time_of({*this, asked}, a_case, runner, least_ns)) {
                 least_ns = *time_ns;
                 best.mapping = {*this, asked};
+            }
+        }
+        AmxMapping unasked = best.mapping.get<AmxMapping>();  // of A
+        if (std::exchange(unasked.prefetch_a, 0) > 0) {
+            unasked.prefetch_a_once = false;
+            if (const auto time_ns = time_of({*this, unasked}, a_case, runner, least_ns)) {
+                least_ns = *time_ns;
+                best.mapping = {*this, unasked};
             }
         }
         constexpr double kFewestSteps = 6'000;  // simulated in some milliseconds

@@ -402,6 +402,26 @@ std::int64_t c_row_of(const GemmProblem& gemm, const AmxMapping& map, std::int64
 
 }  // namespace
 
+GemmProblem gemm_of(const ConvolutionProblem& conv) {
+    GemmProblem gemm;
+    gemm.m = conv.width;
+    gemm.k = conv.channels;
+    gemm.n = conv.filters;
+    gemm.a = conv.a;
+    gemm.b = conv.b;
+    gemm.c = conv.c;
+    return gemm;
+}
+
+GemmProblem shared_shape(const ConvolutionProblem& conv, const AmxMapping& map) {
+    GemmProblem gemm = gemm_of(conv);
+    const std::int64_t width = map.m_acc * kMaxRows;
+    gemm.m = map.output_rows == AmxMapping::OutputRows::Joined
+                 ? ceil_div(conv.joined_rows(), width) * width
+                 : conv.height * width;
+    return gemm;
+}
+
 void read_convolution(arch::base::config::Node& node, ConvolutionProblem& p) {
     const arch::base::config::Range size{1, 1 << 14};
     const arch::base::config::Range tap{1, 16};
@@ -444,13 +464,10 @@ LoweredAmx lower(const GemmProblem& gemm, const AmxMapping& map, std::uint64_t s
 LoweredAmx lower(const ConvolutionProblem& conv, const AmxMapping& map) {
     LoweredAmx l;
     Pages layout;
-    GemmProblem gemm;
-    gemm.m = conv.width;
-    gemm.k = conv.channels;
-    gemm.n = conv.filters;
-    gemm.a = conv.a;
-    gemm.b = conv.b;
-    gemm.c = conv.c;
+    const bool joined = map.output_rows == AmxMapping::OutputRows::Joined;
+    const std::int64_t groups = joined ? 1 : conv.height;
+    GemmProblem gemm = gemm_of(conv);
+    gemm.m = joined ? conv.joined_rows() : conv.width;
     l.k_tile = kRowBytes / stored_bytes(gemm.a);
     const std::int64_t k_tiles = ceil_div(gemm.k, l.k_tile);
     const std::int64_t pixel = k_tiles * kRowBytes;
@@ -462,21 +479,27 @@ LoweredAmx lower(const ConvolutionProblem& conv, const AmxMapping& map) {
     l.a_row = conv.stride * pixel;
     l.b_row = kRowBytes;
     l.c_row = c_row_of(gemm, map, l.n);
+    l.c_group = (joined ? conv.input_width() : l.m) * l.c_row;
     // Tiles that reach beyond the right edge read on: the last row needs room.
-    place(l, layout, gemm, map, conv.input_height() * row + l.m * l.a_row, k_tiles * taps);
+    const std::int64_t beyond = (joined ? kMaxRows : l.m) * l.a_row;
+    place(l, layout, gemm, map, conv.input_height() * row + beyond, k_tiles * taps);
     l.c_copy = 0;
-    l.c = layout.take("output", conv.height * l.m * l.c_row);
+    l.c = layout.take("output", groups * l.m * l.c_row);
     TileProblem p = problem_of(gemm, map, l, k_tiles);
-    p.row_groups = conv.height;
+    p.row_groups = groups;
     p.a_group = conv.stride * row;
-    p.c_group = l.m * l.c_row;
+    p.c_group = l.c_group;
     p.b_n = p.b_block = taps * k_tiles * kTileBytes;
+    for (TileProblem::Next& next : p.next) {
+        next.base = p.b + map.n_acc * p.b_n;
+        next.n = p.b_n;
+    }
     p.taps = {{"kh", conv.kh, row, conv.kw * k_tiles * kTileBytes},
               {"kw", conv.kw, pixel, k_tiles * kTileBytes}};
     l.padding_waste =
-        1.0 - conv.macs() / (static_cast<double>(conv.height * l.m) * static_cast<double>(l.n) *
+        1.0 - conv.macs() / (static_cast<double>(groups * l.m) * static_cast<double>(l.n) *
                              static_cast<double>(l.k * taps));
-    write_programs(l, p, gemm, map, layout, taps);
+    write_programs(l, p, shared_shape(conv, map), map, layout, taps);
     return l;
 }
 

@@ -21,11 +21,19 @@ struct ConvolutionProblem {
 
     std::int64_t input_height() const { return (height - 1) * stride + kh; }
     std::int64_t input_width() const { return (width - 1) * stride + kw; }
+    // From the first output position to the last, what lies between rows included; stride 1.
+    std::int64_t joined_rows() const { return (height - 1) * input_width() + width; }
     double macs() const {
         return static_cast<double>(height * width) * static_cast<double>(channels * filters) *
                static_cast<double>(kh * kw);
     }
 };
+
+// The product of one output row and one filter tap.
+GemmProblem gemm_of(const ConvolutionProblem& convolution);
+// What threads share out: a convolution's joined rows, or a block of accumulators' for each of its
+// output rows, which stay whole.
+GemmProblem shared_shape(const ConvolutionProblem& convolution, const AmxMapping& mapping);
 
 void read_convolution(arch::base::config::Node& node, ConvolutionProblem& convolution);
 
@@ -46,7 +54,8 @@ struct LoweredAmx {
     std::int64_t nibbles = 0;                                   // the mask of int4 weights
     std::int64_t a_row = 0, b_row = 0, c_row = 0, raw_row = 0;  // bytes
     std::int64_t a_part = 0, b_part = 0;                        // between the parts of f32 operands
-    std::int64_t c_copy = 0;  // between the threads' copies of C; 0: one C
+    std::int64_t c_group = 0;  // bytes between a convolution's output rows
+    std::int64_t c_copy = 0;   // between the threads' copies of C; 0: one C
     // Sparse B: which bytes of each line are there (bit i: byte i), and where those lie.
     std::vector<std::uint64_t> line_masks;
     arch::amx::program::AddressTable lines;

@@ -497,29 +497,60 @@ TEST(AmxGemm, EveryPartitionGivesTheProduct) {
     }
 }
 
-// 16 x 16 blocks of 32 x 32. All of 31 threads make a grid of rows alone, whose 16 busy threads
-// have 16 blocks each; of 7 x 4 each has 3 x 4, a quarter less. 32 x 16 blocks on 21 threads: of
-// 7 x 3 each has 5 x 6, of 5 x 4 it has 7 x 4, a fifteenth less, for which none is left idle.
-TEST(AmxGemm, AGridLeavesThreadsIdleWhereOthersComputeAnEighthLess) {
+// Cycles a k tile: results / 12, 8 a row of A, 3 a column of B. 16 x 16 blocks of 32 x 32 on 31
+// threads: of 10 x 3 each has 2 x 6 blocks (1024 + 512 + 576), of 7 x 4 it has 3 x 4 (1024 + 768 +
+// 384), of 31 x 1 1 x 16 (1365 + 256 + 1536). 32 x 16 blocks on 21: of 7 x 3 each has 5 x 6 (4416),
+// of 5 x 4 7 x 4 (4565), of 10 x 2 4 x 8 (4522).
+TEST(AmxGemm, AGridLeavesThreadsIdleWhereOthersTakeLess) {
     const GemmProblem problem = gemm(512, 64, 512);
     AmxMapping mapping;
     mapping.partition = AmxMapping::Partition::MN;
     mapping.threads = 31;
-    EXPECT_EQ(shares_of_n(problem, mapping), 4);
+    EXPECT_EQ(shares_of_n(problem, mapping), 3);
     const LoweredAmx lowered = lower(problem, mapping);
-    EXPECT_FALSE(lowered.programs[27].statements.empty());
-    EXPECT_TRUE(lowered.programs[28].statements.empty());
+    EXPECT_FALSE(lowered.programs[29].statements.empty());
+    EXPECT_TRUE(lowered.programs[30].statements.empty());
     mapping.threads = 21;
     EXPECT_EQ(shares_of_n(gemm(1024, 64, 512), mapping), 3);
 }
 
-// 32 x 16 blocks on 53 threads: of 3 x 16 the busiest has 11 x 1 blocks, of 13 x 4 it has 3 x 4,
-// one more, but reads 7 instead of 12 rows of blocks.
-TEST(AmxGemm, AGridThatLeavesThreadsIdleIsOneThatReadsLittle) {
+// 16 x 16 blocks on 4 threads: 4 x 1 has 4 x 16 blocks, 2 x 2 8 x 8: as many, which take fewer rows
+// and columns, but more rows of A. 64 x 64 blocks on 56: 11 x 5 has 6 x 13, 8 x 7 8 x 10.
+TEST(AmxGemm, AGridSparesRowsOfARatherThanColumnsOfB) {
     AmxMapping mapping;
     mapping.partition = AmxMapping::Partition::MN;
-    mapping.threads = 53;
-    EXPECT_EQ(shares_of_n(gemm(1024, 64, 512), mapping), 4);
+    mapping.threads = 4;
+    EXPECT_EQ(shares_of_n(gemm(512, 64, 512), mapping), 1);
+    mapping.threads = 56;
+    EXPECT_EQ(shares_of_n(gemm(2048, 64, 2048), mapping), 5);
+}
+
+// Rows of A are asked for with the first of two blocks of columns: 4 x 2 tiles of 16 lines.
+TEST(AmxGemm, AIsPrefetchedWithTheFirstBlockOfColumnsOnly) {
+    const auto prefetches = [](bool once) {
+        const auto instructions = [once](std::int64_t distance) {
+            AmxMapping mapping;
+            mapping.prefetch_a = distance;
+            mapping.prefetch_a_once = once;
+            return run(lower(gemm(64, 128, 64), mapping), nullptr).counters.instructions;
+        };
+        return instructions(2) - instructions(0);
+    };
+    constexpr std::int64_t kLines = 4 * 2 * 16;
+    EXPECT_EQ(prefetches(true), kLines);
+    EXPECT_EQ(prefetches(false), 2 * kLines);
+}
+
+TEST(AmxGemm, PrefetchingAOnceGivesTheProduct) {
+    AmxMapping mapping;
+    mapping.prefetch_a = 3;
+    mapping.prefetch_a_once = true;
+    expect_product(gemm(101, 270, 89), mapping);
+    mapping.remainder = AmxMapping::Remainder::Smaller;
+    mapping.nc = 32;
+    mapping.kc = 128;
+    expect_product(gemm(101, 270, 21), mapping);
+    expect_product(gemm(101, 270, 7), mapping);
 }
 
 TEST(AmxGemm, GridsWithIdleThreadsGiveTheProduct) {
@@ -577,6 +608,56 @@ TEST(AmxGemm, ConvolutionsGiveTheProduct) {
         EXPECT_LT(run_with(8, AmxMapping::Partition::M), alone / 3);
         EXPECT_LT(run_with(2, AmxMapping::Partition::N), alone);
     }
+}
+
+ConvolutionProblem convolution(std::int64_t height, std::int64_t width, std::int64_t kh,
+                               std::int64_t kw) {
+    ConvolutionProblem conv;
+    conv.height = height;
+    conv.width = width;
+    conv.kh = kh;
+    conv.kw = kw;
+    conv.channels = 70;
+    conv.filters = 37;
+    return conv;
+}
+
+TEST(AmxGemm, JoinedRowsOfAConvolutionGiveTheProduct) {
+    for (const ConvolutionProblem& conv :
+         {convolution(7, 7, 3, 3), convolution(5, 3, 2, 5), convolution(6, 9, 1, 1)}) {
+        for (const auto partition : {AmxMapping::Partition::M, AmxMapping::Partition::MN}) {
+            for (const DataType c : {DataType::Int32, DataType::Int8}) {
+                ConvolutionProblem problem = conv;
+                problem.c = c;
+                AmxMapping mapping;
+                mapping.output_rows = AmxMapping::OutputRows::Joined;
+                mapping.partition = partition;
+                mapping.threads = 3;
+                mapping.prefetch_next = true;
+                const LoweredAmx lowered = lower(problem, mapping);
+                arch::memory::port::BackingStore store;
+                const AmxData data(problem, mapping, lowered, 11);
+                data.fill(store);
+                run(lowered, &store);
+                const ProductCheck check = data.check(store);
+                EXPECT_TRUE(check.match) << check.first_mismatch;
+            }
+        }
+    }
+}
+
+TEST(AmxGemm, TilesOfJoinedRowsRunOverTheirEnds) {
+    // 7 rows of 7 positions, 2 more between them that a filter of 3 reaches: 6 x 9 + 7 = 61, four
+    // tiles; apart seven. 9 taps, 2 k tiles, 3 tiles of filters.
+    const ConvolutionProblem conv = convolution(7, 7, 3, 3);
+    const auto rows = [&conv](AmxMapping::OutputRows output_rows) {
+        AmxMapping mapping;
+        mapping.output_rows = output_rows;
+        return run(lower(conv, mapping), nullptr).counters.dot_rows;
+    };
+    constexpr std::int64_t kEach = 9 * 2 * 3 * 16;
+    EXPECT_EQ(rows(AmxMapping::OutputRows::Joined), 4 * kEach);
+    EXPECT_EQ(rows(AmxMapping::OutputRows::Apart), 7 * kEach);
 }
 
 TEST(AmxGemm, MoreOfAResourceIsNeverSlower) {

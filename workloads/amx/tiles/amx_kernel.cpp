@@ -140,14 +140,23 @@ class Generator {
                       std::int64_t n_partial, const Address& m, std::int64_t m_tiles,
                       std::int64_t m_partial) {
         const auto columns = [&](const std::function<void(AccumulatorBlock)>& body) {
-            blocks("n", n, n_tiles, n_partial, map_.n_acc,
-                   [&](const Address& at, std::int64_t count, std::int64_t width) {
-                       AccumulatorBlock inner = block;
-                       inner.n = at;
-                       inner.n_count = count;
-                       inner.columns = width;
-                       body(inner);
-                   });
+            const auto from = [&](const Address& start, std::int64_t tiles, std::int64_t partial,
+                                  bool first) {
+                blocks("n", start, tiles, partial, map_.n_acc,
+                       [&](const Address& at, std::int64_t count, std::int64_t width) {
+                           AccumulatorBlock inner = block;
+                           inner.n = at;
+                           inner.n_count = count;
+                           inner.columns = width;
+                           inner.prefetches_a = first;
+                           body(inner);
+                       });
+            };
+            const std::int64_t apart = map_.prefetch_a_once ? std::min(n_tiles, map_.n_acc) : 0;
+            if (apart > 0) {
+                from(n, apart, 0, true);
+            }
+            from(n.plus(apart), n_tiles - apart, n_partial, apart == 0);
         };
         const auto rows = [&](const AccumulatorBlock& outer,
                               const std::function<void(AccumulatorBlock)>& body) {

@@ -49,6 +49,8 @@ void read_memory_keys(arch::base::config::Node& node, Map& map) {
     node.optional("a_nontemporal", map.a_nontemporal, "load A with TILELOADDT1");
     node.optional("b_nontemporal", map.b_nontemporal, "load B with TILELOADDT1");
     node.optional("prefetch_a", map.prefetch_a, distance, "prefetch A so many k steps ahead");
+    node.optional("prefetch_a_once", map.prefetch_a_once,
+                  "prefetch A with the first block of columns only: the others find it in the L2");
     node.optional("prefetch_b", map.prefetch_b, distance, "prefetch B so many k steps ahead");
     node.optional("prefetch_to", map.prefetch_l1, {{"l1", true}, {"l2", false}},
                   "where prefetches end");
@@ -90,8 +92,8 @@ void read_amx_mapping(arch::base::config::Node& node, AmxMapping& map) {
                    {"mn", Map::Partition::MN}},
                   "the dimension, or two, that are shared out");
     node.optional("threads_n", map.threads_n, {0, 256},
-                  "shares of n with partition mn; 0: with which a thread computes, then reads "
-                  "least, threads left idle where that is an eighth less to compute");
+                  "shares of n with partition mn; 0: with which the busiest thread is expected to "
+                  "take least for its products and lines, be it that others are left idle");
     node.optional("outer", map.outer, {{"n", Map::Outer::N}, {"m", Map::Outer::M}},
                   "outer loop over blocks of accumulators");
     node.optional("mc", map.mc, size, "rows of a cache block; 0: all");
@@ -100,6 +102,10 @@ void read_amx_mapping(arch::base::config::Node& node, AmxMapping& map) {
     node.optional("remainder", map.remainder,
                   {{"pad", Map::Remainder::Pad}, {"smaller", Map::Remainder::Smaller}},
                   "rows and columns that fill no tile: padded, or smaller tiles");
+    node.optional("output_rows", map.output_rows,
+                  {{"apart", Map::OutputRows::Apart}, {"joined", Map::OutputRows::Joined}},
+                  "of a convolution: each of whole tiles, or, at stride 1, tiles that run over the "
+                  "ends of rows, what lies between two rows computed and stored between them");
     node.optional("post", map.post,
                   {{"fused", Map::Post::Fused}, {"interleaved", Map::Post::Interleaved}},
                   "post-operations: after their block, or among the next one's products");
@@ -140,25 +146,21 @@ std::int64_t registers_of(const Map& map) {
 
 namespace {
 
-// What the busiest thread of a grid has to do.
-struct Share {
-    std::int64_t across = 1;  // shares of n
-    std::int64_t products = INT64_MAX;
-    std::int64_t rows = INT64_MAX;  // of A, and columns of B
-
-    // Cycles of a k tile, about: 16 x 16 results take TMUL 16, a line from the L3 takes the fill
-    // buffers 4.
-    std::int64_t cycles() const { return products / arch::amx::program::kMaxRows + 4 * rows; }
-};
-
-Share share_of(const GemmProblem& gemm, const Map& map, std::int64_t across) {
+// What the busiest thread of a grid of m and n has to do, in cycles of a k tile, about.
+std::int64_t cycles_of(const GemmProblem& gemm, const Map& map, std::int64_t across) {
     const auto extent = [](std::int64_t size, std::int64_t tiles, std::int64_t shares) {
         const std::int64_t width = tiles * arch::amx::program::kMaxRows;
         return arch::base::ceil_div(arch::base::ceil_div(size, width), shares) * width;
     };
     const std::int64_t m = extent(gemm.m, map.m_acc, map.threads / across);
     const std::int64_t n = extent(gemm.n, map.n_acc, across);
-    return {across, m * n, m + n};
+    // Of 2 x 2 tiles each product takes sixteen lines at 48 B/cycle, which is more than TMUL's 16.
+    // A line of A comes as DRAM gives it to one core, 8 B/cycle; one of B was prefetched, which
+    // takes 2 to 4 cycles.
+    constexpr std::int64_t kResultsACycle = 12;  // 16 x 16 in 16 lines / (48 B / 64 B)
+    constexpr std::int64_t kLineOfA = 8;
+    constexpr std::int64_t kLineOfB = 3;
+    return m * n / kResultsACycle + kLineOfA * m + kLineOfB * n;
 }
 
 }  // namespace
@@ -167,23 +169,13 @@ std::int64_t shares_of_n(const GemmProblem& gemm, const Map& map) {
     if (map.threads_n > 0) {
         return map.threads_n;
     }
-    Share best;  // of the grids that take every thread
-    for (std::int64_t across = 1; across <= map.threads; ++across) {
-        const Share share = share_of(gemm, map, across);
-        if (map.threads % across == 0 &&
-            std::pair{share.products, share.rows} < std::pair{best.products, best.rows}) {
-            best = share;
+    std::int64_t best = 1;
+    for (std::int64_t across = 2; across <= map.threads; ++across) {
+        if (cycles_of(gemm, map, across) < cycles_of(gemm, map, best)) {
+            best = across;
         }
     }
-    // Threads left idle do not help to read, either: there has to be an eighth less to compute.
-    const std::int64_t little = best.products - best.products / 8;
-    for (std::int64_t across = 1; across <= map.threads; ++across) {
-        const Share share = share_of(gemm, map, across);
-        if (share.products <= little && share.cycles() < best.cycles()) {
-            best = share;
-        }
-    }
-    return best.across;
+    return best;
 }
 
 namespace {

@@ -31,6 +31,9 @@ struct AmxMapping {
     enum class Remainder { Pad, Smaller };
     enum class Post { Fused, Interleaved };
     enum class Decompress { Ahead, Interleaved };  // where B is compressed
+    // Of a convolution. Joined: at stride 1 the positions of all output rows, those that the filter
+    // reaches over a row's end included, are one long M.
+    enum class OutputRows { Apart, Joined };
 
     std::int64_t m_acc = 2;
     std::int64_t n_acc = 2;
@@ -49,12 +52,14 @@ struct AmxMapping {
     bool b_nontemporal = false;
     std::int64_t prefetch_a = 0;  // k steps ahead; 0: none
     std::int64_t prefetch_b = 0;
-    bool prefetch_l1 = true;      // otherwise into the L2 only
-    bool prefetch_next = false;   // B of the next block of columns, into the L2
-    bool prefetch_first = false;  // of the first one too, in front
+    bool prefetch_a_once = false;  // with the first block of columns only
+    bool prefetch_l1 = true;       // otherwise into the L2 only
+    bool prefetch_next = false;    // B of the next block of columns, into the L2
+    bool prefetch_first = false;   // of the first one too, in front
     Decompress decompress = Decompress::Ahead;
     std::int64_t decompress_steps = 1;  // k steps from interleaved decompression to its products
     Remainder remainder = Remainder::Pad;
+    OutputRows output_rows = OutputRows::Apart;
     Post post = Post::Fused;
     bool relu = true;  // among the post-operations
     bool a_signed = true;
@@ -73,9 +78,8 @@ std::vector<std::string> problems_of(const GemmProblem& gemm, const AmxMapping& 
                                      std::int64_t cores);
 
 // Shares of n among the mapping's threads, of a partition of m and n: as given, or those with which
-// the busiest thread computes, then reads least. Each has as many shares of m as there are threads
-// for; threads that are left have no work, which is chosen only where others compute an eighth
-// less.
+// the busiest thread is expected to take least. Each has as many shares of m as there are threads
+// for; threads that are left have no work.
 std::int64_t shares_of_n(const GemmProblem& gemm, const AmxMapping& mapping);
 
 // B is decompressed at run time: sparse weights, and int8 ones of a product of bf16.

@@ -120,6 +120,17 @@ std::int64_t part_of(std::int64_t extent, std::int64_t most, std::int64_t step) 
     return parts > 1 ? ceil_div(steps, parts) * step : 0;
 }
 
+// A, which the first block of columns reads from memory: a block of rows ahead, or where that is
+// far (the manual asks for some 100 products) some steps, as long as DRAM takes.
+void prefetch_first_rows(AmxMapping& map, std::int64_t k_tiles) {
+    constexpr std::int64_t kMostProducts = 100;
+    constexpr std::int64_t kSteps = 8;
+    const bool near = k_tiles * map.m_acc * map.n_acc <= kMostProducts;
+    map.prefetch_a = near ? map.m_acc * k_tiles : kSteps;
+    map.prefetch_a_once = true;
+    map.prefetch_l1 = false;
+}
+
 }  // namespace
 
 AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
@@ -155,6 +166,9 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     const std::int64_t c_row = ceil_div(gemm.n, kTileRows) * kTileRows * bytes_of(gemm.c);
     map.c_padding = c_row % (2 * kLine) == 0 ? kLine : 0;
     map.prefetch_next = map.b_layout == AmxMapping::BLayout::Packed && gemm.a != DataType::F32;
+    if (!compressed && gemm.a != DataType::F32) {
+        prefetch_first_rows(map, ceil_div(gemm.k, k_tile_of(gemm)));
+    }
     if (gemm.m < kTileRows) {  // one configuration does, and shorter tiles read fewer lines
         map.remainder = AmxMapping::Remainder::Smaller;
     }
@@ -163,6 +177,32 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
         map.decompress = AmxMapping::Decompress::Interleaved;
         map.decompress_steps = gemm.b == DataType::Int4 ? 2 : 3;  // int4: two lines at a time
     }
+    return map;
+}
+
+AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t cores) {
+    constexpr std::int64_t kTileRows = 16;
+    // Three or four tiles of columns are one block where a core has more rows of A than columns of
+    // B: A is passed over once.
+    const std::int64_t columns = ceil_div(gemm.n, kTileRows);
+    const bool one_pass = (columns == 3 || columns == 4) && gemm.m / cores > gemm.n &&
+                          !decompresses(gemm, AmxMapping{});
+    return one_pass ? whole_socket(gemm, 1, columns, cores) : whole_socket(gemm, 2, 2, cores);
+}
+
+AmxMapping whole_socket(const ConvolutionProblem& convolution, std::int64_t cores) {
+    constexpr std::int64_t kTileRows = 16;
+    AmxMapping map;
+    map.data_in = AmxMapping::DataIn::Memory;
+    map.partition = AmxMapping::Partition::MN;
+    map.order = AmxMapping::Order::Switched;
+    const std::int64_t apart = convolution.height * ceil_div(convolution.width, kTileRows);
+    if (convolution.stride == 1 && ceil_div(convolution.joined_rows(), kTileRows) <= apart) {
+        map.output_rows = AmxMapping::OutputRows::Joined;
+        map.prefetch_next = convolution.a != DataType::F32;
+    }
+    map.threads = std::min(cores, shared_shape(convolution, map).m / (map.m_acc * kTileRows) *
+                                      ceil_div(convolution.filters, map.n_acc * kTileRows));
     return map;
 }
 
@@ -238,7 +278,10 @@ std::vector<Candidate> variants_of(const Dataflow& dataflow, const Case& a_case,
     add(&Map::outer, std::initializer_list<Map::Outer>{Map::Outer::N, Map::Outer::M});
     add(&Map::nc, Counts{0, 128, 256, 512, 1024});
     add(&Map::kc, Counts{0, 256, 512, 1024, 2048});
-    add(&Map::prefetch_a, Counts{0, 1, 2, 4});
+    add(&Map::prefetch_a, Counts{0, 1, 4, mapping.m_acc * tiles.k});
+    if (mapping.prefetch_a > 0) {
+        add(&Map::prefetch_a_once, std::initializer_list<bool>{false, true});
+    }
     add(&Map::prefetch_b, Counts{0, 1, 2, 4});
     if (mapping.threads > 1) {
         using Partition = Map::Partition;
@@ -246,6 +289,14 @@ std::vector<Candidate> variants_of(const Dataflow& dataflow, const Case& a_case,
             std::initializer_list<Partition>{Partition::M, Partition::N, Partition::MN});
         const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
         add(&Map::threads, Counts{mapping.threads / 2, cores / 2, cores});
+        if (mapping.partition == Partition::MN) {  // the grid, a share of n more or less
+            const std::int64_t across = shares_of_n(gemm, mapping);
+            for (const std::int64_t shares : {across - 1, across + 1}) {
+                if (shares >= 1) {
+                    add(&Map::threads_n, Counts{shares});
+                }
+            }
+        }
     }
     return list;
 }
