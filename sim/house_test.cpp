@@ -196,7 +196,7 @@ const Names kKnownByName{
     "workloads/memory/host_loop/host_loop.hpp",  // an agent of a scenario may be a processor alone
     "workloads/memory/streams/streams.hpp",      // or a stream
     "workloads/npu/mlir/design_file.hpp",  // a design takes a scenario's place, and is not YAML
-    "workloads/pim/transformer/transformer_dataflow.hpp",  // a table over a model's layers
+    "workloads/pim/transformer/model_workload.hpp",  // a table over a model's layers
 };
 
 Complaints includes_past_the_catalogue(const House& house) {

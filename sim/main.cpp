@@ -26,6 +26,7 @@
 #include "sim/session/session.hpp"
 #include "sim/trace/trace_options.hpp"
 #include "sim/version.hpp"
+#include "sim/write_file.hpp"
 #include "validation/validate_command.hpp"
 #include "workloads/npu/mlir/design_file.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
-#include "sim/report.hpp"
+#include "sim/write_file.hpp"
 #include "validation/suite.hpp"
 
 namespace tilesim::validation {

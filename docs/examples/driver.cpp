@@ -9,6 +9,8 @@
 #include <systemc>
 #include <vector>
 
+#include "arch/npu/control/channel_words.hpp"
+#include "arch/npu/control/descriptor_words.hpp"
 #include "arch/npu/control/register_map.hpp"
 #include "arch/npu/program/program_reader.hpp"
 #include "arch/systemc/array/npu.hpp"

@@ -12,7 +12,7 @@
 #include "sim/page/page.hpp"
 #include "sim/page/page_data.hpp"
 #include "sim/page/timeline.hpp"
-#include "sim/report.hpp"
+#include "sim/write_file.hpp"
 
 namespace tilesim::sim::commands {
 

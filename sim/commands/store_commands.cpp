@@ -14,8 +14,9 @@
 #include "sim/explore/model_version.hpp"
 #include "sim/explore/simulate.hpp"
 #include "sim/explore/store.hpp"
-#include "sim/report.hpp"
+#include "sim/result_table.hpp"
 #include "sim/session/session.hpp"
+#include "sim/write_file.hpp"
 
 namespace tilesim::sim::commands {
 

@@ -7,7 +7,7 @@
 #include "arch/base/config.hpp"
 #include "sim/compare/calibration.hpp"
 #include "sim/explore/yaml_value.hpp"
-#include "sim/report.hpp"
+#include "sim/write_file.hpp"
 #include "workloads/catalogue/catalogue.hpp"
 #include "workloads/paths.hpp"
 

@@ -24,10 +24,10 @@
 #include "sim/exit_code.hpp"
 #include "sim/explore/settings.hpp"
 #include "sim/page/page.hpp"
-#include "sim/report.hpp"
 #include "sim/session/session.hpp"
 #include "sim/trace/activity_log.hpp"
 #include "sim/trace/chrome_trace.hpp"
+#include "sim/write_file.hpp"
 #include "workloads/npu/program_file/program_file.hpp"
 
 namespace tilesim::sim::compare {

@@ -11,7 +11,7 @@
 
 #include "arch/base/config.hpp"
 #include "sim/explore/command_line.hpp"
-#include "sim/report.hpp"
+#include "sim/write_file.hpp"
 
 namespace tilesim::sim::explore {
 

@@ -2,7 +2,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/program/program_fault.hpp"
-#include "sim/report.hpp"
+#include "sim/result_json.hpp"
 #include "sim/session/session.hpp"
 
 namespace tilesim::sim::explore {

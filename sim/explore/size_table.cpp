@@ -12,7 +12,7 @@
 #include "workloads/catalogue/catalogue.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/gemv.hpp"
-#include "workloads/pim/transformer/transformer_dataflow.hpp"
+#include "workloads/pim/transformer/model_workload.hpp"
 #include "workloads/transformer.hpp"
 
 namespace tilesim::sim::explore {

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "sim/report.hpp"
 #include "sim/version.hpp"
+#include "sim/write_file.hpp"
 
 namespace tilesim::sim::manual {
 

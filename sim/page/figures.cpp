@@ -13,7 +13,7 @@
 
 #include "arch/base/config.hpp"
 #include "sim/page/web_files.hpp"
-#include "sim/report.hpp"
+#include "sim/write_file.hpp"
 
 namespace tilesim::sim::page {
 

@@ -10,7 +10,6 @@
 #include "arch/base/config.hpp"
 #include "sim/explore/export.hpp"
 #include "sim/page/fastest.hpp"
-#include "sim/report.hpp"
 
 namespace tilesim::sim::page {
 

@@ -9,7 +9,7 @@
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program_fault.hpp"
 #include "sim/describe.hpp"
-#include "sim/report.hpp"
+#include "sim/result_json.hpp"
 #include "sim/scenario.hpp"
 #include "sim/session/session.hpp"
 #include "sim/trace/trace_options.hpp"

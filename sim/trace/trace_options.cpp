@@ -7,9 +7,9 @@
 
 #include "arch/base/config.hpp"
 #include "arch/base/quantity.hpp"
-#include "sim/report.hpp"
 #include "sim/trace/chrome_trace.hpp"
 #include "sim/trace/vcd.hpp"
+#include "sim/write_file.hpp"
 
 namespace tilesim::sim::trace {
 

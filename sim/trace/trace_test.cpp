@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "sim/report.hpp"
+#include "sim/result_json.hpp"
 #include "sim/scenario.hpp"
 #include "sim/session/session.hpp"
 #include "sim/trace/activity_log.hpp"

@@ -29,6 +29,7 @@
 #include "workloads/pim/gemv/natural_dataflow.hpp"
 #include "workloads/pim/pim_machine.hpp"
 #include "workloads/pim/program/program_dataflow.hpp"
+#include "workloads/pim/transformer/model_workload.hpp"
 #include "workloads/pim/transformer/transformer_dataflow.hpp"
 
 namespace tilesim::workloads::catalogue {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "arch/npu/control/descriptor_words.hpp"
 #include "arch/npu/program/descriptor_chain.hpp"
 #include "arch/npu/program/program_work.hpp"
 

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "arch/npu/array/array.hpp"
+#include "arch/npu/control/channel_words.hpp"
 #include "arch/npu/control/register_map.hpp"
 
 namespace tilesim::arch::npu::array {

@@ -1,8 +1,8 @@
 // Where the fields of a descriptor lie in its words: a table for each generation and kind of tile.
 //
-// The decoder (register_map.hpp) reads these tables and knows no offsets. A field that a kind of
-// tile does not have reads as 0 and takes nothing.
-// Source:  Xilinx/aie-rt, xaiegbl_params.h and xaiegbl_reginit.c (first generation),
+// The decoder (descriptor_words.hpp) reads these tables and knows no offsets. A field that a kind
+// of tile does not have reads as 0 and takes nothing. Source:  Xilinx/aie-rt, xaiegbl_params.h and
+// xaiegbl_reginit.c (first generation),
 //          xaiemlgbl_params.h (second).
 #pragma once
 

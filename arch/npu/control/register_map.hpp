@@ -1,14 +1,11 @@
-// The array's registers: where they lie, and what the words in them say.
+// The array's registers: where they lie. What the words in them say: descriptor_words.hpp,
+// channel_words.hpp.
 //
 // Two generations: the first is that of Versal AI Engine (AIE1), the second that of AIE-ML and
 // AIE2P (XDNA, XDNA2), whose maps are alike. Where nothing else is said the second is meant, which
 // run-time sequences are written for.
-// Ignores: of the first generation FIFO and interleaved mode, a descriptor that acquires a lock in
-//          whatever state it is or releases it in the state it has, address counters that do not
-//          nest, a length that ends within them, a start with buffer B, the fourth burst length
-//          (`not_modelled` says so); disabling a channel leaves it the tasks it already has; of its
-//          shim's AXI settings all but the burst's length; errors in the states. Switches, traces,
-//          timers, events.
+// Ignores: switches, traces, timers, events; of a first-generation shim's AXI settings all but the
+//          burst's length.
 // Source:  Xilinx/aie-rt: xaiemlgbl_params.h, checked against the compiler's own listings;
 //          xaiegbl_params.h and xaiegbl_reginit.c for the first generation.
 #pragma once
@@ -16,9 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
@@ -125,46 +119,5 @@ std::optional<std::int64_t> lock_register(program::TileKind kind, std::int64_t l
                                           Generation generation = Generation::Second);
 std::optional<LockRequest> lock_request(program::TileKind kind, std::int64_t locks,
                                         std::int64_t offset, Generation generation);
-
-// A descriptor as registers hold it: its locks are numbers of its tile, its buffer is an address,
-// and so is the offset of its alternate.
-struct RegisterDescriptor {
-    program::BufferDescriptor descriptor;
-    std::int64_t address = 0;  // bytes: in the tile's memory, or of the shim in DRAM
-};
-RegisterDescriptor decode_descriptor(program::TileKind kind, std::int64_t id,
-                                     std::span<const std::uint32_t> words,
-                                     Generation generation = Generation::Second);
-// What a driver writes for it. Sizes that do not fit their fields are cut off. A descriptor of the
-// first generation has one lock for both ends, and two dimensions.
-std::vector<std::uint32_t> encode_descriptor(program::TileKind kind,
-                                             const RegisterDescriptor& descriptor,
-                                             Generation generation = Generation::Second);
-// Whether it may be executed at all.
-bool valid_descriptor(program::TileKind kind, std::span<const std::uint32_t> words,
-                      Generation generation);
-// What the words ask for that a descriptor of a program cannot say; empty: nothing.
-std::string not_modelled(program::TileKind kind, std::span<const std::uint32_t> words,
-                         Generation generation);
-
-// The first generation has neither repeat counts nor tokens.
-program::Task decode_task(program::TileKind kind, std::uint32_t word,
-                          Generation generation = Generation::Second);
-std::uint32_t encode_task(const program::Task& task);
-
-// The state of a channel.
-struct ChannelStatus {
-    bool starting = false;  // it reads the task's first descriptor
-    bool running = false;
-    bool waits_for_lock = false;
-    bool overflowed = false;  // a push to the full queue was lost
-    std::int64_t queued = 0;
-    std::int64_t descriptor = 0;
-};
-// Its bits of the word it is in.
-std::uint32_t encode_state(program::TileKind kind, std::int64_t channel,
-                           const ChannelStatus& status, Generation generation = Generation::Second);
-// First generation: a lock's bits of the word that holds all of a tile.
-std::uint32_t encode_lock(std::int64_t lock, std::int64_t value, bool held);
 
 }  // namespace tilesim::arch::npu::control

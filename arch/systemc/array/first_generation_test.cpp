@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/base/splitmix64.hpp"
+#include "arch/npu/control/descriptor_words.hpp"
 #include "arch/npu/control/register_map.hpp"
 #include "arch/npu/program/program_reader.hpp"
 #include "arch/systemc/array/gemm_program_testing.hpp"

@@ -12,6 +12,8 @@
 
 #include "arch/base/splitmix64.hpp"
 #include "arch/npu/check/ready_program.hpp"
+#include "arch/npu/control/channel_words.hpp"
+#include "arch/npu/control/descriptor_words.hpp"
 #include "arch/npu/control/register_map.hpp"
 #include "arch/systemc/array/gemm_program_testing.hpp"
 #include "arch/systemc/hierarchy_testing.hpp"

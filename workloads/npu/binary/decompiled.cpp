@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "arch/npu/control/channel_words.hpp"
 #include "arch/npu/control/register_map.hpp"
 #include "workloads/npu/binary/configuration_data.hpp"
 #include "workloads/npu/binary/switch_registers.hpp"

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "arch/npu/control/channel_words.hpp"
+#include "arch/npu/control/descriptor_words.hpp"
 #include "arch/npu/control/register_map.hpp"
 #include "workloads/npu/mlir/sequence_operands.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"

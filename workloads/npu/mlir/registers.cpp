@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "arch/npu/control/channel_words.hpp"
+#include "arch/npu/control/descriptor_words.hpp"
 #include "arch/npu/control/register_map.hpp"
 #include "arch/npu/program/program_work.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"

@@ -1,42 +1,10 @@
-// `workload.model`: a transformer answering a prompt, its matrices in the banks.
+// A transformer answering prompts with its matrices in the banks (model_workload.hpp).
 #pragma once
 
-#include <cstdint>
-#include <optional>
-
 #include "workloads/dataflow.hpp"
-#include "workloads/gemv.hpp"
-#include "workloads/transformer.hpp"
 
 namespace tilesim::workloads::pim::transformer {
 
-// Where an operator runs while tokens are generated.
-enum class Place { Banks, Soc, Npu };
-
-struct Places {
-    Place qkv = Place::Banks;
-    Place attention = Place::Soc;  // over the cache of keys and values
-    Place projection = Place::Banks;
-    Place router = Place::Soc;
-    Place up = Place::Banks;    // of the feed-forward part, with its gate
-    Place down = Place::Banks;  // of the feed-forward part
-    Place head = Place::Soc;    // the vocabulary
-};
-
-// A transformer answering a prompt; its matrices' sizes replace those of `format`.
-struct ModelWorkload {
-    TransformerModel model;
-    GemvProblem format;
-    std::int64_t prompt = 0;  // tokens given
-    // The NPU that takes the prompt's matrices, and the type of its products; none: roofline.
-    std::optional<Device> prompt_device;
-    std::optional<arch::base::DataType> prompt_result;
-    std::int64_t generate = 1;  // tokens generated, one by one
-    std::int64_t batch = 1;     // sequences side by side
-    Places places;
-};
-
-const ProblemKind& model_kind();
 const Dataflow& model_dataflow();
 
 }  // namespace tilesim::workloads::pim::transformer

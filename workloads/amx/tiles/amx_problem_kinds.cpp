@@ -1,0 +1,78 @@
+#include "workloads/amx/tiles/amx_problem_kinds.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "arch/base/config.hpp"
+#include "workloads/amx/tiles/amx_gemm.hpp"
+#include "workloads/amx/tiles/kernel_text.hpp"
+#include "workloads/keys.hpp"
+#include "workloads/paths.hpp"
+
+namespace tilesim::workloads::amx::tiles {
+
+using arch::base::config::Node;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+class ConvolutionKind final : public ProblemKind {
+  public:
+    std::string_view key() const override { return "conv"; }
+    Problem read(ProblemSource& source) const override {
+        ConvolutionProblem convolution;
+        Node node = source.node.child(key(), "direct convolution");
+        read_convolution(node, convolution);
+        return {*this, convolution};
+    }
+    Json describe(const Problem& problem) const override {
+        return {{key(), keys_of(problem.get<ConvolutionProblem>(), read_convolution)}};
+    }
+};
+
+class AmxProgramKind final : public ProblemKind {
+  public:
+    std::string_view key() const override { return "amx_program"; }
+    Problem read(ProblemSource& source) const override {
+        AmxProgramWorkload workload;
+        Node node = source.node.child(key(), "instructions for an AMX core");
+        node.required("file", workload.file, "text form of the instructions");
+        read_data_in(node, workload.data_in);
+        node.done();
+        if (node.describing()) {
+            return {*this, std::move(workload)};
+        }
+        std::ifstream in(beside(source.file, workload.file));
+        std::ostringstream text;
+        text << in.rdbuf();
+        if (!in) {
+            node.error("file", fmt::format("{}: cannot be read", workload.file));
+            return {*this, std::move(workload)};
+        }
+        workload.programs = read_kernel(text.str(), workload.file, 1);
+        if (workload.programs.front().statements.empty()) {
+            node.error("file", fmt::format("{}: holds no instruction", workload.file));
+        }
+        return {*this, std::move(workload)};
+    }
+    Json describe(const Problem& problem) const override {
+        return {{key(), {{"file", problem.get<AmxProgramWorkload>().file}}}};
+    }
+};
+
+}  // namespace
+
+const ProblemKind& convolution_kind() {
+    static const ConvolutionKind kind;
+    return kind;
+}
+
+const ProblemKind& amx_program_kind() {
+    static const AmxProgramKind kind;
+    return kind;
+}
+
+}  // namespace tilesim::workloads::amx::tiles

@@ -1,0 +1,24 @@
+// What AMX cores compute besides a GEMM: `workload.conv`, a direct convolution, and
+// `workload.amx_program`, instructions as they are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arch/amx/program/instruction.hpp"
+#include "workloads/amx/tiles/amx_mapping.hpp"
+#include "workloads/problem.hpp"
+
+namespace tilesim::workloads::amx::tiles {
+
+// Instructions for AMX cores in their text form (arch/amx/program/program_text.hpp).
+struct AmxProgramWorkload {
+    std::string file;
+    std::vector<arch::amx::program::Program> programs;  // one a thread
+    AmxMapping::DataIn data_in = AmxMapping::DataIn::L1;
+};
+
+const ProblemKind& convolution_kind();
+const ProblemKind& amx_program_kind();
+
+}  // namespace tilesim::workloads::amx::tiles
