@@ -53,7 +53,8 @@ void SequenceReader::write_parameter(Node& entry) {
     WriteParameter write;
     write.tile = read_tile(node);
     node.required("index", write.index, {0, 1023}, "which");
-    node.required("value", write.value, {INT32_MIN, INT32_MAX}, "value");
+    node.required("value", write.value, {INT32_MIN, UINT32_MAX},
+                  "value: a word, with or without sign");
     node.done();
     program_.sequence.push_back(write);
 }

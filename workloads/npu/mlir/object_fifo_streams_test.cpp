@@ -112,5 +112,66 @@ TEST(ObjectFifo, EndsAreNamedByTheirPorts) {
                 HasSubstr("take turns in time is not modelled"));
 }
 
+// What the compiler's split leaves: a pool whose two segments two channels drain.
+constexpr const char* kPools =
+    "%u = aie.buffer(%m) {sym_name = \"u\"} : memref<48xi32>\n"
+    "%p0 = aie.lock(%m) {init = 1 : i32, sym_name = \"p0\"}\n"
+    "%c0 = aie.lock(%m) {init = 0 : i32, sym_name = \"c0\"}\n"
+    "%p1 = aie.lock(%m) {init = 1 : i32, sym_name = \"p1\"}\n"
+    "%c1 = aie.lock(%m) {init = 0 : i32, sym_name = \"c1\"}\n"
+    "aie.objectfifo.pool @pool(%m) {depth = 1 : i32, buffers = [@u], segments = ["
+    "#aie.objectfifo_segment<offset = 0, size = 16, produceLock = @p0, consumeLock = @c0>, "
+    "#aie.objectfifo_segment<offset = 16, size = 32, produceLock = @p1, consumeLock = @c1>]} "
+    ": memref<48xi32>\n"
+    "aie.objectfifo.dma_endpoint @all(%m) fills @pool {segments = array<i32: 0, 1>}\n"
+    "aie.objectfifo.dangling_endpoint @s(%s) DMA {fifoName = \"in\"}\n"
+    "aie.objectfifo.flow from @s to [@all]\n"
+    "aie.objectfifo.dma_endpoint @part(%m) drains @pool {segments = array<i32: 1>, channelIndex = "
+    "3 : i32, iterCount = 5 : i32}\n"
+    "aie.objectfifo.pool @own(%a) {depth = 3 : i32} : memref<32xi32>\n"
+    "aie.objectfifo.dma_endpoint @fill(%a) fills @own\n"
+    "aie.objectfifo.core_endpoint @take(%a) drains @own\n"
+    "aie.objectfifo.flow from @part to [@fill]\n"
+    "aie.core(%a) { %0 = aie.objectfifo.acquire @take (2) : memref<32xi32>\n"
+    "aie.objectfifo.release @take (1) aie.end }\n";
+
+TEST(ObjectFifo, PoolsEndpointsAndFlowsAreWhatTheySay) {
+    const program::Program p = read_npu(std::string{kFifoTiles} + kPools);
+    ASSERT_EQ(p.dmas.size(), 2U);
+    const program::TileDma& memory = p.dmas[0];
+    ASSERT_EQ(memory.descriptors.size(), 3U);
+    EXPECT_EQ(memory.descriptors[0].length, 16);  // segment after segment
+    EXPECT_EQ(memory.descriptors[1].length, 32);
+    EXPECT_EQ(memory.descriptors[1].offset, 64);
+    EXPECT_EQ(p.locks[static_cast<std::size_t>(memory.descriptors[1].acquire->lock)].name, "p1");
+    EXPECT_EQ(memory.descriptors[1].next, memory.descriptors[0].id);
+    EXPECT_EQ(p.locks[static_cast<std::size_t>(memory.descriptors[2].release->lock)].name, "p1");
+    EXPECT_EQ(memory.descriptors[2].next, std::nullopt);  // passes are counted
+    EXPECT_EQ(memory.starts[1].channel, 3);
+    EXPECT_EQ(memory.starts[1].task.repeat, 5);
+    EXPECT_EQ(p.dmas[1].descriptors.size(), 3U);  // the depth of the core's pool
+    ASSERT_EQ(p.cores.at(0).script.size(), 2U);
+    EXPECT_EQ(std::get<program::AcquireOp>(p.cores[0].script[0].op).action.value, -2);
+    ASSERT_EQ(p.routes.size(), 2U);
+    EXPECT_EQ(p.routes[1].source.index, 3);
+}
+
+TEST(ObjectFifo, AnEndpointWithAChannelMayHaveItsFlowBesideIt) {
+    const std::string pool = "aie.objectfifo.pool @q(%a) {depth = 1 : i32} : memref<32xi32>\n";
+    const program::Program p =
+        read_npu(kFifoTiles + pool +
+                 "aie.objectfifo.dma_endpoint @d(%a) drains @q {channelIndex = 1 : i32}\n"
+                 "aie.flow(%a, DMA : 1, %s, DMA : 0)\n");
+    EXPECT_EQ(p.dmas.at(0).starts.at(0).channel, 1);
+    EXPECT_THAT(error_of(kFifoTiles + pool + "aie.objectfifo.dma_endpoint @d(%a) drains @q\n"),
+                HasSubstr("@d is in no flow and names no channel"));
+    EXPECT_THAT(error_of(kFifoTiles + pool + "aie.objectfifo.dma_endpoint @d(%a) drains @r\n"),
+                HasSubstr("no pool is named @r"));
+    EXPECT_THAT(error_of(kFifoTiles + pool +
+                         "aie.objectfifo.dma_endpoint @d(%a) drains @q {segments = array<i32: 1>, "
+                         "channelIndex = 0 : i32}\n"),
+                HasSubstr("the segments of @q are 0..0"));
+}
+
 }  // namespace
 }  // namespace tilesim::workloads::npu::mlir
