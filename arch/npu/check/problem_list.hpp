@@ -15,6 +15,8 @@ template <class Make>
 struct OnDemand {
     Make make;
 };
+template <class Make>
+OnDemand(Make) -> OnDemand<Make>;  // clang before 17 does not deduce it of an aggregate
 
 class ProblemList {
   public:

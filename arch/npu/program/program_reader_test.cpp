@@ -109,6 +109,8 @@ TEST(ProgramReader, SaysWhereAndWhatIsWrong) {
     EXPECT_NE(complaint(", cycles: 9", "").find("cycles"), std::string::npos);
     EXPECT_NE(complaint("set_lock:", "unset_lock:").find("must be write_descriptor"),
               std::string::npos);
+    EXPECT_EQ(complaint("value: 11", "value: 4294967295"), "");
+    EXPECT_NE(complaint("value: 11", "value: 4294967296").find("..4294967295"), std::string::npos);
     EXPECT_NE(complaint("repeat: 7", "repeat: 257").find("1..256"), std::string::npos);
     EXPECT_NE(complaint("length: 8,", "lenght: 8,").find("did you mean 'length'?"),
               std::string::npos);

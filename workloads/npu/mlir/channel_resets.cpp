@@ -76,11 +76,11 @@ void ChannelResets::rearm(const Operation& binding) {
             list.skip(",");
         }
     }
-    const auto directions = array_of(binding, "channel_dirs");
-    const auto channels = array_of(binding, "channel_indices");
-    const auto values = array_of(binding, "lock_inits");
-    auto heads = array_of(binding, "head_bd_ids");
-    auto repeats = array_of(binding, "repeat_counts");
+    const auto directions = integers_attribute(binding, "channel_dirs");
+    const auto channels = integers_attribute(binding, "channel_indices");
+    const auto values = integers_attribute(binding, "lock_inits");
+    auto heads = integers_attribute(binding, "head_bd_ids");
+    auto repeats = integers_attribute(binding, "repeat_counts");
     if (directions.size() != tiles.size() || channels.size() != tiles.size() ||
         values.size() != locks.size() || (!heads.empty() && heads.size() != tiles.size()) ||
         (!repeats.empty() && repeats.size() != tiles.size())) {
@@ -103,20 +103,6 @@ void ChannelResets::rearm(const Operation& binding) {
         sequence.push_back(program::SetLock{locks[i], values[i]});
     }
     sequence.insert(sequence.end(), pushes.begin(), pushes.end());
-}
-
-std::vector<std::int64_t> ChannelResets::array_of(const Operation& operation,
-                                                  std::string_view key) {
-    std::vector<std::int64_t> numbers;
-    const auto value = operation.attribute(key);
-    for (const Item& item : value.value_or(std::vector<Item>{})) {
-        for (const Item& inner : item.items) {
-            if (inner.is(TokenKind::Number)) {
-                numbers.push_back(to_integer(inner.token.text).value_or(0));
-            }
-        }
-    }
-    return numbers;
 }
 
 program::Task ChannelResets::started_task(const program::ChannelId& channel, Location where) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "workloads/npu/mlir/lowering.hpp"
@@ -26,8 +25,6 @@ class ChannelResets {
     // What the compiler leaves of a fifo that is reset: its channels, their first descriptors and
     // repeats, its locks and what they begin with.
     void rearm(const Operation& binding);
-    // array<i32: 2, 0>
-    static std::vector<std::int64_t> array_of(const Operation& operation, std::string_view key);
     program::Task started_task(const program::ChannelId& channel, Location where);
     static std::vector<const FifoEnd*> ends_of(const ObjectFifo& fifo);
 

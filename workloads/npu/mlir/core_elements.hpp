@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "workloads/npu/mlir/flow_walker.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
@@ -26,7 +27,9 @@ class CoreElements {
 
   private:
     std::pair<std::int64_t, std::int64_t>& held_of(const FifoUse& use);
-    const FifoPool* pool_of(const Operation& operation, const FifoUse& use) const;
+    const FifoEnd& end_of(const Operation& operation, const FifoUse& use) const;
+    // Of the segments the end handles.
+    std::vector<LockPair> locks_of(const FifoEnd& end) const;
     void move_elements(const Operation& operation, const FifoUse& use, std::int64_t next,
                        std::int64_t from, std::int64_t to, Script& ops);
     void give_elements(const Operation& operation, const FifoUse& use, std::int64_t& next,

@@ -189,6 +189,11 @@ void check_operations(Lowering& lowering) {
                                               "aie.objectfifo.allocate",
                                               "aie.objectfifo.register_external_buffers",
                                               "aie.objectfifo_rearm_binding",
+                                              "aie.objectfifo.pool",
+                                              "aie.objectfifo.core_endpoint",
+                                              "aie.objectfifo.dma_endpoint",
+                                              "aie.objectfifo.dangling_endpoint",
+                                              "aie.objectfifo.flow",
                                               "aie.cascade_flow",
                                               "aie.configure_cascade"};
     for (const Operation& operation : lowering.body()) {

@@ -42,36 +42,30 @@ constexpr std::array kNames{
     Spelling{"objectfifo.registerExternalBuffers", "objectfifo.register_external_buffers"},
     Spelling{"objectFifo.registerProcess", "objectfifo.register_process"}};
 
+// Keys of dimensions, before their "=".
+constexpr std::array kKeys{Spelling{"wrap", "size"}, Spelling{"step", "stride"}};
+
 // What has moved from the first dialect to the second.
 constexpr std::array<std::string_view, 6> kMoved{
     "multicast", "multi_dest", "bp_id", "bp_dest", "broadcast_packet", "runtime_sequence"};
 
 // MLIR's own operations that once needed no dialect's name.
-constexpr std::array kBareNames{Spelling{"func", "func.func"},
-                                Spelling{"call", "func.call"},
-                                Spelling{"br", "cf.br"},
-                                Spelling{"cond_br", "cf.cond_br"},
-                                Spelling{"constant", "arith.constant"},
-                                Spelling{"cmpi", "arith.cmpi"},
-                                Spelling{"cmpf", "arith.cmpf"},
-                                Spelling{"select", "arith.select"},
-                                Spelling{"index_cast", "arith.index_cast"},
-                                Spelling{"addi", "arith.addi"},
-                                Spelling{"addf", "arith.addf"},
-                                Spelling{"subi", "arith.subi"},
-                                Spelling{"subf", "arith.subf"},
-                                Spelling{"muli", "arith.muli"},
-                                Spelling{"mulf", "arith.mulf"},
-                                Spelling{"divi_signed", "arith.divsi"},
-                                Spelling{"remi_signed", "arith.remsi"},
-                                Spelling{"and", "arith.andi"},
-                                Spelling{"or", "arith.ori"},
-                                Spelling{"xor", "arith.xori"},
-                                Spelling{"shift_left", "arith.shli"},
-                                Spelling{"load", "memref.load"},
-                                Spelling{"store", "memref.store"},
-                                Spelling{"alloc", "memref.alloc"},
-                                Spelling{"alloca", "memref.alloca"}};
+constexpr std::array kBareNames{
+    Spelling{"func", "func.func"},          Spelling{"call", "func.call"},
+    Spelling{"return", "func.return"},      Spelling{"br", "cf.br"},
+    Spelling{"cond_br", "cf.cond_br"},      Spelling{"constant", "arith.constant"},
+    Spelling{"cmpi", "arith.cmpi"},         Spelling{"cmpf", "arith.cmpf"},
+    Spelling{"select", "arith.select"},     Spelling{"index_cast", "arith.index_cast"},
+    Spelling{"addi", "arith.addi"},         Spelling{"addf", "arith.addf"},
+    Spelling{"subi", "arith.subi"},         Spelling{"subf", "arith.subf"},
+    Spelling{"muli", "arith.muli"},         Spelling{"mulf", "arith.mulf"},
+    Spelling{"divi_signed", "arith.divsi"}, Spelling{"remi_signed", "arith.remsi"},
+    Spelling{"and", "arith.andi"},          Spelling{"or", "arith.ori"},
+    Spelling{"xor", "arith.xori"},          Spelling{"shift_left", "arith.shli"},
+    Spelling{"load", "memref.load"},        Spelling{"store", "memref.store"},
+    Spelling{"alloc", "memref.alloc"},      Spelling{"alloca", "memref.alloca"}};
+
+constexpr std::string_view kFormerStandard = "std.";  // these operations' dialect, spelled out
 
 constexpr std::int64_t kMostProduct = std::int64_t{1} << 40;
 
@@ -158,6 +152,21 @@ void bracketed_descriptor(Operation& operation) {
     inside = std::move(today);
 }
 
+// dma_bd(%b : memref<8xi32>, dims = [<size = 2, stride = 4>]): today without the key.
+void named_dimensions(Operation& operation) {
+    if (operation.items.empty()) {
+        return;
+    }
+    std::vector<Item>& inside = operation.items.front().items;
+    for (std::size_t i = 0; i + 2 < inside.size(); ++i) {
+        if (inside[i].is_word("dims") && inside[i + 1].is("=") && inside[i + 2].opens("[")) {
+            const auto key = inside.begin() + static_cast<std::ptrdiff_t>(i);
+            inside.erase(key, key + 2);
+            return;
+        }
+    }
+}
+
 // dma_start("MM2S0", ^bb1, ^bb2): direction and channel in one word.
 void joined_channel(Operation& operation) {
     if (operation.items.empty() || operation.items.front().items.empty()) {
@@ -201,6 +210,18 @@ void write_names_as_today(std::vector<Token>& tokens) {
             continue;
         }
         rename(word.text);
+        if (word.text.starts_with(kFormerStandard)) {
+            const std::string name = word.text.substr(kFormerStandard.size());
+            const Spelling* entry = entry_of(kBareNames, name);
+            word.text = entry != nullptr ? std::string{entry->second} : "arith." + name;
+            continue;
+        }
+        const bool value_follows = i + 1 < tokens.size() && tokens[i + 1].is("=");
+        const Spelling* dimension = value_follows ? entry_of(kKeys, word.text) : nullptr;
+        if (dimension != nullptr) {
+            word.text = dimension->second;
+            continue;
+        }
         const bool begins =
             i == 0 || tokens[i - 1].where.line != word.where.line ||
             (i > 1 && tokens[i - 1].is("=") && tokens[i - 2].kind == TokenKind::Value);
@@ -215,6 +236,7 @@ void write_names_as_today(std::vector<Token>& tokens) {
 void EarlierForms::write_as_today(Operation& operation) {
     if (operation.name == "aie.dma_bd") {
         bracketed_descriptor(operation);
+        named_dimensions(operation);
     } else if (operation.name == "aie.dma_start") {
         joined_channel(operation);
     } else if (operation.name == "aie.objectfifo") {

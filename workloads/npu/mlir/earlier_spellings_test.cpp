@@ -57,6 +57,9 @@ TEST(EarlierSpellings, OperationsOnceNeededNoDialect) {
     expect_same("func private @k(memref<8xi32>)\n%c = constant 2 : index\ncall @k(%b) : () -> ()",
                 "func.func private @k(memref<8xi32>)\n%c = arith.constant 2 : index\n"
                 "func.call @k(%b) : () -> ()");
+    expect_same("%a = std.subf %b, %c : f32", "%a = arith.subf %b, %c : f32");
+    expect_same("%a = std.cosh %b : f32", "%a = arith.cosh %b : f32");
+    expect_same("std.br ^a", "cf.br ^a");
     // Not where the word is no operation.
     expect_same("a.b {\n store = 1 : i32}", "a.b {store = 1 : i32}");
 }
@@ -68,6 +71,12 @@ TEST(EarlierSpellings, DescriptorsHadTheirBufferInBrackets) {
                     "aie.dma_bd(%b : memref<64xi32>, 8, 24, [<size = 3, stride = 16>, "
                     "<size = 8, stride = 1>])");
     }
+    // In 2023 dimensions had a wrap and a step, and for some months a key of their own.
+    expect_same("aie.dma_bd(%b : memref<64xi32>, 8, 24, [<wrap = 3, step = 16>])",
+                "aie.dma_bd(%b : memref<64xi32>, 8, 24, [<size = 3, stride = 16>])");
+    expect_same(
+        "aie.dma_bd(%b : memref<64xi32>, dims = [<size = 3, stride = 16>]) {len = 24 : i32}",
+        "aie.dma_bd(%b : memref<64xi32>, [<size = 3, stride = 16>]) {len = 24 : i32}");
     expect_same("AIE.dmaStart(\"MM2S1\", ^a, ^e)", "aie.dma_start(\"MM2S\", 1, ^a, ^e)");
 }
 

@@ -13,13 +13,15 @@ namespace tilesim::workloads::npu::mlir {
 void FifoPools::run() {
     find_acquired();
     for (ObjectFifo& each : lowering_.fifos) {
-        each.dma = needs_dma(each);
+        each.dma = each.stated ? each.dma : needs_dma(each);
     }
     for (FifoLink& each : lowering_.links) {
         lowering_.attempt([&] { link_pool(each); });
     }
     for (ObjectFifo& each : lowering_.fifos) {
-        lowering_.attempt([&] { pools(each); });
+        if (!each.stated) {
+            lowering_.attempt([&] { pools(each); });
+        }
     }
 }
 

@@ -19,6 +19,12 @@ class FifoPools {
 
     // Gives every FIFO and link its pools; what fails is an error of the lowering.
     void run();
+    // New elements, so many deep; the pool's number.
+    std::size_t add_pool(program::TileCoordinate tile, const MemrefType& element,
+                         const std::string& name, std::int64_t depth);
+    // A pair of locks, or one an element where locks are binary. `values`: elements that are full
+    // at start.
+    void add_locks(std::size_t number, const std::string& name, std::int64_t values);
 
   private:
     // The most elements each core acquires at a time.
@@ -28,12 +34,8 @@ class FifoPools {
     bool needs_dma(const ObjectFifo& fifo) const;
     std::int64_t depth_of(const ObjectFifo& fifo, std::size_t number, const FifoEnd& end,
                           bool produces) const;
-    std::size_t add_pool(program::TileCoordinate tile, const MemrefType& element,
-                         const std::string& name, std::int64_t depth);
     std::int64_t add_lock(program::TileCoordinate tile, const std::string& name,
                           std::int64_t initial);
-    // `values`: elements that are full at start.
-    void add_locks(std::size_t number, const std::string& name, std::int64_t values);
     // The pool that input and output have in common, on the tile between them.
     void link_pool(FifoLink& link);
     // Registered buffers in DRAM, with locks at the shim: the host hands elements over.

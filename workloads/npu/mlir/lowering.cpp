@@ -182,6 +182,19 @@ std::optional<std::int64_t> integer_attribute(const Operation& operation, std::s
     return Cursor(*items, operation.where).integer();
 }
 
+std::vector<std::int64_t> integers_attribute(const Operation& operation, std::string_view key) {
+    std::vector<std::int64_t> numbers;
+    const auto value = operation.attribute(key);
+    for (const Item& item : value.value_or(std::vector<Item>{})) {
+        for (const Item& inner : item.items) {
+            if (inner.is(TokenKind::Number)) {
+                numbers.push_back(to_integer(inner.token.text).value_or(0));
+            }
+        }
+    }
+    return numbers;
+}
+
 std::string symbol_of(const Operation& operation) {
     for (const Item& item : operation.items) {
         if (item.is(TokenKind::Symbol)) {

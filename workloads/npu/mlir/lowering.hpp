@@ -133,6 +133,8 @@ std::set<program::ChannelId> ports_in_use(const program::Program& program);
 const Item& region_of(const Operation& operation);
 // An integer attribute, when it is there.
 std::optional<std::int64_t> integer_attribute(const Operation& operation, std::string_view key);
+// array<i32: 2, 0>; empty when it is not there.
+std::vector<std::int64_t> integers_attribute(const Operation& operation, std::string_view key);
 // Whether an attribute stands there and is not false.
 bool is_true(const Operation& operation, std::string_view key);
 // Whether a channel's start or task takes its packets out of order.

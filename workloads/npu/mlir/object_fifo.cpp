@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "arch/base/config.hpp"
+#include "workloads/npu/mlir/fifo_endpoints.hpp"
 #include "workloads/npu/mlir/fifo_pools.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/object_fifo_reader.hpp"
@@ -45,6 +46,7 @@ class FifosReader {
         if (!lowering_.errors.empty()) {
             return;
         }
+        FifoEndpoints(lowering_).run();
         FifoPools(lowering_).run();
         spill_pools(lowering_);
     }
@@ -255,6 +257,10 @@ FifoUse read_fifo_use(const Lowering& lowering, const Operation& operation) {
     for (std::size_t i = 0; i < lowering.fifos.size(); ++i) {
         if (lowering.fifos[i].name == name) {
             use.fifo = i;
+            if (lowering.fifos[i].stated && !port) {  // the endpoint says which
+                use.produces = lowering.fifos[i].producer.pool.has_value();
+                port = true;
+            }
             if (!port || use.count < 0 || use.count > kMostDepth) {
                 throw ReadError(operation.where,
                                 "an acquire or release names its port and how many "

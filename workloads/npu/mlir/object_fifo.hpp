@@ -32,12 +32,19 @@ struct LockPair {
     std::int64_t consumer = 0;
 };
 
+// A part of every element of a pool that has its own locks; elements of the memref.
+struct FifoSegment {
+    std::int64_t offset = 0;
+    std::int64_t length = 0;
+};
+
 // Elements in one tile's memory.
 struct FifoPool {
     program::TileCoordinate tile;
     MemrefType element;
     std::vector<std::int64_t> buffers{};  // of the program; at a shim its external ones
     std::vector<LockPair> locks{};        // one; a branch of a link has its own; empty: none
+    std::vector<FifoSegment> segments{};  // where they are stated: a pair of locks each
     std::int64_t repeat = 1;              // times each element is taken
     bool spilled = false;                 // some lie in a neighbour's memory
 };
@@ -51,6 +58,9 @@ struct FifoEnd {
     std::optional<std::size_t> pool{};          // of Lowering::fifo_pools
     std::optional<program::ChannelId> channel{};
     std::vector<std::int64_t> external{};  // buffers in DRAM registered at a shim's end
+    std::vector<std::size_t> segments{};   // of the pool: those it fills or drains, where stated
+    std::vector<std::vector<Item>> segment_dimensions{};  // to or from the stream, a segment each
+    std::optional<std::int64_t> passes{};                 // over the ring; without: for ever
 };
 
 struct ObjectFifo {
@@ -70,6 +80,8 @@ struct ObjectFifo {
     std::int64_t initial_values = 0;
     bool pads = false;
     bool linked_in = false, linked_out = false;  // by its consumer, by its producer
+    bool stated = false;   // its pools are: what the compiler's split leaves, see FifoEndpoints
+    bool one_end = false;  // the stream is stated beside it, as a flow
     // Tasks that were started at configuration time, and the locks' beginning, to do it again.
     std::vector<std::pair<program::ChannelId, program::Task>> started{};
 

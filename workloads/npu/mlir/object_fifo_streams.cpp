@@ -19,7 +19,8 @@ struct Piece {
     std::size_t element = 0;
     std::int64_t offset = 0;  // elements of the memref
     std::int64_t length = 0;
-    std::size_t locks = 0;  // pair of the pool
+    std::size_t locks = 0;                          // pair of the pool
+    const std::vector<Item>* dimensions = nullptr;  // of a segment, where stated
 };
 
 class FifoStreams {
@@ -99,6 +100,10 @@ class FifoStreams {
                 return;
             }
             const program::ChannelId id{end.tile, direction, *end.pinned};
+            if (fifo.one_end) {
+                end.channel = id;  // the flow beside it names it, too
+                return;
+            }
             const std::int64_t channels =
                 lowering_.config.dma_of(lowering_.config.kind_of(end.tile)).channels;
             if (id.index < 0 || id.index >= channels || !taken_.insert(id).second) {
@@ -146,7 +151,7 @@ class FifoStreams {
     }
 
     void channels(ObjectFifo& fifo) {
-        if (!fifo.dma) {
+        if (!fifo.dma || fifo.one_end) {
             return;
         }
         const auto choose = [&](FifoEnd& end, program::Direction direction) {
@@ -194,7 +199,7 @@ class FifoStreams {
         const auto number = static_cast<std::size_t>(&fifo - lowering_.fifos.data());
         if (fifo.producer.pool) {
             const FifoLink* link = link_at(number, false);
-            ring(fifo, fifo.producer, pieces(*fifo.producer.pool, link, number, true), true);
+            ring(fifo, fifo.producer, pieces(fifo.producer, link, number, true), true);
         }
         for (FifoEnd& end : fifo.consumers) {
             if (!end.pool) {
@@ -202,23 +207,26 @@ class FifoStreams {
             }
             const FifoLink* link = link_at(number, true);
             const bool linked = link != nullptr && link->pool == *end.pool;
-            ring(fifo, end, pieces(*end.pool, linked ? link : nullptr, number, false), false);
+            ring(fifo, end, pieces(end, linked ? link : nullptr, number, false), false);
         }
     }
 
     // What a channel moves of each element, in turn: all of it; its own piece, where a link joins
     // or distributes and the channel is a branch's; one piece after the other, where it is the
     // common end's.
-    std::vector<Piece> pieces(std::size_t pool_number, const FifoLink* link, std::size_t fifo,
+    std::vector<Piece> pieces(const FifoEnd& end, const FifoLink* link, std::size_t fifo,
                               bool sends) const {
-        const FifoPool& pool = lowering_.fifo_pools[pool_number];
+        const FifoPool& pool = lowering_.fifo_pools[*end.pool];
+        if (!end.segments.empty()) {
+            return pieces_of_segments(end, pool);
+        }
         std::vector<Piece> pieces;
         const std::size_t branches =
             link == nullptr ? 1 : std::max(link->inputs.size(), link->outputs.size());
         const auto length_of = [&](std::size_t branch) {
-            const std::int64_t end =
+            const std::int64_t stop =
                 branch + 1 < branches ? link->offsets[branch + 1] : pool.element.elements;
-            return end - link->offsets[branch];
+            return stop - link->offsets[branch];
         };
         for (std::size_t element = 0; element < pool.buffers.size(); ++element) {
             if (branches == 1) {
@@ -233,6 +241,20 @@ class FifoStreams {
                     continue;
                 }
                 pieces.push_back({element, link->offsets[branch], length_of(branch), branch});
+            }
+        }
+        return pieces;
+    }
+
+    // Element by element, the segments of each in their order.
+    static std::vector<Piece> pieces_of_segments(const FifoEnd& end, const FifoPool& pool) {
+        std::vector<Piece> pieces;
+        for (std::size_t element = 0; element < pool.buffers.size(); ++element) {
+            for (std::size_t i = 0; i < end.segments.size(); ++i) {
+                const FifoSegment& segment = pool.segments[end.segments[i]];
+                pieces.push_back(
+                    {element, segment.offset, segment.length, end.segments[i],
+                     i < end.segment_dimensions.size() ? &end.segment_dimensions[i] : nullptr});
             }
         }
         return pieces;
@@ -253,6 +275,8 @@ class FifoStreams {
             transfer.length = piece.length;
             if (end.dimensions != nullptr) {
                 read_layout(*end.dimensions, lowering_.names, transfer);
+            } else if (piece.dimensions != nullptr && !piece.dimensions->empty()) {
+                read_layout(piece.dimensions->front(), lowering_.names, transfer);
             }
             if (sends && fifo.pads) {
                 read_padding(*fifo.operation, lowering_.names, transfer);
@@ -270,8 +294,9 @@ class FifoStreams {
         }
         program::Task task;
         task.descriptor = descriptors.front().id;
-        if (sends && fifo.iterations) {
-            task.repeat = *fifo.iterations;
+        const auto passes = sends && fifo.iterations ? fifo.iterations : end.passes;
+        if (passes) {
+            task.repeat = *passes;
         } else {
             descriptors.back().next = descriptors.front().id;
         }

@@ -6,45 +6,13 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/check/ready_program.hpp"
-#include "arch/npu/shipped_config_testing.hpp"
-#include "workloads/npu/mlir/design.hpp"
+#include "workloads/npu/mlir/design_testing.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
-
-const NpuConfig& config() {
-    static const NpuConfig kConfig = arch::npu::shipped_config("xdna");
-    return kConfig;
-}
-
-program::Program read(const std::string& body, const ReadOptions& options = {}) {
-    const auto source = parse_design("aie.device(npu1) {\n" + body + "\n}", "d.mlir");
-    return lower(source, options, config()).program;
-}
-std::string error_of(const std::string& body, const ReadOptions& options = {}) {
-    try {
-        read(body, options);
-    } catch (const arch::base::config::ConfigError& error) {
-        return error.what();
-    }
-    return "";
-}
-
-constexpr const char* kTiles =
-    "%s = aie.tile(0, 0) %m = aie.tile(0, 1) %a = aie.tile(0, 2) %b = aie.tile(0, 3) "
-    "%far = aie.tile(2, 4)\n";
-
-// A core that acquires and releases so many elements.
-std::string core(const char* tile, const char* fifo, const char* port, int acquired, int released) {
-    return fmt::format(
-        "aie.core({0}) {{ %0 = aie.objectfifo.acquire @{1}({2}, {3}) : "
-        "!aie.objectfifosubview<memref<16xi32>>\n"
-        "aie.objectfifo.release @{1}({2}, {4}) aie.end }}\n",
-        tile, fifo, port, acquired, released);
-}
 
 std::int64_t lock(const program::Program& program, const char* name) {
     for (const program::Lock& each : program.locks) {
@@ -57,9 +25,9 @@ std::int64_t lock(const program::Program& program, const char* name) {
 
 TEST(ObjectFifo, NeighboursShareThePoolOfTheProducer) {
     const program::Program p =
-        read(std::string{kTiles} +
-             "aie.objectfifo @f(%a, {%b}, 3 : i32) : !aie.objectfifo<memref<16xi32>>\n" +
-             core("%a", "f", "Produce", 2, 1) + core("%b", "f", "Consume", 1, 1));
+        read_npu(std::string{kFifoTiles} +
+                 "aie.objectfifo @f(%a, {%b}, 3 : i32) : !aie.objectfifo<memref<16xi32>>\n" +
+                 core("%a", "f", "Produce", 2, 1) + core("%b", "f", "Consume", 1, 1));
     ASSERT_EQ(p.buffers.size(), 3U);  // a shared pool is as deep as stated
     EXPECT_EQ(p.buffers[0].tile, (program::TileCoordinate{0, 2}));
     EXPECT_EQ(p.buffers[0].bytes, 64);
@@ -102,7 +70,7 @@ std::int64_t channel_of(const program::Program& program, std::int64_t column,
 
 // 512 KiB hold two elements of 200 KiB, and the largest pool chooses first.
 TEST(ObjectFifo, ElementsWithoutRoomLieInTheMemoryTileBeside) {
-    const program::Program p = read(
+    const program::Program p = read_npu(
         "%s = aie.tile(1, 0) %m = aie.tile(1, 1) %c = aie.tile(1, 2)\n"
         "aie.objectfifo @small(%m, {%c}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
         "aie.objectfifo @large(%s, {%m}, 4 : i32) : !aie.objectfifo<memref<51200xi32>>\n"
@@ -122,7 +90,7 @@ TEST(ObjectFifo, ElementsWithoutRoomLieInTheMemoryTileBeside) {
 
 // Of four fifos a core can receive two: it is put where it shares memory with two senders.
 TEST(ObjectFifo, CoresThatNeedTooManyChannelsAreMovedBesideEachOther) {
-    const program::Program p = read(
+    const program::Program p = read_npu(
         "%s = aie.logical_tile<ShimNOCTile>(?, ?)\n%a = aie.logical_tile<CoreTile>(?, ?)\n"
         "%b = aie.logical_tile<CoreTile>(?, ?)\n%c = aie.logical_tile<CoreTile>(?, ?)\n"
         "%d = aie.logical_tile<CoreTile>(?, ?)\n%e = aie.logical_tile<CoreTile>(?, ?)\n"
@@ -153,9 +121,9 @@ TEST(ObjectFifo, FlowsOfOneChannelNeedOneChannel) {
 
 TEST(ObjectFifo, DmaEndsHaveOneElementMoreThanIsHeld) {
     const program::Program p =
-        read(std::string{kTiles} +
-             "aie.objectfifo @f(%a, {%far}, 5 : i32) : !aie.objectfifo<memref<16xi32>>\n" +
-             core("%a", "f", "Produce", 1, 1) + core("%far", "f", "Consume", 3, 1));
+        read_npu(std::string{kFifoTiles} +
+                 "aie.objectfifo @f(%a, {%far}, 5 : i32) : !aie.objectfifo<memref<16xi32>>\n" +
+                 core("%a", "f", "Produce", 1, 1) + core("%far", "f", "Consume", 3, 1));
     ASSERT_EQ(p.dmas.size(), 2U);
     EXPECT_EQ(p.dmas[0].descriptors.size(), 2U);  // acquires 1
     EXPECT_EQ(p.dmas[1].descriptors.size(), 4U);  // acquires 3
@@ -168,13 +136,13 @@ TEST(ObjectFifo, DmaEndsHaveOneElementMoreThanIsHeld) {
 
 TEST(ObjectFifo, ACoreTakesWhatItDoesNotHoldYet) {
     // acquire 2, release 1, acquire 2: one more; in a loop, round for round the same.
-    const program::Program p =
-        read(std::string{kTiles} +
-             "aie.objectfifo @f(%a, {%b}, 4 : i32) : !aie.objectfifo<memref<16xi32>>\n"
-             "aie.core(%b) { %c0 = arith.constant 0 : index %c1 = arith.constant 1 : index "
-             "%c9 = arith.constant 9 : index\nscf.for %i = %c0 to %c9 step %c1 {\n"
-             "%0 = aie.objectfifo.acquire @f(Consume, 2) : !aie.objectfifosubview<memref<16xi32>>\n"
-             "aie.objectfifo.release @f(Consume, 1)\n}\naie.end }\n");
+    const program::Program p = read_npu(
+        std::string{kFifoTiles} +
+        "aie.objectfifo @f(%a, {%b}, 4 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.core(%b) { %c0 = arith.constant 0 : index %c1 = arith.constant 1 : index "
+        "%c9 = arith.constant 9 : index\nscf.for %i = %c0 to %c9 step %c1 {\n"
+        "%0 = aie.objectfifo.acquire @f(Consume, 2) : !aie.objectfifosubview<memref<16xi32>>\n"
+        "aie.objectfifo.release @f(Consume, 1)\n}\naie.end }\n");
     const auto& script = p.cores.at(0).script;
     EXPECT_EQ(std::get<program::AcquireOp>(script.at(0).op).action.value, -2);
     std::int64_t rounds = 0;
@@ -186,7 +154,7 @@ TEST(ObjectFifo, ACoreTakesWhatItDoesNotHoldYet) {
     }
     EXPECT_EQ(rounds, 8);  // behind the first
     EXPECT_THAT(
-        error_of(std::string{kTiles} +
+        error_of(std::string{kFifoTiles} +
                  "aie.objectfifo @f(%a, {%b}, 4 : i32) : !aie.objectfifo<memref<16xi32>>\n" +
                  core("%b", "f", "Consume", 1, 2)),
         HasSubstr("the core releases 2 elements and holds 1"));
@@ -204,7 +172,7 @@ std::string takers() {
 }
 
 TEST(ObjectFifo, ALinkDistributesPieceByPiece) {
-    const program::Program p = read(std::string{kTiles} + kDistribute + takers());
+    const program::Program p = read_npu(std::string{kFifoTiles} + kDistribute + takers());
     const program::TileDma& memory = p.dmas.at(0);
     ASSERT_EQ(memory.tile, (program::TileCoordinate{0, 1}));
     std::map<std::string, std::vector<std::int64_t>> lengths, offsets;
@@ -242,9 +210,9 @@ TEST(ObjectFifo, PiecesWithoutOffsetsLieOneBehindTheOther) {
         }
         return all;
     };
-    EXPECT_EQ(offsets_of(read(std::string{kTiles} + without + takers())),
-              offsets_of(read(std::string{kTiles} + kDistribute + takers())));
-    EXPECT_THAT(error_of(std::string{kTiles} +
+    EXPECT_EQ(offsets_of(read_npu(std::string{kFifoTiles} + without + takers())),
+              offsets_of(read_npu(std::string{kFifoTiles} + kDistribute + takers())));
+    EXPECT_THAT(error_of(std::string{kFifoTiles} +
                          std::string{kDistribute}.replace(std::string{kDistribute}.find(offsets),
                                                           offsets.size(), "([] [0])")),
                 HasSubstr("a link of 2 branches needs 2 offsets"));
@@ -252,10 +220,10 @@ TEST(ObjectFifo, PiecesWithoutOffsetsLieOneBehindTheOther) {
 
 TEST(ObjectFifo, RepeatedElementsAreTakenAsOften) {
     const program::Program p =
-        read(std::string{kTiles} +
-             "aie.objectfifo @f(%a, {%far}, [2, 2]) {repeat_count = 3 : i32} : "
-             "!aie.objectfifo<memref<16xi32>>\n" +
-             core("%a", "f", "Produce", 1, 1) + core("%far", "f", "Consume", 1, 1));
+        read_npu(std::string{kFifoTiles} +
+                 "aie.objectfifo @f(%a, {%far}, [2, 2]) {repeat_count = 3 : i32} : "
+                 "!aie.objectfifo<memref<16xi32>>\n" +
+                 core("%a", "f", "Produce", 1, 1) + core("%far", "f", "Consume", 1, 1));
     EXPECT_EQ(p.dmas.at(0).descriptors.size(), 6U);  // each of two, three times
     EXPECT_EQ(lock(p, "f_prod_lock_0"), 6);
     EXPECT_EQ(std::get<program::AcquireOp>(p.cores.at(0).script.at(0).op).action.value, -3);
@@ -263,40 +231,40 @@ TEST(ObjectFifo, RepeatedElementsAreTakenAsOften) {
 
 TEST(ObjectFifo, ScenariosReplaceWhatTheDesignSays) {
     const std::string body =
-        std::string{kTiles} +
+        std::string{kFifoTiles} +
         "aie.objectfifo @f(%a, {%b}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n" +
         core("%a", "f", "Produce", 1, 1) + core("%b", "f", "Consume", 1, 1);
     ReadOptions options;
     options.fifos["f"].depth = 5;
-    EXPECT_EQ(read(body, options).buffers.size(), 5U);
+    EXPECT_EQ(read_npu(body, options).buffers.size(), 5U);
     options.fifos["f"].via_dma = true;
-    EXPECT_EQ(read(body, options).dmas.size(), 2U);
+    EXPECT_EQ(read_npu(body, options).dmas.size(), 2U);
     options.fifos["f"] = {};
     options.fifos["f"].memory = program::TileCoordinate{0, 3};
-    EXPECT_EQ(read(body, options).buffers.at(0).tile, (program::TileCoordinate{0, 3}));
+    EXPECT_EQ(read_npu(body, options).buffers.at(0).tile, (program::TileCoordinate{0, 3}));
     options.fifos["g"].depth = 2;
     EXPECT_THAT(error_of(body, options), HasSubstr("no object FIFO is named @g; did you mean @f?"));
 }
 
 TEST(ObjectFifo, TheSequenceMeansTheShimsEnd) {
     const program::Program p =
-        read(std::string{kTiles} + kDistribute + takers() +
-             "aie.runtime_sequence(%x: memref<96xi32>) {\n"
-             "aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 96][0, 0, 0, 1]) {id = 0 : i64, "
-             "metadata = @in} : memref<96xi32>\n}");
+        read_npu(std::string{kFifoTiles} + kDistribute + takers() +
+                 "aie.runtime_sequence(%x: memref<96xi32>) {\n"
+                 "aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 96][0, 0, 0, 1]) {id = 0 : i64, "
+                 "metadata = @in} : memref<96xi32>\n}");
     EXPECT_EQ(std::get<program::PushTask>(p.sequence.at(1)).channel.tile,
               (program::TileCoordinate{0, 0}));
 }
 
 TEST(ObjectFifo, RegisteredBuffersInDramAreARingOfTheShim) {
     const program::Program p =
-        read(std::string{kTiles} +
-             "%x = aie.external_buffer {sym_name = \"x\"} : memref<48xi32>\n"
-             "%y = aie.external_buffer {sym_name = \"y\"} : memref<48xi32>\n"
-             "aie.objectfifo @f(%s, {%a}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
-             "aie.objectfifo.register_external_buffers @f (%s, {%y, %x}) : (memref<48xi32>, "
-             "memref<48xi32>)\n" +
-             core("%a", "f", "Consume", 1, 1));
+        read_npu(std::string{kFifoTiles} +
+                 "%x = aie.external_buffer {sym_name = \"x\"} : memref<48xi32>\n"
+                 "%y = aie.external_buffer {sym_name = \"y\"} : memref<48xi32>\n"
+                 "aie.objectfifo @f(%s, {%a}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+                 "aie.objectfifo.register_external_buffers @f (%s, {%y, %x}) : (memref<48xi32>, "
+                 "memref<48xi32>)\n" +
+                 core("%a", "f", "Consume", 1, 1));
     ASSERT_EQ(p.dmas.size(), 2U);
     const program::TileDma& shim = p.dmas[0];
     EXPECT_EQ(shim.tile, (program::TileCoordinate{0, 0}));
@@ -326,106 +294,6 @@ TEST(Placement, LogicalTilesGetLegalPlaces) {
     by_hand.tiles["one"] = {3, 5};
     EXPECT_EQ(lower(source, by_hand, config()).program.buffers.at(0).tile,
               (program::TileCoordinate{3, 5}));
-}
-
-// What its core does on its own stream.
-std::string streams(const char* tile, bool puts, int words) {
-    std::string body;
-    for (int i = 0; i < words; ++i) {
-        body +=
-            puts ? "aie.put_stream(%p : i32, %p : i32)\n" : "%v = aie.get_stream(%p : i32) : i32\n";
-    }
-    return fmt::format("aie.core({}) {{ %p = arith.constant 0 : i32\n{} aie.end }}\n", tile, body);
-}
-
-TEST(ObjectFifo, AnEndOnACoresOwnStreamHasNoElements) {
-    const std::string fifo =
-        "aie.objectfifo @f({}, {{{}}}, 2 : i32) {{aie_stream = {} : i32, aie_stream_port = 0 : "
-        "i32}}"
-        " : !aie.objectfifo<memref<16xi32>>\n";
-    const auto with = [&](const char* from, const char* to, int end) {
-        return std::string{kTiles} + fmt::format(fmt::runtime(fifo), from, to, end);
-    };
-    const program::ChannelId out{{0, 2}, program::Direction::MM2S, 0, program::PortKind::Core};
-    const program::ChannelId in{{0, 3}, program::Direction::S2MM, 0, program::PortKind::Core};
-    // The producer's: the consumer beside it has its elements, which a channel fills.
-    program::Program p =
-        read(with("%a", "%b", 0) + streams("%a", true, 16) + core("%b", "f", "Consume", 1, 1));
-    ASSERT_EQ(p.buffers.size(), 2U);
-    EXPECT_EQ(p.buffers[0].tile, (program::TileCoordinate{0, 3}));
-    ASSERT_EQ(p.dmas.size(), 1U);
-    EXPECT_EQ(p.routes.at(0).source, out);
-    EXPECT_EQ(p.routes[0].destinations,
-              (std::vector<program::ChannelId>{{{0, 3}, program::Direction::S2MM, 0}}));
-    // The consumer's.
-    p = read(with("%m", "%b", 1) + streams("%b", false, 16));
-    EXPECT_EQ(p.buffers.at(0).tile, (program::TileCoordinate{0, 1}));
-    EXPECT_EQ(p.routes.at(0).destinations, std::vector{in});
-    // Both: a wire.
-    p = read(with("%a", "%b", 2) + streams("%a", true, 3) + streams("%b", false, 3));
-    EXPECT_TRUE(p.buffers.empty());
-    EXPECT_TRUE(p.locks.empty());
-    EXPECT_TRUE(p.dmas.empty());
-    EXPECT_EQ(p.routes.at(0).source, out);
-    EXPECT_EQ(p.routes[0].destinations, std::vector{in});
-
-    EXPECT_THAT(error_of(with("%a", "%b", 0) + core("%a", "f", "Produce", 1, 1)),
-                HasSubstr("it has no elements to acquire or release"));
-    EXPECT_THAT(error_of(with("%a", "%b", 1) +
-                         "aie.core(%b) { aie.objectfifo.release @f(Consume, 1) aie.end }\n"),
-                HasSubstr("it has no elements to acquire or release"));
-    EXPECT_THAT(error_of(with("%a", "%b", 1) + "aie.objectfifo.allocate @f(%b)"),
-                HasSubstr("have no memory in common"));
-    EXPECT_THAT(error_of(std::string{kTiles} +
-                         "aie.objectfifo @f(%a, {%b}, 2 : i32) {aie_stream = 0 : i32, "
-                         "prod_dma_channel = 1 : i32} : !aie.objectfifo<memref<16xi32>>"),
-                HasSubstr("pinned to a DMA channel"));
-    EXPECT_THAT(error_of(with("%m", "%b", 0)), HasSubstr("tile 0,1 has no core"));
-    EXPECT_THAT(error_of(with("%a", "%b", 3)), HasSubstr("aie_stream must be 0"));
-    EXPECT_THAT(error_of(std::string{kTiles} +
-                         "aie.objectfifo @f(%a, {%b}, 2 : i32) {aie_stream = 2 : i32, "
-                         "aie_stream_port = 1 : i32} : !aie.objectfifo<memref<16xi32>>"),
-                HasSubstr("stream port 1: cores have 1 such port"));
-    EXPECT_THAT(error_of(std::string{kTiles} +
-                         "aie.objectfifo @f(%a, {%b}, 2 : i32) {aie_stream = 0 : i32, "
-                         "aie_stream_port = 0 : i32, repeat_count = 2 : i32} : "
-                         "!aie.objectfifo<memref<16xi32>>"),
-                HasSubstr("it has no elements"));
-    EXPECT_THAT(error_of(std::string{kTiles} +
-                         "aie.objectfifo @f(%a, {%b dimensionsFromStream [<size = 16, stride = 1>]}"
-                         ", 2 : i32) {aie_stream = 1 : i32, aie_stream_port = 0 : i32} : "
-                         "!aie.objectfifo<memref<16xi32>>"),
-                HasSubstr("has no dimensions"));
-    EXPECT_THAT(error_of(with("%a", "%b", 2) +
-                         "aie.objectfifo @g(%b, {%s}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
-                         "aie.objectfifo.link [@f] -> [@g] ([] [])"),
-                HasSubstr("a link needs elements"));
-}
-
-// As the compiler writes it since 2026.
-TEST(ObjectFifo, EndsAreNamedByTheirPorts) {
-    const auto with = [](const std::string& attributes) {
-        return std::string{kTiles} + "aie.objectfifo @f(%a, {%b}, 2 : i32) {" + attributes +
-               "} : !aie.objectfifo<memref<16xi32>>\n";
-    };
-    program::Program p = read(with("prod_port = #aie.end_port<Core : 0>, "
-                                   "cons_ports = [#aie.end_port<Core : 0>]") +
-                              streams("%a", true, 3) + streams("%b", false, 3));
-    EXPECT_TRUE(p.buffers.empty());
-    EXPECT_EQ(p.routes.at(0).source.port, program::PortKind::Core);
-    EXPECT_EQ(p.routes[0].destinations.at(0).port, program::PortKind::Core);
-    p =
-        read(with("transport = #aie.transport<dma>, prod_port = #aie.end_port<DMA : 1>, "
-                  "cons_ports = [#aie.end_port<DMA>]"));
-    EXPECT_EQ(p.routes.at(0).source, (program::ChannelId{{0, 2}, program::Direction::MM2S, 1}));
-    EXPECT_EQ(p.routes[0].destinations.at(0).index, 0);
-    EXPECT_TRUE(read(with("transport = #aie.transport<auto>")).routes.empty());
-    EXPECT_THAT(error_of(with("prod_port = #aie.end_port<Core>")), HasSubstr("<Core : 0>"));
-    EXPECT_THAT(error_of(with("prod_port = #aie.end_port<North : 0>")), HasSubstr("<DMA : 1>"));
-    EXPECT_THAT(error_of(with("") +
-                         "aie.objectfifo @g(%b, {%s}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
-                         "aie.objectfifo.link [@f] -> [@g] ([] []) {mode = #aie.link_mode<time>}"),
-                HasSubstr("take turns in time is not modelled"));
 }
 
 }  // namespace

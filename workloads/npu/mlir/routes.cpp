@@ -8,36 +8,12 @@
 #include "arch/npu/stream/stream_switch.hpp"
 #include "workloads/npu/mlir/flows.hpp"
 #include "workloads/npu/mlir/packet_headers.hpp"
+#include "workloads/npu/mlir/switch_settings.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
 namespace {
-
-struct Select {  // an arbiter and one of its selectors
-    std::int64_t arbiter = 0;
-    std::int64_t msel = 0;
-    auto operator<=>(const Select&) const = default;
-};
-struct Rule {
-    std::int64_t mask = 0;
-    std::int64_t value = 0;
-    Select select;
-};
-struct Master {
-    Port port;
-    std::optional<bool> keep_header;  // where it is stated
-};
-struct Switch {
-    std::map<Port, std::vector<Port>> circuits;
-    std::map<Port, std::vector<Rule>> rules;
-    std::map<Select, std::vector<Master>> masters;
-};
-// Which South ports of the switch the shim's DMA channels are on.
-struct ShimMux {
-    std::map<std::int64_t, std::int64_t> entry;  // MM2S channel to South port
-    std::map<std::int64_t, std::int64_t> exit;   // South port to S2MM channel
-};
 
 class Switches {
   public:
@@ -45,36 +21,13 @@ class Switches {
     // stated by their ends alone.
     Switches(Lowering& lowering, const Operation& routed,
              const std::map<TilePort, std::vector<TilePort>>& wires)
-        : lowering_(lowering), wires_(wires) {
-        const auto& operations = region_of(routed).blocks.front().operations;
-        for (const Operation& operation : operations) {
-            lowering.attempt([&] {
-                if (operation.name == "aie.tile") {
-                    Cursor cursor(operation);
-                    Cursor inside(cursor.group("("));
-                    const program::TileCoordinate at = read_coordinate(inside);
-                    if (operation.results.size() == 1) {
-                        tiles_[operation.results[0]] = at;
-                    }
-                }
-            });
-        }
-        for (const Operation& operation : operations) {
-            lowering.attempt([&] {
-                if (operation.name == "aie.switchbox") {
-                    switchbox(operation);
-                } else if (operation.name == "aie.shim_mux") {
-                    shim_mux(operation);
-                }
-            });
-        }
-    }
+        : lowering_(lowering), wires_(wires), settings_(lowering, routed) {}
 
     // Adds a route for every stream that leaves a DMA channel or a core's own port.
     void trace_all() {
         const auto packet_ids = packet_ids_sent(lowering_.program);
         std::set<program::TileCoordinate> tiles;
-        for (const auto& entry : switches_) {
+        for (const auto& entry : settings_.switches()) {
             tiles.insert(entry.first);
         }
         for (const auto& entry : wires_) {
@@ -137,122 +90,12 @@ class Switches {
         bool wired = false;  // a part of its way is an aie.flow
     };
 
-    program::TileCoordinate tile_of(const Operation& operation) {
-        Cursor cursor(operation);
-        Cursor inside(cursor.group("("));
-        const Location where = inside.where();
-        const auto place = tiles_.find(inside.value());
-        if (place == tiles_.end() || !lowering_.config.contains(place->second)) {
-            throw ReadError(where, "this is no tile of the array");
-        }
-        return place->second;
-    }
-
-    static std::pair<Port, Port> connection(const Operation& operation) {
-        Cursor cursor(operation);
-        Cursor inside(cursor.group("<"));
-        const Port from = read_port(inside);
-        inside.expect(",");
-        return {from, read_port(inside)};
-    }
-
-    void switchbox(const Operation& operation) {
-        Switch& box = switches_[tile_of(operation)];
-        std::map<std::string, Select> selects;
-        for (const Operation& each : region_of(operation).blocks.front().operations) {
-            if (each.name == "aie.connect") {
-                const auto [from, to] = connection(each);
-                box.circuits[from].push_back(to);
-            } else if (each.name == "aie.amsel") {
-                amsel(each, selects);
-            } else if (each.name == "aie.masterset") {
-                masterset(each, selects, box);
-            } else if (each.name == "aie.packet_rules") {
-                packet_rules(each, selects, box);
-            } else if (each.name != "aie.end") {
-                throw ReadError(each.where,
-                                fmt::format("{} is not modelled in a switchbox", each.name));
-            }
-        }
-    }
-
-    // %0 = aie.amsel<1> (2): arbiter 1, selector 2
-    static void amsel(const Operation& operation, std::map<std::string, Select>& selects) {
-        Cursor cursor(operation);
-        Select select;
-        select.arbiter = Cursor(cursor.group("<")).integer();
-        select.msel = Cursor(cursor.group("(")).integer();
-        if (operation.results.size() == 1) {
-            selects[operation.results[0]] = select;
-        }
-    }
-
-    static Select select_of(Cursor& cursor, const std::map<std::string, Select>& selects) {
-        const Location where = cursor.where();
-        const auto place = selects.find(cursor.value());
-        if (place == selects.end()) {
-            throw ReadError(where, "this is no amsel of the switchbox");
-        }
-        return place->second;
-    }
-
-    static void masterset(const Operation& operation, const std::map<std::string, Select>& selects,
-                          Switch& box) {
-        Cursor cursor(operation);
-        Cursor inside(cursor.group("("));
-        Master master{read_port(inside), std::nullopt};
-        if (operation.attribute("keep_pkt_header")) {
-            master.keep_header = is_true(operation, "keep_pkt_header");
-        }
-        while (inside.skip(",")) {
-            box.masters[select_of(inside, selects)].push_back(master);
-        }
-    }
-
-    static void packet_rules(const Operation& operation,
-                             const std::map<std::string, Select>& selects, Switch& box) {
-        Cursor cursor(operation);
-        Cursor inside(cursor.group("("));
-        auto& rules = box.rules[read_port(inside)];
-        for (const Operation& each : region_of(operation).blocks.front().operations) {
-            if (each.name != "aie.rule") {
-                continue;
-            }
-            Cursor words(each);
-            Cursor rule(words.group("("));
-            Rule entry;
-            entry.mask = rule.integer();
-            rule.expect(",");
-            entry.value = rule.integer();
-            rule.expect(",");
-            entry.select = select_of(rule, selects);
-            rules.push_back(entry);
-        }
-    }
-
-    // aie.connect<DMA : 0, North : 3> in a shim_mux: MM2S 0 enters the switch on South 3;
-    // <North : 2, DMA : 0>: what leaves the switch on South 2 goes to S2MM 0.
-    void shim_mux(const Operation& operation) {
-        ShimMux& mux = muxes_[tile_of(operation)];
-        for (const Operation& each : region_of(operation).blocks.front().operations) {
-            if (each.name != "aie.connect") {
-                continue;
-            }
-            const auto [from, to] = connection(each);
-            if (from.bundle == "dma") {
-                mux.entry[from.index] = to.index;
-            } else if (to.bundle == "dma") {
-                mux.exit[from.index] = to.index;
-            }
-        }
-    }
-
     std::optional<Port> entry_of(const program::ChannelId& source, program::TileKind kind) const {
         if (kind != program::TileKind::Shim) {
             return Port{"dma", source.index};
         }
-        const auto mux = muxes_.find(source.tile);
-        if (mux == muxes_.end()) {
+        const auto mux = settings_.muxes().find(source.tile);
+        if (mux == settings_.muxes().end()) {
             return std::nullopt;
         }
         const auto entry = mux->second.entry.find(source.index);
@@ -282,8 +125,8 @@ class Switches {
                 }
                 continue;
             }
-            const auto box = switches_.find(step.tile);
-            if (box == switches_.end()) {
+            const auto box = settings_.switches().find(step.tile);
+            if (box == settings_.switches().end()) {
                 continue;
             }
             const auto circuits = box->second.circuits.find(step.in);
@@ -381,8 +224,8 @@ class Switches {
         const program::Hop hop{step.tile, *slave, *master, arbiter};
         std::optional<program::ChannelId> destination;
         if (kind == program::TileKind::Shim && out.bundle == "south") {
-            const auto mux = muxes_.find(step.tile);
-            if (mux != muxes_.end() && mux->second.exit.contains(out.index)) {
+            const auto mux = settings_.muxes().find(step.tile);
+            if (mux != settings_.muxes().end() && mux->second.exit.contains(out.index)) {
                 destination = {step.tile, program::Direction::S2MM, mux->second.exit.at(out.index)};
             }
         } else if (out.bundle == "dma") {
@@ -409,9 +252,7 @@ class Switches {
     Lowering& lowering_;
     const std::set<program::ChannelId> ports_ = ports_in_use(lowering_.program);
     const std::map<TilePort, std::vector<TilePort>>& wires_;
-    std::map<std::string, program::TileCoordinate> tiles_;
-    std::map<program::TileCoordinate, Switch> switches_;
-    std::map<program::TileCoordinate, ShimMux> muxes_;
+    SwitchSettings settings_;
 };
 
 // The receivers of a flow that no route made by the switchboxes reaches.

@@ -1,0 +1,162 @@
+#include "arch/npu/program/script_reader.hpp"
+
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "arch/npu/program/entry_reader.hpp"
+
+namespace tilesim::arch::npu::program {
+
+using base::config::Node;
+using base::config::Range;
+
+namespace {
+
+std::optional<std::int64_t> optional_rotation(Node& node, const char* key,
+                                              const CoreProgram& core) {
+    if (!node.has(key)) {
+        return std::nullopt;
+    }
+    std::string name;
+    node.optional(key, name, "rotation");
+    return name.empty() ? 0 : find_name(node, key, core.rotations, name, "rotation");
+}
+
+template <class Op>
+static Op cascade(Node node, const char* operand, const CoreProgram& core) {
+    Op op;
+    node.required("words", op.words, {1, 1 << 20}, "of 512 bits");
+    op.operand = optional_rotation(node, operand, core);
+    node.done();
+    return op;
+}
+
+template <class Op>
+static Op own_stream(Node node, const char* operand, const CoreProgram& core) {
+    Op op;
+    node.optional("port", op.port, {0, 7}, "of the core's inputs or outputs");
+    node.required("words", op.words, {1, 1 << 20}, "of 32 bits");
+    op.operand = optional_rotation(node, operand, core);
+    if constexpr (std::is_same_v<Op, PutStreamOp>) {
+        if (node.has("packet")) {
+            std::int64_t id = 0;
+            node.optional("packet", id, kPacketIdRange,
+                          "id in the header, which is the first word where no packet is under way");
+            op.packet = id;
+        }
+        node.optional("ends_packet", op.ends_packet, "with its last word (TLAST)");
+    }
+    node.done();
+    return op;
+}
+
+LoopOp read_loop(Node node) {
+    LoopOp loop;
+    if (node.has("parameter")) {
+        std::int64_t parameter = 0;
+        node.optional("parameter", parameter, {0, 1023}, "run-time parameter with the count");
+        loop.parameter = parameter;
+    }
+    constexpr Range kTimes{-1, INT64_MAX};
+    if (node.describing()) {  // either is enough
+        node.optional("count", loop.count, kTimes, "times; -1: for ever");
+    } else if (!loop.parameter) {
+        node.required("count", loop.count, kTimes, "times; -1: for ever");
+    }
+    node.done();
+    return loop;
+}
+
+}  // namespace
+
+CoreProgram ScriptReader::core(Node& entry) const {
+    CoreProgram core;
+    core.tile = read_tile(entry);
+    for (Node& each : entry.list("rotations", "buffers an operand takes in turn")) {
+        Rotation rotation;
+        each.required("name", rotation.name, "name");
+        for (Node& buffer : each.list("buffers", "in turn")) {
+            rotation.buffers.push_back(
+                find_name(buffer, "", program_.buffers, buffer.scalar(), "buffer"));
+        }
+        each.optional("parts", rotation.parts, {1, 1 << 16},
+                      "equal parts each buffer is taken in, one after the other");
+        if (rotation.buffers.empty()) {
+            each.error("buffers", "must name at least one buffer");
+        }
+        each.done();
+        core.rotations.push_back(rotation);
+    }
+    core.script = script(entry, "script", core);
+    entry.done();
+    return core;
+}
+
+std::vector<CoreOp> ScriptReader::script(Node& node, const char* key,
+                                         const CoreProgram& core) const {
+    std::vector<CoreOp> ops;
+    for (Node& entry : node.list(key, "core operations in order")) {
+        const auto add = [&ops](auto op) { ops.push_back({std::move(op)}); };
+        const auto action_of = [&](const char* name, const char* description) {
+            return locks_.action(entry.child(name, description));
+        };
+        read_one(entry,
+                 {{"acquire", [&] { add(AcquireOp{action_of("acquire", "waits for a lock")}); }},
+                  {"release", [&] { add(ReleaseOp{action_of("release", "releases a lock")}); }},
+                  {"call", [&] { add(call(entry.child("call", "runs a kernel"), core)); }},
+                  {"put",
+                   [&] {
+                       add(cascade<PutCascadeOp>(
+                           entry.child("put", "words to the outgoing cascade"), "from", core));
+                   }},
+                  {"get",
+                   [&] {
+                       add(cascade<GetCascadeOp>(
+                           entry.child("get", "words from the incoming cascade"), "into", core));
+                   }},
+                  {"put_stream",
+                   [&] {
+                       add(own_stream<PutStreamOp>(
+                           entry.child("put_stream", "words to the core's own stream output"),
+                           "from", core));
+                   }},
+                  {"get_stream",
+                   [&] {
+                       add(own_stream<GetStreamOp>(
+                           entry.child("get_stream", "words from the core's own stream input"),
+                           "into", core));
+                   }},
+                  {"loop", [&] {
+                       LoopOp loop = read_loop(entry.child("loop", "repeats the body"));
+                       loop.body = loop_body(entry, core);
+                       add(std::move(loop));
+                   }}});
+    }
+    return ops;
+}
+
+std::vector<CoreOp> ScriptReader::loop_body(Node& entry, const CoreProgram& core) const {
+    if (entry.describing()) {  // as the script, which describes it
+        entry.list("body", "core operations in order");
+        return {};
+    }
+    return script(entry, "body", core);
+}
+
+CallOp ScriptReader::call(Node node, const CoreProgram& core) const {
+    CallOp op;
+    op.kernel = read_reference(node, "kernel", program_.kernels, "kernel");
+    const auto names = [&](const char* key, std::vector<std::int64_t>& into) {
+        for (Node& entry : node.list(key, "rotations")) {
+            into.push_back(find_name(entry, "", core.rotations, entry.scalar(), "rotation"));
+        }
+    };
+    names("operands", op.operands);
+    names("advance", op.advance);
+    node.done();
+    return op;
+}
+
+}  // namespace tilesim::arch::npu::program
