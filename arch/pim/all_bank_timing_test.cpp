@@ -220,6 +220,7 @@ TEST(AllBankTiming, BankAndRegisterCommandsHaveAChangeBetweenThem) {
     EXPECT_EQ(banks.earliest(AllBankCommand::Alu), kStart + 107);  // of neither kind
     banks.issue(AllBankCommand::RegisterWrite, 7, kStart + 200);
     EXPECT_EQ(banks.earliest(AllBankCommand::RegisterWrite), kStart + 207);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Alu), kStart + 207);
     EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 201 + 37);
 }
 
