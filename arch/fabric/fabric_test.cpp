@@ -131,6 +131,35 @@ TEST(Fabric, APortCarriesOneAnswerAtATimeWithoutAGap) {
     EXPECT_EQ(bench.run(), (Times{kWay + kCrossing, kWay + kCrossing * 2, kWay + kCrossing * 3}));
 }
 
+// The memory says of the first that it will have it at 300 ns, then of the second at 240 ns.
+TEST(Fabric, TheAnswerThatArrivesFirstCrossesItsPortFirst) {
+    ExactBench bench;
+    bench.memory.answers = false;
+    bench.read(0);
+    bench.read(1);
+    bench.queue.run_until(200_ns);
+    const auto answer = [&bench](std::size_t read, base::Femtoseconds when) {
+        const memory::port::MemoryRequest& request = bench.memory.reads[read];
+        request.client->on_memory_complete(request.tag, when);
+    };
+    answer(0, 300_ns);
+    answer(1, 240_ns);
+    EXPECT_EQ(bench.run(), (Times{300_ns + kResponse + kCrossing, 240_ns + kResponse + kCrossing}));
+}
+
+// 166 ns: between two edges of a link of 250 MHz.
+TEST(Fabric, ARequestTakesTheLinkFromAnEdgeOfItsClockOn) {
+    FabricConfig config = narrow();
+    config.link_clock = base::Hertz{250'000'000};
+    ExactBench bench(config);
+    bench.read(0);
+    bench.run();
+    EXPECT_EQ(bench.listener.done[0].second, 166_ns);
+    bench.read(0);
+    bench.run();
+    EXPECT_EQ(bench.memory.reads[1].arrival, 168_ns + kRequest);
+}
+
 TEST(Fabric, ReadsAndWritesOfAPortAndOfTwoPortsDoNotDelayEachOther) {
     ExactBench bench;
     bench.read(0, 0);

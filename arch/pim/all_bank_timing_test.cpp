@@ -92,6 +92,28 @@ TEST(AllBankTiming, EveryCommandTakesTheBusForAsLongAsItsKindDoes) {
         EXPECT_EQ(next(command), kStart + 507);
     }
     EXPECT_EQ(next(AllBankCommand::Precharge), kStart + 501);
+    memory::device::MemoryConfig longer =
+        prime_memory();  // LPDDR4: every command takes two or four
+    longer.timing.precharge_command = base::Cycles{5};
+    AllBankTiming lpddr4(longer, prime_pim());
+    lpddr4.begin(kStart);
+    lpddr4.issue(AllBankCommand::Precharge, memory::device::kNoRow, kStart);
+    EXPECT_EQ(lpddr4.command_bus_free(), kStart + 5);
+}
+
+TEST(AllBankTiming, AResultIsReadOnceTheBusHasTurned) {
+    Opened banks;
+    banks.issue(AllBankCommand::RegisterWrite, 7, kStart + 100);
+    EXPECT_EQ(banks.earliest(AllBankCommand::RegisterRead), kStart + 100 + 13 + 3 + 47);
+}
+
+TEST(AllBankTiming, DataEndWithTheirBurst) {
+    Opened written;
+    written.issue(AllBankCommand::ArrayWrite, 7, kStart + 100);
+    EXPECT_EQ(written.data_end(), kStart + 100 + 13 + 3);
+    Opened read;
+    read.issue(AllBankCommand::ArrayRead, 7, kStart + 100);
+    EXPECT_EQ(read.data_end(), kStart + 100 + 23 + 3);
 }
 
 TEST(AllBankTiming, RegisterWritesAndAluCommandsFollowAtTheCommandInterval) {
@@ -180,6 +202,11 @@ TEST(AllBankTiming, TheHostTakesItsTimeBeforeMacsAfterInputs) {
     banks.issue(AllBankCommand::RegisterWrite, 7, kStart + 100);
     banks.host_turns(kStart + 100);
     EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 100 + 13 + 3 + 47 + 54);
+    config.bus_turnaround = false;
+    Opened unturned(config);
+    unturned.issue(AllBankCommand::RegisterWrite, 7, kStart + 100);
+    unturned.host_turns(kStart + 100);
+    EXPECT_EQ(unturned.earliest(AllBankCommand::Mac), kStart + 107 + 54);
 }
 
 // The change is a command of its own, behind the last one.
@@ -193,6 +220,7 @@ TEST(AllBankTiming, BankAndRegisterCommandsHaveAChangeBetweenThem) {
     EXPECT_EQ(banks.earliest(AllBankCommand::Alu), kStart + 107);  // of neither kind
     banks.issue(AllBankCommand::RegisterWrite, 7, kStart + 200);
     EXPECT_EQ(banks.earliest(AllBankCommand::RegisterWrite), kStart + 207);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Alu), kStart + 207);
     EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 201 + 37);
 }
 
@@ -207,6 +235,17 @@ TEST(AllBankTiming, EvenAndOddBanksHaveRowsOfTheirOwn) {
     banks.issue(AllBankCommand::Activate, 8, kStart + 2, {BankSet::kOdd});
     EXPECT_EQ(banks.earliest(AllBankCommand::Mac, {BankSet::kEven}), kStart + 29);
     EXPECT_EQ(banks.earliest(AllBankCommand::Mac, {BankSet::kOdd}), kStart + 31);
+}
+
+TEST(AllBankTiming, ARowThatIsDoneWithClosesInTimeBeforeTheOthersCommand) {
+    AllBankTiming banks(prime_memory(), prime_pim(), 2);
+    banks.begin(kStart);
+    banks.issue(AllBankCommand::Activate, 7, kStart, {BankSet::kEven});
+    banks.issue(AllBankCommand::Activate, 8, kStart + 2, {BankSet::kOdd});
+    EXPECT_EQ(banks.close_early({BankSet::kEven}, kStart + 67), std::nullopt);
+    EXPECT_EQ(banks.close_early({BankSet::kEven}, kStart + 68), kStart + 67);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Activate, {BankSet::kEven}), kStart + 67 + 31);
+    EXPECT_EQ(banks.close_early({BankSet::kEven}, kStart + 500), std::nullopt);  // it is closed
 }
 
 TEST(AllBankTiming, BanksOpenedOneByOneKeepTrrdAndTheWindow) {

@@ -285,8 +285,25 @@ TEST(PrivateCaches, APrefetchWaitsForAMissOfTheL2ToEnd) {
     EXPECT_EQ(caches.prefetch(1, false, 0), PrivateCaches::Outcome::Waiting);
     EXPECT_EQ(caches.prefetch(2, false, 0), PrivateCaches::Outcome::NoBuffer);
     caches.deliver(1, 29);
-    pass(caches, 0, 30);
+    pass(caches, 0, 29);
+    const std::uint64_t refused = caches.version();
+    pass(caches, 29, 30);
+    EXPECT_NE(caches.version(), refused);  // so that who has been refused asks again
     EXPECT_EQ(caches.prefetch(2, false, 30), PrivateCaches::Outcome::Waiting);
+}
+
+TEST(PrivateCaches, APrefetchOfALineInTheL2IsAUseOfIt) {
+    PrivateCaches caches(tiny(), kClock);
+    for (const Line line : {1, 2, 3}) {
+        caches.warm(line, Level::L2, false);
+    }
+    caches.prefetch(1, false, 0);
+    caches.load(4, 0, 0, true);
+    caches.outbox().clear();
+    caches.deliver(4, 29);
+    pass(caches, 0, 30);
+    ASSERT_EQ(caches.outbox().size(), 1U);
+    EXPECT_EQ(caches.outbox()[0].line, 2);  // 1 was used later
 }
 
 TEST(PrivateCaches, AStorePastTheCachesHoldsAFillBufferSoLongAndLeavesNoLine) {

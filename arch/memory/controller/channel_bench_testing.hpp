@@ -24,6 +24,19 @@ inline void PrintTo(const Heard& heard, std::ostream* out) {
          << heard.bank << " at " << heard.when;
 }
 
+inline Heard act(std::int64_t when, std::size_t bank = 0) {
+    return {device::Command::Activate, bank, when};
+}
+inline Heard rd(std::int64_t when, std::size_t bank = 0) {
+    return {device::Command::Read, bank, when};
+}
+inline Heard wr(std::int64_t when, std::size_t bank = 0) {
+    return {device::Command::Write, bank, when};
+}
+inline Heard pre(std::int64_t when, std::size_t bank = 0) {
+    return {device::Command::Precharge, bank, when};
+}
+
 class Bench : private CommandListener, private ChannelOwner {
   public:
     Bench() { config.refresh = false; }

@@ -12,18 +12,6 @@ namespace {
 
 using testing::ElementsAre;
 
-Heard act(std::int64_t when, std::size_t bank = 0) {
-    return {device::Command::Activate, bank, when};
-}
-Heard rd(std::int64_t when, std::size_t bank = 0) {
-    return {device::Command::Read, bank, when};
-}
-Heard wr(std::int64_t when, std::size_t bank = 0) {
-    return {device::Command::Write, bank, when};
-}
-Heard pre(std::int64_t when, std::size_t bank = 0) {
-    return {device::Command::Precharge, bank, when};
-}
 Heard ref(std::int64_t when) {
     return {device::Command::Refresh, 0, when};
 }
@@ -522,6 +510,18 @@ TEST(Channel, ARefreshAfterWritesDoesNotWaitForReads) {
     ASSERT_EQ(when.size(), 1U);
     EXPECT_GE(when[0], 2000);
     EXPECT_LT(when[0], 2000 + 17 + 31 + 1);  // tRTP and tRP after the last read before it
+}
+
+TEST(Channel, WithoutThatKeyARefreshDoesNotWaitForWrites) {
+    AfterWrites bench;
+    bench.config.controller.refresh_after_writes = false;
+    for (int i = 0; i < 200; ++i) {
+        bench.arrive(kStart, 0, 7, true);
+    }
+    const std::vector<std::int64_t> when = bench.refreshes(9600);
+    ASSERT_FALSE(when.empty());
+    EXPECT_GE(when[0], 2000);
+    EXPECT_LT(when[0], 2000 + 19 + 4 + 41 + 31 + 1);  // tWR and tRP after the last write before it
 }
 
 TEST(Channel, ARefreshAfterWritesWaitsForTheLastOfThem) {

@@ -46,6 +46,16 @@ TEST(CommandTiming, PrechargesAndRefreshesHoldTheCommandBusAsLongAsTheyTake) {
     EXPECT_EQ(bank.bus().free_for_rows(), kStart + 505);
 }
 
+// LPDDR4 and 5: PRE to PRE of any two banks.
+TEST(CommandTiming, PrechargesOfOtherBanksWaitTppd) {
+    MemoryConfig config = prime_device();
+    config.timing.tPPD = base::Cycles{9};
+    CommandTiming bank{config};
+    bank.issue(Command::Precharge, kBank, kNoRow, kStart);
+    EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 9);
+    EXPECT_EQ(bank.earliest(Command::Activate, kOtherGroup), kStart + 1);  // the command bus
+}
+
 TEST(CommandTiming, PrechargeWaitsTrasAndActivateTrc) {
     Opened bank;
     EXPECT_EQ(bank.earliest(Command::Precharge, kBank), kStart + 67);
@@ -160,12 +170,40 @@ TEST(CommandTiming, ARefreshOfSomeBanksCountsAsAnActivateAfterTheOthers) {
     EXPECT_EQ(bank.earliest_partial_refresh(1U << (kOtherGroup + 1)), kStart + 7);
 }
 
+TEST(CommandTiming, ARefreshOfSomeBanksWaitsTrpAfterTheyClosedAndTrcAfterTheyOpened) {
+    CommandTiming late{partly_refreshed()};
+    late.issue(Command::Activate, kBank, 7, kStart);
+    late.issue(Command::Precharge, kBank, kNoRow, kStart + 200);
+    EXPECT_EQ(late.earliest_partial_refresh(1U << kBank), kStart + 200 + 31);
+    CommandTiming early{partly_refreshed()};
+    early.issue(Command::Activate, kBank, 7, kStart);
+    early.issue(Command::Precharge, kBank, kNoRow, kStart + 67);
+    EXPECT_EQ(early.earliest_partial_refresh(1U << kBank), kStart + 101);
+}
+
+TEST(CommandTiming, ARefreshOfABankThatClosesByItselfWaitsForThat) {
+    CommandTiming bank{partly_refreshed()};
+    bank.issue(Command::Activate, kBank, 7, kStart);
+    bank.issue(Command::Read, kBank, 7, kStart + 200);
+    bank.precharge_after_column(kBank);
+    EXPECT_EQ(bank.earliest_partial_refresh(1U << kBank), kStart + 200 + 17 + 31);
+}
+
 TEST(CommandTiming, BanksHeldBackTakeNothingButAPrecharge) {
     Opened bank;
     bank.hold_back(1U << kBank, kStart + 1);
     EXPECT_EQ(bank.earliest(Command::Precharge, kBank), kStart + 67);
     EXPECT_GT(bank.earliest(Command::Read, kBank), kStart + kLongestConstraint);
     EXPECT_EQ(bank.earliest(Command::Activate, kOtherGroup), kStart + 5);
+}
+
+TEST(CommandTiming, AChannelThatIsLentTakesNoCommandMeanwhile) {
+    CommandTiming bank{prime_device()};
+    bank.quiet_until(kStart);
+    EXPECT_EQ(bank.earliest(Command::Activate, kBank), kStart);
+    // Of pseudo-channels, which share their bus, neither does the neighbour.
+    EXPECT_EQ(bank.bus().free_for_rows(), kStart);
+    EXPECT_EQ(bank.bus().free_for_columns(), kStart);
 }
 
 constexpr std::size_t kOtherRank = 16 + kOtherGroup;
@@ -212,11 +250,13 @@ TEST(CommandTiming, DataOfAnotherRankNeedAGapOnTheBus) {
     TwoRanks read;
     read.issue(Command::Read, kBank, 7, kStart + 100);
     EXPECT_EQ(read.earliest(Command::Read, kOtherGroup), kStart + 100 + 11);
+    EXPECT_EQ(read.earliest(Command::Write, kOtherGroup), kStart + 100 + 23 + 4 + 2 - 19);
     EXPECT_EQ(read.earliest(Command::Read, kOtherRank), kStart + 100 + 4 + 59);
     EXPECT_EQ(read.earliest(Command::Write, kOtherRank), kStart + 100 + 23 + 4 + 59 - 19);
     TwoRanks write;
     write.issue(Command::Write, kBank, 7, kStart + 100);
     EXPECT_EQ(write.earliest(Command::Read, kOtherGroup), kStart + 100 + 19 + 4 + 3);
+    EXPECT_EQ(write.earliest(Command::Write, kOtherGroup), kStart + 100 + 11);
     EXPECT_EQ(write.earliest(Command::Write, kOtherRank), kStart + 100 + 4 + 59);
     EXPECT_EQ(write.earliest(Command::Read, kOtherRank), kStart + 100 + 19 + 4 + 59 - 23);
 }

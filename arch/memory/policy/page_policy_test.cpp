@@ -76,6 +76,16 @@ TEST(AdaptivePage, ARowClosedInTimeIsNoMistake) {
     EXPECT_EQ(policy.idle_limit(kBank), 320);
 }
 
+TEST(AdaptivePage, ARowThatComesBackAfterAnotherIsNoMistake) {
+    AdaptivePage policy{controller()};
+    for (int i = 0; i < 4; ++i) {
+        policy.on_idle_close(kBank, kRow);
+        policy.on_open(kBank, kRow + 1);
+        policy.on_open(kBank, kRow);
+    }
+    EXPECT_EQ(policy.idle_limit(kBank), 320);
+}
+
 TEST(AdaptivePage, OppositeMistakesCancel) {
     AdaptivePage policy{controller()};
     for (int i = 0; i < 100; ++i) {

@@ -11,12 +11,13 @@ namespace tilesim::arch::memory::port {
 
 class StubMemory final : public MemoryPort, public base::EventHandler {
   public:
-    StubMemory(base::EventQueue& queue, base::Femtoseconds latency)
-        : queue_(queue), latency_(latency) {}
+    StubMemory(base::EventQueue& queue, base::Femtoseconds answers_after)
+        : latency(answers_after), queue_(queue) {}
 
     // Of reads and of writes: in order of their submission.
     std::vector<MemoryRequest> reads, writes;
     bool answers = true;  // false: never
+    base::Femtoseconds latency;
 
     void submit(const MemoryRequest& request) override {
         (request.write ? writes : reads).push_back(request);
@@ -32,12 +33,11 @@ class StubMemory final : public MemoryPort, public base::EventHandler {
 
     void on_event(std::uint64_t index, base::Femtoseconds now) override {
         const MemoryRequest request = all_[index];
-        request.client->on_memory_complete(request.tag, now + latency_);
+        request.client->on_memory_complete(request.tag, now + latency);
     }
 
   private:
     base::EventQueue& queue_;
-    base::Femtoseconds latency_;
     std::vector<MemoryRequest> all_;
 };
 

@@ -284,6 +284,16 @@ TEST(ShimWriter, ATaskEndsWhenTheMemoryHasTakenItsLastWrite) {
     EXPECT_EQ(bench.channel.last_progress(), kFirstWritten);
 }
 
+TEST(ShimWriter, ATaskEndsAtAnEdgeOfTheArraysClock) {
+    WriterBench bench(config_with(7));
+    bench.memory.latency = base::Femtoseconds{30'400'000};  // kMemory is the edge after it
+    bench.write_descriptor(0, kBurst);
+    bench.push_at(0_cyc);
+    bench.send(kBurst);
+    bench.run();
+    EXPECT_EQ(bench.channel.last_progress(), kFirstWritten);
+}
+
 TEST(ShimWriter, KeepsNoMoreWritesUnderWayThanItMay) {
     for (const std::int64_t most : {1, 2, 5}) {
         WriterBench bench(config_with(most));

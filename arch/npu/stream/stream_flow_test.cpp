@@ -44,6 +44,8 @@ struct Receiver final : StreamSinkClient {
     StreamSink sink;
     std::vector<Cycles> received;
     std::vector<std::uint32_t> words;
+    std::vector<std::int64_t> packets;
+    void on_packet(std::int64_t descriptor) override { packets.push_back(descriptor); }
     void on_stream_received(Cycles now) override {
         received.push_back(now);
         sink.take_words([this](std::span<const std::uint32_t> taken) {
@@ -170,6 +172,53 @@ TEST(StreamFlow, SourceRunsAheadOfAStoppedReceiverByTheCapacityOnly) {
     EXPECT_TRUE(blocked.sent.empty());
     ASSERT_EQ(stuck->blocked_by().size(), 1U);
     EXPECT_EQ(stuck->blocked_by()[0], &never.sink);
+}
+
+// The receiver takes its first word at 50: until then twelve words are under way or in its FIFO,
+// and every other enters when the one twelve before it has been taken.
+TEST(StreamFlow, AWordEntersWhenThereIsRoomForIt) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(100, 50_cyc);
+        flow->begin(100, 100, 0_cyc);
+    });
+    bench.run();
+    EXPECT_EQ(receiver.received, std::vector{50_cyc + 100_cyc});
+    const Cycles window = kLatency + Cycles{kCapacity};
+    EXPECT_EQ(source.sent, std::vector{50_cyc + 1_cyc + 100_cyc - window});
+}
+
+// Two senders before one receiver, which has not asked yet.
+struct TwoSenders : Bench {
+    Source of_one, of_other;
+    Receiver receiver{scheduler};
+    std::vector<StreamFlow::Branch> branches{
+        {&receiver.sink, kLatency, kCapacity, kArbiterCapacity}};
+    StreamFlow one{"one", scheduler, of_one, branches, {}, 29, true, true};
+    StreamFlow other{"other", scheduler, of_other, branches, {}, 29, true, true};
+};
+
+TEST(StreamFlow, AReceiverTakesFirstWhatHasArrivedFirst) {
+    TwoSenders bench;
+    bench.at(0_cyc, [&] { bench.other.begin(6, 6, 0_cyc); });
+    bench.at(3_cyc, [&] { bench.one.begin(6, 6, 3_cyc); });
+    bench.at(50_cyc, [&] { bench.receiver.sink.begin(7, 50_cyc); });  // six words and a header
+    bench.run();
+    EXPECT_EQ(bench.receiver.received, std::vector{57_cyc + kRestartGap});
+    EXPECT_EQ(bench.of_other.sent.size(), 1U);
+    EXPECT_TRUE(bench.of_one.sent.empty());
+}
+
+TEST(StreamFlow, OfPacketsThatWaitTheFirstToArriveIsAnnounced) {
+    TwoSenders bench;
+    bench.at(0_cyc, [&] { bench.one.begin(6, 6, 0_cyc, {.descriptor = 3}); });
+    bench.at(3_cyc, [&] { bench.other.begin(6, 6, 3_cyc, {.descriptor = 4}); });
+    bench.at(50_cyc, [&] { bench.receiver.sink.await_packet(); });
+    bench.run();
+    EXPECT_EQ(bench.receiver.packets, std::vector<std::int64_t>{3});
 }
 
 TEST(StreamFlow, BroadcastGoesAtThePaceOfTheLastReceiver) {

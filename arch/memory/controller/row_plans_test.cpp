@@ -1,0 +1,214 @@
+// The commands that first-ready scheduling plans ahead: what joins a plan, and what has to throw it
+// away, to the CK.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/memory/controller/channel_bench_testing.hpp"
+
+namespace tilesim::arch::memory::controller {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr std::int64_t kOrigin = 1000;
+constexpr std::size_t kA = 0, kB = 4;  // banks of two groups
+
+Heard bank_refresh(std::int64_t when) {
+    return {device::Command::RefreshBank, kA, when};
+}
+
+// B closes first, but opened later than A: its ACT waits for 33 + tRC, that of A for 102 + tRP.
+TEST(RowPlans, ABankThatHasJustClosedMayOpenBeforeTheOnePlanned) {
+    Bench bench;
+    bench.arrive(kOrigin, kA, 7);
+    bench.arrive(kOrigin + 33, kB, 7);
+    bench.arrive(kOrigin + 34, kB, 8);
+    bench.arrive(kOrigin + 85, kA, 7);
+    bench.arrive(kOrigin + 86, kA, 8);
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kOrigin, kA), rd(kOrigin + 29, kA), act(kOrigin + 33, kB),
+                            rd(kOrigin + 33 + 29, kB), rd(kOrigin + 85, kA),
+                            pre(kOrigin + 33 + 67, kB), pre(kOrigin + 85 + 17, kA),
+                            act(kOrigin + 102 + 31, kA), act(kOrigin + 133 + 5, kB),
+                            rd(kOrigin + 133 + 29, kA), rd(kOrigin + 162 + 11, kB)));
+}
+
+// The same with A's second use so much later that B, which was planned, opens first.
+TEST(RowPlans, ABankThatHasJustClosedWaitsForTheOnePlannedBeforeIt) {
+    Bench bench;
+    bench.arrive(kOrigin, kA, 7);
+    bench.arrive(kOrigin + 33, kB, 7);
+    bench.arrive(kOrigin + 34, kB, 8);
+    bench.arrive(kOrigin + 89, kA, 7);
+    bench.arrive(kOrigin + 90, kA, 8);
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kOrigin, kA), rd(kOrigin + 29, kA), act(kOrigin + 33, kB),
+                            rd(kOrigin + 33 + 29, kB), rd(kOrigin + 89, kA),
+                            pre(kOrigin + 33 + 67, kB), pre(kOrigin + 89 + 17, kA),
+                            act(kOrigin + 33 + 101, kB), act(kOrigin + 134 + 5, kA),
+                            rd(kOrigin + 134 + 29, kB), rd(kOrigin + 163 + 11, kA)));
+}
+
+// PRE was planned for tRAS; the hit puts it off by tRTP.
+TEST(RowPlans, AHitThatComesPutsThePlannedPrechargeOff) {
+    Bench bench;
+    bench.arrive(kOrigin, kA, 7);
+    bench.arrive(kOrigin, kA, 8);
+    bench.arrive(kOrigin + 60, kA, 7);
+    EXPECT_THAT(bench.run(), ElementsAre(act(kOrigin, kA), rd(kOrigin + 29, kA),
+                                         rd(kOrigin + 60, kA), pre(kOrigin + 60 + 17, kA),
+                                         act(kOrigin + 77 + 31, kA), rd(kOrigin + 108 + 29, kA)));
+}
+
+TEST(RowPlans, ARowIsClosedAlthoughABurstOfTheOtherDirectionHitsIt) {
+    Bench bench;
+    bench.arrive(kOrigin, kA, 7);
+    bench.arrive(kOrigin, kA, 8);
+    bench.arrive(kOrigin, kA, 7, true);
+    EXPECT_THAT(bench.run(), ElementsAre(act(kOrigin, kA), rd(kOrigin + 29, kA),
+                                         pre(kOrigin + 67, kA), act(kOrigin + 101, kA),
+                                         rd(kOrigin + 130, kA), pre(kOrigin + 101 + 67, kA),
+                                         act(kOrigin + 202, kA), wr(kOrigin + 202 + 29, kA)));
+}
+
+struct OwedRow : Bench {
+    explicit OwedRow(bool refresh = false) {
+        config.controller.write_high = 2;
+        config.controller.write_low = 0;
+        config.refresh = refresh;
+        config.controller.refresh_first = base::Cycles{kOrigin + 20};
+        arrive(kOrigin, kA, 7);
+        arrive(kOrigin + 10, kA, 8, true);
+        arrive(kOrigin + 10, kA, 8, true);
+    }
+};
+
+// Writes are served from 10 on; the row that has been opened for the read waits for it.
+TEST(RowPlans, ARowOwedToAReadIsClosedForAWriteOnceItIsRead) {
+    OwedRow bench;
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kOrigin, kA), rd(kOrigin + 29, kA), pre(kOrigin + 67, kA),
+                            act(kOrigin + 101, kA), wr(kOrigin + 130, kA), wr(kOrigin + 167, kA)));
+}
+
+TEST(RowPlans, ARowThatARefreshHasClosedIsOwedToNobody) {
+    OwedRow bench(true);
+    const std::int64_t refreshed = kOrigin + 101;  // tRC
+    const std::int64_t open = refreshed + 307;
+    const std::int64_t last = open + 29 + 37;
+    const std::int64_t closed = last + 19 + 4 + 41;
+    EXPECT_THAT(bench.run(kOrigin + 2000),
+                ElementsAre(act(kOrigin, kA), pre(kOrigin + 67, kA),
+                            Heard{device::Command::Refresh, kA, refreshed}, act(open, kA),
+                            wr(open + 29, kA), wr(last, kA), pre(closed, kA), act(closed + 31, kA),
+                            rd(closed + 31 + 29, kA)));
+}
+
+// A fifth ACT was planned for the end of a window that is longer than tRAS and tRP.
+TEST(RowPlans, AnActivateThatWasPlannedWaitsForTheRefreshBeforeIt) {
+    Bench bench;
+    bench.config.timing.tFAW = base::Cycles{211};
+    bench.config.refresh = true;
+    bench.config.controller.refresh_first = base::Cycles{kOrigin + 100};
+    for (const std::size_t bank : {0U, 4U, 8U, 12U, 5U}) {
+        bench.arrive(kOrigin, bank, 7);
+    }
+    const std::vector<Heard> heard = bench.run(kOrigin + 2000);
+    const std::int64_t refreshed = kOrigin + 103 + 31;  // the fourth PRE, tRP
+    ASSERT_GE(heard.size(), 3U);
+    EXPECT_EQ(heard[heard.size() - 3], (Heard{device::Command::Refresh, 0, refreshed}));
+    EXPECT_EQ(heard[heard.size() - 2], act(refreshed + 307, 5));
+}
+
+// Bank A is refreshed beside the others' work.
+struct BankRefreshed : Bench {
+    explicit BankRefreshed(std::int64_t due) {
+        config.refresh = true;
+        config.controller.refresh_policy = "per_bank";
+        config.controller.refresh_first = base::Cycles{kOrigin + due};
+        config.timing.tRFC_pb = base::Cycles{151};
+        config.timing.tREFpb_to_ACT = base::Cycles{3};
+    }
+};
+
+// RD was planned for 29.
+TEST(RowPlans, ABankWhoseRefreshIsDueTakesNoColumnCommandThatWasPlanned) {
+    BankRefreshed bench(20);
+    bench.arrive(kOrigin, kA, 7);
+    const std::int64_t refreshed = kOrigin + 101;  // tRC
+    EXPECT_THAT(bench.run(kOrigin + 500),
+                ElementsAre(act(kOrigin, kA), pre(kOrigin + 67, kA), bank_refresh(refreshed),
+                            act(refreshed + 151, kA), rd(refreshed + 151 + 29, kA)));
+}
+
+// ACT of the other bank was planned for 101.
+TEST(RowPlans, ARefreshOfABankPutsOffAnActivateThatWasPlanned) {
+    BankRefreshed bench(95);
+    bench.config.timing.tREFpb_to_ACT = base::Cycles{53};
+    bench.arrive(kOrigin, kB, 7);
+    bench.arrive(kOrigin, kB, 8);
+    EXPECT_THAT(bench.run(kOrigin + 500),
+                ElementsAre(act(kOrigin, kB), rd(kOrigin + 29, kB), pre(kOrigin + 67, kB),
+                            bank_refresh(kOrigin + 95), act(kOrigin + 95 + 53, kB),
+                            rd(kOrigin + 148 + 29, kB)));
+}
+
+// Bank A can be refreshed at 5 + tRC; ACT of the other, planned for 101, would come in between.
+TEST(RowPlans, AnActivateThatWasPlannedGivesWayToARefreshThatWaitsForItsBank) {
+    BankRefreshed bench(50);
+    bench.arrive(kOrigin, kB, 7);
+    bench.arrive(kOrigin, kB, 8);
+    bench.arrive(kOrigin + 3, kA, 7);
+    const std::int64_t refreshed = kOrigin + 5 + 101;
+    EXPECT_THAT(
+        bench.run(kOrigin + 500),
+        ElementsAre(act(kOrigin, kB), act(kOrigin + 5, kA), rd(kOrigin + 29, kB),
+                    rd(kOrigin + 40, kA), pre(kOrigin + 67, kB), pre(kOrigin + 72, kA),
+                    bank_refresh(refreshed), act(refreshed + 3, kB), rd(refreshed + 32, kB)));
+}
+
+// Writes to open rows keep the read from the data bus beyond tRAS; the writes to its bank come
+// last.
+TEST(RowPlans, ARowOwedToAReadIsNotClosedForAWriteThatComesLater) {
+    Bench bench;
+    bench.config.controller.write_high = 5;
+    bench.config.controller.write_low = 2;
+    for (const std::size_t bank : {4U, 8U, 12U}) {
+        bench.arrive(kOrigin - 500, bank, 7, true);
+    }
+    bench.arrive(kOrigin, kA, 7);
+    for (const std::size_t bank : {4U, 8U, 12U, 4U, 8U, 12U}) {
+        bench.arrive(kOrigin + 24, bank, 7, true);
+    }
+    bench.arrive(kOrigin + 40, kA, 8, true);
+    bench.arrive(kOrigin + 40, kA, 8, true);
+    std::vector<device::Command> of_a;
+    std::int64_t read = 0;
+    for (const Heard& each : bench.run()) {
+        if (each.bank == kA) {
+            of_a.push_back(each.command);
+            read = each.command == device::Command::Read ? each.when : read;
+        }
+    }
+    EXPECT_GT(read, kOrigin + 67);
+    EXPECT_THAT(of_a, ElementsAre(device::Command::Activate, device::Command::Read,
+                                  device::Command::Precharge, device::Command::Activate,
+                                  device::Command::Write, device::Command::Write));
+}
+
+// Columns are counted anew in every row.
+TEST(RowPlans, ACapOfColumnsIsThatOfARow) {
+    Bench bench;
+    bench.config.controller.page_policy = "cap";
+    bench.config.controller.page_cap = 3;
+    for (const std::int64_t row : {7, 7, 8, 8}) {
+        bench.arrive(kOrigin, kA, row);
+    }
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kOrigin, kA), rd(kOrigin + 29, kA), rd(kOrigin + 42, kA),
+                            pre(kOrigin + 67, kA), act(kOrigin + 101, kA), rd(kOrigin + 130, kA),
+                            rd(kOrigin + 143, kA)));
+}
+
+}  // namespace
+}  // namespace tilesim::arch::memory::controller
