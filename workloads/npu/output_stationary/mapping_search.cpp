@@ -209,15 +209,15 @@ double busiest_port_ns(const SearchContext& at, const OutputStationaryMapping& m
     return at.path.fabric_ns(at.config.shim, {along_rows, along_columns}, 1);
 }
 
-// What memory and the way to it take: DRAM and its answers; fabric; page walks.
-double memory_ns(const SearchContext& at, const OutputStationaryMapping& map,
-                 const GemmBounds& bounds, const RoundRuns& runs) {
+// What reads take: DRAM and its answers; fabric; page walks.
+double reads_ns(const SearchContext& at, const OutputStationaryMapping& map,
+                const GemmBounds& bounds, const RoundRuns& runs) {
     const arch::npu::ShimConfig& shim = at.config.shim;
     const std::int64_t columns = map.columns_of(at.config);
     return std::max({at.path.answers_ns(shim, {runs.a, runs.b}, bounds.dram_bytes,
                                         columns * at.config.shim_dma.channels),
                      at.path.fabric_ns(shim, {runs.a, runs.b}, columns),
-                     busiest_port_ns(at, map, runs), at.path.fabric_ns(shim, {runs.c}, columns),
+                     busiest_port_ns(at, map, runs),
                      page_walks(at, map, runs) * ns_of(at.path.fabric.page_walk)});
 }
 
@@ -241,18 +241,20 @@ double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,
     Rounds rounds = rounds_of(at, map, bounds);
     rounds.work_ns += conflicts_ns(at, map, rounds);
     const RoundRuns runs = runs_of(at, map, rounds);
-    const double memory = memory_ns(at, map, bounds, runs);
-    // A word a cycle through a column's shim, and through the fabric in runs of a tile's row.
+    const double reads = reads_ns(at, map, bounds, runs);
+    const double work = rounds.work_ns * rounds.count;
+    // C leaves a word a cycle through a column's shim, and the fabric in runs of a tile's row.
     const double c_leaves = std::max(
         static_cast<double>(map.rows_of(at.config)) * rounds.c_leaves_ns,
         at.path.fabric_ns(at.config.shim, {runs.c}, map.columns_of(at.config)) / rounds.count);
-    // The first blocks come before any work, their tasks before them; the last C leaves after all
-    // of it.
-    const double blocks = rounds.k / static_cast<double>(map.k_mt);
+    // The first blocks come before any work, their tasks before them; after the last ones comes
+    // their work, and after that the last C leaves.
+    const double blocks = rounds.count * rounds.k / static_cast<double>(map.k_mt);
     return ns_of(at.config.command_processor.dispatch) + rounds.commands_ns +
-           std::max({rounds.work_ns * rounds.count, rounds.commands_ns * rounds.count,
-                     bounds.stream_ns, memory, c_leaves * rounds.count}) +
-           memory / rounds.count / blocks + c_leaves;
+           std::max({work + reads / blocks, reads + work / blocks,
+                     rounds.commands_ns * rounds.count, bounds.stream_ns,
+                     c_leaves * (rounds.count - 1)}) +
+           c_leaves;
 }
 
 std::vector<TileCandidate> candidates_of(const SearchContext& at) {
