@@ -5,7 +5,9 @@
 
 #include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
+#include "workloads/npu/bank_conflicts.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
+#include "workloads/npu/output_stationary/buffer_plan.hpp"
 #include "workloads/npu/output_stationary/gemm_view.hpp"
 #include "workloads/npu/output_stationary/mapping_problems.hpp"
 #include "workloads/npu/output_stationary/output_stationary_shape.hpp"
@@ -192,33 +194,68 @@ double page_walks(const SearchContext& at, const OutputStationaryMapping& map,
     return walks(runs.a, known) + walks(runs.b_of_columns, known && at.problem.b_column_major);
 }
 
-// What memory and the way to it take: DRAM and its answers; fabric; page walks.
-double memory_ns(const SearchContext& at, const OutputStationaryMapping& map,
-                 const GemmBounds& bounds, const Rounds& rounds) {
+// What the port of the column takes that reads most: all read B, not all hold rows of A.
+double busiest_port_ns(const SearchContext& at, const OutputStationaryMapping& map,
+                       const RoundRuns& runs) {
+    const GemmView view = view_of(at.problem, map);
+    const ArrayShape shape = shape_of(view, at.config);
+    std::int64_t held = 0;
+    for (std::int64_t column = 0; column < shape.columns; ++column) {
+        held = std::max(held, shape.rows_of_a(column).count);
+    }
+    auto [along_rows, along_columns] =
+        view.transposed ? std::pair{runs.b, runs.a} : std::pair{runs.a, runs.b};
+    along_rows.bytes *= static_cast<double>(held) / static_cast<double>(shape.rows);
+    along_columns.bytes /= static_cast<double>(shape.columns);
+    return at.path.fabric_ns(at.config.shim, {along_rows, along_columns}, 1);
+}
+
+// What reads take: DRAM and its answers; fabric; page walks.
+double reads_ns(const SearchContext& at, const OutputStationaryMapping& map,
+                const GemmBounds& bounds, const RoundRuns& runs) {
     const arch::npu::ShimConfig& shim = at.config.shim;
-    const RoundRuns runs = runs_of(at, map, rounds);
     const std::int64_t columns = map.columns_of(at.config);
     return std::max({at.path.answers_ns(shim, {runs.a, runs.b}, bounds.dram_bytes,
                                         columns * at.config.shim_dma.channels),
                      at.path.fabric_ns(shim, {runs.a, runs.b}, columns),
-                     at.path.fabric_ns(shim, {runs.c}, columns),
+                     busiest_port_ns(at, map, runs),
                      page_walks(at, map, runs) * ns_of(at.path.fabric.page_walk)});
+}
+
+// A core's, a round: its calls lose them where buffers of A and B share banks.
+double conflicts_ns(const SearchContext& at, const OutputStationaryMapping& map,
+                    const Rounds& rounds) {
+    const GemmView view = view_of(at.problem, map);
+    const auto plan = plan_core(buffer_sizes(view, at.config), view.map, at.config);
+    if (!plan) {
+        return 0;
+    }
+    const auto& [a, b] = view.transposed ? std::tie(plan->b, plan->a) : std::tie(plan->a, plan->b);
+    return rounds.calls * bank_conflicts(at.config, multiply_kernel(at.problem, map), a, b).mean *
+           arch::base::ns_of(arch::base::Cycles{1}, at.config.clock);
 }
 
 }  // namespace
 
 double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,
                    const GemmBounds& bounds) {
-    const Rounds rounds = rounds_of(at, map, bounds);
-    const double memory = memory_ns(at, map, bounds, rounds);
-    const double c_leaves = static_cast<double>(map.rows_of(at.config)) * rounds.c_leaves_ns;
-    // The first blocks come before any work, their tasks before them; the last C leaves after all
-    // of it.
-    const double blocks = rounds.k / static_cast<double>(map.k_mt);
+    Rounds rounds = rounds_of(at, map, bounds);
+    rounds.work_ns += conflicts_ns(at, map, rounds);
+    const RoundRuns runs = runs_of(at, map, rounds);
+    const double reads = reads_ns(at, map, bounds, runs);
+    const double work = rounds.work_ns * rounds.count;
+    // C leaves a word a cycle through a column's shim, and the fabric in runs of a tile's row.
+    const double c_leaves = std::max(
+        static_cast<double>(map.rows_of(at.config)) * rounds.c_leaves_ns,
+        at.path.fabric_ns(at.config.shim, {runs.c}, map.columns_of(at.config)) / rounds.count);
+    // The first blocks come before any work, their tasks before them; after the last ones comes
+    // their work, and after that the last C leaves.
+    const double blocks = rounds.count * rounds.k / static_cast<double>(map.k_mt);
     return ns_of(at.config.command_processor.dispatch) + rounds.commands_ns +
-           std::max({rounds.work_ns * rounds.count, rounds.commands_ns * rounds.count,
-                     bounds.stream_ns, memory, c_leaves * rounds.count}) +
-           memory / rounds.count / blocks + c_leaves;
+           std::max({work + reads / blocks, reads + work / blocks,
+                     rounds.commands_ns * rounds.count, bounds.stream_ns,
+                     c_leaves * (rounds.count - 1)}) +
+           c_leaves;
 }
 
 std::vector<TileCandidate> candidates_of(const SearchContext& at) {

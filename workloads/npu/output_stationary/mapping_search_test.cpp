@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/output_stationary/mapping_problems.hpp"
 #include "workloads/npu/program_run_testing.hpp"
@@ -109,10 +110,59 @@ TEST(MappingSearch, WhatTheWayToMemoryTakesIsExpected) {
     };
     // A is read for each of three rounds of columns, B for each of four of rows.
     const double blocks = 7.0 * 768 * 768 / 64;
-    const double first_wait = blocks / (12 * 2);  // of twelve tiles, two blocks of K each
-    EXPECT_NEAR(expected(200_ns) - expected(100_ns), 100 * (blocks + first_wait), 1);
+    const double last_c = 768.0 * 768 / 64 / 12;
+    EXPECT_NEAR(expected(200_ns) - expected(100_ns), 100 * (blocks + last_c), 1);
     machine.npu.shim.modifiable = true;
     EXPECT_DOUBLE_EQ(expected(200_ns), expected(100_ns));
+}
+
+// Four of eight columns read a row of A each besides their B: their ports are the last to be done.
+TEST(MappingSearch, ThePortOfAColumnThatReadsAAndBIsExpectedToBind) {
+    const GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
+    OutputStationaryMapping map;
+    map.m_ct = map.k_ct = map.n_ct = 48;
+    map.k_mt = 384;
+    Machine machine = load_machine("xdna2", "ddr5_5600");
+    const auto expected = [&](std::int64_t interval_ns) {
+        machine.fabric.request_interval = arch::base::Femtoseconds{interval_ns * 1'000'000};
+        const MemoryPath path{machine.memory, machine.fabric};
+        return expected_ns({problem, machine.npu, path}, map,
+                           bounds_of(problem, map, machine.npu, path));
+    };
+    // Runs of 384 bytes at multiples of 128 touch two chops of 256. A is read for both rounds of
+    // columns, B for each of four of rows; the last of eight tiles of C leaves behind them.
+    const double chops = 2 * 768.0 * 768 / 384 * (2.0 / 4 + 4.0 / 8);
+    const double of_c = 768.0 * 768 / 48 * (48 + 256 - 16) / 256 / 8;
+    EXPECT_NEAR(expected(2000) - expected(1000), 1000 * (chops + of_c / 8), 1);
+}
+
+// Of two buffers each, A's and B's lie apart in four banks, and meet in one.
+TEST(MappingSearch, ConflictsOfTheOperandsBuffersAreExpected) {
+    const GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
+    OutputStationaryMapping map;
+    map.m_ct = map.n_ct = 96;
+    map.k_ct = 32;
+    map.k_mt = 768;
+    Machine machine = load_machine("xdna", "ddr5_5600");
+    machine.fabric.link_width = arch::base::BytesPerCycle{64};
+    machine.fabric.link_clock = arch::base::Hertz{10'000'000'000};
+    machine.fabric.request_interval = machine.fabric.page_walk = machine.fabric.block_interval =
+        arch::base::Femtoseconds{0};
+    machine.npu.shim.outstanding_bursts = 256;
+    const auto expected = [&](arch::base::Bytes bank) {
+        machine.npu.core.bank = bank;
+        const MemoryPath path{machine.memory, machine.fabric};
+        return expected_ns({problem, machine.npu, path}, map,
+                           bounds_of(problem, map, machine.npu, path));
+    };
+    const auto conflicts = static_cast<double>(
+        arch::npu::core::KernelTiming(machine.npu.kernels)
+            .cycles(multiply_kernel(problem, map), {0, map.m_ct * map.k_ct, 65536})
+            .conflicts.count());
+    ASSERT_GT(conflicts, 0);
+    const double calls = 4.0 * 768 / 32;  // a nanosecond a cycle
+    EXPECT_NEAR(expected(arch::base::Bytes{65536}) - expected(arch::base::Bytes{16384}),
+                calls * conflicts, 1);
 }
 
 }  // namespace

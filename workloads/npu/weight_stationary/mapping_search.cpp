@@ -4,6 +4,7 @@
 
 #include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
+#include "workloads/npu/bank_conflicts.hpp"
 
 namespace tilesim::workloads::npu::weight_stationary {
 
@@ -81,6 +82,16 @@ double memory_ns(const GemmProblem& problem, const WeightStationaryMapping& map,
                                      shape.columns * config.shim_dma.channels)});
 }
 
+// Cycles of bank conflicts a tile of C. Cores of a cascade wait for each other with every tile, and
+// neighbours have different buffers of A under way: the slowest of these counts.
+double conflicts_of_tile(const GemmProblem& problem, const WeightStationaryMapping& map,
+                         const ArrayShape& shape, const NpuConfig& config) {
+    const CorePlaces places = core_places(problem, map, config);
+    const BankConflicts conflicts =
+        bank_conflicts(config, multiply_kernel(problem, map), places.a, {places.b});
+    return !shape.adds && shape.rows > 1 ? conflicts.most : conflicts.mean;
+}
+
 }  // namespace
 
 GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& map,
@@ -127,9 +138,13 @@ double expected_ns(const GemmProblem& problem, const WeightStationaryMapping& ma
     };
     constexpr double kLocksOfTile = 4;  // A's and C's, taken and given
     const auto tiles = static_cast<double>(shape.passes * shape.m_tiles);
+    // A single C tile leaves before the next one begins.
     const double cores_ns =
         bounds.compute_ns +
-        tiles * kLocksOfTile * static_cast<double>(config.core.lock_cycles.count()) * cycle_ns;
+        tiles * ((kLocksOfTile * static_cast<double>(config.core.lock_cycles.count()) +
+                  conflicts_of_tile(problem, map, shape, config)) *
+                     cycle_ns +
+                 (map.c_buffers == 1 ? stream_ns(tile.c) : 0.0));
     const double commands = commands_ns(shape, config);
     const auto steps = static_cast<double>(ceil_div(shape.m_tiles, shape.m_tiles_a_task));
     const double first_ns = commands / steps + stream_ns((shape.rows + 1) * tile.b + 2 * tile.a) +

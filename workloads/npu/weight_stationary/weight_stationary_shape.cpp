@@ -179,6 +179,18 @@ TileSizes tile_sizes(const GemmProblem& problem, const WeightStationaryMapping& 
             ceil_div(map.m_ct * map.n_ct * bytes_of(problem.c), word) * word};
 }
 
+CorePlaces core_places(const GemmProblem& problem, const WeightStationaryMapping& mapping,
+                       const NpuConfig& config) {
+    const TileSizes sizes = tile_sizes(problem, mapping, config);
+    CorePlaces places{config.core.stack.count(), {}};
+    std::int64_t end = places.b + sizes.b;
+    for (std::int64_t turn = 0; turn < mapping.a_buffers; ++turn) {
+        places.a.push_back(end);
+        end += sizes.a + (turn == 0 ? sizes.c : 0);
+    }
+    return places;
+}
+
 SliceSpan ArrayShape::slices_of(std::int64_t column) const {
     return span_of(rows, column, columns);
 }

@@ -41,6 +41,15 @@ struct TileSizes {
 TileSizes tile_sizes(const GemmProblem& problem, const WeightStationaryMapping& mapping,
                      const arch::npu::NpuConfig& config);
 
+// Where B and the buffers of A lie in a core with one buffer of C: one behind the other, the first
+// of B, A and C before the second of any.
+struct CorePlaces {
+    std::int64_t b = 0;
+    std::vector<std::int64_t> a;
+};
+CorePlaces core_places(const GemmProblem& problem, const WeightStationaryMapping& mapping,
+                       const arch::npu::NpuConfig& config);
+
 struct ArrayShape {
     std::int64_t columns = 0;
     std::int64_t rows = 0;  // of cores that multiply: slices of K

@@ -224,6 +224,25 @@ TEST(WeightStationary, BIsReadOnceAndAOnceAPass) {
               static_cast<double>(outcome.totals.bytes_requested));
 }
 
+TEST(WeightStationary, OperandsOfACoreLieWhereConflictsAreExpectedOf) {
+    const Machine m = machine("xdna");
+    WeightStationaryMapping map = small_map();
+    map.a_buffers = 3;
+    const GemmProblem gemm = int8_gemm(160, 128, 768);
+    const LoweredGemm lowered = lower(gemm, map, m.npu);
+    const CorePlaces places = core_places(gemm, map, m.npu);
+    std::vector<std::int64_t> a;
+    std::vector<std::int64_t> b;
+    for (const auto& buffer : lowered.program.buffers) {
+        if (buffer.tile == arch::npu::program::TileCoordinate{1, 4}) {
+            (buffer.name.starts_with("a_") ? a : b).push_back(buffer.address);
+        }
+    }
+    EXPECT_EQ(a, places.a);
+    ASSERT_EQ(b.size(), 2U);  // B and C
+    EXPECT_EQ(b.front(), places.b);
+}
+
 TEST(Expected, IsNearWhatRunsTake) {
     for (const char* device : {"xdna", "xdna2"}) {
         const Machine m = machine(device);
@@ -242,6 +261,27 @@ TEST(Expected, IsNearWhatRunsTake) {
                         << device << " " << rows << " " << n_ct << " " << map.adds();
                 }
             }
+        }
+    }
+}
+
+// Where buffers of A share B's banks, one of them or both, cores of a cascade wait for the slowest;
+// a single C tile leaves before the next one begins.
+TEST(Expected, IsNearWhatRunsTakeWhereBuffersMeetInABankAndWhereCIsOne) {
+    const Machine m = machine("xdna");
+    const GemmProblem gemm{960, 576, 1280, DataType::Int8, DataType::Int8, DataType::Int16, true};
+    for (const std::int64_t n_ct : {80, 144, 240}) {
+        for (const std::int64_t c_buffers : {1, 2}) {
+            WeightStationaryMapping map;
+            map.m_ct = 16;
+            map.k_ct = 144;
+            map.n_ct = n_ct;
+            map.c_buffers = c_buffers;
+            const arch::base::Cycles cycles{run(m, gemm, map, false).cycles};
+            EXPECT_NEAR(expected_ns(gemm, map, m.npu, {m.memory, m.fabric}) /
+                            arch::base::ns_of(cycles, m.npu.clock),
+                        1, 0.12)
+                << n_ct << " " << c_buffers;
         }
     }
 }
