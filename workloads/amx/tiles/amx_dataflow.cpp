@@ -477,16 +477,16 @@ class AmxDataflow final : public Dataflow {
         return refusals;
     }
 
+    static constexpr double kMostSteps = 40'000;  // above, simulating several takes too long
+
     // The whole socket, cut along m and n, operands in DRAM as every device finds them: among the
     // block shapes that use the tiles well, the one this problem runs fastest with.
     Choice choose(const Case& a_case, Runner& runner) const override {
-        constexpr double kMostSteps = 40'000;  // above, simulating several takes too long
         const auto* gemm = a_case.problem.find<GemmProblem>();
         const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
         Choice best{{*this, AmxMapping{}}, "no mapping given: see `mapping`"};
         if (gemm == nullptr) {
-            best.mapping = {*this, whole_socket(a_case.problem.get<ConvolutionProblem>(), cores)};
-            return best;
+            return choose_convolution(a_case, runner);
         }
         best.mapping = {*this, whole_socket(*gemm, cores)};
         if (steps_of(*gemm) > kMostSteps) {
@@ -567,17 +567,43 @@ class AmxDataflow final : public Dataflow {
     }
 
     std::vector<Candidate> candidates(const Case& a_case) const override {
-        if (a_case.problem.find<GemmProblem>() == nullptr) {
-            return {};
-        }
-        return candidates_of(*this, a_case);
+        return a_case.problem.find<GemmProblem>() == nullptr ? convolution_candidates(*this, a_case)
+                                                             : candidates_of(*this, a_case);
     }
 
     std::vector<Candidate> variants(const Case& a_case, const Mapping& mapping) const override {
-        return variants_of(*this, a_case, mapping.get<AmxMapping>());
+        return a_case.problem.find<GemmProblem>() == nullptr
+                   ? std::vector<Candidate>{}
+                   : variants_of(*this, a_case, mapping.get<AmxMapping>());
     }
 
   private:
+    Choice choose_convolution(const Case& a_case, Runner& runner) const {
+        const auto& convolution = a_case.problem.get<ConvolutionProblem>();
+        const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
+        using Rows = AmxMapping::OutputRows;
+        const AmxMapping expected = whole_socket(convolution, 2, 2, cores);
+        Choice best{{*this, expected}, "no mapping given: see `mapping`"};
+        if (steps_of(convolution) > kMostSteps) {
+            return best;
+        }
+        best.note = "no mapping given: chosen by simulating a few, see `mapping`";
+        double least_ns = 0;
+        for (const auto& [m, n] : {std::pair{2, 2}, {1, 4}, {1, 2}, {1, 1}}) {
+            for (const Rows rows : {Rows::Joined, Rows::Apart}) {
+                AmxMapping mapping = whole_socket(convolution, m, n, cores);
+                mapping.output_rows = rows;
+                mapping.prefetch_next = mapping.prefetch_next && rows == Rows::Joined;
+                mapping.threads = threads_of(convolution, mapping, cores);
+                if (const auto time_ns = time_of({*this, mapping}, a_case, runner, least_ns)) {
+                    least_ns = *time_ns;
+                    best.mapping = {*this, mapping};
+                }
+            }
+        }
+        return best;
+    }
+
     // The mapping with one key after the other as is fastest, as long as that helps: a product of
     // few steps is mostly its first loads and its last stores, of which no rule knows the best.
     Mapping varied(Mapping mapping, const Case& a_case, Runner& runner, double least_ns) const {
