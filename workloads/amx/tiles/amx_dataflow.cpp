@@ -650,8 +650,22 @@ class AmxProgramDataflow final : public Dataflow {
     }
     Mapping read(Node&) const override { return {}; }
     Json describe(const Mapping&) const override { return Json::object(); }
-    std::unique_ptr<Job> lower(const Case& a_case, RunResult&) const override {
+    std::vector<Refusal> refusals(const Case& a_case) const override {
         const auto& program = a_case.problem.get<AmxProgramWorkload>();
+        const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
+        if (std::ssize(program.programs) <= cores) {
+            return {};
+        }
+        return {{"workload.amx_program.file",
+                 fmt::format("{}: {} threads; the socket has {} cores", program.file,
+                             program.programs.size(), cores)}};
+    }
+    std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
+        const auto& program = a_case.problem.get<AmxProgramWorkload>();
+        for (const std::size_t thread : without_barrier(program.programs)) {
+            result.notes.push_back(fmt::format(
+                "thread {} comes to no barrier: the others do not wait for it", thread));
+        }
         Work work;
         work.lowered.programs = program.programs;
         work.mapping.data_in = program.data_in;
