@@ -139,14 +139,14 @@ class AmxDataflow final : public Dataflow {
     }
 
     std::vector<Candidate> candidates(const Case& a_case) const override {
-        if (a_case.problem.find<GemmProblem>() == nullptr) {
-            return {};
-        }
-        return candidates_of(*this, a_case);
+        return a_case.problem.find<GemmProblem>() == nullptr ? convolution_candidates(*this, a_case)
+                                                             : candidates_of(*this, a_case);
     }
 
     std::vector<Candidate> variants(const Case& a_case, const Mapping& mapping) const override {
-        return variants_of(*this, a_case, mapping.get<AmxMapping>());
+        return a_case.problem.find<GemmProblem>() == nullptr
+                   ? std::vector<Candidate>{}
+                   : variants_of(*this, a_case, mapping.get<AmxMapping>());
     }
 };
 
@@ -158,8 +158,22 @@ class AmxProgramDataflow final : public Dataflow {
     }
     Mapping read(Node&) const override { return {}; }
     Json describe(const Mapping&) const override { return Json::object(); }
-    std::unique_ptr<Job> lower(const Case& a_case, RunResult&) const override {
+    std::vector<Refusal> refusals(const Case& a_case) const override {
         const auto& program = a_case.problem.get<AmxProgramWorkload>();
+        const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
+        if (std::ssize(program.programs) <= cores) {
+            return {};
+        }
+        return {{"workload.amx_program.file",
+                 fmt::format("{}: {} threads; the socket has {} cores", program.file,
+                             program.programs.size(), cores)}};
+    }
+    std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
+        const auto& program = a_case.problem.get<AmxProgramWorkload>();
+        for (const std::size_t thread : without_barrier(program.programs)) {
+            result.notes.push_back(fmt::format(
+                "thread {} comes to no barrier: the others do not wait for it", thread));
+        }
         AmxWork work;
         work.lowered.programs = program.programs;
         work.mapping.data_in = program.data_in;

@@ -660,6 +660,39 @@ TEST(AmxGemm, TilesOfJoinedRowsRunOverTheirEnds) {
     EXPECT_EQ(rows(AmxMapping::OutputRows::Apart), 7 * kEach);
 }
 
+TEST(AmxGemm, AWholeSocketJoinsOutputRowsWhereThatMakesFewerTiles) {
+    const auto of = [](std::int64_t height, std::int64_t width, std::int64_t kw,
+                       std::int64_t stride) {
+        ConvolutionProblem conv = convolution(height, width, 1, kw);
+        conv.stride = stride;
+        return whole_socket(conv, 2, 2, 56);
+    };
+    using Rows = AmxMapping::OutputRows;
+    EXPECT_EQ(of(4, 7, 3, 1).output_rows, Rows::Joined);  // 3 x 9 + 7 = 34: three tiles for four
+    EXPECT_EQ(of(4, 7, 3, 2).output_rows, Rows::Apart);
+    EXPECT_EQ(of(9, 16, 5, 1).output_rows, Rows::Apart);  // 8 x 20 + 16 = 176: eleven for nine
+    EXPECT_EQ(of(7, 7, 3, 1).threads, 2 * 2);             // blocks of 32 of 61 rows, 37 filters
+    EXPECT_EQ(of(7, 7, 3, 2).threads, 7 * 2);
+}
+
+TEST(AmxGemm, ThreeTilesOfColumnsAreOneBlockWhereRowsAreMany) {
+    const auto of = [](std::int64_t m, std::int64_t n) { return whole_socket(gemm(m, 64, n), 8); };
+    EXPECT_EQ(of(400, 48).n_acc, 3);
+    EXPECT_EQ(of(384, 48).n_acc, 2);  // 48 rows a core: no more than columns
+    EXPECT_EQ(of(4000, 64).n_acc, 4);
+    EXPECT_EQ(of(4000, 65).n_acc, 2);
+    EXPECT_EQ(of(4000, 32).n_acc, 2);
+}
+
+// 3 k tiles: a block of rows, of 2 x 3 tiles of A, ahead; of 26, 104 products, eight steps.
+TEST(AmxGemm, AIsPrefetchedABlockOfRowsAheadWhereThatIsNear) {
+    const auto of = [](std::int64_t k) { return whole_socket(gemm(512, k, 512), 2, 2, 8); };
+    EXPECT_EQ(of(192).prefetch_a, 6);
+    EXPECT_EQ(of(25 * 64).prefetch_a, 50);
+    EXPECT_EQ(of(26 * 64).prefetch_a, 8);
+    EXPECT_TRUE(of(192).prefetch_a_once);
+}
+
 TEST(AmxGemm, MoreOfAResourceIsNeverSlower) {
     const LoweredAmx lowered = lower(gemm(128, 256, 128), AmxMapping{});
     const std::int64_t cycles = run(lowered, nullptr).cycles;

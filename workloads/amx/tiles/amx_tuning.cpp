@@ -190,19 +190,30 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t cores) {
     return one_pass ? whole_socket(gemm, 1, columns, cores) : whole_socket(gemm, 2, 2, cores);
 }
 
-AmxMapping whole_socket(const ConvolutionProblem& convolution, std::int64_t cores) {
+std::int64_t threads_of(const ConvolutionProblem& convolution, const AmxMapping& map,
+                        std::int64_t cores) {
+    constexpr std::int64_t kTileRows = 16;
+    return std::min(cores, shared_shape(convolution, map).m / (map.m_acc * kTileRows) *
+                               ceil_div(convolution.filters, map.n_acc * kTileRows));
+}
+
+AmxMapping whole_socket(const ConvolutionProblem& convolution, std::int64_t m_acc,
+                        std::int64_t n_acc, std::int64_t cores) {
     constexpr std::int64_t kTileRows = 16;
     AmxMapping map;
+    map.m_acc = m_acc;
+    map.n_acc = n_acc;
     map.data_in = AmxMapping::DataIn::Memory;
     map.partition = AmxMapping::Partition::MN;
-    map.order = AmxMapping::Order::Switched;
+    if (m_acc * n_acc + n_acc < arch::amx::program::kTiles) {
+        map.order = AmxMapping::Order::Switched;
+    }
     const std::int64_t apart = convolution.height * ceil_div(convolution.width, kTileRows);
     if (convolution.stride == 1 && ceil_div(convolution.joined_rows(), kTileRows) <= apart) {
         map.output_rows = AmxMapping::OutputRows::Joined;
         map.prefetch_next = convolution.a != DataType::F32;
     }
-    map.threads = std::min(cores, shared_shape(convolution, map).m / (map.m_acc * kTileRows) *
-                                      ceil_div(convolution.filters, map.n_acc * kTileRows));
+    map.threads = threads_of(convolution, map, cores);
     return map;
 }
 
@@ -223,6 +234,63 @@ double steps_of(const GemmProblem& gemm) {
                          static_cast<double>(arch::base::bytes_of(gemm.k * gemm.n, gemm.b)) +
                          static_cast<double>(gemm.m * gemm.n * bytes_of(gemm.c));
     return static_cast<double>(tiles.m * tiles.k * tiles.n) + bytes / kLine;
+}
+
+namespace {
+
+// The product that has all of a convolution's output positions and filter taps.
+GemmProblem whole_gemm(const ConvolutionProblem& convolution) {
+    GemmProblem gemm = gemm_of(convolution);
+    gemm.m *= convolution.height;
+    gemm.k = ceil_div(gemm.k, k_tile_of(gemm)) * k_tile_of(gemm) * convolution.kh * convolution.kw;
+    return gemm;
+}
+
+}  // namespace
+
+double steps_of(const ConvolutionProblem& convolution) {
+    return steps_of(whole_gemm(convolution));
+}
+
+std::vector<Candidate> convolution_candidates(const Dataflow& dataflow, const Case& a_case) {
+    const auto& convolution = a_case.problem.get<ConvolutionProblem>();
+    const GemmProblem gemm = whole_gemm(convolution);
+    const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
+    std::vector<Candidate> list;
+    using Order = AmxMapping::Order;
+    using Rows = AmxMapping::OutputRows;
+    const auto add = [&](std::int64_t m_acc, std::int64_t n_acc, Order order, Rows rows) {
+        AmxMapping map = a_case.mapping.empty() ? whole_socket(convolution, m_acc, n_acc, cores)
+                                                : a_case.mapping.get<AmxMapping>();
+        map.m_acc = m_acc;
+        map.n_acc = n_acc;
+        map.order = order;
+        map.output_rows = rows;
+        map.prefetch_next = map.prefetch_next && rows == Rows::Joined;
+        if (a_case.mapping.empty()) {
+            map.threads = threads_of(convolution, map, cores);
+        }
+        const std::size_t before = list.size();
+        add_amx(list, dataflow, a_case, gemm, map, tiles_of(gemm));
+        if (list.size() > before && rows == Rows::Joined) {
+            list.back().name += ", output rows joined";
+        }
+    };
+    for (std::int64_t m_acc = 1; m_acc < arch::amx::program::kTiles; ++m_acc) {
+        for (std::int64_t n_acc = 1; n_acc < arch::amx::program::kTiles; ++n_acc) {
+            for (const Order order : {Order::Interleaved, Order::Preloaded, Order::Switched,
+                                      Order::Reference, Order::KInnermost}) {
+                add(m_acc, n_acc, order, Rows::Apart);
+                if (convolution.stride == 1) {
+                    add(m_acc, n_acc, order, Rows::Joined);
+                }
+            }
+        }
+    }
+    for (Candidate& each : list) {
+        each.expected_ns = each.bounds.compute_ns + each.bounds.stream_ns;
+    }
+    return list;
 }
 
 std::vector<Candidate> candidates_of(const Dataflow& dataflow, const Case& a_case) {

@@ -15,12 +15,18 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
 // Its blocks of the shape expected to be fastest.
 AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t cores);
 // The convolution likewise, its output rows joined where that makes fewer tiles.
-AmxMapping whole_socket(const ConvolutionProblem& convolution, std::int64_t cores);
+AmxMapping whole_socket(const ConvolutionProblem& convolution, std::int64_t m_acc,
+                        std::int64_t n_acc, std::int64_t cores);
+// As many cores as have a block each.
+std::int64_t threads_of(const ConvolutionProblem& convolution, const AmxMapping& mapping,
+                        std::int64_t cores);
 
 // What simulating the product takes, about: products of tiles, and lines of its operands.
 double steps_of(const GemmProblem& gemm);
+double steps_of(const ConvolutionProblem& convolution);
 
 std::vector<Candidate> candidates_of(const Dataflow& dataflow, const Case& a_case);
+std::vector<Candidate> convolution_candidates(const Dataflow& dataflow, const Case& a_case);
 // The mapping with one of its other keys changed: prefetches, loop order, cache blocks, shares.
 std::vector<Candidate> variants_of(const Dataflow& dataflow, const Case& a_case,
                                    const AmxMapping& mapping);

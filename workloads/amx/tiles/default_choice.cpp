@@ -127,25 +127,46 @@ void try_without_prefetch_of_a(Search& search) {
     }
 }
 
+// Blocks of accumulators, output rows joined or apart.
+void try_blocks(Search& search, const ConvolutionProblem& convolution, std::int64_t cores) {
+    using Rows = AmxMapping::OutputRows;
+    for (const auto& [m, n] : {std::pair{2, 2}, {1, 4}, {1, 2}, {1, 1}}) {
+        for (const Rows rows : {Rows::Joined, Rows::Apart}) {
+            AmxMapping mapping = whole_socket(convolution, m, n, cores);
+            mapping.output_rows = rows;
+            mapping.prefetch_next = mapping.prefetch_next && rows == Rows::Joined;
+            mapping.threads = threads_of(convolution, mapping, cores);
+            search.consider(mapping);
+        }
+    }
+}
+
+void try_all(Search& search, const GemmProblem& gemm, std::int64_t cores) {
+    try_blocks(search, gemm, cores);
+    try_early_stores(search);
+    try_early_prefetch(search, gemm);
+    try_without_prefetch_of_a(search);
+    if (steps_of(gemm) <= kFewestSteps) {
+        search.try_every_key();
+    }
+}
+
 }  // namespace
 
 Choice choose_mapping(const Dataflow& dataflow, const Case& a_case, Runner& runner) {
-    const std::string by_rule = "no mapping given: see `mapping`";
     const std::int64_t cores = a_case.device.get<arch::amx::AmxConfig>().cores;
     const auto* gemm = a_case.problem.find<GemmProblem>();
-    if (gemm == nullptr) {
-        return {{dataflow, whole_socket(a_case.problem.get<ConvolutionProblem>(), cores)}, by_rule};
+    const auto* convolution = a_case.problem.find<ConvolutionProblem>();
+    Search search(
+        dataflow, a_case, runner,
+        gemm != nullptr ? whole_socket(*gemm, cores) : whole_socket(*convolution, 2, 2, cores));
+    if ((gemm != nullptr ? steps_of(*gemm) : steps_of(*convolution)) > kMostSteps) {
+        return {{dataflow, search.best()}, "no mapping given: see `mapping`"};
     }
-    Search search(dataflow, a_case, runner, whole_socket(*gemm, cores));
-    if (steps_of(*gemm) > kMostSteps) {
-        return {{dataflow, search.best()}, by_rule};
-    }
-    try_blocks(search, *gemm, cores);
-    try_early_stores(search);
-    try_early_prefetch(search, *gemm);
-    try_without_prefetch_of_a(search);
-    if (steps_of(*gemm) <= kFewestSteps) {
-        search.try_every_key();
+    if (gemm != nullptr) {
+        try_all(search, *gemm, cores);
+    } else {
+        try_blocks(search, *convolution, cores);
     }
     return {{dataflow, search.best()},
             "no mapping given: chosen by simulating a few, see `mapping`"};

@@ -20,20 +20,38 @@ namespace {
 constexpr std::string_view kCount = "COUNT";
 constexpr std::string_view kThread = "# thread ";
 
+// "# thread 2": a comment that only begins like that names none.
+bool names_thread(std::string_view line) {
+    constexpr std::string_view kDigits = "0123456789";
+    return line.starts_with(kThread) &&
+           line.find_first_of(kDigits, kThread.size()) == kThread.size();
+}
+
+std::string number_in(std::string_view line) {
+    const std::string_view rest = line.substr(kThread.size());
+    return std::string{rest.substr(0, rest.find_first_not_of("0123456789"))};
+}
+
 // Each thread's part, behind as many empty lines as stand in front of it: lines keep their numbers.
-std::vector<std::string> parts_of(const std::string& text) {
+std::vector<std::string> parts_of(const std::string& text, const std::string& file) {
     std::vector<std::string> parts(1);
     bool thread_named = false;
     for (std::size_t start = 0; start < text.size();) {
         const std::size_t end = std::min(text.find('\n', start), text.size() - 1) + 1;
         const std::string_view line = std::string_view{text}.substr(start, end - start);
-        if (line.starts_with(kThread)) {
+        if (names_thread(line)) {
+            const auto lines =
+                std::count(text.begin(), text.begin() + static_cast<long>(start), '\n');
             if (thread_named) {
-                const auto lines =
-                    std::count(text.begin(), text.begin() + static_cast<long>(start), '\n');
                 parts.emplace_back(static_cast<std::size_t>(lines), '\n');
             }
             thread_named = true;
+            if (number_in(line) != std::to_string(parts.size() - 1)) {
+                throw ConfigError(fmt::format(
+                    "{}:{}:{}: thread {}: threads are numbered from 0, in order; this "
+                    "one must be {}",
+                    file, lines + 1, kThread.size() + 1, number_in(line), parts.size() - 1));
+            }
         }
         parts.back() += line;
         start = end;
@@ -65,25 +83,62 @@ bool has_count(const std::string& text) {
     return text.find(kCount) != std::string::npos;
 }
 
+namespace {
+
+// Threads meet at barriers, but for those that come to none, and run as often.
+void check_together(const std::vector<Program>& programs, const std::string& file) {
+    std::int64_t expected = 0;
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+        const std::int64_t barriers = barriers_of(programs[i]);
+        if (barriers > 0 && expected > 0 && barriers != expected) {
+            throw ConfigError(
+                fmt::format("{}: thread {} comes to {} barriers, threads before it to {}", file, i,
+                            barriers, expected));
+        }
+        expected = std::max(expected, barriers);
+        if (programs[i].runs != programs[0].runs && !programs[i].statements.empty()) {
+            throw ConfigError(
+                fmt::format("{}: thread {} has runs {}, thread 0 has runs {}: all of a kernel's "
+                            "threads run as often",
+                            file, i, programs[i].runs, programs[0].runs));
+        }
+    }
+}
+
+}  // namespace
+
 std::vector<Program> read_kernel(const std::string& text, const std::string& file,
                                  std::int64_t count) {
     std::vector<Program> programs;
-    std::int64_t expected = 0;
-    for (std::string part : parts_of(text)) {
+    std::string errors;
+    for (std::string part : parts_of(text, file)) {
         if (const std::size_t at = part.find(kCount); at != std::string::npos) {
             part.replace(at, kCount.size(), std::to_string(count));
         }
-        programs.push_back(arch::amx::program::read_program(part, file));
-        // A thread without work comes to no barrier; all others meet.
-        const std::int64_t barriers = barriers_of(programs.back());
-        if (barriers > 0 && expected > 0 && barriers != expected) {
-            throw ConfigError(
-                fmt::format("{}: thread {} comes to {} barriers, threads before it to {}", file,
-                            programs.size() - 1, barriers, expected));
+        try {
+            programs.push_back(arch::amx::program::read_program(part, file));
+        } catch (const ConfigError& error) {
+            errors += (errors.empty() ? "" : "\n") + std::string{error.what()};
         }
-        expected = std::max(expected, barriers);
     }
+    if (!errors.empty()) {
+        throw ConfigError(errors);
+    }
+    check_together(programs, file);
     return programs;
+}
+
+std::vector<std::size_t> without_barrier(const std::vector<Program>& programs) {
+    std::vector<std::size_t> threads;
+    bool met = false;
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+        const std::int64_t barriers = barriers_of(programs[i]);
+        met = met || barriers > 0;
+        if (barriers == 0 && !programs[i].statements.empty()) {
+            threads.push_back(i);
+        }
+    }
+    return met ? threads : std::vector<std::size_t>{};
 }
 
 void state_buffers(Program& program, arch::amx::program::Preparation::To level) {

@@ -9,11 +9,14 @@
 
 namespace tilesim::workloads::amx::tiles {
 
-// A comment that starts with "# thread " begins the program of another thread. `count` stands for
-// COUNT. Throws ConfigError with `file` and line where the text is no program, or where one thread
-// would come to a barrier more often than another.
+// A comment that starts with "# thread I" begins the program of another thread, in order. `count`
+// stands for COUNT. Throws ConfigError with `file` and line where the text is no program, all that
+// is wrong in it at once, or where one thread would come to a barrier more often than another.
 std::vector<arch::amx::program::Program> read_kernel(const std::string& text,
                                                      const std::string& file, std::int64_t count);
+
+// Threads with work that come to no barrier where others do: these do not wait for them.
+std::vector<std::size_t> without_barrier(const std::vector<arch::amx::program::Program>& programs);
 
 // A program that says nothing of the caches has all its buffers at one level.
 void state_buffers(arch::amx::program::Program& program, arch::amx::program::Preparation::To level);

@@ -40,6 +40,37 @@ TEST(KernelText, RefusesThreadsThatWouldWaitForever) {
                 testing::HasSubstr("thread 1 comes to 2 barriers, threads before it to 1"));
 }
 
+TEST(KernelText, ThreadsAreNumberedInOrder) {
+    EXPECT_THAT(message_of("# thread 0\nscalar\n# thread 2\nscalar\n"),
+                testing::StartsWith("x.amx:3:10: thread 2: threads are numbered from 0, in order; "
+                                    "this one must be 1"));
+    EXPECT_THAT(message_of("# thread 0\nscalar\n# thread 0\nscalar\n"),
+                testing::StartsWith("x.amx:3:10: thread 0:"));
+    EXPECT_THAT(message_of("# thread 1\nscalar\n"), testing::StartsWith("x.amx:1:10: thread 1:"));
+    EXPECT_EQ(read_kernel("# thread 0\nscalar\n# thread pool\nscalar\n", "x.amx", 1).size(), 1U);
+}
+
+TEST(KernelText, ErrorsOfAllThreadsAreReportedAtOnce) {
+    const std::string message = message_of("# thread 0\nscaler\n# thread 1\nscalor\n");
+    EXPECT_THAT(message, testing::HasSubstr("x.amx:2:1: unknown instruction 'scaler'"));
+    EXPECT_THAT(message, testing::HasSubstr("\nx.amx:4:1: unknown instruction 'scalor'"));
+}
+
+TEST(KernelText, ThreadsRunAsOften) {
+    EXPECT_THAT(message_of("# thread 0\nruns 3\nscalar\n# thread 1\nruns 2\nscalar\n"),
+                testing::HasSubstr("thread 1 has runs 2, thread 0 has runs 3"));
+    EXPECT_EQ(message_of("# thread 0\nruns 3\nscalar\n# thread 1\n"), "");
+}
+
+TEST(KernelText, NamesThreadsThatComeToNoBarrier) {
+    const auto without = [](const std::string& text) {
+        return without_barrier(read_kernel(text, "x.amx", 1));
+    };
+    EXPECT_THAT(without("# thread 0\nscalar\n# thread 1\nbarrier\n# thread 2\n"),
+                testing::ElementsAre(0));
+    EXPECT_THAT(without("# thread 0\nscalar\n# thread 1\nscalar\n"), testing::IsEmpty());
+}
+
 TEST(KernelText, WithoutCacheStatesEveryBufferIsAtTheSameLevel) {
     using To = arch::amx::program::Preparation::To;
     const auto levels = [](const std::string& text) {
