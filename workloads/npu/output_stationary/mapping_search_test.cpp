@@ -8,6 +8,7 @@
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/output_stationary/mapping_problems.hpp"
+#include "workloads/npu/output_stationary/output_stationary_kernels.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
