@@ -2,7 +2,6 @@
 // arrival, then of submission.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "arch/base/ring.hpp"
@@ -10,25 +9,28 @@
 
 namespace tilesim::arch::memory::controller {
 
-// Some of a request's bursts, all for one channel.
+// Some of a request's bursts: neighbours in one row.
 struct Arrival {
     std::int64_t when = 0;  // CK
     std::uint64_t request = 0;
-    std::array<device::Location, 4> bursts{};
-    std::uint8_t count = 0;
-    std::uint8_t let_in = 0;  // of them
+    device::Location first;
+    std::uint32_t count = 0;
     bool write = false;
+
+    bool is_continued_by(device::Location burst) const { return burst == first.plus(count); }
 };
 
 class ArrivalLine {
   public:
     bool empty() const { return line_.empty(); }
-    // Nothing in front has arrived later than this; to be filled at once.
-    Arrival& expect(bool write, std::uint64_t request, std::int64_t when) {
+    // Nothing in front has arrived later than this. Its neighbours are to be added at once.
+    Arrival& expect(bool write, std::uint64_t request, device::Location first, std::int64_t when) {
         Arrival& arrival =
             base::insert_before(line_, [when](const Arrival& other) { return other.when > when; });
         arrival.when = when;
         arrival.request = request;
+        arrival.first = first;
+        arrival.count = 1;
         arrival.write = write;
         return arrival;
     }
@@ -41,13 +43,14 @@ class ArrivalLine {
         return one_comes ? line_.front().when : INT64_MAX;
     }
     const Arrival& first() const { return line_.front(); }
-    device::Location take_burst() {
+    // Takes so many bursts of the first, of which it has as many at least.
+    void take(std::uint32_t bursts) {
         Arrival& from = line_.front();
-        const device::Location where = from.bursts[from.let_in++];
-        if (from.let_in == from.count) {
+        from.first = from.first.plus(bursts);
+        from.count -= bursts;
+        if (from.count == 0) {
             line_.pop_front();
         }
-        return where;
     }
 
   private:

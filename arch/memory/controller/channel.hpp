@@ -36,9 +36,9 @@ class CommandListener {
 // What a channel tells the memory system.
 class ChannelOwner {
   public:
-    // A read burst's data has crossed the bus at CK `when`, or a write burst has been queued then.
-    // `when` may lie in the future of the event queue.
-    virtual void on_burst_done(std::uint64_t request, std::int64_t when) = 0;
+    // The data of so many read bursts have crossed the bus at CK `when`, or so many write bursts
+    // have been queued then. `when` may lie in the future of the event queue.
+    virtual void on_bursts_done(std::uint64_t request, std::int64_t bursts, std::int64_t when) = 0;
 
   protected:
     ~ChannelOwner() = default;

@@ -42,9 +42,9 @@ class Bench : private CommandListener, private ChannelOwner {
     Bench() { config.refresh = false; }
 
     void arrive(std::int64_t when, std::size_t bank, std::int64_t row, bool write = false) {
-        Arrival& arrival = channel().arrivals().expect(write, next_request_++, when);
-        arrival.bursts[arrival.count++] =
-            device::Location(0, static_cast<std::int64_t>(bank), row, 0);
+        channel().arrivals().expect(write, next_request_++,
+                                    device::Location(0, static_cast<std::int64_t>(bank), row, 0),
+                                    when);
         first_ = std::min(first_, when);
     }
     Channel& channel() {
@@ -72,8 +72,8 @@ class Bench : private CommandListener, private ChannelOwner {
                     std::int64_t now) override {
         heard.push_back({command, bank, now});
     }
-    void on_burst_done(std::uint64_t request, std::int64_t when) override {
-        done.emplace_back(request, when);
+    void on_bursts_done(std::uint64_t request, std::int64_t bursts, std::int64_t when) override {
+        done.insert(done.end(), static_cast<std::size_t>(bursts), {request, when});
     }
 
     base::stats::Group stats_{"test"};

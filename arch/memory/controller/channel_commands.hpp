@@ -30,8 +30,7 @@ template <class Scheduler>
 template <bool write>
 void ScheduledChannel<Scheduler>::issue_column(std::size_t bank, std::int64_t now) {
     policy::BurstQueue& queue = bursts_.queue(write);
-    const std::int32_t index = bursts_.take_hit(queue, bank);
-    const policy::Burst& served = bursts_[index];
+    const policy::Burst served = bursts_.take_hit(queue, bank);
     const Command column = policy::column_command(write);
     const std::int64_t latency = (write ? dram_.write_latency : dram_.read_latency).count();
     timing_.issue(column, bank, served.row, now);
@@ -60,16 +59,15 @@ void ScheduledChannel<Scheduler>::issue_column(std::size_t bank, std::int64_t no
     }
     find_next_step(queue, bank, now);
     if (!write) {
-        owner_.on_burst_done(served.request, account_.data_end());
+        owner_.on_bursts_done(served.request, 1, account_.data_end());
     }
-    bursts_.give_back(index);
 }
 
 // Opens the row of the oldest burst of the direction being served.
 template <class Scheduler>
 void ScheduledChannel<Scheduler>::activate(std::size_t bank, std::int64_t now) {
     policy::BurstQueue& active = bursts_.active();
-    policy::Burst& served = bursts_[active.lanes[bank].others.head];
+    policy::Burst& served = bursts_[active.lanes[bank].others.head].first;
     served.opened_row = 1;
     active.owed |= std::uint64_t{1} << bank;
     row_opens(now);

@@ -54,21 +54,24 @@ std::int64_t ScheduledChannel<Scheduler>::next_after(std::int64_t next, std::int
 template <class Scheduler>
 [[gnu::flatten]] void ScheduledChannel<Scheduler>::admit(std::int64_t now) {
     while (arrivals_.one_has_come(now)) {
-        const bool write = arrivals_.first().write;
-        const policy::BurstQueue& queue = bursts_.queue(write);
-        if (queue.size == queue.capacity) {
+        const Arrival& first = arrivals_.first();
+        const bool write = first.write;
+        const std::int64_t room = bursts_.queue(write).room();
+        if (room == 0) {
             return;
         }
-        const std::uint64_t request = arrivals_.first().request;
-        enqueue(write, arrivals_.take_burst(), request, now);
+        const std::uint64_t request = first.request;
+        const auto bursts = static_cast<std::uint32_t>(std::min<std::int64_t>(room, first.count));
+        enqueue(first, bursts, now);
+        arrivals_.take(bursts);
         if (write) {  // taken over: done as far as the client is concerned, who may submit the next
-            owner_.on_burst_done(request, now);
+            owner_.on_bursts_done(request, bursts, now);
         }
     }
 }
 
 template <class Scheduler>
-void ScheduledChannel<Scheduler>::enqueue(bool write, device::Location where, std::uint64_t request,
+void ScheduledChannel<Scheduler>::enqueue(const Arrival& from, std::uint32_t bursts,
                                           std::int64_t now) {
     if (bursts_.size() == 0) {
         account_.on_first_queued(now);
@@ -76,65 +79,69 @@ void ScheduledChannel<Scheduler>::enqueue(bool write, device::Location where, st
         catch_up_refreshes(now);
         scheduler_.on_turn();
     }
-    const std::size_t bank = where.bank();
-    const bool is_hit = where.row() == timing_.open_row(bank);
-    if (bursts_.enter(write, where, request, is_hit)) {
-        find_next_step(bursts_.queue(write), bank, now);
+    const std::size_t bank = from.first.bank();
+    const bool is_hit = from.first.row() == timing_.open_row(bank);
+    policy::BurstQueue& queue = bursts_.queue(from.write);
+    if (bursts_.enter(queue, from.first, bursts, from.request, is_hit)) {
+        find_next_step(queue, bank, now);
     }
 }
 
-// Issues commands from `since` on, and lets bursts in where there is room again, while these alone
-// decide what comes next; returns when to look again, `since` is then when bursts were last let in.
-// Everything is inlined into it: a command takes a dozen small steps, and the calls alone
+// Issues commands from `since` on, and lets bursts in as they come or find room again, while these
+// alone decide what comes next; returns when to look again, `since` is then when bursts were last
+// let in. Everything is inlined into it: a command takes a dozen small steps, and the calls alone
 // took a tenth of a whole GEMM's run.
 template <class Scheduler>
 [[gnu::flatten]] std::int64_t ScheduledChannel<Scheduler>::serve_queues(std::int64_t& since) {
     std::int64_t now = since;
-    std::int64_t limit = undisturbed_until(now);
+    const std::int64_t end = queues_alone_until();
+    std::int64_t limit = undisturbed_until(now, end);
     bool one_waits = arrivals_.one_has_come(now);
     turn_if_due();
     while (true) {
         // Not copied: it has just been written.
         const policy::Choice& choice = scheduler_.choose(bursts_, timing_, now);
         const std::int64_t when = choice.rank.when;
+        bool has_made_room = false;
         if (when >= limit) {
-            return when;
-        }
-        const Command command = choice.command;
-        issue(command, choice.rank.age.bank(), when);
-        now = when + pause_;
-        const bool has_made_room = command == Command::Read || command == Command::Write;
-        if (bursts_.size() == 0) {
-            idle_since_ = now;
-            return now;
-        }
-        if (now >= limit) {
-            return now;
-        }
-        if (has_made_room) {
-            if (one_waits) {
-                since = now;
-                admit(now);
-                limit = undisturbed_until(now);
-                one_waits = arrivals_.one_has_come(now);
+            if (limit >= end) {
+                return when;
             }
+            now = limit;
+        } else {
+            const Command command = choice.command;
+            issue(command, choice.rank.age.bank(), when);
+            now = when + pause_;
+            if (bursts_.size() == 0) {
+                idle_since_ = now;
+                return now;
+            }
+            if (now >= limit && now >= end) {
+                return now;
+            }
+            has_made_room = command == Command::Read || command == Command::Write;
+        }
+        if (now >= limit || (has_made_room && one_waits)) {
+            since = now;
+            admit(now);
+            limit = undisturbed_until(now, end);
+            one_waits = arrivals_.one_has_come(now);
+            turn_if_due();
+        } else if (has_made_room) {
             turn_if_due();
         }
     }
 }
 
-// The first CK after `now` at which a burst or the guest may come, a refresh or the closing of an
-// idle row may be due, or decisions have to end.
+// The CK at which something else than bursts and their commands may come: the guest, a refresh,
+// the closing of an idle row, or the end of decisions.
 template <class Scheduler>
-std::int64_t ScheduledChannel<Scheduler>::undisturbed_until(std::int64_t now) const {
+std::int64_t ScheduledChannel<Scheduler>::queues_alone_until() const {
     if (!pages_.always_open()) {
-        return now + 1;
+        return INT64_MIN;
     }
-    std::int64_t until = std::min({until_, arrivals_.next(now), refresh_.next()});
-    if (guest_.expected()) {
-        until = std::min(until, guest_.from());
-    }
-    return std::max(until, now + 1);
+    const std::int64_t until = std::min(until_, refresh_.next());
+    return guest_.expected() ? std::min(until, guest_.from()) : until;
 }
 
 // The bank's next step: its oldest row hit, or else closing or opening a row for its oldest burst.

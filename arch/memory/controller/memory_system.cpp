@@ -40,13 +40,14 @@ void MemorySystem::submit(const port::MemoryRequest& request) {
     ++requests_;
     map_.locate(first, last, [&](device::Location where) {
         Seat& seat = seats_[where.channel()];
-        if (seat.part_of != requests_ || seat.part->count == seat.part->bursts.size()) {
-            seat.group->expect(seat.member, arrival);
-            seat.part =
-                &channels_[where.channel()]->arrivals().expect(request.write, index, arrival);
-            seat.part_of = requests_;
+        if (seat.part_of == requests_ && seat.part->is_continued_by(where)) {
+            ++seat.part->count;
+            return;
         }
-        seat.part->bursts[seat.part->count++] = where;
+        seat.group->expect(seat.member, arrival);
+        seat.part =
+            &channels_[where.channel()]->arrivals().expect(request.write, index, where, arrival);
+        seat.part_of = requests_;
     });
     bytes_requested_ += request.bytes;
     end_ = std::max(end_, request.address + request.bytes);
@@ -58,10 +59,11 @@ void MemorySystem::lend(std::size_t channel, ChannelGuest& guest, base::Femtosec
     channels_[channel]->invite(guest, cycle);
 }
 
-void MemorySystem::on_burst_done(std::uint64_t request, std::int64_t when) {
+void MemorySystem::on_bursts_done(std::uint64_t request, std::int64_t bursts, std::int64_t when) {
     Pending& pending = pending_[request];
     pending.last = std::max(pending.last, when);
-    if (--pending.bursts_left == 0) {
+    pending.bursts_left -= bursts;
+    if (pending.bursts_left == 0) {
         const Pending done = pending;
         pending_.give_back(request);
         done.client->on_memory_complete(done.tag, clock_.time_of(base::Cycles{done.last}));

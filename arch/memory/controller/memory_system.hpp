@@ -56,7 +56,7 @@ class MemorySystem final : public port::MemoryPort, private ChannelOwner {
     void finish_statistics();
 
   private:
-    void on_burst_done(std::uint64_t request, std::int64_t when) override;
+    void on_bursts_done(std::uint64_t request, std::int64_t bursts, std::int64_t when) override;
     // Where a channel hears of what is to come: found without dividing by the size of its group.
     struct Seat {
         ChannelGroup* group = nullptr;

@@ -71,9 +71,13 @@ class ScheduledChannel final : public Channel {
     std::int64_t step(std::int64_t now);
     std::int64_t next_after(std::int64_t next, std::int64_t now) const;
     [[gnu::noinline]] void admit(std::int64_t now);  // inlined, it slows serve_queues down
-    void enqueue(bool write, device::Location where, std::uint64_t request, std::int64_t now);
+    void enqueue(const Arrival& from, std::uint32_t bursts, std::int64_t now);
     std::int64_t serve_queues(std::int64_t& since);
-    std::int64_t undisturbed_until(std::int64_t now) const;
+    std::int64_t queues_alone_until() const;
+    // The first CK after `now` at which a burst may come or the queues are not alone any more.
+    std::int64_t undisturbed_until(std::int64_t now, std::int64_t end) const {
+        return std::max(std::min(end, arrivals_.next(now)), now + 1);
+    }
     void turn_if_due() {
         if (bursts_.choose_direction()) {
             scheduler_.on_turn();

@@ -30,6 +30,12 @@ class Location {
     std::int64_t row() const { return static_cast<std::int64_t>(bits_ >> kRow); }
     std::size_t column() const { return field(kColumn, kBank); }  // bursts
 
+    // So many columns further on in the same row.
+    Location plus(std::uint64_t columns) const {
+        Location further = *this;
+        further.bits_ += columns << kColumn;
+        return further;
+    }
     Location operator^(Location other) const {
         other.bits_ ^= bits_;
         return other;

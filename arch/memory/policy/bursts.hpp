@@ -2,7 +2,8 @@
 // banks have work, which of them have its row open, which burst of a bank is the oldest.
 //
 // A queue is a lane for each bank; a lane is two lists, of the bursts to the row that is open and
-// of the others, so that no burst is looked at again before its turn.
+// of the others, so that no burst is looked at again before its turn. What a list holds are runs:
+// bursts of one request that lie side by side in a row.
 #pragma once
 
 #include <array>
@@ -17,17 +18,22 @@
 
 namespace tilesim::arch::memory::policy {
 
-// Nobody's burst: it ends a list, and is younger than every other, so that nothing that asks for
-// the first of a list has to ask whether there is one.
+// Nobody's run: it ends a list, and is younger than every other, so that nothing that asks for the
+// first of a list has to ask whether there is one.
 inline constexpr std::int32_t kNone = 0;
 
 struct Burst {
     std::int64_t row = 0;
     std::int64_t order = 0;  // of those let in; lower is older
     std::uint64_t request = 0;
-    std::int32_t next = kNone;  // of the same list, younger
     std::uint32_t column : 31 = 0;
     std::uint32_t opened_row : 1 = 0;  // an ACT was needed for it
+};
+
+struct Run {
+    Burst first;
+    std::uint32_t bursts = 0;   // it and those behind it, in the next columns
+    std::int32_t next = kNone;  // of the same list, younger
 };
 
 struct BurstList {  // oldest first
@@ -57,6 +63,7 @@ struct BurstQueue {  // bit masks over banks
     std::int64_t size = 0;
     std::int64_t most = 0;  // at a time
     std::int64_t capacity;
+    std::int64_t room() const { return capacity - size; }
 };
 
 class Bursts {
@@ -73,15 +80,16 @@ class Bursts {
     bool draining() const { return draining_; }  // writes
     std::int64_t size() const { return reads_.size + writes_.size; }
     std::uint64_t banks() const { return reads_.banks | writes_.banks; }
-    const Burst& operator[](std::int32_t index) const {
-        return bursts_[static_cast<std::size_t>(index)];
+    const Run& operator[](std::int32_t index) const {
+        return runs_[static_cast<std::size_t>(index)];
     }
-    Burst& operator[](std::int32_t index) { return bursts_[static_cast<std::size_t>(index)]; }
-    // Puts a burst at the end of its lane; true: it is the first of its list. There must be room.
-    bool enter(bool write, device::Location where, std::uint64_t request, bool is_hit);
-    // Takes the lane's oldest hit, to be given back once it has been read.
-    std::int32_t take_hit(BurstQueue& queue, std::size_t bank);
-    void give_back(std::int32_t index) { free_.push_back(index); }
+    Run& operator[](std::int32_t index) { return runs_[static_cast<std::size_t>(index)]; }
+    // Puts so many bursts from `first` on at the end of their lane; true: they are the first of
+    // their list. There must be room.
+    bool enter(BurstQueue& queue, device::Location first, std::uint32_t bursts,
+               std::uint64_t request, bool is_hit);
+    // Takes the lane's oldest hit.
+    Burst take_hit(BurstQueue& queue, std::size_t bank);
     // Numbers bursts from 0 again; nothing may wait.
     void restart() { order_ = 0; }
     // Serves writes from one watermark down to the other, and while no read waits; true: turned.
@@ -95,7 +103,7 @@ class Bursts {
     void append(BurstList& list, std::int32_t index);
     void set_head(BurstList& list, std::int32_t head) {
         list.head = head;
-        list.order = (*this)[head].order;
+        list.order = (*this)[head].first.order;
     }
     std::int32_t take_first(BurstList& list) {
         const std::int32_t first = list.head;
@@ -105,7 +113,7 @@ class Bursts {
 
     std::int64_t write_high_;
     std::int64_t write_low_;
-    std::vector<Burst> bursts_;
+    std::vector<Run> runs_;
     std::vector<std::int32_t> free_;  // indices of these that are none's
     BurstQueue reads_;
     BurstQueue writes_;
@@ -116,27 +124,28 @@ class Bursts {
 // Here, not in a .cpp: the channel's loop takes a dozen of these small steps a command.
 
 inline void Bursts::append(BurstList& list, std::int32_t index) {
-    Burst& appended = (*this)[index];
+    Run& appended = (*this)[index];
     appended.next = kNone;
     const bool is_first = list.empty();
     (is_first ? list.head : (*this)[list.tail].next) = index;
-    list.order = is_first ? appended.order : list.order;
+    list.order = is_first ? appended.first.order : list.order;
     list.tail = index;
 }
 
-inline bool Bursts::enter(bool write, device::Location where, std::uint64_t request, bool is_hit) {
-    const std::size_t bank = where.bank();
-    BurstQueue& to = queue(write);
+inline bool Bursts::enter(BurstQueue& to, device::Location first, std::uint32_t bursts,
+                          std::uint64_t request, bool is_hit) {
+    const std::size_t bank = first.bank();
     const std::int32_t index = free_.back();
     free_.pop_back();
-    SIM_CHECK(order_ < Age::kOrders, "a channel has never been idle for {} bursts", order_);
-    Burst& entered = (*this)[index];
-    entered.row = where.row();
-    entered.order = order_++;
-    entered.request = request;
-    entered.next = kNone;
-    entered.column = static_cast<std::uint32_t>(where.column()) & 0x7FFF'FFFFU;
-    entered.opened_row = 0;
+    Run& entered = (*this)[index];
+    entered.first.row = first.row();
+    entered.first.order = order_;
+    entered.first.request = request;
+    entered.first.column = static_cast<std::uint32_t>(first.column()) & 0x7FFF'FFFFU;
+    entered.first.opened_row = 0;
+    entered.bursts = bursts;
+    order_ += bursts;
+    SIM_CHECK(order_ <= Age::kOrders, "a channel has never been idle for {} bursts", order_);
     Lane& lane = to.lanes[bank];
     if (lane.empty()) {
         lane.overtaken = 0;
@@ -145,21 +154,29 @@ inline bool Bursts::enter(bool write, device::Location where, std::uint64_t requ
     const bool is_first = list.empty();
     append(list, index);
     to.banks |= std::uint64_t{1} << bank;
-    ++to.size;
+    to.size += bursts;
     if (to.size > to.most) {
         to.most = to.size;
     }
     return is_first;
 }
 
-inline std::int32_t Bursts::take_hit(BurstQueue& from, std::size_t bank) {
+inline Burst Bursts::take_hit(BurstQueue& from, std::size_t bank) {
     Lane& lane = from.lanes[bank];
     lane.overtaken = lane.hits.order < lane.others.order ? 0 : lane.overtaken + 1;
-    const std::int32_t index = take_first(lane.hits);
+    Run& run = (*this)[lane.hits.head];
+    const Burst taken = run.first;
     --from.size;
-    from.banks &= ~(std::uint64_t{lane.empty()} << bank);
-    from.owed &= ~(std::uint64_t{(*this)[index].opened_row} << bank);
-    return index;
+    from.owed &= ~(std::uint64_t{taken.opened_row} << bank);
+    if (--run.bursts > 0) {
+        lane.hits.order = ++run.first.order;
+        ++run.first.column;
+        run.first.opened_row = 0;
+    } else {
+        free_.push_back(take_first(lane.hits));
+        from.banks &= ~(std::uint64_t{lane.empty()} << bank);
+    }
+    return taken;
 }
 
 inline bool Bursts::choose_direction() {
@@ -176,7 +193,7 @@ inline void Bursts::pick_hits(Lane& lane, std::int64_t row) {
     std::int32_t last_other = kNone;
     for (std::int32_t index = lane.others.head; index != kNone;) {
         const std::int32_t next = (*this)[index].next;
-        if ((*this)[index].row == row) {
+        if ((*this)[index].first.row == row) {
             if (last_other == kNone) {
                 set_head(lane.others, next);
             } else {
