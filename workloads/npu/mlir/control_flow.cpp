@@ -285,11 +285,16 @@ std::size_t ControlFlow::at_level(const std::optional<std::size_t>& level, std::
 std::vector<std::size_t> ControlFlow::successors_at(const std::optional<std::size_t>& level,
                                                     std::size_t block) const {
     std::vector<std::size_t> next;
-    const auto inner = innermost_[block] == level ? std::nullopt : loop_at(block);
     const std::set<std::size_t> own{block};
-    for (const std::size_t from : inner ? loops_[*inner].blocks : own) {
+    const std::set<std::size_t>* members = &own;  // the block, or the inner loop's
+    for (const Loop& loop : loops_) {
+        if (innermost_[block] != level && loop.header == block) {
+            members = &loop.blocks;
+        }
+    }
+    for (const std::size_t from : *members) {
         for (const Jump& jump : blocks_[from].jumps) {
-            if (inner && loops_[*inner].blocks.contains(jump.to)) {
+            if (members != &own && members->contains(jump.to)) {
                 continue;
             }
             next.push_back(leaves(level, jump.to) ? kNoBlock : at_level(level, jump.to));

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 
+#include "workloads/npu/mlir/core_body.hpp"
 #include "workloads/npu/mlir/core_elements.hpp"
 #include "workloads/npu/mlir/core_locks.hpp"
 #include "workloads/npu/mlir/flow_walker.hpp"
@@ -236,9 +237,16 @@ class CoreReader {
         if (stream.get > 0) {
             ops.push_back({program::GetStreamOp{stream.get_port, stream.get, std::nullopt}});
         }
+        const std::vector<std::int64_t> locks = locks_given(cursor, scope);
+        for (const std::int64_t lock : locks) {
+            ops.push_back({program::AcquireOp{{lock, kGivenLock}}});
+        }
         program::CallOp op;
         op.kernel = called_kernel(lowering_, symbol, operation);
         ops.push_back({op});
+        for (const std::int64_t lock : locks) {
+            ops.push_back({program::ReleaseOp{{lock, kGivenLock}}});
+        }
         if (stream.put > 0) {
             ops.push_back({program::PutStreamOp{stream.put_port, stream.put, std::nullopt,
                                                 stream.packet, true}});
@@ -247,6 +255,23 @@ class CoreReader {
         if (cascade.put > 0) {
             ops.push_back({program::PutCascadeOp{cascade.put, std::nullopt}});
         }
+    }
+
+    // Locks among the arguments of a kernel; binary ones say themselves what is asked of them.
+    std::vector<std::int64_t> locks_given(Cursor& cursor, const Scope& scope) const {
+        std::vector<std::int64_t> locks;
+        if (lowering_.config.lock_kind == LockKind::Binary) {
+            return locks;
+        }
+        Cursor given(cursor.group("("));
+        while (!given.done()) {
+            const Item& item = given.take();
+            const Value* value = item.is(TokenKind::Value) ? scope.find(item.token.text) : nullptr;
+            if (value != nullptr && value->kind == Value::Kind::Lock) {
+                locks.push_back(value->index);
+            }
+        }
+        return locks;
     }
 
     void inline_function(const Operation& operation, const Operation& function, Cursor& arguments,
@@ -321,44 +346,6 @@ class CoreReader {
     std::size_t steps_ = 0;
     int inlining_ = 0;
 };
-
-}  // namespace
-
-namespace {
-
-// Who a core is, in both files: its tile's name.
-std::string tile_name_of(const Operation& core) {
-    Cursor cursor(core);
-    Cursor inside(cursor.group("("));
-    return inside.done() ? "" : inside.peek()->token.text;
-}
-
-bool has_body(const Operation& core) {
-    const auto regions = core.regions();
-    return !regions.empty() && (regions.front()->blocks.size() > 1 ||
-                                regions.front()->blocks.front().operations.size() > 1);
-}
-
-// The same core in the file with the bodies; nullptr where there is none.
-const Operation* body_elsewhere(const Lowering& lowering, const Operation& core) {
-    const Operation* found = nullptr;
-    if (lowering.options.bodies == nullptr || has_body(core)) {
-        return found;
-    }
-    const std::string device = symbol_of(lowering.device);
-    walk(lowering.options.bodies->operations, [&](const Operation& other) {
-        if (other.name != "aie.device" || symbol_of(other) != device) {
-            return;
-        }
-        for (const Operation& each : region_of(other).blocks.front().operations) {
-            if (each.name == "aie.core" && has_body(each) &&
-                tile_name_of(each) == tile_name_of(core)) {
-                found = &each;
-            }
-        }
-    });
-    return found;
-}
 
 }  // namespace
 

@@ -278,6 +278,7 @@ void lower_device(Lowering& lowering, const Operation& routed, const std::functi
         lower_routes(lowering, routed);
     }
     if (lowering.errors.empty()) {
+        settle_kernel_locks(lowering);
         stand_in_for_array(lowering);
         add_bodyless_cores(lowering);
     }

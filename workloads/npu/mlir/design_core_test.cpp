@@ -161,6 +161,32 @@ TEST(Design, WhatAFunctionIsGivenIsReadyWhenItsCallerHasIt) {
     EXPECT_EQ(cycles("%b: i32, %m: memref<16xi32>"), 8);  // the load issues at 0, the store at 7
 }
 
+// An input's lock is the one a channel releases, an output's the one it acquires.
+TEST(Design, AKernelThatIsGivenLocksTakesAndGivesWhatChannelsGiveAndTake) {
+    const std::string tiles =
+        "%s = aie.tile(0, 0) %c = aie.tile(0, 2) %x = aie.buffer(%c) : memref<16xi32>\n"
+        "%p = aie.lock(%c, 0) {init = 1 : i32} %f = aie.lock(%c, 1) %own = aie.lock(%c, 2)\n"
+        "func.func private @k(memref<16xi32>, index, index, index)\n"
+        "aie.flow(%s, DMA : 0, %c, DMA : 0)\n"
+        "aie.mem(%c) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n^a: "
+        "aie.use_lock(%p, AcquireGreaterEqual, 1) aie.dma_bd(%x : memref<16xi32>) "
+        "aie.use_lock(%f, Release, 3) aie.next_bd ^a\n^e: aie.end }\n";
+    const std::string call =
+        "func.call @k(%x, %f, %p, %own) : (memref<16xi32>, index, index, index) -> ()\n";
+    const Design design = read(tiles + "aie.core(%c) { " + call + "aie.end }");
+    const auto& script = design.program.cores.at(0).script;
+    ASSERT_EQ(script.size(), 3U);  // %own is nobody's
+    EXPECT_EQ(std::get<program::AcquireOp>(script[0].op).action.lock, 1);
+    EXPECT_EQ(std::get<program::AcquireOp>(script[0].op).action.value, -3);
+    EXPECT_EQ(std::get<program::ReleaseOp>(script[2].op).action.lock, 0);
+    EXPECT_EQ(std::get<program::ReleaseOp>(script[2].op).action.value, 1);
+    // What the body does itself the kernel does not do again.
+    const Design both = read(tiles + "aie.core(%c) { aie.use_lock(%f, AcquireGreaterEqual, 3)\n" +
+                             call + "aie.end }");
+    ASSERT_EQ(both.program.cores.at(0).script.size(), 3U);
+    EXPECT_TRUE(std::holds_alternative<program::CallOp>(both.program.cores[0].script[1].op));
+}
+
 TEST(Design, ACallThroughAConstantIsACallOfItsFunction) {
     const auto cycles = [](const std::string& call) {
         return read(

@@ -154,9 +154,12 @@ void FifoEndpoints::read_segments(const Operation& operation, FifoPool& pool) co
             entry.skip(",");
         }
         list.skip(",");
-        if (segment.length < 1 || segment.offset < 0 ||
+        const std::int64_t first =
+            pool.segments.empty() ? 0 : pool.segments.back().offset + pool.segments.back().length;
+        if (segment.length < 1 || segment.offset < first ||
             segment.offset + segment.length > pool.element.elements) {
-            throw ReadError(operation.where, "a segment lies outside the pool's element");
+            throw ReadError(operation.where,
+                            "the segments of a pool lie in its element, one behind the other");
         }
         pool.segments.push_back(segment);
         if (locked == 2) {
@@ -228,6 +231,10 @@ void FifoEndpoints::read_core(const Operation& operation) {
     fifo.operation = &operation;
     fifo.stated = true;
     const Endpoint endpoint = endpoint_of(operation, cursor);
+    const std::vector<std::size_t>& segments = endpoint.end.segments;
+    if (segments.back() - segments.front() + 1 != segments.size()) {
+        throw ReadError(operation.where, "a core's segments lie one behind the other");
+    }
     if (endpoint.fills) {
         fifo.producer = endpoint.end;
     } else {

@@ -92,6 +92,10 @@ void lower_cores(Lowering& lowering);
 // The ways between cores' cascade ports; after the cores.
 void lower_cascades(Lowering& lowering);
 void lower_sequence(Lowering& lowering);
+// Locks that a kernel is given: what it does with them, by what channels do. Until then its script
+// has operations of kGivenLock.
+constexpr std::int64_t kGivenLock = 0;
+void settle_kernel_locks(Lowering& lowering);
 // Scripts for cores whose locks nobody serves: KernelCosts::default_core, or an error.
 void add_bodyless_cores(Lowering& lowering);
 // Whether the device was decompiled from register writes.

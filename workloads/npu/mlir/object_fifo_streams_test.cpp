@@ -171,6 +171,17 @@ TEST(ObjectFifo, AnEndpointWithAChannelMayHaveItsFlowBesideIt) {
                          "aie.objectfifo.dma_endpoint @d(%a) drains @q {segments = array<i32: 1>, "
                          "channelIndex = 0 : i32}\n"),
                 HasSubstr("the segments of @q are 0..0"));
+    const std::string parts =
+        "aie.objectfifo.pool @q(%a) {depth = 1 : i32, segments = ["
+        "#aie.objectfifo_segment<offset = 0, size = 8>, "
+        "#aie.objectfifo_segment<offset = 8, size = 8>, "
+        "#aie.objectfifo_segment<offset = 16, size = 8>]} : memref<32xi32>\n"
+        "aie.objectfifo.core_endpoint @c(%a) fills @q {segments = array<i32: 0, 2>}\n";
+    EXPECT_THAT(error_of(kFifoTiles + parts),
+                HasSubstr("a core's segments lie one behind the other"));
+    std::string overlap = parts;
+    overlap.replace(overlap.find("offset = 8,"), 11, "offset = 7,");
+    EXPECT_THAT(error_of(kFifoTiles + overlap), HasSubstr("the segments of a pool lie"));
 }
 
 }  // namespace
