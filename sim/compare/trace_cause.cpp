@@ -67,26 +67,54 @@ std::string cause_of(const std::vector<EventRow>& rows) {
     return rows.empty() || relative(rows[0]) <= kApart ? "nothing stands out" : text(rows[0]);
 }
 
-// Lengths and periods whose ratio is the same for nearly all of them, and not one.
+// Of an event, or from one to the next, in cycles.
+struct Length {
+    double measured = 0, simulated = 0;
+
+    double factor() const { return measured / simulated; }
+};
+
+double middle_factor(std::vector<Length> lengths) {
+    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+    std::nth_element(lengths.begin(), middle, lengths.end(),
+                     [](const Length& a, const Length& b) { return a.factor() < b.factor(); });
+    return middle->factor();
+}
+
+// Lengths and periods whose ratio is the same for nearly all of them, and not one. Ticks are whole:
+// a length may be one off, so that long ones tell the ratio, and those too short to show it
+// nothing.
 std::optional<double> uniform_factor(const std::vector<EventRow>& rows) {
     constexpr std::int64_t kFewest = 4;  // occurrences
-    std::vector<double> factors;
+    constexpr double kAlike = 0.005;
+    constexpr double kTick = 1;
+    std::vector<Length> lengths;
+    std::vector<Length> long_ones;
+    const auto add = [&](double measured, double simulated) {
+        lengths.push_back({measured, simulated});
+        if (std::min(measured, simulated) * kAlike >= kTick) {
+            long_ones.push_back(lengths.back());
+        }
+    };
     for (const EventRow& row : rows) {
         if (row.compared >= kFewest && row.simulated_mean > 0 && row.simulated_period > 0) {
-            factors.push_back(row.measured_mean / row.simulated_mean);
-            factors.push_back(row.measured_period / row.simulated_period);
+            add(row.measured_mean, row.simulated_mean);
+            add(row.measured_period, row.simulated_period);
         }
     }
-    if (factors.size() < 4) {
+    if (lengths.size() < 4) {
         return std::nullopt;
     }
-    std::sort(factors.begin(), factors.end());
-    const double middle = factors[factors.size() / 2];
-    constexpr double kAlike = 0.005;
-    const auto alike = std::count_if(factors.begin(), factors.end(), [&](double factor) {
-        return std::abs(factor / middle - 1) < kAlike;
+    const double middle = middle_factor(long_ones.size() < 4 ? lengths : long_ones);
+    std::erase_if(lengths, [&](const Length& each) {
+        return std::abs(middle - 1) * each.simulated < 2 * kTick;
     });
-    const bool most = 10 * alike >= 8 * static_cast<std::ptrdiff_t>(factors.size());
+    const auto alike = std::count_if(lengths.begin(), lengths.end(), [&](const Length& each) {
+        const double expected = middle * each.simulated;
+        return std::abs(each.measured - expected) <= std::max(kTick, kAlike * expected);
+    });
+    const bool most =
+        lengths.size() >= 4 && 10 * alike >= 8 * static_cast<std::ptrdiff_t>(lengths.size());
     return most && std::abs(middle - 1) > 2 * kAlike ? std::optional{middle} : std::nullopt;
 }
 

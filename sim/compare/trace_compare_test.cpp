@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "arch/base/config.hpp"
 
 namespace tilesim::sim::compare {
@@ -71,6 +73,32 @@ TEST(TraceCompare, AFactorThatEverythingHasIsNamed) {
     EXPECT_DOUBLE_EQ(*scaled.uniform_factor, 3);
     EXPECT_THAT(scaled.cause, HasSubstr("3 times as long"));
     EXPECT_FALSE(compare_traces(ticking(2), ticking(2)).uniform_factor);
+}
+
+// Kernels, transfers of 300 cycles and short stalls; times in whole ticks of so many cycles.
+TraceFile in_whole_ticks(double ticks, std::int64_t kernel = 907) {
+    std::vector<Event> events;
+    const auto add = [&](const char* name, std::int64_t begin, std::int64_t length) {
+        events.push_back({name, std::llround(static_cast<double>(begin) * ticks),
+                          std::llround(static_cast<double>(begin + length) * ticks)});
+    };
+    for (std::int64_t i = 0; i < 8; ++i) {
+        const std::int64_t begin = (1096 + kernel) * i;
+        add("INSTR_VECTOR", begin, kernel);
+        add("LOCK_STALL", begin + kernel + 4, 5);
+        add("DMA_S2MM_0_RUNNING", begin + 11, 300);
+    }
+    return trace(events);
+}
+
+TEST(TraceCompare, AFactorIsFoundAlsoWhereTicksAreWhole) {
+    const TraceFile simulated = in_whole_ticks(1);
+    for (const double ticks : {0.5, 1.1, 1.3, 1.5}) {
+        const TraceComparison scaled = compare_traces(in_whole_ticks(ticks), simulated);
+        ASSERT_TRUE(scaled.uniform_factor) << ticks;
+        EXPECT_NEAR(*scaled.uniform_factor, ticks, 0.005 * ticks);
+    }
+    EXPECT_FALSE(compare_traces(in_whole_ticks(1, 1179), simulated).uniform_factor);
 }
 
 TEST(TraceFile, SaysWhichDeviceItIsOf) {

@@ -45,7 +45,9 @@ std::int64_t most_reach(const GemvMapping& map, const GemvShape& shape, const Np
     const DmaConfig& dma = config.shim_dma;
     const bool advances = dma.iteration && step_words(shape) <= std::int64_t{1} << dma.step_bits;
     const std::int64_t advanced = advances ? std::min(kIterations, dma.repeats) : 1;
-    const std::int64_t sent = map.vector == GemvMapping::Vector::EachCall ? shape.calls() : 1;
+    // No call: more rows a call than a core's, which is refused.
+    const std::int64_t sent =
+        map.vector == GemvMapping::Vector::EachCall ? std::max<std::int64_t>(1, shape.calls()) : 1;
     return std::max<std::int64_t>(1, std::min(advanced, dma.repeats / sent));
 }
 

@@ -198,6 +198,12 @@ TEST(Gemv, WhatCannotBeSaysWhatLimitsItAndWhatCan) {
     EXPECT_THAT(problem_with(problem, map), HasSubstr("reach must be at most 64"));
     map.order = GemvMapping::Order::Apart;
     EXPECT_THAT(problem_with(problem, map), HasSubstr("leave reach out"));
+    map = mapping(8, 8, 4);  // no call at all
+    map.vector = GemvMapping::Vector::EachCall;
+    for (const auto order : {GemvMapping::Order::Apart, GemvMapping::Order::InTurn}) {
+        map.order = order;
+        EXPECT_THAT(problem_with(problem, map), HasSubstr("must be a multiple of rows_per_call"));
+    }
     EXPECT_THAT(problem_with({64, 64, DataType::Int8, DataType::Bf16}, mapping(1, 4, 4)), "");
     EXPECT_THAT(problem_with({64, 64, DataType::Bf16, DataType::Int8}, mapping(1, 4, 4)),
                 HasSubstr("does not multiply bf16 by int8"));
