@@ -317,5 +317,15 @@ TEST(LoadUnit, APrefetchWaitsForNothing) {
     EXPECT_TRUE(bench.caches.contains_l1(caches::line_at(kCold)));
 }
 
+TEST(LoadUnit, PrefetchesEndWhereTheirHintSays) {
+    Bench bench(
+        "prefetcht0 [0x100000]\nprefetchnta [0x100040]\nprefetcht1 [0x100080]\n"
+        "prefetcht2 [0x1000c0]\n");
+    bench.run(1 + 17 + 13);
+    for (caches::Line line = 0; line < 4; ++line) {
+        EXPECT_EQ(bench.caches.contains_l1(caches::line_at(kCold) + line), line < 2);
+    }
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx::core

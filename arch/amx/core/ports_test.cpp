@@ -127,6 +127,17 @@ TEST(Ports, AStoreOfAResultWaitsForTheStoreLine) {
     EXPECT_EQ(bench.issued_at(1), 1 + 4 * 13);
 }
 
+// Its data are there while the result's thirteen lines go to the store line.
+TEST(Ports, AnotherStoreWaitsForAResultsLines) {
+    Bench bench("tdpbssd tmm0, tmm4, tmm6\ntilestored [0x1000], 64, tmm0\n" +
+                    repeated("vfmadd231ps zmm1, zmm8, zmm9", 13) + "vmovups [0x2000], zmm1\n",
+                sample(), 13);
+    bench.run(120);
+    EXPECT_GT(bench.issued_at(14) + 4, bench.issued_at(1));
+    EXPECT_LT(bench.issued_at(14) + 4, bench.issued_at(1) + 13);
+    EXPECT_EQ(bench.issued_at(15), bench.issued_at(1) + 13);
+}
+
 TEST(Ports, SttilecfgDeliversItsLineLate) {
     Bench bench("sttilecfg [0x1000]\nvmovups [0x2000], zmm1\n");
     bench.run(5);
@@ -217,6 +228,9 @@ TEST(Ports, BothPortsStandStillWhilePortFiveOpensOrCloses) {
     Bench closes("tdpbssd tmm0, tmm4, tmm6\nvmulps zmm1, zmm8, zmm9\n");
     closes.run(30);
     EXPECT_EQ(closes.issued_at(1), 0 + 5);
+    Bench of_five("tdpbssd tmm0, tmm4, tmm6\nvpermd zmm1, zmm8, zmm9\n");
+    of_five.run(30);
+    EXPECT_EQ(of_five.issued_at(1), 0 + 5);
     Bench opens("tdpbssd tmm0, tmm4, tmm6\n" + repeated("vmulps zmm1, zmm8, zmm9", 12));
     opens.run(60);
     EXPECT_EQ(opens.issued_at(1), 0 + 5 + 5);

@@ -58,6 +58,17 @@ TEST(Translation, AWalkLoadsALineOfTheTablesFromTheCaches) {
     EXPECT_EQ(bench.ready_from(kPage, 200), 200 + bench.numbers.l1_latency.count() + 7 + 19);
 }
 
+TEST(Translation, TheSecondTlbKeepsAPageThatWasWalkedFor) {
+    Bench bench;
+    bench.pages.warm(0, 20 * kPage);
+    bench.ready_from(0, 100);
+    for (caches::Line page = 16; page < 20; ++page) {  // as many as the first TLB has
+        bench.ready_from(page * kPage, 200 + 10 * page);
+    }
+    EXPECT_EQ(bench.ready_from(0, 500), 500 + 7);
+    EXPECT_EQ(bench.pages.walks(), 1);
+}
+
 TEST(Translation, AWalkThatFoundNoFillBufferTakesTheNextBeforeTheProgram) {
     for (const bool again : {false, true}) {
         PrivateCacheConfig config;

@@ -209,6 +209,26 @@ TEST(Uncore, TheL3TakesACleanLineThatLeavesAnL2AtOnceOrWhenItWasUsedBefore) {
     }
 }
 
+// Forty of a hundred: the third and the fifth.
+TEST(Uncore, TheL3TakesItsShareOfLinesNotUsedBeforeEvenly) {
+    AmxConfig config = small_l2();
+    config.uncore.clean_percent = 40;
+    Bench bench(config, 1);
+    std::int64_t cycle = 0;
+    const auto read = [&](Line line) {
+        bench.caches(0).give_up(line);  // the L1 may have it
+        bench.load(0, line, cycle += 10'000);
+        bench.arrivals(0);
+        return bench.counters().l3_hits;
+    };
+    for (const Line line : {1, 2, 3, 4, 5, 6}) {
+        EXPECT_EQ(read(line), 0);
+    }
+    EXPECT_EQ(read(4), 0);
+    EXPECT_EQ(read(5), 1);
+    EXPECT_EQ(read(3), 2);
+}
+
 TEST(Uncore, ADirtyLineThatLeavesTheL3IsWrittenToDram) {
     for (const bool dirty : {false, true}) {
         AmxConfig config = small_l2();
@@ -232,10 +252,12 @@ TEST(Uncore, AWrittenLineGoesToItsFirstReaderAndIsInTheL3FromTheSecondOn) {
     bench.load(1, 5);
     EXPECT_EQ(bench.arrivals(1), (Cycles{kHit + 2 * 13}));
     EXPECT_FALSE(bench.caches(0).contains_l2(5));
+    EXPECT_TRUE(bench.caches(1).dirty(5));
     EXPECT_EQ(bench.counters().l3_hits, 0);
     bench.load(2, 5, 10'003);
     EXPECT_EQ(bench.arrivals(2), (Cycles{10'000 + kHit + 2 * 13}));
     EXPECT_TRUE(bench.caches(1).contains_l2(5));  // and keeps it
+    EXPECT_FALSE(bench.caches(1).dirty(5));       // which the L3 has to write now
     bench.load(3, 5, 20'003);
     EXPECT_EQ(bench.arrivals(3), (Cycles{20'000 + kHit}));
     EXPECT_EQ(bench.counters().from_cores, 2);
@@ -293,6 +315,27 @@ TEST(Uncore, ACoreThatIsAloneTakesACleanLineOutOfTheL3) {
     EXPECT_EQ(bench.arrivals(1), (Cycles{10'000 + kHit + 2 * 13}));
     EXPECT_EQ(bench.counters().l3_hits, 1);
     EXPECT_EQ(bench.counters().from_cores, 1);
+}
+
+TEST(Uncore, ALineThatDramWaitsForStaysInTheL3) {
+    Bench bench(sample(), 2);
+    bench.uncore->warm(5, true);
+    bench.load(0, 5);
+    bench.arrivals(0);
+    bench.load(1, 5, 10'003);
+    EXPECT_EQ(bench.arrivals(1), (Cycles{10'000 + kHit}));
+    EXPECT_EQ(bench.counters().l3_hits, 2);
+    EXPECT_EQ(bench.counters().from_cores, 0);
+}
+
+// A clean line leaves its core unsaid.
+TEST(Uncore, ALineThatItsCoreHasNoLongerIsReadFromDram) {
+    Bench bench(sample(), 2);
+    bench.uncore->warm_core(1, 5);
+    bench.load(0, 5);
+    bench.arrivals(0);
+    EXPECT_EQ(bench.counters().from_cores, 0);
+    EXPECT_EQ(bench.counters().memory_reads, 1);
 }
 
 TEST(Uncore, ALineFetchedIntoTheL3IsWaitedForAndThere) {
@@ -383,6 +426,51 @@ TEST(Uncore, ALineThatLeavesAnL2TakesItsTimeOfTheLinksToItsSlice) {
     bench.uncore->collect();
     bench.load(1, wanted);
     EXPECT_EQ(bench.arrivals(1), (Cycles{kHit + kOnALink}));
+}
+
+TEST(Uncore, ADirtyLineThatLeavesTheL3TakesItsTimeOfItsSlice) {
+    AmxConfig config = narrow_links();
+    config.uncore.l3 = {base::Bytes{2 * caches::kLineBytes}, 2};
+    for (const bool dirty : {false, true}) {
+        Bench bench(config, 2);
+        const std::size_t slice = bench.uncore->mesh().stop_of(1);
+        const Line old = line_in(bench, slice, 0), wanted = line_in(bench, slice, old + 1);
+        bench.uncore->warm(old, dirty);
+        share(bench, wanted);
+        const Line comes = line_in(bench, bench.uncore->mesh().stop_of(0), 0);
+        bench.caches(0).outbox().push_back(
+            {caches::UncoreRequest::Kind::DirtyVictim, comes, kAsked});
+        bench.uncore->collect();
+        bench.load(1, wanted);
+        EXPECT_EQ(bench.arrivals(1), (Cycles{kHit + (dirty ? kOnALink : 0)}));
+    }
+}
+
+TEST(Uncore, ALineOfACoreIsNotFetchedIntoTheL3) {
+    Bench bench(sample(), 2);
+    bench.caches(1).warm(5, Level::L2, false);
+    bench.uncore->warm_core(1, 5);
+    bench.caches(0).outbox().push_back({caches::UncoreRequest::Kind::Prefetch, 5, kAsked});
+    bench.uncore->collect();
+    bench.settle();
+    EXPECT_EQ(bench.counters().prefetches, 0);
+    EXPECT_EQ(bench.counters().memory_reads, 0);
+}
+
+// Fetched ahead, used once: the L3 does not take it when it leaves the L2.
+TEST(Uncore, TheFirstUseOfALineFetchedAheadIsNotItsSecond) {
+    AmxConfig config = small_l2();
+    config.uncore.clean_percent = 0;
+    Bench bench(config, 1);
+    bench.caches(0).outbox().push_back({caches::UncoreRequest::Kind::Prefetch, 5, kAsked});
+    bench.uncore->collect();
+    bench.settle();
+    bench.load(0, 5, 10'000);
+    bench.arrivals(0);
+    bench.load(0, 100, 20'000);  // drives it out of the L2
+    bench.arrivals(0);
+    EXPECT_EQ(bench.counters().l3_hits, 1);
+    EXPECT_FALSE(bench.uncore->l3().contains(5));
 }
 
 TEST(Uncore, ACleanLineNotUsedBeforeTakesAnEmptyWayOnly) {
