@@ -28,9 +28,8 @@ Cache::Cache(const CacheConfig& config)
       random_percent_(config.random_percent),
       every_way_(~std::uint32_t{0} >> (kMarkBits - index(ways_))),
       tags_(index(sets_) * groups_),
-      few_(groups_ == 1 ? index(sets_) : 0),
+      state_(index(sets_)),
       many_(groups_ == 1 ? 0 : tags_.size() * kGroup),
-      marks_(index(sets_)),
       guess_(groups_ == 1 && tags_.size() * kGroup <= kFewLines
                  ? std::vector<Guess>(std::bit_ceil(4 * index(sets_ * ways_)))
                  : std::vector<Guess>{{0, kMany}}),
@@ -39,8 +38,8 @@ Cache::Cache(const CacheConfig& config)
 }
 
 bool Cache::tight() const {
-    return displaced_ || std::any_of(marks_.begin(), marks_.end(), [this](const Marks& marks) {
-               return marks.taken != 0 && !base::spares(ways_, std::popcount(marks.taken));
+    return displaced_ || std::any_of(state_.begin(), state_.end(), [this](const State& set) {
+               return set.taken != 0 && !base::spares(ways_, std::popcount(set.taken));
            });
 }
 
@@ -55,17 +54,33 @@ void Cache::use_of_many(std::size_t set, std::int64_t way) {
     order[i] = moved ^ i;
 }
 
-// The way that was used longest ago.
-std::int64_t Cache::last_used(std::size_t set) const {
+// The way that was used longest ago, or any; it is the one used last now.
+std::int64_t Cache::displaced_way(std::size_t set) {
+    displaced_ = true;
     const std::size_t last = index(ways_ - 1);
-    return groups_ == 1 ? static_cast<std::int64_t>((few_[set] ^ kInOrder) >> 4 * last & 15U)
-                        : many_[first_of(set) * kGroup + last] ^ static_cast<std::int64_t>(last);
+    if (by_chance()) {
+        const auto way =
+            static_cast<std::int64_t>(next_random() % static_cast<std::uint64_t>(ways_));
+        use(set, way);
+        return way;
+    }
+    if (groups_ > 1) {
+        const auto way = many_[first_of(set) * kGroup + last] ^ static_cast<std::int64_t>(last);
+        use_of_many(set, way);
+        return way;
+    }
+    // All move one place back: those of the ways there are.
+    const std::uint64_t order = state_[set].order ^ kInOrder;
+    const std::uint64_t ways = ~std::uint64_t{0} >> 4 * (kGroup - 1 - last);
+    const std::uint64_t way = order >> 4 * last & 15U;
+    state_[set].order = ((order & ~ways) | (order << 4U & ways) | way) ^ kInOrder;
+    return static_cast<std::int64_t>(way);
 }
 
 bool Cache::dirty(Line line) const {
     const std::size_t set = set_of(line);
     const std::int64_t way = find(line, set);
-    return way >= 0 && (marks_[set].dirty >> way & 1U) != 0;
+    return way >= 0 && (state_[set].dirty >> way & 1U) != 0;
 }
 
 bool Cache::write(Line line) {
@@ -75,7 +90,7 @@ bool Cache::write(Line line) {
         return false;
     }
     use(set, way);
-    marks_[set].dirty |= 1U << way;
+    state_[set].dirty |= 1U << way;
     return true;
 }
 
@@ -96,7 +111,7 @@ Cache::Victim Cache::install(Line line, bool dirty) {
     const std::size_t set = set_of(line);
     if (const std::int64_t way = find(line, set); way >= 0) {
         use(set, way);
-        marks_[set].dirty |= (dirty ? 1U : 0U) << way;
+        state_[set].dirty |= (dirty ? 1U : 0U) << way;
         return {};
     }
     return install_absent(line, dirty);
@@ -106,25 +121,22 @@ Cache::Victim Cache::install(Line line, bool dirty) {
 Cache::Victim Cache::install_absent(Line line, bool dirty) {
     SIM_DCHECK(!contains(line), "line {} is there already", line);
     const std::size_t set = set_of(line);
-    Marks& marks = marks_[set];
+    State& state = state_[set];
     std::int64_t way = 0;
-    const std::uint32_t empty = every_way_ & ~marks.taken;
+    const std::uint32_t empty = every_way_ & ~state.taken;
     if (empty != 0) {
         way = std::countr_zero(empty);
+        use(set, way);
     } else {
-        way = by_chance()
-                  ? static_cast<std::int64_t>(next_random() % static_cast<std::uint64_t>(ways_))
-                  : last_used(set);
-        displaced_ = true;
+        way = displaced_way(set);
     }
     std::uint32_t& tag = tag_at(set, way);
     const std::uint32_t mark = 1U << way;
     const Victim victim =
-        empty != 0 ? Victim{} : Victim{static_cast<Line>(tag) - 1, (marks.dirty & mark) != 0};
+        empty != 0 ? Victim{} : Victim{static_cast<Line>(tag) - 1, (state.dirty & mark) != 0};
     tag = tag_of(line);
-    use(set, way);
-    marks.taken |= mark;
-    marks.dirty = dirty ? marks.dirty | mark : marks.dirty & ~mark;
+    state.taken |= mark;
+    state.dirty = dirty ? state.dirty | mark : state.dirty & ~mark;
     if (guess_mask_ != 0) {
         note(line, way);
         forget(victim.line);
@@ -162,14 +174,14 @@ bool Cache::remove(Line line) {
     if (guess_mask_ != 0) {
         forget(line);
     }
-    marks_[set].taken &= ~(1U << way);
-    return (marks_[set].dirty >> way & 1U) != 0;
+    state_[set].taken &= ~(1U << way);
+    return (state_[set].dirty >> way & 1U) != 0;
 }
 
 void Cache::clean(Line line) {
     const std::size_t set = set_of(line);
     if (const std::int64_t way = find(line, set); way >= 0) {
-        marks_[set].dirty &= ~(1U << way);
+        state_[set].dirty &= ~(1U << way);
     }
 }
 

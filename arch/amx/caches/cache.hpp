@@ -37,7 +37,7 @@ class Cache {
     bool dirty(Line line) const;
     std::int64_t sets() const { return sets_; }
     // A way of the line's set is empty.
-    bool has_room(Line line) const { return marks_[set_of(line)].taken != every_way_; }
+    bool has_room(Line line) const { return state_[set_of(line)].taken != every_way_; }
     // Whether its size or its ways have told so far: a line has displaced another, or a way more
     // in a tenth of all would have been needed in some set.
     bool tight() const;
@@ -45,16 +45,14 @@ class Cache {
     // Whether it is the one of its set used last: `touch` then changes nothing. Sets of few ways.
     bool latest(Line line) const {
         const std::size_t set = set_of(line);
-        return groups_ == 1 && tags_[set].of[(few_[set] ^ kInOrder) & 15U] == tag_of(line);
+        return groups_ == 1 && tags_[set].of[(state_[set].order ^ kInOrder) & 15U] == tag_of(line);
     }
 
     // The host may fetch what `touch` or `install` of the line will look at.
     void expect(Line line) const {
         const std::size_t set = set_of(line);
         __builtin_prefetch(&tags_[first_of(set)]);
-        if (groups_ == 1) {
-            __builtin_prefetch(&few_[set]);
-        }
+        __builtin_prefetch(&state_[set]);
     }
 
     // True when the line is there; it becomes the most recent of its set.
@@ -79,7 +77,7 @@ class Cache {
         }
         // As `touch`, with what stays the same in registers.
         const Tags* const tags = tags_.data();
-        std::uint64_t* const orders = few_.data();
+        State* const states = state_.data();
         const Guess* const guesses = guess_.data();
         const auto guess_mask = guess_mask_;
         const auto set_mask = static_cast<std::size_t>(sets_ - 1);
@@ -93,7 +91,7 @@ class Cache {
             if (way < 0) {
                 break;
             }
-            orders[set] = with_first(orders[set] ^ kInOrder, way) ^ kInOrder;
+            states[set].order = with_first(states[set].order ^ kInOrder, way) ^ kInOrder;
         }
         return touched;
     }
@@ -112,8 +110,11 @@ class Cache {
     static constexpr std::size_t kGroup = 16;
     static constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111;     // in every four bits
     static constexpr std::uint64_t kInOrder = 0xFEDC'BA98'7654'3210;  // way 0 first
-    struct Marks {                                                    // a bit a way
-        std::uint32_t dirty = 0;
+    struct State {                                                    // of a set
+        // Of one group: its ways, the one used last first, four bits each, the first rightmost,
+        // what differs from kInOrder.
+        std::uint64_t order = 0;
+        std::uint32_t dirty = 0;  // a bit a way
         std::uint32_t taken = 0;  // holds a line
     };
     static constexpr std::uint8_t kMany = UINT8_MAX;
@@ -174,7 +175,8 @@ class Cache {
             use_of_many(set, way);
             return;
         }
-        few_[set] = with_first(few_[set] ^ kInOrder, way) ^ kInOrder;
+        std::uint64_t& order = state_[set].order;
+        order = with_first(order ^ kInOrder, way) ^ kInOrder;
     }
     // The order with the way at its front.
     static std::uint64_t with_first(std::uint64_t order, std::int64_t way) {
@@ -186,7 +188,7 @@ class Cache {
         return (order & ~through) | (order & through >> 4U) << 4U | name;
     }
     void use_of_many(std::size_t set, std::int64_t way);
-    std::int64_t last_used(std::size_t set) const;
+    std::int64_t displaced_way(std::size_t set);
     void note(Line line, std::int64_t way);
     void forget(Line line);
     bool by_chance();
@@ -201,11 +203,9 @@ class Cache {
     bool displaced_ = false;   // any line by another
     std::uint64_t random_state_ = 0x9E3779B97F4A7C15ULL;
     Zeroed<Tags> tags_;  // line + 1; 0: empty. 32 bits reach 256 GiB
-    // A set's ways, the one used last first: of one group four bits each, the first rightmost, what
-    // differs from kInOrder; of several a byte each, what differs from its place.
-    Zeroed<std::uint64_t> few_;
+    Zeroed<State> state_;
+    // Of several groups: a set's ways as in `order`, a byte each, what differs from its place.
     Zeroed<std::uint8_t> many_;
-    Zeroed<Marks> marks_;
     // Of a small cache, by a line's low bits. Of others one for all, a way that may be tried as
     // well as any.
     std::vector<Guess> guess_;

@@ -30,7 +30,17 @@ struct FillBuffer {
     std::int64_t ready_at = kUnknownCycle;  // at the L2's end of the path
     std::uint64_t order = 0;
     Level level = Level::L2;
-    std::vector<std::uint32_t> waiters;
+    std::uint32_t waiter = kNobody;  // who is told of its line first: mostly the only one
+    std::vector<std::uint32_t> others;
+
+    static constexpr std::uint32_t kNobody = UINT32_MAX;
+    void tell(std::uint32_t who) {
+        if (waiter == kNobody) {
+            waiter = who;
+        } else {
+            others.push_back(who);
+        }
+    }
 };
 
 class FillBuffers {
@@ -39,7 +49,20 @@ class FillBuffers {
         : buffers_(static_cast<std::size_t>(count)),
           free_(~std::uint64_t{0} >> (kMost - static_cast<std::size_t>(count))) {}
 
+    // What a request that found no buffer remembers of its line.
+    struct Refusal {
+        std::uint16_t taken = 0;  // buffers for lines of its slot, all in all
+        std::uint8_t slot = 0;
+    };
+
     bool full() const { return free_ == 0; }
+    Refusal refusal(Line line) const {
+        const std::size_t slot = slot_of(line);
+        return {held_[slot].taken, static_cast<std::uint8_t>(slot)};
+    }
+    // Whether it is sure to find none again: none is free, and none has been taken for its line.
+    bool refuses_again(Refusal refusal) const { return full() && none_taken(refusal); }
+    bool none_taken(Refusal refusal) const { return held_[refusal.slot].taken == refusal.taken; }
     bool empty() const { return busy_ == 0; }
     // The buffer of a line, or null.
     const FillBuffer* find(Line line) const {
@@ -54,8 +77,8 @@ class FillBuffers {
         return const_cast<FillBuffer*>(static_cast<const FillBuffers*>(this)->find(line));
     }
     // When the first line is ready, and the first wait over; kUnknownCycle: not known of any.
-    std::int64_t next_move() const { return first_of(moves_); }
-    std::int64_t next_wait() const { return first_of(waits_); }
+    std::int64_t next_move() const { return moves_.next; }
+    std::int64_t next_wait() const { return waits_.next; }
     // Of the lines that are ready at `now` and may go, the one that has been ready longest, or
     // null.
     template <class MayGo>
@@ -83,6 +106,7 @@ class FillBuffers {
         buffer.moves = true;
         Held& held = held_[slot_of(line)];
         ++held.count;
+        ++held.taken;
         held.latest = index_of(buffer);
         return buffer;
     }
@@ -124,15 +148,19 @@ class FillBuffers {
         std::array<std::uint8_t, 2 * kMost> of{};
         std::size_t first = 0;
         std::size_t behind = 0;
+        std::int64_t next = kUnknownCycle;  // when the first is ready
 
         bool empty() const { return first == behind; }
         std::uint8_t front() const { return of[first]; }
         const std::uint8_t* begin() const { return of.data() + first; }
         const std::uint8_t* end() const { return of.data() + behind; }
     };
-    static std::size_t slot_of(Line line) { return base::spread(line, 8); }
-    std::int64_t first_of(const Queue& queue) const {
-        return queue.empty() ? kUnknownCycle : buffers_[queue.front()].ready_at;
+    // Lines of a page lie together.
+    static std::size_t slot_of(Line line) {
+        return (static_cast<std::size_t>(line) ^ base::spread(line / kLinesPerPage, 8)) % kSlots;
+    }
+    void note_first(Queue& queue) const {
+        queue.next = queue.empty() ? kUnknownCycle : buffers_[queue.front()].ready_at;
     }
     const FillBuffer* search(Line line) const;
     FillBuffer& take_any() {
@@ -146,7 +174,8 @@ class FillBuffers {
         buffer.own = false;
         buffer.ready_at = kUnknownCycle;
         buffer.order = order_++;
-        buffer.waiters.clear();
+        buffer.waiter = FillBuffer::kNobody;
+        buffer.others.clear();
         return buffer;
     }
     // Behind all that are ready sooner, or at the same time in a buffer taken before.
@@ -164,14 +193,16 @@ class FillBuffers {
             queue.of[place] = queue.of[place - 1];
         }
         queue.of[place] = index_of(buffer);
+        note_first(queue);
     }
     // Where it is there: a line nobody knows of is not.
     void dequeue(Queue& queue, const FillBuffer& buffer) const {
         if (!queue.empty() && queue.front() == index_of(buffer)) {  // as mostly
             ++queue.first;
-            return;
+        } else {
+            dequeue_from_within(queue, buffer);
         }
-        dequeue_from_within(queue, buffer);
+        note_first(queue);
     }
     static void move_to_start(Queue& queue);
     void dequeue_from_within(Queue& queue, const FillBuffer& buffer) const;
@@ -188,6 +219,7 @@ class FillBuffers {
     struct Held {  // the buffers of a slot's lines
         std::uint8_t count = 0;
         std::uint8_t latest = 0;  // index of the one taken last
+        std::uint16_t taken = 0;  // since the start; wraps after more than a window's lines
     };
     std::array<Held, kSlots> held_{};
 };

@@ -9,8 +9,6 @@ namespace tilesim::arch::amx::caches {
 
 namespace {
 
-constexpr std::int64_t kPercent = 100;
-constexpr Line kQuarters = 4;
 // From the L2's answer to a prefetch or a line written back to the fill buffer's next use.
 constexpr std::int64_t kAnswerTaken = 2;
 
@@ -22,6 +20,7 @@ PrivateCaches::PrivateCaches(const PrivateCacheConfig& config, base::Hertz clock
       l2_(config.l2),
       buffers_(config.fill_buffers),
       line_units_(kLineBytes * kPathUnits / config.fill_width.count()),
+      fold_(config.bank_fold > 0 ? static_cast<int>(config.bank_fold) : 63),
       stream_cycles_(base::Clock{clock}.first_cycle_from(config.streaming_store).count()),
       streams_(config.l2_streamer_wakes) {}
 
@@ -115,7 +114,15 @@ void PrivateCaches::deliver(Line line, std::int64_t cycle, bool dirty) {
         deliveries_.begin(), deliveries_.end(), cycle,
         [](std::int64_t time, const Delivery& delivery) { return time < delivery.cycle; });
     deliveries_.insert(later, {line, cycle, dirty});
-    l2_.expect(line);
+}
+
+void PrivateCaches::expect_deliveries(std::int64_t cycle) const {
+    for (const Delivery& delivery : deliveries_) {
+        if (delivery.cycle >= cycle) {
+            return;
+        }
+        l2_.expect(delivery.line);
+    }
 }
 
 void PrivateCaches::located(Line line, Level level) {
@@ -156,17 +163,13 @@ void PrivateCaches::install_l2(Line line, bool dirty, std::int64_t now) {
     }
 }
 
-Line PrivateCaches::quarter_of(Line line) const {
-    return (config_.bank_fold > 0 ? line ^ line >> config_.bank_fold : line) % kQuarters;
-}
-
 // What an access loses behind one to the quarter `last`, in kPathUnits.
 std::int64_t PrivateCaches::lost(Line quarter, Line last) const {
     if (last < 0 || (quarter & 1) != (last & 1)) {
         return 0;
     }
     return (config_.same_half_percent + (quarter == last ? config_.same_quarter_percent : 0)) *
-           kPathUnits / kPercent;
+           kPercentUnits;
 }
 
 // When the path is ready for the line, in kPathUnits.
@@ -204,7 +207,7 @@ void PrivateCaches::fill(FillBuffer& buffer, std::int64_t now, std::vector<Arriv
     }
     last_quarter_ = quarter_of(buffer.line);
     path_free_ = start + line_units_;
-    pipe_free_ = std::max(pipe_free_, start) + config_.read_percent * kPathUnits / kPercent;
+    pipe_free_ = std::max(pipe_free_, start) + config_.read_percent * kPercentUnits;
     const Line line = buffer.line;
     if (buffer.level != Level::L2) {
         take_quarter(line, now);
@@ -229,8 +232,8 @@ void PrivateCaches::write_back(Line line, std::int64_t now) {
     ++counters_.write_backs;
     const bool same_half = ((line ^ last_written_) & 1) == 0;
     last_written_ = line;
-    pipe_free_ += (config_.write_percent + (same_half ? config_.write_half_percent : 0)) *
-                  kPathUnits / kPercent;
+    pipe_free_ +=
+        (config_.write_percent + (same_half ? config_.write_half_percent : 0)) * kPercentUnits;
     buffers_.take_wait((pipe_free_ + kPathUnits - 1) / kPathUnits + kAnswerTaken);
     if (!l2_.write(line)) {
         install_l2(line, true, now);
@@ -238,26 +241,21 @@ void PrivateCaches::write_back(Line line, std::int64_t now) {
 }
 
 void PrivateCaches::arrive(FillBuffer& buffer, std::vector<Arrival>& arrivals) {
-    for (const std::uint32_t waiter : buffer.waiters) {
-        arrivals.push_back({waiter, buffer.level});
+    if (buffer.waiter != FillBuffer::kNobody) {
+        arrivals.push_back({buffer.waiter, buffer.level});
+    }
+    for (const std::uint32_t other : buffer.others) {
+        arrivals.push_back({other, buffer.level});
     }
     buffers_.give_back(buffer);
     ++version_;
     ++counters_.fills;
 }
 
-std::int64_t PrivateCaches::next_event(std::int64_t now) const {
-    std::int64_t next = deliveries_.empty() ? kUnknownCycle : deliveries_.front().cycle;
-    next = std::min(next, buffers_.next_wait());
-    if (const std::int64_t move = buffers_.next_move(); move != kUnknownCycle) {
-        next = std::min(next, std::max(move, path_free_ / kPathUnits));
-    }
-    return next == kUnknownCycle ? next : std::max(next, now + 1);
-}
-
 bool PrivateCaches::give_up(Line line) {
     const bool in_l1 = l1_.remove(line);
     const bool in_l2 = l2_.remove(line);
+    ++given_up_;
     return in_l1 || in_l2;
 }
 

@@ -74,13 +74,32 @@ class PrivateCaches {
     }
     // Changes whenever a refused request may succeed.
     std::uint64_t version() const { return version_; }
+    // Changes with every line that enters or leaves the L1.
+    std::uint64_t l1_changes() const { return version_ + given_up_; }
+    // The host may fetch what a look for the line in the L2 will need.
+    void expect(Line line) const { l2_.expect(line); }
+    // The same of lines that come before `cycle`.
+    void expect_deliveries(std::int64_t cycle) const;
+    bool full() const { return buffers_.full(); }  // no fill buffer is free
+    // What a refused request for the line remembers, and whether it would be refused again.
+    FillBuffers::Refusal refusal(Line line) const { return buffers_.refusal(line); }
+    bool refuses_again(FillBuffers::Refusal refusal) const {
+        return buffers_.refuses_again(refusal);
+    }
     std::int64_t l1_latency() const { return config_.l1_latency.count(); }
     const CacheCounters& counters() const { return counters_; }
     const Cache& l1() const { return l1_; }
     const Cache& l2() const { return l2_; }
     const StreamTable& streams() const { return streams_; }
     // Next cycle at which `advance` has something to do; kUnknownCycle when the uncore decides.
-    std::int64_t next_event(std::int64_t now) const;
+    std::int64_t next_event(std::int64_t now) const {
+        std::int64_t next = deliveries_.empty() ? kUnknownCycle : deliveries_.front().cycle;
+        next = std::min(next, buffers_.next_wait());
+        if (const std::int64_t move = buffers_.next_move(); move != kUnknownCycle) {
+            next = std::min(next, std::max(move, path_free_ / kPathUnits));
+        }
+        return next == kUnknownCycle ? next : std::max(next, now + 1);
+    }
 
     // As `load` of line_of(0), line_of(1), ... below `count` up to the first that is not in the L1,
     // to which nothing happens; how many were.
@@ -103,6 +122,16 @@ class PrivateCaches {
         }
         load_missing(line, buffer, now, waiter, fills_l1);
         return Outcome::Waiting;
+    }
+    // As `load` of a line that was refused, where a buffer is free since: false where it may be in
+    // the L1 or on its way by now, and nothing has happened.
+    bool load_refused(FillBuffers::Refusal refusal, Line line, std::int64_t now,
+                      std::uint32_t waiter, bool fills_l1) {
+        if (buffers_.full() || !buffers_.none_taken(refusal)) {
+            return false;
+        }
+        load_missing(line, nullptr, now, waiter, fills_l1);
+        return true;
     }
     // A store wants to write: asks for the line when it is not in the L1.
     Outcome own(Line line, std::int64_t now) {
@@ -155,6 +184,8 @@ class PrivateCaches {
     // The path between L2 and L1 moves a line in 64 / width cycles, which is no whole number: its
     // time is kept in parts of a cycle that 48 B/cycle and hundredths both divide.
     static constexpr std::int64_t kPathUnits = 19'200;
+    static constexpr std::int64_t kPercentUnits = kPathUnits / 100;
+    static constexpr Line kQuarters = 4;
 
     void load_missing(Line line, FillBuffer* buffer, std::int64_t now, std::uint32_t waiter,
                       bool fills_l1) {
@@ -163,7 +194,7 @@ class PrivateCaches {
         }
         buffer->fills_l1 = buffer->fills_l1 || fills_l1;
         ++counters_.l1_misses;
-        buffer->waiters.push_back(waiter);
+        buffer->tell(waiter);
         if (config_.l1_next_line && !l1_.contains(line + 1)) {
             take_buffer(line + 1, now, true, false);
         }
@@ -203,7 +234,8 @@ class PrivateCaches {
         }
     }
     bool ask_uncore(FillBuffer& buffer, std::int64_t now);
-    Line quarter_of(Line line) const;
+    // Without bank_fold the shift leaves nothing.
+    Line quarter_of(Line line) const { return (line ^ line >> fold_) & (kQuarters - 1); }
     std::int64_t start_of(Line line, std::int64_t now) const;
     void release(std::int64_t now);
     bool path_free(std::int64_t now) const { return path_free_ < (now + 1) * kPathUnits; }
@@ -239,12 +271,14 @@ class PrivateCaches {
     FillBuffers buffers_;
     std::int64_t unasked_ = 0;
     std::uint64_t version_ = 0;
+    std::uint64_t given_up_ = 0;  // lines
     std::int64_t path_free_ = 0;  // in kPathUnits a cycle
     std::int64_t pipe_free_ = 0;
     std::int64_t line_units_;  // the path's time for a line
+    int fold_;
     Line last_quarter_ = -1;
     // When misses leave each quarter, by bits 0 and 1 of a line alone, in kPathUnits.
-    std::array<std::int64_t, 4> quarter_free_{};
+    std::array<std::int64_t, kQuarters> quarter_free_{};
     Line last_written_ = 0;
     std::int64_t streams_under_way_ = 0;
     std::int64_t stream_cycles_;

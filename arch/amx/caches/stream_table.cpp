@@ -18,8 +18,13 @@ StreamTable::Stream* StreamTable::search(Line page) {
 
 void StreamTable::begin(Line line) {
     const Line page = line / kLinesPerPage;
+    if (streams_[next_].page >= 0) {
+        --guess_of(streams_[next_].page).streams;
+    }
     streams_[next_] = {page, line, line + 1, 1};
-    guess_[static_cast<std::size_t>(page) % guess_.size()] = static_cast<std::uint8_t>(next_);
+    Guess& guess = guess_of(page);
+    ++guess.streams;
+    guess.latest = static_cast<std::uint8_t>(next_);
     next_ = (next_ + 1) % kStreams;
 }
 

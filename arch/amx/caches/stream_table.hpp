@@ -55,9 +55,20 @@ class StreamTable {
         std::int64_t ascended = 0;
     };
     static constexpr std::int64_t kGain = 2;  // lines an access
+    // Of the pages with the same low bits: how many there are, and where the last was put. Finds
+    // most, and most that are not there, without looking at every stream.
+    struct Guess {
+        std::uint8_t streams = 0;
+        std::uint8_t latest = 0;
+    };
+    Guess& guess_of(Line page) { return guess_[static_cast<std::size_t>(page) % guess_.size()]; }
     Stream* find(Line page) {
-        Stream& guess = streams_[guess_[static_cast<std::size_t>(page) % guess_.size()]];
-        return guess.page == page ? &guess : search(page);
+        const Guess guess = guess_of(page);
+        if (guess.streams == 0) {
+            return nullptr;
+        }
+        Stream& latest = streams_[guess.latest];
+        return latest.page == page ? &latest : search(page);
     }
     Stream* search(Line page);
     void begin(Line line);
@@ -66,8 +77,7 @@ class StreamTable {
     std::int64_t most_ascended_ = 0;
     std::vector<Stream> streams_;
     std::size_t next_ = 0;  // replaced next
-    // Where a page was put last, by its low bits: finds most without looking at every stream.
-    std::array<std::uint8_t, 64> guess_{};
+    std::array<Guess, 256> guess_{};
 };
 
 }  // namespace tilesim::arch::amx::caches

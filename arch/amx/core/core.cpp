@@ -21,6 +21,7 @@ Core::Core(const AmxConfig& config, const program::Program& program, Instruction
       ports_(config, window_, stores_) {}
 
 void Core::advance(std::int64_t limit) {
+    caches_.expect_deliveries(limit);
     while (now_ < limit) {
         if (finished() || fault_) {
             charge(CoreState::Finished, now_, limit);
@@ -99,8 +100,11 @@ std::int64_t Core::next_event() const {
     if (next <= soon) {
         return soon;
     }
-    next = stores_.idle() ? next : std::min(next, stores_.next_event(now_));
     next = caches_.idle() ? next : std::min(next, caches_.next_event(now_));
+    if (next <= soon) {
+        return soon;
+    }
+    next = stores_.idle() ? next : std::min(next, stores_.next_event(now_));
     if (next <= soon) {
         return soon;
     }
@@ -257,6 +261,10 @@ void Core::prepare_others(EntryId id) {
         entry.rows = static_cast<std::int8_t>(tiles_.shape(entry.instruction->destination).rows);
         ++counters_.dots;
         counters_.dot_rows += entry.rows;
+        if (first_dot_ == dots_.size()) {
+            dots_.clear();
+            first_dot_ = 0;
+        }
         dots_.push_back(id);
         return;
     }

@@ -137,7 +137,20 @@ class Core {
     std::int64_t uops_of(const program::Instruction& instruction) const;
     std::int64_t lines_of(const program::DynamicInstruction& dynamic) const;
     std::int64_t next_event() const;
-    void charge(std::int64_t until);
+    void charge(std::int64_t until) {
+        while (first_dot_ < dots_.size() && window_.at(dots_[first_dot_]).issued) {
+            ++first_dot_;
+        }
+        if (ports_.tmul_free() >= until && !probe_) {  // as mostly
+            spent_[static_cast<std::size_t>(tmul_state())] += until - now_;
+        } else {
+            charge_parts(until);
+        }
+    }
+    CoreState tmul_state() const {
+        return ports_.tmul_use() == TmulUse::Multiply ? CoreState::Multiply : CoreState::StoreRead;
+    }
+    void charge_parts(std::int64_t until);
     void charge(CoreState state, std::int64_t from, std::int64_t until);
     CoreState cause(std::int64_t at, std::int64_t& end) const;
     CoreState cause_of_dot(const Entry& dot, std::int64_t at, std::int64_t& end) const;

@@ -13,19 +13,10 @@ constexpr std::size_t kSources = 3;
 
 }  // namespace
 
-void Core::charge(std::int64_t until) {
-    while (first_dot_ < dots_.size() && window_.at(dots_[first_dot_]).issued) {
-        ++first_dot_;
-    }
-    if (first_dot_ == dots_.size()) {
-        dots_.clear();
-        first_dot_ = 0;
-    }
+void Core::charge_parts(std::int64_t until) {
     std::int64_t at = std::clamp(ports_.tmul_free(), now_, until);
-    const CoreState use =
-        ports_.tmul_use() == TmulUse::Multiply ? CoreState::Multiply : CoreState::StoreRead;
     if (at > now_) {
-        charge(use, now_, at);
+        charge(tmul_state(), now_, at);
     }
     while (at < until) {
         std::int64_t end = until;

@@ -9,41 +9,52 @@ LoadUnit::LoadUnit(const AmxConfig& config, Scoreboard& window, caches::PrivateC
       caches_(caches),
       stores_(stores),
       pages_(pages),
-      cycle_(config.access.load_lines * kSlot) {}
+      cycle_(config.access.load_lines * kSlot),
+      fill_(cycle_ * config.caches.fill_percent / kSlot) {}
 
 void LoadUnit::start(EntryId id) {
-    const std::uint64_t sequence = window_.at(id).sequence;
-    auto place = active_.end();
-    while (place != active_.begin() && window_.at(*(place - 1)).sequence > sequence) {
+    const Entry& entry = window_.at(id);
+    const program::Opcode opcode = entry.instruction->opcode;
+    Active active;
+    active.id = id;
+    active.sequence = entry.sequence;
+    active.prefetch = program::is_prefetch(opcode);
+    const bool fetch =
+        opcode == program::Opcode::Prefetcht1 || opcode == program::Opcode::Prefetcht2;
+    if (fetch) {
+        caches_.expect(pages_.physical(line_of(entry, 0)));
+    }
+    std::vector<Active>& list = fetch ? fetches_ : active_;
+    auto place = list.end();
+    while (place != list.begin() && (place - 1)->sequence > active.sequence) {
         --place;
     }
-    active_.insert(place, id);
-    const bool prefetch = program::is_prefetch(window_.at(id).instruction->opcode);
-    prefetches_ += prefetch && config_.access.prefetch_port ? 1 : 0;
+    list.insert(place, active);
+    prefetches_ += active.prefetch && config_.access.prefetch_port ? 1 : 0;
 }
 
-[[gnu::flatten]] void LoadUnit::take_slots(EntryId id, std::int64_t now) {
-    const Entry& entry = window_.at(id);
-    if (program::is_prefetch(entry.instruction->opcode)) {
+[[gnu::flatten]] void LoadUnit::take_slots(Active& active, std::int64_t now) {
+    const Entry& entry = window_.at(active.id);
+    if (active.prefetch) {
         if (config_.access.prefetch_port) {
-            send_prefetch(id, now);
-        } else if (slots_left(now) && prefetch(id, now) == Access::Done) {
+            send_prefetch(active, now);
+        } else if (slots_left(now) && prefetch(active, now) == Access::Done) {
             slot_ += kSlot;
         }
         return;
     }
     const Lines lines(entry);
     while (slots_left(now) && entry.next_line < entry.lines &&
-           load_line(id, lines(entry.next_line), now) == Access::Done) {
+           load_line(active, lines(entry.next_line), now) == Access::Done) {
         slot_ += kSlot;
     }
 }
 
 // By its port, or as one a cycle by a slot of a line.
-void LoadUnit::send_prefetch(EntryId id, std::int64_t now) {
+void LoadUnit::send_prefetch(Active& active, std::int64_t now) {
     const bool by_port = prefetch_free_ <= now;
     const bool by_slot = prefetch_slot_free_ <= now && slots_left(now);
-    if ((!by_port && !by_slot) || prefetch(id, now) == Access::Blocked) {
+    if ((!by_port && !by_slot) || prefetch(active, now) == Access::Blocked) {
         return;
     }
     --prefetches_;
@@ -60,27 +71,32 @@ void LoadUnit::step(std::int64_t now) {
     slot_ = std::max(slot_, now * cycle_);
     pages_.ask_again(now);
     bool sent = false;
-    for (const EntryId id : active_) {
-        const Entry& entry = window_.at(id);
-        if (entry.refused == caches_.version()) {
-            continue;
+    bool fetched = false;
+    std::size_t fetch = 0;
+    for (Active& active : active_) {
+        if (fetch < fetches_.size() && !caches_.full()) {
+            fetched = send_fetches(fetch, active.sequence, now) || fetched;
         }
-        take_slots(id, now);
-        sent = sent || entry.next_line == entry.lines;
-        if (!slots_left(now) && !prefetch_port_left(now)) {
+        if (!ports_left(now)) {
             break;
         }
+        if (active.refused == caches_.version() || refused_again(active, now)) {
+            continue;
+        }
+        take_slots(active, now);
+        sent = sent || window_.at(active.id).next_line == window_.at(active.id).lines;
     }
+    fetched = send_fetches(fetch, UINT64_MAX, now) || fetched;
     if (sent) {
-        std::erase_if(active_, [this](EntryId id) {
-            const Entry& entry = window_.at(id);
-            return entry.next_line == entry.lines;
-        });
+        drop_sent(active_);
     }
-    if (!active_.empty() && !slots_left(now)) {
+    if (fetched) {
+        drop_sent(fetches_);
+    }
+    if (!empty() && !slots_left(now)) {
         run_ahead(now);
     }
-    if (!active_.empty() && !slots_left(now)) {
+    if (!empty() && !slots_left(now)) {
         wake_ = std::min(wake_, slot_ / cycle_);
     }
     if (prefetches_ > 0 && prefetch_free_ > now) {
@@ -88,16 +104,43 @@ void LoadUnit::step(std::int64_t now) {
     }
 }
 
+// Prefetches into the L2 from the one in place `next` on to the last before `before`; whether any
+// was sent.
+bool LoadUnit::send_fetches(std::size_t& next, std::uint64_t before, std::int64_t now) {
+    bool sent = false;
+    for (; next < fetches_.size() && fetches_[next].sequence < before && !caches_.full() &&
+           ports_left(now);
+         ++next) {
+        Active& fetch = fetches_[next];
+        if (fetch.refused != caches_.version()) {
+            take_slots(fetch, now);
+            sent = sent || window_.at(fetch.id).next_line > 0;
+        }
+    }
+    return sent;
+}
+
+void LoadUnit::drop_sent(std::vector<Active>& list) const {
+    std::erase_if(list, [this](const Active& active) {
+        const Entry& entry = window_.at(active.id);
+        return entry.next_line == entry.lines;
+    });
+}
+
 // The lines of the oldest load that hit and that no store blocks, each in its own slot.
 void LoadUnit::run_ahead(std::int64_t now) {
-    const EntryId id = active_.front();
+    if (active_.empty() ||
+        (!fetches_.empty() && fetches_.front().sequence < active_.front().sequence)) {
+        return;
+    }
+    const EntryId id = active_.front().id;
     Entry& entry = window_.at(id);
     if (entry.instruction->opcode != program::Opcode::Tileloadd || entry.store >= 0) {
         return;
     }
     const Lines lines(entry);
     const std::int64_t free = translated(entry, lines, unblocked(entry, lines), now);
-    if (entry.refused != caches_.version()) {  // otherwise the next line is not there
+    if (active_.front().refused != caches_.version()) {  // otherwise the next line is not there
         take_hits(id, lines, free);
     }
 }
@@ -120,6 +163,7 @@ void LoadUnit::take_hits(EntryId id, const Lines& lines, std::int64_t count) {
         return frame + line % caches::kLinesPerPage;
     });
     if (hits > 0) {
+        active_.front().repeats = false;
         entry.next_line = static_cast<std::int8_t>(first + hits);
         slot_ += hits * kSlot;
         entry.latest_line = std::max(entry.latest_line,
@@ -179,22 +223,26 @@ bool LoadUnit::forwards(const Entry& entry, std::int64_t store) const {
 }
 
 // The entry's next line.
-LoadUnit::Access LoadUnit::load_line(EntryId id, caches::Line line, std::int64_t now) {
-    Entry& entry = window_.at(id);
-    if (!pages_.ready(line, now)) {
-        wake_ = std::min(wake_, pages_.next_event());
+LoadUnit::Access LoadUnit::load_line(Active& active, caches::Line line, std::int64_t now) {
+    Entry& entry = window_.at(active.id);
+    if (!page_ready(pages_.page_of(line), now)) {
         return Access::Blocked;
     }
-    if (entry.store == StoreBuffer::kNone) {
+    if (active.repeats &&  // no store was in its way before either
+        caches_.load_refused(active.refusal, active.line, now, active.id, true)) {
+        asked(active, caches::PrivateCaches::Outcome::Waiting, active.line, now);
+        return Access::Done;
+    }
+    if (entry.store == StoreBuffer::kNone && entry.next_line >= entry.unblocked) {
         entry.store = stores_.conflict(line, entry.sequence);
     }
     if (entry.store != StoreBuffer::kNone) {
         if (!passed(entry)) {
-            return take_from(entry.store, id, now);
+            return take_from(entry.store, active.id, now);
         }
         entry.store = StoreBuffer::kNone;
     }
-    return load(entry, id, pages_.physical(line), now);
+    return load(active, line, now);
 }
 
 // The store that blocked it does so no longer.
@@ -219,21 +267,33 @@ LoadUnit::Access LoadUnit::take_from(std::int64_t store, EntryId id, std::int64_
     return Access::Done;
 }
 
-LoadUnit::Access LoadUnit::load(Entry& entry, EntryId id, caches::Line line, std::int64_t now) {
-    const program::Opcode opcode = entry.instruction->opcode;
+LoadUnit::Access LoadUnit::load(Active& active, caches::Line line, std::int64_t now) {
+    const program::Opcode opcode = window_.at(active.id).instruction->opcode;
     const bool nontemporal = opcode == program::Opcode::Tileloaddt1;
     if (nontemporal && nontemporal_free_ > now) {
         wake_ = std::min(wake_, nontemporal_free_);
         return Access::Blocked;
     }
     const bool fills = !nontemporal || config_.access.nontemporal_fills_l1;
-    const auto outcome = caches_.load(line, now, id, fills);
+    const caches::Line physical = pages_.physical(line);
+    const auto outcome = caches_.load(physical, now, active.id, fills);
     if (outcome == caches::PrivateCaches::Outcome::NoBuffer) {
-        entry.refused = caches_.version();
+        note_refusal(active, line, physical);
+        active.repeats = !nontemporal;
         return Access::Blocked;
     }
+    asked(active, outcome, physical, now);
+    return Access::Done;
+}
+
+// The entry's next line is there or under way.
+void LoadUnit::asked(Active& active, caches::PrivateCaches::Outcome outcome, caches::Line physical,
+                     std::int64_t now) {
+    Entry& entry = window_.at(active.id);
+    const program::Opcode opcode = entry.instruction->opcode;
+    active.repeats = false;
     ++entry.next_line;
-    if (nontemporal) {
+    if (opcode == program::Opcode::Tileloaddt1) {
         const bool last = entry.next_line == entry.lines;
         nontemporal_free_ = now + config_.access.nontemporal_line.count() +
                             (last ? config_.access.nontemporal_gap.count() : 0);
@@ -242,27 +302,29 @@ LoadUnit::Access LoadUnit::load(Entry& entry, EntryId id, caches::Line line, std
         entry.latest_line = std::max(entry.latest_line, now + config_.caches.l1_latency.count());
     } else {
         ++entry.waiting;
-        entry.missed = line;
+        entry.missed = physical;
     }
     if (!program::is_tile_load(opcode)) {
         caches_.train(
-            reinterpret_cast<std::uintptr_t>(entry.instruction) / sizeof(program::Statement), line,
-            now);
+            reinterpret_cast<std::uintptr_t>(entry.instruction) / sizeof(program::Statement),
+            physical, now);
     }
-    finish_if_there(id, entry);
-    return Access::Done;
+    finish_if_there(active.id, entry);
 }
 
-LoadUnit::Access LoadUnit::prefetch(EntryId id, std::int64_t now) {
-    Entry& entry = window_.at(id);
-    const caches::Line line = pages_.physical(line_of(entry, 0));
-    if (fetch(entry.instruction->opcode, line, now) == caches::PrivateCaches::Outcome::NoBuffer) {
-        entry.refused = caches_.version();
+LoadUnit::Access LoadUnit::prefetch(Active& active, std::int64_t now) {
+    Entry& entry = window_.at(active.id);
+    const caches::Line line = line_of(entry, 0);
+    const caches::Line physical = pages_.physical(line);
+    if (fetch(entry.instruction->opcode, physical, now) ==
+        caches::PrivateCaches::Outcome::NoBuffer) {
+        note_refusal(active, line, physical);
+        active.repeats = true;
         return Access::Blocked;
     }
     ++entry.next_line;
     entry.latest_line = now;
-    finish_if_there(id, entry);
+    finish_if_there(active.id, entry);
     return Access::Done;
 }
 

@@ -22,7 +22,7 @@ class LoadUnit {
     LoadUnit(const AmxConfig& config, Scoreboard& window, caches::PrivateCaches& caches,
              StoreBuffer& stores, Translation& pages);
 
-    bool empty() const { return active_.empty(); }
+    bool empty() const { return active_.empty() && fetches_.empty(); }
     // Line `index` of an entry, rows first.
     static caches::Line line_of(const Entry& entry, std::int64_t index) {
         return Lines(entry)(index);
@@ -32,9 +32,7 @@ class LoadUnit {
 
     void start(EntryId id);
     // The L1 takes a line: no load is served meanwhile.
-    void fill(std::int64_t now) {
-        slot_ = std::max(slot_, now * cycle_) + cycle_ * config_.caches.fill_percent / kSlot;
-    }
+    void fill(std::int64_t now) { slot_ = std::max(slot_, now * cycle_) + fill_; }
     // A line the caches had to fetch is there.
     void arrive(EntryId id, std::int64_t now);
     // One cycle. The oldest load has every slot until it is blocked: its lines that hit are taken
@@ -58,6 +56,17 @@ class LoadUnit {
         bool split;
     };
     enum class Access { Done, Blocked };
+    // A load with lines to ask for, and what is known of the next where no buffer was free for it.
+    struct Active {
+        EntryId id = kNoEntry;
+        caches::FillBuffers::Refusal refusal;
+        std::uint64_t sequence = 0;
+        std::uint64_t refused = UINT64_MAX;  // the caches' version then
+        std::int64_t page = 0;
+        caches::Line line = 0;  // of memory
+        bool prefetch = false;
+        bool repeats = false;  // may be refused again without a look: no TILELOADDT1
+    };
     struct Translated {  // lines of an entry, to the last that no store blocked
         std::uint64_t sequence = 0;
         std::uint64_t changes = 0;  // of the TLBs, when all their pages were known
@@ -66,16 +75,45 @@ class LoadUnit {
         bool operator==(const Translated&) const = default;
     };
     static constexpr std::int64_t kSlot = 100;
-    Access load_line(EntryId id, caches::Line line, std::int64_t now);
+    Access load_line(Active& active, caches::Line line, std::int64_t now);
+    // Is the page known? If not, its time wakes the unit.
+    bool page_ready(std::int64_t page, std::int64_t now) {
+        const bool ready = pages_.page_ready(page, now);
+        wake_ = ready ? wake_ : std::min(wake_, pages_.next_event());
+        return ready;
+    }
+    void note_refusal(Active& active, caches::Line line, caches::Line physical) const {
+        active.refused = caches_.version();
+        active.refusal = caches_.refusal(physical);
+        active.page = pages_.page_of(line);
+        active.line = physical;
+    }
+    // A line that found no fill buffer finds none now either. Its page is asked for as it would be:
+    // the TLBs' order goes by that.
+    bool refused_again(Active& active, std::int64_t now) {
+        if (!active.repeats || !caches_.refuses_again(active.refusal)) {
+            return false;
+        }
+        if (!active.prefetch && (!slots_left(now) || !page_ready(active.page, now))) {
+            return true;
+        }
+        active.refused = caches_.version();
+        return true;
+    }
     void run_ahead(std::int64_t now);
     bool slots_left(std::int64_t now) const { return slot_ < (now + 1) * cycle_; }
     bool prefetch_port_left(std::int64_t now) const {
         return prefetches_ > 0 && prefetch_free_ <= now;
     }
-    void take_slots(EntryId id, std::int64_t now);
-    void send_prefetch(EntryId id, std::int64_t now);
-    Access load(Entry& entry, EntryId id, caches::Line line, std::int64_t now);
-    Access prefetch(EntryId id, std::int64_t now);
+    bool ports_left(std::int64_t now) const { return slots_left(now) || prefetch_port_left(now); }
+    bool send_fetches(std::size_t& next, std::uint64_t before, std::int64_t now);
+    void drop_sent(std::vector<Active>& list) const;
+    void take_slots(Active& active, std::int64_t now);
+    void send_prefetch(Active& active, std::int64_t now);
+    Access load(Active& active, caches::Line line, std::int64_t now);
+    void asked(Active& active, caches::PrivateCaches::Outcome outcome, caches::Line physical,
+               std::int64_t now);
+    Access prefetch(Active& active, std::int64_t now);
     caches::PrivateCaches::Outcome fetch(program::Opcode opcode, caches::Line line,
                                          std::int64_t now);
     Access take_from(std::int64_t store, EntryId id, std::int64_t now);
@@ -102,8 +140,12 @@ class LoadUnit {
     caches::PrivateCaches& caches_;
     StoreBuffer& stores_;
     Translation& pages_;
-    std::vector<EntryId> active_;  // in order of age, with lines to ask for
+    // In order of age: prefetches into the L2, which do nothing while no buffer is free, and
+    // others.
+    std::vector<Active> fetches_;
+    std::vector<Active> active_;
     std::int64_t cycle_;           // a cycle in hundredths of a load's slot
+    std::int64_t fill_;            // a line that enters the L1, in those
     std::int64_t slot_ = 0;        // next free one, in those
     std::int64_t prefetches_ = 0;  // active ones, where they have a port of their own
     std::int64_t prefetch_free_ = 0;

@@ -30,10 +30,9 @@ struct alignas(128) Entry {
     std::int64_t operands_at = 0;  // latest operand, of those known
     std::int64_t result_at = caches::kUnknownCycle;
     std::int64_t done_at = caches::kUnknownCycle;  // may retire from this cycle on
-    std::int64_t store = -1;             // number of its first store; of a load: that blocks it
-    std::int64_t latest_line = 0;        // when its latest line came
-    std::uint64_t refused = UINT64_MAX;  // caches' version that had no buffer for its next line
-    caches::Line missed = -1;            // its latest miss
+    std::int64_t store = -1;       // number of its first store; of a load: that blocks it
+    std::int64_t latest_line = 0;  // when its latest line came
+    caches::Line missed = -1;      // its latest miss
     std::array<EntryId, 3> producers{kNoEntry, kNoEntry, kNoEntry};
     std::array<std::uint32_t, 3> next_consumer{};
     std::uint32_t consumers = UINT32_MAX;  // list of entry * 4 + operand

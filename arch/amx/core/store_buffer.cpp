@@ -74,13 +74,31 @@ bool StoreBuffer::write_next(std::int64_t now, caches::PrivateCaches& caches) {
             refused_ = caches.version();
             return false;
         }
+    } else if (lineless_ == commit_ && looked_at_ == caches.l1_changes()) {
+        return false;
     } else if (!caches.commit(entry.line)) {
         lineless_ = commit_;
+        looked_at_ = caches.l1_changes();
         return false;
     }
     entry.committed_at = now;
     ++commit_;
     return true;
+}
+
+// A line that was evicted again before its turn is asked for once more.
+bool StoreBuffer::head_lost(const caches::PrivateCaches& caches) {
+    if (asked_ <= commit_ || commit_ >= senior_ || at(commit_).streams) {
+        return false;
+    }
+    const Head head{commit_, caches.l1_changes()};
+    if (head == kept_) {
+        return false;
+    }
+    const bool lost = !caches.contains_l1(at(commit_).line) &&
+                      caches.level_of(at(commit_).line) == caches::Level::L1;
+    kept_ = lost ? kept_ : head;
+    return lost;
 }
 
 bool StoreBuffer::ask_ahead(std::int64_t now, caches::PrivateCaches& caches) {
@@ -91,11 +109,7 @@ bool StoreBuffer::ask_ahead(std::int64_t now, caches::PrivateCaches& caches) {
     if (refused_ == caches.version()) {
         return false;
     }
-    // A line that was evicted again before its turn is asked for once more.
-    const bool head_lost = asked_ > commit_ && commit_ < senior_ && !at(commit_).streams &&
-                           !caches.contains_l1(at(commit_).line) &&
-                           caches.level_of(at(commit_).line) == caches::Level::L1;
-    const std::int64_t wanted = head_lost ? commit_ : asked_;
+    const std::int64_t wanted = head_lost(caches) ? commit_ : asked_;
     if (wanted >= senior_) {
         return false;
     }

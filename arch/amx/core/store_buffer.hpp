@@ -33,7 +33,7 @@ class StoreBuffer {
     bool idle() const { return tail_ == release_; }
     // The youngest store before `sequence` to the line that a tile load must still wait for.
     std::int64_t conflict(caches::Line line, std::uint64_t sequence) const {
-        return filter_[slot_of(line)] == 0 ? kNone : search(line, sequence);
+        return idle() || filter_[slot_of(line)] == 0 ? kNone : search(line, sequence);
     }
     bool released(std::int64_t store) const { return store < release_; }
     bool committed(std::int64_t store) const { return store < commit_; }
@@ -70,12 +70,19 @@ class StoreBuffer {
         std::int64_t data_at = caches::kUnknownCycle;
         std::int64_t committed_at = caches::kUnknownCycle;
     };
+    struct Head {  // the store to commit next
+        std::int64_t store = kNone;
+        std::uint64_t l1_changes = 0;  // when its line was there or on its way
+
+        bool operator==(const Head&) const = default;
+    };
     static constexpr unsigned kFilterBits = 10;
     static constexpr std::size_t kFilter = std::size_t{1} << kFilterBits;
     static std::size_t slot_of(caches::Line line) { return base::spread(line, kFilterBits); }
     static caches::Line line_of(const Entry& entry) { return caches::line_at(entry.address); }
     std::int64_t search(caches::Line line, std::uint64_t sequence) const;
     bool write_next(std::int64_t now, caches::PrivateCaches& caches);
+    bool head_lost(const caches::PrivateCaches& caches);
     bool ask_ahead(std::int64_t now, caches::PrivateCaches& caches);
     Entry& at(std::int64_t store) { return ring_[static_cast<std::size_t>(store) & mask_]; }
     const Entry& at(std::int64_t store) const {
@@ -95,6 +102,8 @@ class StoreBuffer {
     std::int64_t senior_ = 0;
     std::int64_t tail_ = 0;
     std::int64_t lineless_ = kNone;  // a store that found its line missing: a fill wakes it
+    std::uint64_t looked_at_ = 0;    // the L1's changes then
+    Head kept_;
     bool refused_now_ = false;
     std::uint64_t refused_ = UINT64_MAX;  // version of the caches that had no fill buffer
 };

@@ -22,8 +22,7 @@ Translation::Translation(const PageConfig& config, caches::PrivateCaches& caches
       shift_(
           std::countr_zero(static_cast<std::uint64_t>(config.size.count() / caches::kLineBytes))) {}
 
-bool Translation::known(std::int64_t page, std::int64_t now) {
-    ++changes_;
+bool Translation::walked(std::int64_t page, std::int64_t now) {
     const auto pending = [this, page] {
         return std::find_if(pending_.begin(), pending_.end(),
                             [page](const Walk& each) { return each.page == page; });

@@ -27,9 +27,13 @@ class Translation {
     const caches::PageMap& map() const { return map_; }
     std::int64_t page_of(caches::Line line) const { return line >> shift_; }
     // May the line be accessed? Otherwise its page is on its way from now on.
-    bool ready(caches::Line line, std::int64_t now) {
-        const std::int64_t page = page_of(line);
-        return first_.latest(page) || known(page, now);
+    bool ready(caches::Line line, std::int64_t now) { return page_ready(page_of(line), now); }
+    bool page_ready(std::int64_t page, std::int64_t now) {
+        if (page != latest_ && !first_.latest(page) && !known(page, now)) {
+            return false;
+        }
+        latest_ = page;
+        return true;
     }
     // Grows whenever an answer of `ready`, asked again, may be another or change something.
     std::uint64_t changes() const { return changes_; }
@@ -59,7 +63,12 @@ class Translation {
         std::int64_t done_at = 0;  // as far as is known
         std::uint32_t id = 0;
     };
-    bool known(std::int64_t page, std::int64_t now);
+    bool known(std::int64_t page, std::int64_t now) {
+        ++changes_;
+        return (pending_.empty() && first_.touch(page)) || walked(page, now);
+    }
+    // Not in the first TLB, or other walks are under way.
+    bool walked(std::int64_t page, std::int64_t now);
     void start(std::int64_t page, std::int64_t now);
     void load(Walk& walk, std::int64_t now);
     void send(std::int64_t now);
@@ -70,7 +79,8 @@ class Translation {
     caches::PrivateCaches& caches_;
     caches::Cache first_;
     caches::Cache second_;
-    int shift_;  // of a line's number to its page's
+    int shift_;                 // of a line's number to its page's
+    std::int64_t latest_ = -1;  // page last accessed: asking again changes nothing
     std::vector<Walk> pending_;
     std::int64_t unsent_ = 0;  // of all walks
     std::uint32_t next_id_ = 0;

@@ -92,10 +92,16 @@ std::uint64_t Uncore::take_flight(const caches::UncoreRequest& request, std::siz
     return tag;
 }
 
+// Requests are looked up when the cores have gone on once more: till then the host would forget
+// what it fetched for them now.
 void Uncore::collect() {
+    for (const caches::Line line : expected_) {
+        expect(line);
+    }
+    expected_.clear();
     for (std::size_t core = 0; core < cores_.size(); ++core) {
         for (const caches::UncoreRequest& request : cores_[core]->caches().outbox()) {
-            expect(request.line);
+            expected_.push_back(request.line);
             const std::uint64_t tag = take_flight(request, stands_for_[core].front());
             const Femtoseconds sent = core_clock_.time_of(Cycles{request.cycle});
             queue_.at(std::max(queue_.now(), sent + config_.uncore.lookup), *this, tag);
@@ -381,6 +387,7 @@ void Uncore::on_memory_complete(std::uint64_t tag, Femtoseconds when) {
         return;
     }
     flights_[tag].answered = true;
+    expect(flights_[tag].request.line);
     queue_.at(std::max(when, queue_.now()), *this, tag);
 }
 

@@ -121,6 +121,7 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     Mesh mesh_;
     SnoopFilter filter_;
     base::SlotPool<Flight> flights_;
+    std::vector<caches::Line> expected_;         // of requests looked up until the next `collect`
     std::vector<std::uint64_t> in_step_;         // flights of one look-up, while it lasts
     std::vector<base::Femtoseconds> port_free_;  // of each core
     // Lines on their way from DRAM, and the flights that wait for each behind the first.
