@@ -33,6 +33,10 @@ ReadyProgram prepare(program::Program program, const NpuConfig& config) {
     refuse(transfers.errors);
     ProgramAnalysis analysis = analyse(program, config);
     std::vector<std::string> findings = std::move(transfers.warnings);
+    // The router does not count rules: its ways run here, and stated they would be refused.
+    for (const std::string& problem : check_paths(program, config)) {
+        findings.push_back("as routed: " + problem);
+    }
     for (const std::string& deadlock : analysis.deadlocks) {
         findings.push_back("certain deadlock: " + deadlock);
     }

@@ -109,6 +109,26 @@ TEST(ReadyProgram, MayNotSendMoreThanIsTakenAndTheStreamHolds) {
                 ElementsAre("tile 0,3 s2mm0 expects 300 words, tile 0,2 mm2s0 sends 311"));
 }
 
+// A tile has four neighbours, and the fifth packet takes a wire of its own as well.
+TEST(ReadyProgram, SaysWhereItsRoutesNeedMoreRulesThanAPortHas) {
+    constexpr program::TileCoordinate kEnds[] = {{0, 3}, {2, 3}, {1, 4}, {1, 2}, {0, 2}};
+    program::Program program;
+    std::int64_t id = 1;
+    for (const program::TileCoordinate end : kEnds) {
+        program.routes.push_back({"r" + std::to_string(id),
+                                  {{1, 3}, program::Direction::MM2S, 0},
+                                  {{end, program::Direction::S2MM, 0}},
+                                  id,
+                                  false,
+                                  {}});
+        ++id;
+    }
+    const char* problem = "as routed: tile 1,3 dma0: its 5 packet ids need 5 rules, a port has 4";
+    EXPECT_THAT(prepare(program, small_device()).findings(), ElementsAre(problem));
+    program.routes.pop_back();
+    EXPECT_THAT(prepare(program, small_device()).findings(), IsEmpty());
+}
+
 TEST(ReadyProgram, NamesItsCertainDeadlocksAfterItsWarnings) {
     program::Program program = transfer(kBufferWords + 1, kBufferWords);
     program.locks = {{"never", kFrom, 0, 0}, {"given", kFrom, 1, 0}};

@@ -180,6 +180,9 @@ TEST(Design, AKernelThatIsGivenLocksTakesAndGivesWhatChannelsGiveAndTake) {
     EXPECT_EQ(std::get<program::AcquireOp>(script[0].op).action.value, -3);
     EXPECT_EQ(std::get<program::ReleaseOp>(script[2].op).action.lock, 0);
     EXPECT_EQ(std::get<program::ReleaseOp>(script[2].op).action.value, 1);
+    // A core may acquire at 0.
+    const Design at_zero = read(tiles + "aie.core(%c) { aie.use_lock(%own, Acquire, 0) aie.end }");
+    EXPECT_EQ(at_zero.program.cores.at(0).script.size(), 1U);
     // What the body does itself the kernel does not do again.
     const Design both = read(tiles + "aie.core(%c) { aie.use_lock(%f, AcquireGreaterEqual, 3)\n" +
                              call + "aie.end }");

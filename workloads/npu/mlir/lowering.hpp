@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -94,7 +95,7 @@ void lower_cascades(Lowering& lowering);
 void lower_sequence(Lowering& lowering);
 // Locks that a kernel is given: what it does with them, by what channels do. Until then its script
 // has operations of kGivenLock.
-constexpr std::int64_t kGivenLock = 0;
+constexpr std::int64_t kGivenLock = std::numeric_limits<std::int64_t>::min();
 void settle_kernel_locks(Lowering& lowering);
 // Scripts for cores whose locks nobody serves: KernelCosts::default_core, or an error.
 void add_bodyless_cores(Lowering& lowering);
