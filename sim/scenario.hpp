@@ -14,6 +14,9 @@ namespace tilesim::sim {
 
 using workloads::Overrides;
 
+// What the keys of the scenario's device begin with.
+inline constexpr std::string_view kDevicePrefix = "device.";
+
 // One of several on a memory.
 struct AgentCase {
     std::string name;

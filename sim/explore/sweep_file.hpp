@@ -21,11 +21,9 @@
 
 #include "arch/base/config.hpp"
 #include "sim/explore/expression.hpp"
+#include "sim/scenario.hpp"
 
 namespace tilesim::sim::explore {
-
-// What the keys of the scenario's device begin with.
-inline constexpr std::string_view kDevicePrefix = "device.";
 
 using Settings = std::vector<std::pair<std::string, std::string>>;  // key and value
 

@@ -16,6 +16,7 @@
 #include "workloads/amx/tiles/cache_preparation.hpp"
 #include "workloads/amx/tiles/default_choice.hpp"
 #include "workloads/amx/tiles/kernel_text.hpp"
+#include "workloads/amx/tiles/mapping_problems.hpp"
 #include "workloads/keys.hpp"
 
 namespace tilesim::workloads::amx::tiles {

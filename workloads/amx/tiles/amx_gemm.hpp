@@ -9,33 +9,9 @@
 #include "arch/amx/program/instruction.hpp"
 #include "workloads/amx/tiles/amx_block.hpp"
 #include "workloads/amx/tiles/amx_mapping.hpp"
+#include "workloads/amx/tiles/convolution.hpp"
 
 namespace tilesim::workloads::amx::tiles {
-
-// C[h][w][n] = sum over kh, kw, c of A[h * stride + kh][w * stride + kw][c] * B[kh][kw][c][n].
-struct ConvolutionProblem {
-    std::int64_t height = 0, width = 0;  // of the output
-    std::int64_t channels = 0, filters = 0;
-    std::int64_t kh = 1, kw = 1, stride = 1;
-    DataType a = DataType::Int8, b = DataType::Int8, c = DataType::Int32;
-
-    std::int64_t input_height() const { return (height - 1) * stride + kh; }
-    std::int64_t input_width() const { return (width - 1) * stride + kw; }
-    // From the first output position to the last, what lies between rows included; stride 1.
-    std::int64_t joined_rows() const { return (height - 1) * input_width() + width; }
-    double macs() const {
-        return static_cast<double>(height * width) * static_cast<double>(channels * filters) *
-               static_cast<double>(kh * kw);
-    }
-};
-
-// The product of one output row and one filter tap.
-GemmProblem gemm_of(const ConvolutionProblem& convolution);
-// What threads share out: a convolution's joined rows, or a block of accumulators' for each of its
-// output rows, which stay whole.
-GemmProblem shared_shape(const ConvolutionProblem& convolution, const AmxMapping& mapping);
-
-void read_convolution(arch::base::config::Node& node, ConvolutionProblem& convolution);
 
 // Bytes a thread reads or writes.
 struct AmxRegion {

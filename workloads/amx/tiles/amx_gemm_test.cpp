@@ -12,6 +12,7 @@
 #include "arch/memory/controller/memory_system.hpp"
 #include "workloads/amx/tiles/amx_data.hpp"
 #include "workloads/amx/tiles/amx_tuning.hpp"
+#include "workloads/amx/tiles/mapping_problems.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 namespace {
@@ -708,18 +709,6 @@ TEST(AmxGemm, MoreOfAResourceIsNeverSlower) {
     more = {};
     more.caches.fill_buffers = 4;
     EXPECT_GT(run(lowered, nullptr, more).cycles, cycles);
-}
-
-TEST(AmxGemm, SaysWhyAMappingCannotRun) {
-    AmxMapping mapping;
-    mapping.m_acc = mapping.n_acc = 3;
-    EXPECT_EQ(problems_of(gemm(64, 64, 64), mapping, 56).size(), 1U);
-    mapping = {};
-    mapping.threads = 57;
-    EXPECT_EQ(problems_of(gemm(64, 64, 64), mapping, 56).size(), 1U);
-    EXPECT_EQ(problems_of(gemm(64, 64, 64, DataType::Int16), AmxMapping{}, 56).size(), 1U);
-    constexpr std::int64_t kMany = 1 << 20;
-    EXPECT_EQ(problems_of(gemm(kMany, kMany, 64), AmxMapping{}, 56).size(), 1U);
 }
 
 }  // namespace

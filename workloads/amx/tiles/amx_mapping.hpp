@@ -73,10 +73,6 @@ void read_data_in(arch::base::config::Node& node, AmxMapping::DataIn& data_in);
 // The keys below `mapping.amx`.
 void read_amx_mapping(arch::base::config::Node& node, AmxMapping& mapping);
 
-// Why the mapping cannot run; empty when it can.
-std::vector<std::string> problems_of(const GemmProblem& gemm, const AmxMapping& mapping,
-                                     std::int64_t cores);
-
 // Shares of n among the mapping's threads, of a partition of m and n: as given, or those with which
 // the busiest thread is expected to take least. Each has as many shares of m as there are threads
 // for; threads that are left have no work.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "arch/base/config.hpp"
-#include "workloads/amx/tiles/amx_gemm.hpp"
+#include "workloads/amx/tiles/convolution.hpp"
 #include "workloads/amx/tiles/kernel_text.hpp"
 #include "workloads/keys.hpp"
 #include "workloads/paths.hpp"

@@ -10,6 +10,7 @@
 #include "arch/amx/program/tile_config.hpp"
 #include "arch/base/data_type.hpp"
 #include "arch/base/units.hpp"
+#include "workloads/amx/tiles/mapping_problems.hpp"
 #include "workloads/gemm.hpp"
 
 namespace tilesim::workloads::amx::tiles {

@@ -1,0 +1,33 @@
+// `agents` of a scenario: who shares a memory, each with a device and a problem of its own.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "arch/base/config.hpp"
+#include "sim/scenario.hpp"
+
+namespace tilesim::sim {
+
+// What overrides of an agent's keys begin with.
+inline constexpr std::string_view kAgentsPrefix = "agents.";
+
+// "agents.npu0.device.npu.columns" is of the device of npu0.
+struct AgentOverrides {
+    Overrides all;
+
+    // Those of one agent's device, without their prefix.
+    Overrides of(const std::string& agent) const;
+    static bool holds(std::string_view key);
+};
+
+// The root's keys where there are agents instead of a device and its workload. `for_memory`:
+// overrides of the memory's device, without their prefix.
+void read_agents(arch::base::config::Document& document, arch::base::config::Node& root,
+                 const std::string& file, const Overrides& for_memory,
+                 const AgentOverrides& overrides, Scenario& scenario);
+
+// Every key they may have, for a document that describes.
+void describe_agents(arch::base::config::Document& document, arch::base::config::Node& root);
+
+}  // namespace tilesim::sim

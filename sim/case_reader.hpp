@@ -1,0 +1,36 @@
+// What a scenario and each of its agents state alike: a problem, a mapping, how to run, a device;
+// and whether they go together.
+#pragma once
+
+#include <string>
+
+#include "arch/base/config.hpp"
+#include "sim/scenario.hpp"
+#include "workloads/dataflow.hpp"
+
+namespace tilesim::sim {
+
+// A problem at the root of the file, or below `workload`; empty, with an error, where there is not
+// exactly one. `file`: paths are beside it. `device`: its name, which some problems imply.
+workloads::Problem read_problem(arch::base::config::Document& document,
+                                arch::base::config::Node& root, const std::string& file,
+                                std::string& device);
+
+// Empty where the mapping is left out.
+workloads::Mapping read_mapping(arch::base::config::Node& root);
+
+void read_run(arch::base::config::Node node, workloads::RunOptions& run);
+
+// A device of the scenario's problem beside its own.
+workloads::Device load_other_device(const std::string& name);
+
+// An unknown name is an error at the key `device`, which ends the reading.
+void load_named_device(arch::base::config::Node& root, const arch::base::config::Document& document,
+                       const std::string& name, const Overrides& overrides,
+                       workloads::Device& device);
+
+// An error at the key it is about where no dataflow runs this problem on this device with this
+// mapping.
+void check_case(arch::base::config::Node& root, const workloads::Case& a_case);
+
+}  // namespace tilesim::sim
