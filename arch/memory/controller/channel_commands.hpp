@@ -200,7 +200,6 @@ void ScheduledChannel<Scheduler>::refresh_some(std::int64_t now) {
         return;
     }
     timing_.partial_refresh(round.banks, now, now + round.length);
-    scheduler_.on_turn();
     on_refreshed(round, now);
 }
 

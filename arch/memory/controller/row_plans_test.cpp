@@ -141,6 +141,18 @@ TEST(RowPlans, ABankWhoseRefreshIsDueTakesNoColumnCommandThatWasPlanned) {
                             act(refreshed + 151, kA), rd(refreshed + 151 + 29, kA)));
 }
 
+// The refresh of bank A has PRE planned anew.
+TEST(RowPlans, ARowThatABurstOfTheOtherDirectionHitsIsPlannedToCloseAnew) {
+    BankRefreshed bench(40);
+    bench.arrive(kOrigin, kB, 7);
+    bench.arrive(kOrigin, kB, 8);
+    bench.arrive(kOrigin, kB, 7, true);
+    EXPECT_THAT(bench.run(kOrigin + 500),
+                ElementsAre(act(kOrigin, kB), rd(kOrigin + 29, kB), bank_refresh(kOrigin + 40),
+                            pre(kOrigin + 67, kB), act(kOrigin + 101, kB), rd(kOrigin + 130, kB),
+                            pre(kOrigin + 168, kB), act(kOrigin + 202, kB), wr(kOrigin + 231, kB)));
+}
+
 // ACT of the other bank was planned for 101.
 TEST(RowPlans, ARefreshOfABankPutsOffAnActivateThatWasPlanned) {
     BankRefreshed bench(95);

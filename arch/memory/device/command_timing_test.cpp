@@ -23,6 +23,16 @@ TEST(CommandTiming, ColumnCommandsWaitTrcdAfterActivate) {
     EXPECT_EQ(bank.open_row(kBank), 7);
 }
 
+// GDDR6, HBM: writes may come sooner.
+TEST(CommandTiming, WritesMayHaveATrcdOfTheirOwn) {
+    MemoryConfig config = prime_device();
+    config.timing.tRCD_WR = base::Cycles{17};
+    CommandTiming bank{config};
+    bank.issue(Command::Activate, kBank, 7, kStart);
+    EXPECT_EQ(bank.earliest(Command::Read, kBank), kStart + 29);
+    EXPECT_EQ(bank.earliest(Command::Write, kBank), kStart + 17);
+}
+
 TEST(CommandTiming, CommandsHoldTheCommandBus) {
     Opened bank;
     EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 2);
