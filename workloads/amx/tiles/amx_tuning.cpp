@@ -131,13 +131,30 @@ void prefetch_first_rows(AmxMapping& map, std::int64_t k_tiles) {
     map.prefetch_l1 = false;
 }
 
+// Bytes of a row of A in a block of k. Each block of columns reads a core's rows of A again: they,
+// its own columns and those prefetched stay in half of the L2. Of one block of columns nothing is
+// read again. Of one block of rows neither; the first block of B, which nothing prefetches, is
+// small.
+std::int64_t k_bytes_of(const GemmProblem& gemm, const AmxMapping& map) {
+    constexpr std::int64_t kTileRows = 16;
+    constexpr std::int64_t kHalfL2 = 1 << 20;
+    constexpr std::int64_t kLeast = 1024;  // shorter ones move C too often
+    const std::int64_t height = map.m_acc * kTileRows;
+    const std::int64_t width = map.n_acc * kTileRows;
+    const std::int64_t across = shares_of_n(gemm, map);
+    const std::int64_t rows = ceil_div(ceil_div(gemm.m, height), map.threads / across) * height;
+    if (rows <= height) {
+        return kLeast;
+    }
+    const bool read_once = ceil_div(gemm.n, width) <= across;
+    return read_once ? std::int64_t{INT32_MAX} : std::max(kHalfL2 / (rows + 2 * width), kLeast);
+}
+
 }  // namespace
 
 AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
                         std::int64_t cores) {
     constexpr std::int64_t kTileRows = 16;
-    constexpr std::int64_t kHalfL2 = 1 << 20;
-    constexpr std::int64_t kLeast = 1024;  // of a row of A: shorter ones move C too often
     AmxMapping map;
     map.m_acc = m_acc;
     map.n_acc = n_acc;
@@ -145,17 +162,12 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     map.partition = AmxMapping::Partition::MN;
     map.threads =
         std::min(cores, ceil_div(gemm.m, m_acc * kTileRows) * ceil_div(gemm.n, n_acc * kTileRows));
-    const std::int64_t width = m_acc * kTileRows;
-    const std::int64_t rows =
-        ceil_div(ceil_div(gemm.m, width), map.threads / shares_of_n(gemm, map)) * width;
     const bool plain =
         gemm.a == DataType::Int8 ? gemm.c == DataType::Int32 : gemm.c == DataType::F32;
     const bool compressed = decompresses(gemm, map);
-    // Each block of columns reads a core's rows of A again: they stay in half of the L2. Of one
-    // block of rows nothing is read again; the first block of B, which nothing prefetches, is
-    // small.
-    const std::int64_t bytes = rows > width ? std::max(kHalfL2 / rows, kLeast) : kLeast;
-    map.kc = plain && !compressed ? part_of(gemm.k, bytes / bytes_of(gemm.a), k_tile_of(gemm)) : 0;
+    map.kc = plain && !compressed
+                 ? part_of(gemm.k, k_bytes_of(gemm, map) / bytes_of(gemm.a), k_tile_of(gemm))
+                 : 0;
     if (!compressed && m_acc * n_acc + n_acc < arch::amx::program::kTiles) {
         map.order = AmxMapping::Order::Switched;
     }
