@@ -693,6 +693,7 @@ TEST(AmxGemm, AIsPrefetchedABlockOfRowsAheadWhereThatIsNear) {
     EXPECT_EQ(of(25 * 64).prefetch_a, 50);
     EXPECT_EQ(of(26 * 64).prefetch_a, 8);
     EXPECT_TRUE(of(192).prefetch_a_once);
+    EXPECT_EQ(whole_socket(gemm(32, 192, 512), 2, 2, 8).prefetch_a, 0);  // no block is ahead
 }
 
 TEST(AmxGemm, MoreOfAResourceIsNeverSlower) {

@@ -131,6 +131,14 @@ void prefetch_first_rows(AmxMapping& map, std::int64_t k_tiles) {
     map.prefetch_l1 = false;
 }
 
+// Rows of A that a core has, in whole blocks of accumulators.
+std::int64_t rows_of(const GemmProblem& gemm, const AmxMapping& map) {
+    constexpr std::int64_t kTileRows = 16;
+    const std::int64_t height = map.m_acc * kTileRows;
+    const std::int64_t down = map.threads / shares_of_n(gemm, map);
+    return ceil_div(ceil_div(gemm.m, height), down) * height;
+}
+
 // Bytes of a row of A in a block of k. Each block of columns reads a core's rows of A again: they,
 // its own columns and those prefetched stay in half of the L2. Of one block of columns nothing is
 // read again. Of one block of rows neither; the first block of B, which nothing prefetches, is
@@ -141,12 +149,11 @@ std::int64_t k_bytes_of(const GemmProblem& gemm, const AmxMapping& map) {
     constexpr std::int64_t kLeast = 1024;  // shorter ones move C too often
     const std::int64_t height = map.m_acc * kTileRows;
     const std::int64_t width = map.n_acc * kTileRows;
-    const std::int64_t across = shares_of_n(gemm, map);
-    const std::int64_t rows = ceil_div(ceil_div(gemm.m, height), map.threads / across) * height;
+    const std::int64_t rows = rows_of(gemm, map);
     if (rows <= height) {
         return kLeast;
     }
-    const bool read_once = ceil_div(gemm.n, width) <= across;
+    const bool read_once = ceil_div(gemm.n, width) <= shares_of_n(gemm, map);
     return read_once ? std::int64_t{INT32_MAX} : std::max(kHalfL2 / (rows + 2 * width), kLeast);
 }
 
@@ -178,7 +185,7 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     const std::int64_t c_row = ceil_div(gemm.n, kTileRows) * kTileRows * bytes_of(gemm.c);
     map.c_padding = c_row % (2 * kLine) == 0 ? kLine : 0;
     map.prefetch_next = map.b_layout == AmxMapping::BLayout::Packed && gemm.a != DataType::F32;
-    if (!compressed && gemm.a != DataType::F32) {
+    if (!compressed && gemm.a != DataType::F32 && rows_of(gemm, map) > m_acc * kTileRows) {
         prefetch_first_rows(map, ceil_div(gemm.k, k_tile_of(gemm)));
     }
     if (gemm.m < kTileRows) {  // one configuration does, and shorter tiles read fewer lines
