@@ -419,6 +419,7 @@ TEST(AmxGemm, AWholeSocketsMappingFitsTheCachesAndItsWeights) {
     EXPECT_EQ(mapping_of(narrow(32, 32, 512)).decompress, AmxMapping::Decompress::Ahead);
 }
 
+// With two panels of 32 columns of B: 448 + 64 rows of 2 KiB are 1 MiB.
 TEST(AmxGemm, ACoresRowsOfAStayInHalfOfTheL2) {
     const auto kc = [](std::int64_t m, std::int64_t k, std::int64_t cores, DataType a, DataType c) {
         return whole_socket(gemm(m, k, 512, a, c), 2, 2, cores).kc;
@@ -427,12 +428,13 @@ TEST(AmxGemm, ACoresRowsOfAStayInHalfOfTheL2) {
         return kc(m, k, cores, DataType::Int8, DataType::Int32);
     };
     EXPECT_EQ(int8(512, 4096, 56), 0);  // 64 rows a core
-    EXPECT_EQ(int8(512, 2048, 1), 0);
-    EXPECT_EQ(int8(512, 4096, 1), 2048);
-    EXPECT_EQ(kc(512, 4096, 1, DataType::Bf16, DataType::F32), 1024);
-    EXPECT_EQ(int8(512, 4096 + 64, 1), 22 * 64);  // three parts of 65 tiles
-    EXPECT_EQ(int8(8192, 4096, 1), 1024);         // no less
-    EXPECT_EQ(int8(32, 4096, 1), 1024);           // one block of rows
+    EXPECT_EQ(int8(448, 2048, 1), 0);
+    EXPECT_EQ(int8(448, 2048 + 64, 1), 17 * 64);  // two parts of 33 tiles
+    EXPECT_EQ(int8(512, 4096, 1), 22 * 64);       // three of 64: 28 tiles at most
+    EXPECT_EQ(kc(512, 4096, 1, DataType::Bf16, DataType::F32), 26 * 32);  // five of 128
+    EXPECT_EQ(int8(8192, 4096, 1), 1024);                                 // no less
+    EXPECT_EQ(int8(32, 4096, 1), 1024);                                   // one block of rows
+    EXPECT_EQ(whole_socket(gemm(512, 4096, 32), 2, 2, 1).kc, 0);  // of columns: A is read once
 }
 
 TEST(AmxGemm, SaysWhyCompressedWeightsCannotRun) {
@@ -692,6 +694,7 @@ TEST(AmxGemm, AIsPrefetchedABlockOfRowsAheadWhereThatIsNear) {
     EXPECT_EQ(of(25 * 64).prefetch_a, 50);
     EXPECT_EQ(of(26 * 64).prefetch_a, 8);
     EXPECT_TRUE(of(192).prefetch_a_once);
+    EXPECT_EQ(whole_socket(gemm(32, 192, 512), 2, 2, 8).prefetch_a, 0);  // no block is ahead
 }
 
 TEST(AmxGemm, MoreOfAResourceIsNeverSlower) {

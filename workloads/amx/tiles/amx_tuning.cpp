@@ -132,13 +132,37 @@ void prefetch_first_rows(AmxMapping& map, std::int64_t k_tiles) {
     map.prefetch_l1 = false;
 }
 
+// Rows of A that a core has, in whole blocks of accumulators.
+std::int64_t rows_of(const GemmProblem& gemm, const AmxMapping& map) {
+    constexpr std::int64_t kTileRows = 16;
+    const std::int64_t height = map.m_acc * kTileRows;
+    const std::int64_t down = map.threads / shares_of_n(gemm, map);
+    return ceil_div(ceil_div(gemm.m, height), down) * height;
+}
+
+// Bytes of a row of A in a block of k. Each block of columns reads a core's rows of A again: they,
+// its own columns and those prefetched stay in half of the L2. Of one block of columns nothing is
+// read again. Of one block of rows neither; the first block of B, which nothing prefetches, is
+// small.
+std::int64_t k_bytes_of(const GemmProblem& gemm, const AmxMapping& map) {
+    constexpr std::int64_t kTileRows = 16;
+    constexpr std::int64_t kHalfL2 = 1 << 20;
+    constexpr std::int64_t kLeast = 1024;  // shorter ones move C too often
+    const std::int64_t height = map.m_acc * kTileRows;
+    const std::int64_t width = map.n_acc * kTileRows;
+    const std::int64_t rows = rows_of(gemm, map);
+    if (rows <= height) {
+        return kLeast;
+    }
+    const bool read_once = ceil_div(gemm.n, width) <= shares_of_n(gemm, map);
+    return read_once ? std::int64_t{INT32_MAX} : std::max(kHalfL2 / (rows + 2 * width), kLeast);
+}
+
 }  // namespace
 
 AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
                         std::int64_t cores) {
     constexpr std::int64_t kTileRows = 16;
-    constexpr std::int64_t kHalfL2 = 1 << 20;
-    constexpr std::int64_t kLeast = 1024;  // of a row of A: shorter ones move C too often
     AmxMapping map;
     map.m_acc = m_acc;
     map.n_acc = n_acc;
@@ -146,17 +170,12 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     map.partition = AmxMapping::Partition::MN;
     map.threads =
         std::min(cores, ceil_div(gemm.m, m_acc * kTileRows) * ceil_div(gemm.n, n_acc * kTileRows));
-    const std::int64_t width = m_acc * kTileRows;
-    const std::int64_t rows =
-        ceil_div(ceil_div(gemm.m, width), map.threads / shares_of_n(gemm, map)) * width;
     const bool plain =
         gemm.a == DataType::Int8 ? gemm.c == DataType::Int32 : gemm.c == DataType::F32;
     const bool compressed = decompresses(gemm, map);
-    // Each block of columns reads a core's rows of A again: they stay in half of the L2. Of one
-    // block of rows nothing is read again; the first block of B, which nothing prefetches, is
-    // small.
-    const std::int64_t bytes = rows > width ? std::max(kHalfL2 / rows, kLeast) : kLeast;
-    map.kc = plain && !compressed ? part_of(gemm.k, bytes / bytes_of(gemm.a), k_tile_of(gemm)) : 0;
+    map.kc = plain && !compressed
+                 ? part_of(gemm.k, k_bytes_of(gemm, map) / bytes_of(gemm.a), k_tile_of(gemm))
+                 : 0;
     if (!compressed && m_acc * n_acc + n_acc < arch::amx::program::kTiles) {
         map.order = AmxMapping::Order::Switched;
     }
@@ -167,7 +186,7 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     const std::int64_t c_row = ceil_div(gemm.n, kTileRows) * kTileRows * bytes_of(gemm.c);
     map.c_padding = c_row % (2 * kLine) == 0 ? kLine : 0;
     map.prefetch_next = map.b_layout == AmxMapping::BLayout::Packed && gemm.a != DataType::F32;
-    if (!compressed && gemm.a != DataType::F32) {
+    if (!compressed && gemm.a != DataType::F32 && rows_of(gemm, map) > m_acc * kTileRows) {
         prefetch_first_rows(map, ceil_div(gemm.k, k_tile_of(gemm)));
     }
     if (gemm.m < kTileRows) {  // one configuration does, and shorter tiles read fewer lines
