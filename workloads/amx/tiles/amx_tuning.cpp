@@ -20,6 +20,8 @@ using arch::base::ceil_div;
 
 namespace {
 
+constexpr std::int64_t kTileRows = arch::amx::program::kMaxRows;
+
 // Tiles of a product along each extent.
 struct TileCounts {
     std::int64_t m = 0, k = 0, n = 0;
@@ -134,7 +136,6 @@ void prefetch_first_rows(AmxMapping& map, std::int64_t k_tiles) {
 
 // Rows of A that a core has, in whole blocks of accumulators.
 std::int64_t rows_of(const GemmProblem& gemm, const AmxMapping& map) {
-    constexpr std::int64_t kTileRows = 16;
     const std::int64_t height = map.m_acc * kTileRows;
     const std::int64_t down = map.threads / shares_of_n(gemm, map);
     return ceil_div(ceil_div(gemm.m, height), down) * height;
@@ -145,7 +146,6 @@ std::int64_t rows_of(const GemmProblem& gemm, const AmxMapping& map) {
 // read again. Of one block of rows neither; the first block of B, which nothing prefetches, is
 // small.
 std::int64_t k_bytes_of(const GemmProblem& gemm, const AmxMapping& map) {
-    constexpr std::int64_t kTileRows = 16;
     constexpr std::int64_t kHalfL2 = 1 << 20;
     constexpr std::int64_t kLeast = 1024;  // shorter ones move C too often
     const std::int64_t height = map.m_acc * kTileRows;
@@ -162,7 +162,6 @@ std::int64_t k_bytes_of(const GemmProblem& gemm, const AmxMapping& map) {
 
 AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
                         std::int64_t cores) {
-    constexpr std::int64_t kTileRows = 16;
     AmxMapping map;
     map.m_acc = m_acc;
     map.n_acc = n_acc;
@@ -201,7 +200,6 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
 }
 
 AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t cores) {
-    constexpr std::int64_t kTileRows = 16;
     // Three or four tiles of columns are one block where a core has more rows of A than columns of
     // B: A is passed over once.
     const std::int64_t columns = ceil_div(gemm.n, kTileRows);
@@ -212,14 +210,12 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t cores) {
 
 std::int64_t threads_of(const ConvolutionProblem& convolution, const AmxMapping& map,
                         std::int64_t cores) {
-    constexpr std::int64_t kTileRows = 16;
     return std::min(cores, shared_shape(convolution, map).m / (map.m_acc * kTileRows) *
                                ceil_div(convolution.filters, map.n_acc * kTileRows));
 }
 
 AmxMapping whole_socket(const ConvolutionProblem& convolution, std::int64_t m_acc,
                         std::int64_t n_acc, std::int64_t cores) {
-    constexpr std::int64_t kTileRows = 16;
     AmxMapping map;
     map.m_acc = m_acc;
     map.n_acc = n_acc;
@@ -240,7 +236,6 @@ AmxMapping whole_socket(const ConvolutionProblem& convolution, std::int64_t m_ac
 namespace {
 
 TileCounts tiles_of(const GemmProblem& gemm) {
-    constexpr std::int64_t kTileRows = 16;
     return {ceil_div(gemm.m, kTileRows), ceil_div(gemm.k, k_tile_of(gemm)),
             ceil_div(gemm.n, kTileRows)};
 }
