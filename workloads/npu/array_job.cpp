@@ -3,23 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
-#include <variant>
 
 #include "arch/base/check.hpp"
-#include "arch/base/clock.hpp"
 #include "arch/base/units.hpp"
-#include "arch/fabric/fabric_config.hpp"
 #include "arch/host/host_config.hpp"
 #include "arch/host/host_profile.hpp"
 #include "arch/npu/array/array.hpp"
-#include "arch/npu/check/device_use.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "arch/npu/program/program_print.hpp"
-#include "arch/npu/program/program_work.hpp"
 #include "workloads/npu/array_attribution.hpp"
+#include "workloads/npu/array_model.hpp"
+#include "workloads/npu/round_work.hpp"
 
 namespace tilesim::workloads::npu {
 
@@ -30,153 +26,8 @@ using arch::npu::program::Program;
 
 namespace {
 
-// A design without a run-time sequence has no end of its own: it runs until nothing moves, or for
-// this long where the scenario names no budget.
+// How long a design without a run-time sequence runs at most where the scenario names no budget.
 constexpr arch::base::Femtoseconds kUntilQuiet{1'000'000'000'000};
-
-bool runs_until_quiet(const Program& program) {
-    return program.ends_with_sequence && program.sequence.empty() && program.then.empty();
-}
-
-// What every core together and every shim together do in a round.
-struct WorkOfRound {
-    double calls = 0;  // 0: not known
-    double words = 0;  // 0: results leave as they are made
-};
-
-WorkOfRound work_of_round(const Program& program, std::int64_t rounds) {
-    const auto work = rounds > 0 ? arch::npu::program::work_of(program) : std::nullopt;
-    if (!work || work->words_written == 0) {
-        return {};
-    }
-    const auto count = static_cast<double>(rounds);
-    if (work->write_tasks < rounds) {  // the shims do not tell rounds apart
-        return {static_cast<double>(work->calls) / count, 0};
-    }
-    return {static_cast<double>(work->calls) / count,
-            static_cast<double>(work->words_written) / count};
-}
-
-// Every channel towards memory moves its share of a round, a stream's width a cycle.
-arch::base::Femtoseconds least_leaving(const Program& program, const WorkOfRound& round,
-                                       const arch::npu::NpuConfig& config) {
-    std::set<arch::npu::program::ChannelId> channels;
-    for (const auto& operation : program.sequence) {
-        const auto* push = std::get_if<arch::npu::program::PushTask>(&operation);
-        if (push != nullptr && push->channel.direction == arch::npu::program::Direction::S2MM) {
-            channels.insert(push->channel);
-        }
-    }
-    if (channels.empty()) {
-        return {};
-    }
-    const double cycles = round.words / static_cast<double>(channels.size()) /
-                          static_cast<double>(config.stream.words_per_cycle());
-    return arch::base::Clock{config.clock}.time_of(
-        arch::base::Cycles{static_cast<std::int64_t>(cycles)});
-}
-
-class ArrayModel final : public Model {
-  public:
-    ArrayModel(const Case& a_case, const Program& program, const WorkOfRound& round, Bench& bench,
-               BackingStore* bytes)
-        : config_(a_case.device.get<arch::npu::NpuConfig>()), program_(program), round_(round) {
-        add(a_case, program, bench, bytes);
-        for (const Program& next : program.then) {
-            add(a_case, next, bench, bytes);
-        }
-    }
-
-    // Of the first configuration.
-    Array& array() { return *arrays_.front(); }
-
-    void connect(arch::base::ProbeListener* listener) override {
-        for (const auto& array : arrays_) {
-            array->connect(listener);
-        }
-    }
-    void start() override { present().start(config_.command_processor.dispatch); }
-    bool finished() const override {
-        return last() && present().finished() && !runs_until_quiet(program_);
-    }
-    bool done_so_far() const override { return last() && present().finished(); }
-    bool livelocked() const override { return present().livelocked(); }
-    bool may_rest() const override {
-        return program_.ends_with_sequence && last() && present().sequence_done();
-    }
-    arch::base::DeadlockReport deadlock() const override { return present().deadlock(); }
-    void finish_statistics() override {
-        for (const auto& array : arrays_) {
-            array->finish_statistics();
-        }
-    }
-    arch::base::Cycles finish_cycle() const override { return present().finish_cycle(); }
-    arch::base::Femtoseconds finish_time() const override { return present().finish_time(); }
-
-    Rounds rounds() const override {
-        const Array& array = *arrays_.front();
-        const double done = static_cast<double>(array.calls()) / round_.calls;
-        return {done, round_.words > 0 ? static_cast<double>(array.words_written()) / round_.words
-                                       : done};
-    }
-
-    std::vector<arch::base::Block> blocks() const override { return arrays_.front()->blocks(); }
-
-    // What no configuration felt.
-    std::vector<std::string> not_exercised() const override {
-        std::vector<std::string> keys = unfelt(*arrays_.front(), program_);
-        for (std::size_t i = 1; i < arrays_.size(); ++i) {
-            const std::vector<std::string> others = unfelt(*arrays_[i], program_.then[i - 1]);
-            std::erase_if(keys, [&](const std::string& key) {
-                const bool common = std::find(others.begin(), others.end(), key) != others.end();
-                return !common || key == "npu.command_processor.reconfiguration";
-            });
-        }
-        return keys;
-    }
-
-  private:
-    void add(const Case& a_case, const Program& program, Bench& bench, BackingStore* bytes) {
-        const std::size_t number = arrays_.size();
-        arrays_.push_back(std::make_unique<Array>(
-            config_, a_case.device.get<arch::fabric::FabricConfig>(), program, bench.port,
-            bench.queue, bench.root, bytes,
-            number == 0 ? "npu" : fmt::format("npu_configuration{}", number + 1)));
-        arrays_.back()->on_finished = [this] {
-            if (!last()) {
-                ++present_;
-                present().start(config_.command_processor.reconfiguration);
-            }
-        };
-    }
-    Array& present() const { return *arrays_[present_]; }
-    bool last() const { return present_ + 1 == arrays_.size(); }
-
-    std::vector<std::string> unfelt(const Array& array, const Program& program) const {
-        using arch::npu::program::TileKind;
-        std::vector<std::string> keys = arch::npu::check::not_exercised(
-            program, config_,
-            {array.most_queued(TileKind::Core), array.most_queued(TileKind::Memory),
-             array.most_queued(TileKind::Shim)});
-        const std::vector<std::string> fabric = array.fabric().not_exercised();
-        keys.insert(keys.end(), fabric.begin(), fabric.end());
-        // Requests that never wait for their turn or a block go as modifiable ones do.
-        const auto named = [&keys](std::string_view key) {
-            return std::find(keys.begin(), keys.end(), key) != keys.end();
-        };
-        if (!config_.shim.modifiable && named("fabric.request_interval") &&
-            named("fabric.block_interval") && !named("npu.shim.modifiable")) {
-            keys.emplace_back("npu.shim.modifiable");
-        }
-        return keys;
-    }
-
-    const arch::npu::NpuConfig& config_;
-    const Program& program_;
-    WorkOfRound round_;                           // of the first configuration
-    std::vector<std::unique_ptr<Array>> arrays_;  // one a configuration, in their order
-    std::size_t present_ = 0;
-};
 
 // The bound of the steady state and what the run made of it.
 SteadyState compare(const arch::npu::check::PeriodBound& bound, const Array& array) {

@@ -12,6 +12,7 @@
 #include "workloads/npu/output_stationary/gemm_view.hpp"
 #include "workloads/npu/output_stationary/output_stationary_kernels.hpp"
 #include "workloads/npu/output_stationary/output_stationary_shape.hpp"
+#include "workloads/npu/output_stationary/shape_problems.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 

@@ -9,8 +9,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <utility>
 
 #include "arch/npu/npu_config.hpp"
 #include "workloads/gemm.hpp"
@@ -74,6 +73,13 @@ struct ArrayShape {
     std::int64_t c_shim_channel() const { return 0; }
 };
 
+// The `part`th of `parts` nearly equal spans of `rows`.
+RowSpan span_of(std::int64_t rows, std::int64_t part, std::int64_t parts);
+
+// Transfers of one output tile that the shim of the first column, which has A, is given; those on
+// even channels and those on odd ones.
+std::pair<std::int64_t, std::int64_t> shim_uses(const ArrayShape& shape);
+
 // The shape; where `shape_problems` names a problem, its numbers are those that were wanted.
 ArrayShape shape_of(const GemmView& view, const arch::npu::NpuConfig& config);
 
@@ -84,11 +90,9 @@ struct ReachSteps {
     std::int64_t a = 0, b = 0, c = 0;
     std::int64_t of_row = 1;  // output tiles of the row of blocks they are taken from
 };
+// How often a shim's offset can advance by such steps.
+std::int64_t most_tiles(const ReachSteps& steps, const arch::npu::DmaConfig& dma);
 ReachSteps reach_steps(const GemmView& view, const ArrayShape& shape,
                        const arch::npu::NpuConfig& config);
-
-// What the array lacks: channels, streams, descriptors, locks.
-std::vector<std::string> shape_problems(const ArrayShape& shape, const GemmView& view,
-                                        const arch::npu::NpuConfig& config);
 
 }  // namespace tilesim::workloads::npu::output_stationary

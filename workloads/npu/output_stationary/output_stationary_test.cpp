@@ -1,5 +1,6 @@
 #include "workloads/npu/output_stationary/output_stationary.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -114,7 +115,12 @@ TEST(OutputStationary, BorrowsANeighboursMemoryWhereATileIsTooSmall) {
     EXPECT_TRUE(borrowed.check.match) << borrowed.check.first_mismatch;
     EXPECT_EQ(borrowed.cycles, plenty.cycles);
     m.npu.memory_tile.memory = arch::base::Bytes{3 * block + joined - 1};  // nothing left to lend
-    EXPECT_FALSE(problems_of(gemm, small_map(), m.npu).empty());
+    EXPECT_EQ(
+        problems_of(gemm, small_map(), m.npu),
+        std::vector<std::string>{fmt::format(
+            "the memory tiles of a column need {} B, they have {} B and their neighbours have "
+            "not enough left; reduce k_mt",
+            4 * block + joined, 3 * block + joined - 1)});
 }
 
 TEST(OutputStationary, SequentialDescriptorsAreSlower) {

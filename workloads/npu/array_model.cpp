@@ -1,0 +1,102 @@
+#include "workloads/npu/array_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "arch/fabric/fabric_config.hpp"
+#include "arch/npu/check/device_use.hpp"
+
+namespace tilesim::workloads::npu {
+
+using arch::memory::port::BackingStore;
+using arch::npu::array::Array;
+using arch::npu::program::Program;
+
+bool runs_until_quiet(const Program& program) {
+    return program.ends_with_sequence && program.sequence.empty() && program.then.empty();
+}
+
+ArrayModel::ArrayModel(const Case& a_case, const Program& program, const WorkOfRound& round,
+                       Bench& bench, BackingStore* bytes)
+    : config_(a_case.device.get<arch::npu::NpuConfig>()), program_(program), round_(round) {
+    add(a_case, program, bench, bytes);
+    for (const Program& next : program.then) {
+        add(a_case, next, bench, bytes);
+    }
+}
+
+void ArrayModel::connect(arch::base::ProbeListener* listener) {
+    for (const auto& array : arrays_) {
+        array->connect(listener);
+    }
+}
+
+bool ArrayModel::finished() const {
+    return last() && present().finished() && !runs_until_quiet(program_);
+}
+
+bool ArrayModel::may_rest() const {
+    return program_.ends_with_sequence && last() && present().sequence_done();
+}
+
+void ArrayModel::finish_statistics() {
+    for (const auto& array : arrays_) {
+        array->finish_statistics();
+    }
+}
+
+Rounds ArrayModel::rounds() const {
+    const Array& array = *arrays_.front();
+    const double done = static_cast<double>(array.calls()) / round_.calls;
+    return {done,
+            round_.words > 0 ? static_cast<double>(array.words_written()) / round_.words : done};
+}
+
+std::vector<std::string> ArrayModel::not_exercised() const {
+    std::vector<std::string> keys = unfelt(*arrays_.front(), program_);
+    for (std::size_t i = 1; i < arrays_.size(); ++i) {
+        const std::vector<std::string> others = unfelt(*arrays_[i], program_.then[i - 1]);
+        std::erase_if(keys, [&](const std::string& key) {
+            const bool common = std::find(others.begin(), others.end(), key) != others.end();
+            return !common || key == "npu.command_processor.reconfiguration";
+        });
+    }
+    return keys;
+}
+
+void ArrayModel::add(const Case& a_case, const Program& program, Bench& bench,
+                     BackingStore* bytes) {
+    const std::size_t number = arrays_.size();
+    arrays_.push_back(std::make_unique<Array>(
+        config_, a_case.device.get<arch::fabric::FabricConfig>(), program, bench.port, bench.queue,
+        bench.root, bytes, number == 0 ? "npu" : fmt::format("npu_configuration{}", number + 1)));
+    arrays_.back()->on_finished = [this] {
+        if (!last()) {
+            ++present_;
+            present().start(config_.command_processor.reconfiguration);
+        }
+    };
+}
+
+std::vector<std::string> ArrayModel::unfelt(const Array& array, const Program& program) const {
+    using arch::npu::program::TileKind;
+    std::vector<std::string> keys = arch::npu::check::not_exercised(
+        program, config_,
+        {array.most_queued(TileKind::Core), array.most_queued(TileKind::Memory),
+         array.most_queued(TileKind::Shim)});
+    const std::vector<std::string> fabric = array.fabric().not_exercised();
+    keys.insert(keys.end(), fabric.begin(), fabric.end());
+    // Requests that never wait for their turn or a block go as modifiable ones do.
+    const auto named = [&keys](std::string_view key) {
+        return std::find(keys.begin(), keys.end(), key) != keys.end();
+    };
+    if (!config_.shim.modifiable && named("fabric.request_interval") &&
+        named("fabric.block_interval") && !named("npu.shim.modifiable")) {
+        keys.emplace_back("npu.shim.modifiable");
+    }
+    return keys;
+}
+
+}  // namespace tilesim::workloads::npu
