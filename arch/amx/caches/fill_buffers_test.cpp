@@ -79,5 +79,21 @@ TEST(FillBuffers, ALineIsFoundWhileABufferHoldsIt) {
     EXPECT_EQ(buffers.find(kSameSlot), &other);
 }
 
+TEST(FillBuffers, ALineThatFoundNoneFindsNoneUntilOneIsFreeOrTakenForIt) {
+    FillBuffers buffers(2);
+    FillBuffer& first = buffers.take(7);
+    buffers.take(11);
+    const FillBuffers::Refusal refusal = buffers.refusal(13);
+    EXPECT_TRUE(buffers.refuses_again(refusal));
+    buffers.give_back(first);
+    EXPECT_FALSE(buffers.refuses_again(refusal));
+    EXPECT_TRUE(buffers.none_taken(refusal));
+    FillBuffer& other = buffers.take(17);
+    EXPECT_TRUE(buffers.refuses_again(refusal));
+    buffers.give_back(other);
+    buffers.take(13);
+    EXPECT_FALSE(buffers.refuses_again(refusal));
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx::caches
