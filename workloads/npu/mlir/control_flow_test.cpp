@@ -282,10 +282,11 @@ TEST(TimesPassed, CountsEveryPredicate) {
     EXPECT_EQ(times_passed("ult", 0, 1, -1), INT64_MAX);  // all there is
 }
 
+std::string lowered(const std::string& text) {
+    return arch::npu::program::print(lower(parse_design(text, "d.mlir"), {}, config()).program);
+}
+
 TEST(GenericForm, SaysWhatTheOwnFormSays) {
-    const auto lowered = [](const std::string& text) {
-        return arch::npu::program::print(lower(parse_design(text, "d.mlir"), {}, config()).program);
-    };
     const std::string own =
         "aie.device(npu1) {\n%s = aie.tile(0, 0)\n%t = aie.tile(0, 2)\n"
         "%x = aie.buffer(%t) {sym_name = \"x\"} : memref<64xi32>\n"
@@ -335,6 +336,44 @@ TEST(GenericForm, SaysWhatTheOwnFormSays) {
         "0, 0, 0, 0>, static_sizes = array<i64: 1, 1, 1, 32>, static_strides = array<i64: 0, 0, 0, "
         "1>}> : (memref<32xi32>) -> ()\n}) : () -> ()\n}) : () -> ()\n}) : () -> ()\n"
         "#loc1 = loc(\"d.mlir\":3:4)\n";
+    EXPECT_EQ(lowered(own), lowered(generic));
+}
+
+TEST(GenericForm, TasksAndAllocationsByColumnAreTheSame) {
+    const std::string tasks =
+        "%0 = aiex.dma_configure_task(%s, MM2S, 0) {\naie.dma_bd(%p : memref<32xi32>) {bd_id = 3 : "
+        "i32, len = 8 : i32, offset = 0 : i32}\naie.end\n} {issue_token = true}\n"
+        "aiex.dma_start_task(%0)\naiex.dma_await_task(%0)\n"
+        "%1 = aiex.dma_configure_task_for @out {\naie.dma_bd(%p : memref<32xi32>) {bd_id = 4 : "
+        "i32, len = 8 : i32, offset = 0 : i32}\naie.end\n} {issue_token = true}\n"
+        "aiex.dma_start_task(%1)\naiex.dma_free_task(%1)\n";
+    const std::string own =
+        "aie.device(npu1) {\n%s = aie.tile(0, 0)\naie.shim_dma_allocation @out(S2MM, 1, 0)\n"
+        "aie.runtime_sequence @q(%p: memref<32xi32>) {\n" +
+        tasks + "}\n}";
+    const std::string bd =
+        "({\n\"aie.dma_bd\"(%p) <{bd_id = {} : i32, len = 8 : i32, offset = 0 : i32}> : "
+        "(memref<32xi32>) -> ()\n\"aie.end\"() : () -> ()\n})";
+    const auto blocks = [&bd](const char* id) {
+        std::string text = bd;
+        return text.replace(text.find("{}"), 2, id);
+    };
+    const std::string generic =
+        "\"builtin.module\"() ({\n\"aie.device\"() <{device = 4 : i32}> ({\n"
+        "%s = \"aie.tile\"() <{col = 0 : i32, row = 0 : i32}> : () -> index\n"
+        "\"aie.shim_dma_allocation\"() <{channel_dir = 0 : i32, channel_index = 1 : i64, col = 0 : "
+        "i64, sym_name = @out}> : () -> ()\n"
+        "\"aie.runtime_sequence\"() <{sym_name = \"q\"}> ({\n^bb0(%p: memref<32xi32>):\n"
+        "%0 = \"aiex.dma_configure_task\"(%s) <{channel = 0 : i32, direction = 1 : i32, "
+        "issue_token = true}> " +
+        blocks("3") +
+        " : (index) -> index\n\"aiex.dma_start_task\"(%0) : (index) -> ()\n"
+        "\"aiex.dma_await_task\"(%0) : (index) -> ()\n"
+        "%1 = \"aiex.dma_configure_task_for\"() <{alloc = @out, issue_token = true}> " +
+        blocks("4") +
+        " : () -> index\n\"aiex.dma_start_task\"(%1) : (index) -> ()\n"
+        "\"aiex.dma_free_task\"(%1) : (index) -> ()\n}) : () -> ()\n}) : () -> ()\n}) : () -> "
+        "()\n";
     EXPECT_EQ(lowered(own), lowered(generic));
 }
 

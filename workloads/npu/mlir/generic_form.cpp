@@ -57,6 +57,11 @@ class OwnForm {
             {"aie.objectfifo.acquire", &OwnForm::fifo_use},
             {"aie.objectfifo.release", &OwnForm::fifo_use},
             {"aiex.npu.dma_memcpy_nd", &OwnForm::memcpy_nd},
+            {"aiex.dma_configure_task", &OwnForm::task},
+            {"aiex.dma_configure_task_for", &OwnForm::task_for},
+            {"aiex.dma_start_task", &OwnForm::of_task},
+            {"aiex.dma_await_task", &OwnForm::of_task},
+            {"aiex.dma_free_task", &OwnForm::of_task},
             {"arith.constant", &OwnForm::constant},
             {"arith.cmpi", &OwnForm::compare},
             {"cf.br", &OwnForm::branch},
@@ -234,8 +239,22 @@ class OwnForm {
     }
     void allocation() {
         symbol("sym_name");
+        if (parts_.operands.empty()) {  // before 2025 the column stood in place of the tile
+            group("(",
+                  list({named("channel_dir", kDirections), value("channel_index"), value("col")}));
+            return;
+        }
         group("(", list({operand(0), named("channel_dir", kDirections), value("channel_index")}));
     }
+    void task() {
+        group("(", list({operand(0), named("direction", kDirections), value("channel")}));
+        rest();
+    }
+    void task_for() {
+        symbol("alloc");
+        rest();
+    }
+    void of_task() { group("(", operands()); }
     // A name, and the arguments of the body's first block.
     void function() {
         symbol("sym_name");
