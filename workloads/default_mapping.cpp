@@ -194,8 +194,9 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
             fmt::format("workload: no {} mapping fits this device, these types and this size{}{}",
                         dataflow.name(), reason.empty() ? "" : ": ", reason));
     }
-    // A small product may be better off on a part of the array, whose transfers are fewer.
-    for (std::size_t better = rounded(times); better > 0; --better) {
+    // A small product may be better off on a part of the array, whose transfers are fewer; that is
+    // several steps away, of which the next is taken where the last one helped.
+    for (std::size_t better = rounded(times * times); better > 0; --better) {
         const std::vector<Candidate> variants = dataflow.variants(a_case, trials.best());
         if (!trials.run(promising_of(variants, variants.size()), rounded(times * kVariantsTried))) {
             break;

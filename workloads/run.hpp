@@ -100,6 +100,8 @@ struct Plan {
     double rounds = 0;
     // What the results of a round take to leave, at least; 0: not known.
     arch::base::Femtoseconds least_leaving{0};
+    // What a round takes at least once every buffer on its way is full; 0: not known.
+    arch::base::Femtoseconds least_period{0};
     // Not what the result is of: nobody listens.
     bool aside = false;
     // The simulated-time budget where the case leaves that at its default.

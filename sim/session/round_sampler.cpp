@@ -63,11 +63,11 @@ bool RoundSampler::note(arch::base::Femtoseconds now, const workloads::Rounds& a
     while (at.done * kParts >= static_cast<double>(marks_.size() + 1)) {
         marks_.push_back({now, totals_()});
         if (marks_.size() < kFirstLook) {
-            stride_ = stride_ ? stride_ : early_stride();
+            stride_ = stride_ ? stride_ : lasting(early_stride());
         } else if (marks_.size() % (kParts / 2) == 0) {
-            stride_ = calm_stride();
+            stride_ = lasting(calm_stride());
             if (!stride_) {
-                stride_ = repeated_stride();
+                stride_ = lasting(repeated_stride());
             }
         }
     }
@@ -75,6 +75,15 @@ bool RoundSampler::note(arch::base::Femtoseconds now, const workloads::Rounds& a
         first_delivered_ = now;
     }
     return marks_.size() > before;
+}
+
+// Rounds that are faster than their results can leave fill buffers on the way, and will slow down.
+std::optional<RoundSampler::Stride> RoundSampler::lasting(
+    const std::optional<Stride>& stride) const {
+    constexpr double kOfMean = 0.95;  // rows of these addresses may need a little less
+    const bool lasts =
+        stride && stride->period >= kOfMean * static_cast<double>(least_period_.count());
+    return lasts ? stride : std::nullopt;
 }
 
 double RoundSampler::simulated() const {

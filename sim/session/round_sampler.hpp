@@ -31,9 +31,14 @@ class RoundSampler {
     using Totals = std::function<arch::memory::port::MemoryTotals()>;
 
     // `rounds`: there are; `totals`: what the memory has done so far; `least_leaving`: the time a
-    // round's results take to leave at least; 0: not known.
-    RoundSampler(double rounds, Totals totals, arch::base::Femtoseconds least_leaving = {})
-        : rounds_(rounds), totals_(std::move(totals)), least_leaving_(least_leaving) {}
+    // round's results take to leave at least; `least_period`: what a round takes at least when
+    // buffers are full, on average over its addresses; 0: not known.
+    RoundSampler(double rounds, Totals totals, arch::base::Femtoseconds least_leaving = {},
+                 arch::base::Femtoseconds least_period = {})
+        : rounds_(rounds),
+          totals_(std::move(totals)),
+          least_leaving_(least_leaving),
+          least_period_(least_period) {}
 
     // Fewer rounds are as soon simulated.
     static bool pays(double rounds) { return rounds >= 6; }
@@ -64,6 +69,7 @@ class RoundSampler {
         return static_cast<double>(marks_[mark].time.count());
     }
     double simulated() const;
+    std::optional<Stride> lasting(const std::optional<Stride>& stride) const;
     double share_left() const { return 1 - simulated() / rounds_; }
     std::optional<Stride> early_stride() const;
     std::optional<Stride> calm_stride() const;
@@ -76,6 +82,7 @@ class RoundSampler {
     double rounds_;
     Totals totals_;
     arch::base::Femtoseconds least_leaving_;
+    arch::base::Femtoseconds least_period_;
     std::vector<Mark> marks_;  // one each part of a round
     std::optional<arch::base::Femtoseconds> first_delivered_;
     std::optional<Stride> stride_;

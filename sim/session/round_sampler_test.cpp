@@ -31,7 +31,8 @@ struct Judged {
     double whole = 0;
 };
 Judged sampled_steps(const Pace& pace, std::int64_t least_leaving = 0,
-                     std::int64_t launch = kLaunch, int rounds = kRounds) {
+                     std::int64_t launch = kLaunch, int rounds = kRounds,
+                     std::int64_t least_period = 0) {
     std::int64_t read = 0;
     RoundSampler sampler(
         rounds,
@@ -40,7 +41,7 @@ Judged sampled_steps(const Pace& pace, std::int64_t least_leaving = 0,
             totals.bytes_read = read;
             return totals;
         },
-        Femtoseconds{least_leaving});
+        Femtoseconds{least_leaving}, Femtoseconds{least_period});
     auto time = static_cast<double>(launch);
     double first_done = 0;
     for (int step = 0; !sampler.enough() && step < kRounds * kSteps; ++step) {
@@ -164,6 +165,19 @@ TEST(RoundSampler, TheLastResultsLeaveInNoMoreThanTwiceWhatTheirStreamsTake) {
 
 TEST(RoundSampler, RoundsThatKeepGrowingSayHowFarTheyMayBeOff) {
     EXPECT_GT(sampled([](int round) { return 1 + 0.02 * round; }).run.error_percent, 1);
+}
+
+// Results need a period; eight rounds of buffers take them sooner.
+TEST(RoundSampler, RoundsFasterThanTheirResultsCanLeaveAreNotExtrapolated) {
+    const auto pace = [](int step) { return step < 8 * kSteps ? 0.4 : 1.0; };
+    const auto judged = [&pace](std::int64_t least_period) {
+        return sampled_steps(pace, 0, kLaunch, kRounds, least_period);
+    };
+    EXPECT_LT(judged(0).run.simulated, 8);
+    EXPECT_LT(judged(4 * kPeriod / 10).run.simulated, 8);
+    EXPECT_GT(judged(kPeriod).run.simulated, 8);
+    EXPECT_NEAR(static_cast<double>(judged(kPeriod).run.time.count()), judged(kPeriod).whole,
+                0.01 * judged(kPeriod).whole);
 }
 
 TEST(RoundSampler, FewRoundsAreSimulated) {

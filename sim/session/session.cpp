@@ -138,7 +138,7 @@ std::optional<RoundSampler> sampler_for(const Case& a_case, const Plan& plan,
                               plan.rounds));
         return std::nullopt;
     }
-    return RoundSampler(plan.rounds, std::move(totals), plan.least_leaving);
+    return RoundSampler(plan.rounds, std::move(totals), plan.least_leaving, plan.least_period);
 }
 
 // What the rounds simulated say of the whole.

@@ -213,19 +213,22 @@ void name_host_keys(const Device& device, RunResult& result) {
 }
 
 void run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready,
-               const Contents& contents, double macs, std::int64_t rounds, RunResult& result) {
+               const Contents& contents, double macs, const EqualRounds& rounds,
+               RunResult& result) {
     const arch::npu::NpuConfig& config = a_case.device.get<arch::npu::NpuConfig>();
     BackingStore store;
     BackingStore* bytes = a_case.run.functional ? &store : nullptr;
-    const WorkOfRound round = work_of_round(ready.program(), rounds);
+    const WorkOfRound round = work_of_round(ready.program(), rounds.count);
     ArrayModel* model = nullptr;
     std::optional<ProductCheck> checked;
     Plan plan{.memory = a_case.device.memory,
               .lookahead = a_case.device.get<arch::fabric::FabricConfig>().request_latency,
               .clock = config.clock,
               .macs = macs,
-              .rounds = round.calls > 0 ? static_cast<double>(rounds) : 0,
-              .least_leaving = least_leaving(ready.program(), round, config)};
+              .rounds = round.calls > 0 ? static_cast<double>(rounds.count) : 0,
+              .least_leaving = least_leaving(ready.program(), round, config),
+              .least_period = arch::base::Femtoseconds{
+                  static_cast<std::int64_t>(rounds.least_ns * kFemtosecondsPerNanosecond)}};
     plan.build = [&](Bench& bench) {
         auto built = std::make_unique<ArrayModel>(a_case, ready.program(), round, bench, bytes);
         model = built.get();

@@ -43,11 +43,16 @@ struct Contents {
 // Operands from the run's seed, and the check of a product in DRAM.
 Contents contents_of(const Case& a_case, const GemmMatrices& matrices, const SumOrder& order);
 
+// Equal rounds a program consists of.
+struct EqualRounds {
+    std::int64_t count = 0;  // 0: it does not repeat itself
+    double least_ns = 0;     // a round, once every buffer on its way is full; 0: not known
+};
+
 // Runs a program that is ready; the result's status says how it ended. `macs`: multiply-accumulates
 // of the problem, for the rates.
-// `rounds`: equal ones the program consists of; 0: it does not repeat itself.
 void run_array(Runner& runner, const Case& a_case, const arch::npu::check::ReadyProgram& ready,
-               const Contents& contents, double macs, std::int64_t rounds, RunResult& result);
+               const Contents& contents, double macs, const EqualRounds& rounds, RunResult& result);
 
 // A matrix product, or what else a dataflow computes, lowered to a program.
 struct LoweredProduct {
@@ -58,7 +63,7 @@ struct LoweredProduct {
     double padding_waste = 0;
     std::string summary;  // comment lines before the printed program
     KernelCycles kernel_cycles;
-    std::int64_t rounds = 0;  // equal ones it consists of; 0: it does not repeat itself
+    EqualRounds rounds;
     // What the dataflow adds to a result that has ended well; may be empty.
     std::function<void(RunResult&)> details = {};
 };

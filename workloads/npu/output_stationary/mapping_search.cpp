@@ -235,7 +235,21 @@ double conflicts_ns(const SearchContext& at, const OutputStationaryMapping& map,
            arch::base::ns_of(arch::base::Cycles{1}, at.config.clock);
 }
 
+// A round's C: a word a cycle through a column's shim, and through the fabric in runs of a tile's
+// row.
+double c_leaves_ns(const SearchContext& at, const OutputStationaryMapping& map,
+                   const Rounds& rounds, const RoundRuns& runs) {
+    return std::max(
+        static_cast<double>(map.rows_of(at.config)) * rounds.c_leaves_ns,
+        at.path.fabric_ns(at.config.shim, {runs.c}, map.columns_of(at.config)) / rounds.count);
+}
+
 }  // namespace
+
+double c_leaves_ns(const SearchContext& at, const OutputStationaryMapping& map) {
+    const Rounds rounds = rounds_of(at, map, bounds_of(at.problem, map, at.config, at.path));
+    return c_leaves_ns(at, map, rounds, runs_of(at, map, rounds));
+}
 
 double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,
                    const GemmBounds& bounds) {
@@ -244,10 +258,7 @@ double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,
     const RoundRuns runs = runs_of(at, map, rounds);
     const double reads = reads_ns(at, map, bounds, runs);
     const double work = rounds.work_ns * rounds.count;
-    // C leaves a word a cycle through a column's shim, and the fabric in runs of a tile's row.
-    const double c_leaves = std::max(
-        static_cast<double>(map.rows_of(at.config)) * rounds.c_leaves_ns,
-        at.path.fabric_ns(at.config.shim, {runs.c}, map.columns_of(at.config)) / rounds.count);
+    const double c_leaves = c_leaves_ns(at, map, rounds, runs);
     // The first blocks come before any work, their tasks before them; after the last ones comes
     // their work, and after that the last C leaves.
     const double blocks = rounds.count * rounds.k / static_cast<double>(map.k_mt);

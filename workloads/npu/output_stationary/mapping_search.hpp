@@ -39,6 +39,9 @@ std::vector<TileCandidate> variants_of(const SearchContext& context,
 double expected_ns(const SearchContext& context, const OutputStationaryMapping& mapping,
                    const GemmBounds& bounds);
 
+// What the tiles of C that all cores make together take to leave the array.
+double c_leaves_ns(const SearchContext& context, const OutputStationaryMapping& mapping);
+
 // What no run beats: a launch, then the longest of the streams, DRAM at its peak, the command
 // processor's writes, and what a core does one after the other: calls with their locks, clearing C,
 // and a single C tile's way out.

@@ -81,11 +81,15 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
         product.padding_waste = lowered.padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
         // Descriptors that are rewritten together make the rounds of a row of tiles one.
-        product.rounds = map.keys.shim_bds == OutputStationaryMapping::ShimDescriptors::Sequential
-                             ? lowered.m / (map.keys.m_ct * (map.keys.a_along_columns
-                                                                 ? map.keys.columns_of(config)
+        product.rounds.count =
+            map.keys.shim_bds == OutputStationaryMapping::ShimDescriptors::Sequential
+                ? lowered.m /
+                      (map.keys.m_ct * (map.keys.a_along_columns ? map.keys.columns_of(config)
                                                                  : map.keys.rows_of(config)))
-                             : lowered.output_tiles;
+                : lowered.output_tiles;
+        product.rounds.least_ns = c_leaves_ns(context_of(a_case), map.keys) *
+                                  static_cast<double>(lowered.output_tiles) /
+                                  static_cast<double>(product.rounds.count);
         product.summary = fmt::format(
             "# padded to {} x {} x {} (M x K x N); {} output tiles a core, {} kernel calls each\n"
             "# core memory {} of {} B, memory tile {} of {} B\n",

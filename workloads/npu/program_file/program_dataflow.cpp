@@ -42,7 +42,7 @@ class ProgramJob final : public Job {
                                 [&](auto& store, auto& tiles) {
                                     return check_buffers(workload, {store, tiles});
                                 }};
-        run_array(runner, case_, ready_, contents, 0, 0, result);
+        run_array(runner, case_, ready_, contents, 0, {}, result);
     }
 
     std::string text() const override {

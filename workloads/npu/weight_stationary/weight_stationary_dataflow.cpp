@@ -48,7 +48,7 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
         product.bounds = bounds_of(gemm, map.keys, config, path_of(a_case.device));
         product.padding_waste = lowered.padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
-        product.rounds = lowered.shape.passes;
+        product.rounds.count = lowered.shape.passes;
         product.summary = fmt::format(
             "# padded to {} x {} x {} (M x K x N); {} passes over A, {} C tiles a column of cores "
             "each\n",
