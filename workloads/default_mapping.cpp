@@ -198,7 +198,8 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
     // several steps away, of which the next is taken where the last one helped.
     for (std::size_t better = rounded(times * times); better > 0; --better) {
         const std::vector<Candidate> variants = dataflow.variants(a_case, trials.best());
-        if (!trials.run(promising_of(variants, variants.size()), rounded(times * kVariantsTried))) {
+        if (!trials.run(promising_of(variants, variants.size()),
+                        rounded(times * times * kVariantsTried))) {
             break;
         }
     }

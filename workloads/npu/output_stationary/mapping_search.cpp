@@ -291,6 +291,50 @@ std::vector<TileCandidate> candidates_of(const SearchContext& at) {
     return candidates;
 }
 
+namespace {
+
+// Half or twice the columns or rows of cores, with tiles as they are and with tiles of twice or
+// half the size, and blocks as they are and as long as K; k tiles of half and twice the size.
+std::vector<OutputStationaryMapping> other_extents(const OutputStationaryMapping& mapping,
+                                                   const SearchContext& at) {
+    std::vector<OutputStationaryMapping> list;
+    const std::int64_t columns = mapping.columns_of(at.config);
+    const std::int64_t rows = mapping.rows_of(at.config);
+    const std::int64_t whole_k = ceil_div(at.problem.k, mapping.k_ct) * mapping.k_ct;
+    for (const std::int64_t k_mt : std::set{mapping.k_mt, whole_k}) {
+        OutputStationaryMapping other = mapping;
+        other.k_mt = k_mt;
+        const auto add = [&](std::int64_t OutputStationaryMapping::*cores, std::int64_t count,
+                             std::int64_t OutputStationaryMapping::*tile, std::int64_t size) {
+            if (count == 0) {  // which would be all of them
+                return;
+            }
+            OutputStationaryMapping each = other;
+            each.*cores = count;
+            for (const std::int64_t extent : std::set{each.*tile, size}) {
+                each.*tile = extent;
+                list.push_back(each);
+            }
+        };
+        add(&OutputStationaryMapping::columns, columns / 2, &OutputStationaryMapping::n_ct,
+            2 * mapping.n_ct);
+        add(&OutputStationaryMapping::rows, rows / 2, &OutputStationaryMapping::m_ct,
+            2 * mapping.m_ct);
+        add(&OutputStationaryMapping::columns, 2 * columns, &OutputStationaryMapping::n_ct,
+            mapping.n_ct / 2);
+        add(&OutputStationaryMapping::rows, 2 * rows, &OutputStationaryMapping::m_ct,
+            mapping.m_ct / 2);
+    }
+    for (const std::int64_t k_ct : {mapping.k_ct / 2, 2 * mapping.k_ct}) {
+        OutputStationaryMapping other = mapping;
+        other.k_ct = k_ct;
+        list.push_back(other);
+    }
+    return list;
+}
+
+}  // namespace
+
 std::vector<TileCandidate> variants_of(const SearchContext& at,
                                        const OutputStationaryMapping& mapping) {
     std::vector<TileCandidate> variants;
@@ -317,25 +361,8 @@ std::vector<TileCandidate> variants_of(const SearchContext& at,
     reach.reach =
         mapping.reach == Map::Reach::BlockRow ? Map::Reach::OutputTile : Map::Reach::BlockRow;
     add_fitting(reach);
-    // Half the columns or rows of cores, with tiles as they are and with tiles of twice the size,
-    // and blocks as they are and as long as K.
-    OutputStationaryMapping narrow = mapping;
-    narrow.columns = mapping.columns_of(at.config) / 2;
-    OutputStationaryMapping low = mapping;
-    low.rows = mapping.rows_of(at.config) / 2;
-    const std::int64_t whole_k = ceil_div(at.problem.k, mapping.k_ct) * mapping.k_ct;
-    for (const std::int64_t k_mt : std::set{mapping.k_mt, whole_k}) {
-        narrow.k_mt = low.k_mt = k_mt;
-        for (const std::int64_t times : {1, 2}) {
-            narrow.n_ct = times * mapping.n_ct;
-            low.m_ct = times * mapping.m_ct;
-            if (narrow.columns > 0) {
-                add_fitting(narrow);
-            }
-            if (low.rows > 0) {
-                add_fitting(low);
-            }
-        }
+    for (const OutputStationaryMapping& other : other_extents(mapping, at)) {
+        add_fitting(other);
     }
     // Neighbours of the tile, also between the steps of the search.
     for (const std::int64_t step : {-16, -8, 8, 16}) {

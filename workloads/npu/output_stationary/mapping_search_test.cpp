@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "arch/npu/core/kernel_timing.hpp"
@@ -75,9 +76,10 @@ TEST(MappingSearch, VariantsFitAndDifferInOneKeyOrItsTile) {
         const bool on_a_part = other.columns != map.columns || other.rows != map.rows;
         const bool another_k_mt = other.k_mt != map.k_mt && !(on_a_part && other.k_mt == problem.k);
         const int changed =
-            another_k_mt + (other.c_buffers != map.c_buffers) + (other.a_buffers != map.a_buffers) +
-            (other.b_buffers != map.b_buffers) + (other.in_flight != map.in_flight) +
-            (other.reach != map.reach) + (other.columns != map.columns || other.n_ct != map.n_ct) +
+            another_k_mt + (other.k_ct != map.k_ct) + (other.c_buffers != map.c_buffers) +
+            (other.a_buffers != map.a_buffers) + (other.b_buffers != map.b_buffers) +
+            (other.in_flight != map.in_flight) + (other.reach != map.reach) +
+            (other.columns != map.columns || other.n_ct != map.n_ct) +
             (other.rows != map.rows || other.m_ct != map.m_ct);
         EXPECT_EQ(changed, 1);
         EXPECT_TRUE(problems_of(problem, other, machine.npu).empty());
@@ -89,6 +91,39 @@ TEST(MappingSearch, VariantsFitAndDifferInOneKeyOrItsTile) {
         };
         EXPECT_TRUE(std::any_of(variants.begin(), variants.end(), is)) << tile;
     }
+}
+
+// From a part of the array the way leads back to the whole of it, with tiles of half the size too.
+TEST(MappingSearch, VariantsHaveHalfAndTwiceTheCoresAndKTiles) {
+    const GemmProblem problem = gemm(512, 768, 512, DataType::Int8, DataType::Int8);
+    OutputStationaryMapping map;
+    map.m_ct = 64;
+    map.k_ct = 48;
+    map.n_ct = 64;
+    map.k_mt = 96;
+    map.columns = map.rows = 2;
+    const Machine machine = load_machine("xdna", "ddr5_5600");
+    const auto variants =
+        variants_of({problem, machine.npu, {machine.memory, machine.fabric}}, map);
+    const auto has_variant = [&](auto... change) {
+        OutputStationaryMapping wanted = map;
+        (change(wanted), ...);
+        return std::any_of(variants.begin(), variants.end(), [&](const TileCandidate& each) {
+            const OutputStationaryMapping& other = each.mapping;
+            return std::tie(other.columns, other.rows, other.m_ct, other.k_ct, other.n_ct,
+                            other.k_mt) == std::tie(wanted.columns, wanted.rows, wanted.m_ct,
+                                                    wanted.k_ct, wanted.n_ct, wanted.k_mt);
+        });
+    };
+    EXPECT_TRUE(has_variant([](auto& m) { m.columns = 1; }));
+    EXPECT_TRUE(has_variant([](auto& m) { m.columns = 1; }, [](auto& m) { m.n_ct = 128; }));
+    EXPECT_TRUE(has_variant([](auto& m) { m.columns = 4; }));
+    EXPECT_TRUE(has_variant([](auto& m) { m.columns = 4; }, [](auto& m) { m.n_ct = 32; }));
+    EXPECT_TRUE(has_variant([](auto& m) { m.rows = 1; }, [](auto& m) { m.m_ct = 128; }));
+    EXPECT_TRUE(has_variant([](auto& m) { m.rows = 4; }, [](auto& m) { m.m_ct = 32; }));
+    EXPECT_TRUE(has_variant([](auto& m) { m.k_ct = 24; }) ||
+                has_variant([](auto& m) { m.k_ct = 96; }));
+    EXPECT_FALSE(has_variant([](auto& m) { m.columns = 8; }));
 }
 
 // Blocks of 64 B at 100 ns each are slower than all else: a round more or less of them is all that
