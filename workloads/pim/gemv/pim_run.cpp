@@ -101,9 +101,9 @@ void note_refreshes(const PimController& controller, const arch::memory::device:
         return spent(*unit, PimState::Refresh) > 0;
     });
     result.notes.push_back(fmt::format(
-        "shorter than the {} CK between a channel's refreshes, which {} of {} channels meet here: "
+        "shorter than the time between a channel's refreshes, which {} of {} channels meet here: "
         "begun at another time, more or fewer do",
-        dram.timing.tREFI.count(), met, units.size()));
+        met, units.size()));
 }
 
 // How many of a product's repetitions to simulate: refreshes come at their own times, so that one
