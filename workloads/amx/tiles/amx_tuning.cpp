@@ -361,7 +361,7 @@ std::vector<Candidate> variants_of(const Dataflow& dataflow, const Case& a_case,
     add(&Map::outer, std::initializer_list<Map::Outer>{Map::Outer::N, Map::Outer::M});
     add(&Map::nc, Counts{0, 128, 256, 512, 1024});
     add(&Map::kc, Counts{0, 256, 512, 1024, 2048});
-    add(&Map::prefetch_a, Counts{0, 1, 4, mapping.m_acc * tiles.k});
+    add(&Map::prefetch_a, Counts{0, 1, 2, 4, mapping.m_acc * tiles.k});
     if (mapping.prefetch_a > 0) {
         add(&Map::prefetch_a_once, std::initializer_list<bool>{false, true});
     }
