@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "arch/base/units.hpp"
@@ -12,10 +13,14 @@ namespace tilesim::sim::compare {
 using arch::base::kPercent;
 
 std::string to_table(const TraceComparison& comparison) {
+    std::size_t width = std::string_view("memory.channel").size();
+    for (const EventRow& row : comparison.rows) {
+        width = std::max(width, row.unit.size());
+    }
     std::string text = fmt::format(
-        "{:<14} {:<30} {:>5} {:>15} {:>10} {:>10} {:>8} {:>10} {:>10} {:>8} {:>8} "
+        "{:<{}} {:<30} {:>5} {:>15} {:>10} {:>10} {:>8} {:>10} {:>10} {:>8} {:>8} "
         "{:>12}\n",
-        "unit", "event", "tiles", "compared", "measured", "simulated", "error", "period",
+        "unit", width, "event", "tiles", "compared", "measured", "simulated", "error", "period",
         "simulated", "gap", "worst", "excess/tile");
     for (const EventRow& row : comparison.rows) {
         const std::string error =
@@ -23,9 +28,9 @@ std::string to_table(const TraceComparison& comparison) {
                 ? fmt::format("{:+.1f}%", kPercent * (row.simulated_mean / row.measured_mean - 1))
                 : "-";
         text += fmt::format(
-            "{:<14} {:<30} {:>5} {:>15} {:>10.1f} {:>10.1f} {:>8} {:>10.1f} {:>10.1f} "
+            "{:<{}} {:<30} {:>5} {:>15} {:>10.1f} {:>10.1f} {:>8} {:>10.1f} {:>10.1f} "
             "{:>7.1f}% {:>7.1f}% {:>+12.0f}\n",
-            row.unit, row.event, row.tiles,
+            row.unit, width, row.event, row.tiles,
             fmt::format("{}/{}/{}", row.compared, row.measured, row.simulated), row.measured_mean,
             row.simulated_mean, error, row.measured_period, row.simulated_period,
             row.median_gap_error, row.worst_gap_error, row.excess);
