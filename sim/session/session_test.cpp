@@ -72,6 +72,9 @@ TEST(Session, ProductsInARowInTheBanksMeetRefreshesWhenTheyAreDue) {
     EXPECT_EQ(cycles(1, 8, "on"), cycles(1, 8, "off"));
     EXPECT_GT(cycles(1, 16, "on"), cycles(1, 16, "off") + 197);
     EXPECT_LT(cycles(1000, 16, "on"), cycles(1000, 8, "on"));
+    const auto run =
+        run_on("lpddr5x_pim", "M: 1000, K: 256, N: 256, a: int8, b: int8, c: int16", {});
+    EXPECT_THAT(run.notes, testing::Contains(testing::HasSubstr("of 1000 products in a row")));
 }
 
 // Four rows of C on eight cores are mostly loads of B, which are asked for a block ahead.
