@@ -145,8 +145,7 @@ std::int64_t rows_of(const GemmProblem& gemm, const AmxMapping& map) {
 // its own columns and those prefetched stay in half of the L2. Of one block of columns nothing is
 // read again. Of one block of rows neither; the first block of B, which nothing prefetches, is
 // small.
-std::int64_t k_bytes_of(const GemmProblem& gemm, const AmxMapping& map) {
-    constexpr std::int64_t kHalfL2 = 1 << 20;
+std::int64_t k_bytes_of(const GemmProblem& gemm, const AmxMapping& map, std::int64_t half_l2) {
     constexpr std::int64_t kLeast = 1024;  // shorter ones move C too often
     const std::int64_t height = map.m_acc * kTileRows;
     const std::int64_t width = map.n_acc * kTileRows;
@@ -155,26 +154,29 @@ std::int64_t k_bytes_of(const GemmProblem& gemm, const AmxMapping& map) {
         return kLeast;
     }
     const bool read_once = ceil_div(gemm.n, width) <= shares_of_n(gemm, map);
-    return read_once ? std::int64_t{INT32_MAX} : std::max(kHalfL2 / (rows + 2 * width), kLeast);
+    return read_once ? std::int64_t{INT32_MAX} : std::max(half_l2 / (rows + 2 * width), kLeast);
 }
 
 }  // namespace
 
 AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
-                        std::int64_t cores) {
+                        const AmxConfig& socket) {
     AmxMapping map;
     map.m_acc = m_acc;
     map.n_acc = n_acc;
     map.data_in = AmxMapping::DataIn::Memory;
     map.partition = AmxMapping::Partition::MN;
-    map.threads =
-        std::min(cores, ceil_div(gemm.m, m_acc * kTileRows) * ceil_div(gemm.n, n_acc * kTileRows));
+    map.threads = std::min(
+        socket.cores, ceil_div(gemm.m, m_acc * kTileRows) * ceil_div(gemm.n, n_acc * kTileRows));
     const bool plain =
         gemm.a == DataType::Int8 ? gemm.c == DataType::Int32 : gemm.c == DataType::F32;
     const bool compressed = decompresses(gemm, map);
-    map.kc = plain && !compressed
-                 ? part_of(gemm.k, k_bytes_of(gemm, map) / bytes_of(gemm.a), k_tile_of(gemm))
-                 : 0;
+    map.kc =
+        plain && !compressed
+            ? part_of(gemm.k,
+                      k_bytes_of(gemm, map, socket.caches.l2.size.count() / 2) / bytes_of(gemm.a),
+                      k_tile_of(gemm))
+            : 0;
     if (!compressed && m_acc * n_acc + n_acc < arch::amx::program::kTiles) {
         map.order = AmxMapping::Order::Switched;
     }
@@ -199,13 +201,13 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     return map;
 }
 
-AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t cores) {
+AmxMapping whole_socket(const GemmProblem& gemm, const AmxConfig& socket) {
     // Three or four tiles of columns are one block where a core has more rows of A than columns of
     // B: A is passed over once.
     const std::int64_t columns = ceil_div(gemm.n, kTileRows);
-    const bool one_pass = (columns == 3 || columns == 4) && gemm.m / cores > gemm.n &&
+    const bool one_pass = (columns == 3 || columns == 4) && gemm.m / socket.cores > gemm.n &&
                           !decompresses(gemm, AmxMapping{});
-    return one_pass ? whole_socket(gemm, 1, columns, cores) : whole_socket(gemm, 2, 2, cores);
+    return one_pass ? whole_socket(gemm, 1, columns, socket) : whole_socket(gemm, 2, 2, socket);
 }
 
 std::int64_t threads_of(const ConvolutionProblem& convolution, const AmxMapping& map,
@@ -315,10 +317,9 @@ std::vector<Candidate> candidates_of(const Dataflow& dataflow, const Case& a_cas
     std::vector<Candidate> list;
     for (std::int64_t m_acc = 1; m_acc < arch::amx::program::kTiles; ++m_acc) {
         for (std::int64_t n_acc = 1; n_acc < arch::amx::program::kTiles; ++n_acc) {
-            AmxMapping map =
-                a_case.mapping.empty()
-                    ? whole_socket(gemm, m_acc, n_acc, a_case.device.get<AmxConfig>().cores)
-                    : a_case.mapping.get<AmxMapping>();
+            AmxMapping map = a_case.mapping.empty()
+                                 ? whole_socket(gemm, m_acc, n_acc, a_case.device.get<AmxConfig>())
+                                 : a_case.mapping.get<AmxMapping>();
             map.m_acc = m_acc;
             map.n_acc = n_acc;
             for (const Order order : {Order::Interleaved, Order::Preloaded, Order::Switched,
@@ -387,7 +388,7 @@ std::vector<Candidate> variants_of(const Dataflow& dataflow, const Case& a_case,
 std::vector<Candidate> neighbours_of(const Dataflow& dataflow, const Case& a_case,
                                      const AmxMapping& mapping) {
     const auto& gemm = a_case.problem.get<GemmProblem>();
-    const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
+    const auto& socket = a_case.device.get<AmxConfig>();
     std::vector<Candidate> list = variants_of(dataflow, a_case, mapping);
     using Order = AmxMapping::Order;
     for (const auto& [m, n] : {std::pair{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}}) {
@@ -400,7 +401,7 @@ std::vector<Candidate> neighbours_of(const Dataflow& dataflow, const Case& a_cas
             if (map.m_acc < 1 || map.n_acc < 1 || (m == 0 && n == 0 && order == mapping.order)) {
                 continue;
             }
-            map.threads = whole_socket(gemm, map.m_acc, map.n_acc, cores).threads;
+            map.threads = whole_socket(gemm, map.m_acc, map.n_acc, socket).threads;
             add_amx(list, dataflow, a_case, gemm, map, tiles_of(gemm));
         }
     }

@@ -2,6 +2,7 @@
 // layouts of B, cache blocks of N and K; what else the case's mapping says stays.
 #pragma once
 
+#include "arch/amx/amx_config.hpp"
 #include "workloads/amx/tiles/amx_gemm.hpp"
 #include "workloads/amx/tiles/amx_mapping.hpp"
 #include "workloads/dataflow.hpp"
@@ -10,10 +11,10 @@ namespace tilesim::workloads::amx::tiles {
 
 // The product on as many cores as have a block each, its blocks as the private caches want them.
 AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
-                        std::int64_t cores);
+                        const arch::amx::AmxConfig& socket);
 
 // Its blocks of the shape expected to be fastest.
-AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t cores);
+AmxMapping whole_socket(const GemmProblem& gemm, const arch::amx::AmxConfig& socket);
 // The convolution likewise, its output rows joined where that makes fewer tiles.
 AmxMapping whole_socket(const ConvolutionProblem& convolution, std::int64_t m_acc,
                         std::int64_t n_acc, std::int64_t cores);

@@ -17,6 +17,7 @@ namespace tilesim::workloads::amx::tiles {
 
 namespace {
 
+using arch::amx::AmxConfig;
 using Order = AmxMapping::Order;
 
 // Products of more steps are not simulated, since several runs take too long.
@@ -83,7 +84,7 @@ class Search {
 };
 
 // Blocks of accumulators, layouts of B and orders of loads.
-void try_blocks(Search& search, const GemmProblem& gemm, std::int64_t cores) {
+void try_blocks(Search& search, const GemmProblem& gemm, const AmxConfig& socket) {
     std::vector<std::optional<Order>> orders{std::nullopt};
     if (steps_of(gemm) <= kFewSteps) {
         orders.push_back(Order::KInnermost);
@@ -92,7 +93,7 @@ void try_blocks(Search& search, const GemmProblem& gemm, std::int64_t cores) {
     for (const auto& [m, n] : {std::pair{2, 2}, {1, 4}, {3, 1}, {1, 2}, {1, 1}}) {
         for (const Layout layout : {Layout::Packed, Layout::Vnni}) {
             for (const std::optional<Order> order : orders) {
-                AmxMapping mapping = whole_socket(gemm, m, n, cores);
+                AmxMapping mapping = whole_socket(gemm, m, n, socket);
                 mapping.b_layout = layout;
                 mapping.order = order.value_or(mapping.order);
                 mapping.prefetch_next = mapping.prefetch_next && layout == Layout::Packed;
@@ -141,8 +142,8 @@ void try_blocks(Search& search, const ConvolutionProblem& convolution, std::int6
     }
 }
 
-void try_all(Search& search, const GemmProblem& gemm, std::int64_t cores) {
-    try_blocks(search, gemm, cores);
+void try_all(Search& search, const GemmProblem& gemm, const AmxConfig& socket) {
+    try_blocks(search, gemm, socket);
     try_early_stores(search);
     try_early_prefetch(search, gemm);
     try_without_prefetch_of_a(search);
@@ -154,19 +155,19 @@ void try_all(Search& search, const GemmProblem& gemm, std::int64_t cores) {
 }  // namespace
 
 Choice choose_mapping(const Dataflow& dataflow, const Case& a_case, Runner& runner) {
-    const std::int64_t cores = a_case.device.get<arch::amx::AmxConfig>().cores;
+    const auto& socket = a_case.device.get<AmxConfig>();
     const auto* gemm = a_case.problem.find<GemmProblem>();
     const auto* convolution = a_case.problem.find<ConvolutionProblem>();
-    Search search(
-        dataflow, a_case, runner,
-        gemm != nullptr ? whole_socket(*gemm, cores) : whole_socket(*convolution, 2, 2, cores));
+    Search search(dataflow, a_case, runner,
+                  gemm != nullptr ? whole_socket(*gemm, socket)
+                                  : whole_socket(*convolution, 2, 2, socket.cores));
     if ((gemm != nullptr ? steps_of(*gemm) : steps_of(*convolution)) > kMostSteps) {
         return {{dataflow, search.best()}, "no mapping given: see `mapping`"};
     }
     if (gemm != nullptr) {
-        try_all(search, *gemm, cores);
+        try_all(search, *gemm, socket);
     } else {
-        try_blocks(search, *convolution, cores);
+        try_blocks(search, *convolution, socket.cores);
     }
     return {{dataflow, search.best()},
             "no mapping given: chosen by simulating a few, see `mapping`"};
