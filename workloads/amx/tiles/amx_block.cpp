@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "arch/amx/program/tile_config.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::workloads::amx::tiles {
@@ -11,15 +10,7 @@ using arch::amx::program::Address;
 using arch::amx::program::Instruction;
 using arch::amx::program::kMaxRows;
 using arch::amx::program::kRowBytes;
-using arch::amx::program::kTiles;
 using arch::amx::program::Opcode;
-using arch::amx::program::TileShape;
-
-namespace {
-
-constexpr std::int64_t kElementBytes = 4;  // of C in a tile
-
-}  // namespace
 
 BlockWriter::BlockWriter(arch::amx::program::Program& program, LoopWriter& loops,
                          const TileProblem& problem, const AmxMapping& mapping)
@@ -27,70 +18,16 @@ BlockWriter::BlockWriter(arch::amx::program::Program& program, LoopWriter& loops
       loops_(loops),
       problem_(problem),
       map_(mapping),
+      registers_(mapping, problem.m, problem.n),
       post_(program, problem.post) {}
 
 void BlockWriter::begin() {
-    const std::int64_t m = remainder(problem_.m);
-    const std::int64_t n = remainder(problem_.n);
-    rows_ = m > 0 && problem_.m < kMaxRows ? m : kMaxRows;
-    columns_ = n > 0 && problem_.n < kMaxRows ? n : kMaxRows;
-    const bool fits = first_few() + map_.n_acc + 1 <= kTiles;
-    few_rows_ = m > 0 && problem_.m > kMaxRows && fits ? m : 0;
-    most_ = program_.add_config(shapes(rows_, columns_));
+    most_ = program_.add_config(registers_.shapes());
     emit(Opcode::Ldtilecfg, most_);
     post_.constants();
     if (problem_.constants) {
         problem_.constants(program_);
     }
-}
-
-// Rows or columns of a last tile that is smaller; 0: none is.
-std::int64_t BlockWriter::remainder(std::int64_t extent) const {
-    return map_.remainder == AmxMapping::Remainder::Smaller ? extent % kMaxRows : 0;
-}
-
-std::array<TileShape, kTiles> BlockWriter::shapes(std::int64_t rows, std::int64_t columns) const {
-    std::array<TileShape, kTiles> result;
-    const int c_bytes = static_cast<int>(columns * kElementBytes);
-    result.fill({kMaxRows, c_bytes});  // B, and what is left over
-    const std::int64_t accumulators = map_.m_acc * map_.n_acc;
-    for (std::int64_t i = 0; i < accumulators + a_registers(); ++i) {
-        result[static_cast<std::size_t>(i)] = {static_cast<int>(rows),
-                                               i < accumulators ? c_bytes : kRowBytes};
-    }
-    for (std::int64_t i = 0; few_rows_ > 0 && i <= map_.n_acc; ++i) {  // C's, then A's
-        result[static_cast<std::size_t>(first_few() + i)] = {static_cast<int>(few_rows_),
-                                                             i < map_.n_acc ? c_bytes : kRowBytes};
-    }
-    return result;
-}
-
-std::int64_t BlockWriter::a_registers() const {
-    return map_.order == AmxMapping::Order::Preloaded ||
-                   map_.order == AmxMapping::Order::Interleaved
-               ? registers_of(map_) - map_.m_acc * map_.n_acc - 1
-               : 1;
-}
-
-std::int64_t BlockWriter::first_b() const {
-    return map_.m_acc * map_.n_acc + a_registers();
-}
-
-std::int64_t BlockWriter::b_registers() const {
-    return std::min<std::int64_t>(map_.n_acc, kTiles - first_b());
-}
-
-int BlockWriter::c_tile(std::int64_t m, std::int64_t n) const {
-    return static_cast<int>(few_ ? first_few() + n : m * map_.n_acc + n);
-}
-
-int BlockWriter::a_tile(std::int64_t m) const {
-    return static_cast<int>(few_ ? first_few() + map_.n_acc
-                                 : map_.m_acc * map_.n_acc + m % a_registers());
-}
-
-int BlockWriter::b_tile(std::int64_t n) const {
-    return static_cast<int>(first_b() + n % b_registers());
 }
 
 void BlockWriter::emit(Opcode opcode, std::int64_t immediate) {
@@ -121,7 +58,7 @@ void BlockWriter::prefetch(const Address& address, std::int64_t row_stride, std:
 }
 
 void BlockWriter::prefetch(const Address& address, Opcode opcode) {
-    among_.push_back([this, address, opcode] {
+    among_.add([this, address, opcode] {
         Instruction instruction;
         instruction.opcode = opcode;
         instruction.address = address;
@@ -135,7 +72,7 @@ void BlockWriter::add_lines(const Address& n, std::int64_t count, const Address&
         const Address to =
             Address{}.plus(problem_.b + slot * problem_.slot_bytes + i * problem_.b_n);
         for (std::int64_t line = 0; line < kMaxRows; ++line) {
-            among_.push_back([this, across = n.plus(i), k, line, to] {
+            among_.add([this, across = n.plus(i), k, line, to] {
                 problem_.decompress_line(program_, across, k, line, to);
             });
         }
@@ -153,8 +90,7 @@ void BlockWriter::first_prefetches() {
                              Opcode::Prefetcht2);
                 }
             }
-            step_left_ = 1;
-            some_among();
+            among_.write_rest();
         });
     }
 }
@@ -163,8 +99,7 @@ void BlockWriter::first_decompression(const Address& n, std::int64_t n_count) {
     for (std::int64_t k = 0; k < problem_.steps_ahead; ++k) {
         add_lines(n, n_count, Address{}.plus(k), k);
     }
-    step_left_ = 1;
-    some_among();
+    among_.write_rest();
 }
 
 // A k step reads a slot of the ring while a later one, or one of the next block's first, goes into
@@ -213,37 +148,12 @@ void BlockWriter::add_prefetches(const AccumulatorBlock& block, const Step& step
     }
 }
 
-// Lines to decompress, evenly among what waits already: a row of prefetches would take all fill
-// buffers at once.
-void BlockWriter::mix_in(std::deque<std::function<void()>>& lines) {
-    std::deque<std::function<void()>> mixed;
-    const std::size_t count = lines.size();
-    const std::size_t all = count + among_.size();
-    for (std::size_t i = 0, taken = 0; i < all; ++i) {
-        const bool line = taken * all < (i + 1) * count;
-        taken += line ? 1 : 0;
-        std::deque<std::function<void()>>& from = line ? lines : among_;
-        mixed.push_back(std::move(from.front()));
-        from.pop_front();
-    }
-    among_.swap(mixed);
-}
-
-void BlockWriter::some_among() {
-    const auto waiting = static_cast<std::int64_t>(among_.size());
-    for (std::int64_t i = arch::base::ceil_div(waiting, step_left_); i > 0; --i) {
-        among_.front()();
-        among_.pop_front();
-    }
-    step_left_ = std::max<std::int64_t>(step_left_ - 1, 1);
-}
-
 void BlockWriter::load_a(const AccumulatorBlock& block, const Step& step, std::int64_t m) {
     Address address = scaled(block.m, problem_.a_m, problem_.a + m * problem_.a_m);
     address = sum(address, block.group, problem_.a_group);
     address = sum(sum(address, block.k, problem_.a_k), step.k, problem_.a_k);
     address = sum(address, step.a);
-    tile(map_.a_nontemporal ? Opcode::Tileloaddt1 : Opcode::Tileloadd, a_tile(m), address,
+    tile(map_.a_nontemporal ? Opcode::Tileloaddt1 : Opcode::Tileloadd, registers_.a(m), address,
          problem_.a_row);
     if (block.prefetches_a) {
         prefetch(address, problem_.a_row, block.rows, map_.prefetch_a, problem_.a_k);
@@ -254,7 +164,7 @@ void BlockWriter::load_b(const AccumulatorBlock& block, const Step& step, std::i
     Address address = scaled(block.n, problem_.b_block, problem_.b + n * problem_.b_n);
     address = sum(sum(address, block.k, problem_.b_k), step.k, problem_.b_k);
     address = sum(address, step.b);
-    tile(map_.b_nontemporal ? Opcode::Tileloaddt1 : Opcode::Tileloadd, b_tile(n), address,
+    tile(map_.b_nontemporal ? Opcode::Tileloaddt1 : Opcode::Tileloadd, registers_.b(n), address,
          problem_.b_row);
     prefetch(address, problem_.b_row, kMaxRows, map_.prefetch_b, problem_.b_k);
 }
@@ -262,11 +172,11 @@ void BlockWriter::load_b(const AccumulatorBlock& block, const Step& step, std::i
 void BlockWriter::multiply(std::int64_t m, std::int64_t n) {
     Instruction instruction;
     instruction.opcode = problem_.dot;
-    instruction.destination = static_cast<std::int8_t>(c_tile(m, n));
-    instruction.source_a = static_cast<std::int8_t>(a_tile(m));
-    instruction.source_b = static_cast<std::int8_t>(b_tile(n));
+    instruction.destination = static_cast<std::int8_t>(registers_.c(m, n));
+    instruction.source_a = static_cast<std::int8_t>(registers_.a(m));
+    instruction.source_b = static_cast<std::int8_t>(registers_.b(n));
     program_.emit(instruction);
-    some_among();
+    among_.write_share();
     post_.some(products_left_);
     products_left_ = std::max<std::int64_t>(products_left_ - 1, 1);
 }
@@ -282,28 +192,27 @@ void BlockWriter::start_c(const AccumulatorBlock& block, std::int64_t m, std::in
     if (block.k_first) {
         Instruction zero;
         zero.opcode = Opcode::Tilezero;
-        zero.destination = static_cast<std::int8_t>(c_tile(m, n));
+        zero.destination = static_cast<std::int8_t>(registers_.c(m, n));
         program_.emit(zero);
         return;
     }
-    tile(Opcode::Tileloadd, c_tile(m, n), c_address(block, m, n), problem_.c_row);
+    tile(Opcode::Tileloadd, registers_.c(m, n), c_address(block, m, n), problem_.c_row);
 }
 
 void BlockWriter::store_c(const AccumulatorBlock& block, std::int64_t m, std::int64_t n) {
     if (problem_.post.any) {
-        tile(Opcode::Tilestored, c_tile(m, n),
+        tile(Opcode::Tilestored, registers_.c(m, n),
              Address{}.plus(post_.temporary(m * map_.n_acc + n, map_.m_acc * map_.n_acc)),
              kRowBytes);
         return;
     }
-    tile(Opcode::Tilestored, c_tile(m, n), c_address(block, m, n), problem_.c_row);
+    tile(Opcode::Tilestored, registers_.c(m, n), c_address(block, m, n), problem_.c_row);
 }
 
 void BlockWriter::write(const AccumulatorBlock& block) {
-    few_ = few_rows_ > 0 && block.rows == few_rows_ && block.columns == columns_;
-    const bool smaller = !few_ && (block.rows != rows_ || block.columns != columns_);
+    const bool smaller = registers_.use(block.rows, block.columns);
     if (smaller) {
-        emit(Opcode::Ldtilecfg, program_.add_config(shapes(block.rows, block.columns)));
+        emit(Opcode::Ldtilecfg, program_.add_config(registers_.shapes(block.rows, block.columns)));
     }
     products_left_ = products(block);
     const bool interleaves_stores =
@@ -332,7 +241,7 @@ void BlockWriter::each_accumulator_alone(const AccumulatorBlock& block) {
         for (std::int64_t m = 0; m < block.m_count; ++m) {
             start_c(block, m, n);
             k_steps(block.k_tiles, {}, [&](const Step& step) {
-                step_left_ = 1;
+                among_.begin_step(1);
                 load_a(block, step, m);
                 load_b(block, step, n);
                 multiply(m, n);
@@ -401,13 +310,12 @@ void BlockWriter::products(const AccumulatorBlock& block, const Step& at, bool s
 
 void BlockWriter::ordered_products(const AccumulatorBlock& block, const Step& step, bool store) {
     using Order = AmxMapping::Order;
-    step_left_ = block.m_count * block.n_count;
-    std::deque<std::function<void()>> lines;
-    lines.swap(among_);
-    for (const TileProblem::Next& next : problem_.next) {
-        add_prefetches(block, step, next);
-    }
-    mix_in(lines);
+    among_.begin_step(block.m_count * block.n_count);
+    among_.add_evenly([&] {
+        for (const TileProblem::Next& next : problem_.next) {
+            add_prefetches(block, step, next);
+        }
+    });
     if (map_.order == Order::Switched) {
         for (std::int64_t n = 0; n < block.n_count; ++n) {
             load_b(block, step, n);

@@ -4,17 +4,17 @@
 // emulation differ only in that description.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "arch/amx/program/instruction.hpp"
+#include "workloads/amx/tiles/amx_among.hpp"
 #include "workloads/amx/tiles/amx_loops.hpp"
 #include "workloads/amx/tiles/amx_mapping.hpp"
 #include "workloads/amx/tiles/amx_post.hpp"
+#include "workloads/amx/tiles/amx_registers.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 
@@ -103,16 +103,6 @@ class BlockWriter {
     struct Step {
         arch::amx::program::Address k, a, b;
     };
-    std::array<arch::amx::program::TileShape, arch::amx::program::kTiles> shapes(
-        std::int64_t rows, std::int64_t columns) const;
-    std::int64_t remainder(std::int64_t extent) const;
-    std::int64_t first_b() const;
-    std::int64_t b_registers() const;
-    std::int64_t first_few() const { return first_b() + b_registers(); }
-    std::int64_t a_registers() const;
-    int c_tile(std::int64_t m, std::int64_t n) const;
-    int a_tile(std::int64_t m) const;
-    int b_tile(std::int64_t n) const;
     void emit(arch::amx::program::Opcode opcode, std::int64_t immediate = 0);
     void tile(arch::amx::program::Opcode opcode, int reg, arch::amx::program::Address address,
               std::int64_t row_stride);
@@ -140,8 +130,6 @@ class BlockWriter {
     void add_lines(const arch::amx::program::Address& n, std::int64_t count,
                    const arch::amx::program::Address& k, std::int64_t slot);
     void ring_steps(const AccumulatorBlock& block, bool interleaves_stores);
-    void mix_in(std::deque<std::function<void()>>& lines);
-    void some_among();
     void ordered_products(const AccumulatorBlock& block, const Step& step, bool store);
     // Rows of the block's temporary that are to be finished, now or among later products.
     void finish_post(const AccumulatorBlock& block);
@@ -150,15 +138,11 @@ class BlockWriter {
     LoopWriter& loops_;
     const TileProblem& problem_;
     const AmxMapping& map_;
+    TileRegisters registers_;
     PostWriter post_;
-    int most_ = 0;                                      // configuration
-    std::int64_t rows_ = arch::amx::program::kMaxRows;  // of its tiles
-    std::int64_t columns_ = arch::amx::program::kMaxRows;
-    std::int64_t few_rows_ = 0;  // of tiles of their own in it; 0: none
-    bool few_ = false;           // the block at hand is of those
+    int most_ = 0;  // configuration
     std::int64_t products_left_ = 1;
-    std::deque<std::function<void()>> among_;
-    std::int64_t step_left_ = 1;  // products of the step
+    AmongProducts among_;
 };
 
 }  // namespace tilesim::workloads::amx::tiles

@@ -1,0 +1,107 @@
+#include "workloads/amx/tiles/amx_block.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "arch/amx/program/instruction_stream.hpp"
+#include "workloads/amx/tiles/amx_run_testing.hpp"
+
+namespace tilesim::workloads::amx::tiles {
+namespace {
+
+// Each line of the next block of columns once, a share behind each product.
+TEST(AmxBlock, PrefetchOfTheNextColumnsIsSpreadOverTheRowsOfBlocks) {
+    AmxMapping mapping;
+    mapping.prefetch_next = true;
+    const GemmProblem problem = gemm(256, 256, 128, DataType::Bf16, DataType::F32);
+    const LoweredAmx lowered = lower(problem, mapping);
+    std::map<std::int64_t, int> lines;
+    std::int64_t between = 0;
+    std::int64_t most = 0;
+    for (arch::amx::program::InstructionStream stream(lowered.programs[0]); !stream.finished();
+         stream.advance()) {
+        const auto opcode = stream.current().instruction->opcode;
+        if (arch::amx::program::is_dot(opcode)) {
+            between = 0;
+        } else if (opcode == arch::amx::program::Opcode::Prefetcht2) {
+            ++lines[stream.current().address / 64];
+            most = std::max(most, ++between);
+        }
+    }
+    EXPECT_EQ(lines.size(), 256U * 128 * 2 / 64);  // as many lines as B has, a block further on
+    EXPECT_EQ(lines.begin()->first, (lowered.b + 2 * 8 * 1024) / 64);
+    EXPECT_EQ(lines.begin()->second, 1);
+    EXPECT_EQ(most, 1);  // 2 x 2 lines a step of four products
+    expect_product(problem, mapping);
+}
+
+// In front of everything each line of the first two columns of tiles, all k, and no line twice.
+TEST(AmxBlock, PrefetchOfTheFirstColumnsStandsInFront) {
+    AmxMapping mapping;
+    mapping.prefetch_next = true;
+    mapping.prefetch_first = true;
+    const GemmProblem problem = gemm(64, 256, 128, DataType::Bf16, DataType::F32);
+    const LoweredAmx lowered = lower(problem, mapping);
+    std::map<std::int64_t, int> lines;
+    for (arch::amx::program::InstructionStream stream(lowered.programs[0]); !stream.finished();
+         stream.advance()) {
+        const auto opcode = stream.current().instruction->opcode;
+        if (arch::amx::program::is_tile_load(opcode)) {
+            break;
+        }
+        if (opcode == arch::amx::program::Opcode::Prefetcht2) {
+            ++lines[stream.current().address / 64];
+        }
+    }
+    EXPECT_EQ(lines.size(), 2U * 8 * 16);  // two columns of eight tiles
+    EXPECT_EQ(lines.begin()->first, lowered.b / 64);
+    EXPECT_EQ(lines.rbegin()->first, lowered.b / 64 + 2 * 8 * 16 - 1);
+    expect_product(problem, mapping);
+    mapping.prefetch_next = false;
+    EXPECT_EQ(problems_of(problem, mapping, 56).size(), 1U);
+}
+
+// Rows of A are asked for with the first of two blocks of columns: 4 x 2 tiles of 16 lines.
+TEST(AmxBlock, AIsPrefetchedWithTheFirstBlockOfColumnsOnly) {
+    const auto prefetches = [](bool once) {
+        const auto instructions = [once](std::int64_t distance) {
+            AmxMapping mapping;
+            mapping.prefetch_a = distance;
+            mapping.prefetch_a_once = once;
+            return run(lower(gemm(64, 128, 64), mapping), nullptr).counters.instructions;
+        };
+        return instructions(2) - instructions(0);
+    };
+    constexpr std::int64_t kLines = 4 * 2 * 16;
+    EXPECT_EQ(prefetches(true), kLines);
+    EXPECT_EQ(prefetches(false), 2 * kLines);
+}
+
+TEST(AmxBlock, PrefetchingAOnceGivesTheProduct) {
+    AmxMapping mapping;
+    mapping.prefetch_a = 3;
+    mapping.prefetch_a_once = true;
+    expect_product(gemm(101, 270, 89), mapping);
+    mapping.remainder = AmxMapping::Remainder::Smaller;
+    mapping.nc = 32;
+    mapping.kc = 128;
+    expect_product(gemm(101, 270, 21), mapping);
+    expect_product(gemm(101, 270, 7), mapping);
+}
+
+TEST(AmxBlock, OrdersDifferInTheLoadsTheyNeed) {
+    const auto loads = [](AmxMapping::Order order) {  // 4 x 4 tiles, 3 k steps, 2 x 2 blocks
+        return run(lower(gemm(64, 192, 64), mapping_with(order)), nullptr).counters.tile_loads;
+    };
+    constexpr std::int64_t kSteps = 4 * 3;
+    EXPECT_EQ(loads(AmxMapping::Order::Reference), kSteps * (2 + 4));
+    EXPECT_EQ(loads(AmxMapping::Order::KInnermost), kSteps * 4 * 2);
+    EXPECT_EQ(loads(AmxMapping::Order::Preloaded), kSteps * 4);
+    EXPECT_EQ(loads(AmxMapping::Order::Switched), kSteps * 4);
+    EXPECT_EQ(loads(AmxMapping::Order::Interleaved), kSteps * 4);
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::amx::tiles
