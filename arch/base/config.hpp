@@ -152,7 +152,7 @@ class Node {
 
   private:
     friend class Document;
-    friend struct NodeAccess;
+    friend std::vector<std::string> required_keys(Document document);
     struct State;
     explicit Node(std::shared_ptr<State> state) : state_(std::move(state)) {}
 

@@ -1,15 +1,18 @@
-// What Document and Node share; private to their two sources.
+// What Document and Node share; private to their sources.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arch/base/config.hpp"
+#include "arch/base/quantity.hpp"
 
 namespace tilesim::arch::base::config {
 
@@ -38,7 +41,17 @@ struct Document::Impl {
     std::string comment_on(int line) const;
 };
 
+std::string_view kind_of(const YAML::Node& node);
+std::string range_text(Range range);
+
 struct Node::State {
+    // The value under a key and where it stands.
+    struct Found {
+        YAML::Node value;
+        Document::Impl::Mark mark;  // of the key
+        bool present = false;
+    };
+
     std::shared_ptr<Document::Impl> document;
     YAML::Node yaml;  // undefined when the key is not there
     std::string path;
@@ -49,6 +62,16 @@ struct Node::State {
     std::string path_of(std::string_view key) const {
         return path.empty() ? std::string{key} : path + "." + std::string{key};
     }
+    Found find(std::string_view key);
+    // The scalar's text when there is one; an error when the key holds something else.
+    std::optional<std::string> text(std::string_view key, const Found& found,
+                                    std::string_view wanted);
+    void describe(std::string_view key, KeyDescription description, const Found& found);
+    template <class Value>
+    void quantity(std::string_view key, Value& value, const Dimension& dimension, Range range,
+                  std::string_view description);
+    // Those of the list under `list_path`; one, of no value, where keys are described.
+    std::vector<Node> entries(const YAML::Node& list, const std::string& list_path) const;
 };
 
 Document::Impl::Mark mark_of(const YAML::Node& node);
