@@ -57,6 +57,22 @@ TEST_P(RoundTrip, ADescriptorSaysTheSameAfterTheRegisters) {
 INSTANTIATE_TEST_SUITE_P(DescriptorWords, RoundTrip,
                          testing::Values(TileKind::Shim, TileKind::Memory, TileKind::Core));
 
+// Zeros of three dimensions; those of a dimension that the descriptor does not have are none of it.
+TEST(DescriptorWords, PaddingSaysTheSameAfterTheRegisters) {
+    program::BufferDescriptor d = descriptor();
+    d.padding = {{1, 2}, {0, 0}, {3, 0}};
+    const RegisterDescriptor decoded =
+        decode_descriptor(TileKind::Memory, 3, encode_descriptor(TileKind::Memory, {d, 0}));
+    ASSERT_EQ(decoded.descriptor.padding.size(), 3U);
+    for (std::size_t i = 0; i < d.padding.size(); ++i) {
+        EXPECT_EQ(decoded.descriptor.padding[i].before, d.padding[i].before) << i;
+        EXPECT_EQ(decoded.descriptor.padding[i].after, d.padding[i].after) << i;
+    }
+    d.padding = {{0, 0}, {0, 0}, {0, 0}};
+    EXPECT_TRUE(decode_descriptor(TileKind::Memory, 3, encode_descriptor(TileKind::Memory, {d, 0}))
+                    .descriptor.padding.empty());
+}
+
 // The first generation. Bits: Xilinx/aie-rt, xaiegbl_params.h.
 
 program::BufferDescriptor first_descriptor() {
