@@ -155,7 +155,7 @@ void Fabric::send(std::uint64_t slot, base::Femtoseconds from) {
     const base::Femtoseconds carried = link.take(request.address, request.bytes, from);
     const base::Femtoseconds goes = pages_.known(
         request.address,
-        request.modifiable ? carried : blocks.take(request.address, request.bytes, carried));
+        blocks.take(request.address, request.bytes, request.modifiable, carried));
     if (probe_ && !request.write) {
         note_begin(ports_[request.port], goes);
     }

@@ -5,7 +5,7 @@
 // Models:  one read and one write data port per agent port, each busy for bytes / width cycles of
 //          the agent's clock; requests sent in aligned pieces, a fixed interval each unless the
 //          fabric may join them (AXI: modifiable); a shared link each way (shared_link.hpp), and
-//          behind it whole blocks of memory, again unless they may be joined (shared_blocks.hpp);
+//          behind it whole blocks of memory (shared_blocks.hpp);
 //          page walks (page_translation.hpp); constant latency each way, but writes are posted:
 //          nobody waits for their answers; requests a memory controller has no room for wait
 //          before it in order of arrival, all agents in one line.
@@ -46,7 +46,7 @@ struct FabricRequest {
     std::size_t port = 0;
     FabricClient* client = nullptr;
     std::uint64_t tag = 0;
-    bool modifiable = false;  // may be joined with its neighbours: takes no interval, no block
+    bool modifiable = false;  // may be joined with its neighbours: takes no interval
 };
 
 class Fabric final : public base::EventHandler, public memory::port::MemoryClient {

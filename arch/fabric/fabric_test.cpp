@@ -260,15 +260,42 @@ TEST(Fabric, RequestsOfAllPortsTakeWholeBlocksAnIntervalEach) {
     EXPECT_EQ(bench.memory.writes[1].arrival, kRequest + 8_ns);
 }
 
-TEST(Fabric, AModifiableRequestTakesNoBlock) {
-    ExactBench bench(in_blocks());
-    bench.submit(0, 64, false, 0);
-    bench.fabric.submit({64, 64, false, 0, &bench.listener, 1, true});
-    bench.submit(128, 64, false, 0);
-    bench.submitted = 3;
-    bench.run();
-    EXPECT_LT(bench.memory.reads[1].arrival, 1_ns + kRequest);
-    EXPECT_EQ(bench.memory.reads[2].arrival, 7_ns + kRequest);
+// 96 B, then what follows it in memory, on another port: of three blocks they take four apart.
+TEST(Fabric, ModifiableRequestsShareTheBlockBetweenThem) {
+    for (const bool modifiable : {false, true}) {
+        ExactBench bench(in_blocks());
+        const auto submit = [&](std::int64_t address, std::int64_t bytes, std::size_t port) {
+            bench.fabric.submit(
+                {address, bytes, false, port, &bench.listener, bench.submitted++, modifiable});
+        };
+        submit(4096, 64, 0);  // the others wait for its block
+        submit(0, 96, 0);
+        submit(96, 96, 1);
+        submit(8192, 64, 0);
+        bench.run();
+        EXPECT_EQ(bench.memory.reads[3].arrival, kRequest + 7_ns * (modifiable ? 4 : 5));
+    }
+}
+
+TEST(Fabric, ABlockIsSharedWhileOneOfTheRequestsWaits) {
+    SharedBlocks blocks(in_blocks());
+    EXPECT_EQ(blocks.take(0, 96, true, 10_ns), 10_ns);
+    EXPECT_EQ(blocks.take(96, 96, true, 10_ns), 24_ns);   // the first has gone: two blocks
+    EXPECT_EQ(blocks.take(224, 32, true, 23_ns), 38_ns);  // the second half of a block
+    EXPECT_EQ(blocks.take(192, 32, true, 23_ns), 45_ns);  // the first comes along
+    EXPECT_EQ(blocks.take(192, 32, true, 23_ns), 45_ns);  // once: this one takes the block again
+    EXPECT_EQ(blocks.take(208, 16, true, 23_ns), 52_ns);  // beside none of them
+    EXPECT_EQ(blocks.take(64, 32, false, 23_ns), 59_ns);
+}
+
+// 16 B each: of a block's four pieces every one is beside another, and the block goes once.
+TEST(Fabric, ABlockInFourPiecesGoesOnce) {
+    SharedBlocks blocks(in_blocks());
+    blocks.take(0, 64, true, 0_ns);
+    for (const std::int64_t piece : {1, 0, 3, 2}) {
+        blocks.take(640 + piece * 16, 16, true, 0_ns);
+    }
+    EXPECT_EQ(blocks.take(64, 64, true, 0_ns), 7_ns * 3);  // 3 and 1 were beside none at first
 }
 
 TEST(Fabric, ARequestThatWaitsForItsTurnDoesNotKeepTheLinkFromAnotherPorts) {

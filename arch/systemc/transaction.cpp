@@ -2,9 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace tilesim::arch::systemc {
 
 namespace {
+
+// Stays with the payload: pools hand the same ones out again.
+struct UnderWay : tlm::tlm_extension<UnderWay> {
+    tlm::tlm_extension_base* clone() const override { return nullptr; }  // a copy is not under way
+    void copy_from(const tlm::tlm_extension_base& /*other*/) override {}
+
+    bool now = false;
+};
 
 bool refuse(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload,
             tlm::tlm_response_status status, const std::string& reason) {
@@ -15,6 +25,19 @@ bool refuse(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload,
 }
 
 }  // namespace
+
+bool take(tlm::tlm_generic_payload& payload) {
+    auto* under_way = payload.get_extension<UnderWay>();
+    if (under_way == nullptr) {
+        under_way = new UnderWay;  // the payload deletes it
+        payload.set_extension(under_way);
+    }
+    return !std::exchange(under_way->now, true);
+}
+
+void give_back(tlm::tlm_generic_payload& payload) {
+    payload.get_extension<UnderWay>()->now = false;
+}
 
 std::string text_of(const tlm::tlm_generic_payload& payload) {
     return fmt::format("{} of {} B at {:#x}",

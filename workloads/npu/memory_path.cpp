@@ -28,11 +28,12 @@ double MemoryPath::fabric_ns(const arch::npu::ShimConfig& shim, const std::vecto
     const double link = pieces(fabric.line) * static_cast<double>(fabric.line.count()) /
                         static_cast<double>(fabric.link_width.count()) /
                         static_cast<double>(fabric.link_clock.count()) * kNanosecondsPerSecond;
+    const double blocks = pieces(fabric.block) * ns_of(fabric.block_interval);
     if (shim.modifiable) {  // the NoC may join them
-        return link;
+        return std::max(link, blocks);
     }
     return std::max(
-        {link, pieces(fabric.block) * ns_of(fabric.block_interval),
+        {link, blocks,
          pieces(fabric.chop) / static_cast<double>(columns) * ns_of(fabric.request_interval)});
 }
 

@@ -35,7 +35,9 @@ TEST(MemoryPath, TheSlowestOfMemoryLinkBlocksAndPortsBinds) {
     EXPECT_DOUBLE_EQ(least(1 << 20, 0, 1), (1 << 12) * 20);
     m.fabric.block_interval = arch::base::Femtoseconds{5'000'000};
     EXPECT_DOUBLE_EQ(least(1 << 20, 0, 4), (1 << 14) * 5);
-    m.npu.shim.modifiable = true;
+    m.npu.shim.modifiable = true;  // joined: no turns, but blocks
+    EXPECT_DOUBLE_EQ(least(1 << 20, 0, 1), (1 << 14) * 5);
+    m.fabric.block_interval = arch::base::Femtoseconds{0};
     EXPECT_DOUBLE_EQ(least(1 << 20, 0, 1), (1 << 20) / 16);
     m.fabric.link_clock = arch::base::Hertz{1'000'000'000'000};
     EXPECT_DOUBLE_EQ(least(1 << 20, 0, 1), (1 << 20) / m.memory.peak_bytes_per_second() * 1e9);

@@ -1,5 +1,8 @@
 #include "workloads/pim/transformer/attention_times.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "workloads/pim/transformer/operators.hpp"
 
 namespace tilesim::workloads::pim::transformer {
@@ -13,9 +16,32 @@ double AttentionTimes::ns(double context) const {
     if (in_banks_.empty()) {
         return on_soc_ns(context);
     }
-    const auto& [x0, y0] = context < in_banks_[1].first ? in_banks_[0] : in_banks_[1];
-    const auto& [x1, y1] = context < in_banks_[1].first ? in_banks_[1] : in_banks_[2];
-    return x1 > x0 ? y0 + (y1 - y0) * (context - x0) / (x1 - x0) : y0;
+    const auto each = weights(context);
+    double sum = 0;
+    for (std::size_t i = 0; i < kContexts; ++i) {
+        sum += each[i] * in_banks_[i].second;
+    }
+    return sum;
+}
+
+std::array<double, AttentionTimes::kContexts> AttentionTimes::weights(double context) const {
+    const std::size_t i = context < in_banks_[1].first ? 0 : 1;
+    const double from = in_banks_[i].first;
+    const double to = in_banks_[i + 1].first;
+    std::array<double, kContexts> result{};
+    result[i + 1] = to > from ? (context - from) / (to - from) : 0;
+    result[i] = 1 - result[i + 1];
+    return result;
+}
+
+std::array<double, AttentionTimes::kContexts> AttentionTimes::shares(double first,
+                                                                     std::int64_t tokens) const {
+    std::array<double, kContexts> sum{};
+    for (std::int64_t t = 0; t < tokens; ++t) {
+        const auto each = weights(first + static_cast<double>(t));
+        std::ranges::transform(sum, each, sum.begin(), std::plus{});
+    }
+    return sum;
 }
 
 }  // namespace tilesim::workloads::pim::transformer

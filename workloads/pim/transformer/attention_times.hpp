@@ -5,6 +5,9 @@
 // Ignores: what the softmax takes.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -18,14 +21,21 @@ class AttentionTimes {
     AttentionTimes(const ModelWorkload& workload, const arch::pim::SocConfig& soc)
         : workload_(workload), soc_(soc) {}
 
-    // Simulated in the banks; three of them, of growing contexts.
+    static constexpr std::size_t kContexts = 3;
+
+    // Simulated in the banks; so many of them, of growing contexts.
     void add_in_banks(double context, double ns) { in_banks_.emplace_back(context, ns); }
+    // How often each of them counts in `tokens` tokens, of which the first has `first` before it.
+    std::array<double, kContexts> shares(double first, std::int64_t tokens) const;
 
     // Where the workload has it; in the banks once their times are known.
     double ns(double context) const;
     double on_soc_ns(double context) const;
 
   private:
+    // How much of each simulated one a context is.
+    std::array<double, kContexts> weights(double context) const;
+
     const ModelWorkload& workload_;
     const arch::pim::SocConfig& soc_;
     std::vector<std::pair<double, double>> in_banks_;  // context, nanoseconds

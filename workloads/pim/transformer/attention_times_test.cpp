@@ -47,6 +47,17 @@ TEST_F(AttentionTimesTest, BeyondThemTheNearestLineGoesOn) {
     EXPECT_DOUBLE_EQ(times_.ns(44), 420);
 }
 
+// Tokens after 19, 20 and 21: a tenth of the first, 0.9 + 1 + 0.95 of the second.
+TEST_F(AttentionTimesTest, EveryTokenIsSharedBetweenTheContextsBesideIt) {
+    add_three();
+    const auto shares = times_.shares(19, 3);
+    EXPECT_DOUBLE_EQ(shares[0], 0.1);
+    EXPECT_DOUBLE_EQ(shares[1], 2.85);
+    EXPECT_DOUBLE_EQ(shares[2], 0.05);
+    EXPECT_DOUBLE_EQ(shares[0] * 100 + shares[1] * 300 + shares[2] * 400,
+                     times_.ns(19) + times_.ns(20) + times_.ns(21));
+}
+
 // A single token generated after a prompt of one: all contexts are the same.
 TEST_F(AttentionTimesTest, OneContextHasOneTime) {
     for (int i = 0; i < 3; ++i) {

@@ -1,6 +1,7 @@
 #include "workloads/pim/transformer/model_job.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -72,8 +73,15 @@ class ModelJob final : public Job {
         const double modes = modes_of_layer(runner);
         for (const Operator& op : operators_) {
             StepPart step{op, soc_ns(soc_, op, batch), soc_ns(soc_, op, batch)};
-            if (op.place == Place::Banks && !in_banks(runner, op, batch, step.ns, result)) {
-                return false;
+            if (op.place == Place::Banks) {
+                const auto run = in_banks(runner, op, batch, result);
+                if (!run) {
+                    return false;
+                }
+                step.ns = run->time_ns * op.uses;
+                add_states(result, *run,
+                           op.uses * (op.of_layer ? layers() : 1) *
+                               static_cast<double>(workload_.generate));
             }
             if (op.place == Place::Npu) {
                 step.ns = on_npu(runner, op, batch);
@@ -90,8 +98,8 @@ class ModelJob final : public Job {
     }
 
     // One step of all sequences: a GEMV for each, or for as many together as a unit has ALUs.
-    bool in_banks(Runner& runner, const Operator& op, double tokens, double& ns,
-                  RunResult& result) {
+    std::optional<RunResult> in_banks(Runner& runner, const Operator& op, double tokens,
+                                      RunResult& result) {
         const auto vectors = static_cast<std::int64_t>(tokens);
         const auto placement = gemv::placement_of(case_, op.gemv, vectors);
         RunResult run;
@@ -100,14 +108,10 @@ class ModelJob final : public Job {
         if (run.status != Status::Ok) {
             result.status = run.status;
             result.deadlock = std::move(run.deadlock);
-            return false;
+            return std::nullopt;
         }
-        ns = run.time_ns * op.uses;
         result.events += run.events;
-        add_states(
-            result, run,
-            op.uses * (op.of_layer ? layers() : 1) * static_cast<double>(workload_.generate));
-        return true;
+        return run;
     }
 
     double on_npu(Runner& runner, const Operator& op, double tokens) {
@@ -144,24 +148,29 @@ class ModelJob final : public Job {
         const double last =
             first + static_cast<double>(std::max<std::int64_t>(workload_.generate, 1));
         const double queries = static_cast<double>(model.heads * workload_.batch);
-        for (const double context : {first, (first + last) / 2, last}) {
-            const auto tokens = static_cast<std::int64_t>(context);
-            double scores = 0;
-            double values = 0;
-            Operator op{
-                "attention", Place::Banks, 1, 1, gemv_of(workload_, tokens, model.size_of_head()),
-                true};
-            RunResult aside;
-            if (!in_banks(runner, op, 1, scores, aside)) {
-                result.status = aside.status;
-                return false;
+        std::array<std::vector<RunResult>, AttentionTimes::kContexts> runs;
+        const std::array<double, AttentionTimes::kContexts> contexts{first, (first + last) / 2,
+                                                                     last};
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            const auto tokens = static_cast<std::int64_t>(contexts[i]);
+            double ns = 0;
+            for (const auto& [m, k] : {std::pair{tokens, model.size_of_head()},
+                                       std::pair{model.size_of_head(), tokens}}) {
+                const Operator op{"attention", Place::Banks, 1, 1, gemv_of(workload_, m, k), true};
+                auto run = in_banks(runner, op, 1, result);
+                if (!run) {
+                    return false;
+                }
+                ns += run->time_ns;
+                runs[i].push_back(std::move(*run));
             }
-            op.gemv = gemv_of(workload_, model.size_of_head(), tokens);
-            if (!in_banks(runner, op, 1, values, aside)) {
-                result.status = aside.status;
-                return false;
+            times.add_in_banks(contexts[i], ns * queries);
+        }
+        const auto shares = times.shares(static_cast<double>(workload_.prompt), workload_.generate);
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            for (const RunResult& run : runs[i]) {
+                add_states(result, run, shares[i] * queries * layers());
             }
-            times.add_in_banks(context, (scores + values) * queries);
         }
         return true;
     }

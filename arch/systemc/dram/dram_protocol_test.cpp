@@ -1,0 +1,119 @@
+// What the DRAM's socket says of initiators that break the protocol.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "arch/systemc/dram/dram.hpp"
+#include "arch/systemc/initiators_testing.hpp"
+#include "arch/systemc/reports_testing.hpp"
+
+namespace tilesim::arch::systemc::dram {
+namespace {
+
+using testing::StartsWith;
+
+// What the memory says of a payload without a memory manager in this phase.
+std::string error_of_phase(tlm::tlm_phase phase) {
+    TimeLine line("line");
+    Dram dram("ddr", line, memory::device::MemoryConfig{});
+    std::string error;
+    BlockingInitiator rude("rude", [&](BlockingInitiator& cpu) {
+        std::array<unsigned char, 64> data{};
+        tlm::tlm_generic_payload payload;
+        BlockingInitiator::prepare(payload, false, 0, data.data(), 64);
+        sc_core::sc_time delay;
+        error = error_of([&] { cpu.socket->nb_transport_fw(payload, phase, delay); });
+    });
+    rude.socket.bind(dram.socket);
+    sc_core::sc_start();
+    return error;
+}
+
+TEST(DramProtocol, SaysWhichSocketBrokeTheProtocol) {
+    EXPECT_THAT(error_of_phase(tlm::END_RESP), StartsWith("ddr: socket 0: phase END_RESP"));
+}
+
+TEST(DramProtocol, ANonBlockingRequestNeedsAMemoryManager) {
+    EXPECT_THAT(error_of_phase(tlm::BEGIN_REQ), testing::HasSubstr("has no memory manager"));
+}
+
+// Takes answers and says nothing to them.
+struct Silent final : sc_core::sc_module {
+    explicit Silent(const sc_core::sc_module_name& name) : sc_core::sc_module(name) {
+        socket.register_nb_transport_bw(this, &Silent::take);
+    }
+    tlm_utils::simple_initiator_socket<Silent> socket{"socket"};
+    tlm::tlm_sync_enum take(tlm::tlm_generic_payload& /*payload*/, tlm::tlm_phase& /*phase*/,
+                            sc_core::sc_time& /*delay*/) {
+        return tlm::TLM_ACCEPTED;
+    }
+};
+
+// Payloads that nobody frees before the end.
+struct Kept final : tlm::tlm_mm_interface {
+    void free(tlm::tlm_generic_payload* /*payload*/) override {}
+};
+
+TEST(DramProtocol, AResponseIsEndedWithTheTransactionItIsOf) {
+    TimeLine line("line");
+    Dram dram("ddr", line, memory::device::MemoryConfig{});
+    Kept kept;
+    tlm::tlm_generic_payload asked(&kept);
+    tlm::tlm_generic_payload other(&kept);
+    std::string error;
+    Silent cpu("cpu");
+    cpu.socket.bind(dram.socket);
+    const auto end_with = [&](tlm::tlm_generic_payload& payload) {
+        tlm::tlm_phase phase = tlm::END_RESP;
+        sc_core::sc_time delay;
+        return cpu.socket->nb_transport_fw(payload, phase, delay);
+    };
+    Process process("process", [&] {
+        std::array<unsigned char, 64> data{};
+        BlockingInitiator::prepare(asked, false, 0, data.data(), 64);
+        BlockingInitiator::prepare(other, false, 64, data.data(), 64);
+        asked.acquire();
+        tlm::tlm_phase phase = tlm::BEGIN_REQ;
+        sc_core::sc_time delay;
+        cpu.socket->nb_transport_fw(asked, phase, delay);
+        sc_core::wait(sc_core::sc_time(10, sc_core::SC_US));  // BEGIN_RESP has come
+        error = error_of([&] { end_with(other); });
+        EXPECT_EQ(end_with(asked), tlm::TLM_COMPLETED);
+    });
+    sc_core::sc_start();
+    EXPECT_THAT(error, StartsWith("ddr: socket 0: phase END_RESP of a read of 64 B at 0x40"));
+    EXPECT_EQ(asked.get_ref_count(), 1);
+}
+
+// Begun again while it is under way, and after its end.
+TEST(DramProtocol, APayloadIsUnderWayOnce) {
+    TimeLine line("line");
+    Dram dram("ddr", line, memory::device::MemoryConfig{});
+    Kept kept;
+    tlm::tlm_generic_payload payload(&kept);
+    std::string error;
+    Silent cpu("cpu");
+    cpu.socket.bind(dram.socket);
+    const auto send = [&](tlm::tlm_phase phase) {
+        sc_core::sc_time delay;
+        return cpu.socket->nb_transport_fw(payload, phase, delay);
+    };
+    Process process("process", [&] {
+        std::array<unsigned char, 64> data{};
+        BlockingInitiator::prepare(payload, false, 0, data.data(), 64);
+        payload.acquire();
+        send(tlm::BEGIN_REQ);
+        error = error_of([&] { send(tlm::BEGIN_REQ); });
+        sc_core::wait(sc_core::sc_time(10, sc_core::SC_US));
+        EXPECT_EQ(send(tlm::END_RESP), tlm::TLM_COMPLETED);
+        EXPECT_EQ(error_of([&] { send(tlm::BEGIN_REQ); }), "no error");
+        sc_core::wait(sc_core::sc_time(10, sc_core::SC_US));
+    });
+    sc_core::sc_start();
+    EXPECT_THAT(error, StartsWith("ddr: socket 0: a read of 64 B at 0x0 begins again"));
+}
+
+}  // namespace
+}  // namespace tilesim::arch::systemc::dram
