@@ -8,7 +8,7 @@
 
 #include "sim/scenario.hpp"
 #include "workloads/catalogue/catalogue.hpp"
-#include "workloads/npu/mlir/design_file.hpp"
+#include "workloads/npu/mlir/design/design_file.hpp"
 
 namespace tilesim::sim {
 
@@ -41,7 +41,7 @@ std::string description(const std::string& device_or_file,
                         const std::vector<std::pair<std::string, std::string>>& overrides) {
     std::vector<Document> documents;
     bool scenario = false;
-    if (workloads::npu::mlir::is_design_file(device_or_file)) {
+    if (workloads::npu::mlir::design::is_design_file(device_or_file)) {
         scenario = true;
     } else if (device_or_file.find('/') != std::string::npos || device_or_file.ends_with(".yaml")) {
         const Document probe = Document::load(device_or_file);

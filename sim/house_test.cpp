@@ -193,9 +193,10 @@ Complaints includes_of_systemc(const House& house) {
 // Above `workloads` a machine's folders are reached through the tables of the catalogue. Those who
 // know a machine by its nature: what compares it with measurements of it, and
 const Names kKnownByName{
-    "workloads/memory/host_loop/host_loop.hpp",  // an agent of a scenario may be a processor alone
-    "workloads/memory/streams/streams.hpp",      // or a stream
-    "workloads/npu/mlir/design_file.hpp",  // a design takes a scenario's place, and is not YAML
+    "workloads/memory/host_loop/host_loop.hpp",   // an agent of a scenario may be a processor alone
+    "workloads/memory/streams/streams.hpp",       // or a stream
+    "workloads/npu/mlir/design/design_file.hpp",  // a design takes a scenario's place, and is not
+                                                  // YAML
     "workloads/pim/transformer/model_workload.hpp",  // a table over a model's layers
 };
 

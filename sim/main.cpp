@@ -28,7 +28,7 @@
 #include "sim/version.hpp"
 #include "sim/write_file.hpp"
 #include "validation/validate_command.hpp"
-#include "workloads/npu/mlir/design_file.hpp"
+#include "workloads/npu/mlir/design/design_file.hpp"
 
 namespace {
 
@@ -92,7 +92,7 @@ int run(const Arguments& arguments) {
     if (arguments.many.wanted()) {
         return arguments.many.run(arguments.file, overrides_of(arguments), arguments.format);
     }
-    sim::Scenario scenario = workloads::npu::mlir::is_design_file(arguments.file)
+    sim::Scenario scenario = workloads::npu::mlir::design::is_design_file(arguments.file)
                                  ? sim::load_scenario(arguments.file, overrides_of(arguments))
                                  : sim::parse_scenario(sim::explore::scenario_text(arguments.file),
                                                        arguments.file, overrides_of(arguments));

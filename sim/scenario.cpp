@@ -10,7 +10,7 @@
 #include "sim/agents_reader.hpp"
 #include "sim/case_reader.hpp"
 #include "workloads/catalogue/catalogue.hpp"
-#include "workloads/npu/mlir/design_file.hpp"
+#include "workloads/npu/mlir/design/design_file.hpp"
 
 namespace tilesim::sim {
 
@@ -105,8 +105,8 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
 
 Scenario load_scenario(const std::string& file, const Overrides& overrides) {
     using namespace workloads::npu;
-    if (mlir::is_design_file(file)) {
-        return parse_scenario(mlir::scenario_of_design(file), file, overrides);
+    if (mlir::design::is_design_file(file)) {
+        return parse_scenario(mlir::design::scenario_of_design(file), file, overrides);
     }
     return read_scenario(Document::load(file), file, overrides);
 }

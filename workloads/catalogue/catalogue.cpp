@@ -17,7 +17,7 @@
 #include "workloads/npu/elementwise/elementwise_dataflow.hpp"
 #include "workloads/npu/gemv/gemv_dataflow.hpp"
 #include "workloads/npu/gotoblas/gotoblas_dataflow.hpp"
-#include "workloads/npu/mlir/design_kind.hpp"
+#include "workloads/npu/mlir/design/design_kind.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/output_stationary/output_stationary_dataflow.hpp"
 #include "workloads/npu/program_file/program_dataflow.hpp"
@@ -62,7 +62,7 @@ std::span<const ProblemKind* const> problem_kinds() {
         &memory::host_loop::loop_kind(),
         &npu::program_file::program_kind(),
         &pim::program::program_kind(),
-        &npu::mlir::design_kind(),
+        &npu::mlir::design::design_kind(),
     };
     return kKinds;
 }

@@ -1,11 +1,12 @@
-// Which run-time sequence of a device is run: the one `design.sequence` names, or the first.
+#include "workloads/npu/mlir/chosen_sequence.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <string>
 #include <vector>
 
-#include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <array>
 
-#include "workloads/npu/mlir/loop_count.hpp"
+#include "workloads/npu/mlir/control_flow/loop_count.hpp"
+#include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
+
+using control_flow::times_passed;
 
 bool Lowering::attempt(const std::function<void()>& step) {
     try {
@@ -121,12 +124,9 @@ const std::vector<Operation>& Lowering::body() const {
     return region_of(device).blocks.front().operations;
 }
 
-const Item& region_of(const Operation& operation) {
-    const auto regions = operation.regions();
-    if (regions.empty()) {
-        throw ReadError(operation.where, fmt::format("{} needs a region", operation.name));
-    }
-    return *regions.front();
+bool is_configuration(const Lowering& lowering) {
+    return std::any_of(lowering.body().begin(), lowering.body().end(),
+                       [](const Operation& operation) { return operation.name == kConfiguration; });
 }
 
 program::TileCoordinate read_coordinate(Cursor& cursor) {
@@ -172,52 +172,6 @@ LockUse read_lock_use(const Operation& operation, const Scope& scope) {
     use.nothing = value == 0 && kind != "Acquire";
     use.action.value = kind == "AcquireGreaterEqual" ? -value : value;
     return use;
-}
-
-std::optional<std::int64_t> integer_attribute(const Operation& operation, std::string_view key) {
-    const auto items = operation.attribute(key);
-    if (!items) {
-        return std::nullopt;
-    }
-    return Cursor(*items, operation.where).integer();
-}
-
-std::vector<std::int64_t> integers_attribute(const Operation& operation, std::string_view key) {
-    std::vector<std::int64_t> numbers;
-    const auto value = operation.attribute(key);
-    for (const Item& item : value.value_or(std::vector<Item>{})) {
-        for (const Item& inner : item.items) {
-            if (inner.is(TokenKind::Number)) {
-                numbers.push_back(to_integer(inner.token.text).value_or(0));
-            }
-        }
-    }
-    return numbers;
-}
-
-std::string symbol_of(const Operation& operation) {
-    for (const Item& item : operation.items) {
-        if (item.is(TokenKind::Symbol)) {
-            return item.token.text;
-        }
-    }
-    return text_attribute(operation, "sym_name");
-}
-
-bool is_true(const Operation& operation, std::string_view key) {
-    const auto value = operation.attribute(key);
-    return value && (value->empty() || !value->front().is_word("false"));
-}
-
-bool is_out_of_order(const Operation& operation) {
-    return is_true(operation, "out_of_order") || is_true(operation, "enable_out_of_order");
-}
-
-std::string text_attribute(const Operation& operation, std::string_view key) {
-    const auto items = operation.attribute(key);
-    return items && !items->empty() && items->front().kind == Item::Kind::Token
-               ? items->front().token.text
-               : "";
 }
 
 std::string plain_name(const std::string& name) {

@@ -12,10 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "workloads/npu/mlir/design.hpp"
-#include "workloads/npu/mlir/memref_type.hpp"
 #include "workloads/npu/mlir/object_fifo.hpp"
-#include "workloads/npu/mlir/scope.hpp"
+#include "workloads/npu/mlir/read_options.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 #include "workloads/npu/program_file/program_file.hpp"
 
@@ -80,37 +78,10 @@ struct Lowering {
     const std::vector<Operation>& body() const;
 };
 
-// Parts of the lowering, in the order they run; a file each.
-void lower_storage(Lowering& lowering);
-// Arguments become as large as the sequence's transfers need them.
-void grow_arguments(Lowering& lowering);
-// Once their sizes are known.
-void place_external_buffers(Lowering& lowering);
-void lower_dmas(Lowering& lowering);
-// What a decompiled configuration's register writes set up.
-void lower_configuration(Lowering& lowering);
-void lower_cores(Lowering& lowering);
-// The ways between cores' cascade ports; after the cores.
-void lower_cascades(Lowering& lowering);
-void lower_sequence(Lowering& lowering);
-// Locks that a kernel is given: what it does with them, by what channels do. Until then its script
-// has operations of kGivenLock.
-constexpr std::int64_t kGivenLock = std::numeric_limits<std::int64_t>::min();
-void settle_kernel_locks(Lowering& lowering);
-// Scripts for cores whose locks nobody serves: KernelCosts::default_core, or an error.
-void add_bodyless_cores(Lowering& lowering);
+// What workloads/npu/binary writes a configuration as.
+constexpr std::string_view kConfiguration = "tilesim.configuration";
 // Whether the device was decompiled from register writes.
 bool is_configuration(const Lowering& lowering);
-// Whether a device's sequence loads configurations: other devices of the file, or its own again.
-const Operation* sequence_of(Lowering& lowering);
-bool loads_configurations(const Operation& sequence);
-// The sequence part by part, each on the device it configures. `source`: the whole file.
-void lower_configurations(Lowering& lowering, const Operation& sequence, const Source& source);
-// Everything but the sequence. `routed`: as lower_routes. `run`: the sequence, in its place.
-void lower_device(Lowering& lowering, const Operation& routed, const std::function<void()>& run);
-std::string symbol_of(const Operation& operation);
-// `routed`: the device whose switchboxes say the routes; usually the same one.
-void lower_routes(Lowering& lowering, const Operation& routed);
 
 // A column, a comma and a row where the cursor stands.
 program::TileCoordinate read_coordinate(Cursor& cursor);
@@ -123,34 +94,6 @@ struct LockUse {
     bool nothing = false;  // a computed count of 0
 };
 LockUse read_lock_use(const Operation& operation, const Scope& scope);
-// aie.put_stream(%port : i32, %value : i32), aie.get_stream(%port : i32) : i128: the port, and how
-// many words the value is. Throws ReadError.
-struct StreamUse {
-    std::int64_t port = 0;
-    std::int64_t words = 1;
-    std::optional<std::int64_t> packet{};  // the id of a known word, should it be a header
-};
-StreamUse read_stream_use(const Operation& operation, const Scope& scope,
-                          const arch::npu::CoreConfig& core);
-// The ports of cores' own streams that scripts put on and get from.
-std::set<program::ChannelId> ports_in_use(const program::Program& program);
-// The one region of an operation that must have one.
-const Item& region_of(const Operation& operation);
-// An integer attribute, when it is there.
-std::optional<std::int64_t> integer_attribute(const Operation& operation, std::string_view key);
-// array<i32: 2, 0>; empty when it is not there.
-std::vector<std::int64_t> integers_attribute(const Operation& operation, std::string_view key);
-// Whether an attribute stands there and is not false.
-bool is_true(const Operation& operation, std::string_view key);
-// Whether a channel's start or task takes its packets out of order.
-bool is_out_of_order(const Operation& operation);
-// A string, symbol or word attribute; empty when it is not there.
-std::string text_attribute(const Operation& operation, std::string_view key);
-// Defines what arith.constant and the integer arithmetic on constants yield; false for other
-// operations.
-bool define_constant(const Operation& operation, Scope& scope);
-// Whether what it defined is known to the core only as it runs.
-bool is_computed(const Operation& operation, const Scope& scope);
 // The number of a task's runs from a repeat_count attribute.
 std::int64_t runs_of(const Lowering& lowering, std::int64_t repeat_count);
 std::string plain_name(const std::string& name);

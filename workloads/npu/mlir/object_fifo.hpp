@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "workloads/npu/mlir/memref_type.hpp"
-#include "workloads/npu/mlir/syntax.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
@@ -106,14 +104,5 @@ struct FifoUse {
     std::int64_t count = 0;
 };
 FifoUse read_fifo_use(const Lowering& lowering, const Operation& operation);
-// Reads aie.objectfifo, links and allocations; makes buffers and locks.
-void read_object_fifos(Lowering& lowering);
-// Elements that a memory tile has no room for go to the memory tile west or east of it, the largest
-// pools first.
-void spill_pools(Lowering& lowering);
-// Descriptors, channels and streams; after the DMA regions that are written out.
-void connect_object_fifos(Lowering& lowering);
-// Gives logical tiles (aie.logical_tile) their place. Throws ReadError where none is left.
-void place_logical_tiles(Lowering& lowering);
 
 }  // namespace tilesim::workloads::npu::mlir

@@ -1,0 +1,224 @@
+#include "workloads/npu/mlir/core/bodyless_core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "arch/npu/program/descriptor_chain.hpp"
+#include "workloads/npu/mlir/chosen_sequence.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
+
+namespace tilesim::workloads::npu::mlir::core {
+
+namespace {
+
+constexpr std::int64_t kMostRounds = 64;  // unrolled until the chains begin again together
+
+void add_released(const std::vector<program::CoreOp>& script, std::set<std::int64_t>& released) {
+    for (const program::CoreOp& op : script) {
+        if (const auto* release = std::get_if<program::ReleaseOp>(&op.op)) {
+            released.insert(release->action.lock);
+        } else if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
+            add_released(loop->body, released);
+        }
+    }
+}
+
+void add_released(const program::BufferDescriptor& descriptor, std::set<std::int64_t>& released) {
+    if (descriptor.release) {
+        released.insert(descriptor.release->lock);
+    }
+}
+
+// Locks that something in the program gives.
+std::set<std::int64_t> released_locks(const program::Program& program) {
+    std::set<std::int64_t> released;
+    for (const program::CoreProgram& core : program.cores) {
+        add_released(core.script, released);
+    }
+    for (const program::TileDma& dma : program.dmas) {
+        for (const program::BufferDescriptor& descriptor : dma.descriptors) {
+            add_released(descriptor, released);
+        }
+    }
+    for (const program::SequenceOp& operation : program.sequence) {
+        if (const auto* set = std::get_if<program::SetLock>(&operation)) {
+            released.insert(set->lock);
+        } else if (const auto* write = std::get_if<program::WriteDescriptor>(&operation)) {
+            add_released(write->descriptor, released);
+        }
+    }
+    return released;
+}
+
+// A run of descriptors from one that acquires to one that releases: what the core hands over whole.
+struct HandOver {
+    program::LockAction taken;  // by the channel
+    program::LockAction given;
+    std::int64_t words = 0;
+};
+struct CorePort {  // a channel as the core sees it
+    bool input = false;
+    std::vector<HandOver> chain;
+};
+
+std::vector<CorePort> ports_of(const program::TileDma& dma) {
+    std::vector<CorePort> ports;
+    for (const program::TileDma::Start& start : dma.starts) {
+        CorePort port{start.direction == program::Direction::S2MM, {}};
+        std::optional<program::LockAction> taken;
+        std::int64_t words = 0;
+        const auto chain = program::chain_from(start.task.descriptor, dma);
+        for (const program::BufferDescriptor* descriptor : chain.descriptors) {
+            taken = descriptor->acquire ? descriptor->acquire : taken;
+            words += descriptor->length;
+            if (taken && descriptor->release) {
+                port.chain.push_back({*taken, *descriptor->release, std::exchange(words, 0)});
+                taken.reset();
+            }
+        }
+        if (!port.chain.empty()) {
+            ports.push_back(std::move(port));
+        }
+    }
+    return ports;
+}
+
+// What a core does of which nothing is stated: it reads a block of every input once, through its
+// load port.
+BodylessCore assumed(const Lowering& lowering, const std::vector<CorePort>& ports) {
+    std::int64_t bytes = 0;
+    for (const CorePort& port : ports) {
+        bytes += port.input ? port.chain.front().words * kWordBytes : 0;
+    }
+    const std::int64_t width = lowering.config.kernels.load_width.count();
+    return {std::max<std::int64_t>(1, arch::base::ceil_div(bytes, width)), 1};
+}
+
+program::CoreOp take(const program::LockAction& given) {
+    return {program::AcquireOp{{given.lock, -std::abs(given.value)}}};
+}
+program::CoreOp give(const program::LockAction& taken) {
+    return {program::ReleaseOp{{taken.lock, std::abs(taken.value)}}};
+}
+
+program::CoreProgram script_of(program::TileCoordinate tile, const std::vector<CorePort>& ports,
+                               const BodylessCore& core, std::int64_t kernel) {
+    std::int64_t rounds = 1;
+    for (const CorePort& port : ports) {
+        rounds =
+            std::min(kMostRounds, std::lcm(rounds, static_cast<std::int64_t>(port.chain.size())));
+    }
+    const auto at = [](const CorePort& port, std::int64_t number) -> const HandOver& {
+        return port.chain[static_cast<std::size_t>(number) % port.chain.size()];
+    };
+    program::LoopOp loop;
+    loop.count = -1;
+    for (std::int64_t round = 0; round < rounds; ++round) {
+        for (const CorePort& port : ports) {
+            if (!port.input) {
+                loop.body.push_back(take(at(port, round).given));
+            }
+        }
+        for (std::int64_t input = 0; input < core.inputs_per_output; ++input) {
+            const std::int64_t number = round * core.inputs_per_output + input;
+            for (const CorePort& port : ports) {
+                if (port.input) {
+                    loop.body.push_back(take(at(port, number).given));
+                }
+            }
+            loop.body.push_back({program::CallOp{kernel, {}, {}}});
+            for (const CorePort& port : ports) {
+                if (port.input) {
+                    loop.body.push_back(give(at(port, number).taken));
+                }
+            }
+        }
+        for (const CorePort& port : ports) {
+            if (!port.input) {
+                loop.body.push_back(give(at(port, round).taken));
+            }
+        }
+    }
+    program::CoreProgram program;
+    program.tile = tile;
+    program.script.push_back({std::move(loop)});
+    return program;
+}
+
+// Without a sequence and without a core on the tile, its locks are the host's.
+bool host_serves(Lowering& lowering, program::TileCoordinate tile) {
+    if (sequence_of(lowering) != nullptr || is_configuration(lowering)) {
+        return false;
+    }
+    for (const Operation& operation : lowering.body()) {
+        if (operation.name == "aie.core") {
+            Cursor cursor(operation);
+            Cursor inside(cursor.group("("));
+            if (lowering.tile(inside) == tile) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// One kernel for all cores that work as long.
+std::int64_t kernel_of(Lowering& lowering, std::int64_t cycles) {
+    auto& kernels = lowering.program.kernels;
+    const std::string name = "default_core";
+    const auto place = std::find_if(kernels.begin(), kernels.end(), [&](const auto& kernel) {
+        return kernel.name.starts_with(name) && kernel.cycles == cycles;
+    });
+    if (place != kernels.end()) {
+        return place - kernels.begin();
+    }
+    program::Kernel fixed;
+    fixed.name = unique_name(kernels, name);
+    fixed.cycles = cycles;
+    kernels.push_back(fixed);
+    return static_cast<std::int64_t>(kernels.size()) - 1;
+}
+
+}  // namespace
+
+void add_bodyless_cores(Lowering& lowering) {
+    const auto released = released_locks(lowering.program);
+    std::set<program::TileCoordinate> with_script;
+    for (const program::CoreProgram& core : lowering.program.cores) {
+        with_script.insert(core.tile);
+    }
+    const bool stated = lowering.options.costs.default_core.has_value();
+    for (const program::TileDma& dma : lowering.program.dmas) {
+        const bool core = lowering.config.kind_of(dma.tile) == program::TileKind::Core;
+        const bool waits =
+            std::any_of(dma.descriptors.begin(), dma.descriptors.end(), [&](const auto& each) {
+                return each.acquire && !released.contains(each.acquire->lock);
+            });
+        if (!core || !waits || with_script.contains(dma.tile) ||
+            (!stated && host_serves(lowering, dma.tile))) {
+            continue;
+        }
+        const std::vector<CorePort> ports = ports_of(dma);
+        if (ports.empty()) {
+            continue;
+        }
+        const BodylessCore does =
+            stated ? *lowering.options.costs.default_core : assumed(lowering, ports);
+        lowering.program.cores.push_back(
+            script_of(dma.tile, ports, does, kernel_of(lowering, does.cycles)));
+        lowering.note(
+            stated ? std::string{"cores without a body follow default_core: they take every "
+                                 "input's block, work, and give every output's"}
+                   : fmt::format("the core of tile {},{} has no body in this file; assumed: it "
+                                 "takes a block of every input, reads them once through its load "
+                                 "port ({} cycles), and gives a block of every output; state what "
+                                 "it does as default_core: {{cycles: {} cycle, inputs_per_output: "
+                                 "1}}",
+                                 dma.tile.column, dma.tile.row, does.cycles, does.cycles));
+    }
+}
+
+}  // namespace tilesim::workloads::npu::mlir::core

@@ -1,0 +1,381 @@
+#include "workloads/npu/mlir/core/core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "workloads/npu/mlir/control_flow/control_flow.hpp"
+#include "workloads/npu/mlir/core/core_body.hpp"
+#include "workloads/npu/mlir/core/core_elements.hpp"
+#include "workloads/npu/mlir/core/core_locks.hpp"
+#include "workloads/npu/mlir/core/core_streams.hpp"
+#include "workloads/npu/mlir/core/flow_walker.hpp"
+#include "workloads/npu/mlir/core/kernel_costs.hpp"
+#include "workloads/npu/mlir/core/kernel_locks.hpp"
+#include "workloads/npu/mlir/syntax/attributes.hpp"
+#include "workloads/npu/mlir/syntax/constant_folding.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
+
+namespace tilesim::workloads::npu::mlir::core {
+
+using syntax::kBehindBuffer;
+
+namespace {
+
+constexpr int kMostFailedCores = 4;  // the others would say the same, after as long a walk
+constexpr std::size_t kMostSteps = 2'000'000;  // operations followed, unrolled runs included
+constexpr int kMostInlining = 32;              // functions in functions
+constexpr const char* kZeros =
+    "what cores put on their own streams is not computed: zeros in its place, only their time "
+    "counts";
+
+program::TileCoordinate tile_of(const Lowering& lowering, const Operation& core) {
+    Cursor cursor(core);
+    Cursor inside(cursor.group("("));
+    return lowering.tile(inside);
+}
+
+class CoreReader {
+  public:
+    CoreReader(Lowering& lowering, const Operation& operation)
+        : lowering_(lowering), operation_(operation), core_{tile_of(lowering, operation), {}, {}} {}
+
+    program::CoreProgram run() {
+        Scope scope(&lowering_.names);
+        const ControlFlow flow(region_of(operation_));
+        walk_body(flow, scope, core_.script);
+        return std::move(core_);
+    }
+
+  private:
+    void walk_body(const ControlFlow& flow, Scope& scope, Script& ops) {
+        FlowWalker(lowering_, writer_, held_, flow, scope,
+                   [this](const Operation& operation, Scope& names, Script& script) {
+                       step(operation, names, script);
+                   })
+            .run(ops);
+    }
+
+    void step(const Operation& operation, Scope& scope, Script& ops) {
+        if (++steps_ > kMostSteps) {
+            throw ReadError(
+                operation.where,
+                fmt::format("following this core takes more than {} operations", kMostSteps));
+        }
+        const std::string& name = operation.name;
+        if (name == "aie.use_lock") {
+            use_lock(operation, scope, ops);
+        } else if (name == "func.call" || name == "call" || name == "func.call_indirect") {
+            call(operation, scope, ops);
+        } else if (name == "func.constant") {
+            name_function(operation);
+        } else if (name == "aie.put_cascade") {
+            writer_.flush(ops);
+            ops.push_back({program::PutCascadeOp{1, std::nullopt}});
+        } else if (name == "aie.get_cascade") {
+            name_results(operation, scope);
+            writer_.flush(ops);
+            ops.push_back({program::GetCascadeOp{1, std::nullopt}});
+        } else if (name == "aie.put_stream") {
+            writer_.clock().wait_for_operands(operation);
+            writer_.flush(ops);
+            const StreamUse use = read_stream_use(operation, scope, lowering_.config.core);
+            ops.push_back(
+                {program::PutStreamOp{use.port, use.words, std::nullopt, use.packet, false}});
+            lowering_.note(kZeros);
+        } else if (name == "aie.get_stream") {
+            const StreamUse use = read_stream_use(operation, scope, lowering_.config.core);
+            name_results(operation, scope);
+            writer_.flush(ops);
+            ops.push_back({program::GetStreamOp{use.port, use.words, std::nullopt}});
+        } else if (name == "aie.buffer" || name == "aie.lock") {
+            // As if it stood at the device's level.
+        } else if (name == "aie.objectfifo.acquire") {
+            elements_.acquire(operation, scope, ops);
+        } else if (name == "aie.objectfifo.release") {
+            elements_.release(operation, ops);
+        } else if (name == "aie.objectfifo.subview.access") {
+            name_results(operation, scope);  // which buffer: known as the core runs
+        } else if (!define_constant(operation, scope)) {
+            work(operation, scope);
+        } else if (is_computed(operation, scope) && !name.starts_with("arith.index_cast")) {
+            writer_.clock().issue(operation);
+        }
+    }
+
+    void use_lock(const Operation& operation, const Scope& scope, Script& ops) {
+        const LockUse use = locks_.read(operation, scope);
+        if (use.nothing) {
+            return;
+        }
+        writer_.flush(ops);
+        if (use.acquire) {
+            ops.push_back({program::AcquireOp{use.action}});
+        } else {
+            ops.push_back({program::ReleaseOp{use.action}});
+        }
+    }
+
+    // Arithmetic, loads and stores: their time. Unknown operations of these dialects count as one
+    // instruction; those of others are errors.
+    void work(const Operation& operation, Scope& scope) {
+        static const std::set<std::string> kFree{"memref.assume_alignment", "memref.subview",
+                                                 "memref.reinterpret_cast", "memref.collapse_shape",
+                                                 "memref.expand_shape", "memref.cast",
+                                                 "memref.get_global", "memref.dim",
+                                                 // an index is a 32-bit register
+                                                 "arith.index_cast", "arith.index_castui"};
+        const std::string dialect = operation.name.substr(0, operation.name.find('.'));
+        static const std::set<std::string> kDialects{"arith", "memref", "math",    "vector",
+                                                     "index", "affine", "builtin", "llvm",
+                                                     "ub",    "aievec", "xllvm"};
+        // An event is one instruction; a scratchpad parameter is loaded from the core's memory.
+        const bool parameter = operation.name == "aiex.read_scratchpad_parameter";
+        if (parameter) {
+            lowering_.note(
+                "cores read scratchpad parameters without waiting for the host to hand them over");
+        }
+        if (!kDialects.contains(dialect) && operation.name != "aie.event" && !parameter) {
+            throw ReadError(operation.where,
+                            fmt::format("{} is not modelled in a core", operation.name));
+        }
+        name_results(operation, scope);
+        if (!kFree.contains(operation.name)) {
+            writer_.clock().issue(operation);
+        }
+    }
+
+    // A view of a buffer stands for the buffer; a load of a constant place for a run-time
+    // parameter, should a loop's bound ask for it.
+    void name_results(const Operation& operation, Scope& scope) {
+        for (const std::string& result : operation.results) {
+            scope.forget(result);
+        }
+        if (operation.results.size() != 1 || operation.items.empty() ||
+            !operation.items.front().is(TokenKind::Value)) {
+            return;
+        }
+        const Value* source = scope.find(operation.items.front().token.text);
+        if (source == nullptr || source->kind != Value::Kind::Buffer) {
+            return;
+        }
+        if (operation.name != "memref.load") {
+            scope.define(operation.results[0], *source);
+            return;
+        }
+        const std::int64_t buffer = source->index;
+        if (operation.items.size() < 2 || !operation.items[1].opens("[") ||
+            operation.items[1].items.size() != 1) {
+            return;
+        }
+        const Item& index = operation.items[1].items.front();
+        const auto word = index.is(TokenKind::Value) ? scope.constant(index.token.text)
+                                                     : to_integer(index.token.text);
+        if (word) {
+            scope.define(
+                operation.results[0],
+                {Value::Kind::Parameter,
+                 lies_behind(buffer, *word) ? kBehindBuffer : lowering_.parameter(buffer, *word)});
+        }
+    }
+
+    // Behind the buffer's end lies nobody knows what.
+    bool lies_behind(std::int64_t buffer, std::int64_t word) const {
+        return word < 0 ||
+               word >= lowering_.buffer_types[static_cast<std::size_t>(buffer)].elements;
+    }
+
+    // %f = func.constant @name : (...) -> ()
+    void name_function(const Operation& operation) {
+        Cursor cursor(operation);
+        const std::string symbol = cursor.symbol();
+        for (const std::string& result : operation.results) {
+            pointers_[result] = symbol;
+        }
+    }
+
+    // @name, or of an indirect call a value that stands for one.
+    std::string callee(Cursor& cursor) const {
+        if (cursor.done() || !cursor.peek()->is(TokenKind::Value)) {
+            return cursor.symbol();
+        }
+        const Location where = cursor.where();
+        const auto pointer = pointers_.find(cursor.value());
+        if (pointer == pointers_.end()) {
+            throw DependsOnData(where,
+                                "which function this calls depends on data, which is not "
+                                "modelled");
+        }
+        return pointer->second;
+    }
+
+    void call(const Operation& operation, Scope& scope, Script& ops) {
+        Cursor cursor(operation);
+        const std::string symbol = callee(cursor);
+        for (const std::string& result : operation.results) {
+            scope.forget(result);
+        }
+        const auto function = lowering_.functions.find(symbol);
+        const bool stated = lowering_.options.costs.kernels.contains(symbol);
+        if (!stated && function != lowering_.functions.end() &&
+            !function->second->regions().empty()) {
+            inline_function(operation, *function->second, cursor, scope, ops);
+            return;
+        }
+        writer_.flush(ops);
+        const auto& cascades = lowering_.options.costs.cascade;
+        const auto words = cascades.find(symbol);
+        const CascadeWords cascade = words == cascades.end() ? CascadeWords{} : words->second;
+        const auto& streams = lowering_.options.costs.streams;
+        const auto accesses = streams.find(symbol);
+        const StreamWords stream = accesses == streams.end() ? StreamWords{} : accesses->second;
+        if (cascade.get > 0) {
+            ops.push_back({program::GetCascadeOp{cascade.get, std::nullopt}});
+        }
+        if (stream.get > 0) {
+            ops.push_back({program::GetStreamOp{stream.get_port, stream.get, std::nullopt}});
+        }
+        const std::vector<std::int64_t> locks = locks_given(cursor, scope);
+        for (const std::int64_t lock : locks) {
+            ops.push_back({program::AcquireOp{{lock, kGivenLock}}});
+        }
+        program::CallOp op;
+        op.kernel = called_kernel(lowering_, symbol, operation);
+        ops.push_back({op});
+        for (const std::int64_t lock : locks) {
+            ops.push_back({program::ReleaseOp{{lock, kGivenLock}}});
+        }
+        if (stream.put > 0) {
+            ops.push_back({program::PutStreamOp{stream.put_port, stream.put, std::nullopt,
+                                                stream.packet, true}});
+            lowering_.note(kZeros);
+        }
+        if (cascade.put > 0) {
+            ops.push_back({program::PutCascadeOp{cascade.put, std::nullopt}});
+        }
+    }
+
+    // Locks among the arguments of a kernel; binary ones say themselves what is asked of them.
+    std::vector<std::int64_t> locks_given(Cursor& cursor, const Scope& scope) const {
+        std::vector<std::int64_t> locks;
+        if (lowering_.config.lock_kind == LockKind::Binary) {
+            return locks;
+        }
+        Cursor given(cursor.group("("));
+        while (!given.done()) {
+            const Item& item = given.take();
+            const Value* value = item.is(TokenKind::Value) ? scope.find(item.token.text) : nullptr;
+            if (value != nullptr && value->kind == Value::Kind::Lock) {
+                locks.push_back(value->index);
+            }
+        }
+        return locks;
+    }
+
+    void inline_function(const Operation& operation, const Operation& function, Cursor& arguments,
+                         Scope& scope, Script& ops) {
+        if (++inlining_ > kMostInlining) {
+            throw ReadError(operation.where, "functions call each other without end");
+        }
+        Scope inner(&lowering_.names);
+        Cursor given(arguments.group("("));
+        Cursor head(function);
+        while (!head.done() && !head.peek()->opens("(")) {
+            head.take();
+        }
+        Cursor formal(head.group("("));
+        std::vector<std::pair<std::string, std::string>> handed;
+        while (!formal.done() && !given.done()) {
+            if (!formal.peek()->is(TokenKind::Value)) {
+                formal.take();
+                continue;
+            }
+            const std::string name = formal.value();
+            const std::string argument = given.value();
+            if (const Value* value = scope.find(argument)) {
+                inner.define(name, *value);
+            }
+            handed.emplace_back(argument, name);
+            given.skip(",");
+        }
+        writer_.clock().hand_over(handed);
+        walk_body(flow_of(function), inner, ops);
+        --inlining_;
+        name_returned(operation, function, inner, scope);
+    }
+
+    // What a function returns on every way and the reader knows.
+    static void name_returned(const Operation& call, const Operation& function, const Scope& inner,
+                              Scope& scope) {
+        const Operation* last = nullptr;
+        int ways = 0;
+        walk(region_of(function), [&](const Operation& each) {
+            if (each.name == "return" || each.name == "func.return") {
+                last = &each;
+                ++ways;
+            }
+        });
+        if (ways != 1 || call.results.size() != 1 || last->items.empty() ||
+            !last->items.front().is(TokenKind::Value)) {
+            return;
+        }
+        if (const Value* value = inner.find(last->items.front().token.text)) {
+            scope.define(call.results.front(), *value);
+        }
+    }
+
+    const ControlFlow& flow_of(const Operation& function) {
+        std::unique_ptr<ControlFlow>& flow = functions_[&function];
+        if (!flow) {
+            flow = std::make_unique<ControlFlow>(region_of(function));
+        }
+        return *flow;
+    }
+
+    Lowering& lowering_;
+    const Operation& operation_;
+    program::CoreProgram core_;
+    ScriptWriter writer_{lowering_};
+    HeldElements held_;
+    CoreElements elements_{lowering_, writer_, held_, core_.tile};
+    CoreLocks locks_{lowering_, core_.tile};
+    std::map<const Operation*, std::unique_ptr<ControlFlow>> functions_;
+    std::map<std::string, std::string> pointers_;  // values that are functions
+    std::size_t steps_ = 0;
+    int inlining_ = 0;
+};
+
+}  // namespace
+
+void lower_cores(Lowering& lowering) {
+    int failed = 0;
+    for (const Operation& operation : lowering.body()) {
+        if (operation.name != "aie.core" || failed == kMostFailedCores) {
+            continue;
+        }
+        const bool read = lowering.attempt([&] {
+            const Operation* elsewhere = body_elsewhere(lowering, operation);
+            if (elsewhere != nullptr) {
+                lowering.note(
+                    "bodies of cores that are in ELF files are taken from "
+                    "input_with_addresses.mlir beside this file");
+            } else if (operation.regions().empty()) {
+                return;
+            }
+            program::CoreProgram core =
+                CoreReader(lowering, elsewhere != nullptr ? *elsewhere : operation).run();
+            if (!core.script.empty()) {
+                lowering.program.cores.push_back(std::move(core));
+            }
+        });
+        failed += read ? 0 : 1;
+        if (!read && failed == kMostFailedCores) {
+            lowering.errors.emplace_back(operation.where,
+                                         "the cores behind this one are not read: so many failed");
+        }
+    }
+}
+
+}  // namespace tilesim::workloads::npu::mlir::core

@@ -1,0 +1,47 @@
+#include "workloads/npu/mlir/core/core_body.hpp"
+
+#include <string>
+
+#include "workloads/npu/mlir/syntax/attributes.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
+
+namespace tilesim::workloads::npu::mlir::core {
+
+namespace {
+
+// Who a core is, in both files: its tile's name.
+std::string tile_name_of(const Operation& core) {
+    Cursor cursor(core);
+    Cursor inside(cursor.group("("));
+    return inside.done() ? "" : inside.peek()->token.text;
+}
+
+bool has_body(const Operation& core) {
+    const auto regions = core.regions();
+    return !regions.empty() && (regions.front()->blocks.size() > 1 ||
+                                regions.front()->blocks.front().operations.size() > 1);
+}
+
+}  // namespace
+
+const Operation* body_elsewhere(const Lowering& lowering, const Operation& core) {
+    const Operation* found = nullptr;
+    if (lowering.options.bodies == nullptr || has_body(core)) {
+        return found;
+    }
+    const std::string device = symbol_of(lowering.device);
+    walk(lowering.options.bodies->operations, [&](const Operation& other) {
+        if (other.name != "aie.device" || symbol_of(other) != device) {
+            return;
+        }
+        for (const Operation& each : region_of(other).blocks.front().operations) {
+            if (each.name == "aie.core" && has_body(each) &&
+                tile_name_of(each) == tile_name_of(core)) {
+                found = &each;
+            }
+        }
+    });
+    return found;
+}
+
+}  // namespace tilesim::workloads::npu::mlir::core

@@ -1,0 +1,51 @@
+// Elements of object FIFOs that a core acquires and releases, as lock operations of its script.
+//
+// Errors:  ReadError where the core is no end of the FIFO or releases what it does not hold.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "workloads/npu/mlir/core/flow_walker.hpp"
+#include "workloads/npu/mlir/core/script_writer.hpp"
+#include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/object_fifo.hpp"
+
+namespace tilesim::workloads::npu::mlir::core {
+
+class CoreElements {
+  public:
+    CoreElements(const Lowering& lowering, ScriptWriter& writer, HeldElements& held,
+                 program::TileCoordinate tile)
+        : lowering_(lowering), writer_(writer), held_(held), tile_(tile) {}
+
+    // Elements of an object FIFO that the core takes: those it does not hold yet.
+    void acquire(const Operation& operation, Scope& scope, Script& ops);
+    // Elements it gives: the first it holds.
+    void release(const Operation& operation, Script& ops);
+
+  private:
+    std::pair<std::int64_t, std::int64_t>& held_of(const FifoUse& use);
+    const FifoEnd& end_of(const Operation& operation, const FifoUse& use) const;
+    // Of the segments the end handles.
+    std::vector<LockPair> locks_of(const FifoEnd& end) const;
+    void move_elements(const Operation& operation, const FifoUse& use, std::int64_t next,
+                       std::int64_t from, std::int64_t to, Script& ops);
+    void give_elements(const Operation& operation, const FifoUse& use, std::int64_t& next,
+                       Script& ops);
+    static std::int64_t repeat_of(const FifoPool& pool, const FifoUse& use);
+    static std::int64_t lock_at(const FifoPool& pool, std::int64_t element);
+    template <class LockOp>
+    void add_lock_operation(const LockOp& op, Script& ops) {
+        writer_.flush(ops);
+        ops.push_back({op});
+    }
+
+    const Lowering& lowering_;
+    ScriptWriter& writer_;
+    HeldElements& held_;
+    program::TileCoordinate tile_;
+};
+
+}  // namespace tilesim::workloads::npu::mlir::core

@@ -1,0 +1,215 @@
+// Cores of designs as scripts, and what their calls cost.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/npu/check/program_verifier.hpp"
+#include "workloads/npu/mlir/design/design_testing.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
+
+namespace tilesim::workloads::npu::mlir::core {
+
+using design::Design;
+using design::error_of;
+using design::kSmallDesign;
+using design::read;
+
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Design, ACoreBecomesAScript) {
+    const program::Program program =
+        read(std::string{kSmallDesign} +
+             "func.func private @k()\n"
+             "aie.core(%c) { %0 = arith.constant 0 : index\n"
+             "%n = arith.constant 6 : index %1 = arith.constant 1 : index\n"
+             "scf.for %i = %0 to %n step %1 {\n"
+             "aie.use_lock(%l, Acquire, 1) func.call @k() : () -> ()\n"
+             "scf.for %j = %0 to %n step %1 {\n"
+             "%v = memref.load %x[%j] : memref<16xi32>\n"
+             "%w = arith.addi %v, %v : i32\n"
+             "memref.store %w, %x[%j] : memref<16xi32> }\n"
+             "aie.use_lock(%l, Release, 1) } aie.end }")
+            .program;
+    const auto& loop = std::get<program::LoopOp>(program.cores.at(0).script.at(0).op);
+    EXPECT_EQ(loop.count, 6);
+    ASSERT_EQ(loop.body.size(), 5U);  // acquire, call, work, release, and the loop's own branch
+    EXPECT_EQ(std::get<program::AcquireOp>(loop.body[0].op).action.value, 1);
+    const auto& work =
+        program
+            .kernels[static_cast<std::size_t>(std::get<program::CallOp>(loop.body[2].op).kernel)];
+    // A run of the inner loop: load at 0, add when it is there (7), store at 8, done at 9,
+    // branch 6.
+    EXPECT_EQ(work.cycles, 6 * (7 + 1 + 1 + 6));
+    EXPECT_EQ(work.kind, program::KernelKind::Inline);
+}
+
+TEST(Design, EndlessAndUnrolledControlFlow) {
+    const auto script = [](const std::string& body) {
+        return read(std::string{kSmallDesign} + "aie.core(%c) {" + body + "}")
+            .program.cores.at(0)
+            .script;
+    };
+    const auto endless =
+        script("cf.br ^a\n^a: aie.use_lock(%l, Acquire, 1) aie.use_lock(%l, Release, 1) cf.br ^a");
+    EXPECT_EQ(std::get<program::LoopOp>(endless.back().op).count, -1);
+    // A bound that is the outer variable: unrolled, 0 + 1 + 2 acquires.
+    const auto triangle = script(
+        "%0 = arith.constant 0 : index %3 = arith.constant 3 : index %1 = arith.constant 1 : "
+        "index scf.for %i = %0 to %3 step %1 { scf.for %j = %0 to %i step %1 { "
+        "aie.use_lock(%l, Acquire, 1) } } aie.end");
+    std::int64_t acquires = 0;
+    for (const program::CoreOp& op : triangle) {
+        if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
+            acquires += loop->count;
+        }
+    }
+    EXPECT_EQ(acquires, 3);
+    EXPECT_THAT(error_of(std::string{kSmallDesign} +
+                         "aie.core(%c) { %v = memref.load %x[%y] : memref<16xi32>\n"
+                         "scf.if %v { aie.use_lock(%l, Acquire, 1) } aie.end }"),
+                HasSubstr("d.mlir:8:1: which way this branch goes depends on data"));
+}
+
+TEST(Design, KernelCostsAreStatedOrEstimated) {
+    const std::string body = std::string{kSmallDesign} +
+                             "func.func private @k(memref<16xi32>)\n"
+                             "aie.core(%c) { func.call @k(%x) : (memref<16xi32>) -> () aie.end }";
+    const Design estimated = read(body);
+    EXPECT_EQ(estimated.program.kernels.at(0).cycles, 2);  // 64 B through 32 B a cycle
+    EXPECT_THAT(estimated.notes, testing::Contains(HasSubstr("no cost is stated")));
+    ReadOptions options;
+    options.costs.kernels["k"] = 77;
+    EXPECT_EQ(read(body, options).program.kernels.at(0).cycles, 77);
+}
+
+TEST(Design, BodylessCoresFollowTheirLocks) {
+    const std::string body =
+        std::string{kSmallDesign} +
+        "%f = aie.lock(%c, 1) {init = 1 : i32}\n"
+        "aie.mem(%c) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n"
+        "^a: aie.use_lock(%f, AcquireGreaterEqual, 1) aie.dma_bd(%x : memref<16xi32>) "
+        "aie.use_lock(%l, Release, 1) aie.next_bd ^a\n^e: aie.end }";
+    // Without a sequence and without a core, the host serves these locks.
+    EXPECT_TRUE(read(body).program.cores.empty());
+    // A core in a file of its own: it reads 64 B once, 32 B a cycle.
+    const Design assumed = read(body + "aie.core(%c) { aie.end } {elf_file = \"c.elf\"}");
+    ASSERT_EQ(assumed.program.cores.size(), 1U);
+    EXPECT_EQ(assumed.program.kernels.at(0).cycles, 2);
+    EXPECT_THAT(assumed.notes, testing::Contains(HasSubstr("assumed: it takes a block of every")));
+    ReadOptions options;
+    options.costs.default_core = BodylessCore{50, 3};
+    const program::Program program = read(body, options).program;
+    const auto& loop = std::get<program::LoopOp>(program.cores.at(0).script[0].op);
+    EXPECT_EQ(loop.body.size(), 9U);  // three times: take, work, give
+}
+
+// A core that takes %n blocks a result, %n from an array of parameters: do-while from 1.
+TEST(Design, ALoopToAWordOfAParameterArrayCountsFromItsOwnFirst) {
+    const std::string core =
+        "%w = aie.buffer(%c) {sym_name = \"words\"} : memref<3xi32>\n"
+        "func.func private @k()\n"
+        "aie.core(%c) { %c0 = arith.constant 0 : index %c1 = arith.constant 1 : index\n"
+        "%big = arith.constant 4294967295 : index\n"
+        "scf.for %i = %c0 to %big step %c1 {\n"
+        "scf.while (%r = %c1) : (index) -> index { func.call @k() : () -> ()\n"
+        "%n = memref.load %w[%i] : memref<3xi32> %m = arith.index_cast %n : i32 to index\n"
+        "%next = arith.addi %r, %c1 : index %more = arith.cmpi slt, %r, %m : index\n"
+        "scf.condition(%more) %next : index } do { ^bb0(%s: index): scf.yield %s : index }\n"
+        "aie.use_lock(%l, Release, 1) } aie.end }\n";
+    ReadOptions options;
+    options.costs.kernels = {{"k", 100}};
+    const Design design = read(std::string{kSmallDesign} + core +
+                                   "aie.runtime_sequence() { aiex.npu.rtp_write(@words, 0, 7)\n"
+                                   "aiex.npu.rtp_write(@words, 1, 1) }",
+                               options);
+    // The word, and beside it how often the loop goes round again: 7 - 1, 1 - 1.
+    std::vector<std::int64_t> written;
+    for (const program::SequenceOp& each : design.program.sequence) {
+        written.push_back(std::get<program::WriteParameter>(each).value);
+    }
+    EXPECT_EQ(written, (std::vector<std::int64_t>{7, 6, 1, 0}));
+    std::vector<std::int64_t> counted;  // parameters of the loops; -1: a constant
+    for (const program::CoreOp& each : design.program.cores.at(0).script) {
+        if (const auto* loop = std::get_if<program::LoopOp>(&each.op)) {
+            counted.push_back(loop->parameter.value_or(-1));
+            EXPECT_TRUE(loop->parameter || loop->count == 0);
+        }
+    }
+    EXPECT_EQ(counted, (std::vector<std::int64_t>{1, 3, -1}));  // word 2 is never written
+    EXPECT_THAT(design.notes, testing::IsSupersetOf(
+                                  {HasSubstr("a core is taken to end before run 4 of its loop"),
+                                   HasSubstr("that the sequence never writes are taken as 0")}));
+    // The first run comes before the parameter is read: the core may wait for data in it.
+    EXPECT_TRUE(std::holds_alternative<program::CallOp>(design.program.cores[0].script[0].op));
+}
+
+// A load is used 7 cycles after it issues; so it is in a function that stands in its place,
+// whatever the function calls what it is given.
+TEST(Design, WhatAFunctionIsGivenIsReadyWhenItsCallerHasIt) {
+    const auto cycles = [](const std::string& names) {
+        const program::Program program =
+            read(
+                "%t = aie.tile(0, 2) %l = aie.lock(%t, 0) %x = aie.buffer(%t) : memref<16xi32>\n"
+                "%c0 = arith.constant 0 : index\n"
+                "func.func private @keep(" +
+                names +
+                ") {\n"
+                "memref.store %b, %m[%c0] : memref<16xi32>\nreturn\n}\n"
+                "aie.core(%t) {\n%a = memref.load %x[%c0] : memref<16xi32>\n"
+                "func.call @keep(%a, %x) : (i32, memref<16xi32>) -> ()\n"
+                "aie.use_lock(%l, Release, 1)\naie.end\n}")
+                .program;
+        const auto& call = std::get<program::CallOp>(program.cores.at(0).script.at(0).op);
+        return *program.kernels.at(static_cast<std::size_t>(call.kernel)).cycles;
+    };
+    EXPECT_EQ(cycles("%b: i32, %m: memref<16xi32>"), 8);  // the load issues at 0, the store at 7
+}
+
+// An input's lock is the one a channel releases, an output's the one it acquires.
+TEST(Design, AKernelThatIsGivenLocksTakesAndGivesWhatChannelsGiveAndTake) {
+    const std::string tiles =
+        "%s = aie.tile(0, 0) %c = aie.tile(0, 2) %x = aie.buffer(%c) : memref<16xi32>\n"
+        "%p = aie.lock(%c, 0) {init = 1 : i32} %f = aie.lock(%c, 1) %own = aie.lock(%c, 2)\n"
+        "func.func private @k(memref<16xi32>, index, index, index)\n"
+        "aie.flow(%s, DMA : 0, %c, DMA : 0)\n"
+        "aie.mem(%c) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n^a: "
+        "aie.use_lock(%p, AcquireGreaterEqual, 1) aie.dma_bd(%x : memref<16xi32>) "
+        "aie.use_lock(%f, Release, 3) aie.next_bd ^a\n^e: aie.end }\n";
+    const std::string call =
+        "func.call @k(%x, %f, %p, %own) : (memref<16xi32>, index, index, index) -> ()\n";
+    const Design design = read(tiles + "aie.core(%c) { " + call + "aie.end }");
+    const auto& script = design.program.cores.at(0).script;
+    ASSERT_EQ(script.size(), 3U);  // %own is nobody's
+    EXPECT_EQ(std::get<program::AcquireOp>(script[0].op).action.lock, 1);
+    EXPECT_EQ(std::get<program::AcquireOp>(script[0].op).action.value, -3);
+    EXPECT_EQ(std::get<program::ReleaseOp>(script[2].op).action.lock, 0);
+    EXPECT_EQ(std::get<program::ReleaseOp>(script[2].op).action.value, 1);
+    // A core may acquire at 0.
+    const Design at_zero = read(tiles + "aie.core(%c) { aie.use_lock(%own, Acquire, 0) aie.end }");
+    EXPECT_EQ(at_zero.program.cores.at(0).script.size(), 1U);
+    // What the body does itself the kernel does not do again.
+    const Design both = read(tiles + "aie.core(%c) { aie.use_lock(%f, AcquireGreaterEqual, 3)\n" +
+                             call + "aie.end }");
+    ASSERT_EQ(both.program.cores.at(0).script.size(), 3U);
+    EXPECT_TRUE(std::holds_alternative<program::CallOp>(both.program.cores[0].script[1].op));
+}
+
+TEST(Design, ACallThroughAConstantIsACallOfItsFunction) {
+    const auto cycles = [](const std::string& call) {
+        return read(
+                   "%t = aie.tile(0, 2) %l = aie.lock(%t, 0)\nfunc.func private @f()\n"
+                   "aie.core(%t) {\n%p = func.constant @f : () -> ()\n" +
+                   call + " : () -> ()\naie.use_lock(%l, Release, 1)\naie.end\n}")
+            .program.cores.at(0)
+            .script.size();
+    };
+    EXPECT_EQ(cycles("func.call_indirect %p()"), cycles("func.call @f()"));
+    EXPECT_THAT(error_of("%t = aie.tile(0, 2)\naie.core(%t) {\nfunc.call_indirect %q() : () -> ()\n"
+                         "aie.end\n}"),
+                HasSubstr("which function this calls"));
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::npu::mlir::core

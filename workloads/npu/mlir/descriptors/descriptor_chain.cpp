@@ -1,0 +1,199 @@
+#include "workloads/npu/mlir/descriptors/descriptor_chain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "workloads/npu/mlir/syntax/attributes.hpp"
+
+namespace tilesim::workloads::npu::mlir::descriptors {
+
+namespace {
+
+constexpr std::int64_t kMostDescriptorId = 63;  // of the header's 6 bits
+
+}  // namespace
+
+const Block& block_of(const Item& region, const std::string& label, Location where) {
+    for (const Block& block : region.blocks) {
+        if (block.label == label) {
+            return block;
+        }
+    }
+    throw ReadError(where, fmt::format("there is no block ^{}", label));
+}
+
+namespace {
+
+bool leads_on(const Operation& operation) {
+    return operation.name == "aie.next_bd" || operation.name == "cf.br";
+}
+
+const Block& block_led_to(const Item& region, const Operation& operation) {
+    Cursor cursor(operation);
+    if (cursor.done() || !cursor.peek()->is(TokenKind::BlockLabel)) {
+        cursor.fail("a ^block");
+    }
+    const Item& label = cursor.take();
+    return block_of(region, label.token.text, label.token.where);
+}
+
+}  // namespace
+
+const Block& behind_empty_blocks(const Item& region, const Block& first) {
+    const Block* block = &first;
+    std::set<const Block*> seen;
+    while (seen.insert(block).second && !block->operations.empty() &&
+           leads_on(block->operations.front())) {
+        block = &block_led_to(region, block->operations.front());
+    }
+    return *block;
+}
+
+namespace {
+
+class ChainReader {
+  public:
+    ChainReader(const Lowering& lowering, const Item& region, const program::ChannelId& channel,
+                const Scope& scope, DescriptorIds& ids,
+                std::map<const Block*, std::int64_t>& ids_by_block)
+        : lowering_(lowering),
+          region_(region),
+          channel_(channel),
+          scope_(scope),
+          ids_(ids),
+          ids_by_block_(ids_by_block) {}
+
+    Chain run(const Block& first) {
+        const Block* block = &behind_empty_blocks(region_, first);
+        while (block != nullptr && !ids_by_block_.contains(block)) {
+            const Operation* bd = transfer_of(*block);
+            if (bd == nullptr) {
+                break;
+            }
+            read(*block, *bd);
+            block = next_;
+            if (block != nullptr && transfer_of(*block) == nullptr) {
+                block = nullptr;  // a block that only ends
+            }
+            if (block != nullptr) {
+                link(*block);
+            }
+        }
+        return std::move(chain_);
+    }
+
+  private:
+    static const Operation* transfer_of(const Block& block) {
+        const auto place =
+            std::find_if(block.operations.begin(), block.operations.end(),
+                         [](const Operation& op) { return op.name == "aie.dma_bd"; });
+        return place == block.operations.end() ? nullptr : &*place;
+    }
+
+    void read(const Block& block, const Operation& bd) {
+        StatedDescriptor stated = read_dma_bd(lowering_, bd, scope_, channel_.tile);
+        program::BufferDescriptor& descriptor = stated.descriptor;
+        if (channel_.direction == program::Direction::S2MM && !descriptor.padding.empty()) {
+            descriptor.padding.clear();
+            chain_.ignored_padding = true;
+        }
+        if (!stated.has_id) {
+            descriptor.id = ids_.next(channel_, bd.where);
+        }
+        chain_.repeat = std::max(chain_.repeat, stated.repeat);
+        chain_.offset_of_host |= stated.offset_of_host;
+        ids_by_block_[&block] = descriptor.id;
+        next_ = nullptr;
+        for (const Operation& operation : block.operations) {
+            step(operation, bd, descriptor);
+        }
+        if (stated.named_descriptor) {
+            if (!descriptor.packet || *stated.named_descriptor < 0 ||
+                *stated.named_descriptor > kMostDescriptorId) {
+                throw ReadError(bd.where, fmt::format("out_of_order_id needs a packet and 0..{}",
+                                                      kMostDescriptorId));
+            }
+            descriptor.packet->descriptor = *stated.named_descriptor;
+        }
+        chain_.descriptors.push_back(descriptor);
+    }
+
+    void step(const Operation& operation, const Operation& bd,
+              program::BufferDescriptor& descriptor) {
+        Cursor cursor(operation);
+        if (operation.name == "aie.use_lock") {
+            const LockUse use = read_lock_use(operation, scope_);
+            auto& slot = use.acquire ? descriptor.acquire : descriptor.release;
+            if (slot) {
+                throw ReadError(operation.where,
+                                fmt::format("a descriptor has one {}; this is its second",
+                                            use.acquire ? "acquire" : "release"));
+            }
+            slot = use.action;
+        } else if (operation.name == "aie.dma_bd_packet") {
+            Cursor inside(cursor.group("("));
+            program::Packet packet;
+            packet.type = inside.integer();
+            inside.expect(",");
+            packet.id = inside.integer();
+            descriptor.packet = packet;
+        } else if (leads_on(operation)) {
+            next_ = &behind_empty_blocks(region_, block_led_to(region_, operation));
+        } else if (operation.name != "aie.end" && operation.name != "arith.constant" &&
+                   &operation != &bd) {
+            throw ReadError(operation.where,
+                            fmt::format("{} is not modelled in a block of a DMA", operation.name));
+        }
+    }
+
+    void link(const Block& next) {
+        const auto known = ids_by_block_.find(&next);
+        if (known != ids_by_block_.end()) {
+            chain_.descriptors.back().next = known->second;
+            return;
+        }
+        // Its id must be known now: stated, or the next one given out.
+        const Operation* bd = transfer_of(next);
+        const auto stated = integer_attribute(*bd, "bd_id");
+        if (stated) {
+            chain_.descriptors.back().next = *stated;
+        } else {
+            const std::int64_t id = ids_.next(channel_, bd->where);
+            ids_.free(channel_.tile, id);
+            chain_.descriptors.back().next = id;
+        }
+    }
+
+    const Lowering& lowering_;
+    const Item& region_;
+    const program::ChannelId& channel_;
+    const Scope& scope_;
+    DescriptorIds& ids_;
+    std::map<const Block*, std::int64_t>& ids_by_block_;
+    const Block* next_ = nullptr;
+    Chain chain_;
+};
+
+}  // namespace
+
+void note_ignored(Lowering& lowering, const Chain& chain) {
+    if (chain.ignored_padding) {
+        lowering.note(
+            "padding of channels that receive is left out: the hardware pads what a "
+            "memory tile sends");
+    }
+    if (chain.offset_of_host) {
+        lowering.note("offsets of transfers that the host's scratchpad adds are taken as 0");
+    }
+}
+
+Chain read_chain(const Lowering& lowering, const Item& region, const Block& first,
+                 const program::ChannelId& channel, const Scope& scope, DescriptorIds& ids,
+                 std::map<const Block*, std::int64_t>& ids_by_block) {
+    return ChainReader(lowering, region, channel, scope, ids, ids_by_block).run(first);
+}
+
+}  // namespace tilesim::workloads::npu::mlir::descriptors

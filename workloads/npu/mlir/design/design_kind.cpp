@@ -1,0 +1,78 @@
+#include "workloads/npu/mlir/design/design_kind.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "workloads/npu/mlir/design/design_file.hpp"
+#include "workloads/npu/program_file/program_file.hpp"
+
+namespace tilesim::workloads::npu::mlir::design {
+
+using arch::base::config::Node;
+using program_file::ProgramWorkload;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+// Between reading the file and knowing the device.
+struct UnboundDesign {
+    DesignFile design;
+    std::vector<std::string> notes;
+};
+
+class DesignKind final : public ProblemKind {
+  public:
+    std::string_view key() const override { return "design"; }
+    bool at_root() const override { return true; }
+
+    Problem read(ProblemSource& source) const override {
+        UnboundDesign unbound;
+        unbound.design =
+            read_design_file(source.node.child(key(), "a lowered AIE-dialect design"), source.file);
+        if (!source.node.describing()) {
+            source.document.finish();
+            if (source.device.empty()) {
+                source.device = device_of_design(unbound.design, unbound.notes);
+            }
+        }
+        return {*this, std::move(unbound)};
+    }
+
+    bool binds() const override { return true; }
+    void bind(Problem& problem, Node& root, const Device& device) const override {
+        UnboundDesign unbound = problem.get<UnboundDesign>();
+        const auto* config = device.find<NpuConfig>();
+        if (config == nullptr) {
+            root.error("device", fmt::format("'{}' has no NPU, which a design needs", device.name));
+            return;
+        }
+        auto [lowered, notes, trace_slots] =
+            lower(unbound.design.source, unbound.design.options, *config);
+        ProgramWorkload workload;
+        workload.program = std::move(lowered);
+        workload.trace_slots = std::move(trace_slots);
+        workload.notes = std::move(unbound.notes);
+        workload.notes.insert(workload.notes.end(), notes.begin(), notes.end());
+        workload.source_text = unbound.design.text;
+        program_file::read_contents(root, workload);
+        problem = {*this, std::move(workload)};
+    }
+
+    Json describe(const Problem& problem) const override {
+        return {{"program", problem.get<ProgramWorkload>().program.name}};
+    }
+    std::string source_text(const Problem& problem) const override {
+        return problem.get<ProgramWorkload>().source_text;
+    }
+};
+
+}  // namespace
+
+const ProblemKind& design_kind() {
+    static const DesignKind kind;
+    return kind;
+}
+
+}  // namespace tilesim::workloads::npu::mlir::design

@@ -1,0 +1,250 @@
+#include "workloads/npu/mlir/design/design.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/check/program_verifier.hpp"
+#include "workloads/npu/mlir/design/design_testing.hpp"
+#include "workloads/npu/mlir/design/device_names.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
+
+namespace tilesim::workloads::npu::mlir::design {
+namespace {
+
+using arch::base::config::ConfigError;
+using testing::HasSubstr;
+
+TEST(Design, LocksAndBuffersGetIdsAndAddresses) {
+    const program::Program program = read(kSmallDesign).program;
+    EXPECT_EQ(program.locks[0].id, 3);
+    EXPECT_EQ(program.locks[0].initial, 2);
+    EXPECT_EQ(program.locks[1].id, 0);  // the lowest free one
+    // The larger buffer takes the first bank (64 KiB), the smaller the next.
+    EXPECT_EQ(program.buffers[1].address, 0);
+    EXPECT_EQ(program.buffers[0].address, 65536);
+    EXPECT_EQ(program.buffers[2].address, 0);  // no core on this tile, no stack
+}
+
+TEST(Design, BothSyntaxesOfADescriptorSayTheSame) {
+    const program::BufferDescriptor old = block(
+        "aie.use_lock(%q, AcquireGreaterEqual, 1)\n"
+        "aie.dma_bd(%b : memref<64xi32>, 8, 24, [<size = 3, stride = 16>, <size = 8, stride = 1>])"
+        "{packet = #aie.packet_info<pkt_type = 2, pkt_id = 7>, bd_id = 5 : i32}\n"
+        "aie.use_lock(%p, Release, 2)");
+    const program::BufferDescriptor present = block(
+        "%one = arith.constant 1 : i32\n%two = arith.constant 2 : i32\n"
+        "aie.use_lock(%q, AcquireGreaterEqual, %one)\naie.dma_bd_packet(2, 7)\n"
+        "aie.dma_bd(%b : memref<64xi32> offset = 8 len = 24 sizes = [3, 8] strides = [16, 1])"
+        "{bd_id = 5 : i32}\naie.use_lock(%p, Release, %two)");
+    for (const program::BufferDescriptor& d : {old, present}) {
+        EXPECT_EQ(d.id, 5);
+        EXPECT_EQ(d.offset, 32);
+        EXPECT_EQ(d.length, 24);
+        ASSERT_EQ(d.dimensions.size(), 2U);
+        EXPECT_EQ(d.dimensions[0].size, 8);  // innermost first
+        EXPECT_EQ(d.dimensions[1].stride, 16);
+        EXPECT_EQ(d.acquire->value, -1);
+        EXPECT_EQ(d.release->value, 2);
+        EXPECT_EQ(d.packet->id, 7);
+        EXPECT_EQ(d.packet->type, 2);
+    }
+}
+
+TEST(Design, NarrowElementsBecomeWords) {
+    const program::BufferDescriptor d = block(
+        "aie.dma_bd(%b8 : memref<64x64xi8>, 4, 1024, [<size = 32, stride = 64>, "
+        "<size = 32, stride = 1>])");
+    EXPECT_EQ(d.offset, 4);
+    EXPECT_EQ(d.length, 256);
+    EXPECT_EQ(d.dimensions[0].size, 8);
+    EXPECT_EQ(d.dimensions[1].stride, 16);
+    EXPECT_THAT(error_of(std::string{kSmallDesign} +
+                         "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n"
+                         "^a: aie.dma_bd(%b8 : memref<64x64xi8>, 0, 6)\n aie.next_bd ^e\n^e: "
+                         "aie.end }"),
+                HasSubstr("6 elements of 8 bits are no whole number"));
+}
+
+TEST(Design, TheStatedLengthCountsPadding) {
+    const program::BufferDescriptor d = block(
+        "aie.dma_bd(%b : memref<64xi32>, 0, 16, [<size = 13, stride = 1>], "
+        "[<const_pad_before = 2, const_pad_after = 1>])");
+    EXPECT_EQ(block("aie.dma_bd(%b : memref<64xi32> offset = 0 len = 16 sizes = [13] strides = [1] "
+                    "pad [<2, 1>] pad_value = 7)")
+                  .padding[0]
+                  .after,
+              1);
+    EXPECT_EQ(d.length, 13);
+    EXPECT_EQ(d.padding[0].before, 2);
+    EXPECT_EQ(d.padding[0].after, 1);
+}
+
+TEST(Design, BlocksAreFollowedNotReadInOrder) {
+    const program::Program program =
+        read(std::string{kSmallDesign} +
+             "aie.memtile_dma(%m) { %0 = aie.dma_start(S2MM, 0, ^late, ^more, repeat_count = 4)\n"
+             "^early: aie.dma_bd(%b : memref<64xi32>, 32, 8)\n aie.next_bd ^e\n"
+             "^more: %1 = aie.dma_start(S2MM, 0, ^early, ^e)\n"
+             "^late: aie.dma_bd(%b : memref<64xi32>, 0, 16)\n aie.next_bd ^early\n"
+             "^e: aie.end }")
+            .program;
+    const program::TileDma& dma = program.dmas.at(0);
+    ASSERT_EQ(dma.starts.size(), 2U);
+    EXPECT_EQ(dma.starts[0].task.repeat, 5);
+    EXPECT_EQ(dma.descriptors[0].length, 16);
+    EXPECT_EQ(dma.descriptors[0].next, dma.descriptors[1].id);
+    EXPECT_EQ(dma.starts[1].task.descriptor, dma.descriptors[1].id);
+    EXPECT_FALSE(dma.descriptors[1].next.has_value());
+}
+
+TEST(Design, EmptyBlocksLeadOn) {
+    const program::Program program =
+        read(std::string{kSmallDesign} +
+             "aie.memtile_dma(%m) { %0 = aie.dma_start(S2MM, 0, ^way, ^e)\n"
+             "^way: aie.next_bd ^a\n^a: aie.dma_bd(%b : memref<64xi32>, 0, 16)\n"
+             "aie.next_bd ^back\n^back: aie.next_bd ^way\n^e: aie.end }")
+            .program;
+    const program::TileDma& dma = program.dmas.at(0);
+    ASSERT_EQ(dma.descriptors.size(), 1U);
+    EXPECT_EQ(dma.descriptors[0].next, dma.descriptors[0].id);
+    EXPECT_EQ(dma.starts.at(0).task.descriptor, dma.descriptors[0].id);
+}
+
+TEST(Design, ChannelsStartedWithoutATransferAreLeftOut) {
+    const Design design = read(std::string{kSmallDesign} +
+                               "aie.memtile_dma(%m) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n"
+                               "^a: aie.next_bd ^a\n^e: aie.end }");
+    EXPECT_TRUE(design.program.dmas.empty() || design.program.dmas[0].starts.empty());
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("started without a transfer")));
+}
+
+// A shim's dimension counts to 1023: a row of 2048 words is two of them, as the compiler makes it.
+TEST(Design, ADimensionOfTooManyStepsIsTwo) {
+    for (const char* transfer :
+         {"aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 2, 2048][0, 0, 4096, 1]) "
+          "{id = 0 : i64, metadata = @in} : memref<8192xi32>",
+          "%t = aiex.dma_configure_task_for @in { aie.dma_bd(%a : memref<8192xi32>, 0, 4096, "
+          "[<size = 2, stride = 4096>, <size = 2048, stride = 1>]) aie.end } "
+          "aiex.dma_start_task(%t)"}) {
+        const program::Program program =
+            read(std::string{kSmallDesign} + "aie.runtime_sequence(%a: memref<8192xi32>) {\n" +
+                 transfer + " }")
+                .program;
+        const auto& bd = std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor;
+        EXPECT_EQ(bd.length, 2 * 2048);
+        ASSERT_EQ(bd.dimensions.size(), 3U);
+        EXPECT_EQ(bd.dimensions[0].size, 512);
+        EXPECT_EQ(bd.dimensions[0].stride, 1);
+        EXPECT_EQ(bd.dimensions[1].size, 4);
+        EXPECT_EQ(bd.dimensions[1].stride, 512);
+        EXPECT_EQ(bd.dimensions[2].size, 2);
+        EXPECT_EQ(bd.dimensions[2].stride, 4096);
+    }
+}
+
+TEST(Design, RepeatCountFollowsTheProducer) {
+    const std::string dma =
+        std::string{kSmallDesign} +
+        "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e, repeat_count = 3)\n"
+        "^a: aie.dma_bd(%b : memref<64xi32>)\n aie.next_bd ^e\n^e: aie.end }";
+    ReadOptions runs;
+    runs.repeat_count = RepeatCount::Runs;
+    EXPECT_EQ(read(dma).program.dmas[0].starts[0].task.repeat, 4);
+    EXPECT_EQ(read(dma, runs).program.dmas[0].starts[0].task.repeat, 3);
+    const Design iree = read(dma + "aie.switchbox(%m) {aie.connect<DMA : 0, NORTH : 0>}");
+    EXPECT_EQ(iree.program.dmas[0].starts[0].task.repeat, 3);
+    EXPECT_THAT(iree.notes, testing::Contains(HasSubstr("iree-amd-aie")));
+}
+
+TEST(Design, SwitchboxesPinRoutesAndArbiters) {
+    const std::string routed =
+        "module { aie.device(npu1) { %m = aie.tile(0, 1) %c = aie.tile(0, 2)\n"
+        "aie.switchbox(%m) { %0 = aie.amsel<2> (0) %1 = aie.masterset(North : 4, %0)\n"
+        "aie.packet_rules(DMA : 0) { aie.rule(28, 4, %0) } }\n"
+        "aie.switchbox(%c) { %0 = aie.amsel<1> (3)\n"
+        "%1 = aie.masterset(DMA : 1, %0) {keep_pkt_header = true}\n"
+        "aie.packet_rules(South : 4) { aie.rule(31, 6, %0) } } } }";
+    const std::string design =
+        std::string{"module { aie.device(npu1) {\n"} + kSmallDesign +
+        "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n"
+        "^a: aie.dma_bd(%b : memref<64xi32>) {packet = #aie.packet_info<pkt_type = 0, pkt_id = "
+        "6>} aie.next_bd ^e\n^e: aie.end } } }\n// -----\n" +
+        routed;
+    const program::Program program =
+        lower(parse_design(design, "d.mlir"), ReadOptions{}, config()).program;
+    ASSERT_EQ(program.routes.size(), 1U);
+    const program::Route& route = program.routes[0];
+    EXPECT_EQ(route.packet_id, 6);
+    EXPECT_TRUE(route.keep_header);
+    EXPECT_EQ(route.destinations[0], (program::ChannelId{{0, 2}, program::Direction::S2MM, 1}));
+    ASSERT_EQ(route.path.size(), 2U);
+    EXPECT_EQ(route.path[0].arbiter, 2);
+    EXPECT_EQ(name_of(route.path[0].out), "north4");
+    EXPECT_EQ(route.path[1].arbiter, 1);
+    EXPECT_EQ(name_of(route.path[1].in), "south4");
+}
+
+TEST(Design, SaysWhereAndWhatItDoesNotRead) {
+    EXPECT_THAT(error_of("aie.objectfifo @f(%a, {%b}, 2 : i32)"),
+                HasSubstr("d.mlir:2:19: %a is not known here; a tile is expected"));
+    EXPECT_THAT(error_of(" aie.novelty(%a)"), HasSubstr("d.mlir:2:2: aie.novelty is not modelled"));
+    EXPECT_THAT(error_of("%t = aie.tile(9, 0)"), HasSubstr("tile 9,0 is outside the array"));
+    EXPECT_THAT(error_of(std::string{kSmallDesign} + "aie.flow(%s, DMA : 0, %nobody, DMA : 0)"),
+                HasSubstr("%nobody is not known here; a tile is expected"));
+    EXPECT_THAT(
+        error_of(std::string{kSmallDesign} + "aie.runtime_sequence(%a: memref<8xi32>) {\n"
+                                             "aiex.npu.dma_wait {symbol = @inn}\naiex.novelty }"),
+        testing::AllOf(HasSubstr("did you mean @in?"),
+                       HasSubstr("aiex.novelty is not modelled in a run-time sequence")));
+}
+
+// Around a device stands what other dialects print.
+TEST(Design, OtherDialectsAroundTheDeviceArePassedOver) {
+    const auto source = parse_design(
+        "module { func.func @f(%a: index) {\n"
+        "%r, %t = stream.resource.alloca uninitialized : !stream.resource<external>{%a} => "
+        "!stream.timepoint\nreturn }\naie.device(npu1) { %s = aie.tile(0, 0) } }",
+        "d.mlir");
+    EXPECT_EQ(lower(source, {}, config()).program.locks.size(), 0U);
+}
+
+TEST(Design, SeveralDevicesNeedAChoice) {
+    const auto source = parse_design(
+        "module { aie.device(npu1) @one { %t = aie.tile(0, 2) %b = aie.buffer(%t) : memref<1xi32> }"
+        " aie.device(npu2) @two { %t = aie.tile(0, 2) %b = aie.buffer(%t) : memref<1xi32> } }",
+        "d.mlir");
+    EXPECT_THROW(target_of(source, {}), ConfigError);
+    ReadOptions options;
+    options.device = "two";
+    EXPECT_EQ(target_of(source, options), "npu2");
+}
+
+TEST(Design, APartOfACutFileKeepsItsLineNumbers) {
+    const std::string text =
+        "module { aie.device(npu1) {} }\n// -----\nmodule { aie.device(npu2) { aie.novelty(%a) } "
+        "}\n";
+    EXPECT_EQ(target_of(parse_design(text, "d.mlir", 1), {}), "npu1");
+    const Source second = parse_design(text, "d.mlir", 2);
+    EXPECT_EQ(target_of(second, {}), "npu2");
+    try {
+        lower(second, {}, config());
+        FAIL();
+    } catch (const ConfigError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("d.mlir:3:29: aie.novelty"));
+    }
+    EXPECT_THROW(parse_design(text, "d.mlir", 3), ConfigError);
+}
+
+TEST(DeviceNames, PartitionsMeanTheirArray) {
+    EXPECT_EQ(device_of("npu1_4col"), "xdna");
+    EXPECT_EQ(device_of("npu"), "xdna");
+    EXPECT_EQ(device_of("ipu"), "xdna");  // its name before 2024
+    EXPECT_EQ(device_of("npu2_1col"), "xdna2");
+    EXPECT_EQ(device_of("xcvc1902"), "vck190");
+    EXPECT_EQ(device_of("NPUDEVICE"), "");
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::npu::mlir::design

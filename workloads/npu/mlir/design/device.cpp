@@ -1,0 +1,106 @@
+#include "workloads/npu/mlir/design/device.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+
+#include "workloads/npu/mlir/core/bodyless_core.hpp"
+#include "workloads/npu/mlir/core/core.hpp"
+#include "workloads/npu/mlir/core/kernel_locks.hpp"
+#include "workloads/npu/mlir/descriptors/dma.hpp"
+#include "workloads/npu/mlir/design/array_stand_in.hpp"
+#include "workloads/npu/mlir/design/storage.hpp"
+#include "workloads/npu/mlir/object_fifo/object_fifos.hpp"
+#include "workloads/npu/mlir/registers/register_configuration.hpp"
+#include "workloads/npu/mlir/routes/cascade.hpp"
+#include "workloads/npu/mlir/routes/routes.hpp"
+
+namespace tilesim::workloads::npu::mlir::design {
+
+using core::add_bodyless_cores;
+using core::lower_cores;
+using core::settle_kernel_locks;
+using descriptors::lower_dmas;
+using object_fifo::connect_object_fifos;
+using registers::lower_configuration;
+using routes::lower_cascades;
+using routes::lower_routes;
+
+namespace {
+
+// Operations of the device that no part of the lowering reads.
+void check_operations(Lowering& lowering) {
+    static const std::set<std::string> kKnown{"aie.tile",
+                                              "aie.buffer",
+                                              "aie.lock",
+                                              "aie.external_buffer",
+                                              "aie.mem",
+                                              "aie.memtile_dma",
+                                              "aie.shim_dma",
+                                              "aie.core",
+                                              "aie.flow",
+                                              "aie.packet_flow",
+                                              "aie.switchbox",
+                                              "aie.shim_mux",
+                                              "aie.wire",
+                                              "aie.plio",  // a port of the programmable logic
+                                              "aie.end",
+                                              "func.func",
+                                              "memref.global",
+                                              "arith.constant",
+                                              "aie.shim_dma_allocation",
+                                              "aiex.multicast",
+                                              "aiex.broadcast_packet",
+                                              "aie.bd_chain",
+                                              "aie.logical_tile",
+                                              "tilesim.configuration",
+                                              "aie.objectfifo",
+                                              "aie.objectfifo.link",
+                                              "aie.objectfifo.allocate",
+                                              "aie.objectfifo.register_external_buffers",
+                                              "aie.objectfifo_rearm_binding",
+                                              "aie.objectfifo.pool",
+                                              "aie.objectfifo.core_endpoint",
+                                              "aie.objectfifo.dma_endpoint",
+                                              "aie.objectfifo.dangling_endpoint",
+                                              "aie.objectfifo.flow",
+                                              "aie.cascade_flow",
+                                              "aie.configure_cascade"};
+    for (const Operation& operation : lowering.body()) {
+        const std::string& name = operation.name;
+        if (name == "tilesim.note") {
+            Cursor cursor(operation);
+            lowering.note(cursor.word());
+        } else if (name.starts_with("aie.trace")) {
+            lowering.note("trace set-up is left out");
+        } else if (!kKnown.contains(name) && !name.ends_with(".runtime_sequence")) {
+            lowering.errors.emplace_back(operation.where, fmt::format("{} is not modelled", name));
+        }
+    }
+}
+
+}  // namespace
+
+void lower_device(Lowering& lowering, const Operation& routed, const std::function<void()>& run) {
+    check_operations(lowering);
+    if (lowering.errors.empty()) {
+        lower_storage(lowering);
+    }
+    if (lowering.errors.empty()) {
+        lower_dmas(lowering);
+        lower_configuration(lowering);
+        connect_object_fifos(lowering);
+        lower_cores(lowering);
+        lower_cascades(lowering);
+        run();
+        lower_routes(lowering, routed);
+    }
+    if (lowering.errors.empty()) {
+        settle_kernel_locks(lowering);
+        stand_in_for_array(lowering);
+        add_bodyless_cores(lowering);
+    }
+}
+
+}  // namespace tilesim::workloads::npu::mlir::design

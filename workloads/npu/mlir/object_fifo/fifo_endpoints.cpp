@@ -1,0 +1,382 @@
+#include "workloads/npu/mlir/object_fifo/fifo_endpoints.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "workloads/npu/mlir/syntax/attributes.hpp"
+
+namespace tilesim::workloads::npu::mlir::object_fifo {
+
+namespace {
+
+// [@a, @b]
+std::vector<std::string> symbols_of(const Operation& operation, std::string_view key) {
+    std::vector<std::string> symbols;
+    const auto value = operation.attribute(key);
+    for (const Item& item : value.value_or(std::vector<Item>{})) {
+        for (const Item& inner : item.items) {
+            if (inner.is(TokenKind::Symbol)) {
+                symbols.push_back(inner.token.text);
+            }
+        }
+    }
+    return symbols;
+}
+
+// The memref behind the last ':'.
+MemrefType element_of(const Operation& operation) {
+    Cursor cursor(operation);
+    while (!cursor.done() && !cursor.peek()->is_word("memref")) {
+        cursor.take();
+    }
+    return read_memref(cursor);
+}
+
+// #aie<bd_dim_layout_array_array[[<size = 4, stride = 1>], []]>: the inner lists.
+std::vector<std::vector<Item>> layouts_of(const Operation& operation) {
+    std::vector<std::vector<Item>> layouts;
+    const auto value = operation.attribute("dimensions");
+    const auto visit = [&layouts](const std::vector<Item>& items, const auto& self) -> void {
+        for (const Item& item : items) {
+            if (!item.opens("[")) {
+                self(item.items, self);
+                continue;
+            }
+            for (const Item& inner : item.items) {
+                if (inner.opens("[")) {
+                    layouts.push_back(inner.items.empty() ? std::vector<Item>{}
+                                                          : std::vector<Item>{inner});
+                }
+            }
+        }
+    };
+    visit(value.value_or(std::vector<Item>{}), visit);
+    return layouts;
+}
+
+std::int64_t initial_values(const Operation& operation) {
+    std::int64_t values = 0;
+    const auto stated = operation.attribute("initValues");
+    for (const Item& item : stated.value_or(std::vector<Item>{})) {
+        values += std::count_if(item.items.begin(), item.items.end(),
+                                [](const Item& inner) { return inner.is_word("dense"); });
+    }
+    return values;
+}
+
+}  // namespace
+
+void FifoEndpoints::run() {
+    const auto each = [this](std::string_view name, void (FifoEndpoints::*read)(const Operation&)) {
+        for (const Operation& operation : lowering_.body()) {
+            if (operation.name == name) {
+                lowering_.attempt([&] { (this->*read)(operation); });
+            }
+        }
+    };
+    each("aie.objectfifo.pool", &FifoEndpoints::read_pool);
+    each("aie.objectfifo.core_endpoint", &FifoEndpoints::read_core);
+    each("aie.objectfifo.dma_endpoint", &FifoEndpoints::read_dma);
+    each("aie.objectfifo.dangling_endpoint", &FifoEndpoints::read_dangling);
+    each("aie.objectfifo.flow", &FifoEndpoints::read_flow);
+    for (const auto& [name, endpoint] : endpoints_) {
+        lowering_.attempt([&, &symbol = name, &alone = endpoint] { add_alone(symbol, alone); });
+    }
+}
+
+void FifoEndpoints::read_pool(const Operation& operation) {
+    Cursor cursor(operation);
+    const std::string symbol = cursor.symbol();
+    Cursor inside(cursor.group("("));
+    const program::TileCoordinate tile = lowering_.tile(inside);
+    const MemrefType element = element_of(operation);
+    const std::string stated = text_attribute(operation, "fifoName");
+    const std::string name = stated.empty() ? symbol : stated;
+    const std::vector<std::string> buffers = symbols_of(operation, "buffers");
+    const std::int64_t depth = integer_attribute(operation, "depth").value_or(1);
+    if (depth < 1 || depth > kMostDepth ||
+        (!buffers.empty() && static_cast<std::int64_t>(buffers.size()) != depth)) {
+        throw ReadError(operation.where,
+                        fmt::format("@{}: a pool has depth 1..{} and as many buffers, not depth {} "
+                                    "and {} buffers",
+                                    symbol, kMostDepth, depth, buffers.size()));
+    }
+    std::size_t number = lowering_.fifo_pools.size();
+    if (buffers.empty()) {
+        number = new_pools_.add_pool(tile, element, name, depth);
+    } else {
+        FifoPool pool;
+        pool.tile = tile;
+        pool.element = element;
+        for (const std::string& buffer : buffers) {
+            pool.buffers.push_back(buffer_named(buffer, tile, operation.where));
+        }
+        lowering_.fifo_pools.push_back(std::move(pool));
+    }
+    FifoPool& pool = lowering_.fifo_pools[number];
+    pool.repeat = integer_attribute(operation, "repeatCount").value_or(1);
+    read_segments(operation, pool);
+    add_pool_locks(operation, number, name);
+    pools_[symbol] = number;
+}
+
+void FifoEndpoints::read_segments(const Operation& operation, FifoPool& pool) const {
+    const auto stated = operation.attribute("segments");
+    if (!stated) {
+        pool.segments.push_back({0, pool.element.elements});
+        return;
+    }
+    Cursor cursor(*stated, operation.where);
+    Cursor list(cursor.group("["));
+    while (!list.done()) {
+        while (!list.done() && !list.peek()->opens("<")) {
+            list.take();
+        }
+        Cursor entry(list.group("<"));
+        FifoSegment segment;
+        LockPair locks;
+        int locked = 0;
+        while (!entry.done()) {
+            const Location where = entry.where();
+            const std::string key = entry.word();
+            entry.expect("=");
+            if (key == "offset" || key == "size") {
+                (key == "offset" ? segment.offset : segment.length) = entry.integer();
+            } else if (key == "produceLock" || key == "consumeLock") {
+                (key == "produceLock" ? locks.producer : locks.consumer) =
+                    lock_named(entry.symbol(), where);
+                ++locked;
+            } else {
+                throw ReadError(where, fmt::format("'{}' of a segment is not modelled; known are "
+                                                   "offset, size, produceLock, consumeLock",
+                                                   key));
+            }
+            entry.skip(",");
+        }
+        list.skip(",");
+        const std::int64_t first =
+            pool.segments.empty() ? 0 : pool.segments.back().offset + pool.segments.back().length;
+        if (segment.length < 1 || segment.offset < first ||
+            segment.offset + segment.length > pool.element.elements) {
+            throw ReadError(operation.where,
+                            "the segments of a pool lie in its element, one behind the other");
+        }
+        pool.segments.push_back(segment);
+        if (locked == 2) {
+            pool.locks.push_back(locks);
+        }
+    }
+}
+
+void FifoEndpoints::add_pool_locks(const Operation& operation, std::size_t number,
+                                   const std::string& name) {
+    FifoPool& pool = lowering_.fifo_pools[number];
+    for (const std::string& lock : symbols_of(operation, "locks")) {
+        const std::int64_t index = lock_named(lock, operation.where);
+        pool.locks.push_back({index, index});  // binary, one a buffer
+    }
+    const bool binary = lowering_.config.lock_kind == LockKind::Binary;
+    const std::size_t wanted = binary ? pool.buffers.size() : pool.segments.size();
+    const bool shim = lowering_.config.kind_of(pool.tile) == program::TileKind::Shim;
+    if (pool.locks.empty() && !is_true(operation, "disableSynchronization") && !shim) {
+        const std::int64_t values = initial_values(operation);
+        for (std::size_t i = 0; i < (binary ? 1 : pool.segments.size()); ++i) {
+            new_pools_.add_locks(number, name, values);
+        }
+    } else if (!pool.locks.empty() && pool.locks.size() != wanted) {
+        throw ReadError(operation.where, fmt::format("this pool needs {} locks, and {} are stated",
+                                                     wanted, pool.locks.size()));
+    }
+}
+
+FifoEndpoints::Endpoint FifoEndpoints::endpoint_of(const Operation& operation,
+                                                   Cursor& cursor) const {
+    Endpoint endpoint;
+    endpoint.operation = &operation;
+    endpoint.fifo = text_attribute(operation, "fifoName");
+    Cursor inside(cursor.group("("));
+    endpoint.end.tile = lowering_.tile(inside);
+    const Location where = cursor.where();
+    const std::string role = cursor.word();
+    endpoint.fills = role == "fills";
+    const std::string symbol = cursor.symbol();
+    const auto pool = pools_.find(symbol);
+    if ((!endpoint.fills && role != "drains") || pool == pools_.end()) {
+        throw ReadError(where, pool == pools_.end()
+                                   ? fmt::format("no pool is named @{}", symbol)
+                                   : fmt::format("expected fills or drains, found '{}'", role));
+    }
+    endpoint.end.pool = pool->second;
+    const std::size_t segments = lowering_.fifo_pools[pool->second].segments.size();
+    for (const std::int64_t segment : integers_attribute(operation, "segments")) {
+        const auto& chosen = endpoint.end.segments;
+        if (segment < 0 || segment >= static_cast<std::int64_t>(segments) ||
+            (!chosen.empty() && static_cast<std::size_t>(segment) <= chosen.back())) {
+            throw ReadError(operation.where,
+                            fmt::format("the segments of @{} are 0..{}, named in their order",
+                                        symbol, segments - 1));
+        }
+        endpoint.end.segments.push_back(static_cast<std::size_t>(segment));
+    }
+    if (endpoint.end.segments.empty()) {
+        endpoint.end.segments.push_back(0);
+    }
+    return endpoint;
+}
+
+void FifoEndpoints::read_core(const Operation& operation) {
+    Cursor cursor(operation);
+    ObjectFifo fifo;
+    fifo.name = cursor.symbol();
+    fifo.operation = &operation;
+    fifo.stated = true;
+    const Endpoint endpoint = endpoint_of(operation, cursor);
+    const std::vector<std::size_t>& segments = endpoint.end.segments;
+    if (segments.back() - segments.front() + 1 != segments.size()) {
+        throw ReadError(operation.where, "a core's segments lie one behind the other");
+    }
+    if (endpoint.fills) {
+        fifo.producer = endpoint.end;
+    } else {
+        fifo.consumers.push_back(endpoint.end);
+    }
+    lowering_.fifos.push_back(std::move(fifo));
+}
+
+void FifoEndpoints::read_dma(const Operation& operation) {
+    Cursor cursor(operation);
+    const std::string symbol = cursor.symbol();
+    Endpoint endpoint = endpoint_of(operation, cursor);
+    FifoEnd& end = endpoint.end;
+    if (operation.attribute("padDimensions")) {
+        throw ReadError(operation.where, "padDimensions of an endpoint are not modelled");
+    }
+    end.pinned = integer_attribute(operation, "channelIndex");
+    end.passes = integer_attribute(operation, "iterCount");
+    end.segment_dimensions = layouts_of(operation);
+    if (!end.segment_dimensions.empty() && end.segment_dimensions.size() != end.segments.size()) {
+        throw ReadError(operation.where, "dimensions have one entry for each segment");
+    }
+    endpoints_[symbol] = std::move(endpoint);
+}
+
+void FifoEndpoints::read_dangling(const Operation& operation) {
+    Cursor cursor(operation);
+    const std::string symbol = cursor.symbol();
+    Endpoint endpoint;
+    endpoint.operation = &operation;
+    endpoint.fifo = text_attribute(operation, "fifoName");
+    Cursor inside(cursor.group("("));
+    endpoint.end.tile = lowering_.tile(inside);
+    bool core = false;
+    while (!cursor.done() && cursor.peek()->is(TokenKind::Word)) {
+        const std::string word = cursor.word();
+        core = core || word == "Core";
+        if (word == "PLIO") {
+            throw ReadError(operation.where,
+                            "an endpoint at a port of the programmable logic is not modelled");
+        }
+    }
+    const auto channel = integer_attribute(operation, "channelIndex");
+    if (core) {
+        endpoint.end.stream_port = channel.value_or(0);
+    } else {
+        endpoint.end.pinned = channel;
+    }
+    endpoints_[symbol] = std::move(endpoint);
+}
+
+void FifoEndpoints::read_flow(const Operation& operation) {
+    Cursor cursor(operation);
+    cursor.skip_word("from");
+    ObjectFifo fifo;
+    fifo.operation = &operation;
+    fifo.stated = true;
+    fifo.dma = true;
+    Endpoint& source = endpoint(cursor);
+    fifo.producer = source.end;
+    fifo.name = source.fifo.empty() ? symbol_of(*source.operation) : source.fifo;
+    cursor.skip_word("to");
+    Cursor list(cursor.group("["));
+    while (!list.done()) {
+        const Endpoint& to = endpoint(list);
+        fifo.consumers.push_back(to.end);
+        if (source.fifo.empty() && !to.fifo.empty()) {
+            fifo.name = to.fifo;
+        }
+        list.skip(",");
+    }
+    if (is_true(operation, "packet") || operation.attribute("packet_id")) {
+        lowering_.note(
+            "object FIFOs that go as packets are taken as circuits of their own: headers and "
+            "arbiters are left out");
+    }
+    lowering_.fifos.push_back(std::move(fifo));
+}
+
+void FifoEndpoints::add_alone(const std::string& name, const Endpoint& endpoint) {
+    if (endpoint.in_flow || !endpoint.end.pool) {
+        return;
+    }
+    if (!endpoint.end.pinned) {
+        throw ReadError(endpoint.operation->where,
+                        fmt::format("@{} is in no flow and names no channel", name));
+    }
+    ObjectFifo fifo;
+    fifo.name = name;
+    fifo.operation = endpoint.operation;
+    fifo.stated = true;
+    fifo.dma = true;
+    fifo.one_end = true;
+    if (endpoint.fills) {
+        fifo.consumers.push_back(endpoint.end);
+    } else {
+        fifo.producer = endpoint.end;
+    }
+    lowering_.fifos.push_back(std::move(fifo));
+}
+
+FifoEndpoints::Endpoint& FifoEndpoints::endpoint(Cursor& cursor) {
+    const Location where = cursor.where();
+    const std::string symbol = cursor.symbol();
+    const auto place = endpoints_.find(symbol);
+    if (place == endpoints_.end()) {
+        throw ReadError(where, fmt::format("no endpoint is named @{}", symbol));
+    }
+    if (std::exchange(place->second.in_flow, true)) {
+        throw ReadError(where, fmt::format("@{} is in two flows", symbol));
+    }
+    return place->second;
+}
+
+std::int64_t FifoEndpoints::buffer_named(const std::string& symbol, program::TileCoordinate tile,
+                                         Location where) const {
+    const auto find = [&symbol](const auto& list) -> std::optional<std::int64_t> {
+        const auto place = std::find_if(list.begin(), list.end(), [&symbol](const auto& each) {
+            return each.name == plain_name(symbol);
+        });
+        return place == list.end() ? std::nullopt : std::optional{place - list.begin()};
+    };
+    const bool shim = lowering_.config.kind_of(tile) == program::TileKind::Shim;
+    const auto found =
+        shim ? find(lowering_.program.external_buffers) : find(lowering_.program.buffers);
+    if (!found) {
+        throw ReadError(where, fmt::format("no buffer is named @{}", symbol));
+    }
+    return *found;
+}
+
+std::int64_t FifoEndpoints::lock_named(const std::string& symbol, Location where) const {
+    const auto& locks = lowering_.program.locks;
+    const auto place = std::find_if(
+        locks.begin(), locks.end(),
+        [&symbol](const program::Lock& each) { return each.name == plain_name(symbol); });
+    if (place == locks.end()) {
+        throw ReadError(where, fmt::format("no lock is named @{}", symbol));
+    }
+    return place - locks.begin();
+}
+
+}  // namespace tilesim::workloads::npu::mlir::object_fifo

@@ -1,0 +1,248 @@
+#include "workloads/npu/mlir/object_fifo/object_fifo_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workloads/npu/mlir/syntax/attributes.hpp"
+
+namespace tilesim::workloads::npu::mlir::object_fifo {
+
+namespace {
+
+constexpr std::int64_t kMostRepeats = 65536;
+
+}  // namespace
+
+ObjectFifo ObjectFifoReader::read(const Operation& operation) const {
+    ObjectFifo fifo;
+    fifo.operation = &operation;
+    Cursor cursor(operation);
+    fifo.name = cursor.symbol();
+    Cursor inside(cursor.group("("));
+    fifo.producer = end(inside);
+    inside.expect(",");
+    Cursor consumers(inside.group("{"));
+    while (!consumers.done()) {
+        fifo.consumers.push_back(end(consumers));
+        consumers.skip(",");
+    }
+    inside.expect(",");
+    depths(inside, fifo);
+    attributes(operation, fifo);
+    types(cursor, fifo);
+    stream_ends(operation, fifo);
+    if (fifo.consumers.empty()) {
+        throw ReadError(operation.where, "an object FIFO needs a consumer");
+    }
+    return fifo;
+}
+
+FifoEnd ObjectFifoReader::end(Cursor& cursor) const {
+    FifoEnd end;
+    end.tile = lowering_.tile(cursor);
+    if (cursor.skip_word("dimensionsToStream") || cursor.skip_word("dimensionsFromStream") ||
+        cursor.skip_word("toStream") || cursor.skip_word("fromStream")) {
+        end.dimensions = &cursor.group("[");
+    }
+    return end;
+}
+
+void ObjectFifoReader::depths(Cursor& inside, ObjectFifo& fifo) {
+    const Location where = inside.where();
+    std::vector<std::int64_t> depths;
+    if (!inside.done() && inside.peek()->opens("[")) {
+        Cursor list(inside.take());
+        while (!list.done()) {
+            depths.push_back(list.integer());
+            while (!list.done() && !list.skip(",")) {
+                list.take();
+            }
+        }
+        if (depths.size() != fifo.consumers.size() + 1) {
+            throw ReadError(where,
+                            "a list of depths has one for the producer and one for each "
+                            "consumer");
+        }
+        fifo.producer.depth = depths[0];
+        for (std::size_t i = 0; i < fifo.consumers.size(); ++i) {
+            fifo.consumers[i].depth = depths[i + 1];
+        }
+    } else {
+        depths.push_back(inside.integer());
+    }
+    for (const std::int64_t depth : depths) {
+        if (depth < 1 || depth > kMostDepth) {
+            throw ReadError(where, fmt::format("a depth must be 1..{}, got {}", kMostDepth, depth));
+        }
+    }
+    fifo.single_depth = depths[0];
+}
+
+void ObjectFifoReader::attributes(const Operation& operation, ObjectFifo& fifo) const {
+    fifo.dma = is_true(operation, "via_DMA");
+    transport(operation, fifo);
+    fifo.synchronized = !is_true(operation, "disable_synchronization");
+    fifo.repeat = integer_attribute(operation, "repeat_count").value_or(1);
+    fifo.iterations = integer_attribute(operation, "iter_count");
+    fifo.pads = operation.attribute("padDimensions").has_value();
+    fifo.producer.pinned = integer_attribute(operation, "prod_dma_channel");
+    if (const auto pinned = operation.attribute("cons_dma_channels")) {
+        Cursor list(*pinned, operation.where);
+        while (!list.done() && !list.peek()->opens("<") && !list.peek()->opens("[")) {
+            list.take();
+        }
+        Cursor numbers(list.take());
+        for (std::size_t i = 0; !numbers.done();) {
+            if (!numbers.peek()->is(TokenKind::Number)) {
+                numbers.take();
+            } else if (i < fifo.consumers.size()) {
+                fifo.consumers[i++].pinned = numbers.integer();
+            } else {
+                numbers.fail("a channel for each consumer");
+            }
+        }
+    }
+    if (is_true(operation, "plio")) {
+        throw ReadError(operation.where,
+                        "an object FIFO with plio (a port of the programmable logic) is not "
+                        "modelled");
+    }
+    if (fifo.repeat < 1 || fifo.repeat > kMostRepeats || fifo.iterations.value_or(1) < 1 ||
+        fifo.iterations.value_or(1) > 256) {
+        throw ReadError(operation.where,
+                        fmt::format("repeat_count must be 1..{}, iter_count 1..256", kMostRepeats));
+    }
+}
+
+void ObjectFifoReader::stream_ends(const Operation& operation, ObjectFifo& fifo) const {
+    constexpr std::int64_t kProducer = 0, kConsumers = 1, kBoth = 2;
+    if (const auto stream = integer_attribute(operation, "aie_stream")) {
+        const std::int64_t port = integer_attribute(operation, "aie_stream_port").value_or(0);
+        if (*stream < kProducer || *stream > kBoth) {
+            throw ReadError(operation.where,
+                            "aie_stream must be 0 (the producer's end), 1 (the consumers') or "
+                            "2 (both)");
+        }
+        if (*stream != kConsumers) {
+            fifo.producer.stream_port = port;
+        }
+        for (FifoEnd& end : fifo.consumers) {
+            end.stream_port = *stream != kProducer ? std::optional{port} : std::nullopt;
+        }
+    }
+    if (const auto port = operation.attribute("prod_port")) {
+        Cursor cursor(*port, operation.where);
+        end_port(cursor, fifo.producer);
+    }
+    if (const auto ports = operation.attribute("cons_ports")) {
+        Cursor cursor(*ports, operation.where);
+        Cursor list(cursor.group("["));
+        for (FifoEnd& end : fifo.consumers) {
+            end_port(list, end);
+            list.skip(",");
+        }
+    }
+    check_stream_end(operation, fifo.producer, lowering_.config.core.stream_outputs);
+    for (const FifoEnd& end : fifo.consumers) {
+        check_stream_end(operation, end, lowering_.config.core.stream_inputs);
+    }
+    if (fifo.producer.stream_port &&
+        (fifo.repeat > 1 || fifo.iterations || fifo.initial_values > 0 || fifo.pads)) {
+        throw ReadError(operation.where,
+                        "a producer's own stream repeats, pads and begins with nothing: it has "
+                        "no elements");
+    }
+}
+
+void ObjectFifoReader::end_port(Cursor& cursor, FifoEnd& end) {
+    const Location where = cursor.where();
+    if (!cursor.skip_word("#aie.end_port")) {
+        cursor.fail("#aie.end_port<...>");
+    }
+    Cursor inside(cursor.group("<"));
+    const std::string kind = inside.word();
+    const auto number = inside.skip(":") ? std::optional{inside.integer()} : std::nullopt;
+    if (kind != "DMA" && (kind != "Core" || !number)) {
+        throw ReadError(where,
+                        "an end of an object FIFO is a DMA channel or a core's stream port: "
+                        "<DMA>, <DMA : 1>, <Core : 0>");
+    }
+    (kind == "DMA" ? end.pinned : end.stream_port) = number;
+}
+
+void ObjectFifoReader::check_stream_end(const Operation& operation, const FifoEnd& end,
+                                        std::int64_t ports) const {
+    if (!end.stream_port) {
+        return;
+    }
+    if (lowering_.config.kind_of(end.tile) != program::TileKind::Core) {
+        throw ReadError(operation.where, fmt::format("tile {},{} has no core, whose own stream "
+                                                     "this end could be",
+                                                     end.tile.column, end.tile.row));
+    }
+    if (*end.stream_port < 0 || *end.stream_port >= ports) {
+        throw ReadError(operation.where,
+                        fmt::format("stream port {}: cores have {} such port{}", *end.stream_port,
+                                    ports, ports == 1 ? "" : "s"));
+    }
+    if (end.pinned) {
+        throw ReadError(operation.where,
+                        "the end at a core's own stream is pinned to a DMA channel: it uses "
+                        "none");
+    }
+    if (end.dimensions != nullptr) {
+        throw ReadError(operation.where,
+                        "the end at a core's own stream has no dimensions: it has no elements");
+    }
+}
+
+void ObjectFifoReader::transport(const Operation& operation, ObjectFifo& fifo) const {
+    bool packets = is_true(operation, "packet") || operation.attribute("packet_id");
+    if (const auto stated = operation.attribute("transport")) {
+        Cursor cursor(*stated, operation.where);
+        if (!cursor.skip_word("#aie.transport")) {
+            cursor.fail("#aie.transport<...>");
+        }
+        Cursor inside(cursor.group("<"));
+        fifo.dma = fifo.dma || inside.word() == "dma";
+        packets = packets || inside.skip(",");
+    }
+    if (packets) {
+        lowering_.note(
+            "object FIFOs that go as packets are taken as circuits of their own: headers and "
+            "arbiters are left out");
+    }
+}
+
+void ObjectFifoReader::types(Cursor& cursor, ObjectFifo& fifo) {
+    int known = 0;
+    while (!cursor.done()) {
+        if (cursor.skip_word("!aie.objectfifo") || cursor.skip_word("!AIE.objectFifo")) {
+            Cursor inside(cursor.group("<"));
+            (known++ == 0 ? fifo.element : fifo.consumer_element) = read_memref(inside);
+        } else if (cursor.skip("=") && !cursor.done() && cursor.peek()->opens("[")) {
+            fifo.initial_values = values_in(cursor.take());
+        } else if (!cursor.done()) {
+            cursor.take();
+        }
+    }
+    if (known == 0) {
+        cursor.fail("the type of its elements: !aie.objectfifo<memref<...>>");
+    }
+    if (known == 1) {
+        fifo.consumer_element = fifo.element;
+    }
+}
+
+std::int64_t ObjectFifoReader::values_in(const Item& list) {
+    std::int64_t values = 0;
+    for (const Item& item : list.items) {
+        values += item.is_word("dense") || item.opens("[") ? 1 : 0;
+    }
+    return values;
+}
+
+}  // namespace tilesim::workloads::npu::mlir::object_fifo

@@ -1,0 +1,41 @@
+// What one aie.objectfifo states: its ends, depths, transport and types.
+//
+// Errors:  ReadError where it is malformed or what it states is not modelled.
+#pragma once
+
+#include <cstdint>
+
+#include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/object_fifo.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
+
+namespace tilesim::workloads::npu::mlir::object_fifo {
+
+class ObjectFifoReader {
+  public:
+    explicit ObjectFifoReader(Lowering& lowering) : lowering_(lowering) {}
+
+    // @name(%producer dimensionsToStream [..], {%consumer dimensionsFromStream [..], ..}, depth)
+    ObjectFifo read(const Operation& operation) const;
+
+  private:
+    FifoEnd end(Cursor& cursor) const;
+    // 2 : i32, or one for the producer and each consumer: [2, 2, 3]
+    static void depths(Cursor& inside, ObjectFifo& fifo);
+    void attributes(const Operation& operation, ObjectFifo& fifo) const;
+    // Ends that are a core's own stream port and have no elements: aie_stream says which, or each
+    // its prod_port, cons_ports = [..].
+    void stream_ends(const Operation& operation, ObjectFifo& fifo) const;
+    // #aie.end_port<Core : 0>, <DMA : 1>, <DMA>
+    static void end_port(Cursor& cursor, FifoEnd& end);
+    void check_stream_end(const Operation& operation, const FifoEnd& end, std::int64_t ports) const;
+    // #aie.transport<dma, packet = ..>; before 2026 via_DMA, packet and packet_id.
+    void transport(const Operation& operation, ObjectFifo& fifo) const;
+    // : !aie.objectfifo<memref<..>> -> !aie.objectfifo<memref<..>> = [dense<..>, ..]
+    static void types(Cursor& cursor, ObjectFifo& fifo);
+    static std::int64_t values_in(const Item& list);
+
+    Lowering& lowering_;
+};
+
+}  // namespace tilesim::workloads::npu::mlir::object_fifo

@@ -1,0 +1,363 @@
+// The DMA side of object FIFOs: channels, rings of descriptors, streams, allocations.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/npu/stream/stream_switch.hpp"
+#include "workloads/npu/mlir/descriptors/descriptor.hpp"
+#include "workloads/npu/mlir/descriptors/descriptor_layout.hpp"
+#include "workloads/npu/mlir/descriptors/transfer.hpp"
+#include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/object_fifo/object_fifos.hpp"
+#include "workloads/npu/mlir/routes/flows.hpp"
+#include "workloads/npu/mlir/syntax/attributes.hpp"
+
+namespace tilesim::workloads::npu::mlir::object_fifo {
+
+using descriptors::DescriptorIds;
+using descriptors::read_layout;
+using descriptors::read_padding;
+using descriptors::set_transfer;
+using descriptors::Transfer;
+using routes::channel_at;
+using routes::read_port;
+
+namespace {
+
+// One descriptor of a ring: a piece of an element.
+struct Piece {
+    std::size_t element = 0;
+    std::int64_t offset = 0;  // elements of the memref
+    std::int64_t length = 0;
+    std::size_t locks = 0;                          // pair of the pool
+    const std::vector<Item>* dimensions = nullptr;  // of a segment, where stated
+};
+
+class FifoStreams {
+  public:
+    explicit FifoStreams(Lowering& lowering) : lowering_(lowering), ids_(lowering) {
+        for (const program::TileDma& dma : lowering.program.dmas) {
+            for (const program::BufferDescriptor& descriptor : dma.descriptors) {
+                ids_.take(dma.tile, descriptor.id);
+            }
+            for (const program::TileDma::Start& start : dma.starts) {
+                taken_.insert({dma.tile, start.direction, start.channel});
+            }
+        }
+        for (const auto& [name, channel] : lowering.allocations) {
+            taken_.insert(channel);
+        }
+        take_stated_flows();
+    }
+
+    void run() {
+        for (ObjectFifo& fifo : lowering_.fifos) {
+            lowering_.attempt([&] { pin(fifo); });
+        }
+        for (ObjectFifo& fifo : lowering_.fifos) {
+            lowering_.attempt([&] { reach_neighbours(fifo); });
+        }
+        for (ObjectFifo& fifo : lowering_.fifos) {
+            lowering_.attempt([&] { channels(fifo); });
+        }
+        if (!lowering_.errors.empty()) {
+            return;
+        }
+        for (ObjectFifo& fifo : lowering_.fifos) {
+            lowering_.attempt([&] { transfers(fifo); });
+        }
+    }
+
+  private:
+    // Channels that flows beside the FIFOs name.
+    void take_stated_flows() {
+        for (const Operation& operation : lowering_.body()) {
+            if (operation.name != "aie.flow" && operation.name != "aie.packet_flow") {
+                continue;
+            }
+            lowering_.attempt([&] {
+                if (operation.name == "aie.flow") {
+                    Cursor cursor(operation);
+                    Cursor inside(cursor.group("("));
+                    take(inside, program::Direction::MM2S);
+                    inside.expect(",");
+                    take(inside, program::Direction::S2MM);
+                    return;
+                }
+                walk(region_of(operation), [&](const Operation& each) {
+                    if (each.name == "aie.packet_source" || each.name == "aie.packet_dest") {
+                        Cursor words(each);
+                        Cursor port(words.group("<"));
+                        take(port, each.name == "aie.packet_source" ? program::Direction::MM2S
+                                                                    : program::Direction::S2MM);
+                    }
+                });
+            });
+        }
+    }
+    void take(Cursor& cursor, program::Direction direction) {
+        const program::TileCoordinate tile = lowering_.tile(cursor);
+        cursor.expect(",");
+        const auto id = channel_at(lowering_.config, {tile, read_port(cursor)}, direction);
+        if (id) {
+            taken_.insert(*id);
+        }
+    }
+
+    void pin(ObjectFifo& fifo) {
+        const auto fix = [&](FifoEnd& end, program::Direction direction) {
+            if (!fifo.dma || !end.pinned || end.stream_port) {
+                return;
+            }
+            const program::ChannelId id{end.tile, direction, *end.pinned};
+            if (fifo.one_end) {
+                end.channel = id;  // the flow beside it names it, too
+                return;
+            }
+            const std::int64_t channels =
+                lowering_.config.dma_of(lowering_.config.kind_of(end.tile)).channels;
+            if (id.index < 0 || id.index >= channels || !taken_.insert(id).second) {
+                throw ReadError(fifo.operation->where,
+                                fmt::format("channel {} of tile {},{}, to which @{} is pinned, is "
+                                            "taken or is none",
+                                            id.index, end.tile.column, end.tile.row, fifo.name));
+            }
+            end.channel = id;
+        };
+        fix(fifo.producer, program::Direction::MM2S);
+        for (FifoEnd& end : fifo.consumers) {
+            fix(end, program::Direction::S2MM);
+        }
+    }
+
+    // The lowest free one.
+    program::ChannelId next(const ObjectFifo& fifo, program::TileCoordinate tile,
+                            program::Direction direction) {
+        const std::int64_t channels =
+            lowering_.config.dma_of(lowering_.config.kind_of(tile)).channels;
+        for (std::int64_t index = 0; index < channels; ++index) {
+            if (taken_.insert({tile, direction, index}).second) {
+                return {tile, direction, index};
+            }
+        }
+        throw ReadError(
+            fifo.operation->where,
+            fmt::format("@{}: tile {},{} has no free {} channel left of its {}", fifo.name,
+                        tile.column, tile.row,
+                        direction == program::Direction::MM2S ? "MM2S" : "S2MM", channels));
+    }
+
+    // Only a memory tile's first channels reach its neighbours: elements there go first.
+    void reach_neighbours(ObjectFifo& fifo) {
+        const auto choose = [&](FifoEnd& end, program::Direction direction) {
+            if (fifo.dma && end.pool && !end.channel && lowering_.fifo_pools[*end.pool].spilled) {
+                end.channel = next(fifo, end.tile, direction);
+            }
+        };
+        choose(fifo.producer, program::Direction::MM2S);
+        for (FifoEnd& end : fifo.consumers) {
+            choose(end, program::Direction::S2MM);
+        }
+    }
+
+    void channels(ObjectFifo& fifo) {
+        if (!fifo.dma || fifo.one_end) {
+            return;
+        }
+        const auto choose = [&](FifoEnd& end, program::Direction direction) {
+            if (end.stream_port) {
+                end.channel = {end.tile, direction, *end.stream_port, program::PortKind::Core};
+            } else if (!end.channel) {
+                end.channel = next(fifo, end.tile, direction);
+            }
+        };
+        choose(fifo.producer, program::Direction::MM2S);
+        std::vector<program::ChannelId> to;
+        for (FifoEnd& end : fifo.consumers) {
+            choose(end, program::Direction::S2MM);
+            to.push_back(*end.channel);
+        }
+        lowering_.fifo_streams.emplace_back(*fifo.producer.channel, to);
+        allocate(fifo, fifo.producer);
+        for (const FifoEnd& end : fifo.consumers) {
+            allocate(fifo, end);
+        }
+    }
+
+    // The sequence means the shim's end.
+    void allocate(const ObjectFifo& fifo, const FifoEnd& end) {
+        if (lowering_.config.kind_of(end.tile) == program::TileKind::Shim) {
+            lowering_.allocations.try_emplace(fifo.name, *end.channel);
+            lowering_.allocations.try_emplace(fifo.name + "_shim_alloc", *end.channel);
+        }
+    }
+
+    const FifoLink* link_at(std::size_t fifo, bool as_input) const {
+        for (const FifoLink& link : lowering_.links) {
+            const auto& list = as_input ? link.inputs : link.outputs;
+            if (std::find(list.begin(), list.end(), fifo) != list.end()) {
+                return &link;
+            }
+        }
+        return nullptr;
+    }
+
+    void transfers(ObjectFifo& fifo) {
+        if (!fifo.dma) {
+            return;
+        }
+        const auto number = static_cast<std::size_t>(&fifo - lowering_.fifos.data());
+        if (fifo.producer.pool) {
+            const FifoLink* link = link_at(number, false);
+            ring(fifo, fifo.producer, pieces(fifo.producer, link, number, true), true);
+        }
+        for (FifoEnd& end : fifo.consumers) {
+            if (!end.pool) {
+                continue;
+            }
+            const FifoLink* link = link_at(number, true);
+            const bool linked = link != nullptr && link->pool == *end.pool;
+            ring(fifo, end, pieces(end, linked ? link : nullptr, number, false), false);
+        }
+    }
+
+    // What a channel moves of each element, in turn: all of it; its own piece, where a link joins
+    // or distributes and the channel is a branch's; one piece after the other, where it is the
+    // common end's.
+    std::vector<Piece> pieces(const FifoEnd& end, const FifoLink* link, std::size_t fifo,
+                              bool sends) const {
+        const FifoPool& pool = lowering_.fifo_pools[*end.pool];
+        if (!end.segments.empty()) {
+            return pieces_of_segments(end, pool);
+        }
+        std::vector<Piece> pieces;
+        const std::size_t branches =
+            link == nullptr ? 1 : std::max(link->inputs.size(), link->outputs.size());
+        const auto length_of = [&](std::size_t branch) {
+            const std::int64_t stop =
+                branch + 1 < branches ? link->offsets[branch + 1] : pool.element.elements;
+            return stop - link->offsets[branch];
+        };
+        for (std::size_t element = 0; element < pool.buffers.size(); ++element) {
+            if (branches == 1) {
+                pieces.push_back({element, 0, pool.element.elements, 0});
+                continue;
+            }
+            const bool joins = link->inputs.size() > 1;
+            const auto& list = joins ? link->inputs : link->outputs;
+            const bool is_branch = sends != joins;
+            for (std::size_t branch = 0; branch < branches; ++branch) {
+                if (is_branch && list[branch] != fifo) {
+                    continue;
+                }
+                pieces.push_back({element, link->offsets[branch], length_of(branch), branch});
+            }
+        }
+        return pieces;
+    }
+
+    // Element by element, the segments of each in their order.
+    static std::vector<Piece> pieces_of_segments(const FifoEnd& end, const FifoPool& pool) {
+        std::vector<Piece> pieces;
+        for (std::size_t element = 0; element < pool.buffers.size(); ++element) {
+            for (std::size_t i = 0; i < end.segments.size(); ++i) {
+                const FifoSegment& segment = pool.segments[end.segments[i]];
+                pieces.push_back(
+                    {element, segment.offset, segment.length, end.segments[i],
+                     i < end.segment_dimensions.size() ? &end.segment_dimensions[i] : nullptr});
+            }
+        }
+        return pieces;
+    }
+
+    void ring(ObjectFifo& fifo, const FifoEnd& end, const std::vector<Piece>& pieces, bool sends) {
+        const program::ChannelId channel = *end.channel;
+        const FifoPool& pool = lowering_.fifo_pools[*end.pool];
+        // One buffer repeated is a ring of one.
+        const std::int64_t repeats = sends && pieces.size() > 1 ? pool.repeat : 1;
+        std::vector<program::BufferDescriptor> descriptors;
+        for (const Piece& piece : pieces) {
+            program::BufferDescriptor descriptor;
+            descriptor.buffer = pool.buffers[piece.element];
+            Transfer transfer;
+            transfer.type = pool.element;
+            transfer.offset = piece.offset;
+            transfer.length = piece.length;
+            if (end.dimensions != nullptr) {
+                read_layout(*end.dimensions, lowering_.names, transfer);
+            } else if (piece.dimensions != nullptr && !piece.dimensions->empty()) {
+                read_layout(piece.dimensions->front(), lowering_.names, transfer);
+            }
+            if (sends && fifo.pads) {
+                read_padding(*fifo.operation, lowering_.names, transfer);
+                transfer.length = moved_with_padding(transfer);
+            }
+            set_transfer(descriptor, transfer, fifo.operation->where);
+            set_locks(descriptor, pool, piece, sends);
+            for (std::int64_t run = 0; run < repeats; ++run) {
+                descriptor.id = ids_.next(channel, fifo.operation->where);
+                if (!descriptors.empty()) {
+                    descriptors.back().next = descriptor.id;
+                }
+                descriptors.push_back(descriptor);
+            }
+        }
+        program::Task task;
+        task.descriptor = descriptors.front().id;
+        const auto passes = sends && fifo.iterations ? fifo.iterations : end.passes;
+        if (passes) {
+            task.repeat = *passes;
+        } else {
+            descriptors.back().next = descriptors.front().id;
+        }
+        program::TileDma& dma = lowering_.dma_of(end.tile);
+        dma.descriptors.insert(dma.descriptors.end(), descriptors.begin(), descriptors.end());
+        dma.starts.push_back({channel.direction, channel.index, task});
+        fifo.started.emplace_back(channel, task);
+    }
+
+    // Where the steps are stated, what is read is theirs; the length on the stream counts padding.
+    static std::int64_t moved_with_padding(const Transfer& transfer) {
+        if (transfer.dimensions.empty()) {
+            return transfer.length;
+        }
+        std::int64_t moved = 1;
+        const std::size_t count = transfer.dimensions.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            moved *= transfer.dimensions[i].size;
+        }
+        return moved;
+    }
+
+    void set_locks(program::BufferDescriptor& descriptor, const FifoPool& pool, const Piece& piece,
+                   bool sends) const {
+        if (pool.locks.empty()) {
+            return;
+        }
+        if (lowering_.config.lock_kind == LockKind::Binary) {
+            const std::int64_t lock = pool.locks[piece.element].producer;
+            descriptor.acquire = program::LockAction{lock, sends ? 1 : 0};
+            descriptor.release = program::LockAction{lock, sends ? 0 : 1};
+            return;
+        }
+        const LockPair& pair = pool.locks[piece.locks];
+        // Who fills an element makes it ready for every time it is taken.
+        const std::int64_t count = sends ? 1 : pool.repeat;
+        descriptor.acquire = program::LockAction{sends ? pair.consumer : pair.producer, -count};
+        descriptor.release = program::LockAction{sends ? pair.producer : pair.consumer, count};
+    }
+
+    Lowering& lowering_;
+    DescriptorIds ids_;
+    std::set<program::ChannelId> taken_;
+};
+
+}  // namespace
+
+void connect_object_fifos(Lowering& lowering) {
+    if (!lowering.fifos.empty()) {
+        FifoStreams(lowering).run();
+    }
+}
+
+}  // namespace tilesim::workloads::npu::mlir::object_fifo

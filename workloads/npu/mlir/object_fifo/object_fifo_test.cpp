@@ -1,0 +1,310 @@
+#include "workloads/npu/mlir/object_fifo.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/check/ready_program.hpp"
+#include "workloads/npu/mlir/design/design_testing.hpp"
+
+namespace tilesim::workloads::npu::mlir::object_fifo {
+
+using design::config;
+using design::core;
+using design::Design;
+using design::error_of;
+using design::kFifoTiles;
+using design::lower;
+using design::parse_design;
+using design::read_npu;
+
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+std::int64_t lock(const program::Program& program, const char* name) {
+    for (const program::Lock& each : program.locks) {
+        if (each.name == name) {
+            return each.initial;
+        }
+    }
+    return -1;
+}
+
+TEST(ObjectFifo, NeighboursShareThePoolOfTheProducer) {
+    const program::Program p =
+        read_npu(std::string{kFifoTiles} +
+                 "aie.objectfifo @f(%a, {%b}, 3 : i32) : !aie.objectfifo<memref<16xi32>>\n" +
+                 core("%a", "f", "Produce", 2, 1) + core("%b", "f", "Consume", 1, 1));
+    ASSERT_EQ(p.buffers.size(), 3U);  // a shared pool is as deep as stated
+    EXPECT_EQ(p.buffers[0].tile, (program::TileCoordinate{0, 2}));
+    EXPECT_EQ(p.buffers[0].bytes, 64);
+    EXPECT_TRUE(p.dmas.empty());
+    EXPECT_EQ(lock(p, "f_prod_lock_0"), 3);
+    EXPECT_EQ(lock(p, "f_cons_lock_0"), 0);
+    const auto& take = std::get<program::AcquireOp>(p.cores.at(0).script.at(0).op);
+    EXPECT_EQ(take.action.value, -2);
+}
+
+program::TileCoordinate place_of(const program::Program& program, const std::string& buffer) {
+    for (const program::Buffer& each : program.buffers) {
+        if (each.name == buffer) {
+            return each.tile;
+        }
+    }
+    return {-1, -1};
+}
+
+// The channel of the memory tile in this column that fills or empties a buffer.
+std::int64_t channel_of(const program::Program& program, std::int64_t column,
+                        program::Direction direction, const std::string& buffer) {
+    for (const program::TileDma& dma : program.dmas) {
+        for (const program::TileDma::Start& start : dma.starts) {
+            const auto& descriptors = dma.descriptors;
+            const bool moves =
+                std::any_of(descriptors.begin(), descriptors.end(), [&](const auto& descriptor) {
+                    return descriptor.id == start.task.descriptor &&
+                           program.buffers[static_cast<std::size_t>(descriptor.buffer)].name ==
+                               buffer;
+                });
+            if (dma.tile == program::TileCoordinate{column, 1} && start.direction == direction &&
+                moves) {
+                return start.channel;
+            }
+        }
+    }
+    return -1;
+}
+
+// 512 KiB hold two elements of 200 KiB, and the largest pool chooses first.
+TEST(ObjectFifo, ElementsWithoutRoomLieInTheMemoryTileBeside) {
+    const program::Program p = read_npu(
+        "%s = aie.tile(1, 0) %m = aie.tile(1, 1) %c = aie.tile(1, 2)\n"
+        "aie.objectfifo @small(%m, {%c}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo @large(%s, {%m}, 4 : i32) : !aie.objectfifo<memref<51200xi32>>\n"
+        "aie.objectfifo @half(%s, {%m}, 1 : i32) : !aie.objectfifo<memref<65536xi32>>\n");
+    EXPECT_EQ(place_of(p, "large_cons_buff_1"), (program::TileCoordinate{1, 1}));
+    EXPECT_EQ(place_of(p, "large_cons_buff_2"), (program::TileCoordinate{0, 1}));  // west
+    EXPECT_EQ(place_of(p, "large_cons_buff_3"), (program::TileCoordinate{0, 1}));
+    EXPECT_EQ(place_of(p, "half_cons_buff_0"), (program::TileCoordinate{2, 1}));  // east
+    EXPECT_EQ(place_of(p, "small_buff_0"), (program::TileCoordinate{1, 1}));
+    const auto s2mm = program::Direction::S2MM;
+    EXPECT_EQ(channel_of(p, 1, s2mm, "large_cons_buff_0"), 0);
+    EXPECT_EQ(channel_of(p, 1, s2mm, "half_cons_buff_0"), 1);
+    for (const program::Lock& each : p.locks) {
+        EXPECT_LE(each.tile.column, 1) << each.name;  // locks stay
+    }
+}
+
+// Of four fifos a core can receive two: it is put where it shares memory with two senders.
+TEST(ObjectFifo, CoresThatNeedTooManyChannelsAreMovedBesideEachOther) {
+    const program::Program p = read_npu(
+        "%s = aie.logical_tile<ShimNOCTile>(?, ?)\n%a = aie.logical_tile<CoreTile>(?, ?)\n"
+        "%b = aie.logical_tile<CoreTile>(?, ?)\n%c = aie.logical_tile<CoreTile>(?, ?)\n"
+        "%d = aie.logical_tile<CoreTile>(?, ?)\n%e = aie.logical_tile<CoreTile>(?, ?)\n"
+        "aie.objectfifo @i(%s, {%e}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo @f(%a, {%e}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo @g(%b, {%e}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo @h(%c, {%e}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo @k(%d, {%e}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n");
+    std::int64_t received = 0;
+    for (const program::TileDma& dma : p.dmas) {
+        for (const program::TileDma::Start& start : dma.starts) {
+            received += start.direction == program::Direction::S2MM ? 1 : 0;
+        }
+    }
+    EXPECT_EQ(received, 2);  // the shim's and one core's
+}
+
+// Several flows may leave from one channel, and a trace port is none.
+TEST(ObjectFifo, FlowsOfOneChannelNeedOneChannel) {
+    const std::string flows =
+        "%s = aie.logical_tile<ShimNOCTile>(0, 0)\n%a = aie.tile(0, 2) %b = aie.tile(0, 3) "
+        "%c = aie.tile(0, 4)\n"
+        "aie.flow(%s, DMA : 0, %a, DMA : 0)\naie.flow(%s, DMA : 0, %b, DMA : 0)\n"
+        "aie.flow(%s, DMA : 0, %c, DMA : 0)\naie.flow(%s, DMA : 1, %c, DMA : 1)\n"
+        "aie.packet_flow(1) { aie.packet_source<%a, Trace : 0> aie.packet_dest<%s, DMA : 0> }\n";
+    EXPECT_EQ(error_of(flows), "");
+}
+
+TEST(ObjectFifo, DmaEndsHaveOneElementMoreThanIsHeld) {
+    const program::Program p =
+        read_npu(std::string{kFifoTiles} +
+                 "aie.objectfifo @f(%a, {%far}, 5 : i32) : !aie.objectfifo<memref<16xi32>>\n" +
+                 core("%a", "f", "Produce", 1, 1) + core("%far", "f", "Consume", 3, 1));
+    ASSERT_EQ(p.dmas.size(), 2U);
+    EXPECT_EQ(p.dmas[0].descriptors.size(), 2U);  // acquires 1
+    EXPECT_EQ(p.dmas[1].descriptors.size(), 4U);  // acquires 3
+    const program::BufferDescriptor& sent = p.dmas[0].descriptors[0];
+    EXPECT_EQ(p.locks[static_cast<std::size_t>(sent.acquire->lock)].name, "f_cons_lock_0");
+    EXPECT_EQ(p.locks[static_cast<std::size_t>(sent.release->lock)].name, "f_prod_lock_0");
+    EXPECT_EQ(p.dmas[0].descriptors[1].next, sent.id);  // a ring
+    ASSERT_EQ(p.routes.size(), 1U);
+}
+
+TEST(ObjectFifo, ACoreTakesWhatItDoesNotHoldYet) {
+    // acquire 2, release 1, acquire 2: one more; in a loop, round for round the same.
+    const program::Program p = read_npu(
+        std::string{kFifoTiles} +
+        "aie.objectfifo @f(%a, {%b}, 4 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.core(%b) { %c0 = arith.constant 0 : index %c1 = arith.constant 1 : index "
+        "%c9 = arith.constant 9 : index\nscf.for %i = %c0 to %c9 step %c1 {\n"
+        "%0 = aie.objectfifo.acquire @f(Consume, 2) : !aie.objectfifosubview<memref<16xi32>>\n"
+        "aie.objectfifo.release @f(Consume, 1)\n}\naie.end }\n");
+    const auto& script = p.cores.at(0).script;
+    EXPECT_EQ(std::get<program::AcquireOp>(script.at(0).op).action.value, -2);
+    std::int64_t rounds = 0;
+    for (const program::CoreOp& op : script) {
+        if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
+            rounds = loop->count;
+            EXPECT_EQ(std::get<program::AcquireOp>(loop->body.at(0).op).action.value, -1);
+        }
+    }
+    EXPECT_EQ(rounds, 8);  // behind the first
+    EXPECT_THAT(
+        error_of(std::string{kFifoTiles} +
+                 "aie.objectfifo @f(%a, {%b}, 4 : i32) : !aie.objectfifo<memref<16xi32>>\n" +
+                 core("%b", "f", "Consume", 1, 2)),
+        HasSubstr("the core releases 2 elements and holds 1"));
+}
+
+constexpr const char* kDistribute =
+    "aie.objectfifo @in(%s, {%m}, 2 : i32) : !aie.objectfifo<memref<48xi32>>\n"
+    "aie.objectfifo @x(%m, {%a}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+    "aie.objectfifo @y(%m, {%b}, 2 : i32) : !aie.objectfifo<memref<32xi32>>\n"
+    "aie.objectfifo.link [@in] -> [@x, @y] ([] [0, 16])\n";
+
+// The cores behind the two pieces.
+std::string takers() {
+    return core("%a", "x", "Consume", 1, 1) + core("%b", "y", "Consume", 1, 1);
+}
+
+TEST(ObjectFifo, ALinkDistributesPieceByPiece) {
+    const program::Program p = read_npu(std::string{kFifoTiles} + kDistribute + takers());
+    const program::TileDma& memory = p.dmas.at(0);
+    ASSERT_EQ(memory.tile, (program::TileCoordinate{0, 1}));
+    std::map<std::string, std::vector<std::int64_t>> lengths, offsets;
+    for (const program::TileDma::Start& start : memory.starts) {
+        const std::string name = program::name_of({memory.tile, start.direction, start.channel});
+        std::int64_t id = start.task.descriptor;
+        do {
+            for (const program::BufferDescriptor& d : memory.descriptors) {
+                if (d.id == id) {
+                    lengths[name].push_back(d.length);
+                    offsets[name].push_back(d.offset / 4);
+                    id = *d.next;
+                    break;
+                }
+            }
+        } while (id != start.task.descriptor);
+    }
+    EXPECT_THAT(lengths["s2mm0"], testing::ElementsAre(16, 32, 16, 32));
+    EXPECT_THAT(offsets["s2mm0"], testing::ElementsAre(0, 16, 0, 16));
+    EXPECT_THAT(lengths["mm2s0"], testing::ElementsAre(16, 16));
+    EXPECT_THAT(offsets["mm2s1"], testing::ElementsAre(16, 16));
+    EXPECT_EQ(lock(p, "in_cons_prod_lock_1"), 2);
+}
+
+TEST(ObjectFifo, PiecesWithoutOffsetsLieOneBehindTheOther) {
+    std::string without = kDistribute;
+    const std::string offsets = "([] [0, 16])";
+    without.replace(without.find(offsets), offsets.size(), "()");
+    const auto offsets_of = [](const program::Program& program) {
+        std::vector<std::int64_t> all;
+        for (const program::TileDma& dma : program.dmas) {
+            for (const program::BufferDescriptor& d : dma.descriptors) {
+                all.push_back(d.offset);
+            }
+        }
+        return all;
+    };
+    EXPECT_EQ(offsets_of(read_npu(std::string{kFifoTiles} + without + takers())),
+              offsets_of(read_npu(std::string{kFifoTiles} + kDistribute + takers())));
+    EXPECT_THAT(error_of(std::string{kFifoTiles} +
+                         std::string{kDistribute}.replace(std::string{kDistribute}.find(offsets),
+                                                          offsets.size(), "([] [0])")),
+                HasSubstr("a link of 2 branches needs 2 offsets"));
+}
+
+TEST(ObjectFifo, RepeatedElementsAreTakenAsOften) {
+    const program::Program p =
+        read_npu(std::string{kFifoTiles} +
+                 "aie.objectfifo @f(%a, {%far}, [2, 2]) {repeat_count = 3 : i32} : "
+                 "!aie.objectfifo<memref<16xi32>>\n" +
+                 core("%a", "f", "Produce", 1, 1) + core("%far", "f", "Consume", 1, 1));
+    EXPECT_EQ(p.dmas.at(0).descriptors.size(), 6U);  // each of two, three times
+    EXPECT_EQ(lock(p, "f_prod_lock_0"), 6);
+    EXPECT_EQ(std::get<program::AcquireOp>(p.cores.at(0).script.at(0).op).action.value, -3);
+}
+
+TEST(ObjectFifo, ScenariosReplaceWhatTheDesignSays) {
+    const std::string body =
+        std::string{kFifoTiles} +
+        "aie.objectfifo @f(%a, {%b}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n" +
+        core("%a", "f", "Produce", 1, 1) + core("%b", "f", "Consume", 1, 1);
+    ReadOptions options;
+    options.fifos["f"].depth = 5;
+    EXPECT_EQ(read_npu(body, options).buffers.size(), 5U);
+    options.fifos["f"].via_dma = true;
+    EXPECT_EQ(read_npu(body, options).dmas.size(), 2U);
+    options.fifos["f"] = {};
+    options.fifos["f"].memory = program::TileCoordinate{0, 3};
+    EXPECT_EQ(read_npu(body, options).buffers.at(0).tile, (program::TileCoordinate{0, 3}));
+    options.fifos["g"].depth = 2;
+    EXPECT_THAT(error_of(body, options), HasSubstr("no object FIFO is named @g; did you mean @f?"));
+}
+
+TEST(ObjectFifo, TheSequenceMeansTheShimsEnd) {
+    const program::Program p =
+        read_npu(std::string{kFifoTiles} + kDistribute + takers() +
+                 "aie.runtime_sequence(%x: memref<96xi32>) {\n"
+                 "aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 96][0, 0, 0, 1]) {id = 0 : i64, "
+                 "metadata = @in} : memref<96xi32>\n}");
+    EXPECT_EQ(std::get<program::PushTask>(p.sequence.at(1)).channel.tile,
+              (program::TileCoordinate{0, 0}));
+}
+
+TEST(ObjectFifo, RegisteredBuffersInDramAreARingOfTheShim) {
+    const program::Program p =
+        read_npu(std::string{kFifoTiles} +
+                 "%x = aie.external_buffer {sym_name = \"x\"} : memref<48xi32>\n"
+                 "%y = aie.external_buffer {sym_name = \"y\"} : memref<48xi32>\n"
+                 "aie.objectfifo @f(%s, {%a}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+                 "aie.objectfifo.register_external_buffers @f (%s, {%y, %x}) : (memref<48xi32>, "
+                 "memref<48xi32>)\n" +
+                 core("%a", "f", "Consume", 1, 1));
+    ASSERT_EQ(p.dmas.size(), 2U);
+    const program::TileDma& shim = p.dmas[0];
+    EXPECT_EQ(shim.tile, (program::TileCoordinate{0, 0}));
+    ASSERT_EQ(shim.descriptors.size(), 2U);
+    EXPECT_EQ(shim.descriptors[0].buffer, 1);
+    EXPECT_EQ(shim.descriptors[0].length, 48);  // the buffer's, not the element's
+    EXPECT_EQ(shim.descriptors[1].next, shim.descriptors[0].id);
+    // The host fills: nothing is there to be sent at first.
+    EXPECT_EQ(lock(p, "f_prod_lock_0"), 2);
+    EXPECT_EQ(lock(p, "f_cons_lock_0"), 0);
+    EXPECT_EQ(p.locks[static_cast<std::size_t>(shim.descriptors[0].acquire->lock)].name,
+              "f_cons_lock_0");
+}
+
+TEST(Placement, LogicalTilesGetLegalPlaces) {
+    const auto source = parse_design(
+        "aie.device(npu1) {\n%one = aie.logical_tile<CoreTile>(?, ?)\n"
+        "%two = aie.logical_tile<CoreTile>(1, 4)\n%three = aie.logical_tile<CoreTile>(1, ?)\n"
+        "%mem = aie.logical_tile<MemTile>(?, ?)\n"
+        "aie.objectfifo @f(%mem, {%two, %three}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "%x = aie.buffer(%one) : memref<16xi32>\n" +
+            core("%two", "f", "Consume", 1, 1) + core("%three", "f", "Consume", 1, 1) + "}",
+        "d.mlir");
+    const Design design = lower(source, {}, config());
+    EXPECT_THAT(design.notes, Contains(HasSubstr("%one 0,2; %two 1,4; %three 1,2; %mem 1,1")));
+    ReadOptions by_hand;
+    by_hand.tiles["one"] = {3, 5};
+    EXPECT_EQ(lower(source, by_hand, config()).program.buffers.at(0).tile,
+              (program::TileCoordinate{3, 5}));
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::npu::mlir::object_fifo

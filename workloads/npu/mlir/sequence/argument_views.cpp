@@ -1,0 +1,105 @@
+#include "workloads/npu/mlir/sequence/argument_views.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tilesim::workloads::npu::mlir::sequence {
+
+void ArgumentViews::get_global(const Operation& operation, Scope& scope) {
+    Cursor cursor(operation);
+    const Location where = cursor.where();
+    const std::string symbol = cursor.symbol();
+    const auto place = lowering_.global_symbols.find(symbol);
+    if (place == lowering_.global_symbols.end() || operation.results.size() != 1) {
+        throw ReadError(where, fmt::format("no memref.global is named @{}", symbol));
+    }
+    scope.define(operation.results[0], {Value::Kind::Global, place->second});
+}
+
+void ArgumentViews::view(const Operation& operation, Scope& scope) {
+    Cursor cursor(operation);
+    const std::string source = cursor.peek() != nullptr ? cursor.peek()->token.text : "";
+    const std::int64_t buffer = scope.index_of(cursor, Value::Kind::External);
+    std::vector<std::int64_t> offsets;
+    for (const Item& item : operation.items) {
+        if (item.opens("[") && operation.name != "memref.cast") {
+            Cursor list(item);
+            while (!list.done()) {
+                offsets.push_back(scope.integer(list));
+                list.skip(",");
+            }
+            break;
+        }
+    }
+    const bool moved = std::any_of(offsets.begin(), offsets.end(),
+                                   [](std::int64_t offset) { return offset != 0; });
+    std::vector<std::int64_t> strides(offsets.size(), 1);
+    if (moved && offsets.size() > 1) {
+        strides = strides_of_source(operation);
+    }
+    if (strides.size() != offsets.size() || operation.results.size() != 1) {
+        throw ReadError(operation.where,
+                        fmt::format("{} of several dimensions with an offset needs the "
+                                    "sizes or strides of what it views; put the offset into "
+                                    "the transfer",
+                                    operation.name));
+    }
+    constexpr std::int64_t kMostOffset = std::int64_t{1} << 40;  // elements
+    std::int64_t offset = 0;
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+        std::int64_t step = 0;
+        if (__builtin_mul_overflow(offsets[i], strides[i], &step) ||
+            __builtin_add_overflow(offset, step, &offset) || offset > kMostOffset ||
+            offset < -kMostOffset) {
+            throw ReadError(operation.where,
+                            fmt::format("an offset is out of range, -{0}..{0}", kMostOffset));
+        }
+    }
+    Value view = *scope.find(source);
+    const std::int64_t bits =
+        view.element_bits != 0
+            ? view.element_bits
+            : lowering_.external_types[static_cast<std::size_t>(buffer)].element_bits;
+    view.offset_bits += offset * bits;
+    check_view(view, operation.where);
+    scope.define(operation.results[0], view);
+}
+
+void ArgumentViews::retyped_view(const Operation& operation, Scope& scope) {
+    Cursor cursor(operation);
+    const std::string source = cursor.peek() != nullptr ? cursor.peek()->token.text : "";
+    scope.index_of(cursor, Value::Kind::External);
+    Cursor shift(cursor.group("["));
+    const std::int64_t bytes = scope.integer(shift);
+    constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
+    while (!cursor.done() && !cursor.skip_word("to")) {
+        cursor.take();
+    }
+    if (bytes < 0 || bytes > kMostBytes || operation.results.size() != 1) {
+        throw ReadError(operation.where,
+                        fmt::format("memref.view begins at byte 0..{}, got {}", kMostBytes, bytes));
+    }
+    Value view = *scope.find(source);
+    view.offset_bits += bytes * 8;
+    check_view(view, operation.where);
+    view.element_bits = read_argument_memref(cursor).element_bits;
+    scope.define(operation.results[0], view);
+}
+
+void ArgumentViews::check_view(const Value& view, Location where) {
+    constexpr std::int64_t kMostBits = std::int64_t{1} << 52;  // of views of views
+    if (view.offset_bits > kMostBits || view.offset_bits < -kMostBits) {
+        throw ReadError(where, "a view begins too far from its buffer");
+    }
+}
+
+std::vector<std::int64_t> ArgumentViews::strides_of_source(const Operation& operation) {
+    Cursor cursor(operation);
+    while (!cursor.done() && !cursor.peek()->is(":")) {
+        cursor.take();
+    }
+    return cursor.skip(":") ? strides_of_memref(cursor) : std::vector<std::int64_t>{};
+}
+
+}  // namespace tilesim::workloads::npu::mlir::sequence

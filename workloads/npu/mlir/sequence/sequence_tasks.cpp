@@ -1,0 +1,207 @@
+#include "workloads/npu/mlir/sequence/sequence_tasks.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "workloads/npu/mlir/descriptors/descriptor_chain.hpp"
+#include "workloads/npu/mlir/descriptors/transfer.hpp"
+#include "workloads/npu/mlir/registers/sequence_operands.hpp"
+#include "workloads/npu/mlir/syntax/attributes.hpp"
+#include "workloads/npu/mlir/syntax/constant_folding.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
+
+namespace tilesim::workloads::npu::mlir::sequence {
+
+using descriptors::Chain;
+using descriptors::factor_dimensions;
+using descriptors::note_ignored;
+using descriptors::read_chain;
+using registers::allocation;
+using registers::send_packet;
+
+void SequenceTasks::configure_task(const Operation& operation, Scope& scope) {
+    Cursor cursor(operation);
+    add_task(operation, region_of(operation), channel_of(cursor), scope, scope);
+}
+
+program::ChannelId SequenceTasks::channel_of(Cursor& cursor) const {
+    if (cursor.peek() != nullptr && cursor.peek()->is(TokenKind::Symbol)) {
+        const Location where = cursor.where();
+        return allocation(lowering_, cursor.symbol(), where);
+    }
+    Cursor inside(cursor.group("("));
+    const program::TileCoordinate tile = lowering_.tile(inside);
+    inside.expect(",");
+    return read_channel(inside, tile);
+}
+
+// The @symbol a task is for: dma_configure_task_for @x, dma_start_bd_chain_for @chain(..) .. for
+// @x.
+std::string SequenceTasks::allocation_of(const Operation& operation) {
+    std::string symbol;
+    for (const Item& item : operation.items) {
+        if (item.is(TokenKind::Symbol)) {
+            symbol = item.token.text;
+        }
+    }
+    return symbol;
+}
+
+SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const Item& region,
+                                             const program::ChannelId& channel, const Scope& names,
+                                             Scope& results) {
+    Scope inner(&names);
+    walk(region, [&](const Operation& each) {
+        define_constant(each, inner);
+        if (const auto id = integer_attribute(each, "bd_id"); id && each.name == "aie.dma_bd") {
+            ids_.take(channel.tile, *id);
+        }
+    });
+    // bd_id %taken: of the task's first transfer
+    Cursor words(operation);
+    while (!words.done()) {
+        if (words.skip_word("bd_id")) {
+            ids_.give(std::pair{channel.tile, names.integer(words)});
+        } else {
+            words.take();
+        }
+    }
+    std::map<const Block*, std::int64_t> by_block;
+    Chain chain =
+        read_chain(lowering_, region, region.blocks.front(), channel, inner, ids_, by_block);
+    ids_.give({});
+    if (chain.descriptors.empty()) {
+        throw ReadError(operation.where, "this task has no transfer");
+    }
+    note_ignored(lowering_, chain);
+    Task task{channel, {channel, {}}, {}};
+    for (program::BufferDescriptor& descriptor : chain.descriptors) {
+        send_packet(lowering_, allocation_of(operation), channel, descriptor);
+        factor_dimensions(descriptor,
+                          lowering_.config.dma_of(lowering_.config.kind_of(channel.tile)));
+    }
+    for (const program::BufferDescriptor& descriptor : chain.descriptors) {
+        registers_.forget(channel.tile, descriptor.id);
+        lowering_.program.sequence.push_back(program::WriteDescriptor{channel.tile, descriptor});
+        task.descriptors.push_back(descriptor.id);
+    }
+    task.push.task.descriptor = chain.descriptors.front().id;
+    // A fourth dimension counts the runs that repeat_count states; without one it states them.
+    const auto repeat_count = integer_attribute(operation, "repeat_count");
+    task.push.task.repeat = repeat_count ? *repeat_count + 1 : chain.repeat;
+    task.push.task.token = is_true(operation, "issue_token");
+    task.push.task.out_of_order = is_out_of_order(operation);
+    if (operation.results.size() == 1) {
+        results.define(operation.results[0],
+                       {Value::Kind::Task, static_cast<std::int64_t>(tasks_.size())});
+    }
+    tasks_.push_back(std::move(task));
+    return tasks_.back();
+}
+
+void SequenceTasks::start_bd_chain(const Operation& operation, Scope& scope) {
+    Cursor cursor(operation);
+    const Location where = cursor.where();
+    const std::string symbol = cursor.symbol();
+    const Operation* chain = nullptr;
+    for (const Operation& each : lowering_.body()) {
+        if (each.name == "aie.bd_chain" && Cursor(each).symbol() == symbol) {
+            chain = &each;
+        }
+    }
+    if (chain == nullptr) {
+        throw ReadError(where, fmt::format("no aie.bd_chain is named @{}", symbol));
+    }
+    Scope inner(&lowering_.names);
+    Cursor given(cursor.group("("));
+    Cursor head(*chain);
+    head.symbol();
+    Cursor formal(head.group("("));
+    while (!formal.done() && !given.done()) {
+        const std::string name = formal.value();
+        const Location at = given.where();
+        const Value* value = scope.find(given.value());
+        if (value == nullptr) {
+            throw ReadError(at, "this argument is no buffer or lock known here");
+        }
+        inner.define(name, *value);
+        given.skip(",");
+        while (!formal.done() && !formal.skip(",")) {
+            formal.take();
+        }
+    }
+    while (!cursor.done() && !cursor.skip_word("on") && !cursor.skip_word("for")) {
+        cursor.take();
+    }
+    const program::ChannelId channel = channel_of(cursor);
+    lowering_.program.sequence.push_back(
+        add_task(operation, region_of(*chain), channel, inner, scope).push);
+}
+
+void SequenceTasks::pool_pop(const Operation& operation, Scope& scope) {
+    const program::ChannelId channel = pool_of(operation, scope);
+    if (operation.results.size() != 1) {
+        throw ReadError(operation.where, "a descriptor taken from a pool needs a name");
+    }
+    scope.define(operation.results[0],
+                 {Value::Kind::Constant, ids_.next(channel, operation.where)});
+}
+
+void SequenceTasks::pool_push(const Operation& operation, Scope& scope) {
+    const program::ChannelId channel = pool_of(operation, scope);
+    Cursor cursor(operation);
+    cursor.group("(");
+    if (!cursor.skip_word("bd_id")) {
+        cursor.fail("'bd_id'");
+    }
+    ids_.free(channel.tile, scope.integer(cursor));
+}
+
+program::ChannelId SequenceTasks::pool_of(const Operation& operation, const Scope& scope) const {
+    Cursor cursor(operation);
+    Cursor inside(cursor.group("("));
+    program::ChannelId channel;
+    channel.tile.column = scope.integer(inside);
+    inside.expect(",");
+    channel.tile.row = scope.integer(inside);
+    if (inside.skip(",")) {  // a shim tile's descriptors serve any channel
+        channel.index = scope.integer(inside);
+    }
+    if (!lowering_.config.contains(channel.tile)) {
+        throw ReadError(operation.where, "this tile is outside the array");
+    }
+    return channel;
+}
+
+SequenceTasks::Task& SequenceTasks::task(const Operation& operation, const Scope& scope) {
+    Cursor cursor(operation);
+    Cursor inside(cursor.group("("));
+    return tasks_[static_cast<std::size_t>(scope.index_of(inside, Value::Kind::Task))];
+}
+
+void SequenceTasks::start_task(const Operation& operation, Scope& scope) {
+    lowering_.program.sequence.push_back(task(operation, scope).push);
+}
+
+void SequenceTasks::await_task(const Operation& operation, Scope& scope) {
+    const Task& awaited = task(operation, scope);
+    if (!awaited.push.task.token) {
+        throw ReadError(operation.where,
+                        "this task issues no token: it needs {issue_token = true}");
+    }
+    lowering_.program.sequence.push_back(program::WaitToken{awaited.channel});
+    release(awaited);
+}
+
+void SequenceTasks::free_task(const Operation& operation, Scope& scope) {
+    release(task(operation, scope));
+}
+
+void SequenceTasks::release(const Task& finished) {
+    for (const std::int64_t id : finished.descriptors) {
+        ids_.free(finished.channel.tile, id);
+    }
+}
+
+}  // namespace tilesim::workloads::npu::mlir::sequence

@@ -1,0 +1,343 @@
+// The run-time sequence of designs.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/base/config.hpp"
+#include "arch/npu/check/program_verifier.hpp"
+#include "workloads/npu/mlir/design/design_testing.hpp"
+#include "workloads/npu/mlir/vocabulary.hpp"
+
+namespace tilesim::workloads::npu::mlir::sequence {
+
+using design::config;
+using design::Design;
+using design::error_of;
+using design::kSmallDesign;
+using design::lower;
+using design::parse_design;
+using design::read;
+
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Design, TheSequenceStatesTransfers) {
+    const program::Program program =
+        read(std::string{kSmallDesign} +
+             "aie.runtime_sequence(%a: memref<8x64xi32>, %n: i32) {\n"
+             "aiex.npu.dma_memcpy_nd(%a[0, 0, 1, 2][4, 1, 2, 8][128, 0, 64, 1]) "
+             "{id = 2 : i64, metadata = @in, issue_token = true} : memref<8x64xi32>\n"
+             "aiex.npu.dma_wait {symbol = @in} aiex.set_lock(%p, 7) }")
+            .program;
+    ASSERT_EQ(program.sequence.size(), 4U);
+    const auto& bd = std::get<program::WriteDescriptor>(program.sequence[0]).descriptor;
+    EXPECT_EQ(bd.offset, 4 * (64 + 2));
+    EXPECT_EQ(bd.length, 16);
+    EXPECT_EQ(bd.iteration->size, 4);
+    EXPECT_EQ(bd.iteration->stride, 128);
+    const auto& push = std::get<program::PushTask>(program.sequence[1]);
+    EXPECT_EQ(push.task.repeat, 4);
+    EXPECT_TRUE(push.task.token);
+    EXPECT_EQ(std::get<program::WaitToken>(program.sequence[2]).channel.direction,
+              program::Direction::MM2S);
+    EXPECT_EQ(std::get<program::SetLock>(program.sequence[3]).value, 7);
+}
+
+// The words of 33828896 come from a compiler's listing: release lock 1 by 1, acquire lock 0 at 1,
+// valid.
+TEST(Design, RegisterWritesAreDescriptors) {
+    const program::Program program =
+        read(std::string{kSmallDesign} +
+             "%l0 = aie.lock(%c, 0) %l1 = aie.lock(%c, 1)\n"
+             "memref.global \"private\" constant @w : memref<6xi32> = dense<[16, 0, 0, 0, 0, "
+             "33828896]>\naie.runtime_sequence(%a: memref<8xi32>) {\n"
+             "%0 = memref.get_global @w : memref<6xi32>\n"
+             "aiex.npu.blockwrite(%0) {address = 2215968 : ui32} : memref<6xi32>\n"
+             "aiex.npu.write32 {address = 2219524 : ui32, value = 2147549185 : ui32} }")
+            .program;
+    const auto& bd = std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor;
+    EXPECT_EQ(bd.id, 1);
+    EXPECT_EQ(bd.length, 16);
+    EXPECT_EQ(bd.acquire->value, 1);
+    EXPECT_EQ(program.locks[static_cast<std::size_t>(bd.acquire->lock)].id, 0);
+    EXPECT_EQ(program.locks[static_cast<std::size_t>(bd.release->lock)].id, 1);
+    const auto& push = std::get<program::PushTask>(program.sequence.at(1));
+    EXPECT_EQ(push.channel, (program::ChannelId{{0, 2}, program::Direction::S2MM, 0}));
+    EXPECT_EQ(push.task.descriptor, 1);
+    EXPECT_EQ(push.task.repeat, 2);
+    EXPECT_TRUE(push.task.token);
+}
+
+TEST(Design, OperandsOfRegisterWritesStandInOrder) {
+    const program::Program program =
+        read(std::string{kSmallDesign} +
+             "aie.runtime_sequence(%a: memref<64xi32>) {\n"
+             "%n = arith.constant 8 : i32 %w = arith.constant 118784 : i32\n"
+             "%p = arith.constant 64 : i32\n"
+             "aiex.npu.write32(%w, %n) {column = 1 : i32, row = 0 : i32}\n"
+             "aiex.npu.address_patch(%p : i32) {addr = 33673220 : ui32, "
+             "arg_idx = 0 : i32}\n"
+             "aiex.npu.push_queue(1, 0, MM2S : 0) {bd_id = 0 : i32} }")
+            .program;
+    const auto& write = std::get<program::WriteDescriptor>(program.sequence.at(0));
+    EXPECT_EQ(write.tile, (program::TileCoordinate{1, 0}));
+    EXPECT_EQ(write.descriptor.length, 8);
+    EXPECT_EQ(write.descriptor.offset, 64);
+}
+
+// CORE_CONTROL of a core tile is 0x32000, its bit 1 resets; 0x1DE00 controls S2MM 0. A core begins
+// again when the bit falls; a channel drops its tasks when it rises. What does not run has nothing
+// to reset.
+TEST(Design, ResetsByRegisterAreThoseOfCoresAndChannels) {
+    const auto reset = [](const std::string& before, int address) {
+        std::string writes;
+        for (const int value : {2, 0}) {
+            writes += fmt::format(
+                "aiex.npu.maskwrite32 {{address = {} : ui32, value = {} : ui32, mask = 2 : ui32, "
+                "column = 0 : i32, row = 2 : i32}}\n",
+                address, value);
+        }
+        return read(std::string{kSmallDesign} + before +
+                    "aie.runtime_sequence(%a: memref<8xi32>) {\n" + writes + "}")
+            .program.sequence;
+    };
+    const std::string core = "aie.core(%c) { aie.use_lock(%l, Acquire, 1) aie.end }\n";
+    const std::string channel =
+        "aie.mem(%c) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n^a: aie.dma_bd(%x : "
+        "memref<16xi32>) aie.next_bd ^a\n^e: aie.end }\n";
+    EXPECT_TRUE(reset("", 0x32000).empty());
+    EXPECT_TRUE(reset("", 0x1DE00).empty());
+    const auto cores = reset(core, 0x32000);
+    ASSERT_EQ(cores.size(), 1U);
+    EXPECT_EQ(std::get<program::ResetCore>(cores[0]).tile, (program::TileCoordinate{0, 2}));
+    const auto channels = reset(core + channel, 0x1DE00);
+    ASSERT_EQ(channels.size(), 1U);
+    EXPECT_EQ(std::get<program::ResetChannel>(channels[0]).channel,
+              (program::ChannelId{{0, 2}, program::Direction::S2MM, 0}));
+}
+
+// A shim task of so many words at an offset, in a task's form.
+std::string task(const char* name, const char* where) {
+    return fmt::format(
+        "%{} = aiex.dma_configure_task(%s, MM2S, 0) {{ aie.dma_bd(%a : memref<?xi32> {}) "
+        "aie.end }} {{issue_token = true}}\naiex.dma_start_task(%{})\n",
+        name, where, name);
+}
+
+TEST(Design, NumbersOfTheLaunchAreStated) {
+    const std::string body = std::string{kSmallDesign} +
+                             "aie.runtime_sequence(%a: memref<?xi32>, %n: i32, %go: i1) {\n"
+                             "scf.if %go {\n" +
+                             task("t", "offset = 0 len = %n") + "} }";
+    EXPECT_THAT(error_of(body), HasSubstr("%n, %go is given by the host at the launch; state it as "
+                                          "design.arguments.n"));
+    ReadOptions options;
+    options.arguments = {{"n", 24}, {"go", 1}};
+    const Design design = read(body, options);
+    EXPECT_EQ(std::get<program::WriteDescriptor>(design.program.sequence.at(0)).descriptor.length,
+              24);
+    // Without a size of its own the argument is as large as the transfer reaches.
+    EXPECT_EQ(design.program.external_buffers.at(0).bytes, 24 * 4);
+    options.arguments["go"] = 0;
+    EXPECT_TRUE(read(body, options).program.sequence.empty());
+    options.arguments = {{"n", 24}, {"go", 0}, {"m", 1}};
+    EXPECT_THAT(error_of(body, options), HasSubstr("the sequence has no number %m"));
+}
+
+TEST(Design, ASequencesLoopHandsOnWhatItYields) {
+    const program::Program program =
+        read(std::string{kSmallDesign} +
+             "aie.runtime_sequence(%a: memref<64xi32>) {\n%c0 = arith.constant 0 : index %c1 = "
+             "arith.constant 1 : index %c3 = arith.constant 3 : index %c5 = arith.constant 5 : "
+             "index\n"
+             "%sum:2 = scf.for %i = %c0 to %c3 step %c1 iter_args(%x = %c1, %y = %c5) -> (index, "
+             "index) { %z = arith.addi %x, %y : index scf.yield %z, %x : index, index }\n" +
+             task("t", "offset = %sum#1 len = %sum#0") + "}")
+            .program;
+    // 1, 5 -> 6, 1 -> 7, 6 -> 13, 7
+    const auto& bd = std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor;
+    EXPECT_EQ(bd.length, 13);
+    EXPECT_EQ(bd.offset, 7 * 4);
+}
+
+TEST(Design, ArgumentsGrowWithTheTransfersOfTheSequence) {
+    const Design design = read(std::string{kSmallDesign} +
+                               "aie.runtime_sequence(%a: memref<8xi32>) {\n"
+                               "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 2][3, 1, 2, 4][16, 0, 8, 1]) "
+                               "{id = 2 : i64, metadata = @in} : memref<8xi32>\n}");
+    // Words 2 to 2 + 2 * 16 + 1 * 8 + 3.
+    EXPECT_EQ(design.program.external_buffers.at(0).bytes, (2 + 2 * 16 + 8 + 3 + 1) * 4);
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("is larger than its type says")));
+}
+
+TEST(Design, AShimDescriptorNobodyPatchesMovesABufferOfItsOwn) {
+    const Design design = read(
+        std::string{kSmallDesign} +
+        "aie.runtime_sequence(%a: memref<8xi32>) {\n"
+        "aiex.npu.write32 {address = 0x1D060 : ui32, column = 0 : i32, row = 0 : i32, value = 16 : "
+        "ui32}\n"
+        "aiex.npu.write32 {address = 0x1D214 : ui32, column = 0 : i32, row = 0 : i32, value = 3 : "
+        "ui32}\n}");
+    ASSERT_EQ(design.program.external_buffers.size(), 2U);
+    EXPECT_EQ(design.program.external_buffers[1].bytes, 16 * 4);
+    EXPECT_EQ(std::get<program::WriteDescriptor>(design.program.sequence.at(0)).descriptor.buffer,
+              1);
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("nobody patches the address of shim "
+                                                          "descriptor 3 of column 0")));
+}
+
+TEST(Design, AShimTaskTakesTheUnpatchedDescriptorsItsChainReaches) {
+    const auto write = [](std::string_view address, std::uint64_t value) {
+        return fmt::format(
+            "aiex.npu.write32 {{address = {} : ui32, column = 0 : i32, row = 0 : "
+            "i32, value = {} : ui32}}\n",
+            address, value);
+    };
+    // Descriptors 3 to 5 move 16 words; 3 goes on with 4 (next in bits 30:27, valid next in 26).
+    const Design design =
+        read(std::string{kSmallDesign} + "aie.runtime_sequence(%a: memref<8xi32>) {\n" +
+             write("0x1D060", 16) + write("0x1D07C", 4U << 27 | 1U << 26) + write("0x1D080", 16) +
+             write("0x1D0A0", 16) + write("0x1D214", 3) + "}");
+    std::vector<std::int64_t> written;
+    for (const program::SequenceOp& each : design.program.sequence) {
+        if (const auto* descriptor = std::get_if<program::WriteDescriptor>(&each)) {
+            written.push_back(descriptor->descriptor.id);
+        }
+    }
+    EXPECT_EQ(written, (std::vector<std::int64_t>{3, 4}));
+}
+
+TEST(Design, AConfigureWithoutADeviceIsOfThePresentOne) {
+    const Design design = read(std::string{kSmallDesign} +
+                               "aie.runtime_sequence(%a: memref<16xi32>) {\naiex.npu.configure\n"
+                               "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 16][0, 0, 0, 1]) "
+                               "{id = 2 : i64, metadata = @in} : memref<16xi32>\n}");
+    EXPECT_TRUE(design.program.then.empty());
+    EXPECT_EQ(design.program.sequence.size(), 2U);
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("configure that names no device")));
+}
+
+// Bytes before it; the transfer counts the view's own elements.
+TEST(Design, AViewMayHaveOtherElements) {
+    const auto at = [](int bytes) {
+        return std::string{kSmallDesign} +
+               "aie.runtime_sequence(%a: memref<1024xi8>) {\n%at = arith.constant " +
+               std::to_string(bytes) +
+               " : index\n%v = memref.view %a[%at][] : memref<1024xi8> to memref<64xi32>\n"
+               "aiex.npu.dma_memcpy_nd(%v[0, 0, 0, 3][1, 1, 1, 16][0, 0, 0, 1]) "
+               "{id = 2 : i64, metadata = @in} : memref<64xi32>\n}";
+    };
+    const Design design = read(at(128));
+    const auto& descriptor =
+        std::get<program::WriteDescriptor>(design.program.sequence.at(0)).descriptor;
+    EXPECT_EQ(descriptor.offset, 128 + 3 * 4);
+    EXPECT_EQ(descriptor.length, 16);
+    EXPECT_THAT(error_of(at(2)), HasSubstr("no whole number of elements of 32 bits"));
+}
+
+TEST(Design, ViewsOfSeveralDimensionsAreOffsets) {
+    const auto offset_of = [](const std::string& view) {
+        const Design design =
+            read(std::string{kSmallDesign} +
+                 "aie.runtime_sequence(%a: memref<4x8x16xi32>, %u: "
+                 "memref<*xbf16>) {\n%v = memref.subview " +
+                 view +
+                 "\naiex.npu.dma_memcpy_nd(%v[0, 0, 0, 2][1, 1, 1, 4][0, 0, 0, 1]) "
+                 "{id = 2 : i64, metadata = @in} : memref<16xi32>\n}");
+        return std::get<program::WriteDescriptor>(design.program.sequence.at(0)).descriptor.offset;
+    };
+    EXPECT_EQ(offset_of("%a[2, 3, 5] [1, 1, 4] [1, 1, 1] : memref<4x8x16xi32> to memref<4xi32>"),
+              ((2 * 8 + 3) * 16 + 5 + 2) * 4);
+    EXPECT_EQ(offset_of("%a[0, 0, 0] [1, 1, 4] [1, 1, 1] : memref<4x8x16xi32, strided<[1, 2, 3]>> "
+                        "to memref<4xi32>"),
+              2 * 4);
+    EXPECT_EQ(offset_of("%a[2, 3, 5] [1, 1, 4] [1, 1, 1] : memref<4x8x16xi32, strided<[1, 11, 7], "
+                        "offset: 3>, 1> to memref<4xi32>"),
+              (2 * 1 + 3 * 11 + 5 * 7 + 2) * 4);
+    EXPECT_THAT(error_of(std::string{kSmallDesign} +
+                         "aie.runtime_sequence(%a: memref<4x8xi32>) { %v = memref.subview %a[1, 0] "
+                         "[1, 8] [1, 1] : memref<4x8xi32, strided<[?, 1]>> to memref<8xi32>\n}"),
+                HasSubstr("needs the sizes or strides of what it views"));
+}
+
+// What the compiler leaves of a fifo that is reset.
+TEST(Design, ARearmBindingResetsItsChannelsAndLocks) {
+    const program::Program program =
+        read(std::string{kSmallDesign} +
+             "aie.memtile_dma(%m) { %0 = aie.dma_start(S2MM, 0, ^a, ^e, repeat_count = 3)\n^a:\n"
+             "aie.use_lock(%p, AcquireGreaterEqual, 1) aie.dma_bd(%b : memref<64xi32>, 0, 64) "
+             "{bd_id = 5 : i32} aie.use_lock(%q, Release, 1) aie.next_bd ^a\n^e: aie.end }\n"
+             "aie.objectfifo_rearm_binding @f_rearm channels(%m : index) locks(%p, %q : index, "
+             "index) {channel_dirs = array<i32: 0>, channel_indices = array<i32: 0>, head_bd_ids = "
+             "array<i32: 5>, lock_inits = array<i32: 2, 0>, repeat_counts = array<i32: 3>}\n"
+             "aie.runtime_sequence() { aiex.dma_channel_reset_for(@f_rearm) }")
+            .program;
+    ASSERT_EQ(program.sequence.size(), 4U);
+    EXPECT_EQ(std::get<program::ResetChannel>(program.sequence[0]).channel.tile.row, 1);
+    EXPECT_EQ(std::get<program::SetLock>(program.sequence[1]).value, 2);
+    EXPECT_EQ(std::get<program::SetLock>(program.sequence[2]).value, 0);
+    const auto& push = std::get<program::PushTask>(program.sequence[3]);
+    EXPECT_EQ(push.task.descriptor, 5);
+    EXPECT_EQ(push.task.repeat, 4);
+}
+
+TEST(Design, ScratchpadValuesAreTheHosts) {
+    const std::string sequence =
+        "aie.runtime_sequence(%a: memref<64xi32>) {\naiex.npu.create_scratchpad {size = 4 : ui32}\n"
+        "aiex.npu.update_from_scratchpad {state_table_idx = 0 : ui8, buffer = @words, address = 0 "
+        ": ui32}\n"
+        "%t = aiex.dma_configure_task(%s, MM2S, 0) { aie.dma_bd(%a : memref<64xi32>, 0, 8) "
+        "{offset_parameter = @o} aie.end }\n}";
+    const std::string tiles = std::string{kSmallDesign} +
+                              "%w = aie.buffer(%c) {sym_name = \"words\"} : "
+                              "memref<2xi32>\n";
+    EXPECT_THAT(read(tiles + sequence).notes,
+                testing::IsSupersetOf({HasSubstr("from the host's scratchpad is left out"),
+                                       HasSubstr("scratchpad adds are taken as 0")}));
+    // Where the value bounds a loop of a core, it cannot be left out.
+    EXPECT_THAT(error_of(tiles + sequence +
+                         "aie.core(%c) { %c0 = arith.constant 0 : index %c1 = arith.constant 1 : "
+                         "index\n%n = memref.load %w[%c0] : memref<2xi32> %m = arith.index_cast %n "
+                         ": i32 to index\nscf.for %i = %c0 to %m step %c1 { aie.use_lock(%l, "
+                         "Release, 1) } aie.end }"),
+                HasSubstr("buffer @words bounds a loop of a core"));
+}
+
+TEST(Design, TasksOfDescriptorsThatMoveNothingAreLeftOut) {
+    const Design design =
+        read(std::string{kSmallDesign} +
+             "aie.mem(%c) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n^a: aie.dma_bd(%x : "
+             "memref<16xi32>, 0, 0)\naie.next_bd ^a\n^e: aie.end }\n"
+             "aie.runtime_sequence() {\naiex.npu.write32 {address = 2219524 : ui32, value = 0 : "
+             "ui32} }");
+    EXPECT_TRUE(design.program.sequence.empty());
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("descriptors move nothing")));
+}
+
+TEST(Design, ATaskTakesTheDescriptorItIsGiven) {
+    const program::Program program =
+        read(std::string{kSmallDesign} +
+             "aie.runtime_sequence(%a: memref<64xi32>) {\n"
+             "%x = aiex.dma_bd_pool_pop(0, 0) : i32 %y = aiex.dma_bd_pool_pop(0, 0) : i32\n"
+             "aiex.dma_bd_pool_push(0, 0) bd_id %x : i32\n"
+             "%t = aiex.dma_configure_task(%s, MM2S, 0) bd_id %y : i32 "
+             "{ aie.dma_bd(%a : memref<64xi32>, 0, 8) aie.end } {issue_token = true}\n"
+             "aiex.dma_start_task(%t) }")
+            .program;
+    EXPECT_EQ(std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor.id, 1);
+    EXPECT_EQ(std::get<program::PushTask>(program.sequence.at(1)).task.descriptor, 1);
+}
+
+TEST(Design, OfSeveralLaunchesTheFirstIsRunAndTheOthersAreNamed) {
+    const auto source = parse_design(
+        "module { aie.device(npu1) @one { aie.runtime_sequence() { } }\n"
+        "aie.device(npu1) @two { aie.runtime_sequence() { } } }",
+        "d.mlir");
+    const Design design = lower(source, {}, config());
+    EXPECT_EQ(design.program.name, "one");
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("(@one, @two) the first is run")));
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::npu::mlir::sequence

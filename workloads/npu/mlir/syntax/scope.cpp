@@ -1,0 +1,57 @@
+#include "workloads/npu/mlir/syntax/scope.hpp"
+
+#include <fmt/format.h>
+
+namespace tilesim::workloads::npu::mlir::syntax {
+
+const char* name_of(Value::Kind kind) {
+    switch (kind) {
+        case Value::Kind::Tile:
+            return "a tile";
+        case Value::Kind::Buffer:
+            return "a buffer";
+        case Value::Kind::External:
+            return "an argument or external buffer";
+        case Value::Kind::Lock:
+            return "a lock";
+        case Value::Kind::Constant:
+            return "a constant";
+        case Value::Kind::Global:
+            return "a memref.global";
+        case Value::Kind::Task:
+            return "a DMA task";
+        case Value::Kind::Parameter:
+            return "a run-time parameter";
+    }
+    return "";
+}
+
+std::int64_t Scope::index_of(Cursor& cursor, Value::Kind kind) const {
+    const Location where = cursor.where();
+    const std::string name = cursor.value();
+    const Value* value = find(name);
+    if (value == nullptr) {
+        throw ReadError(where,
+                        fmt::format("%{} is not known here; {} is expected", name, name_of(kind)));
+    }
+    if (value->kind != kind) {
+        throw ReadError(
+            where, fmt::format("%{} is {}, not {}", name, name_of(value->kind), name_of(kind)));
+    }
+    return value->index;
+}
+
+std::int64_t Scope::integer(Cursor& cursor) const {
+    if (!cursor.done() && cursor.peek()->is(TokenKind::Value)) {
+        const Location where = cursor.where();
+        const std::string name = cursor.value();
+        const auto number = constant(name);
+        if (!number) {
+            throw ReadError(where, fmt::format("%{} {}", name, kNoConstant));
+        }
+        return *number;
+    }
+    return cursor.integer();
+}
+
+}  // namespace tilesim::workloads::npu::mlir::syntax
