@@ -108,18 +108,16 @@ StreamKernelTiming::Body StreamKernelTiming::body(const StreamMode& mode,
     const std::int64_t halves = lanes * mode.lane_bits / half;
     const std::int64_t loads = halves * ceil_div(half / kBitsPerByte, width);
     const std::int64_t stores = halves * ceil_div(half / kBitsPerByte, config_.store_width.count());
-    // From the first part loaded into a register until its last part has been stored again.
-    const std::int64_t occupied =
-        ceil_div(loads, config_.load_slots) + each + config_.accumulate_latency.count() + stores;
-    for (std::int64_t in_turn = 1; in_turn <= available; ++in_turn) {
-        const std::int64_t in_memory = accumulators - (available - in_turn);
-        const std::int64_t cycles =
-            std::max(length(in_memory, loads, stores), ceil_div(in_memory * occupied, in_turn));
-        if (in_turn == 1 || cycles < result.spilled.count()) {
-            result.spilled = Cycles{cycles};
-            result.in_memory = in_memory;
-        }
-    }
+    // A body goes through the accumulators in the direction opposite to the one before it, so that
+    // it begins with those that are in registers. Each of the others takes the register of the one
+    // `available` places before: they stand still where the visits between are over too early.
+    const std::int64_t moved = accumulators - available;
+    const std::int64_t exchange =
+        config_.accumulate_latency.count() + stores + ceil_div(loads, config_.load_slots);
+    const std::int64_t stands =
+        ceil_div(moved, available) * std::max<std::int64_t>(0, exchange - (available - 1) * each);
+    result.spilled = Cycles{std::max(length(moved, loads, stores), fed + stands)};
+    result.in_memory = moved;
     return result;
 }
 

@@ -8,11 +8,12 @@
 //     stream slot:   A's bytes at `stream_read` an instruction;
 //     load slots:    B's vectors, and what is spilled;
 //     store slot:    what is spilled.
-// Spilling: a block that needs more accumulators than there are keeps some in registers and takes
-// the others from memory and back in every body, through the remaining registers in turn; such a
-// register is not free again before its value has been loaded, used and stored. The number of
-// registers used in turn is the one with the shortest body. A and B vectors beyond the vector
-// registers are stored and loaded once more. An accumulator is moved half by half.
+// Spilling: bodies go through the accumulators forwards and backwards in turn, so that each begins
+// with those that are in registers; every other one takes the register of the accumulator that was
+// used as many places before as there are registers. Between the two uses lie the multiplication's
+// latency, a store and a load, and where the instructions meanwhile are fewer the loop stands. A
+// and B vectors beyond the vector registers are stored and loaded once more. An accumulator is
+// moved half by half.
 // Around the loop: `fill_drain` of the pipeline; C read from its stream and written to its stream,
 // a word a cycle each, of which the first cycle lies under what goes before.
 //
