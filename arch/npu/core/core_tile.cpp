@@ -23,19 +23,38 @@ CoreTile::CoreTile(const program::CoreProgram& script, const program::Program& p
       streams_(script.tile, config, ports_, scheduler, operands_, account_, *this) {}
 
 void CoreTile::start() {
+    enabled_ = script_.enabled == 0;
+    if (enabled_) {
+        begin();
+    } else {
+        scheduler_.at(scheduler_.now() + base::Cycles{script_.enabled}, *this, kEnabled);
+    }
+}
+
+void CoreTile::begin() {
     cursor_.start();
     account_.enter(CoreState::LockOperation);
     scheduler_.at(scheduler_.now(), *this);
 }
 
 void CoreTile::reset() {
+    if (!enabled_) {
+        return;
+    }
     if (done() || locks_.withdraw()) {
-        cursor_.start();
-        account_.enter(CoreState::LockOperation);
-        scheduler_.at(scheduler_.now(), *this);
+        begin();
         return;
     }
     resetting_ = true;
+}
+
+void CoreTile::on_event(std::uint64_t what, base::Femtoseconds) {
+    if (what == kEnabled) {
+        enabled_ = true;
+        begin();
+    } else {
+        step();
+    }
 }
 
 void CoreTile::step() {

@@ -58,6 +58,7 @@ class CoreTile final : public base::EventHandler, public OperationClient {
     // Stands in a loop without end whose body gives nobody anything.
     bool spins() const { return cursor_.spins(); }
 
+    // The script begins when the core has been enabled.
     void start();
     // Begins the script again, when what it is doing has ended; a wait for a lock ends at once.
     void reset();
@@ -66,10 +67,13 @@ class CoreTile final : public base::EventHandler, public OperationClient {
     }
     void finish_statistics(base::Cycles now) { account_.finish(now); }
 
-    void on_event(std::uint64_t, base::Femtoseconds) override { step(); }
+    void on_event(std::uint64_t what, base::Femtoseconds) override;
     void on_operation_done() override { step(); }
 
   private:
+    static constexpr std::uint64_t kEnabled = 1;
+
+    void begin();
     void step();
     void execute(const program::AcquireOp& op) { locks_.acquire(op.action); }
     void execute(const program::ReleaseOp& op) { locks_.release(op.action); }
@@ -90,6 +94,7 @@ class CoreTile final : public base::EventHandler, public OperationClient {
     KernelCalls calls_;
     CascadePort cascade_;
     StreamAccess streams_;
+    bool enabled_ = false;
     bool resetting_ = false;
 };
 

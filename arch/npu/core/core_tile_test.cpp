@@ -93,6 +93,20 @@ TEST(CoreTile, TellsWhatTraceUnitsSee) {
                             Pair(called + kWork + kToStall, "lock")));
 }
 
+TEST(CoreTile, NothingHappensBeforeItIsEnabled) {
+    constexpr std::int64_t kEnabled = 53;
+    Bench b(round_of_work(), 1);
+    b.script.enabled = kEnabled;
+    b.time.at(kEnabled - 1, [&] { b.core->reset(); });  // of a core that has not begun
+    b.run();
+    EXPECT_THAT(
+        b.states.entered,
+        ElementsAre(Pair(kEnabled, "lock_operation"), Pair(kEnabled, "lock_operation"),
+                    Pair(kEnabled + kLock, "call"), Pair(kEnabled + kLock + kCall, "fixed_kernel"),
+                    Pair(kEnabled + kLock + kCall + kWork, "lock_operation"),
+                    Pair(kEnabled + kRound, "done")));
+}
+
 TEST(CoreTile, AResetEndsAWaitAtOnceAndAnOperationWhenItIsDone) {
     constexpr std::int64_t kReset = 37;
     Bench waiting(round_of_work());

@@ -340,6 +340,9 @@ struct CoreProgram {
     TileCoordinate tile;
     std::vector<Rotation> rotations;
     std::vector<CoreOp> script;
+    // Cycles from the array's start until the loader has enabled the core: it enables one after
+    // the other.
+    std::int64_t enabled = 0;
 };
 
 // The run-time sequence the command processor executes, in order.

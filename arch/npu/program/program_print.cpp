@@ -228,6 +228,9 @@ class Printer {
                     fmt::join(names, ", "),
                     rotation.parts > 1 ? fmt::format(", parts: {}", rotation.parts) : "");
             }
+            if (core.enabled > 0) {
+                text_ += fmt::format("    enabled: {}\n", core.enabled);
+            }
             heading("    script", core.script.empty());
             script(core, core.script, "      ");
         }

@@ -37,6 +37,7 @@ cores:
   - tile: [0, 2]
     rotations:
       - {name: x, buffers: [tile]}
+    enabled: 84
     script:
       - loop: {count: -1}
         body:

@@ -90,6 +90,9 @@ CoreProgram ScriptReader::core(Node& entry) const {
         core.rotations.push_back(rotation);
     }
     core.script = script(entry, "script", core);
+    constexpr Range kEnabled{0, std::int64_t{1} << 40};
+    entry.optional("enabled", core.enabled, kEnabled,
+                   "cycles from the array's start until the core is enabled");
     entry.done();
     return core;
 }

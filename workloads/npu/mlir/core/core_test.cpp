@@ -45,6 +45,22 @@ TEST(Design, ACoreBecomesAScript) {
     EXPECT_EQ(work.kind, program::KernelKind::Inline);
 }
 
+TEST(Design, TheLoaderEnablesOneCoreAfterTheOtherInTheOrderOfTheTiles) {
+    const program::Program program =
+        read(
+            "%a = aie.tile(0, 2) %b = aie.tile(0, 3) %c = aie.tile(1, 2) %d = aie.tile(1, 3)\n"
+            "%l = aie.lock(%a) %m = aie.lock(%b) %n = aie.lock(%d)\n"
+            "aie.core(%d) { aie.use_lock(%n, Release, 1) aie.end }\n"
+            "aie.core(%b) { aie.use_lock(%m, Release, 1) aie.end }\n"
+            "aie.core(%a) { aie.use_lock(%l, Release, 1) aie.end }")
+            .program;
+    // Register writes of 84 cycles at 600 MHz; the array's clock is 1 GHz. %c has no core.
+    ASSERT_EQ(program.cores.size(), 3U);
+    EXPECT_EQ(program.cores[2].enabled, 0);
+    EXPECT_EQ(program.cores[1].enabled, 140);
+    EXPECT_EQ(program.cores[0].enabled, 280);
+}
+
 TEST(Design, EndlessAndUnrolledControlFlow) {
     const auto script = [](const std::string& body) {
         return read(std::string{kSmallDesign} + "aie.core(%c) {" + body + "}")

@@ -7,6 +7,7 @@
 
 #include "workloads/npu/mlir/core/bodyless_core.hpp"
 #include "workloads/npu/mlir/core/core.hpp"
+#include "workloads/npu/mlir/core/enabled_cores.hpp"
 #include "workloads/npu/mlir/core/kernel_locks.hpp"
 #include "workloads/npu/mlir/descriptors/dma.hpp"
 #include "workloads/npu/mlir/design/array_stand_in.hpp"
@@ -19,6 +20,7 @@
 namespace tilesim::workloads::npu::mlir::design {
 
 using core::add_bodyless_cores;
+using core::enable_cores;
 using core::lower_cores;
 using core::settle_kernel_locks;
 using descriptors::lower_dmas;
@@ -100,6 +102,7 @@ void lower_device(Lowering& lowering, const Operation& routed, const std::functi
         settle_kernel_locks(lowering);
         stand_in_for_array(lowering);
         add_bodyless_cores(lowering);
+        enable_cores(lowering);
     }
 }
 
