@@ -106,6 +106,20 @@ void place_agents(const arch::memory::device::MemoryConfig& memory,
     }
 }
 
+// Why one of the keys set is none of the agent's device; empty: all are.
+std::string foreign_key(const Overrides& overrides, const std::string& device) {
+    for (const auto& [key, value] : overrides) {
+        if (device.empty()) {
+            return fmt::format("the agent has none of its own to set {} of", key);
+        }
+        if (key == "memory" || key.starts_with("memory.")) {
+            return fmt::format("{} is of the memory the agents share: set {}{}", key,
+                               key == "memory" ? "" : kDevicePrefix, key);
+        }
+    }
+    return {};
+}
+
 void bind_agent(Document& document, Node& node, const std::string& device,
                 const Overrides& overrides, const Scenario& scenario, AgentCase& agent) {
     workloads::Case& own = agent.a_case;
@@ -117,6 +131,11 @@ void bind_agent(Document& document, Node& node, const std::string& device,
                            own.problem.find<arch::host::MemoryLoopConfig>() != nullptr;
     if (device.empty() && !on_memory) {
         node.error("device", "is missing: what runs this workload");
+        return;
+    }
+    const std::string foreign = foreign_key(overrides, device);
+    if (!foreign.empty()) {
+        node.error("device", foreign);
         return;
     }
     if (device.empty()) {

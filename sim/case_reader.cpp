@@ -140,7 +140,7 @@ void check_case(Node& root, const workloads::Case& a_case) {
         const auto names = fitting(a_case);
         if (names.empty()) {
             root.error("device",
-                       fmt::format("nothing runs a {} on '{}'{}", a_case.problem.kind().key(),
+                       fmt::format("nothing runs {} on '{}'{}", a_case.problem.kind().key(),
                                    a_case.device.name, a_case.problem.kind().hint()));
         } else {
             root.error("mapping", fmt::format("on '{}' this workload runs as {}, not as {}",

@@ -103,6 +103,14 @@ TEST(BadInput, UnknownKeysAreErrorsEverywhere) {
         }
     }
     const std::string model = kConfigs + "/scenarios/pim_opt_6.7b.yaml";
+    // Agents share a memory: none sets its own.
+    for (const char* key : {"npu.device.memory.clock='1 GHz'", "npu.device.memory=ddr4_3200",
+                            "cpu.device.memory.channels=2"}) {
+        const Output output =
+            call("run " + kConfigs + "/scenarios/agents_npu_and_cpu.yaml --set agents." + key);
+        EXPECT_EQ(output.code, 2) << key;
+        EXPECT_NE(output.text.find("memory"), output.text.npos) << output.text;
+    }
     for (const char* key : {"mapping.nonsense=5", "mapping.amx.threads=7", "device.nonsense=5"}) {
         EXPECT_EQ(call("run " + model + " --search 0 --devices lpddr5x_pim --set " + key).code, 2)
             << key;
@@ -116,6 +124,44 @@ TEST(BadInput, EntriesOfListsAreThoseThereAre) {
           "'device.npu.kernels.modes[0].tt=8'", "'device.npu.clock[0]=8'"}) {
         EXPECT_EQ(call("run " + kKernel + " --set " + key).code, 2) << key;
     }
+}
+
+TEST(BadInput, WhatADataflowCannotTakeIsSaidWithItsPlace) {
+    const arch::base::TemporaryFolder folder;
+    const std::string file = folder.path() / "s.yaml";
+    const struct {
+        const char* text;
+        const char* message;
+    } cases[] = {
+        {"device: vck190\nworkload: {gemm: {M: 64, K: 64, N: 64, a: int8, b: int4, c: int32}}\n",
+         "no stream-fed int8 x int4 -> int32"},
+        {"device: lpddr5x_pim\nworkload: {gemv: {M: 768, K: 768}}\n"
+         "mapping: {pimnast: {input_registers: 99}}\n",
+         ":3:1: mapping: pimnast.input_registers: must be below the 16 registers"},
+        {"device: xdna2\nworkload: {elementwise: {operation: rope, rows: 2, elements: 5}}\n",
+         ":2:62: workload.elementwise.elements: rope turns pairs"},
+    };
+    for (const auto& [text, message] : cases) {
+        std::ofstream(file) << text;
+        const Output output = call("run " + file);
+        EXPECT_EQ(output.code, 2) << text;
+        EXPECT_NE(output.text.find(message), output.text.npos) << output.text;
+    }
+}
+
+TEST(BadInput, KeysOfAScenarioAreDescribedAsTheyAreSet) {
+    const auto at = [](const std::string& text, const std::string& key) {
+        return text.find("\n" + key + " ") != text.npos;
+    };
+    const std::string alone = call("describe xdna").text;
+    EXPECT_TRUE(at(alone, "npu.clock") && at(alone, "memory.clock"));
+    const std::string text = call("describe " + kKernel).text;
+    EXPECT_TRUE(at(text, "device.npu.clock") && at(text, "device.memory.clock"));
+    EXPECT_FALSE(at(text, "npu.clock"));
+    const std::string agents =
+        call("describe " + kConfigs + "/scenarios/agents_npu_and_cpu.yaml").text;
+    EXPECT_TRUE(at(agents, "agents.npu.device.npu.clock"));
+    EXPECT_FALSE(at(agents, "agents.npu.device.memory.clock"));  // the shared one is used
 }
 
 TEST(BadInput, NumbersThatAreNoneAreRefused) {

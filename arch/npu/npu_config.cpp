@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "arch/base/check.hpp"
 #include "arch/base/config.hpp"
@@ -291,6 +292,10 @@ NpuConfig read_npu_config(Node node) {
     node.optional("core_rows", config.core_rows, {1, 16}, "rows of cores");
     for (Node& entry : node.list("shim_columns", "columns with a shim DMA; left out: all")) {
         config.shim_columns.push_back(entry.integer({0, config.columns - 1}));
+    }
+    std::set<std::int64_t> once(config.shim_columns.begin(), config.shim_columns.end());
+    if (once.size() < config.shim_columns.size()) {
+        node.error("shim_columns", "names a column twice");
     }
     node.optional("lock_kind", config.lock_kind,
                   {{"counting", LockKind::Counting}, {"binary", LockKind::Binary}},

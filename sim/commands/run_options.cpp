@@ -115,6 +115,7 @@ int ManyRuns::run(const std::string& file, const Settings& overrides,
         return kFine;
     }
     const std::vector<std::string> names = device_names(devices);
+    check_own_mapping(base);
     if (const auto sizes = sizes_of(base, row_counts(rows)); !sizes.empty()) {
         const SizeTable table = run_sizes(sizes, names, {search, processes});
         print(json ? to_json(table).dump(2) + "\n" : to_table(table));

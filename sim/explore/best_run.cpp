@@ -15,24 +15,31 @@ using arch::base::config::ConfigError;
 
 namespace {
 
-// A key that no reader knows is a mistake on every device; a mapping of another machine is none.
-bool fits(const Job& job) {
+// Why the scenario cannot be built on its device as it stands; empty: it can. A key that no reader
+// knows is a mistake on every device.
+std::string refusal(const Job& job) {
     try {
         parse_scenario(job.text, job.file, job.overrides);
-        return true;
+        return {};
     } catch (const ConfigError& error) {
-        const std::string text = error.what();
+        std::string text = error.what();
         if (text.find("unknown key") != text.npos) {
             throw;
         }
-        return false;
+        return text;
     }
 }
 
-Job on_device(Job job, const std::string& device) {
+// Without the scenario's mapping where it cannot be had there, which `best` then says.
+Job on_device(Job job, BestRun& best) {
     std::erase_if(job.overrides, [](const auto& setting) { return setting.first == "device"; });
-    job.overrides.emplace_back("device", device);
-    return fits(job) ? job : without_mapping(std::move(job));
+    job.overrides.emplace_back("device", best.device);
+    const std::string reason = refusal(job);
+    if (reason.empty()) {
+        return job;
+    }
+    best.search = "not the scenario's: " + reason.substr(0, reason.find('\n'));
+    return without_mapping(std::move(job));
 }
 
 bool tunable(const Job& job) {
@@ -64,10 +71,17 @@ Job searched(const Job& job, const SearchEffort& effort, BestRun& best) {
 
 }  // namespace
 
+void check_own_mapping(const Job& base) {
+    const std::string reason = refusal(base);
+    if (!reason.empty() && refusal(without_mapping(base)).empty()) {
+        throw ConfigError(reason);
+    }
+}
+
 BestRun best_run(const Job& base, const std::string& device, const SearchEffort& effort) {
     BestRun best;
     best.device = device;
-    Job job = on_device(base, device);
+    Job job = on_device(base, best);
     if (effort.seconds > 0 && tunable(job)) {
         try {
             job = searched(job, effort, best);

@@ -20,8 +20,12 @@ struct BestRun {
     Simulated run;        // whole, with the mapping found
     std::string mapping;  // as results print it
     std::string command;  // that repeats it
-    std::string search;   // what was tried, and what that proves
+    std::string search;   // what was tried, and what that proves; why not the scenario's mapping
 };
+
+// Throws ConfigError where the scenario's mapping is wrong on its own device: a mistake, not one
+// that other machines cannot take.
+void check_own_mapping(const Job& base);
 
 // The job on this device. The scenario's mapping is one of those tried where it fits.
 // Throws ConfigError where the scenario itself is wrong, whatever the device.

@@ -72,6 +72,17 @@ TEST(Devices, TheFastestStandsFirstAndMisfitsLast) {
     EXPECT_EQ(call("run --devices nothing " + kSmall).code, 2);
 }
 
+TEST(Devices, AMappingThatIsNotTheScenariosSaysWhy) {
+    const Output output = call("run --search 0 --devices xdna,sapphire_rapids " + kSmall +
+                               " --set run.functional=off --format json");
+    ASSERT_EQ(output.code, 0);
+    for (const json& run : json::parse(output.text)) {
+        const std::string search = run["search"];
+        EXPECT_EQ(search.find("not the scenario's: ") == 0, run["device"] == "sapphire_rapids")
+            << search;
+    }
+}
+
 TEST(Devices, WhatNeedsNoDramTrafficShowsNoBandwidth) {
     const Output output =
         call("run --search 0 --devices xdna,lpddr5x_pim " + kSmall + " --set run.functional=off");
@@ -90,7 +101,11 @@ TEST(Devices, NamesAndQuestionsThatAreNoneAreRefused) {
           "--devices xdna --rows 1,", "--devices xdna --rows 1,x", "--devices xdna --rows 4,4",
           "--sensitivity --percent nan", "--sensitivity --percent inf",
           "--devices xdna --search nan",
-          "--devices xdna,xdna2 --set mapping.output_stationary.m_cc=4"}) {
+          "--devices xdna,xdna2 --set mapping.output_stationary.m_cc=4",
+          // What the scenario's own device does not take is no mapping of another machine.
+          "--devices xdna,sapphire_rapids --search 0 --set mapping.output_stationary.m_ct=4096",
+          "--devices xdna,sapphire_rapids --search 0 --set mapping.amx.thread=4",
+          "--devices sapphire_rapids --search 0 --set mapping.amx.threads=4"}) {
         EXPECT_EQ(call("run " + kSmall + " " + wrong).code, 2) << wrong;
     }
     EXPECT_EQ(call("run " + kConfigs + "/scenarios/ddr5_random.yaml --devices xdna --rows 2").code,

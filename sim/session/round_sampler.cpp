@@ -211,11 +211,15 @@ WholeRun RoundSampler::whole() const {
     const Leaving out = leaving();
     const double time = time_at(last) + left * stride_->period + out.time;
     run.time = arch::base::Femtoseconds{static_cast<std::int64_t>(time)};
-    // What comes about later only: as much as lets what is stated hold of 95 in 100 points of one
-    // seed of validation/sampling_test.py; its table has those of another.
-    constexpr double kBeyond = 0.5;
+    // Rounds that are compared until they agree may do so by chance, and some things come about
+    // later only: as much as lets what is stated hold of 95 in 100 points of two seeds (77, 78) of
+    // validation/sampling_test.py; its table has those of another.
+    constexpr double kAgreed = 1.5;
+    constexpr double kBeyond = 0.8;
+    const bool compared = stride_->rounds > 1;
     run.error_percent =
-        (stride_->error_percent + kBeyond) * share_left() + kPercent * out.error / time;
+        ((compared ? kAgreed : 1) * stride_->error_percent + kBeyond) * share_left() +
+        kPercent * out.error / time;
     const auto rounds = static_cast<double>(stride_->rounds);
     const auto& before = marks_[last - stride_->rounds * kParts].memory;
     const auto& now = marks_[last].memory;

@@ -241,10 +241,13 @@ void BlockWriter::each_accumulator_alone(const AccumulatorBlock& block) {
         for (std::int64_t m = 0; m < block.m_count; ++m) {
             start_c(block, m, n);
             k_steps(block.k_tiles, {}, [&](const Step& step) {
-                among_.begin_step(1);
-                load_a(block, step, m);
-                load_b(block, step, n);
-                multiply(m, n);
+                for (const TileProblem::Pair& pair : problem_.pairs) {
+                    among_.begin_step(1);
+                    const Step of_parts = moved(step, pair);
+                    load_a(block, of_parts, m);
+                    load_b(block, of_parts, n);
+                    multiply(m, n);
+                }
             });
             store_c(block, m, n);
         }
@@ -299,12 +302,16 @@ void BlockWriter::taps(std::size_t index, const Step& outer,
     });
 }
 
+BlockWriter::Step BlockWriter::moved(Step step, const TileProblem::Pair& pair) {
+    step.a.base += pair.a_offset;
+    step.b.base += pair.b_offset;
+    return step;
+}
+
 void BlockWriter::products(const AccumulatorBlock& block, const Step& at, bool store) {
     for (std::size_t i = 0; i < problem_.pairs.size(); ++i) {
-        Step step = at;
-        step.a.base += problem_.pairs[i].a_offset;
-        step.b.base += problem_.pairs[i].b_offset;
-        ordered_products(block, step, store && i + 1 == problem_.pairs.size());
+        ordered_products(block, moved(at, problem_.pairs[i]),
+                         store && i + 1 == problem_.pairs.size());
     }
 }
 

@@ -117,6 +117,8 @@ class BlockWriter {
                                           std::int64_t n) const;
     void start_c(const AccumulatorBlock& block, std::int64_t m, std::int64_t n);
     void store_c(const AccumulatorBlock& block, std::int64_t m, std::int64_t n);
+    // To the parts of A and B that a pair multiplies.
+    static Step moved(Step step, const TileProblem::Pair& pair);
     std::int64_t products(const AccumulatorBlock& block) const;
     void each_accumulator_alone(const AccumulatorBlock& block);
     void all_accumulators(const AccumulatorBlock& block, bool interleaves_stores);

@@ -15,6 +15,7 @@ TEST(AmxGemm, EveryOrderGivesTheProduct) {
           AmxMapping::Order::Switched, AmxMapping::Order::Interleaved}) {
         expect_product(gemm(53, 131, 71), mapping_with(order));
         expect_product(gemm(53, 131, 71, DataType::Bf16, DataType::F32), mapping_with(order));
+        expect_product(gemm(53, 67, 39, DataType::F32, DataType::F32), mapping_with(order));
     }
 }
 
@@ -81,9 +82,11 @@ TEST(AmxGemm, CacheBlocksRemaindersAndPrefetchGiveTheProduct) {
 }
 
 TEST(AmxGemm, ThreeBf16PartsEmulateF32) {
-    expect_product(gemm(33, 65, 35, DataType::F32, DataType::F32), AmxMapping{});
-    const LoweredAmx lowered = lower(gemm(32, 64, 32, DataType::F32, DataType::F32), AmxMapping{});
-    EXPECT_EQ(run(lowered, nullptr).counters.dots, 4 * 2 * 6);  // six of nine products
+    for (const auto order : {AmxMapping::Order::Reference, AmxMapping::Order::KInnermost}) {
+        const LoweredAmx lowered =
+            lower(gemm(32, 64, 32, DataType::F32, DataType::F32), mapping_with(order));
+        EXPECT_EQ(run(lowered, nullptr).counters.dots, 4 * 2 * 6);  // six of nine products
+    }
 }
 
 TEST(AmxGemm, MoreOfAResourceIsNeverSlower) {

@@ -1,5 +1,7 @@
 #include "workloads/npu/elementwise/elementwise_problem.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 namespace tilesim::workloads::npu::elementwise {
@@ -16,6 +18,10 @@ void read_keys(arch::base::config::Node& node, ElementwiseProblem& problem) {
     node.optional("c", problem.c, kDataTypes, "type of the result");
     node.optional("scale_block", problem.scale_block, {0, 1 << 16},
                   "dequantise: elements that share a scale factor; 0: none");
+    if (problem.operation == program::VectorOperation::Rope && problem.n % 2 != 0) {
+        node.error("elements",
+                   fmt::format("rope turns pairs of elements: must be even, got {}", problem.n));
+    }
     node.done();
 }
 

@@ -63,7 +63,10 @@ class Problems : private arch::npu::check::ProblemList {
                 shape_.rows + 1, shape_.rows, channels, channels - 1);
         for (std::int64_t column = 0; column < std::min(shape_.columns, config_.columns);
              ++column) {
-            require(config_.has_shim_dma(column), "column {} has no shim DMA", column);
+            require(config_.has_shim_dma(column),
+                    "column {} has no shim DMA; this dataflow uses columns from 0 on: see "
+                    "device.npu.shim_columns",
+                    column);
         }
     }
 

@@ -31,6 +31,11 @@ std::int64_t rounded_up(std::int64_t x, std::int64_t to) {
     return ceil_div(x, to) * to;
 }
 
+// Of a type that may be smaller than a byte: no mapping of it fits, but it is asked for.
+std::int64_t elements_in(std::int64_t bytes, DataType type) {
+    return bytes * arch::base::kBitsPerByte / arch::base::bits_of(type);
+}
+
 // L1 to L3.
 std::vector<GotoblasBlock> blocks_of(const GemmProblem& problem, const GotoblasMapping& map) {
     const std::int64_t m = rounded_up(problem.m, map.m_r);
@@ -261,6 +266,16 @@ std::vector<std::string> problems_of(const GemmProblem& problem, const GotoblasM
             fmt::format("m_c ({}) must be a multiple of m_r ({}), n_c ({}) of n_r ({})", map.m_c,
                         map.m_r, map.n_c, map.n_r));
     }
+    constexpr std::int64_t kMostPanels = std::int64_t{1} << 18;  // each some KB of the sequence
+    const std::int64_t panels =
+        ceil_div(problem.n, map.n_r) * ceil_div(problem.k, steps) * ceil_div(problem.m, map.m_c);
+    if (panels > kMostPanels) {
+        return {fmt::format(
+            "{} x {} x {} (M x K x N) copies {} B_r, each of n_r {} x k_c {}, once for each of "
+            "{} blocks of m_c {}; at most {} are simulated",
+            problem.m, problem.k, problem.n, panels, map.n_r, steps, ceil_div(problem.m, map.m_c),
+            map.m_c, kMostPanels)};
+    }
     const GotoblasRoom room = room_of(problem, map);
     if (room.b_r > panel_memory(config)) {
         problems.push_back(fmt::format(
@@ -324,10 +339,10 @@ GemmBounds bounds_of(const GemmProblem& problem, const GotoblasMapping& map,
 
 GotoblasMapping choose_gotoblas(const GemmProblem& problem, const NpuConfig& config) {
     GotoblasMapping map;
-    const std::int64_t most_steps = panel_memory(config) / (2 * map.n_r * bytes_of(problem.b));
+    const std::int64_t most_steps = elements_in(panel_memory(config), problem.b) / (2 * map.n_r);
     map.k_c = std::max<std::int64_t>(1, std::min(problem.k, most_steps));
     const std::int64_t fits =
-        config.programmable_logic.ram.count() / (map.k_c * bytes_of(problem.a));
+        elements_in(config.programmable_logic.ram.count(), problem.a) / map.k_c;
     map.m_c = std::max(map.m_r, std::min(rounded_up(problem.m, map.m_r), fits / map.m_r * map.m_r));
     map.n_c = rounded_up(problem.n, map.n_r);
     // The host copies the next B_r while the core works on one, where both fit.
@@ -343,12 +358,13 @@ std::vector<GotoblasMapping> mappings_of(const GemmProblem& problem, GotoblasMap
     std::vector<GotoblasMapping> mappings;
     for (map.m_r = 4; map.m_r <= 32; map.m_r += 4) {
         for (map.n_r = 2; map.n_r <= 16; map.n_r *= 2) {
-            const std::int64_t steps = panel_memory(config) / (2 * map.n_r * bytes_of(problem.b));
+            const std::int64_t steps = elements_in(panel_memory(config), problem.b) / (2 * map.n_r);
             const std::int64_t longest = std::max<std::int64_t>(1, std::min(problem.k, steps));
             for (const std::int64_t parts : {1, 2, 4}) {
                 map.k_c = ceil_div(longest, parts);
-                const std::int64_t fits = config.programmable_logic.ram.count() /
-                                          (map.k_c * bytes_of(problem.a)) / map.m_r * map.m_r;
+                const std::int64_t fits =
+                    elements_in(config.programmable_logic.ram.count(), problem.a) / map.k_c /
+                    map.m_r * map.m_r;
                 map.m_c = std::min(rounded_up(problem.m, map.m_r), std::max(map.m_r, fits));
                 for (const std::int64_t stripes : {1, 2, 4}) {
                     map.n_c = rounded_up(ceil_div(problem.n, stripes), map.n_r);

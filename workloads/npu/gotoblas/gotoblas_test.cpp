@@ -137,6 +137,26 @@ TEST(Gotoblas, LimitsFollowFromSizes) {
     EXPECT_NE(tall[0].find("20000000 B of RAM"), std::string::npos) << tall[0];
 }
 
+TEST(Gotoblas, TypesTheCoreHasNotAreRefusedHoweverNarrow) {
+    const arch::npu::NpuConfig config = machine().npu;
+    GemmProblem gemm = problem(16, 64, 4);
+    gemm.b = arch::base::DataType::Int4;
+    const GotoblasMapping map = choose_gotoblas(gemm, config);
+    ASSERT_EQ(problems_of(gemm, map, config).size(), 1U);
+    EXPECT_TRUE(mappings_of(gemm, map, config).empty());
+}
+
+TEST(Gotoblas, ProductsOfMorePanelsThanASequenceHoldsAreRefused) {
+    const arch::npu::NpuConfig config = machine().npu;
+    GotoblasMapping map = mapping(16, 4, 32);
+    map.m_c = 16;
+    // 4096 rows of blocks, 32 steps of K: 131072 for each four columns.
+    EXPECT_TRUE(problems_of(problem(1 << 16, 1 << 10, 8), map, config).empty());
+    const auto more = problems_of(problem(1 << 16, 1 << 10, 9), map, config);
+    ASSERT_EQ(more.size(), 1U);
+    EXPECT_NE(more[0].find("393216 B_r"), std::string::npos) << more[0];
+}
+
 TEST(Gotoblas, ChoosesTheLargestBlocksThatFit) {
     const arch::npu::NpuConfig config = machine().npu;
     const GemmProblem gemm = problem(100000, 1000, 50);

@@ -58,10 +58,10 @@ void add_blocks(std::vector<Block>& blocks, MemoryTilePlan& plan, std::int64_t c
     const std::int64_t rows = shape.rows_of_a(column).count;
     for (std::int64_t i = 0; i < std::max(map.a_blocks, map.b_blocks); ++i) {
         for (std::int64_t row = 0; i < map.a_blocks && row < rows; ++row) {
-            blocks.push_back({{column, shape.a_home}, sizes.a_block, lend_a, &plan.a});
+            blocks.push_back({shape.tile(column, shape.a_home), sizes.a_block, lend_a, &plan.a});
         }
         if (i < map.b_blocks) {
-            blocks.push_back({{column, shape.b_home}, sizes.b_block, lend_b, &plan.b});
+            blocks.push_back({shape.tile(column, shape.b_home), sizes.b_block, lend_b, &plan.b});
         }
     }
 }
@@ -123,7 +123,7 @@ std::optional<std::vector<MemoryTilePlan>> plan_memory_tiles(const BufferSizes& 
     for (std::int64_t column = 0; column < shape.columns; ++column) {
         MemoryTilePlan& plan = plans[static_cast<std::size_t>(column)];
         for (std::int64_t i = 0; i < shape.joins; ++i) {
-            const TileCoordinate home{column, shape.c_home};
+            const TileCoordinate home = shape.tile(column, shape.c_home);
             if (!tiles.fits(home, sizes.c_join)) {
                 return std::nullopt;
             }
@@ -141,7 +141,7 @@ std::optional<std::vector<MemoryTilePlan>> plan_memory_tiles(const BufferSizes& 
     for (std::int64_t column = 0; column < shape.columns; ++column) {
         for (std::int64_t row = 1; row <= config.memory_rows; ++row) {
             std::int64_t& used = plans[static_cast<std::size_t>(column)].used;
-            used = std::max(used, tiles.used({column, row}));
+            used = std::max(used, tiles.used(shape.tile(column, row)));
         }
     }
     return plans;

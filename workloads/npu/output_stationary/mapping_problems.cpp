@@ -45,11 +45,12 @@ std::vector<std::string> basic_problems(const GemmProblem& problem,
         problems.push_back(
             fmt::format("b_k_mt ({}) must be a multiple of k_ct ({})", map.b_k_mt, map.k_ct));
     }
-    if (map.columns > config.columns || map.rows > config.core_rows) {
+    if (map.columns > ShimColumns::count(config) || map.rows > config.core_rows) {
         problems.push_back(fmt::format(
-            "the mapping uses {} columns and {} rows of cores; the array has {} columns and {} "
+            "the mapping uses {} columns and {} rows of cores; the array has {} columns{} and {} "
             "rows",
-            map.columns_of(config), map.rows_of(config), config.columns, config.core_rows));
+            map.columns_of(config), map.rows_of(config), ShimColumns::count(config),
+            config.shim_columns.empty() ? "" : " with a shim DMA", config.core_rows));
     }
     // What the run-time sequence holds for every round would fill the host's memory.
     constexpr std::int64_t kMostRounds = std::int64_t{1} << 18;

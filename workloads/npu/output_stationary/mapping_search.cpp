@@ -279,9 +279,10 @@ std::vector<TileCandidate> candidates_of(const SearchContext& at) {
     add_tiles(candidates, at, {}, mode->s);
     // A part of the array has fewer transfers to start, which is most of a product of one round.
     OutputStationaryMapping part;
-    for (std::int64_t columns = at.config.columns; columns >= 1; columns /= 2) {
+    const std::int64_t all = ShimColumns::count(at.config);
+    for (std::int64_t columns = all; columns >= 1; columns /= 2) {
         for (std::int64_t rows = at.config.core_rows; rows >= 1; rows /= 2) {
-            if (columns < at.config.columns || rows < at.config.core_rows) {
+            if (columns < all || rows < at.config.core_rows) {
                 part.columns = columns;
                 part.rows = rows;
                 add_tiles(candidates, at, part, mode->s);

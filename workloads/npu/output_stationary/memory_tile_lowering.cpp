@@ -51,7 +51,7 @@ class MemoryTileLowering {
 
     void add_column(std::int64_t column) {
         for (std::int64_t row = 1; row <= config_.memory_rows; ++row) {
-            TileRings tile({column, row}, config_.memory_dma);
+            TileRings tile(shape_.tile(column, row), config_.memory_dma);
             if (shape_.a_home == row && shape_.rows_of_a(column).count > 0) {
                 add_a(tile, column);
             }

@@ -6,6 +6,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/npu_config.hpp"
+#include "workloads/npu/shim_columns.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 
@@ -39,7 +40,7 @@ struct OutputStationaryMapping {
     std::int64_t c_blocks = 0;  // C tiles of a core in its memory tile; 0: as many as c_buffers
 
     std::int64_t columns_of(const arch::npu::NpuConfig& config) const {
-        return columns == 0 ? config.columns : columns;
+        return columns == 0 ? ShimColumns::count(config) : columns;
     }
     std::int64_t rows_of(const arch::npu::NpuConfig& config) const {
         return rows == 0 ? config.core_rows : rows;

@@ -57,8 +57,8 @@ class Routes {
             const std::int64_t first = shape_.a_rows_in(column, i, streams).first;
             add(held == 1 && streams > 1 ? fmt::format("a_shim_{}_{}", first, i)
                                          : fmt::format("a_shim_{}", first),
-                sends({column, 0}, shape_.a_shim_channel() + i),
-                {takes({column, shape_.a_home}, shape_.a_in_channel() + i)});
+                sends(shape_.tile(column, 0), shape_.a_shim_channel() + i),
+                {takes(shape_.tile(column, shape_.a_home), shape_.a_in_channel() + i)});
         }
     }
 
@@ -70,7 +70,7 @@ class Routes {
                 cores.push_back(takes(shape_.core_tile(c, held.first + i), kCoreA));
             }
             add(fmt::format("a_row_{}", held.first + i),
-                sends({column, shape_.a_home}, shape_.a_out_channel() + i), cores);
+                sends(shape_.tile(column, shape_.a_home), shape_.a_out_channel() + i), cores);
         }
     }
 
@@ -78,8 +78,8 @@ class Routes {
         for (std::int64_t i = 0; i < shape_.b_in && passing == (shape_.b_home > 1); ++i) {
             add(shape_.b_in == 1 ? fmt::format("b_shim_{}", column)
                                  : fmt::format("b_shim_{}_{}", column, i),
-                sends({column, 0}, shape_.b_shim_channel() + i),
-                {takes({column, shape_.b_home}, shape_.b_in_channel() + i)});
+                sends(shape_.tile(column, 0), shape_.b_shim_channel() + i),
+                {takes(shape_.tile(column, shape_.b_home), shape_.b_in_channel() + i)});
         }
     }
 
@@ -89,11 +89,11 @@ class Routes {
             cores.push_back(takes(shape_.core_tile(column, row), kCoreB));
         }
         add(fmt::format("b_column_{}", column),
-            sends({column, shape_.b_home}, shape_.b_out_channel()), cores);
+            sends(shape_.tile(column, shape_.b_home), shape_.b_out_channel()), cores);
     }
 
     void route_c_in(std::int64_t column, bool packets) {
-        const program::TileCoordinate home{column, shape_.c_home};
+        const program::TileCoordinate home = shape_.tile(column, shape_.c_home);
         for (std::int64_t row = 0; row < shape_.rows; ++row) {
             if (shape_.shared(row) != packets) {
                 continue;
@@ -113,8 +113,8 @@ class Routes {
         for (std::int64_t i = 0; i < shape_.c_out; ++i) {
             add(shape_.c_out == 1 ? fmt::format("c_shim_{}", column)
                                   : fmt::format("c_shim_{}_{}", column, i),
-                sends({column, shape_.c_home}, shape_.c_out_channel() + i),
-                {takes({column, 0}, shape_.c_shim_channel() + i)});
+                sends(shape_.tile(column, shape_.c_home), shape_.c_out_channel() + i),
+                {takes(shape_.tile(column, 0), shape_.c_shim_channel() + i)});
         }
     }
 

@@ -160,7 +160,7 @@ class Sequence {
             descriptor.iteration = program::Iteration{reach_.tiles, step, 0};
         }
         if (descriptor.length > 0) {  // fewer blocks than streams leave one without
-            transfers.push_back({{{column, 0}, direction, channel},
+            transfers.push_back({{shape_.tile(column, 0), direction, channel},
                                  std::move(descriptor),
                                  direction == program::Direction::S2MM});
         }
@@ -241,7 +241,7 @@ class Sequence {
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
             for (std::int64_t i = 0; i < shape_.c_out; ++i) {
                 steps_.push_back(
-                    program::WaitToken{takes({column, 0}, shape_.c_shim_channel() + i)});
+                    program::WaitToken{takes(shape_.tile(column, 0), shape_.c_shim_channel() + i)});
             }
         }
     }

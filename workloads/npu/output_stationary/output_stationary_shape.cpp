@@ -161,6 +161,7 @@ ArrayShape shape_of(const GemmView& view, const NpuConfig& config) {
     ArrayShape shape;
     shape.columns = map.columns_of(config);
     shape.rows = map.rows_of(config);
+    shape.places = ShimColumns(config);
     shape.first_core_row = 1 + config.memory_rows;
     shape.a_rows = ceil_div(shape.rows, shape.columns);
     choose_homes(shape, buffer_sizes(view, config), map, config);

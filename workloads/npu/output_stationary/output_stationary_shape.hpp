@@ -15,6 +15,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/npu/output_stationary/gemm_view.hpp"
 #include "workloads/npu/output_stationary/output_stationary_mapping.hpp"
+#include "workloads/npu/shim_columns.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
 
@@ -46,8 +47,14 @@ struct ArrayShape {
     std::int64_t slots = 1;           // descriptors of each stream in a shim
     std::int64_t in_flight = 1;       // output tiles whose transfers have been started
 
+    // Where its columns lie on the array.
+    ShimColumns places;
+
+    arch::npu::program::TileCoordinate tile(std::int64_t column, std::int64_t row) const {
+        return {places[column], row};
+    }
     arch::npu::program::TileCoordinate core_tile(std::int64_t column, std::int64_t row) const {
-        return {column, row + first_core_row};
+        return tile(column, row + first_core_row);
     }
     RowSpan rows_of_a(std::int64_t column) const;  // none where a column holds no A
     // Rows of cores whose C comes in, or goes out, on a stream.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -217,6 +218,32 @@ TEST(OutputStationary, DramMovesTheBytesTheDataflowNeeds) {
     EXPECT_EQ(static_cast<double>(outcome.totals.bytes_requested), bounds.dram_bytes);
     EXPECT_GE(outcome.totals.bytes_read + outcome.totals.bytes_written,
               outcome.totals.bytes_requested);
+}
+
+std::set<std::int64_t> columns_of(const arch::npu::program::Program& program) {
+    std::set<std::int64_t> columns;
+    for (const auto& dma : program.dmas) {
+        columns.insert(dma.tile.column);
+    }
+    return columns;
+}
+
+TEST(OutputStationary, OperandsComeThroughTheColumnsWhoseShimsHaveADma) {
+    const GemmProblem gemm{200, 150, 300, DataType::Int8, DataType::Int8, DataType::Int32, true};
+    Machine some = machine("xdna");
+    some.npu.shim_columns = {3, 1};
+    const LoweredGemm on_two = lower(gemm, small_map(), some.npu);
+    EXPECT_EQ(columns_of(on_two.program), (std::set<std::int64_t>{1, 3}));
+    EXPECT_TRUE(run(some, gemm, small_map(), true).check.match);
+    OutputStationaryMapping wide = small_map();
+    wide.columns = 3;
+    EXPECT_NE(problems_of(gemm, wide, some.npu).at(0).find("2 columns with a shim DMA"),
+              std::string::npos);
+    const Machine versal = machine("ve2802");
+    EXPECT_EQ(
+        columns_of(lower(gemm, small_map(), versal.npu).program),
+        std::set<std::int64_t>(versal.npu.shim_columns.begin(), versal.npu.shim_columns.end()));
+    EXPECT_TRUE(run(versal, gemm, small_map(), true).check.match);
 }
 
 TEST(OutputStationary, TilesThatDoNotFitAreRefusedWithTheReason) {

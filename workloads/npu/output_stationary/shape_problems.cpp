@@ -141,9 +141,6 @@ class ShapeProblems : private arch::npu::check::ProblemList {
             "reach: block_row needs one stream of A, of B and of C a shim, here they are {}, {} "
             "and {}; the nearest that can: reach: output_tile",
             shape_.a_in, shape_.b_in, shape_.c_out);
-        for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            require(config_.has_shim_dma(column), "column {} has no shim DMA", column);
-        }
     }
 
     // Northbound streams behind the memory tiles of each row: those on their way to tiles further

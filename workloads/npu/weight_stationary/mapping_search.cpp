@@ -122,7 +122,7 @@ GemmBounds bounds_of(const GemmProblem& problem, const WeightStationaryMapping& 
                                   static_cast<double>(shape.rows * shape.columns * b));
     const double written = passes * tiles * static_cast<double>(shape.columns * c);
     bounds.dram_bytes = read + written;
-    bounds.memory_ns = path.least_ns(config.shim, {read, written, config.columns});
+    bounds.memory_ns = path.least_ns(config.shim, {read, written, ShimColumns::count(config)});
     return bounds;
 }
 

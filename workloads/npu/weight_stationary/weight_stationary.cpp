@@ -108,7 +108,7 @@ class Lowering {
     }
 
     void lower_memory_tile(std::int64_t column) {
-        TileRings tile({column, 1}, config_.memory_dma);
+        TileRings tile(shape_.tile(column, 1), config_.memory_dma);
         add_a(tile, column);
         add_b(tile, column);
         if (shape_.adds) {

@@ -5,6 +5,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/npu_config.hpp"
+#include "workloads/npu/shim_columns.hpp"
 
 namespace tilesim::workloads::npu::weight_stationary {
 
@@ -22,7 +23,7 @@ struct WeightStationaryMapping {
 
     bool adds() const { return reduction == Reduction::MemoryTile; }
     std::int64_t columns_of(const arch::npu::NpuConfig& config) const {
-        return columns == 0 ? config.columns : columns;
+        return columns == 0 ? ShimColumns::count(config) : columns;
     }
     std::int64_t rows_of(const arch::npu::NpuConfig& config) const {
         return rows == 0 ? config.core_rows - (adds() ? 1 : 0) : rows;

@@ -37,8 +37,8 @@ class Routes {
     }
 
   private:
-    static program::TileCoordinate shim(std::int64_t column) { return {column, 0}; }
-    static program::TileCoordinate memory(std::int64_t column) { return {column, 1}; }
+    program::TileCoordinate shim(std::int64_t column) const { return shape_.tile(column, 0); }
+    program::TileCoordinate memory(std::int64_t column) const { return shape_.tile(column, 1); }
     program::TileCoordinate core(std::int64_t column, std::int64_t slice) const {
         return shape_.core(column, slice);
     }

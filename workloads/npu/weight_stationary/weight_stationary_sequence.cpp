@@ -62,10 +62,10 @@ class Sequence {
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
             start_a(column, step, slot);
             if (step.first == 0) {
-                write_and_push(steps_, sends({column, 0}, kShimB),
+                write_and_push(steps_, sends(shape_.tile(column, 0), kShimB),
                                b_tiles(column, step.pass, id_of(1, slot)));
             }
-            write_and_push(steps_, takes({column, 0}, kShimC),
+            write_and_push(steps_, takes(shape_.tile(column, 0), kShimC),
                            c_rows(column, step, id_of(2, slot)));
         }
     }
@@ -79,7 +79,7 @@ class Sequence {
         const std::int64_t k = whole_words(lowered_.k, problem_.a);
         const std::int64_t run = whole_words(map_.k_ct, problem_.a);
         const std::int64_t offset = step.first * map_.m_ct * k + held.first * run;
-        const program::ChannelId channel = sends({column, 0}, kShimA);
+        const program::ChannelId channel = sends(shape_.tile(column, 0), kShimA);
         if (shape_.most_slices() == 1) {
             const std::int64_t rows = step.count * map_.m_ct;
             write_and_push(
@@ -120,7 +120,11 @@ class Sequence {
     }
 
     // The oldest step's C is in DRAM: nothing else of it is left, and its slot is free.
-    void wait() { wait_for_columns(steps_, shape_.columns, kShimC); }
+    void wait() {
+        for (std::int64_t column = 0; column < shape_.columns; ++column) {
+            steps_.push_back(program::WaitToken{takes(shape_.tile(column, 0), kShimC)});
+        }
+    }
 
     const LoweredGemm& lowered_;
     const ArrayShape& shape_;

@@ -47,12 +47,13 @@ class Problems : private arch::npu::check::ProblemList {
 
   private:
     void check_cores() {
-        require(shape_.columns <= config_.columns &&
+        require(shape_.columns <= ShimColumns::count(config_) &&
                     shape_.rows + (shape_.adds ? 1 : 0) <= config_.core_rows && shape_.rows >= 1,
-                "the mapping uses {} columns and {} rows of cores{}; the array has {} columns and "
-                "{} rows",
+                "the mapping uses {} columns and {} rows of cores{}; the array has {} columns{} "
+                "and {} rows",
                 shape_.columns, shape_.rows, shape_.adds ? " and one that adds" : "",
-                config_.columns, config_.core_rows);
+                ShimColumns::count(config_), config_.shim_columns.empty() ? "" : " with a shim DMA",
+                config_.core_rows);
         require(config_.memory_rows > 0,
                 "the dataflow keeps tiles of A, B and C in memory tiles; the array has none");
         require(shape_.adds || shape_.rows == 1 || !config_.core.alternating_sides,
@@ -110,9 +111,6 @@ class Problems : private arch::npu::check::ProblemList {
         require(config_.core_dma.channels >= 2 && config_.shim_dma.channels >= 2,
                 "A and B must not wait for each other: cores need 2 S2MM and shims 2 MM2S "
                 "channels");
-        for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            require(config_.has_shim_dma(column), "column {} has no shim DMA", column);
-        }
     }
 
     void check_descriptors() {
@@ -209,6 +207,7 @@ ArrayShape shape_of(const GemmProblem& problem, const WeightStationaryMapping& m
     shape.columns = map.columns_of(config);
     shape.rows = map.rows_of(config);
     shape.adds = map.adds();
+    shape.places = ShimColumns(config);
     shape.first_core_row = 1 + config.memory_rows;
     shape.m_tiles = ceil_div(problem.m, map.m_ct);
     shape.passes = ceil_div(problem.n, shape.columns * map.n_ct);

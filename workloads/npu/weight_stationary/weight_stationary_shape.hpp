@@ -13,6 +13,7 @@
 
 #include "arch/npu/npu_config.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/npu/shim_columns.hpp"
 #include "workloads/npu/weight_stationary/weight_stationary_mapping.hpp"
 
 namespace tilesim::workloads::npu::weight_stationary {
@@ -60,11 +61,17 @@ struct ArrayShape {
     std::int64_t m_tiles_a_task = 0;  // most of them in a task of a shim
     std::int64_t b_streams = 1;       // from a memory tile to the cores of its column
 
+    // Where its columns lie on the array.
+    ShimColumns places;
+
+    arch::npu::program::TileCoordinate tile(std::int64_t column, std::int64_t row) const {
+        return {places[column], row};
+    }
     arch::npu::program::TileCoordinate core(std::int64_t column, std::int64_t slice) const {
-        return {column, first_core_row + rows - 1 - slice};
+        return tile(column, first_core_row + rows - 1 - slice);
     }
     arch::npu::program::TileCoordinate adder(std::int64_t column) const {
-        return {column, first_core_row + rows};
+        return tile(column, first_core_row + rows);
     }
     bool first_slice(std::int64_t slice) const { return slice == 0; }
     bool last_slice(std::int64_t slice) const { return slice == rows - 1; }

@@ -58,6 +58,18 @@ GemmProblem int8_gemm(std::int64_t m, std::int64_t k, std::int64_t n) {
     return {m, k, n, DataType::Int8, DataType::Int8, DataType::Int32, true};
 }
 
+TEST(WeightStationary, OperandsComeThroughTheColumnsWhoseShimsHaveADma) {
+    Machine m = machine("xdna");
+    m.npu.shim_columns = {1, 3};
+    for (const auto reduction : {Reduction::Cascade, Reduction::MemoryTile}) {
+        const GemmProblem gemm = int8_gemm(70, 70, 100);
+        for (const auto& dma : lower(gemm, small_map(reduction), m.npu).program.dmas) {
+            EXPECT_TRUE(m.npu.has_shim_dma(dma.tile.column)) << dma.tile.column;
+        }
+        EXPECT_TRUE(run(m, gemm, small_map(reduction), true).check.match);
+    }
+}
+
 void expect_exact(const Machine& m, const GemmProblem& gemm, const WeightStationaryMapping& map) {
     const Outcome functional = run(m, gemm, map, true);
     EXPECT_TRUE(functional.check.match) << functional.check.first_mismatch;

@@ -128,6 +128,20 @@ double bound_ns(const Case& a_case, const GemvProblem& gemv, const PimPlacement&
                               placement, in_banks);
 }
 
+// Why the mapping given cannot be placed.
+std::vector<Refusal> misfits(const Case& a_case) {
+    constexpr std::string_view kPrefix = "mapping.";  // where the refusal will stand
+    const Product product = product_of(a_case.problem);
+    try {
+        shaped(product.gemv, a_case.mapping.get<PimMapping>(), a_case.device.memory,
+               a_case.device.get<PimConfig>(), product.vectors);
+        return {};
+    } catch (const ConfigError& error) {
+        const std::string reason = error.what();
+        return {{"mapping", reason.substr(reason.starts_with(kPrefix) ? kPrefix.size() : 0)}};
+    }
+}
+
 class PlacementDataflow : public Dataflow {
   public:
     bool takes_traffic() const override { return true; }
@@ -146,7 +160,7 @@ class PlacementDataflow : public Dataflow {
                      "the units at the banks multiply integers by integers or floats by floats; "
                      "integer weights beside floating-point inputs run on an array"}};
         }
-        return {};
+        return a_case.mapping.empty() ? std::vector<Refusal>{} : misfits(a_case);
     }
 
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 
+#include "arch/base/half.hpp"
 #include "arch/base/splitmix64.hpp"
 
 namespace tilesim::workloads::pim::gemv {
@@ -43,16 +44,25 @@ double random_value(DataType type, std::uint64_t random) {
     return rounded_to_bf16(static_cast<double>(random >> 40U) / 8388608.0 - 1.0);
 }
 
+// As it lies in memory.
+std::uint32_t raw_of(DataType type, double value) {
+    switch (type) {
+        case DataType::Bf16:
+            return arch::base::to_bf16(static_cast<float>(value));
+        case DataType::F16:
+            return arch::base::to_f16(static_cast<float>(value));
+        case DataType::F32:
+            return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+        default:
+            return static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
+    }
+}
+
 }  // namespace
 
 void store_element(std::vector<std::byte>& bytes, DataType type, std::int64_t index, double value) {
     const std::int64_t bits = bits_of(type);
-    std::uint32_t raw = is_float(type)
-                            ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
-                            : static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
-    if (type == DataType::Bf16) {
-        raw >>= 16U;
-    }
+    const std::uint32_t raw = raw_of(type, value);
     if (bits < arch::base::kBitsPerByte) {
         const auto shift = static_cast<unsigned>(index % 2 * bits);
         bytes[static_cast<std::size_t>(index / 2)] |= static_cast<std::byte>((raw & 0xFU) << shift);
@@ -73,10 +83,16 @@ double load_element(const std::vector<std::byte>& bytes, DataType type, std::int
     std::uint32_t raw = 0;
     const auto size = static_cast<std::size_t>(bits / arch::base::kBitsPerByte);
     std::memcpy(&raw, bytes.data() + static_cast<std::size_t>(index) * size, size);
-    if (type == DataType::Bf16) {
-        raw <<= 16U;
+    switch (type) {
+        case DataType::Bf16:
+            return arch::base::from_bf16(static_cast<std::uint16_t>(raw));
+        case DataType::F16:
+            return arch::base::from_f16(static_cast<std::uint16_t>(raw));
+        case DataType::F32:
+            return std::bit_cast<float>(raw);
+        default:
+            return wrapped(raw, bits);
     }
-    return is_float(type) ? static_cast<double>(std::bit_cast<float>(raw)) : wrapped(raw, bits);
 }
 
 GemvOperands::GemvOperands(const GemvProblem& gemv, std::uint64_t seed)
@@ -106,7 +122,14 @@ double GemvOperands::add(double a, double b) const {
 }
 
 double GemvOperands::stored(double value) const {
-    return gemv_.accumulate == DataType::Bf16 ? rounded_to_bf16(value) : value;
+    switch (gemv_.accumulate) {
+        case DataType::Bf16:
+            return rounded_to_bf16(value);
+        case DataType::F16:
+            return arch::base::from_f16(arch::base::to_f16(static_cast<float>(value)));
+        default:
+            return value;
+    }
 }
 
 const char* GemvOperands::arithmetic() const {

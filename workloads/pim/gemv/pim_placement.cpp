@@ -236,8 +236,8 @@ void say_padding(PimPlacement& p, const GemvProblem& gemv) {
 
 }  // namespace
 
-PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const MemoryConfig& memory,
-                   const PimConfig& pim, std::int64_t vectors) {
+PimPlacement shaped(const GemvProblem& gemv, const PimMapping& mapping, const MemoryConfig& memory,
+                    const PimConfig& pim, std::int64_t vectors) {
     PimPlacement p;
     p.mapping = mapping;
     if (memory.channels % mapping.split_k != 0) {
@@ -268,6 +268,12 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
     check_pages(p, pim);
     // Its weights alone, before a program is written that may be beyond all measure.
     check_capacity(p.padded_m * p.part_k / p.banks * bits_of(gemv.weights) / kBitsPerByte, memory);
+    return p;
+}
+
+PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const MemoryConfig& memory,
+                   const PimConfig& pim, std::int64_t vectors) {
+    PimPlacement p = shaped(gemv, mapping, memory, pim, vectors);
     const arch::pim::PimProgram program = lower(gemv, p, memory, pim);
     for (const arch::pim::PimCommand& command : program.commands) {
         if (arch::pim::touches_array(command.op)) {

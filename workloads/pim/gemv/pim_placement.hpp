@@ -73,6 +73,10 @@ std::int64_t elements_of_unit(const GemvProblem& gemv, const arch::pim::PimConfi
 PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping,
                    const arch::memory::device::MemoryConfig& memory,
                    const arch::pim::PimConfig& pim, std::int64_t vectors = 1);
+// The same but for `words`, which takes the whole program.
+PimPlacement shaped(const GemvProblem& gemv, const PimMapping& mapping,
+                    const arch::memory::device::MemoryConfig& memory,
+                    const arch::pim::PimConfig& pim, std::int64_t vectors = 1);
 
 // Commands that fold the lanes of a row block's sums once.
 std::int64_t fold_commands(const GemvProblem& gemv, const PimPlacement& placement,
