@@ -128,8 +128,8 @@ class Scoreboard {
     static constexpr std::size_t kRegisters = kGenerals + program::kGeneralRegisters;
 
     EntryId id_of(std::uint64_t sequence) const { return static_cast<EntryId>(sequence & mask_); }
-    void rename(Entry& entry, EntryId id, const program::OpcodeInfo& info);
-    void use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot);
+    void rename(Entry& entry, EntryId id, const program::OpcodeInfo& info, std::int64_t now);
+    void use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot, std::int64_t now);
     void write(Entry& entry, std::size_t reg, const program::OpcodeInfo& info);
     bool takes_tile(const program::Instruction& instruction) const;
     void schedule(EntryId id, std::int64_t cycle);
