@@ -43,6 +43,32 @@ bool Cache::tight() const {
            });
 }
 
+// The way that was used last but so many.
+std::size_t Cache::way_at(std::size_t set, std::size_t place) const {
+    return groups_ > 1 ? many_[first_of(set) * kGroup + place] ^ place
+                       : (state_[set].order ^ kInOrder) >> 4 * place & 15U;
+}
+
+// Which way a line is in tells nothing: random victims, for which it would, change the state they
+// are drawn from.
+void Cache::record(StateRecord& to) const {
+    to.add(static_cast<std::int64_t>(random_state_));
+    for (std::size_t set = 0; set < index(sets_); ++set) {
+        const State& state = state_[set];
+        if (state.taken == 0) {
+            continue;
+        }
+        to.add(-static_cast<std::int64_t>(set) - 1);
+        for (std::size_t place = 0; place < index(ways_); ++place) {
+            const std::size_t way = way_at(set, place);
+            if ((state.taken >> way & 1U) != 0) {
+                const std::uint32_t tag = tags_[first_of(set) + way / kGroup].of[way % kGroup];
+                to.add(static_cast<std::int64_t>(tag) << 1 | (state.dirty >> way & 1U));
+            }
+        }
+    }
+}
+
 void Cache::use_of_many(std::size_t set, std::int64_t way) {
     std::uint8_t* const order = &many_[first_of(set) * kGroup];
     const auto name = static_cast<std::uint8_t>(way);

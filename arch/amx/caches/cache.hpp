@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arch/amx/amx_config.hpp"
+#include "arch/amx/caches/state_record.hpp"
 #include "arch/amx/caches/zeroed.hpp"
 
 namespace tilesim::arch::amx::caches {
@@ -38,6 +39,8 @@ class Cache {
     std::int64_t sets() const { return sets_; }
     // A way of the line's set is empty.
     bool has_room(Line line) const { return state_[set_of(line)].taken != every_way_; }
+    // The lines of every set, the one used last first.
+    void record(StateRecord& to) const;
     // Whether its size or its ways have told so far: a line has displaced another, or a way more
     // in a tenth of all would have been needed in some set.
     bool tight() const;
@@ -187,6 +190,7 @@ class Cache {
         const std::uint64_t through = zero ^ (zero - 1);  // from the front to its place
         return (order & ~through) | (order & through >> 4U) << 4U | name;
     }
+    std::size_t way_at(std::size_t set, std::size_t place) const;
     void use_of_many(std::size_t set, std::int64_t way);
     std::int64_t displaced_way(std::size_t set);
     void note(Line line, std::int64_t way);

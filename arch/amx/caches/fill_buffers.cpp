@@ -13,6 +13,27 @@ const FillBuffer* FillBuffers::search(Line line) const {
     return nullptr;
 }
 
+void FillBuffers::record(StateRecord& to) const {
+    for (const Queue* const queue : {&moves_, &waits_}) {
+        to.add(queue->end() - queue->begin());
+        for (const std::uint8_t index : *queue) {
+            const FillBuffer& buffer = buffers_[index];
+            to.add(buffer.line);
+            to.add(buffer.fills_l1 ? 1 : 0);
+            to.add(buffer.own ? 1 : 0);
+            to.add(static_cast<std::int64_t>(buffer.level));
+            to.time(buffer.ready_at);
+            to.add(std::ssize(buffer.others) + (buffer.waiter == FillBuffer::kNobody ? 0 : 1));
+            if (buffer.waiter != FillBuffer::kNobody) {
+                to.entry(buffer.waiter);
+            }
+            for (const std::uint32_t other : buffer.others) {
+                to.entry(other);
+            }
+        }
+    }
+}
+
 FillBuffer& FillBuffers::take_wait(std::int64_t cycle) {
     FillBuffer& buffer = take_any();
     buffer.moves = false;

@@ -130,6 +130,8 @@ class FillBuffers {
         free_ |= std::uint64_t{1} << index_of(buffer);
         --busy_;
     }
+    // Those under way, the first to go first; everybody's line is known.
+    void record(StateRecord& to) const;
     // Every buffer whose line nobody knows of yet.
     template <class Body>
     void each_unasked(Body body) {

@@ -63,7 +63,7 @@ PrivateCaches::Outcome PrivateCaches::stream(Line line, std::int64_t now) {
     ++streams_under_way_;
     ++counters_.streams;
     give_up(line);
-    outbox_.push_back({UncoreRequest::Kind::Stream, line, now});
+    send(UncoreRequest::Kind::Stream, line, now);
     return Outcome::Waiting;
 }
 
@@ -90,7 +90,7 @@ bool PrivateCaches::request(UncoreRequest::Kind kind, Line line, std::int64_t no
     pending_.push_back(line);
     counters_.most_misses =
         std::max(counters_.most_misses, static_cast<std::int64_t>(pending_.size()));
-    outbox_.push_back({kind, line, now});
+    send(kind, line, now);
     return true;
 }
 
@@ -102,7 +102,7 @@ void PrivateCaches::fetch_ahead(Line first, Line end, std::int64_t now) {
             continue;
         }
         if (busy) {
-            outbox_.push_back({UncoreRequest::Kind::Prefetch, ahead, now});
+            send(UncoreRequest::Kind::Prefetch, ahead, now);
         } else {
             request(UncoreRequest::Kind::Read, ahead, now);
         }
@@ -110,6 +110,7 @@ void PrivateCaches::fetch_ahead(Line first, Line end, std::int64_t now) {
 }
 
 void PrivateCaches::deliver(Line line, std::int64_t cycle, bool dirty) {
+    cycle -= skipped_;
     const auto later = std::upper_bound(
         deliveries_.begin(), deliveries_.end(), cycle,
         [](std::int64_t time, const Delivery& delivery) { return time < delivery.cycle; });
@@ -157,9 +158,8 @@ void PrivateCaches::install_l2(Line line, bool dirty, std::int64_t now) {
     const Cache::Victim victim = l2_.install(line, dirty);
     if (victim.line != Cache::kNone) {
         take_quarter(victim.line, now);
-        outbox_.push_back(
-            {victim.dirty ? UncoreRequest::Kind::DirtyVictim : UncoreRequest::Kind::CleanVictim,
-             victim.line, now});
+        send(victim.dirty ? UncoreRequest::Kind::DirtyVictim : UncoreRequest::Kind::CleanVictim,
+             victim.line, now);
     }
 }
 
@@ -262,6 +262,35 @@ bool PrivateCaches::give_up(Line line) {
 void PrivateCaches::clean(Line line) {
     l1_.clean(line);
     l2_.clean(line);
+}
+
+void PrivateCaches::send(UncoreRequest::Kind kind, Line line, std::int64_t now) {
+    outbox_.push_back({kind, line, now + skipped_});
+    ++sent_;
+}
+
+void PrivateCaches::record(StateRecord& to) const {
+    to.time_in_parts(path_free_, kPathUnits, 1);
+    to.time_in_parts(pipe_free_, kPathUnits, 0);
+    for (const std::int64_t free : quarter_free_) {
+        to.time_in_parts(free, kPathUnits, 0);
+    }
+    to.add(last_quarter_);
+    to.add(last_written_ & 1);
+    to.add(streams_under_way_);
+    buffers_.record(to);
+}
+
+void PrivateCaches::record_tags(StateRecord& to) const {
+    l1_.record(to);
+    l2_.record(to);
+    streams_.record(to);
+    strides_.record(to);
+}
+
+void PrivateCaches::skip(std::int64_t cycles, const CacheCounters& counted) {
+    skipped_ += cycles;
+    counters_ = counted;
 }
 
 void PrivateCaches::warm(Line line, Level level, bool dirty) {

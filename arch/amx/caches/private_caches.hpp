@@ -165,6 +165,16 @@ class PrivateCaches {
         }
     }
     std::vector<UncoreRequest>& outbox() { return outbox_; }
+    // Nothing is on its way from or to the uncore.
+    bool quiet() const { return pending_.empty() && deliveries_.empty() && outbox_.empty(); }
+    // Grows with whatever passes between these caches and the rest of the socket.
+    std::uint64_t exchanges() const { return sent_ + given_up_; }
+    // What they are in, for who is quiet; without tags and what prefetchers know, then these.
+    void record(StateRecord& to) const;
+    void record_tags(StateRecord& to) const;
+    // So many cycles have been skipped, in which they end as they began but for what was counted.
+    // The uncore's cycles are later by them from now on.
+    void skip(std::int64_t cycles, const CacheCounters& counted);
     void deliver(Line line, std::int64_t cycle, bool dirty = false);
     void located(Line line, Level level);
     // Takes a line away because another core writes it; true when it was dirty here.
@@ -246,6 +256,7 @@ class PrivateCaches {
     void take_quarter(Line line, std::int64_t now);
     std::int64_t lost(Line quarter, Line last) const;
     void write_back(Line line, std::int64_t now);
+    void send(UncoreRequest::Kind kind, Line line, std::int64_t now);
     bool request(UncoreRequest::Kind kind, Line line, std::int64_t now);
     bool pending(Line line) const;
     void receive(std::int64_t now);
@@ -272,6 +283,8 @@ class PrivateCaches {
     std::int64_t unasked_ = 0;
     std::uint64_t version_ = 0;
     std::uint64_t given_up_ = 0;  // lines
+    std::uint64_t sent_ = 0;
+    std::int64_t skipped_ = 0;    // cycles
     std::int64_t path_free_ = 0;  // in kPathUnits a cycle
     std::int64_t pipe_free_ = 0;
     std::int64_t line_units_;  // the path's time for a line

@@ -16,6 +16,16 @@ StreamTable::Stream* StreamTable::search(Line page) {
     return stream == streams_.end() ? nullptr : &*stream;
 }
 
+void StreamTable::record(StateRecord& to) const {
+    for (std::size_t i = 0; i < kStreams; ++i) {
+        const Stream& stream = streams_[(next_ + i) % kStreams];
+        to.add(stream.page);
+        to.add(stream.last);
+        to.add(stream.next);
+        to.add(stream.ascended);
+    }
+}
+
 void StreamTable::begin(Line line) {
     const Line page = line / kLinesPerPage;
     if (streams_[next_].page >= 0) {

@@ -44,6 +44,8 @@ class StreamTable {
         stream->next = end;
         return {first, end};
     }
+    // The streams, the one replaced next first.
+    void record(StateRecord& to) const;
     // Ascending lines of one page that have been asked for.
     std::int64_t most_ascended() const { return most_ascended_; }
 

@@ -19,4 +19,12 @@ Line StrideTable::access(std::size_t instruction, Line line) {
     return again && inside ? line + stride : Cache::kNone;
 }
 
+void StrideTable::record(StateRecord& to) const {
+    for (const Entry& entry : entries_) {
+        to.add(static_cast<std::int64_t>(entry.instruction));
+        to.add(entry.last);
+        to.add(entry.stride);
+    }
+}
+
 }  // namespace tilesim::arch::amx::caches

@@ -13,6 +13,7 @@ class StrideTable {
     // `instruction` asks for `line`; the line a stride further, of the same 4 KiB, where this is
     // the second equal stride or a later one, otherwise Cache::kNone.
     Line access(std::size_t instruction, Line line);
+    void record(StateRecord& to) const;
 
   private:
     struct Entry {

@@ -21,6 +21,7 @@ Core::Core(const AmxConfig& config, const program::Program& program, Instruction
       ports_(config, window_, stores_) {}
 
 void Core::advance(std::int64_t limit) {
+    limit -= skipped_;
     caches_.expect_deliveries(limit);
     while (now_ < limit) {
         if (finished() || fault_) {
@@ -28,15 +29,29 @@ void Core::advance(std::int64_t limit) {
             now_ = limit;
             return;
         }
-        const std::int64_t event = step();
+        const std::int64_t event = takes_step() ? step() : next_delivery();
         if (finished()) {
             continue;
+        }
+        due_ = event;
+        if (turned_) {
+            look();
         }
         asleep_ = event == caches::kUnknownCycle;
         const std::int64_t next = std::min(limit, event);
         charge(next);
         now_ = next;
     }
+}
+
+// Of several cores each takes a step when a slice begins, also where nothing is due.
+bool Core::takes_step() const {
+    return !repetition_ || now_ >= next_delivery() || seen_ != caches_.l1_changes();
+}
+
+// As the last step left it, or what has been delivered since.
+std::int64_t Core::next_delivery() const {
+    return caches_.idle() ? due_ : std::min(due_, caches_.next_event(now_ - 1));
 }
 
 // Stages from the end of the pipeline to its start, so that nothing passes two of them in a cycle.
@@ -69,6 +84,7 @@ std::int64_t Core::step() {
     if (stream_.finished() && window_.empty() && stores_.empty()) {
         finished_at_ = now_;
     }
+    seen_ = caches_.l1_changes();
     return stores_moved ? now_ + 1 : next_event();
 }
 
@@ -189,6 +205,9 @@ bool Core::enter(const program::DynamicInstruction& dynamic, std::int64_t uops) 
     } else {
         prepare_others(id);
     }
+    if (repetition_ && repetition_->watches(stream_.position())) {
+        turned_ = stream_.position();
+    }
     stream_.advance();
     return true;
 }
@@ -208,7 +227,11 @@ bool Core::holds_back(const program::Instruction& instruction) {
 }
 
 void Core::restart(std::int64_t now) {
-    now_ = now;
+    now_ = now - skipped_;
+    due_ = now_;
+    if (repetition_) {
+        repetition_->forget();
+    }
     stream_.restart();
     finished_at_ = caches::kUnknownCycle;
     counters_ = {};
@@ -218,6 +241,7 @@ void Core::restart(std::int64_t now) {
 void Core::pass_barrier() {
     at_barrier_ = false;
     asleep_ = false;
+    due_ = now_;
     stream_.advance();
 }
 

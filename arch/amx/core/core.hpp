@@ -14,60 +14,14 @@
 #include <string>
 #include <vector>
 
+#include "arch/amx/core/core_counters.hpp"
 #include "arch/amx/core/load_unit.hpp"
 #include "arch/amx/core/ports.hpp"
+#include "arch/amx/core/repetition.hpp"
 #include "arch/amx/program/tile_config.hpp"
 #include "arch/base/probe.hpp"
-#include "arch/base/stats.hpp"
 
 namespace tilesim::arch::amx::core {
-
-// Where a cycle went. While TMUL multiplies that is the answer; else what the oldest TDP in the
-// window waits for; without one, what keeps the next from coming.
-enum class CoreState : std::uint8_t {
-    Multiply,
-    StoreRead,  // TMUL gives a result to a tile store
-    LoadL1,     // a tile on its way from the L1
-    LoadL2,
-    LoadL3,
-    LoadMemory,
-    StoreConflict,  // a tile load waits for a store to its line
-    Accumulator,    // C still in the multiplier, or TILEZERO
-    Tiles,          // no physical tile free
-    Window,         // reorder buffer, a scheduler or a queue full
-    Ports,          // AVX-512 or scalar work
-    Configure,      // LDTILECFG, TILERELEASE
-    Drain,          // the last stores reach the L1
-    Barrier,
-    Finished
-};
-inline constexpr base::stats::StateTable<CoreState> kCoreStates{{
-    {CoreState::Multiply, "multiply", "TMUL multiplies"},
-    {CoreState::StoreRead, "store_read", "TMUL gives a result to a tile store"},
-    {CoreState::LoadL1, "load_l1", "a TDP waits for a tile from the L1"},
-    {CoreState::LoadL2, "load_l2", "a TDP waits for a tile from the L2"},
-    {CoreState::LoadL3, "load_l3", "a TDP waits for a tile from the L3"},
-    {CoreState::LoadMemory, "load_memory", "a TDP waits for a tile from DRAM"},
-    {CoreState::StoreConflict, "store_conflict",
-     "a TDP waits for a tile whose lines are still in the store buffer"},
-    {CoreState::Accumulator, "accumulator", "a TDP waits for C"},
-    {CoreState::Tiles, "tiles", "no physical tile is free"},
-    {CoreState::Window, "window", "the window, a scheduler or a queue is full"},
-    {CoreState::Ports, "ports", "AVX-512 or scalar instructions, no TDP in the window"},
-    {CoreState::Configure, "configure", "LDTILECFG or TILERELEASE"},
-    {CoreState::Drain, "drain", "the last instructions and stores complete"},
-    {CoreState::Barrier, "barrier", "waits for other cores"},
-    {CoreState::Finished, "finished", "done before the others"},
-}};
-
-struct CoreCounters {
-    std::int64_t instructions = 0;
-    std::int64_t dots = 0;
-    std::int64_t dot_rows = 0;  // cycles of TMUL they take
-    std::int64_t tile_load_lines = 0;
-    std::int64_t tile_loads = 0;
-    std::int64_t tile_stores = 0;
-};
 
 // Executes instructions on data as they enter the window; timing does not depend on it.
 class InstructionObserver {
@@ -86,7 +40,7 @@ class Core {
 
     bool finished() const { return finished_at_ != caches::kUnknownCycle; }
     // The cycle in which the last store had reached the L1.
-    std::int64_t finished_at() const { return finished_at_; }
+    std::int64_t finished_at() const { return finished_at_ + skipped_; }
     bool at_barrier() const { return at_barrier_; }
     // The rule an instruction broke: nothing after it was executed.
     const std::optional<program::Fault>& fault() const { return fault_; }
@@ -99,7 +53,7 @@ class Core {
     const Translation& pages() const { return pages_; }
     const WindowPeaks& window_peaks() const { return window_.peaks(); }
     std::int64_t most_scalar() const { return ports_.most_scalar(); }
-    std::int64_t now() const { return now_; }
+    std::int64_t now() const { return now_ + skipped_; }
     // Grows whenever an instruction retires or a stored line reaches the L1.
     std::uint64_t progress() const {
         return window_.retired() + static_cast<std::uint64_t>(stores_.committed());
@@ -112,6 +66,12 @@ class Core {
     void connect(base::ProbeListener* listener, std::string name);
     // The run has ended in `cycle`: so has the state the listener knows of.
     void finish_trace(std::int64_t cycle);
+    // No other core is there: where `advance` stops changes nothing from now on, and turns of a
+    // loop that do what turns before did are looked for.
+    void be_alone() { repetition_.emplace(program_); }
+    // Skips as many such turns as the loop under way has left, in a multiple of `grid` cycles; how
+    // many cycles. The uncore must have nothing for this core.
+    std::int64_t leap(std::int64_t grid);
     // Cycles [now, limit); stops early when finished.
     void advance(std::int64_t limit);
     void pass_barrier();
@@ -122,8 +82,15 @@ class Core {
     std::string waiting_for() const;
 
   private:
+    bool takes_step() const;
+    std::int64_t next_delivery() const;
     std::int64_t step();  // one cycle; the next one with something to do
     void receive();
+    Repetition::Turn turn_of(std::size_t end) const;
+    void look();
+    caches::StateRecord state(std::size_t end) const;
+    caches::StateRecord tags() const;
+    Counts counts() const;
     void retire();
     bool may_allocate() const { return !stream_.finished() && !at_barrier_ && !fault_; }
     void allocate();
@@ -173,10 +140,15 @@ class Core {
     std::vector<caches::PrivateCaches::Arrival> arrivals_;
     std::vector<EntryId> dots_;  // not yet started, in program order, from first_dot_ on
     std::size_t first_dot_ = 0;
-    std::int64_t now_ = 0;
-    std::int64_t uops_left_ = 0;      // of an instruction that needs several cycles to enter
-    std::int64_t retire_left_ = 0;    // as above, to leave
-    std::int64_t configured_at_ = 0;  // end of LDTILECFG
+    std::int64_t now_ = 0;      // but for those skipped
+    std::int64_t skipped_ = 0;  // cycles
+    std::optional<Repetition> repetition_;
+    std::optional<std::size_t> turned_;  // end of a watched loop that has entered in this step
+    std::int64_t due_ = 0;               // when the next step is, as the last one left it
+    std::uint64_t seen_ = 0;             // changes of the L1 by then
+    std::int64_t uops_left_ = 0;         // of an instruction that needs several cycles to enter
+    std::int64_t retire_left_ = 0;       // as above, to leave
+    std::int64_t configured_at_ = 0;     // end of LDTILECFG
     bool at_barrier_ = false;
     bool asleep_ = false;
     Blocked blocked_ = Blocked::No;

@@ -372,4 +372,26 @@ std::int64_t LoadUnit::next_event(std::int64_t now) const {
     return wake_ == caches::kUnknownCycle ? wake_ : std::max(wake_, now + 1);
 }
 
+// Of a refused line only whether it may be asked for again: a look whether it has a buffer by now
+// finds what asking for it would.
+void LoadUnit::record(caches::StateRecord& to, std::uint64_t next) const {
+    for (const std::vector<Active>* const list : {&active_, &fetches_}) {
+        to.add(std::ssize(*list));
+        for (const Active& active : *list) {
+            to.sequence(active.sequence);
+            to.add((active.refused == caches_.version() ? 1 : 0) | (active.prefetch ? 2 : 0) |
+                   (active.repeats ? 4 : 0));
+        }
+    }
+    to.time_in_parts(slot_, cycle_, 0);
+    to.add(prefetches_);
+    to.time(prefetch_free_);
+    to.time(prefetch_slot_free_);
+    to.time(nontemporal_free_);
+    const bool known = !active_.empty() && translated_.changes == pages_.changes() &&
+                       translated_.sequence >= active_.front().sequence;
+    to.add(known ? static_cast<std::int64_t>(next - translated_.sequence) : -1);
+    to.add(known ? translated_.end : 0);
+}
+
 }  // namespace tilesim::arch::amx::core

@@ -39,6 +39,9 @@ class LoadUnit {
     // at once, and the slots with them.
     void step(std::int64_t now);
 
+    // `next`: sequence of the instruction that enters next.
+    void record(caches::StateRecord& to, std::uint64_t next) const;
+
   private:
     struct Lines {
         explicit Lines(const Entry& entry)

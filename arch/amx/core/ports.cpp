@@ -188,4 +188,21 @@ std::int64_t Ports::next_event(std::int64_t now) const {
     return scalar_.empty() ? next : now + 1;
 }
 
+void Ports::record(caches::StateRecord& to) const {
+    for (const std::vector<EntryId>* const list : {&tmul_, &store_, &vector_, &scalar_}) {
+        to.add(std::ssize(*list));
+        for (const EntryId id : *list) {
+            to.entry(id);
+        }
+    }
+    for (const std::int64_t free : {tmul_free_, store_free_, port0_free_, port5_free_}) {
+        to.time(free);
+    }
+    to.add(bound0_);
+    to.add(bound5_);
+    to.add((port5_open_ ? 1 : 0) | (port5_next_ ? 2 : 0));
+    to.add(std::min(since_tile_, config_.vector.port5_opens + 1));  // more makes no difference
+    to.add(static_cast<std::int64_t>(tmul_use_));
+}
+
 }  // namespace tilesim::arch::amx::core

@@ -29,6 +29,8 @@ class Ports {
     // Scalar uops that could have gone in one cycle.
     std::int64_t most_scalar() const { return most_scalar_; }
 
+    void record(caches::StateRecord& to) const;
+
     // An instruction enters the window: which ports it will take.
     void bind(EntryId id, std::int64_t now);
     void start(EntryId id);

@@ -79,33 +79,34 @@ EntryId Scoreboard::allocate(const program::DynamicInstruction& dynamic, std::in
     }
     loads_ += info.unit == program::Unit::Load ? uops : 0;
     peaks_.loads = std::max(peaks_.loads, loads_);
-    rename(entry, id, info);
+    rename(entry, id, info, now);
     if (entry.pending == 0 && info.unit != program::Unit::None) {
         schedule(id, entry.operands_at);
     }
     return id;
 }
 
-void Scoreboard::rename(Entry& entry, EntryId id, const program::OpcodeInfo& info) {
+void Scoreboard::rename(Entry& entry, EntryId id, const program::OpcodeInfo& info,
+                        std::int64_t now) {
     const program::Instruction& instruction = *entry.instruction;
     const std::size_t offset = info.tile()                                        ? 0
                                : info.registers == program::RegisterKind::General ? kGenerals
                                                                                   : program::kTiles;
     const auto reg = [offset](std::int8_t name) { return offset + static_cast<std::size_t>(name); };
     if (info.reads_destination) {
-        use(entry, id, reg(instruction.destination), 0);
+        use(entry, id, reg(instruction.destination), 0, now);
     }
     if (info.sources >= 1) {
-        use(entry, id, reg(instruction.source_a), 1);
+        use(entry, id, reg(instruction.source_a), 1, now);
     }
     if (info.sources >= 2) {
-        use(entry, id, reg(instruction.source_b), 2);
+        use(entry, id, reg(instruction.source_b), 2, now);
     }
     if (instruction.opcode == program::Opcode::Vpexpandb) {
-        use(entry, id, kMask, 1);
+        use(entry, id, kMask, 1, now);
     }
     if (instruction.opcode == program::Opcode::Mov && instruction.address.table >= 0) {
-        use(entry, id, reg(instruction.destination), 0);  // it says where
+        use(entry, id, reg(instruction.destination), 0, now);  // it says where
     }
     if (instruction.opcode == program::Opcode::Tilestored) {
         entry.stores_dot = registers_[reg(instruction.destination)].by_dot;
@@ -118,7 +119,8 @@ void Scoreboard::rename(Entry& entry, EntryId id, const program::OpcodeInfo& inf
     }
 }
 
-void Scoreboard::use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot) {
+void Scoreboard::use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot,
+                     std::int64_t now) {
     const Register& source = registers_[reg];
     if (source.producer != 0 && source.ready_at == caches::kUnknownCycle) {
         const EntryId producer = id_of(source.producer);
@@ -128,7 +130,8 @@ void Scoreboard::use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot
         ++entry.pending;
         return;
     }
-    if (source.producer != 0) {
+    // One that is done is no longer remembered: its place in the ring may be another's.
+    if (source.producer != 0 && source.ready_at > now) {
         entry.producers[slot] = id_of(source.producer);
         entry.operands_at = std::max(entry.operands_at, source.ready_at);
     }

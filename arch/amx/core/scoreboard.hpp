@@ -114,6 +114,15 @@ class Scoreboard {
 
     const WindowPeaks& peaks() const { return peaks_; }
 
+    // Sequence of the instruction that enters next.
+    std::uint64_t next() const { return tail_; }
+    // Of cycle `now`, before its step.
+    caches::StateRecord state_record(std::int64_t now) const {
+        return {now, tail_, entries_.size()};
+    }
+    // `stores`: how many there have been.
+    void record(caches::StateRecord& to, std::int64_t now, std::int64_t stores) const;
+
   private:
     struct Register {
         std::uint64_t producer = 0;  // sequence; 0: none
@@ -128,11 +137,15 @@ class Scoreboard {
     static constexpr std::size_t kRegisters = kGenerals + program::kGeneralRegisters;
 
     EntryId id_of(std::uint64_t sequence) const { return static_cast<EntryId>(sequence & mask_); }
-    void rename(Entry& entry, EntryId id, const program::OpcodeInfo& info);
-    void use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot);
+    void rename(Entry& entry, EntryId id, const program::OpcodeInfo& info, std::int64_t now);
+    void use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot, std::int64_t now);
     void write(Entry& entry, std::size_t reg, const program::OpcodeInfo& info);
     bool takes_tile(const program::Instruction& instruction) const;
     void schedule(EntryId id, std::int64_t cycle);
+    void record_entry(caches::StateRecord& to, const Entry& entry, std::int64_t now,
+                      std::int64_t stores) const;
+    void record_registers(caches::StateRecord& to, std::int64_t now) const;
+    void record_wheel(caches::StateRecord& to, std::int64_t now) const;
     EntryId take_slot();
     std::int64_t first_due() const;
 

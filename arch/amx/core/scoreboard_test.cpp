@@ -189,6 +189,23 @@ TEST(Scoreboard, AConsumerIsDueWhenItsLastProducerDelivers) {
     EXPECT_EQ(parts.window.pop_due(23), consumer);
 }
 
+TEST(Scoreboard, WhoHasTakenTheRingPlaceOfAProducerThatIsDoneIsNotWaitedFor) {
+    constexpr std::int64_t kRing = 64;  // for a reorder buffer of 41
+    Window parts("vaddps zmm1, zmm8, zmm9\nloop i 100\n  vaddps zmm2, zmm1, zmm9\nend\n", sample());
+    const EntryId first = parts.enter(0);
+    parts.window.pop_due(1);
+    parts.window.complete(first, 5);
+    EntryId last = first;
+    for (std::int64_t i = 0; i <= kRing; ++i) {
+        parts.window.retire();
+        parts.window.pop_due(7 + i);
+        last = parts.enter(7 + i);
+    }
+    EXPECT_EQ(last, first + 1);
+    EXPECT_EQ(parts.window.late_producer(parts.window.at(last), 1, 80), kNoEntry)
+        << "the place of zmm1's producer has an instruction that is under way";
+}
+
 TEST(Scoreboard, TheMaskOfVpexpandbIsAnOperand) {
     Window parts("kmovq k1, [0x1000]\nvpexpandb zmm1, [0x2000]\n", sample());
     const EntryId mask = parts.enter(0);

@@ -135,4 +135,23 @@ std::int64_t StoreBuffer::next_event(std::int64_t now) const {
     return next == caches::kUnknownCycle ? next : std::max(next, now + 1);
 }
 
+void StoreBuffer::record(caches::StateRecord& to, const caches::PrivateCaches& caches) const {
+    for (const std::int64_t end : {release_, commit_, std::max(asked_, commit_), senior_}) {
+        to.add(tail_ - end);
+    }
+    for (std::int64_t store = release_; store < tail_; ++store) {
+        const Entry& entry = at(store);
+        to.add(entry.address);
+        to.add(entry.bytes);
+        to.sequence(entry.sequence);
+        to.add((entry.tile ? 1 : 0) | (entry.streams ? 2 : 0));
+        to.time(entry.data_at);
+        to.past(entry.committed_at);
+    }
+    const bool lineless = lineless_ == commit_;
+    const bool kept = kept_ == Head{commit_, caches.l1_changes()};
+    to.add((lineless ? 1 : 0) | (lineless && looked_at_ == caches.l1_changes() ? 2 : 0) |
+           (kept ? 4 : 0) | (refused_now_ ? 8 : 0) | (refused_ == caches.version() ? 16 : 0));
+}
+
 }  // namespace tilesim::arch::amx::core

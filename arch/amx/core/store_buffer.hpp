@@ -25,6 +25,10 @@ class StoreBuffer {
 
     static constexpr std::int64_t kNone = -1;
 
+    // Those there have been.
+    std::int64_t count() const { return tail_; }
+    void record(caches::StateRecord& to, const caches::PrivateCaches& caches) const;
+
     std::int64_t room() const { return entries_ - (tail_ - commit_); }
     bool empty() const { return tail_ == commit_; }
     // Stores that have reached the L1.

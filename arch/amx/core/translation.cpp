@@ -114,4 +114,10 @@ void Translation::warm(caches::Line first, caches::Line end) {
     }
 }
 
+void Translation::record(caches::StateRecord& to) const {
+    first_.record(to);
+    second_.record(to);
+    to.add(latest_);
+}
+
 }  // namespace tilesim::arch::amx::core

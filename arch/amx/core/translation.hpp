@@ -50,6 +50,14 @@ class Translation {
     // Before the run starts: the pages of [first, end) are in the second TLB, their tables in the
     // L2.
     void warm(caches::Line first, caches::Line end);
+    // No walk is under way.
+    bool quiet() const { return pending_.empty(); }
+    void record(caches::StateRecord& to) const;
+    // Walks and misses as they are counted after a skip.
+    void set_counts(std::int64_t walks, std::int64_t misses) {
+        walks_ = walks;
+        misses_ = misses;
+    }
     const caches::Cache& first() const { return first_; }
     const caches::Cache& second() const { return second_; }
     std::int64_t walks() const { return walks_; }

@@ -1,5 +1,6 @@
 // How many instructions a second a core simulates while its operands stay in the L1, and while all
-// but a block of A come from the L2.
+// but a block of A come from the L2: when it executes every turn of the outermost loop, and when it
+// skips those that repeat.
 #include <benchmark/benchmark.h>
 
 #include "arch/amx/core/core.hpp"
@@ -54,7 +55,8 @@ loop i 100
 end
 )";
 
-void resident(benchmark::State& state, const char* text, caches::Level level) {
+void resident(benchmark::State& state, const char* text, caches::Level level, bool leaps) {
+    constexpr std::int64_t kSlice = 64;
     const AmxConfig config;
     const program::Program program = program::read_program(text, "bench");
     std::int64_t instructions = 0;
@@ -66,15 +68,23 @@ void resident(benchmark::State& state, const char* text, caches::Level level) {
                                    level, false);
             }
         }
+        if (leaps) {
+            core.be_alone();
+        }
         while (!core.finished()) {
-            core.advance(core.now() + 64);
+            core.advance(core.now() + kSlice);
+            core.leap(kSlice);
         }
         instructions += core.counters().instructions;
     }
     state.SetItemsProcessed(instructions);
 }
-BENCHMARK_CAPTURE(resident, l1, kStep, caches::Level::L1)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(resident, l2, kRows, caches::Level::L2)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(resident, l1, kStep, caches::Level::L1, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(resident, l2, kRows, caches::Level::L2, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(resident, l1_skipping, kStep, caches::Level::L1, true)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(resident, l2_skipping, kRows, caches::Level::L2, true)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace tilesim::arch::amx::socket

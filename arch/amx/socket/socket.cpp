@@ -27,6 +27,9 @@ Socket::Socket(const AmxConfig& config, const std::vector<program::Program>& pro
     }
     uncore_ = std::make_unique<Uncore>(config_, memory, queue, all, members_);
     slice_ = std::max<std::int64_t>(1, clock_.cycle_at(uncore_->lookahead()).count());
+    if (members_.size() == 1) {
+        cores_.front()->be_alone();
+    }
 }
 
 core::InstructionObserver* Socket::observer_of(
@@ -182,6 +185,9 @@ void Socket::on_event(std::uint64_t, Femtoseconds) {
         core->advance(at_);
     }
     uncore_->collect();
+    if (uncore_->idle()) {
+        at_ += cores_.front()->leap(slice_);
+    }
     release_barrier();
     note_progress();
     if (finished() && runs_ > 1 && fault().empty()) {

@@ -266,5 +266,35 @@ TEST(Socket, OneCoreOfEachKindIsSimulatedAtLeast) {
     EXPECT_NE(&machine.socket.core(0), &machine.socket.core(3));
 }
 
+// Turns that repeat, then lines of DRAM.
+constexpr const char* kTurns =
+    "loop i 500\n  tileloadd tmm4, [0x1000000], 128\n  tdpbssd tmm0, tmm4, tmm5\n"
+    "end\nloop k 8\n  tileloadd tmm4, [0x1001000 + 1024*k], 64\nend\n";
+
+TEST(Socket, ACoreAloneSkipsTurnsThatRepeatAndWhatFollowsComesAsItWould) {
+    Machine skipping({}, {kTurns});
+    Machine executing({}, {kTurns});
+    base::ProbeRecorder recorder{
+        base::Clock{AmxConfig{}.clock}};  // who listens hears of every cycle
+    executing.socket.connect(&recorder);
+    for (Machine* const machine : {&skipping, &executing}) {
+        EXPECT_TRUE(machine->run());
+    }
+    EXPECT_EQ(skipping.socket.finish_cycle(), executing.socket.finish_cycle());
+    EXPECT_EQ(skipping.socket.core(0).counters().instructions,
+              executing.socket.core(0).counters().instructions);
+    EXPECT_EQ(skipping.socket.uncore().counters().memory_reads,
+              executing.socket.uncore().counters().memory_reads);
+    EXPECT_LT(skipping.queue.executed(), executing.queue.executed() / 3);
+}
+
+TEST(Socket, CoresThatShareASocketExecuteEveryTurn) {
+    Machine alone({}, {kTurns});
+    Machine two({}, {kTurns, kTurns});
+    EXPECT_TRUE(alone.run());
+    EXPECT_TRUE(two.run());
+    EXPECT_GT(two.queue.executed(), 3 * alone.queue.executed());
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx::socket

@@ -1,0 +1,252 @@
+// What a core skips is what it would have done.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "arch/amx/core/core.hpp"
+#include "arch/amx/program/program_text.hpp"
+
+namespace tilesim::arch::amx::core {
+namespace {
+
+constexpr const char* kHead =
+    "buffer a 0x100000 16384\n"
+    "buffer b 0x200000 65536\n"
+    "buffer c 0x300000 16384\n"
+    "config 0 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64\n"
+    "ldtilecfg 0\n";
+
+constexpr std::int64_t kSlice = 33;
+constexpr std::int64_t kMost = 10'000'000;
+
+// A core whose buffers lie in its L2.
+class Alone {
+  public:
+    Alone(const AmxConfig& config, const program::Program& program, bool leaps)
+        : core(config, program), leaps_(leaps) {
+        for (const program::Buffer& buffer : program.buffers) {
+            const caches::Line first = caches::line_at(buffer.address);
+            const caches::Line end = first + buffer.bytes / caches::kLineBytes;
+            core.pages().warm(first, end);
+            for (caches::Line line = first; line < end; ++line) {
+                core.caches().warm(core.pages().physical(line), caches::Level::L2, false);
+            }
+        }
+        core.be_alone();
+    }
+    // To its end; how often it went on by itself.
+    std::int64_t run() {
+        std::int64_t slices = 0;
+        for (; !core.finished() && core.now() < kMost; ++slices) {
+            core.advance(core.now() + kSlice);
+            skipped += leaps_ ? core.leap(kSlice) : 0;
+        }
+        return slices;
+    }
+
+    Core core;
+    std::int64_t skipped = 0;
+
+  private:
+    bool leaps_;
+};
+
+void expect_same(const AmxConfig& config, const std::string& text, bool must_skip = true) {
+    const program::Program program = program::read_program(kHead + text, "test");
+    Alone leaping(config, program, true);
+    Alone executing(config, program, false);
+    const std::int64_t slices = leaping.run();
+    EXPECT_EQ(executing.run(), slices + leaping.skipped / kSlice) << text;
+    EXPECT_EQ(leaping.skipped % kSlice, 0);
+    EXPECT_EQ(leaping.skipped > 0, must_skip) << text;
+    const Core& is = leaping.core;
+    const Core& expected = executing.core;
+    EXPECT_EQ(is.finished_at(), expected.finished_at()) << text;
+    for (std::size_t state = 0; state < kCoreStates.kStates; ++state) {
+        EXPECT_EQ(is.spent(static_cast<CoreState>(state)),
+                  expected.spent(static_cast<CoreState>(state)))
+            << text << kCoreStates[static_cast<CoreState>(state)].name;
+    }
+    EXPECT_EQ(is.counters().instructions, expected.counters().instructions) << text;
+    EXPECT_EQ(is.counters().dot_rows, expected.counters().dot_rows);
+    EXPECT_EQ(is.counters().tile_load_lines, expected.counters().tile_load_lines);
+    EXPECT_EQ(is.caches().counters().l1_hits, expected.caches().counters().l1_hits) << text;
+    EXPECT_EQ(is.caches().counters().l1_misses, expected.caches().counters().l1_misses);
+    EXPECT_EQ(is.caches().counters().fills, expected.caches().counters().fills) << text;
+    EXPECT_EQ(is.caches().counters().write_backs, expected.caches().counters().write_backs);
+    EXPECT_EQ(is.pages().misses(), expected.pages().misses());
+}
+
+// With what the device files say of memory.
+AmxConfig real() {
+    AmxConfig config;
+    config.access.prefetch_port = true;
+    config.pages.scattered = true;
+    config.pages.first.random_percent = 25;
+    config.pages.second_latency = base::Cycles{7};
+    config.pages.walk = base::Cycles{20};
+    config.pages.walk_loads = 1;
+    config.caches.same_half_percent = 60;
+    config.caches.bank_fold = 7;
+    config.caches.read_percent = 72;
+    config.caches.write_percent = 338;
+    config.caches.write_half_percent = 105;
+    config.caches.fill_percent = 75;
+    config.caches.l1_stride = true;
+    config.caches.l2_streamer = 20;
+    return config;
+}
+
+constexpr const char* kProducts = R"(
+loop i 400
+  loop k 8
+    tileloadd tmm4, [a + 1024*k], 64
+    tileloadd tmm6, [b + 8192*k], 512
+    tdpbf16ps tmm0, tmm4, tmm6
+  end
+  tilestored [c], 64, tmm0
+end
+)";
+
+TEST(CoreLeap, TurnsThatRepeatAreSkippedAndCounted) {
+    expect_same({}, kProducts);
+    expect_same(real(), kProducts);
+}
+
+TEST(CoreLeap, TheLastTurnAndWhatFollowsAreExecuted) {
+    expect_same(real(), std::string{kProducts} + "tilestored [c + 1024], 64, tmm0\n");
+}
+
+TEST(CoreLeap, ALoopWithinAnotherIsSkippedEachTime) {
+    expect_same(real(), R"(
+loop o 3
+  loop i 300
+    tileloadd tmm4, [b + 16384*o], 1024
+    tdpbf16ps tmm0, tmm4, tmm6
+    tileloadd tmm5, [a + 64*o], 64
+  end
+end
+)");
+}
+
+TEST(CoreLeap, AddressesThatMoveOnAreAllVisited) {
+    expect_same(real(), "loop i 60\n  tileloadd tmm4, [b + 1024*i], 64\nend\n", false);
+}
+
+TEST(CoreLeap, WhatLeavesTheCoreIsNotSkipped) {
+    const program::Program program = program::read_program(
+        std::string{kHead} + "loop i 100\n  vmovntps [c], zmm0\nend\n", "test");
+    Alone alone({}, program, true);
+    alone.run();
+    EXPECT_EQ(alone.skipped, 0);
+    EXPECT_EQ(alone.core.caches().outbox().size(), 100);
+}
+
+class Listener : public InstructionObserver {
+  public:
+    void on_instruction(const program::DynamicInstruction&) override { ++heard; }
+    std::int64_t heard = 0;
+};
+
+TEST(CoreLeap, AnObserverHearsOfEveryInstruction) {
+    const program::Program program = program::read_program(std::string{kHead} + kProducts, "test");
+    Listener listener;
+    Core core({}, program, &listener);
+    core.be_alone();
+    while (!core.finished() && core.now() < kMost) {
+        core.advance(core.now() + kSlice);
+        EXPECT_EQ(core.leap(kSlice), 0);
+        for (const caches::UncoreRequest& request : core.caches().outbox()) {
+            core.caches().deliver(request.line, core.now() + kSlice);
+        }
+        core.caches().outbox().clear();
+    }
+    EXPECT_EQ(listener.heard, program.dynamic_instructions());
+}
+
+TEST(CoreLeap, TheProgramOnceMoreIsCountedFromItsStart) {
+    const program::Program program = program::read_program(std::string{kHead} + kProducts, "test");
+    std::array<std::int64_t, 2> took{};
+    for (const bool leaps : {false, true}) {
+        Alone alone(real(), program, leaps);
+        alone.run();
+        const std::int64_t start = alone.core.now();
+        alone.core.restart(start);
+        EXPECT_EQ(alone.core.now(), start);
+        alone.run();
+        took[leaps ? 1 : 0] = alone.core.finished_at() - start;
+        EXPECT_EQ(alone.core.counters().instructions, program.dynamic_instructions());
+    }
+    EXPECT_EQ(took[0], took[1]);
+}
+
+// Loops of whatever tile and vector instructions.
+class RandomText {
+  public:
+    explicit RandomText(unsigned seed) : random_(seed) {}
+
+    std::string text() {
+        std::string text = "loop i 200\n";
+        for (std::int64_t i = any(3, 9); i > 0; --i) {
+            text += instruction("");
+        }
+        text += "loop k 3\n";
+        for (std::int64_t i = any(1, 5); i > 0; --i) {
+            text += instruction(" + " + std::to_string(64 * any(1, 20)) + "*k");
+        }
+        return text + "end\nend\n";
+    }
+
+  private:
+    std::int64_t any(std::int64_t least, std::int64_t most) {
+        return least + static_cast<std::int64_t>(random_()) % (most - least + 1);
+    }
+    std::string reg(const char* name, std::int64_t least, std::int64_t most) {
+        return name + std::to_string(any(least, most));
+    }
+    std::string instruction(const std::string& per_k) {
+        constexpr std::array<const char*, 3> kBuffers{"[a + ", "[b + ", "[c + "};
+        const std::string place = kBuffers[static_cast<std::size_t>(any(0, 2))] +
+                                  std::to_string(64 * any(0, 64)) + per_k + "]";
+        const std::string stride = ", " + std::to_string(64 * any(1, 9));
+        switch (any(0, 9)) {
+            case 0:
+            case 1:
+            case 2:
+                return "tileloadd " + reg("tmm", 4, 7) + ", " + place + stride + "\n";
+            case 3:
+                return "tileloaddt1 " + reg("tmm", 4, 7) + ", " + place + stride + "\n";
+            case 4:
+            case 5:
+                return "tdpbf16ps " + reg("tmm", 0, 3) + ", tmm4, " + reg("tmm", 5, 7) + "\n";
+            case 6:
+                return "tilestored " + place + stride + ", " + reg("tmm", 0, 3) + "\n";
+            case 7:
+                return "vmovups " + reg("zmm", 0, 5) + ", " + place + "\n";
+            case 8:
+                return "vmovups " + place + ", " + reg("zmm", 0, 5) + "\n";
+            default:
+                return "prefetcht0 " + place + "\nvaddps zmm0, zmm1, zmm2\n";
+        }
+    }
+
+    std::minstd_rand random_;
+};
+
+TEST(CoreLeap, RandomLoopsEndAsIfEveryTurnHadBeenExecuted) {
+    constexpr unsigned kPrograms = 40;
+    std::int64_t leaped = 0;
+    for (unsigned seed = 1; seed <= kPrograms; ++seed) {
+        const std::string text = RandomText(seed).text();
+        const AmxConfig config = seed % 2 == 0 ? real() : AmxConfig{};
+        const program::Program program = program::read_program(kHead + text, "test");
+        Alone probe(config, program, true);
+        probe.run();
+        leaped += probe.skipped > 0 ? 1 : 0;
+        expect_same(config, text, probe.skipped > 0);
+    }
+    EXPECT_GT(leaped, kPrograms / 2);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::amx::core
