@@ -48,6 +48,8 @@ class Model {
     virtual void connect(arch::base::ProbeListener* listener) = 0;
     virtual void start() = 0;
     virtual bool finished() const = 0;
+    // For now it cannot come to hold without its interrupting the queue: nobody needs to ask.
+    virtual bool tells_end() const { return false; }
     // Stopped now, it would have left nothing undone: for what has no end of its own.
     virtual bool done_so_far() const { return finished(); }
     // Events go on, but nothing can ever finish. Asked now and then.

@@ -27,23 +27,39 @@ bool EventQueue::heap_goes_first() const {
            (in_heap == in_wheel && heap_.front().order < wheel_.front().order);
 }
 
+inline void EventQueue::execute_first() {
+    const bool from_heap = heap_goes_first();
+    // Not copied: it may just have been written, and the host would wait.
+    const Event& event = from_heap ? heap_.front() : wheel_.front();
+    EventHandler& handler = *event.handler;
+    const std::uint64_t tag = event.tag;
+    now_ = event.time;
+    if (from_heap) {
+        heap_.pop();
+    } else {
+        wheel_.pop();
+    }
+    --pending_;
+    ++executed_;
+    handler.on_event(tag, now_);
+}
+
 void EventQueue::run_until(Femtoseconds limit) {
     while (pending_ > 0 && next_time() <= limit) {
-        const bool from_heap = heap_goes_first();
-        // Not copied: it may just have been written, and the host would wait.
-        const Event& event = from_heap ? heap_.front() : wheel_.front();
-        EventHandler& handler = *event.handler;
-        const std::uint64_t tag = event.tag;
-        now_ = event.time;
-        if (from_heap) {
-            heap_.pop();
-        } else {
-            wheel_.pop();
-        }
-        --pending_;
-        ++executed_;
-        handler.on_event(tag, now_);
+        execute_first();
     }
+}
+
+std::int64_t EventQueue::run_stamps(Femtoseconds limit, std::int64_t most) {
+    interrupted_ = false;
+    std::int64_t stamps = 0;
+    while (pending_ > 0 && next_time() <= limit && stamps < most && !interrupted_) {
+        ++stamps;
+        do {
+            execute_first();
+        } while (pending_ > 0 && next_time() == now_);
+    }
+    return stamps;
 }
 
 void EventQueue::advance_to(Femtoseconds time) {

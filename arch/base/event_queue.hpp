@@ -51,6 +51,11 @@ class EventQueue {
 
     // Executes every event up to and including `limit`.
     void run_until(Femtoseconds limit);
+    // The same for so many time stamps at most, and no further than one in which somebody
+    // interrupts; returns how many they were.
+    std::int64_t run_stamps(Femtoseconds limit, std::int64_t most);
+    // Whoever executes time stamps is to look up after the present one.
+    void interrupt() { interrupted_ = true; }
     // The present is `time` from now on; nothing may be due before.
     void advance_to(Femtoseconds time);
     // `watcher` hears from now on; nullptr: nobody.
@@ -58,6 +63,7 @@ class EventQueue {
 
   private:
     bool heap_goes_first() const;
+    void execute_first();
 
     EventWheel wheel_;
     EventHeap heap_;
@@ -66,6 +72,7 @@ class EventQueue {
     std::uint64_t order_ = 0;
     std::uint64_t executed_ = 0;
     QueueWatcher* watcher_ = nullptr;
+    bool interrupted_ = false;
 };
 
 }  // namespace tilesim::arch::base

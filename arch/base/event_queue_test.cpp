@@ -35,6 +35,44 @@ TEST(EventQueue, RunsEventsInOrderOfTimeThenOfScheduling) {
     EXPECT_EQ(queue.executed(), 5000U);
 }
 
+// Schedules one more at the same time, and interrupts where its tag says so.
+struct Interrupter final : EventHandler {
+    static constexpr std::uint64_t kInterrupts = 9;
+    EventQueue queue;
+    std::vector<std::pair<Femtoseconds, std::uint64_t>> ran;
+    void on_event(std::uint64_t tag, Femtoseconds now) override {
+        ran.emplace_back(now, tag);
+        if (tag == kInterrupts) {
+            queue.interrupt();
+        }
+        if (tag > 0) {
+            queue.at(now, *this, 0);
+        }
+    }
+};
+
+TEST(EventQueue, ExecutesSoManyTimeStampsEachToItsEnd) {
+    Interrupter events;
+    for (const auto& [time, tag] : {std::pair{3_fs, 1U}, {3_fs, 2U}, {5_fs, 3U}, {7_fs, 4U}}) {
+        events.queue.at(time, events, tag);
+    }
+    EXPECT_EQ(events.queue.run_stamps(100_fs, 2), 2);
+    EXPECT_EQ(events.ran, (std::vector<std::pair<Femtoseconds, std::uint64_t>>{
+                              {3_fs, 1}, {3_fs, 2}, {3_fs, 0}, {3_fs, 0}, {5_fs, 3}, {5_fs, 0}}));
+    EXPECT_EQ(events.queue.run_stamps(6_fs, 2), 0);
+    EXPECT_EQ(events.queue.run_stamps(7_fs, 2), 1);
+}
+
+TEST(EventQueue, AnInterruptLetsThePresentTimeStampEnd) {
+    Interrupter events;
+    events.queue.at(3_fs, events, Interrupter::kInterrupts);
+    events.queue.at(5_fs, events, 1);
+    EXPECT_EQ(events.queue.run_stamps(100_fs, 10), 1);
+    EXPECT_EQ(events.ran, (std::vector<std::pair<Femtoseconds, std::uint64_t>>{
+                              {3_fs, Interrupter::kInterrupts}, {3_fs, 0}}));
+    EXPECT_EQ(events.queue.run_stamps(100_fs, 10), 1);  // it counts once
+}
+
 // Each event schedules two more, from at once to microseconds ahead.
 struct Wanderer final : EventHandler {
     EventQueue queue;

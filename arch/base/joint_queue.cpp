@@ -5,6 +5,7 @@
 namespace tilesim::arch::base {
 
 void JointQueue::remove(const EventQueue& queue) {
+    interrupt();
     std::erase_if(members_, [&](const Member& member) { return member.queue == &queue; });
 }
 
@@ -26,6 +27,21 @@ void JointQueue::run_until(Femtoseconds limit) {
             return;
         }
     }
+}
+
+std::int64_t JointQueue::run_stamps(Femtoseconds limit, std::int64_t most) {
+    if (members_.size() == 1) {
+        const Member only = members_.front();
+        const std::int64_t stamps = only.queue->run_stamps(limit - only.origin, most);
+        now_ = std::max(now_, only.queue->now() + only.origin);
+        return stamps;
+    }
+    const Femtoseconds next = next_time();
+    if (next > limit || next == kNever || most == 0) {
+        return 0;
+    }
+    run_until(next);
+    return 1;
 }
 
 void JointQueue::catch_up(Femtoseconds time) {

@@ -18,6 +18,7 @@ class JointQueue {
     // taken out.
     void add(EventQueue& queue, Femtoseconds origin = Femtoseconds{0}) {
         members_.push_back({&queue, origin});
+        interrupt();
     }
     void remove(const EventQueue& queue);
     // Of the earliest event of all; kNever when there is none.
@@ -39,6 +40,15 @@ class JointQueue {
     }
     // Executes every event up to and including `limit`.
     void run_until(Femtoseconds limit);
+    // The same for so many time stamps at most, and no further than one in which somebody
+    // interrupts; returns how many they were.
+    std::int64_t run_stamps(Femtoseconds limit, std::int64_t most);
+    // Whoever executes time stamps is to look up after the present one.
+    void interrupt() {
+        for (const Member& member : members_) {
+            member.queue->interrupt();
+        }
+    }
     // The same, and the present of every queue is `time` afterwards.
     void catch_up(Femtoseconds time);
     std::uint64_t executed() const;

@@ -41,6 +41,32 @@ TEST(JointQueue, ExecutesMembersInOrderOfTimeEachFromItsOwnOrigin) {
     EXPECT_EQ(joint.executed(), 4U);
 }
 
+// Adds a queue when its event comes.
+struct Adder final : EventHandler {
+    Adder(JointQueue& j, EventQueue& a) : joint(j), added(a) {}
+    JointQueue& joint;
+    EventQueue& added;
+    void on_event(std::uint64_t, Femtoseconds) override { joint.add(added); }
+};
+
+TEST(JointQueue, AMemberThatIsAddedIsHeardFromTheNextTimeStampOn) {
+    EventQueue a, b;
+    JointQueue joint;
+    joint.add(a);
+    std::vector<std::string> log;
+    Order at_a{"a", log}, at_b{"b", log};
+    Adder adder{joint, b};
+    a.at(3_fs, adder);
+    a.at(7_fs, at_a, 1);
+    a.at(8_fs, at_a, 2);
+    b.at(5_fs, at_b, 3);
+    EXPECT_EQ(joint.run_stamps(100_fs, 10), 1);
+    while (joint.run_stamps(7_fs, 10) > 0) {
+    }
+    EXPECT_THAT(log, ElementsAre("b3@5", "a1@7"));
+    EXPECT_EQ(joint.now(), 7_fs);
+}
+
 TEST(JointQueue, BringsEveryMemberToThePresent) {
     EventQueue a, b;
     JointQueue joint;

@@ -33,6 +33,9 @@ T& append(Ring<T>& ring) {
 // Inserts an element, to be filled in by the caller, before those at the end that are `later`.
 template <class T, class Later>
 T& insert_before(Ring<T>& ring, Later later) {
+    if (ring.empty() || !later(ring.back())) [[likely]] {
+        return append(ring);
+    }
     append(ring);
     auto place = std::prev(ring.end());
     for (; place != ring.begin() && later(*std::prev(place)); --place) {

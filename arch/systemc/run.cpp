@@ -1,5 +1,6 @@
 #include "arch/systemc/run.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <systemc>
@@ -9,7 +10,7 @@ namespace tilesim::arch::systemc {
 namespace {
 
 // Time stamps executed between two looks at the host's clock.
-constexpr int kStampsPerClockLook = 4096;
+constexpr std::int64_t kStampsPerClockLook = 4096;
 constexpr std::chrono::milliseconds kProgressInterval{500};
 // What nobody waits for; the clock's own greatest value would overflow.
 constexpr std::chrono::hours kLongestWall{24 * 365 * 100};
@@ -17,24 +18,24 @@ constexpr std::chrono::hours kLongestWall{24 * 365 * 100};
 // Queues being executed under limits.
 class Execution final : public TimeLine::Supervisor {
   public:
-    Execution(base::JointQueue& queues, const Limits& limits, const std::function<bool()>& finished)
+    Execution(base::JointQueue& queues, const Limits& limits, Goal& goal)
         : queues_(queues),
           limits_(limits),
-          finished_(finished),
+          goal_(goal),
           wall_(std::min<std::chrono::steady_clock::duration>(
               kLongestWall, std::min<std::chrono::milliseconds>(limits.wall, kLongestWall))),
           began_(std::chrono::steady_clock::now()) {}
 
     // Ends SystemC's simulation, for now, when it has ended.
-    bool go_on() override {
+    Leave go_on(std::int64_t unasked) override {
         if (!stopped()) {
-            outcome_ = ended();
+            outcome_ = ended(unasked);
         }
         if (stopped()) {
             sc_core::sc_pause();
-            return false;
+            return {.stamps = 0};
         }
-        return true;  // others may yet put something on the queue
+        return leave();  // others may yet put something on the queue
     }
     bool on_failure(std::exception_ptr failure) override {
         failure_ = failure;
@@ -43,8 +44,10 @@ class Execution final : public TimeLine::Supervisor {
     }
 
     Outcome run_alone() {
-        while (!(outcome_ = ended())) {
-            queues_.run_until(queues_.next_time());
+        std::int64_t unasked = 0;
+        while (!(outcome_ = ended(unasked))) {
+            const Leave leave = this->leave();
+            unasked = queues_.run_stamps(leave.until, leave.stamps) - 1;
         }
         return *outcome_;
     }
@@ -54,9 +57,13 @@ class Execution final : public TimeLine::Supervisor {
   private:
     bool stopped() const { return outcome_ && *outcome_ != Outcome::NothingPending; }
 
+    Leave leave() const {
+        return {std::min(goal_.patience(), next_look_ - stamps_), limits_.simulated};
+    }
+
     // Nothing while there is a next event to execute.
-    std::optional<Outcome> ended() {
-        if (finished_()) {
+    std::optional<Outcome> ended(std::int64_t unasked) {
+        if (goal_.reached(unasked)) {
             return Outcome::Finished;
         }
         const base::Femtoseconds next = queues_.next_time();
@@ -66,8 +73,12 @@ class Execution final : public TimeLine::Supervisor {
         if (next > limits_.simulated) {
             return Outcome::SimulatedTimeLimit;
         }
-        if (++stamps_ % kStampsPerClockLook == 0 && look_at_clock()) {
-            return Outcome::WallTimeLimit;
+        stamps_ += unasked + 1;
+        if (stamps_ >= next_look_) {
+            next_look_ = stamps_ + kStampsPerClockLook;
+            if (look_at_clock()) {
+                return Outcome::WallTimeLimit;
+            }
         }
         return std::nullopt;
     }
@@ -84,13 +95,23 @@ class Execution final : public TimeLine::Supervisor {
 
     base::JointQueue& queues_;
     const Limits& limits_;
-    const std::function<bool()>& finished_;
+    Goal& goal_;
     std::chrono::steady_clock::duration wall_;
-    int stamps_ = 0;
+    std::int64_t stamps_ = 0;
+    std::int64_t next_look_ = kStampsPerClockLook;
     std::chrono::steady_clock::time_point began_;
     std::chrono::steady_clock::time_point reported_ = began_;
     std::optional<Outcome> outcome_;
     std::exception_ptr failure_;
+};
+
+class Condition final : public Goal {
+  public:
+    explicit Condition(const std::function<bool()>& holds) : holds_(holds) {}
+    bool reached(std::int64_t /*unasked*/) override { return holds_(); }
+
+  private:
+    const std::function<bool()>& holds_;
 };
 
 }  // namespace
@@ -99,10 +120,10 @@ bool elaborating() {
     return sc_core::sc_get_status() == sc_core::SC_ELABORATION;
 }
 
-Outcome run(TimeLine& time_line, const Limits& limits, const std::function<bool()>& finished) {
-    Execution execution(time_line.queues(), limits, finished);
+Outcome run(TimeLine& time_line, const Limits& limits, Goal& goal) {
+    Execution execution(time_line.queues(), limits, goal);
     if (!elaborating()) {  // SystemC warns where it is started a second time for nothing
-        if (finished()) {
+        if (goal.reached(0)) {
             return Outcome::Finished;
         }
         time_line.go_on();
@@ -119,8 +140,18 @@ Outcome run(TimeLine& time_line, const Limits& limits, const std::function<bool(
     return execution.outcome();
 }
 
+Outcome run(TimeLine& time_line, const Limits& limits, const std::function<bool()>& finished) {
+    Condition condition(finished);
+    return run(time_line, limits, condition);
+}
+
+Outcome run(base::JointQueue& queues, const Limits& limits, Goal& goal) {
+    return Execution(queues, limits, goal).run_alone();
+}
+
 Outcome run(base::JointQueue& queues, const Limits& limits, const std::function<bool()>& finished) {
-    return Execution(queues, limits, finished).run_alone();
+    Condition condition(finished);
+    return run(queues, limits, condition);
 }
 
 }  // namespace tilesim::arch::systemc

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 
 #include "arch/base/joint_queue.hpp"
@@ -26,12 +27,25 @@ struct Limits {
 // Whether modules can still be made: SystemC elaborates once a process.
 bool elaborating();
 
-// Simulates, with whatever else there is in SystemC, until `finished` holds, which is asked before
-// every time stamp; SystemC is paused then, and may be started again. What models throw arrives
-// here unchanged.
+// What a run is for. Is asked before time stamps.
+class Goal {
+  public:
+    virtual ~Goal() = default;
+    // `unasked`: time stamps executed since the last time, but for the first.
+    virtual bool reached(std::int64_t unasked) = 0;
+    // So many can be executed before it has to be asked again, unless somebody interrupts the
+    // queue.
+    virtual std::int64_t patience() const { return 1; }
+};
+
+// Simulates, with whatever else there is in SystemC, until the goal is reached; SystemC is paused
+// then, and may be started again. What models throw arrives here unchanged.
+Outcome run(TimeLine& time_line, const Limits& limits, Goal& goal);
+// Until `finished` holds, which is asked before every time stamp.
 Outcome run(TimeLine& time_line, const Limits& limits, const std::function<bool()>& finished);
 
 // The same without SystemC, for what comes after its elaboration.
+Outcome run(base::JointQueue& queues, const Limits& limits, Goal& goal);
 Outcome run(base::JointQueue& queues, const Limits& limits, const std::function<bool()>& finished);
 
 }  // namespace tilesim::arch::systemc

@@ -64,6 +64,91 @@ TEST(Run, KnowsNoWallTimeLimitWhereNoneIsGiven) {
     EXPECT_EQ(ticker.ran.size(), 10'000U);
 }
 
+// Can wait for so many time stamps; is reached when the ticker says so or has ticked so often.
+struct Patient final : Goal {
+    Patient(Ticker& t, std::int64_t p, std::size_t a) : ticker(t), stamps(p), at(a) {}
+    Ticker& ticker;
+    std::int64_t stamps;
+    std::size_t at;
+    std::int64_t asked = 0, executed = -1;  // once before the first
+    bool reached(std::int64_t unasked) override {
+        ++asked;
+        executed += unasked + 1;
+        return ticker.ran.size() >= at;
+    }
+    std::int64_t patience() const override { return stamps; }
+};
+
+TEST(Run, AsksAPatientGoalEverySoManyTimeStamps) {
+    base::EventQueue queue;
+    base::JointQueue queues;
+    queues.add(queue);
+    Ticker ticker{queue};
+    Patient goal{ticker, 10, 25};
+    EXPECT_EQ(run(queues, {}, goal), Outcome::Finished);
+    EXPECT_EQ(ticker.ran.size(), 30U);
+    EXPECT_EQ(goal.executed, 30);
+    EXPECT_EQ(goal.asked, 4);
+}
+
+TEST(Run, APatientGoalDoesNotPassTheSimulatedTimeLimit) {
+    TimeLine line("line");
+    Ticker ticker{line.queue()};
+    Patient goal{ticker, 1000, 1000};
+    EXPECT_EQ(run(line, {.simulated = 52_ns}, goal), Outcome::SimulatedTimeLimit);
+    EXPECT_EQ(ticker.ran.size(), 11U);  // the last at 50 ns
+}
+
+// Interrupts when the ticker has ticked so often.
+struct Bell final : base::EventHandler {
+    explicit Bell(base::EventQueue& q) : queue(q) {}
+    base::EventQueue& queue;
+    void on_event(std::uint64_t, base::Femtoseconds) override { queue.interrupt(); }
+};
+
+TEST(Run, AnInterruptAsksAPatientGoalAtOnce) {
+    TimeLine line("line");
+    line.set_run_ahead(1'000'000_ns);
+    Ticker ticker{line.queue()};
+    Bell bell{line.queue()};
+    line.queue().at(60_ns, bell);
+    Patient goal{ticker, 1000, 10};
+    EXPECT_EQ(run(line, {}, goal), Outcome::Finished);
+    EXPECT_EQ(ticker.ran.size(), 13U);  // the last at 60 ns
+}
+
+// What leaves the models reaches SystemC in time, however patient the goal.
+struct Leaver final : base::EventHandler {
+    Leaver(TimeLine& l, sc_core::sc_event& e) : line(l), event(e) {}
+    TimeLine& line;
+    sc_core::sc_event& event;
+    void on_event(std::uint64_t, base::Femtoseconds now) override { line.leave(event, now + 7_ns); }
+};
+
+TEST(Run, GoesNoFurtherThanWhatLeavesTheModels) {
+    TimeLine line("line");
+    struct Listener : sc_core::sc_module {
+        SC_HAS_PROCESS(Listener);
+        Listener(const sc_core::sc_module_name& name, const base::EventQueue& q)
+            : sc_core::sc_module(name), queue(q) {
+            SC_METHOD(wake);
+            sensitive << event;
+            dont_initialize();
+        }
+        void wake() { heard = queue.now(); }
+        const base::EventQueue& queue;
+        sc_core::sc_event event;
+        base::Femtoseconds heard{0};
+    } listener("listener", line.queue());
+    Ticker ticker{line.queue()};
+    Leaver leaver{line, listener.event};
+    line.queue().at(11_ns, leaver);
+    Patient goal{ticker, 1000, 100};
+    EXPECT_EQ(run(line, {}, goal), Outcome::Finished);
+    EXPECT_LE(listener.heard, 18_ns);
+    EXPECT_GE(listener.heard, 15_ns);
+}
+
 struct Thrower final : base::EventHandler {
     void on_event(std::uint64_t, base::Femtoseconds) override { throw std::runtime_error("model"); }
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tilesim::arch::systemc {
 
@@ -102,6 +103,7 @@ base::Femtoseconds TimeLine::horizon() const {
 
 void TimeLine::leave(sc_core::sc_event& event, base::Femtoseconds when) {
     horizon_ = std::min(horizon_, std::max(when, queues_.now()));
+    queues_.interrupt();
     event.notify(until(when));
 }
 
@@ -183,19 +185,29 @@ void TimeLine::on_wake() {
         }
         return;
     }
-    if (supervisor_ == nullptr || supervisor_->go_on()) {
+    if (ask().stamps > 0) {
         arm();
     }
+}
+
+TimeLine::Supervisor::Leave TimeLine::ask() {
+    const std::int64_t unasked = std::exchange(unasked_, 0);
+    return supervisor_ != nullptr ? supervisor_->go_on(unasked) : Supervisor::Leave{};
 }
 
 void TimeLine::execute() {
     horizon_ = horizon();
     for (base::Femtoseconds next = queues_.next_time(); next <= horizon_ && next != base::kNever;
          next = queues_.next_time()) {
-        if (supervisor_ != nullptr && !supervisor_->go_on()) {
+        const Supervisor::Leave leave = ask();
+        if (leave.stamps == 0) {
             return;
         }
-        step(next);
+        if (leave.stamps > 1 && observers_.empty()) {
+            unasked_ = queues_.run_stamps(std::min(horizon_, leave.until), leave.stamps) - 1;
+        } else {
+            step(next);
+        }
     }
 }
 

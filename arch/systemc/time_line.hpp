@@ -31,10 +31,16 @@ class TimeLine final : public sc_core::sc_module, private base::QueueWatcher {
   public:
     static constexpr base::Femtoseconds kRunAhead{100'000'000};
 
-    // Is asked before every time stamp; false: nothing more is executed, until somebody enters.
+    // Is asked before time stamps.
     class Supervisor {
       public:
-        virtual bool go_on() = 0;
+        // How far to go before asking again, unless somebody interrupts the queue.
+        struct Leave {
+            std::int64_t stamps = 1;  // 0: nothing more is executed, until somebody enters
+            base::Femtoseconds until = base::kNever;
+        };
+        // `unasked`: time stamps executed since the last time, but for the first.
+        virtual Leave go_on(std::int64_t unasked) = 0;
         // A model has thrown; true: it has been taken care of.
         virtual bool on_failure(std::exception_ptr failure) = 0;
 
@@ -62,7 +68,10 @@ class TimeLine final : public sc_core::sc_module, private base::QueueWatcher {
     // That one and all others.
     base::JointQueue& queues() { return queues_; }
     void set_run_ahead(base::Femtoseconds most) { run_ahead_ = most; }
-    void observe(Observer& observer) { observers_.push_back(&observer); }
+    void observe(Observer& observer) {
+        observers_.push_back(&observer);
+        queues_.interrupt();
+    }
     void supervise(Supervisor* supervisor) { supervisor_ = supervisor; }
     // Goes on where a supervisor has stopped it.
     void go_on() { arm(); }
@@ -105,6 +114,7 @@ class TimeLine final : public sc_core::sc_module, private base::QueueWatcher {
     void start_of_simulation() override;
     void on_wake();
     void execute();
+    Supervisor::Leave ask();
     void step(base::Femtoseconds next);
     void arm();
     base::Femtoseconds horizon() const;
@@ -118,6 +128,7 @@ class TimeLine final : public sc_core::sc_module, private base::QueueWatcher {
     sc_core::sc_event wake_;
     bool executing_ = false;
     Supervisor* supervisor_ = nullptr;
+    std::int64_t unasked_ = 0;  // time stamps that the supervisor does not know of
     std::vector<Observer*> observers_;
     std::uint64_t activations_ = 0;
 };

@@ -53,6 +53,12 @@ void Platform::add_blocks(const std::vector<arch::base::Block>& blocks) {
 }
 
 arch::systemc::Outcome Platform::run(const arch::systemc::Limits& limits,
+                                     arch::systemc::Goal& goal) {
+    return modules_ ? arch::systemc::run(modules_->line, limits, goal)
+                    : arch::systemc::run(queues_, limits, goal);
+}
+
+arch::systemc::Outcome Platform::run(const arch::systemc::Limits& limits,
                                      const std::function<bool()>& finished) {
     return modules_ ? arch::systemc::run(modules_->line, limits, finished)
                     : arch::systemc::run(queues_, limits, finished);

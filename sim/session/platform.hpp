@@ -35,6 +35,7 @@ class Platform {
     void leave(arch::base::EventQueue& queue);
     // Modules for the blocks of an agent, beneath one that is named as their paths begin.
     void add_blocks(const std::vector<arch::base::Block>& blocks);
+    arch::systemc::Outcome run(const arch::systemc::Limits& limits, arch::systemc::Goal& goal);
     arch::systemc::Outcome run(const arch::systemc::Limits& limits,
                                const std::function<bool()>& finished);
 

@@ -87,23 +87,21 @@ arch::systemc::Limits limits_for(const Case& a_case, const Plan& plan,
     return limits;
 }
 
-// Asked after every time stamp whether that is the end; looks at the rounds of a sampled run.
-class Watch {
+// Whether that is the end; looks at the rounds of a sampled run.
+class Watch final : public arch::systemc::Goal {
   public:
     Watch(Model& model, const arch::base::EventQueue& queue, RoundSampler* sampler)
         : model_(model), queue_(queue), sampler_(sampler) {}
 
-    bool operator()() {
-        // Between two looks for a livelock, a matter of structure and not of speed.
-        constexpr int kStampsPerLook = 1 << 14;
-        ++stamps_;
+    bool reached(std::int64_t unasked) override {
+        stamps_ += unasked + 1;
         if (model_.finished()) {
             return true;
         }
         if (sampler_ != nullptr && stamps_ >= next_note_) {
             if (sampler_->note(queue_.now(), model_.rounds())) {
                 // Often enough to tell when a part of a round ends to within a hundredth of it.
-                between_notes_ = std::clamp((stamps_ - last_part_) / 100, 1, 200);
+                between_notes_ = std::clamp<std::int64_t>((stamps_ - last_part_) / 100, 1, 200);
                 last_part_ = stamps_;
                 if (sampler_->enough()) {
                     return true;
@@ -113,14 +111,24 @@ class Watch {
         }
         return stamps_ % kStampsPerLook == 0 && model_.livelocked();
     }
+    std::int64_t patience() const override {
+        if (!model_.tells_end()) {
+            return 1;
+        }
+        const std::int64_t look = kStampsPerLook - stamps_ % kStampsPerLook;
+        return sampler_ != nullptr ? std::min(look, next_note_ - stamps_) : look;
+    }
 
   private:
+    // Between two looks for a livelock, a matter of structure and not of speed.
+    static constexpr std::int64_t kStampsPerLook = 1 << 14;
+
     Model& model_;
     const arch::base::EventQueue& queue_;
     RoundSampler* sampler_;
-    int stamps_ = 0;
-    int next_note_ = 0, between_notes_ = 16;  // of the rounds done
-    int last_part_ = 0;
+    std::int64_t stamps_ = 0;
+    std::int64_t next_note_ = 0, between_notes_ = 16;  // of the rounds done
+    std::int64_t last_part_ = 0;
 };
 
 // Where the case asks for it and the plan allows it; the result says where it does not.
@@ -235,9 +243,8 @@ RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& 
         a_case, plan, [&memory] { return memory.totals(); }, result);
     model->start();
     const auto began = HostClock::now();
-    const Outcome outcome =
-        platform.run(limits_for(a_case, plan, began - began_),
-                     Watch(*model, platform.queue(), sampler ? &*sampler : nullptr));
+    Watch watch(*model, platform.queue(), sampler ? &*sampler : nullptr);
+    const Outcome outcome = platform.run(limits_for(a_case, plan, began - began_), watch);
     const std::chrono::duration<double> simulating = HostClock::now() - began;
     if (commands) {
         commands->finish();

@@ -20,7 +20,10 @@ bool runs_until_quiet(const Program& program) {
 
 ArrayModel::ArrayModel(const Case& a_case, const Program& program, const WorkOfRound& round,
                        Bench& bench, BackingStore* bytes)
-    : config_(a_case.device.get<arch::npu::NpuConfig>()), program_(program), round_(round) {
+    : config_(a_case.device.get<arch::npu::NpuConfig>()),
+      program_(program),
+      round_(round),
+      queue_(bench.queue) {
     add(a_case, program, bench, bytes);
     for (const Program& next : program.then) {
         add(a_case, next, bench, bytes);
@@ -76,6 +79,9 @@ void ArrayModel::add(const Case& a_case, const Program& program, Bench& bench,
         if (!last()) {
             ++present_;
             present().start(config_.command_processor.reconfiguration);
+        } else {
+            told_ = true;
+            queue_.interrupt();
         }
     };
 }

@@ -31,6 +31,7 @@ class ArrayModel final : public Model {
     void connect(arch::base::ProbeListener* listener) override;
     void start() override { present().start(config_.command_processor.dispatch); }
     bool finished() const override;
+    bool tells_end() const override { return !told_; }
     bool done_so_far() const override { return last() && present().finished(); }
     bool livelocked() const override { return present().livelocked(); }
     bool may_rest() const override;
@@ -55,7 +56,9 @@ class ArrayModel final : public Model {
     const arch::npu::program::Program& program_;
     WorkOfRound round_;
     std::vector<std::unique_ptr<arch::npu::array::Array>> arrays_;  // one a configuration, in order
+    arch::base::EventQueue& queue_;
     std::size_t present_ = 0;
+    bool told_ = false;  // that the last has finished
 };
 
 }  // namespace tilesim::workloads::npu

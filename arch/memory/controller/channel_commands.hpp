@@ -30,7 +30,7 @@ template <class Scheduler>
 template <bool write>
 void ScheduledChannel<Scheduler>::issue_column(std::size_t bank, std::int64_t now) {
     policy::BurstQueue& queue = bursts_.queue(write);
-    const policy::Burst served = bursts_.take_hit(queue, bank);
+    const auto [served, run] = bursts_.take_hit(queue, bank);
     const Command column = policy::column_command(write);
     const std::int64_t latency = (write ? dram_.write_latency : dram_.read_latency).count();
     timing_.issue(column, bank, served.row, now);
@@ -58,8 +58,8 @@ void ScheduledChannel<Scheduler>::issue_column(std::size_t bank, std::int64_t no
         scheduler_.on_precharge(bank, bursts_, timing_, now);
     }
     find_next_step(queue, bank, now);
-    if (!write) {
-        owner_.on_bursts_done(served.request, 1, account_.data_end());
+    if (!write && run > 0) {  // data leave in order: the last of a run are its latest
+        owner_.on_bursts_done(served.request, run, account_.data_end());
     }
 }
 

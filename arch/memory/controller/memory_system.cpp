@@ -24,7 +24,9 @@ MemorySystem::MemorySystem(const device::MemoryConfig& config, base::Femtosecond
         }
         channels_.push_back(make_channel(config_, i, group_, *this));
         groups_.back()->add(*channels_.back());
-        seats_.push_back({.group = groups_.back().get(), .member = i % per_group});
+        seats_.push_back({.group = groups_.back().get(),
+                          .member = i % per_group,
+                          .arrivals = &channels_.back()->arrivals()});
     }
 }
 
@@ -40,14 +42,14 @@ void MemorySystem::submit(const port::MemoryRequest& request) {
     ++requests_;
     map_.locate(first, last, [&](device::Location where) {
         Seat& seat = seats_[where.channel()];
-        if (seat.part_of == requests_ && seat.part->is_continued_by(where)) {
+        if (seat.part_of != requests_) {
+            seat.part_of = requests_;
+            seat.group->expect(seat.member, arrival);
+        } else if (seat.part->is_continued_by(where)) {
             ++seat.part->count;
             return;
         }
-        seat.group->expect(seat.member, arrival);
-        seat.part =
-            &channels_[where.channel()]->arrivals().expect(request.write, index, where, arrival);
-        seat.part_of = requests_;
+        seat.part = &seat.arrivals->expect(request.write, index, where, arrival);
     });
     bytes_requested_ += request.bytes;
     end_ = std::max(end_, request.address + request.bytes);

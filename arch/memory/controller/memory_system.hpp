@@ -61,6 +61,7 @@ class MemorySystem final : public port::MemoryPort, private ChannelOwner {
     struct Seat {
         ChannelGroup* group = nullptr;
         std::size_t member = 0;
+        ArrivalLine* arrivals = nullptr;
         // While a request is taken: what the channel last heard of, and of which request.
         Arrival* part = nullptr;
         std::int64_t part_of = 0;

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 
-#include "arch/memory/device/bank_set.hpp"
 #include "arch/memory/device/command_timing.hpp"
 #include "arch/memory/policy/page_policies.hpp"
 
@@ -71,15 +71,15 @@ template <class Limit>
 Closing PageKeeper::find(std::uint64_t banks, const device::CommandTiming& timing, std::int64_t now,
                          Limit limit) const {
     Closing found;
-    device::for_each_bank(banks, [&](std::size_t bank) {
+    for (; banks != 0; banks &= ~std::bit_floor(banks)) {  // the highest that can goes
+        const auto bank = static_cast<std::size_t>(std::bit_width(banks) - 1);
         const std::int64_t when = std::max(timing.earliest(device::Command::Precharge, bank),
                                            last_used_[bank] + limit(bank));
         if (when <= now) {
-            found.bank = bank;
-        } else {
-            found.when = std::min(found.when, when);
+            return {.bank = bank};
         }
-    });
+        found.when = std::min(found.when, when);
+    }
     return found;
 }
 

@@ -34,6 +34,13 @@ struct Run {
     Burst first;
     std::uint32_t bursts = 0;   // it and those behind it, in the next columns
     std::int32_t next = kNone;  // of the same list, younger
+    std::uint32_t entered = 0;  // bursts it came in with
+};
+
+// A burst that has left its queue, and how many of its run have left if it was the last of them.
+struct Taken {
+    Burst burst;
+    std::uint32_t run = 0;
 };
 
 struct BurstList {  // oldest first
@@ -70,13 +77,16 @@ class Bursts {
   public:
     explicit Bursts(const device::ControllerConfig& config);
 
+    Bursts(const Bursts&) = delete;
+    Bursts& operator=(const Bursts&) = delete;
+
     const BurstQueue& queue(bool write) const { return write ? writes_ : reads_; }
     BurstQueue& queue(bool write) { return write ? writes_ : reads_; }
     // The direction being served, and the other, whose opened rows are still made use of.
-    const BurstQueue& active() const { return queue(draining_); }
-    BurstQueue& active() { return queue(draining_); }
-    const BurstQueue& passive() const { return queue(!draining_); }
-    BurstQueue& passive() { return queue(!draining_); }
+    const BurstQueue& active() const { return *active_; }
+    BurstQueue& active() { return *active_; }
+    const BurstQueue& passive() const { return *passive_; }
+    BurstQueue& passive() { return *passive_; }
     bool draining() const { return draining_; }  // writes
     std::int64_t size() const { return reads_.size + writes_.size; }
     std::uint64_t banks() const { return reads_.banks | writes_.banks; }
@@ -89,7 +99,7 @@ class Bursts {
     bool enter(BurstQueue& queue, device::Location first, std::uint32_t bursts,
                std::uint64_t request, bool is_hit);
     // Takes the lane's oldest hit.
-    Burst take_hit(BurstQueue& queue, std::size_t bank);
+    Taken take_hit(BurstQueue& queue, std::size_t bank);
     // Numbers bursts from 0 again; nothing may wait.
     void restart() { order_ = 0; }
     // Serves writes from one watermark down to the other, and while no read waits; true: turned.
@@ -117,6 +127,8 @@ class Bursts {
     std::vector<std::int32_t> free_;  // indices of these that are none's
     BurstQueue reads_;
     BurstQueue writes_;
+    BurstQueue* active_ = &reads_;
+    BurstQueue* passive_ = &writes_;
     bool draining_ = false;
     std::int64_t order_ = 0;
 };
@@ -143,7 +155,7 @@ inline bool Bursts::enter(BurstQueue& to, device::Location first, std::uint32_t 
     entered.first.request = request;
     entered.first.column = static_cast<std::uint32_t>(first.column()) & 0x7FFF'FFFFU;
     entered.first.opened_row = 0;
-    entered.bursts = bursts;
+    entered.bursts = entered.entered = bursts;
     order_ += bursts;
     SIM_CHECK(order_ <= Age::kOrders, "a channel has never been idle for {} bursts", order_);
     Lane& lane = to.lanes[bank];
@@ -161,18 +173,19 @@ inline bool Bursts::enter(BurstQueue& to, device::Location first, std::uint32_t 
     return is_first;
 }
 
-inline Burst Bursts::take_hit(BurstQueue& from, std::size_t bank) {
+inline Taken Bursts::take_hit(BurstQueue& from, std::size_t bank) {
     Lane& lane = from.lanes[bank];
     lane.overtaken = lane.hits.order < lane.others.order ? 0 : lane.overtaken + 1;
     Run& run = (*this)[lane.hits.head];
-    const Burst taken = run.first;
+    Taken taken{run.first};
     --from.size;
-    from.owed &= ~(std::uint64_t{taken.opened_row} << bank);
+    from.owed &= ~(std::uint64_t{taken.burst.opened_row} << bank);
     if (--run.bursts > 0) {
         lane.hits.order = ++run.first.order;
         ++run.first.column;
         run.first.opened_row = 0;
     } else {
+        taken.run = run.entered;
         free_.push_back(take_first(lane.hits));
         from.banks &= ~(std::uint64_t{lane.empty()} << bank);
     }
@@ -186,7 +199,11 @@ inline bool Bursts::choose_direction() {
     } else {
         draining_ = writes_.size >= write_high_ || (reads_.size == 0 && writes_.size > 0);
     }
-    return draining_ != was_draining;
+    if (draining_ == was_draining) [[likely]] {
+        return false;
+    }
+    std::swap(active_, passive_);
+    return true;
 }
 
 inline void Bursts::pick_hits(Lane& lane, std::int64_t row) {

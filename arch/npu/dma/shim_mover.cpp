@@ -35,9 +35,12 @@ bool ShimReader::fifo_has_room(std::int64_t bytes) {
     const Cycles now = context_.streams.now();
     while (!leaving_.empty() && leaving_.front().end <= now) {
         Leaving& first = leaving_.front();
-        reserved_ -= first.words * kWordBytes;
-        first.end += Cycles{first.words};
-        if (--first.pieces == 0) {
+        const bool all = first.end + Cycles{(first.pieces - 1) * first.words} <= now;
+        const std::int64_t left = all ? first.pieces : (now - first.end).count() / first.words + 1;
+        reserved_ -= left * first.words * kWordBytes;
+        first.end += Cycles{left * first.words};
+        first.pieces -= left;
+        if (all) {
             leaving_.pop_front();
         }
     }

@@ -9,91 +9,6 @@ namespace tilesim::arch::npu::stream {
 
 using base::Cycles;
 
-namespace {
-
-// Tags of a receiver's events: the end of a transfer, or from here on a packet and what it names.
-constexpr std::uint64_t kPacket = 1;
-
-}  // namespace
-
-// --- StreamSink ----------------------------------------------------------------------------------
-
-void StreamSink::begin(std::int64_t words, Cycles from) {
-    SIM_CHECK(remaining_ == 0, "a receiver began a transfer before the last one had ended");
-    remaining_ = words;
-    parts_.clear();
-    free_ = std::max(free_, scheduler_->ticks(from));
-    if (feeds_.size() > 1) {  // what arrived first is taken first
-        std::stable_sort(feeds_.begin(), feeds_.end(), [this](auto* a, auto* b) {
-            return a->first_arrival(*this) < b->first_arrival(*this);
-        });
-    }
-    for (StreamFlow* flow : feeds_) {
-        flow->sink_ready();
-    }
-}
-
-void StreamSink::await_packet() {
-    awaiting_packet_ = true;
-    const StreamFlow* first = nullptr;
-    for (const StreamFlow* flow : feeds_) {
-        const Cycles arrival = flow->first_arrival(*this);
-        const bool earlier = first == nullptr || arrival < first->first_arrival(*this);
-        first = arrival < Cycles{INT64_MAX} && earlier ? flow : first;
-    }
-    if (first != nullptr) {
-        announce(first->first_arrival(*this), first->descriptor_of_first(*this));
-    }
-}
-
-void StreamSink::announce(Cycles arrival, std::int64_t descriptor) {
-    awaiting_packet_ = false;
-    scheduler_->at(std::max(scheduler_->now(), arrival), *this,
-                   kPacket + static_cast<std::uint64_t>(descriptor));
-}
-
-StreamSink::Taken StreamSink::consume(StreamFlow& flow, std::size_t branch, std::int64_t words,
-                                      Cycles arrival) {
-    const std::int64_t taken = std::min(words, remaining_);
-    const Cycles start = std::max(free_, arrival);
-    if (taken > 0) {
-        free_ = start + Cycles{taken};
-        remaining_ -= taken;
-        client_.on_words_taken(taken, start);
-        if (functional_) {
-            add_part(flow, branch, taken);
-        }
-        if (remaining_ == 0) {
-            scheduler_->at(free_, *this);
-        }
-    }
-    return {taken, start};
-}
-
-void StreamSink::add_part(StreamFlow& flow, std::size_t branch, std::int64_t words) {
-    if (parts_.empty() || parts_.back().flow != &flow || parts_.back().branch != branch) {
-        parts_.push_back({&flow, branch, 0});
-    }
-    parts_.back().words += words;
-}
-
-void StreamSink::take_words(const std::function<void(std::span<const std::uint32_t>)>& use) {
-    for (const Part& part : parts_) {
-        use(part.flow->take_words(part.branch, part.words));
-    }
-    parts_.clear();
-}
-
-void StreamSink::on_event(std::uint64_t tag, base::Femtoseconds) {
-    if (tag >= kPacket) {
-        client_.on_packet(static_cast<std::int64_t>(tag - kPacket));
-    } else {
-        client_.on_stream_received(scheduler_->cycles(scheduler_->now()));
-    }
-}
-
-// --- StreamFlow ----------------------------------------------------------------------------------
-
 StreamFlow::StreamFlow(std::string name, CycleScheduler& scheduler, StreamSourceClient& source,
                        const std::vector<Branch>& branches, std::vector<StreamArbiter*> arbiters,
                        std::optional<std::uint32_t> header, bool keep_header, bool functional)
@@ -282,22 +197,24 @@ bool StreamFlow::BranchState::keeps_up(std::int64_t pushed, Cycles next) const {
 }
 
 // While every receiver keeps up, each piece is as long as the shortest window and follows without a
-// gap: moves all of them at once but the last, with which something ends.
+// gap: moves all that is there at once, but for the last piece where something ends with it.
 void StreamFlow::push_steady_pieces() {
-    std::int64_t words = std::min(unsent_, available_);
+    std::int64_t left = unsent_;
     std::int64_t piece = INT64_MAX;
     for (const BranchState& state : branches_) {
         if (!state.keeps_up(pushed_, push_free_)) {
             return;
         }
-        words = std::min(words, state.branch.sink->remaining_);
+        left = std::min(left, state.branch.sink->remaining_);
         piece = std::min(piece, state.window());
     }
-    const std::int64_t pieces = (words - 1) / piece;
-    if (pieces <= 0) {
+    const bool ends = available_ >= left;
+    const std::int64_t pieces = (ends ? left - 1 : available_) / piece;
+    const std::int64_t rest = ends ? 0 : available_ % piece;
+    if (pieces <= 0 && rest == 0) {
         return;
     }
-    words = pieces * piece;
+    const std::int64_t words = pieces * piece + rest;
     for (std::size_t i = 0; i < branches_.size(); ++i) {
         BranchState& state = branches_[i];
         state.branch.sink->consume(*this, i, words, push_free_ + state.branch.latency);
@@ -309,7 +226,12 @@ void StreamFlow::push_steady_pieces() {
     pushed_ += words;
     unsent_ -= words;
     available_ -= words;
-    source_.on_stream_pushed(pieces, piece, first_end);
+    if (pieces > 0) {
+        source_.on_stream_pushed(pieces, piece, first_end);
+    }
+    if (rest > 0) {
+        source_.on_stream_pushed(1, rest, push_free_);
+    }
 }
 
 // The words nobody has taken or asked for yet find room behind the last arbiter.
@@ -351,9 +273,9 @@ void StreamFlow::progress() {
         if (passing && active_ && header_due_ && available_ > 0) {
             pass_header();
         }
-        if (passing && active_ && unsent_ > 0 && !header_due_) {
+        if (passing && active_ && unsent_ > 0 && available_ > 0 && !header_due_) {
             push_steady_pieces();
-            moved = push_piece();
+            moved = available_ > 0 && push_piece();
         }
         if (moved && unsent_ == 0) {
             scheduler_.at(push_free_, *this);
