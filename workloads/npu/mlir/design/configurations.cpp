@@ -6,8 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "workloads/npu/mlir/design/arguments.hpp"
 #include "workloads/npu/mlir/design/device.hpp"
-#include "workloads/npu/mlir/design/storage.hpp"
 #include "workloads/npu/mlir/registers/sequence_operands.hpp"
 #include "workloads/npu/mlir/sequence/sequence.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"

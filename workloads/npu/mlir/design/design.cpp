@@ -6,9 +6,9 @@
 
 #include "arch/base/config.hpp"
 #include "workloads/npu/mlir/chosen_sequence.hpp"
+#include "workloads/npu/mlir/design/arguments.hpp"
 #include "workloads/npu/mlir/design/configurations.hpp"
 #include "workloads/npu/mlir/design/device.hpp"
-#include "workloads/npu/mlir/design/storage.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/sequence/sequence.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "arch/npu/program/program_work.hpp"
 #include "workloads/npu/mlir/descriptors/descriptor_layout.hpp"
 #include "workloads/npu/mlir/object_fifo/object_fifos.hpp"
 #include "workloads/npu/mlir/object_fifo/placement.hpp"
@@ -17,14 +16,11 @@ namespace tilesim::workloads::npu::mlir::design {
 using descriptors::read_packet;
 using object_fifo::place_logical_tiles;
 using object_fifo::read_object_fifos;
-using registers::allocation;
 
 namespace {
 
 // Unit of allocation of a memory tile in mlir-aie's target model: 8 banks of 512 KiB.
 constexpr std::int64_t kMemoryTileBank = 64 * 1024;
-// External buffers lie apart, each on pages of its own, as a driver places them.
-constexpr std::int64_t kExternalAlignment = 64 * 1024;
 constexpr std::int64_t kUnplaced = -1;
 constexpr std::int64_t kBufferAlignment = 32;  // bytes: the widest load of a core
 
@@ -363,37 +359,6 @@ class Storage {
 };
 
 }  // namespace
-
-// The host allocates what a launch hands over, and only its transfers say how much they need of it:
-// arguments without a size, traces that are to lie behind the data.
-void grow_arguments(Lowering& lowering) {
-    auto& buffers = lowering.program.external_buffers;
-    for (const program::SequenceOp& operation : lowering.program.sequence) {
-        const auto* write = std::get_if<program::WriteDescriptor>(&operation);
-        if (write == nullptr || lowering.config.kind_of(write->tile) != program::TileKind::Shim) {
-            continue;
-        }
-        const program::BufferDescriptor& descriptor = write->descriptor;
-        const auto index = static_cast<std::size_t>(descriptor.buffer);
-        const std::int64_t end = descriptor.offset + program::span_of(descriptor);
-        if (index >= buffers.size() || end <= buffers[index].bytes) {
-            continue;
-        }
-        lowering.note(
-            fmt::format("argument {} is larger than its type says: a transfer of the sequence "
-                        "reaches further",
-                        buffers[index].name));
-        buffers[index].bytes = end;
-    }
-}
-
-void place_external_buffers(Lowering& lowering) {
-    std::int64_t end = 0;
-    for (program::ExternalBuffer& buffer : lowering.program.external_buffers) {
-        buffer.address = end;
-        end += (buffer.bytes + kExternalAlignment - 1) / kExternalAlignment * kExternalAlignment;
-    }
-}
 
 void lower_storage(Lowering& lowering) {
     Storage(lowering).run();
