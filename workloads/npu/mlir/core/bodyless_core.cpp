@@ -8,6 +8,7 @@
 
 #include "arch/npu/program/descriptor_chain.hpp"
 #include "workloads/npu/mlir/chosen_sequence.hpp"
+#include "workloads/npu/mlir/core/kernel_costs.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir::core {
@@ -87,14 +88,13 @@ std::vector<CorePort> ports_of(const program::TileDma& dma) {
 }
 
 // What a core does of which nothing is stated: it reads a block of every input once, through its
-// load port.
+// load ports.
 BodylessCore assumed(const Lowering& lowering, const std::vector<CorePort>& ports) {
     std::int64_t bytes = 0;
     for (const CorePort& port : ports) {
         bytes += port.input ? port.chain.front().words * kWordBytes : 0;
     }
-    const std::int64_t width = lowering.config.kernels.load_width.count();
-    return {std::max<std::int64_t>(1, arch::base::ceil_div(bytes, width)), 1};
+    return {std::max<std::int64_t>(1, through_load_ports(lowering, bytes)), 1};
 }
 
 program::CoreOp take(const program::LockAction& given) {

@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "arch/base/units.hpp"
+
 namespace tilesim::workloads::npu::mlir::core {
 
 namespace {
 
-// A function without a stated cost takes the time its operands need through one load port.
+// A function without a stated cost takes the time its operands need through the load ports.
 constexpr const char* kEstimate =
     "{}: no cost is stated for this function; taken as {} cycles, each buffer once through the "
-    "core's load port. State it under `kernels` of the side file";
+    "core's load ports. State it under `kernels` of the side file";
 
 // Zero for what is no buffer of known size.
 std::int64_t buffer_bytes(Cursor& types) {
@@ -33,11 +35,15 @@ std::int64_t estimate(const Lowering& lowering, const Operation& call) {
             bytes += buffer_bytes(types);
         }
     }
-    const std::int64_t width = lowering.config.kernels.load_width.count();
-    return (bytes + width - 1) / width;
+    return through_load_ports(lowering, bytes);
 }
 
 }  // namespace
+
+std::int64_t through_load_ports(const Lowering& lowering, std::int64_t bytes) {
+    const arch::npu::KernelConfig& kernels = lowering.config.kernels;
+    return arch::base::ceil_div(bytes, kernels.load_slots * kernels.load_width.count());
+}
 
 std::int64_t called_kernel(Lowering& lowering, const std::string& symbol, const Operation& call) {
     for (std::size_t i = 0; i < lowering.program.kernels.size(); ++i) {
