@@ -140,6 +140,10 @@ TEST(BadInput, WhatADataflowCannotTakeIsSaidWithItsPlace) {
          ":3:1: mapping: pimnast.input_registers: must be below the 16 registers"},
         {"device: xdna2\nworkload: {elementwise: {operation: rope, rows: 2, elements: 5}}\n",
          ":2:62: workload.elementwise.elements: rope turns pairs"},
+        {"device: sapphire_rapids\n"
+         "workload: {gemm: {M: 64, K: 64, N: 64, a: int8, b: int8, c: int32}}\n"
+         "mapping: {amx: {data_in: registers}}\nrun: {functional: true}\n",
+         "functional mode needs operands that are loaded"},
     };
     for (const auto& [text, message] : cases) {
         std::ofstream(file) << text;

@@ -115,6 +115,11 @@ class AmxDataflow final : public Dataflow {
              problems_of(types_of(a_case.problem), map, a_case.device.get<AmxConfig>().cores)) {
             refusals.push_back({"mapping", std::move(problem)});
         }
+        if (a_case.run.functional && map.data_in == AmxMapping::DataIn::Registers) {
+            refusals.push_back({"run",
+                                "functional mode needs operands that are loaded: amx.data_in "
+                                "l1 and beyond, not registers"});
+        }
         return refusals;
     }
 

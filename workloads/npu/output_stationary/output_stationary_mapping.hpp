@@ -18,7 +18,7 @@ struct OutputStationaryMapping {
         Overlapped,  // rewritten as soon as the oldest C block is out
         Sequential   // rewritten when everything outstanding is
     } shim_bds = ShimDescriptors::Overlapped;
-    std::int64_t columns = 0;      // of cores, from the west; 0: all
+    std::int64_t columns = 0;      // of those whose shim has a DMA; 0: all
     std::int64_t rows = 0;         // of cores, from the south; 0: all
     std::int64_t a_buffers = 2;    // A tiles per core
     std::int64_t b_buffers = 2;    // B tiles per core

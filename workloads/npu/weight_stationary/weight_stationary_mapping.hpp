@@ -18,7 +18,7 @@ struct WeightStationaryMapping {
     } reduction = Reduction::Cascade;
     std::int64_t a_buffers = 2;  // A tiles per core, and per memory tile and row of cores
     std::int64_t c_buffers = 2;  // C tiles wherever C waits for a DMA
-    std::int64_t columns = 0;    // of cores, from the west; 0: all
+    std::int64_t columns = 0;    // of those whose shim has a DMA; 0: all
     std::int64_t rows = 0;       // of cores that multiply, from the south; 0: all there can be
 
     bool adds() const { return reduction == Reduction::MemoryTile; }
