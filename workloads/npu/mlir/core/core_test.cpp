@@ -93,7 +93,7 @@ TEST(Design, KernelCostsAreStatedOrEstimated) {
                              "func.func private @k(memref<16xi32>)\n"
                              "aie.core(%c) { func.call @k(%x) : (memref<16xi32>) -> () aie.end }";
     const Design estimated = read(body);
-    EXPECT_EQ(estimated.program.kernels.at(0).cycles, 2);  // 64 B through 32 B a cycle
+    EXPECT_EQ(estimated.program.kernels.at(0).cycles, 1);  // 64 B through two ports of 32 B
     EXPECT_THAT(estimated.notes, testing::Contains(HasSubstr("no cost is stated")));
     ReadOptions options;
     options.costs.kernels["k"] = 77;
@@ -109,10 +109,10 @@ TEST(Design, BodylessCoresFollowTheirLocks) {
         "aie.use_lock(%l, Release, 1) aie.next_bd ^a\n^e: aie.end }";
     // Without a sequence and without a core, the host serves these locks.
     EXPECT_TRUE(read(body).program.cores.empty());
-    // A core in a file of its own: it reads 64 B once, 32 B a cycle.
+    // A core in a file of its own: it reads 64 B once, through two ports of 32 B.
     const Design assumed = read(body + "aie.core(%c) { aie.end } {elf_file = \"c.elf\"}");
     ASSERT_EQ(assumed.program.cores.size(), 1U);
-    EXPECT_EQ(assumed.program.kernels.at(0).cycles, 2);
+    EXPECT_EQ(assumed.program.kernels.at(0).cycles, 1);
     EXPECT_THAT(assumed.notes, testing::Contains(HasSubstr("assumed: it takes a block of every")));
     ReadOptions options;
     options.costs.default_core = BodylessCore{50, 3};
