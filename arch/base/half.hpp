@@ -1,4 +1,5 @@
-// IEEE 754 half precision: f16 from and to f32.
+// IEEE 754 half precision: f16 from and to f32. Not `_Float16`: clang 14, which builds the fuzzers,
+// has it on x86 with AVX512-FP16 only.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ bool refuse(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload,
 
 }  // namespace
 
-bool take(tlm::tlm_generic_payload& payload) {
+bool begin_transaction(tlm::tlm_generic_payload& payload) {
     auto* under_way = payload.get_extension<UnderWay>();
     if (under_way == nullptr) {
         under_way = new UnderWay;  // the payload deletes it
@@ -35,7 +35,7 @@ bool take(tlm::tlm_generic_payload& payload) {
     return !std::exchange(under_way->now, true);
 }
 
-void give_back(tlm::tlm_generic_payload& payload) {
+void end_transaction(tlm::tlm_generic_payload& payload) {
     payload.get_extension<UnderWay>()->now = false;
 }
 

@@ -17,10 +17,10 @@ constexpr unsigned kBusBits = 32;  // of every socket: TLM-2.0's default
 // the payload may go on.
 bool accept(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload, base::Bytes size);
 
-// Notes that a payload is under way in a target; false where it is already, and so begun twice.
-bool take(tlm::tlm_generic_payload& payload);
-// Its transaction is over: it may begin again.
-void give_back(tlm::tlm_generic_payload& payload);
+// Notes that a payload is under way in a target; false where it is already: it has begun twice.
+bool begin_transaction(tlm::tlm_generic_payload& payload);
+// The payload may begin again.
+void end_transaction(tlm::tlm_generic_payload& payload);
 
 // "a read of 64 B at 0x1000"
 std::string text_of(const tlm::tlm_generic_payload& payload);

@@ -151,7 +151,7 @@ tlm::tlm_sync_enum Dram::nb_transport_fw(int id, tlm::tlm_generic_payload& paylo
         answered_.push_back(id);
         answer_.notify(sc_core::SC_ZERO_TIME);
     }
-    give_back(payload);
+    end_transaction(payload);
     payload.release();
     return tlm::TLM_COMPLETED;
 }
@@ -174,7 +174,7 @@ tlm::tlm_sync_enum Dram::begin(int id, tlm::tlm_generic_payload& payload, tlm::t
                                     .c_str());
         return tlm::TLM_ACCEPTED;
     }
-    if (!take(payload)) {
+    if (!begin_transaction(payload)) {
         SC_REPORT_ERROR(name(), fmt::format("socket {}: {} begins again while it is under way", id,
                                             text_of(payload))
                                     .c_str());
@@ -234,7 +234,7 @@ void Dram::respond(int id) {
         if (status == tlm::TLM_COMPLETED ||
             (status == tlm::TLM_UPDATED && phase == tlm::END_RESP)) {
             to.responding = nullptr;
-            give_back(payload);
+            end_transaction(payload);
             payload.release();
         }
         if (to.owed != nullptr) {
