@@ -81,6 +81,8 @@ class Trials {
 
     std::size_t ended() const { return ended_; }
     double bytes() const { return ended_ > 0 ? bytes_ / static_cast<double>(ended_) : 0; }
+    // What a point takes beside its simulation: its process, and the way of its result.
+    double beside_s() const { return beside_s_; }
 
     // Of a point; nothing where none of its kind has ended.
     std::optional<double> expected(const Outlook& at) const {
@@ -226,6 +228,7 @@ class Trials {
         const Simulated run = simulated(report);
         bytes_ += at.wall_s ? 0 : static_cast<double>(report.text.size());
         ended_ += at.wall_s ? 0 : 1;
+        beside_s_ += (report.wall_s - run.wall_s - beside_s_) / static_cast<double>(++reports_);
         if (run.status == "invalid") {
             at.wall_s = run.wall_s;
             kind.refused_s += (run.wall_s - kind.refused_s) / ++kind.refused;
@@ -266,6 +269,8 @@ class Trials {
     std::vector<std::size_t> again_;  // to be simulated whole
     std::size_t ended_ = 0;
     double bytes_ = 0;
+    double beside_s_ = 0;  // mean of the reports
+    std::size_t reports_ = 0;
 };
 
 // What every point costs beside its simulation: its hash.
@@ -297,7 +302,8 @@ CostEstimate estimate_cost(const SweepFile& sweep, std::size_t processes) {
         unknown += wall ? 0 : 1;
     }
     const double each = sum / static_cast<double>(std::max<std::size_t>(1, points.size()));
-    return {each + static_cast<double>(processes) * hash_s(sweep, points), trials.bytes(),
+    return {each + trials.beside_s() + static_cast<double>(processes) * hash_s(sweep, points),
+            trials.bytes(),
             fmt::format("from {} of {} points tried{}", trials.ended(), points.size(),
                         unknown > 0 || (trials.ended() == 0 && !list.empty())
                             ? "; at least: none of some kind has ended"
