@@ -84,7 +84,7 @@ PimUnit::PimUnit(const memory::device::MemoryConfig& memory, const PimConfig& pi
       channel_(channel),
       listener_(listener),
       stats_(parent, "pim(" + std::to_string(channel) + ")"),
-      of_bank_(static_cast<std::size_t>(memory.banks())),
+      bank_counts_(static_cast<std::size_t>(memory.banks())),
       passes_left_(program.passes) {}
 
 void PimUnit::connect(base::ProbeListener* listener, base::Clock memory) {
@@ -356,7 +356,7 @@ void PimUnit::issue(AllBankCommand command, std::int64_t row, PimState state, Ba
     timing_.issue(command, row, when, banks);
     now_ = when;
     if (row != kModeRow && row != kParkRow) {
-        count(command, banks);
+        bank_counts_.add(command, banks);
     }
     if (trace_ != nullptr) [[unlikely]] {
         const std::string component = stats_.path() + ".command";
@@ -366,42 +366,6 @@ void PimUnit::issue(AllBankCommand command, std::int64_t row, PimState state, Ba
     if (commands_ != nullptr) {
         commands_->on_all_bank_command(channel_, command, banks, row, when);
     }
-}
-
-void PimUnit::count(AllBankCommand command, BankSet banks) {
-    const auto add = [command](memory::port::BankCounts& counts) {
-        switch (command) {
-            case AllBankCommand::Activate:
-                ++counts.activates;
-                break;
-            case AllBankCommand::Mac:  // reads its word
-            case AllBankCommand::ArrayRead:
-                ++counts.reads;
-                break;
-            case AllBankCommand::ArrayWrite:
-                ++counts.writes;
-                break;
-            default:
-                break;
-        }
-    };
-    if (banks.all()) {
-        add(of_all_banks_);
-        return;
-    }
-    const std::size_t first = banks.one()                    ? static_cast<std::size_t>(banks.which)
-                              : banks.which == BankSet::kOdd ? 1
-                                                             : 0;
-    const std::size_t step = banks.one() ? of_bank_.size() : 2;
-    for (std::size_t bank = first; bank < of_bank_.size(); bank += step) {
-        add(of_bank_[bank]);
-    }
-}
-
-memory::port::BankCounts PimUnit::bank_counts(std::size_t bank) const {
-    memory::port::BankCounts counts = of_all_banks_;
-    counts += of_bank_[bank];
-    return counts;
 }
 
 void PimUnit::open(std::int64_t row, BankSet banks, PimState state) {

@@ -11,12 +11,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/memory/controller/channel_guest.hpp"
-#include "arch/memory/port/bank_counts.hpp"
+#include "arch/pim/all_bank_counts.hpp"
 #include "arch/pim/all_bank_timing.hpp"
 #include "arch/pim/pim_program.hpp"
 
@@ -108,7 +107,9 @@ class PimUnit final : public memory::controller::ChannelGuest {
     std::string waiting_for() const;
     const PimStats& stats() const { return stats_; }
     // What a bank has done with its data; visits to the mode registers touch none.
-    memory::port::BankCounts bank_counts(std::size_t bank = 0) const;
+    memory::port::BankCounts bank_counts(std::size_t bank = 0) const {
+        return bank_counts_.of(bank);
+    }
 
   private:
     bool program_ended() const { return next_ == program_.commands.size(); }
@@ -128,7 +129,6 @@ class PimUnit final : public memory::controller::ChannelGuest {
     void close(BankSet banks, PimState state);
     void close_all(PimState state);
     void close_others(BankSet banks, std::int64_t before);
-    void count(AllBankCommand command, BankSet banks);
     void issue(AllBankCommand command, std::int64_t row, PimState state, BankSet banks = {});
     void enter(PimState state, std::int64_t now);
     void tell(std::int64_t now);
@@ -145,12 +145,11 @@ class PimUnit final : public memory::controller::ChannelGuest {
     base::ProbeListener* trace_ = nullptr;
     std::optional<base::Clock> trace_clock_;
     PimStats stats_;
-    memory::port::BankCounts of_all_banks_;
-    std::vector<memory::port::BankCounts> of_bank_;  // beyond what all have done
-    std::size_t next_ = 0;                           // command of the program
-    std::int64_t done_ = 0;                          // of its count
-    std::int64_t now_ = 0;                           // CK of the last command
-    std::int64_t yielded_ = 0;                       // CK for which the channel is to be given back
+    AllBankCounts bank_counts_;
+    std::size_t next_ = 0;      // command of the program
+    std::int64_t done_ = 0;     // of its count
+    std::int64_t now_ = 0;      // CK of the last command
+    std::int64_t yielded_ = 0;  // CK for which the channel is to be given back
     std::int64_t ended_ = 0;
     std::int64_t passes_left_;   // the present one included
     std::int64_t last_row_ = 0;  // that was open, of the data

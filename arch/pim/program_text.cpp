@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <sstream>
 #include <string_view>
 #include <variant>
@@ -11,6 +10,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/base/quantity.hpp"
+#include "arch/pim/program_line.hpp"
 
 namespace tilesim::arch::pim {
 
@@ -32,79 +32,6 @@ const std::vector<std::pair<std::string_view, PimCommand::Purpose>> kPurposes{
     {"scale", PimCommand::Purpose::Scale},
     {"load", PimCommand::Purpose::Load}};
 
-struct Word {
-    std::string text;
-    std::int64_t column = 1;
-};
-
-std::vector<Word> words_of(const std::string& line) {
-    std::vector<Word> words;
-    const std::string code = line.substr(0, line.find('#'));
-    for (std::size_t at = code.find_first_not_of(" \t\r"); at != std::string::npos;
-         at = code.find_first_not_of(" \t\r", at)) {
-        const std::size_t end = std::min(code.find_first_of(" \t\r", at), code.size());
-        words.push_back({code.substr(at, end - at), static_cast<std::int64_t>(at) + 1});
-        at = end;
-    }
-    return words;
-}
-
-// The next words of a line, one after the other.
-class Line {
-  public:
-    Line(std::vector<Word> words, const std::string& file, std::int64_t number,
-         std::vector<std::string>& errors)
-        : words_(std::move(words)), file_(file), number_(number), errors_(errors) {}
-
-    bool empty() const { return next_ == words_.size(); }
-    std::int64_t number() const { return number_; }
-    const std::string& peek() const { return words_[next_].text; }
-    std::string take() { return words_[next_++].text; }
-    void error(std::size_t at, const std::string& message) {
-        const std::int64_t column =
-            words_.empty() ? 1
-            : at < words_.size()
-                ? words_[at].column
-                : words_.back().column + static_cast<std::int64_t>(words_.back().text.size());
-        errors_.push_back(fmt::format("{}:{}:{}: {}", file_, number_, column, message));
-        next_ = words_.size();
-    }
-    void error(const std::string& message) { error(next_ == 0 ? 0 : next_ - 1, message); }
-    bool take_if(std::string_view word) {
-        if (empty() || peek() != word) {
-            return false;
-        }
-        ++next_;
-        return true;
-    }
-    std::int64_t integer(std::int64_t least, std::int64_t most, const char* what) {
-        const std::size_t at = next_;
-        if (empty()) {
-            error(at, fmt::format("{} is missing", what));
-            return least;
-        }
-        const std::string text = take();
-        const auto parsed = base::config::parse_integer(text);
-        const auto* value = std::get_if<std::int64_t>(&parsed);
-        if (value == nullptr || *value < least || *value > most) {
-            error(at, fmt::format("{} must be {}..{}, got '{}'", what, least, most, text));
-            return least;
-        }
-        return *value;
-    }
-
-  private:
-    std::vector<Word> words_;
-    const std::string& file_;
-    std::int64_t number_;
-    std::vector<std::string>& errors_;
-    std::size_t next_ = 0;
-};
-
-bool starts_with_number(const Line& line) {
-    return !line.empty() && !line.peek().empty() && line.peek()[0] >= '0' && line.peek()[0] <= '9';
-}
-
 class Reader {
   public:
     Reader(const std::string& file, const ProgramTarget& target) : file_(file), target_(target) {
@@ -115,7 +42,7 @@ class Reader {
         std::istringstream in(text);
         std::int64_t number = first_line;
         for (std::string line; std::getline(in, line); ++number) {
-            Line words(words_of(line), file_, number, errors_);
+            ProgramLine words(line, file_, number, errors_);
             if (!words.empty()) {
                 statement(words);
             }
@@ -134,13 +61,13 @@ class Reader {
         std::int64_t line = 0;
     };
 
-    void statement(Line& line);
-    void end_loop(Line& line);
-    void mode(Line& line);
-    void command(PimOp op, Line& line);
-    void where(PimCommand& command, Line& line);
-    void banks(PimCommand& command, Line& line);
-    void time(PimCommand& command, Line& line);
+    void statement(ProgramLine& line);
+    void end_loop(ProgramLine& line);
+    void mode(ProgramLine& line);
+    void command(PimOp op, ProgramLine& line);
+    void where(PimCommand& command, ProgramLine& line);
+    void banks(PimCommand& command, ProgramLine& line);
+    void time(PimCommand& command, ProgramLine& line);
     std::vector<PimCommand>& commands() { return program_.commands; }
     void add(const PimCommand& command) {
         commands().push_back(command);
@@ -166,7 +93,7 @@ class Reader {
     std::vector<std::string> errors_;
 };
 
-void Reader::statement(Line& line) {
+void Reader::statement(ProgramLine& line) {
     const std::string name = line.take();
     if (name == "repeat") {
         loops_.push_back(
@@ -197,7 +124,7 @@ void Reader::statement(Line& line) {
     }
 }
 
-void Reader::end_loop(Line& line) {
+void Reader::end_loop(ProgramLine& line) {
     if (loops_.empty()) {
         line.error(0, "end without a repeat");
         return;
@@ -222,7 +149,7 @@ void Reader::end_loop(Line& line) {
     }
 }
 
-void Reader::mode(Line& line) {
+void Reader::mode(ProgramLine& line) {
     const ModeConfig& modes = target_.pim.modes;
     const std::vector<std::pair<std::string_view, const ModeSteps*>> kNames{
         {"enter", &modes.enter}, {"leave", &modes.leave}, {"on", &modes.on}, {"off", &modes.off}};
@@ -237,7 +164,7 @@ void Reader::mode(Line& line) {
     line.error(fmt::format("mode must be enter, leave, on or off, got '{}'", name));
 }
 
-void Reader::banks(PimCommand& command, Line& line) {
+void Reader::banks(PimCommand& command, ProgramLine& line) {
     if (line.take_if("even")) {
         command.banks.which = BankSet::kEven;
     } else if (line.take_if("odd")) {
@@ -248,7 +175,7 @@ void Reader::banks(PimCommand& command, Line& line) {
 }
 
 // "row 3 columns 0-63", "row 3 step 1 column 5": words of the array.
-void Reader::where(PimCommand& command, Line& line) {
+void Reader::where(PimCommand& command, ProgramLine& line) {
     const std::int64_t row = line.integer(0, target_.memory.rows - 2, "row");  // the last: modes
     if (line.take_if("step")) {
         step_ = line.integer(0, target_.memory.rows, "step");
@@ -278,7 +205,7 @@ void Reader::where(PimCommand& command, Line& line) {
     command.word = row * program_.words_per_row + column;
 }
 
-void Reader::time(PimCommand& command, Line& line) {
+void Reader::time(PimCommand& command, ProgramLine& line) {
     const std::size_t at = 1;
     std::string text = line.empty() ? "" : line.take();
     text += line.empty() ? "" : " " + line.take();
@@ -299,7 +226,7 @@ void Reader::time(PimCommand& command, Line& line) {
                         : *value;
 }
 
-void Reader::command(PimOp op, Line& line) {
+void Reader::command(PimOp op, ProgramLine& line) {
     PimCommand command{.op = op, .line = line.number()};
     if (op == PimOp::Wait || op == PimOp::Yield) {
         time(command, line);
@@ -312,7 +239,7 @@ void Reader::command(PimOp op, Line& line) {
     }
     const bool counts = op != PimOp::Barrier && op != PimOp::Close;
     command.word = op == PimOp::Spill ? PimCommand::kOpenRow : 0;
-    if (counts && starts_with_number(line)) {
+    if (counts && line.starts_with_number()) {
         command.count = line.integer(0, kMostCommands, "count");
     }
     while (!line.empty()) {
@@ -399,44 +326,6 @@ std::string print(const PimProgram& program, std::size_t most) {
     std::string text;
     for (std::size_t i = 0; i < std::min(most, program.commands.size()); ++i) {
         text += to_text(program.commands[i], program.words_per_row) + "\n";
-    }
-    return text;
-}
-
-std::string violations(const PimProgram& program, const std::string& file,
-                       const ProgramTarget& target) {
-    std::string text;
-    bool inputs = false;
-    bool sums = false;
-    const std::int64_t last = target.memory.rows * program.words_per_row;
-    for (const PimCommand& command : program.commands) {
-        const auto refuse = [&](const std::string& rule) {
-            text += fmt::format("{}:{}:1: {}: {}\n", file, command.line, name_of(command.op), rule);
-        };
-        const bool writes_inputs =
-            command.op == PimOp::WriteInputs || command.op == PimOp::WriteBankInputs;
-        const std::int64_t room = target.pim.registers * target.pim.alus;
-        if (command.op == PimOp::WriteInputs && command.count > room) {
-            refuse(fmt::format("{} registers, a unit has {}", command.count, room));
-        } else if (command.op == PimOp::Mac && !inputs) {
-            refuse("multiplies by inputs, but none has been written");
-        } else if ((command.op == PimOp::Spill || command.op == PimOp::SpillVisit ||
-                    command.op == PimOp::ReadResults) &&
-                   !sums) {
-            refuse("no sums have been computed, loaded or written");
-        } else if (touches_array(command.op) && command.word + command.count > last) {
-            refuse(fmt::format("goes beyond row {}, the last of a bank", target.memory.rows - 1));
-        } else if (command.banks.which < BankSet::kAll && target.pim.banks_per_unit == 1) {
-            refuse("even and odd banks take turns only where two share a unit (banks_per_unit)");
-        } else if (command.op == PimOp::Mac && command.banks.all() &&
-                   target.pim.banks_per_unit > 1) {
-            refuse("a unit multiplies for one of its banks at a time: banks even, then banks odd");
-        } else if (command.op == PimOp::ReadBanks && command.count > target.memory.banks()) {
-            refuse(fmt::format("a channel has {} banks", target.memory.banks()));
-        }
-        inputs = inputs || writes_inputs;
-        sums = sums || command.op == PimOp::Mac || command.op == PimOp::LoadOutputs ||
-               command.op == PimOp::Alu || writes_inputs;
     }
     return text;
 }

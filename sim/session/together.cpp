@@ -1,264 +1,32 @@
 #include "sim/session/together.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "arch/base/clock.hpp"
 #include "arch/memory/controller/command_trace.hpp"
-#include "arch/memory/controller/memory_use.hpp"
 #include "arch/pim/pim_config.hpp"
 #include "sim/session/contention.hpp"
-#include "sim/session/fiber.hpp"
 #include "sim/session/limits.hpp"
-#include "sim/session/parts.hpp"
 #include "sim/session/platform.hpp"
-#include "sim/session/session.hpp"
+#include "sim/session/running_agent.hpp"
 #include "workloads/attribution.hpp"
 
 namespace tilesim::sim::session {
 
 using arch::base::Femtoseconds;
-using arch::base::kNever;
-using arch::memory::port::MemoryWindow;
 using arch::systemc::Outcome;
-using workloads::Bench;
-using workloads::Case;
-using workloads::Model;
-using workloads::Plan;
-using workloads::RunEnd;
-using workloads::RunResult;
 
 namespace {
 
 // Longer than any agent's way to the memory.
 constexpr Femtoseconds kLongestLookahead{1'000'000'000'000};
 
-// Whoever listens hears whose component it is.
-class NamedListener final : public arch::base::ProbeListener {
-  public:
-    NamedListener(std::string agent, arch::base::ProbeListener* to)
-        : prefix_(std::move(agent) + "."), to_(to) {}
-    arch::base::ProbeListener* get() { return to_ == nullptr ? nullptr : this; }
-    void begin(std::string_view component, std::string_view activity, Femtoseconds now) override {
-        to_->begin(prefix_ + std::string{component}, activity, now + origin);
-    }
-    void end(std::string_view component, std::string_view activity, Femtoseconds now) override {
-        to_->end(prefix_ + std::string{component}, activity, now + origin);
-    }
-    Femtoseconds origin{0};
-
-  private:
-    std::string prefix_;
-    arch::base::ProbeListener* to_;
-};
-
-// What they share.
-struct Shared {
-    Platform& platform;
-    Contention& contention;
-    const std::vector<AgentCase>& cases;
-    arch::memory::controller::CommandLog* log;
-    arch::memory::port::BankUse by_models;  // what they have done to banks beside the memory
-};
-
-// An agent: its job runs in a fiber, which stops where a system has been built and while it runs.
-class Agent final : public workloads::Runner {
-  public:
-    Agent(std::size_t index, const AgentCase& a_case, Shared& shared,
-          arch::base::ProbeListener* listener)
-        : index_(index), case_(a_case), shared_(shared), listener_(a_case.name, listener) {
-        outcome_.name = a_case.name;
-        origin_ = a_case.start;
-        begin_run();
-    }
-
-    bool runs_for_ever() const { return case_.until_all_done; }
-    bool done() const { return done_; }
-    bool running() const { return running_; }
-    Femtoseconds start_time() const { return case_.start; }
-    const Model* model() const { return built_ ? built_->model.get() : nullptr; }
-
-    // Its first system is there: nothing of it moves yet.
-    void build() { fiber_->resume(); }
-    void start(Femtoseconds now) {
-        origin_ = now;
-        built_->window->set_origin(now);
-        listener_.origin = now;
-        resume();
-    }
-    // Looks whether it has come to an end, and goes on.
-    void look(Femtoseconds now) {
-        if (running_ && ended()) {
-            stop(now, built_->model->finished() ? Outcome::Finished : Outcome::NothingPending);
-        }
-    }
-    // What it runs has ended like this.
-    void stop(Femtoseconds now, Outcome outcome) {
-        how_ = outcome;
-        running_ = false;
-        origin_ = now;
-        resume();
-        if (!done_ && !running_) {
-            start(now);  // another system of the same job, or another run
-        }
-    }
-
-    RunEnd run(const Case& a_case, const Plan& plan, RunResult& result) override;
-    RunResult run(const Case& part) override { return Session().run_whole(part, *this); }
-    AgentOutcome& outcome() { return outcome_; }
-    void close();
-    std::vector<arch::base::Block> blocks() const {
-        return blocks_of(*built_->model, *built_->root, case_.name + ".");
-    }
-
-  private:
-    struct Built {
-        std::unique_ptr<arch::base::EventQueue> queue;
-        std::unique_ptr<arch::base::stats::Group> root;
-        std::unique_ptr<MemoryWindow> window;
-        std::unique_ptr<Model> model;
-    };
-
-    void begin_run() {
-        fiber_ = std::make_unique<Fiber>([this](Fiber&) {
-            RunResult result = Session().run_whole(case_.a_case, *this);
-            const bool well = result.status == workloads::Status::Ok;
-            if (well) {
-                outcome_.mean_ns =
-                    (outcome_.mean_ns * static_cast<double>(outcome_.runs) + result.time_ns) /
-                    static_cast<double>(outcome_.runs + 1);
-                ++outcome_.runs;
-            }
-            if (outcome_.runs <= 1 || !well) {
-                outcome_.result = std::move(result);
-            }
-        });
-    }
-    void resume() {
-        fiber_->resume();
-        if (!fiber_->ended()) {
-            return;
-        }
-        const bool failed = outcome_.result.status != workloads::Status::Ok;
-        done_ = failed || (!case_.until_all_done && outcome_.runs >= case_.repeat);
-        if (!done_) {
-            begin_run();
-            fiber_->resume();
-        }
-    }
-    bool ended() {
-        const Model& model = *built_->model;
-        constexpr int kLooksPerLivelock = 1 << 14;
-        if (model.finished() || (++looks_ % kLooksPerLivelock == 0 && model.livelocked())) {
-            return true;
-        }
-        // What is lent channels waits for these, which its own queue does not know.
-        return built_->queue->empty() && built_->window->idle() && !model.borrows_channels();
-    }
-    void count();
-
-    std::size_t index_;
-    const AgentCase& case_;
-    Shared& shared_;
-    NamedListener listener_;
-    AgentOutcome outcome_;
-    std::unique_ptr<Built> built_;
-    std::vector<std::unique_ptr<MemoryWindow>> closed_;  // answers to them are still to come
-    std::int64_t latency_reads_ = 0;
-    Femtoseconds latency_{0};
-    Femtoseconds origin_{0};
-    Outcome how_ = Outcome::Finished;
-    bool running_ = false;
-    bool done_ = false;
-    int looks_ = 0;
-    std::unique_ptr<Fiber> fiber_;  // last: it may hold what is above
-};
-
-RunEnd Agent::run(const Case& a_case, const Plan& plan, RunResult& result) {
-    Session alone;
-    if (plan.aside) {
-        return alone.run_alone(a_case, plan, result);
-    }
-    arch::memory::controller::MemorySystem& memory = shared_.platform.memory();
-    if (plan.lookahead < memory.lookahead()) {
-        memory.limit_lookahead(plan.lookahead);
-    }
-    built_ = std::make_unique<Built>();
-    Built& built = *built_;
-    built.queue = std::make_unique<arch::base::EventQueue>();
-    built.root = std::make_unique<arch::base::stats::Group>("");
-    built.window = std::make_unique<MemoryWindow>(memory, case_.address, origin_);
-    built.window->listen(&shared_.contention.of(index_));
-    Bench bench{*built.queue, *built.root, memory, *built.window, origin_};
-    built.model = plan.build(bench);
-    if (listener_.get() != nullptr) {
-        built.model->connect(listener_.get());
-    }
-    if (shared_.log != nullptr) {
-        built.model->log_commands(*shared_.log);
-    }
-    fiber_->yield();
-    shared_.platform.join(*built.queue, origin_);
-    built.model->start();
-    running_ = true;
-    fiber_->yield();
-    shared_.platform.leave(*built.queue);
-    const RunEnd end = end_of(how_, *built.model);
-    built.model->finish_statistics();
-    if (plan.collect) {
-        plan.collect(end);
-    }
-    note_end(end, *built.model, arch::base::Clock{plan.clock}, built.queue->now(), result);
-    result.events += built.queue->executed();
-    const auto& counts = built.window->counts();
-    result.memory.emplace();
-    result.memory->bytes_read = counts.bytes_read;
-    result.memory->bytes_written = counts.bytes_written;
-    result.memory->bytes_requested = counts.bytes_read + counts.bytes_written;
-    result.banks = memory.bank_use();
-    built.model->add_bank_use(*result.banks);
-    built.model->add_bank_use(shared_.by_models);
-    workloads::set_rates(result, plan.macs, plan.clock);
-    workloads::add_not_exercised(result, built.model->not_exercised());
-    workloads::add_not_exercised(
-        result, arch::memory::controller::not_exercised(plan.memory, memory.totals(),
-                                                        built.model->borrows_channels()));
-    result.where = workloads::where_time_went(*built.root);
-    result.busy = workloads::busy_shares(*built.root);
-    count();
-    return end;
-}
-
-// Keeps of a system what outlives it.
-void Agent::count() {
-    const auto& counts = built_->window->counts();
-    latency_ += counts.read_latency;
-    latency_reads_ += counts.reads;
-    outcome_.bytes += counts.bytes_read + counts.bytes_written;
-    built_->window->close();
-    closed_.push_back(std::move(built_->window));
-    std::erase_if(closed_, [](const auto& window) { return window->idle(); });
-    built_.reset();
-}
-
-// Nothing more moves: those that run for ever are left where they are.
-void Agent::close() {
-    if (running_) {
-        count();
-    }
-    if (latency_reads_ > 0) {
-        outcome_.read_latency_ns =
-            arch::base::ns_of(latency_) / static_cast<double>(latency_reads_);
-    }
-}
-
 // Starts agents when it is time, sees who has ended, says when all have.
 class Director final : public arch::base::EventHandler {
   public:
-    Director(std::vector<std::unique_ptr<Agent>>& agents, Platform& platform)
+    Director(std::vector<std::unique_ptr<RunningAgent>>& agents, Platform& platform)
         : agents_(agents), platform_(platform) {
         for (std::size_t i = 0; i < agents.size(); ++i) {
             platform.queue().at(agents[i]->start_time(), *this, i);
@@ -299,7 +67,7 @@ class Director final : public arch::base::EventHandler {
     }
 
   private:
-    std::vector<std::unique_ptr<Agent>>& agents_;
+    std::vector<std::unique_ptr<RunningAgent>>& agents_;
     Platform& platform_;
     std::vector<std::uint64_t> due_;
     std::optional<Femtoseconds> done_at_;
@@ -350,14 +118,14 @@ TogetherOutcome run_together(const std::vector<AgentCase>& cases,
     }
     Contention contention(platform.memory(), cases.size(), next);
     platform.memory().listen(&contention);
-    Shared shared{platform, contention, cases, log, platform.memory().bank_use()};
-    std::vector<std::unique_ptr<Agent>> agents;
+    SharedMemory shared{platform, contention, cases, log, platform.memory().bank_use()};
+    std::vector<std::unique_ptr<RunningAgent>> agents;
     std::vector<std::size_t> indices;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         if (only && *only != i) {
             continue;
         }
-        agents.push_back(std::make_unique<Agent>(i, cases[i], shared, listener));
+        agents.push_back(std::make_unique<RunningAgent>(i, cases[i], shared, listener));
         indices.push_back(i);
         if (cases[i].a_case.device.has<arch::pim::PimConfig>()) {
             contention.set_guest(i);

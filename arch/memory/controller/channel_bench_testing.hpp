@@ -37,6 +37,13 @@ inline Heard pre(std::int64_t when, std::size_t bank = 0) {
     return {device::Command::Precharge, bank, when};
 }
 
+inline Heard ref(std::int64_t when) {
+    return {device::Command::Refresh, 0, when};
+}
+
+inline constexpr std::int64_t kStart = 1000;   // CK of most first bursts
+inline constexpr std::size_t kOtherGroup = 4;  // a bank of another group than bank 0's
+
 class Bench : private CommandListener, private ChannelOwner {
   public:
     Bench() { config.refresh = false; }

@@ -1,0 +1,46 @@
+// Addresses in a program's text: "[A + 64*i - 8]", "[table[i]]", under the loops around them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arch/amx/program/instruction.hpp"
+#include "arch/amx/program/text_line.hpp"
+
+namespace tilesim::arch::amx::program {
+
+inline constexpr std::int64_t kMostAddress = std::int64_t{1} << 37;  // what the cache tags reach
+
+struct OpenLoop {
+    std::string name;
+    int variable = 0;
+    std::int64_t line = 0;
+    std::int64_t count = 0;
+    std::int64_t times = 0;  // with the loops around it
+};
+
+// Reads those of `line`, whose names are buffers and tables of `program` and `loops`, the loops
+// around it, the innermost last.
+class AddressText {
+  public:
+    AddressText(const TextLine& line, const Program& program, const std::vector<OpenLoop>& loops)
+        : line_(line), program_(program), loops_(loops) {}
+
+    // Fails as the line does.
+    Address read(Text text) const;
+    // Least and most that the loops make of an address, within +-kMostAddress a term.
+    std::pair<std::int64_t, std::int64_t> reach(const Address& address) const;
+
+  private:
+    Address sum_of(Text body) const;
+    void add(Address& result, Text term, std::int64_t sign) const;
+
+    const TextLine& line_;
+    const Program& program_;
+    const std::vector<OpenLoop>& loops_;
+};
+
+}  // namespace tilesim::arch::amx::program

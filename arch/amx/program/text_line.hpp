@@ -1,0 +1,45 @@
+// A line of a program's text: its words, its numbers, and errors that give their column.
+#pragma once
+
+#include <cstdint>
+#include <istream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilesim::arch::amx::program {
+
+using Text = std::string_view;
+
+Text trim(Text text);
+// The parts of `text` between `at`s, trimmed, without empty ones.
+std::vector<Text> split(Text text, char at);
+// "; did you mean 'X'?", where one of `known` is near.
+std::string hint(Text wrong, const std::vector<std::string>& known);
+
+// The present line of a file. All texts given to it are views into what `code` returned.
+class TextLine {
+  public:
+    explicit TextLine(std::string file) : file_(std::move(file)) {}
+
+    // The next line; false: there is none.
+    bool next(std::istream& lines);
+    // Errors are about line `number` of the file from now on.
+    void turn_to(std::int64_t number) { number_ = number; }
+    std::int64_t number() const { return number_; }  // from 1
+    // Without its comment.
+    Text code() const { return Text{line_}.substr(0, line_.find('#')); }
+
+    // Throws ConfigError. `at`: the part of the line that is wrong; an empty view of nothing: the
+    // whole line.
+    [[noreturn]] void fail(Text at, const std::string& what) const;
+    // Decimal, or hexadecimal behind 0x; fails beyond 0..`most`.
+    std::int64_t integer(Text text, std::int64_t most) const;
+
+  private:
+    std::string file_;
+    std::string line_;
+    std::int64_t number_ = 0;
+};
+
+}  // namespace tilesim::arch::amx::program

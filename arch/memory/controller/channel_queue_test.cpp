@@ -1,0 +1,194 @@
+// The queues of a channel: room, watermarks of writes, who overtakes whom.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "arch/memory/controller/channel_bench_testing.hpp"
+
+namespace tilesim::arch::memory::controller {
+
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Channel, AReadForWhichThereIsNoRoomComesInAfterOneHasLeft) {
+    Bench bench;
+    bench.config.controller.read_queue = 2;
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, 4, 7);
+    bench.arrive(kStart, 8, 7);
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kStart), act(kStart + 5, 4), rd(kStart + 29),
+                            act(kStart + 29 + 3, 8),  // the RD holds the command bus for 3
+                            rd(kStart + 29 + 11, 4), rd(kStart + 32 + 29, 8)));
+}
+
+TEST(Channel, AQueueOfOneBurstLetsInTheNextWhenItIsEmpty) {
+    Bench bench;
+    bench.config.controller.read_queue = 1;
+    for (int i = 0; i < 3; ++i) {
+        bench.arrive(kStart, 0, 7);
+    }
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), rd(kStart + 29 + 13),
+                                         rd(kStart + 29 + 26)));
+}
+
+TEST(Channel, AWriteForWhichThereIsNoRoomIsTakenOverAfterOneHasLeft) {
+    Bench bench;
+    bench.config.controller.write_queue = 2;
+    bench.config.controller.write_high = 2;
+    bench.config.controller.write_low = 1;
+    for (const std::size_t bank : {0U, 4U, 8U}) {
+        bench.arrive(kStart, bank, 7, true);
+    }
+    bench.run();
+    EXPECT_THAT(bench.done, ElementsAre(std::pair(0U, kStart), std::pair(1U, kStart),
+                                        std::pair(2U, kStart + 29 + 1)));
+}
+
+std::vector<device::Command> columns(const std::vector<Heard>& heard) {
+    std::vector<device::Command> found;
+    for (const Heard& each : heard) {
+        if (each.command == device::Command::Read || each.command == device::Command::Write) {
+            found.push_back(each.command);
+        }
+    }
+    return found;
+}
+
+struct Drain : Bench {
+    Drain() {
+        config.controller.write_high = 5;
+        config.controller.write_low = 2;
+    }
+    void arrive_together(int writes, int reads) {
+        for (int i = 0; i < writes; ++i) {
+            arrive(kStart, 0, 7, true);
+        }
+        for (int i = 0; i < reads; ++i) {
+            arrive(kStart, 0, 7);
+        }
+    }
+};
+constexpr device::Command kReadColumn = device::Command::Read;
+constexpr device::Command kWrite = device::Command::Write;
+
+TEST(Channel, WritesBelowTheUpperWatermarkWaitForTheReadsToEnd) {
+    Drain bench;
+    bench.arrive_together(4, 2);
+    EXPECT_THAT(columns(bench.run()),
+                ElementsAre(kReadColumn, kReadColumn, kWrite, kWrite, kWrite, kWrite));
+}
+
+TEST(Channel, AtTheUpperWatermarkTheyDrainDownToTheLower) {
+    Drain bench;
+    bench.arrive_together(5, 2);
+    EXPECT_THAT(columns(bench.run()),
+                ElementsAre(kWrite, kWrite, kWrite, kReadColumn, kReadColumn, kWrite, kWrite));
+}
+
+TEST(Channel, KnowsHowFarItsQueuesAndTheirWatermarksHaveGone) {
+    Drain below;
+    below.arrive_together(4, 2);
+    below.run();
+    EXPECT_EQ(below.channel().peaks().reads, 2);
+    EXPECT_EQ(below.channel().peaks().writes, 4);
+    EXPECT_EQ(below.channel().peaks().writes_at_turn, 4);  // once the reads are done
+    EXPECT_EQ(below.channel().peaks().writes_left, 0);
+    Drain above;
+    above.arrive_together(5, 2);
+    above.run();
+    EXPECT_EQ(above.channel().peaks().writes_at_turn, 5);
+    EXPECT_EQ(above.channel().peaks().writes_left, 2);
+}
+
+TEST(Channel, KnowsHowManyRowHitsHaveOvertakenABurst) {
+    Bench bench;
+    bench.config.controller.starvation_cap = 2;
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, 0, 8);
+    bench.arrive(kStart, 0, 7);
+    bench.run();
+    EXPECT_EQ(bench.channel().peaks().overtaken, 1);
+    for (int i = 0; i < 3; ++i) {  // the last has to wait
+        bench.arrive(50'000, 0, i == 0 ? 9 : 8);
+    }
+    bench.arrive(50'000, 0, 8);
+    bench.channel().run(50'000, 100'000);
+    EXPECT_EQ(bench.channel().peaks().overtaken, 2);
+}
+
+TEST(Channel, DirectionsAreATurnaroundApart) {
+    Drain bench;
+    bench.arrive_together(5, 1);
+    const std::int64_t last_write = kStart + 29 + 2 * 37;
+    const std::int64_t read = last_write + 19 + 4 + 47;      // tWTR_L
+    const std::int64_t next_write = read + 23 + 4 + 2 - 19;  // tRTW
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kStart), wr(kStart + 29), wr(kStart + 29 + 37), wr(last_write),
+                            rd(read), wr(next_write), wr(next_write + 37)));
+}
+
+// Writes to open rows keep the read from its data bus beyond tRAS, when another row is wanted.
+TEST(Channel, ARowOpenedForAReadStaysOpenForItWhileWritesDrain) {
+    Drain bench;
+    for (const std::size_t bank : {4U, 8U, 12U}) {
+        bench.arrive(kStart - 500, bank, 7, true);
+    }
+    bench.arrive(kStart, 0, 7);
+    for (const std::size_t bank : {4U, 8U, 12U, 4U, 8U, 12U}) {
+        bench.arrive(kStart + 24, bank, 7, true);
+    }
+    bench.arrive(kStart + 24, 0, 8, true);
+    bench.arrive(kStart + 24, 0, 8, true);
+    std::vector<device::Command> of_bank_0;
+    std::int64_t read = 0;
+    for (const Heard& each : bench.run()) {
+        if (each.bank == 0) {
+            of_bank_0.push_back(each.command);
+            read = each.command == kReadColumn ? each.when : read;
+        }
+    }
+    EXPECT_GT(read, kStart + 67);
+    EXPECT_THAT(of_bank_0,
+                ElementsAre(device::Command::Activate, kReadColumn, device::Command::Precharge,
+                            device::Command::Activate, kWrite, kWrite));
+}
+
+TEST(Channel, FirstComeFirstServedOpensNoRowAheadAndLetsNoHitOvertake) {
+    Bench bench;
+    bench.config.controller.scheduler = "fcfs";
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, kOtherGroup, 9);
+    bench.arrive(kStart, kOtherGroup, 8);
+    bench.arrive(kStart, kOtherGroup, 9);
+    bench.arrive(kStart, 0, 7);
+    const std::int64_t second = kStart + 29 + 3;  // the first RD holds the command bus
+    const std::int64_t third = second + 101;      // tRC
+    const std::int64_t fourth = third + 101;
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), act(second, 4),
+                                         rd(second + 29, 4), pre(second + 67, 4), act(third, 4),
+                                         rd(third + 29, 4), pre(third + 67, 4), act(fourth, 4),
+                                         rd(fourth + 29, 4), rd(fourth + 29 + 11)));
+}
+
+TEST(Channel, FirstReadyServesTheSameBurstsOutOfOrder) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, kOtherGroup, 9);
+    bench.arrive(kStart, kOtherGroup, 8);
+    bench.arrive(kStart, kOtherGroup, 9);
+    bench.arrive(kStart, 0, 7);
+    const std::int64_t second = kStart + 5;
+    const std::int64_t third = second + 101;
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kStart), act(second, 4), rd(kStart + 29), rd(kStart + 40, 4),
+                            rd(kStart + 51), rd(kStart + 62, 4), pre(kStart + 62 + 17, 4),
+                            act(std::max(third, kStart + 79 + 31), 4),
+                            rd(std::max(third, kStart + 79 + 31) + 29, 4)));
+}
+
+}  // namespace
+
+}  // namespace tilesim::arch::memory::controller
