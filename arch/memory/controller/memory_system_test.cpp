@@ -83,7 +83,7 @@ Outcome run(const device::MemoryConfig& config, const traffic::StreamConfig& str
     return {driver.result(), memory.totals(), checkers.commands(), memory.bank_use()};
 }
 
-class Devices : public testing::TestWithParam<const char*> {};
+class Devices : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Shipped, Devices,
                          testing::Values("ddr5_5600", "lpddr5x_7500", "hbm3_6400"));
 

@@ -34,7 +34,7 @@ void expect_product(const GemmProblem& gemm, const OutputStationaryMapping& map,
     EXPECT_TRUE(check.match) << check.first_mismatch;
 }
 
-class AnyOrder : public testing::TestWithParam<std::tuple<const char*, int, int>> {};
+class AnyOrder : public testing::TestWithParam<std::tuple<std::string, int, int>> {};
 INSTANTIATE_TEST_SUITE_P(Seeds, AnyOrder,
                          testing::Combine(testing::Values("xdna", "xdna2"), testing::Values(1, 2),
                                           testing::Range(0, 12)));

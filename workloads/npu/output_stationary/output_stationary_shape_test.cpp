@@ -55,7 +55,7 @@ std::string refusal(const Machine& m, const OutputStationaryMapping& map,
     return problems.empty() ? "" : problems[0];
 }
 
-class Arrays : public testing::TestWithParam<std::tuple<const char*, int>> {
+class Arrays : public testing::TestWithParam<std::tuple<std::string, int>> {
   protected:
     Machine machine_ = machine(std::get<0>(GetParam()));
     std::int64_t columns_ = std::get<1>(GetParam());
@@ -90,7 +90,7 @@ TEST_P(Arrays, CanBeUsedInPart) {
     EXPECT_EQ(part, exact_cycles(machine_, small_map()));
 }
 
-class Shapes : public testing::TestWithParam<const char*> {
+class Shapes : public testing::TestWithParam<std::string> {
   protected:
     ArrayShape shape() const { return shape_of(view_of(kProblem, map_), machine_.npu); }
     std::string refused() const { return refusal(machine_, map_); }

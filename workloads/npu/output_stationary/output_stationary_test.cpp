@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -45,7 +46,7 @@ OutputStationaryMapping small_map(std::int64_t c_buffers = 1) {
     return map;
 }
 
-using Case = std::tuple<const char*, DataType, DataType, bool>;
+using Case = std::tuple<std::string, DataType, DataType, bool>;
 class Products : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(
     TypesAndLayouts, Products,

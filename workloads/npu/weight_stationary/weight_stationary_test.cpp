@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -80,7 +81,7 @@ void expect_exact(const Machine& m, const GemmProblem& gemm, const WeightStation
               bounds_of(gemm, map, m.npu, {m.memory, m.fabric}).tightest_ns());
 }
 
-using Types = std::tuple<const char*, Reduction, DataType, DataType, bool>;
+using Types = std::tuple<std::string, Reduction, DataType, DataType, bool>;
 class Products : public testing::TestWithParam<Types> {};
 INSTANTIATE_TEST_SUITE_P(
     Int8, Products,
@@ -106,7 +107,7 @@ TEST_P(Products, MatchTheReferenceAndTimingModeAgreesToTheCycle) {
     expect_exact(machine(device), {75, 70, 300, in, in, out, column_major}, small_map(reduction));
 }
 
-using Shape = std::tuple<const char*, Reduction, std::int64_t, std::int64_t>;
+using Shape = std::tuple<std::string, Reduction, std::int64_t, std::int64_t>;
 class Shapes : public testing::TestWithParam<Shape> {};
 INSTANTIATE_TEST_SUITE_P(Cascade, Shapes,
                          testing::Combine(testing::Values("xdna", "xdna2"),
