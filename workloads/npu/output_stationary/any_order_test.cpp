@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <tuple>
+
 #include "arch/base/config.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "workloads/npu/gemm_data.hpp"
