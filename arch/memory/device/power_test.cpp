@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace tilesim::arch::memory::device {
 namespace {
 
@@ -61,6 +63,29 @@ TEST(Power, ARunAddsUpItsCommandsAndTheTimeBetween) {
     EXPECT_DOUBLE_EQ(table->at(0).second, one.activate * 10 * 8 / 1000);
     EXPECT_NEAR(table->at(5).second,
                 (one.closed_mw * 400 + one.open_mw * 600) / 1.200480192 * 8 / 1000, 1e-9);
+}
+
+TEST(Power, BothSuppliesOfARunAddUpInEveryFigure) {
+    MemoryConfig config = ddr4();
+    config.power.standby_permille = 0;
+    const CommandEnergy core = energy_of(config.power.core, config);
+    config.power.pump = config.power.core;
+    const CommandCounts counts{.activates = 1,
+                               .reads = 1,
+                               .writes = 1,
+                               .refreshes = 1,
+                               .row_open = 700,
+                               .any_row_open = 500,
+                               .cycles = 1000};
+    const auto table = energy_of(config, counts);
+    ASSERT_TRUE(table.has_value());
+    const double background =
+        (core.closed_mw * 500 + core.open_mw * 500 + core.each_bank_mw * 700) / 1.200480192;
+    const std::vector<double> of_one{core.activate, core.precharge, core.read,
+                                     core.write,    core.refresh,   background};
+    for (std::size_t i = 0; i < of_one.size(); ++i) {
+        EXPECT_NEAR(table->at(i).second, 2 * of_one[i] / 1000, 1e-9) << table->at(i).first;
+    }
 }
 
 TEST(Power, WithoutCurrentsThereIsNoNumber) {
