@@ -68,6 +68,8 @@ TEST(Power, ARunAddsUpItsCommandsAndTheTimeBetween) {
 TEST(Power, BothSuppliesOfARunAddUpInEveryFigure) {
     MemoryConfig config = ddr4();
     config.power.standby_permille = 0;
+    config.timing.tRFC_pb = base::Cycles{97};
+    config.power.core.I5C = 77'000;
     const CommandEnergy core = energy_of(config.power.core, config);
     config.power.pump = config.power.core;
     const CommandCounts counts{.activates = 1,
@@ -86,6 +88,8 @@ TEST(Power, BothSuppliesOfARunAddUpInEveryFigure) {
     for (std::size_t i = 0; i < of_one.size(); ++i) {
         EXPECT_NEAR(table->at(i).second, 2 * of_one[i] / 1000, 1e-9) << table->at(i).first;
     }
+    config.controller.refresh_policy = "same_bank";
+    EXPECT_NEAR(energy_of(config, counts)->at(4).second, 2 * core.refresh_some / 1000, 1e-9);
 }
 
 TEST(Power, WithoutCurrentsThereIsNoNumber) {
