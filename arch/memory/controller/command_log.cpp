@@ -43,7 +43,7 @@ void CommandLog::on_column(std::size_t channel, device::Command command, std::si
          static_cast<std::int64_t>(bank), row, now,
          fmt::format("{},{}", static_cast<std::uint32_t>(burst.column), burst.request));
     if (next_ != nullptr) {
-        next_->on_command(channel, command, bank, row, now);
+        next_->on_column(channel, command, bank, row, now, burst);
     }
 }
 

@@ -157,6 +157,17 @@ TEST(CommandLog, ALineHasTheBankAndTheBurst) {
     EXPECT_THAT(log.text(), testing::HasSubstr(",RD,0,1,1,2,5,3,0\n"));
 }
 
+TEST(CommandLog, WhoeverListensBehindItHearsTheSame) {
+    CommandLog log(1000);
+    CommandLog behind(1000);
+    behind.attach(prime_ranks(), nullptr);
+    log.attach(prime_ranks(), &behind);
+    log.on_command(0, device::Command::Activate, 3, 7, 0);
+    log.on_column(0, device::Command::Read, 3, 7, 29, policy::Burst{});
+    EXPECT_EQ(behind.text(), log.text());
+    EXPECT_THAT(behind.text(), testing::HasSubstr("29,RD,"));
+}
+
 TEST(CommandLog, IsCutAtItsLimit) {
     CommandLog log(CommandLog::kHeader.size() + 1);
     log.on_command(0, device::Command::Activate, 0, 7, 0);
