@@ -116,11 +116,11 @@ class GemmText {
         }
     }
 
-    // C00, C10, C01, C11 in tmm0 to tmm3.
+    // C00, C10, C01, C11 in tmm0 to tmm3; loaded and stored row by row of tiles.
     void product(bool accumulates) {
         line(fmt::format("loop m {}", g_.m / kBlock));
         line(fmt::format("loop n {}", g_.n / kBlock));
-        for (std::int64_t i = 0; i < 4; ++i) {
+        for (const std::int64_t i : {0, 2, 1, 3}) {
             line(accumulates ? fmt::format("tileloadd tmm{}, {}", i, c_tile(i))
                              : fmt::format("tilezero tmm{}", i));
         }
@@ -134,7 +134,7 @@ class GemmText {
         dot(2, 4, 7);
         dot(3, 5, 7);
         line("end");
-        for (std::int64_t i = 0; i < 4; ++i) {
+        for (const std::int64_t i : {0, 2, 1, 3}) {
             const std::string tile = c_tile(i);
             line(fmt::format("tilestored {}, tmm{}", tile, i));
         }

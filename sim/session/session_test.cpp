@@ -35,7 +35,7 @@ TEST(Session, ASmallProductOnAmxCoresAsksForItsFirstBlockOfB) {
     const auto run = [](const workloads::Overrides& overrides) {
         return session::run(
             parse_scenario("device: sapphire_rapids\n"
-                           "workload: {gemm: {M: 96, K: 128, N: 64, a: bf16, b: bf16, c: f32}}\n",
+                           "workload: {gemm: {M: 96, K: 128, N: 128, a: bf16, b: bf16, c: f32}}\n",
                            "test", overrides));
     };
     const workloads::RunResult chosen = run({});

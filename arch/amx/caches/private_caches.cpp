@@ -94,7 +94,8 @@ bool PrivateCaches::request(UncoreRequest::Kind kind, Line line, std::int64_t no
     return true;
 }
 
-// While as many misses are under way as the L1 can have, the streamer fetches into the L3 only.
+// While as many misses are under way as the L1 can have, the prefetchers of the L2 fetch into the
+// L3 only (optimization manual, "Data Prefetch to the L2 and Last Level Cache").
 void PrivateCaches::fetch_ahead(Line first, Line end, std::int64_t now) {
     const bool busy = buffers_.full();
     for (Line ahead = first; ahead < end; ++ahead) {

@@ -264,8 +264,8 @@ class PrivateCaches {
     void fill(FillBuffer& buffer, std::int64_t now, std::vector<Arrival>& arrivals);
     void install_l2(Line line, bool dirty, std::int64_t now);
     void prefetch_l2(Line line, bool miss, std::int64_t now) {
-        if (config_.l2_adjacent_line && miss && !l2_.contains(line ^ 1)) {
-            request(UncoreRequest::Kind::Read, line ^ 1, now);
+        if (config_.l2_adjacent_line && miss) {
+            fetch_ahead(line ^ 1, (line ^ 1) + 1, now);
         }
         if (config_.l2_streamer == 0) {
             return;

@@ -516,6 +516,14 @@ TEST(PrivateCaches, TheStreamerFollowsAscendingLoadsOfTheL2WithinThePage) {
     EXPECT_EQ(asked(caches), (std::vector<Line>{192, 193}));
 }
 
+std::vector<UncoreRequest::Kind> kinds_asked(PrivateCaches& caches) {
+    std::vector<UncoreRequest::Kind> kinds;
+    for (const UncoreRequest& request : caches.outbox()) {
+        kinds.push_back(request.kind);
+    }
+    return kinds;
+}
+
 TEST(PrivateCaches, TheStreamerFetchesIntoTheL3WhileTheL1HasAllItsMissesUnderWay) {
     PrivateCacheConfig config = sample();
     config.l2_streamer = 2;
@@ -524,12 +532,21 @@ TEST(PrivateCaches, TheStreamerFetchesIntoTheL3WhileTheL1HasAllItsMissesUnderWay
     PrivateCaches caches(config, kClock);
     caches.load(64, 0, 0, true);
     caches.load(65, 0, 0, true);
-    std::vector<UncoreRequest::Kind> kinds;
-    for (const UncoreRequest& request : caches.outbox()) {
-        kinds.push_back(request.kind);
-    }
     using Kind = UncoreRequest::Kind;
-    EXPECT_EQ(kinds, (std::vector<Kind>{Kind::Read, Kind::Read, Kind::Prefetch, Kind::Prefetch}));
+    EXPECT_EQ(kinds_asked(caches),
+              (std::vector<Kind>{Kind::Read, Kind::Read, Kind::Prefetch, Kind::Prefetch}));
+}
+
+TEST(PrivateCaches, TheAdjacentLineGoesIntoTheL3WhileTheL1HasAllItsMissesUnderWay) {
+    PrivateCacheConfig config = sample();
+    config.l2_adjacent_line = true;
+    config.fill_buffers = 2;
+    PrivateCaches caches(config, kClock);
+    caches.load(7, 0, 0, true);
+    caches.load(20, 0, 0, true);
+    using Kind = UncoreRequest::Kind;
+    EXPECT_EQ(kinds_asked(caches),
+              (std::vector<Kind>{Kind::Read, Kind::Read, Kind::Read, Kind::Prefetch}));
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ bool StoreBuffer::write_next(std::int64_t now, caches::PrivateCaches& caches) {
     return true;
 }
 
-// A line that was evicted again before its turn is asked for once more.
+// The line of the store whose turn it is was evicted again before.
 bool StoreBuffer::head_lost(const caches::PrivateCaches& caches) {
     if (asked_ <= commit_ || commit_ >= senior_ || at(commit_).streams) {
         return false;
@@ -109,15 +109,17 @@ bool StoreBuffer::ask_ahead(std::int64_t now, caches::PrivateCaches& caches) {
     if (refused_ == caches.version()) {
         return false;
     }
-    const std::int64_t wanted = head_lost(caches) ? commit_ : asked_;
-    if (wanted >= senior_) {
+    if (head_lost(caches)) {
+        asked_ = commit_;  // others behind it are likely to be lost, too
+    }
+    if (asked_ >= senior_) {
         return false;
     }
-    if (caches.own(at(wanted).line, now) == caches::PrivateCaches::Outcome::NoBuffer) {
+    if (caches.own(at(asked_).line, now) == caches::PrivateCaches::Outcome::NoBuffer) {
         refused_ = caches.version();
         return false;
     }
-    asked_ += wanted == asked_ ? 1 : 0;
+    ++asked_;
     return true;
 }
 

@@ -2,10 +2,10 @@
 //
 // An entry is taken when the store enters the window, gets its data when the store executes,
 // becomes senior when it retires, and is written to the L1 one a cycle once the line is there.
-// Lines of senior stores are asked for ahead, one a cycle; a store past the caches asks for none
-// and takes a fill buffer when it is its turn. A tile load of the line waits until
-// `tile_load_after_store` cycles after that; an AVX-512 load may take its data from the entry, of a
-// tile store a full line only.
+// Lines of senior stores are asked for ahead, one a cycle, once more from the oldest on where that
+// one's was evicted before its turn; a store past the caches asks for none and takes a fill buffer
+// when it is its turn. A tile load of the line waits until `tile_load_after_store` cycles after
+// that; an AVX-512 load may take its data from the entry, of a tile store a full line only.
 #pragma once
 
 #include <array>

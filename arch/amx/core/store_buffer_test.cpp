@@ -152,6 +152,30 @@ TEST(StoreBuffer, ALineThatWasLostIsAskedForAgain) {
     EXPECT_EQ(buffer.caches.outbox()[0].line, 0);
 }
 
+// One after the other: not each when it is its turn, a latency of the L2 apart.
+TEST(StoreBuffer, BehindALineThatWasLostLinesAreAskedForOnceMore) {
+    Buffer buffer;
+    for (caches::Line line = 0; line < 3; ++line) {
+        buffer.push(line, 1);
+    }
+    buffer.stores.set_senior(3);
+    for (std::int64_t cycle = 0; cycle < 3; ++cycle) {
+        buffer.stores.step(cycle, buffer.caches);  // all are there
+    }
+    buffer.caches.give_up(0);
+    buffer.caches.give_up(2);
+    buffer.stores.step(3, buffer.caches);
+    ASSERT_EQ(buffer.caches.outbox().size(), 1U);
+    EXPECT_EQ(buffer.caches.outbox()[0].line, 0);
+    buffer.stores.step(4, buffer.caches);  // line 1 is there
+    EXPECT_EQ(buffer.caches.outbox().size(), 1U);
+    buffer.stores.step(5, buffer.caches);
+    ASSERT_EQ(buffer.caches.outbox().size(), 2U);
+    EXPECT_EQ(buffer.caches.outbox()[1].line, 2);
+    buffer.stores.step(6, buffer.caches);
+    EXPECT_EQ(buffer.caches.outbox().size(), 2U);
+}
+
 TEST(StoreBuffer, AStorePastTheCachesTakesAFillBufferWhenItIsItsTurn) {
     Buffer buffer(0);
     const std::int64_t store = buffer.stores.push(0, caches::kLineBytes, 1, false, true);
