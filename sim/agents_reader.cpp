@@ -43,6 +43,27 @@ std::int64_t read_repeat(Node& node) {
     return *count;
 }
 
+constexpr std::int64_t kOwnRange = -1;
+
+std::int64_t read_address(Node& node) {
+    std::string address = "own_range";
+    node.optional("address", address,
+                  "where its addresses begin in the memory: bytes with their unit, or own_range");
+    if (address == "own_range") {
+        return kOwnRange;
+    }
+    const auto parsed =
+        arch::base::config::parse_quantity(address, arch::base::config::kBytesDimension);
+    const auto* bytes = std::get_if<std::int64_t>(&parsed);
+    if (bytes == nullptr || *bytes < 0) {
+        node.error("address",
+                   fmt::format("must be bytes (as in '1 GiB') or own_range, got '{}'{}", address,
+                               bytes == nullptr ? ": " + std::get<std::string>(parsed) : ""));
+        return kOwnRange;
+    }
+    return *bytes;
+}
+
 // What an agent's map says but for its device: the problem and how often. `device`: its name.
 void read_agent_keys(Document& document, Node& node, const std::string& file, std::string& device,
                      AgentCase& agent) {
@@ -50,10 +71,7 @@ void read_agent_keys(Document& document, Node& node, const std::string& file, st
     const std::int64_t repeat = read_repeat(node);
     agent.until_all_done = repeat == kForEver;
     agent.repeat = std::max<std::int64_t>(repeat, 1);
-    arch::base::Bytes address{-1};
-    node.optional("address", address, {0, INT64_MAX},
-                  "where its addresses begin in the memory; left out: in a range of its own");
-    agent.address = address.count();
+    agent.address = read_address(node);
     if (node.has("host")) {
         const auto loop = arch::host::read_memory_loop(
             node.child("host", "a processor whose loops go over the memory"));
@@ -102,7 +120,7 @@ void place_agents(const arch::memory::device::MemoryConfig& memory,
     for (std::int64_t i = 0; i < count; ++i) {
         AgentCase& agent = agents[static_cast<std::size_t>(i)];
         agent.room = room;
-        agent.address = agent.address < 0 ? i * room : agent.address;
+        agent.address = agent.address == kOwnRange ? i * room : agent.address;
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "sim/scenario.hpp"
 #include "workloads/catalogue/catalogue.hpp"
@@ -14,16 +15,32 @@ namespace tilesim::sim {
 
 using arch::base::config::Document;
 using arch::base::config::KeyDescription;
+using arch::base::config::Node;
 
 namespace {
 
+// On one line, and as `--set` takes it.
+std::string printed(const std::string& value) {
+    const bool plain = !value.empty() && value.find('\n') == value.npos;
+    return plain ? value : nlohmann::json(value).dump();
+}
+
+bool is_scenario(const Node& root) {
+    const auto& kinds = workloads::catalogue::problem_kinds();
+    return root.has("workload") || root.has("agents") ||
+           std::any_of(kinds.begin(), kinds.end(), [&root](const workloads::ProblemKind* kind) {
+               return kind->at_root() && kind->found(root);
+           });
+}
+
 // `prefix`: of its keys where a scenario sets them. A memory under a device is `nested`: the
-// device's key names its file, and its parts have the same prefix.
-std::string table_of(const Document& document, const std::string& prefix = {},
-                     bool nested = false) {
+// device's key names its file, and its parts have the same prefix. `left_out`: a key that is not
+// its own.
+std::string table_of(const Document& document, const std::string& prefix = {}, bool nested = false,
+                     const std::string& left_out = {}) {
     std::string text;
     for (const KeyDescription& key : document.descriptions()) {
-        if (nested && (key.path == "name" || key.path == "kind")) {
+        if (key.path == left_out || (nested && (key.path == "name" || key.path == "kind"))) {
             continue;
         }
         const std::string path = prefix + key.path;
@@ -36,8 +53,9 @@ std::string table_of(const Document& document, const std::string& prefix = {},
                                         : fmt::format(" (default {})", key.default_value);
         const std::string allowed =
             !key.range.empty() ? key.range : fmt::format("{}", fmt::join(key.choices, "|"));
-        text += fmt::format("{:<44} {:<16}{} [{}] {}{}\n", path, key.value, changed, allowed,
-                            key.description, key.source.empty() ? "" : " -- " + key.source);
+        text +=
+            fmt::format("{:<44} {:<16}{} [{}] {}{}\n", path, printed(key.value), changed, allowed,
+                        key.description, key.source.empty() ? "" : " -- " + key.source);
     }
     return text;
 }
@@ -50,10 +68,8 @@ std::string description(const std::string& device_or_file,
     if (workloads::npu::mlir::design::is_design_file(device_or_file)) {
         scenario = true;
     } else if (device_or_file.find('/') != std::string::npos || device_or_file.ends_with(".yaml")) {
-        const Document probe = Document::load(device_or_file);
-        Document copy = probe;
-        scenario =
-            copy.root().has("workload") || copy.root().has("design") || copy.root().has("agents");
+        Document probe = Document::load(device_or_file);
+        scenario = is_scenario(probe.root());
     }
     std::string text;
     if (scenario) {
@@ -65,14 +81,14 @@ std::string description(const std::string& device_or_file,
             const bool agent = named.prefix != kDevicePrefix;
             for (std::size_t i = 0;
                  i < (agent ? std::min<std::size_t>(1, documents.size()) : documents.size()); ++i) {
-                text += table_of(documents[i], named.prefix, i > 0);
+                text += table_of(documents[i], named.prefix, i > 0, agent ? "memory" : "");
             }
         }
         return text;
     }
     const workloads::Device device = workloads::catalogue::load_device(device_or_file, overrides);
-    for (const Document& document : device.documents) {
-        text += table_of(document);
+    for (std::size_t i = 0; i < device.documents.size(); ++i) {
+        text += table_of(device.documents[i], {}, i > 0);
     }
     return text;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,8 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "arch/base/temporary_folder_testing.hpp"
 
@@ -91,6 +94,10 @@ TEST_F(Stores, WhatIsNoFileIsWrittenToAndLinksStay) {
     EXPECT_EQ(call("export csv " + path("r.db") + " --out " + path("link.csv")).code, 0);
     EXPECT_TRUE(fs::is_symlink(path("link.csv")));
     EXPECT_EQ(read(path("target.csv")).substr(0, 9), "id,status");
+    fs::create_symlink("not_yet.csv", path("dangling.csv"));
+    EXPECT_EQ(call("export csv " + path("r.db") + " --out " + path("dangling.csv")).code, 0);
+    EXPECT_TRUE(fs::is_symlink(path("dangling.csv")));
+    EXPECT_EQ(read(path("not_yet.csv")).substr(0, 9), "id,status");
 }
 
 TEST(BadInput, UnknownKeysAreErrorsEverywhere) {
@@ -166,6 +173,48 @@ TEST(BadInput, KeysOfAScenarioAreDescribedAsTheyAreSet) {
         call("describe " + kConfigs + "/scenarios/agents_npu_and_cpu.yaml").text;
     EXPECT_TRUE(at(agents, "agents.npu.device.npu.clock"));
     EXPECT_FALSE(at(agents, "agents.npu.device.memory.clock"));  // the shared one is used
+}
+
+// Key and value of each line that `describe` prints of a value.
+std::vector<std::pair<std::string, std::string>> described(const std::string& text) {
+    constexpr std::size_t kKeyWidth = 45;
+    std::vector<std::pair<std::string, std::string>> keys;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const std::string key = line.substr(0, line.find(' '));
+        if (key.ends_with(':')) {
+            continue;
+        }
+        std::string value = line.substr(std::max(kKeyWidth, key.size() + 1));
+        value.resize(std::min(value.find(" (default "), value.find(" [")));
+        value.resize(value.find_last_not_of(' ') + 1);
+        keys.emplace_back(key, value);
+    }
+    return keys;
+}
+
+TEST(BadInput, EveryKeyThatIsDescribedCanBeSetToTheValuePrinted) {
+    std::size_t files = 0;
+    for (const char* folder : {"devices", "scenarios", "programs"}) {
+        for (const auto& entry : fs::directory_iterator(kConfigs + "/" + folder)) {
+            if (entry.path().extension() != ".yaml") {
+                continue;
+            }
+            const std::string command = "describe " + entry.path().string();
+            const Output plain = call(command);
+            ASSERT_EQ(plain.code, 0) << plain.text;
+            const auto keys = described(plain.text);
+            std::string settings;
+            for (const auto& [key, value] : keys) {
+                settings += " --set '" + key + "=" + value + "'";
+            }
+            const Output set = call(command + settings);
+            EXPECT_EQ(set.code, 0) << entry.path() << "\n" << set.text;
+            EXPECT_EQ(described(set.text), keys) << entry.path();
+            ++files;
+        }
+    }
+    EXPECT_GT(files, 100U);
 }
 
 TEST(BadInput, NumbersThatAreNoneAreRefused) {

@@ -116,6 +116,9 @@ TEST(CommandLine, BadInputIsOneLocatedMessageAndExitCode2) {
         {"device: ddr5_5600\n" + kGood.substr(13), "nothing runs gemm on 'ddr5_5600'"},
         {"device: sapphire_rapids\nworkload: {gemv: {M: 64, K: 64}}\n",
          "nothing runs gemv on 'sapphire_rapids'; a gemm of M: 1"},
+        {"device: xdna2\nworkload: {gemv: {M: 64, K: 64, weights: f16, input: f16, accumulate: "
+         "f32}}\n",
+         ":2:1: workload: works on int4, int8, int16, int32, bf16, f32, not on f16"},
         {"device: vck190\n" + kGood.substr(13), "runs as gotoblas, not as output_stationary"},
         {kVersal + "k_c: 291}}\n", "with n_r = 4 k_c is at most 290"},
         {kVersal + "k_c: 64, m_r: 12}}\n", "m a multiple of 8"},
@@ -224,6 +227,17 @@ TEST(CommandLine, OtherFailuresHaveTheirOwnExitCodes) {
     EXPECT_EQ(call("run " + scenario("xdna_functional") + " --set nonsense").code, 2);
     EXPECT_EQ(call("run " + scenario("xdna_functional") + " --out /proc/tilesim").code, 5);
     EXPECT_EQ(call("run " + scenario("xdna_functional") + " > /dev/full").code, 5);
+}
+
+// Choosing takes this one some tenths of a second, and simulates nothing.
+TEST(CommandLine, TheHostsTimeBoundsTheChoiceOfAMappingToo) {
+    const std::string file = testing::TempDir() + "tilesim_choice.yaml";
+    std::ofstream(file) << "device: lpddr5x_pim\nworkload: {gemv: {M: 12288, K: 4096, weights: "
+                           "int8, input: int8, accumulate: int16}}\nrun: {max_wall_time: 1 ms}\n";
+    const auto output = call("run " + file);
+    EXPECT_EQ(output.code, 4);
+    EXPECT_NE(output.text.find("over before the mapping was chosen"), output.text.npos)
+        << output.text;
 }
 
 TEST(CommandLine, SetReachesTheDeviceAndIsRecorded) {

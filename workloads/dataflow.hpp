@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <any>
+#include <chrono>
+#include <exception>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -56,6 +58,19 @@ struct RunOptions {
     static constexpr arch::base::Femtoseconds kMostTime{10'000'000'000'000'000};
     arch::base::Femtoseconds max_time = kMostTime;  // simulated
     arch::base::Femtoseconds max_wall_time{3'600'000'000'000'000'000};
+    // The host's time at which the run has to be over; not a key of the file.
+    std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+
+    // For what a run does before it simulates: throws HostTimeOver where `until` is past.
+    void keep_host_time() const;
+};
+
+// Ends a run whose budget of the host's time was over before there was anything to simulate.
+class HostTimeOver final : public std::exception {
+  public:
+    const char* what() const noexcept override {
+        return "run.max_wall_time was over before the mapping was chosen";
+    }
 };
 
 // What is to be run.

@@ -27,11 +27,14 @@ constexpr double kDecided = 2;
 // How many times as many are tried: a small product takes a moment, and what is not its
 // multiplications (tasks, the first blocks, C's way out), which no estimate knows well, is the more
 // of it the smaller it is.
-double times_as_many(const Problem& problem) {
+double times_as_many(const Problem& problem, double effort) {
     constexpr double kSmallMacs = 1LL << 31;
     constexpr double kMost = 5;
     const auto* gemm = problem.find<GemmProblem>();
-    return gemm == nullptr ? 1 : std::clamp(std::sqrt(kSmallMacs / gemm->macs()), 1.0, kMost);
+    return gemm == nullptr
+               ? 1
+               : std::max(1.0,
+                          std::clamp(std::sqrt(kSmallMacs / gemm->macs()), 1.0, kMost) / effort);
 }
 
 std::size_t rounded(double tries) {
@@ -137,6 +140,7 @@ class Trials {
 
     // What it takes, or at least takes.
     std::optional<double> sample(const Mapping& mapping) {
+        case_.run.keep_host_time();
         const std::optional<RunResult> run = simulated(mapping, true);
         if (!run) {
             return std::nullopt;
@@ -183,10 +187,10 @@ class Trials {
 }  // namespace
 
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner,
-                     const std::function<std::string()>& why) {
+                     const std::function<std::string()>& why, double effort) {
     const std::vector<Candidate> candidates = dataflow.candidates(a_case);
     Trials trials(a_case, runner);
-    const double times = times_as_many(a_case.problem);
+    const double times = times_as_many(a_case.problem, effort);
     trials.run(promising_of(candidates, kLookedAt), rounded(times * kTried));
     if (trials.best().empty()) {
         const std::string reason = why ? why() : "";
@@ -216,7 +220,7 @@ std::optional<Choice> faster_of(const Dataflow& rival, const Choice& choice, con
     const std::vector<Candidate> candidates = rival.candidates(a_case);
     Trials trials(a_case, runner, choice.time_ns);
     trials.run(promising_of(candidates, kLookedAt), kRivalsTried);
-    if (!trials.decide(rounded(times_as_many(a_case.problem) * kDecided))) {
+    if (!trials.decide(rounded(times_as_many(a_case.problem, 1) * kDecided))) {
         return std::nullopt;
     }
     return Choice{trials.best(),

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "workloads/gemm.hpp"
+
 namespace tilesim::workloads {
 namespace {
 
@@ -51,10 +53,12 @@ class Times final : public Runner {
         } else {
             whole.insert(number);
         }
+        sampled += part.run.sampled ? 1 : 0;
         return result;
     }
 
     std::set<int> whole;  // what was simulated whole
+    int sampled = 0;
 
   private:
     std::map<int, Time> times_;
@@ -70,6 +74,33 @@ TEST(DefaultMapping, WhatSamplingLeavesOpenIsDecidedByWholeRuns) {
     Times times({{1, {1000, 5, 1100}}, {2, {1040, 5, 1020}}, {3, {1200, 5, 1000}}});
     EXPECT_EQ(chosen(3, times), 2);
     EXPECT_EQ(times.whole, (std::set<int>{1, 2}));  // the third cannot be the fastest
+}
+
+// A sampled trial and no variants: eight, or five times as many of a small product.
+TEST(DefaultMapping, WhereATrialIsMoreEffortASmallProductGetsFewer) {
+    std::map<int, Times::Time> times;
+    for (int i = 1; i <= 100; ++i) {
+        times[i] = {1000.0 + i, 1, 1000};
+    }
+    const GemmProblem tiny{64, 64, 64};
+    Case a_case;
+    a_case.problem = {gemm_kind(), tiny};
+    const auto tries = [&](double effort) {
+        Times runner(times);
+        best_expected(CountedNumbers(100), a_case, runner, {}, effort);
+        return runner.sampled;
+    };
+    EXPECT_EQ(tries(1), 40);
+    EXPECT_EQ(tries(2.5), 16);
+    EXPECT_EQ(tries(10), 8);
+}
+
+TEST(DefaultMapping, AChoiceEndsWithTheHostsTime) {
+    Times times({{1, {1000, 1, 1000}}, {2, {900, 1, 900}}});
+    Case a_case;
+    a_case.run.until = std::chrono::steady_clock::now();
+    EXPECT_THROW(best_expected(CountedNumbers(2), a_case, times), HostTimeOver);
+    EXPECT_EQ(times.sampled, 0);
 }
 
 TEST(DefaultMapping, WhereNoneFitsTheReasonIsSaid) {

@@ -257,7 +257,7 @@ void Document::override_value(std::string_view dotted_path, std::string_view val
     try {
         const std::string text{value};
         survey_yaml(text);
-        parsed = YAML::Load(text);
+        parsed = text.empty() ? YAML::Node(text) : YAML::Load(text);
     } catch (const YAML::Exception& e) {
         throw ConfigError(fmt::format("{}: malformed value: {}", from, e.msg));
     }

@@ -98,7 +98,7 @@ class Execution final : public TimeLine::Supervisor {
     Goal& goal_;
     std::chrono::steady_clock::duration wall_;
     std::int64_t stamps_ = 0;
-    std::int64_t next_look_ = kStampsPerClockLook;
+    std::int64_t next_look_ = 0;
     std::chrono::steady_clock::time_point began_;
     std::chrono::steady_clock::time_point reported_ = began_;
     std::optional<Outcome> outcome_;

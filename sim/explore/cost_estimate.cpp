@@ -11,8 +11,10 @@
 #include <utility>
 
 #include "sim/explore/cost_law.hpp"
+#include "sim/explore/model_version.hpp"
 #include "sim/explore/outlook.hpp"
 #include "sim/explore/simulate.hpp"
+#include "sim/explore/stored_point.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -44,6 +46,19 @@ double basis_s(const Json& sampled) {
     return sampled.value("whole_wall_s", 0.0) * simulated /
            (sampled.value("rounds", simulated) - simulated);
 }
+
+class Mean {
+  public:
+    void add(std::chrono::duration<double> time) {
+        sum_ += time.count();
+        ++count_;
+    }
+    double mean_s() const { return sum_ / std::max(1, count_); }
+
+  private:
+    double sum_ = 0;
+    int count_ = 0;
+};
 
 // Tries points until the patience is over: the smallest of each kind, then always the one that
 // promises to tell most.
@@ -81,8 +96,8 @@ class Trials {
 
     std::size_t ended() const { return ended_; }
     double bytes() const { return ended_ > 0 ? bytes_ / static_cast<double>(ended_) : 0; }
-    // What a point takes beside its simulation: its process, and the way of its result.
-    double beside_s() const { return beside_s_; }
+    // What this process does for a point: it starts its own, and takes and keeps its result.
+    double beside_s() const { return started_.mean_s() + taken_.mean_s(); }
 
     // Of a point; nothing where none of its kind has ended.
     std::optional<double> expected(const Outlook& at) const {
@@ -203,9 +218,11 @@ class Trials {
         }
         Limits limits = sweep_.limits;
         limits.time = std::min(limits.time, patience);
+        const auto began = Clock::now();
         pool_.start(next, limits, [this, settings] {
             return simulate(sweep_.base_text, sweep_.base_file, settings);
         });
+        started_.add(Clock::now() - began);
     }
 
     void note(const WorkerReport& report) {
@@ -225,10 +242,12 @@ class Trials {
             kind.learn(kMostWeighed);
             return;
         }
+        const auto began = Clock::now();
         const Simulated run = simulated(report);
+        stored_point(sweep_, *at.point, run, model_version());
+        taken_.add(Clock::now() - began);
         bytes_ += at.wall_s ? 0 : static_cast<double>(report.text.size());
         ended_ += at.wall_s ? 0 : 1;
-        beside_s_ += (report.wall_s - run.wall_s - beside_s_) / static_cast<double>(++reports_);
         if (run.status == "invalid") {
             at.wall_s = run.wall_s;
             kind.refused_s += (run.wall_s - kind.refused_s) / ++kind.refused;
@@ -269,8 +288,7 @@ class Trials {
     std::vector<std::size_t> again_;  // to be simulated whole
     std::size_t ended_ = 0;
     double bytes_ = 0;
-    double beside_s_ = 0;  // mean of the reports
-    std::size_t reports_ = 0;
+    Mean started_, taken_;
 };
 
 // What every point costs beside its simulation: its hash.
@@ -302,7 +320,10 @@ CostEstimate estimate_cost(const SweepFile& sweep, std::size_t processes) {
         unknown += wall ? 0 : 1;
     }
     const double each = sum / static_cast<double>(std::max<std::size_t>(1, points.size()));
-    return {each + trials.beside_s() + static_cast<double>(processes) * hash_s(sweep, points),
+    // All processes share the work, but no point is over sooner than this one has done its part.
+    const double beside_s = trials.beside_s();
+    const auto at_a_time = static_cast<double>(processes);
+    return {std::max(each + beside_s, at_a_time * beside_s) + at_a_time * hash_s(sweep, points),
             trials.bytes(),
             fmt::format("from {} of {} points tried{}", trials.ended(), points.size(),
                         unknown > 0 || (trials.ended() == 0 && !list.empty())

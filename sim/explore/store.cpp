@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -153,6 +154,10 @@ Store::Store(const std::string& file, Mode mode) : database_(open(file, mode)) {
     if (tables("meta") == 0) {
         throw no_store(file);
     }
+    struct stat now {};
+    if (::stat(file.c_str(), &now) == 0) {
+        place_ = {now.st_dev, now.st_ino};
+    }
     Statement schema(database_, "SELECT value FROM meta WHERE name = 'schema'");
     if (!schema.step() || schema.text(0) != kSchemaVersion) {
         throw no_store(file);
@@ -166,6 +171,17 @@ std::vector<std::string> Store::models() {
         models.push_back(rows.text(0));
     }
     return models;
+}
+
+void Store::check_place() const {
+    struct stat now {};
+    if (::stat(database_.file().c_str(), &now) != 0 || now.st_dev != place_.device ||
+        now.st_ino != place_.inode) {
+        throw IoError(fmt::format(
+            "{}: the store was removed or replaced while it was being written; the points since "
+            "then are lost, the same command simulates them again",
+            database_.file()));
+    }
 }
 
 void Store::register_sweep(const SweepFile& sweep, const std::vector<Point>& points,
@@ -212,21 +228,26 @@ void Store::forget_failed(const std::string& model) {
         .run();
 }
 
-void Store::save(const StoredPoint& point) {
+void Store::save(const std::vector<StoredPoint>& points) {
+    check_place();
+    Transaction transaction(database_);
     Statement insert(database_,
                      "INSERT INTO points (hash, model, status, error, scenario, device_settings, "
                      "base_file, result, wall_s, peak_mib, finished_at) "
                      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    int column = 0;
-    for (const std::string* text :
-         {&point.hash, &point.model, &point.status, &point.error, &point.scenario,
-          &point.device_settings, &point.base_file, &point.result}) {
-        insert.bind(++column, *text);
+    for (const StoredPoint& point : points) {
+        int column = 0;
+        for (const std::string* text :
+             {&point.hash, &point.model, &point.status, &point.error, &point.scenario,
+              &point.device_settings, &point.base_file, &point.result}) {
+            insert.bind(++column, *text);
+        }
+        insert.bind(++column, point.wall_s);
+        insert.bind(++column, point.peak_mib);
+        insert.bind(++column, now_text());
+        insert.run();
     }
-    insert.bind(++column, point.wall_s);
-    insert.bind(++column, point.peak_mib);
-    insert.bind(++column, now_text());
-    insert.run();
+    transaction.commit();
 }
 
 std::vector<StoredSweep> Store::sweeps() {

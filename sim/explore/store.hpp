@@ -1,9 +1,12 @@
 // The results of sweeps in one SQLite file.
 //
 // A point is keyed by its content hash and the model version, so that equal points are simulated
-// once and results of different models never stand in one line. A point is written, whole, when it
-// has ended; what was in flight when a sweep was killed has left no trace and is simulated again.
+// once and results of different models never stand in one line. A point is written, whole, soon
+// after it has ended; what was in flight when a sweep was killed has left no trace and is simulated
+// again.
 #pragma once
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
@@ -84,7 +87,8 @@ class Store {
     std::set<std::string> ended(const std::string& model);
     // Forgets the points that did not end well, so that they run again.
     void forget_failed(const std::string& model);
-    void save(const StoredPoint& point);
+    // All of them or, where that fails, none.
+    void save(const std::vector<StoredPoint>& points);
 
     std::vector<StoredSweep> sweeps();
     std::optional<StoredPoint> find(std::int64_t id);
@@ -102,7 +106,15 @@ class Store {
     void check();
 
   private:
+    // SQLite goes on in a file that has no name any more: throws IoError where another, or none,
+    // is in its place.
+    void check_place() const;
+
     Database database_;
+    struct Place {
+        dev_t device = 0;
+        ino_t inode = 0;
+    } place_;
 };
 
 }  // namespace tilesim::sim::explore

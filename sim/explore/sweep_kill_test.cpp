@@ -186,6 +186,27 @@ TEST_F(SweepKill, ASecondSweepOnTheSameStoreIsRefused) {
     EXPECT_EQ(exit_code(start()), 0);
 }
 
+// SQLite would go on in a file without a name, or say that the database is read-only.
+TEST_F(SweepKill, AStoreThatIsTakenAwayEndsTheSweepWithOneMessage) {
+    for (const bool replaced : {false, true}) {
+        fs::remove(store_);
+        const pid_t parent = start();
+        wait_for(5);
+        fs::rename(store_, store_ + ".old");
+        if (replaced) {
+            fs::copy_file(store_ + ".old", store_);
+        }
+        EXPECT_EQ(exit_code(parent), 5);
+        std::ifstream said(folder_ / "out");
+        std::string line;
+        std::getline(said, line);
+        EXPECT_NE(line.find("was removed or replaced"), line.npos) << line;
+        EXPECT_FALSE(std::getline(said, line)) << line;
+    }
+    EXPECT_EQ(exit_code(start()), 0);  // in what has taken its place
+    expect_complete("ok");
+}
+
 TEST_F(SweepKill, ShardsMergeIntoTheWholeSweep) {
     const std::string whole = store_;
     for (const char* shard : {"1/3", "2/3", "3/3"}) {

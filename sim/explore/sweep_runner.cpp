@@ -4,16 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "arch/base/config.hpp"
-#include "sim/explore/command_line.hpp"
 #include "sim/explore/interrupt.hpp"
 #include "sim/explore/model_version.hpp"
 #include "sim/explore/progress.hpp"
 #include "sim/explore/simulate.hpp"
-#include "sim/scenario.hpp"
+#include "sim/explore/stored_point.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -34,37 +32,42 @@ void refuse_other_models(Store& store, const std::string& model, bool new_model)
     }
 }
 
-StoredPoint to_store(const SweepFile& sweep, const Point& point, const Simulated& outcome,
-                     const std::string& model) {
-    StoredPoint stored;
-    stored.hash = point.hash;
-    stored.model = model;
-    stored.status = outcome.status;
-    stored.error = outcome.error;
-    stored.scenario = outcome.scenario;
-    auto device_settings = nlohmann::ordered_json::object();
-    for (const auto& [key, value] : overrides_of(sweep, point)) {
-        if (sets_device(key)) {
-            device_settings[key] = value;
+// Puts points that have ended into the store. Each commit waits for the disk, some milliseconds:
+// short points wait for others to share one with, never for longer than this.
+class Keeper {
+  public:
+    explicit Keeper(Store& store) : store_(store) {}
+
+    void add(StoredPoint point) { ended_.push_back(std::move(point)); }
+    // Until the next commit.
+    milliseconds patience() const {
+        return ended_.empty() ? WorkerPool::kPatience : std::max(milliseconds{0}, left());
+    }
+    void keep_when_due() {
+        if (!ended_.empty() && left() <= milliseconds{0}) {
+            keep();
         }
     }
-    stored.device_settings = device_settings.dump();
-    stored.base_file = std::filesystem::absolute(sweep.base_file);
-    auto result = outcome.result;
-    if (outcome.good()) {
-        Settings settings = overrides_of(sweep, point);
-        if (!result["mapping"].empty()) {  // the one chosen stands for the keys it came from
-            std::erase_if(settings,
-                          [](const auto& each) { return each.first.starts_with("mapping"); });
-            settings.emplace_back("mapping", result["mapping"].dump());
+    void keep() {
+        if (!ended_.empty()) {
+            store_.save(ended_);
+            ended_.clear();
+            kept_ = Clock::now();
         }
-        result["command"] = run_command(stored.base_file, settings);
     }
-    stored.result = result.dump();
-    stored.wall_s = outcome.wall_s;
-    stored.peak_mib = outcome.peak_mib;
-    return stored;
-}
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr milliseconds kShared{100};
+
+    milliseconds left() const {
+        return std::chrono::ceil<milliseconds>(kept_ + kShared - Clock::now());
+    }
+
+    Store& store_;
+    std::vector<StoredPoint> ended_;
+    Clock::time_point kept_ = Clock::now() - kShared;
+};
 
 void count(SweepOutcome& outcome, const Simulated& simulated) {
     outcome.ok += simulated.good() ? 1 : 0;
@@ -98,6 +101,7 @@ SweepOutcome run_sweep(const SweepFile& sweep, const std::vector<Point>& points,
     Progress progress(static_cast<std::int64_t>(todo.size()), options.quiet);
     const InterruptGuard interrupt;
     WorkerPool pool(options.jobs);
+    Keeper keeper(store);
     std::size_t next = 0;
     const auto fill = [&] {
         while (next < todo.size() && !pool.full() && !interrupt.requested()) {
@@ -108,16 +112,18 @@ SweepOutcome run_sweep(const SweepFile& sweep, const std::vector<Point>& points,
         }
     };
     for (fill(); !pool.idle() && !interrupt.insisted();) {
-        const std::vector<WorkerReport> reports = pool.wait();
+        const std::vector<WorkerReport> reports = pool.wait(keeper.patience());
         fill();  // before saving: writing to disk must not keep a processor idle
         for (const WorkerReport& report : reports) {
             const Simulated result = simulated(report);
-            store.save(to_store(sweep, *todo[report.id], result, model));
+            keeper.add(stored_point(sweep, *todo[report.id], result, model));
             count(outcome, result);
             progress.advance(result.good());
         }
+        keeper.keep_when_due();
         progress.show();
     }
+    keeper.keep();
     progress.finish();
     outcome.left = outcome.points - outcome.reused - outcome.ok - outcome.invalid - outcome.failed;
     return outcome;

@@ -184,8 +184,12 @@ struct Prepared {
     Case a_case;
     const Dataflow* dataflow;
 
-    Prepared(const Case& given, workloads::Runner& runner, workloads::RunResult& result)
+    // Throws HostTimeOver where the mapping is not chosen until then.
+    Prepared(const Case& given, std::chrono::steady_clock::time_point until,
+             workloads::Runner& runner, workloads::RunResult& result)
         : a_case(given), dataflow(&dataflow_of(given)) {
+        a_case.run.until = until;
+        result.mapping = Json::object();
         result.device = a_case.device.name;
         result.workload = a_case.problem.kind().describe(a_case.problem);
         if (!dataflow->complete(a_case.mapping)) {
@@ -198,9 +202,9 @@ struct Prepared {
                 dataflow = &dataflow_of(a_case);
             }
         }
-        result.mapping = a_case.mapping.empty()
-                             ? Json::object()
-                             : a_case.mapping.dataflow().describe(a_case.mapping);
+        if (!a_case.mapping.empty()) {
+            result.mapping = a_case.mapping.dataflow().describe(a_case.mapping);
+        }
     }
 
   private:
@@ -302,18 +306,24 @@ workloads::RunResult Session::run_whole(const Case& a_case, workloads::Runner& r
     workloads::RunResult result;
     Session alone(nullptr, began_);
     alone.modules_ = false;
-    const Prepared prepared(a_case, alone, result);
-    const std::unique_ptr<Job> job = prepared.dataflow->lower(prepared.a_case, result);
-    for (const std::string& finding : result.findings) {
-        complain("before the run: " + finding);
+    const auto until = began_ + std::chrono::milliseconds{limits_of(a_case.run).wall};
+    try {
+        const Prepared prepared(a_case, until, alone, result);
+        const std::unique_ptr<Job> job = prepared.dataflow->lower(prepared.a_case, result);
+        for (const std::string& finding : result.findings) {
+            complain("before the run: " + finding);
+        }
+        job->run(runner, result);
+    } catch (const workloads::HostTimeOver& over) {
+        result.status = Status::TimeLimit;
+        result.notes.push_back(over.what());
     }
-    job->run(runner, result);
     return result;
 }
 
 std::string Session::lowered_text(const Case& a_case) {
     workloads::RunResult result;
-    const Prepared prepared(a_case, *this, result);
+    const Prepared prepared(a_case, HostClock::time_point::max(), *this, result);
     std::string text = prepared.dataflow->lower(prepared.a_case, result)->text();
     if (text.empty()) {
         throw ConfigError(

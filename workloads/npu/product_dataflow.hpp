@@ -2,6 +2,7 @@
 // `mapping.kernel_cycles`.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "workloads/dataflow.hpp"
 #include "workloads/keys.hpp"
 #include "workloads/npu/array_job.hpp"
+#include "workloads/npu/shim_columns.hpp"
 
 namespace tilesim::workloads::npu {
 
@@ -46,6 +48,13 @@ class ProductDataflow : public Dataflow {
     Mapping mapping_of(const Case& a_case, const Keys& keys) const {
         const bool own = !a_case.mapping.empty() && &a_case.mapping.dataflow() == this;
         return {*this, Given{keys, own ? given(a_case).kernel_cycles : KernelCycles{}}};
+    }
+
+    // Beside one on 32 cores, in placing, routing and checking more than in simulating.
+    static double effort_of_trial(const arch::npu::NpuConfig& config) {
+        constexpr double kCores = 32;
+        return std::max(
+            1.0, static_cast<double>(ShimColumns::count(config) * config.core_rows) / kCores);
     }
 
     static std::vector<Refusal> refused(std::vector<std::string> problems) {

@@ -50,10 +50,10 @@ void write_and_push(std::vector<program::SequenceOp>& sequence, program::Channel
         program::PushTask{channel, {id, repeat, channel.direction == program::Direction::S2MM}});
 }
 
-void wait_for_columns(std::vector<program::SequenceOp>& sequence, std::int64_t columns,
-                      std::int64_t channel) {
+void wait_for_columns(std::vector<program::SequenceOp>& sequence, const ShimColumns& places,
+                      std::int64_t columns, std::int64_t channel) {
     for (std::int64_t column = 0; column < columns; ++column) {
-        sequence.push_back(program::WaitToken{takes({column, 0}, channel)});
+        sequence.push_back(program::WaitToken{takes({places[column], 0}, channel)});
     }
 }
 

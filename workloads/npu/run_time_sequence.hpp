@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arch/npu/program/program.hpp"
+#include "workloads/npu/shim_columns.hpp"
 
 namespace tilesim::workloads::npu {
 
@@ -36,8 +37,8 @@ void write_and_push(std::vector<arch::npu::program::SequenceOp>& sequence,
                     arch::npu::program::ChannelId channel,
                     arch::npu::program::BufferDescriptor descriptor, std::int64_t repeat = 1);
 
-// Waits for a token of this S2MM channel of each shim from the west, `columns` of them.
-void wait_for_columns(std::vector<arch::npu::program::SequenceOp>& sequence, std::int64_t columns,
-                      std::int64_t channel);
+// Waits for a token of this S2MM channel of each of the first `columns` shims of `places`.
+void wait_for_columns(std::vector<arch::npu::program::SequenceOp>& sequence,
+                      const ShimColumns& places, std::int64_t columns, std::int64_t channel);
 
 }  // namespace tilesim::workloads::npu

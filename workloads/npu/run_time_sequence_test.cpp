@@ -69,12 +69,13 @@ TEST(RunTimeSequence, ADescriptorIsWrittenThenPushedAndOnlyWhatEndsInDramSendsAT
 }
 
 TEST(RunTimeSequence, ATokenOfEachColumnIsWaitedFor) {
+    arch::npu::NpuConfig config;
+    config.shim_columns = {5, 2, 7, 11};
     std::vector<SequenceOp> sequence;
-    wait_for_columns(sequence, 3, 1);
+    wait_for_columns(sequence, ShimColumns(config), 3, 1);
     ASSERT_EQ(sequence.size(), 3U);
-    for (std::int64_t column = 0; column < 3; ++column) {
-        EXPECT_EQ(step<WaitToken>(sequence, static_cast<std::size_t>(column)).channel,
-                  takes({column, 0}, 1));
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(step<WaitToken>(sequence, i).channel, takes({config.shim_columns[i], 0}, 1));
     }
 }
 

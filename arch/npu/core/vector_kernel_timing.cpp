@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace tilesim::arch::npu::core {
@@ -20,9 +21,19 @@ constexpr std::int64_t kNewtonSteps = 2;  // to a reciprocal or its root, from a
 constexpr std::int64_t kNewtonDepth = 2;  // dependent instructions of one
 constexpr std::int64_t kSixteenBits = 16;
 
+constexpr std::array kWorksOn{DataType::Int8, DataType::Int16, DataType::Int32, DataType::Bf16,
+                              DataType::F32};
+
 bool works_on(DataType type) {
-    return type == DataType::Bf16 || type == DataType::F32 || type == DataType::Int8 ||
-           type == DataType::Int16 || type == DataType::Int32;
+    return std::find(kWorksOn.begin(), kWorksOn.end(), type) != kWorksOn.end();
+}
+
+std::string not_among_types(DataType type, bool int4_too) {
+    std::string types = int4_too ? name_of(DataType::Int4) : "";
+    for (const DataType each : kWorksOn) {
+        types += (types.empty() ? "" : ", ") + std::string{name_of(each)};
+    }
+    return fmt::format("works on {}, not on {}", types, name_of(type));
 }
 
 bool quantised(const Kernel& kernel) {
@@ -52,7 +63,12 @@ std::string VectorKernelTiming::check(const Kernel& kernel) const {
     const bool packed =
         kernel.a == DataType::Int4 && (matvec || kernel.operation == VectorOperation::Dequantise);
     if (!packed && !works_on(kernel.a)) {
-        return fmt::format("does not work on {}", name_of(kernel.a));
+        return not_among_types(kernel.a, matvec);
+    }
+    for (const DataType type : {kernel.b, kernel.c}) {
+        if (matvec && !works_on(type)) {
+            return not_among_types(type, false);
+        }
     }
     const bool scaled = quantised(kernel) && (matvec ? is_float(kernel.b) : true);
     if (kernel.scale_block > 0 && !scaled) {

@@ -97,8 +97,8 @@ class Reader {
             entry.required("name", buffer.name, "name");
             buffer.tile = read_tile(entry);
             buffer.address = kUnplaced;
-            entry.optional("address", buffer.address, kAddress,
-                           "in the tile's own memory; left out: placed by banks");
+            entry.optional("address", buffer.address, {kUnplaced, kAddress.most},
+                           "in the tile's own memory; -1: placed by banks");
             entry.required("bytes", buffer.bytes, kAddress, "size");
             add(program_.buffers, buffer, entry);
         }

@@ -7,7 +7,10 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/astar_search.hpp>
 #include <cstdlib>
+#include <functional>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <vector>
@@ -52,11 +55,46 @@ class Distance : public boost::astar_heuristic<Graph, std::int64_t> {
     program::TileCoordinate to_;
 };
 
+// What a search knows of each vertex. A route sees few of an array's: only those are forgotten
+// before the next.
+class Seen {
+  public:
+    static constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::max();
+
+    void size(std::size_t vertices) {
+        distance.assign(vertices, kUnreached);
+        cost.assign(vertices, kUnreached);
+        colour.assign(vertices, boost::white_color);
+        before.resize(vertices);
+        std::iota(before.begin(), before.end(), Vertex{0});
+    }
+    void note(Vertex vertex) { noted_.push_back(vertex); }
+    void forget() {
+        for (const Vertex vertex : noted_) {
+            distance[vertex] = cost[vertex] = kUnreached;
+            colour[vertex] = boost::white_color;
+            before[vertex] = vertex;
+        }
+        noted_.clear();
+    }
+
+    std::vector<std::int64_t> distance, cost;
+    std::vector<boost::default_color_type> colour;
+    std::vector<Vertex> before;  // itself: where the search began
+
+  private:
+    std::vector<Vertex> noted_;
+};
+
 // Ends a search at the first slave port of the tile from which its destination can be reached.
 template <class Ends>
 class Arrival : public boost::default_astar_visitor {
   public:
-    Arrival(Ends ends, Vertex& at) : ends_(ends), at_(at) {}
+    Arrival(Ends ends, Seen& seen, Vertex& at) : ends_(ends), seen_(seen), at_(at) {}
+    template <class AnyGraph>
+    void discover_vertex(Vertex vertex, const AnyGraph&) {
+        seen_.note(vertex);
+    }
     template <class AnyGraph>
     void examine_vertex(Vertex vertex, const AnyGraph&) {
         if (ends_(vertex)) {
@@ -67,6 +105,7 @@ class Arrival : public boost::default_astar_visitor {
 
   private:
     Ends ends_;
+    Seen& seen_;
     Vertex& at_;
 };
 
@@ -76,6 +115,7 @@ class Router {
         : program_(program), config_(config) {
         add_ports();
         add_wires();
+        seen_.size(ports_.size());
     }
 
     void run() {
@@ -201,8 +241,8 @@ class Router {
                  fmt::format("its port {} already belongs to {}", name_of(out.port),
                              fmt::join(names, ", ")));
         }
-        std::vector<Vertex> before(ports_.size());
-        const Vertex end = search(route, out, before);
+        const Vertex end = search(route, out);
+        const std::vector<Vertex>& before = seen_.before;
         // The way back to the source; what the route has already is not added again.
         std::vector<program::Hop> added{{out.tile, ports_[end].port, out.port}};
         for (Vertex at = end; before[at] != at; at = before[at]) {
@@ -230,24 +270,31 @@ class Router {
     }
 
     // The slave port of the destination's tile the best way ends at.
-    Vertex search(const program::Route& route, const TilePort& out, std::vector<Vertex>& before) {
+    Vertex search(const program::Route& route, const TilePort& out) {
         const TilePort start{route.source.tile,
                              port_of(route.source, config_.kind_of(route.source.tile))};
         const program::TileKind kind = config_.kind_of(out.tile);
         const auto ends = [&](Vertex vertex) {
             return ports_[vertex].tile == out.tile &&
-                   can_cross(kind, ports_[vertex].port, out.port) && distance_[vertex] < kFull;
+                   can_cross(kind, ports_[vertex].port, out.port) && seen_.distance[vertex] < kFull;
         };
-        distance_.assign(ports_.size(), 0);
+        seen_.forget();
+        const Vertex from = vertices_.at(start);
+        const Distance distance(ports_, out.tile);
+        seen_.distance[from] = 0;
+        seen_.cost[from] = distance(from);
+        const auto index = boost::get(boost::vertex_index, graph_);
+        const auto map_of = [&index](auto& values) {
+            return boost::make_iterator_property_map(values.begin(), index);
+        };
         Vertex at = 0;
         try {
-            boost::astar_search(
-                graph_, vertices_.at(start), Distance(ports_, out.tile),
-                boost::predecessor_map(boost::make_iterator_property_map(
-                                           before.begin(), boost::get(boost::vertex_index, graph_)))
-                    .distance_map(boost::make_iterator_property_map(
-                        distance_.begin(), boost::get(boost::vertex_index, graph_)))
-                    .visitor(Arrival(ends, at)));
+            boost::astar_search_no_init(
+                graph_, from, distance, Arrival(ends, seen_, at), map_of(seen_.before),
+                map_of(seen_.cost), map_of(seen_.distance), boost::get(boost::edge_weight, graph_),
+                map_of(seen_.colour), index, std::less<>(),
+                boost::closed_plus<std::int64_t>(Seen::kUnreached), Seen::kUnreached,
+                std::int64_t{0});
         } catch (const Arrived&) {
             return at;
         }
@@ -268,7 +315,7 @@ class Router {
     std::map<TilePort, std::vector<Edge>> wires_;                    // by the master they leave by
     std::map<TilePort, std::vector<const program::Route*>> owners_;  // by master
     std::set<std::pair<TilePort, SwitchPort>> tree_;  // crossings the present route has
-    std::vector<std::int64_t> distance_;
+    Seen seen_;
 };
 
 // The crossing before one; nothing where that begins with the source.

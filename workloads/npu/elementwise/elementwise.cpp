@@ -33,6 +33,7 @@ class Lowering {
         : problem_(problem),
           map_(map),
           config_(config),
+          columns_(config),
           row_(row_bytes(problem)),
           places_(*place_in_core(core_buffers(problem, map), config.core)) {
         result_.calls = calls_of(problem, map, config);
@@ -56,14 +57,15 @@ class Lowering {
         }
         program_.kernels = {std::move(kernel)};
         for (std::int64_t column = 0; column < map_.columns_of(config_); ++column) {
-            lower_core({column, 1 + config_.memory_rows});
-            route({column, 0}, {column, 1 + config_.memory_rows});
+            const program::TileCoordinate core{columns_[column], 1 + config_.memory_rows};
+            lower_core(core);
+            route({columns_[column], 0}, core);
         }
         start_cores(program_, {result_.calls}, go_locks_);
         for (std::int64_t column = 0; column < map_.columns_of(config_); ++column) {
-            move_rows({column, 0});
+            move_rows(column);
         }
-        wait_for_columns(program_.sequence, map_.columns_of(config_), kC);
+        wait_for_columns(program_.sequence, columns_, map_.columns_of(config_), kC);
         result_.program = std::move(program_);
         return std::move(result_);
     }
@@ -140,9 +142,10 @@ class Lowering {
         add_route(program_, fmt::format("c_{}", shim.column), sends(core, kC), {takes(shim, kC)});
     }
 
-    void move_rows(program::TileCoordinate shim) {
+    void move_rows(std::int64_t column) {
+        const program::TileCoordinate shim{columns_[column], 0};
         const std::int64_t rows = result_.calls * map_.rows_per_call;
-        const std::int64_t first = shim.column * rows;
+        const std::int64_t first = column * rows;
         std::int64_t id = 0;
         const auto push = [&](program::ChannelId channel, std::int64_t argument, std::int64_t from,
                               std::int64_t bytes) {
@@ -160,6 +163,7 @@ class Lowering {
     const ElementwiseProblem& problem_;
     const ElementwiseMapping& map_;
     const NpuConfig& config_;
+    ShimColumns columns_;  // where they lie on the array
     RowBytes row_;
     std::vector<std::int64_t> places_;
     LoweredElementwise result_;

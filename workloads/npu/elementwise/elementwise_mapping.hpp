@@ -7,18 +7,19 @@
 #include "arch/base/config.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "workloads/npu/elementwise/elementwise_problem.hpp"
+#include "workloads/npu/shim_columns.hpp"
 
 namespace tilesim::workloads::npu::elementwise {
 
 struct ElementwiseMapping {
-    std::int64_t columns = 0;        // of cores, from the west; 0: all
+    std::int64_t columns = 0;        // of cores, the first with a shim DMA; 0: all of those
     std::int64_t rows_per_call = 1;  // of the operand, that a kernel call works on
     std::int64_t buffers = 2;        // of each operand, per core
     std::int64_t cast_lanes = 0;     // of an iteration of a cast's loop, where the compiler does
                                      // not overlap iterations; 0: it does
 
     std::int64_t columns_of(const arch::npu::NpuConfig& config) const {
-        return columns == 0 ? config.columns : columns;
+        return columns == 0 ? ShimColumns::count(config) : columns;
     }
 };
 void read_keys(arch::base::config::Node& node, ElementwiseMapping& mapping);

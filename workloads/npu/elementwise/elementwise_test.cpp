@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "arch/npu/check/ready_program.hpp"
 #include "workloads/npu/elementwise/elementwise_data.hpp"
 #include "workloads/npu/elementwise/expected_time.hpp"
@@ -20,12 +22,32 @@ const Machine& xdna2() {
     return machine;
 }
 
-Outcome run(const ElementwiseProblem& problem, const ElementwiseMapping& map) {
-    const LoweredElementwise lowered = lower(problem, map, xdna2().npu);
+Outcome run(const ElementwiseProblem& problem, const ElementwiseMapping& map,
+            const Machine& m = xdna2()) {
+    const LoweredElementwise lowered = lower(problem, map, m.npu);
     const Bytes bytes{[&](auto& store) { fill_operands(problem, lowered, 3, store); },
                       [&](auto& store) { return check_result(problem, lowered, store); }};
-    auto program = arch::npu::check::prepare(lowered.program, xdna2().npu).program();
-    return run_program(xdna2(), program, bytes);
+    auto program = arch::npu::check::prepare(lowered.program, m.npu).program();
+    return run_program(m, program, bytes);
+}
+
+TEST(Elementwise, OperandsComeThroughTheColumnsWhoseShimsHaveADma) {
+    Machine some = xdna2();
+    some.npu.shim_columns = {5, 2, 6};
+    for (const auto operation : {VectorOperation::Add, VectorOperation::RmsNorm}) {
+        const ElementwiseProblem problem{operation, 13, 96};
+        std::set<std::int64_t> columns;
+        for (const auto& core : lower(problem, {}, some.npu).program.cores) {
+            columns.insert(core.tile.column);
+        }
+        EXPECT_EQ(columns, (std::set<std::int64_t>{2, 5, 6}));
+        EXPECT_EQ(run(problem, {}, some).check.first_mismatch, "");
+    }
+    ElementwiseMapping map;
+    map.columns = 4;
+    EXPECT_THAT(problems_of({VectorOperation::Add, 13, 96}, map, some.npu),
+                testing::ElementsAre("the mapping uses 4 columns, the array has 3 with a shim "
+                                     "DMA"));
 }
 
 TEST(Elementwise, EveryOperationIsRightOnAnyNumberOfColumns) {

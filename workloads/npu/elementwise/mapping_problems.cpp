@@ -19,8 +19,10 @@ std::vector<std::string> problems_of(const ElementwiseProblem& problem,
     problems.require(reason.empty(), "{}", reason);
     problems.require(map.cast_lanes == 0 || problem.operation == program::VectorOperation::Cast,
                      "cast_lanes is for casts, not for {}", name_of(problem.operation));
-    problems.require(map.columns_of(config) <= config.columns,
-                     "the mapping uses {} columns, the array has {}", map.columns, config.columns);
+    problems.require(map.columns_of(config) <= ShimColumns::count(config),
+                     "the mapping uses {} columns, the array has {}{}", map.columns,
+                     ShimColumns::count(config),
+                     config.shim_columns.empty() ? "" : " with a shim DMA");
     const RowBytes row = row_bytes(problem);
     const std::int64_t operands = problem.has_b() ? 2 : 1;
     problems.require(std::min(config.shim_dma.channels, config.core_dma.channels) >= operands,

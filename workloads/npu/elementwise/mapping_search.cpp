@@ -11,7 +11,7 @@ using arch::npu::NpuConfig;
 std::vector<ElementwiseMapping> mappings_of(const ElementwiseProblem& problem,
                                             const NpuConfig& config) {
     std::vector<ElementwiseMapping> mappings;
-    for (std::int64_t columns = config.columns; columns >= 1; columns /= 2) {
+    for (std::int64_t columns = ShimColumns::count(config); columns >= 1; columns /= 2) {
         ElementwiseMapping map;
         map.columns = columns;
         for (map.rows_per_call = 4096; map.rows_per_call >= 1; map.rows_per_call /= 2) {

@@ -141,7 +141,7 @@ class Lowering {
 
     // The parts of a panel arrive one core's after the other's; the cores' results leave so.
     void lower_memory_tile(std::int64_t column) {
-        TileRings tile({column, 1}, config_.memory_dma);
+        TileRings tile(shape_.memory_tile(column), config_.memory_dma);
         std::int64_t address = 0;
         const auto add = [&](const std::string& name, std::int64_t count, std::int64_t words) {
             std::vector<BufferPlace> places;
@@ -188,28 +188,29 @@ class Lowering {
     void start(std::int64_t task, std::int64_t steps) {
         const std::int64_t slot = task % shape_.slots;
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            move(sends({column, 0}, kShimA), slot, 0, shape_.row_bytes, task, steps);
+            move(column, sends(shape_.shim(column), kShimA), slot, 0, shape_.row_bytes, task,
+                 steps);
         }
         const bool each = map_.vector == GemvMapping::Vector::EachCall;
         const std::int64_t senders = map_.one_vector_stream ? 1 : shape_.columns;
         for (std::int64_t column = 0; column < (each || task == 0 ? senders : 0); ++column) {
-            write_and_push(program_.sequence, sends({column, 0}, kShimX),
+            write_and_push(program_.sequence, sends(shape_.shim(column), kShimX),
                            shim_descriptor(shape_.slots + slot, 1, 0, x_words_),
                            each ? steps * shape_.calls() : 1);
         }
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            move(takes({column, 0}, kShimY), 2 * shape_.slots + slot, 2, bytes_of(1, problem_.y),
-                 task, steps);
+            move(column, takes(shape_.shim(column), kShimY), 2 * shape_.slots + slot, 2,
+                 bytes_of(1, problem_.y), task, steps);
         }
     }
 
     // A column's rows of the argument: all in one piece, or those of a step in each run.
-    void move(program::ChannelId channel, std::int64_t id, std::int64_t argument,
-              std::int64_t row_bytes, std::int64_t task, std::int64_t steps) {
+    void move(std::int64_t column, program::ChannelId channel, std::int64_t id,
+              std::int64_t argument, std::int64_t row_bytes, std::int64_t task,
+              std::int64_t steps) {
         const bool apart = map_.order == GemvMapping::Order::Apart;
         const std::int64_t rows = shape_.column_rows() * (apart ? steps : 1);
-        const std::int64_t first =
-            task * shape_.reach * shape_.step_rows() + channel.tile.column * rows;
+        const std::int64_t first = task * shape_.reach * shape_.step_rows() + column * rows;
         const std::int64_t runs = apart ? 1 : steps;
         auto descriptor = shim_descriptor(id, argument, words_for(first * row_bytes),
                                           words_for(rows * row_bytes));
@@ -220,7 +221,7 @@ class Lowering {
         write_and_push(program_.sequence, channel, std::move(descriptor), runs);
     }
 
-    void wait() { wait_for_columns(program_.sequence, shape_.columns, kShimY); }
+    void wait() { wait_for_columns(program_.sequence, shape_.places, shape_.columns, kShimY); }
 
     const MatrixVector& problem_;
     const GemvMapping& map_;

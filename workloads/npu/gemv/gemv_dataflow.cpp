@@ -32,6 +32,12 @@ MatrixVector problem_of(const Problem& problem) {
     return {gemv.m, gemv.k, gemv.weights, gemv.input, gemv.accumulate, gemv.scale_block};
 }
 
+// Empty: there is one.
+std::string why_no_kernel(const Problem& problem, const Device& device) {
+    return arch::npu::core::KernelTiming(device.get<NpuConfig>().kernels)
+        .check(matvec_kernel(problem_of(problem), 1, 1));
+}
+
 class Gemv final : public ProductDataflow<GemvMapping> {
   public:
     std::string_view name() const override { return "gemv"; }
@@ -41,12 +47,14 @@ class Gemv final : public ProductDataflow<GemvMapping> {
 
     bool serves(const Problem& problem, const Device& device) const override {
         const auto* gemm = problem.find<GemmProblem>();
-        const bool product = problem.find<GemvProblem>() != nullptr ||
-                             (gemm != nullptr && gemm->m == 1 && gemm->b_column_major);
-        return product && tile_fed(device) &&
-               arch::npu::core::KernelTiming(device.get<NpuConfig>().kernels)
-                   .check(matvec_kernel(problem_of(problem), 1, 1))
-                   .empty();
+        if (!tile_fed(device)) {
+            return false;
+        }
+        // What no kernel multiplies is refused with the types there are, unless it is a GEMM, which
+        // others run.
+        return problem.find<GemvProblem>() != nullptr ||
+               (gemm != nullptr && gemm->m == 1 && gemm->b_column_major &&
+                why_no_kernel(problem, device).empty());
     }
 
     Choice choose(const Case& a_case, Runner&) const override {
@@ -57,6 +65,10 @@ class Gemv final : public ProductDataflow<GemvMapping> {
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
+        if (const std::string reason = why_no_kernel(a_case.problem, a_case.device);
+            !reason.empty()) {
+            return {{"workload", reason}};
+        }
         return a_case.mapping.empty()
                    ? std::vector<Refusal>{}
                    : refused(problems_of(problem_of(a_case.problem), given(a_case).keys,

@@ -5,11 +5,12 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/npu_config.hpp"
+#include "workloads/npu/shim_columns.hpp"
 
 namespace tilesim::workloads::npu::gemv {
 
 struct GemvMapping {
-    std::int64_t columns = 0;        // of cores, from the west; 0: all
+    std::int64_t columns = 0;        // of cores, the first with a shim DMA; 0: all of those
     std::int64_t rows = 1;           // cores of a column, from the south
     std::int64_t rows_per_call = 1;  // of the matrix, that a kernel call multiplies
     std::int64_t rows_per_core = 0;  // whose results leave a core together; 0: those of a call
@@ -34,7 +35,7 @@ struct GemvMapping {
     std::int64_t in_flight = 0;      // reaches the shims are given ahead; 0: all they can take
 
     std::int64_t columns_of(const arch::npu::NpuConfig& config) const {
-        return columns == 0 ? config.columns : columns;
+        return columns == 0 ? ShimColumns::count(config) : columns;
     }
     std::int64_t core_rows() const { return rows_per_core == 0 ? rows_per_call : rows_per_core; }
     bool direct() const { return path == Path::Direct; }

@@ -21,19 +21,19 @@ void add_vector(program::Program& program, const GemvShape& shape, const GemvMap
             cores.push_back(takes(shape.core(column, row), kCoreX));
         }
         if (!map.one_vector_stream) {
-            add_route(program, fmt::format("x_{}", column), sends({column, 0}, kShimX),
+            add_route(program, fmt::format("x_{}", column), sends(shape.shim(column), kShimX),
                       std::exchange(cores, {}));
         }
     }
     if (map.one_vector_stream) {
-        add_route(program, "x", sends({0, 0}, kShimX), std::move(cores));
+        add_route(program, "x", sends(shape.shim(0), kShimX), std::move(cores));
     }
 }
 
 void add_through_memory_tile(program::Program& program, const GemvShape& shape,
                              std::int64_t column) {
-    const program::TileCoordinate shim{column, 0};
-    const program::TileCoordinate memory{column, 1};
+    const program::TileCoordinate shim = shape.shim(column);
+    const program::TileCoordinate memory = shape.memory_tile(column);
     add_route(program, fmt::format("a_shim_{}", column), sends(shim, kShimA),
               {takes(memory, kMemoryInA)});
     for (std::int64_t row = 0; row < shape.rows; ++row) {
@@ -55,7 +55,7 @@ void add_routes(program::Program& program, const GemvShape& shape, const GemvMap
             add_through_memory_tile(program, shape, column);
             continue;
         }
-        const program::TileCoordinate shim{column, 0};
+        const program::TileCoordinate shim = shape.shim(column);
         add_route(program, fmt::format("a_{}", column), sends(shim, kShimA),
                   {takes(shape.core(column, 0), kCoreA)});
         add_route(program, fmt::format("y_{}", column), sends(shape.core(column, 0), kCoreY),

@@ -71,6 +71,7 @@ std::int64_t memory_tile_bytes(const MatrixVector& problem, const GemvMapping& m
 GemvShape shape_of(const MatrixVector& problem, const GemvMapping& map, const NpuConfig& config) {
     GemvShape shape;
     shape.columns = map.columns_of(config);
+    shape.places = ShimColumns(config);
     shape.rows = map.rows;
     shape.first_core_row = 1 + config.memory_rows;
     const std::int64_t unit = row_unit(problem);

@@ -9,6 +9,7 @@
 #include "arch/npu/program/program.hpp"
 #include "workloads/npu/gemv/gemv_mapping.hpp"
 #include "workloads/npu/gemv/matrix_vector.hpp"
+#include "workloads/npu/shim_columns.hpp"
 
 namespace tilesim::workloads::npu::gemv {
 
@@ -28,8 +29,17 @@ struct GemvShape {
     std::int64_t reach = 1;      // steps of a shim's descriptor
     std::int64_t slots = 1;      // descriptors of each stream in a shim
 
+    // Where its columns lie on the array.
+    ShimColumns places;
+
+    arch::npu::program::TileCoordinate shim(std::int64_t column) const {
+        return {places[column], 0};
+    }
+    arch::npu::program::TileCoordinate memory_tile(std::int64_t column) const {
+        return {places[column], 1};
+    }
     arch::npu::program::TileCoordinate core(std::int64_t column, std::int64_t row) const {
-        return {column, first_core_row + row};
+        return {places[column], first_core_row + row};
     }
     std::int64_t cores() const { return columns * rows; }
     std::int64_t calls() const { return core_rows / call_rows; }    // of a step

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <variant>
 #include <vector>
 
@@ -40,6 +41,25 @@ GemvMapping mapping(std::int64_t columns, std::int64_t rows_per_call, std::int64
     map.rows_per_call = rows_per_call;
     map.rows_per_core = rows_per_core;
     return map;
+}
+
+TEST(Gemv, OperandsComeThroughTheColumnsWhoseShimsHaveADma) {
+    Machine some = xdna2();
+    some.npu.shim_columns = {5, 2, 6};
+    const MatrixVector problem{203, 301};
+    for (const auto path : {GemvMapping::Path::Direct, GemvMapping::Path::MemoryTile}) {
+        GemvMapping map = mapping(0, 2, 6);
+        map.path = path;
+        map.one_vector_stream = path == GemvMapping::Path::MemoryTile;
+        std::set<std::int64_t> columns;
+        for (const auto& dma : lower(problem, map, some.npu).program.dmas) {
+            columns.insert(dma.tile.column);
+        }
+        EXPECT_EQ(columns, (std::set<std::int64_t>{2, 5, 6}));
+        EXPECT_EQ(run(problem, map, some).check.first_mismatch, "");
+    }
+    EXPECT_THAT(problems_of(problem, mapping(4, 2, 6), some.npu),
+                testing::Contains(testing::HasSubstr("3 columns with a shim DMA")));
 }
 
 TEST(Gemv, EveryMappingComputesTheProduct) {

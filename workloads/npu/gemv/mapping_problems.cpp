@@ -42,10 +42,11 @@ class Problems : private arch::npu::check::ProblemList {
         const program::Kernel kernel = matvec_kernel(problem_, shape_.call_rows, shape_.k);
         const std::string reason = core::KernelTiming(config_.kernels).check(kernel);
         require(reason.empty(), "{}", reason);
-        require(shape_.columns <= config_.columns && shape_.rows <= config_.core_rows,
-                "the mapping uses {} columns and {} rows of cores; the array has {} columns and {} "
-                "rows",
-                shape_.columns, shape_.rows, config_.columns, config_.core_rows);
+        require(shape_.columns <= ShimColumns::count(config_) && shape_.rows <= config_.core_rows,
+                "the mapping uses {} columns and {} rows of cores; the array has {} columns{} and "
+                "{} rows",
+                shape_.columns, shape_.rows, ShimColumns::count(config_),
+                config_.shim_columns.empty() ? "" : " with a shim DMA", config_.core_rows);
         require(!map_.direct() || shape_.rows == 1,
                 "path direct: a shim's stream of the matrix ends in one core, rows must be 1, got "
                 "{}; path memory_tile serves more",
@@ -61,13 +62,6 @@ class Problems : private arch::npu::check::ProblemList {
                 "a memory tile sends {} streams (the matrix to {} cores, their results), it has {} "
                 "channels; rows must be at most {}",
                 shape_.rows + 1, shape_.rows, channels, channels - 1);
-        for (std::int64_t column = 0; column < std::min(shape_.columns, config_.columns);
-             ++column) {
-            require(config_.has_shim_dma(column),
-                    "column {} has no shim DMA; this dataflow uses columns from 0 on: see "
-                    "device.npu.shim_columns",
-                    column);
-        }
     }
 
     void check_rows() {

@@ -47,14 +47,16 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
     }
 
     Choice choose(const Case& a_case, Runner& runner) const override {
-        return best_expected(*this, a_case, runner, [&a_case] {
+        const auto why = [&a_case] {
             constexpr std::int64_t kSmallTile = 32;
             OutputStationaryMapping small;
             small.m_ct = small.k_ct = small.n_ct = small.k_mt = kSmallTile;
             const auto problems = problems_of(a_case.problem.get<GemmProblem>(), small,
                                               a_case.device.get<NpuConfig>());
             return problems.empty() ? std::string{} : problems.front();
-        });
+        };
+        return best_expected(*this, a_case, runner, why,
+                             effort_of_trial(a_case.device.get<NpuConfig>()));
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {

@@ -127,10 +127,13 @@ void read_contents(Node& root, ProgramWorkload& workload) {
         if (!entry.describing() && words == entry.has("values")) {
             entry.error("", "must hold either values or words");
         }
-        entry.optional(
-            "values", fill.values,
-            {{"zeros", Values::Zeros}, {"counting", Values::Counting}, {"random", Values::Random}},
-            "32-bit words");
+        if (!words || entry.has("values")) {
+            entry.optional("values", fill.values,
+                           {{"zeros", Values::Zeros},
+                            {"counting", Values::Counting},
+                            {"random", Values::Random}},
+                           "32-bit words");
+        }
         if (words) {
             fill.values = Values::Words;
             fill.words = read_words(entry, fill.buffer, program);

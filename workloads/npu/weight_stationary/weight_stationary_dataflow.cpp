@@ -28,7 +28,8 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
     }
 
     Choice choose(const Case& a_case, Runner& runner) const override {
-        return best_expected(*this, a_case, runner);
+        return best_expected(*this, a_case, runner, {},
+                             effort_of_trial(a_case.device.get<NpuConfig>()));
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {

@@ -120,11 +120,7 @@ class Sequence {
     }
 
     // The oldest step's C is in DRAM: nothing else of it is left, and its slot is free.
-    void wait() {
-        for (std::int64_t column = 0; column < shape_.columns; ++column) {
-            steps_.push_back(program::WaitToken{takes(shape_.tile(column, 0), kShimC)});
-        }
-    }
+    void wait() { wait_for_columns(steps_, shape_.places, shape_.columns, kShimC); }
 
     const LoweredGemm& lowered_;
     const ArrayShape& shape_;
