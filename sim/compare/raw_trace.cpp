@@ -176,6 +176,7 @@ std::vector<std::uint32_t> words_of(const std::string& bytes) {
 struct Streams {
     std::map<Unit, std::vector<std::uint8_t>> bytes;
     std::int64_t lost = 0;
+    bool cut = false;  // in the middle of a packet
 };
 
 // A packet whose header is no header belongs, as in mlir-aie's parser, to the unit before.
@@ -205,6 +206,7 @@ Streams streams_of(const std::vector<std::uint32_t>& words) {
             ++streams.lost;
         }
         const std::size_t end = std::min(at + kPacketWords, words.size());
+        streams.cut |= end < at + kPacketWords;
         for (std::size_t i = at + 1; i < end && unit; ++i) {
             if (words[i] == kUntouched) {
                 continue;
@@ -287,6 +289,9 @@ TraceFile parse_raw_trace(const std::string& bytes, const std::string& file,
     if (streams.lost > 0) {
         trace.lost_packets = streams.lost;
         trace.flaws.push_back(fmt::format("{} packets without a valid header: lost", streams.lost));
+    }
+    if (streams.cut) {
+        trace.flaws.push_back("the file is cut off in the middle of a packet");
     }
     if (slots.empty()) {
         trace.flaws.push_back("the design sets no trace unit up: events have no names");

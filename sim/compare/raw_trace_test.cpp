@@ -95,6 +95,14 @@ TEST(RawTrace, WhatIsLostIsCounted) {
     EXPECT_TRUE(parse_raw_trace(good + untouched, "t.txt", slots()).flaws.empty());
 }
 
+TEST(RawTrace, AFileThatEndsInsideAPacketIsCutOff) {
+    const std::string good = packet(header(1, 2, 0), commands({0x73}));
+    const std::string line = "00000000\n";
+    const std::string cut = good + good.substr(0, 3 * line.size());
+    EXPECT_THAT(parse_raw_trace(cut, "t.txt", slots()).flaws,
+                ElementsAre("the file is cut off in the middle of a packet"));
+}
+
 TEST(RawTrace, IsToldFromOtherFiles) {
     EXPECT_TRUE(is_raw_trace(packet(header(1, 2, 0), commands({0x73}))));
     for (const char* other : {"[]", "run,ns\n1,2\n", "", "nonsense"}) {
@@ -128,6 +136,7 @@ TEST(CompareTraces, GapsAreInPercentOfTheMeasuredOnes) {
         one_lane("core_trace for tile2,0", {{0, 1}, {110, 111}, {210, 211}, {330, 331}}));
     EXPECT_DOUBLE_EQ(comparison.rows.at(0).median_gap_error, 10);  // of 10, 0 and 20
     EXPECT_DOUBLE_EQ(comparison.rows.at(0).worst_gap_error, 20);
+    EXPECT_THAT(comparison.rows.at(0).gap_errors, ElementsAre(10, 0, 20));
 }
 
 }  // namespace

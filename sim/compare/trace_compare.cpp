@@ -126,6 +126,7 @@ EventRow finished(const RowSums& sums) {
     }
     row.excess = (sums.measured - sums.simulated) / static_cast<double>(row.tiles);
     row.median_gap_error = median_of(sums.gaps);
+    row.gap_errors = sums.gaps;
     row.worst_gap_error =
         sums.gaps.empty() ? 0 : *std::max_element(sums.gaps.begin(), sums.gaps.end());
     if (sums.lanes > 0) {
@@ -244,9 +245,12 @@ TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simul
     const std::map<RowKey, RowSums> sums = sums_of(units, result);
     note_lock_spacing(units, result);
     if (sums.empty()) {
+        const auto text_of = [](const Lane& lane) {
+            return fmt::format("{} {} ...", lane.first, lane.second);
+        };
         throw arch::base::config::ConfigError(fmt::format(
-            "not comparable: no unit and event of the trace ({} ...) is in the simulation ({} ...)",
-            measured.lanes.begin()->first.first, simulated.lanes.begin()->first.first));
+            "not comparable: no unit and event of the trace ({}) is in the simulation ({})",
+            text_of(measured.lanes.begin()->first), text_of(simulated.lanes.begin()->first)));
     }
     for (const auto& [key, sum] : sums) {
         result.rows.push_back(finished(sum));

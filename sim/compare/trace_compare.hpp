@@ -27,6 +27,7 @@ struct EventRow {
     double excess = 0;
     // Of the gaps from one begin to the next, in percent of the measured gap.
     double median_gap_error = 0, worst_gap_error = 0;
+    std::vector<double> gap_errors;  // each, tile by tile
 };
 
 struct Divergence {

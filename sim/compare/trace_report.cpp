@@ -82,6 +82,7 @@ nlohmann::ordered_json to_json(const TraceComparison& comparison) {
                         {"simulated_period_cycles", row.simulated_period},
                         {"median_gap_error_percent", row.median_gap_error},
                         {"worst_gap_error_percent", row.worst_gap_error},
+                        {"gap_errors_percent", row.gap_errors},
                         {"excess_cycles_per_tile", row.excess}});
     }
     nlohmann::ordered_json first;

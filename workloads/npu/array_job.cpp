@@ -1,6 +1,7 @@
 #include "workloads/npu/array_job.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "workloads/npu/array_attribution.hpp"
 #include "workloads/npu/array_model.hpp"
 #include "workloads/npu/round_work.hpp"
+#include "workloads/npu/uncomputed_kernels.hpp"
 
 namespace tilesim::workloads::npu {
 
@@ -198,6 +200,17 @@ void note_launch(const arch::npu::NpuConfig& config, RunResult& result) {
     }
 }
 
+// Buffers they would write keep what they hold, which the comparison then sees.
+void note_uncomputed(const Program& program, RunResult& result) {
+    const std::vector<std::string> names = uncomputed_kernels(program);
+    if (!names.empty()) {
+        result.notes.push_back(
+            fmt::format("only the time of {} is known, not what {} computes: "
+                        "their buffers keep the bytes they hold",
+                        fmt::join(names, ", "), names.size() == 1 ? "it" : "each"));
+    }
+}
+
 // Empty: it has none, or that of the default.
 std::string host_of(const Device& device) {
     const std::size_t profile =
@@ -257,6 +270,7 @@ void run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready,
         name_array_bottlenecks(result);
         note_launch(config, result);
         if (checked) {
+            note_uncomputed(ready.program(), result);
             result.functional = checked;
             result.status = checked->match ? Status::Ok : Status::Mismatch;
         }

@@ -166,9 +166,11 @@ void Array::build_flows(bool functional) {
     for (const program::Route& route : program_.routes) {
         std::vector<stream::StreamFlow::Branch> branches;
         for (std::size_t i = 0; i < route.destinations.size(); ++i) {
-            branches.push_back({sinks_.at(route.destinations[i]),
-                                streams_.ticks(config_.stream.hop_latency) * stream::hops(route, i),
-                                config_.stream.sink_fifo, config_.stream.arbiter_fifo});
+            branches.push_back(
+                {sinks_.at(route.destinations[i]),
+                 streams_.ticks(config_.stream.hop_latency) * stream::hops(route, i),
+                 config_.stream.sink_fifo, config_.stream.arbiter_fifo,
+                 route.keep_header && !program::keeps_header(route, route.destinations[i])});
         }
         std::optional<std::uint32_t> header;
         if (route.packet_id) {

@@ -107,6 +107,28 @@ class CoreChecks : private ProblemList {
                     "{}: does not reach buffer {} of tile {},{}", core_name(core.tile), buffer.name,
                     buffer.tile.column, buffer.tile.row);
         }
+        if (rotation.length > 0) {
+            check_walk(core, rotation);
+        }
+    }
+
+    void check_walk(const program::CoreProgram& core, const program::Rotation& walk) {
+        std::int64_t first = walk.offset;
+        std::int64_t last = walk.offset;
+        for (const program::Dimension& d : walk.dimensions) {
+            require(d.size > 0, "{}: rotation {} makes {} steps", core_name(core.tile), walk.name,
+                    d.size);
+            (d.stride < 0 ? first : last) += (d.size - 1) * d.stride;
+        }
+        const bool alone = walk.buffers.size() == 1 && walk.parts == 1;
+        require(alone, "{}: rotation {} walks through a buffer: it has one, in one part",
+                core_name(core.tile), walk.name);
+        const std::int64_t words =
+            alone ? program_.buffers[static_cast<std::size_t>(walk.buffers[0])].bytes / kWordBytes
+                  : 0;
+        require(!alone || (first >= 0 && last + walk.length <= words),
+                "{}: rotation {} walks over words {}..{} of a buffer of {}", core_name(core.tile),
+                walk.name, first, last + walk.length - 1, words);
     }
 
     void check_script(const program::CoreProgram& core,
@@ -121,10 +143,10 @@ class CoreChecks : private ProblemList {
                 check_call(core, *call);
             } else if (const auto* put = std::get_if<program::PutCascadeOp>(&op.op)) {
                 check_cascade_op(core, &program::Cascade::from, "puts on", put->words,
-                                 put->operand);
+                                 put->place.operand);
             } else if (const auto* get = std::get_if<program::GetCascadeOp>(&op.op)) {
                 check_cascade_op(core, &program::Cascade::to, "gets from", get->words,
-                                 get->operand);
+                                 get->place.operand);
             } else if (const auto* sent = std::get_if<program::PutStreamOp>(&op.op)) {
                 check_stream_op(core, program::Direction::MM2S, *sent);
             } else if (const auto* read = std::get_if<program::GetStreamOp>(&op.op)) {
@@ -173,9 +195,11 @@ class CoreChecks : private ProblemList {
         const program::Rotation& turns = core.rotations[static_cast<std::size_t>(rotation)];
         for (const std::int64_t index : turns.buffers) {
             const program::Buffer& buffer = program_.buffers[static_cast<std::size_t>(index)];
-            const std::int64_t there = buffer.bytes / turns.parts;
+            const std::int64_t there =
+                turns.length > 0 ? turns.length * kWordBytes : buffer.bytes / turns.parts;
             require(bytes <= there, "{}: {} is {} B, {}buffer {} has {} B", core_name(core.tile),
-                    what, bytes, turns.parts > 1 ? "a part of " : "", buffer.name, there);
+                    what, bytes, turns.parts > 1 || turns.length > 0 ? "a part of " : "",
+                    buffer.name, there);
         }
     }
 
@@ -210,8 +234,9 @@ class CoreChecks : private ProblemList {
                 core_name(core.tile), what, ports, puts ? "outputs" : "inputs");
         require(op.port >= ports || routed, "{}: {}, which no route {}", core_name(core.tile), what,
                 puts ? "leaves" : "reaches");
-        if (op.operand) {
-            check_size(core, *op.operand, op.words * kWordBytes, fmt::format("what it {}", what));
+        if (op.place.operand) {
+            check_size(core, *op.place.operand, op.words * kWordBytes,
+                       fmt::format("what it {}", what));
         }
         if constexpr (std::is_same_v<Op, program::PutStreamOp>) {
             check_packet(core, port, op.packet);

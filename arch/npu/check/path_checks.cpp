@@ -9,6 +9,7 @@
 #include <set>
 
 #include "arch/npu/check/problem_list.hpp"
+#include "arch/npu/stream/arbiters.hpp"
 #include "arch/npu/stream/router.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
 
@@ -17,10 +18,10 @@ namespace tilesim::arch::npu::check {
 namespace {
 
 constexpr std::size_t kRuleSlots = 4;  // per slave port
-constexpr std::size_t kArbiters = 6;   // per switch
-constexpr std::size_t kSelects = 4;    // msel values per arbiter
 
 using Place = stream::TilePort;
+using stream::kArbiters;
+using stream::kSelects;
 
 std::string text_of(const Place& place) {
     return fmt::format("tile {},{} {}", place.tile.column, place.tile.row, name_of(place.port));

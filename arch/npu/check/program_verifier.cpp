@@ -144,7 +144,7 @@ class Verifier : private ProblemList {
                 const bool ends_here =
                     std::find(route.destinations.begin(), route.destinations.end(), id) !=
                     route.destinations.end();
-                require(!ends_here || (route.packet_id && route.keep_header),
+                require(!ends_here || (route.packet_id && program::keeps_header(route, id)),
                         "{}: takes packets out of order, but route {} brings it no headers; it "
                         "must be a packet route with keep_header",
                         channel_name(id), route.name);

@@ -242,12 +242,12 @@ TEST(ProgramVerifier, CoresPutOnAndGetFromStreamsThatAreThere) {
     EXPECT_EQ(problem([](program::Program& p) { p.routes[0].packet_id = 3; }),
               "core 0,2: puts words that are no packet on core_out0, whose routes take packet 3");
     EXPECT_EQ(problem([](program::Program& p) {
-                  p.cores[0].script = {{program::PutStreamOp{0, 64, 0, 5, true}}};
+                  p.cores[0].script = {{program::PutStreamOp{0, 64, {0}, 5, true}}};
               }),
               "core 0,2: puts packet 5 on core_out0, whose routes take no packets");
     EXPECT_EQ(problem([](program::Program& p) {
                   p.routes[0].packet_id = 5;
-                  p.cores[0].script = {{program::PutStreamOp{0, 64, 0, 5, true}}};
+                  p.cores[0].script = {{program::PutStreamOp{0, 64, {0}, 5, true}}};
               }),
               "");
 }

@@ -194,7 +194,8 @@ class TransferChecks {
             if (moved->second.endless) {
                 return;  // as many words as are wanted
             }
-            sent += moved->second.words + (route.keep_header ? moved->second.packets : 0);
+            sent += moved->second.words +
+                    (program::keeps_header(route, to) ? moved->second.packets : 0);
             room += config_.stream.sink_fifo +
                     config_.stream.hop_latency.count() *
                         stream::hops(route,

@@ -14,15 +14,11 @@ void CascadePort::begin() {
 void CascadePort::put(const program::PutCascadeOp& op) {
     putting_ = &op;
     begin();
-    std::span<const std::byte> bytes;
-    std::vector<std::byte> zeros;
-    if (operands_.functional() && op.operand) {
-        bytes = operands_.bytes(*op.operand);
-    } else if (operands_.functional()) {
-        zeros.resize(static_cast<std::size_t>(op.words * config_.width.count()));
-        bytes = zeros;
+    std::span<const std::byte> sent;
+    if (operands_.functional()) {
+        sent = operands_.words_to_put(op.place, bytes_of(op.words));
     }
-    out_->put(op.words, scheduler_.now(), bytes, *this);
+    out_->put(op.words, scheduler_.now(), sent, *this);
 }
 
 void CascadePort::get(const program::GetCascadeOp& op) {
@@ -34,7 +30,8 @@ void CascadePort::get(const program::GetCascadeOp& op) {
 void CascadePort::on_cascade_done(Cycles now) {
     const std::int64_t words = putting_ != nullptr ? putting_->words : getting_->words;
     account_.charge_words(words, begin_, CoreState::WaitingForCascade);
-    if (std::exchange(putting_, nullptr) != nullptr) {
+    if (const auto* put = std::exchange(putting_, nullptr)) {
+        operands_.leave(put->place);
         core_.on_operation_done();
         return;
     }
@@ -46,8 +43,11 @@ void CascadePort::on_cascade_done(Cycles now) {
 void CascadePort::on_event(std::uint64_t, base::Femtoseconds) {
     const program::GetCascadeOp& op = *std::exchange(getting_, nullptr);
     if (operands_.functional()) {
-        in_->take(op.words, op.operand ? operands_.bytes(*op.operand) : std::span<std::byte>{});
+        got_.resize(bytes_of(op.words));
+        in_->take(op.words, got_);
+        operands_.keep(op.place, got_);
     }
+    operands_.leave(op.place);
     core_.on_operation_done();
 }
 

@@ -6,6 +6,7 @@
 // Source:  AMD AM020, llvm-aie schedules (read latency).
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,9 @@ class CascadePort final : public base::EventHandler, public CascadeClient {
 
   private:
     void begin();
+    std::size_t bytes_of(std::int64_t words) const {
+        return static_cast<std::size_t>(words * config_.width.count());
+    }
 
     const CascadeConfig& config_;
     CycleScheduler& scheduler_;
@@ -54,6 +58,7 @@ class CascadePort final : public base::EventHandler, public CascadeClient {
     const program::PutCascadeOp* putting_ = nullptr;
     const program::GetCascadeOp* getting_ = nullptr;
     base::Cycles begin_{0};
+    std::vector<std::byte> got_;
 };
 
 }  // namespace tilesim::arch::npu::core

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <vector>
+
 #include "arch/npu/core/core_testing.hpp"
 
 namespace tilesim::arch::npu::core {
@@ -55,6 +58,58 @@ TEST(CoreOperands, ARotationTakesTheEqualPartsOfABufferOneAfterTheOther) {
     EXPECT_EQ(b.operands.bytes(0).data(), b.memory.buffer(3).data() + 4);
     b.operands.advance({0});
     EXPECT_EQ(b.operands.bytes(0).data(), b.memory.buffer(1).data());
+}
+
+// Buffer z has two words; steps of one word, then back.
+TEST(CoreOperands, AWalkGoesThroughItsBufferByItsDimensions) {
+    Bench b;
+    b.core.rotations[1] = {.name = "walk", .buffers = {3}, .length = 1, .dimensions = {{2, 1}}};
+    const std::byte* first = b.memory.buffer(3).data();
+    EXPECT_EQ(b.operands.bytes(1).size(), 4U);
+    EXPECT_EQ(b.operands.bytes(1).data(), first);
+    b.operands.leave({.operand = 1});
+    EXPECT_EQ(b.operands.bytes(1).data(), first);
+    b.operands.leave({.operand = 1, .advance = true});
+    EXPECT_EQ(b.operands.bytes(1).data(), first + 4);
+    b.operands.leave({.operand = 1, .advance = true});
+    EXPECT_EQ(b.operands.bytes(1).data(), first);
+    EXPECT_EQ(b.operands.buffer(1), 3);
+}
+
+TEST(CoreOperands, AWalksOuterDimensionStepsWhenTheInnerOneBeginsAgain) {
+    const program::Rotation walk{
+        .name = "w", .buffers = {0}, .length = 1, .offset = 5, .dimensions = {{3, 2}, {2, 11}}};
+    std::vector<std::int64_t> places;
+    for (std::int64_t turn = 0; turn < 7; ++turn) {
+        places.push_back(program::place_of_turn(walk, turn));
+    }
+    EXPECT_EQ(places, (std::vector<std::int64_t>{5, 7, 9, 16, 18, 20, 5}));
+}
+
+TEST(CoreOperands, WordsComeFromTheirBufferARegisterOrAreKnown) {
+    Bench b;
+    const auto word = [](std::span<const std::byte> bytes) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, bytes.data(), sizeof value);
+        return value;
+    };
+    b.values(0)[0] = 31;
+    EXPECT_EQ(word(b.operands.words_to_put({.operand = 1}, 4)), 31U);
+    EXPECT_EQ(word(b.operands.words_to_put({.value = 0xFFFFFFFE}, 4)), 0xFFFFFFFEU);
+    EXPECT_EQ(word(b.operands.words_to_put({}, 4)), 0U);
+    const std::uint32_t got = 37;
+    b.operands.keep({.in_register = 2}, std::as_bytes(std::span(&got, 1)));
+    EXPECT_EQ(word(b.operands.words_to_put({.in_register = 2}, 4)), 37U);
+    EXPECT_EQ(word(b.operands.words_to_put({.in_register = 3}, 4)), 0U);
+}
+
+TEST(CoreOperands, WhatIsGotIsInItsBufferAndInItsRegister) {
+    Bench b;
+    const std::vector<std::uint32_t> got{41, 43};
+    b.operands.keep({.operand = 1, .in_register = 0}, std::as_bytes(std::span(got)));
+    EXPECT_EQ(b.values(0)[0], 41);
+    EXPECT_EQ(b.values(0)[1], 43);
+    EXPECT_EQ(std::memcmp(b.operands.words_to_put({.in_register = 0}, 8).data(), got.data(), 8), 0);
 }
 
 TEST(CoreOperands, KernelsWorkOnTheBuffersTheirRotationsStandAt) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <utility>
 
 namespace tilesim::arch::npu::core {
@@ -14,33 +13,26 @@ std::string StreamAccess::streamed() const {
 }
 
 void StreamAccess::begin(program::Direction direction, std::int64_t port, std::int64_t words,
-                         std::optional<std::int64_t> operand) {
+                         const program::WordPlace& place) {
     port_ = program::ChannelId{tile_, direction, port, program::PortKind::Core};
     words_ = words;
-    operand_ = operand;
+    place_ = place;
     begin_ = scheduler_.now();
     moved_until_ = begin_ * words_per_cycle_;
     account_.enter(CoreState::Stream);
 }
 
-std::span<std::byte> StreamAccess::operand_bytes() {
-    return operands_.bytes(*operand_).first(static_cast<std::size_t>(words_ * kWordBytes));
-}
-
 void StreamAccess::put(const program::PutStreamOp& op) {
-    begin(program::Direction::MM2S, op.port, op.words, op.operand);
-    std::span<const std::byte> bytes;
-    if (operands_.functional() && operand_) {
-        bytes = operand_bytes();
-    } else if (operands_.functional()) {
-        zeros_.resize(static_cast<std::size_t>(words_ * kWordBytes));
-        bytes = zeros_;
+    begin(program::Direction::MM2S, op.port, op.words, op.place);
+    std::span<const std::byte> sent;
+    if (operands_.functional()) {
+        sent = operands_.words_to_put(op.place, bytes());
     }
-    ports_.output(op.port).begin(op.words, bytes, begin_, *this, {op.packet, op.ends_packet});
+    ports_.output(op.port).begin(op.words, sent, begin_, *this, {op.packet, op.ends_packet});
 }
 
 void StreamAccess::get(const program::GetStreamOp& op) {
-    begin(program::Direction::S2MM, op.port, op.words, op.operand);
+    begin(program::Direction::S2MM, op.port, op.words, op.place);
     ports_.input(op.port).begin(op.words, begin_, *this);
 }
 
@@ -60,11 +52,9 @@ void StreamAccess::on_event(std::uint64_t, base::Femtoseconds) {
     if (operands_.functional() && port.direction == program::Direction::S2MM) {
         got_.clear();
         ports_.input(port.index).take_words(got_);
-        if (operand_) {
-            const std::span<std::byte> into = operand_bytes();
-            std::memcpy(into.data(), got_.data(), into.size());
-        }
+        operands_.keep(place_, std::as_bytes(std::span(got_)));
     }
+    operands_.leave(place_);
     core_.on_operation_done();
 }
 

@@ -46,8 +46,8 @@ class StreamAccess final : public base::EventHandler, public CoreStreamClient {
 
   private:
     void begin(program::Direction direction, std::int64_t port, std::int64_t words,
-               std::optional<std::int64_t> operand);
-    std::span<std::byte> operand_bytes();
+               const program::WordPlace& place);
+    std::size_t bytes() const { return static_cast<std::size_t>(words_ * kWordBytes); }
     // Of the operation under way: what its last word still takes when it has moved.
     base::Cycles latency() const {
         return port_->direction == program::Direction::S2MM ? behind_last_word_ : base::Cycles{0};
@@ -64,10 +64,9 @@ class StreamAccess final : public base::EventHandler, public CoreStreamClient {
 
     std::optional<program::ChannelId> port_;  // of the operation under way, and what it says:
     std::int64_t words_ = 0;
-    std::optional<std::int64_t> operand_;
+    program::WordPlace place_;
     base::Cycles begin_{0};
-    base::Cycles moved_until_{0};   // ticks of the streams' clock
-    std::vector<std::byte> zeros_;  // what is put without an operand
+    base::Cycles moved_until_{0};  // ticks of the streams' clock
     std::vector<std::uint32_t> got_;
 };
 

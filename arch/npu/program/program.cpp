@@ -48,6 +48,20 @@ bool has_second_operand(VectorOperation operation) {
     }
 }
 
+bool keeps_header(const Route& route, const ChannelId& destination) {
+    return route.keep_header && std::find(route.without_header.begin(), route.without_header.end(),
+                                          destination) == route.without_header.end();
+}
+
+std::int64_t place_of_turn(const Rotation& walk, std::int64_t turn) {
+    std::int64_t place = walk.offset;
+    for (const Dimension& d : walk.dimensions) {
+        place += turn % d.size * d.stride;
+        turn /= d.size;
+    }
+    return place;
+}
+
 std::int64_t row_bytes(const Kernel& kernel, std::int64_t elements) {
     const std::int64_t scales =
         kernel.scale_block > 0 ? base::ceil_div(elements, kernel.scale_block) * kScaleBits : 0;

@@ -95,6 +95,7 @@ struct LockAction {
 struct Dimension {
     std::int64_t size = 1;    // steps (the "wrap" register)
     std::int64_t stride = 1;  // words
+    bool operator==(const Dimension&) const = default;
 };
 
 struct Padding {
@@ -186,7 +187,11 @@ struct Route {
     std::optional<std::int64_t> packet_id;
     bool keep_header = false;
     std::vector<Hop> path;
+    // Of a route that keeps headers: destinations whose port drops them.
+    std::vector<ChannelId> without_header = {};
 };
+// Whether a packet's header reaches the receiver.
+bool keeps_header(const Route& route, const ChannelId& destination);
 
 // The 512-bit way from a core to the one east or south of it. A core has one in, one out.
 struct Cascade {
@@ -266,7 +271,15 @@ struct Rotation {
     std::string name;
     std::vector<std::int64_t> buffers;  // indexes Program::buffers
     std::int64_t parts = 1;  // each buffer is taken in so many equal parts, one after the other
+    // A walk, where `length` is not 0: through the only buffer, so many words at a time, from
+    // `offset` (words) on, and with every turn a step further: D0 first, again from its beginning
+    // when all have been made.
+    std::int64_t length = 0;
+    std::int64_t offset = 0;
+    std::vector<Dimension> dimensions = {};
 };
+// Words from its buffer's beginning that a walk has come to at a turn, counted from 0.
+std::int64_t place_of_turn(const Rotation& walk, std::int64_t turn);
 
 // Core script. `Loop` counts may come from a run-time parameter.
 struct CoreOp;
@@ -283,23 +296,29 @@ struct CallOp {
     std::vector<std::int64_t> operands;
     std::vector<std::int64_t> advance;  // rotations that move on after this call
 };
-// Words of 512 bits to the core's outgoing cascade, or from its incoming one. `operand` indexes
-// CoreProgram::rotations: the buffer they are read from or written to, from its beginning; without
-// one only their time counts.
+// Where the words of a cascade or stream operation come from or go to. With nothing of it zeros are
+// put, and what is got is dropped: only their time counts.
+struct WordPlace {
+    std::optional<std::int64_t> operand = {};      // indexes CoreProgram::rotations
+    bool advance = false;                          // it moves on behind the operation
+    std::optional<std::int64_t> in_register = {};  // a number: put what a get left there
+    std::optional<std::int64_t> value = {};        // of a word that is put, 32 bits
+    bool operator==(const WordPlace&) const = default;
+};
+// Words of 512 bits to the core's outgoing cascade, or from its incoming one.
 struct PutCascadeOp {
     std::int64_t words = 1;
-    std::optional<std::int64_t> operand;
+    WordPlace place = {};
 };
 struct GetCascadeOp {
     std::int64_t words = 1;
-    std::optional<std::int64_t> operand;
+    WordPlace place = {};
 };
-// Words of 32 bits to the core's own stream output `port`, or from its stream input. Operands as
-// above.
+// Words of 32 bits to the core's own stream output `port`, or from its stream input.
 struct PutStreamOp {
     std::int64_t port = 0;
     std::int64_t words = 1;
-    std::optional<std::int64_t> operand;
+    WordPlace place = {};
     // Of a port whose routes are packets': the id in the header, which is the first of the words
     // where no packet is under way.
     std::optional<std::int64_t> packet = {};
@@ -308,7 +327,7 @@ struct PutStreamOp {
 struct GetStreamOp {
     std::int64_t port = 0;
     std::int64_t words = 1;
-    std::optional<std::int64_t> operand;
+    WordPlace place = {};
 };
 struct LoopOp {
     std::int64_t count = 1;                 // when `parameter` is not set; -1 is for ever

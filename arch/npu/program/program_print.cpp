@@ -39,18 +39,20 @@ std::string action(const Program& program, const LockAction& lock) {
     return fmt::format("{{lock: {}, value: {}}}", name_at(program.locks, lock.lock), lock.value);
 }
 
+std::string dimensions(const std::vector<Dimension>& list) {
+    std::vector<std::string> pairs;
+    for (const Dimension& d : list) {
+        pairs.push_back(fmt::format("[{}, {}]", d.size, d.stride));
+    }
+    return pairs.empty() ? "" : fmt::format(", dimensions: [{}]", fmt::join(pairs, ", "));
+}
+
 std::string descriptor(const Program& program, const BufferDescriptor& bd, bool shim) {
     std::string text = fmt::format(
         "{{id: {}, buffer: {}, offset: {}, length: {}", bd.id,
         shim ? name_at(program.external_buffers, bd.buffer) : name_at(program.buffers, bd.buffer),
         bd.offset, bd.length);
-    std::vector<std::string> dimensions;
-    for (const Dimension& d : bd.dimensions) {
-        dimensions.push_back(fmt::format("[{}, {}]", d.size, d.stride));
-    }
-    if (!dimensions.empty()) {
-        text += fmt::format(", dimensions: [{}]", fmt::join(dimensions, ", "));
-    }
+    text += dimensions(bd.dimensions);
     if (bd.iteration) {
         text += fmt::format(", iteration: [{}, {}]", bd.iteration->size, bd.iteration->stride);
         text += bd.iteration->current == 0
@@ -164,6 +166,9 @@ class Printer {
             std::vector<std::string> to;
             for (const ChannelId& id : r.destinations) {
                 to.push_back(channel(id));
+                if (r.keep_header && !keeps_header(r, id)) {
+                    to.back().insert(to.back().size() - 1, ", keep_header: off");
+                }
             }
             std::vector<std::string> path;
             for (const Hop& hop : r.path) {
@@ -224,9 +229,10 @@ class Printer {
                     names.push_back(name_at(program_.buffers, b));
                 }
                 text_ += fmt::format(
-                    "      - {{name: {}, buffers: [{}]{}}}\n", rotation.name,
+                    "      - {{name: {}, buffers: [{}]{}{}}}\n", rotation.name,
                     fmt::join(names, ", "),
-                    rotation.parts > 1 ? fmt::format(", parts: {}", rotation.parts) : "");
+                    rotation.parts > 1 ? fmt::format(", parts: {}", rotation.parts) : "",
+                    walk(rotation));
             }
             if (core.enabled > 0) {
                 text_ += fmt::format("    enabled: {}\n", core.enabled);
@@ -244,9 +250,25 @@ class Printer {
         return fmt::format("[{}]", fmt::join(names, ", "));
     }
 
-    static std::string operand(const CoreProgram& core, const char* key,
-                               std::optional<std::int64_t> rotation) {
-        return rotation ? key + name_at(core.rotations, *rotation) : "";
+    static std::string walk(const Rotation& rotation) {
+        if (rotation.length == 0) {
+            return "";
+        }
+        return fmt::format(", length: {}{}{}", rotation.length,
+                           rotation.offset > 0 ? fmt::format(", offset: {}", rotation.offset) : "",
+                           dimensions(rotation.dimensions));
+    }
+
+    // `key`: "from" or "into".
+    static std::string place(const CoreProgram& core, const char* key, const WordPlace& words) {
+        std::string text;
+        text += words.operand
+                    ? fmt::format(", {}: {}", key, name_at(core.rotations, *words.operand))
+                    : "";
+        text += words.advance ? ", advance: on" : "";
+        text += words.in_register ? fmt::format(", in_register: {}", *words.in_register) : "";
+        text += words.value ? fmt::format(", value: {}", *words.value) : "";
+        return text;
     }
 
     void script(const CoreProgram& core, const std::vector<CoreOp>& ops,
@@ -263,20 +285,18 @@ class Printer {
                                 rotations(core, call->operands), rotations(core, call->advance));
             } else if (const auto* put = std::get_if<PutCascadeOp>(&entry.op)) {
                 text_ += fmt::format("{}- put: {{words: {}{}}}\n", indent, put->words,
-                                     operand(core, ", from: ", put->operand));
+                                     place(core, "from", put->place));
             } else if (const auto* get = std::get_if<GetCascadeOp>(&entry.op)) {
                 text_ += fmt::format("{}- get: {{words: {}{}}}\n", indent, get->words,
-                                     operand(core, ", into: ", get->operand));
+                                     place(core, "into", get->place));
             } else if (const auto* sent = std::get_if<PutStreamOp>(&entry.op)) {
-                text_ +=
-                    fmt::format("{}- put_stream: {{port: {}, words: {}{}{}{}}}\n", indent,
-                                sent->port, sent->words, operand(core, ", from: ", sent->operand),
-                                sent->packet ? fmt::format(", packet: {}", *sent->packet) : "",
-                                sent->ends_packet ? ", ends_packet: on" : "");
+                text_ += fmt::format("{}- put_stream: {{port: {}, words: {}{}{}{}}}\n", indent,
+                                     sent->port, sent->words, place(core, "from", sent->place),
+                                     sent->packet ? fmt::format(", packet: {}", *sent->packet) : "",
+                                     sent->ends_packet ? ", ends_packet: on" : "");
             } else if (const auto* read = std::get_if<GetStreamOp>(&entry.op)) {
-                text_ +=
-                    fmt::format("{}- get_stream: {{port: {}, words: {}{}}}\n", indent, read->port,
-                                read->words, operand(core, ", into: ", read->operand));
+                text_ += fmt::format("{}- get_stream: {{port: {}, words: {}{}}}\n", indent,
+                                     read->port, read->words, place(core, "into", read->place));
             } else if (const auto* loop = std::get_if<LoopOp>(&entry.op)) {
                 text_ +=
                     loop->parameter

@@ -109,7 +109,12 @@ class Reader {
         entry.required("name", route.name, "name");
         route.source = read_channel(entry.child("from", "MM2S channel or core output"), true);
         for (Node& each : entry.list("to", "S2MM channels or core inputs")) {
+            bool keep = true;
+            each.optional("keep_header", keep, "off: this one's port drops a header that is kept");
             route.destinations.push_back(read_channel(each, true));
+            if (!keep) {
+                route.without_header.push_back(route.destinations.back());
+            }
         }
         if (entry.has("packet_id")) {
             std::int64_t id = 0;

@@ -17,6 +17,7 @@
 
 #include "arch/base/check.hpp"
 #include "arch/base/config.hpp"
+#include "arch/npu/stream/arbiters.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
 
 namespace tilesim::arch::npu::stream {
@@ -336,6 +337,7 @@ bool can_share(const program::Route& a, const program::Route& b) {
 
 void route(program::Program& program, const NpuConfig& config) {
     Router(program, config).run();
+    share_arbiters(program);
 }
 
 std::int64_t hops(const program::Route& route, std::size_t destination) {

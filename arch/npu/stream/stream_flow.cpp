@@ -69,6 +69,14 @@ void StreamFlow::begin_packet(const PacketPart& part) {
     } else {
         push_free_ += Cycles{1};  // the header passes the switches and is dropped at the end
     }
+    for (BranchState& state : branches_) {
+        if (keep_header_ && state.branch.drops_header) {
+            state.headers.push_back(pushed_);
+            if (functional_) {
+                state.unread_headers.push_back(pushed_);
+            }
+        }
+    }
 }
 
 // The same for a header that the source has among its words.
@@ -121,9 +129,18 @@ void StreamFlow::append(base::Ring<Segment>& segments, std::int64_t words, Cycle
 // Hands arriving words to a receiver that accepts them.
 void StreamFlow::deliver(BranchState& state, std::size_t index) {
     StreamSink& sink = *state.branch.sink;
-    while (!state.arriving.empty() && sink.waiting()) {
+    while (!state.arriving.empty()) {
+        if (drop_header(state)) {
+            continue;
+        }
+        if (!sink.waiting()) {
+            return;
+        }
         Segment& segment = state.arriving.front();
-        const auto [words, start] = sink.consume(*this, index, segment.words, segment.start);
+        const std::int64_t in_front =
+            state.headers.empty() ? segment.words : state.headers.front() - state.taken;
+        const auto [words, start] =
+            sink.consume(*this, index, std::min(segment.words, in_front), segment.start);
         state.taken += words;
         append(state.taken_at, words, start);
         if (words == segment.words) {
@@ -134,11 +151,30 @@ void StreamFlow::deliver(BranchState& state, std::size_t index) {
     }
 }
 
-// Words the receivers leave room for: what they have asked for and what fits in between.
+// A header among the words that arrive goes no further than the receiver's port.
+bool StreamFlow::drop_header(BranchState& state) {
+    if (state.headers.empty() || state.headers.front() != state.taken) {
+        return false;
+    }
+    state.headers.pop_front();
+    Segment& segment = state.arriving.front();
+    append(state.taken_at, 1, segment.start);
+    ++state.taken;
+    if (segment.words == 1) {
+        state.arriving.pop_front();
+    } else {
+        segment = {segment.words - 1, segment.start + Cycles{1}};
+    }
+    return true;
+}
+
+// Words the receivers leave room for: what they have asked for, headers that their ports drop, and
+// what fits in between.
 std::int64_t StreamFlow::pushable() const {
     std::int64_t words = std::min(unsent_, available_);
     for (const BranchState& state : branches_) {
-        const std::int64_t asked = state.branch.sink->remaining_;
+        const std::int64_t asked =
+            state.branch.sink->remaining_ + static_cast<std::int64_t>(state.headers.size());
         words = std::min(words, state.taken + asked + state.branch.capacity - pushed_);
     }
     return words;
@@ -202,7 +238,7 @@ void StreamFlow::push_steady_pieces() {
     std::int64_t left = unsent_;
     std::int64_t piece = INT64_MAX;
     for (const BranchState& state : branches_) {
-        if (!state.keeps_up(pushed_, push_free_)) {
+        if (!state.keeps_up(pushed_, push_free_) || !state.headers.empty()) {
             return;
         }
         left = std::min(left, state.branch.sink->remaining_);
@@ -350,40 +386,6 @@ std::int64_t StreamFlow::descriptor_of_first(const StreamSink& sink) const {
         }
     }
     return descriptor;
-}
-
-// --- functional mode -----------------------------------------------------------------------------
-
-void StreamFlow::pump(std::int64_t words) {
-    std::int64_t read_by_all = words_.end();
-    for (const BranchState& state : branches_) {
-        read_by_all = std::min(read_by_all, state.read_position);
-    }
-    words_.drop_before(read_by_all);
-    if (header_unread_) {
-        std::uint32_t header = 0;
-        source_.read_words({&header, 1});
-        header_unread_ = false;
-    }
-    if (header_unpumped_) {
-        words_.append(1)[0] = *header_;
-        header_unpumped_ = false;
-    }
-    if (words > 0) {
-        source_.read_words(words_.append(words));
-        transfer_unpumped_ -= words;
-    }
-}
-
-std::span<const std::uint32_t> StreamFlow::take_words(std::size_t branch, std::int64_t words) {
-    BranchState& state = branches_[branch];
-    const std::int64_t begin = state.read_position;
-    const std::int64_t end = begin + words;
-    if (end > words_.end()) {
-        pump(std::min(transfer_unpumped_, end - words_.end()));
-    }
-    state.read_position = end;
-    return words_.words(begin, words);
 }
 
 }  // namespace tilesim::arch::npu::stream

@@ -9,8 +9,8 @@
 //
 // Models:  one word a cycle; latency per receiver; bounded words between source and receiver (in
 //          flight and in the FIFOs); broadcast, where the slowest receiver holds back all; packet
-//          header words, added or among the data; arbiters held until the end of a packet, which
-//          may be several transfers.
+//          header words, added or among the data, which some receivers' ports drop; arbiters held
+//          until the end of a packet, which may be several transfers.
 // Ignores: the split of a route's FIFO capacity over its switches (one capacity a branch), and the
 //          word-wise interleaving of stalls shorter than that capacity.
 // Source:  AMD AM020; capacities in docs/modelling.md.
@@ -122,6 +122,7 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
         base::Cycles latency{0};
         std::int64_t capacity = 0;          // words that still enter when the receiver has stopped
         std::int64_t arbiter_capacity = 0;  // of these, words that fit behind the last arbiter
+        bool drops_header = false;          // of a flow that keeps it
     };
     // `arbiters`: what a packet must hold until its last word has passed, in the order of its path.
     StreamFlow(std::string name, CycleScheduler& scheduler, StreamSourceClient& source,
@@ -155,8 +156,9 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     base::Cycles first_arrival(const StreamSink& sink) const;
     // The descriptor the header of that word's packet names.
     std::int64_t descriptor_of_first(const StreamSink& sink) const;
-    // A branch's next words; valid until the flow is asked again.
-    std::span<const std::uint32_t> take_words(std::size_t branch, std::int64_t words);
+    // Hands over a branch's next words.
+    void take_words(std::size_t branch, std::int64_t words,
+                    const std::function<void(std::span<const std::uint32_t>)>& use);
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_arbiter_granted(base::Cycles when) override;
@@ -178,11 +180,15 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
         base::Ring<Segment> taken_at{};   // when the last words were taken; ends at `taken`
         std::int64_t taken_at_begin = 0;  // stream position of its first word
         std::int64_t read_position = 0;   // functional mode
+        // Where headers that its port drops lie: of words not yet taken, and not yet read.
+        std::deque<std::int64_t> headers{};
+        std::deque<std::int64_t> unread_headers{};
     };
 
     static void append(base::Ring<Segment>& segments, std::int64_t words, base::Cycles start);
     void progress();
     void deliver(BranchState& branch, std::size_t index);
+    static bool drop_header(BranchState& branch);
     std::int64_t pushable() const;
     bool holds_back(const BranchState& state) const;
     bool push_piece();

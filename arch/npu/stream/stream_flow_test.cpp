@@ -305,6 +305,62 @@ TEST(StreamFlow, AHeaderAmongTheDataIsItsFirstWordAndDroppedUnlessItIsKept) {
     EXPECT_EQ(received(true, 40).front(), 0U);
 }
 
+// One receiver's port keeps headers, the other's drops them where they arrive.
+TEST(StreamFlow, AHeaderIsDroppedByTheReceiversWhosePortsDoSo) {
+    for (const bool in_data : {false, true}) {
+        Bench bench;
+        Source source;
+        source.next_word = 100;
+        Receiver keeps{bench.scheduler};
+        Receiver drops{bench.scheduler};
+        StreamFlow flow{
+            "flow",
+            bench.scheduler,
+            source,
+            {{&keeps.sink, kLatency, kCapacity, 0}, {&drops.sink, kLatency, kCapacity, 0, true}},
+            {},
+            77U,
+            true,
+            true};
+        const PacketPart part{.header_in_data = in_data};
+        const std::int64_t sent = in_data ? 14 : 13;
+        bench.at(0_cyc, [&] {
+            keeps.sink.begin(2 * 14, 0_cyc);
+            drops.sink.begin(2 * 13, 0_cyc);
+            flow.begin(sent, sent, 0_cyc, part);
+        });
+        bench.at(40_cyc, [&] { flow.begin(sent, sent, 40_cyc, part); });
+        bench.run();
+        EXPECT_EQ(keeps.received, (std::vector{40_cyc + 14_cyc + kLatency}));
+        EXPECT_EQ(drops.received, keeps.received);
+        ASSERT_EQ(keeps.words.size(), 28U);
+        ASSERT_EQ(drops.words.size(), 26U);
+        EXPECT_EQ(keeps.words[0], in_data ? 100U : 77U);
+        EXPECT_EQ(keeps.words[14], in_data ? 114U : 77U);
+        std::vector<std::uint32_t> without = keeps.words;
+        without.erase(without.begin() + 14);
+        without.erase(without.begin());
+        EXPECT_EQ(drops.words, without);
+    }
+}
+
+// A receiver that has stopped does not keep its port from dropping a header.
+TEST(StreamFlow, AHeaderIsDroppedBeforeItsReceiverTakesAnything) {
+    Bench bench;
+    Source source;
+    Receiver drops{bench.scheduler};
+    StreamFlow flow{"flow", bench.scheduler,
+                    source, {{&drops.sink, kLatency, kCapacity, 0, true}},
+                    {},     77U,
+                    true,   true};
+    bench.at(0_cyc, [&] { flow.begin(kCapacity, kCapacity, 0_cyc); });
+    bench.at(50_cyc, [&] { drops.sink.begin(kCapacity, 50_cyc); });
+    bench.run();
+    EXPECT_EQ(source.sent, (std::vector{Cycles{kCapacity + 1}}));  // header and words fit
+    EXPECT_EQ(drops.received, (std::vector{50_cyc + Cycles{kCapacity}}));
+    EXPECT_EQ(drops.words, (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
+}
+
 TEST(StreamFlow, AHeaderAloneIsATransfer) {
     Bench bench;
     Source source;

@@ -76,7 +76,7 @@ void StreamSink::add_part(StreamFlow& flow, std::size_t branch, std::int64_t wor
 
 void StreamSink::take_words(const std::function<void(std::span<const std::uint32_t>)>& use) {
     for (const Part& part : parts_) {
-        use(part.flow->take_words(part.branch, part.words));
+        part.flow->take_words(part.branch, part.words, use);
     }
     parts_.clear();
 }

@@ -163,7 +163,7 @@ TEST(Configuration, ReadsWritesWhereverTheFileHasThem) {
     EXPECT_THAT(error_of([] {
                     read_configuration(bytes_of(configuration({0x101FF, 0})), "x.bin");
                 }),
-                HasSubstr("command 0x1ff is not modelled"));
+                HasSubstr("command 0x1ff is not known"));
 }
 
 TEST(Configuration, CommandsThatWaitAndOtherUnitsAreNotTheArrays) {
@@ -184,6 +184,48 @@ TEST(Configuration, CommandsThatWaitAndOtherUnitsAreNotTheArrays) {
     }
     EXPECT_TRUE(is_binary_design(swapped));
     EXPECT_EQ(read_configuration(swapped, "x.cdo").writes.size(), 1U);
+}
+
+TEST(Configuration, CommandsThatWriteSeveralRegistersAreTheirWrites) {
+    const auto writes =
+        read_configuration(bytes_of(configuration({
+                               0x4010C,    0,       0x21F000, 3,        9,  // block set
+                               0x30121,    5,       0x21F030, 0x21F040,     // scatter
+                               0x2011B,    0,       0x6D616E,               // block begins
+                               0x30108,    0,       0x21F050, 1,            // write
+                               0x0011C,                                     // block ends
+                               0x4011A,    7,       0x20103,  0x21F060, 2,  // procedure
+                               0xFFFFFFFF, 0x30108, 0,        0x21F070, 1   // behind the end
+                           })),
+                           "x.bin")
+            .writes;
+    ASSERT_EQ(writes.size(), 4U);
+    EXPECT_EQ(std::get<Write>(writes[0]).address, 0x21F000U);
+    EXPECT_EQ(std::get<Write>(writes[0]).words, (std::vector<std::uint32_t>{9, 9, 9}));
+    EXPECT_EQ(std::get<Write>(writes[1]).address, 0x21F030U);
+    EXPECT_EQ(std::get<Write>(writes[2]).address, 0x21F040U);
+    EXPECT_EQ(std::get<Write>(writes[2]).words, (std::vector<std::uint32_t>{5}));
+    EXPECT_EQ(std::get<Write>(writes[3]).address, 0x21F050U);
+}
+
+TEST(Configuration, WhatItsFormAllowsAndIsNotReadIsRefusedByName) {
+    const auto error = [](const std::vector<std::uint32_t>& commands) {
+        return error_of([&] { read_configuration(bytes_of(configuration(commands)), "x.bin"); });
+    };
+    EXPECT_THAT(error({0x60109, 0, 0, 0, 0, 1, 0}), HasSubstr("DMA transfer (command 0x109)"));
+    EXPECT_THAT(error({0x1011D, 1}), HasSubstr("break out of a block (command 0x11d)"));
+    EXPECT_THAT(error({0x30122, 1, 2, 0x21F000}), HasSubstr("scatter write of two values"));
+    EXPECT_THAT(error({0x4010D, 0, 0x21F000, 4, 1}), HasSubstr("keyhole write (0x10d)"));
+    EXPECT_THAT(error({0x4010C, 0, 0x21F000, 0xFFFFFFFF, 1}), HasSubstr("block of 4294967295"));
+    // Of another unit's it is one of the writes that are counted.
+    EXPECT_EQ(read_configuration(bytes_of(configuration({0x4010D, 1, 0xF1200000, 4, 1})), "x.bin")
+                  .elsewhere,
+              1U);
+    std::vector<std::uint32_t> old = configuration({0x111});
+    old[2] = 0x114;
+    old[4] = ~(old[0] + old[1] + old[2] + old[3]);
+    EXPECT_THAT(error_of([&] { read_configuration(bytes_of(old), "x.bin"); }),
+                HasSubstr("version 1.20 keeps its commands in sections"));
 }
 
 TEST(Configuration, ADeviceImageAsTextIsTheSameBytes) {

@@ -27,17 +27,32 @@ enum Command : std::uint32_t {
     kBlockWrite = 0x105,
     kMaskWrite64 = 0x107,
     kWrite64 = 0x108,
-    kNoOperation = 0x111
+    kBlockSet = 0x10C,
+    kKeyholeWrite = 0x10D,
+    kScatterWrite = 0x121
 };
+constexpr std::uint32_t kMostSet = 1 << 20;  // words: more than a tile has
+constexpr std::uint32_t kEndMark = 0xFFFFFFFF;
 constexpr std::uint32_t kModuleShift = 8;
 constexpr std::uint32_t kGeneralModule = 1;
+constexpr std::uint32_t kFirstOfItsForm = 0x132;  // 1.50; before it commands stand in sections
 
-// Polls (0x101, 0x104, 0x106), delays, markers and the like of the general module.
-bool waits(std::uint32_t opcode) {
-    static constexpr std::array<std::uint32_t, 7> kWaits{0x101, 0x104, 0x106, 0x10D,
-                                                         0x110, 0x114, 0x119};
-    return std::find(kWaits.begin(), kWaits.end(), opcode) != kWaits.end();
+// Commands of the general module that write registers and are not read, or that decide which
+// others are executed.
+std::string_view refused(std::uint32_t opcode) {
+    static constexpr std::array<std::pair<std::uint32_t, std::string_view>, 5> kRefused{
+        {{0x109, "DMA transfer"},
+         {0x10A, "initialisation sequence"},
+         {0x11D, "break out of a block"},
+         {0x11F, "power sequence"},
+         {0x122, "scatter write of two values"}}};
+    const auto* place = std::find_if(kRefused.begin(), kRefused.end(),
+                                     [opcode](const auto& each) { return each.first == opcode; });
+    return place == kRefused.end() ? "" : place->second;
 }
+// Commands of that module up to here are known: polls, delays, no operation, marks, logging, the
+// ends of blocks, a procedure that is kept for later. They write nothing of the array.
+constexpr std::uint32_t kLastKnown = 0x123;
 
 // Above the columns of any array: the registers of other units of a device.
 constexpr std::uint64_t kArrayEnd = std::uint64_t{64} << 25;
@@ -113,6 +128,9 @@ class Reader {
         const std::uint32_t opcode = words_[at_] & 0xFFFF;
         std::size_t payload = words_[at_] >> 16 & 0xFF;
         ++at_;
+        if (words_[begin] == kEndMark) {
+            return false;
+        }
         if (payload == kLongPayload) {
             payload = words_[at_++];
         }
@@ -142,19 +160,43 @@ class Reader {
                 into_.push_back(std::move(write));
                 break;
             }
-            case kNoOperation:
+            case kBlockSet:
+                if (word(2) > kMostSet) {
+                    words_.fail(begin, fmt::format("a block of {} words is set", word(2)));
+                }
+                into_.push_back(Write{wide, std::vector<std::uint32_t>(word(2), word(3))});
+                break;
+            case kScatterWrite:
+                for (std::size_t i = 1; i < payload; ++i) {
+                    into_.push_back(Write{word(i), {word(0)}});
+                }
+                break;
+            case kKeyholeWrite:
+                if (wide < kArrayEnd) {
+                    words_.fail(begin, "a keyhole write (0x10d) into the array is not modelled");
+                }
+                into_.push_back(Write{wide, {}});
                 break;
             case kEnd:
                 return false;
             default:
-                // Commands that wait or delay write nothing, other modules' (power, clocks) are
-                // not the array's.
-                if (opcode >> kModuleShift == kGeneralModule && !waits(opcode)) {
-                    words_.fail(begin, fmt::format("command {:#x} is not modelled", opcode));
-                }
+                pass_over(begin, opcode);
         }
         at_ += payload;
         return true;
+    }
+
+    // Other modules' commands (power, clocks) are not the array's.
+    void pass_over(std::size_t begin, std::uint32_t opcode) const {
+        if (opcode >> kModuleShift != kGeneralModule) {
+            return;
+        }
+        if (const std::string_view name = refused(opcode); !name.empty()) {
+            words_.fail(begin, fmt::format("a {} (command {:#x}) is not modelled", name, opcode));
+        }
+        if (opcode > kLastKnown) {
+            words_.fail(begin, fmt::format("command {:#x} is not known", opcode));
+        }
     }
 
     const Words& words_;
@@ -178,6 +220,11 @@ Configuration read_configuration(const std::string& given, const std::string& fi
         const std::uint32_t sum = words[0] + words[1] + words[2] + words[3];
         if (words[0] != kHeaderRest || words[1] != kMagic || (length != 0 && words[4] != ~sum)) {
             words.fail(4, "the header's checksum is wrong");
+        }
+        if (words[2] < kFirstOfItsForm) {
+            words.fail(2, fmt::format("version {}.{} keeps its commands in sections; 1.50 and "
+                                      "later are read",
+                                      words[2] >> 8, words[2] & 0xFF));
         }
         const std::size_t rest = words.size() - kHeaderWords;
         const std::size_t count = length == 0 ? rest : std::min<std::size_t>(length, rest);

@@ -11,9 +11,11 @@
 #include "workloads/npu/mlir/core/core_elements.hpp"
 #include "workloads/npu/mlir/core/core_locks.hpp"
 #include "workloads/npu/mlir/core/core_streams.hpp"
+#include "workloads/npu/mlir/core/core_words.hpp"
 #include "workloads/npu/mlir/core/flow_walker.hpp"
 #include "workloads/npu/mlir/core/kernel_costs.hpp"
 #include "workloads/npu/mlir/core/kernel_locks.hpp"
+#include "workloads/npu/mlir/core/word_operations.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/constant_folding.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
@@ -27,10 +29,6 @@ namespace {
 constexpr int kMostFailedCores = 4;  // the others would say the same, after as long a walk
 constexpr std::size_t kMostSteps = 2'000'000;  // operations followed, unrolled runs included
 constexpr int kMostInlining = 32;              // functions in functions
-constexpr const char* kZeros =
-    "what cores put on their own streams is not computed: zeros in its place, only their time "
-    "counts";
-
 program::TileCoordinate tile_of(const Lowering& lowering, const Operation& core) {
     Cursor cursor(core);
     Cursor inside(cursor.group("("));
@@ -39,19 +37,26 @@ program::TileCoordinate tile_of(const Lowering& lowering, const Operation& core)
 
 class CoreReader {
   public:
-    CoreReader(Lowering& lowering, const Operation& operation)
-        : lowering_(lowering), operation_(operation), core_{tile_of(lowering, operation), {}, {}} {}
+    // `follow_words`: of its streams and cascades.
+    CoreReader(Lowering& lowering, const Operation& operation, bool follow_words)
+        : lowering_(lowering),
+          operation_(operation),
+          core_{tile_of(lowering, operation), {}, {}},
+          words_(lowering, held_, open_, core_, follow_words),
+          elements_(lowering, writer_, held_, core_.tile, follow_words) {}
 
     program::CoreProgram run() {
         Scope scope(&lowering_.names);
         const ControlFlow flow(region_of(operation_));
         walk_body(flow, scope, core_.script);
+        words_.settle();
         return std::move(core_);
     }
 
   private:
     void walk_body(const ControlFlow& flow, Scope& scope, Script& ops) {
-        FlowWalker(lowering_, writer_, held_, flow, scope,
+        words_.enter(scope);
+        FlowWalker(lowering_, writer_, held_, open_, flow, scope,
                    [this](const Operation& operation, Scope& names, Script& script) {
                        step(operation, names, script);
                    })
@@ -65,6 +70,7 @@ class CoreReader {
                 fmt::format("following this core takes more than {} operations", kMostSteps));
         }
         const std::string& name = operation.name;
+        words_.pass(operation, scope, ops);
         if (name == "aie.use_lock") {
             use_lock(operation, scope, ops);
         } else if (name == "func.call" || name == "call" || name == "func.call_indirect") {
@@ -72,29 +78,31 @@ class CoreReader {
         } else if (name == "func.constant") {
             name_function(operation);
         } else if (name == "aie.put_cascade") {
-            writer_.flush(ops);
-            ops.push_back({program::PutCascadeOp{1, std::nullopt}});
+            const std::int64_t words = lowering_.config.cascade.width.count() / kWordBytes;
+            add_event(program::PutCascadeOp{1, words_.put(operation, words, scope)}, ops);
         } else if (name == "aie.get_cascade") {
+            const std::int64_t words = lowering_.config.cascade.width.count() / kWordBytes;
             name_results(operation, scope);
-            writer_.flush(ops);
-            ops.push_back({program::GetCascadeOp{1, std::nullopt}});
+            add_event(program::GetCascadeOp{1, words_.get(operation, words)}, ops);
         } else if (name == "aie.put_stream") {
             writer_.clock().wait_for_operands(operation);
-            writer_.flush(ops);
             const StreamUse use = read_stream_use(operation, scope, lowering_.config.core);
-            ops.push_back(
-                {program::PutStreamOp{use.port, use.words, std::nullopt, use.packet, false}});
-            lowering_.note(kZeros);
+            add_event(
+                program::PutStreamOp{use.port, use.words, words_.put(operation, use.words, scope),
+                                     use.packet, false},
+                ops);
         } else if (name == "aie.get_stream") {
             const StreamUse use = read_stream_use(operation, scope, lowering_.config.core);
             name_results(operation, scope);
-            writer_.flush(ops);
-            ops.push_back({program::GetStreamOp{use.port, use.words, std::nullopt}});
+            add_event(program::GetStreamOp{use.port, use.words, words_.get(operation, use.words)},
+                      ops);
         } else if (name == "aie.buffer" || name == "aie.lock") {
             // As if it stood at the device's level.
         } else if (name == "aie.objectfifo.acquire") {
+            words_.event();
             elements_.acquire(operation, scope, ops);
         } else if (name == "aie.objectfifo.release") {
+            words_.event();
             elements_.release(operation, ops);
         } else if (name == "aie.objectfifo.subview.access") {
             name_results(operation, scope);  // which buffer: known as the core runs
@@ -110,12 +118,18 @@ class CoreReader {
         if (use.nothing) {
             return;
         }
-        writer_.flush(ops);
         if (use.acquire) {
-            ops.push_back({program::AcquireOp{use.action}});
+            add_event(program::AcquireOp{use.action}, ops);
         } else {
-            ops.push_back({program::ReleaseOp{use.action}});
+            add_event(program::ReleaseOp{use.action}, ops);
         }
+    }
+
+    template <class Op>
+    void add_event(const Op& op, Script& ops) {
+        writer_.flush(ops);
+        ops.push_back({op});
+        words_.event();
     }
 
     // Arithmetic, loads and stores: their time. Unknown operations of these dialects count as one
@@ -131,13 +145,15 @@ class CoreReader {
         static const std::set<std::string> kDialects{"arith", "memref", "math",    "vector",
                                                      "index", "affine", "builtin", "llvm",
                                                      "ub",    "aievec", "xllvm"};
-        // An event is one instruction; a scratchpad parameter is loaded from the core's memory.
+        // An event is one instruction, and so is a word for the simulator; a scratchpad parameter
+        // is loaded from the core's memory.
         const bool parameter = operation.name == "aiex.read_scratchpad_parameter";
         if (parameter) {
             lowering_.note(
                 "cores read scratchpad parameters without waiting for the host to hand them over");
         }
-        if (!kDialects.contains(dialect) && operation.name != "aie.event" && !parameter) {
+        if (!kDialects.contains(dialect) && !parameter &&
+            !is_one_of(operation.name, {"aie.event", "aie.debug"})) {
             throw ReadError(operation.where,
                             fmt::format("{} is not modelled in a core", operation.name));
         }
@@ -224,6 +240,8 @@ class CoreReader {
             inline_function(operation, *function->second, cursor, scope, ops);
             return;
         }
+        words_.call(operation, symbol, scope);
+        words_.event();
         writer_.flush(ops);
         const auto& cascades = lowering_.options.costs.cascade;
         const auto words = cascades.find(symbol);
@@ -232,12 +250,12 @@ class CoreReader {
         const auto accesses = streams.find(symbol);
         const StreamWords stream = accesses == streams.end() ? StreamWords{} : accesses->second;
         if (cascade.get > 0) {
-            ops.push_back({program::GetCascadeOp{cascade.get, std::nullopt}});
+            ops.push_back({program::GetCascadeOp{cascade.get}});
         }
         if (stream.get > 0) {
-            ops.push_back({program::GetStreamOp{stream.get_port, stream.get, std::nullopt}});
+            ops.push_back({program::GetStreamOp{stream.get_port, stream.get}});
         }
-        const std::vector<std::int64_t> locks = locks_given(cursor, scope);
+        const std::vector<std::int64_t> locks = locks_.given(cursor, scope);
         for (const std::int64_t lock : locks) {
             ops.push_back({program::AcquireOp{{lock, kGivenLock}}});
         }
@@ -248,30 +266,15 @@ class CoreReader {
             ops.push_back({program::ReleaseOp{{lock, kGivenLock}}});
         }
         if (stream.put > 0) {
-            ops.push_back({program::PutStreamOp{stream.put_port, stream.put, std::nullopt,
-                                                stream.packet, true}});
-            lowering_.note(kZeros);
+            ops.push_back(
+                {program::PutStreamOp{stream.put_port, stream.put, {}, stream.packet, true}});
         }
         if (cascade.put > 0) {
-            ops.push_back({program::PutCascadeOp{cascade.put, std::nullopt}});
+            ops.push_back({program::PutCascadeOp{cascade.put}});
         }
-    }
-
-    // Locks among the arguments of a kernel; binary ones say themselves what is asked of them.
-    std::vector<std::int64_t> locks_given(Cursor& cursor, const Scope& scope) const {
-        std::vector<std::int64_t> locks;
-        if (lowering_.config.lock_kind == LockKind::Binary) {
-            return locks;
+        if (stream.put > 0 || cascade.put > 0) {
+            words_.put_by(symbol);
         }
-        Cursor given(cursor.group("("));
-        while (!given.done()) {
-            const Item& item = given.take();
-            const Value* value = item.is(TokenKind::Value) ? scope.find(item.token.text) : nullptr;
-            if (value != nullptr && value->kind == Value::Kind::Lock) {
-                locks.push_back(value->index);
-            }
-        }
-        return locks;
     }
 
     void inline_function(const Operation& operation, const Operation& function, Cursor& arguments,
@@ -306,26 +309,6 @@ class CoreReader {
         name_returned(operation, function, inner, scope);
     }
 
-    // What a function returns on every way and the reader knows.
-    static void name_returned(const Operation& call, const Operation& function, const Scope& inner,
-                              Scope& scope) {
-        const Operation* last = nullptr;
-        int ways = 0;
-        walk(region_of(function), [&](const Operation& each) {
-            if (each.name == "return" || each.name == "func.return") {
-                last = &each;
-                ++ways;
-            }
-        });
-        if (ways != 1 || call.results.size() != 1 || last->items.empty() ||
-            !last->items.front().is(TokenKind::Value)) {
-            return;
-        }
-        if (const Value* value = inner.find(last->items.front().token.text)) {
-            scope.define(call.results.front(), *value);
-        }
-    }
-
     const ControlFlow& flow_of(const Operation& function) {
         std::unique_ptr<ControlFlow>& flow = functions_[&function];
         if (!flow) {
@@ -339,13 +322,33 @@ class CoreReader {
     program::CoreProgram core_;
     ScriptWriter writer_{lowering_};
     HeldElements held_;
-    CoreElements elements_{lowering_, writer_, held_, core_.tile};
+    OpenLoops open_;
+    CoreWords words_;
+    CoreElements elements_;
     CoreLocks locks_{lowering_, core_.tile};
     std::map<const Operation*, std::unique_ptr<ControlFlow>> functions_;
     std::map<std::string, std::string> pointers_;  // values that are functions
     std::size_t steps_ = 0;
     int inlining_ = 0;
 };
+
+// Where following words makes a script that cannot be written (the runs of a loop to a run-time
+// parameter must be alike), only their time counts.
+program::CoreProgram read_core(Lowering& lowering, const Operation& operation) {
+    if (!moves_words(lowering, operation)) {
+        return CoreReader(lowering, operation, false).run();
+    }
+    try {
+        return CoreReader(lowering, operation, true).run();
+    } catch (const ReadError& error) {
+        program::CoreProgram core = CoreReader(lowering, operation, false).run();
+        lowering.note(
+            fmt::format("core {},{}: zeros travel in place of what it puts on streams "
+                        "and cascades: line {}: {}",
+                        core.tile.column, core.tile.row, error.where().line, error.what()));
+        return core;
+    }
+}
 
 }  // namespace
 
@@ -365,7 +368,7 @@ void lower_cores(Lowering& lowering) {
                 return;
             }
             program::CoreProgram core =
-                CoreReader(lowering, elsewhere != nullptr ? *elsewhere : operation).run();
+                read_core(lowering, elsewhere != nullptr ? *elsewhere : operation);
             if (!core.script.empty()) {
                 lowering.program.cores.push_back(std::move(core));
             }

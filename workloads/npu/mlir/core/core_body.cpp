@@ -44,4 +44,23 @@ const Operation* body_elsewhere(const Lowering& lowering, const Operation& core)
     return found;
 }
 
+void name_returned(const Operation& call, const Operation& function, const Scope& inner,
+                   Scope& scope) {
+    const Operation* last = nullptr;
+    int ways = 0;
+    walk(region_of(function), [&](const Operation& each) {
+        if (each.name == "return" || each.name == "func.return") {
+            last = &each;
+            ++ways;
+        }
+    });
+    if (ways != 1 || call.results.size() != 1 || last->items.empty() ||
+        !last->items.front().is(TokenKind::Value)) {
+        return;
+    }
+    if (const Value* value = inner.find(last->items.front().token.text)) {
+        scope.define(call.results.front(), *value);
+    }
+}
+
 }  // namespace tilesim::workloads::npu::mlir::core

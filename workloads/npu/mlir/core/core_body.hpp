@@ -1,4 +1,5 @@
-// Where a core's body is: in its own file, or, where cores are in ELF files, in the one beside it.
+// Where a core's body is: in its own file, or, where cores are in ELF files, in the one beside it;
+// and what its functions return.
 #pragma once
 
 #include "workloads/npu/mlir/lowering.hpp"
@@ -7,5 +8,9 @@ namespace tilesim::workloads::npu::mlir::core {
 
 // The same core in the file with the bodies; nullptr where there is none.
 const Operation* body_elsewhere(const Lowering& lowering, const Operation& core);
+
+// Names what a function returns on every way and the reader knows, as the result of its call.
+void name_returned(const Operation& call, const Operation& function, const Scope& inner,
+                   Scope& scope);
 
 }  // namespace tilesim::workloads::npu::mlir::core

@@ -89,15 +89,18 @@ void CoreElements::give_elements(const Operation& operation, const FifoUse& use,
                                  Script& ops) {
     const FifoEnd& end = end_of(operation, use);
     const FifoPool& pool = lowering_.fifo_pools[*end.pool];
+    const std::int64_t first = next;
+    if (counts_on_ || (lowering_.config.lock_kind == LockKind::Binary && !pool.locks.empty())) {
+        next = (next + use.count) % static_cast<std::int64_t>(pool.buffers.size());
+    }
     if (pool.locks.empty() || use.count == 0) {
         return;
     }
     if (lowering_.config.lock_kind == LockKind::Binary) {
         for (std::int64_t i = 0; i < use.count; ++i) {
-            add_lock_operation(program::ReleaseOp{{lock_at(pool, next + i), use.produces ? 1 : 0}},
+            add_lock_operation(program::ReleaseOp{{lock_at(pool, first + i), use.produces ? 1 : 0}},
                                ops);
         }
-        next = (next + use.count) % static_cast<std::int64_t>(pool.buffers.size());
         return;
     }
     for (const LockPair& locks : locks_of(end)) {

@@ -16,9 +16,10 @@ namespace tilesim::workloads::npu::mlir::core {
 
 class CoreElements {
   public:
+    // `counts_on`: which element is next matters also where all share a pair of locks.
     CoreElements(const Lowering& lowering, ScriptWriter& writer, HeldElements& held,
-                 program::TileCoordinate tile)
-        : lowering_(lowering), writer_(writer), held_(held), tile_(tile) {}
+                 program::TileCoordinate tile, bool counts_on)
+        : lowering_(lowering), writer_(writer), held_(held), tile_(tile), counts_on_(counts_on) {}
 
     // Elements of an object FIFO that the core takes: those it does not hold yet.
     void acquire(const Operation& operation, Scope& scope, Script& ops);
@@ -46,6 +47,7 @@ class CoreElements {
     ScriptWriter& writer_;
     HeldElements& held_;
     program::TileCoordinate tile_;
+    bool counts_on_;
 };
 
 }  // namespace tilesim::workloads::npu::mlir::core

@@ -73,4 +73,20 @@ std::int64_t CoreLocks::lock_seen_as(std::int64_t number, Location where) {
     return static_cast<std::int64_t>(locks.size()) - 1;
 }
 
+std::vector<std::int64_t> CoreLocks::given(Cursor& call, const Scope& scope) const {
+    std::vector<std::int64_t> locks;
+    if (lowering_.config.lock_kind == LockKind::Binary) {
+        return locks;
+    }
+    Cursor given(call.group("("));
+    while (!given.done()) {
+        const Item& item = given.take();
+        const Value* value = item.is(TokenKind::Value) ? scope.find(item.token.text) : nullptr;
+        if (value != nullptr && value->kind == Value::Kind::Lock) {
+            locks.push_back(value->index);
+        }
+    }
+    return locks;
+}
+
 }  // namespace tilesim::workloads::npu::mlir::core

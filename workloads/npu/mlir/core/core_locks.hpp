@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "workloads/npu/mlir/lowering.hpp"
 
@@ -19,6 +20,8 @@ class CoreLocks {
 
     // aie.use_lock in a core's body
     LockUse read(const Operation& operation, const Scope& scope);
+    // Locks among the arguments of a kernel; binary ones say themselves what is asked of them.
+    std::vector<std::int64_t> given(Cursor& call, const Scope& scope) const;
 
   private:
     // A count behind the lock and the kind must be known.

@@ -212,6 +212,19 @@ TEST(Design, AKernelThatIsGivenLocksTakesAndGivesWhatChannelsGiveAndTake) {
     EXPECT_TRUE(std::holds_alternative<program::CallOp>(both.program.cores[0].script[1].op));
 }
 
+TEST(Design, EventsAndDebuggingAreAnInstructionEach) {
+    const auto cycles = [](const std::string& body) {
+        const Design design = read(
+            "%t = aie.tile(0, 2) %l = aie.lock(%t, 0)\n"
+            "aie.core(%t) { aie.use_lock(%l, AcquireGreaterEqual, 1)\n" +
+            body + " aie.use_lock(%l, Release, 1) aie.end }");
+        const auto& call = std::get<program::CallOp>(design.program.cores.at(0).script.at(1).op);
+        return design.program.kernels.at(static_cast<std::size_t>(call.kernel)).cycles;
+    };
+    EXPECT_EQ(cycles("aie.event(0)"), 1);
+    EXPECT_EQ(cycles("aie.event(0) aie.debug(%x : i32)"), 2);
+}
+
 TEST(Design, ACallThroughAConstantIsACallOfItsFunction) {
     const auto cycles = [](const std::string& call) {
         return read(

@@ -40,15 +40,30 @@ class BehindBuffer : public DependsOnData {
 // Elements a core holds of object FIFOs, by fifo and port: the next element's number, how many.
 using HeldElements = std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>;
 
+// A loop whose runs are walked as one: what its counters begin with and are raised by.
+struct OpenLoop {
+    struct Counter {
+        std::string name;
+        std::int64_t start = 0;
+        std::int64_t step = 0;
+    };
+    const Scope* scope = nullptr;  // of the names
+    std::vector<Counter> counters;
+    const std::optional<Runs>* runs = nullptr;  // once its test is passed
+};
+using OpenLoops = std::vector<OpenLoop>;
+
 class FlowWalker {
   public:
     // What one operation without control flow adds to a script.
     using Step = std::function<void(const Operation&, Scope&, Script&)>;
-    FlowWalker(Lowering& lowering, ScriptWriter& writer, HeldElements& held,
+    // `open`: the loops around what a step is given, the innermost last.
+    FlowWalker(Lowering& lowering, ScriptWriter& writer, HeldElements& held, OpenLoops& open,
                const ControlFlow& flow, Scope& scope, Step step)
         : lowering_(lowering),
           writer_(writer),
           held_(held),
+          open_(open),
           flow_(flow),
           scope_(scope),
           values_(flow, scope),
@@ -81,6 +96,8 @@ class FlowWalker {
     Edge test(const CountedTest& test, const FlatBlock& block, Frame& frame);
     Edge branch_by_data(std::size_t number, Frame& frame);
     Edge run_loop(std::size_t number, Script& ops);
+    // Walks one run of a loop for all of them.
+    Edge run_once(std::size_t number, const Values& entry, Frame& frame, Script& ops);
     Edge repeated(std::size_t number, const Values& entry, std::optional<Runs>& runs, Script& ops);
     Edge unrolled(std::size_t number, const Values& entry, Script& ops);
     Edge leave(std::size_t number, const Values& entry, const std::vector<State>& states,
@@ -93,6 +110,7 @@ class FlowWalker {
     Lowering& lowering_;
     ScriptWriter& writer_;
     HeldElements& held_;
+    OpenLoops& open_;
     const ControlFlow& flow_;
     Scope& scope_;
     BlockValues values_;

@@ -40,13 +40,13 @@ bool same_op(const program::CoreOp& a, const program::CoreOp& b) {
             } else if constexpr (std::is_same_v<Left, program::PutStreamOp>) {
                 // Where nothing ends a packet, only the first of all words may be a header.
                 return left.port == right.port && left.words == right.words &&
-                       left.operand == right.operand && left.ends_packet == right.ends_packet &&
+                       left.place == right.place && left.ends_packet == right.ends_packet &&
                        (!left.ends_packet || left.packet == right.packet);
             } else if constexpr (std::is_same_v<Left, program::GetStreamOp>) {
                 return left.port == right.port && left.words == right.words &&
-                       left.operand == right.operand;
+                       left.place == right.place;
             } else {
-                return left.words == right.words && left.operand == right.operand;
+                return left.words == right.words && left.place == right.place;
             }
         },
         a.op, b.op);

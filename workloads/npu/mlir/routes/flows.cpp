@@ -48,7 +48,7 @@ class FlowReader {
             });
         }
         for (Flow& flow : flows_.flows) {
-            lowering_.attempt([&flow] { keep_headers_of_cores(flow); });
+            keep_headers_of_cores(flow);
         }
         return std::move(flows_);
     }
@@ -56,19 +56,18 @@ class FlowReader {
   private:
     // A core's port keeps the headers of its packets, a DMA channel's drops them.
     static void keep_headers_of_cores(Flow& flow) {
-        const auto cores = std::count_if(
-            flow.destinations.begin(), flow.destinations.end(),
-            [](const program::ChannelId& to) { return to.port == program::PortKind::Core; });
-        if (!flow.packet_id || flow.keep_header || cores == 0) {
+        if (!flow.packet_id || flow.keep_header) {
             return;
         }
-        if (cores != static_cast<std::ptrdiff_t>(flow.destinations.size())) {
-            throw ReadError(
-                flow.where,
-                "a packet flow to a core's own stream, which keeps the header, and to a "
-                "DMA channel, which drops it, is not modelled");
+        for (const program::ChannelId& to : flow.destinations) {
+            if (to.port != program::PortKind::Core) {
+                flow.without_header.push_back(to);
+            }
         }
-        flow.keep_header = true;
+        flow.keep_header = flow.without_header.size() < flow.destinations.size();
+        if (!flow.keep_header) {
+            flow.without_header.clear();
+        }
     }
 
     // %tile, DMA : 0

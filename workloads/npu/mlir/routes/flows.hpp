@@ -47,6 +47,8 @@ struct Flow {
     std::optional<std::int64_t> packet_id;
     bool keep_header = false;
     Location where;
+    // Of a flow that keeps headers: receivers whose port drops them.
+    std::vector<program::ChannelId> without_header = {};
 };
 
 struct Flows {

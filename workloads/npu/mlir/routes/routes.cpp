@@ -205,8 +205,15 @@ class Switches {
             const auto masters = box.masters.find(rule.select);
             if (masters != box.masters.end()) {
                 for (const Master& master : masters->second) {
-                    route.keep_header |= keeps_header(step.tile, master);
+                    const std::size_t before = route.destinations.size();
                     leave(route, step, master.port, rule.select.arbiter, open);
+                    for (std::size_t i = before; i < route.destinations.size(); ++i) {
+                        const bool keeps = keeps_header(step.tile, master);
+                        route.keep_header |= keeps;
+                        if (!keeps) {
+                            route.without_header.push_back(route.destinations[i]);
+                        }
+                    }
                 }
             }
             return;  // the first match wins
@@ -281,6 +288,7 @@ program::Route unrouted(const program::Program& program, const Flow& flow) {
     route.destinations = flow.destinations;
     route.packet_id = flow.packet_id;
     route.keep_header = flow.keep_header;
+    route.without_header = flow.without_header;
     return route;
 }
 
