@@ -34,7 +34,6 @@ PrivateCaches::Outcome PrivateCaches::prefetch(Line line, bool into_l1, std::int
         return l1_.contains(line) ? Outcome::Hit : take_buffer(line, now, true, false);
     }
     if (buffers_.full()) {
-        ++counters_.no_buffer;
         return Outcome::NoBuffer;
     }
     if (!l2_.touch(line) && !request(UncoreRequest::Kind::Read, line, now)) {
@@ -56,7 +55,6 @@ void PrivateCaches::train(std::size_t instruction, Line line, std::int64_t now) 
 
 PrivateCaches::Outcome PrivateCaches::stream(Line line, std::int64_t now) {
     if (buffers_.full() || streams_under_way_ == config_.streaming_stores) {
-        ++counters_.no_buffer;
         return Outcome::NoBuffer;
     }
     buffers_.take_wait(now + stream_cycles_).own = true;

@@ -45,7 +45,6 @@ struct CacheCounters {
     std::int64_t fills = 0;
     std::int64_t write_backs = 0;  // lines from the L1 to the L2
     std::int64_t streams = 0;      // lines stored past the caches
-    std::int64_t no_buffer = 0;    // attempts that found all fill buffers taken
     std::int64_t most_misses = 0;  // of the L2, under way at a time
 };
 
@@ -116,7 +115,6 @@ class PrivateCaches {
         }
         FillBuffer* const buffer = buffers_.find(line);
         if (buffer == nullptr && buffers_.full()) {
-            ++counters_.no_buffer;
             l2_.expect(line);
             return Outcome::NoBuffer;
         }
@@ -214,7 +212,6 @@ class PrivateCaches {
         FillBuffer* buffer = buffers_.find(line);
         if (buffer == nullptr) {
             if (buffers_.full()) {
-                ++counters_.no_buffer;
                 return Outcome::NoBuffer;
             }
             buffer = &take_free_buffer(line, now, own);

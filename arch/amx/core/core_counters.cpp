@@ -22,10 +22,9 @@ Counts grown(Counts counts, const Counts& then, const Counts& now, std::int64_t 
                     &Cores::tile_loads, &Cores::tile_stores},
                    times);
     using Caches = caches::CacheCounters;
-    grow<Caches, 9>(counts.caches, then.caches, now.caches,
+    grow<Caches, 8>(counts.caches, then.caches, now.caches,
                     {&Caches::l1_hits, &Caches::l1_misses, &Caches::l2_hits, &Caches::l2_misses,
-                     &Caches::ownerships, &Caches::fills, &Caches::write_backs, &Caches::streams,
-                     &Caches::no_buffer},
+                     &Caches::ownerships, &Caches::fills, &Caches::write_backs, &Caches::streams},
                     times);
     for (std::size_t state = 0; state < counts.spent.size(); ++state) {
         counts.spent[state] += times * (now.spent[state] - then.spent[state]);
