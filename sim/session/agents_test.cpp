@@ -29,6 +29,16 @@ std::string error_of(const std::string& text) {
 
 const std::string kReads = "{pattern: random, requests: 4000, outstanding: 32}";
 
+TEST(Agents, TheHostsTimeMayBeOverWhileOnesMappingIsChosen) {
+    const auto result = session::run(parse_scenario(
+        "memory: lpddr5x_7500\nagents:\n  npu: {device: xdna2, workload: {gemm: {M: 512, K: 512, "
+        "N: 512, a: int8, b: int8, c: int32}}}\n  cpu: {stream: " +
+            kReads + "}\nrun: {max_wall_time: 1 ms}\n",
+        "agents.yaml", {}));
+    EXPECT_EQ(result.status, workloads::Status::TimeLimit);
+    EXPECT_THAT(result.notes, testing::Contains(HasSubstr("before the mapping was chosen")));
+}
+
 TEST(Agents, OneAloneIsNotSlowed) {
     const auto agents = run("memory: ddr5_5600\nagents:\n  a: {stream: " + kReads + "}\n");
     EXPECT_EQ(agents["a"]["alone_ns"], agents["a"]["together_ns"]);

@@ -189,7 +189,6 @@ struct Prepared {
              workloads::Runner& runner, workloads::RunResult& result)
         : a_case(given), dataflow(&dataflow_of(given)) {
         a_case.run.until = until;
-        result.mapping = Json::object();
         result.device = a_case.device.name;
         result.workload = a_case.problem.kind().describe(a_case.problem);
         if (!dataflow->complete(a_case.mapping)) {
@@ -202,9 +201,9 @@ struct Prepared {
                 dataflow = &dataflow_of(a_case);
             }
         }
-        if (!a_case.mapping.empty()) {
-            result.mapping = a_case.mapping.dataflow().describe(a_case.mapping);
-        }
+        result.mapping = a_case.mapping.empty()
+                             ? Json::object()
+                             : a_case.mapping.dataflow().describe(a_case.mapping);
     }
 
   private:
@@ -223,6 +222,17 @@ struct Prepared {
         return choice;
     }
 };
+
+RunResult over_before_it_began(const Case& a_case, const workloads::HostTimeOver& over) {
+    RunResult result;
+    result.device = a_case.device.name;
+    result.workload =
+        a_case.problem.empty() ? Json::object() : a_case.problem.kind().describe(a_case.problem);
+    result.mapping = Json::object();
+    result.status = Status::TimeLimit;
+    result.notes.push_back(over.what());
+    return result;
+}
 
 }  // namespace
 
@@ -299,25 +309,24 @@ workloads::RunResult Session::run(const Case& part) {
 }
 
 workloads::RunResult Session::run_whole(const Case& a_case) {
-    return run_whole(a_case, *this);
+    try {
+        return run_whole(a_case, *this);
+    } catch (const workloads::HostTimeOver& over) {
+        return over_before_it_began(a_case, over);
+    }
 }
 
 workloads::RunResult Session::run_whole(const Case& a_case, workloads::Runner& runner) {
     workloads::RunResult result;
     Session alone(nullptr, began_);
     alone.modules_ = false;
-    const auto until = began_ + std::chrono::milliseconds{limits_of(a_case.run).wall};
-    try {
-        const Prepared prepared(a_case, until, alone, result);
-        const std::unique_ptr<Job> job = prepared.dataflow->lower(prepared.a_case, result);
-        for (const std::string& finding : result.findings) {
-            complain("before the run: " + finding);
-        }
-        job->run(runner, result);
-    } catch (const workloads::HostTimeOver& over) {
-        result.status = Status::TimeLimit;
-        result.notes.push_back(over.what());
+    const auto until = began_ + limits_of(a_case.run).wall;
+    const Prepared prepared(a_case, until, alone, result);
+    const std::unique_ptr<Job> job = prepared.dataflow->lower(prepared.a_case, result);
+    for (const std::string& finding : result.findings) {
+        complain("before the run: " + finding);
     }
+    job->run(runner, result);
     return result;
 }
 
@@ -340,6 +349,8 @@ workloads::RunResult run(const Scenario& scenario, arch::base::ProbeListener* li
         result = !scenario.agents.empty() ? run_agents(scenario, listener, log)
                  : scenario.traffic       ? run_beside_traffic(scenario, listener, log)
                                           : Session(listener, log).run_whole(scenario);
+    } catch (const workloads::HostTimeOver& over) {  // of an agent
+        result = over_before_it_began(scenario, over);
     } catch (const ConfigError& error) {  // told by who does not know the file
         throw ConfigError(scenario.document->located(error.what()));
     }

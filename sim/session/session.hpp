@@ -22,7 +22,8 @@ class Session final : public workloads::Runner {
         : listener_(listener), log_(log) {}
 
     workloads::RunResult run_whole(const workloads::Case& a_case);
-    // The same where `runner` runs its systems; candidates for a mapping run alone before.
+    // The same where `runner` runs its systems; candidates for a mapping run alone before. Throws
+    // HostTimeOver where the time is over before there is one.
     workloads::RunResult run_whole(const workloads::Case& a_case, workloads::Runner& runner);
     // The case's physical program. Throws ConfigError where it has none.
     std::string lowered_text(const workloads::Case& a_case);
