@@ -27,7 +27,7 @@ dmas:
 routes:
   - name: out
     from: {tile: [0, 1], channel: mm2s0}
-    to: [{tile: [0, 2], channel: s2mm0}, {tile: [0, 3], channel: s2mm1}]
+    to: [{tile: [0, 2], channel: s2mm0}, {tile: [0, 3], channel: s2mm1, keep_header: off}]
     packet_id: 5
     keep_header: on
     path: [{tile: [0, 1], in: dma0, out: north0, arbiter: 3}]
@@ -37,6 +37,7 @@ cores:
   - tile: [0, 2]
     rotations:
       - {name: x, buffers: [tile]}
+      - {name: w, buffers: [tile], length: 1, offset: 2, dimensions: [[3, 1], [2, -1]]}
     enabled: 84
     script:
       - loop: {count: -1}
@@ -47,10 +48,12 @@ cores:
               - call: {kernel: work, operands: [x], advance: [x]}
           - release: {lock: free, value: 1}
           - put: {words: 5, from: x}
-          - get: {words: 3}
+          - get: {words: 3, in_register: 4}
           - put_stream: {port: 1, words: 7, from: x}
           - put_stream: {port: 0, words: 3, packet: 5, ends_packet: on}
-          - get_stream: {port: 0, words: 11}
+          - put_stream: {port: 0, words: 1, in_register: 4}
+          - put_stream: {port: 0, words: 1, value: 4294967295}
+          - get_stream: {port: 0, words: 1, into: w, advance: on}
 sequence:
   - write_descriptor: {tile: [0, 0], descriptor: {id: 3, buffer: A, offset: 0, length: 16, burst_bytes: 256}}
   - push: {to: {tile: [0, 0], channel: s2mm1}, descriptor: 3, repeat: 1, token: off}
