@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <optional>
 
 #include "arch/memory/controller/scheduled_channel.hpp"
 
@@ -30,25 +31,29 @@ template <class Scheduler>
 template <bool write>
 void ScheduledChannel<Scheduler>::issue_column(std::size_t bank, std::int64_t now) {
     policy::BurstQueue& queue = bursts_.queue(write);
-    const auto [served, run] = bursts_.take_hit(queue, bank);
+    std::optional<policy::Burst> heard;  // copied for a listener only
+    if (listener_ != nullptr) {
+        heard = bursts_.first_hit(queue, bank);
+    }
+    const policy::Taken served = bursts_.take_hit(queue, bank);
     const Command column = policy::column_command(write);
     const std::int64_t latency = (write ? dram_.write_latency : dram_.read_latency).count();
-    timing_.issue(column, bank, served.row, now);
+    timing_.issue(column, bank, timing_.open_row(bank), now);
     const bool closes =
         pages_.may_auto_precharge() &&
         pages_.closes_with_column(bank, !bursts_.queue(false).lanes[bank].hits.empty() ||
                                             !bursts_.queue(true).lanes[bank].hits.empty());
-    if (listener_ != nullptr) {
+    if (heard) {
         const Command command = !closes ? column
                                 : write ? Command::WritePrecharge
                                         : Command::ReadPrecharge;
-        listener_->on_column(index_, command, bank, served.row, now, served);
+        listener_->on_column(index_, command, bank, heard->row, now, *heard);
     }
     ++(write ? stats_.writes : stats_.reads);
     ++(write ? bank_counts_[bank].writes : bank_counts_[bank].reads);
-    stats_.row_hits += served.opened_row != 0 ? 0 : 1;
+    stats_.row_hits += served.opened_row ? 0 : 1;
     pages_.on_use(bank, now);
-    account_.on_data(write, served.opened_row != 0, now + latency, latency, dram_.burst.count());
+    account_.on_data(write, served.opened_row, now + latency, latency, dram_.burst.count());
     scheduler_.on_column_command(&queue == &bursts_.passive());
     if (closes) {
         timing_.precharge_after_column(bank);
@@ -58,8 +63,8 @@ void ScheduledChannel<Scheduler>::issue_column(std::size_t bank, std::int64_t no
         scheduler_.on_precharge(bank, bursts_, timing_, now);
     }
     find_next_step(queue, bank, now);
-    if (!write && run > 0) {  // data leave in order: the last of a run are its latest
-        owner_.on_bursts_done(served.request, run, account_.data_end());
+    if (!write && served.run > 0) {  // data leave in order: the last of a run are its latest
+        owner_.on_bursts_done(served.request, served.run, account_.data_end());
     }
 }
 

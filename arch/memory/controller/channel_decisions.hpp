@@ -102,34 +102,34 @@ template <class Scheduler>
         // Not copied: it has just been written.
         const policy::Choice& choice = scheduler_.choose(bursts_, timing_, now);
         const std::int64_t when = choice.rank.when;
-        bool has_made_room = false;
-        if (when >= limit) {
-            if (limit >= end) {
-                return when;
-            }
-            now = limit;
-        } else {
+        if (when < limit) {
             const Command command = choice.command;
             issue(command, choice.rank.age.bank(), when);
             now = when + pause_;
-            if (bursts_.size() == 0) {
+            const bool has_made_room = command == Command::Read || command == Command::Write;
+            if (has_made_room && bursts_.size() == 0) {
                 idle_since_ = now;
                 return now;
+            }
+            if (now < limit && !(has_made_room && one_waits)) {
+                if (has_made_room) {
+                    turn_if_due();
+                }
+                continue;
             }
             if (now >= limit && now >= end) {
                 return now;
             }
-            has_made_room = command == Command::Read || command == Command::Write;
+        } else if (limit < end) {
+            now = limit;
+        } else {
+            return when;
         }
-        if (now >= limit || (has_made_room && one_waits)) {
-            since = now;
-            admit(now);
-            limit = undisturbed_until(now, end);
-            one_waits = arrivals_.one_has_come(now);
-            turn_if_due();
-        } else if (has_made_room) {
-            turn_if_due();
-        }
+        since = now;
+        admit(now);
+        limit = undisturbed_until(now, end);
+        one_waits = arrivals_.one_has_come(now);
+        turn_if_due();
     }
 }
 

@@ -37,7 +37,7 @@ void CommandTiming::activate_in_rank(std::size_t bank, std::int64_t now) {
     window.oldest = (window.oldest + 1) % window.activates.size();
     const std::int64_t next =
         std::max(now + t_.tRRD_S.count(), window.activates[window.oldest] + t_.tFAW.count());
-    for_rank(bank, true, [&](Scope& other) { raise(other.activate, next); });
+    for_rank(bank, true, [&](std::size_t other) { raise(banks_.activate[other], next); });
 }
 
 // Banks of the rank keep its spacing; the data of another rank's need a gap on the bus.
@@ -46,30 +46,28 @@ void CommandTiming::column_in_rank(bool write, std::size_t bank, std::int64_t no
     const std::int64_t write_latency = t_.write_latency.count();
     const std::int64_t data_end = now + (write ? write_latency : read_latency) + t_.burst.count();
     const std::int64_t gap = data_end + t_.tRTRS.count();
-    for_rank(bank, true, [&](Scope& other) {
-        raise(other.read, write ? data_end + t_.tWTR_S.count() : now + t_.tCCD_S.count());
-        raise(other.write,
+    for_rank(bank, true, [&](std::size_t other) {
+        raise(banks_.read[other], write ? data_end + t_.tWTR_S.count() : now + t_.tCCD_S.count());
+        raise(banks_.write[other],
               write ? now + t_.tCCD_S.count() : data_end + t_.tRTW.count() - write_latency);
     });
-    for_rank(bank, false, [&](Scope& other) {
-        raise(other.read, gap - read_latency);
-        raise(other.write, gap - write_latency);
+    for_rank(bank, false, [&](std::size_t other) {
+        raise(banks_.read[other], gap - read_latency);
+        raise(banks_.write[other], gap - write_latency);
     });
 }
 
 void CommandTiming::precharge_after_column(std::size_t bank) {
-    Scope& b = banks_[bank];
     rows_[bank] = kNoRow;
     open_ &= ~(std::uint64_t{1} << bank);
-    closed_[bank] = b.precharge;  // as soon as it may be
-    raise(b.activate, b.precharge + t_.tRP.count());
+    closed_[bank] = banks_.precharge[bank];  // as soon as it may be
+    raise(banks_.activate[bank], closed_[bank] + t_.tRP.count());
 }
 
 void CommandTiming::hold_back(std::uint64_t banks, std::int64_t now) {
     const std::int64_t never = now + 2 * kLongestConstraint;
     for_each_bank(banks, [&](std::size_t bank) {
-        Scope& b = banks_[bank];
-        b.activate = b.read = b.write = never;
+        banks_.activate[bank] = banks_.read[bank] = banks_.write[bank] = never;
     });
 }
 
@@ -99,7 +97,8 @@ std::int64_t CommandTiming::earliest_partial_refresh(std::uint64_t banks) const 
 
 void CommandTiming::keep_activates_back(std::uint64_t banks, std::int64_t when) {
     const std::int64_t next = when + t_.tREFpb_to_ACT.count();
-    for_rank(rank_of(banks) * rank_size_, true, [&](Scope& other) { raise(other.activate, next); });
+    for_rank(rank_of(banks) * rank_size_, true,
+             [&](std::size_t other) { raise(banks_.activate[other], next); });
 }
 
 void CommandTiming::partial_refresh(std::uint64_t banks, std::int64_t now, std::int64_t until) {
@@ -108,17 +107,18 @@ void CommandTiming::partial_refresh(std::uint64_t banks, std::int64_t now, std::
     bus_.carry_row(now + t_.precharge_command.count());
     partial_refresh_[rank_of(banks)] = now;
     const auto first = static_cast<std::size_t>(std::countr_zero(banks));
-    for_rank(first, true,
-             [&](Scope& other) { raise(other.activate, now + t_.tREFpb_to_ACT.count()); });
+    for_rank(first, true, [&](std::size_t other) {
+        raise(banks_.activate[other], now + t_.tREFpb_to_ACT.count());
+    });
     for_each_bank(banks, [&](std::size_t bank) {
-        banks_[bank].activate = until;
-        banks_[bank].read = banks_[bank].write = now;  // an ACT comes first
+        banks_.activate[bank] = until;
+        banks_.read[bank] = banks_.write[bank] = now;  // an ACT comes first
     });
 }
 
 std::int64_t CommandTiming::earliest_refresh(std::uint64_t banks) const {
     std::int64_t when = bus_.free_for_rows();
-    for_each_bank(banks, [&](std::size_t bank) { when = std::max(when, banks_[bank].activate); });
+    for_each_bank(banks, [&](std::size_t bank) { when = std::max(when, banks_.activate[bank]); });
     return when;
 }
 
@@ -126,14 +126,14 @@ void CommandTiming::refresh(std::uint64_t banks, std::int64_t now, std::int64_t 
     SIM_CHECK((open_ & banks) == 0, "a bank with an open row cannot be refreshed");
     SIM_DCHECK(now >= earliest_refresh(banks), "a refresh at {} is too early", now);
     bus_.carry_row(now + t_.precharge_command.count());
-    for_each_bank(banks, [&](std::size_t bank) { raise(banks_[bank].activate, until); });
+    for_each_bank(banks, [&](std::size_t bank) { raise(banks_.activate[bank], until); });
 }
 
 void CommandTiming::quiet_until(std::int64_t when) {
     SIM_CHECK(open_ == 0, "a channel with open rows cannot be lent");
     bus_.hold(when);
-    for (Scope& bank : banks_) {
-        raise(bank.activate, when);
+    for (std::int64_t& bound : banks_.activate) {
+        raise(bound, when);
     }
 }
 

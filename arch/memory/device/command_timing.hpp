@@ -37,15 +37,10 @@ inline constexpr std::string_view kCommandNames[] = {"ACT",   "RD",    "WR",  "P
 
 inline constexpr std::int64_t kNoRow = -1;
 
-class CommandTiming {
-    // Earliest CK of each command for a bank or for the channel.
-    struct Scope {
-        std::int64_t activate = 0;
-        std::int64_t read = 0;
-        std::int64_t write = 0;
-        std::int64_t precharge = 0;
-    };
+// A CK for each bank; those of a group lie side by side and are raised together.
+using BankTimes = std::array<std::int64_t, kMaxBanks>;
 
+class CommandTiming {
   public:
     explicit CommandTiming(const MemoryConfig& config);
 
@@ -56,7 +51,7 @@ class CommandTiming {
     std::uint64_t open_banks() const { return open_; }  // bit set where a row is open
     // The first CK in which the command may go to the bank, row state aside. Not for Refresh.
     std::int64_t earliest(Command command, std::size_t bank) const {
-        return std::max(earliest(command), bank_earliest(command, bank));
+        return std::max(earliest(command), banks_earliest(command)[bank]);
     }
     // The first CK in which these banks, all closed, can be refreshed together.
     std::int64_t earliest_refresh(std::uint64_t banks) const;
@@ -75,17 +70,16 @@ class CommandTiming {
                 return std::max(bus_.free_for_rows(), channel_.precharge);
         }
     }
-    std::int64_t bank_earliest(Command command, std::size_t bank) const {
-        const Scope& own = banks_[bank];
+    const BankTimes& banks_earliest(Command command) const {
         switch (command) {
             case Command::Activate:
-                return own.activate;
+                return banks_.activate;
             case Command::Read:
-                return own.read;
+                return banks_.read;
             case Command::Write:
-                return own.write;
+                return banks_.write;
             default:
-                return own.precharge;
+                return banks_.precharge;
         }
     }
     // ACT, RD, WR or PRE.
@@ -112,17 +106,17 @@ class CommandTiming {
   private:
     static void raise(std::int64_t& bound, std::int64_t to) { bound = bound < to ? to : bound; }
     // For every bank of this bank's group. Most devices have four: a loop of which the compiler
-    // knows that has no counter and no branches.
-    void raise_group(std::size_t bank, std::int64_t Scope::*bound, std::int64_t to) {
-        Scope* const group = &banks_[bank & ~(group_size_ - 1)];
+    // knows that has no counter and no branches, and for which hosts have vectors.
+    void raise_group(std::size_t bank, BankTimes& bounds, std::int64_t to) {
+        std::int64_t* const group = &bounds[bank & ~(group_size_ - 1)];
         if (group_size_ == 4) [[likely]] {
             for (std::size_t i = 0; i < 4; ++i) {
-                raise(group[i].*bound, to);
+                raise(group[i], to);
             }
             return;
         }
         for (std::size_t i = 0; i < group_size_; ++i) {
-            raise(group[i].*bound, to);
+            raise(group[i], to);
         }
     }
 
@@ -132,7 +126,7 @@ class CommandTiming {
         const std::size_t rank = bank / rank_size_;
         for (std::size_t i = 0; i < ranks_ * rank_size_; ++i) {
             if ((i / rank_size_ == rank) == own) {
-                action(banks_[i]);
+                action(i);
             }
         }
     }
@@ -149,8 +143,17 @@ class CommandTiming {
     std::size_t rank_size_;   // banks
     std::size_t ranks_;
     std::array<std::int64_t, kMaxBanks> rows_;  // open in each bank
-    std::array<Scope, kMaxBanks> banks_{};      // with what their groups share
-    Scope channel_;
+    // Earliest CK of each command: for each bank, with what its group shares, and for the channel.
+    static constexpr std::size_t kVector = 32;  // bytes of a host's vector: a group is in one
+    template <class Time>
+    struct Bounds {
+        alignas(kVector) Time activate{};
+        alignas(kVector) Time read{};
+        alignas(kVector) Time write{};
+        alignas(kVector) Time precharge{};
+    };
+    Bounds<BankTimes> banks_;
+    Bounds<std::int64_t> channel_;
     // CKs of the last four of the channel's only rank, or of each.
     std::array<std::int64_t, 4> activates_{};
     std::size_t oldest_activate_ = 0;
@@ -167,26 +170,26 @@ class CommandTiming {
     std::array<std::int64_t, 8> partial_refresh_;  // CK of each rank's last
 };
 
-// Here, not in the .cpp: the scheduler knows which command it issues, and the rest folds away.
+// Here, not in the .cpp: the scheduler knows which command it issues, and the rest folds away. A
+// bound that has passed, or else the command could not go, is set; others are raised.
 inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t row,
                                  std::int64_t now) {
     SIM_DCHECK(now >= earliest(command, bank), "DRAM command {} to bank {} at {} is too early",
                static_cast<int>(command), bank, now);
-    Scope& b = banks_[bank];
     const std::uint64_t bit = std::uint64_t{1} << bank;
     switch (command) {
         case Command::Activate:
             bus_.carry_row(now + t_.activate_command.count());
             rows_[bank] = row;
             open_ |= bit;
-            raise(b.read, now + t_.tRCD.count());
-            raise(b.write, now + to_write_);
+            raise(banks_.read[bank], now + t_.tRCD.count());
+            raise(banks_.write[bank], now + to_write_);
             opened_[bank] = now;
-            raise(b.precharge, now + t_.tRAS.count());
-            raise(b.activate, now + t_.tRC.count());
-            raise_group(bank, &Scope::activate, now + t_.tRRD_L.count());
+            banks_.precharge[bank] = now + t_.tRAS.count();
+            raise_group(bank, banks_.activate, now + t_.tRRD_L.count());
+            raise(banks_.activate[bank], now + t_.tRC.count());
             if (ranks_ == 1) {
-                raise(channel_.activate, now + t_.tRRD_S.count());
+                channel_.activate = now + t_.tRRD_S.count();
                 activates_[oldest_activate_] = now;
                 oldest_activate_ = (oldest_activate_ + 1) % activates_.size();
             } else {
@@ -198,10 +201,10 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
             const std::int64_t write =
                 now + (t_.read_latency + t_.burst + t_.tRTW).count() - t_.write_latency.count();
             bus_.carry_column(now + t_.column_command.count());
-            raise(b.precharge, now + t_.tRTP.count());
-            raise_group(bank, &Scope::read, now + t_.tCCD_L.count());
+            raise(banks_.precharge[bank], now + t_.tRTP.count());
+            raise_group(bank, banks_.read, now + t_.tCCD_L.count());
             if (ranks_ == 1) {
-                raise(channel_.read, now + t_.tCCD_S.count());
+                channel_.read = now + t_.tCCD_S.count();
                 raise(channel_.write, write);
             } else {
                 column_in_rank(false, bank, now);
@@ -211,11 +214,11 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
         case Command::Write: {
             const std::int64_t data_end = now + (t_.write_latency + t_.burst).count();
             bus_.carry_column(now + t_.column_command.count());
-            raise(b.precharge, data_end + t_.tWR.count());
-            raise_group(bank, &Scope::write, now + t_.tCCD_L_WR.count());
-            raise_group(bank, &Scope::read, data_end + t_.tWTR_L.count());
+            raise(banks_.precharge[bank], data_end + t_.tWR.count());
+            raise_group(bank, banks_.write, now + t_.tCCD_L_WR.count());
+            raise_group(bank, banks_.read, data_end + t_.tWTR_L.count());
             if (ranks_ == 1) {
-                raise(channel_.write, now + t_.tCCD_S.count());
+                channel_.write = now + t_.tCCD_S.count();
                 raise(channel_.read, data_end + t_.tWTR_S.count());
             } else {
                 column_in_rank(true, bank, now);
@@ -226,8 +229,8 @@ inline void CommandTiming::issue(Command command, std::size_t bank, std::int64_t
             bus_.carry_row(now + t_.precharge_command.count());
             rows_[bank] = kNoRow;
             open_ &= ~bit;
-            raise(b.activate, now + t_.tRP.count());
-            raise(channel_.precharge, now + t_.tPPD.count());
+            raise(banks_.activate[bank], now + t_.tRP.count());
+            channel_.precharge = now + t_.tPPD.count();
             closed_[bank] = now;
             break;
         default:

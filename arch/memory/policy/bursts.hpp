@@ -37,10 +37,12 @@ struct Run {
     std::uint32_t entered = 0;  // bursts it came in with
 };
 
-// A burst that has left its queue, and how many of its run have left if it was the last of them.
+// Of a burst that has left its queue; not a copy of it, which has just been written: the host would
+// wait for that.
 struct Taken {
-    Burst burst;
-    std::uint32_t run = 0;
+    std::uint64_t request = 0;
+    bool opened_row = false;
+    std::uint32_t run = 0;  // how many of its run have left if it was the last of them
 };
 
 struct BurstList {  // oldest first
@@ -98,7 +100,10 @@ class Bursts {
     // their list. There must be room.
     bool enter(BurstQueue& queue, device::Location first, std::uint32_t bursts,
                std::uint64_t request, bool is_hit);
-    // Takes the lane's oldest hit.
+    // The lane's oldest hit, and the same taken.
+    const Burst& first_hit(const BurstQueue& queue, std::size_t bank) const {
+        return (*this)[queue.lanes[bank].hits.head].first;
+    }
     Taken take_hit(BurstQueue& queue, std::size_t bank);
     // Numbers bursts from 0 again; nothing may wait.
     void restart() { order_ = 0; }
@@ -177,9 +182,9 @@ inline Taken Bursts::take_hit(BurstQueue& from, std::size_t bank) {
     Lane& lane = from.lanes[bank];
     lane.overtaken = lane.hits.order < lane.others.order ? 0 : lane.overtaken + 1;
     Run& run = (*this)[lane.hits.head];
-    Taken taken{run.first};
+    Taken taken{run.first.request, run.first.opened_row != 0};
     --from.size;
-    from.owed &= ~(std::uint64_t{taken.burst.opened_row} << bank);
+    from.owed &= ~(std::uint64_t{taken.opened_row} << bank);
     if (--run.bursts > 0) {
         lane.hits.order = ++run.first.order;
         ++run.first.column;

@@ -52,6 +52,7 @@ class FrFcfs {
                       const device::CommandTiming& timing, std::int64_t now) {
         plan.consider({command, {std::max(now, timing.earliest(command, age.bank())), age}});
     }
+    template <bool write>  // known when compiled: whose times to look at
     void plan_column(const Bursts& bursts, const device::CommandTiming& timing, std::int64_t now);
     // Banks that have a row to open or to close.
     static std::uint64_t row_banks(const Bursts& bursts) {
@@ -75,7 +76,8 @@ inline const Choice& FrFcfs::choose(const Bursts& bursts, const device::CommandT
                                     std::int64_t now) {
     // One that was ready earlier but had to give way competes anew with those ready by now.
     if (column_plan_.rank.when < std::max(now, timing.bus().free_for_columns())) {
-        plan_column(bursts, timing, now);
+        bursts.draining() ? plan_column<true>(bursts, timing, now)
+                          : plan_column<false>(bursts, timing, now);
     }
     if (column_plan_.rank.when > now) {
         const std::int64_t from = std::max(now, timing.bus().free_for_rows());
@@ -120,14 +122,16 @@ inline void FrFcfs::on_step(const Step& step, const Bursts& bursts,
     }
 }
 
-inline void FrFcfs::plan_column(const Bursts& bursts, const device::CommandTiming& timing,
-                                std::int64_t now) {
+template <bool write>
+void FrFcfs::plan_column(const Bursts& bursts, const device::CommandTiming& timing,
+                         std::int64_t now) {
     const BurstQueue& active = bursts.active();
     const BurstQueue& passive = bursts.passive();
-    column_plan_ =
-        first_of(column_command(bursts.draining()), active.hits, active.ages, timing, now);
-    column_plan_.consider(first_of(column_command(!bursts.draining()), passive.hits & passive.owed,
-                                   passive.ages, timing, now));
+    column_plan_ = first_of(column_command(write), active.hits, active.ages, timing, now);
+    const std::uint64_t owed = passive.hits & passive.owed;
+    if (owed != 0) [[unlikely]] {
+        column_plan_.consider(first_of(column_command(!write), owed, passive.ages, timing, now));
+    }
 }
 
 // Of these banks' commands the one that can go first; of those ready by `now`, the oldest burst's.
@@ -137,9 +141,9 @@ inline Choice FrFcfs::first_of(device::Command command, std::uint64_t banks, con
         return {};
     }
     FirstRank first(std::max(now, timing.earliest(command)));
-    device::for_each_bank(banks, [&](std::size_t bank) {
-        first.consider(timing.bank_earliest(command, bank), ages[bank]);
-    });
+    const device::BankTimes& earliest = timing.banks_earliest(command);
+    device::for_each_bank(banks,
+                          [&](std::size_t bank) { first.consider(earliest[bank], ages[bank]); });
     return {command, first.rank()};
 }
 
