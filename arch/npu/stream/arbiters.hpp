@@ -1,9 +1,8 @@
 // Which arbiter of a switch passes a packet, where the program does not say.
 //
-// Models:  a master port listens to one arbiter. So ports that leave a switch with one packet have
-// an
-//          arbiter in common, and packets of other ports of theirs wait for it, too. Where a switch
-//          has fewer arbiters than such groups, some share one.
+// Models:  a master port listens to one arbiter. So ports that one packet leaves by have theirs in
+//          common, and packets of other ports of these wait for it, too. Where a switch has fewer
+//          arbiters than such groups, some share one.
 // Ignores: the order in which a compiler hands arbiters out, which decides who shares where they do
 //          not suffice.
 // Source:  AMD AM020 (amsel and msel); mlir-aie's lowering of packet flows.

@@ -1,0 +1,90 @@
+// What a core runs between lock operations, as a program names it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arch/base/data_type.hpp"
+
+namespace tilesim::arch::npu {
+
+// Every room of the array speaks of these.
+using base::bits_of;
+using base::bytes_of;
+using base::DataType;
+using base::kDataTypes;
+using base::name_of;
+
+}  // namespace tilesim::arch::npu
+
+namespace tilesim::arch::npu::program {
+
+enum class KernelKind {
+    Multiply,  // C += A * B on one core tile
+    Zero,      // C = 0
+    Add,       // C = A + B, element by element
+    AddValue,  // C = A + value, element by element
+    Fixed,     // takes `cycles`, moves no data: for hand-written programs
+    Inline,    // the same for the script's own instructions: no call
+    Matvec,    // C += A * B, where B has one column: A row by row, as it lies in DRAM
+    Vector,    // C = operation(A), or operation(A, B), element by element or row by row
+    // C += A * B where only B (k x n, row by row) lies in the core's memory: A (m x k, column by
+    // column) comes on stream input 0, C (m x n, column by column) on stream input 1 and leaves on
+    // stream output 0.
+    Stream
+};
+
+inline const std::vector<std::pair<std::string_view, KernelKind>> kKernelKinds{
+    {"multiply", KernelKind::Multiply},  {"stream", KernelKind::Stream},
+    {"zero", KernelKind::Zero},          {"add", KernelKind::Add},
+    {"add_value", KernelKind::AddValue}, {"fixed", KernelKind::Fixed},
+    {"inline", KernelKind::Inline},      {"matvec", KernelKind::Matvec},
+    {"vector", KernelKind::Vector}};
+std::string_view name_of(KernelKind kind);
+
+// What a Vector kernel does with m rows of n elements.
+enum class VectorOperation {
+    Add,         // A + B
+    Multiply,    // A * B
+    Silu,        // A / (1 + exp(-A))
+    RmsNorm,     // A / sqrt(mean of A * A), row by row, times B (one row)
+    Softmax,     // exp(A - greatest A) / their sum, row by row
+    Rope,        // pairs of A turned by the angles whose cosines and sines are B's pairs
+    Dequantise,  // integers times the scale factors that follow each row of A
+    Cast,        // A in C's type
+};
+inline const std::vector<std::pair<std::string_view, VectorOperation>> kVectorOperations{
+    {"add", VectorOperation::Add},
+    {"multiply", VectorOperation::Multiply},
+    {"silu", VectorOperation::Silu},
+    {"rms_norm", VectorOperation::RmsNorm},
+    {"softmax", VectorOperation::Softmax},
+    {"rope", VectorOperation::Rope},
+    {"dequantise", VectorOperation::Dequantise},
+    {"cast", VectorOperation::Cast}};
+std::string_view name_of(VectorOperation operation);
+// Whether it reads a B.
+bool has_second_operand(VectorOperation operation);
+
+struct Kernel {
+    std::string name;
+    KernelKind kind = KernelKind::Fixed;
+    std::int64_t m = 0, k = 0, n = 0;  // core tile
+    DataType a = DataType::Int8, b = DataType::Int8, c = DataType::Int8;
+    bool b_column_major = true;
+    std::optional<std::int64_t> cycles;  // overrides the timing model; needed for Fixed
+    std::int64_t value = 0;              // AddValue
+    std::string mode = {};        // Multiply: that of several of the same types; "": the first
+    bool c_column_major = false;  // Multiply: C is stored for a column-major matrix
+    VectorOperation operation = VectorOperation::Add;  // Vector
+    // Matvec and Dequantise: elements of A that share a scale factor; 0: there are none.
+    std::int64_t scale_block = 0;
+};
+// Bytes of one row of a Matvec's or Dequantise's A: its elements, then their bf16 scale factors.
+std::int64_t row_bytes(const Kernel& kernel, std::int64_t elements);
+
+}  // namespace tilesim::arch::npu::program
