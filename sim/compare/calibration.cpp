@@ -194,6 +194,12 @@ std::vector<Vector> derivatives(Predictor& predictor,
     return columns;
 }
 
+std::vector<Vector> without(const std::vector<Vector>& columns, std::size_t column) {
+    std::vector<Vector> others = columns;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(column));
+    return others;
+}
+
 void refuse_what_the_runs_cannot_tell(std::vector<FittedParameter>& parameters,
                                       const std::vector<Vector>& columns, std::size_t runs) {
     if (runs <= parameters.size()) {
@@ -218,9 +224,7 @@ void refuse_what_the_runs_cannot_tell(std::vector<FittedParameter>& parameters,
         }
     }
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-        std::vector<Vector> others = columns;
-        others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-        const auto [own, nearest] = own_share(columns[i], others);
+        const auto [own, nearest] = own_share(columns[i], without(columns, i));
         if (own < kOwn) {
             const std::size_t other = nearest + (nearest >= i ? 1 : 0);
             throw ConfigError(fmt::format(
@@ -229,6 +233,15 @@ void refuse_what_the_runs_cannot_tell(std::vector<FittedParameter>& parameters,
                 parameters[i].key, parameters[other].key, kPercent * own));
         }
     }
+}
+
+// The standard deviation of a parameter's logarithm where errors like those left are by chance: of
+// its column counts what no combination of the others has.
+double deviation(const std::vector<Vector>& columns, std::size_t column, const Vector& left) {
+    const double freedom = static_cast<double>(left.size() - columns.size());
+    const double own = own_share(columns[column], without(columns, column)).first *
+                       std::sqrt(sum_of_squares(columns[column]));
+    return std::sqrt(sum_of_squares(left) / freedom) / own;
 }
 
 // One step, shortened as long as it makes the errors larger; nothing: none makes them smaller.
@@ -337,13 +350,14 @@ Calibration calibrate(const std::string& device, std::vector<FittedParameter> pa
     const auto percent = [](double logarithm) { return kPercent * (std::exp(logarithm) - 1); };
     for (std::size_t i = 0; i < runs.size(); ++i) {
         // What the others alone would have fitted, predicts this one.
-        const Values without =
+        const Values by_others =
             moved(parameters, at.values, least_squares_step(columns, at.errors, i));
         result.runs.push_back({runs[i].name, runs[i].time_ns, percent(before[i]),
-                               percent(at.errors[i]), percent(predictor.error(i, without))});
+                               percent(at.errors[i]), percent(predictor.error(i, by_others))});
     }
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         parameters[i].value = at.values[i];
+        parameters[i].known_percent = percent(deviation(columns, i, at.errors));
     }
     result.parameters = std::move(parameters);
     result.simulations = predictor.simulations();

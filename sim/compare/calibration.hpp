@@ -19,7 +19,8 @@ struct FittedParameter {
     const arch::base::config::Dimension* dimension = nullptr;  // none: an integer
     std::int64_t before = 0, value = 0;                        // in the base unit
     std::int64_t least = 0, most = 0;                          // it may become
-    double sensitivity = 0;  // mean change of time for a change of it, percent a percent
+    double sensitivity = 0;    // mean change of time for a change of it, percent a percent
+    double known_percent = 0;  // one standard deviation, by the errors that the fit leaves
 
     std::string text(std::int64_t count) const;
 };

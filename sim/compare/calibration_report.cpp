@@ -24,12 +24,12 @@ bool in_memory(const FittedParameter& parameter) {
 }  // namespace
 
 std::string to_table(const Calibration& calibration) {
-    std::string text = fmt::format("{:<36} {:>14} {:>14} {:>28} {:>12}\n", "parameter", "before",
-                                   "fitted", "range", "sensitivity");
+    std::string text = fmt::format("{:<36} {:>14} {:>14} {:>10} {:>28} {:>12}\n", "parameter",
+                                   "before", "fitted", "known to", "range", "sensitivity");
     for (const FittedParameter& each : calibration.parameters) {
         const bool at_end = each.value == each.least || each.value == each.most;
-        text += fmt::format("{:<36} {:>14} {:>14} {:>28} {:>12.3f}{}\n", each.key,
-                            each.text(each.before), each.text(each.value),
+        text += fmt::format("{:<36} {:>14} {:>14} {:>8.1f} % {:>28} {:>12.3f}{}\n", each.key,
+                            each.text(each.before), each.text(each.value), each.known_percent,
                             each.text(each.least) + ".." + each.text(each.most), each.sensitivity,
                             at_end ? "  at the end of its range" : "");
     }
@@ -57,6 +57,7 @@ nlohmann::ordered_json to_json(const Calibration& calibration) {
         parameters.push_back({{"key", each.key},
                               {"before", each.text(each.before)},
                               {"fitted", each.text(each.value)},
+                              {"known_percent", each.known_percent},
                               {"least", each.text(each.least)},
                               {"most", each.text(each.most)},
                               {"sensitivity", each.sensitivity}});

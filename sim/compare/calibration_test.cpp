@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "arch/base/config.hpp"
@@ -49,6 +50,28 @@ TEST(Calibration, FindsTheNumbersTheRunsWereMadeWith) {
     write_device(fitted, file, out);
     const auto device = workloads::catalogue::load_device(out, {});
     EXPECT_NEAR(static_cast<double>(device.memory.timing.read_latency.count()), 60, 3);
+}
+
+// Six runs, every other one 2 % longer and the others 2 % shorter than the device's: by chance
+// alone the logarithm of a number that changed all times alike would be known to 2 % times the root
+// of 6 / 5, over the root of 6 and its sensitivity. One that some runs feel more is known better.
+TEST(Calibration, SaysHowWellANumberIsKnown) {
+    const arch::base::TemporaryFolder folder;
+    auto runs = read_measured_runs(measured(folder.path(), {}), "");
+    const auto fitted = [&] {
+        const auto parameters = parameters_of("ddr5_5600", {"memory.timing.read_latency"});
+        return calibrate("ddr5_5600", parameters, runs, 2).parameters[0];
+    };
+    EXPECT_EQ(fitted().known_percent, 0);
+    double scale = 1.02;
+    for (MeasuredRun& run : runs) {
+        run.time_ns *= scale;
+        scale = 2 - scale;
+    }
+    const FittedParameter latency = fitted();
+    const double felt_alike = 2 * std::sqrt(1.0 / 5) / latency.sensitivity;
+    EXPECT_LT(latency.known_percent, felt_alike);
+    EXPECT_GT(latency.known_percent, felt_alike / 2);
 }
 
 TEST(Calibration, RefusesWhatTheRunsCannotTell) {
