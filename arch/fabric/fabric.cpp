@@ -154,8 +154,7 @@ void Fabric::send(std::uint64_t slot, base::Femtoseconds from) {
     SharedBlocks& blocks = request.write ? written_blocks_ : read_blocks_;
     const base::Femtoseconds carried = link.take(request.address, request.bytes, from);
     const base::Femtoseconds goes = pages_.known(
-        request.address,
-        blocks.take(request.address, request.bytes, request.modifiable, carried));
+        request.address, blocks.take(request.address, request.bytes, request.modifiable, carried));
     if (probe_ && !request.write) {
         note_begin(ports_[request.port], goes);
     }
