@@ -2,7 +2,7 @@
 
 namespace tilesim::workloads {
 
-void RunOptions::keep_host_time() const {
+void RunOptions::check_host_time() const {
     if (std::chrono::steady_clock::now() >= until) {
         throw HostTimeOver();
     }

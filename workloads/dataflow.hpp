@@ -62,7 +62,7 @@ struct RunOptions {
     std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
 
     // For what a run does before it simulates: throws HostTimeOver where `until` is past.
-    void keep_host_time() const;
+    void check_host_time() const;
 };
 
 // Ends a run whose budget of the host's time was over before there was anything to simulate.

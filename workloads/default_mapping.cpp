@@ -140,7 +140,7 @@ class Trials {
 
     // What it takes, or at least takes.
     std::optional<double> sample(const Mapping& mapping) {
-        case_.run.keep_host_time();
+        case_.run.check_host_time();
         const std::optional<RunResult> run = simulated(mapping, true);
         if (!run) {
             return std::nullopt;

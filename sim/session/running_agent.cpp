@@ -17,7 +17,7 @@ using workloads::Plan;
 using workloads::RunEnd;
 using workloads::RunResult;
 
-RunningAgent::RunningAgent(std::size_t index, const AgentCase& a_case, SharedMemory& shared,
+RunningAgent::RunningAgent(std::size_t index, const AgentCase& a_case, SharedPlatform& shared,
                            arch::base::ProbeListener* listener)
     : index_(index), case_(a_case), shared_(shared), listener_(a_case.name, listener) {
     outcome_.name = a_case.name;

@@ -41,7 +41,7 @@ class NamedListener final : public arch::base::ProbeListener {
 };
 
 // What the agents share.
-struct SharedMemory {
+struct SharedPlatform {
     Platform& platform;
     Contention& contention;
     const std::vector<AgentCase>& cases;
@@ -52,7 +52,7 @@ struct SharedMemory {
 // An agent: its job runs in a fiber, which stops where a system has been built and while it runs.
 class RunningAgent final : public workloads::Runner {
   public:
-    RunningAgent(std::size_t index, const AgentCase& a_case, SharedMemory& shared,
+    RunningAgent(std::size_t index, const AgentCase& a_case, SharedPlatform& shared,
                  arch::base::ProbeListener* listener);
 
     bool runs_for_ever() const { return case_.until_all_done; }
@@ -95,7 +95,7 @@ class RunningAgent final : public workloads::Runner {
 
     std::size_t index_;
     const AgentCase& case_;
-    SharedMemory& shared_;
+    SharedPlatform& shared_;
     NamedListener listener_;
     AgentOutcome outcome_;
     std::unique_ptr<Built> built_;

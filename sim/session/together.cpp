@@ -118,7 +118,7 @@ TogetherOutcome run_together(const std::vector<AgentCase>& cases,
     }
     Contention contention(platform.memory(), cases.size(), next);
     platform.memory().listen(&contention);
-    SharedMemory shared{platform, contention, cases, log, platform.memory().bank_use()};
+    SharedPlatform shared{platform, contention, cases, log, platform.memory().bank_use()};
     std::vector<std::unique_ptr<RunningAgent>> agents;
     std::vector<std::size_t> indices;
     for (std::size_t i = 0; i < cases.size(); ++i) {

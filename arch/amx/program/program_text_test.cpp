@@ -113,7 +113,7 @@ TEST(ProgramText, SaysWhatIsWrongAndWhere) {
                  "file.amx:1:16: '16' is no shape");
     expect_error("end", "file.amx:1:1: end without a loop");
     expect_error("scalar\nloop k 3\nscalar", "file.amx:2:1: loop 'k' has no end");
-    expect_error("loop k three\nend", "file.amx:1:8: 'three' is no number");
+    expect_error("loop k three\nend", "file.amx:1:8: must be an integer, got 'three'");
     expect_error("loop\nend", "file.amx:1:1: loop NAME COUNT");
 }
 
@@ -123,7 +123,7 @@ TEST(ProgramText, AddressesAndCountsThatLeaveTheirRangeAreRefused) {
     expect_error("loop k 1099511627776\nvmovups zmm0, [137438953472*k]\nend",
                  "leaves the addresses");
     expect_error("tileloadd tmm0, [0], 137438953472", "leaves the addresses");
-    expect_error("vmovups zmm0, [99999999999999999999]", "is beyond 0..");
+    expect_error("vmovups zmm0, [99999999999999999999]", "is too large");
     expect_error("loop a 1099511627776\nloop b 2\nscalar\nend\nend",
                  "file.amx:2:8: with the loops around it this one runs more than");
 }
@@ -134,7 +134,7 @@ TEST(ProgramText, AllErrorsAreReportedTogether) {
         FAIL();
     } catch (const base::config::ConfigError& error) {
         EXPECT_STREQ(error.what(),
-                     "f:1:1: unknown instruction 'xyzzy'\nf:3:8: 'x' is no number\n"
+                     "f:1:1: unknown instruction 'xyzzy'\nf:3:8: must be an integer, got 'x'\n"
                      "f:4:3: unknown instruction 'xyzzy'");
     }
 }

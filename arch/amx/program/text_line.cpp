@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <variant>
 
 #include "arch/base/config.hpp"
+#include "arch/base/quantity.hpp"
 
 namespace tilesim::arch::amx::program {
 
@@ -43,17 +44,11 @@ void TextLine::fail(Text at, const std::string& what) const {
 }
 
 std::int64_t TextLine::integer(Text text, std::int64_t most) const {
-    const bool hex = text.starts_with("0x");
-    const Text digits = text.substr(hex ? 2 : 0);
-    std::int64_t value = 0;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
-    if (error == std::errc::result_out_of_range) {
-        fail(text, fmt::format("{} is beyond 0..{}", text, most));
+    const auto parsed = base::config::parse_integer(text);
+    if (const auto* problem = std::get_if<std::string>(&parsed)) {
+        fail(text, *problem);
     }
-    if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size()) {
-        fail(text, fmt::format("'{}' is no number", text));
-    }
+    const std::int64_t value = std::get<std::int64_t>(parsed);
     if (value < 0 || value > most) {
         fail(text, fmt::format("{} is beyond 0..{}", value, most));
     }

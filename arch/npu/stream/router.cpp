@@ -62,7 +62,7 @@ class Seen {
   public:
     static constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::max();
 
-    void size(std::size_t vertices) {
+    void resize(std::size_t vertices) {
         distance.assign(vertices, kUnreached);
         cost.assign(vertices, kUnreached);
         colour.assign(vertices, boost::white_color);
@@ -116,7 +116,7 @@ class Router {
         : program_(program), config_(config) {
         add_ports();
         add_wires();
-        seen_.size(ports_.size());
+        seen_.resize(ports_.size());
     }
 
     void run() {

@@ -59,7 +59,7 @@ class Search {
   private:
     // Nothing: it cannot be, or it takes as long as the fastest so far or longer.
     std::optional<double> time_of(const Mapping& mapping) {
-        case_.run.keep_host_time();
+        case_.run.check_host_time();
         Case candidate = case_;
         candidate.mapping = mapping;
         candidate.run.functional = false;

@@ -238,7 +238,7 @@ class RowMajor final : public Dataflow {
 
 void add_placement(std::vector<Candidate>& list, std::set<PlacementKey>& seen, const Case& a_case,
                    const Product& product, const PimMapping& mapping) {
-    a_case.run.keep_host_time();
+    a_case.run.check_host_time();
     PimPlacement placement;
     try {
         placement = place(product.gemv, mapping, a_case.device.memory,

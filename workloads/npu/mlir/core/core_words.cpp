@@ -52,6 +52,14 @@ const CoreWords::Definition* CoreWords::find(const Scope& scope, const std::stri
     return place == names->second.end() ? nullptr : &place->second;
 }
 
+const CoreWords::Definition* CoreWords::origin(const Scope& scope, const std::string& name) const {
+    const Definition* definition = find(scope, name);
+    while (definition != nullptr && keeps_bits(*definition->operation)) {
+        definition = find(scope, first_value(*definition->operation));
+    }
+    return definition;
+}
+
 bool moves_words(const Lowering& lowering, const Operation& core) {
     bool moves = !lowering.options.costs.streams.empty() || !lowering.options.costs.cascade.empty();
     const auto look = [&moves](const Operation& operation) {
@@ -144,10 +152,7 @@ program::WordPlace CoreWords::put(const Operation& operation, std::int64_t words
         place.value = *value & 0xFFFFFFFF;
         return place;
     }
-    const Definition* definition = find(scope, name);
-    while (definition != nullptr && keeps_bits(*definition->operation)) {
-        definition = find(scope, first_value(*definition->operation));
-    }
+    const Definition* definition = origin(scope, name);
     try {
         if (definition == nullptr) {
             throw Lost{"a value that is handed on from run to run or not known"};
@@ -193,10 +198,7 @@ void CoreWords::put_by(const std::string& function) {
 }
 
 void CoreWords::store(const Operation& operation, const Scope& scope, Script& ops) {
-    const Definition* definition = find(scope, first_value(operation));
-    while (definition != nullptr && keeps_bits(*definition->operation)) {
-        definition = find(scope, first_value(*definition->operation));
-    }
+    const Definition* definition = origin(scope, first_value(operation));
     if (definition == nullptr || !gets(*definition->operation)) {
         if (const auto named = access_of(operation)) {
             writes(named->buffer, operation.name, operation.where, scope);

@@ -64,6 +64,8 @@ class CoreWords {
     };
 
     const Definition* find(const Scope& scope, const std::string& name) const;
+    // What made a value, before operations that hand its bits on.
+    const Definition* origin(const Scope& scope, const std::string& name) const;
     std::optional<std::int64_t> buffer_of(const Scope& scope, const std::string& name) const;
     Counted counted(const Scope& scope, const std::string& name) const;
     std::optional<Counted> counter(const Scope& scope, const std::string& name) const;

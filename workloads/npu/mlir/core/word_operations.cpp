@@ -9,24 +9,27 @@ namespace tilesim::workloads::npu::mlir::core {
 bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
+
 bool loads(const Operation& operation) {
     return is_one_of(operation.name,
                      {"memref.load", "affine.load", "vector.load", "vector.transfer_read"});
 }
+
 bool stores(const Operation& operation) {
     return is_one_of(operation.name,
                      {"memref.store", "affine.store", "vector.store", "vector.transfer_write"});
 }
+
 bool gets(const Operation& operation) {
     return is_one_of(operation.name, {"aie.get_stream", "aie.get_cascade"});
 }
-// Its result is its operand, bit by bit.
+
 bool keeps_bits(const Operation& operation) {
     return is_one_of(operation.name, {"arith.bitcast", "vector.bitcast", "vector.shape_cast",
                                       "builtin.unrealized_conversion_cast", "arith.index_cast",
                                       "arith.index_castui"});
 }
-// A view that begins where its buffer does.
+
 bool keeps_place(const Operation& operation) {
     return is_one_of(operation.name, {"memref.assume_alignment", "memref.collapse_shape",
                                       "memref.expand_shape", "memref.cast"});
@@ -59,7 +62,6 @@ std::optional<Access> access_of(const Operation& operation) {
     return whole ? std::optional{access} : std::nullopt;
 }
 
-// The last %name in the operation's brackets: what it puts.
 std::string put_value(const Operation& operation) {
     std::string name;
     for (const Item& item : operation.items) {

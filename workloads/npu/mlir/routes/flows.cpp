@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include "arch/npu/check/script_words.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
@@ -59,14 +60,13 @@ class FlowReader {
         if (!flow.packet_id || flow.keep_header) {
             return;
         }
-        for (const program::ChannelId& to : flow.destinations) {
-            if (to.port != program::PortKind::Core) {
-                flow.without_header.push_back(to);
-            }
-        }
-        flow.keep_header = flow.without_header.size() < flow.destinations.size();
-        if (!flow.keep_header) {
-            flow.without_header.clear();
+        std::vector<program::ChannelId> channels;
+        std::copy_if(
+            flow.destinations.begin(), flow.destinations.end(), std::back_inserter(channels),
+            [](const program::ChannelId& to) { return to.port != program::PortKind::Core; });
+        if (channels.size() < flow.destinations.size()) {
+            flow.keep_header = true;
+            flow.without_header = std::move(channels);
         }
     }
 
