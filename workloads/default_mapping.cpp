@@ -24,19 +24,6 @@ constexpr std::size_t kRivalsTried = 4;
 constexpr double kOpen = 0.02;  // of what a sampled run takes
 constexpr double kDecided = 2;
 
-// How many times as many are tried: a small product takes a moment, and what is not its
-// multiplications (tasks, the first blocks, C's way out), which no estimate knows well, is the more
-// of it the smaller it is.
-double times_as_many(const Problem& problem, double effort) {
-    constexpr double kSmallMacs = 1LL << 31;
-    constexpr double kMost = 5;
-    const auto* gemm = problem.find<GemmProblem>();
-    return gemm == nullptr
-               ? 1
-               : std::max(1.0,
-                          std::clamp(std::sqrt(kSmallMacs / gemm->macs()), 1.0, kMost) / effort);
-}
-
 std::size_t rounded(double tries) {
     return static_cast<std::size_t>(std::llround(tries));
 }
@@ -67,11 +54,27 @@ class Trials {
     Trials(const Case& a_case, Runner& runner, double to_beat_ns = 0)
         : case_(a_case), runner_(runner), to_beat_ns_(to_beat_ns), least_ns_(to_beat_ns) {}
 
-    // Whether one of `most` of them, sampled, is faster than all before.
-    bool run(const std::vector<const Candidate*>& candidates, std::size_t most) {
+    // How many times as many are tried: a small product takes a moment, and what is not its
+    // multiplications (tasks, the first blocks, C's way out), which no estimate knows well, is the
+    // more of it the smaller it is. The fewer, the longer the first one was simulated.
+    double times_as_many() const {
+        constexpr double kSmallMacs = 1LL << 31;
+        constexpr double kMost = 5;
+        constexpr double kLightEvents = 25'000;
+        const auto* gemm = case_.problem.find<GemmProblem>();
+        if (gemm == nullptr) {
+            return 1;
+        }
+        const double small = std::clamp(std::sqrt(kSmallMacs / gemm->macs()), 1.0, kMost);
+        return std::max(1.0, small / std::max(1.0, first_events_ / kLightEvents));
+    }
+
+    // Whether one of `most()` of them, sampled, is faster than all before.
+    bool run(const std::vector<const Candidate*>& candidates,
+             const std::function<std::size_t()>& most) {
         const double before_ns = least_ns_;
         CandidateSearch search(candidates);
-        for (std::size_t i = 0; i < most; ++i) {
+        for (std::size_t i = 0; i < most(); ++i) {
             const auto next = search.next(least_ns_);
             if (!next) {
                 break;
@@ -155,6 +158,9 @@ class Trials {
         if (run->status != Status::Ok) {
             return std::nullopt;
         }
+        if (tried_.empty()) {
+            first_events_ = static_cast<double>(run->events);
+        }
         const double open = run->sampled ? run->sampled->error_percent / arch::base::kPercent : 0;
         tried_.push_back({mapping, run->time_ns, open * run->time_ns});
         take(mapping, run->time_ns);
@@ -182,16 +188,17 @@ class Trials {
     double least_ns_;
     std::vector<Trial> tried_;
     std::size_t sampled_ = 0;
+    double first_events_ = 0;  // what the first one's simulation took
 };
 
 }  // namespace
 
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner,
-                     const std::function<std::string()>& why, double effort) {
+                     const std::function<std::string()>& why) {
     const std::vector<Candidate> candidates = dataflow.candidates(a_case);
     Trials trials(a_case, runner);
-    const double times = times_as_many(a_case.problem, effort);
-    trials.run(promising_of(candidates, kLookedAt), rounded(times * kTried));
+    trials.run(promising_of(candidates, kLookedAt),
+               [&] { return rounded(trials.times_as_many() * kTried); });
     if (trials.best().empty()) {
         const std::string reason = why ? why() : "";
         throw arch::base::config::ConfigError(
@@ -200,10 +207,11 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
     }
     // A small product may be better off on a part of the array, whose transfers are fewer; that is
     // several steps away, of which the next is taken where the last one helped.
+    const double times = trials.times_as_many();
     for (std::size_t better = rounded(times * times); better > 0; --better) {
         const std::vector<Candidate> variants = dataflow.variants(a_case, trials.best());
         if (!trials.run(promising_of(variants, variants.size()),
-                        rounded(times * times * kVariantsTried))) {
+                        [&] { return rounded(times * times * kVariantsTried); })) {
             break;
         }
     }
@@ -219,8 +227,8 @@ std::optional<Choice> faster_of(const Dataflow& rival, const Choice& choice, con
                                 Runner& runner) {
     const std::vector<Candidate> candidates = rival.candidates(a_case);
     Trials trials(a_case, runner, choice.time_ns);
-    trials.run(promising_of(candidates, kLookedAt), kRivalsTried);
-    if (!trials.decide(rounded(times_as_many(a_case.problem, 1) * kDecided))) {
+    trials.run(promising_of(candidates, kLookedAt), [] { return kRivalsTried; });
+    if (!trials.decide(rounded(trials.times_as_many() * kDecided))) {
         return std::nullopt;
     }
     return Choice{trials.best(),

@@ -11,11 +11,10 @@ namespace tilesim::workloads {
 
 // Of the dataflow's candidates those expected to be fastest are simulated, sampled, what the tried
 // ones took correcting what is expected of the others; then variants of the fastest, for small
-// products as long as they help. The fastest of all is taken. Throws ConfigError where none fits.
-// `why`: none fits, where that is known. `effort`: of a trial, beside that of an array of 32 cores:
-// so many times fewer of a small product are made.
+// products as long as they help: the more of them, the less the first took to simulate. The fastest
+// of all is taken. Throws ConfigError where none fits. `why`: none fits, where that is known.
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner,
-                     const std::function<std::string()>& why = {}, double effort = 1);
+                     const std::function<std::string()>& why = {});
 
 // The best of a few of another dataflow's mappings, where it is faster than the choice.
 std::optional<Choice> faster_of(const Dataflow& rival, const Choice& choice, const Case& a_case,

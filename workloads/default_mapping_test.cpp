@@ -53,12 +53,14 @@ class Times final : public Runner {
         } else {
             whole.insert(number);
         }
+        result.events = events;
         sampled += part.run.sampled ? 1 : 0;
         return result;
     }
 
     std::set<int> whole;  // what was simulated whole
     int sampled = 0;
+    std::uint64_t events = 0;  // of each run
 
   private:
     std::map<int, Time> times_;
@@ -77,7 +79,7 @@ TEST(DefaultMapping, WhatSamplingLeavesOpenIsDecidedByWholeRuns) {
 }
 
 // A sampled trial and no variants: eight, or five times as many of a small product.
-TEST(DefaultMapping, WhereATrialIsMoreEffortASmallProductGetsFewer) {
+TEST(DefaultMapping, WhereATrialTakesMoreEventsASmallProductGetsFewer) {
     std::map<int, Times::Time> times;
     for (int i = 1; i <= 100; ++i) {
         times[i] = {1000.0 + i, 1, 1000};
@@ -85,14 +87,15 @@ TEST(DefaultMapping, WhereATrialIsMoreEffortASmallProductGetsFewer) {
     const GemmProblem tiny{64, 64, 64};
     Case a_case;
     a_case.problem = {gemm_kind(), tiny};
-    const auto tries = [&](double effort) {
+    const auto tries = [&](std::uint64_t events) {
         Times runner(times);
-        best_expected(CountedNumbers(100), a_case, runner, {}, effort);
+        runner.events = events;
+        best_expected(CountedNumbers(100), a_case, runner);
         return runner.sampled;
     };
-    EXPECT_EQ(tries(1), 40);
-    EXPECT_EQ(tries(2.5), 16);
-    EXPECT_EQ(tries(10), 8);
+    EXPECT_EQ(tries(10'000), 40);
+    EXPECT_EQ(tries(62'500), 16);
+    EXPECT_EQ(tries(1'000'000), 8);
 }
 
 TEST(DefaultMapping, AChoiceEndsWithTheHostsTime) {

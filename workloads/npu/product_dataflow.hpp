@@ -50,13 +50,6 @@ class ProductDataflow : public Dataflow {
         return {*this, Given{keys, own ? given(a_case).kernel_cycles : KernelCycles{}}};
     }
 
-    // Beside one on 32 cores, in placing, routing and checking more than in simulating.
-    static double effort_of_trial(const arch::npu::NpuConfig& config) {
-        constexpr double kCores = 32;
-        return std::max(
-            1.0, static_cast<double>(ShimColumns::count(config) * config.core_rows) / kCores);
-    }
-
     static std::vector<Refusal> refused(std::vector<std::string> problems) {
         std::vector<Refusal> refusals;
         for (std::string& problem : problems) {

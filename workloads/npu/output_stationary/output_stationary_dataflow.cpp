@@ -55,8 +55,7 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
                                               a_case.device.get<NpuConfig>());
             return problems.empty() ? std::string{} : problems.front();
         };
-        return best_expected(*this, a_case, runner, why,
-                             effort_of_trial(a_case.device.get<NpuConfig>()));
+        return best_expected(*this, a_case, runner, why);
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {

@@ -28,8 +28,7 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
     }
 
     Choice choose(const Case& a_case, Runner& runner) const override {
-        return best_expected(*this, a_case, runner, {},
-                             effort_of_trial(a_case.device.get<NpuConfig>()));
+        return best_expected(*this, a_case, runner);
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
