@@ -60,7 +60,7 @@ class Trials {
     double times_as_many() const {
         constexpr double kSmallMacs = 1LL << 31;
         constexpr double kMost = 5;
-        constexpr double kLightEvents = 25'000;
+        constexpr double kLightEvents = 100'000;
         const auto* gemm = case_.problem.find<GemmProblem>();
         if (gemm == nullptr) {
             return 1;

@@ -93,8 +93,8 @@ TEST(DefaultMapping, WhereATrialTakesMoreEventsASmallProductGetsFewer) {
         best_expected(CountedNumbers(100), a_case, runner);
         return runner.sampled;
     };
-    EXPECT_EQ(tries(10'000), 40);
-    EXPECT_EQ(tries(62'500), 16);
+    EXPECT_EQ(tries(100'000), 40);
+    EXPECT_EQ(tries(250'000), 16);
     EXPECT_EQ(tries(1'000'000), 8);
 }
 
