@@ -11,16 +11,16 @@
 #include "arch/base/data_type.hpp"
 #include "arch/base/units.hpp"
 #include "workloads/amx/tiles/mapping_problems.hpp"
+#include "workloads/amx/tiles/whole_socket.hpp"
 #include "workloads/gemm.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 
 using arch::amx::AmxConfig;
+using arch::amx::program::kMaxRows;
 using arch::base::ceil_div;
 
 namespace {
-
-constexpr std::int64_t kTileRows = arch::amx::program::kMaxRows;
 
 // Tiles of a product along each extent.
 struct TileCounts {
@@ -110,136 +110,17 @@ void add_amx_blocks(std::vector<Candidate>& list, const Dataflow& dataflow, cons
     }
 }
 
-std::int64_t k_tile_of(const GemmProblem& gemm) {
-    constexpr std::int64_t kTileRowBits = 512;
-    return kTileRowBits / std::min<std::int64_t>(16, arch::base::bits_of(gemm.a));  // f32: of parts
-}
-
-// The largest of the fewest about equal parts of an extent that are no larger than `most`, in whole
-// steps; 0: of one.
-std::int64_t part_of(std::int64_t extent, std::int64_t most, std::int64_t step) {
-    const std::int64_t steps = ceil_div(extent, step);
-    const std::int64_t parts = ceil_div(steps, std::max<std::int64_t>(1, most / step));
-    return parts > 1 ? ceil_div(steps, parts) * step : 0;
-}
-
-// A, which the first block of columns reads from memory: a block of rows ahead, or where that is
-// far (the manual asks for some 100 products) some steps, as long as DRAM takes.
-void prefetch_first_rows(AmxMapping& map, std::int64_t k_tiles) {
-    constexpr std::int64_t kMostProducts = 100;
-    constexpr std::int64_t kSteps = 8;
-    const bool near = k_tiles * map.m_acc * map.n_acc <= kMostProducts;
-    map.prefetch_a = near ? map.m_acc * k_tiles : kSteps;
-    map.prefetch_a_once = true;
-    map.prefetch_l1 = false;
-}
-
-// Rows of A that a core has, in whole blocks of accumulators.
-std::int64_t rows_of(const GemmProblem& gemm, const AmxMapping& map) {
-    const std::int64_t height = map.m_acc * kTileRows;
-    const std::int64_t down = map.threads / shares_of_n(gemm, map);
-    return ceil_div(ceil_div(gemm.m, height), down) * height;
-}
-
-// Bytes of a row of A in a block of k. Each block of columns reads a core's rows of A again: they,
-// its own columns and those prefetched stay in half of the L2. Of one block of columns nothing is
-// read again. Of one block of rows neither; the first block of B, which nothing prefetches, is
-// small.
-std::int64_t k_bytes_of(const GemmProblem& gemm, const AmxMapping& map, std::int64_t half_l2) {
-    constexpr std::int64_t kLeast = 1024;  // shorter ones move C too often
-    const std::int64_t height = map.m_acc * kTileRows;
-    const std::int64_t width = map.n_acc * kTileRows;
-    const std::int64_t rows = rows_of(gemm, map);
-    if (rows <= height) {
-        return kLeast;
-    }
-    const bool read_once = ceil_div(gemm.n, width) <= shares_of_n(gemm, map);
-    return read_once ? std::int64_t{INT32_MAX} : std::max(half_l2 / (rows + 2 * width), kLeast);
-}
-
-}  // namespace
-
-AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
-                        const AmxConfig& socket) {
-    AmxMapping map;
-    map.m_acc = m_acc;
-    map.n_acc = n_acc;
-    map.data_in = AmxMapping::DataIn::Memory;
-    map.partition = AmxMapping::Partition::MN;
-    map.threads = std::min(
-        socket.cores, ceil_div(gemm.m, m_acc * kTileRows) * ceil_div(gemm.n, n_acc * kTileRows));
-    const bool plain =
-        gemm.a == DataType::Int8 ? gemm.c == DataType::Int32 : gemm.c == DataType::F32;
-    const bool compressed = decompresses(gemm, map);
-    map.kc =
-        plain && !compressed
-            ? part_of(gemm.k,
-                      k_bytes_of(gemm, map, socket.caches.l2.size.count() / 2) / bytes_of(gemm.a),
-                      k_tile_of(gemm))
-            : 0;
-    if (!compressed && m_acc * n_acc + n_acc < arch::amx::program::kTiles) {
-        map.order = AmxMapping::Order::Switched;
-    }
-    // Tiles of A in order of k, as B's: rows of a power of two of bytes share sets of the L1. Rows
-    // of C an odd number of lines apart, for the same reason.
-    map.a_packed = true;
-    constexpr std::int64_t kLine = 64;
-    const std::int64_t c_row = ceil_div(gemm.n, kTileRows) * kTileRows * bytes_of(gemm.c);
-    map.c_padding = c_row % (2 * kLine) == 0 ? kLine : 0;
-    map.prefetch_next = map.b_layout == AmxMapping::BLayout::Packed && gemm.a != DataType::F32;
-    if (!compressed && gemm.a != DataType::F32 && rows_of(gemm, map) > m_acc * kTileRows) {
-        prefetch_first_rows(map, ceil_div(gemm.k, k_tile_of(gemm)));
-    }
-    if (gemm.m < kTileRows) {  // one configuration does, and shorter tiles read fewer lines
-        map.remainder = AmxMapping::Remainder::Smaller;
-    }
-    constexpr std::int64_t kMostDepth = 64;  // of a k tile
-    if (compressed && gemm.m <= m_acc * kTileRows && gemm.k > kMostDepth) {
-        map.decompress = AmxMapping::Decompress::Interleaved;
-        map.decompress_steps = gemm.b == DataType::Int4 ? 2 : 3;  // int4: two lines at a time
-    }
-    return map;
-}
-
-AmxMapping whole_socket(const GemmProblem& gemm, const AmxConfig& socket) {
-    // Three or four tiles of columns are one block where a core has more rows of A than columns of
-    // B: A is passed over once.
-    const std::int64_t columns = ceil_div(gemm.n, kTileRows);
-    const bool one_pass = (columns == 3 || columns == 4) && gemm.m / socket.cores > gemm.n &&
-                          !decompresses(gemm, AmxMapping{});
-    return one_pass ? whole_socket(gemm, 1, columns, socket) : whole_socket(gemm, 2, 2, socket);
-}
-
-std::int64_t threads_of(const ConvolutionProblem& convolution, const AmxMapping& map,
-                        std::int64_t cores) {
-    return std::min(cores, shared_shape(convolution, map).m / (map.m_acc * kTileRows) *
-                               ceil_div(convolution.filters, map.n_acc * kTileRows));
-}
-
-AmxMapping whole_socket(const ConvolutionProblem& convolution, std::int64_t m_acc,
-                        std::int64_t n_acc, std::int64_t cores) {
-    AmxMapping map;
-    map.m_acc = m_acc;
-    map.n_acc = n_acc;
-    map.data_in = AmxMapping::DataIn::Memory;
-    map.partition = AmxMapping::Partition::MN;
-    if (m_acc * n_acc + n_acc < arch::amx::program::kTiles) {
-        map.order = AmxMapping::Order::Switched;
-    }
-    const std::int64_t apart = convolution.height * ceil_div(convolution.width, kTileRows);
-    if (convolution.stride == 1 && ceil_div(convolution.joined_rows(), kTileRows) <= apart) {
-        map.output_rows = AmxMapping::OutputRows::Joined;
-        map.prefetch_next = convolution.a != DataType::F32;
-    }
-    map.threads = threads_of(convolution, map, cores);
-    return map;
-}
-
-namespace {
-
 TileCounts tiles_of(const GemmProblem& gemm) {
-    return {ceil_div(gemm.m, kTileRows), ceil_div(gemm.k, k_tile_of(gemm)),
-            ceil_div(gemm.n, kTileRows)};
+    return {ceil_div(gemm.m, kMaxRows), ceil_div(gemm.k, k_tile_of(gemm)),
+            ceil_div(gemm.n, kMaxRows)};
+}
+
+// The product that has all of a convolution's output positions and filter taps.
+GemmProblem whole_gemm(const ConvolutionProblem& convolution) {
+    GemmProblem gemm = gemm_of(convolution);
+    gemm.m *= convolution.height;
+    gemm.k = ceil_div(gemm.k, k_tile_of(gemm)) * k_tile_of(gemm) * convolution.kh * convolution.kw;
+    return gemm;
 }
 
 }  // namespace
@@ -252,18 +133,6 @@ double steps_of(const GemmProblem& gemm) {
                          static_cast<double>(gemm.m * gemm.n * bytes_of(gemm.c));
     return static_cast<double>(tiles.m * tiles.k * tiles.n) + bytes / kLine;
 }
-
-namespace {
-
-// The product that has all of a convolution's output positions and filter taps.
-GemmProblem whole_gemm(const ConvolutionProblem& convolution) {
-    GemmProblem gemm = gemm_of(convolution);
-    gemm.m *= convolution.height;
-    gemm.k = ceil_div(gemm.k, k_tile_of(gemm)) * k_tile_of(gemm) * convolution.kh * convolution.kw;
-    return gemm;
-}
-
-}  // namespace
 
 double steps_of(const ConvolutionProblem& convolution) {
     return steps_of(whole_gemm(convolution));

@@ -9,19 +9,6 @@
 
 namespace tilesim::workloads::amx::tiles {
 
-// The product on as many cores as have a block each, its blocks as the private caches want them.
-AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
-                        const arch::amx::AmxConfig& socket);
-
-// Its blocks of the shape expected to be fastest.
-AmxMapping whole_socket(const GemmProblem& gemm, const arch::amx::AmxConfig& socket);
-// The convolution likewise, its output rows joined where that makes fewer tiles.
-AmxMapping whole_socket(const ConvolutionProblem& convolution, std::int64_t m_acc,
-                        std::int64_t n_acc, std::int64_t cores);
-// As many cores as have a block each.
-std::int64_t threads_of(const ConvolutionProblem& convolution, const AmxMapping& mapping,
-                        std::int64_t cores);
-
 // What simulating the product takes, about: products of tiles, and lines of its operands.
 double steps_of(const GemmProblem& gemm);
 double steps_of(const ConvolutionProblem& convolution);

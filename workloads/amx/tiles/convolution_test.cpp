@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "workloads/amx/tiles/amx_run_testing.hpp"
-#include "workloads/amx/tiles/amx_tuning.hpp"
+#include "workloads/amx/tiles/whole_socket.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 namespace {

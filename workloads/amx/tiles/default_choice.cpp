@@ -12,6 +12,7 @@
 #include "workloads/amx/tiles/amx_gemm.hpp"
 #include "workloads/amx/tiles/amx_mapping.hpp"
 #include "workloads/amx/tiles/amx_tuning.hpp"
+#include "workloads/amx/tiles/whole_socket.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 

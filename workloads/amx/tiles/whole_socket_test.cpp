@@ -1,4 +1,4 @@
-#include "workloads/amx/tiles/amx_tuning.hpp"
+#include "workloads/amx/tiles/whole_socket.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,17 +10,16 @@
 namespace tilesim::workloads::amx::tiles {
 namespace {
 
-TEST(AmxTuning, AWholeSocketTakesShortTilesForFewRows) {
-    constexpr std::int64_t kCores = 7;
+TEST(WholeSocket, ItTakesShortTilesForFewRows) {
     const auto remainder = [](std::int64_t m) {
-        return whole_socket(gemm(m, 512, 256), 1, 2, socket_of(kCores)).remainder;
+        return whole_socket(gemm(m, 512, 256), 1, 2, socket_of(7)).remainder;
     };
     EXPECT_EQ(remainder(15), AmxMapping::Remainder::Smaller);
     EXPECT_EQ(remainder(16), AmxMapping::Remainder::Pad);
     EXPECT_EQ(remainder(17), AmxMapping::Remainder::Pad);
 }
 
-TEST(AmxTuning, AWholeSocketsMappingFitsTheCachesAndItsWeights) {
+TEST(WholeSocket, ItsMappingFitsTheCachesAndItsWeights) {
     const auto mapping_of = [](const GemmProblem& problem) {
         const AmxMapping mapping = whole_socket(problem, 2, 2, socket_of(56));
         EXPECT_EQ(problems_of(problem, mapping, 56), std::vector<std::string>{});
@@ -43,7 +42,7 @@ TEST(AmxTuning, AWholeSocketsMappingFitsTheCachesAndItsWeights) {
 }
 
 // With two panels of 32 columns of B: 448 + 64 rows of 2 KiB are 1 MiB.
-TEST(AmxTuning, ACoresRowsOfAStayInHalfOfTheL2) {
+TEST(WholeSocket, ACoresRowsOfAStayInHalfOfTheL2) {
     const auto kc = [](std::int64_t m, std::int64_t k, std::int64_t cores, DataType a, DataType c) {
         return whole_socket(gemm(m, k, 512, a, c), 2, 2, socket_of(cores)).kc;
     };
@@ -65,7 +64,7 @@ TEST(AmxTuning, ACoresRowsOfAStayInHalfOfTheL2) {
               2 * whole_socket(gemm(256, 16384, 512), 2, 2, socket_of(1)).kc);
 }
 
-TEST(AmxTuning, ThreeTilesOfColumnsAreOneBlockWhereRowsAreMany) {
+TEST(WholeSocket, ThreeTilesOfColumnsAreOneBlockWhereRowsAreMany) {
     const auto of = [](std::int64_t m, std::int64_t n) {
         return whole_socket(gemm(m, 64, n), socket_of(8));
     };
@@ -77,7 +76,7 @@ TEST(AmxTuning, ThreeTilesOfColumnsAreOneBlockWhereRowsAreMany) {
 }
 
 // 3 k tiles: a block of rows, of 2 x 3 tiles of A, ahead; of 26, 104 products, eight steps.
-TEST(AmxTuning, AIsPrefetchedABlockOfRowsAheadWhereThatIsNear) {
+TEST(WholeSocket, AIsPrefetchedABlockOfRowsAheadWhereThatIsNear) {
     const auto of = [](std::int64_t k) {
         return whole_socket(gemm(512, k, 512), 2, 2, socket_of(8));
     };
