@@ -1,11 +1,8 @@
 // Bad input on the command line, in sweeps and in stores: one message, the right exit code, nothing
 // replaced.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,34 +12,17 @@
 #include <vector>
 
 #include "arch/base/temporary_folder_testing.hpp"
+#include "validation/command_line_testing.hpp"
 
 namespace tilesim::validation {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kProgram = std::string{TILESIM_BINARY_DIR} + "/tilesim";
-const std::string kConfigs = std::string{TILESIM_SOURCE_DIR} + "/configs";
 const std::string kKernel = kConfigs + "/scenarios/xdna_core_kernel.yaml";
 
-struct Output {
-    int code = 0;
-    std::string text;  // stdout and stderr
-};
-
 Output shell(const std::string& command) {
-    Output output;
-    FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
-    std::array<char, 4096> block{};
-    while (const std::size_t got = std::fread(block.data(), 1, block.size(), pipe)) {
-        output.text.append(block.data(), got);
-    }
-    output.code = WEXITSTATUS(::pclose(pipe));
-    return output;
-}
-
-Output call(const std::string& arguments) {
-    return shell(kProgram + " " + arguments);
+    return arch::base::shell(command + " 2>&1");
 }
 
 std::string read(const fs::path& file) {

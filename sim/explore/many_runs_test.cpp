@@ -1,16 +1,14 @@
 // `run --sensitivity`, `run --devices` and `tune` as a user calls them.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "arch/base/shell_testing.hpp"
 #include "arch/base/temporary_folder_testing.hpp"
 
 namespace tilesim::sim::explore {
@@ -22,20 +20,10 @@ const std::string kProgram = std::string{TILESIM_BINARY_DIR} + "/tilesim";
 const std::string kConfigs = std::string{TILESIM_SOURCE_DIR} + "/configs";
 const std::string kSmall = kConfigs + "/scenarios/xdna_functional.yaml";
 
-struct Output {
-    int code = 0;
-    std::string text;  // stdout
-};
+using Output = arch::base::ShellOutput;
 
 Output call(const std::string& arguments) {
-    Output output;
-    FILE* pipe = ::popen((kProgram + " " + arguments + " 2> /dev/null").c_str(), "r");
-    std::array<char, 4096> block{};
-    while (const std::size_t got = std::fread(block.data(), 1, block.size(), pipe)) {
-        output.text.append(block.data(), got);
-    }
-    output.code = WEXITSTATUS(::pclose(pipe));
-    return output;
+    return arch::base::shell(kProgram + " " + arguments + " 2> /dev/null");
 }
 
 TEST(Sensitivity, AFasterDeviceIsNeverSlowerAndTheRestIsListed) {

@@ -1,6 +1,5 @@
 // Every command shows two examples of itself, and each of them does what it should.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,15 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "arch/base/shell_testing.hpp"
 #include "arch/base/temporary_folder_testing.hpp"
 
 namespace tilesim::sim::manual {
 namespace {
 
-struct Output {
-    int code = 0;
-    std::string text;
-};
+using Output = arch::base::ShellOutput;  // stdout and stderr
 
 // In a folder with what the examples read.
 class Examples : public testing::Test {
@@ -40,13 +37,7 @@ class Examples : public testing::Test {
         std::ofstream(folder_.path() / "try") << "cd " << folder_.path().string() << "\n"
                                               << command << "\n";
         const std::string script = "bash " + (folder_.path() / "try").string() + " 2>&1";
-        FILE* pipe = ::popen(script.c_str(), "r");
-        Output output;
-        for (int c = 0; (c = std::fgetc(pipe)) != EOF;) {
-            output.text += static_cast<char>(c);
-        }
-        output.code = WEXITSTATUS(::pclose(pipe));
-        return output;
+        return arch::base::shell(script);
     }
 
     const arch::base::TemporaryFolder folder_;

@@ -2,12 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <string>
 
+#include "arch/base/shell_testing.hpp"
 #include "sim/manual/command_tree.hpp"
 #include "sim/manual/completion.hpp"
 #include "sim/manual/man_page.hpp"
@@ -31,15 +30,6 @@ Command small_tree() {
     return command_tree(app);
 }
 
-std::string output_of(const std::string& command) {
-    std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
-    std::string text;
-    for (int c = 0; (c = std::fgetc(pipe.get())) != EOF;) {
-        text += static_cast<char>(c);
-    }
-    return text;
-}
-
 // Writes `text` to a file of the test's own.
 std::string file_with(const std::string& name, const std::string& text) {
     const auto path = std::filesystem::temp_directory_path() / name;
@@ -50,8 +40,9 @@ std::string file_with(const std::string& name, const std::string& text) {
 // The words bash offers for the last of `words`.
 std::string offered(const std::string& words, int position) {
     const std::string script = file_with("tilesim_completion.bash", bash_completion(small_tree()));
-    return output_of("bash -c '. " + script + "; COMP_WORDS=(" + words + "); COMP_CWORD=" +
-                     std::to_string(position) + "; _prog; echo ${COMPREPLY[*]}'");
+    return arch::base::shell("bash -c '. " + script + "; COMP_WORDS=(" + words + "); COMP_CWORD=" +
+                             std::to_string(position) + "; _prog; echo ${COMPREPLY[*]}'")
+        .text;
 }
 
 TEST(CommandTree, KnowsChoicesFlagsAndPositionals) {
@@ -75,8 +66,9 @@ TEST(ZshCompletion, DescribesOptions) {
 TEST(ManPage, ReadsWithoutAComplaint) {
     const std::string page =
         file_with("tilesim_page.1", man_page(small_tree().commands.at(0), "prog-go"));
-    EXPECT_EQ(output_of("man -l --warnings -E UTF-8 " + page + " 2>&1 > /dev/null"), "");
-    const std::string shown = output_of("man -l " + page + " 2>&1 | col -b");
+    EXPECT_EQ(arch::base::shell("man -l --warnings -E UTF-8 " + page + " 2>&1 > /dev/null").text,
+              "");
+    const std::string shown = arch::base::shell("man -l " + page + " 2>&1 | col -b").text;
     EXPECT_THAT(shown, HasSubstr("goes somewhere"));
     EXPECT_THAT(shown, HasSubstr(".examples begin with a dot"));
 }
