@@ -1,0 +1,135 @@
+#include "workloads/npu/weight_stationary/mapping_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "arch/npu/core/kernel_timing.hpp"
+#include "workloads/npu/weight_stationary/weight_stationary_testing.hpp"
+
+namespace tilesim::workloads::npu::weight_stationary {
+namespace {
+
+TEST(WeightStationarySearch, IsNearWhatRunsTake) {
+    for (const char* device : {"xdna", "xdna2"}) {
+        const Machine m = machine(device);
+        for (const Reduction reduction : {Reduction::Cascade, Reduction::MemoryTile}) {
+            for (const std::int64_t n_ct : {32, 96}) {
+                WeightStationaryMapping map = small_map(reduction);
+                map.m_ct = 32;
+                map.k_ct = 96;
+                map.n_ct = n_ct;
+                for (const std::int64_t rows : {320, 960}) {
+                    const GemmProblem gemm = int8_gemm(rows, 288, 1536);
+                    const arch::base::Cycles cycles{run(m, gemm, map, false).cycles};
+                    EXPECT_NEAR(expected_ns(gemm, map, m.npu, {m.memory, m.fabric}) /
+                                    arch::base::ns_of(cycles, m.npu.clock),
+                                1, 0.08)
+                        << device << " " << rows << " " << n_ct << " " << map.adds();
+                }
+            }
+        }
+    }
+}
+
+// Where buffers of A share B's banks, one of them or both, cores of a cascade wait for the slowest;
+// a single C tile leaves before the next one begins.
+TEST(WeightStationarySearch, IsNearWhatRunsTakeWhereBuffersMeetInABankAndWhereCIsOne) {
+    const Machine m = machine("xdna");
+    const GemmProblem gemm{960, 576, 1280, DataType::Int8, DataType::Int8, DataType::Int16, true};
+    for (const std::int64_t n_ct : {80, 144, 240}) {
+        for (const std::int64_t c_buffers : {1, 2}) {
+            WeightStationaryMapping map;
+            map.m_ct = 16;
+            map.k_ct = 144;
+            map.n_ct = n_ct;
+            map.c_buffers = c_buffers;
+            const arch::base::Cycles cycles{run(m, gemm, map, false).cycles};
+            EXPECT_NEAR(expected_ns(gemm, map, m.npu, {m.memory, m.fabric}) /
+                            arch::base::ns_of(cycles, m.npu.clock),
+                        1, 0.12)
+                << n_ct << " " << c_buffers;
+        }
+    }
+}
+
+// What a C tile more costs where nothing is in the way of three cores in a column: each multiplies,
+// taking and giving back an A tile; the first clears C before, the others get it; all but the last
+// put it on.
+void expect_tile_cost(std::int64_t store_width, bool first_binds) {
+    Machine m = machine("xdna");
+    m.fabric.link_width = arch::base::BytesPerCycle{64};
+    m.fabric.link_clock = arch::base::Hertz{10'000'000'000};
+    m.fabric.request_latency = m.fabric.response_latency = arch::base::Femtoseconds{1'000'000};
+    m.fabric.page_walk = m.fabric.request_interval = arch::base::Femtoseconds{0};
+    m.npu.shim.outstanding_bursts = m.npu.shim.outstanding_writes = 256;
+    m.npu.shim.data_fifo = arch::base::Bytes{65536};
+    m.npu.kernels.store_width = arch::base::BytesPerCycle{store_width};
+    // Longer ones would not be hidden behind the words queued for the middle core.
+    m.npu.core.lock_cycles = arch::base::Cycles{4};
+    WeightStationaryMapping map = small_map();
+    map.m_ct = map.n_ct = 64;
+    map.k_ct = 128;
+    map.columns = map.rows = 3;
+    const auto gemm = [](std::int64_t tiles) {
+        return GemmProblem{64 * tiles,     3 * 128,        3 * 64, DataType::Int8,
+                           DataType::Int8, DataType::Int8, true};
+    };
+    arch::npu::program::Kernel kernel;
+    kernel.kind = arch::npu::program::KernelKind::Multiply;
+    kernel.m = kernel.n = 64;
+    kernel.k = 128;
+    const std::int64_t multiply =
+        arch::npu::core::KernelTiming(m.npu.kernels).cycles(kernel).total().count();
+    const arch::npu::CoreConfig& core = m.npu.core;
+    const std::int64_t words = 64 * 64 / 64;
+    const std::int64_t zero = arch::base::ceil_div(std::int64_t{64 * 64}, store_width);
+    const std::int64_t get = words + m.npu.cascade.read_latency.count() - 1;
+    const std::int64_t after =
+        core.call_cycles.count() + multiply + 2 * core.lock_cycles.count() + words;
+    const std::int64_t first = core.call_cycles.count() + zero + after;
+    const std::int64_t middle = get + after;
+    const auto cost_of_20 = [&] {
+        return run(m, gemm(60), map, false).cycles - run(m, gemm(40), map, false).cycles;
+    };
+    // Banks so small that no two buffers share one.
+    const arch::base::Bytes bank = std::exchange(m.npu.core.bank, arch::base::Bytes{1024});
+    EXPECT_EQ(cost_of_20(), 20 * (first_binds ? first : middle));
+    // A core's B lies in the first bank behind the stack, and the first buffer of A behind it but
+    // for its last 1024 B; the second lies in another bank. Every second multiplication loads 7/8
+    // of its 16 x 16 x 4 blocks of A when B's are.
+    m.npu.core.bank = bank;
+    const std::int64_t conflicts = 16 * 16 * 4 * 7 / 8;
+    // The middle core is a tile behind the first: they are slow in turn, and the other waits. The
+    // first waits with both queues full, so that it has put its last word so many words before the
+    // middle core would have had it otherwise, less the cycle a word is on the wire.
+    const std::int64_t queued = 2 * m.npu.cascade.fifo - 1;
+    EXPECT_EQ(cost_of_20(), 10 * (first + middle + 2 * conflicts - queued));
+    // The bound has of it what no other program could save, and B's tile before the first.
+    const double cycle_ns = 1e9 / static_cast<double>(m.npu.clock.count());
+    const std::int64_t least = multiply + words + (first_binds ? zero : words);
+    EXPECT_NEAR(bounds_of(gemm(40), map, m.npu, {m.memory, m.fabric}).compute_ns,
+                static_cast<double>(40 * least + 128 * 64 / 4) * cycle_ns, 1e-6);
+}
+
+TEST(WeightStationarySearch, ACTileMoreCostsTheFirstCoreClearingMultiplyingAndPutting) {
+    expect_tile_cost(32, true);
+}
+
+TEST(WeightStationarySearch, WithFastStoresACTileMoreCostsACoreInTheMiddleGettingToo) {
+    expect_tile_cost(1024, false);
+}
+
+TEST(WeightStationarySearch, CandidatesFitAndThereIsNoneWhereKDoesNot) {
+    const Machine m = machine("xdna2");
+    const GemmProblem gemm = int8_gemm(512, 1024, 1024);
+    const auto candidates = candidates_of(gemm, m.npu, {m.memory, m.fabric});
+    EXPECT_FALSE(candidates.empty());
+    for (const TileCandidate& candidate : candidates) {
+        EXPECT_TRUE(problems_of(gemm, candidate.mapping, m.npu).empty());
+    }
+    EXPECT_TRUE(candidates_of(int8_gemm(64, 1 << 20, 64), m.npu, {m.memory, m.fabric}).empty());
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::npu::weight_stationary
