@@ -108,6 +108,9 @@ int merge(const StoreArguments& arguments) {
     }
     const StoreLock lock(arguments.store);
     Store store(arguments.store, Store::Mode::Create);
+    for (const std::string& input : arguments.inputs) {
+        store.announce(input);
+    }
     std::int64_t added = 0;
     for (const std::string& input : arguments.inputs) {
         added += store.merge(input);

@@ -104,6 +104,26 @@ Database open(const std::string& file, Store::Mode mode) {
         file, mode == Store::Mode::Create ? Database::Mode::Create : Database::Mode::Existing);
 }
 
+// Another store, as `other` in the database's statements.
+class Attached {
+  public:
+    Attached(Database& database, const std::string& file) : database_(database) {
+        Statement(database_, "ATTACH ? AS other").bind(1, file).run();
+    }
+    ~Attached() {
+        try {
+            database_.execute("DETACH other");
+        } catch (const IoError&) {
+            // A transaction that failed still holds it; it goes with the database.
+        }
+    }
+    Attached(const Attached&) = delete;
+    Attached& operator=(const Attached&) = delete;
+
+  private:
+    Database& database_;
+};
+
 }  // namespace
 
 nlohmann::ordered_json stored_json(const StoredPoint& point, const std::string& text) {
@@ -305,8 +325,21 @@ std::optional<Store::Cost> Store::mean_cost(const std::string& sweep) {
     return Cost{row.real(1), row.real(2)};
 }
 
+void Store::announce(const std::string& other) {
+    const Attached attached(database_, other);
+    Transaction transaction(database_);
+    database_.execute(
+        "INSERT OR IGNORE INTO main.sweeps (name, model, text, identity, started_at) "
+        "SELECT name, model, text, identity, started_at FROM other.sweeps ORDER BY id;"
+        "INSERT OR IGNORE INTO main.members SELECT mine.id, m.ordinal, m.hash, m.settings FROM "
+        "other.members m "
+        "JOIN other.sweeps theirs ON theirs.id = m.sweep "
+        "JOIN main.sweeps mine ON mine.identity = theirs.identity");
+    transaction.commit();
+}
+
 std::int64_t Store::merge(const std::string& other) {
-    Statement(database_, "ATTACH ? AS other").bind(1, other).run();
+    const Attached attached(database_, other);
     Transaction transaction(database_);
     const auto count = [this] {
         Statement row(database_, "SELECT count(*) FROM main.points");
@@ -316,17 +349,10 @@ std::int64_t Store::merge(const std::string& other) {
     const std::int64_t before = count();
     const std::string columns = std::string{kColumns}.substr(4);  // without the id, which is ours
     database_.execute(fmt::format(
-        "INSERT OR IGNORE INTO main.points ({}) SELECT {} FROM other.points ORDER BY id;"
-        "INSERT OR IGNORE INTO main.sweeps (name, model, text, identity, started_at) "
-        "SELECT name, model, text, identity, started_at FROM other.sweeps ORDER BY id;"
-        "INSERT OR IGNORE INTO main.members SELECT mine.id, m.ordinal, m.hash, m.settings FROM "
-        "other.members m "
-        "JOIN other.sweeps theirs ON theirs.id = m.sweep "
-        "JOIN main.sweeps mine ON mine.identity = theirs.identity",
-        columns, columns));
+        "INSERT OR IGNORE INTO main.points ({}) SELECT {} FROM other.points ORDER BY id", columns,
+        columns));
     const std::int64_t added = count() - before;
     transaction.commit();
-    database_.execute("DETACH other");
     return added;
 }
 

@@ -100,7 +100,10 @@ class Store {
         double bytes = 0;
     };
     std::optional<Cost> mean_cost(const std::string& sweep);
-    // Copies what the store `other` has and this one lacks; returns how many points that were.
+    // Copies the sweeps of the store `other` and the names of their points. Where that is done of
+    // all stores before `merge`, one that is broken off leaves a store that knows what it lacks.
+    void announce(const std::string& other);
+    // Copies the points that `other` has and this one lacks; returns how many those were.
     std::int64_t merge(const std::string& other);
     // Throws IoError when SQLite's integrity check or a rule of ours does not hold.
     void check();

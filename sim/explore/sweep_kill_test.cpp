@@ -213,6 +213,16 @@ TEST_F(SweepKill, ShardsMergeIntoTheWholeSweep) {
         store_ = whole + "." + shard[0];
         EXPECT_EQ(exit_code(start({"--shard", shard})), 0);
     }
+    {  // broken off behind the first store
+        Store store(whole, Store::Mode::Create);
+        for (const char* shard : {".1", ".2", ".3"}) {
+            store.announce(whole + shard);
+        }
+        store.merge(whole + ".1");
+        const StoredSweep sweep = store.sweeps().front();
+        EXPECT_EQ(sweep.points, kPoints);
+        EXPECT_LT(sweep.finished, kPoints);
+    }
     const std::string merge =
         kExecutable + " merge " + whole + " " + whole + ".? > " + (folder_ / "out").string();
     EXPECT_EQ(std::system(merge.c_str()), 0);
