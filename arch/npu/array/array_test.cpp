@@ -240,8 +240,41 @@ TEST(Array, PushesToAFullQueueAreDroppedAndNamed) {
         << report.text();
 }
 
+// The sequence ends with its last push, the channels later.
+TEST(Array, ShimChannelsAreBusyUntilTheirTasksEnd) {
+    System stuck(copy_program(0));
+    stuck.run();
+    EXPECT_EQ(stuck.array->busy_shim_channels(),
+              (std::vector<std::string>{"npu.tile(0,0).s2mm0", "npu.tile(0,0).mm2s0"}));
+    System done(copy_program(1));
+    done.run();
+    EXPECT_TRUE(done.array->busy_shim_channels().empty());
+}
+
+// A channel of the memory tile waits for a lock when the run ends, and is reset after that.
+TEST(Array, TellsItsEndOnce) {
+    program::Program program = copy_program(1);
+    program.dmas[0].starts.push_back({program::Direction::S2MM, 1, {2, 1, false}});
+    program::BufferDescriptor idle;
+    idle.id = 2;
+    idle.length = kWords;
+    idle.acquire = program::LockAction{2, -1};
+    program.locks.push_back({"never", kMemory, 2, 0});
+    program.dmas[0].descriptors.push_back(idle);
+    System system(program);
+    int told = 0;
+    system.array->on_finished = [&] { ++told; };
+    system.run();
+    EXPECT_EQ(told, 1);
+    system.array->reset_channel({{kMemory, program::Direction::S2MM, 1}});
+    EXPECT_TRUE(system.array->channel({kMemory, program::Direction::S2MM, 1}).idle());
+    EXPECT_EQ(told, 1);
+}
+
 TEST(Array, EveryComponentsStatesAddUpToTheRun) {
-    System system(copy_program(1));
+    program::Program program = copy_program(1);
+    program.sequence.pop_back();
+    System system(program);
     system.run();
     const std::function<void(const base::stats::Group&)> check =
         [&](const base::stats::Group& group) {

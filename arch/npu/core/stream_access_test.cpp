@@ -164,6 +164,23 @@ TEST(StreamAccess, CarriesTheBytesOfItsOperands) {
     }
 }
 
+TEST(StreamAccess, AnOperandTakesItsNextTurnWhenItsWordsHaveMovedWhereTheOperationSaysSo) {
+    for (const bool advance : {false, true}) {
+        Bench b;
+        b.west.program.rotations[0].buffers = {0, 1};
+        b.east.program.rotations[1].buffers = {1, 0};
+        const program::PutStreamOp put{0, kWords, {.operand = 0, .advance = advance}};
+        const program::GetStreamOp get{1, kWords, {.operand = 1, .advance = advance}};
+        b.west.access.put(put);
+        b.east.access.get(get);
+        EXPECT_EQ(b.west.operands.buffer(0), 0);
+        EXPECT_EQ(b.east.operands.buffer(1), 1);
+        b.time.run();
+        EXPECT_EQ(b.west.operands.buffer(0), advance ? 1 : 0);
+        EXPECT_EQ(b.east.operands.buffer(1), advance ? 0 : 1);
+    }
+}
+
 TEST(StreamAccess, WordsWithoutAnOperandAreZeroAndAreDropped) {
     Bench b(true);
     std::ranges::fill(b.memory.buffer(0), std::byte{7});

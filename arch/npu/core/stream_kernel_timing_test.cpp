@@ -35,6 +35,20 @@ TEST(StreamKernelTiming, EightInstructionsForFourStepsOfSixteenByFour) {
     EXPECT_EQ(cycles.c_store.count(), 31);
 }
 
+TEST(StreamKernelTiming, RunsBlocksOfWholeLanesAndWordsOnly) {
+    const KernelConfig c = config();
+    const StreamKernelTiming timing(c);
+    EXPECT_EQ(timing.check(kernel(16, 64, 4)), "");
+    EXPECT_EQ(timing.check(kernel(8, 64, 4)), "");  // half an accumulator's lanes
+    EXPECT_NE(timing.check(kernel(12, 64, 4)), "");
+    for (const program::Kernel& none : {kernel(0, 64, 4), kernel(16, 0, 4), kernel(16, 64, 0)}) {
+        EXPECT_NE(timing.check(none), "");
+    }
+    program::Kernel other = kernel(16, 64, 4);
+    other.b = DataType::Int8;
+    EXPECT_EQ(timing.check(other), "this device has no stream-fed int16 x int8 -> int16 multiply");
+}
+
 TEST(StreamKernelTiming, RemainderOfKTakesItsOwnInstructions) {
     const KernelConfig c = config();
     const StreamKernelTiming timing(c);

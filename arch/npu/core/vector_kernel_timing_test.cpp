@@ -110,8 +110,9 @@ TEST(VectorKernelTiming, RowsThatAreNormalisedArePassedTwiceAndSummed) {
 
 TEST(VectorKernelTiming, SoftmaxPassesARowThreeTimes) {
     // The greatest (interval 3), four instructions, then one with two stores.
-    EXPECT_EQ(total(sample(), vector(program::VectorOperation::Softmax, 1, 12)),
-              3 * 3 + 3 * 4 + 3 * 2 + 3 * kFillDrain + 2 * kReduction + kReciprocal);
+    const std::int64_t row = 3 * 3 + 3 * 4 + 3 * 2 + 3 * kFillDrain + 2 * kReduction + kReciprocal;
+    EXPECT_EQ(total(sample(), vector(program::VectorOperation::Softmax, 1, 12)), row);
+    EXPECT_EQ(total(sample(), vector(program::VectorOperation::Softmax, 5, 12)), 5 * row);
 }
 
 TEST(VectorKernelTiming, SaysWhatItCannotRun) {

@@ -195,6 +195,8 @@ TEST(ShimReader, AnswersAreUsedInOrderAndTheirWordsFollowWithoutAGap) {
     bench.run();
     EXPECT_EQ(bench.channel.last_progress(), kLater + kFirstAnswer + kBurstWords * 2);
     EXPECT_EQ(bench.receiver.received.at(0), kLater + kFirstAnswer + kBurstWords * 2 + kLatency);
+    // An answer out of turn brings no word, and ends no wait.
+    EXPECT_EQ(bench.reader->memory_wait(), kFirstAnswer - kStartOfTask);
 }
 
 TEST(ShimReader, AStreamOfTwoWordsACycleTakesHalfTheCyclesAndOneMoreForAnOddWord) {
@@ -333,6 +335,19 @@ TEST(ShimWriter, AWriteThatIsTakenLetsItTakeWordsAgain) {
     EXPECT_EQ(ShimBench::arrival(bench.memory.writes[1]),
               kFirstWritten + kBurstWords + kPort + kRequest);
     EXPECT_EQ(bench.writer->memory_wait(), kFirstWritten - kFirstBurst);
+}
+
+// The first write is taken while the eighth burst arrives: a burst every 16 cycles all the same.
+TEST(ShimWriter, AWriteThatIsTakenWhileABurstArrivesChangesNothing) {
+    WriterBench bench(config_with(20));
+    bench.write_descriptor(0, 11 * kBurst);
+    bench.push_at(0_cyc);
+    bench.send(11 * kBurst);
+    bench.run();
+    static_assert(kFirstWritten < kFirstBurst + kBurstWords * 10);
+    EXPECT_EQ(std::ssize(bench.memory.writes), 11);
+    EXPECT_EQ(bench.channel.last_progress(), kFirstWritten + kBurstWords * 10);
+    EXPECT_EQ(bench.writer->memory_wait(), 0_cyc);
 }
 
 TEST(ShimWriter, AnOutOfOrderPacketsHeaderIsTakenWithItsFirstBurst) {

@@ -54,6 +54,9 @@ TEST(ProgramWork, TheSpanOfADescriptorReachesItsLastWord) {
     descriptor.length = 3 * 5;
     descriptor.dimensions = {{3, 2}, {7, 17}};  // the length says 5 of the outer steps, not 7
     EXPECT_EQ(span_of(descriptor), (2 * 2 + 4 * 17 + 1) * kWordBytes);
+    descriptor.length = 2;  // no whole inner step
+    EXPECT_EQ(span_of(descriptor), (2 * 2 + 1) * kWordBytes);
+    descriptor.length = 3 * 5;
     descriptor.iteration = Iteration{4, 101};
     EXPECT_EQ(span_of(descriptor), (2 * 2 + 4 * 17 + 3 * 101 + 1) * kWordBytes);
 }
@@ -64,6 +67,11 @@ TEST(ProgramWork, WhatNeverEndsHasNone) {
     forever.count = -1;
     forever.body = {{CallOp{}}};
     program.cores[0].script.push_back({forever});
+    EXPECT_FALSE(work_of(program));
+    LoopOp around;
+    around.count = 2;
+    around.body = {{forever}};
+    program.cores[0].script.back() = {around};
     EXPECT_FALSE(work_of(program));
 }
 
