@@ -111,6 +111,32 @@ TEST(CoreStream, APacketGoesTheWayOfItsHeaderUntilItEnds) {
     EXPECT_THAT(got, ::testing::ElementsAreArray(std::span{words}.subspan(1, 9)));
 }
 
+TEST(CoreStream, WordsOfACircuitHoldNoPacketBack) {
+    testing::Timeline time;
+    Client sender{time};
+    Client at_circuit{time};
+    Client at_packet{time};
+    CoreOutput output;
+    CoreInput circuit{time.scheduler};
+    CoreInput packet{time.scheduler};
+    const auto flow_to = [&](CoreInput& input, std::optional<std::uint32_t> id) {
+        return stream::StreamFlow{
+            "flow", time.scheduler, output, {{&input.sink(), Cycles{kLatency}, kFit, kFit}}, {},
+            id,     false,          false};
+    };
+    auto without = flow_to(circuit, {});
+    auto three = flow_to(packet, 3);
+    output.add_flow(std::nullopt, without);
+    output.add_flow(3, three);
+    circuit.begin(5, Cycles{0}, at_circuit);
+    packet.begin(4, Cycles{0}, at_packet);
+    output.begin(5, {}, Cycles{0}, sender);
+    time.at(20, [&] { output.begin(5, {}, Cycles{20}, sender, {3, true}); });
+    time.run();
+    EXPECT_THAT(at_circuit.done, ElementsAre(5 + kLatency));
+    EXPECT_THAT(at_packet.done, ElementsAre(25 + kLatency));
+}
+
 TEST(CoreStream, TransfersKeepTheOrderOfTheirWords) {
     Bench b;
     const auto words = numbers();

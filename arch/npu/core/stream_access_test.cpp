@@ -132,6 +132,17 @@ TEST(StreamAccess, WordsMoveAsManyACycleAsTheStreamIsWide) {
     EXPECT_EQ(b.west.spent_in(CoreState::WaitingForStream), 0);
 }
 
+TEST(StreamAccess, TheStallsOfAWideStreamAreToldInCycles) {
+    Bench b(false, 2);
+    b.time.at(kLate, [&b] {
+        b.east.access.get(kGet);
+        b.west.access.put(kPut);
+    });
+    b.time.run();
+    EXPECT_THAT(b.west.states.told, IsEmpty());
+    EXPECT_THAT(b.east.states.told, ElementsAre(Pair(kLate, "stall")));
+}
+
 TEST(StreamAccess, SaysWhichPortItStandsAtAndForWhat) {
     Bench b;
     EXPECT_FALSE(b.east.access.streaming());

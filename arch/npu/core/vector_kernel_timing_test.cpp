@@ -120,6 +120,10 @@ TEST(VectorKernelTiming, SaysWhatItCannotRun) {
     const VectorKernelTiming timing(config);
     EXPECT_EQ(timing.check(matvec(1, 8)), "");
     EXPECT_EQ(timing.check(matvec(1, 0)), "needs its numbers of rows and elements, `m` and `k`");
+    EXPECT_NE(timing.check(matvec(0, 8)), "");
+    EXPECT_EQ(timing.check(vector(program::VectorOperation::Add, 1, 0)),
+              "needs its numbers of rows and elements, `m` and `n`");
+    EXPECT_EQ(timing.check(vector(program::VectorOperation::Add, 1, 8)), "");
     program::Kernel kernel = matvec(1, 8);
     kernel.a = DataType::Int8;
     kernel.scale_block = 32;

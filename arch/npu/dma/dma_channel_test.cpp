@@ -191,6 +191,7 @@ TEST(DmaChannel, APushToAFullQueueIsDropped) {
         }
         bench.run();
         EXPECT_EQ(bench.channel.dropped().has_value(), pushes > 1 + kQueueDepth);
+        EXPECT_EQ(bench.channel.most_queued(), kQueueDepth);
         return bench.channel.dropped_pushes();
     };
     EXPECT_EQ(dropped_of(1 + kQueueDepth), 0);  // one runs, the others queue

@@ -184,6 +184,22 @@ TEST(ShimReader, ABurstGoesOnceSoManyWordsHaveLeftTheDataFifo) {
     EXPECT_EQ(ShimBench::arrival(bench.memory.reads[1]), kFirstAnswer + kBurstWords + kRequest);
 }
 
+// Six pieces of half a burst leave without a gap, the first by cycle 1009 + 8.
+TEST(ShimReader, EveryBurstGoesWhenThePiecesItNeedsHaveLeftTheDataFifo) {
+    constexpr Cycles kLeaves = 1009_cyc;
+    constexpr std::int64_t kPiece = kBurst / 2 / 4;  // words
+    ReaderBench bench(config_with(7, 3 * kBurst), 0);
+    bench.write_descriptor(0, 6 * kBurst);
+    bench.push_at(0_cyc);
+    bench.at(kLeaves, [&] { bench.reader->on_stream_pushed(6, kPiece, kLeaves + Cycles{kPiece}); });
+    bench.run();
+    ASSERT_EQ(bench.memory.reads.size(), 6U);
+    for (std::int64_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(ShimBench::arrival(bench.memory.reads[static_cast<std::size_t>(3 + i)]),
+                  kLeaves + Cycles{2 * kPiece} * (i + 1) + kRequest);
+    }
+}
+
 TEST(ShimReader, AnswersAreUsedInOrderAndTheirWordsFollowWithoutAGap) {
     constexpr Cycles kLater = 1009_cyc;
     ReaderBench bench(config_with(3));

@@ -61,6 +61,17 @@ TEST(ProgramWork, TheSpanOfADescriptorReachesItsLastWord) {
     EXPECT_EQ(span_of(descriptor), (2 * 2 + 4 * 17 + 3 * 101 + 1) * kWordBytes);
 }
 
+TEST(ProgramWork, ATaskOfADescriptorNobodyHasWrittenIsNotKnown) {
+    for (const bool another : {false, true}) {
+        Program program = program_with(1);
+        if (another) {
+            add_task(program, 11, 3, Direction::S2MM);
+        }
+        program.sequence.emplace_back(PushTask{{kShim, Direction::S2MM, 0}, {7, 1}});
+        EXPECT_FALSE(work_of(program));
+    }
+}
+
 TEST(ProgramWork, WhatNeverEndsHasNone) {
     Program program = program_with(1);
     LoopOp forever;
