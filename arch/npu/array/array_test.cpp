@@ -87,7 +87,12 @@ struct System {
 };
 
 TEST(Array, MovesBytesThroughAMemoryTile) {
-    System system(copy_program(1));
+    program::Program program = copy_program(1);
+    program.buffers.insert(program.buffers.begin(), {"other", kMemory, 1024, kWords * 4});
+    for (program::BufferDescriptor& descriptor : program.dmas[0].descriptors) {
+        descriptor.buffer = 1;
+    }
+    System system(program);
     std::array<std::byte, kWords * 4> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         bytes[i] = static_cast<std::byte>(3 * i + 1);
@@ -198,6 +203,7 @@ TEST(Array, CoresAnswerOverTheirOwnStreams) {
         system.queue.run_until(system.queue.next_time());
     }
     EXPECT_TRUE(system.array->deadlock().waits.empty());
+    EXPECT_EQ(system.array->find_channel(system.program.routes[0].source), nullptr);  // no DMA's
 }
 
 TEST(Array, CoresThatBothGetFirstWaitForEachOther) {

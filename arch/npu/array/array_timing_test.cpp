@@ -108,6 +108,8 @@ TEST(ArrayTiming, AStreamOfTwoWordsACycleTakesHalfTheCyclesOverTheSameSwitches) 
     ArrayBench bench(send_up(), config);
     bench.run();
     const Cycles sent = config.memory_dma.descriptor_latency + Cycles{(kTransferWords + 1) / 2};
+    // The last word arrives in the first half of its cycle.
+    EXPECT_EQ(bench.now(), sent + config.stream.hop_latency * 3 - 1_cyc);
     EXPECT_EQ(bench.end_of(kSender), sent);
     EXPECT_EQ(bench.end_of(kReceiver), sent + config.stream.hop_latency * 3);
 }
@@ -170,7 +172,11 @@ TEST(ArrayTiming, AQueueIsAsDeepAsItsKindOfTileHasIt) {
         program::Program program = send_up();
         program.dmas[0].starts.assign(static_cast<std::size_t>(pushes),
                                       {Direction::MM2S, 0, {0, 1}});
-        return ArrayBench(program, config).array->channel(kSender).dropped_pushes();
+        program.dmas[0].starts.push_back({Direction::MM2S, 1, {0, 1}});
+        const ArrayBench bench(program, config);
+        EXPECT_EQ(bench.array->most_queued(program::TileKind::Memory), 3);
+        EXPECT_EQ(bench.array->most_queued(program::TileKind::Core), 0);
+        return bench.array->channel(kSender).dropped_pushes();
     };
     EXPECT_EQ(dropped_of(1 + config.memory_dma.task_queue_depth), 0);
     EXPECT_EQ(dropped_of(1 + config.memory_dma.task_queue_depth + 1), 1);
@@ -189,6 +195,15 @@ TEST(ArrayTiming, TheProcessorsWaitForAnIdleChannelEndsWithItsLastTask) {
     EXPECT_EQ(bench.array->last_progress(), config.memory_dma.descriptor_latency + kMoved +
                                                 config.command_processor.sync_cycles +
                                                 config.command_processor.write_cycles);
+}
+
+TEST(ArrayTiming, AChannelThatIsOnlyWaitedForOrResetIsIdle) {
+    const NpuConfig config = device();
+    program::Program program;
+    program.sequence = {program::ResetChannel{kReceiver}, program::WaitIdle{kSender}};
+    ArrayBench bench(program, config);
+    bench.run();
+    EXPECT_TRUE(bench.array->finished());
 }
 
 // 1000 B and then 512 B, in bursts of 256 B.

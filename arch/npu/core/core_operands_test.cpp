@@ -142,6 +142,21 @@ TEST(CoreOperands, AMatrixTimesAVectorGoesToItsThirdOperand) {
     EXPECT_EQ(b.values(1)[0], 5 * 11 + 7 * 13);
 }
 
+TEST(CoreOperands, AVectorKernelGoesFromItsFirstOperandsToItsLast) {
+    Bench b;
+    b.core.rotations.push_back({"c", {1}});
+    b.values(3)[0] = 5;
+    b.values(0)[0] = 11;
+    program::Kernel kernel = b.kernel(program::KernelKind::Vector);
+    kernel.a = kernel.b = DataType::Int32;
+    kernel.operation = program::VectorOperation::Add;
+    b.operands.compute(kernel, {0, 1, 2});
+    EXPECT_EQ(b.values(1)[0], 5 + 11);
+    kernel.operation = program::VectorOperation::Cast;
+    b.operands.compute(kernel, {0, 2});
+    EXPECT_EQ(b.values(1)[0], 5);
+}
+
 TEST(CoreOperands, AKernelOfStatedCostMovesNoData) {
     Bench b;
     b.values(3)[0] = 5;

@@ -165,12 +165,14 @@ TEST(StreamKernelTiming, SaysWhatItCannotRun) {
     const KernelConfig c = config();
     const StreamKernelTiming timing(c);
     EXPECT_EQ(timing.check(kernel(16, 64, 4)), "");
-    EXPECT_EQ(timing.check(kernel(8, 64, 4)), "");  // half an accumulator's lanes
+    EXPECT_EQ(timing.check(kernel(8, 1, 1)), "");  // half an accumulator's lanes
     EXPECT_NE(timing.check(kernel(12, 64, 4)).find("m a multiple of 8"), std::string::npos);
     program::Kernel other = kernel(16, 64, 4);
     other.c = DataType::F32;
     EXPECT_NE(timing.check(other).find("no stream-fed int16 x int16 -> f32"), std::string::npos);
     EXPECT_NE(timing.check(kernel(8, 0, 4)), "");
+    EXPECT_NE(timing.check(kernel(8, 1, 0)), "");
+    EXPECT_NE(timing.check(kernel(0, 1, 1)), "");
 }
 
 TEST(StreamKernelFunction, AddsProductsModuloTheWidthOfC) {

@@ -177,6 +177,8 @@ TEST(LockUnit, CounterHoldsSixBits) {
     EXPECT_EQ(locks.value(0), 63);
     EXPECT_THROW(locks.release({0, 1}, 2_cyc), program::ProgramFault);
     EXPECT_THROW(locks.release({0, -64}, 2_cyc), program::ProgramFault);
+    locks.release({0, -63}, 2_cyc);
+    EXPECT_EQ(locks.value(0), 0);
 }
 
 }  // namespace
