@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "arch/base/spread.hpp"
+
 namespace tilesim::arch::fabric {
 namespace {
 
@@ -62,6 +66,28 @@ TEST(PageTranslation, OfFourPagesTheOneNotAskedForLongestMakesRoom) {
     }
     EXPECT_TRUE(walked(2));  // and 2 that of 1
     EXPECT_TRUE(walked(1));
+}
+
+// Eight places are two sets of four: five pages of one set in turn are never known, four always.
+TEST(PageTranslation, ASetHasFourPlaces) {
+    const auto walks = [](std::size_t in_turn) {
+        PageTranslation pages = table(8);
+        std::vector<std::int64_t> of_one_set;
+        for (std::int64_t page = 0; of_one_set.size() < in_turn; ++page) {
+            if (base::spread(page, 32) % 2 == 0) {
+                of_one_set.push_back(page);
+            }
+        }
+        std::size_t walks = 0;
+        base::Femtoseconds now{0};
+        for (std::size_t i = 0; i < 4 * in_turn; ++i) {
+            now += 1'000_ns;
+            walks += pages.known(of_one_set[i % in_turn] * kPageBytes, now) > now ? 1 : 0;
+        }
+        return walks;
+    };
+    EXPECT_EQ(walks(4), 4U);
+    EXPECT_EQ(walks(5), 4U * 5U);
 }
 
 // As many pages in turn as there are places: some share one, and no more than a known share.

@@ -87,7 +87,12 @@ struct System {
 };
 
 TEST(Array, MovesBytesThroughAMemoryTile) {
-    System system(copy_program(1));
+    program::Program program = copy_program(1);
+    program.buffers.insert(program.buffers.begin(), {"other", kMemory, 1024, kWords * 4});
+    for (program::BufferDescriptor& descriptor : program.dmas[0].descriptors) {
+        descriptor.buffer = 1;
+    }
+    System system(program);
     std::array<std::byte, kWords * 4> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         bytes[i] = static_cast<std::byte>(3 * i + 1);
@@ -95,6 +100,7 @@ TEST(Array, MovesBytesThroughAMemoryTile) {
     system.store.write(0, bytes);
     system.run();
     ASSERT_TRUE(system.array->finished());
+    EXPECT_EQ(system.array->words_written(), kWords);
     std::array<std::byte, kWords * 4> copied{};
     system.store.read(8192, copied);
     EXPECT_EQ(bytes, copied);
@@ -197,6 +203,7 @@ TEST(Array, CoresAnswerOverTheirOwnStreams) {
         system.queue.run_until(system.queue.next_time());
     }
     EXPECT_TRUE(system.array->deadlock().waits.empty());
+    EXPECT_EQ(system.array->find_channel(system.program.routes[0].source), nullptr);  // no DMA's
 }
 
 TEST(Array, CoresThatBothGetFirstWaitForEachOther) {
@@ -240,8 +247,111 @@ TEST(Array, PushesToAFullQueueAreDroppedAndNamed) {
         << report.text();
 }
 
+// The sequence ends with its last push, the channels later.
+TEST(Array, ShimChannelsAreBusyUntilTheirTasksEnd) {
+    System stuck(copy_program(0));
+    stuck.run();
+    EXPECT_EQ(stuck.array->busy_shim_channels(),
+              (std::vector<std::string>{"npu.tile(0,0).s2mm0", "npu.tile(0,0).mm2s0"}));
+    System done(copy_program(1));
+    done.run();
+    EXPECT_TRUE(done.array->busy_shim_channels().empty());
+}
+
+TEST(Array, WordsWrittenAreThoseTheShimsHaveTaken) {
+    program::Program program = copy_program(1);
+    program.sequence.resize(2);  // into the array only
+    System system(program);
+    system.run();
+    EXPECT_TRUE(system.array->finished());
+    EXPECT_EQ(system.array->words_written(), 0);
+}
+
+// Two cores run a kernel as often as the parameter of each says, one of them twice.
+TEST(Array, ParametersAndResetsGoToTheirCore) {
+    program::LoopOp loop;
+    loop.parameter = 0;
+    loop.body = {{program::CallOp{0, {}, {}}}};
+    const std::vector<program::CoreOp> script{{program::AcquireOp{{0, -1}}}, {loop}};
+    program::Program program = cores_on_streams(script, script);
+    program.routes.clear();
+    program::Kernel work;
+    work.cycles = 5;
+    program.kernels = {work};
+    const program::TileCoordinate south = program.cores[0].tile;
+    const program::TileCoordinate north = program.cores[1].tile;
+    program.locks = {{"go", south, 0, 0}, {"go_north", north, 0, 0}};
+    program.cores[1].script[0] = {program::AcquireOp{{1, -1}}};
+    program.sequence = {program::WriteParameter{south, 0, 3},
+                        program::WriteParameter{north, 0, 7},
+                        program::SetLock{0, 1},
+                        program::SetLock{1, 1},
+                        program::ResetCore{south},
+                        program::SetLock{0, 1},
+                        program::SetLock{1, 1}};
+    System system(program);
+    system.run();
+    while (!system.queue.empty()) {
+        system.queue.run_until(system.queue.next_time());
+    }
+    EXPECT_EQ(system.array->cores()[0]->calls(), 2 * 3);
+    EXPECT_EQ(system.array->cores()[1]->calls(), 7);
+    EXPECT_EQ(system.array->calls(), 2 * 3 + 7);
+}
+
+// A core runs a kernel for ever; somebody waits for ever, or nobody does.
+TEST(Array, IsInALivelockWhenOnlyCoresThatGiveNothingMove) {
+    const auto livelocked = [](bool waits, bool gives) {
+        program::LoopOp loop;
+        loop.count = -1;
+        loop.body = {{program::CallOp{0, {}, {}}}};
+        if (gives) {
+            loop.body.push_back({program::PutStreamOp{0, 1, {}}});
+        }
+        program::Program program =
+            cores_on_streams({{loop}}, {{program::GetStreamOp{0, 1 << 20, {}}}});
+        program::Kernel work;
+        work.cycles = 5;
+        program.kernels = {work};
+        if (waits) {
+            program.locks = {{"never", {0, 2}, 0, 0}};
+            program.sequence = {program::AcquireLock{{0, -1}}};
+        }
+        System system(program);
+        system.array->start(system.config.command_processor.dispatch);
+        system.queue.run_until(2 * system.config.command_processor.dispatch);
+        EXPECT_EQ(system.array->finished(), !waits);
+        return system.array->livelocked();
+    };
+    EXPECT_TRUE(livelocked(true, false));
+    EXPECT_FALSE(livelocked(true, true));
+    EXPECT_FALSE(livelocked(false, false));  // it has finished
+}
+
+// A channel of the memory tile waits for a lock when the run ends, and is reset after that.
+TEST(Array, TellsItsEndOnce) {
+    program::Program program = copy_program(1);
+    program.dmas[0].starts.push_back({program::Direction::S2MM, 1, {2, 1, false}});
+    program::BufferDescriptor idle;
+    idle.id = 2;
+    idle.length = kWords;
+    idle.acquire = program::LockAction{2, -1};
+    program.locks.push_back({"never", kMemory, 2, 0});
+    program.dmas[0].descriptors.push_back(idle);
+    System system(program);
+    int told = 0;
+    system.array->on_finished = [&] { ++told; };
+    system.run();
+    EXPECT_EQ(told, 1);
+    system.array->reset_channel({{kMemory, program::Direction::S2MM, 1}});
+    EXPECT_TRUE(system.array->channel({kMemory, program::Direction::S2MM, 1}).idle());
+    EXPECT_EQ(told, 1);
+}
+
 TEST(Array, EveryComponentsStatesAddUpToTheRun) {
-    System system(copy_program(1));
+    program::Program program = copy_program(1);
+    program.sequence.pop_back();
+    System system(program);
     system.run();
     const std::function<void(const base::stats::Group&)> check =
         [&](const base::stats::Group& group) {

@@ -102,6 +102,18 @@ TEST(ArrayTiming, ATransferTakesItsTaskStartAWordACycleAndALatencyASwitch) {
     EXPECT_EQ(bench.end_of(kReceiver), sent + config.stream.hop_latency * 3);
 }
 
+TEST(ArrayTiming, AStreamOfTwoWordsACycleTakesHalfTheCyclesOverTheSameSwitches) {
+    NpuConfig config = device();
+    config.stream.width = base::BytesPerCycle{2 * kWordBytes};
+    ArrayBench bench(send_up(), config);
+    bench.run();
+    const Cycles sent = config.memory_dma.descriptor_latency + Cycles{(kTransferWords + 1) / 2};
+    // The last word arrives in the first half of its cycle.
+    EXPECT_EQ(bench.now(), sent + config.stream.hop_latency * 3 - 1_cyc);
+    EXPECT_EQ(bench.end_of(kSender), sent);
+    EXPECT_EQ(bench.end_of(kReceiver), sent + config.stream.hop_latency * 3);
+}
+
 TEST(ArrayTiming, AReceiversBubbleDelaysWhatFollows) {
     const NpuConfig config = device();
     ArrayBench bench(send_up(2), config);
@@ -160,10 +172,89 @@ TEST(ArrayTiming, AQueueIsAsDeepAsItsKindOfTileHasIt) {
         program::Program program = send_up();
         program.dmas[0].starts.assign(static_cast<std::size_t>(pushes),
                                       {Direction::MM2S, 0, {0, 1}});
-        return ArrayBench(program, config).array->channel(kSender).dropped_pushes();
+        program.dmas[0].starts.push_back({Direction::MM2S, 1, {0, 1}});
+        const ArrayBench bench(program, config);
+        EXPECT_EQ(bench.array->most_queued(program::TileKind::Memory), 3);
+        EXPECT_EQ(bench.array->most_queued(program::TileKind::Core), 0);
+        return bench.array->channel(kSender).dropped_pushes();
     };
     EXPECT_EQ(dropped_of(1 + config.memory_dma.task_queue_depth), 0);
     EXPECT_EQ(dropped_of(1 + config.memory_dma.task_queue_depth + 1), 1);
+}
+
+// A wait for the channel, which is free when its second transfer has ended.
+TEST(ArrayTiming, TheProcessorsWaitForAnIdleChannelEndsWithItsLastTask) {
+    NpuConfig config = device();
+    config.command_processor.sync_cycles = 3_cyc;
+    program::Program program = send_up();
+    program.sequence = {program::WaitIdle{kSender}, program::SetLock{0, 1}};
+    program.locks = {{"after", kMemoryTile, 0, 0}};
+    ArrayBench bench(program, config);
+    bench.run();
+    EXPECT_TRUE(bench.array->finished());
+    EXPECT_EQ(bench.array->last_progress(), config.memory_dma.descriptor_latency + kMoved +
+                                                config.command_processor.sync_cycles +
+                                                config.command_processor.write_cycles);
+}
+
+TEST(ArrayTiming, AChannelThatIsOnlyWaitedForOrResetIsIdle) {
+    const NpuConfig config = device();
+    program::Program program;
+    program.sequence = {program::ResetChannel{kReceiver}, program::WaitIdle{kSender}};
+    ArrayBench bench(program, config);
+    bench.run();
+    EXPECT_TRUE(bench.array->finished());
+}
+
+// 1000 B and then 512 B, in bursts of 256 B.
+TEST(ArrayTiming, ACopyReadsItsBytesInBursts) {
+    NpuConfig config = device();
+    config.shim.burst = base::Bytes{256};
+    program::Program program;
+    program.external_buffers = {{"in", 4096, 4096}};
+    program.buffers = {{"buffer", kMemoryTile, 0, 1000}};
+    program::CopyToTile copy;
+    copy.offset = 64;
+    copy.bytes = 1000;
+    program::CopyToTile whole = copy;
+    whole.bytes = 512;
+    program.sequence = {copy, whole};
+    ArrayBench bench(program, config);
+    bench.run();
+    ASSERT_EQ(bench.memory.reads.size(), 6U);
+    EXPECT_EQ(bench.memory.reads[0].address, 4096 + 64);
+    EXPECT_EQ(bench.memory.reads[3].address, 4096 + 64 + 3 * 256);
+    EXPECT_EQ(bench.memory.reads[3].bytes, 1000 - 3 * 256);
+    EXPECT_EQ(bench.memory.reads[5].address, 4096 + 64 + 256);
+    EXPECT_EQ(bench.memory.reads[5].bytes, 256);
+}
+
+// What a core waits for: locks released by an arriving stream, by a leaving one, by the host.
+TEST(ArrayTiming, ACoresWaitIsForWhoReleasesItsLock) {
+    const NpuConfig config = device();
+    const auto waits = [&config](std::int64_t lock) {
+        program::Program program = send_up();
+        program.routes.clear();
+        program.locks = {{"in", kCore, 0, 0},
+                         {"out", kCore, 1, 0},
+                         {"host", kCore, 2, 0},
+                         {"other", kCore, 3, 0}};
+        program::BufferDescriptor into = descriptor(1);
+        into.release = program::LockAction{0, 1};
+        program::BufferDescriptor out = descriptor(2);
+        out.release = program::LockAction{1, 1};
+        program.dmas = {
+            {kCore, {into, out}, {{Direction::S2MM, 0, {1, 1}}, {Direction::MM2S, 0, {2, 1}}}}};
+        program.cores = {{kCore, {}, {{program::AcquireOp{{lock, -1}}}}}};
+        program.sequence = {program::SetLock{2, 0}};
+        ArrayBench bench(program, config);
+        bench.run_until(1_cyc);
+        return bench.array->cores()[0]->state();
+    };
+    EXPECT_EQ(waits(0), core::CoreState::WaitingForInput);
+    EXPECT_EQ(waits(1), core::CoreState::WaitingForOutput);
+    EXPECT_EQ(waits(2), core::CoreState::WaitingForHost);
+    EXPECT_EQ(waits(3), core::CoreState::WaitingForLock);
 }
 
 // The core's channel never starts: its FIFO takes what the device gives it.

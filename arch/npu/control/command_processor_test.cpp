@@ -203,6 +203,7 @@ TEST(CommandProcessor, EveryCycleIsChargedToWhatTheProcessorDoes) {
     const Cycles end = token + kSync + kCopyStart + kCopyWord;
     EXPECT_EQ(bench.processor.finished_at(), end);
     EXPECT_EQ(bench.processor.last_progress(), end);
+    EXPECT_EQ(bench.group.children()[0]->counters()[0]->value(), 4);  // operations
     bench.processor.finish_statistics(end + 17_cyc);
     EXPECT_EQ(bench.spent(CommandState::Dispatch), kDispatch.count());
     EXPECT_EQ(bench.spent(CommandState::Writing), (kDescriptor + kWrite).count());

@@ -101,6 +101,7 @@ TEST(CoreOperands, WordsComeFromTheirBufferARegisterOrAreKnown) {
     b.operands.keep({.in_register = 2}, std::as_bytes(std::span(&got, 1)));
     EXPECT_EQ(word(b.operands.words_to_put({.in_register = 2}, 4)), 37U);
     EXPECT_EQ(word(b.operands.words_to_put({.in_register = 3}, 4)), 0U);
+    EXPECT_EQ(b.operands.words_to_put({.operand = 1}, 100).size(), 8U);  // no more than it holds
 }
 
 TEST(CoreOperands, WhatIsGotIsInItsBufferAndInItsRegister) {
@@ -125,6 +126,35 @@ TEST(CoreOperands, KernelsWorkOnTheBuffersTheirRotationsStandAt) {
     b.operands.compute(b.kernel(program::KernelKind::Zero), {1});
     EXPECT_EQ(b.values(0)[0], 0);
     EXPECT_EQ(b.values(3)[0], 75);
+}
+
+TEST(CoreOperands, AMatrixTimesAVectorGoesToItsThirdOperand) {
+    Bench b;
+    b.core.rotations.push_back({"c", {1}});
+    b.values(3)[0] = 5;
+    b.values(3)[1] = 7;
+    b.values(0)[0] = 11;
+    b.values(0)[1] = 13;
+    program::Kernel kernel = b.kernel(program::KernelKind::Matvec);
+    kernel.k = 2;
+    kernel.a = kernel.b = DataType::Int32;
+    b.operands.compute(kernel, {0, 1, 2});
+    EXPECT_EQ(b.values(1)[0], 5 * 11 + 7 * 13);
+}
+
+TEST(CoreOperands, AVectorKernelGoesFromItsFirstOperandsToItsLast) {
+    Bench b;
+    b.core.rotations.push_back({"c", {1}});
+    b.values(3)[0] = 5;
+    b.values(0)[0] = 11;
+    program::Kernel kernel = b.kernel(program::KernelKind::Vector);
+    kernel.a = kernel.b = DataType::Int32;
+    kernel.operation = program::VectorOperation::Add;
+    b.operands.compute(kernel, {0, 1, 2});
+    EXPECT_EQ(b.values(1)[0], 5 + 11);
+    kernel.operation = program::VectorOperation::Cast;
+    b.operands.compute(kernel, {0, 2});
+    EXPECT_EQ(b.values(1)[0], 5);
 }
 
 TEST(CoreOperands, AKernelOfStatedCostMovesNoData) {

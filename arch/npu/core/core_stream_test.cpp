@@ -96,18 +96,45 @@ TEST(CoreStream, APacketGoesTheWayOfItsHeaderUntilItEnds) {
     output.add_flow(9, nine);
     const auto words = numbers();
     const auto bytes = std::as_bytes(std::span{words});
-    first.begin(6, Cycles{0}, at_first);
+    first.begin(9, Cycles{0}, at_first);
     second.begin(4, Cycles{0}, at_second);
     output.begin(5, bytes, Cycles{0}, sender, {3, false});
-    time.at(20, [&] { output.begin(2, bytes.subspan(20), Cycles{20}, sender, {9, true}); });
+    time.at(20, [&] { output.begin(2, bytes.subspan(20), Cycles{20}, sender, {9, false}); });
+    time.at(30, [&] { output.begin(3, bytes.subspan(28), Cycles{30}, sender, {9, true}); });
     time.at(40, [&] { output.begin(5, bytes, Cycles{40}, sender, {9, true}); });
     time.run();
-    EXPECT_THAT(sender.done, ElementsAre(5, 22, 45));
-    EXPECT_THAT(at_first.done, ElementsAre(22 + kLatency));  // 9 was no header: one was under way
+    EXPECT_THAT(sender.done, ElementsAre(5, 22, 33, 45));
+    EXPECT_THAT(at_first.done, ElementsAre(33 + kLatency));  // 9 was no header: one was under way
     EXPECT_THAT(at_second.done, ElementsAre(45 + kLatency));
     std::vector<std::uint32_t> got;
     first.take_words(got);
-    EXPECT_THAT(got, ElementsAre(words[1], words[2], words[3], words[4], words[5], words[6]));
+    EXPECT_THAT(got, ::testing::ElementsAreArray(std::span{words}.subspan(1, 9)));
+}
+
+TEST(CoreStream, WordsOfACircuitHoldNoPacketBack) {
+    testing::Timeline time;
+    Client sender{time};
+    Client at_circuit{time};
+    Client at_packet{time};
+    CoreOutput output;
+    CoreInput circuit{time.scheduler};
+    CoreInput packet{time.scheduler};
+    const auto flow_to = [&](CoreInput& input, std::optional<std::uint32_t> id) {
+        return stream::StreamFlow{
+            "flow", time.scheduler, output, {{&input.sink(), Cycles{kLatency}, kFit, kFit}}, {},
+            id,     false,          false};
+    };
+    auto without = flow_to(circuit, {});
+    auto three = flow_to(packet, 3);
+    output.add_flow(std::nullopt, without);
+    output.add_flow(3, three);
+    circuit.begin(5, Cycles{0}, at_circuit);
+    packet.begin(4, Cycles{0}, at_packet);
+    output.begin(5, {}, Cycles{0}, sender);
+    time.at(20, [&] { output.begin(5, {}, Cycles{20}, sender, {3, true}); });
+    time.run();
+    EXPECT_THAT(at_circuit.done, ElementsAre(5 + kLatency));
+    EXPECT_THAT(at_packet.done, ElementsAre(25 + kLatency));
 }
 
 TEST(CoreStream, TransfersKeepTheOrderOfTheirWords) {

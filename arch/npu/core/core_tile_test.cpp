@@ -123,6 +123,18 @@ TEST(CoreTile, AResetEndsAWaitAtOnceAndAnOperationWhenItIsDone) {
     EXPECT_EQ(working.core->waiting_for()->lock, kFull);
 }
 
+TEST(CoreTile, TwoResetsInACycleBeginTheScriptOnce) {
+    constexpr std::int64_t kReset = 37;
+    Bench b(round_of_work());
+    b.time.at(kReset, [&] {
+        b.core->reset();
+        b.core->reset();
+    });
+    b.release(kReset + 1, kFull);
+    EXPECT_EQ(b.run(), kReset + 1 + kWake + kRound - kLock);
+    EXPECT_EQ(b.core->calls(), 1);
+}
+
 TEST(CoreTile, ExecutesItsScriptOneOperationAfterTheOther) {
     Bench b(round_of_work(), 1);
     EXPECT_TRUE(b.core->done());

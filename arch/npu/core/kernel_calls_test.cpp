@@ -144,6 +144,43 @@ TEST(KernelCalls, AMultiplicationTakesLongerWhenItsTurnsPutAAndBInOneBank) {
     }
 }
 
+// A in the second bank, B in turn in the first one and there.
+TEST(KernelCalls, TurnsOfBChangeAMultiplicationsBanksToo) {
+    const std::int64_t bank = testing::core_config().core.bank.count();
+    Bench b(kernel(program::KernelKind::Multiply),
+            {{"a", kTile, bank, 4 * 24},
+             {"ping", kTile, 0, 24 * 8},
+             {"pong", kTile, bank + 4 * 24, 24 * 8},
+             {"c", kTile, 24 * 8, 4 * 8}},
+            {{"a", {0}}, {"b", {1, 2}}, {"c", {3}}}, {0, 1, 2}, false);
+    b.call.advance = {1};
+    constexpr std::int64_t kApart = kCall + 3 * 2 + 1 + 2 + 31;
+    std::int64_t end = 0;
+    for (const std::int64_t taken : {kApart, kApart + 3, kApart}) {
+        b.run();
+        end += taken;
+        EXPECT_EQ(b.core.done.back(), end);
+    }
+}
+
+// Three steps, and one.
+TEST(KernelCalls, KernelsOnTheSameBuffersTakeTheirOwnTimes) {
+    const std::int64_t bank = testing::core_config().core.bank.count();
+    Bench b = Bench::multiplication(kernel(program::KernelKind::Multiply),
+                                    operands_of_multiplication(bank));
+    b.call.advance.clear();
+    program::Kernel shorter = kernel(program::KernelKind::Multiply);
+    shorter.k = 8;
+    b.program.kernels.push_back(shorter);
+    b.calls.emplace(b.program, kTile, b.config, b.timing, b.ports, b.time.scheduler, *b.operands,
+                    nullptr, b.account, b.core);
+    b.run();
+    b.call.kernel = 1;
+    b.run();
+    constexpr std::int64_t kFirst = kCall + 3 * 2 + 1 + 2 + 31;
+    EXPECT_THAT(b.core.done, ElementsAre(kFirst, kFirst + kCall + 2 + 1 + 2 + 31));
+}
+
 TEST(KernelCalls, BanksOfDifferentTilesDoNotMeet) {
     auto buffers = operands_of_multiplication(testing::core_config().core.bank.count());
     buffers[2].tile = {kTile.column, kTile.row + 1};

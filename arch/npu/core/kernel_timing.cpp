@@ -183,7 +183,7 @@ KernelCycles KernelTiming::multiply_cycles(const program::Kernel& kernel) const 
     const std::int64_t edge_columns = columns % mode.block_columns;
     KernelCycles total;
     const auto add = [&](std::int64_t r, std::int64_t c, std::int64_t times) {
-        if (r > 0 && c > 0 && times > 0) {
+        if (r > 0 && c > 0) {
             total = total + block_cycles(mode, kernel, r, c) * times;
         }
     };

@@ -247,6 +247,8 @@ TEST(KernelTiming, SaysWhatItCannotRun) {
     EXPECT_EQ(timing.check(other), "needs the numbers of elements, `m` and `n`");
     other.kind = program::KernelKind::Fixed;
     EXPECT_EQ(timing.check(other), "needs `cycles`");
+    other.cycles = 5;
+    EXPECT_EQ(timing.check(other), "");
 }
 
 }  // namespace

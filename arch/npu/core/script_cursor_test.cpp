@@ -113,6 +113,8 @@ TEST(ScriptCursor, SpinsInALoopForEverThatGivesNobodyAnything) {
     EXPECT_FALSE(spins({program::ReleaseOp{}}, -1));
     EXPECT_FALSE(spins({program::PutCascadeOp{}}, -1));
     EXPECT_FALSE(spins({program::GetCascadeOp{}}, -1));
+    EXPECT_FALSE(spins({program::PutStreamOp{}}, -1));
+    EXPECT_FALSE(spins({program::GetStreamOp{}}, -1));
 }
 
 }  // namespace

@@ -132,6 +132,17 @@ TEST(StreamAccess, WordsMoveAsManyACycleAsTheStreamIsWide) {
     EXPECT_EQ(b.west.spent_in(CoreState::WaitingForStream), 0);
 }
 
+TEST(StreamAccess, TheStallsOfAWideStreamAreToldInCycles) {
+    Bench b(false, 2);
+    b.time.at(kLate, [&b] {
+        b.east.access.get(kGet);
+        b.west.access.put(kPut);
+    });
+    b.time.run();
+    EXPECT_THAT(b.west.states.told, IsEmpty());
+    EXPECT_THAT(b.east.states.told, ElementsAre(Pair(kLate, "stall")));
+}
+
 TEST(StreamAccess, SaysWhichPortItStandsAtAndForWhat) {
     Bench b;
     EXPECT_FALSE(b.east.access.streaming());
@@ -161,6 +172,23 @@ TEST(StreamAccess, CarriesTheBytesOfItsOperands) {
     b.time.run();
     for (std::size_t i = 0; i < 4 * (kWords + 1); ++i) {
         EXPECT_EQ(b.memory.buffer(1)[i], i < 4 * kWords ? b.memory.buffer(0)[i] : std::byte{0xff});
+    }
+}
+
+TEST(StreamAccess, AnOperandTakesItsNextTurnWhenItsWordsHaveMovedWhereTheOperationSaysSo) {
+    for (const bool advance : {false, true}) {
+        Bench b;
+        b.west.program.rotations[0].buffers = {0, 1};
+        b.east.program.rotations[1].buffers = {1, 0};
+        const program::PutStreamOp put{0, kWords, {.operand = 0, .advance = advance}};
+        const program::GetStreamOp get{1, kWords, {.operand = 1, .advance = advance}};
+        b.west.access.put(put);
+        b.east.access.get(get);
+        EXPECT_EQ(b.west.operands.buffer(0), 0);
+        EXPECT_EQ(b.east.operands.buffer(1), 1);
+        b.time.run();
+        EXPECT_EQ(b.west.operands.buffer(0), advance ? 1 : 0);
+        EXPECT_EQ(b.east.operands.buffer(1), advance ? 0 : 1);
     }
 }
 

@@ -109,6 +109,7 @@ TEST(StreamKernelTiming, HalfAccumulatorsServeBlocksOfEightRows) {
     EXPECT_EQ(use.lanes, 8);
     EXPECT_EQ(use.accumulators, 8);
     EXPECT_EQ(use.available, 8);
+    EXPECT_EQ(use.spilled, 0);
     EXPECT_EQ(timing.cycles(kernel(8, 64, 8)).spill.count(), 0);
     // Twelve of eight: four come and go. One is a single half: its latency (4), two stores of 32 B
     // and a cycle of loads are over when seven others have been used, an instruction each.
@@ -163,11 +164,15 @@ TEST(StreamKernelTiming, MoreAccumulatorsEndTheSpilling) {
 TEST(StreamKernelTiming, SaysWhatItCannotRun) {
     const KernelConfig c = config();
     const StreamKernelTiming timing(c);
+    EXPECT_EQ(timing.check(kernel(16, 64, 4)), "");
+    EXPECT_EQ(timing.check(kernel(8, 1, 1)), "");  // half an accumulator's lanes
     EXPECT_NE(timing.check(kernel(12, 64, 4)).find("m a multiple of 8"), std::string::npos);
     program::Kernel other = kernel(16, 64, 4);
     other.c = DataType::F32;
     EXPECT_NE(timing.check(other).find("no stream-fed int16 x int16 -> f32"), std::string::npos);
     EXPECT_NE(timing.check(kernel(8, 0, 4)), "");
+    EXPECT_NE(timing.check(kernel(8, 1, 0)), "");
+    EXPECT_NE(timing.check(kernel(0, 1, 1)), "");
 }
 
 TEST(StreamKernelFunction, AddsProductsModuloTheWidthOfC) {

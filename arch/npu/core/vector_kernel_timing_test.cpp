@@ -110,8 +110,9 @@ TEST(VectorKernelTiming, RowsThatAreNormalisedArePassedTwiceAndSummed) {
 
 TEST(VectorKernelTiming, SoftmaxPassesARowThreeTimes) {
     // The greatest (interval 3), four instructions, then one with two stores.
-    EXPECT_EQ(total(sample(), vector(program::VectorOperation::Softmax, 1, 12)),
-              3 * 3 + 3 * 4 + 3 * 2 + 3 * kFillDrain + 2 * kReduction + kReciprocal);
+    const std::int64_t row = 3 * 3 + 3 * 4 + 3 * 2 + 3 * kFillDrain + 2 * kReduction + kReciprocal;
+    EXPECT_EQ(total(sample(), vector(program::VectorOperation::Softmax, 1, 12)), row);
+    EXPECT_EQ(total(sample(), vector(program::VectorOperation::Softmax, 5, 12)), 5 * row);
 }
 
 TEST(VectorKernelTiming, SaysWhatItCannotRun) {
@@ -119,6 +120,10 @@ TEST(VectorKernelTiming, SaysWhatItCannotRun) {
     const VectorKernelTiming timing(config);
     EXPECT_EQ(timing.check(matvec(1, 8)), "");
     EXPECT_EQ(timing.check(matvec(1, 0)), "needs its numbers of rows and elements, `m` and `k`");
+    EXPECT_NE(timing.check(matvec(0, 8)), "");
+    EXPECT_EQ(timing.check(vector(program::VectorOperation::Add, 1, 0)),
+              "needs its numbers of rows and elements, `m` and `n`");
+    EXPECT_EQ(timing.check(vector(program::VectorOperation::Add, 1, 8)), "");
     program::Kernel kernel = matvec(1, 8);
     kernel.a = DataType::Int8;
     kernel.scale_block = 32;

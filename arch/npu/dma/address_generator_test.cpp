@@ -59,6 +59,7 @@ TEST(AddressGenerator, WalksFourDimensionsInnermostFirst) {
 TEST(AddressGenerator, OutermostSizeFollowsFromTheLength) {
     EXPECT_EQ(walk(descriptor(6, {{2, 1}, {99, 10}})),
               (std::vector<std::int64_t>{0, 1, 10, 11, 20, 21}));
+    EXPECT_EQ(walk(descriptor(2, {{3, 1}, {99, 10}})), (std::vector<std::int64_t>{0, 1}));
 }
 
 TEST(AddressGenerator, ContiguousDimensionsAreOneRun) {
@@ -86,10 +87,15 @@ TEST(AddressGenerator, PaddingInsertsZerosAroundEachDimension) {
 TEST(AddressGenerator, CopiesTheWordsItWalks) {
     auto padded = descriptor(4 * 5 * 3, {{4, 1}, {5, 16}, {3, 100}});
     padded.padding = {{1, 2}, {1, 1}, {0, 2}};
+    auto padded_rows = descriptor(4 * 5 * 3, {{4, 1}, {5, 16}, {3, 100}});
+    padded_rows.padding = {{0, 0}, {2, 1}};
     const std::vector<program::BufferDescriptor> descriptors{
-        descriptor(90, {}), descriptor(2 * 9 * 7 * 3, {{2, 1}, {9, 14}, {7, 2}, {3, 130}}),
-        descriptor(5 * 7 * 3, {{5, 7}, {7, 1}, {3, 40}}), descriptor(16 * 6, {{16, 1}, {6, 40}}),
-        padded};
+        descriptor(90, {}),
+        descriptor(2 * 9 * 7 * 3, {{2, 1}, {9, 14}, {7, 2}, {3, 130}}),
+        descriptor(5 * 7 * 3, {{5, 7}, {7, 1}, {3, 40}}),
+        descriptor(16 * 6, {{16, 1}, {6, 40}}),
+        padded,
+        padded_rows};
     constexpr std::size_t kMemory = 512;
     std::vector<std::uint32_t> memory(kMemory);
     for (std::size_t i = 0; i < kMemory; ++i) {
@@ -101,7 +107,7 @@ TEST(AddressGenerator, CopiesTheWordsItWalks) {
             AddressGenerator reader(d, 0);
             AddressGenerator writer(d, 0);
             std::vector<std::uint32_t> copied(kMemory, 0);
-            std::vector<std::uint32_t> words(offsets.size());
+            std::vector<std::uint32_t> words(offsets.size(), 0xdead);
             std::vector<std::uint32_t> expected(kMemory, 0);
             for (std::size_t at = 0; at < words.size(); at += most) {
                 const auto piece =

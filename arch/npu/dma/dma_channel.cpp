@@ -110,6 +110,7 @@ void DmaChannel::reset() {
     ++resets_;
     locks_.withdraw(*this);
     start_next_task();
+    tell_if_idle();
 }
 
 void DmaChannel::start_next_task() {
@@ -207,6 +208,7 @@ void DmaChannel::finish_transfer(Cycles now) {
     DescriptorTable::Entry& done = *entry_;
     if (std::exchange(abandoned_, false)) {
         start_next_task();
+        tell_if_idle();
         return;
     }
     if (done.descriptor.iteration) {
@@ -244,6 +246,10 @@ void DmaChannel::finish_task(Cycles now) {
     if (token) {
         on_token_(id_, now);
     }
+    tell_if_idle();
+}
+
+void DmaChannel::tell_if_idle() const {
     if (idle() && on_idle) {
         on_idle(id_);
     }

@@ -104,7 +104,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     const std::optional<program::Task>& dropped() const { return dropped_; }
     std::int64_t dropped_pushes() const { return stats_.dropped_pushes.value(); }
 
-    std::function<void(const program::ChannelId&)> on_idle;  // called when the last task has ended
+    std::function<void(const program::ChannelId&)> on_idle;  // called when no task is left
     // When the first descriptor ended and when the last one did; nothing before.
     std::optional<base::Cycles> first_end() const { return first_end_; }
     base::Cycles last_progress() const { return last_end_; }
@@ -136,6 +136,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     void request_lock(base::Cycles from);
     void transfer(base::Cycles from);
     void finish_task(base::Cycles now);
+    void tell_if_idle() const;
     void enter(ChannelState state, base::Cycles now);
     void tell(std::string_view unit, std::string_view event, base::Cycles from,
               base::Cycles end) const;

@@ -165,6 +165,23 @@ TEST(DmaChannel, WordsUnderWayAtAResetMoveAndReleaseNothing) {
     EXPECT_THAT(bench.mover->begun, ElementsAre(begin, begin + kMoved + kTaskStart));
 }
 
+// Waiting for a lock it is idle at once, with words under way when they have moved.
+TEST(DmaChannel, AResetThatLeavesItIdleSaysSo) {
+    const auto idle_after_reset = [](bool waits) {
+        SendingChannel bench;
+        bench.write(0, {}, waits ? std::optional{program::LockAction{0, -1}} : std::nullopt);
+        std::vector<Cycles> idle;
+        bench.channel.on_idle = [&](const program::ChannelId&) { idle.push_back(bench.now()); };
+        bench.push_at(0_cyc, {});
+        bench.at(kTaskStart + 5_cyc, [&] { bench.channel.reset(); });
+        bench.run();
+        EXPECT_TRUE(bench.channel.idle());
+        return idle;
+    };
+    EXPECT_THAT(idle_after_reset(true), ElementsAre(kTaskStart + 5_cyc));
+    EXPECT_THAT(idle_after_reset(false), ElementsAre(kTaskStart + kMoved));
+}
+
 TEST(DmaChannel, APushToAFullQueueIsDropped) {
     const auto dropped_of = [](std::int64_t pushes) {
         SendingChannel bench;
@@ -174,6 +191,7 @@ TEST(DmaChannel, APushToAFullQueueIsDropped) {
         }
         bench.run();
         EXPECT_EQ(bench.channel.dropped().has_value(), pushes > 1 + kQueueDepth);
+        EXPECT_EQ(bench.channel.most_queued(), kQueueDepth);
         return bench.channel.dropped_pushes();
     };
     EXPECT_EQ(dropped_of(1 + kQueueDepth), 0);  // one runs, the others queue
@@ -369,6 +387,26 @@ TEST(DmaChannel, OutOfOrderADescriptorNobodyHasWrittenIsAFaultOfTheProgram) {
     OutOfOrder bench;
     bench.packet_at(41_cyc, 6);
     EXPECT_THROW(bench.run(), program::ProgramFault);
+}
+
+TEST(DmaChannel, OutOfOrderAResetWhileATaskIsFetchedLetsNothingBegin) {
+    OutOfOrder bench;
+    bench.at(kTaskStart - 1_cyc, [&] { bench.channel.reset(); });
+    bench.run();
+    EXPECT_EQ(bench.mover->packets_awaited, 0);
+    EXPECT_TRUE(bench.channel.idle());
+}
+
+// The port has been promised the next packet: it takes that one, and the task ends with it.
+TEST(DmaChannel, OutOfOrderAResetTakesEffectBehindTheNextPacket) {
+    OutOfOrder bench;
+    bench.at(kTaskStart + 1_cyc, [&] { bench.channel.reset(); });
+    bench.packet_at(41_cyc, 7);
+    bench.run();
+    EXPECT_THAT(bench.mover->begun, ElementsAre(41_cyc));
+    EXPECT_EQ(bench.mover->packets_awaited, 1);
+    EXPECT_TRUE(bench.tokens.empty());
+    EXPECT_TRUE(bench.channel.idle());
 }
 
 // --- statistics ----------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ void ShimReader::wake_when_words_leave(std::int64_t bytes) {
     for (const Leaving& leaving : leaving_) {
         const std::int64_t piece = leaving.words * kWordBytes;
         if (bytes <= leaving.pieces * piece) {
-            const std::int64_t later = std::max<std::int64_t>(base::ceil_div(bytes, piece) - 1, 0);
+            const std::int64_t later = base::ceil_div(bytes, piece) - 1;
             const Cycles when = leaving.end + Cycles{later * leaving.words};
             waking_ = true;
             room_at_ = when;

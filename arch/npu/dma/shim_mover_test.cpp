@@ -184,6 +184,22 @@ TEST(ShimReader, ABurstGoesOnceSoManyWordsHaveLeftTheDataFifo) {
     EXPECT_EQ(ShimBench::arrival(bench.memory.reads[1]), kFirstAnswer + kBurstWords + kRequest);
 }
 
+// Six pieces of half a burst leave without a gap, the first by cycle 1009 + 8.
+TEST(ShimReader, EveryBurstGoesWhenThePiecesItNeedsHaveLeftTheDataFifo) {
+    constexpr Cycles kLeaves = 1009_cyc;
+    constexpr std::int64_t kPiece = kBurst / 2 / 4;  // words
+    ReaderBench bench(config_with(7, 3 * kBurst), 0);
+    bench.write_descriptor(0, 6 * kBurst);
+    bench.push_at(0_cyc);
+    bench.at(kLeaves, [&] { bench.reader->on_stream_pushed(6, kPiece, kLeaves + Cycles{kPiece}); });
+    bench.run();
+    ASSERT_EQ(bench.memory.reads.size(), 6U);
+    for (std::int64_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(ShimBench::arrival(bench.memory.reads[static_cast<std::size_t>(3 + i)]),
+                  kLeaves + Cycles{2 * kPiece} * (i + 1) + kRequest);
+    }
+}
+
 TEST(ShimReader, AnswersAreUsedInOrderAndTheirWordsFollowWithoutAGap) {
     constexpr Cycles kLater = 1009_cyc;
     ReaderBench bench(config_with(3));
@@ -195,6 +211,8 @@ TEST(ShimReader, AnswersAreUsedInOrderAndTheirWordsFollowWithoutAGap) {
     bench.run();
     EXPECT_EQ(bench.channel.last_progress(), kLater + kFirstAnswer + kBurstWords * 2);
     EXPECT_EQ(bench.receiver.received.at(0), kLater + kFirstAnswer + kBurstWords * 2 + kLatency);
+    // An answer out of turn brings no word, and ends no wait.
+    EXPECT_EQ(bench.reader->memory_wait(), kFirstAnswer - kStartOfTask);
 }
 
 TEST(ShimReader, AStreamOfTwoWordsACycleTakesHalfTheCyclesAndOneMoreForAnOddWord) {
@@ -333,6 +351,19 @@ TEST(ShimWriter, AWriteThatIsTakenLetsItTakeWordsAgain) {
     EXPECT_EQ(ShimBench::arrival(bench.memory.writes[1]),
               kFirstWritten + kBurstWords + kPort + kRequest);
     EXPECT_EQ(bench.writer->memory_wait(), kFirstWritten - kFirstBurst);
+}
+
+// The first write is taken while the eighth burst arrives: a burst every 16 cycles all the same.
+TEST(ShimWriter, AWriteThatIsTakenWhileABurstArrivesChangesNothing) {
+    WriterBench bench(config_with(20));
+    bench.write_descriptor(0, 11 * kBurst);
+    bench.push_at(0_cyc);
+    bench.send(11 * kBurst);
+    bench.run();
+    static_assert(kFirstWritten < kFirstBurst + kBurstWords * 10);
+    EXPECT_EQ(std::ssize(bench.memory.writes), 11);
+    EXPECT_EQ(bench.channel.last_progress(), kFirstWritten + kBurstWords * 10);
+    EXPECT_EQ(bench.writer->memory_wait(), 0_cyc);
 }
 
 TEST(ShimWriter, AnOutOfOrderPacketsHeaderIsTakenWithItsFirstBurst) {

@@ -54,8 +54,22 @@ TEST(ProgramWork, TheSpanOfADescriptorReachesItsLastWord) {
     descriptor.length = 3 * 5;
     descriptor.dimensions = {{3, 2}, {7, 17}};  // the length says 5 of the outer steps, not 7
     EXPECT_EQ(span_of(descriptor), (2 * 2 + 4 * 17 + 1) * kWordBytes);
+    descriptor.length = 2;  // no whole inner step
+    EXPECT_EQ(span_of(descriptor), (2 * 2 + 1) * kWordBytes);
+    descriptor.length = 3 * 5;
     descriptor.iteration = Iteration{4, 101};
     EXPECT_EQ(span_of(descriptor), (2 * 2 + 4 * 17 + 3 * 101 + 1) * kWordBytes);
+}
+
+TEST(ProgramWork, ATaskOfADescriptorNobodyHasWrittenIsNotKnown) {
+    for (const bool another : {false, true}) {
+        Program program = program_with(1);
+        if (another) {
+            add_task(program, 11, 3, Direction::S2MM);
+        }
+        program.sequence.emplace_back(PushTask{{kShim, Direction::S2MM, 0}, {7, 1}});
+        EXPECT_FALSE(work_of(program));
+    }
 }
 
 TEST(ProgramWork, WhatNeverEndsHasNone) {
@@ -64,6 +78,11 @@ TEST(ProgramWork, WhatNeverEndsHasNone) {
     forever.count = -1;
     forever.body = {{CallOp{}}};
     program.cores[0].script.push_back({forever});
+    EXPECT_FALSE(work_of(program));
+    LoopOp around;
+    around.count = 2;
+    around.body = {{forever}};
+    program.cores[0].script.back() = {around};
     EXPECT_FALSE(work_of(program));
 }
 

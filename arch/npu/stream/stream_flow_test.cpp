@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -344,6 +345,36 @@ TEST(StreamFlow, AHeaderIsDroppedByTheReceiversWhosePortsDoSo) {
     }
 }
 
+// Two packets that stand before their receiver without a gap: it takes the words of both at once,
+// neither header.
+TEST(StreamFlow, AHeaderBetweenWordsThatWaitIsDroppedToo) {
+    constexpr std::int64_t kPacket = 13;
+    Bench bench;
+    Source source;
+    Receiver drops{bench.scheduler};
+    StreamFlow flow{"flow", bench.scheduler,
+                    source, {{&drops.sink, kLatency, 2 * (kPacket + 1), 0, true}},
+                    {},     77U,
+                    true,   true};
+    const Cycles sent{kPacket + 1};
+    bench.at(0_cyc, [&] { flow.begin(kPacket, kPacket, 0_cyc); });
+    bench.at(sent, [&] {  // once the first has ended
+        bench.at(sent, [&] { flow.begin(kPacket, kPacket, sent); });
+    });
+    bench.at(60_cyc, [&] { drops.sink.begin(2 * kPacket, 60_cyc); });
+    bench.at(200_cyc, [&] {
+        flow.begin(kPacket, kPacket, 200_cyc);
+        drops.sink.begin(kPacket, 200_cyc);
+    });
+    bench.run();
+    EXPECT_EQ(source.sent, (std::vector{sent, sent * 2, 200_cyc + sent}));
+    EXPECT_EQ(drops.received,
+              (std::vector{60_cyc + Cycles{2 * kPacket}, 200_cyc + sent + kLatency}));
+    std::vector<std::uint32_t> numbers(3 * kPacket);
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    EXPECT_EQ(drops.words, numbers);
+}
+
 // A receiver that has stopped does not keep its port from dropping a header.
 TEST(StreamFlow, AHeaderIsDroppedBeforeItsReceiverTakesAnything) {
     Bench bench;
@@ -410,6 +441,25 @@ TEST(StreamFlow, WordsLeaveNoEarlierThanTheyAreSupplied) {
     EXPECT_EQ(receiver.received.at(0), 310_cyc + kLatency);
 }
 
+TEST(StreamFlow, ASingleWordLeavesWhenItIsSupplied) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(3, 0_cyc);
+        flow->begin(3, 0, 0_cyc);
+    });
+    for (const Cycles cycle : {11_cyc, 23_cyc, 37_cyc}) {
+        bench.at(cycle, [&flow, cycle] { flow->supply(1, cycle); });
+    }
+    bench.run();
+    EXPECT_EQ(source.pieces, (std::vector<std::pair<std::int64_t, Cycles>>{
+                                 {1, 12_cyc}, {1, 24_cyc}, {1, 38_cyc}}));
+    EXPECT_EQ(source.sent, (std::vector{38_cyc}));
+    EXPECT_EQ(receiver.received, (std::vector{38_cyc + kLatency}));
+}
+
 TEST(StreamArbiter, IsHeldUntilTheEndOfThePacket) {
     Bench bench;
     Source first;
@@ -465,6 +515,32 @@ TEST(StreamArbiter, ASendingPortIsFreeWhenThePacketHasLeft) {
     });
     bench.run();
     EXPECT_EQ(takes.received.at(0), 29_cyc + kLatency);
+}
+
+// Three packets of one port, to receivers of their own; the headers of those that wait pass
+// meanwhile.
+TEST(StreamArbiter, ASendingPortPassesOnePacketAfterTheOther) {
+    Bench bench;
+    std::array<Source, 3> sources;
+    StreamArbiter port{"port"};
+    std::vector<std::unique_ptr<Receiver>> receivers;
+    std::vector<std::unique_ptr<StreamFlow>> flows;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        receivers.push_back(std::make_unique<Receiver>(bench.scheduler));
+        flows.push_back(flow_to(bench, sources[i], {receivers[i].get()}, {}, 1));
+        flows[i]->set_sending_port(port);
+    }
+    bench.at(0_cyc, [&] {
+        for (std::size_t i = 0; i < sources.size(); ++i) {
+            receivers[i]->sink.begin(40, 0_cyc);
+            flows[i]->begin(40, 40, 0_cyc);
+        }
+    });
+    bench.run();
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        EXPECT_EQ(sources[i].sent,
+                  (std::vector{1_cyc + 40_cyc * static_cast<std::int64_t>(i + 1)}));
+    }
 }
 
 TEST(StreamArbiter, IsHeldBetweenTheTransfersOfAPacket) {

@@ -53,16 +53,14 @@ StreamSink::Taken StreamSink::consume(StreamFlow& flow, std::size_t branch, std:
                                       Cycles arrival) {
     const std::int64_t taken = std::min(words, remaining_);
     const Cycles start = std::max(free_, arrival);
-    if (taken > 0) {
-        free_ = start + Cycles{taken};
-        remaining_ -= taken;
-        client_.on_words_taken(taken, start);
-        if (functional_) {
-            add_part(flow, branch, taken);
-        }
-        if (remaining_ == 0) {
-            scheduler_->at(free_, *this);
-        }
+    free_ = start + Cycles{taken};
+    remaining_ -= taken;
+    client_.on_words_taken(taken, start);
+    if (functional_) {
+        add_part(flow, branch, taken);
+    }
+    if (remaining_ == 0) {
+        scheduler_->at(free_, *this);
     }
     return {taken, start};
 }

@@ -131,6 +131,19 @@ TEST(LockUnit, LaterRequestsDoNotOvertakeWaitingOnes) {
     EXPECT_FALSE(locks.acquire({0, -1}, small));
 }
 
+TEST(LockUnit, AWithdrawnRequestIsNeverGranted) {
+    LockUnit locks = one_lock(0);
+    Waiter first;
+    Waiter second;
+    EXPECT_FALSE(locks.acquire({0, -1}, first));
+    EXPECT_FALSE(locks.acquire({0, -1}, second));
+    locks.withdraw(first);
+    locks.release({0, 2}, 11_cyc);
+    EXPECT_TRUE(first.granted.empty());
+    EXPECT_EQ(second.granted, std::vector{11_cyc});
+    EXPECT_EQ(locks.value(0), 1);
+}
+
 TEST(LockUnit, BinaryAcquireWaitsForTheStateAndHoldsTheLock) {
     LockUnit locks{{{"lock", {0, 2}, 3, 0}}, LockKind::Binary};
     Waiter reader;
@@ -164,6 +177,8 @@ TEST(LockUnit, CounterHoldsSixBits) {
     EXPECT_EQ(locks.value(0), 63);
     EXPECT_THROW(locks.release({0, 1}, 2_cyc), program::ProgramFault);
     EXPECT_THROW(locks.release({0, -64}, 2_cyc), program::ProgramFault);
+    locks.release({0, -63}, 2_cyc);
+    EXPECT_EQ(locks.value(0), 0);
 }
 
 }  // namespace
