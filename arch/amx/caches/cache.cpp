@@ -190,18 +190,17 @@ void Cache::forget(Line line) {
     }
 }
 
-bool Cache::remove(Line line) {
+void Cache::remove(Line line) {
     const std::size_t set = set_of(line);
     const std::int64_t way = find(line, set);
     if (way < 0) {
-        return false;
+        return;
     }
     tag_at(set, way) = 0;
     if (guess_mask_ != 0) {
         forget(line);
     }
     state_[set].taken &= ~(1U << way);
-    return (state_[set].dirty >> way & 1U) != 0;
 }
 
 void Cache::clean(Line line) {

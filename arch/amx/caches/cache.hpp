@@ -104,8 +104,8 @@ class Cache {
     Victim install(Line line, bool dirty);
     // As `install` of a line that is not there.
     Victim install_absent(Line line, bool dirty);
-    // Takes the line out; true when it was dirty.
-    bool remove(Line line);
+    // Takes the line out.
+    void remove(Line line);
     void clean(Line line);
 
   private:

@@ -33,7 +33,7 @@ TEST(Cache, LinesAlikeInTheirLowBitsAreFoundHoweverManyThereAre) {
     }
     for (Line i = 0; i < kLines; ++i) {
         EXPECT_TRUE(cache.contains(i * kApart)) << i;
-        EXPECT_EQ(cache.remove(i * kApart), false);
+        cache.remove(i * kApart);
         EXPECT_FALSE(cache.contains(i * kApart)) << i;
     }
 }
@@ -44,7 +44,34 @@ TEST(Cache, ALineThatIsInstalledAgainStaysAndIsTheMostRecent) {
     cache.install(2, false);
     EXPECT_EQ(cache.install(1, false).line, Cache::kNone);
     EXPECT_TRUE(cache.dirty(1));  // and as dirty as it was
+    EXPECT_FALSE(cache.dirty(2));
     EXPECT_EQ(cache.install(3, false).line, 2);
+    EXPECT_FALSE(cache.dirty(3));
+    cache.install(3, true);  // written since
+    EXPECT_TRUE(cache.dirty(3));
+}
+
+TEST(Cache, ALineIsCleanOrTakenOutOfWhateverWayItIsIn) {
+    for (const Line line : {1, 2, 3}) {
+        Cache cache(cache_of(1, 3));
+        for (const Line each : {1, 2, 3}) {
+            cache.install(each, true);
+        }
+        cache.clean(line);
+        for (const Line each : {1, 2, 3}) {
+            EXPECT_EQ(cache.dirty(each), each != line);
+        }
+        EXPECT_FALSE(cache.has_room(line));
+        cache.remove(line);
+        EXPECT_TRUE(cache.has_room(line));
+        EXPECT_FALSE(cache.dirty(line));  // not there
+        const Cache::Victim victim = cache.install(4, false);
+        EXPECT_EQ(victim.line, Cache::kNone);
+        EXPECT_FALSE(cache.dirty(4)) << "in the way of a line that was written";
+        for (const Line each : {1, 2, 3}) {
+            EXPECT_EQ(cache.contains(each), each != line);
+        }
+    }
 }
 
 TEST(Cache, OnlyLinesThatWereWrittenLeaveDirty) {
@@ -61,18 +88,17 @@ TEST(Cache, OnlyLinesThatWereWrittenLeaveDirty) {
     EXPECT_TRUE(victim.dirty);
 }
 
-TEST(Cache, ALineThatIsTakenOutLeavesRoomAndSaysWhetherItWasDirty) {
+TEST(Cache, ALineThatIsTakenOutLeavesRoom) {
     Cache cache(cache_of(1, 2));
     cache.install(1, true);
     EXPECT_TRUE(cache.has_room(2));
     cache.install(2, true);
     EXPECT_FALSE(cache.has_room(2));
-    cache.clean(2);
-    EXPECT_TRUE(cache.remove(1));
+    cache.remove(1);
     EXPECT_TRUE(cache.has_room(1));
-    EXPECT_FALSE(cache.remove(2));
-    EXPECT_FALSE(cache.remove(2));
+    cache.remove(1);  // it is not there
     EXPECT_FALSE(cache.contains(1));
+    EXPECT_TRUE(cache.contains(2));
     EXPECT_EQ(cache.install(3, false).line, Cache::kNone);
 }
 
@@ -100,6 +126,48 @@ TEST(Cache, ARunOfTouchesEndsAtTheFirstLineThatIsNotThere) {
     }
     EXPECT_EQ(cache.touch_run(4, [](std::int64_t i) { return i; }), 2);
     EXPECT_EQ(cache.touch_run(1, [](std::int64_t i) { return i; }), 1);
+}
+
+TEST(Cache, ARunOfTouchesIsAUseOfEachLineInWhateverCache) {
+    for (const auto& [sets, ways] : {std::pair{1, 3}, {3, 3}, {2, 20}}) {
+        Cache cache(cache_of(sets, ways));
+        const auto line = [sets = sets](std::int64_t i) { return Line{i * sets}; };  // of set 0
+        for (std::int64_t i = 0; i < ways; ++i) {
+            cache.install(line(i), false);
+        }
+        EXPECT_TRUE(cache.contains(line(0)));
+        EXPECT_EQ(cache.touch_run(ways - 1, line), ways - 1);  // all but the last
+        EXPECT_EQ(cache.touch_run(100, [&](std::int64_t i) { return line(i + ways); }), 0);
+        EXPECT_EQ(cache.install(line(ways), false).line, line(ways - 1)) << sets;
+    }
+}
+
+TEST(Cache, OnlyTheLineUsedLastIsTheLatestOfItsSet) {
+    Cache cache(cache_of(2, 3));
+    for (const Line line : {0, 2, 1}) {
+        cache.install(line, false);
+    }
+    EXPECT_TRUE(cache.latest(2));
+    EXPECT_FALSE(cache.latest(0));
+    EXPECT_FALSE(cache.latest(4));
+    EXPECT_TRUE(cache.latest(1));
+    Cache wide(cache_of(1, 20));  // asked of sets of few ways
+    wide.install(0, false);
+    EXPECT_FALSE(wide.latest(0));
+}
+
+// Of two ways one is the line before: it leaves when chance picks it, half of four in ten.
+TEST(Cache, SoManyOfAHundredVictimsArePickedByChance) {
+    CacheConfig config = cache_of(1, 2);
+    config.random_percent = 40;
+    Cache cache(config);
+    constexpr Line kLines = 100'000;
+    Line newest = 0;
+    for (Line line = 0; line < kLines; ++line) {
+        newest += cache.install(line, false).line == line - 1 ? 1 : 0;
+    }
+    newest -= 1;  // nothing left for the first line: -1
+    EXPECT_NEAR(static_cast<double>(newest) / kLines, 0.4 / 2, 0.005);
 }
 
 TEST(Cache, RandomReplacementEvictsEveryWayOfASetSooner) {
@@ -152,6 +220,21 @@ TEST(Cache, LeastRecentlyUsedHoldsOverMoreWaysThanALineOfTheHostHasTags) {
     EXPECT_EQ(cache.install(38, false).line, 19);
     EXPECT_EQ(cache.install(39, false).line, 0);
     EXPECT_TRUE(cache.contains(20));
+}
+
+TEST(Cache, SetsOfManyWaysAreSetsOfTheirOwn) {
+    Cache cache(cache_of(2, 20));
+    for (Line line = 0; line < 40; ++line) {
+        EXPECT_EQ(cache.install(line, line % 3 == 0).line, Cache::kNone);
+    }
+    for (Line line = 0; line < 40; ++line) {
+        EXPECT_EQ(cache.dirty(line), line % 3 == 0) << line;
+    }
+    for (Line line = 40; line < 80; ++line) {
+        const Cache::Victim victim = cache.install(line, false);
+        EXPECT_EQ(victim.line, line - 40);  // of its own set, the oldest
+        EXPECT_EQ(victim.dirty, victim.line % 3 == 0);
+    }
 }
 
 }  // namespace

@@ -22,8 +22,7 @@ inline constexpr std::int64_t kUnknownCycle = INT64_MAX;
 
 struct FillBuffer {
     Line line = Cache::kNone;
-    bool busy = false;
-    bool asked = false;  // the L2 or the uncore knows of it
+    bool asked = true;  // the L2 or the uncore knows of it
     bool fills_l1 = false;
     bool own = false;
     bool moves = true;  // takes the path; otherwise it only waits until `ready_at`
@@ -126,7 +125,6 @@ class FillBuffers {
             --held_[slot_of(buffer.line)].count;
         }
         buffer.line = Cache::kNone;
-        buffer.busy = false;
         free_ |= std::uint64_t{1} << index_of(buffer);
         --busy_;
     }
@@ -136,7 +134,7 @@ class FillBuffers {
     template <class Body>
     void each_unasked(Body body) {
         for (FillBuffer& buffer : buffers_) {
-            if (buffer.busy && !buffer.asked) {
+            if (!buffer.asked) {
                 body(buffer);
             }
         }
@@ -170,8 +168,6 @@ class FillBuffers {
         FillBuffer& buffer = buffers_[static_cast<std::size_t>(std::countr_zero(free_))];
         free_ &= free_ - 1;
         ++busy_;
-        buffer.busy = true;
-        buffer.asked = true;
         buffer.fills_l1 = false;
         buffer.own = false;
         buffer.ready_at = kUnknownCycle;

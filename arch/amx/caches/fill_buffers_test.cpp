@@ -99,5 +99,38 @@ TEST(FillBuffers, ALineThatFoundNoneFindsNoneUntilOneIsFreeOrTakenForIt) {
     EXPECT_FALSE(buffers.refuses_again(refusal));
 }
 
+TEST(FillBuffers, ALineThatPassedAnotherIsNotInItsTurnAnyMore) {
+    FillBuffers buffers(3);
+    FillBuffer& first = buffers.take(7);
+    FillBuffer& second = buffers.take(11);
+    FillBuffer& third = buffers.take(13);
+    buffers.set_ready(first, 23);
+    buffers.set_ready(second, 17);
+    buffers.set_ready(third, 19);  // between them
+    EXPECT_EQ(buffers.ready(30, kAny), &second);
+    buffers.give_back(third);
+    buffers.give_back(second);
+    EXPECT_EQ(buffers.next_move(), 23);
+    EXPECT_EQ(buffers.ready(30, kAny), &first);
+    buffers.give_back(first);
+    EXPECT_EQ(buffers.ready(30, kAny), nullptr);
+    EXPECT_TRUE(buffers.empty());
+}
+
+// More turns than a queue has places.
+TEST(FillBuffers, TheOrderHoldsHoweverManyLinesThereWere) {
+    FillBuffers buffers(3);
+    FillBuffer* before = &buffers.take(1000);
+    buffers.set_ready(*before, 1);
+    for (std::int64_t i = 2; i < 500; ++i) {
+        FillBuffer& next = buffers.take(1000 + i);
+        buffers.set_ready(next, i);
+        ASSERT_EQ(buffers.ready(i, kAny), before) << i;
+        buffers.give_back(*before);
+        before = &next;
+    }
+    EXPECT_EQ(buffers.next_move(), 499);
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx::caches

@@ -31,7 +31,7 @@ bool PrivateCaches::pending(Line line) const {
 // PREFETCHT1 and T2 go to the L2 even where the L1 has the line.
 PrivateCaches::Outcome PrivateCaches::prefetch(Line line, bool into_l1, std::int64_t now) {
     if (into_l1) {
-        return l1_.contains(line) ? Outcome::Hit : take_buffer(line, now, true, false);
+        return l1_.contains(line) ? Outcome::Hit : take_buffer(line, now, false);
     }
     if (buffers_.full()) {
         return Outcome::NoBuffer;
@@ -49,7 +49,7 @@ void PrivateCaches::train(std::size_t instruction, Line line, std::int64_t now) 
     }
     const Line next = strides_.access(instruction, line);
     if (next != Cache::kNone && !buffers_.full() && !l1_.contains(next)) {
-        take_buffer(next, now, true, false);
+        take_buffer(next, now, false);
     }
 }
 
@@ -234,9 +234,7 @@ void PrivateCaches::write_back(Line line, std::int64_t now) {
     pipe_free_ +=
         (config_.write_percent + (same_half ? config_.write_half_percent : 0)) * kPercentUnits;
     buffers_.take_wait((pipe_free_ + kPathUnits - 1) / kPathUnits + kAnswerTaken);
-    if (!l2_.write(line)) {
-        install_l2(line, true, now);
-    }
+    install_l2(line, true, now);
 }
 
 void PrivateCaches::arrive(FillBuffer& buffer, std::vector<Arrival>& arrivals) {
@@ -251,11 +249,10 @@ void PrivateCaches::arrive(FillBuffer& buffer, std::vector<Arrival>& arrivals) {
     ++counters_.fills;
 }
 
-bool PrivateCaches::give_up(Line line) {
-    const bool in_l1 = l1_.remove(line);
-    const bool in_l2 = l2_.remove(line);
+void PrivateCaches::give_up(Line line) {
+    l1_.remove(line);
+    l2_.remove(line);
     ++given_up_;
-    return in_l1 || in_l2;
 }
 
 void PrivateCaches::clean(Line line) {

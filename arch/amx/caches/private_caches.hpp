@@ -136,7 +136,7 @@ class PrivateCaches {
         if (l1_.contains(line)) {
             return Outcome::Hit;
         }
-        const Outcome outcome = take_buffer(line, now, true, true);
+        const Outcome outcome = take_buffer(line, now, true);
         counters_.ownerships += outcome == Outcome::Waiting ? 1 : 0;
         return outcome;
     }
@@ -175,8 +175,8 @@ class PrivateCaches {
     void skip(std::int64_t cycles, const CacheCounters& counted);
     void deliver(Line line, std::int64_t cycle, bool dirty = false);
     void located(Line line, Level level);
-    // Takes a line away because another core writes it; true when it was dirty here.
-    bool give_up(Line line);
+    // Takes a line away because another core writes it.
+    void give_up(Line line);
     // Another core has read it: it is dirty here no longer.
     void clean(Line line);
     // Puts a line in place before the run starts.
@@ -204,11 +204,11 @@ class PrivateCaches {
         ++counters_.l1_misses;
         buffer->tell(waiter);
         if (config_.l1_next_line && !l1_.contains(line + 1)) {
-            take_buffer(line + 1, now, true, false);
+            take_buffer(line + 1, now, false);
         }
     }
-    // The line's own, or a free one that then asks the L2 for it.
-    Outcome take_buffer(Line line, std::int64_t now, bool fills_l1, bool own) {
+    // The line's own, or a free one that then asks the L2 for it: into the L1.
+    Outcome take_buffer(Line line, std::int64_t now, bool own) {
         FillBuffer* buffer = buffers_.find(line);
         if (buffer == nullptr) {
             if (buffers_.full()) {
@@ -216,7 +216,7 @@ class PrivateCaches {
             }
             buffer = &take_free_buffer(line, now, own);
         }
-        buffer->fills_l1 = buffer->fills_l1 || fills_l1;
+        buffer->fills_l1 = true;
         return Outcome::Waiting;
     }
     FillBuffer& take_free_buffer(Line line, std::int64_t now, bool own) {

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "arch/amx/caches/private_caches_testing.hpp"
+
 namespace tilesim::arch::amx::caches {
 namespace {
-
-constexpr base::Hertz kClock{1'000'000'000};
 
 // The cycle in which each of `lines`, all in the L2 and asked for at 0, arrives.
 std::vector<std::int64_t> arrivals(const PrivateCacheConfig& config,
@@ -30,20 +30,13 @@ std::vector<std::int64_t> arrivals(const PrivateCacheConfig& config,
     return result;
 }
 
-PrivateCacheConfig sample() {
-    PrivateCacheConfig config;
-    config.l2_latency = base::Cycles{17};
-    config.same_half_percent = 0;
-    return config;
-}
-
 TEST(PrivateCaches, TheL2SendsThreeLinesEveryFourCycles) {
-    EXPECT_EQ(arrivals(sample(), {0, 1, 2, 3, 4, 5}),
+    EXPECT_EQ(arrivals(path_sample(), {0, 1, 2, 3, 4, 5}),
               (std::vector<std::int64_t>{17, 18, 19, 21, 22, 23}));
 }
 
 TEST(PrivateCaches, LinesOfTheSameHalfCostMore) {
-    PrivateCacheConfig config = sample();
+    PrivateCacheConfig config = path_sample();
     config.same_half_percent = 50;
     // 4/3 and a half cycle each: starts at 17, 18.83, 20.67, 22.5.
     EXPECT_EQ(arrivals(config, {0, 2, 4, 6}), (std::vector<std::int64_t>{17, 18, 20, 22}));
@@ -51,7 +44,7 @@ TEST(PrivateCaches, LinesOfTheSameHalfCostMore) {
 }
 
 TEST(PrivateCaches, FillBuffersLimitTheMisses) {
-    PrivateCacheConfig config = sample();
+    PrivateCacheConfig config = path_sample();
     config.fill_buffers = 3;
     PrivateCaches caches(config, kClock);
     for (Line line = 0; line < 3; ++line) {
@@ -71,7 +64,7 @@ TEST(PrivateCaches, FillBuffersLimitTheMisses) {
 }
 
 TEST(PrivateCaches, ANontemporalLineDoesNotStay) {
-    PrivateCaches caches(sample(), kClock);
+    PrivateCaches caches(path_sample(), kClock);
     caches.warm(5, Level::L2, false);
     caches.load(5, 0, 0, false);
     std::vector<PrivateCaches::Arrival> here;
@@ -80,27 +73,8 @@ TEST(PrivateCaches, ANontemporalLineDoesNotStay) {
     EXPECT_FALSE(caches.contains_l1(5));
 }
 
-std::vector<Line> asked(PrivateCaches& caches) {
-    std::vector<Line> lines;
-    for (const UncoreRequest& request : caches.outbox()) {
-        lines.push_back(request.line);
-    }
-    caches.outbox().clear();
-    return lines;
-}
-
-// All that arrives in [from, to).
-std::vector<PrivateCaches::Arrival> pass(PrivateCaches& caches, std::int64_t from,
-                                         std::int64_t to) {
-    std::vector<PrivateCaches::Arrival> here;
-    for (std::int64_t cycle = from; cycle < to; ++cycle) {
-        caches.advance(cycle, here);
-    }
-    return here;
-}
-
 TEST(PrivateCaches, ALineArrivesTheLatencyOfTheL2AfterItIsAskedFor) {
-    PrivateCaches caches(sample(), kClock);
+    PrivateCaches caches(path_sample(), kClock);
     caches.warm(5, Level::L2, false);
     EXPECT_EQ(caches.load(5, 100, 23, true), PrivateCaches::Outcome::Waiting);
     EXPECT_EQ(caches.level_of(5), Level::L2);
@@ -115,7 +89,7 @@ TEST(PrivateCaches, ALineArrivesTheLatencyOfTheL2AfterItIsAskedFor) {
 }
 
 TEST(PrivateCaches, TheSameHalfCostsNothingAfterACycleWithoutAFill) {
-    PrivateCacheConfig config = sample();
+    PrivateCacheConfig config = path_sample();
     config.same_half_percent = 400;
     const auto second = [&](std::int64_t asked_at) {
         PrivateCaches caches(config, kClock);
@@ -137,35 +111,8 @@ TEST(PrivateCaches, TheSameHalfCostsNothingAfterACycleWithoutAFill) {
     EXPECT_EQ(second(4), 17 + 4);
 }
 
-TEST(PrivateCaches, MissesOfTheL2BeyondTheOutstandingOnesWaitForAnAnswer) {
-    PrivateCacheConfig config = sample();
-    config.l2_outstanding = 2;
-    PrivateCaches caches(config, kClock);
-    for (const Line line : {10, 20, 30}) {  // each with a fill buffer
-        EXPECT_EQ(caches.load(line, 3, 0, true), PrivateCaches::Outcome::Waiting);
-    }
-    EXPECT_EQ(asked(caches), (std::vector<Line>{10, 20}));
-    caches.deliver(10, 29);
-    pass(caches, 3, 29);
-    EXPECT_TRUE(asked(caches).empty());
-    pass(caches, 29, 30);
-    ASSERT_EQ(caches.outbox().size(), 1U);
-    EXPECT_EQ(caches.outbox()[0].cycle, 29);
-    EXPECT_EQ(asked(caches), (std::vector<Line>{30}));
-}
-
-TEST(PrivateCaches, ALineThatIsComingIsAskedForOnce) {
-    PrivateCaches caches(sample(), kClock);
-    caches.load(10, 0, 1, true);
-    caches.load(10, 1, 2, true);
-    EXPECT_EQ(asked(caches), (std::vector<Line>{10}));
-    caches.deliver(10, 29);
-    EXPECT_EQ(pass(caches, 2, 30).size(), 2U);  // for both
-    EXPECT_EQ(caches.counters().fills, 1);
-}
-
 TEST(PrivateCaches, AStoreOwnsItsLineBeforeItWrites) {
-    PrivateCaches caches(sample(), kClock);
+    PrivateCaches caches(path_sample(), kClock);
     EXPECT_FALSE(caches.commit(7));
     EXPECT_EQ(caches.own(7, 5), PrivateCaches::Outcome::Waiting);
     ASSERT_EQ(caches.outbox().size(), 1U);
@@ -180,74 +127,9 @@ TEST(PrivateCaches, AStoreOwnsItsLineBeforeItWrites) {
     EXPECT_EQ(caches.own(7, 31), PrivateCaches::Outcome::Hit);
 }
 
-// One set each: an L1 of 2 lines, an L2 of 3.
-PrivateCacheConfig tiny() {
-    PrivateCacheConfig config = sample();
-    config.l1 = {base::Bytes{2 * kLineBytes}, 2};
-    config.l2 = {base::Bytes{3 * kLineBytes}, 3};
-    return config;
-}
-
-TEST(PrivateCaches, ADirtyLineThatLeavesTheL1IsWrittenToTheL2) {
-    for (const bool written : {false, true}) {
-        PrivateCaches caches(tiny(), kClock);
-        for (const Line line : {1, 2}) {
-            caches.warm(line, Level::L1, false);
-        }
-        caches.warm(3, Level::L2, false);
-        if (written) {
-            caches.commit(1);
-        }
-        caches.load(2, 0, 0, true);  // line 1 was used before it
-        caches.load(3, 0, 0, true);
-        pass(caches, 0, 20);
-        EXPECT_FALSE(caches.contains_l1(1));
-        EXPECT_TRUE(caches.contains_l2(1));
-        EXPECT_EQ(caches.dirty(1), written);
-        EXPECT_TRUE(caches.outbox().empty());
-    }
-}
-
-TEST(PrivateCaches, WhatLeavesTheL2GoesToTheUncoreCleanOrDirty) {
-    for (const bool dirty : {false, true}) {
-        PrivateCaches caches(tiny(), kClock);
-        caches.warm(1, Level::L2, dirty);
-        caches.warm(2, Level::L2, false);
-        caches.warm(3, Level::L2, false);
-        caches.load(4, 0, 0, true);
-        caches.outbox().clear();
-        caches.deliver(4, 29);
-        pass(caches, 0, 29);
-        EXPECT_TRUE(caches.outbox().empty());
-        pass(caches, 29, 30);
-        ASSERT_EQ(caches.outbox().size(), 1U);
-        EXPECT_EQ(caches.outbox()[0].line, 1);
-        EXPECT_EQ(caches.outbox()[0].cycle, 29);
-        EXPECT_EQ(caches.outbox()[0].kind,
-                  dirty ? UncoreRequest::Kind::DirtyVictim : UncoreRequest::Kind::CleanVictim);
-    }
-}
-
-TEST(PrivateCaches, ADirtyLineOfTheL1AloneDisplacesOneOfTheL2) {
-    PrivateCaches caches(tiny(), kClock);
-    caches.warm(9, Level::L1, false);
-    for (const Line line : {1, 2, 3}) {
-        caches.warm(line, Level::L2, false);
-    }
-    caches.outbox().clear();  // line 9 has left the L2
-    ASSERT_FALSE(caches.contains_l2(9));
-    caches.commit(9);
-    caches.load(2, 0, 0, true);
-    caches.load(3, 0, 0, true);
-    pass(caches, 0, 20);
-    EXPECT_FALSE(caches.contains_l1(9));
-    EXPECT_TRUE(caches.contains_l2(9));
-    EXPECT_EQ(asked(caches), (std::vector<Line>{1}));
-}
-
 TEST(PrivateCaches, ALineANontemporalLoadSharesWithAnotherStays) {
     for (const bool first : {false, true}) {
-        PrivateCaches caches(sample(), kClock);
+        PrivateCaches caches(path_sample(), kClock);
         caches.warm(5, Level::L2, false);
         caches.load(5, 0, 0, first);
         caches.load(5, 1, 0, !first);
@@ -256,58 +138,8 @@ TEST(PrivateCaches, ALineANontemporalLoadSharesWithAnotherStays) {
     }
 }
 
-TEST(PrivateCaches, APrefetchIntoTheL2HoldsAFillBufferUntilTheL2HasAnswered) {
-    PrivateCacheConfig config = sample();
-    config.fill_buffers = 2;
-    PrivateCaches caches(config, kClock);
-    caches.warm(1, Level::L1, false);
-    EXPECT_EQ(caches.prefetch(1, false, 5),
-              PrivateCaches::Outcome::Waiting);  // a hit of the L1 too
-    EXPECT_EQ(caches.prefetch(2, false, 5), PrivateCaches::Outcome::Waiting);
-    EXPECT_EQ(asked(caches), (std::vector<Line>{2}));
-    EXPECT_EQ(caches.prefetch(3, false, 5), PrivateCaches::Outcome::NoBuffer);
-    const std::uint64_t refused = caches.version();
-    pass(caches, 5, 5 + 17 + 2);
-    EXPECT_EQ(caches.version(), refused);
-    pass(caches, 5 + 17 + 2, 5 + 17 + 3);  // its answer, two cycles until the buffer is free
-    EXPECT_NE(caches.version(), refused);
-    EXPECT_EQ(caches.prefetch(3, false, 30), PrivateCaches::Outcome::Waiting);
-    caches.deliver(2, 31);
-    pass(caches, 30, 32);
-    EXPECT_TRUE(caches.contains_l2(2));
-    EXPECT_FALSE(caches.contains_l1(2));
-}
-
-TEST(PrivateCaches, APrefetchWaitsForAMissOfTheL2ToEnd) {
-    PrivateCacheConfig config = sample();
-    config.l2_outstanding = 1;
-    PrivateCaches caches(config, kClock);
-    EXPECT_EQ(caches.prefetch(1, false, 0), PrivateCaches::Outcome::Waiting);
-    EXPECT_EQ(caches.prefetch(2, false, 0), PrivateCaches::Outcome::NoBuffer);
-    caches.deliver(1, 29);
-    pass(caches, 0, 29);
-    const std::uint64_t refused = caches.version();
-    pass(caches, 29, 30);
-    EXPECT_NE(caches.version(), refused);  // so that who has been refused asks again
-    EXPECT_EQ(caches.prefetch(2, false, 30), PrivateCaches::Outcome::Waiting);
-}
-
-TEST(PrivateCaches, APrefetchOfALineInTheL2IsAUseOfIt) {
-    PrivateCaches caches(tiny(), kClock);
-    for (const Line line : {1, 2, 3}) {
-        caches.warm(line, Level::L2, false);
-    }
-    caches.prefetch(1, false, 0);
-    caches.load(4, 0, 0, true);
-    caches.outbox().clear();
-    caches.deliver(4, 29);
-    pass(caches, 0, 30);
-    ASSERT_EQ(caches.outbox().size(), 1U);
-    EXPECT_EQ(caches.outbox()[0].line, 2);  // 1 was used later
-}
-
 TEST(PrivateCaches, AStorePastTheCachesHoldsAFillBufferSoLongAndLeavesNoLine) {
-    PrivateCacheConfig config = sample();
+    PrivateCacheConfig config = path_sample();
     config.fill_buffers = 3;
     config.streaming_stores = 2;
     config.streaming_store = base::Femtoseconds{23'000'000};  // 23 cycles
@@ -328,44 +160,8 @@ TEST(PrivateCaches, AStorePastTheCachesHoldsAFillBufferSoLongAndLeavesNoLine) {
     EXPECT_EQ(caches.stream(9, 28), PrivateCaches::Outcome::Waiting);
 }
 
-TEST(PrivateCaches, ALineWrittenBackHoldsAFillBufferUntilTheL2sPipelineHasTakenIt) {
-    PrivateCacheConfig config = sample();
-    config.fill_width = base::BytesPerCycle{64};  // a line a cycle
-    config.read_percent = 100;
-    config.write_percent = 300;
-    config.fill_buffers = 2;
-    // When the buffers of two lines written back, `written` and 4, are free again.
-    const auto free_at = [&config](Line written) {
-        config.l1 = {base::Bytes{2 * kLineBytes}, 2};
-        PrivateCaches caches(config, kClock);
-        for (const Line line : {written, Line{4}}) {
-            caches.warm(line, Level::L1, true);
-        }
-        for (const Line line : {11, 12}) {
-            caches.warm(line, Level::L2, false);
-            caches.load(line, 0, 0, true);
-        }
-        EXPECT_EQ(pass(caches, 0, 18).size(), 1U);
-        EXPECT_EQ(pass(caches, 18, 19).size(), 1U);  // a fill passes what is written back
-        std::vector<std::int64_t> result;
-        for (std::int64_t cycle = 19; cycle < 60; ++cycle) {
-            pass(caches, cycle, cycle + 1);
-            if (caches.load(100 + cycle, cycle, 0, true) == PrivateCaches::Outcome::Waiting) {
-                result.push_back(cycle);
-            }
-        }
-        return result;
-    };
-    // From 17 a cycle for the fill and three for the line, then as long once more; and two cycles
-    // until the buffer is free.
-    EXPECT_EQ(free_at(3), (std::vector<std::int64_t>{21 + 2, 25 + 2}));
-    config.write_half_percent = 200;
-    EXPECT_EQ(free_at(3), (std::vector<std::int64_t>{21 + 2, 25 + 2}));  // 3, then 4: other halves
-    EXPECT_EQ(free_at(2), (std::vector<std::int64_t>{23 + 2, 29 + 2}));  // 2 after none, then 4
-}
-
 TEST(PrivateCaches, LinesOfTheSameQuarterCostMoreThanThoseOfTheSameHalf) {
-    PrivateCacheConfig config = sample();
+    PrivateCacheConfig config = path_sample();
     config.fill_width = base::BytesPerCycle{64};
     config.same_half_percent = 200;
     config.same_quarter_percent = 300;
@@ -376,177 +172,224 @@ TEST(PrivateCaches, LinesOfTheSameQuarterCostMoreThanThoseOfTheSameHalf) {
     EXPECT_EQ(arrivals(config, {0, 4, 8, 12}), (std::vector<std::int64_t>{17, 23, 24, 30}));
 }
 
-// Six cycles a quarter: one of its own and five that the next access loses.
-PrivateCacheConfig with_quarters(PrivateCacheConfig config) {
-    config.fill_width = base::BytesPerCycle{64};
-    config.same_half_percent = 200;
-    config.same_quarter_percent = 300;
-    return config;
-}
-
-TEST(PrivateCaches, AMissLookedUpKeepsLinesOfItsQuarterInTheL2AndLetsOthersPass) {
-    PrivateCaches caches(with_quarters(sample()), kClock);
-    caches.warm(104, Level::L2, false);
-    caches.warm(101, Level::L2, false);
-    caches.load(104, 0, 7, true);
-    caches.load(101, 0, 8, true);
-    caches.load(200, 15, 9, true);
-    const auto at_17 = pass(caches, 0, 18);
-    ASSERT_EQ(at_17.size(), 1U);
-    EXPECT_EQ(at_17[0].waiter, 8U);
-    EXPECT_TRUE(pass(caches, 18, 15 + 6).empty());
-    EXPECT_EQ(pass(caches, 15 + 6, 15 + 7).size(), 1U);
-}
-
-TEST(PrivateCaches, AMissTakesItsQuarterWhenItComesWhenItLeavesAndThatOfWhatItDisplaces) {
-    const auto hit_at = [](Line displaced) {
-        PrivateCaches caches(with_quarters(tiny()), kClock);
-        for (const Line line : {displaced, Line{104}, Line{12}}) {
-            caches.warm(line, Level::L2, false);
-        }
-        caches.load(200, 0, 0, true);
-        caches.deliver(200, 29);
-        caches.load(104, 13, 1, true);  // ready at 30
-        std::int64_t cycle = 30;
-        EXPECT_EQ(pass(caches, 0, 30).size(), 1U);
-        while (pass(caches, cycle, cycle + 1).empty()) {
-            ++cycle;
-        }
-        return cycle;
-    };
-    EXPECT_EQ(hit_at(9), 29 + 2 * 6);
-    EXPECT_EQ(hit_at(8), 29 + 3 * 6);
-}
-
-TEST(PrivateCaches, ALineThatComesWaitsForItsQuarter) {
-    PrivateCacheConfig config = with_quarters(sample());
-    config.bank_fold = 2;  // other halves than the quarters say: the path loses nothing
-    for (const auto& [second, when] : {std::pair{Line{201}, 30}, std::pair{Line{204}, 29 + 6}}) {
-        PrivateCaches caches(config, kClock);
-        caches.load(200, 0, 0, true);
-        caches.load(second, 0, 1, true);
-        caches.deliver(200, 29);
-        caches.deliver(second, 29);
-        EXPECT_EQ(pass(caches, 20, 30).size(), 1U);
-        EXPECT_TRUE(pass(caches, 30, when).empty());
-        EXPECT_EQ(pass(caches, when, when + 1).size(), 1U);
-    }
-}
-
-TEST(PrivateCaches, ALoadInstructionsThirdEqualStrideIsFetchedIntoTheL1) {
-    PrivateCacheConfig config = sample();
-    config.l1_stride = true;
-    PrivateCaches caches(config, kClock);
-    for (const Line line : {640, 642, 644}) {
-        caches.warm(line, Level::L1, false);
-        caches.train(7, line, 0);
-    }
-    EXPECT_EQ(asked(caches), (std::vector<Line>{646}));
-    caches.deliver(646, 29);
-    pass(caches, 0, 30);
-    EXPECT_TRUE(caches.contains_l1(646));
-}
-
 TEST(PrivateCaches, AnotherCoreTakesALineFromBothCaches) {
-    PrivateCaches caches(sample(), kClock);
+    PrivateCaches caches(path_sample(), kClock);
     caches.warm(1, Level::L1, false);
     caches.warm(2, Level::L2, true);
-    EXPECT_FALSE(caches.give_up(1));
-    EXPECT_TRUE(caches.give_up(2));
+    caches.give_up(1);
+    caches.give_up(2);
     EXPECT_FALSE(caches.has_or_awaits(1));
     EXPECT_FALSE(caches.has_or_awaits(2));
     caches.load(3, 0, 0, true);
     EXPECT_TRUE(caches.has_or_awaits(3));
 }
 
-TEST(PrivateCaches, TheNextLinePrefetcherFetchesTheLineAfterAMissOfTheL1) {
-    PrivateCacheConfig config = sample();
-    PrivateCaches off(config, kClock);
-    off.load(10, 0, 0, true);
-    EXPECT_EQ(asked(off), (std::vector<Line>{10}));
-    config.l1_next_line = true;
-    PrivateCaches on(config, kClock);
-    on.warm(20, Level::L1, false);
-    on.warm(31, Level::L1, false);
-    on.load(20, 0, 0, true);  // a hit starts none
-    EXPECT_TRUE(asked(on).empty());
-    on.load(10, 0, 7, true);
-    EXPECT_EQ(asked(on), (std::vector<Line>{10, 11}));
-    on.load(30, 0, 8, true);  // line 31 is there
-    EXPECT_EQ(asked(on), (std::vector<Line>{30}));
-    EXPECT_EQ(on.level_of(31), Level::L1);  // and not on its way
-    on.deliver(11, 29);
-    EXPECT_TRUE(pass(on, 0, 30).empty());  // nobody waits for it
-    EXPECT_TRUE(on.contains_l1(11));
-}
-
-TEST(PrivateCaches, TheAdjacentLineOfAMissOfTheL2IsFetchedIntoTheL2) {
-    PrivateCacheConfig config = sample();
-    config.l2_adjacent_line = true;
-    PrivateCaches caches(config, kClock);
-    caches.warm(21, Level::L2, false);
-    caches.warm(30, Level::L2, false);
-    caches.load(7, 0, 0, true);
-    EXPECT_EQ(asked(caches), (std::vector<Line>{7, 6}));
-    caches.load(20, 0, 0, true);  // its pair is there
-    EXPECT_EQ(asked(caches), (std::vector<Line>{20}));
-    caches.load(30, 0, 0, true);  // no miss
-    EXPECT_TRUE(asked(caches).empty());
-    caches.deliver(6, 29);
-    pass(caches, 0, 30);
-    EXPECT_TRUE(caches.contains_l2(6));
-    EXPECT_FALSE(caches.contains_l1(6));
-}
-
-TEST(PrivateCaches, TheStreamerFollowsAscendingLoadsOfTheL2WithinThePage) {
-    PrivateCacheConfig config = sample();
-    config.l2_streamer = 3;
-    config.l2_streamer_wakes = 1;
-    PrivateCaches caches(config, kClock);
-    caches.warm(65, Level::L2, false);
-    caches.warm(67, Level::L2, false);
-    caches.load(64, 0, 0, true);
-    EXPECT_EQ(asked(caches), (std::vector<Line>{64}));
-    caches.load(65, 0, 0, true);  // a hit of the L2 trains it too; 67 is there
-    EXPECT_EQ(asked(caches), (std::vector<Line>{66}));
-    caches.load(126, 0, 0, true);  // the page ends with line 127
-    EXPECT_EQ(asked(caches), (std::vector<Line>{126, 127}));
-    caches.own(192, 0);  // stores train nothing
-    caches.own(193, 0);
-    EXPECT_EQ(asked(caches), (std::vector<Line>{192, 193}));
-}
-
-std::vector<UncoreRequest::Kind> kinds_asked(PrivateCaches& caches) {
-    std::vector<UncoreRequest::Kind> kinds;
-    for (const UncoreRequest& request : caches.outbox()) {
-        kinds.push_back(request.kind);
+TEST(PrivateCaches, AnotherCoreFindsALineInEitherCache) {
+    PrivateCaches caches(tiny_sample(), kClock);
+    caches.warm(9, Level::L1, false);
+    for (const Line line : {1, 2, 3}) {
+        caches.warm(line, Level::L2, false);
     }
-    return kinds;
+    ASSERT_FALSE(caches.contains_l2(9));
+    EXPECT_TRUE(caches.has_or_awaits(9));  // in the L1 alone
+    EXPECT_TRUE(caches.has_or_awaits(1));  // in the L2 alone
 }
 
-TEST(PrivateCaches, TheStreamerFetchesIntoTheL3WhileTheL1HasAllItsMissesUnderWay) {
-    PrivateCacheConfig config = sample();
-    config.l2_streamer = 2;
-    config.l2_streamer_wakes = 1;
-    config.fill_buffers = 2;
-    PrivateCaches caches(config, kClock);
-    caches.load(64, 0, 0, true);
-    caches.load(65, 0, 0, true);
-    using Kind = UncoreRequest::Kind;
-    EXPECT_EQ(kinds_asked(caches),
-              (std::vector<Kind>{Kind::Read, Kind::Read, Kind::Prefetch, Kind::Prefetch}));
+TEST(PrivateCaches, ALineThatAnotherCoreHasReadIsCleanInBothCaches) {
+    PrivateCaches caches(path_sample(), kClock);
+    caches.warm(1, Level::L1, true);
+    caches.warm(2, Level::L1, false);
+    caches.warm(3, Level::L2, true);
+    caches.commit(2);  // dirty in the L1 alone
+    for (const Line line : {1, 2, 3}) {
+        EXPECT_TRUE(caches.dirty(line));
+        caches.clean(line);
+        EXPECT_FALSE(caches.dirty(line));
+        EXPECT_TRUE(caches.contains_l2(line));
+    }
 }
 
-TEST(PrivateCaches, TheAdjacentLineGoesIntoTheL3WhileTheL1HasAllItsMissesUnderWay) {
-    PrivateCacheConfig config = sample();
-    config.l2_adjacent_line = true;
-    config.fill_buffers = 2;
+// The path ends with cycle 17.
+TEST(PrivateCaches, ALineReadyInTheCycleAfterAFillLosesForTheHalfOneReadyLaterDoesNot) {
+    PrivateCacheConfig config = path_sample();
+    config.fill_width = base::BytesPerCycle{64};
+    config.same_half_percent = 200;
+    for (const auto& [asked_at, here] : {std::pair{1, 18 + 2}, {2, 19}}) {
+        PrivateCaches caches(config, kClock);
+        caches.warm(2, Level::L2, false);
+        caches.warm(4, Level::L2, false);
+        caches.load(2, 0, 0, true);
+        caches.load(4, asked_at, 1, true);
+        EXPECT_EQ(pass(caches, 0, 18).size(), 1U);
+        EXPECT_TRUE(pass(caches, 18, here).empty());
+        EXPECT_EQ(pass(caches, here, here + 1).size(), 1U);
+    }
+    config.same_half_percent = 100;  // to the start of the next cycle, and no sooner
+    EXPECT_EQ(arrivals(config, {0, 2, 4}), (std::vector<std::int64_t>{17, 19, 21}));
+}
+
+TEST(PrivateCaches, TheNextEventIsTheFirstOfWhatIsReadyOverOrDelivered) {
+    PrivateCacheConfig config = path_sample();
+    config.fill_width = base::BytesPerCycle{16};  // a line takes four cycles
     PrivateCaches caches(config, kClock);
-    caches.load(7, 0, 0, true);
-    caches.load(20, 0, 0, true);
-    using Kind = UncoreRequest::Kind;
-    EXPECT_EQ(kinds_asked(caches),
-              (std::vector<Kind>{Kind::Read, Kind::Read, Kind::Read, Kind::Prefetch}));
+    for (const Line line : {0, 1, 2}) {
+        caches.warm(line, Level::L2, false);
+    }
+    EXPECT_EQ(caches.next_event(0), kUnknownCycle);
+    caches.load(0, 0, 0, true);
+    caches.load(1, 0, 1, true);
+    EXPECT_EQ(pass(caches, 0, 18).size(), 1U);
+    EXPECT_EQ(caches.next_event(17), 17 + 4);
+    caches.prefetch(2, false, 0);  // answered at 17, over two cycles later
+    EXPECT_EQ(caches.next_event(17), 17 + 2);
+    caches.load(100, 17, 2, true);
+    caches.deliver(100, 18);
+    EXPECT_EQ(caches.next_event(17), 18);
+    EXPECT_EQ(caches.next_event(18), 19) << "never the cycle that is over";
+}
+
+TEST(PrivateCaches, ALineUnderWayTakesNoSecondFillBuffer) {
+    PrivateCacheConfig config = path_sample();
+    config.l1_next_line = true;
+    config.fill_buffers = 4;
+    PrivateCaches caches(config, kClock);
+    caches.load(11, 0, 0, true);  // and 12
+    caches.load(10, 0, 0, true);  // 11 is the line after it
+    EXPECT_EQ(caches.load(50, 0, 0, true), PrivateCaches::Outcome::Waiting);
+    EXPECT_EQ(asked_for(caches), (std::vector<Line>{11, 12, 10, 50}));
+}
+
+TEST(PrivateCaches, AStoreThatAsksForItsLineNeedsAFillBuffer) {
+    PrivateCacheConfig config = path_sample();
+    config.fill_buffers = 1;
+    PrivateCaches caches(config, kClock);
+    caches.load(10, 0, 0, true);
+    EXPECT_EQ(caches.own(20, 0), PrivateCaches::Outcome::NoBuffer);
+    EXPECT_EQ(caches.own(10, 0), PrivateCaches::Outcome::Waiting);  // its line has one
+    EXPECT_EQ(caches.counters().ownerships, 1);
+    EXPECT_EQ(asked_for(caches), (std::vector<Line>{10}));
+}
+
+TEST(PrivateCaches, AFillLetsWhoWasRefusedAskAgain) {
+    PrivateCacheConfig config = path_sample();
+    config.fill_buffers = 1;
+    PrivateCaches caches(config, kClock);
+    caches.warm(5, Level::L2, false);
+    caches.load(5, 0, 0, true);
+    const std::uint64_t refused = caches.version();
+    pass(caches, 0, 17);
+    EXPECT_EQ(caches.version(), refused);
+    pass(caches, 17, 18);
+    EXPECT_NE(caches.version(), refused);
+}
+
+// What the last line of a fill buffer was for is not what the next is for.
+TEST(PrivateCaches, AFillBufferIsTakenAnew) {
+    PrivateCacheConfig config = path_sample();
+    config.fill_buffers = 1;
+    PrivateCaches caches(config, kClock);
+    for (const Line line : {5, 6, 7}) {
+        caches.warm(line, Level::L2, false);
+    }
+    caches.load(90, 0, 0, true);
+    caches.deliver(90, 3);
+    EXPECT_EQ(pass(caches, 0, 4).front().level, Level::L3);
+    caches.load(5, 4, 0, true);
+    caches.load(5, 4, 1, true);
+    const auto here = pass(caches, 4, 4 + 18);
+    ASSERT_EQ(here.size(), 2U);
+    EXPECT_EQ(here[0].level, Level::L2);
+    caches.prefetch(6, true, 22);  // nobody waits for it
+    EXPECT_TRUE(pass(caches, 22, 40).empty());
+    EXPECT_TRUE(caches.contains_l1(6));
+    caches.load(7, 40, 0, false);
+    EXPECT_EQ(pass(caches, 40, 58).size(), 1U);
+    EXPECT_FALSE(caches.contains_l1(7));
+}
+
+TEST(PrivateCaches, AStorePastTheCachesNeedsAFillBuffer) {
+    PrivateCacheConfig config = path_sample();
+    config.fill_buffers = 1;
+    config.streaming_stores = 2;
+    PrivateCaches caches(config, kClock);
+    caches.load(10, 0, 0, true);
+    EXPECT_EQ(caches.stream(20, 0), PrivateCaches::Outcome::NoBuffer);
+    EXPECT_EQ(asked_for(caches), (std::vector<Line>{10}));
+}
+
+TEST(PrivateCaches, OnlyTheirOwnEndMakesRoomForStoresPastTheCaches) {
+    PrivateCacheConfig config = path_sample();
+    config.streaming_stores = 1;
+    config.streaming_store = base::Femtoseconds{23'000'000};  // 23 cycles
+    PrivateCaches caches(config, kClock);
+    using Outcome = PrivateCaches::Outcome;
+    EXPECT_EQ(caches.stream(7, 5), Outcome::Waiting);
+    caches.prefetch(2, false, 5);  // until 5 + 17 + 2
+    pass(caches, 5, 25);
+    EXPECT_EQ(caches.stream(8, 25), Outcome::NoBuffer);
+    pass(caches, 25, 29);
+    caches.prefetch(3, false, 30);  // in the buffer that the store has left
+    pass(caches, 30, 50);
+    EXPECT_EQ(caches.stream(8, 50), Outcome::Waiting);
+    EXPECT_EQ(caches.stream(9, 50), Outcome::NoBuffer);
+}
+
+TEST(PrivateCaches, WhatLiesThereBeforeTheStartHasTakenNoTime) {
+    PrivateCacheConfig config = tiny_sample();
+    config.same_half_percent = 200;
+    config.same_quarter_percent = 3000;
+    PrivateCaches caches(config, kClock);
+    for (const Line line : {8, 16, 24, 32}) {  // 8 leaves
+        caches.warm(line, Level::L2, false);
+    }
+    caches.load(32, 0, 0, true);
+    EXPECT_TRUE(pass(caches, 0, 17).empty());
+    EXPECT_EQ(pass(caches, 17, 18).size(), 1U);
+}
+
+TEST(PrivateCaches, AreQuietWhileNothingIsOnItsWayToTheUncoreOrBack) {
+    PrivateCaches caches(path_sample(), kClock);
+    EXPECT_TRUE(caches.quiet());
+    caches.load(10, 0, 0, true);
+    EXPECT_FALSE(caches.quiet());
+    caches.outbox().clear();
+    EXPECT_FALSE(caches.quiet());
+    caches.deliver(10, 29);
+    EXPECT_FALSE(caches.quiet());
+    pass(caches, 0, 30);
+    EXPECT_TRUE(caches.quiet());
+    caches.stream(20, 30);  // nobody answers it
+    EXPECT_FALSE(caches.quiet());
+    caches.outbox().clear();
+    EXPECT_TRUE(caches.quiet());
+}
+
+TEST(PrivateCaches, CountsWhatItDoes) {
+    PrivateCaches caches(tiny_sample(), kClock);
+    caches.warm(1, Level::L1, true);
+    caches.warm(2, Level::L1, false);
+    caches.warm(3, Level::L2, false);
+    caches.load(2, 0, 0, true);  // there
+    caches.load(3, 0, 0, true);  // in the L2
+    caches.load(3, 0, 1, true);  // under way
+    caches.load(60, 0, 2, true);
+    caches.own(40, 0);
+    caches.own(2, 0);  // there
+    caches.stream(50, 0);
+    pass(caches, 0, 20);  // line 3 drives line 1 out
+    caches.deliver(40, 29);
+    caches.deliver(60, 29);
+    pass(caches, 20, 30);
+    caches.load(70, 30, 3, true);
+    const CacheCounters& counters = caches.counters();
+    EXPECT_EQ(counters.l1_hits, 1);
+    EXPECT_EQ(counters.l1_misses, 4);  // 3 twice, 60, 70
+    EXPECT_EQ(counters.l2_hits, 1);
+    EXPECT_EQ(counters.l2_misses, 3);  // 60, 40, 70
+    EXPECT_EQ(counters.ownerships, 1);
+    EXPECT_EQ(counters.streams, 1);
+    EXPECT_EQ(counters.write_backs, 1);
+    EXPECT_EQ(counters.most_misses, 2);
 }
 
 }  // namespace

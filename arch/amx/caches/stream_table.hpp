@@ -38,7 +38,7 @@ class StreamTable {
         const std::int64_t distance = std::min(kGain * (stream->ascended - wakes_), ahead);
         const Line end = std::min(line + 1 + distance, (page + 1) * kLinesPerPage);
         const Line first = std::max(stream->next, line + 1);
-        if (distance <= 0 || end <= first) {
+        if (end <= first) {
             return {};
         }
         stream->next = end;

@@ -48,6 +48,16 @@ TEST(StreamTable, LinesThatDoNotAscendCountForNothing) {
     EXPECT_EQ(range(streams, kPage + 5, 20), nothing(kPage + 5));
     EXPECT_EQ(range(streams, kPage + 4, 20), nothing(kPage + 4));
     EXPECT_EQ(range(streams, kPage + 6, 20), (std::pair<Line, Line>{1, 3}));
+    EXPECT_EQ(range(streams, kPage + 6, 20), nothing(kPage + 6));  // 6 is the last one now
+}
+
+TEST(StreamTable, PagesAlikeInTheirLowBitsAreFollowedEach) {
+    constexpr Line kOther = kPage + 256 * kLinesPerPage;
+    StreamTable streams(1);
+    streams.access(kPage, 7);
+    streams.access(kOther, 7);
+    EXPECT_EQ(range(streams, kPage + 1, 7), (std::pair<Line, Line>{1, 3}));
+    EXPECT_EQ(range(streams, kOther + 1, 7), (std::pair<Line, Line>{1, 3}));
 }
 
 TEST(StreamTable, RemembersThirtyTwoPages) {

@@ -24,6 +24,23 @@ TEST(StrideTable, LongStridesAndOtherInstructionsForeseeNothing) {
     }
 }
 
+TEST(StrideTable, AnInstructionOfTheSamePlaceBeginsAnew) {
+    StrideTable table;
+    table.access(7, 140);
+    table.access(7, 141);
+    EXPECT_EQ(table.access(7 + 64, 142), Cache::kNone);
+    EXPECT_EQ(table.access(7 + 64, 143), Cache::kNone);
+    EXPECT_EQ(table.access(7 + 64, 144), 145);
+    EXPECT_EQ(table.access(7, 145), Cache::kNone);
+}
+
+TEST(StrideTable, TheSameLineOverAndOverForeseesNothing) {
+    StrideTable table;
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_EQ(table.access(7, 140), Cache::kNone);
+    }
+}
+
 TEST(StrideTable, NothingBeyondThePageIsForeseen) {
     StrideTable table;
     table.access(7, 61);

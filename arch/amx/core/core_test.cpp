@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "arch/amx/core/core_testing.hpp"
 #include "arch/amx/program/program_text.hpp"
 
 namespace tilesim::arch::amx::core {
 namespace {
-
-constexpr std::int64_t kPage = 1 << 20;
 
 // Appends a configuration of these tiles.
 void configure(program::Program& program,
@@ -53,33 +52,6 @@ void dot(program::Program& program, int c, int a, int b) {
     instruction.source_a = static_cast<std::int8_t>(a);
     instruction.source_b = static_cast<std::int8_t>(b);
     program.emit(instruction);
-}
-
-struct Run {
-    std::int64_t cycles = 0;
-    std::array<std::int64_t, kCoreStates.kStates> spent{};
-};
-
-// With the first 32 KiB after 0 and after kPage in the L1 where they fit.
-Run run(const program::Program& program, const AmxConfig& config = {},
-        caches::Level level = caches::Level::L1) {
-    Core core(config, program);
-    for (caches::Line line = 0; line < 256; ++line) {
-        core.caches().warm(line, level, false);
-        core.caches().warm(kPage / caches::kLineBytes + line, level, false);
-    }
-    while (!core.finished() && core.now() < 10'000'000) {
-        core.advance(core.now() + 1000);
-    }
-    EXPECT_FALSE(core.fault()) << core.fault()->reason;
-    Run result{core.finished_at(), {}};
-    std::int64_t sum = 0;
-    for (std::size_t i = 0; i < kCoreStates.kStates; ++i) {
-        result.spent[i] = core.spent(static_cast<CoreState>(i));
-        sum += result.spent[i];
-    }
-    EXPECT_EQ(sum, core.now());
-    return result;
 }
 
 // Cycles an iteration in the long run.
@@ -285,11 +257,6 @@ TEST(Core, SmallerTilesTakeFewerCycles) {
     EXPECT_EQ(result.spent[static_cast<std::size_t>(CoreState::Configure)], 204);
 }
 
-// The cycle in which the last instruction has retired and the last store is in the L1.
-std::int64_t end_of(const std::string& text, const AmxConfig& config) {
-    return run(program::read_program(text, "test"), config).cycles;
-}
-
 // Zeroing a vector register executes nowhere: it may retire in the cycle after it enters.
 std::string idioms(int count) {
     std::string text;
@@ -328,15 +295,6 @@ TEST(Core, ALoopEndsWithTwoUopsAndOneBranch) {
     config.window.allocate = 32;
     config.vector.scalar_ports = 3;
     EXPECT_EQ(end_of("loop i 10\nend\n", config), 1 + 3 + 1);
-}
-
-constexpr const char* kConfigure =
-    "config 0 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64\nldtilecfg 0\n";
-
-AmxConfig with_configuration(std::int64_t cycles) {
-    AmxConfig config;
-    config.tiles.load_config = base::Cycles{cycles};
-    return config;
 }
 
 TEST(Core, NothingEntersBeforeTheConfigurationIsLoadedOrReleased) {

@@ -327,5 +327,32 @@ TEST(LoadUnit, PrefetchesEndWhereTheirHintSays) {
     }
 }
 
+TEST(LoadUnit, WhoWaitsForASlotOrATurnSaysWhenItComes) {
+    AmxConfig config = sample();
+    config.caches.fill_percent = 300;
+    Bench bench("vmovups zmm1, [0x1000]\n", config);
+    bench.loads.fill(1);  // three cycles
+    bench.run(1);
+    EXPECT_EQ(bench.loads.next_event(1), 1 + 3);
+    Bench nontemporal("tileloaddt1 tmm0, [0x1000], 64\n");
+    nontemporal.run(1);
+    EXPECT_EQ(nontemporal.loads.next_event(1), 1 + 3);
+}
+
+// No slot is left: lines that are there are looked for ahead, up to the first that is not.
+TEST(LoadUnit, TheFirstLineThatIsNotThereEndsARunOfHits) {
+    AmxConfig config = sample();
+    config.pages.scattered = true;
+    config.caches.fill_percent = 10'000;
+    Bench bench("tileloadd tmm0, [0x200000], 64\n", config);
+    const caches::Line first = caches::line_at(0x200000);
+    for (const caches::Line row : {0, 1, 2, 4, 5}) {  // the fourth row is missing
+        bench.caches.warm(bench.pages.physical(first + row), caches::Level::L1, false);
+    }
+    bench.loads.fill(1);
+    bench.run(1);
+    EXPECT_EQ(bench.window.at(bench.ids[0]).next_line, 3);
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx::core

@@ -253,6 +253,38 @@ TEST(Ports, ASaturatingStoreTakesItsPortsAndItsLatencyForItsData) {
     EXPECT_EQ(bench.issued_at(2), 4 + 3);  // stores are offered port 5 first
 }
 
+TEST(Ports, ASaturatingStoreWaitsForPortZeroToo) {
+    Bench bench("vpmovsdb [0x1000], zmm1, 16\nvpmovsdb [0x2000], zmm1, 16\n",
+                timed("vpmovsdb", {.latency = base::Cycles{7}, .port0 = 3}));
+    bench.run(20);
+    EXPECT_EQ(bench.issued_at(1), 1 + 3);
+}
+
+TEST(Ports, AnInstructionOfPortZeroLeavesPortFiveAsItIs) {
+    AmxConfig config = timed("vpermd", {.latency = base::Cycles{7}, .port5 = 5});
+    for (std::size_t i = 0; i < program::kOpcodes; ++i) {
+        if (program::kOpcodeInfo[i].mnemonic == "vmulps") {
+            config.instructions[i] = {.latency = base::Cycles{7}, .port0 = 2};
+        }
+    }
+    Bench bench(repeated("vpermd zmm1, zmm8, zmm9", 2) + repeated("vmulps zmm2, zmm8, zmm9", 2),
+                config);
+    bench.run(20);
+    EXPECT_EQ(bench.issued_at(2), 1);
+    EXPECT_EQ(bench.issued_at(3), 1 + 2);
+    EXPECT_EQ(bench.issued_at(1), 1 + 5);
+}
+
+// Ports 0 and 5 have one each; the last went to port 0.
+TEST(Ports, WithAsMuchToDoOnEitherPortTheyTakeTurns) {
+    AmxConfig config = timed("vmulps", {.latency = base::Cycles{4}, .either = 1});
+    config.vector.balanced_binding = true;
+    Bench bench("vmulps zmm2, zmm8, zmm9\nvpermd zmm1, zmm8, zmm9\nvmulps zmm2, zmm8, zmm9\n",
+                config);
+    EXPECT_EQ(bench.entry(0).port0, 1);
+    EXPECT_EQ(bench.entry(2).port5, 1);
+}
+
 TEST(Ports, ScalarUopsTakePortsOfTheirOwn) {
     Bench bench(repeated("scalar", 7) + "vaddps zmm1, zmm8, zmm9\n");
     bench.run(5);
@@ -271,6 +303,34 @@ TEST(Ports, NothingIsToDoUntilAPortIsFree) {
     Bench stores("tilestored [0x2000], 64, tmm4\ntilestored [0x3000], 64, tmm5\n", sample(), 7);
     stores.run(1);
     EXPECT_EQ(stores.ports.next_event(1), 1 + 7);
+}
+
+TEST(Ports, WhoWaitsForAPortSaysWhenItIsFree) {
+    AmxConfig config = timed("vmulps", {.latency = base::Cycles{7}, .port0 = 3});
+    Bench vector(repeated("vmulps zmm1, zmm8, zmm9", 2), config);
+    vector.run(1);
+    EXPECT_EQ(vector.ports.next_event(1), 2);  // port 5 is free: it is looked at
+    config = timed("vpermd", {.latency = base::Cycles{7}, .port5 = 5});
+    for (std::size_t i = 0; i < program::kOpcodes; ++i) {
+        if (program::kOpcodeInfo[i].mnemonic == "vmulps") {
+            config.instructions[i] = {.latency = base::Cycles{7}, .port0 = 3};
+        }
+    }
+    Bench both(repeated("vpermd zmm1, zmm8, zmm9", 2) + repeated("vmulps zmm2, zmm8, zmm9", 2),
+               config);
+    both.run(1);
+    EXPECT_EQ(both.ports.next_event(1), 1 + 3);
+    Bench scalar(repeated("scalar", 4));
+    scalar.run(1);
+    EXPECT_EQ(scalar.ports.next_event(1), 2);
+    // A result that waits for the store line, taken from 40 to 53; TMUL is free.
+    Bench result(
+        "tdpbssd tmm0, tmm4, tmm6\ntilestored [0x1000], 64, tmm0\n"
+        "tilestored [0x2000], 64, tmm4\ntilestored [0x3000], 64, tmm5\n"
+        "tilestored [0x4000], 64, tmm5\ntilestored [0x5000], 64, tmm5\n",
+        sample(), 13);
+    result.run(51);
+    EXPECT_EQ(result.ports.next_event(51), 1 + 4 * 13);
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 #include "arch/amx/core/scoreboard.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <vector>
 
 #include "arch/amx/core/window_testing.hpp"
 
@@ -37,7 +40,10 @@ struct Filled : Window {
 TEST(Scoreboard, TheReorderBufferHoldsItsUops) {
     Filled parts(kMath);
     for (const std::int64_t uops : {13, 13, 12}) {  // each leaves its scheduler
-        parts.window.issue(parts.put(uops));
+        const EntryId id = parts.put(uops);
+        const std::uint64_t before = parts.window.releases();
+        parts.window.issue(id);
+        EXPECT_NE(parts.window.releases(), before);
     }
     EXPECT_EQ(parts.blocked(41 - 38), Blocked::No);
     EXPECT_EQ(parts.blocked(41 - 38 + 1), Blocked::Window);
@@ -69,6 +75,16 @@ TEST(Scoreboard, MemoryAndComputeHaveSchedulersOfTheirOwn) {
     const Filled stores(kStores);
     EXPECT_EQ(parts.window.blocked(stores.instruction, 17), Blocked::No);
     EXPECT_EQ(parts.window.blocked(stores.instruction, 18), Blocked::Scheduler);
+    for (const char* memory : {kStores, kLoads}) {
+        Filled held(memory);
+        held.put(11);
+        EXPECT_EQ(held.window.blocked(parts.instruction, 13), Blocked::No);
+        EXPECT_EQ(held.window.blocked(stores.instruction, 17 - 11), Blocked::No);
+        EXPECT_EQ(held.window.blocked(stores.instruction, 17 - 11 + 1), Blocked::Scheduler);
+    }
+    Filled full(kStores);
+    full.put(17);
+    EXPECT_EQ(full.window.blocked(parts.instruction, 13), Blocked::No);
 }
 
 TEST(Scoreboard, WhatExecutesNowhereTakesNoScheduler) {
@@ -76,6 +92,10 @@ TEST(Scoreboard, WhatExecutesNowhereTakesNoScheduler) {
     parts.put(13);
     const program::Program zero = program::read_program("tilezero tmm0\n", "test");
     EXPECT_EQ(parts.window.blocked(zero.statements[0].instruction, 1), Blocked::No);
+    Window zeroed("tilezero tmm0\n", sample());
+    zeroed.enter(0, 13);
+    EXPECT_EQ(zeroed.window.next_due(), caches::kUnknownCycle);
+    EXPECT_EQ(zeroed.window.blocked(parts.instruction, 13), Blocked::No);
 }
 
 TEST(Scoreboard, ALoadHoldsTheLoadQueueUntilItRetires) {
@@ -140,6 +160,8 @@ TEST(Scoreboard, ATileIsFreeWhenTheNextWriterOfItsNameRetires) {
             return parts.window.blocked(load.statements[0].instruction, 1);
         };
         EXPECT_EQ(blocked(), zero ? Blocked::No : Blocked::Tiles);
+        const program::Program add = program::read_program("vaddps zmm1, zmm2, zmm3\n", "test");
+        EXPECT_EQ(parts.window.blocked(add.statements[0].instruction, 1), Blocked::No);
         parts.window.retire();  // the first: its tile is still read
         EXPECT_EQ(blocked(), zero ? Blocked::No : Blocked::Tiles);
         parts.window.retire();
@@ -156,6 +178,17 @@ TEST(Scoreboard, LdtilecfgGivesEveryTileBack) {
     const EntryId dot = parts.enter(5);
     EXPECT_EQ(parts.window.at(dot).pending, 0);  // nobody to wait for but the configuration
     EXPECT_EQ(parts.window.at(dot).operands_at, 5 + 1);
+}
+
+TEST(Scoreboard, LdtilecfgFreesTheTilesOfThePool) {
+    AmxConfig config = sample();
+    config.tiles.physical_tiles = 1;
+    Window parts("tileloadd tmm0, [0x1000], 64\ntileloadd tmm1, [0x1000], 64\n", config);
+    parts.enter(0);
+    const program::Instruction& next = *parts.stream.current().instruction;
+    EXPECT_EQ(parts.window.blocked(next, 1), Blocked::Tiles);
+    parts.window.reset_tiles(31);
+    EXPECT_EQ(parts.window.blocked(next, 1), Blocked::No);
 }
 
 TEST(Scoreboard, AnInstructionLeavesTheWheelACycleAfterItEnters) {
@@ -226,6 +259,75 @@ TEST(Scoreboard, OnlyAStoreOfATdpsOwnResultReadsTmul) {
     EXPECT_FALSE(parts.window.at(parts.enter(0)).stores_dot);
     parts.enter(0);
     EXPECT_FALSE(parts.window.at(parts.enter(0)).stores_dot);
+}
+
+// Instructions of a text that wait for the first.
+std::vector<int> waiting(const std::string& text) {
+    Window parts(text, sample());
+    std::vector<int> pending;
+    while (!parts.stream.finished()) {
+        pending.push_back(parts.window.at(parts.enter(0)).pending);
+    }
+    return pending;
+}
+
+TEST(Scoreboard, OnlyRegistersOfTheSameKindAndNameMakeAnInstructionWait) {
+    using Pending = std::vector<int>;
+    EXPECT_EQ(waiting("vaddps zmm1, zmm8, zmm9\nvaddps zmm2, zmm1, zmm9\n"), (Pending{0, 1}));
+    EXPECT_EQ(waiting("scalar\nvaddps zmm2, zmm0, zmm0\n"), (Pending{0, 0}));
+    EXPECT_EQ(waiting("tileloadd tmm1, [0], 64\nvaddps zmm2, zmm1, zmm1\n"), (Pending{0, 0}));
+    EXPECT_EQ(waiting("mov r1, [0x1000]\nvaddps zmm2, zmm1, zmm1\n"), (Pending{0, 0}));
+    EXPECT_EQ(waiting("mov r1, [0x1000]\nmov r1, [0x1000]\n"), (Pending{0, 0}))
+        << "says itself where";
+}
+
+TEST(Scoreboard, AProducerWhosePlaceInTheRingIsAnothersIsDone) {
+    Window parts(
+        "vaddps zmm1, zmm8, zmm9\nvaddps zmm2, zmm8, zmm9\nvfmadd231ps zmm3, zmm1, zmm2\n"
+        "loop i 100\n  vaddps zmm4, zmm5, zmm6\nend\n",
+        sample());
+    const EntryId first = parts.enter(0);
+    parts.enter(0);
+    const EntryId consumer = parts.enter(0);
+    parts.window.pop_due(1);
+    parts.window.complete(first, 5);
+    parts.window.retire();
+    parts.window.retire();  // the consumer is the oldest now
+    EntryId last = consumer;
+    while (last != first) {
+        last = parts.enter(7);
+    }
+    EXPECT_EQ(parts.window.late_producer(parts.window.at(consumer), 1, 80), kNoEntry);
+}
+
+// Latencies of up to a thousand cycles; the table of cycles begins anew.
+TEST(Scoreboard, WhoIsDueComesInTheOrderOfCyclesHoweverFarOff) {
+    for (const std::int64_t start : {0, 1000}) {
+        const std::vector<std::int64_t> after{3, 63, 64, 130, 200, 777, 1000};
+        std::string text;
+        for (std::size_t i = 0; i < after.size(); ++i) {
+            text += fmt::format("vaddps zmm{0}, zmm8, zmm9\nvaddps zmm{0}, zmm{0}, zmm9\n", i);
+        }
+        AmxConfig config = sample();
+        config.window.scheduler = 40;
+        Window parts(text, config);
+        std::vector<EntryId> producers;
+        std::vector<EntryId> consumers;
+        for (std::size_t i = 0; i < after.size(); ++i) {
+            producers.push_back(parts.enter(start));
+            consumers.push_back(parts.enter(start));
+        }
+        parts.window.pop_due(start + 1);
+        for (std::size_t i = after.size(); i-- > 0;) {
+            parts.window.complete(producers[i], start + 1 + after[i]);
+        }
+        for (std::size_t i = 0; i < after.size(); ++i) {
+            EXPECT_EQ(parts.window.next_due(), start + 1 + after[i]);
+            EXPECT_EQ(parts.window.pop_due(start + after[i]), kNoEntry);
+            EXPECT_EQ(parts.window.pop_due(start + 1 + after[i]), consumers[i]);
+        }
+        EXPECT_EQ(parts.window.next_due(), caches::kUnknownCycle);
+    }
 }
 
 }  // namespace

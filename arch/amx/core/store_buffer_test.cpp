@@ -189,5 +189,54 @@ TEST(StoreBuffer, AStorePastTheCachesTakesAFillBufferWhenItIsItsTurn) {
     EXPECT_EQ(buffer.caches.outbox()[0].kind, caches::UncoreRequest::Kind::Stream);
 }
 
+TEST(StoreBuffer, TheNextEventIsALineToAskForAStoreToWriteOrALineToRelease) {
+    Buffer buffer;
+    EXPECT_EQ(buffer.stores.next_event(0), caches::kUnknownCycle);
+    buffer.push(0, 1);
+    buffer.push(1, 1);
+    EXPECT_EQ(buffer.stores.next_event(0), caches::kUnknownCycle);  // neither is senior
+    buffer.stores.set_senior(2);
+    EXPECT_EQ(buffer.stores.next_event(0), 1);  // lines to ask for
+    buffer.stores.set_data(0, 5);
+    buffer.stores.set_data(1, 23);
+    for (std::int64_t cycle = 1; cycle < 5; ++cycle) {
+        buffer.stores.step(cycle, buffer.caches);
+    }
+    EXPECT_EQ(buffer.stores.next_event(4), 5);
+    buffer.stores.step(5, buffer.caches);
+    EXPECT_EQ(buffer.stores.next_event(5), 5 + kAfter);  // before the second's data
+    buffer.stores.set_data(1, 11);
+    EXPECT_EQ(buffer.stores.next_event(5), 11);
+    EXPECT_EQ(buffer.stores.next_event(17), 18) << "never the cycle that is over";
+}
+
+TEST(StoreBuffer, AStoreThatFoundNoLineOrNoBufferWaitsForTheCaches) {
+    Buffer missing(0);
+    missing.stores.set_data(missing.push(0, 1), 3);
+    missing.stores.set_senior(1);
+    for (std::int64_t cycle = 0; cycle < 5; ++cycle) {
+        missing.stores.step(cycle, missing.caches);
+    }
+    EXPECT_EQ(missing.stores.next_event(5), caches::kUnknownCycle);
+    Buffer full(0);
+    for (caches::Line line = 100; !full.caches.full(); ++line) {
+        full.caches.load(line, 0, 0, true);
+    }
+    const std::int64_t store = full.stores.push(0, caches::kLineBytes, 1, false, true);
+    full.stores.set_data(store, 3);
+    full.stores.set_senior(1);
+    full.stores.step(3, full.caches);
+    EXPECT_FALSE(full.stores.committed(store));
+    EXPECT_EQ(full.stores.next_event(3), caches::kUnknownCycle);
+    Buffer refused(0);  // a line to ask for, and no buffer
+    for (caches::Line line = 100; !refused.caches.full(); ++line) {
+        refused.caches.load(line, 0, 0, true);
+    }
+    refused.push(0, 1);
+    refused.stores.set_senior(1);
+    refused.stores.step(1, refused.caches);
+    EXPECT_EQ(refused.stores.next_event(1), caches::kUnknownCycle);
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx::core

@@ -21,9 +21,11 @@ PageConfig sample() {
 }
 
 struct Bench {
+    explicit Bench(const PageConfig& config = sample()) : pages(config, caches) {}
+
     PrivateCacheConfig numbers;
     caches::PrivateCaches caches{numbers, base::Hertz{1'000'000'000}};
-    Translation pages{sample(), caches};
+    Translation pages;
 
     // The cycle from `now` on in which the line may be accessed.
     std::int64_t ready_from(caches::Line line, std::int64_t now) {
@@ -101,6 +103,72 @@ TEST(Translation, ScatteredFramesKeepTheLineOfThePageAndNeverMeet) {
     std::sort(frames.begin(), frames.end());
     EXPECT_EQ(std::adjacent_find(frames.begin(), frames.end()), frames.end());
     EXPECT_EQ(caches::PageMap(false).physical(12345), 12345);
+}
+
+PageConfig short_walks(std::int64_t loads) {
+    PageConfig config = sample();
+    config.second_latency = base::Cycles{1};
+    config.walk = base::Cycles{2};
+    config.walk_loads = loads;
+    return config;
+}
+
+TEST(Translation, AWalkIsNotOverBeforeItsLineIsThere) {
+    Bench bench(short_walks(1));
+    bench.pages.warm(0, 20 * kPage);
+    EXPECT_TRUE(bench.pages.quiet());
+    const std::int64_t l2 = bench.numbers.l2_latency.count();
+    EXPECT_EQ(bench.ready_from(0, 100), 100 + l2 + 1 + 2);
+    EXPECT_EQ(bench.pages.misses(), 1);
+    EXPECT_TRUE(bench.pages.quiet());
+}
+
+TEST(Translation, OfTwoWalksEachWaitsForItsOwnLine) {
+    Bench bench(short_walks(1));
+    EXPECT_FALSE(bench.pages.ready(0, 100));
+    EXPECT_FALSE(bench.pages.ready(100 * kPage, 100));
+    ASSERT_EQ(bench.caches.outbox().size(), 2U);
+    EXPECT_FALSE(bench.pages.quiet());
+    EXPECT_EQ(bench.pages.next_event(), caches::kUnknownCycle);
+    bench.caches.deliver(bench.caches.outbox()[1].line, 131);
+    EXPECT_EQ(bench.ready_from(100 * kPage, 100), 131 + 1 + 2);
+    EXPECT_FALSE(bench.pages.ready(0, 200));
+    bench.caches.deliver(bench.caches.outbox()[0].line, 211);
+    EXPECT_EQ(bench.ready_from(0, 200), 211 + 1 + 2);
+}
+
+TEST(Translation, TheNextEventIsTheEndOfTheFirstWait) {
+    Bench bench;
+    bench.pages.warm(0, 2 * kPage);
+    EXPECT_EQ(bench.pages.next_event(), caches::kUnknownCycle);
+    EXPECT_FALSE(bench.pages.ready(0, 100));
+    EXPECT_FALSE(bench.pages.ready(kPage, 103));
+    EXPECT_EQ(bench.pages.next_event(), 100 + 7);
+    EXPECT_TRUE(bench.pages.ready(0, 107));
+    EXPECT_EQ(bench.pages.next_event(), 103 + 7);
+}
+
+TEST(Translation, OnlyThePagesOfTheRangeAreKnownBeforeTheStart) {
+    Bench bench;
+    bench.pages.warm(0, kPage);
+    bench.pages.ready(kPage, 100);
+    EXPECT_EQ(bench.pages.walks(), 1);
+}
+
+// A line of a table has the entries of eight pages.
+TEST(Translation, EachLevelHasATableOfItsOwnBeyondAllData) {
+    Bench bench(short_walks(2));
+    for (const caches::Line page : {0, 8, 16}) {
+        EXPECT_FALSE(bench.pages.ready(page * kPage, 100));
+    }
+    std::vector<caches::Line> lines;
+    for (const caches::UncoreRequest& request : bench.caches.outbox()) {
+        lines.push_back(request.line);
+        EXPECT_GE(request.line, caches::Line{1} << 30);  // 64 GiB
+    }
+    ASSERT_EQ(lines.size(), 6U);
+    std::sort(lines.begin(), lines.end());
+    EXPECT_EQ(std::adjacent_find(lines.begin(), lines.end()), lines.end());
 }
 
 }  // namespace

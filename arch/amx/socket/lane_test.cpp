@@ -43,5 +43,16 @@ TEST(Lane, SlotsThatArePastAreNeitherGivenNorRemembered) {
     }
 }
 
+TEST(Lane, SlotsThatWereTakenLongAgoAreFreeAgain) {
+    Lane lane;
+    for (std::int64_t i = 0; i < 8'192; ++i) {
+        ASSERT_EQ(lane.take(0, 0), i);
+    }
+    constexpr std::int64_t kLater = 8'192 * 100 + 37;
+    for (std::int64_t i = 0; i < 200; ++i) {
+        ASSERT_EQ(lane.take(kLater, kLater), kLater + i);
+    }
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx::socket

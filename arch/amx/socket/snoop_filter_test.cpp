@@ -31,5 +31,24 @@ TEST(SnoopFilter, TheNinthLineOfASetDisplacesAnother) {
     EXPECT_FALSE(filter.of(1).fetched);
 }
 
+TEST(SnoopFilter, AsManyLinesAreRememberedEachAsThereArePlaces) {
+    SnoopFilter filter(64);
+    for (caches::Line line = 0; line < 64; ++line) {
+        filter.of(line).holder = SnoopFilter::name_of(static_cast<std::size_t>(line));
+    }
+    for (caches::Line line = 0; line < 64; ++line) {
+        EXPECT_EQ(filter.of(line).holder, SnoopFilter::name_of(static_cast<std::size_t>(line)));
+    }
+}
+
+TEST(SnoopFilter, OfALineThatDisplacesAnotherNothingIsKnown) {
+    SnoopFilter filter(64);
+    for (caches::Line line = 0; line < 100; ++line) {
+        SnoopFilter::Entry& entry = filter.of(8 * line);
+        EXPECT_FALSE(entry.fetched) << line;
+        entry.fetched = true;
+    }
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx::socket

@@ -268,7 +268,6 @@ void Uncore::arrived(std::uint64_t tag, Femtoseconds when) {
     const caches::Line line = flight.request.line;
     const std::vector<std::uint64_t> waiting = std::move(coming_[line]);
     coming_.erase(line);
-    SnoopFilter::Entry& entry = filter_.of(line);
     if (flight.request.kind == Kind::Prefetch) {
         flights_.give_back(tag);
         install(line, false, when);
@@ -276,7 +275,6 @@ void Uncore::arrived(std::uint64_t tag, Femtoseconds when) {
         answer(tag, when, false);
         if (!waiting.empty()) {
             install(line, false, when);
-            entry.holder = SnoopFilter::kSeveral;
         }
     }
     for (const std::uint64_t other : waiting) {

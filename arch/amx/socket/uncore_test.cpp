@@ -2,110 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <vector>
-
-#include "arch/amx/program/program_text.hpp"
-#include "arch/memory/controller/memory_system.hpp"
+#include "arch/amx/socket/uncore_testing.hpp"
 
 namespace tilesim::arch::amx::socket {
 namespace {
-
-using caches::Level;
-using caches::Line;
-
-constexpr std::int64_t kNanosecond = 1'000'000;  // femtoseconds
-
-// A nanosecond is two cycles of a core and one of the uncore; otherwise pairwise different primes.
-AmxConfig sample() {
-    AmxConfig config;
-    config.clock = base::Hertz{2'000'000'000};
-    config.uncore.clock = base::Hertz{1'000'000'000};
-    config.uncore.lookup = base::Femtoseconds{7 * kNanosecond};
-    config.uncore.answer = base::Femtoseconds{11 * kNanosecond};
-    config.uncore.to_memory = base::Femtoseconds{5 * kNanosecond};
-    config.uncore.from_core = base::Femtoseconds{13 * kNanosecond};
-    config.uncore.port_width = base::BytesPerCycle{16};
-    config.uncore.link_width = base::BytesPerCycle{64};  // of slices too: a line a cycle
-    config.uncore.l3 = {base::Bytes{1 << 20}, 16};
-    config.uncore.snoop_filter = 1 << 16;
-    config.caches.fill_width = base::BytesPerCycle{64};  // a line a cycle: no wait behind the port
-    config.caches.same_half_percent = 0;
-    return config;
-}
-constexpr std::int64_t kAsked = 3;                      // core cycle of requests
-constexpr std::int64_t kHit = kAsked + 2 * 7 + 2 * 11;  // core cycle in which an L3 hit arrives
-constexpr std::int64_t kLookedUp = kAsked + 2 * 7;
-
-memory::device::MemoryConfig dram() {
-    memory::device::MemoryConfig config;
-    config.refresh = false;
-    return config;
-}
-
-// Cores whose programs do not run: their caches ask, by hand.
-struct Bench {
-    explicit Bench(const AmxConfig& given = sample(), std::size_t count = 2,
-                   std::vector<Member> members = {})
-        : config(given), memory(dram(), Uncore::memory_lookahead(config), queue, root) {
-        std::vector<core::Core*> pointers;
-        for (std::size_t i = 0; i < count; ++i) {
-            cores.push_back(std::make_unique<core::Core>(config, program));
-            pointers.push_back(cores.back().get());
-        }
-        uncore.emplace(config, memory, queue, pointers, std::move(members));
-    }
-    caches::PrivateCaches& caches(std::size_t core) { return cores[core]->caches(); }
-    void load(std::size_t core, Line line, std::int64_t cycle = kAsked) {
-        caches(core).load(line, cycle, static_cast<std::uint32_t>(line), true);
-        uncore->collect();
-    }
-    void own(std::size_t core, Line line) {
-        caches(core).own(line, kAsked);
-        uncore->collect();
-    }
-    // Until nothing is under way.
-    void settle() {
-        while (!queue.empty()) {
-            queue.run_until(queue.next_time());
-        }
-        EXPECT_TRUE(uncore->idle());
-    }
-    // The cycles in which lines arrive at a core, once everything is settled.
-    std::vector<std::int64_t> arrivals(std::size_t core) {
-        settle();
-        std::vector<std::int64_t> cycles;
-        std::vector<caches::PrivateCaches::Arrival> here;
-        for (std::int64_t at = caches(core).next_event(0); at != caches::kUnknownCycle;
-             at = caches(core).next_event(at)) {
-            here.clear();
-            caches(core).advance(at, here);
-            cycles.insert(cycles.end(), here.size(), at);
-        }
-        uncore->collect();  // what had to leave the L2
-        settle();
-        return cycles;
-    }
-    const UncoreCounters& counters() const { return uncore->counters(); }
-
-    AmxConfig config;
-    program::Program program = program::read_program("scalar\n", "test");
-    base::EventQueue queue;
-    base::stats::Group root{""};
-    memory::controller::MemorySystem memory;
-    std::vector<std::unique_ptr<core::Core>> cores;
-    std::optional<Uncore> uncore;
-};
-
-using Cycles = std::vector<std::int64_t>;
-
-// The first line of a slice from `line` on.
-Line line_in(const Bench& bench, std::size_t slice, Line line) {
-    while (bench.uncore->mesh().slice_of(line) != slice) {
-        ++line;
-    }
-    return line;
-}
 
 TEST(Uncore, ALineOfTheL3ArrivesALookupAndAnAnswerAfterItIsAskedFor) {
     Bench bench;
@@ -182,13 +82,6 @@ TEST(Uncore, ACoreKnowsThatItsLineComesFromDramOnceTheL3HasMissed) {
     EXPECT_EQ(bench.caches(0).level_of(5), Level::Memory);
 }
 
-// An L2 of one line.
-AmxConfig small_l2() {
-    AmxConfig config = sample();
-    config.caches.l2 = {base::Bytes{caches::kLineBytes}, 1};
-    return config;
-}
-
 TEST(Uncore, TheL3TakesACleanLineThatLeavesAnL2AtOnceOrWhenItWasUsedBefore) {
     for (const std::int64_t percent : {0, 100}) {
         AmxConfig config = small_l2();
@@ -242,100 +135,8 @@ TEST(Uncore, ADirtyLineThatLeavesTheL3IsWrittenToDram) {
         bench.settle();
         EXPECT_EQ(bench.counters().memory_writes, dirty ? 1 : 0);
         EXPECT_EQ(bench.counters().requests, 0);  // nobody is answered
+        EXPECT_TRUE(bench.caches(0).idle());
     }
-}
-
-TEST(Uncore, AWrittenLineGoesToItsFirstReaderAndIsInTheL3FromTheSecondOn) {
-    Bench bench(sample(), 4);
-    bench.caches(0).warm(5, Level::L2, true);
-    bench.uncore->warm_core(0, 5);
-    bench.load(1, 5);
-    EXPECT_EQ(bench.arrivals(1), (Cycles{kHit + 2 * 13}));
-    EXPECT_FALSE(bench.caches(0).contains_l2(5));
-    EXPECT_TRUE(bench.caches(1).dirty(5));
-    EXPECT_EQ(bench.counters().l3_hits, 0);
-    bench.load(2, 5, 10'003);
-    EXPECT_EQ(bench.arrivals(2), (Cycles{10'000 + kHit + 2 * 13}));
-    EXPECT_TRUE(bench.caches(1).contains_l2(5));  // and keeps it
-    EXPECT_FALSE(bench.caches(1).dirty(5));       // which the L3 has to write now
-    bench.load(3, 5, 20'003);
-    EXPECT_EQ(bench.arrivals(3), (Cycles{20'000 + kHit}));
-    EXPECT_EQ(bench.counters().from_cores, 2);
-    EXPECT_EQ(bench.counters().l3_hits, 1);
-    EXPECT_EQ(bench.counters().memory_reads, 0);
-}
-
-TEST(Uncore, ACleanLineOfAnotherCoreComesFromItAndIsInTheL3Then) {
-    Bench bench(sample(), 3);
-    bench.caches(1).warm(5, Level::L2, false);
-    bench.uncore->warm_core(1, 5);
-    bench.load(0, 5);
-    EXPECT_EQ(bench.arrivals(0), (Cycles{kHit + 2 * 13}));
-    EXPECT_TRUE(bench.caches(1).contains_l2(5));
-    bench.load(2, 5, 10'003);
-    bench.arrivals(2);
-    EXPECT_EQ(bench.counters().l3_hits, 1);
-    EXPECT_EQ(bench.counters().memory_reads, 0);
-}
-
-TEST(Uncore, AStoreTakesTheLineFromEveryOtherCore) {
-    Bench bench(sample(), 3);
-    for (const std::size_t core : {1U, 2U}) {
-        bench.caches(core).warm(5, Level::L2, false);
-        bench.uncore->warm_core(core, 5);
-    }
-    bench.uncore->warm(5);
-    bench.own(0, 5);
-    bench.arrivals(0);
-    EXPECT_FALSE(bench.caches(1).contains_l2(5));
-    EXPECT_FALSE(bench.caches(2).contains_l2(5));
-    bench.load(1, 5, 10'003);  // from core 0, not from the L3
-    bench.arrivals(1);
-    EXPECT_EQ(bench.counters().from_cores, 1);
-}
-
-TEST(Uncore, ALineThatSeveralCoresWaitForIsReadFromDramOnce) {
-    Bench bench(sample(), 3);
-    for (const std::size_t core : {0U, 1U, 2U}) {
-        bench.load(core, 5);
-    }
-    for (const std::size_t core : {0U, 1U, 2U}) {
-        EXPECT_EQ(bench.arrivals(core).size(), 1U);
-    }
-    EXPECT_EQ(bench.counters().memory_reads, 1);
-    EXPECT_EQ(bench.counters().l3_hits, 2);
-}
-
-TEST(Uncore, ACoreThatIsAloneTakesACleanLineOutOfTheL3) {
-    Bench bench(sample(), 2);
-    bench.uncore->warm(5);
-    bench.load(0, 5);
-    bench.arrivals(0);
-    bench.load(1, 5, 10'003);
-    EXPECT_EQ(bench.arrivals(1), (Cycles{10'000 + kHit + 2 * 13}));
-    EXPECT_EQ(bench.counters().l3_hits, 1);
-    EXPECT_EQ(bench.counters().from_cores, 1);
-}
-
-TEST(Uncore, ALineThatDramWaitsForStaysInTheL3) {
-    Bench bench(sample(), 2);
-    bench.uncore->warm(5, true);
-    bench.load(0, 5);
-    bench.arrivals(0);
-    bench.load(1, 5, 10'003);
-    EXPECT_EQ(bench.arrivals(1), (Cycles{10'000 + kHit}));
-    EXPECT_EQ(bench.counters().l3_hits, 2);
-    EXPECT_EQ(bench.counters().from_cores, 0);
-}
-
-// A clean line leaves its core unsaid.
-TEST(Uncore, ALineThatItsCoreHasNoLongerIsReadFromDram) {
-    Bench bench(sample(), 2);
-    bench.uncore->warm_core(1, 5);
-    bench.load(0, 5);
-    bench.arrivals(0);
-    EXPECT_EQ(bench.counters().from_cores, 0);
-    EXPECT_EQ(bench.counters().memory_reads, 1);
 }
 
 TEST(Uncore, ALineFetchedIntoTheL3IsWaitedForAndThere) {
@@ -347,114 +148,6 @@ TEST(Uncore, ALineFetchedIntoTheL3IsWaitedForAndThere) {
     EXPECT_EQ(bench.counters().prefetches, 1);
     EXPECT_EQ(bench.counters().memory_reads, 1);
     EXPECT_EQ(bench.counters().l3_hits, 1);
-}
-
-TEST(Uncore, AStorePastTheCachesIsWrittenToDramAndStaysNowhere) {
-    Bench bench(sample(), 2);
-    bench.uncore->warm(5);
-    bench.caches(1).warm(5, Level::L2, true);
-    bench.uncore->warm_core(1, 5);
-    bench.caches(0).stream(5, kAsked);
-    bench.uncore->collect();
-    bench.settle();
-    EXPECT_EQ(bench.counters().memory_writes, 1);
-    EXPECT_FALSE(bench.caches(1).contains_l2(5));
-    bench.load(1, 5, 10'003);
-    bench.arrivals(1);
-    EXPECT_EQ(bench.counters().memory_reads, 1);
-}
-
-// A line takes 8 ns of a link or a slice, twice what it takes of a core's port.
-AmxConfig narrow_links() {
-    AmxConfig config = sample();
-    config.uncore.link_width = base::BytesPerCycle{8};
-    return config;
-}
-constexpr std::int64_t kOnALink = 2 * 8;  // core cycles
-
-// A line that several cores have and the L3 too.
-void share(Bench& bench, Line line) {
-    bench.uncore->warm(line);
-    for (const std::size_t core : {0U, 1U}) {
-        bench.uncore->warm_core(core, line);
-    }
-}
-
-TEST(Uncore, ASliceGivesALineToOneCoreAfterTheOther) {
-    Bench bench(narrow_links(), 3);
-    share(bench, 5);
-    for (const std::size_t core : {0U, 1U, 2U}) {
-        bench.load(core, 5);
-    }
-    EXPECT_EQ(bench.arrivals(0), (Cycles{kHit}));
-    EXPECT_EQ(bench.arrivals(1), (Cycles{kHit + kOnALink}));
-    EXPECT_EQ(bench.arrivals(2), (Cycles{kHit + 2 * kOnALink}));
-    EXPECT_EQ(bench.counters().kept_waiting, 2);
-}
-
-TEST(Uncore, LinesOfAnotherCoreWaitForTheLinksBetween) {
-    Bench bench(narrow_links(), 2);
-    for (const Line line : {5, 9}) {
-        bench.caches(1).warm(line, Level::L2, false);
-        bench.uncore->warm_core(1, line);
-        bench.load(0, line);
-    }
-    EXPECT_EQ(bench.arrivals(0), (Cycles{kHit + 2 * 13, kHit + 2 * 13 + kOnALink}));
-    EXPECT_EQ(bench.counters().kept_waiting, 1);
-}
-
-TEST(Uncore, ALineThatLeavesAnL2TakesItsTimeOfItsSlice) {
-    using Kind = caches::UncoreRequest::Kind;
-    for (const bool dirty : {false, true}) {
-        Bench bench(narrow_links(), 2);
-        const Line wanted = line_in(bench, bench.uncore->mesh().slice_of(5), 6);
-        share(bench, wanted);
-        bench.caches(0).outbox().push_back(
-            {dirty ? Kind::DirtyVictim : Kind::CleanVictim, 5, kAsked});
-        bench.uncore->collect();
-        bench.load(1, wanted);
-        EXPECT_EQ(bench.arrivals(1), (Cycles{kHit + kOnALink}));
-    }
-}
-
-TEST(Uncore, ALineThatLeavesAnL2TakesItsTimeOfTheLinksToItsSlice) {
-    Bench bench(narrow_links(), 2);
-    const Line far = line_in(bench, 2, 0);  // by core 1
-    const Line wanted = line_in(bench, 0, far);
-    share(bench, wanted);
-    bench.caches(0).outbox().push_back({caches::UncoreRequest::Kind::CleanVictim, far, kAsked});
-    bench.uncore->collect();
-    bench.load(1, wanted);
-    EXPECT_EQ(bench.arrivals(1), (Cycles{kHit + kOnALink}));
-}
-
-TEST(Uncore, ADirtyLineThatLeavesTheL3TakesItsTimeOfItsSlice) {
-    AmxConfig config = narrow_links();
-    config.uncore.l3 = {base::Bytes{2 * caches::kLineBytes}, 2};
-    for (const bool dirty : {false, true}) {
-        Bench bench(config, 2);
-        const std::size_t slice = bench.uncore->mesh().stop_of(1);
-        const Line old = line_in(bench, slice, 0), wanted = line_in(bench, slice, old + 1);
-        bench.uncore->warm(old, dirty);
-        share(bench, wanted);
-        const Line comes = line_in(bench, bench.uncore->mesh().stop_of(0), 0);
-        bench.caches(0).outbox().push_back(
-            {caches::UncoreRequest::Kind::DirtyVictim, comes, kAsked});
-        bench.uncore->collect();
-        bench.load(1, wanted);
-        EXPECT_EQ(bench.arrivals(1), (Cycles{kHit + (dirty ? kOnALink : 0)}));
-    }
-}
-
-TEST(Uncore, ALineOfACoreIsNotFetchedIntoTheL3) {
-    Bench bench(sample(), 2);
-    bench.caches(1).warm(5, Level::L2, false);
-    bench.uncore->warm_core(1, 5);
-    bench.caches(0).outbox().push_back({caches::UncoreRequest::Kind::Prefetch, 5, kAsked});
-    bench.uncore->collect();
-    bench.settle();
-    EXPECT_EQ(bench.counters().prefetches, 0);
-    EXPECT_EQ(bench.counters().memory_reads, 0);
 }
 
 // Fetched ahead, used once: the L3 does not take it when it leaves the L2.
@@ -502,52 +195,116 @@ TEST(Uncore, NoAnswerComesSoonerThanACoreMayRunAhead) {
     EXPECT_EQ(slow.uncore->lookahead(), base::Femtoseconds{11 * kNanosecond});
 }
 
-// Core 0 for a member whose lines lie 100 further on, core 1 for itself; lines above 50 are common.
-Bench in_step(const AmxConfig& config = sample()) {
-    return Bench(config, 2,
-                 {{0, true, Displacement{}},
-                  {0, false, Displacement{{{0, 50, 100}}}},
-                  {1, true, Displacement{}}});
-}
-
-TEST(Uncore, ACoreGoesByTheAnswerToItsOwnLineAndTheOthersLineIsTakenToo) {
-    Bench bench = in_step();
-    bench.uncore->warm(5);  // the other's comes from DRAM, later
+TEST(Uncore, ACoreThatWaitsBehindAnotherForDramKnowsIt) {
+    Bench bench;
     bench.load(0, 5);
-    EXPECT_EQ(bench.arrivals(0), (Cycles{kHit}));
-    EXPECT_EQ(bench.counters().requests, 2);
+    bench.load(1, 5);
+    bench.queue.run_until(base::Clock{sample().clock}.time_of(base::Cycles{kLookedUp}));
+    EXPECT_EQ(bench.caches(1).level_of(5), Level::Memory);
+    bench.settle();
+}
+
+TEST(Uncore, WhatIsThereOrOnItsWayIsNotFetchedIntoTheL3) {
+    using Kind = caches::UncoreRequest::Kind;
+    Bench bench(sample(), 1);
+    bench.uncore->warm(5);
+    bench.say(0, Kind::Prefetch, 5);
+    EXPECT_EQ(bench.counters().prefetches, 0);
+    for (int i = 0; i < 2; ++i) {
+        bench.caches(0).outbox().push_back({Kind::Prefetch, 6, kAsked});
+    }
+    bench.uncore->collect();
+    bench.settle();
+    EXPECT_EQ(bench.counters().prefetches, 1);
+    EXPECT_EQ(bench.counters().memory_reads, 1);
+}
+
+TEST(Uncore, WhatIsWrittenToDramIsWrittenAndNobodyIsTold) {
+    Bench bench(sample(), 1);
+    bench.caches(0).stream(5, kAsked);
+    bench.uncore->collect();
+    bench.settle();
+    EXPECT_EQ(bench.memory.totals().bytes_written, caches::kLineBytes);
+    EXPECT_EQ(bench.memory.totals().bytes_read, 0);
+    EXPECT_EQ(bench.arrivals(0), Cycles{});
+    EXPECT_FALSE(bench.caches(0).contains_l2(5));
+}
+
+// Lines leave an L2 of one line when the next comes.
+TEST(Uncore, ALineUsedInTheL3IsTakenWhenItLeavesAnL2Again) {
+    AmxConfig config = small_l2();
+    config.uncore.clean_percent = 50;  // every second one that was not used before
+    Bench bench(config, 1);
+    std::int64_t cycle = 0;
+    const auto read = [&](Line line) {
+        bench.caches(0).give_up(line);  // the L1 may have it
+        bench.load(0, line, cycle += 10'000);
+        bench.arrivals(0);
+    };
+    read(9);
+    read(5);  // 9 leaves: not taken
+    read(7);  // 5 leaves: taken
+    EXPECT_FALSE(bench.uncore->l3().contains(9));
+    EXPECT_TRUE(bench.uncore->l3().contains(5));
+    read(5);  // out of the L3; 7 leaves: not taken
+    read(8);
+    EXPECT_TRUE(bench.uncore->l3().contains(5)) << "its second use";
+    EXPECT_EQ(bench.counters().unused_victims, 3);
+}
+
+TEST(Uncore, TheUseOfALineFetchedAheadIsItsFirstFetch) {
+    using Kind = caches::UncoreRequest::Kind;
+    AmxConfig config = small_l2();
+    config.uncore.clean_percent = 0;
+    Bench bench(config, 1);
+    bench.say(0, Kind::Prefetch, 5);
+    for (const std::int64_t cycle : {10'000, 30'000}) {  // out of the L3, then out of DRAM
+        bench.caches(0).give_up(5);
+        bench.load(0, 5, cycle);
+        bench.arrivals(0);
+        EXPECT_FALSE(bench.uncore->l3().contains(5));
+        bench.load(0, 100 + cycle, cycle + 10'000);  // drives it out of the L2
+        bench.arrivals(0);
+    }
     EXPECT_EQ(bench.counters().l3_hits, 1);
-    EXPECT_EQ(bench.counters().memory_reads, 1);
+    EXPECT_TRUE(bench.uncore->l3().contains(5)) << "fetched twice";
 }
 
-TEST(Uncore, ALineThatTwoInStepShareIsReadOnceAndLeftForAll) {
-    Bench bench = in_step();
-    bench.load(0, 60);
-    EXPECT_EQ(bench.arrivals(0).size(), 1U);
-    EXPECT_EQ(bench.counters().memory_reads, 1);
-    EXPECT_EQ(bench.counters().l3_hits, 1);  // the other, which has waited
-    bench.load(1, 60);
-    EXPECT_EQ(bench.arrivals(1).size(), 1U);
-    EXPECT_EQ(bench.counters().l3_hits, 2);
-}
-
-TEST(Uncore, CoresInStepAreFirstInTurn) {
-    for (const Line line : {60, 61}) {
-        Bench bench = in_step(narrow_links());
-        share(bench, line);
-        bench.load(0, line);
-        EXPECT_EQ(bench.arrivals(0), (Cycles{kHit + line % 2 * kOnALink}));
+TEST(Uncore, WhatLiesThereBeforeTheStartHasBeenUsed) {
+    AmxConfig config = small_l2();
+    config.uncore.clean_percent = 0;
+    for (const bool in_l3 : {false, true}) {
+        Bench bench(config, 1);
+        if (in_l3) {
+            bench.uncore->warm(5);
+            bench.load(0, 5);
+            bench.arrivals(0);
+            EXPECT_FALSE(bench.uncore->l3().contains(5));
+        } else {
+            bench.caches(0).warm(5, Level::L2, false);
+            bench.uncore->warm_core(0, 5);
+        }
+        bench.load(0, 100, 10'000);
+        bench.arrivals(0);
+        EXPECT_TRUE(bench.uncore->l3().contains(5));
     }
 }
 
-TEST(Uncore, ALineOfACoreThatIsNotSimulatedComesFromWhereTheOneInItsPlaceHasIts) {
-    Bench bench = in_step();
+TEST(Uncore, ALineThatIsFlushedIsForgotten) {
+    AmxConfig config = small_l2();
+    config.uncore.clean_percent = 0;
+    Bench bench(config, 2);
+    bench.uncore->warm(5, true);
+    bench.uncore->warm_core(1, 5);
+    bench.caches(1).warm(5, Level::L2, false);
+    bench.uncore->flush(5);
+    EXPECT_FALSE(bench.uncore->l3().contains(5));
     bench.load(0, 5);
-    EXPECT_EQ(bench.arrivals(0).size(), 1U);
-    bench.load(1, 105);
-    EXPECT_EQ(bench.arrivals(1).size(), 1U);
-    EXPECT_EQ(bench.counters().from_cores, 1);
-    EXPECT_TRUE(bench.caches(0).contains_l2(5));
+    bench.arrivals(0);
+    EXPECT_EQ(bench.counters().memory_reads, 1);
+    bench.load(0, 100, 10'000);
+    bench.arrivals(0);
+    EXPECT_FALSE(bench.uncore->l3().contains(5)) << "not used before";
 }
 
 }  // namespace

@@ -89,4 +89,13 @@ class Bench : private CommandListener, private ChannelOwner {
     std::int64_t first_ = INT64_MAX;
 };
 
+// Three of them that are refreshed.
+struct Refreshed : Bench {
+    Refreshed() {
+        config.refresh = true;
+        config.channels = 3;
+    }
+    static constexpr std::int64_t kInterval = 10'007;
+};
+
 }  // namespace tilesim::arch::memory::controller

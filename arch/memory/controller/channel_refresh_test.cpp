@@ -12,14 +12,6 @@ namespace {
 
 using testing::ElementsAre;
 
-struct Refreshed : Bench {
-    Refreshed() {
-        config.refresh = true;
-        config.channels = 3;
-    }
-    static constexpr std::int64_t kInterval = 10'007;
-};
-
 TEST(Channel, ChannelsRefreshOneAfterTheOther) {
     for (const std::size_t index : {0U, 1U, 2U}) {
         Refreshed bench;

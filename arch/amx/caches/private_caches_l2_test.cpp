@@ -1,0 +1,236 @@
+#include <gtest/gtest.h>
+
+#include "arch/amx/caches/private_caches.hpp"
+#include "arch/amx/caches/private_caches_testing.hpp"
+
+namespace tilesim::arch::amx::caches {
+namespace {
+
+TEST(PrivateCaches, MissesOfTheL2BeyondTheOutstandingOnesWaitForAnAnswer) {
+    PrivateCacheConfig config = path_sample();
+    config.l2_outstanding = 2;
+    PrivateCaches caches(config, kClock);
+    for (const Line line : {10, 20, 30}) {  // each with a fill buffer
+        EXPECT_EQ(caches.load(line, 3, 0, true), PrivateCaches::Outcome::Waiting);
+    }
+    EXPECT_EQ(asked_for(caches), (std::vector<Line>{10, 20}));
+    caches.deliver(10, 29);
+    pass(caches, 3, 29);
+    EXPECT_TRUE(asked_for(caches).empty());
+    pass(caches, 29, 30);
+    ASSERT_EQ(caches.outbox().size(), 1U);
+    EXPECT_EQ(caches.outbox()[0].cycle, 29);
+    EXPECT_EQ(asked_for(caches), (std::vector<Line>{30}));
+}
+
+TEST(PrivateCaches, ALineThatIsComingIsAskedForOnce) {
+    PrivateCaches caches(path_sample(), kClock);
+    caches.load(10, 0, 1, true);
+    caches.load(10, 1, 2, true);
+    EXPECT_EQ(asked_for(caches), (std::vector<Line>{10}));
+    caches.deliver(10, 29);
+    EXPECT_EQ(pass(caches, 2, 30).size(), 2U);  // for both
+    EXPECT_EQ(caches.counters().fills, 1);
+}
+
+TEST(PrivateCaches, ADirtyLineThatLeavesTheL1IsWrittenToTheL2) {
+    for (const bool written : {false, true}) {
+        PrivateCaches caches(tiny_sample(), kClock);
+        for (const Line line : {1, 2}) {
+            caches.warm(line, Level::L1, false);
+        }
+        caches.warm(3, Level::L2, false);
+        if (written) {
+            caches.commit(1);
+        }
+        caches.load(2, 0, 0, true);  // line 1 was used before it
+        caches.load(3, 0, 0, true);
+        pass(caches, 0, 20);
+        EXPECT_FALSE(caches.contains_l1(1));
+        EXPECT_TRUE(caches.contains_l2(1));
+        EXPECT_EQ(caches.dirty(1), written);
+        EXPECT_TRUE(caches.outbox().empty());
+    }
+}
+
+TEST(PrivateCaches, WhatLeavesTheL2GoesToTheUncoreCleanOrDirty) {
+    for (const bool dirty : {false, true}) {
+        PrivateCaches caches(tiny_sample(), kClock);
+        caches.warm(1, Level::L2, dirty);
+        caches.warm(2, Level::L2, false);
+        caches.warm(3, Level::L2, false);
+        caches.load(4, 0, 0, true);
+        caches.outbox().clear();
+        caches.deliver(4, 29);
+        pass(caches, 0, 29);
+        EXPECT_TRUE(caches.outbox().empty());
+        pass(caches, 29, 30);
+        ASSERT_EQ(caches.outbox().size(), 1U);
+        EXPECT_EQ(caches.outbox()[0].line, 1);
+        EXPECT_EQ(caches.outbox()[0].cycle, 29);
+        EXPECT_EQ(caches.outbox()[0].kind,
+                  dirty ? UncoreRequest::Kind::DirtyVictim : UncoreRequest::Kind::CleanVictim);
+    }
+}
+
+TEST(PrivateCaches, ADirtyLineOfTheL1AloneDisplacesOneOfTheL2) {
+    PrivateCaches caches(tiny_sample(), kClock);
+    caches.warm(9, Level::L1, false);
+    for (const Line line : {1, 2, 3}) {
+        caches.warm(line, Level::L2, false);
+    }
+    caches.outbox().clear();  // line 9 has left the L2
+    ASSERT_FALSE(caches.contains_l2(9));
+    caches.commit(9);
+    caches.load(2, 0, 0, true);
+    caches.load(3, 0, 0, true);
+    pass(caches, 0, 20);
+    EXPECT_FALSE(caches.contains_l1(9));
+    EXPECT_TRUE(caches.contains_l2(9));
+    EXPECT_EQ(asked_for(caches), (std::vector<Line>{1}));
+}
+
+TEST(PrivateCaches, ALineWrittenBackHoldsAFillBufferUntilTheL2sPipelineHasTakenIt) {
+    PrivateCacheConfig config = path_sample();
+    config.fill_width = base::BytesPerCycle{64};  // a line a cycle
+    config.read_percent = 100;
+    config.write_percent = 300;
+    config.fill_buffers = 2;
+    // When the buffers of two lines written back, `written` and 4, are free again.
+    const auto free_at = [&config](Line written) {
+        config.l1 = {base::Bytes{2 * kLineBytes}, 2};
+        PrivateCaches caches(config, kClock);
+        for (const Line line : {written, Line{4}}) {
+            caches.warm(line, Level::L1, true);
+        }
+        for (const Line line : {11, 12}) {
+            caches.warm(line, Level::L2, false);
+            caches.load(line, 0, 0, true);
+        }
+        EXPECT_EQ(pass(caches, 0, 18).size(), 1U);
+        EXPECT_EQ(pass(caches, 18, 19).size(), 1U);  // a fill passes what is written back
+        std::vector<std::int64_t> result;
+        for (std::int64_t cycle = 19; cycle < 60; ++cycle) {
+            pass(caches, cycle, cycle + 1);
+            if (caches.load(100 + cycle, cycle, 0, true) == PrivateCaches::Outcome::Waiting) {
+                result.push_back(cycle);
+            }
+        }
+        return result;
+    };
+    // From 17 a cycle for the fill and three for the line, then as long once more; and two cycles
+    // until the buffer is free.
+    EXPECT_EQ(free_at(3), (std::vector<std::int64_t>{21 + 2, 25 + 2}));
+    config.write_half_percent = 200;
+    EXPECT_EQ(free_at(3), (std::vector<std::int64_t>{21 + 2, 25 + 2}));  // 3, then 4: other halves
+    EXPECT_EQ(free_at(2), (std::vector<std::int64_t>{23 + 2, 29 + 2}));  // 2 after none, then 4
+}
+
+// Six cycles a quarter: one of its own and five that the next access loses.
+PrivateCacheConfig with_quarters(PrivateCacheConfig config) {
+    config.fill_width = base::BytesPerCycle{64};
+    config.same_half_percent = 200;
+    config.same_quarter_percent = 300;
+    return config;
+}
+
+TEST(PrivateCaches, AMissLookedUpKeepsLinesOfItsQuarterInTheL2AndLetsOthersPass) {
+    PrivateCaches caches(with_quarters(path_sample()), kClock);
+    caches.warm(104, Level::L2, false);
+    caches.warm(101, Level::L2, false);
+    caches.load(104, 0, 7, true);
+    caches.load(101, 0, 8, true);
+    caches.load(200, 15, 9, true);
+    const auto at_17 = pass(caches, 0, 18);
+    ASSERT_EQ(at_17.size(), 1U);
+    EXPECT_EQ(at_17[0].waiter, 8U);
+    EXPECT_TRUE(pass(caches, 18, 15 + 6).empty());
+    EXPECT_EQ(pass(caches, 15 + 6, 15 + 7).size(), 1U);
+}
+
+TEST(PrivateCaches, AMissTakesItsQuarterWhenItComesWhenItLeavesAndThatOfWhatItDisplaces) {
+    const auto hit_at = [](Line displaced) {
+        PrivateCaches caches(with_quarters(tiny_sample()), kClock);
+        for (const Line line : {displaced, Line{104}, Line{12}}) {
+            caches.warm(line, Level::L2, false);
+        }
+        caches.load(200, 0, 0, true);
+        caches.deliver(200, 29);
+        caches.load(104, 13, 1, true);  // ready at 30
+        std::int64_t cycle = 30;
+        EXPECT_EQ(pass(caches, 0, 30).size(), 1U);
+        while (pass(caches, cycle, cycle + 1).empty()) {
+            ++cycle;
+        }
+        return cycle;
+    };
+    EXPECT_EQ(hit_at(9), 29 + 2 * 6);
+    EXPECT_EQ(hit_at(8), 29 + 3 * 6);
+}
+
+TEST(PrivateCaches, ALineThatComesWaitsForItsQuarter) {
+    PrivateCacheConfig config = with_quarters(path_sample());
+    config.bank_fold = 2;  // other halves than the quarters say: the path loses nothing
+    for (const auto& [second, when] : {std::pair{Line{201}, 30}, std::pair{Line{204}, 29 + 6}}) {
+        PrivateCaches caches(config, kClock);
+        caches.load(200, 0, 0, true);
+        caches.load(second, 0, 1, true);
+        caches.deliver(200, 29);
+        caches.deliver(second, 29);
+        EXPECT_EQ(pass(caches, 20, 30).size(), 1U);
+        EXPECT_TRUE(pass(caches, 30, when).empty());
+        EXPECT_EQ(pass(caches, when, when + 1).size(), 1U);
+    }
+}
+
+TEST(PrivateCaches, LinesFromTheUncoreComeInTheirCyclesInWhateverOrderTheyAreAnnounced) {
+    PrivateCaches caches(path_sample(), kClock);
+    for (const Line line : {10, 20, 31}) {
+        caches.load(line, 0, static_cast<std::uint32_t>(line), true);
+    }
+    caches.deliver(10, 37);
+    caches.deliver(20, 29);
+    caches.deliver(31, 33);
+    std::int64_t cycle = 0;
+    for (const auto& [when, waiter] : {std::pair{29, 20U}, {33, 31U}, {37, 10U}}) {
+        EXPECT_TRUE(pass(caches, cycle, when).empty());
+        const auto here = pass(caches, when, when + 1);
+        ASSERT_EQ(here.size(), 1U);
+        EXPECT_EQ(here[0].waiter, waiter);
+        cycle = when + 1;
+    }
+}
+
+TEST(PrivateCaches, ALineFromTheUncoreGoesBehindThoseThatWereReadyBefore) {
+    PrivateCacheConfig config = path_sample();
+    config.fill_width = base::BytesPerCycle{16};  // a line takes four cycles
+    PrivateCaches caches(config, kClock);
+    caches.warm(1, Level::L2, false);
+    caches.warm(2, Level::L2, false);
+    caches.load(1, 0, 1, true);
+    caches.load(103, 0, 3, true);
+    caches.load(2, 1, 2, true);
+    caches.deliver(103, 20);
+    std::int64_t cycle = 0;
+    for (const auto& [when, waiter] : {std::pair{17, 1U}, {21, 2U}, {25, 3U}}) {
+        EXPECT_TRUE(pass(caches, cycle, when).empty());
+        const auto here = pass(caches, when, when + 1);
+        ASSERT_EQ(here.size(), 1U);
+        EXPECT_EQ(here[0].waiter, waiter);
+        cycle = when + 1;
+    }
+}
+
+TEST(PrivateCaches, ALineOnItsWayIntoTheL2IsAskedForOnce) {
+    PrivateCaches caches(path_sample(), kClock);
+    caches.prefetch(10, false, 0);
+    caches.load(10, 1, 7, true);
+    EXPECT_EQ(asked_for(caches), (std::vector<Line>{10}));
+    caches.deliver(10, 29);
+    const auto here = pass(caches, 1, 30);
+    ASSERT_EQ(here.size(), 1U);
+    EXPECT_EQ(here[0].waiter, 7U);
+}
+
+}  // namespace
+}  // namespace tilesim::arch::amx::caches

@@ -1,0 +1,134 @@
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "arch/amx/core/core_testing.hpp"
+
+namespace tilesim::arch::amx::core {
+namespace {
+
+// Cycles a program spends in each state; what it has not is not named.
+std::map<CoreState, std::int64_t> states(const std::string& text, const AmxConfig& config,
+                                         caches::Level level = caches::Level::L1) {
+    const Run result = run(program::read_program(text, "test"), config, level);
+    std::map<CoreState, std::int64_t> spent;
+    for (std::size_t i = 0; i < kCoreStates.kStates; ++i) {
+        const auto state = static_cast<CoreState>(i);
+        if (result.spent[i] > 0 && state != CoreState::Finished) {
+            spent[state] = result.spent[i];
+        }
+    }
+    return spent;
+}
+using States = std::map<CoreState, std::int64_t>;
+
+const std::string kTile4 = "tileloadd tmm4, [0], 64\n";
+const std::string kDot = "tdpbssd tmm0, tmm4, tmm6\n";
+
+TEST(CoreAccount, ATdpWaitsForItsAccumulatorInTmulOrZeroed) {
+    AmxConfig config = with_configuration(199);
+    config.tiles.zero_latency = base::Cycles{17};
+    config.tiles.dot_latency = base::Cycles{37};
+    // Enters in 199 with TILEZERO and starts 17 cycles later, retires in the next.
+    EXPECT_EQ(
+        states(kConfigure + std::string{"tilezero tmm0\n"} + kDot, config),
+        (States{
+            {CoreState::Configure, 199}, {CoreState::Accumulator, 17}, {CoreState::Multiply, 1}}));
+    // Starts in 200, the second 16 + 37 cycles later.
+    EXPECT_EQ(states(kConfigure + kDot + kDot, config), (States{{CoreState::Configure, 199},
+                                                                {CoreState::Ports, 1},
+                                                                {CoreState::Multiply, 16 + 1},
+                                                                {CoreState::Accumulator, 37}}));
+}
+
+TEST(CoreAccount, ATdpWaitsForATileOfTheL1) {
+    AmxConfig config = with_configuration(199);
+    config.window.allocate = 8;
+    // Load and TDP enter in 199. Lines from 200 to 207, L1 latency 5, 33 more to the tile.
+    EXPECT_EQ(states(kConfigure + kTile4 + kDot, config),
+              (States{{CoreState::Configure, 199},
+                      {CoreState::LoadL1, 207 + 5 + 33 - 199},
+                      {CoreState::Multiply, 1}}));
+}
+
+TEST(CoreAccount, ATdpWaitsForTheTileThatComesLast) {
+    AmxConfig config = with_configuration(199);
+    config.window.allocate = 16;
+    // 199 to 245 as above for the first tile; the second's lines follow from 208 on.
+    const States spent =
+        states(kConfigure + kTile4 + "tileloadd tmm6, [1024], 64\n" + kDot, config);
+    EXPECT_EQ(spent, (States{{CoreState::Configure, 199},
+                             {CoreState::LoadL1, 215 + 5 + 33 - 199},
+                             {CoreState::Multiply, 1}}));
+    // A tile and C, which is there later: for the tile first, then for C.
+    config.tiles.zero_latency = base::Cycles{101};
+    EXPECT_EQ(states(kConfigure + std::string{"tilezero tmm0\n"} + kTile4 + kDot, config),
+              (States{{CoreState::Configure, 199},
+                      {CoreState::LoadL1, 207 + 5 + 33 - 199},
+                      {CoreState::Accumulator, 199 + 101 - (207 + 5 + 33)},
+                      {CoreState::Multiply, 1}}));
+}
+
+TEST(CoreAccount, ATdpWaitsForATileFromWhereItsLinesLie) {
+    const AmxConfig config = with_configuration(199);
+    EXPECT_GT(states(kConfigure + kTile4 + kDot, config, caches::Level::L2)[CoreState::LoadL2], 0);
+    const program::Program program = program::read_program(kConfigure + kTile4 + kDot, "test");
+    Core core(config, program);
+    core.advance(1000);
+    EXPECT_GT(core.spent(CoreState::LoadL3), 700);  // nobody answers
+    EXPECT_EQ(core.spent(CoreState::LoadMemory), 0);
+    for (caches::Line line = 0; line < 16; ++line) {
+        core.caches().located(line, caches::Level::Memory);
+    }
+    const std::int64_t before = core.spent(CoreState::LoadL3);
+    core.advance(1100);
+    EXPECT_EQ(core.spent(CoreState::LoadL3), before);
+    EXPECT_EQ(core.spent(CoreState::LoadMemory), 100);
+}
+
+TEST(CoreAccount, ATdpWaitsForATileWhoseLinesAreInTheStoreBuffer) {
+    const AmxConfig config = with_configuration(199);
+    const std::string text = std::string{kConfigure} +
+                             "tilestored [0x100000], 64, tmm5\n"
+                             "tileloadd tmm4, [0x100000], 64\n" +
+                             kDot;
+    EXPECT_GT(states(text, config)[CoreState::StoreConflict], 16);
+    EXPECT_EQ(states(kConfigure + kTile4 + kDot, config).count(CoreState::StoreConflict), 0U);
+}
+
+TEST(CoreAccount, WithoutATdpItIsWhatKeepsInstructionsFromEntering) {
+    std::string chain;
+    for (int i = 0; i < 30; ++i) {
+        chain += "vaddps zmm1, zmm1, zmm9\n";
+    }
+    AmxConfig config;
+    States spent = states(chain, config);
+    EXPECT_EQ(spent.count(CoreState::Window) + spent.count(CoreState::Tiles), 0U);
+    EXPECT_GT(spent[CoreState::Ports], 0);
+    EXPECT_GT(spent[CoreState::Drain], 0);
+    config.window.reorder_buffer = 4;
+    spent = states(chain, config);
+    EXPECT_GT(spent[CoreState::Window], 30);
+    EXPECT_EQ(spent.count(CoreState::Tiles), 0U);
+    AmxConfig tiles = with_configuration(199);
+    tiles.tiles.physical_tiles = 2;
+    spent = states(kConfigure + kTile4 + kTile4 + kTile4, tiles);  // the third waits for a tile
+    EXPECT_GT(spent[CoreState::Tiles], 0);
+    EXPECT_EQ(spent.count(CoreState::Window), 0U);
+}
+
+TEST(CoreAccount, SaysWhatItWaitsFor) {
+    const AmxConfig config;
+    const auto waits = [&config](const std::string& text) {
+        const program::Program program = program::read_program(text, "test");
+        Core core(config, program);
+        core.advance(1000);
+        return core.waiting_for();
+    };
+    EXPECT_EQ(waits("barrier\n"), "the others at a barrier");
+    EXPECT_EQ(waits("vmovups zmm1, [0x1000]\n"), "vmovups at 0x1000 (line 1 of 1, 1 under way)");
+    EXPECT_EQ(waits("vmovups [0x1000], zmm1\n"), "stores to reach the L1");
+}
+
+}  // namespace
+}  // namespace tilesim::arch::amx::core
