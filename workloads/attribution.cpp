@@ -43,8 +43,8 @@ void add(const Group& group, std::vector<std::string>& order,
 
 // States in which a component does what it is there for.
 bool works(std::string_view state) {
-    return state == "multiply" || state == "zero" || state == "fixed_kernel" ||
-           state == "streaming" || state == "read" || state == "write";
+    return state == "multiply" || state == "vector" || state == "add" || state == "zero" ||
+           state == "fixed_kernel" || state == "streaming" || state == "read" || state == "write";
 }
 
 void add_busy(const Group& group, std::vector<std::pair<std::string, double>>& shares) {

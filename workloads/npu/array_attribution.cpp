@@ -1,8 +1,8 @@
 #include "workloads/npu/array_attribution.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workloads/attribution.hpp"
@@ -11,33 +11,113 @@ namespace tilesim::workloads::npu {
 
 namespace {
 
-// How a shim's reader spends its time. Idle: with nothing to fetch, the dispatch not counted.
-struct Reader {
+// How the shims' readers, or writers, spend their time. Idle: with no transfer, the dispatch not
+// counted.
+struct Lane {
     double streaming = 0, memory = 0, stream = 0, idle = 0;
 
-    // Cycles in which it had nothing to fetch or nowhere to put it.
+    // Cycles in which a reader had nothing to fetch or nowhere to put it.
     double slack() const { return idle + stream; }
     bool hardly_pauses() const { return 10 * (memory + stream + idle) < streaming; }
 };
 
-// The one that is idle least sets the pace: others may have brought all they had to, as a vector.
-Reader busiest_reader(const RunResult& result, double dispatch) {
-    Reader busiest;
-    double least = std::numeric_limits<double>::infinity();
+std::vector<Lane> lanes_of(const RunResult& result, std::string_view prefix) {
+    const double dispatch = state_of(result, "command_processor", "dispatch");
+    std::vector<Lane> lanes;
     for (const auto& [name, states] : result.where) {
-        if (name.starts_with("shim_mm2s")) {
+        if (name.starts_with(prefix)) {
             const auto state = [&, &lane = name](const char* of) {
                 return state_of(result, lane, of);
             };
-            const double idle = std::max(0.0, state("idle") - dispatch);
-            if (idle < least) {
-                least = idle;
-                busiest = {state("streaming"), state("waiting_for_memory"),
-                           state("waiting_for_stream"), idle};
-            }
+            lanes.push_back({state("streaming"), state("waiting_for_memory"),
+                             state("waiting_for_stream"), std::max(0.0, state("idle") - dispatch)});
         }
     }
-    return busiest;
+    return lanes;
+}
+
+// The one that is idle least sets the pace: others may have moved all they had to, as a vector.
+Lane busiest_lane(const RunResult& result, std::string_view prefix) {
+    const std::vector<Lane> lanes = lanes_of(result, prefix);
+    const auto least = std::min_element(
+        lanes.begin(), lanes.end(), [](const Lane& a, const Lane& b) { return a.idle < b.idle; });
+    return least == lanes.end() ? Lane{} : *least;
+}
+
+// The command processor behind the dispatch.
+struct Processor {
+    double dispatch = 0, writes = 0, tokens = 0, others = 0;
+
+    double pauses() const { return tokens + others; }
+    bool hardly_pauses() const { return 10 * pauses() < writes; }
+};
+
+Processor processor_of(const RunResult& result) {
+    const auto state = [&](const char* of) { return state_of(result, "command_processor", of); };
+    return {state("dispatch"), state("writing") + state("syncing"), state("waiting_for_token"),
+            state("waiting_for_lock") + state("copying") + state("done")};
+}
+
+constexpr const char* kStreams = "streams between memory tiles and cores";
+constexpr const char* kShimStreams = "streams from the shims, a word a cycle";
+constexpr const char* kOwnStreams = "cores' own streams";
+constexpr const char* kReads = "shim reads waiting for DRAM and its fabric";
+constexpr const char* kWrites = "shim writes waiting for DRAM and its fabric";
+constexpr const char* kDescriptors = "shim descriptors not programmed in time";
+
+// Who keeps readers from the words they have room for: a processor that writes their descriptors
+// late, or one that waits for results before it may. Those are late by what reads, kernels and
+// writes take; kernels do not starve anybody.
+const char* cause_of_idle(const Processor& processor, const Lane& reader, const Lane& writer) {
+    return processor.writes >= processor.tokens || reader.memory + writer.memory == 0 ? kDescriptors
+           : writer.memory > reader.memory                                            ? kWrites
+                                                                                      : kReads;
+}
+
+// A reader that has nowhere to put its words while cores starve: they wait for the other operand,
+// which is late in the streams, or for its descriptors, or out of memory.
+const char* cause_of_blocked(const RunResult& result, const Processor& processor,
+                             const std::vector<Lane>& readers) {
+    double inner = busiest_lane(result, "shim_mm2s").streaming;  // goes on to them
+    for (const auto& [name, states] : result.where) {
+        if (name.starts_with("memory_tile_mm2s")) {
+            inner = std::max(inner, state_of(result, name, "streaming"));
+        }
+    }
+    double memory = 0;
+    for (const Lane& reader : readers) {
+        memory = std::max(memory, reader.memory > reader.stream ? reader.memory : 0.0);
+    }
+    return std::max(processor.writes, memory) <= inner ? kStreams
+           : processor.writes >= memory                ? kDescriptors
+                                                       : kReads;
+}
+
+// Cores that wait for input: as long as the dispatch did not keep them, and, where whoever feeds
+// them hardly ever pauses or is waited for while it has no slack, as long as they compute, for
+// faster kernels would wait longer.
+Cause cause_of_starving(const RunResult& result, double starved, double kernels) {
+    const Processor processor = processor_of(result);
+    const std::vector<Lane> readers = lanes_of(result, "shim_mm2s");
+    const Lane reader = busiest_lane(result, "shim_mm2s");
+    if (processor.hardly_pauses() && 2 * processor.pauses() < starved) {
+        return {starved + kernels, kDescriptors};
+    }
+    const bool from_memory = reader.memory >= reader.stream && reader.memory >= reader.idle;
+    const bool idle = reader.idle > reader.stream && reader.idle > reader.memory;
+    const bool reads_bind = (from_memory || reader.hardly_pauses()) && 2 * reader.slack() < starved;
+    const Lane writer = busiest_lane(result, "shim_s2mm");
+    return {starved + (reads_bind ? kernels : 0.0),
+            reader.hardly_pauses() ? kShimStreams
+            : from_memory          ? kReads
+            : idle                 ? cause_of_idle(processor, reader, writer)
+                                   : cause_of_blocked(result, processor, readers)};
+}
+
+// Cores that wait for room for their results: whom the shims' writers wait for.
+const char* cause_of_full(const RunResult& result) {
+    const Lane writer = busiest_lane(result, "shim_s2mm");
+    return !writer.hardly_pauses() && writer.memory > writer.slack() ? kWrites : "C drain";
 }
 
 // An array's time as its cores see it. The dispatch passes while they wait for the host or for
@@ -47,18 +127,11 @@ std::vector<Cause> causes_of_cores(const RunResult& result) {
     const double dispatch = state_of(result, "command_processor", "dispatch");
     const double host = core("waiting_for_host");
     const double starved = core("waiting_for_input") - std::max(0.0, dispatch - host);
-    const Reader reader = busiest_reader(result, dispatch);
-    const bool from_memory = reader.memory >= reader.stream && reader.memory >= reader.idle;
-    const bool from_commands = reader.idle > reader.stream && reader.idle > reader.memory;
-    // Readers that hardly ever pause while cores do set the pace: faster kernels would wait longer.
-    const bool reads_bind = (from_memory || reader.hardly_pauses()) && 2 * reader.slack() < starved;
+    const double kernels = core("multiply") + core("vector");
     return {{core("multiply"), "core kernel: multiply"},
-            {starved + (reads_bind ? core("multiply") : 0.0),
-             reader.hardly_pauses() ? "streams from the shims, a word a cycle"
-             : from_memory          ? "shim reads waiting for DRAM and its fabric"
-             : from_commands        ? "shim descriptors not programmed in time"
-                                    : "streams between memory tiles and cores"},
-            {core("waiting_for_output"), "C drain"},
+            {core("vector"), "core kernel: vector"},
+            cause_of_starving(result, starved, kernels),
+            {core("waiting_for_output"), cause_of_full(result)},
             {core("zero"), "core kernel: zero"},
             {core("add"), "core kernel: add"},
             {core("fixed_kernel"), "core kernels of stated cost"},
@@ -68,9 +141,40 @@ std::vector<Cause> causes_of_cores(const RunResult& result) {
                                   ? "host copies of B"
                                   : "parameters and locks not written in time"},
             {core("c_load") + core("c_store"), "C transfer"},
-            {core("stream") + core("waiting_for_stream"), "cores' own streams"},
+            {core("stream") + core("waiting_for_stream"), kOwnStreams},
             {core("cascade") + core("waiting_for_cascade"), "cascade"},
             {core("waiting_for_lock"), "locks between cores"}};
+}
+
+// A run can get no shorter than the longest bound. Where that takes longer than any cause seen, it
+// is the bottleneck: cores may be as busy as they are and yet end no sooner were they faster.
+void weigh_bounds(const RunResult& result, std::vector<Cause>& causes) {
+    if (!result.bounds || result.time_ns <= 0) {
+        return;
+    }
+    double total = 0;
+    for (const auto& [name, states] : result.where) {
+        for (const auto& state : states) {
+            total += name == "core" ? state.second : 0;
+        }
+    }
+    const Lane reader = busiest_lane(result, "shim_mm2s");
+    const Lane writer = busiest_lane(result, "shim_s2mm");
+    const bool stream = result.bounds->stream_ns > result.bounds->memory_ns;
+    const double bound =
+        total / result.time_ns * (stream ? result.bounds->stream_ns : result.bounds->memory_ns);
+    for (const Cause& cause : causes) {
+        if (cause.first >= bound) {
+            return;
+        }
+    }
+    const std::string name = result.mapping.contains("gotoblas") && stream ? kOwnStreams
+                             : reader.hardly_pauses()                      ? kShimStreams
+                             : stream                                      ? kStreams
+                             : writer.memory > reader.memory               ? kWrites
+                                                                           : kReads;
+    std::erase_if(causes, [&](const Cause& cause) { return cause.second == name; });
+    causes.emplace_back(bound, name);
 }
 
 // An array's that only moves data.
@@ -97,8 +201,13 @@ std::vector<Cause> causes_of_shims(const RunResult& result) {
 }  // namespace
 
 void name_array_bottlenecks(RunResult& result) {
-    take_longest(result,
-                 has_class(result, "core") ? causes_of_cores(result) : causes_of_shims(result));
+    if (!has_class(result, "core")) {
+        take_longest(result, causes_of_shims(result));
+        return;
+    }
+    std::vector<Cause> causes = causes_of_cores(result);
+    weigh_bounds(result, causes);
+    take_longest(result, std::move(causes));
 }
 
 }  // namespace tilesim::workloads::npu

@@ -5,7 +5,7 @@
 
 namespace tilesim::workloads::npu {
 
-// Fills in bottleneck and next_bottleneck from `where`.
+// Fills in bottleneck and next_bottleneck from `where` and, where they are known, the bounds.
 void name_array_bottlenecks(RunResult& result);
 
 }  // namespace tilesim::workloads::npu

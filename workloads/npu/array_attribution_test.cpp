@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "arch/npu/core/core_account.hpp"
+#include "workloads/attribution.hpp"
 #include "workloads/result.hpp"
 
 namespace tilesim::workloads::npu {
@@ -17,10 +19,10 @@ RunResult array_run(decltype(RunResult::where) where) {
 }
 
 TEST(Bottlenecks, DispatchIsNotChargedToWhatWaitsForIt) {
-    const RunResult result =
-        array_run({{"command_processor", {{"dispatch", 900}, {"writing", 20}}},
-                   {"core", {{"add", 10}, {"waiting_for_host", 910}, {"waiting_for_input", 50}}},
-                   {"shim_mm2s0", {{"idle", 905}, {"waiting_for_memory", 30}}}});
+    const RunResult result = array_run(
+        {{"command_processor", {{"dispatch", 900}, {"writing", 20}, {"waiting_for_token", 50}}},
+         {"core", {{"add", 10}, {"waiting_for_host", 910}, {"waiting_for_input", 50}}},
+         {"shim_mm2s0", {{"idle", 905}, {"waiting_for_memory", 30}}}});
     EXPECT_EQ(result.bottleneck, "dispatch");
     EXPECT_EQ(result.next_bottleneck, "shim reads waiting for DRAM and its fabric");
 }
@@ -68,12 +70,117 @@ TEST(Bottlenecks, ReadersThatHardlyPauseBindWhateverTheCoresDo) {
     EXPECT_EQ(bottleneck(240), "core kernel: multiply");
 }
 
+TEST(Bottlenecks, AProcessorThatHardlyPausesWhileCoresStarveBindsWhateverTheyDo) {
+    const auto bottleneck = [](double waits, double starved) {
+        return array_run({{"command_processor",
+                           {{"dispatch", 100}, {"writing", 850}, {"waiting_for_token", waits}}},
+                          {"core",
+                           {{"multiply", 1050 - starved},
+                            {"waiting_for_host", 100},
+                            {"waiting_for_input", starved}}},
+                          {"shim_mm2s0", {{"streaming", 400}, {"waiting_for_stream", 750}}},
+                          {"memory_tile_mm2s0", {{"streaming", 400}}}})
+            .bottleneck;
+    };
+    EXPECT_EQ(bottleneck(84, 400), "shim descriptors not programmed in time");
+    EXPECT_EQ(bottleneck(85, 400), "core kernel: multiply");
+    EXPECT_EQ(bottleneck(84, 169), "shim descriptors not programmed in time");
+    EXPECT_EQ(bottleneck(84, 168), "core kernel: multiply");
+}
+
+TEST(Bottlenecks, ReadersAreIdleForResultsWhereTheProcessorWaitsForThem) {
+    const auto starved_by = [](double writing, double write_waits) {
+        return array_run(
+                   {{"command_processor",
+                     {{"writing", writing}, {"waiting_for_token", 400 - writing}}},
+                    {"core", {{"multiply", 100}, {"waiting_for_input", 300}}},
+                    {"shim_mm2s0", {{"streaming", 100}, {"waiting_for_memory", 90}, {"idle", 210}}},
+                    {"shim_s2mm0",
+                     {{"streaming", 300 - write_waits},
+                      {"waiting_for_memory", write_waits},
+                      {"waiting_for_stream", 100}}}})
+            .bottleneck;
+    };
+    EXPECT_EQ(starved_by(200, 91), "shim descriptors not programmed in time");
+    EXPECT_EQ(starved_by(199, 91), "shim writes waiting for DRAM and its fabric");
+    EXPECT_EQ(starved_by(199, 90), "shim reads waiting for DRAM and its fabric");
+}
+
+TEST(Bottlenecks, AReaderWithoutRoomWaitsForTheOtherOperand) {
+    const auto starved_by = [](double writing, double inner, double other) {
+        return array_run({{"command_processor",
+                           {{"writing", writing}, {"waiting_for_token", 400 - writing}}},
+                          {"core", {{"multiply", 100}, {"waiting_for_input", 300}}},
+                          {"memory_tile_mm2s0", {{"streaming", inner}}},
+                          {"shim_mm2s0", {{"streaming", 90}, {"waiting_for_stream", 310}}},
+                          {"shim_mm2s1",
+                           {{"streaming", 150}, {"waiting_for_memory", other}, {"idle", 1}}}})
+            .bottleneck;
+    };
+    EXPECT_EQ(starved_by(101, 101, 101), "streams between memory tiles and cores");
+    EXPECT_EQ(starved_by(102, 101, 101), "shim descriptors not programmed in time");
+    EXPECT_EQ(starved_by(101, 101, 102), "shim reads waiting for DRAM and its fabric");
+}
+
+TEST(Bottlenecks, CoresWithoutRoomForResultsNameWhatTheWritersWaitFor) {
+    const auto full_by = [](double memory, double stream) {
+        return array_run({{"core", {{"vector", 100}, {"waiting_for_output", 300}}},
+                          {"shim_s2mm0",
+                           {{"streaming", 400 - memory - stream},
+                            {"waiting_for_memory", memory},
+                            {"waiting_for_stream", stream}}}})
+            .bottleneck;
+    };
+    EXPECT_EQ(full_by(51, 50), "shim writes waiting for DRAM and its fabric");
+    EXPECT_EQ(full_by(50, 50), "C drain");
+    // A writer that streams for 364 of 400 cycles waits for nobody.
+    EXPECT_EQ(full_by(36, 0), "C drain");
+}
+
+TEST(Bottlenecks, VectorKernelsAreACause) {
+    EXPECT_EQ(array_run({{"core", {{"vector", 100}, {"lock_operation", 90}}}}).bottleneck,
+              "core kernel: vector");
+}
+
+TEST(Bottlenecks, ABoundLongerThanAnyCauseIsTheBottleneck) {
+    const auto run = [](double stream_ns, double memory_ns) {
+        RunResult result;
+        result.mapping = nlohmann::ordered_json::object();
+        result.time_ns = 2000;
+        result.bounds = GemmBounds{.stream_ns = stream_ns, .memory_ns = memory_ns};
+        result.where = {{"core", {{"multiply", 918}, {"waiting_for_input", 82}}},  // 2 ns a cycle
+                        {"shim_mm2s0", {{"streaming", 500}, {"waiting_for_stream", 500}}}};
+        name_array_bottlenecks(result);
+        return result;
+    };
+    EXPECT_EQ(run(1000, 1836).bottleneck, "core kernel: multiply");
+    EXPECT_EQ(run(1000, 1838).bottleneck, "shim reads waiting for DRAM and its fabric");
+    EXPECT_EQ(run(1000, 1838).next_bottleneck, "core kernel: multiply");
+    EXPECT_EQ(run(1838, 1000).bottleneck, "streams between memory tiles and cores");
+    EXPECT_EQ(run(1838, 1000).next_bottleneck, "core kernel: multiply");
+}
+
 TEST(Bottlenecks, AProgramWithoutCoresIsJudgedByItsShims) {
     const RunResult result = array_run({{"command_processor", {{"dispatch", 60}}},
                                         {"shim_mm2s0", {{"streaming", 10}}},
                                         {"shim_s2mm0", {{"waiting_for_memory", 90}}}});
     EXPECT_EQ(result.bottleneck, "shim channels waiting for DRAM and its fabric");
     EXPECT_EQ(result.next_bottleneck, "dispatch");
+}
+
+TEST(BusyShares, AreThoseOfEveryKernelOfACore) {
+    using arch::npu::core::CoreState;
+    for (const CoreState kernel : {CoreState::Multiply, CoreState::Zero, CoreState::Add,
+                                   CoreState::Vector, CoreState::Fixed}) {
+        arch::base::stats::Group array("npu");
+        arch::npu::core::CoreStats core(array);
+        core.time.enter(kernel, 30);
+        core.time.enter(CoreState::Done, 90);
+        core.time.charge_until(120);
+        const auto shares = busy_shares(array);
+        ASSERT_EQ(shares.size(), 1U) << arch::npu::core::kCoreStates[kernel].name;
+        EXPECT_EQ(shares[0].second, 0.5);
+    }
 }
 
 TEST(Bottlenecks, NothingIsNamedThatTookNoTime) {

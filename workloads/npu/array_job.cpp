@@ -98,6 +98,7 @@ class ProductJob final : public Job {
         SIM_CHECK(product_.kernel_cycles.stated() || result.time_ns >= result.bounds->tightest_ns(),
                   "the simulation ({} ns) beats its own {} bound ({} ns)", result.time_ns,
                   result.bounds->binding(), result.bounds->tightest_ns());
+        name_array_bottlenecks(result);  // once more, with its bounds
         if (product_.details) {
             product_.details(result);
         }

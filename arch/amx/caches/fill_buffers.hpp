@@ -5,6 +5,7 @@
 // in which their buffers were taken; those that may not go yet let others pass.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -130,14 +131,20 @@ class FillBuffers {
     }
     // Those under way, the first to go first; everybody's line is known.
     void record(StateRecord& to) const;
-    // Every buffer whose line nobody knows of yet.
+    // Every buffer whose line nobody knows of yet, the one taken first before the others.
     template <class Body>
     void each_unasked(Body body) {
-        for (FillBuffer& buffer : buffers_) {
+        std::array<std::uint8_t, kMost> oldest_first;
+        auto end = oldest_first.begin();
+        for (const FillBuffer& buffer : buffers_) {
             if (!buffer.asked) {
-                body(buffer);
+                *end++ = index_of(buffer);
             }
         }
+        std::sort(oldest_first.begin(), end, [this](std::uint8_t a, std::uint8_t b) {
+            return buffers_[a].order < buffers_[b].order;
+        });
+        std::for_each(oldest_first.begin(), end, [&](std::uint8_t i) { body(buffers_[i]); });
     }
 
   private:
