@@ -70,7 +70,7 @@ TEST(PageTranslation, OfFourPagesTheOneNotAskedForLongestMakesRoom) {
 
 // Eight places are two sets of four: five pages of one set in turn are never known, four always.
 TEST(PageTranslation, ASetHasFourPlaces) {
-    const auto walks = [](std::size_t in_turn) {
+    const auto walks_of = [](std::size_t in_turn) {
         PageTranslation pages = table(8);
         std::vector<std::int64_t> of_one_set;
         for (std::int64_t page = 0; of_one_set.size() < in_turn; ++page) {
@@ -86,8 +86,8 @@ TEST(PageTranslation, ASetHasFourPlaces) {
         }
         return walks;
     };
-    EXPECT_EQ(walks(4), 4U);
-    EXPECT_EQ(walks(5), 4U * 5U);
+    EXPECT_EQ(walks_of(4), 4U);
+    EXPECT_EQ(walks_of(5), 4U * 5U);
 }
 
 // As many pages in turn as there are places: some share one, and no more than a known share.

@@ -80,6 +80,32 @@ void Cache::use_of_many(std::size_t set, std::int64_t way) {
     order[i] = moved ^ i;
 }
 
+void Cache::put_last(std::size_t set, std::int64_t way) {
+    const std::size_t last = index(ways_ - 1);
+    if (groups_ > 1) {
+        std::uint8_t* const order = &many_[first_of(set) * kGroup];
+        std::size_t place = 0;
+        while ((order[place] ^ place) != index(way)) {
+            ++place;
+        }
+        for (; place < last; ++place) {
+            order[place] = static_cast<std::uint8_t>((order[place + 1] ^ (place + 1)) ^ place);
+        }
+        order[last] = static_cast<std::uint8_t>(index(way) ^ last);
+        return;
+    }
+    std::uint64_t order = state_[set].order ^ kInOrder;
+    std::size_t place = 0;
+    while ((order >> 4 * place & 15U) != static_cast<std::uint64_t>(way)) {
+        ++place;
+    }
+    for (; place < last; ++place) {
+        const std::uint64_t differs = (order >> 4 * place ^ order >> 4 * (place + 1)) & 15U;
+        order ^= differs << 4 * place | differs << 4 * (place + 1);  // the two change places
+    }
+    state_[set].order = order ^ kInOrder;
+}
+
 // The way that was used longest ago, or any; it is the one used last now.
 std::int64_t Cache::displaced_way(std::size_t set) {
     displaced_ = true;
@@ -141,6 +167,16 @@ Cache::Victim Cache::install(Line line, bool dirty) {
         return {};
     }
     return install_absent(line, dirty);
+}
+
+Cache::Victim Cache::install_next_to_go(Line line) {
+    if (contains(line)) {
+        return {};
+    }
+    const Victim victim = install_absent(line, false);
+    const std::size_t set = set_of(line);
+    put_last(set, find(line, set));
+    return victim;
 }
 
 // The first way without a line, else the one used longest ago or any.

@@ -104,6 +104,9 @@ class Cache {
     Victim install(Line line, bool dirty);
     // As `install` of a line that is not there.
     Victim install_absent(Line line, bool dirty);
+    // As `install` of a clean line, which goes before all others of its set. One that is there
+    // stays.
+    Victim install_next_to_go(Line line);
     // Takes the line out.
     void remove(Line line);
     void clean(Line line);
@@ -192,6 +195,7 @@ class Cache {
     }
     std::size_t way_at(std::size_t set, std::size_t place) const;
     void use_of_many(std::size_t set, std::int64_t way);
+    void put_last(std::size_t set, std::int64_t way);
     std::int64_t displaced_way(std::size_t set);
     void note(Line line, std::int64_t way);
     void forget(Line line);

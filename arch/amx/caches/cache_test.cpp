@@ -205,6 +205,25 @@ TEST(Cache, TheLeastRecentlyUsedLineOfASetLeaves) {
     EXPECT_EQ(cache.install(16, false).line, 8);
 }
 
+TEST(Cache, ALineInstalledAsTheNextToGoGoesBeforeOlderOnes) {
+    for (const std::int64_t ways : {3, 16, 20}) {
+        Cache cache(cache_of(1, ways));
+        for (Line line = 0; line < ways - 1; ++line) {
+            cache.install(line, false);
+        }
+        EXPECT_EQ(cache.install_next_to_go(100).line, Cache::kNone);  // there is room
+        EXPECT_EQ(cache.install_next_to_go(101).line, 100);
+        EXPECT_EQ(cache.install_next_to_go(101).line, Cache::kNone);  // it is there
+        EXPECT_EQ(cache.install(102, false).line, 101);
+        EXPECT_EQ(cache.install(103, false).line, 0);  // the others go as before
+        EXPECT_EQ(cache.install(104, false).line, 1);
+        cache.touch(102);
+        cache.remove(103);
+        cache.install_next_to_go(105);  // in a way that was used last but one
+        EXPECT_EQ(cache.install(106, false).line, 105);
+    }
+}
+
 TEST(Cache, LeastRecentlyUsedHoldsOverMoreWaysThanALineOfTheHostHasTags) {
     Cache cache(cache_of(1, 20));
     for (Line line = 0; line < 20; ++line) {

@@ -232,5 +232,23 @@ TEST(PrivateCaches, ALineOnItsWayIntoTheL2IsAskedForOnce) {
     EXPECT_EQ(here[0].waiter, 7U);
 }
 
+TEST(PrivateCaches, AMissWithoutRoomInTheL2IsAskedForBeforeYoungerOnes) {
+    PrivateCacheConfig config = path_sample();
+    config.fill_buffers = 3;
+    config.l2_outstanding = 1;
+    PrivateCaches caches(config, kClock);
+    for (Line line = 10; line < 13; ++line) {
+        caches.load(line, 0, 0, true);
+    }
+    // 10 gives its buffer to 13, which is younger than 12 behind it.
+    for (Line line = 10; line < 13; ++line) {
+        const std::int64_t now = 29 * (line - 9);
+        EXPECT_EQ(asked_for(caches), (std::vector<Line>{line}));
+        caches.deliver(line, now);
+        EXPECT_EQ(pass(caches, now, now + 2).size(), 1U);
+        EXPECT_EQ(caches.load(line + 3, now + 2, 0, true), PrivateCaches::Outcome::Waiting);
+    }
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx::caches

@@ -20,7 +20,8 @@ class SnoopFilter {
         std::uint32_t tag = 0;           // line + 1; 0: empty
         std::uint16_t holder = kNobody;  // core + 1
         bool fetched : 1 = false;        // from DRAM, at least once
-        bool reused : 1 = false;         // and again, or from the L3
+        bool again : 1 = false;          // twice or more
+        bool reused : 1 = false;         // since then from the L3, or from another core
         bool forwarded : 1 = false;      // one core has given it to another
         bool prefetched : 1 = false;     // into the L3, and not asked for since
     };

@@ -231,10 +231,10 @@ void Uncore::take_from_others(std::size_t member, caches::Line line,
     }
 }
 
-// A second fetch is a use again: the L3 will keep the line when it leaves an L2.
 void Uncore::note_fetch(SnoopFilter::Entry& entry) {
-    entry.reused = entry.fetched;
+    entry.again = entry.fetched;
     entry.fetched = true;
+    entry.reused = false;
 }
 
 void Uncore::from_memory(std::uint64_t tag, Femtoseconds now) {
@@ -270,7 +270,7 @@ void Uncore::arrived(std::uint64_t tag, Femtoseconds when) {
     coming_.erase(line);
     if (flight.request.kind == Kind::Prefetch) {
         flights_.give_back(tag);
-        install(line, false, when);
+        install_unused(line, when);
     } else {
         answer(tag, when, false);
         if (!waiting.empty()) {

@@ -5,10 +5,13 @@
 // a core no faster than `port_width`. Times are nanoseconds: the core's clock is not theirs. Lines
 // that want the same slice or link of the mesh at the same time wait for each other (`mesh.hpp`).
 //
-// The L3 takes what the L2s evict: dirty lines and clean ones that have been used before at once,
-// other clean ones in part (`clean_percent`), and only into empty ways where they displace nobody
-// (`clean_displaces`). A core that takes a line nobody else has takes it out of the L3. A written
-// line goes over to the first core that reads it; the second reader leaves it in the L3, for all.
+// The L3 takes what the L2s evict: dirty lines, and clean ones that it or another core has given
+// since they came from DRAM. Other clean lines go only into empty ways where they displace nobody
+// (`clean_displaces`), the first time they came in part (`clean_percent`), and are the next of
+// their set to go, as lines fetched into the L3 alone are (Gaur et al., Bypass and insertion
+// algorithms for exclusive last-level caches, ISCA 2011). A core that takes a line nobody else has
+// takes it out of the L3. A written line goes over to the first core that reads it; the second
+// reader leaves it in the L3, for all.
 //
 // A core that stands for others (`in_step.hpp`) asks for their lines too, at the same time. It goes
 // by the answers to its own; what is taken from the caches of one that is not simulated is not
@@ -94,19 +97,21 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     void look_up(std::uint64_t tag, base::Femtoseconds now);
     void locate(const Flight& flight, caches::Level level);
     void take_victim(const Flight& flight, base::Femtoseconds now);
-    bool takes_unused(caches::Line line);
+    bool takes_unused(caches::Line line, bool again);
     void hand_out(std::uint64_t tag, base::Femtoseconds now);
     bool hit_l3(const Flight& flight, SnoopFilter::Entry& entry);
     bool from_core(std::uint64_t tag, SnoopFilter::Entry& entry, base::Femtoseconds now);
     void take_from_others(std::size_t member, caches::Line line, const SnoopFilter::Entry& entry);
     void from_memory(std::uint64_t tag, base::Femtoseconds now);
     void prefetch(std::uint64_t tag, base::Femtoseconds now);
-    void note_fetch(SnoopFilter::Entry& entry);
     void arrived(std::uint64_t tag, base::Femtoseconds when);
     void answer(std::uint64_t tag, base::Femtoseconds at, bool dirty);
     void ask_memory(std::uint64_t tag, base::Femtoseconds now);
     void write_back(caches::Line line, base::Femtoseconds now);
+    static void note_fetch(SnoopFilter::Entry& entry);
     void install(caches::Line line, bool dirty, base::Femtoseconds now);
+    void install_unused(caches::Line line, base::Femtoseconds now);
+    void drop(const caches::Cache::Victim& victim, base::Femtoseconds now);
     base::Femtoseconds from_slice(const Flight& flight, base::Femtoseconds now);
 
     AmxConfig config_;

@@ -129,7 +129,7 @@ TEST(Uncore, ADirtyLineThatLeavesTheL3IsWrittenToDram) {
         Bench bench(config, 1);
         bench.caches(0).warm(5, Level::L2, dirty);
         for (const Line line : {6, 7, 8}) {  // 5, 6 and 7 leave the L2, 5 the L3
-            bench.caches(0).warm(line, Level::L2, false);
+            bench.caches(0).warm(line, Level::L2, true);
         }
         bench.uncore->collect();
         bench.settle();
@@ -184,6 +184,70 @@ TEST(Uncore, ACleanLineNotUsedBeforeTakesAnEmptyWayOnly) {
         EXPECT_EQ(leaves(7, Kind::CleanVictim), displaces);
         EXPECT_TRUE(leaves(8, Kind::DirtyVictim));
     }
+}
+
+// An L2 of one line, an L3 of two in which lines that nobody used take empty ways only.
+AmxConfig small_l3() {
+    AmxConfig config = small_l2();
+    config.uncore.l3 = {base::Bytes{2 * caches::kLineBytes}, 2};
+    config.uncore.clean_displaces = false;
+    return config;
+}
+
+TEST(Uncore, ALineNotUsedBeforeIsTheNextOfItsSetToGo) {
+    using Kind = caches::UncoreRequest::Kind;
+    for (const Kind comes : {Kind::CleanVictim, Kind::Prefetch}) {
+        Bench bench(small_l3(), 1);
+        bench.say(0, Kind::DirtyVictim, 6);
+        bench.say(0, comes, 5);
+        EXPECT_TRUE(bench.uncore->l3().contains(5));
+        bench.say(0, Kind::DirtyVictim, 7);
+        EXPECT_FALSE(bench.uncore->l3().contains(5));
+        EXPECT_TRUE(bench.uncore->l3().contains(6));
+    }
+}
+
+TEST(Uncore, ALineThatCameFromDramTwiceIsTakenIntoAnEmptyWayOnly) {
+    for (const bool full : {false, true}) {
+        AmxConfig config = small_l3();
+        config.uncore.clean_percent = 0;
+        Bench bench(config, 1);
+        for (Line line = 6; full && line < 8; ++line) {
+            bench.say(0, caches::UncoreRequest::Kind::DirtyVictim, line);
+        }
+        std::int64_t now = kAsked;
+        for (const Line other : {100, 101}) {  // drives 5 out of the L2
+            bench.caches(0).give_up(5);        // the L1 may have it
+            for (const Line line : {Line{5}, other}) {
+                bench.load(0, line, now += 10'000);
+                bench.arrivals(0);
+            }
+            EXPECT_EQ(bench.uncore->l3().contains(5), other == 101 && !full);
+        }
+    }
+}
+
+TEST(Uncore, ALineReadFromDramAnewHasNotBeenUsedSince) {
+    using Kind = caches::UncoreRequest::Kind;
+    Bench bench(small_l3(), 1);
+    bench.uncore->warm(5);
+    std::int64_t now = kAsked;
+    const auto read = [&](Line line) {
+        bench.caches(0).give_up(line);  // the L1 may have it
+        bench.load(0, line, now += 10'000);
+        bench.arrivals(0);
+    };
+    read(5);  // takes it out of the L3
+    bench.say(0, Kind::DirtyVictim, 6);
+    bench.say(0, Kind::DirtyVictim, 7);
+    read(100);
+    EXPECT_TRUE(bench.uncore->l3().contains(5));  // in the place of 6
+    bench.say(0, Kind::DirtyVictim, 8);
+    bench.say(0, Kind::DirtyVictim, 9);
+    EXPECT_FALSE(bench.uncore->l3().contains(5));
+    read(5);
+    read(101);
+    EXPECT_FALSE(bench.uncore->l3().contains(5));
 }
 
 TEST(Uncore, NoAnswerComesSoonerThanACoreMayRunAhead) {

@@ -47,18 +47,22 @@ void Uncore::take_victim(const Flight& flight, Femtoseconds now) {
         entry.holder = SnoopFilter::kNobody;
     }
     const bool dirty = flight.request.kind == Kind::DirtyVictim;
-    if (dirty || entry.reused || takes_unused(line)) {
+    const bool used = dirty || entry.reused;
+    if (used || takes_unused(line, entry.again)) {
         mesh_.carry(mesh_.stop_of(flight.member), mesh_.slice_of(line), now, now);
-        install(line, dirty, now);
+        used ? install(line, dirty, now) : install_unused(line, now);
     }
 }
 
-// So many of a hundred, evenly.
-bool Uncore::takes_unused(caches::Line line) {
+// All that DRAM has been asked for again; of the others so many of a hundred, evenly.
+bool Uncore::takes_unused(caches::Line line, bool again) {
     constexpr std::int64_t kPercent = 100;
     ++counters_.unused_victims;
     if (!config_.uncore.clean_displaces && !l3_.has_room(line)) {
         return false;
+    }
+    if (again) {
+        return true;
     }
     unused_ += config_.uncore.clean_percent;
     const bool takes = unused_ >= kPercent;
@@ -68,7 +72,15 @@ bool Uncore::takes_unused(caches::Line line) {
 
 void Uncore::install(caches::Line line, bool dirty, Femtoseconds now) {
     mesh_.serve(mesh_.slice_of(line), now);
-    const caches::Cache::Victim victim = l3_.install(line, dirty);
+    drop(l3_.install(line, dirty), now);
+}
+
+void Uncore::install_unused(caches::Line line, Femtoseconds now) {
+    mesh_.serve(mesh_.slice_of(line), now);
+    drop(l3_.install_next_to_go(line), now);
+}
+
+void Uncore::drop(const caches::Cache::Victim& victim, Femtoseconds now) {
     if (victim.dirty) {
         mesh_.serve(mesh_.slice_of(victim.line), now);
         write_back(victim.line, now);

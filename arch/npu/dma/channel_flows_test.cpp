@@ -8,7 +8,7 @@
 namespace tilesim::arch::npu::dma {
 namespace {
 
-struct Source final : stream::StreamSourceClient {
+struct UnwatchedSource final : stream::StreamSourceClient {
     void on_stream_pushed(std::int64_t, std::int64_t, base::Cycles) override {}
     void on_stream_sent(base::Cycles) override {}
     void read_words(std::span<std::uint32_t>) override {}
@@ -25,7 +25,7 @@ struct Bench : TestBench {
         }
         return descriptor;
     }
-    Source source;
+    UnwatchedSource source;
     stream::StreamFlow third = flow("third");
     stream::StreamFlow circuit = flow("circuit");
     stream::StreamFlow fifth = flow("fifth");
