@@ -100,6 +100,7 @@ TEST(ArrayTiming, ATransferTakesItsTaskStartAWordACycleAndALatencyASwitch) {
     const Cycles sent = config.memory_dma.descriptor_latency + kMoved;
     EXPECT_EQ(bench.end_of(kSender), sent);
     EXPECT_EQ(bench.end_of(kReceiver), sent + config.stream.hop_latency * 3);
+    EXPECT_EQ(bench.array->last_progress(), bench.end_of(kReceiver));
 }
 
 TEST(ArrayTiming, AStreamOfTwoWordsACycleTakesHalfTheCyclesOverTheSameSwitches) {
@@ -223,6 +224,7 @@ TEST(ArrayTiming, ACopyReadsItsBytesInBursts) {
     bench.run();
     ASSERT_EQ(bench.memory.reads.size(), 6U);
     EXPECT_EQ(bench.memory.reads[0].address, 4096 + 64);
+    EXPECT_EQ(bench.memory.reads[0].bytes, 256);
     EXPECT_EQ(bench.memory.reads[3].address, 4096 + 64 + 3 * 256);
     EXPECT_EQ(bench.memory.reads[3].bytes, 1000 - 3 * 256);
     EXPECT_EQ(bench.memory.reads[5].address, 4096 + 64 + 256);

@@ -222,6 +222,20 @@ TEST(StreamFlow, OfPacketsThatWaitTheFirstToArriveIsAnnounced) {
     EXPECT_EQ(bench.receiver.packets, std::vector<std::int64_t>{3});
 }
 
+// Both packets of a sender stand before the receiver: a header and a word each.
+TEST(StreamFlow, OfPacketsOneBehindTheOtherTheFirstNotTakenIsAnnounced) {
+    TwoSenders bench;
+    bench.at(0_cyc, [&] { bench.one.begin(1, 1, 0_cyc, {.descriptor = 3}); });
+    bench.at(10_cyc, [&] { bench.one.begin(1, 1, 10_cyc, {.descriptor = 4}); });
+    bench.at(50_cyc, [&] { bench.receiver.sink.await_packet(); });
+    bench.at(60_cyc, [&] { bench.receiver.sink.begin(2, 60_cyc); });
+    bench.at(70_cyc, [&] { bench.receiver.sink.await_packet(); });
+    bench.run_until(69_cyc);
+    EXPECT_EQ(bench.receiver.packets, (std::vector<std::int64_t>{3}));
+    bench.run();
+    EXPECT_EQ(bench.receiver.packets, (std::vector<std::int64_t>{3, 4}));
+}
+
 TEST(StreamFlow, BroadcastGoesAtThePaceOfTheLastReceiver) {
     Bench bench;
     Source source;
