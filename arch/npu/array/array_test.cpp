@@ -208,6 +208,21 @@ TEST(Array, CoresAnswerOverTheirOwnStreams) {
     EXPECT_EQ(system.array->find_channel(system.program.routes[0].source), nullptr);  // no DMA's
 }
 
+TEST(Array, CoresPassWordsOverTheirCascade) {
+    program::Program program =
+        cores_on_streams({{program::PutCascadeOp{5, {}}}}, {{program::GetCascadeOp{5, {}}}});
+    program.routes.clear();
+    program.cascades = {{"up", program.cores[0].tile, program.cores[1].tile}};
+    System system(program);
+    system.run();
+    while (!system.queue.empty()) {
+        system.queue.run_until(system.queue.next_time());
+    }
+    for (const auto& core : system.array->cores()) {
+        EXPECT_TRUE(core->done());
+    }
+}
+
 TEST(Array, CoresThatBothGetFirstWaitForEachOther) {
     System system(
         cores_on_streams({{program::GetStreamOp{0, 3, {}}}, {program::PutStreamOp{0, 5, {}}}},

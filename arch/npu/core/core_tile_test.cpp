@@ -135,6 +135,16 @@ TEST(CoreTile, AResetEndsASecondWaitAtOnceToo) {
     EXPECT_TRUE(b.core->done());
 }
 
+// The lock is the core's from cycle 41 on: it wakes up before it begins again, without it.
+TEST(CoreTile, AResetBetweenAGrantAndItsWakeUpWaitsForTheWakeUp) {
+    Bench b(round_of_work());
+    b.release(41, kFull);
+    b.time.at(41 + kWake - 1, [&] { b.core->reset(); });
+    b.release(101, kFull);
+    EXPECT_EQ(b.run(), 101 + kWake + kRound - kLock);
+    EXPECT_EQ(b.core->calls(), 1);
+}
+
 TEST(CoreTile, TwoResetsInACycleBeginTheScriptOnce) {
     constexpr std::int64_t kReset = 37;
     Bench b(round_of_work());

@@ -455,6 +455,56 @@ TEST(StreamFlow, WordsLeaveNoEarlierThanTheyAreSupplied) {
     EXPECT_EQ(receiver.received.at(0), 310_cyc + kLatency);
 }
 
+// Two words wait for their receiver from cycle 9 on, two are on their way until 109.
+TEST(StreamFlow, AReceiverWaitsForWordsBehindAGap) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(0_cyc, [&] { flow->begin(4, 2, 0_cyc); });
+    bench.at(100_cyc, [&] { flow->supply(2, 100_cyc); });
+    bench.at(103_cyc, [&] { receiver.sink.begin(4, 103_cyc); });
+    bench.run();
+    EXPECT_EQ(receiver.received, (std::vector{102_cyc + kLatency}));
+}
+
+TEST(StreamFlow, EveryWordIsToldToItsSource) {
+    for (std::int64_t words = 1; words < 60; ++words) {
+        Bench bench;
+        Source source;
+        Receiver receiver{bench.scheduler};
+        const auto flow = flow_to(bench, source, {&receiver});
+        bench.at(0_cyc, [&] {
+            receiver.sink.begin(100, 0_cyc);
+            flow->begin(100, 0, 0_cyc);
+        });
+        bench.at(3_cyc, [&] { flow->supply(100 - words, 3_cyc); });
+        bench.at(5_cyc, [&] { flow->supply(words, 5_cyc); });
+        bench.run();
+        Cycles left{3};
+        for (const auto& [piece, end] : source.pieces) {
+            left += Cycles{piece};
+            EXPECT_EQ(end, left) << words;
+        }
+        EXPECT_EQ(left, 103_cyc);
+    }
+}
+
+TEST(StreamFlow, AReceiverWithoutAFifoTakesWhatItAsksFor) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    StreamFlow flow("flow", bench.scheduler, source, {{&receiver.sink, kLatency, 0, 0}}, {}, {},
+                    false, true);
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(20, 0_cyc);
+        flow.begin(20, 20, 0_cyc);
+    });
+    bench.run();
+    EXPECT_EQ(source.sent, (std::vector{20_cyc}));
+    EXPECT_EQ(receiver.received, (std::vector{20_cyc + kLatency}));
+}
+
 TEST(StreamFlow, ASingleWordLeavesWhenItIsSupplied) {
     Bench bench;
     Source source;
@@ -555,6 +605,27 @@ TEST(StreamArbiter, ASendingPortPassesOnePacketAfterTheOther) {
         EXPECT_EQ(sources[i].sent,
                   (std::vector{1_cyc + 40_cyc * static_cast<std::int64_t>(i + 1)}));
     }
+}
+
+TEST(StreamArbiter, APacketThatWaitsForItSendsNothingThoughItsReceiverIsReady) {
+    Bench bench;
+    Source first;
+    Source second;
+    Receiver for_first{bench.scheduler};
+    Receiver for_second{bench.scheduler};
+    StreamArbiter arbiter{"arbiter"};
+    const auto a = flow_to(bench, first, {&for_first}, {&arbiter}, 1);
+    const auto b = flow_to(bench, second, {&for_second}, {&arbiter}, 2);
+    bench.at(0_cyc, [&] {
+        for_first.sink.begin(40, 0_cyc);
+        a->begin(40, 40, 0_cyc);
+        b->begin(40, 40, 0_cyc);
+    });
+    bench.at(10_cyc, [&] { for_second.sink.begin(40, 10_cyc); });
+    bench.run_until(40_cyc);
+    EXPECT_TRUE(second.pieces.empty());
+    bench.run();
+    EXPECT_EQ(second.sent, (std::vector{81_cyc}));
 }
 
 TEST(StreamArbiter, IsHeldBetweenTheTransfersOfAPacket) {
