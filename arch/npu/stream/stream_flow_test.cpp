@@ -222,11 +222,12 @@ TEST(StreamFlow, OfPacketsThatWaitTheFirstToArriveIsAnnounced) {
     EXPECT_EQ(bench.receiver.packets, std::vector<std::int64_t>{3});
 }
 
-// Both packets of a sender stand before the receiver: a header and a word each.
+// Two packets of a sender stand before the receiver, a header and a word each, and half a third.
 TEST(StreamFlow, OfPacketsOneBehindTheOtherTheFirstNotTakenIsAnnounced) {
     TwoSenders bench;
     bench.at(0_cyc, [&] { bench.one.begin(1, 1, 0_cyc, {.descriptor = 3}); });
     bench.at(10_cyc, [&] { bench.one.begin(1, 1, 10_cyc, {.descriptor = 4}); });
+    bench.at(20_cyc, [&] { bench.one.begin(1, 1, 20_cyc, {.descriptor = 5}); });
     bench.at(50_cyc, [&] { bench.receiver.sink.await_packet(); });
     bench.at(60_cyc, [&] { bench.receiver.sink.begin(2, 60_cyc); });
     bench.at(70_cyc, [&] { bench.receiver.sink.await_packet(); });
@@ -234,6 +235,16 @@ TEST(StreamFlow, OfPacketsOneBehindTheOtherTheFirstNotTakenIsAnnounced) {
     EXPECT_EQ(bench.receiver.packets, (std::vector<std::int64_t>{3}));
     bench.run();
     EXPECT_EQ(bench.receiver.packets, (std::vector<std::int64_t>{3, 4}));
+}
+
+TEST(StreamFlow, APacketThatIsAwaitedIsAnnouncedAsItsFirstWordArrives) {
+    TwoSenders bench;
+    bench.at(0_cyc, [&] { bench.receiver.sink.await_packet(); });
+    bench.at(10_cyc, [&] { bench.one.begin(1, 1, 10_cyc, {.descriptor = 4}); });
+    bench.run_until(10_cyc + kLatency - 1_cyc);
+    EXPECT_TRUE(bench.receiver.packets.empty());
+    bench.run_until(10_cyc + kLatency);
+    EXPECT_EQ(bench.receiver.packets, (std::vector<std::int64_t>{4}));
 }
 
 TEST(StreamFlow, BroadcastGoesAtThePaceOfTheLastReceiver) {
@@ -478,8 +489,9 @@ TEST(StreamFlow, EveryWordIsToldToItsSource) {
             receiver.sink.begin(100, 0_cyc);
             flow->begin(100, 0, 0_cyc);
         });
-        bench.at(3_cyc, [&] { flow->supply(100 - words, 3_cyc); });
+        bench.at(3_cyc, [&] { flow->supply(20, 3_cyc); });
         bench.at(5_cyc, [&] { flow->supply(words, 5_cyc); });
+        bench.at(7_cyc, [&] { flow->supply(80 - words, 7_cyc); });
         bench.run();
         Cycles left{3};
         for (const auto& [piece, end] : source.pieces) {
@@ -515,7 +527,7 @@ TEST(StreamFlow, ASingleWordLeavesWhenItIsSupplied) {
         flow->begin(3, 0, 0_cyc);
     });
     for (const Cycles cycle : {11_cyc, 23_cyc, 37_cyc}) {
-        bench.at(cycle, [&flow, cycle] { flow->supply(1, cycle); });
+        bench.at(cycle - 2_cyc, [&flow, cycle] { flow->supply(1, cycle); });  // ahead of time
     }
     bench.run();
     EXPECT_EQ(source.pieces, (std::vector<std::pair<std::int64_t, Cycles>>{
