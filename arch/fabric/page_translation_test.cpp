@@ -78,13 +78,13 @@ TEST(PageTranslation, ASetHasFourPlaces) {
                 of_one_set.push_back(page);
             }
         }
-        std::size_t walks = 0;
+        std::size_t count = 0;
         base::Femtoseconds now{0};
         for (std::size_t i = 0; i < 4 * in_turn; ++i) {
             now += 1'000_ns;
-            walks += pages.known(of_one_set[i % in_turn] * kPageBytes, now) > now ? 1 : 0;
+            count += pages.known(of_one_set[i % in_turn] * kPageBytes, now) > now ? 1 : 0;
         }
-        return walks;
+        return count;
     };
     EXPECT_EQ(walks_of(4), 4U);
     EXPECT_EQ(walks_of(5), 4U * 5U);

@@ -7,6 +7,8 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "arch/base/config.hpp"
 #include "arch/memory/controller/memory_system.hpp"
@@ -206,6 +208,21 @@ TEST(Array, CoresAnswerOverTheirOwnStreams) {
     EXPECT_EQ(system.array->find_channel(system.program.routes[0].source), nullptr);  // no DMA's
 }
 
+TEST(Array, CoresPassWordsOverTheirCascade) {
+    program::Program program =
+        cores_on_streams({{program::PutCascadeOp{5, {}}}}, {{program::GetCascadeOp{5, {}}}});
+    program.routes.clear();
+    program.cascades = {{"up", program.cores[0].tile, program.cores[1].tile}};
+    System system(program);
+    system.run();
+    while (!system.queue.empty()) {
+        system.queue.run_until(system.queue.next_time());
+    }
+    for (const auto& core : system.array->cores()) {
+        EXPECT_TRUE(core->done());
+    }
+}
+
 TEST(Array, CoresThatBothGetFirstWaitForEachOther) {
     System system(
         cores_on_streams({{program::GetStreamOp{0, 3, {}}}, {program::PutStreamOp{0, 5, {}}}},
@@ -326,6 +343,27 @@ TEST(Array, IsInALivelockWhenOnlyCoresThatGiveNothingMove) {
     EXPECT_TRUE(livelocked(true, false));
     EXPECT_FALSE(livelocked(true, true));
     EXPECT_FALSE(livelocked(false, false));  // it has finished
+}
+
+TEST(Array, ItsPartsTellAListenerWhatTheyDo) {
+    struct Listener final : base::ProbeListener {
+        void begin(std::string_view component, std::string_view, base::Femtoseconds) override {
+            components.emplace(component);
+        }
+        void end(std::string_view, std::string_view, base::Femtoseconds) override {}
+        std::set<std::string> components;
+    };
+    program::Program program = copy_program(1);
+    program.cores = {{{0, 2}, {}, {}}};
+    System system(program);
+    Listener listener;
+    system.array->connect(&listener);
+    system.run();
+    for (const char* part : {"fabric.port(0).reads", "npu.command_processor", "npu.tile(0,0).mm2s0",
+                             "npu.tile(0,1).s2mm0", "npu.tile(0,1).lock0.taken",
+                             "npu.tile(0,1).lock1.given", "npu.tile(0,2).core"}) {
+        EXPECT_TRUE(listener.components.contains(part)) << part;
+    }
 }
 
 // A channel of the memory tile waits for a lock when the run ends, and is reset after that.

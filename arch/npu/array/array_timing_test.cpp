@@ -2,6 +2,8 @@
 // from them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "arch/memory/port/stub_memory_testing.hpp"
 #include "arch/npu/array/array.hpp"
 #include "arch/npu/bench_testing.hpp"
@@ -100,6 +102,7 @@ TEST(ArrayTiming, ATransferTakesItsTaskStartAWordACycleAndALatencyASwitch) {
     const Cycles sent = config.memory_dma.descriptor_latency + kMoved;
     EXPECT_EQ(bench.end_of(kSender), sent);
     EXPECT_EQ(bench.end_of(kReceiver), sent + config.stream.hop_latency * 3);
+    EXPECT_EQ(bench.array->last_progress(), bench.end_of(kReceiver));
 }
 
 TEST(ArrayTiming, AStreamOfTwoWordsACycleTakesHalfTheCyclesOverTheSameSwitches) {
@@ -197,6 +200,27 @@ TEST(ArrayTiming, TheProcessorsWaitForAnIdleChannelEndsWithItsLastTask) {
                                                 config.command_processor.write_cycles);
 }
 
+// Four columns of a shim, a memory tile and four cores; two of the shims have a DMA.
+TEST(ArrayTiming, ItsBlocksAreThoseOfTheDevice) {
+    NpuConfig config = device();
+    config.shim_columns = {1, 3};
+    const ArrayBench bench({}, config);
+    const std::vector<base::Block> blocks = bench.array->blocks();
+    const auto of_class = [&blocks](std::string_view name) {
+        return std::ranges::count(blocks, name, &base::Block::kind);
+    };
+    EXPECT_EQ(of_class("stream_switch"), 4 * 6);
+    EXPECT_EQ(of_class("memory_tile"), 4);
+    EXPECT_EQ(of_class("lock_unit"), 2 + 4 + 16);
+    // Two each way in shims and cores, six in memory tiles.
+    EXPECT_EQ(of_class("dma_channel"), 2 * 4 + 4 * 12 + 16 * 4);
+    EXPECT_EQ(of_class("core"), 16 + 16);  // the tile, and what runs in it
+    for (const char* path : {"npu", "npu.tile(0,0)", "npu.tile(3,1).locks", "npu.tile(1,0).mm2s1",
+                             "npu.tile(3,5).core", "npu.tile(0,0).stream_switch"}) {
+        EXPECT_EQ(std::ranges::count(blocks, path, &base::Block::path), 1) << path;
+    }
+}
+
 TEST(ArrayTiming, AChannelThatIsOnlyWaitedForOrResetIsIdle) {
     const NpuConfig config = device();
     program::Program program;
@@ -223,6 +247,7 @@ TEST(ArrayTiming, ACopyReadsItsBytesInBursts) {
     bench.run();
     ASSERT_EQ(bench.memory.reads.size(), 6U);
     EXPECT_EQ(bench.memory.reads[0].address, 4096 + 64);
+    EXPECT_EQ(bench.memory.reads[0].bytes, 256);
     EXPECT_EQ(bench.memory.reads[3].address, 4096 + 64 + 3 * 256);
     EXPECT_EQ(bench.memory.reads[3].bytes, 1000 - 3 * 256);
     EXPECT_EQ(bench.memory.reads[5].address, 4096 + 64 + 256);

@@ -38,6 +38,7 @@ struct StubTarget final : ControlTarget {
     void set_lock(const program::SetLock&) override { note("lock"); }
     void copy(const program::CopyToTile&) override { note("copy"); }
     bool acquire_lock(const program::LockAction&, tile::LockClient& client) override {
+        ++acquires;
         waiting = lock_is_there ? nullptr : &client;
         return lock_is_there;
     }
@@ -50,6 +51,7 @@ struct StubTarget final : ControlTarget {
     TestBench& bench;
     std::vector<std::pair<std::string, Cycles>> writes;
     bool lock_is_there = true;
+    int acquires = 0;
     bool channel_is_idle = true;
     tile::LockClient* waiting = nullptr;
 };
@@ -177,6 +179,7 @@ TEST(CommandProcessor, AnAcquireCostsAWriteOnceTheLockIsThere) {
     later.run_until(kDispatch + 86_cyc);
     EXPECT_NE(later.processor.waiting_for_lock(), nullptr);
     EXPECT_EQ(later.run_sequence(), 89_cyc + kWrite);
+    EXPECT_EQ(later.target.acquires, 1);  // what it has been granted it does not ask for again
 }
 
 TEST(CommandProcessor, ACopyCostsItsStartAndEveryWordAndIsThereAtItsEnd) {

@@ -119,6 +119,23 @@ TEST(CascadePort, CarriesTheBytesOfItsOperands) {
     }
 }
 
+TEST(CascadePort, AnOperandTakesItsNextTurnWhenItsWordsHaveMovedWhereTheOperationSaysSo) {
+    for (const bool advance : {false, true}) {
+        Bench b;
+        b.west.program.rotations[0].buffers = {0, 1};
+        b.east.program.rotations[1].buffers = {1, 0};
+        const program::PutCascadeOp put{2, {.operand = 0, .advance = advance}};
+        const program::GetCascadeOp get{2, {.operand = 1, .advance = advance}};
+        b.west.port.put(put);
+        b.east.port.get(get);
+        EXPECT_EQ(b.west.operands.buffer(0), 0);
+        EXPECT_EQ(b.east.operands.buffer(1), 1);
+        b.time.run();
+        EXPECT_EQ(b.west.operands.buffer(0), advance ? 1 : 0);
+        EXPECT_EQ(b.east.operands.buffer(1), advance ? 0 : 1);
+    }
+}
+
 TEST(CascadePort, AWordIsAsWideAsTheCascade) {
     // Two words of a buffer of three, then one of another content: nothing of the third between.
     Bench b(true);

@@ -123,6 +123,28 @@ TEST(CoreTile, AResetEndsAWaitAtOnceAndAnOperationWhenItIsDone) {
     EXPECT_EQ(working.core->waiting_for()->lock, kFull);
 }
 
+TEST(CoreTile, AResetEndsASecondWaitAtOnceToo) {
+    constexpr std::int64_t kReset = 311;
+    Bench b({loop(2, round_of_work())});
+    b.release(41, kFull);
+    b.time.at(kReset, [&] { b.core->reset(); });
+    b.release(kReset + 1, kFull);
+    b.release(kReset + 200, kFull);
+    b.run();
+    EXPECT_EQ(b.core->calls(), 3);  // one before the reset, two from the beginning on
+    EXPECT_TRUE(b.core->done());
+}
+
+// The lock is the core's from cycle 41 on: it wakes up before it begins again, without it.
+TEST(CoreTile, AResetBetweenAGrantAndItsWakeUpWaitsForTheWakeUp) {
+    Bench b(round_of_work());
+    b.release(41, kFull);
+    b.time.at(41 + kWake - 1, [&] { b.core->reset(); });
+    b.release(101, kFull);
+    EXPECT_EQ(b.run(), 101 + kWake + kRound - kLock);
+    EXPECT_EQ(b.core->calls(), 1);
+}
+
 TEST(CoreTile, TwoResetsInACycleBeginTheScriptOnce) {
     constexpr std::int64_t kReset = 37;
     Bench b(round_of_work());

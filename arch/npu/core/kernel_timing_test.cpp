@@ -245,6 +245,10 @@ TEST(KernelTiming, SaysWhatItCannotRun) {
     other.kind = program::KernelKind::Zero;
     other.n = 0;
     EXPECT_EQ(timing.check(other), "needs the numbers of elements, `m` and `n`");
+    other.m = other.n = 1;
+    EXPECT_EQ(timing.check(other), "");
+    other.m = 0;
+    EXPECT_NE(timing.check(other), "");
     other.kind = program::KernelKind::Fixed;
     EXPECT_EQ(timing.check(other), "needs `cycles`");
     other.cycles = 5;

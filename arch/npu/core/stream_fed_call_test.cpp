@@ -130,6 +130,12 @@ TEST(StreamFedCall, TakesWhatTheTimingModelSaysUnlessItStatesItsCycles) {
     EXPECT_THAT(b.core.done, ElementsAre(4 + 23 + 2 * (kWordsOfC - 1)));
 }
 
+TEST(StreamFedCall, TakesNoLessThanCTakesOnItsStreams) {
+    Bench b(kernel(4, 2 * kWordsOfC - 3));
+    b.run(0, 0);
+    EXPECT_THAT(b.core.done, ElementsAre(kLatency + 2 * kWordsOfC));
+}
+
 TEST(StreamFedCall, StarvesWhenItsAArrivesAfterTheMultiplications) {
     const auto starved = [](std::int64_t k) {
         Bench b(kernel(k), 16);  // a step of k is 8 x 2 B of A: a cycle

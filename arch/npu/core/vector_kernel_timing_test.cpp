@@ -90,6 +90,7 @@ TEST(VectorKernelTiming, ElementsTakeTheirLoadsStoresOrInstructions) {
     config.store_width = base::BytesPerCycle{2};
     EXPECT_EQ(total(config, vector(Cast, 1, 12)), 3 * 4 + kFillDrain);
     config.store_width = base::BytesPerCycle{64};
+    EXPECT_EQ(total(config, vector(Cast, 1, 12)), 3 * 1 + kFillDrain);  // one operand: two loads
     EXPECT_EQ(total(config, vector(Silu, 1, 12)), 3 * 6 + kFillDrain);
     EXPECT_EQ(total(config, vector(Rope, 1, 12)), 3 * 4 + kFillDrain);
     EXPECT_EQ(total(config, vector(Dequantise, 1, 12)), 3 * 3 + kFillDrain);

@@ -8,13 +8,13 @@
 namespace tilesim::arch::npu::dma {
 namespace {
 
-struct UnwatchedSource final : stream::StreamSourceClient {
+struct NoWords final : stream::StreamSourceClient {
     void on_stream_pushed(std::int64_t, std::int64_t, base::Cycles) override {}
     void on_stream_sent(base::Cycles) override {}
     void read_words(std::span<std::uint32_t>) override {}
 };
 
-struct Bench : TestBench {
+struct FlowsBench : TestBench {
     stream::StreamFlow flow(const char* name) {
         return {name, scheduler, source, {}, {}, std::nullopt, false, false};
     }
@@ -25,29 +25,29 @@ struct Bench : TestBench {
         }
         return descriptor;
     }
-    UnwatchedSource source;
+    NoWords source;
     stream::StreamFlow third = flow("third");
     stream::StreamFlow circuit = flow("circuit");
     stream::StreamFlow fifth = flow("fifth");
 };
 
 TEST(ChannelFlows, ADescriptorsPacketTakesTheStreamOfItsIdOthersTheCircuit) {
-    Bench bench;
+    FlowsBench bench;
     ChannelFlows flows;
     flows.add(3, bench.third);
     flows.add({}, bench.circuit);
     flows.add(5, bench.fifth);
-    EXPECT_EQ(&flows.of(Bench::sending(3), "channel"), &bench.third);
-    EXPECT_EQ(&flows.of(Bench::sending({}), "channel"), &bench.circuit);
-    EXPECT_EQ(&flows.of(Bench::sending(5), "channel"), &bench.fifth);
+    EXPECT_EQ(&flows.of(FlowsBench::sending(3), "channel"), &bench.third);
+    EXPECT_EQ(&flows.of(FlowsBench::sending({}), "channel"), &bench.circuit);
+    EXPECT_EQ(&flows.of(FlowsBench::sending(5), "channel"), &bench.fifth);
 }
 
 TEST(ChannelFlows, WordsThatNoStreamTakesAreAFaultOfTheProgram) {
-    Bench bench;
+    FlowsBench bench;
     ChannelFlows flows;
     flows.add(3, bench.third);
-    EXPECT_THROW(flows.of(Bench::sending(5), "channel"), program::ProgramFault);
-    EXPECT_THROW(flows.of(Bench::sending({}), "channel"), program::ProgramFault);
+    EXPECT_THROW(flows.of(FlowsBench::sending(5), "channel"), program::ProgramFault);
+    EXPECT_THROW(flows.of(FlowsBench::sending({}), "channel"), program::ProgramFault);
 }
 
 }  // namespace

@@ -205,6 +205,7 @@ TEST(DmaChannel, ARepeatedTaskRunsItsChainAgainWithoutANewStart) {
     bench.push_at(0_cyc, {.descriptor = 2, .repeat = 3});
     bench.run();
     EXPECT_THAT(bench.mover->descriptors, ElementsAre(2, 3, 2, 3, 2, 3));
+    EXPECT_EQ(bench.channel.first_end(), kTaskStart + kMoved);
     EXPECT_EQ(bench.mover->begun.back(), kTaskStart + (kMoved + kBubble) * 5);
     EXPECT_TRUE(bench.channel.idle());
 }

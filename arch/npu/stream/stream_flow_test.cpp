@@ -2,71 +2,26 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "arch/npu/bench_testing.hpp"
+#include "arch/npu/stream/stream_testing.hpp"
 
 namespace tilesim::arch::npu::stream {
 namespace {
 
 using namespace base::literals;
 using base::Cycles;
-
-constexpr Cycles kLatency{7};
-constexpr std::int64_t kCapacity = 5;
-constexpr std::int64_t kArbiterCapacity = 3;  // of these, behind the last arbiter
-// A receiver that starts again finds kCapacity words; the next ones are kLatency away.
-constexpr Cycles kRestartGap{7 - 5};
-
-struct Source final : StreamSourceClient {
-    std::vector<Cycles> sent;
-    CycleScheduler* scheduler = nullptr;
-    std::uint32_t next_word = 0;
-    std::vector<std::pair<std::int64_t, Cycles>> pieces;  // words, and when the last has left
-    void on_stream_pushed(std::int64_t count, std::int64_t words, Cycles end) override {
-        for (std::int64_t i = 0; i < count; ++i) {
-            pieces.emplace_back(words, end + Cycles{i * words});
-        }
-    }
-    void on_stream_sent(Cycles now) override { sent.push_back(now); }
-    void read_words(std::span<std::uint32_t> into) override {
-        for (std::uint32_t& word : into) {
-            word = next_word++;
-        }
-    }
-};
-
-struct Receiver final : StreamSinkClient {
-    explicit Receiver(CycleScheduler& scheduler) : sink(scheduler, *this) {}
-    StreamSink sink;
-    std::vector<Cycles> received;
-    std::vector<std::uint32_t> words;
-    std::vector<std::int64_t> packets;
-    void on_packet(std::int64_t descriptor) override { packets.push_back(descriptor); }
-    void on_stream_received(Cycles now) override {
-        received.push_back(now);
-        sink.take_words([this](std::span<const std::uint32_t> taken) {
-            words.insert(words.end(), taken.begin(), taken.end());
-        });
-    }
-};
-
-using Bench = TestBench;
-
-std::unique_ptr<StreamFlow> flow_to(Bench& bench, Source& source, std::vector<Receiver*> to,
-                                    std::vector<StreamArbiter*> arbiters = {},
-                                    std::optional<std::uint32_t> header = {}) {
-    std::vector<StreamFlow::Branch> branches;
-    for (Receiver* receiver : to) {
-        branches.push_back({&receiver->sink, kLatency, kCapacity, kArbiterCapacity});
-    }
-    return std::make_unique<StreamFlow>("flow", bench.scheduler, source, branches,
-                                        std::move(arbiters), header, false, true);
-}
+using testing::Bench;
+using testing::flow_to;
+using testing::kArbiterCapacity;
+using testing::kCapacity;
+using testing::kLatency;
+using testing::kRestartGap;
+using testing::Receiver;
+using testing::Source;
 
 TEST(StreamFlow, MovesOneWordACycleAfterItsLatency) {
     Bench bench;
@@ -220,6 +175,31 @@ TEST(StreamFlow, OfPacketsThatWaitTheFirstToArriveIsAnnounced) {
     bench.at(50_cyc, [&] { bench.receiver.sink.await_packet(); });
     bench.run();
     EXPECT_EQ(bench.receiver.packets, std::vector<std::int64_t>{3});
+}
+
+// Two packets of a sender stand before the receiver, a header and a word each, and half a third.
+TEST(StreamFlow, OfPacketsOneBehindTheOtherTheFirstNotTakenIsAnnounced) {
+    TwoSenders bench;
+    bench.at(0_cyc, [&] { bench.one.begin(1, 1, 0_cyc, {.descriptor = 3}); });
+    bench.at(10_cyc, [&] { bench.one.begin(1, 1, 10_cyc, {.descriptor = 4}); });
+    bench.at(20_cyc, [&] { bench.one.begin(1, 1, 20_cyc, {.descriptor = 5}); });
+    bench.at(50_cyc, [&] { bench.receiver.sink.await_packet(); });
+    bench.at(60_cyc, [&] { bench.receiver.sink.begin(2, 60_cyc); });
+    bench.at(70_cyc, [&] { bench.receiver.sink.await_packet(); });
+    bench.run_until(69_cyc);
+    EXPECT_EQ(bench.receiver.packets, (std::vector<std::int64_t>{3}));
+    bench.run();
+    EXPECT_EQ(bench.receiver.packets, (std::vector<std::int64_t>{3, 4}));
+}
+
+TEST(StreamFlow, APacketThatIsAwaitedIsAnnouncedAsItsFirstWordArrives) {
+    TwoSenders bench;
+    bench.at(0_cyc, [&] { bench.receiver.sink.await_packet(); });
+    bench.at(10_cyc, [&] { bench.one.begin(1, 1, 10_cyc, {.descriptor = 4}); });
+    bench.run_until(10_cyc + kLatency - 1_cyc);
+    EXPECT_TRUE(bench.receiver.packets.empty());
+    bench.run_until(10_cyc + kLatency);
+    EXPECT_EQ(bench.receiver.packets, (std::vector<std::int64_t>{4}));
 }
 
 TEST(StreamFlow, BroadcastGoesAtThePaceOfTheLastReceiver) {
@@ -441,6 +421,57 @@ TEST(StreamFlow, WordsLeaveNoEarlierThanTheyAreSupplied) {
     EXPECT_EQ(receiver.received.at(0), 310_cyc + kLatency);
 }
 
+// Two words wait for their receiver from cycle 9 on, two are on their way until 109.
+TEST(StreamFlow, AReceiverWaitsForWordsBehindAGap) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(0_cyc, [&] { flow->begin(4, 2, 0_cyc); });
+    bench.at(100_cyc, [&] { flow->supply(2, 100_cyc); });
+    bench.at(103_cyc, [&] { receiver.sink.begin(4, 103_cyc); });
+    bench.run();
+    EXPECT_EQ(receiver.received, (std::vector{102_cyc + kLatency}));
+}
+
+TEST(StreamFlow, EveryWordIsToldToItsSource) {
+    for (std::int64_t words = 1; words < 60; ++words) {
+        Bench bench;
+        Source source;
+        Receiver receiver{bench.scheduler};
+        const auto flow = flow_to(bench, source, {&receiver});
+        bench.at(0_cyc, [&] {
+            receiver.sink.begin(100, 0_cyc);
+            flow->begin(100, 0, 0_cyc);
+        });
+        bench.at(3_cyc, [&] { flow->supply(20, 3_cyc); });
+        bench.at(5_cyc, [&] { flow->supply(words, 5_cyc); });
+        bench.at(7_cyc, [&] { flow->supply(80 - words, 7_cyc); });
+        bench.run();
+        Cycles left{3};
+        for (const auto& [piece, end] : source.pieces) {
+            left += Cycles{piece};
+            EXPECT_EQ(end, left) << words;
+        }
+        EXPECT_EQ(left, 103_cyc);
+    }
+}
+
+TEST(StreamFlow, AReceiverWithoutAFifoTakesWhatItAsksFor) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    StreamFlow flow("flow", bench.scheduler, source, {{&receiver.sink, kLatency, 0, 0}}, {}, {},
+                    false, true);
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(20, 0_cyc);
+        flow.begin(20, 20, 0_cyc);
+    });
+    bench.run();
+    EXPECT_EQ(source.sent, (std::vector{20_cyc}));
+    EXPECT_EQ(receiver.received, (std::vector{20_cyc + kLatency}));
+}
+
 TEST(StreamFlow, ASingleWordLeavesWhenItIsSupplied) {
     Bench bench;
     Source source;
@@ -451,205 +482,13 @@ TEST(StreamFlow, ASingleWordLeavesWhenItIsSupplied) {
         flow->begin(3, 0, 0_cyc);
     });
     for (const Cycles cycle : {11_cyc, 23_cyc, 37_cyc}) {
-        bench.at(cycle, [&flow, cycle] { flow->supply(1, cycle); });
+        bench.at(cycle - 2_cyc, [&flow, cycle] { flow->supply(1, cycle); });  // ahead of time
     }
     bench.run();
     EXPECT_EQ(source.pieces, (std::vector<std::pair<std::int64_t, Cycles>>{
                                  {1, 12_cyc}, {1, 24_cyc}, {1, 38_cyc}}));
     EXPECT_EQ(source.sent, (std::vector{38_cyc}));
     EXPECT_EQ(receiver.received, (std::vector{38_cyc + kLatency}));
-}
-
-TEST(StreamArbiter, IsHeldUntilTheEndOfThePacket) {
-    Bench bench;
-    Source first;
-    Source second;
-    Receiver receiver{bench.scheduler};
-    StreamArbiter arbiter{"arbiter"};
-    const auto a = flow_to(bench, first, {&receiver}, {&arbiter}, 1);
-    const auto b = flow_to(bench, second, {&receiver}, {&arbiter}, 2);
-    bench.at(0_cyc, [&] {
-        receiver.sink.begin(80, 0_cyc);
-        a->begin(40, 40, 0_cyc);
-        b->begin(40, 40, 0_cyc);
-    });
-    bench.run();
-    EXPECT_EQ(first.sent.at(0), 41_cyc);  // the header goes first
-    // The second packet's header waits at the arbiter; its words follow without a gap.
-    EXPECT_EQ(second.sent.at(0), 81_cyc);
-    EXPECT_EQ(receiver.received.at(0), 81_cyc + kLatency);
-    ASSERT_EQ(receiver.words.size(), 80U);
-    for (std::uint32_t i = 0; i < 40; ++i) {
-        EXPECT_EQ(receiver.words[i], i);       // of the first, whole,
-        EXPECT_EQ(receiver.words[40 + i], i);  // then of the second
-    }
-}
-
-// Measured on npu2 (mlir-aie docs/DeadlockModel.md): what has left the sender, and still waits for
-// a receiver that has stopped, holds back no packet from there that goes another way.
-TEST(StreamArbiter, ASendingPortIsFreeWhenThePacketHasLeft) {
-    Bench bench;
-    Source source;
-    Receiver stops{bench.scheduler};
-    Receiver takes{bench.scheduler};
-    StreamArbiter port{"port"};
-    StreamArbiter first_way{"first_way"};
-    StreamArbiter second_way{"second_way"};
-    const auto a = flow_to(bench, source, {&stops}, {&first_way}, 1);
-    const auto b = flow_to(bench, source, {&takes}, {&second_way}, 2);
-    a->set_sending_port(port);
-    b->set_sending_port(port);
-    constexpr std::int64_t kLong = kCapacity;  // more than fits behind the last arbiter
-    static_assert(kLong > kArbiterCapacity);
-    bench.at(0_cyc, [&] { a->begin(kLong, kLong, 0_cyc); });
-    bench.at(20_cyc, [&] {
-        EXPECT_EQ(source.sent.size(), 1U);
-        takes.sink.begin(8, 20_cyc);
-        b->begin(8, 8, 20_cyc);
-        EXPECT_EQ(b->waiting_arbiter(), nullptr);
-    });
-    bench.at(40_cyc, [&] {
-        const auto c = flow_to(bench, source, {&takes}, {&first_way}, 3);
-        c->begin(4, 4, 40_cyc);
-        EXPECT_EQ(c->waiting_arbiter(), &first_way);  // its words stand before that one
-    });
-    bench.run();
-    EXPECT_EQ(takes.received.at(0), 29_cyc + kLatency);
-}
-
-// Three packets of one port, to receivers of their own; the headers of those that wait pass
-// meanwhile.
-TEST(StreamArbiter, ASendingPortPassesOnePacketAfterTheOther) {
-    Bench bench;
-    std::array<Source, 3> sources;
-    StreamArbiter port{"port"};
-    std::vector<std::unique_ptr<Receiver>> receivers;
-    std::vector<std::unique_ptr<StreamFlow>> flows;
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-        receivers.push_back(std::make_unique<Receiver>(bench.scheduler));
-        flows.push_back(flow_to(bench, sources[i], {receivers[i].get()}, {}, 1));
-        flows[i]->set_sending_port(port);
-    }
-    bench.at(0_cyc, [&] {
-        for (std::size_t i = 0; i < sources.size(); ++i) {
-            receivers[i]->sink.begin(40, 0_cyc);
-            flows[i]->begin(40, 40, 0_cyc);
-        }
-    });
-    bench.run();
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-        EXPECT_EQ(sources[i].sent,
-                  (std::vector{1_cyc + 40_cyc * static_cast<std::int64_t>(i + 1)}));
-    }
-}
-
-TEST(StreamArbiter, IsHeldBetweenTheTransfersOfAPacket) {
-    Bench bench;
-    Source first;
-    Source second;
-    Receiver receiver{bench.scheduler};
-    StreamArbiter arbiter{"arbiter"};
-    const auto a = flow_to(bench, first, {&receiver}, {&arbiter}, 1);
-    const auto b = flow_to(bench, second, {&receiver}, {&arbiter}, 2);
-    bench.at(0_cyc, [&] {
-        receiver.sink.begin(80, 0_cyc);
-        a->begin(20, 20, 0_cyc, {.ends = false});
-        b->begin(40, 40, 0_cyc);
-    });
-    bench.at(100_cyc, [&] { a->begin(20, 20, 100_cyc, {.begins = false}); });
-    bench.run();
-    EXPECT_EQ(first.sent, (std::vector<Cycles>{21_cyc, 120_cyc}));  // the second without a header
-    EXPECT_EQ(second.sent.at(0), 160_cyc);
-    EXPECT_EQ(receiver.received.at(0), 160_cyc + kLatency);
-}
-
-TEST(StreamArbiter, ServesPacketsInOrderOfTheirArrival) {
-    Bench bench;
-    std::array<Source, 3> sources;
-    Receiver receiver{bench.scheduler};
-    StreamArbiter arbiter{"arbiter"};
-    std::vector<std::unique_ptr<StreamFlow>> flows;
-    for (Source& source : sources) {
-        flows.push_back(flow_to(bench, source, {&receiver}, {&arbiter}, 1));
-    }
-    constexpr std::array<std::size_t, 3> kOrder{1, 2, 0};  // not the order they were built in
-    bench.at(0_cyc, [&] { receiver.sink.begin(3 * 40, 0_cyc); });
-    for (std::size_t i = 0; i < kOrder.size(); ++i) {
-        const Cycles arrives{static_cast<std::int64_t>(3 * i)};
-        bench.at(arrives, [&, i, arrives] { flows[kOrder[i]]->begin(40, 40, arrives); });
-    }
-    bench.run();
-    EXPECT_EQ(sources[1].sent.at(0), 41_cyc);
-    EXPECT_EQ(sources[2].sent.at(0), 81_cyc);
-    EXPECT_EQ(sources[0].sent.at(0), 121_cyc);
-}
-
-TEST(StreamArbiter, APacketHoldsEveryArbiterOnItsWay) {
-    Bench bench;
-    std::array<Source, 3> sources;
-    Receiver receiver{bench.scheduler};
-    Receiver other{bench.scheduler};
-    StreamArbiter first{"first"};
-    StreamArbiter second{"second"};
-    const auto both = flow_to(bench, sources[0], {&receiver}, {&first, &second}, 1);
-    const auto behind_first = flow_to(bench, sources[1], {&receiver}, {&first}, 2);
-    const auto behind_second = flow_to(bench, sources[2], {&other}, {&second}, 3);
-    bench.at(0_cyc, [&] {
-        receiver.sink.begin(80, 0_cyc);
-        other.sink.begin(40, 0_cyc);
-        both->begin(40, 40, 0_cyc);
-        behind_first->begin(40, 40, 0_cyc);
-        behind_second->begin(40, 40, 0_cyc);
-        EXPECT_EQ(behind_first->waiting_arbiter(), &first);
-        EXPECT_EQ(behind_second->waiting_arbiter(), &second);
-    });
-    bench.run();
-    EXPECT_EQ(sources[0].sent.at(0), 41_cyc);
-    EXPECT_EQ(sources[1].sent.at(0), 81_cyc);
-    EXPECT_EQ(sources[2].sent.at(0), 81_cyc);
-}
-
-// A's packet is longer than what its receiver takes; B shares the arbiter but not the receiver.
-std::size_t packets_of_b(std::int64_t surplus) {
-    Bench bench;
-    Source first;
-    Source second;
-    Receiver for_a{bench.scheduler};
-    Receiver for_b{bench.scheduler};
-    StreamArbiter arbiter{"arbiter"};
-    const auto a = flow_to(bench, first, {&for_a}, {&arbiter}, 1);
-    const auto b = flow_to(bench, second, {&for_b}, {&arbiter}, 2);
-    bench.at(0_cyc, [&] {
-        for_a.sink.begin(20, 0_cyc);
-        for_b.sink.begin(20, 0_cyc);
-        a->begin(20 + surplus, 20 + surplus, 0_cyc);
-    });
-    bench.at(100_cyc, [&] { b->begin(20, 20, 100_cyc); });
-    bench.run();
-    EXPECT_EQ(first.sent.size(), surplus <= kCapacity ? 1U : 0U);
-    return for_b.received.size();
-}
-
-TEST(StreamArbiter, PassesOthersWhenTheSurplusFitsBehindIt) {
-    EXPECT_EQ(packets_of_b(kArbiterCapacity), 1U);
-    EXPECT_EQ(packets_of_b(kArbiterCapacity + 1), 0U);  // though the sender has finished
-    EXPECT_EQ(packets_of_b(kCapacity + 1), 0U);
-}
-
-TEST(StreamArbiter, TheEndOfAPacketIsDeliveredAfterItHasGivenTheArbiterBack) {
-    Bench bench;
-    Source source;
-    Receiver receiver{bench.scheduler};
-    StreamArbiter arbiter{"arbiter"};
-    const auto flow = flow_to(bench, source, {&receiver}, {&arbiter}, 1);
-    bench.at(0_cyc, [&] {
-        receiver.sink.begin(10, 0_cyc);
-        flow->begin(10 + kCapacity, 10 + kCapacity, 0_cyc);
-    });
-    bench.at(100_cyc, [&] { receiver.sink.begin(kCapacity, 100_cyc); });
-    bench.run();
-    EXPECT_EQ(receiver.received.size(), 2U);
-    EXPECT_EQ(arbiter.owner(), nullptr);
 }
 
 }  // namespace
