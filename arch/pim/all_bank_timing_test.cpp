@@ -333,10 +333,10 @@ TEST(AllBankTiming, BanksOpenedOneByOneKeepTrrdAndTheWindow) {
 }
 
 TEST(AllBankTiming, CommandsToClosedBanksAreProtocolErrors) {
-    AllBankTiming banks(prime_memory(), prime_pim());
-    banks.begin(kStart);
     for (const AllBankCommand command :
          {AllBankCommand::Mac, AllBankCommand::ArrayRead, AllBankCommand::ArrayWrite}) {
+        AllBankTiming banks(prime_memory(), prime_pim());
+        banks.begin(kStart);
         EXPECT_THROW(banks.issue(command, 7, kStart + 500), std::exception);
     }
     Opened open;

@@ -46,6 +46,21 @@ TEST(PimTurn, TheHostTakesItsTimeBetweenInputsAndMacs) {
     }
 }
 
+// Rows have been used last, in this turn and after the refresh.
+TEST(PimTurn, AChangeToRegistersIsACommandOfTheTurn) {
+    PimConfig config = prime_pim();
+    config.bus_turnaround = false;
+    config.mode_change = base::Cycles{37};
+    Bench bench({{PimOp::WriteInputs, 1}, {PimOp::Mac, 1}, {PimOp::WriteInputs, 1}}, config);
+    const std::int64_t row = (1 + 37) + 1 + 37;
+    const std::int64_t quiet = bench.run(kStart + row + 67 + 31 - 1);
+    EXPECT_THAT(bench.issued, ElementsAre(Issued{RegisterWrite, 1 + 37}, Issued{Activate, row},
+                                          Issued{Mac, row + 29}, Issued{Precharge, row + 67}));
+    bench.issued.clear();
+    bench.unit.run(kStart + quiet + 211, INT64_MAX);
+    EXPECT_THAT(bench.issued, ElementsAre(Issued{RegisterWrite, quiet + 211 + 1 + 37}));
+}
+
 TEST(PimTurn, TheHostWaitsForTheWordsItReadsFromABank) {
     Bench bench({{PimOp::ReadBank, 1}, {PimOp::Mac, 1}});
     bench.run();
