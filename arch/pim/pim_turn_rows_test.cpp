@@ -61,6 +61,15 @@ TEST(PimTurn, AChangeToRegistersIsACommandOfTheTurn) {
     EXPECT_THAT(bench.issued, ElementsAre(Issued{RegisterWrite, quiet + 211 + 1 + 37}));
 }
 
+TEST(PimTurn, AReadWaitsForItsRowAsAMacDoes) {
+    for (const PimOp op : {PimOp::Mac, PimOp::LoadOutputs}) {
+        Bench bench({{op, 1}});
+        const std::int64_t quiet = bench.run();
+        EXPECT_EQ(bench.spent(PimState::Turnaround), 0);
+        EXPECT_EQ(bench.spent(PimState::RowOpen), quiet - 7);
+    }
+}
+
 TEST(PimTurn, TheHostWaitsForTheWordsItReadsFromABank) {
     Bench bench({{PimOp::ReadBank, 1}, {PimOp::Mac, 1}});
     bench.run();

@@ -48,6 +48,7 @@ TEST(PimTurn, RowsMayOpenWhileTheBusTurnsWhereTheyOverlap) {
     EXPECT_THAT(bench.issued, ElementsAre(Issued{RegisterWrite, 0}, Issued{RegisterWrite, 7},
                                           Issued{Activate, 14}, Issued{Mac, 7 + kToMac},
                                           Issued{Precharge, 14 + 67}));
+    EXPECT_EQ(bench.spent(PimState::Turnaround), 7 + kToMac - (14 + 2));  // from ACT's slot on
 }
 
 // Even banks' row is closed by tRAS, between two MACs of the odd banks, which close theirs between
